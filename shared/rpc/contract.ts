@@ -1,0 +1,45 @@
+import type { z } from './zod.ts';
+import type { EventName } from './events.ts';
+
+/** What a caller must be allowed to do. `admin` includes `write`, which includes `read`. */
+export const SCOPES = ['read', 'write', 'admin'] as const;
+export type Scope = (typeof SCOPES)[number];
+
+/** Whether a principal with these scopes may do what needs `needed`. */
+export function allows(scopes: readonly Scope[], needed: Scope): boolean {
+  const rank = Math.max(-1, ...scopes.map((scope) => SCOPES.indexOf(scope)));
+  return rank >= SCOPES.indexOf(needed);
+}
+
+export interface Policy {
+  /** The least scope that may call it. */
+  scope: Scope;
+  /** Takes `idempotencyKey` in its params: repeats within 5 minutes return the first answer. */
+  idempotent?: boolean;
+  /** A write to the control plane: 30 calls a minute per method and connection. */
+  controlPlane?: boolean;
+}
+
+/** One method, declared once: types, validation, client, command line, documents and mocks are derived from it. */
+export interface Contract<P extends z.ZodType = z.ZodType, R extends z.ZodType = z.ZodType> {
+  params: P;
+  result: R;
+  /** Events that a call can cause on the caller's connection. */
+  emits: readonly EventName[];
+  /** One or two sentences for the protocol page. */
+  docs: string;
+  policy: Policy;
+}
+
+export function call<P extends z.ZodType, R extends z.ZodType>(
+  contract: Omit<Contract<P, R>, 'emits'> & { emits?: readonly EventName[] },
+): Contract<P, R> {
+  return { emits: [], ...contract };
+}
+
+export type Contracts = Record<string, Contract>;
+/** What a caller passes: defaults may be left out. */
+export type ParamsOf<C extends Contract> = z.input<C['params']>;
+/** What a handler receives: parsed, defaults filled in. */
+export type ParsedOf<C extends Contract> = z.output<C['params']>;
+export type ResultOf<C extends Contract> = z.output<C['result']>;

@@ -1,0 +1,29 @@
+import { errorShape } from './errors.ts';
+import { usage } from './records.ts';
+import { z } from './zod.ts';
+
+const chat = { sessionId: z.string(), agentId: z.string(), runId: z.string() };
+
+/** Every event the server pushes, and its payload (interface document 1, section 6; decisions, "Chat"). */
+export const events = {
+  'connect.challenge': z.object({ nonce: z.string(), ts: z.number() }),
+  tick: z.object({ ts: z.number() }),
+  'chat.delta': z.object({ ...chat, delta: z.string(), role: z.literal('assistant') }),
+  'chat.tool_call': z.object({ ...chat, tool: z.string(), args: z.record(z.string(), z.unknown()), toolCallId: z.string() }),
+  'chat.tool_result': z.object({ ...chat, tool: z.string(), result: z.unknown(), toolCallId: z.string(), isError: z.boolean().optional() }),
+  'chat.done': z.object({ ...chat, usage, messageId: z.string() }),
+  'chat.error': z.object({ ...chat, error: errorShape, messageId: z.string().optional() }),
+  /** A message was stored by a person's send: other tabs show it at once. */
+  'chat.message': z.object({ ...chat, messageId: z.string(), parentId: z.string().nullable(), content: z.string(), timestamp: z.number() }),
+  /** A session was made, changed or deleted: lists refresh. */
+  'sessions.changed': z.object({ path: z.string(), agentId: z.string(), sessionId: z.string(), deleted: z.boolean().optional() }),
+  'config.changed': z.object({ hash: z.string() }),
+  /** The gateway is about to leave (update or hand-over): finish, then reconnect. */
+  shutdown: z.object({ reason: z.string() }),
+} as const;
+
+export type EventName = keyof typeof events;
+export type EventPayload<E extends EventName> = z.infer<(typeof events)[E]>;
+export type AnyEvent = { [E in EventName]: { event: E; payload: EventPayload<E> } }[EventName];
+/** The five events of a chat run, whose terminal ones are `chat.done` and `chat.error`. */
+export const CHAT_EVENTS = ['chat.delta', 'chat.tool_call', 'chat.tool_result', 'chat.done', 'chat.error'] as const;

@@ -1,0 +1,85 @@
+import { z } from './zod.ts';
+import { type ErrorShape, errorShape } from './errors.ts';
+
+/** The protocol spoken here, and the oldest one still answered (decisions, "Frames and connection"). */
+export const PROTOCOL = 3;
+export const MIN_PROTOCOL = 2;
+
+/** Sizes and times of the protocol (decisions, "Frames and connection"): bytes and milliseconds. */
+export const LIMITS = {
+  maxPayload: 25 * 1024 * 1024,
+  maxPayloadBeforeConnect: 64 * 1024,
+  maxBufferedBytes: 4 * 1024 * 1024,
+  maxConnections: 1000,
+  maxMessageChars: 500_000,
+  scanFrom: 1024 * 1024,
+  maxStructuralChars: 200_000,
+  connectTimeoutMs: 15_000,
+  tickIntervalMs: 15_000,
+} as const;
+
+/** WebSocket close codes that we use, by meaning. */
+export const CLOSE = {
+  normal: 1000,
+  goingAway: 1001,
+  protocolError: 1002,
+  policy: 1008,
+  tooBig: 1009,
+  internal: 1011,
+  noGateway: 1013,
+} as const;
+
+export const requestFrame = z.object({
+  type: z.literal('req'),
+  id: z.string().min(1).max(256),
+  method: z.string().min(1).max(128),
+  params: z.record(z.string(), z.unknown()).default({}),
+});
+/** Client to server (interface document 1, section 2.1). */
+export type RequestFrame = z.infer<typeof requestFrame>;
+
+export const responseFrame = z.object({
+  type: z.literal('res'),
+  id: z.string(),
+  ok: z.boolean(),
+  payload: z.unknown().optional(),
+  error: errorShape.optional(),
+});
+export type ResponseFrame =
+  | { type: 'res'; id: string; ok: true; payload: unknown }
+  | { type: 'res'; id: string; ok: false; error: ErrorShape };
+
+export const eventFrame = z.object({
+  type: z.literal('event'),
+  event: z.string(),
+  seq: z.number().int(),
+  payload: z.record(z.string(), z.unknown()),
+});
+/** Server to client, pushed; `seq` counts per connection from 1 without a gap. */
+export type EventFrame = z.infer<typeof eventFrame>;
+
+export type Frame = RequestFrame | ResponseFrame | EventFrame;
+
+/** Ids of agents, sessions and the like (decisions, "Frames and connection"). */
+export const id = z.string().regex(/^[A-Za-z0-9_-]{1,128}$/, 'must match [A-Za-z0-9_-]{1,128}');
+
+/**
+ * Whether a text has more structural characters than may be parsed: over 1 MiB such JSON blocks a parser
+ * for most of a second (decisions, "Frames and connection"). Counts `{ } [ ] , :` outside and inside strings alike.
+ */
+export function tooManyParts(text: string): boolean {
+  if (text.length <= LIMITS.scanFrom) return false;
+  let parts = 0;
+  for (let i = 0; i < text.length; i++) {
+    switch (text.charCodeAt(i)) {
+      case 0x7b:
+      case 0x7d:
+      case 0x5b:
+      case 0x5d:
+      case 0x2c:
+      case 0x3a:
+        if (++parts > LIMITS.maxStructuralChars) return true;
+    }
+  }
+  return false;
+}

@@ -1,0 +1,28 @@
+import { call } from '../contract.ts';
+import { z } from '../zod.ts';
+
+const key = z.string().min(1).max(300);
+
+/** Reading and changing the configuration (interface document 1, section 4.1; decisions, "Sessions …, config"). */
+export const config = {
+  'config.get': call({
+    params: z.strictObject({ key: key.optional() }),
+    result: z.object({ value: z.unknown(), hash: z.string() }),
+    docs: 'Reads one entry by its dotted path, or the whole configuration. Secrets read as `***`.',
+    policy: { scope: 'read' },
+  }),
+  'config.set': call({
+    params: z.strictObject({ key, value: z.unknown() }),
+    result: z.object({ ok: z.literal(true), hash: z.string() }),
+    emits: ['config.changed'],
+    docs: 'Sets one entry by its dotted path. Writing back `***` keeps a secret.',
+    policy: { scope: 'admin', controlPlane: true },
+  }),
+  'config.patch': call({
+    params: z.strictObject({ patch: z.record(z.string(), z.unknown()), baseHash: z.string().max(128).optional() }),
+    result: z.object({ ok: z.literal(true), hash: z.string() }),
+    emits: ['config.changed'],
+    docs: 'Merges a JSON merge patch (null deletes); validated as a whole before anything changes.',
+    policy: { scope: 'admin', controlPlane: true },
+  }),
+};

@@ -1,0 +1,19 @@
+import type { Contract, ParamsOf, ParsedOf, ResultOf } from '../contract.ts';
+import { chat } from './chat.ts';
+import { config } from './config.ts';
+import { connection } from './connection.ts';
+import { models } from './models.ts';
+import { sessions } from './sessions.ts';
+import { tools } from './tools.ts';
+
+/** Every method, on one screen. */
+export const contracts = { ...connection, ...chat, ...sessions, ...models, ...config, ...tools };
+
+export type AllContracts = typeof contracts;
+export type MethodName = keyof AllContracts;
+export type MethodParams<M extends MethodName> = ParamsOf<AllContracts[M]>;
+export type MethodParsed<M extends MethodName> = ParsedOf<AllContracts[M]>;
+export type MethodResult<M extends MethodName> = ResultOf<AllContracts[M]>;
+
+// `contracts` keeps each method's own types; this only checks that all of them are contracts.
+contracts satisfies Record<string, Contract>;

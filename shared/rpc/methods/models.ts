@@ -1,0 +1,25 @@
+import { call } from '../contract.ts';
+import { modelEntry, providerEntry } from '../records.ts';
+import { z } from '../zod.ts';
+
+/** Models and the providers they come from (interface document 1, section 4.1). */
+export const models = {
+  'models.list': call({
+    params: z.strictObject({}),
+    result: z.object({ models: z.array(modelEntry) }),
+    docs: 'Lists available models: the built-in guide and what the configured or discovered servers list.',
+    policy: { scope: 'read' },
+  }),
+  'models.providers': call({
+    params: z.strictObject({ refresh: z.boolean().optional() }),
+    result: z.object({ providers: z.array(providerEntry) }),
+    docs: 'Lists providers with their state; `refresh` asks the servers again and looks for new ones on localhost.',
+    policy: { scope: 'read' },
+  }),
+  'models.probe': call({
+    params: z.strictObject({ model: z.string().min(1).max(300), provider: z.string().max(128).optional() }),
+    result: z.object({ available: z.boolean(), latency: z.number().nullable(), error: z.string().optional() }),
+    docs: 'Whether a model answers; `latency` in milliseconds.',
+    policy: { scope: 'read' },
+  }),
+};

@@ -1,0 +1,105 @@
+import { id } from './frames.ts';
+import { z } from './zod.ts';
+
+/** Token counts and cost of a run; `estimated` where the provider gave none (decisions, "Chat"). */
+export const usage = z.object({
+  inputTokens: z.number().int().nonnegative(),
+  outputTokens: z.number().int().nonnegative(),
+  totalTokens: z.number().int().nonnegative(),
+  cacheReadTokens: z.number().int().nonnegative().optional(),
+  /** USD. */
+  cost: z.number().nonnegative().optional(),
+  estimated: z.boolean().optional(),
+});
+export type Usage = z.infer<typeof usage>;
+
+export const textPart = z.object({ type: z.literal('text'), text: z.string() });
+export const imagePart = z.object({ type: z.literal('image'), mimeType: z.string(), data: z.string(), filename: z.string().optional() });
+export const filePart = z.object({ type: z.literal('file'), mimeType: z.string(), data: z.string(), filename: z.string() });
+export const part = z.discriminatedUnion('type', [textPart, imagePart, filePart]);
+/** A piece of a message; `data` is base64. */
+export type Part = z.infer<typeof part>;
+
+export const toolCall = z.object({ id: z.string(), tool: z.string(), args: z.record(z.string(), z.unknown()) });
+export type ToolCall = z.infer<typeof toolCall>;
+
+export const attachmentInfo = z.object({ filename: z.string(), mimeType: z.string(), size: z.number() });
+
+export const historyMessage = z.object({
+  id: z.string(),
+  role: z.enum(['user', 'assistant', 'system', 'tool']),
+  content: z.union([z.string(), z.array(part)]),
+  /** Milliseconds since 1970. */
+  timestamp: z.number(),
+  parentId: z.string().nullable().optional(),
+  toolCalls: z.array(toolCall).optional(),
+  toolCallId: z.string().optional(),
+  name: z.string().optional(),
+  usage: usage.optional(),
+  model: z.string().optional(),
+  /** The reply was stopped by a person; what had come is kept. */
+  aborted: z.boolean().optional(),
+  /** The host went away while the reply was written; what had come is kept, and resend is offered. */
+  interrupted: z.boolean().optional(),
+  /** The run failed after this partial reply. */
+  error: z.object({ code: z.string(), message: z.string() }).optional(),
+  attachments: z.array(attachmentInfo).optional(),
+});
+/** A message of a session's history (decisions, "Chat"). */
+export type HistoryMessage = z.infer<typeof historyMessage>;
+
+export const sessionEntry = z.object({
+  agentId: z.string(),
+  file: z.string(),
+  /** Opaque key `<agentId>/<sessionId>.jsonl`. */
+  path: z.string(),
+  /** Bytes of the session's JSONL export. */
+  size: z.number(),
+  sessionId: z.string(),
+  title: z.string(),
+  createdAt: z.number(),
+  updatedAt: z.number(),
+  messageCount: z.number(),
+  preview: z.string(),
+  pinned: z.boolean(),
+  archived: z.boolean(),
+  folder: z.string().nullable(),
+  tags: z.array(z.string()),
+  /** A run is under way in it. */
+  running: z.boolean().optional(),
+});
+export type SessionEntry = z.infer<typeof sessionEntry>;
+
+export const sessionPath = z.string().max(300);
+export const sessionId = id;
+export const agentId = id;
+
+export const modelEntry = z.object({
+  /** `<provider>/<model_id>`. */
+  key: z.string(),
+  provider: z.string(),
+  model_id: z.string(),
+  display_name: z.string(),
+  max_tokens: z.number().nullable(),
+  context_window: z.number().nullable(),
+  supports_tools: z.boolean(),
+  supports_vision: z.boolean(),
+  supports_thinking: z.boolean(),
+  /** USD per million tokens; null where unknown. */
+  cost_per_1m_input: z.number().nullable(),
+  cost_per_1m_output: z.number().nullable(),
+});
+export type ModelEntry = z.infer<typeof modelEntry>;
+
+export const providerEntry = z.object({
+  id: z.string(),
+  name: z.string(),
+  kind: z.enum(['guide', 'openai-compatible']),
+  state: z.enum(['ready', 'needs_key', 'unreachable']),
+  baseUrl: z.string().optional(),
+  /** Found on this machine without being configured. */
+  discovered: z.boolean().optional(),
+  message: z.string().optional(),
+  models: z.number(),
+});
+export type ProviderEntry = z.infer<typeof providerEntry>;

@@ -1,0 +1,95 @@
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import adapter from '@sveltejs/adapter-static';
+import { sveltekit } from '@sveltejs/kit/vite';
+import tailwindcss from '@tailwindcss/vite';
+import { defineConfig, type Plugin } from 'vite';
+
+/** What the app is built from; the build id is a hash of all of it. */
+export const SOURCES = ['web', 'shared', 'public', 'vite.config.ts', 'package-lock.json'];
+
+/** A short id that changes exactly when the sources do. */
+export function buildId(root = import.meta.dirname): string {
+  const hash = createHash('sha256');
+  const add = (path: string): void => {
+    const full = join(root, path);
+    const entries = readdirSync(full, { withFileTypes: true, recursive: false });
+    for (const entry of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
+      const child = join(path, entry.name);
+      if (entry.isDirectory()) add(child);
+      else if (!/\.test\.ts$/.test(entry.name)) hash.update(child).update(readFileSync(join(root, child)));
+    }
+  };
+  for (const source of SOURCES) {
+    if (/\.\w+$/.test(source)) hash.update(source).update(readFileSync(join(root, source)));
+    else add(source);
+  }
+  return hash.digest('hex').slice(0, 12);
+}
+
+/** The worker's own policy (design.md, "Strict CSP"): a worker has its response's policy, not the page's. */
+const WORKER_CSP = [
+  "default-src 'none'",
+  "script-src 'self' 'wasm-unsafe-eval'",
+  "connect-src 'self' https: http://127.0.0.1:* http://localhost:* ws: wss:",
+].join('; ');
+
+/** Leaves what the bridge must know of the build beside it: build id and worker policy. */
+function buildInfo(build: string): Plugin {
+  return {
+    name: 'perch-build-info',
+    apply: 'build',
+    applyToEnvironment: (environment) => environment.name === 'client',
+    generateBundle() {
+      this.emitFile({
+        type: 'asset',
+        fileName: 'build.json',
+        source: JSON.stringify({ build, workerCsp: WORKER_CSP }),
+      });
+    },
+  };
+}
+
+const build = process.env.PERCH_BUILD_ID ?? buildId();
+
+export default defineConfig({
+  define: { __PERCH_BUILD__: JSON.stringify(build) },
+  worker: { format: 'es' },
+  build: { target: 'es2023' },
+  plugins: [
+    tailwindcss(),
+    buildInfo(build),
+    sveltekit({
+      adapter: adapter({
+        pages: process.env.PERCH_BUILD_DIR ?? 'dist/app',
+        fallback: 'index.html',
+        precompress: true,
+        strict: false,
+      }),
+      files: { src: 'web', assets: 'public' },
+      version: { name: build, pollInterval: 0 },
+      serviceWorker: { register: false },
+      csp: {
+        mode: 'hash',
+        directives: {
+          'default-src': ['none'],
+          'script-src': ['self'],
+          'style-src': ['self', 'unsafe-inline'],
+          'connect-src': ['self'],
+          'img-src': ['self', 'data:', 'blob:'],
+          'font-src': ['self'],
+          'media-src': ['self', 'blob:'],
+          'worker-src': ['self'],
+          'manifest-src': ['self'],
+          'frame-src': ['self'],
+          'base-uri': ['none'],
+          'form-action': ['none'],
+          'object-src': ['none'],
+          'require-trusted-types-for': ['script'],
+          'trusted-types': ['svelte-trusted-html', 'sveltekit-trusted-url', 'dompurify', 'perch'],
+        },
+      },
+    }),
+  ],
+});

@@ -1,0 +1,11 @@
+import { defineConfig } from 'vitest/config';
+
+// Unit tests: Node, no build, no browser. What needs those is under tests/ and run by tests/run.ts.
+export default defineConfig({
+  define: { __PERCH_BUILD__: JSON.stringify('test') },
+  test: {
+    include: ['{shared,web,bridge}/**/*.test.ts', 'tests/unit/**/*.test.ts'],
+    exclude: ['**/*.browser.test.ts', 'node_modules/**'],
+    testTimeout: 20_000,
+  },
+});

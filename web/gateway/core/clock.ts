@@ -1,0 +1,18 @@
+/** Time, as the core sees it; tests pass a fake one. */
+export interface Clock {
+  /** Milliseconds since 1970. */
+  now(): number;
+  /** Monotonic milliseconds: for time-outs and limits, which a jump of the wall clock must not touch. */
+  monotonic(): number;
+  /** Runs `callback` after `ms`; the result cancels it. */
+  after(ms: number, callback: () => void): () => void;
+}
+
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  monotonic: () => performance.now(),
+  after(ms, callback) {
+    const timer = setTimeout(callback, ms);
+    return () => clearTimeout(timer);
+  },
+};

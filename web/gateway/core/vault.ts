@@ -1,0 +1,143 @@
+import type { HistoryMessage, SessionEntry, Usage } from '#shared/rpc/records.ts';
+
+/** A session as it is kept; its key is `<agentId>/<sessionId>`. */
+export interface SessionRecord extends Omit<SessionEntry, 'file' | 'path' | 'running'> {
+  /** `<agentId>/<sessionId>`. */
+  key: string;
+  /** The newest message of the active branch; null in an empty session. */
+  headId: string | null;
+}
+
+/** A message as it is kept: messages of a session form a tree by `parentId`. */
+export interface MessageRecord extends HistoryMessage {
+  sessionKey: string;
+  parentId: string | null;
+  /** Distance from the root of its branch: 0 for the first message. */
+  depth: number;
+  runId?: string;
+}
+
+export type RunStatus = 'queued' | 'running' | 'done' | 'failed' | 'aborted' | 'interrupted';
+
+/** One generation. While it runs, `partial` holds the text so far (saved now and then, relaxed). */
+export interface RunRecord {
+  id: string;
+  sessionKey: string;
+  status: RunStatus;
+  userMessageId: string;
+  /** The model's key, `<provider>/<model_id>`. */
+  model: string;
+  startedAt: number;
+  endedAt?: number;
+  partial: string;
+}
+
+export interface UsageRecord {
+  id: string;
+  at: number;
+  provider: string;
+  model: string;
+  sessionKey: string | null;
+  /** Who called: `owner`, or an API key's id. */
+  principal: string;
+  usage: Usage;
+}
+
+/** What a finished run leaves, written in one transaction. */
+export interface RunOutcome {
+  runId: string;
+  status: Exclude<RunStatus, 'queued' | 'running'>;
+  endedAt: number;
+  /** Messages to append below one another, oldest first (tool calls, tool results, the reply); may be empty where nothing came. */
+  messages: MessageRecord[];
+  usage?: UsageRecord;
+}
+
+/** A page of a branch, oldest first. `more` says that there are messages above it. */
+export interface Branch {
+  messages: MessageRecord[];
+  more: boolean;
+}
+
+/**
+ * What the gateway core asks of storage. Everything that acknowledges data commits with strict durability before
+ * its promise resolves, together with its rows in the change log (design.md, "Acknowledged means durable"). A failure
+ * to write because of quota rejects with `StorageFull`; one because another owner took over, with `OwnershipLost`.
+ */
+export interface Vault {
+  sessions: {
+    list(): Promise<SessionRecord[]>;
+    get(key: string): Promise<SessionRecord | undefined>;
+    /** Changes fields of an entry; undefined when there is none. */
+    update(key: string, change: Partial<Omit<SessionRecord, 'key' | 'agentId' | 'sessionId'>>): Promise<SessionRecord | undefined>;
+    /** Removes the session, its messages and its runs; false when there was none. */
+    remove(key: string): Promise<boolean>;
+    /** Removes its messages and runs, keeps the entry; false when there was none. */
+    clear(key: string): Promise<boolean>;
+  };
+  messages: {
+    get(id: string): Promise<MessageRecord | undefined>;
+    /** The branch that ends in the session's head (or above `before`), at most `limit` messages. Never reads a whole long session for a page. */
+    branch(sessionKey: string, options: { limit: number; before?: string }): Promise<Branch>;
+    /** Every message whose session is listed, newest first, for retrieval; at most `limit`. */
+    recent(limit: number): Promise<MessageRecord[]>;
+  };
+  runs: {
+    /**
+     * Stores the person's message (null on resend: `userMessageId` exists already), the run, and the session entry (made at
+     * first send) in one strict transaction, and moves the session's head to the message.
+     */
+    begin(input: { session: SessionRecord; message: MessageRecord | null; run: RunRecord }): Promise<void>;
+    /** Relaxed: the text so far, for a host that dies. */
+    savePartial(runId: string, partial: string): Promise<void>;
+    /**
+     * Strict: the run's end, its messages and usage; the session's head, `updatedAt`, `messageCount`, `size`, `preview` follow. The session
+     * may be gone by then (deleted or reset while it ran): then only the run's end and usage are stored.
+     */
+    finish(outcome: RunOutcome): Promise<void>;
+    /** Runs that never ended: those of a host that died. */
+    unfinished(): Promise<RunRecord[]>;
+  };
+  /** The configuration: one JSON document without secrets. */
+  config: {
+    read(): Promise<Record<string, unknown> | undefined>;
+    write(value: Record<string, unknown>): Promise<void>;
+  };
+  /** Secrets by name, encrypted at rest with a key that cannot be exported. */
+  secrets: {
+    get(name: string): Promise<string | undefined>;
+    /** Null removes it. */
+    set(name: string, value: string | null): Promise<void>;
+  };
+  /** Free-form remembered facts, for the guide and the memory tools. */
+  memories: {
+    add(memory: MemoryRecord): Promise<void>;
+    remove(id: string): Promise<boolean>;
+    list(): Promise<MemoryRecord[]>;
+  };
+  usage: {
+    /** Group-committed, at most 50 ms later. */
+    add(record: UsageRecord): void;
+    since(at: number): Promise<UsageRecord[]>;
+  };
+  close(): Promise<void>;
+}
+
+export interface MemoryRecord {
+  id: string;
+  text: string;
+  category: string;
+  createdAt: number;
+}
+
+/** The browser has no room left: nothing of the write was stored. */
+export class StorageFull extends Error {
+  override name = 'StorageFull';
+}
+
+/** Another worker owns the data now: nothing of the write was stored. */
+export class OwnershipLost extends Error {
+  override name = 'OwnershipLost';
+}
+
+export const sessionKey = (agentId: string, sessionId: string): string => `${agentId}/${sessionId}`;
