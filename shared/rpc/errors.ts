@@ -1,5 +1,3 @@
-import { z } from './zod.ts';
-
 /** The closed list of error codes (interface document 1, section 7). */
 export const ERROR_CODES = [
   'AUTH_REQUIRED',
@@ -14,15 +12,14 @@ export const ERROR_CODES = [
 ] as const;
 export type ErrorCode = (typeof ERROR_CODES)[number];
 
-export const errorShape = z.object({
-  code: z.enum(ERROR_CODES),
-  message: z.string(),
-  details: z.record(z.string(), z.unknown()).optional(),
-  retryable: z.boolean().optional(),
-  retryAfterMs: z.number().optional(),
-});
 /** An error as it travels (decisions, "Frames and connection"). */
-export type ErrorShape = z.infer<typeof errorShape>;
+export interface ErrorShape {
+  code: ErrorCode;
+  message: string;
+  details?: Record<string, unknown>;
+  retryable?: boolean;
+  retryAfterMs?: number;
+}
 
 /** A failure that the caller is meant to see. Anything else that is thrown becomes `INTERNAL_ERROR` at one place, the dispatcher. */
 export class RpcError extends Error {

@@ -1,4 +1,4 @@
-import { errorShape } from './errors.ts';
+import { errorShape } from './frames.ts';
 import { usage } from './records.ts';
 import { z } from './zod.ts';
 

@@ -1,5 +1,5 @@
 import { z } from './zod.ts';
-import { type ErrorShape, errorShape } from './errors.ts';
+import { ERROR_CODES, type ErrorShape } from './errors.ts';
 
 /** The protocol spoken here, and the oldest one still answered (decisions, "Frames and connection"). */
 export const PROTOCOL = 3;
@@ -28,6 +28,14 @@ export const CLOSE = {
   internal: 1011,
   noGateway: 1013,
 } as const;
+
+export const errorShape = z.object({
+  code: z.enum(ERROR_CODES),
+  message: z.string(),
+  details: z.record(z.string(), z.unknown()).optional(),
+  retryable: z.boolean().optional(),
+  retryAfterMs: z.number().optional(),
+});
 
 export const requestFrame = z.object({
   type: z.literal('req'),

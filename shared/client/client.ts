@@ -1,0 +1,145 @@
+import { type ErrorShape, RpcError } from '../rpc/errors.ts';
+import type { EventName, EventPayload } from '../rpc/events.ts';
+import type { EventFrame, ResponseFrame } from '../rpc/frames.ts';
+import type { MethodName, MethodParams, MethodResult } from '../rpc/methods/index.ts';
+import type { Link } from '../link/link.ts';
+
+export type ConnectResult = MethodResult<'connect'>;
+export type ConnectParams = Omit<MethodParams<'connect'>, 'minProtocol' | 'maxProtocol'>;
+
+export interface ConnectOptions {
+  /** What goes into `connect` beside the protocol range; may depend on the challenge (its nonce, milliseconds). */
+  params: ConnectParams | ((challenge: { nonce: string; ts: number }) => ConnectParams | Promise<ConnectParams>);
+  /** Looks at the answer before the connection counts as made; throwing refuses it (the mutual proof). */
+  verify?: (result: ConnectResult, challenge: { nonce: string; ts: number }) => void | Promise<void>;
+  /** Milliseconds until `connect` gives up; 15,000 by default. */
+  timeoutMs?: number;
+}
+
+interface Waiting {
+  resolve(payload: unknown): void;
+  reject(error: Error): void;
+}
+
+type Listener = (payload: never, event: EventFrame) => void;
+
+/**
+ * Protocol 3 over any link of texts: typed calls and events. A call that fails rejects with `RpcError`; one that is under way when the
+ * link closes rejects with `ConnectionClosed`.
+ */
+export class GatewayClient {
+  readonly #link: Link<string>;
+  readonly #waiting = new Map<string, Waiting>();
+  readonly #listeners = new Map<string, Set<Listener>>();
+  #count = 0;
+  #lastSeq = 0;
+  #end: ConnectionClosed | undefined;
+  #settleClosed!: (end: ConnectionClosed) => void;
+  /** Resolves when the connection is gone; never rejects. */
+  readonly closed: Promise<ConnectionClosed>;
+  /** What the server said of itself. */
+  hello!: ConnectResult;
+
+  private constructor(link: Link<string>) {
+    this.#link = link;
+    this.closed = new Promise((resolve) => (this.#settleClosed = resolve));
+  }
+
+  /** Waits for the challenge, then connects. Rejects with `RpcError` (refused) or `ConnectionClosed`. */
+  static async connect(link: Link<string>, { params, verify, timeoutMs = 15_000 }: ConnectOptions): Promise<GatewayClient> {
+    const client = new GatewayClient(link);
+    const challenged = Promise.withResolvers<{ nonce: string; ts: number }>();
+    const stop = client.on('connect.challenge', challenged.resolve);
+    client.closed.then(challenged.reject);
+    link.receive({ message: (text) => client.#read(text), close: (code, reason) => client.#closedBy(code, reason) });
+    const timer = setTimeout(() => client.close(4000, 'the gateway did not answer'), timeoutMs);
+    try {
+      const challenge = await challenged.promise;
+      const given = typeof params === 'function' ? await params(challenge) : params;
+      client.hello = await client.call('connect', { minProtocol: 3, maxProtocol: 3, ...given });
+      await verify?.(client.hello, challenge);
+      return client;
+    } catch (error) {
+      client.close();
+      throw error;
+    } finally {
+      clearTimeout(timer);
+      stop();
+    }
+  }
+
+  /** Calls a method. `signal` stops the waiting, not what was begun: use `chat.abort` for that. */
+  call<M extends MethodName>(method: M, params: MethodParams<M>, { signal }: { signal?: AbortSignal } = {}): Promise<MethodResult<M>> {
+    return this.request(method, params, signal) as Promise<MethodResult<M>>;
+  }
+
+  /** Calls a method by any name, untyped: for consoles and command lines. */
+  request(method: string, params: unknown, signal?: AbortSignal): Promise<unknown> {
+    if (this.#end) return Promise.reject(this.#end);
+    if (signal?.aborted) return Promise.reject(signal.reason);
+    const id = String(++this.#count);
+    return new Promise((resolve, reject) => {
+      const onabort = (): void => {
+        this.#waiting.delete(id);
+        reject(signal?.reason);
+      };
+      signal?.addEventListener('abort', onabort, { once: true });
+      const settled = (): void => signal?.removeEventListener('abort', onabort);
+      this.#waiting.set(id, {
+        resolve: (payload) => (settled(), resolve(payload)),
+        reject: (error) => (settled(), reject(error)),
+      });
+      this.#link.send(JSON.stringify({ type: 'req', id, method, params }));
+    });
+  }
+
+  /** Listens to one kind of event; the result stops it. */
+  on<E extends EventName>(event: E, listener: (payload: EventPayload<E>, frame: EventFrame) => void): () => void {
+    let set = this.#listeners.get(event);
+    if (!set) this.#listeners.set(event, (set = new Set()));
+    set.add(listener as Listener);
+    return () => set.delete(listener as Listener);
+  }
+
+  close(code = 1000, reason = ''): void {
+    this.#link.close(code, reason);
+    this.#closedBy(code, reason);
+  }
+
+  #read(text: string): void {
+    const frame = JSON.parse(text) as ResponseFrame | EventFrame;
+    if (frame.type === 'res') {
+      const waiting = this.#waiting.get(frame.id);
+      this.#waiting.delete(frame.id);
+      if (frame.ok) waiting?.resolve(frame.payload);
+      else waiting?.reject(RpcError.from(frame.error));
+      return;
+    }
+    if (frame.seq !== this.#lastSeq + 1) return this.close(4001, `event ${this.#lastSeq + 1} is missing`);
+    this.#lastSeq = frame.seq;
+    for (const listener of this.#listeners.get(frame.event) ?? []) listener(frame.payload as never, frame);
+  }
+
+  #closedBy(code: number, reason: string): void {
+    if (this.#end) return;
+    this.#end = new ConnectionClosed(code, reason);
+    for (const waiting of this.#waiting.values()) waiting.reject(this.#end);
+    this.#waiting.clear();
+    this.#settleClosed(this.#end);
+  }
+}
+
+/** The connection is gone. `code` is a WebSocket close code. */
+export class ConnectionClosed extends Error {
+  override name = 'ConnectionClosed';
+  readonly code: number;
+  readonly reason: string;
+
+  constructor(code: number, reason: string) {
+    super(reason || `the connection closed (${code})`);
+    this.code = code;
+    this.reason = reason;
+  }
+}
+
+export { RpcError, type ErrorShape };

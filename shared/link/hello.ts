@@ -1,0 +1,41 @@
+import { SCOPES } from '../rpc/contract.ts';
+import { z } from '../rpc/zod.ts';
+
+/** Version 2 puts several frames into one link message; version 1 sends one each. Both are read. */
+export const MUX_VERSION = 2;
+export const MIN_MUX_VERSION = 1;
+/** Version of the ports that the two sides lend each other. */
+export const PORTS_VERSION = 1;
+/** Version of the stored data's schema, as the vault's sync will compare it. */
+export const SCHEMA_VERSION = 1;
+
+export const hello = z.object({
+  muxVersion: z.number().int().min(1),
+  portsVersion: z.number().int().min(1),
+  schemaVersion: z.number().int().min(1),
+  build: z.string().max(100),
+  /** What this side can do for the other: names of ports. */
+  capabilities: z.array(z.string().max(100)).max(100).default([]),
+});
+/** The first frame from each side of an uplink. */
+export type Hello = z.infer<typeof hello>;
+
+export const principal = z.object({
+  /** Who calls: `owner`, `app:<credential>`, `host`, later `device:…` or `key:…`. */
+  id: z.string().max(200),
+  scopes: z.array(z.enum(SCOPES)),
+});
+export type Principal = z.infer<typeof principal>;
+
+export const opening = z.object({
+  /** `rpc` and `http` from the bridge to the host; a port's name (`egress`, …) from the host to the bridge. */
+  kind: z.string().max(50),
+  principal: z.string().max(200).default(''),
+  scopes: z.array(z.enum(SCOPES)).default([]),
+  origin: z.string().max(500).nullable().default(null),
+  headers: z.record(z.string(), z.string()).default({}),
+});
+/** What a stream is opened with. */
+export type Opening = z.infer<typeof opening>;
+
+export const ending = z.object({ code: z.number().int(), reason: z.string().max(1000) });

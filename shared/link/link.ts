@@ -1,0 +1,97 @@
+/** What the holder of one end of a link hears. Set once, before the first message can arrive. */
+export interface LinkEvents<M> {
+  message(message: M): void;
+  /** The other end is gone, or has closed; nothing comes after it. */
+  close(code: number, reason: string): void;
+  /** `buffered` fell back to 0 after it had been above. */
+  drain?(): void;
+}
+
+/** An ordered, reliable channel of whole messages between two places: a WebSocket, a MessagePort, a multiplexed stream, memory. */
+export interface Link<M> {
+  /** Queues a message; after close it does nothing. */
+  send(message: M): void;
+  /** Bytes accepted by `send` that the transport has not taken yet; 0 where it cannot tell. */
+  readonly buffered: number;
+  close(code?: number, reason?: string): void;
+  receive(events: LinkEvents<M>): void;
+}
+
+/** Two ends in one place. Messages arrive asynchronously and in order, as over a real transport. */
+export function memoryPair<M>(): [Link<M>, Link<M>] {
+  const a = new MemoryEnd<M>();
+  const b = new MemoryEnd<M>();
+  a.peer = b;
+  b.peer = a;
+  return [a, b];
+}
+
+class MemoryEnd<M> implements Link<M> {
+  peer!: MemoryEnd<M>;
+  readonly buffered = 0;
+  #events: LinkEvents<M> | undefined;
+  #early: (() => void)[] = [];
+  #open = true;
+
+  send(message: M): void {
+    if (this.#open) this.peer.#deliver((events) => events.message(message));
+  }
+
+  close(code = 1000, reason = ''): void {
+    if (!this.#open) return;
+    this.#open = false;
+    this.peer.#deliver((events) => {
+      this.peer.#open = false;
+      events.close(code, reason);
+    });
+    this.#deliver((events) => events.close(code, reason), true);
+  }
+
+  receive(events: LinkEvents<M>): void {
+    this.#events = events;
+    for (const run of this.#early.splice(0)) run();
+  }
+
+  #deliver(tell: (events: LinkEvents<M>) => void, evenClosed = false): void {
+    queueMicrotask(() => {
+      const run = (): void => {
+        if (this.#events && (this.#open || evenClosed)) tell(this.#events);
+      };
+      if (this.#events) run();
+      else this.#early.push(run);
+    });
+  }
+}
+
+/**
+ * A MessagePort as a link. A port tells nobody when its other end dies: who must know holds a Web Lock
+ * (facts.md, "SharedWorker"). Closing sends a last word, so that an orderly close is told.
+ */
+export function portLink<M>(port: MessagePort): Link<M> {
+  let events: LinkEvents<M> | undefined;
+  let open = true;
+  const end = (code: number, reason: string): void => {
+    if (!open) return;
+    open = false;
+    port.close();
+    events?.close(code, reason);
+  };
+  return {
+    buffered: 0,
+    send(message) {
+      if (open) port.postMessage({ m: message });
+    },
+    close(code = 1000, reason = '') {
+      if (!open) return;
+      port.postMessage({ close: { code, reason } });
+      end(code, reason);
+    },
+    receive(given) {
+      events = given;
+      port.onmessage = ({ data }: MessageEvent<{ m: M } | { close: { code: number; reason: string } }>) => {
+        if ('close' in data) end(data.close.code, data.close.reason);
+        else if (open) given.message(data.m);
+      };
+    },
+  };
+}
