@@ -8,7 +8,8 @@ const chat = { sessionId: z.string(), agentId: z.string(), runId: z.string() };
 export const events = {
   'connect.challenge': z.object({ nonce: z.string(), ts: z.number() }),
   tick: z.object({ ts: z.number() }),
-  'chat.delta': z.object({ ...chat, delta: z.string(), role: z.literal('assistant') }),
+  /** `offset`: length of the run's text before this delta, in UTF-16 units, so that a reader who joins late neither repeats nor misses any. */
+  'chat.delta': z.object({ ...chat, delta: z.string(), role: z.literal('assistant'), offset: z.number().int() }),
   'chat.tool_call': z.object({ ...chat, tool: z.string(), args: z.record(z.string(), z.unknown()), toolCallId: z.string() }),
   'chat.tool_result': z.object({ ...chat, tool: z.string(), result: z.unknown(), toolCallId: z.string(), isError: z.boolean().optional() }),
   'chat.done': z.object({ ...chat, usage, messageId: z.string() }),

@@ -1,0 +1,111 @@
+import { spawn } from 'node:child_process';
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { verifies } from '../../tests/requirements.ts';
+import { findBrowser } from './find.ts';
+import { ManagedChromium, type ManagedOptions } from './managed.ts';
+import { profileHolder } from './profile.ts';
+import { processesNaming, StandIn, until } from './tests/stand-in.ts';
+
+const executable = (await findBrowser()) ?? '';
+const SECRET = 'a-secret-that-must-not-show';
+
+// Processes are looked up in /proc.
+describe.runIf(process.platform === 'linux')('the managed Chromium', () => {
+  let folder: string;
+  let standIn: StandIn;
+  let lines: string[];
+  let managed: ManagedChromium | null;
+
+  beforeEach(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'perch-managed-'));
+    standIn = await StandIn.listen();
+    lines = [];
+    managed = null;
+  });
+  afterEach(async () => {
+    await managed?.close();
+    standIn.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  const options = (changes: Partial<ManagedOptions> = {}): ManagedOptions => ({
+    executable,
+    profile: join(folder, 'profile'),
+    origin: standIn.origin,
+    credential: () => ({ id: 'headless', secret: SECRET }),
+    log: (line) => lines.push(line),
+    backOff: { first: 50, most: 400 },
+    ...changes,
+  });
+  const processes = (kind?: string): { pid: number; args: string[] }[] =>
+    processesNaming(folder).filter(({ args }) => kind === undefined || args.includes(`--type=${kind}`));
+
+  verifies(['headless/credential', 'secrets/argv-and-logs'], 'it attaches under a strict policy, its secret in no argument and no log', async () => {
+    managed = await ManagedChromium.start(options());
+    expect(await standIn.attachments(1)).toEqual([{ id: 'headless', secret: SECRET }]);
+    const running = processes();
+    expect(running.length).toBeGreaterThan(1);
+    expect(running.flatMap(({ args }) => args).filter((arg) => arg.includes(SECRET) || arg.includes('--remote-debugging-port'))).toEqual([]);
+    expect(lines.join('\n')).not.toContain(SECRET);
+    await managed.close();
+    expect(processes()).toEqual([]);
+  });
+
+  verifies('headless/restarts', 'when the page reloads, crashes, and when the browser dies, the host attaches again', async () => {
+    standIn.answers.push('reload');
+    managed = await ManagedChromium.start(options());
+    await standIn.attachments(2);
+
+    for (const { pid } of processes('renderer')) process.kill(pid, 'SIGKILL');
+    await standIn.attachments(3);
+    expect(lines.join('\n')).toContain('the host page crashed');
+
+    const browser = profileHolder(join(folder, 'profile'));
+    process.kill(browser?.pid ?? 0, 'SIGKILL');
+    await standIn.attachments(4);
+    expect(profileHolder(join(folder, 'profile'))?.pid).not.toBe(browser?.pid);
+
+    await managed.restart('the host does not answer');
+    await standIn.attachments(5);
+  }, 40_000);
+
+  verifies('headless/gone', 'after a SIGKILL of its parent no process of it is left', async () => {
+    const parent = spawn(process.execPath, [join(import.meta.dirname, 'tests/parent.ts'), executable, join(folder, 'profile'), standIn.origin], {
+      stdio: 'ignore',
+    });
+    await standIn.attachments(1);
+    expect(processes().length).toBeGreaterThan(2);
+    parent.kill('SIGKILL');
+    await until(() => processes().length === 0);
+  });
+
+  test('a profile in use is a clear error that names the holder, and the holder goes on', async () => {
+    managed = await ManagedChromium.start(options());
+    await standIn.attachments(1);
+    const holder = profileHolder(join(folder, 'profile'));
+    await expect(ManagedChromium.start(options({ patience: 100 }))).rejects.toThrow(`in use by another gateway (its browser is process ${holder?.pid})`);
+    expect(profileHolder(join(folder, 'profile'))?.pid).toBe(holder?.pid);
+  });
+
+  test('a browser that does not start says why, in one line', async () => {
+    const broken = join(folder, 'broken');
+    writeFileSync(broken, '#!/bin/sh\necho "broken: error while loading shared libraries: libnss3.so" >&2\nexit 127\n');
+    chmodSync(broken, 0o755);
+    const error = await ManagedChromium.start(options({ executable: broken })).catch((error: unknown) => error);
+    expect(error).toBeInstanceOf(Error);
+    expect(String(error)).toMatch(/did not start: .*libnss3/);
+    expect(String(error)).not.toContain('\n');
+  });
+
+  test('closing while it starts again leaves nothing behind', async () => {
+    managed = await ManagedChromium.start(options());
+    await standIn.attachments(1);
+    process.kill(profileHolder(join(folder, 'profile'))?.pid ?? 0, 'SIGKILL');
+    await until(() => lines.some((line) => line.includes('starting it again')));
+    await managed.close();
+    await until(() => processes().length === 0);
+  });
+});

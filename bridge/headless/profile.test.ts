@@ -1,0 +1,63 @@
+import { existsSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { hostname, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { verifies } from '../../tests/requirements.ts';
+import { findBrowser } from './find.ts';
+import { awaitProfile, majorVersion, prepareProfile, profileHolder } from './profile.ts';
+
+let folder: string;
+let profile: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'perch-profile-'));
+  profile = join(folder, 'gateway');
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+verifies('headless/profile', 'a later or equal browser keeps the profile, an earlier one starts afresh and the data is kept aside', () => {
+  expect(prepareProfile(profile, 155)).toBeNull();
+  writeFileSync(join(profile, 'data'), 'of 155');
+  expect(prepareProfile(profile, 155)).toBeNull();
+  expect(prepareProfile(profile, 156)).toBeNull();
+  expect(existsSync(join(profile, 'data'))).toBe(true);
+
+  const aside = prepareProfile(profile, 155) ?? '';
+  expect(readdirSync(aside)).toContain('data');
+  expect(existsSync(join(profile, 'data'))).toBe(false);
+
+  // It remembers the earlier browser now, and a second downgrade does not overwrite what the first put aside.
+  expect(prepareProfile(profile, 155)).toBeNull();
+  prepareProfile(profile, 156);
+  expect(prepareProfile(profile, 150)).not.toBe(aside);
+  expect(readdirSync(aside)).toContain('data');
+});
+
+test('a browser that does not say its version keeps the profile', () => {
+  prepareProfile(profile, 156);
+  writeFileSync(join(profile, 'data'), '');
+  expect(prepareProfile(profile, null)).toBeNull();
+  expect(existsSync(join(profile, 'data'))).toBe(true);
+});
+
+test('the real browser says its major version', async () => {
+  expect(await majorVersion((await findBrowser()) ?? '')).toBeGreaterThan(100);
+  expect(await majorVersion(join(folder, 'missing'))).toBeNull();
+});
+
+test('a lock of a dead process, or of one that is no browser here, holds nobody up; one of another machine says so', async () => {
+  prepareProfile(profile, 156);
+  const lock = (target: string): void => {
+    rmSync(join(profile, 'SingletonLock'), { force: true });
+    symlinkSync(target, join(profile, 'SingletonLock'));
+  };
+  expect(profileHolder(profile)).toBeNull();
+  lock(`${hostname()}-4194304`);
+  expect(profileHolder(profile)).toBeNull();
+  if (process.platform === 'linux') {
+    lock(`${hostname()}-${process.pid}`);
+    expect(profileHolder(profile)).toBeNull();
+  }
+  lock('elsewhere-12');
+  await expect(awaitProfile(profile, 0, sleep)).rejects.toThrow(/in use on the machine elsewhere; .*delete .*SingletonLock/);
+});

@@ -1,0 +1,116 @@
+import { execFile } from 'node:child_process';
+import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, readlinkSync, renameSync, writeFileSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { z } from 'zod';
+
+/** Another live browser uses the profile; the message names it. */
+export class ProfileInUse extends Error {
+  override name = 'ProfileInUse';
+}
+
+const remembered = z.object({ major: z.number().int().positive() });
+const RECORD = 'perch-browser.json';
+
+/** A browser's major version, without running it on Windows (where `--version` opens a window). Null where it does not say. */
+export async function majorVersion(executable: string): Promise<number | null> {
+  if (process.platform === 'win32') {
+    const versions = readdirSync(dirname(executable)).filter((name) => /^\d+(\.\d+){3}$/.test(name));
+    return versions.length === 0 ? null : Math.max(...versions.map((name) => Number.parseInt(name)));
+  }
+  try {
+    const { stdout } = await promisify(execFile)(executable, ['--version'], { timeout: 10_000 });
+    const major = /(\d+)\.\d+\.\d+/.exec(stdout)?.[1];
+    return major === undefined ? null : Number(major);
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * Makes a profile ready for a browser of this major version. A browser cannot read the data of a later one, so a downgrade moves the
+ * profile aside and starts a fresh one (issue 2, part 6); nothing is deleted. Returns where the earlier one went, or null.
+ */
+export function prepareProfile(folder: string, major: number | null): string | null {
+  const before = rememberedMajor(folder);
+  let aside: string | null = null;
+  if (major !== null && before !== null && major < before) {
+    aside = freeName(`${folder}.version-${before}`);
+    renameSync(folder, aside);
+  }
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  if (major !== null) rememberMajor(folder, major);
+  return aside;
+}
+
+function rememberMajor(folder: string, major: number): void {
+  writeFileSync(join(folder, RECORD), JSON.stringify({ major }));
+}
+
+function rememberedMajor(folder: string): number | null {
+  try {
+    return remembered.parse(JSON.parse(readFileSync(join(folder, RECORD), 'utf8'))).major;
+  } catch {
+    return null;
+  }
+}
+
+function freeName(wanted: string): string {
+  for (let n = 0; ; n++) {
+    const name = n === 0 ? wanted : `${wanted}-${n}`;
+    if (!existsSync(name)) return name;
+  }
+}
+
+export interface Holder {
+  host: string;
+  pid: number;
+  /** The lock's file. */
+  file: string;
+}
+
+/** Who holds a profile: Chromium's lock is a link to `host-pid`. Null where nobody does, or one on this machine that is dead. */
+export function profileHolder(folder: string): Holder | null {
+  const file = join(folder, 'SingletonLock');
+  if (!lstatSync(file, { throwIfNoEntry: false })?.isSymbolicLink()) return null;
+  const [, host, pid] = /^(.*)-(\d+)$/.exec(readlinkSync(file)) ?? [];
+  if (host === undefined || pid === undefined) return null;
+  const holder = { host, pid: Number(pid), file };
+  return host === hostname() && !runsOn(folder, holder.pid) ? null : holder;
+}
+
+/**
+ * Waits until nobody holds the profile: a browser whose bridge was killed needs a moment to go. Throws ProfileInUse after `patienceMs`.
+ */
+export async function awaitProfile(folder: string, patienceMs: number, sleep: (ms: number) => Promise<void>): Promise<void> {
+  const deadline = performance.now() + patienceMs;
+  for (;;) {
+    const holder = profileHolder(folder);
+    if (holder === null) return;
+    if (holder.host !== hostname()) {
+      throw new ProfileInUse(`the browser profile ${folder} is in use on the machine ${holder.host}; if that is gone, delete ${holder.file}`);
+    }
+    if (performance.now() >= deadline) {
+      throw new ProfileInUse(
+        `the browser profile ${folder} is in use by another gateway (its browser is process ${holder.pid}): stop that one, or give this one a PERCH_HOME of its own`,
+      );
+    }
+    await sleep(50);
+  }
+}
+
+/** Whether a process lives and, where /proc can tell, is a browser on this profile: after a restart of the machine the number may be another's. */
+function runsOn(folder: string, pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'EPERM')) return false;
+  }
+  if (process.platform !== 'linux') return true;
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(folder);
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,5 @@
+// Started by a test as a process of its own, to be killed: `node parent.ts <executable> <profile> <origin>`.
+import { ManagedChromium } from '../managed.ts';
+
+const [, , executable = '', profile = '', origin = ''] = process.argv;
+await ManagedChromium.start({ executable, profile, origin, credential: () => ({ id: 'parent', secret: 'hidden' }), log: (line) => console.error(line) });

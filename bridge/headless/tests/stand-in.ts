@@ -1,0 +1,88 @@
+import { once } from 'node:events';
+import { readdirSync, readFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+// As strict as the app's: what drives the page must work under it.
+const CSP = "default-src 'none'; script-src 'self'; connect-src 'self'; require-trusted-types-for 'script'; trusted-types 'none'";
+
+const PAGE_SCRIPT = `
+globalThis.perchHost = {
+  async attach(credential) {
+    const response = await fetch('/attached', { method: 'POST', body: JSON.stringify(credential) });
+    if ((await response.text()) === 'reload') location.reload();
+  },
+};`;
+
+export interface Attachment {
+  id: string;
+  secret: string;
+}
+
+/** A host page and a record of who attached, in place of the gateway's. */
+export class StandIn {
+  readonly attached: Attachment[] = [];
+  /** Answers to coming attachments: `reload` makes the page load itself again. */
+  readonly answers: string[] = [];
+  readonly #server: Server;
+
+  private constructor(server: Server) {
+    this.#server = server;
+  }
+
+  static async listen(): Promise<StandIn> {
+    const server = createServer();
+    const standIn = new StandIn(server);
+    server.on('request', (request, response) => {
+      response.setHeader('content-security-policy', CSP);
+      if (request.url === '/host') return void response.setHeader('content-type', 'text/html').end('<!doctype html><script src="/host.js"></script>');
+      if (request.url === '/host.js') return void response.setHeader('content-type', 'text/javascript').end(PAGE_SCRIPT);
+      if (request.url !== '/attached') return void response.writeHead(404).end();
+      let body = '';
+      request.on('data', (chunk: Buffer) => (body += chunk.toString()));
+      request.on('end', () => {
+        response.end(standIn.answers.shift() ?? 'ok');
+        standIn.attached.push(JSON.parse(body) as Attachment);
+        server.emit('attached');
+      });
+    });
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    return standIn;
+  }
+
+  get origin(): string {
+    const address = this.#server.address();
+    if (address === null || typeof address === 'string') throw new Error('not listening');
+    return `http://127.0.0.1:${address.port}`;
+  }
+
+  /** Resolves when there have been so many attachments. */
+  async attachments(count: number): Promise<Attachment[]> {
+    while (this.attached.length < count) await once(this.#server, 'attached');
+    return this.attached;
+  }
+
+  close(): void {
+    this.#server.closeAllConnections();
+    this.#server.close();
+  }
+}
+
+/** The processes whose arguments name a folder, by pid and arguments (Linux). Chromium writes the arguments of its children with blanks between. */
+export function processesNaming(folder: string): { pid: number; args: string[] }[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap((name) => {
+      try {
+        const args = readFileSync(`/proc/${name}/cmdline`, 'utf8').split(/[\0 ]/);
+        return args.some((arg) => arg.includes(folder)) ? [{ pid: Number(name), args }] : [];
+      } catch {
+        return [];
+      }
+    });
+}
+
+/** Waits for a condition that nothing announces; the test's own time-out ends it. */
+export async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await sleep(20);
+}

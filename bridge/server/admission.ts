@@ -1,0 +1,94 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import ipaddr from 'ipaddr.js';
+
+/** Why a request is not let in. The text is safe to show. */
+export interface Refusal {
+  status: 400 | 403;
+  message: string;
+}
+
+export interface AdmissionOptions {
+  /** Names beside the loopback ones under which the gateway is reached, without a port: exactly these. */
+  hosts?: readonly string[];
+  /** Origins beside the gateway's own that may call it: exactly these. */
+  origins?: readonly string[];
+  /** Let in requests to whatever address of this machine they arrived at: an address, unlike a name, cannot be rebound. */
+  exposed?: boolean;
+}
+
+/** What admission looks at. */
+export interface Arrival {
+  url: string;
+  headers: IncomingHttpHeaders;
+  localAddress: string | undefined;
+  remoteAddress: string | undefined;
+}
+
+const LOOPBACK_NAMES = ['127.0.0.1', 'localhost', '[::1]'];
+
+/**
+ * The checks before anything else, routing included, for HTTP and upgrades alike: `Host` must name this gateway (against DNS rebinding),
+ * `Origin`, where there is one, must be on the exact list (decisions, "HTTP"). Nothing is matched by prefix, and `null` is no origin of ours.
+ */
+export class Admission {
+  readonly origin: string;
+  readonly #hosts: ReadonlySet<string>;
+  readonly #loopbackHosts: ReadonlySet<string>;
+  readonly #origins: ReadonlySet<string>;
+  readonly #portSuffixes: readonly string[];
+  readonly #localhostOrigin: string;
+  readonly #exposed: boolean;
+
+  /** `origin` is the canonical one, as a browser writes it. */
+  constructor(origin: string, port: number, { hosts = [], origins = [], exposed = false }: AdmissionOptions = {}) {
+    this.origin = origin;
+    // Port 80 is the one that clients leave out.
+    this.#portSuffixes = port === 80 ? [':80', ''] : [`:${port}`];
+    const withPort = (name: string): string[] => this.#portSuffixes.map((suffix) => `${name.toLowerCase()}${suffix}`);
+    const canonicalHost = new URL(origin).hostname;
+    this.#loopbackHosts = new Set([...LOOPBACK_NAMES, canonicalHost].flatMap(withPort));
+    this.#hosts = new Set([...this.#loopbackHosts, ...hosts.flatMap(withPort)]);
+    this.#origins = new Set([origin, ...origins]);
+    this.#localhostOrigin = new URL(`http://localhost:${port}`).origin;
+    this.#exposed = exposed;
+  }
+
+  /** Undefined where the request may go on. */
+  refuse({ url, headers, localAddress }: Arrival, isNavigation: boolean): Refusal | undefined {
+    if (!url.startsWith('/')) return { status: 400, message: 'the request target must be a path' };
+    const host = headers.host?.toLowerCase() ?? '';
+    if (!this.#hosts.has(host) && !(this.#exposed && this.#isOwnAddress(host, localAddress))) {
+      return { status: 403, message: 'this name is not one of the gateway (Host)' };
+    }
+    const { origin } = headers;
+    if (origin === undefined || this.#origins.has(origin)) return undefined;
+    if (isNavigation && origin === this.#localhostOrigin) return undefined;
+    return { status: 403, message: 'this origin may not call the gateway (Origin)' };
+  }
+
+  /** Whether cross-origin answers may be read by this origin; the canonical one included. */
+  allowsOrigin(origin: string | undefined): origin is string {
+    return origin !== undefined && this.#origins.has(origin);
+  }
+
+  /** From this machine, under a loopback name: only such requests get the app, a link or the lease. */
+  isLocal({ headers, remoteAddress }: Arrival): boolean {
+    return this.#loopbackHosts.has(headers.host?.toLowerCase() ?? '') && remoteAddress !== undefined && isLoopback(remoteAddress);
+  }
+
+  #isOwnAddress(host: string, localAddress: string | undefined): boolean {
+    if (localAddress === undefined) return false;
+    const name = plainAddress(localAddress);
+    return this.#portSuffixes.some((suffix) => host === `${name.includes(':') ? `[${name}]` : name}${suffix}`);
+  }
+}
+
+/** An address without the IPv6 form of IPv4 (`::ffff:`) and without a zone. */
+function plainAddress(address: string): string {
+  return ipaddr.process(address.replace(/%.*$/, '')).toString();
+}
+
+/** Whether an IP address is a loopback one; false for names. */
+export function isLoopback(address: string): boolean {
+  return ipaddr.isValid(address) && ipaddr.process(address).range() === 'loopback';
+}

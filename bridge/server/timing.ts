@@ -1,0 +1,22 @@
+import { LIMITS } from '#shared/rpc/frames.ts';
+
+/** The bridge's waits, in milliseconds. Tests shorten some; nobody else should. */
+export const TIMING = {
+  /** From a socket's opening to its `connect`. */
+  connectMs: LIMITS.connectTimeoutMs,
+  /** The longest that a client waits while a host starts or hands over (decisions, "Frames and connection"). */
+  hostWaitMs: 15_000,
+  /** For each step of a host's attaching. */
+  handshakeMs: 10_000,
+  /** Between a host's heartbeats, and for each answer. */
+  heartbeatMs: 5_000,
+  /** For the holder to show that it lives when another host asks for the lease. */
+  aliveMs: 1_000,
+  /** A client whose socket takes nothing for so long, with bytes waiting, is closed. */
+  stallMs: 30_000,
+  /** For the other side to answer a WebSocket's close before the socket is cut. */
+  closeMs: 2_000,
+  /** For requests under way when the bridge closes. */
+  graceMs: 1_500,
+};
+export type Timing = typeof TIMING;

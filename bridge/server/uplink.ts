@@ -1,0 +1,117 @@
+import { randomBytes } from 'node:crypto';
+import type { RawData, WebSocket } from 'ws';
+import type { Hello, Opening } from '#shared/link/hello.ts';
+import type { Link } from '#shared/link/link.ts';
+import { Mux } from '#shared/link/mux.ts';
+import type { uplinkAccepted, uplinkChallenge } from '#shared/link/proof.ts';
+import type { Stream } from '#shared/link/stream.ts';
+import { CLOSE } from '#shared/rpc/frames.ts';
+import type { z } from '#shared/rpc/zod.ts';
+import type { Auth } from './auth.ts';
+import type { HostLease } from './lease.ts';
+import { closeSocket, socketLink } from './socket-link.ts';
+import type { Timing } from './timing.ts';
+
+/** Another host holds the lease, or only the other kind of host may. */
+export const LEASE_HELD = 4009;
+/** A multiplexer's message has 128 KB and some control frames. */
+export const UPLINK_MAX_PAYLOAD = 2 * 1024 * 1024;
+
+export interface UplinkDeps {
+  auth: Auth;
+  lease: HostLease;
+  timing: Timing;
+  /** Who may host: the managed Chromium (`auto`, `headless`) or a tab's worker. */
+  mode: 'auto' | 'tab' | 'headless';
+  hello: Hello;
+  /** A stream that the host opened: it wants a capability of the bridge. */
+  onstream(stream: Stream, opening: Opening): void;
+  log(line: string): void;
+}
+
+/**
+ * A host dials in: three texts by which both sides prove that they hold the same credential (shared/link/proof.ts), then the multiplexer, in
+ * which the bridge is the acceptor. The socket is closed, with a reason, wherever that fails.
+ */
+export async function serveUplink(socket: WebSocket, origin: string, deps: UplinkDeps): Promise<void> {
+  const { auth, lease, timing, mode } = deps;
+  const nonce = randomBytes(32).toString('base64url');
+  const answer = firstText(socket, timing.handshakeMs);
+  socket.send(JSON.stringify({ nonce } satisfies z.infer<typeof uplinkChallenge>));
+  const given = await answer;
+  if (given === undefined) return closeSocket(socket, CLOSE.policy, 'no proof came in time');
+
+  const verdict = await auth.checkUplink(given, nonce, origin);
+  if (!verdict.ok) return closeSocket(socket, CLOSE.policy, verdict.message);
+  const wanted = mode === 'tab' ? 'tab' : 'headless';
+  if (verdict.kind !== wanted) {
+    const who = wanted === 'tab' ? 'a tab' : 'the managed browser';
+    return closeSocket(socket, LEASE_HELD, `${who} hosts this gateway`);
+  }
+  const giveBack = await lease.reserve();
+  if (!giveBack) return closeSocket(socket, LEASE_HELD, 'another host holds the lease');
+  try {
+    if (socket.readyState !== socket.OPEN) return;
+    socket.send(JSON.stringify({ proof: verdict.proof } satisfies z.infer<typeof uplinkAccepted>));
+    await attach(socket, verdict.kind, deps);
+  } finally {
+    giveBack();
+  }
+}
+
+/** Resolves when the host serves, or its link is closed. */
+async function attach(socket: WebSocket, kind: 'tab' | 'headless', { lease, timing, hello, onstream, log }: UplinkDeps): Promise<void> {
+  const inner = socketLink(socket);
+  // The lease must know first that a host is gone: its streams are told why they are cut.
+  const link: Link<Uint8Array> = {
+    send: (message) => inner.send(message),
+    get buffered() {
+      return inner.buffered;
+    },
+    close(code = CLOSE.normal, reason = '') {
+      lease.detach(mux, code, reason);
+      inner.close(code, reason);
+    },
+    receive: (events) =>
+      inner.receive({
+        ...events,
+        close(code, reason) {
+          lease.detach(mux, code, reason);
+          events.close(code, reason);
+        },
+      }),
+  };
+  // Frames of one turn of the event loop share a message: what many clients sent at a time goes to the host at a time.
+  const mux = new Mux(link, { side: 'acceptor', hello, onstream, schedule: setImmediate });
+  const timer = setTimeout(() => mux.close(CLOSE.policy, 'no hello came in time'), timing.handshakeMs);
+  try {
+    const theirs = await mux.ready;
+    log(`a host is attached (${kind}, build ${theirs.build})`);
+    lease.attach(mux, kind);
+  } catch {
+    log('a host left before it said hello');
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** The first message, parsed; undefined when none came in time, it is no JSON text, or the socket closed. Nothing after it is lost. */
+function firstText(socket: WebSocket, ms: number): Promise<unknown> {
+  return new Promise((resolve) => {
+    const settle = (value: unknown): void => {
+      clearTimeout(timer);
+      socket.off('message', onmessage).off('close', onclose);
+      resolve(value);
+    };
+    const onclose = (): void => settle(undefined);
+    const onmessage = (data: RawData, isBinary: boolean): void => {
+      try {
+        settle(isBinary ? undefined : JSON.parse(data.toString()));
+      } catch {
+        settle(undefined);
+      }
+    };
+    const timer = setTimeout(onclose, ms);
+    socket.on('message', onmessage).on('close', onclose);
+  });
+}

@@ -1,0 +1,38 @@
+/** What a page can ask of the worker that hosts the gateway, beside the protocol; carried by Comlink. */
+export interface HostApi {
+  /** Who answers: the worker holds a Web Lock of this name, which a waiting page is granted when the worker dies. */
+  identify(): Promise<HostIdentity>;
+  /** Opens a connection of protocol 3 on `port`. The page holds the Web Lock `tabLock`; when it is granted here, the page is gone. */
+  open(port: MessagePort, tabLock: string): Promise<void>;
+  /** Dials the bridge's `/uplink` at the worker's own origin, and again with back-off whenever it breaks. */
+  attach(credential: HostCredential): Promise<void>;
+  detach(): Promise<void>;
+  /** Resolves when the gateway serves; rejects with why it cannot. */
+  ready(): Promise<void>;
+  /** Calls back at once and at every change. */
+  watch(callback: (status: HostStatus) => void): Promise<void>;
+  /** Answers when the worker's code runs: a frozen worker does not. */
+  ping(): Promise<void>;
+  /** The page is being hidden for good or for the back-forward cache; and it is back. */
+  leaving(tabLock: string): Promise<void>;
+  returning(tabLock: string): Promise<void>;
+}
+
+export interface HostIdentity {
+  build: string;
+  lock: string;
+}
+
+/** A credential whose key cannot be exported. */
+export interface HostCredential {
+  id: string;
+  key: CryptoKey;
+}
+
+export interface HostStatus {
+  /** `superseded`: a newer build has taken over, and the page should reload once. */
+  state: 'starting' | 'serving' | 'draining' | 'superseded' | 'failed';
+  uplink: 'off' | 'connecting' | 'attached';
+  /** A sentence for the person, where something is wrong. */
+  problem: string | null;
+}

@@ -1,0 +1,21 @@
+import type { MethodName, MethodResult } from './methods/index.ts';
+
+/** How a method was answered before protocol 3. */
+export interface EarlierShape {
+  /** The method whose answer it is made from. */
+  method: MethodName;
+  shape(payload: unknown): unknown;
+}
+
+const earlier = <M extends MethodName>(method: M, shape: (payload: MethodResult<M>) => unknown): EarlierShape => ({
+  method,
+  shape: (payload) => shape(payload as MethodResult<M>),
+});
+
+/** The one codec for protocol 2 (interface document 1, section 4.2): handlers know nothing of it. */
+const shapes = new Map<string, EarlierShape>([
+  ['models.list', earlier('models.list', ({ models }) => models.map((model) => ({ id: model.key, ...model })))],
+  ['tools.list', earlier('tools.catalog', ({ tools }) => tools.map(({ name, description }) => ({ name, description })))],
+]);
+
+export const earlierShape = (method: string): EarlierShape | undefined => shapes.get(method);

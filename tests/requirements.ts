@@ -1,0 +1,25 @@
+import { test } from 'vitest';
+import { app } from './requirements/app.ts';
+import { bridge } from './requirements/bridge.ts';
+import { chat } from './requirements/chat.ts';
+import { protocol } from './requirements/protocol.ts';
+import type { Requirement, Section } from './requirements/requirement.ts';
+
+type IdOf<S> = S extends Section<infer Id> ? Id : never;
+const sections = [...protocol, ...chat, ...bridge, ...app];
+
+/** An id that a test may cite. */
+export type RequirementId = IdOf<(typeof protocol)[number] | (typeof chat)[number] | (typeof bridge)[number] | (typeof app)[number]>;
+
+/** Everything promised so far; `tests/unit/requirements.test.ts` lists what no test verifies. */
+export const requirements: readonly Requirement[] = sections.flatMap(({ origin, texts }) =>
+  Object.entries<string>(texts).map(([id, text]) => ({ id, text, ...origin })),
+);
+
+/**
+ * A test that proves a requirement, or several at once: `verifies('chat.abort/keeps-partial', 'while a tool runs', async () => …)`.
+ * Write the ids as literals: the coverage test reads them from the source. `timeout` in milliseconds.
+ */
+export function verifies(ids: RequirementId | readonly RequirementId[], name: string, run: () => void | Promise<void>, timeout?: number): void {
+  test(`${[ids].flat().join(', ')}: ${name}`, run, timeout);
+}

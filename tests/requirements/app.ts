@@ -1,0 +1,26 @@
+import { chosen } from './requirement.ts';
+
+/** The gateway's hosts in the browser, and the pages. */
+export const app = [
+  chosen('issue 2, parts 5 and 9; design.md, "One writer"', {
+    'host/shared-worker': 'The gateway runs in a SharedWorker; a tab talks to it with no bridge.',
+    'host/dedicated-worker': 'Where SharedWorker is missing a dedicated worker under a Web Lock serves.',
+    'host/one-writer': 'Two hosts never own the data at once.',
+    'host/new-build': 'A new build takes over from an old one: it drains, or after 30 s loses the lock; tabs reload.',
+    'host/death-noticed': 'Tabs notice a dead worker at once and a frozen one within 3 s, and have a new one.',
+    'host/killed-mid-run': 'A worker killed mid-run leaves one owner, the partial text, and runs no tool twice.',
+    'host/uplink': 'With `--host tab` the worker of an open tab serves outside clients, and dials again with back-off.',
+    'host/last-tab-closed': 'The last tab closed with no other host: 503 or an error within 1 s, never a hang.',
+  }),
+  chosen('issue 2, "What a person can do" and part 8', {
+    'app/first-answer': 'The printed address opens a chat page that answers at once, and the code leaves the address bar.',
+    'app/streams-and-stops': 'Text streams in; Stop stops and keeps the partial reply.',
+    'app/reload': 'History is there after a reload, also mid-stream.',
+    'app/two-tabs': 'A second tab is in step with the first.',
+    'app/offline': 'After the bridge is stopped the app opens and answers.',
+    'app/provider-settings': 'A base URL and key added in settings make a real model answer.',
+    'app/update-asks': 'A new version asks before it reloads.',
+    'app/no-foreign-request': 'Rendering model output makes no foreign request and runs no script.',
+    'app/accessible': 'Everything works by keyboard, with labels, from 320 px up, light and dark.',
+  }),
+];

@@ -1,0 +1,63 @@
+import { chosen, specified } from './requirement.ts';
+
+/** HTTP, admission, linking, the uplink, the managed browser, the command line, the package. */
+export const bridge = [
+  specified('interface 1, section 4.3', {
+    'http.chat/completion': '`POST /v1/chat/completions` answers a `chat.completion` with choices and usage.',
+    'http.chat/stream': 'With `stream: true` it sends `chat.completion.chunk` lines and ends with `data: [DONE]`.',
+    'http.models/list': '`GET /v1/models` answers `{object: list, data}`.',
+    'http.responses/answers': '`POST /v1/responses` answers, streaming too.',
+  }),
+  specified('interface 1, section 5', {
+    'http/bearer': 'Each request carries `Authorization: Bearer`.',
+  }),
+  chosen('decisions, "HTTP"', {
+    'http/unauthorized': 'Without it, or with a wrong one: 401 and the error object of type `unauthorized`.',
+    'http/errors': '400, 404, 405 with Allow, 413, 429 with Retry-After, 502, each with its error object.',
+    'http/no-host': 'No host: 503 `unavailable` with Retry-After within 1 s.',
+    'http/body-limit': 'A body over 20 MB is 413.',
+    'http/hang-up': 'A caller that hangs up ends the work behind its request.',
+    'http.chat/agent-and-direct': '`perch/<agentId>` runs the agent; `<provider>/<model_id>` goes straight to the model with every parameter; an unknown one is 404 `model_not_found`.',
+    'http.chat/stream-error': 'An error after the first byte is an error object in the stream, then one `[DONE]`.',
+    'http.chat/openai-client': 'The official `openai` package works against `/v1`, streaming and not.',
+    'http/cors': 'CORS allows exact origins, never `*`.',
+  }),
+  chosen('quality.md, "Security"; decisions, "Frames and connection"', {
+    'admission/origin': 'A foreign, prefixed or null Origin is refused on HTTP, WebSocket and uplink.',
+    'admission/host': 'A rebound Host is refused before routing.',
+    'admission/guessing': 'Ten failed tries a minute, then 5 minutes of lock-out; the owner’s token always passes.',
+    'admission/bind': 'A bind that is not loopback is refused without `--expose`.',
+    'token/file': 'The token is made at first start, 256 bits, in a file of mode 0600.',
+    'app/csp': 'Pages carry the built policy as a header with `frame-ancestors`; workers carry their own.',
+    'app/canonical-origin': 'HTML navigations to localhost, and only those, redirect to the canonical origin.',
+    'link/code': 'A link’s code is single-use, lives as long as promised, and is traded for credentials.',
+    'secrets/argv-and-logs': 'No secret of ours is in an argument list, a log or (single-use codes aside) a URL.',
+  }),
+  chosen('design.md; issue 2, parts 2 and 6', {
+    'uplink/mutual-proof': 'On `/uplink` and the app’s `/ws` both sides prove themselves; a squatter learns nothing.',
+    'lease/one-host': 'One host at a time; a second is refused while the first answers, and replaces it when dead.',
+    'lease/host-dies': 'Clients are told within 5 s when the host dies.',
+    'mux/credit': 'Chunks of 64 KB within credit: one stream’s bulk never blocks another.',
+    'mux/fuzz': 'Random bytes and orders break nothing but the link that sent them.',
+    'mux/versions': 'N talks with N−1.',
+    'egress/guard': 'Egress refuses what is not HTTP, and link-local and metadata addresses.',
+    'bridge/stalled-reader': 'A stalled reader buffers at most 4 MiB and slows no other.',
+    'bridge/port-taken': 'A taken port is an error that names its holder, never another port.',
+    'bridge/killed': 'After a SIGKILL the client is told within 5 s, service is back within 3 s of a restart, and nothing acknowledged is lost.',
+    'bridge/closes': 'SIGINT and SIGTERM end it within 3 s with exit code 0.',
+    'headless/serves': 'With no tab open the managed Chromium hosts the gateway.',
+    'headless/credential': 'It is given its credential through the debugging pipe, never by arguments.',
+    'headless/restarts': 'It is restarted with back-off when it or its page dies.',
+    'headless/gone': 'All its processes are gone when the bridge goes, also by SIGKILL.',
+    'headless/profile': 'Its profile is kept, remembers the browser’s version, and a downgrade starts a fresh one.',
+    'headless/which': '`PERCH_CHROMIUM` names the browser, else the system’s, else Playwright’s, else it is installed.',
+  }),
+  chosen('issue 2, parts 1 and 7; decisions, "Command line"', {
+    'cli/three-lines': '`gateway run` prints three lines: the app with a code, the WebSocket address, `/v1` with a `curl` that works when pasted.',
+    'cli/open': '`perch open` prints a new link of the running bridge.',
+    'cli/errors': 'Errors are one line on standard error; exit 1 for failure, 2 for usage.',
+    'setup/current': 'Setup installs and builds only what changed, and says what it is doing.',
+    'package/installs': 'The packed package installs elsewhere, serves, and `perch/client` can be imported.',
+    'walls/imports': 'The import walls hold, and the built worker has nothing of Node or Svelte in it.',
+  }),
+];

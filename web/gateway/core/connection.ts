@@ -1,0 +1,254 @@
+import type { Link } from '#shared/link/link.ts';
+import { type EarlierShape, earlierShape } from '#shared/rpc/compat.ts';
+import type { Scope } from '#shared/rpc/contract.ts';
+import { RpcError } from '#shared/rpc/errors.ts';
+import { type AnyEvent, type EventPayload, events } from '#shared/rpc/events.ts';
+import { CLOSE, LIMITS, MIN_PROTOCOL, PROTOCOL, type RequestFrame, requestFrame, type ResponseFrame, tooManyParts } from '#shared/rpc/frames.ts';
+import { contracts } from '#shared/rpc/methods/index.ts';
+import type { Clock } from './clock.ts';
+import { type Caller, type Dispatcher, METHOD_NAMES, parseParams } from './dispatch.ts';
+import type { Subscriber } from './hub.ts';
+import type { Idempotency } from './idempotency.ts';
+import { RateLimit } from './rate-limit.ts';
+
+/** How a connection came to be let in. The bridge has checked the credential and sent the challenge; a page's port is trusted as it is. */
+export interface Admission {
+  principal: string;
+  scopes: readonly Scope[];
+  /** The bridge's half of the mutual proof, for the answer to `connect`. */
+  proof?: string;
+  /** The challenge has been sent, as event 1. */
+  challenged: boolean;
+  /** A socket, which is rate limited; ports are not. */
+  socket: boolean;
+}
+
+export interface ConnectionDeps {
+  clock: Clock;
+  dispatcher: Dispatcher;
+  idempotency: Idempotency;
+  version: string;
+  health(): { status: 'ok' | 'draining' | 'degraded'; uptime: number; connections: number };
+  rateLimit(): { perMinute: number; burst: number } | null;
+  /** Turns a fault of ours into what the caller may see, and logs it. */
+  fault(error: unknown): RpcError;
+  /** The connection is ready for events; the result ends that. */
+  joined(connection: Subscriber): () => void;
+  closed(): void;
+}
+
+/** From this much in the link's queue on, deltas of a run are merged instead of sent one by one. */
+const MERGE_FROM = 64 * 1024;
+const CONTROL_PLANE = { perMinute: 30, burst: 30 };
+
+/** One client: the first-frame rule, protocol range, `seq`, limits, and dispatch (decisions, "Frames and connection"). */
+export class Connection implements Subscriber {
+  readonly id = crypto.randomUUID();
+  all = false;
+
+  readonly #link: Link<string>;
+  readonly #admission: Admission;
+  readonly #deps: ConnectionDeps;
+  readonly #followed = new Set<string>();
+  readonly #inFlight = new Set<string>();
+  readonly #gone = new AbortController();
+  readonly #controlPlane = new Map<string, RateLimit>();
+  readonly #caller: Caller;
+  /** Deltas that wait for the link to drain, by run; in order of arrival. */
+  readonly #merged = new Map<string, EventPayload<'chat.delta'>>();
+  #mergedChars = 0;
+  #limit: RateLimit | undefined;
+  #seq: number;
+  #protocol: number | undefined;
+  #leave: (() => void) | undefined;
+  #cancelTimeout: () => void;
+  /** Size of the newest response while it is on its way: it does not count against the buffer limit. */
+  #responseChars = 0;
+  #open = true;
+
+  constructor(link: Link<string>, admission: Admission, deps: ConnectionDeps) {
+    this.#link = link;
+    this.#admission = admission;
+    this.#deps = deps;
+    this.#seq = admission.challenged ? 1 : 0;
+    this.#caller = {
+      connId: this.id,
+      principal: admission.principal,
+      scopes: admission.scopes,
+      follow: (key) => void this.#followed.add(key),
+      signal: this.#gone.signal,
+    };
+    this.#cancelTimeout = deps.clock.after(LIMITS.connectTimeoutMs, () => this.close(CLOSE.policy, 'no connect within 15 s'));
+    link.receive({ message: (text) => this.#read(text), drain: () => this.#drained(), close: () => this.#ended() });
+    if (!admission.challenged) this.#event({ event: 'connect.challenge', payload: { nonce: crypto.randomUUID(), ts: deps.clock.now() } });
+  }
+
+  follows(sessionKey: string): boolean {
+    return this.#followed.has(sessionKey);
+  }
+
+  /** Sends an event, or merges it with the deltas that wait. */
+  push(event: AnyEvent): void {
+    if (!this.#open) return;
+    if (event.event === 'chat.delta') {
+      const waiting = this.#merged.get(event.payload.runId);
+      if (waiting || this.#link.buffered > MERGE_FROM) {
+        this.#merged.set(event.payload.runId, waiting ? { ...waiting, delta: waiting.delta + event.payload.delta } : event.payload);
+        this.#mergedChars += event.payload.delta.length;
+        return this.#checkBuffer();
+      }
+    } else if (this.#merged.size > 0) this.#sendMerged();
+    this.#event(event);
+    this.#checkBuffer();
+  }
+
+  close(code: number, reason: string): void {
+    if (!this.#open) return;
+    this.#link.close(code, reason);
+    this.#ended();
+  }
+
+  #read(text: string): void {
+    if (!this.#open) return;
+    const before = this.#protocol === undefined;
+    if (text.length > (before ? LIMITS.maxPayloadBeforeConnect : LIMITS.maxPayload)) return this.close(CLOSE.tooBig, 'the frame is too large');
+    let value: unknown;
+    try {
+      if (tooManyParts(text)) throw new RpcError('INVALID_PARAMS', `a frame over 1 MiB may have ${LIMITS.maxStructuralChars} structural characters`);
+      value = JSON.parse(text);
+    } catch (error) {
+      // The id of a frame that is too dense stands near its start.
+      const id = error instanceof RpcError ? /"id"\s*:\s*"([^"\\]{1,256})"/.exec(text.slice(0, 4096))?.[1] : undefined;
+      if (id !== undefined && error instanceof RpcError) return this.#respond({ type: 'res', id, ok: false, error: error.toShape() });
+      return this.close(CLOSE.policy, error instanceof RpcError ? error.message : 'malformed JSON');
+    }
+    const frame = requestFrame.safeParse(value);
+    if (!frame.success) {
+      const id = typeof value === 'object' && value !== null && 'id' in value && typeof value.id === 'string' ? value.id : undefined;
+      if (id === undefined) return this.close(CLOSE.policy, 'not a request frame');
+      const issue = frame.error.issues[0];
+      const error = new RpcError('INVALID_PARAMS', `Not a request frame: ${issue ? `${issue.path.join('.')} ${issue.message}` : 'malformed'}`);
+      return this.#respond({ type: 'res', id, ok: false, error: error.toShape() });
+    }
+    if (before) this.#connect(frame.data);
+    else void this.#call(frame.data);
+  }
+
+  #connect({ id, method, params }: RequestFrame): void {
+    const refuse = (error: RpcError, code: number): void => {
+      this.#respond({ type: 'res', id, ok: false, error: error.toShape() });
+      this.close(code, error.message);
+    };
+    if (method !== 'connect') return refuse(new RpcError('AUTH_REQUIRED', 'The first request must be connect'), CLOSE.policy);
+    let given;
+    try {
+      given = parseParams(contracts.connect.params, params);
+    } catch (error) {
+      return refuse(this.#deps.fault(error), CLOSE.policy);
+    }
+    if (given.maxProtocol < MIN_PROTOCOL || given.minProtocol > PROTOCOL || given.minProtocol > given.maxProtocol) {
+      const details = { expectedProtocol: PROTOCOL };
+      return refuse(new RpcError('INVALID_PARAMS', `This gateway speaks protocol ${MIN_PROTOCOL} to ${PROTOCOL}`, { details }), CLOSE.protocolError);
+    }
+    this.#cancelTimeout();
+    this.#protocol = Math.min(given.maxProtocol, PROTOCOL);
+    this.all = given.events === 'all';
+    const limit = this.#admission.socket ? this.#deps.rateLimit() : null;
+    if (limit) this.#limit = new RateLimit(this.#deps.clock, limit);
+    this.#leave = this.#deps.joined(this);
+    const { proof } = this.#admission;
+    this.#respond({
+      type: 'res',
+      id,
+      ok: true,
+      payload: {
+        protocol: this.#protocol,
+        server: { name: 'perch', version: this.#deps.version, connId: this.id },
+        features: { methods: METHOD_NAMES, events: Object.keys(events) },
+        policy: { maxPayload: LIMITS.maxPayload, maxBufferedBytes: LIMITS.maxBufferedBytes, tickIntervalMs: LIMITS.tickIntervalMs },
+        snapshot: { presence: [], health: this.#deps.health() },
+        ...(proof === undefined ? {} : { auth: { proof } }),
+      },
+    });
+  }
+
+  async #call({ id, method, params }: RequestFrame): Promise<void> {
+    if (this.#inFlight.has(id)) {
+      const error = new RpcError('INVALID_PARAMS', `id: a request with the id ${JSON.stringify(id.slice(0, 80))} is under way`);
+      return this.#respond({ type: 'res', id, ok: false, error: error.toShape() });
+    }
+    this.#inFlight.add(id);
+    try {
+      const payload = await this.#dispatch(method, params);
+      this.#respond({ type: 'res', id, ok: true, payload });
+    } catch (error) {
+      this.#respond({ type: 'res', id, ok: false, error: this.#deps.fault(error).toShape() });
+    } finally {
+      this.#inFlight.delete(id);
+    }
+  }
+
+  #dispatch(method: string, params: Record<string, unknown>): Promise<unknown> {
+    const { dispatcher, idempotency } = this.#deps;
+    if (method === 'connect') throw new RpcError('INVALID_PARAMS', 'This connection is established already');
+    this.#checkRate(method);
+    const earlier: EarlierShape | undefined = this.#protocol === PROTOCOL ? undefined : earlierShape(method);
+    const run = async (): Promise<unknown> => {
+      const payload = await dispatcher.call(earlier?.method ?? method, params, this.#caller);
+      return earlier ? earlier.shape(payload) : payload;
+    };
+    const key = params.idempotencyKey;
+    if (typeof key !== 'string' || !dispatcher.contractOf(method)?.policy.idempotent) return run();
+    return idempotency.once(JSON.stringify([this.#admission.principal, method, key]), run);
+  }
+
+  #checkRate(method: string): void {
+    if (!this.#limit) return;
+    let wait = this.#limit.take();
+    if (wait === 0 && this.#deps.dispatcher.contractOf(method)?.policy.controlPlane) {
+      let limit = this.#controlPlane.get(method);
+      if (!limit) this.#controlPlane.set(method, (limit = new RateLimit(this.#deps.clock, CONTROL_PLANE)));
+      wait = limit.take();
+    }
+    if (wait > 0) throw new RpcError('RATE_LIMITED', `Too many requests: again in ${Math.ceil(wait / 1000)} s`, { retryable: true, retryAfterMs: wait });
+  }
+
+  #respond(frame: ResponseFrame): void {
+    if (!this.#open) return;
+    if (this.#merged.size > 0) this.#sendMerged();
+    const text = JSON.stringify(frame);
+    this.#responseChars = Math.max(this.#responseChars, text.length);
+    this.#link.send(text);
+    this.#checkBuffer();
+  }
+
+  #event({ event, payload }: AnyEvent): void {
+    this.#link.send(JSON.stringify({ type: 'event', event, seq: ++this.#seq, payload }));
+  }
+
+  #sendMerged(): void {
+    for (const payload of this.#merged.values()) this.#event({ event: 'chat.delta', payload });
+    this.#merged.clear();
+    this.#mergedChars = 0;
+  }
+
+  #drained(): void {
+    this.#responseChars = 0;
+    if (this.#open) this.#sendMerged();
+  }
+
+  #checkBuffer(): void {
+    // A response's characters count double: each may take more than a byte.
+    if (this.#link.buffered + this.#mergedChars > LIMITS.maxBufferedBytes + this.#responseChars * 2) this.close(CLOSE.policy, 'slow consumer');
+  }
+
+  #ended(): void {
+    if (!this.#open) return;
+    this.#open = false;
+    this.#cancelTimeout();
+    this.#leave?.();
+    this.#gone.abort(new RpcError('ABORTED', 'The connection closed'));
+    this.#merged.clear();
+    this.#deps.closed();
+  }
+}

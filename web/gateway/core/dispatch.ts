@@ -1,0 +1,68 @@
+import { allows, type Contract, type ParsedOf, type ResultOf, type Scope } from '#shared/rpc/contract.ts';
+import { RpcError } from '#shared/rpc/errors.ts';
+import { type AllContracts, contracts, type MethodName } from '#shared/rpc/methods/index.ts';
+import type { z } from '#shared/rpc/zod.ts';
+
+/** Who is calling, as far as a handler may care. */
+export interface Caller {
+  connId: string;
+  principal: string;
+  scopes: readonly Scope[];
+  /** The caller wants the events of this session from now on. */
+  follow(sessionKey: string): void;
+  /** Aborts when the connection is gone. What must outlive it (runs) does not listen. */
+  signal: AbortSignal;
+}
+
+export type Handler<C extends Contract> = (params: ParsedOf<C>, caller: Caller) => Promise<ResultOf<C>> | ResultOf<C>;
+/** A handler for each contract; `connect` is the connection's own. */
+export type Handlers<C extends Record<string, Contract>> = { [M in keyof C as Exclude<M, 'connect'>]: Handler<C[M]> };
+export type AllHandlers = Handlers<AllContracts>;
+
+export const METHOD_NAMES = Object.keys(contracts) as MethodName[];
+
+/** One method, ready to be called with what came off the wire. */
+interface Entry {
+  contract: Contract;
+  run(params: unknown, caller: Caller): Promise<unknown> | unknown;
+}
+
+export interface Dispatcher {
+  contractOf(method: string): Contract | undefined;
+  /** Validates and runs. Throws `RpcError`; anything else that is thrown is a fault of ours. */
+  call(method: string, params: Record<string, unknown>, caller: Caller): Promise<unknown>;
+}
+
+export function createDispatcher(handlers: AllHandlers): Dispatcher {
+  // No prototype: `constructor` and `__proto__` are no methods.
+  const table: Record<string, Entry> = Object.create(null);
+  for (const [method, handler] of Object.entries(handlers)) {
+    table[method] = { contract: contracts[method as MethodName], run: handler as Entry['run'] };
+  }
+  return {
+    contractOf: (method) => table[method]?.contract,
+    async call(method, params, caller) {
+      const entry = table[method];
+      if (!entry) throw new RpcError('METHOD_NOT_FOUND', `There is no method ${JSON.stringify(method.slice(0, 80))}`);
+      if (!allows(caller.scopes, entry.contract.policy.scope)) {
+        throw new RpcError('AUTH_REQUIRED', `${method} needs the scope ${entry.contract.policy.scope}`);
+      }
+      return entry.run(parseParams(entry.contract.params, params), caller);
+    },
+  };
+}
+
+/** Parses params, or throws `INVALID_PARAMS` with the key and what is wrong with it. */
+export function parseParams<T extends z.ZodType>(schema: T, params: unknown): z.output<T> {
+  const parsed = schema.safeParse(params);
+  if (parsed.success) return parsed.data;
+  const issues = parsed.error.issues.map((issue) => {
+    const key = issue.code === 'unrecognized_keys' ? issue.keys.join(', ') : issue.path.join('.');
+    const message = issue.code === 'unrecognized_keys' ? 'is not a parameter' : lowerFirst(issue.message);
+    return { key, message };
+  });
+  const first = issues[0];
+  throw new RpcError('INVALID_PARAMS', first ? `${first.key || 'params'}: ${first.message}` : 'Invalid params', { details: { issues: issues.slice(0, 10) } });
+}
+
+const lowerFirst = (text: string): string => text.charAt(0).toLowerCase() + text.slice(1);

@@ -1,0 +1,25 @@
+import { RpcError } from '#shared/rpc/errors.ts';
+import { OwnershipLost, StorageFull } from './vault.ts';
+
+/** Where faults of ours are written: an id, and what it was. */
+export type FaultLog = (id: string, error: unknown) => void;
+
+/** The one place where what was thrown becomes what the caller may see: an `RpcError` as it is, anything else `INTERNAL_ERROR` with an id that the log explains. */
+export function faults(log: FaultLog): (error: unknown) => RpcError {
+  return (error) => {
+    if (error instanceof RpcError) return error;
+    if (error instanceof StorageFull) {
+      return new RpcError('INTERNAL_ERROR', 'The browser has no room left: nothing was stored. Delete chats or free disk space, then try again.', {
+        retryable: true,
+        details: { reason: 'storage-full' },
+      });
+    }
+    if (error instanceof OwnershipLost) {
+      return new RpcError('INTERNAL_ERROR', 'Another gateway has taken over this data: reconnect to it.', { retryable: true, details: { reason: 'ownership-lost' } });
+    }
+    if (error instanceof DOMException && error.name === 'AbortError') return new RpcError('ABORTED', 'The operation was aborted');
+    const id = crypto.randomUUID().slice(0, 8);
+    log(id, error);
+    return new RpcError('INTERNAL_ERROR', `Something went wrong in the gateway (${id})`, { details: { id } }, { cause: error });
+  };
+}

@@ -1,0 +1,151 @@
+import type { Principal } from '#shared/link/hello.ts';
+import type { Link } from '#shared/link/link.ts';
+import { CLOSE, LIMITS } from '#shared/rpc/frames.ts';
+import type { MethodResult } from '#shared/rpc/methods/index.ts';
+import { agentsOf } from './agents.ts';
+import type { Clock } from './clock.ts';
+import { Config } from './config.ts';
+import { type Admission, Connection } from './connection.ts';
+import { createDispatcher } from './dispatch.ts';
+import { type FaultLog, faults } from './faults.ts';
+import type { Fetch } from './fetch.ts';
+import { GuideProvider } from './guide/guide.ts';
+import { createHttp } from './http/http.ts';
+import { Hub } from './hub.ts';
+import { Idempotency } from './idempotency.ts';
+import { chatMethods } from './methods/chat.ts';
+import { configMethods } from './methods/config.ts';
+import { modelMethods } from './methods/models.ts';
+import { sessionMethods } from './methods/sessions.ts';
+import { toolMethods } from './methods/tools.ts';
+import type { LocalServer } from './providers/discovery.ts';
+import { LOCAL_SERVERS } from './providers/discovery.ts';
+import { Providers } from './providers/providers.ts';
+import { HttpAgents } from './runs/http-agents.ts';
+import { Runs } from './runs/runs.ts';
+import { coreTools } from './tools/core-tools.ts';
+import { ToolRegistry } from './tools/registry.ts';
+import type { Vault } from './vault.ts';
+
+const RATE_LIMIT = { perMinute: 600, burst: 100 };
+
+export interface GatewayOptions {
+  vault: Vault;
+  clock: Clock;
+  fetch: Fetch;
+  version: string;
+  /** Model servers looked for on this machine. */
+  localServers?: readonly LocalServer[];
+  /** Milliseconds after which a silent provider ends the run; 60,000 by default. */
+  silenceMs?: number;
+  log?: FaultLog;
+}
+
+/** The gateway: takes connections of protocol 3 over any link, and answers `/v1`. */
+export interface Gateway {
+  accept(link: Link<string>, admission: Admission): void;
+  fetch(request: Request, principal: Principal): Promise<Response>;
+  /** Origins that providers may be asked at. */
+  origins(): ReadonlySet<string>;
+  /** Takes no new runs, waits for those under way, aborts them after `ms`. */
+  drain(ms: number): Promise<void>;
+  /** Closes all connections and the vault. */
+  close(): Promise<void>;
+}
+
+/** Puts the parts together, and marks what a host that died has left. Rejects where the vault cannot be read. */
+export async function createGateway(options: GatewayOptions): Promise<Gateway> {
+  const { vault, clock, fetch, version } = options;
+  const started = clock.monotonic();
+  const hub = new Hub();
+  const connections = new Set<Connection>();
+  let state: 'ok' | 'draining' = 'ok';
+  const fault = faults(options.log ?? ((id, error) => console.error(`[perch ${id}]`, error)));
+
+  const config = new Config(vault, hub, () => providers.configure(configured()));
+  const configured = (): Parameters<Providers['configure']>[0] =>
+    Object.entries(config.settings.providers)
+      .filter(([, provider]) => provider.enabled !== false)
+      .map(([id, { name, baseUrl }]) => ({ id, name: name ?? id, baseUrl, apiKey: config.secret(`providers.${id}.apiKey`) }));
+
+  const tools = new ToolRegistry();
+  const guide = new GuideProvider({
+    clock,
+    tools: () => tools.list(),
+    sources: { memories: () => vault.memories.list(), messages: () => vault.messages.recent(2000) },
+  });
+  await config.load();
+  const localServers = options.localServers ?? (config.settings.gateway.discover === false ? [] : LOCAL_SERVERS);
+  const providers = new Providers({ guide, fetch, clock, localServers });
+  providers.configure(configured());
+  for (const tool of coreTools({ vault, clock })) tools.register(tool);
+
+  const agents = agentsOf(() => config.settings);
+  const timeZone = (): string => config.settings.chat.timeZone ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
+  const models = { resolve: (model?: string, provider?: string) => providers.resolve(model, provider) };
+  const deps = { vault, hub, clock, timeZone, agent: agents.get, models, tools, fault, ...(options.silenceMs === undefined ? {} : { silenceMs: options.silenceMs }) };
+  const runs = new Runs(deps);
+  await runs.recover();
+  const http = createHttp({ agents: new HttpAgents({ ...deps, agents, runs }), providers, clock, fault });
+
+  const dispatcher = createDispatcher({
+    health: () => health(),
+    ...chatMethods({ runs, vault }),
+    ...sessionMethods({ runs, vault, hub }),
+    ...modelMethods({ providers, clock }),
+    ...configMethods({ config }),
+    ...toolMethods({ tools }),
+  });
+  const idempotency = new Idempotency(clock);
+  const health = (): MethodResult<'health'> => ({
+    status: state,
+    uptime: Math.round((clock.monotonic() - started) / 1000),
+    connections: connections.size,
+  });
+
+  let stopTicking = (): void => {};
+  const tick = (): void => {
+    stopTicking = clock.after(LIMITS.tickIntervalMs, () => {
+      hub.broadcast({ event: 'tick', payload: { ts: clock.now() } });
+      tick();
+    });
+  };
+  tick();
+
+  return {
+    accept(link, admission) {
+      if (connections.size >= LIMITS.maxConnections) return link.close(CLOSE.noGateway, `there are ${LIMITS.maxConnections} connections already`);
+      const connection = new Connection(link, admission, {
+        clock,
+        dispatcher,
+        idempotency,
+        version,
+        health,
+        fault,
+        rateLimit: () => {
+          const limit = config.settings.gateway.rateLimit ?? RATE_LIMIT;
+          return limit.perMinute === 0 ? null : limit;
+        },
+        joined: (subscriber) => hub.add(subscriber),
+        closed: () => connections.delete(connection),
+      });
+      connections.add(connection);
+    },
+    fetch: (request, principal) => http(request, principal),
+    origins: () =>
+      new Set([
+        ...Object.values(config.settings.providers).map(({ baseUrl }) => new URL(baseUrl).origin),
+        ...localServers.map(({ port }) => `http://127.0.0.1:${port}`),
+      ]),
+    async drain(ms) {
+      state = 'draining';
+      hub.broadcast({ event: 'shutdown', payload: { reason: 'a newer version takes over' } });
+      await runs.drain(ms);
+    },
+    async close() {
+      stopTicking();
+      for (const connection of [...connections]) connection.close(CLOSE.goingAway, 'the gateway closed');
+      await vault.close();
+    },
+  };
+}

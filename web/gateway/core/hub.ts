@@ -1,0 +1,35 @@
+import type { AnyEvent } from '#shared/rpc/events.ts';
+
+/** Somebody who gets events: a connection. */
+export interface Subscriber {
+  /** Everything (the app), or only what concerns sessions that it follows. */
+  readonly all: boolean;
+  follows(sessionKey: string): boolean;
+  push(event: AnyEvent): void;
+}
+
+/** Hands events to the connections that they concern (decisions, "Which events a connection gets"). */
+export class Hub {
+  readonly #subscribers = new Set<Subscriber>();
+
+  get size(): number {
+    return this.#subscribers.size;
+  }
+
+  add(subscriber: Subscriber): () => void {
+    this.#subscribers.add(subscriber);
+    return () => this.#subscribers.delete(subscriber);
+  }
+
+  /** `sessionKey` null: of no session, for those who subscribed to everything. */
+  emit(event: AnyEvent, sessionKey: string | null): void {
+    for (const subscriber of this.#subscribers) {
+      if (subscriber.all || (sessionKey !== null && subscriber.follows(sessionKey))) subscriber.push(event);
+    }
+  }
+
+  /** To every connection, whatever it follows. */
+  broadcast(event: AnyEvent): void {
+    for (const subscriber of this.#subscribers) subscriber.push(event);
+  }
+}

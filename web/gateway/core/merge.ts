@@ -1,0 +1,42 @@
+import { RpcError } from '#shared/rpc/errors.ts';
+
+export type Json = Record<string, unknown>;
+
+const FORBIDDEN = new Set(['__proto__', 'constructor', 'prototype']);
+
+export const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** Refuses names that would reach a prototype, at any depth (quality.md, "prototype pollution"). */
+export function checkNames(value: unknown): void {
+  if (Array.isArray(value)) return value.forEach(checkNames);
+  if (!isObject(value)) return;
+  for (const [name, child] of Object.entries(value)) {
+    if (FORBIDDEN.has(name)) throw new RpcError('INVALID_PARAMS', `${name}: is not a name for a setting`);
+    checkNames(child);
+  }
+}
+
+/** JSON merge patch (RFC 7396): null deletes, objects merge, everything else replaces. Changes nothing in place. */
+export function mergePatch(target: unknown, patch: unknown): unknown {
+  if (!isObject(patch)) return patch;
+  const merged: Json = isObject(target) ? { ...target } : {};
+  for (const [name, value] of Object.entries(patch)) {
+    if (FORBIDDEN.has(name)) throw new RpcError('INVALID_PARAMS', `${name}: is not a name for a setting`);
+    if (value === null) delete merged[name];
+    else merged[name] = mergePatch(merged[name], value);
+  }
+  return merged;
+}
+
+/** The patch that sets one dotted path. */
+export function patchAt(path: readonly string[], value: unknown): unknown {
+  return path.reduceRight<unknown>((inner, name) => ({ [name]: inner }), value);
+}
+
+/** The parts of a dotted path; empty parts and forbidden names are `INVALID_PARAMS`. */
+export function pathOf(key: string): string[] {
+  const path = key.split('.');
+  if (path.some((name) => name === '')) throw new RpcError('INVALID_PARAMS', 'key: is not a dotted path');
+  for (const name of path) if (FORBIDDEN.has(name)) throw new RpcError('INVALID_PARAMS', `key: ${name} is not a name for a setting`);
+  return path;
+}

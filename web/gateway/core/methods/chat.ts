@@ -1,0 +1,40 @@
+import type { chat } from '#shared/rpc/methods/chat.ts';
+import { RpcError } from '#shared/rpc/errors.ts';
+import type { Handlers } from '../dispatch.ts';
+import type { Runs } from '../runs/runs.ts';
+import { historyOf } from '../sessions.ts';
+import { sessionKey, type Vault } from '../vault.ts';
+
+export const chatMethods = ({ runs, vault }: { runs: Runs; vault: Vault }): Handlers<typeof chat> => ({
+  'chat.send': ({ idempotencyKey: _, ...params }, { principal, follow }) => {
+    follow(sessionKey(params.agentId, params.sessionId));
+    return runs.send({ ...params, principal });
+  },
+
+  'chat.resend': ({ idempotencyKey: _, ...params }, { principal, follow }) => {
+    follow(sessionKey(params.agentId, params.sessionId));
+    return runs.resend({ ...params, principal });
+  },
+
+  'chat.edit': ({ idempotencyKey: _, ...params }, { principal, follow }) => {
+    follow(sessionKey(params.agentId, params.sessionId));
+    return runs.edit({ ...params, principal });
+  },
+
+  'chat.abort': async ({ agentId, sessionId }) => {
+    const runIds = runs.abort(sessionKey(agentId, sessionId));
+    return { aborted: runIds.length > 0, runIds };
+  },
+
+  'chat.history': async ({ agentId, sessionId, limit, before }, { follow }) => {
+    const key = sessionKey(agentId, sessionId);
+    // Followed first, so that nothing falls between what is read and what is pushed.
+    follow(key);
+    if (!(await vault.sessions.get(key))) throw new RpcError('NOT_FOUND', 'No such session');
+    if (before !== undefined && (await vault.messages.get(before))?.sessionKey !== key) throw new RpcError('NOT_FOUND', 'before: no such message in this session');
+    const branch = await vault.messages.branch(key, { limit, ...(before === undefined ? {} : { before }) });
+    const { messages, cut } = historyOf(branch.messages);
+    const cursor = cut || branch.more ? (messages[0]?.id ?? null) : null;
+    return { messages, cursor, runs: runs.under(key) };
+  },
+});

@@ -1,0 +1,9 @@
+import type { config } from '#shared/rpc/methods/config.ts';
+import type { Config } from '../config.ts';
+import type { Handlers } from '../dispatch.ts';
+
+export const configMethods = ({ config: store }: { config: Config }): Handlers<typeof config> => ({
+  'config.get': ({ key }) => ({ value: store.get(key), hash: store.hash }),
+  'config.set': async ({ key, value }) => ({ ok: true, hash: await store.set(key, value) }),
+  'config.patch': async ({ patch, baseHash }) => ({ ok: true, hash: await store.patch(patch, baseHash) }),
+});

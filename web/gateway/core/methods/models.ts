@@ -1,0 +1,26 @@
+import type { models } from '#shared/rpc/methods/models.ts';
+import type { Clock } from '../clock.ts';
+import type { Handlers } from '../dispatch.ts';
+import type { Providers } from '../providers/providers.ts';
+
+const PROBE_MS = 20_000;
+
+export const modelMethods = ({ providers, clock }: { providers: Providers; clock: Clock }): Handlers<typeof models> => ({
+  'models.list': async (_params, { signal }) => ({ models: await providers.list({ signal }) }),
+
+  'models.providers': async ({ refresh }, { signal }) => ({ providers: await providers.states({ refresh, signal }) }),
+
+  'models.probe': async ({ model, provider }, { signal }) => {
+    const route = await providers.resolve(model, provider, signal);
+    const started = clock.monotonic();
+    try {
+      const request = { model: route.model, messages: [{ role: 'user' as const, content: 'Say OK.' }], maxTokens: 8 };
+      // The first event is enough: it answers.
+      for await (const _event of route.provider.stream(request, AbortSignal.any([signal, AbortSignal.timeout(PROBE_MS)]))) break;
+      return { available: true, latency: Math.round(clock.monotonic() - started) };
+    } catch (error) {
+      signal.throwIfAborted();
+      return { available: false, latency: null, error: error instanceof Error ? error.message : String(error) };
+    }
+  },
+});

@@ -1,0 +1,86 @@
+import { z } from '#shared/rpc/zod.ts';
+import { ProviderError } from './provider.ts';
+
+const DETAIL_LIMIT = 500;
+const RETRYABLE = new Set([408, 425, 429, 500, 502, 503, 504, 520, 522, 524, 529]);
+
+const errorObject = z.object({ message: z.string(), code: z.union([z.string(), z.number()]).nullish(), type: z.string().nullish() });
+/** `{error: {message}}`, `{error: "…"}`, `{object: "error", message}`, `{detail: "…"}`, `{message}`: what servers send. */
+const errorBody = z.object({ error: z.union([errorObject, z.string()]).nullish(), message: z.string().nullish(), detail: z.unknown().optional() });
+
+export interface UpstreamFault {
+  message: string;
+  code?: string | undefined;
+}
+
+/** The fault that a JSON value tells of, or undefined where it tells of none. */
+export function faultOf(value: unknown): UpstreamFault | undefined {
+  const parsed = errorBody.safeParse(value);
+  if (!parsed.success) {
+    const loose = z.object({ error: z.unknown() }).safeParse(value);
+    return loose.success && loose.data.error ? { message: JSON.stringify(loose.data.error).slice(0, DETAIL_LIMIT) } : undefined;
+  }
+  const { error, message, detail } = parsed.data;
+  if (typeof error === 'string') return { message: error };
+  if (error) return { message: error.message, code: error.code == null ? (error.type ?? undefined) : String(error.code) };
+  if (message) return { message };
+  if (typeof detail === 'string') return { message: detail };
+  return detail == null ? undefined : { message: JSON.stringify(detail).slice(0, DETAIL_LIMIT) };
+}
+
+/** What an error body says, be it JSON, plain text or a web page. */
+export function faultFromText(text: string): UpstreamFault {
+  const trimmed = text.trim();
+  if (trimmed === '') return { message: 'it gave no reason' };
+  try {
+    const fault = faultOf(JSON.parse(trimmed));
+    if (fault) return { ...fault, message: shorten(fault.message) };
+  } catch {
+    // Not JSON: a page or plain text, below.
+  }
+  if (isPage(trimmed)) {
+    const title = /<title[^>]*>([^<]{1,200})/i.exec(trimmed)?.[1]?.trim();
+    return { message: `it answered with a web page${title ? ` titled "${title}"` : ''}; is the base URL right?` };
+  }
+  return { message: shorten(trimmed) };
+}
+
+export function isPage(text: string): boolean {
+  return /^\s*<(!doctype|html|head|body|\?xml)/i.test(text);
+}
+
+export function shorten(text: string, limit = DETAIL_LIMIT): string {
+  const line = text.replaceAll(/\s+/g, ' ').trim();
+  return line.length > limit ? `${line.slice(0, limit)}…` : line;
+}
+
+/** Milliseconds that `Retry-After` asks for, given in seconds or as a date; undefined where it says nothing. */
+export function retryAfterMs(header: string | null, now: number): number | undefined {
+  if (header === null || header.trim() === '') return undefined;
+  const seconds = Number(header);
+  if (Number.isFinite(seconds)) return seconds >= 0 ? Math.ceil(seconds * 1000) : undefined;
+  const date = Date.parse(header);
+  return Number.isNaN(date) ? undefined : Math.max(0, date - now);
+}
+
+function lead(name: string, status: number): string {
+  if (status === 401 || status === 403) return `${name} did not accept the API key (HTTP ${status})`;
+  if (status === 404) return `${name} knows no such model or address (HTTP 404)`;
+  if (status === 429) return `${name} is limiting requests (HTTP 429)`;
+  if (status >= 500) return `${name} failed (HTTP ${status})`;
+  return `${name} refused the request (HTTP ${status})`;
+}
+
+/** The error of an answer that was no success. `body` is its text, of which the reason is quoted. */
+export function statusError(name: string, response: Response, body: string, now: number): ProviderError {
+  const { status } = response;
+  const fault = faultFromText(body);
+  const retryAfter = retryAfterMs(response.headers.get('retry-after'), now);
+  // A used-up quota is told with 429 as well, and trying again does not help.
+  const retryable = RETRYABLE.has(status) && fault.code !== 'insufficient_quota';
+  return new ProviderError(`${lead(name, status)}: ${fault.message}`, {
+    status,
+    retryable,
+    ...(retryAfter === undefined ? {} : { retryAfterMs: retryAfter }),
+  });
+}

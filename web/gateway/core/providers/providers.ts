@@ -1,0 +1,222 @@
+import { RpcError } from '#shared/rpc/errors.ts';
+import type { ModelEntry, ProviderEntry } from '#shared/rpc/records.ts';
+import type { Clock } from '../clock.ts';
+import type { Fetch } from '../fetch.ts';
+import { discover, type FoundServer, LOCAL_SERVERS, type LocalServer } from './discovery.ts';
+import { OpenAiCompatible } from './openai-compatible.ts';
+import { type Provider, ProviderError } from './provider.ts';
+import { withTimeout } from './watchdog.ts';
+
+/** The model that is always there. */
+export const GUIDE_MODEL = 'guide/guide';
+
+const FRESH_MS = 60_000;
+const LIST_TIMEOUT_MS = 5_000;
+
+/** A provider as the configuration gives it, its secret resolved. */
+export interface ProviderConfig {
+  id: string;
+  name: string;
+  baseUrl: string;
+  apiKey?: string | undefined;
+}
+
+/** Where a model's key leads. */
+export interface Route {
+  provider: Provider;
+  /** The provider's own name of the model. */
+  model: string;
+  /** `<provider>/<model_id>`. */
+  key: string;
+}
+
+export interface ProvidersOptions {
+  /** The built-in provider, which needs nothing. */
+  guide: Provider;
+  fetch: Fetch;
+  clock: Clock;
+  /** Model servers looked for on this machine; an empty list looks for none. */
+  localServers?: readonly LocalServer[] | undefined;
+  idleTimeoutMs?: number | undefined;
+}
+
+/** A provider with what is known of it. The last good list stays when the server goes away. */
+interface Known {
+  provider: Provider;
+  baseUrl?: string;
+  /** What it was made from: unchanged configuration keeps the object and its list. */
+  made: string;
+  discovered: boolean;
+  models: ModelEntry[];
+  state: ProviderEntry['state'];
+  message?: string | undefined;
+  /** Monotonic time of the last answer or failure. */
+  askedAt?: number;
+  asking?: Promise<void>;
+}
+
+/** All the providers there are: the guide, the configured ones, and those found on this machine; and the way from a model's key to its provider. */
+export class Providers {
+  readonly #options: ProvidersOptions;
+  readonly #guide: Known;
+  #configured: Known[] = [];
+  #found: Known[] = [];
+  #lookedAt: number | undefined;
+  #looking: Promise<void> | undefined;
+
+  constructor(options: ProvidersOptions) {
+    this.#options = options;
+    this.#guide = { provider: options.guide, made: '', discovered: false, models: [], state: 'ready' };
+  }
+
+  /** Takes the configured providers; those that did not change keep what is known of them. Runs under way keep the provider they have. */
+  configure(list: readonly ProviderConfig[]): void {
+    const before = new Map(this.#configured.map((known) => [known.made, known]));
+    this.#configured = list
+      .filter(({ id }) => id !== this.#guide.provider.id)
+      .map((config) => before.get(makeKey(config)) ?? this.#make(config, false));
+  }
+
+  /** Models of all providers, the guide's first. Lists older than a minute are asked for again, all at once, 5 s at most. */
+  async list(options: { refresh?: boolean | undefined; signal?: AbortSignal | undefined } = {}): Promise<ModelEntry[]> {
+    await this.#update(options);
+    return this.#all().flatMap((known) => known.models);
+  }
+
+  /** Providers and how they are. */
+  async states(options: { refresh?: boolean | undefined; signal?: AbortSignal | undefined } = {}): Promise<ProviderEntry[]> {
+    await this.#update(options);
+    return this.#all().map((known) => ({
+      id: known.provider.id,
+      name: known.provider.name,
+      kind: known === this.#guide ? 'guide' : 'openai-compatible',
+      state: known.state,
+      models: known.models.length,
+      ...(known.baseUrl === undefined ? {} : { baseUrl: known.baseUrl }),
+      ...(known.discovered ? { discovered: true } : {}),
+      ...(known.message === undefined ? {} : { message: known.message }),
+    }));
+  }
+
+  /**
+   * The provider and model that a key means: `<provider>/<model_id>`, a provider's model by its bare id, or nothing for the guide. Whether a
+   * named provider has the model is its own to say, as many servers take models that they do not list. Throws `NOT_FOUND`.
+   */
+  async resolve(model?: string, provider?: string, signal?: AbortSignal): Promise<Route> {
+    if (provider !== undefined) {
+      const known = await this.#named(provider, signal);
+      if (!known) throw notFound(`There is no provider "${provider}".`);
+      return this.#route(known, model === undefined ? await this.#firstModel(known, signal) : withoutPrefix(known, model));
+    }
+    if (model === undefined || model === GUIDE_MODEL) return this.#route(this.#guide, GUIDE_MODEL.slice(GUIDE_MODEL.indexOf('/') + 1));
+    const slash = model.indexOf('/');
+    if (slash > 0 && slash < model.length - 1) {
+      const known = await this.#named(model.slice(0, slash), signal);
+      if (known) return this.#route(known, model.slice(slash + 1));
+    }
+    const entry = (await this.list({ signal })).find((each) => each.model_id === model);
+    const known = entry && this.#all().find((each) => each.provider.id === entry.provider);
+    if (!known) throw notFound(`There is no model "${model}". models.list has those that can be used.`);
+    return this.#route(known, model);
+  }
+
+  #all(): Known[] {
+    const urls = new Set(this.#configured.map((known) => known.baseUrl));
+    const ids = new Set(this.#configured.map((known) => known.provider.id));
+    // What is configured by hand hides the same server, or the same name, found by looking.
+    const found = this.#found.filter((known) => !ids.has(known.provider.id) && !urls.has(known.baseUrl));
+    return [this.#guide, ...this.#configured, ...found];
+  }
+
+  #route(known: Known, model: string): Route {
+    if (known === this.#guide && `${known.provider.id}/${model}` !== GUIDE_MODEL) throw notFound(`The guide has no model "${model}".`);
+    return { provider: known.provider, model, key: `${known.provider.id}/${model}` };
+  }
+
+  async #named(id: string, signal: AbortSignal | undefined): Promise<Known | undefined> {
+    const here = (): Known | undefined => this.#all().find((known) => known.provider.id === id);
+    // Only a name that a server found on this machine would have is worth a look around.
+    if (!here() && this.#locals().some((server) => server.id === id)) await this.#look(false, signal);
+    return here();
+  }
+
+  async #firstModel(known: Known, signal: AbortSignal | undefined): Promise<string> {
+    await this.#ask(known, false, signal);
+    const first = known.models[0];
+    if (!first) throw notFound(`${known.provider.name} lists no model${known.message ? `: ${known.message}` : '.'}`);
+    return first.model_id;
+  }
+
+  async #update({ refresh = false, signal }: { refresh?: boolean | undefined; signal?: AbortSignal | undefined }): Promise<void> {
+    const known = [this.#guide, ...this.#configured];
+    await Promise.all([
+      ...known.map((each) => this.#ask(each, refresh, signal)),
+      this.#look(refresh, signal).then(() => Promise.all(this.#found.map((each) => this.#ask(each, refresh, signal)))),
+    ]);
+  }
+
+  #locals(): readonly LocalServer[] {
+    return this.#options.localServers ?? LOCAL_SERVERS;
+  }
+
+  #fresh(at: number | undefined): boolean {
+    return at !== undefined && this.#options.clock.monotonic() - at < FRESH_MS;
+  }
+
+  async #look(refresh: boolean, signal: AbortSignal | undefined): Promise<void> {
+    if (this.#locals().length === 0 || (!refresh && this.#fresh(this.#lookedAt))) return;
+    // Shared by all who ask meanwhile, so one caller's leaving must not end it.
+    this.#looking ??= discover(this.#options.fetch, this.#options.clock, this.#locals(), new AbortController().signal)
+      .then((found) => this.#take(found))
+      .finally(() => (this.#looking = undefined));
+    await this.#looking;
+    signal?.throwIfAborted();
+  }
+
+  #take(found: readonly FoundServer[]): void {
+    this.#lookedAt = this.#options.clock.monotonic();
+    for (const server of found) {
+      if (!this.#found.some((known) => known.provider.id === server.id)) this.#found.push(this.#make(server, true));
+    }
+  }
+
+  async #ask(known: Known, refresh: boolean, signal: AbortSignal | undefined): Promise<void> {
+    if (!refresh && this.#fresh(known.askedAt)) return;
+    known.asking ??= this.#fetchModels(known).finally(() => delete known.asking);
+    await known.asking;
+    signal?.throwIfAborted();
+  }
+
+  async #fetchModels(known: Known): Promise<void> {
+    const { clock } = this.#options;
+    try {
+      known.models = await withTimeout(clock, LIST_TIMEOUT_MS, new AbortController().signal, (signal) => known.provider.models(signal));
+      known.state = 'ready';
+      known.message = undefined;
+    } catch (error) {
+      const status = error instanceof ProviderError ? error.status : undefined;
+      known.state = status === 401 || status === 403 ? 'needs_key' : 'unreachable';
+      known.message = error instanceof ProviderError || error instanceof RpcError ? error.message : `${known.provider.name} did not answer in time.`;
+    }
+    known.askedAt = clock.monotonic();
+  }
+
+  #make(config: ProviderConfig, discovered: boolean): Known {
+    const { fetch, clock, idleTimeoutMs } = this.#options;
+    const provider = new OpenAiCompatible({ ...config, fetch, clock, idleTimeoutMs });
+    return { provider, baseUrl: provider.baseUrl, made: makeKey(config), discovered, models: [], state: 'ready' };
+  }
+}
+
+function makeKey(config: ProviderConfig): string {
+  return JSON.stringify([config.id, config.name, config.baseUrl, config.apiKey ?? null]);
+}
+
+function withoutPrefix(known: Known, model: string): string {
+  const prefix = `${known.provider.id}/`;
+  return model.startsWith(prefix) && !known.models.some((entry) => entry.model_id === model) ? model.slice(prefix.length) : model;
+}
+
+function notFound(message: string): RpcError {
+  return new RpcError('NOT_FOUND', message, { details: { resource: 'model' } });
+}

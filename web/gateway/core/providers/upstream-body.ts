@@ -1,0 +1,109 @@
+import { SseScanner } from '#shared/http/sse.ts';
+import type { Watchdog } from './watchdog.ts';
+import { isPage } from './openai-errors.ts';
+import { ProviderError } from './provider.ts';
+
+/** Most bytes of an answer that comes in one piece. */
+const MAX_WHOLE = 25 * 1024 * 1024;
+
+/** How long a body may take to end after its last event, for the sake of its connection, which then serves again. */
+const LINGER_MS = 1000;
+
+/**
+ * A body's chunks until it ends or the watchdog fires (then its reason is thrown). Leaving early cancels the upstream, unless `complete` says
+ * that all of it has come but the end.
+ */
+export async function* readChunks(
+  body: ReadableStream<Uint8Array> | null,
+  watchdog: Watchdog,
+  complete = (): boolean => false,
+): AsyncGenerator<Uint8Array> {
+  if (!body) return;
+  const { signal } = watchdog;
+  const reader = body.getReader();
+  // Cancelling ends a pending read at once, also where the transport does not know of the signal.
+  const cancel = (): void => void reader.cancel(signal.reason).catch(() => {});
+  signal.addEventListener('abort', cancel, { once: true });
+  try {
+    signal.throwIfAborted();
+    for (;;) {
+      const { done, value } = await reader.read();
+      signal.throwIfAborted();
+      if (done) return;
+      watchdog.touch();
+      yield value;
+    }
+  } finally {
+    signal.removeEventListener('abort', cancel);
+    if (complete() && !signal.aborted) void drain(reader, watchdog);
+    else cancel();
+  }
+}
+
+async function drain(reader: ReadableStreamDefaultReader<Uint8Array>, watchdog: Watchdog): Promise<void> {
+  const stop = watchdog.clock.after(LINGER_MS, () => void reader.cancel().catch(() => {}));
+  try {
+    while (!(await reader.read()).done);
+  } catch {
+    // The connection broke after the last event: nothing is lost.
+  } finally {
+    stop();
+  }
+}
+
+/** The whole of a body as text; more than `limit` bytes are cut off, or refused where `strict`. */
+export async function readText(body: ReadableStream<Uint8Array> | null, watchdog: Watchdog, limit = MAX_WHOLE, strict = true): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = '';
+  let size = 0;
+  for await (const chunk of readChunks(body, watchdog)) {
+    size += chunk.length;
+    if (size > limit && strict) throw new ProviderError(`The answer is larger than ${limit} bytes`);
+    text += decoder.decode(chunk, { stream: true });
+    if (size > limit) break;
+  }
+  return text + decoder.decode();
+}
+
+/** What an answer's body holds: data of server-sent events, or one text that came whole (JSON from servers that ignore `stream`). */
+export type BodyItem = { kind: 'data'; data: string } | { kind: 'whole'; text: string };
+
+/**
+ * Tells an event stream from a whole JSON by its first byte, as content types are often wrong, and yields the batches that each network chunk
+ * completes. `last` marks what the end of the body alone completed. Throws `SseTooLarge`, and `ProviderError` for a web page.
+ */
+export async function* readItems(
+  provider: string,
+  body: ReadableStream<Uint8Array> | null,
+  watchdog: Watchdog,
+): AsyncGenerator<{ items: BodyItem[]; last: boolean }> {
+  const scanner = new SseScanner();
+  const decoder = new TextDecoder();
+  let kind: 'unknown' | 'events' | 'whole' = 'unknown';
+  let text = '';
+  let size = 0;
+  let announced = false;
+  for await (const chunk of readChunks(body, watchdog, () => announced)) {
+    if (kind === 'unknown') {
+      const first = chunk.find((byte) => byte > 0x20 && byte !== 0xef && byte !== 0xbb && byte !== 0xbf);
+      if (first !== undefined) kind = first === 0x7b || first === 0x5b || first === 0x3c ? 'whole' : 'events';
+    }
+    if (kind === 'whole') {
+      size += chunk.length;
+      if (size > MAX_WHOLE) throw new ProviderError(`${provider} sent an answer larger than ${MAX_WHOLE} bytes`);
+      text += decoder.decode(chunk, { stream: true });
+    } else {
+      const items = scanner.push(chunk).map((event): BodyItem => ({ kind: 'data', data: event.data }));
+      announced ||= items.some((item) => item.kind === 'data' && item.data === '[DONE]');
+      if (items.length > 0) yield { items, last: false };
+    }
+  }
+  if (kind === 'whole') {
+    text += decoder.decode();
+    if (isPage(text)) throw new ProviderError(`${provider} answered with a web page, not with a completion; is the base URL right?`);
+    yield { items: [{ kind: 'whole', text }], last: true };
+    return;
+  }
+  const items = scanner.end().map((event): BodyItem => ({ kind: 'data', data: event.data }));
+  if (items.length > 0) yield { items, last: true };
+}

@@ -1,0 +1,30 @@
+import type { Clock } from './clock.ts';
+
+/** A token bucket on the monotonic clock. */
+export class RateLimit {
+  readonly #clock: Clock;
+  readonly #perMs: number;
+  readonly #burst: number;
+  #tokens: number;
+  #at: number;
+
+  constructor(clock: Clock, { perMinute, burst }: { perMinute: number; burst: number }) {
+    this.#clock = clock;
+    this.#perMs = perMinute / 60_000;
+    this.#burst = burst;
+    this.#tokens = burst;
+    this.#at = clock.monotonic();
+  }
+
+  /** Takes one; 0 when there was one, else the milliseconds until there is. */
+  take(): number {
+    const now = this.#clock.monotonic();
+    this.#tokens = Math.min(this.#burst, this.#tokens + (now - this.#at) * this.#perMs);
+    this.#at = now;
+    if (this.#tokens >= 1) {
+      this.#tokens -= 1;
+      return 0;
+    }
+    return Math.ceil((1 - this.#tokens) / this.#perMs);
+  }
+}

@@ -1,0 +1,90 @@
+import { tokenize } from './tokenize.ts';
+
+/** Term saturation and length normalisation, at their usual values. */
+const K1 = 1.2;
+const B = 0.75;
+
+export interface Hit<T> {
+  doc: T;
+  score: number;
+  /** The share of the query, by the weight of its terms, that the document has: 0..1. */
+  coverage: number;
+}
+
+interface Entry<T> {
+  doc: T;
+  length: number;
+}
+
+/** A field of a document; `weight` counts its terms so many times. */
+export interface Field {
+  text: string;
+  weight?: number;
+}
+
+/** Ranks documents for a query by Okapi BM25. Small and in memory: for the product's articles, memories and recent messages. */
+export class Bm25<T> {
+  readonly #entries: Entry<T>[] = [];
+  /** Term → document number → count. */
+  readonly #postings = new Map<string, Map<number, number>>();
+  #totalLength = 0;
+
+  /** An index of `docs`, each by its fields. */
+  static of<T>(docs: Iterable<T>, fields: (doc: T) => string | readonly Field[]): Bm25<T> {
+    const index = new Bm25<T>();
+    for (const doc of docs) index.add(doc, fields(doc));
+    return index;
+  }
+
+  get size(): number {
+    return this.#entries.length;
+  }
+
+  add(doc: T, fields: string | readonly Field[]): void {
+    const at = this.#entries.length;
+    let length = 0;
+    for (const { text, weight = 1 } of typeof fields === 'string' ? [{ text: fields }] : fields) {
+      for (const term of tokenize(text)) {
+        let posting = this.#postings.get(term);
+        if (!posting) this.#postings.set(term, (posting = new Map()));
+        posting.set(at, (posting.get(at) ?? 0) + weight);
+        length += weight;
+      }
+    }
+    this.#entries.push({ doc, length });
+    this.#totalLength += length;
+  }
+
+  /** The best documents for a query, best first; equal scores keep the order in which they were added. */
+  search(query: string, limit = 10): Hit<T>[] {
+    const terms = new Set(tokenize(query));
+    const scores = new Map<number, { score: number; matched: number }>();
+    const mean = this.#totalLength / Math.max(1, this.#entries.length) || 1;
+    let whole = 0;
+    for (const term of terms) {
+      const posting = this.#postings.get(term);
+      const weight = this.#idf(posting?.size ?? 0);
+      whole += weight;
+      for (const [at, count] of posting ?? []) {
+        const length = this.#entries[at]?.length ?? mean;
+        const part = (weight * count * (K1 + 1)) / (count + K1 * (1 - B + (B * length) / mean));
+        const sum = scores.get(at);
+        if (sum) {
+          sum.score += part;
+          sum.matched += weight;
+        } else scores.set(at, { score: part, matched: weight });
+      }
+    }
+    return [...scores]
+      .sort(([a, { score: x }], [b, { score: y }]) => y - x || a - b)
+      .slice(0, limit)
+      .flatMap(([at, { score, matched }]) => {
+        const entry = this.#entries[at];
+        return entry ? [{ doc: entry.doc, score, coverage: matched / whole }] : [];
+      });
+  }
+
+  #idf(documents: number): number {
+    return Math.log(1 + (this.#entries.length - documents + 0.5) / (documents + 0.5));
+  }
+}

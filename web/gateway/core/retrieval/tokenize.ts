@@ -1,0 +1,52 @@
+/** Words too common to tell one text from another. */
+const STOP_WORDS = new Set(
+  (
+    'a an and any are as at be been but by can could did do does for from had has have how i if in into is it its just me my of on or our ' +
+    'please s so some t than that the their them then there these they this to us was we were what when where which who whom why will with ' +
+    'would you your about tell show know'
+  ).split(' '),
+);
+
+const WORD = /[\p{L}\p{N}\p{M}]+/gu;
+/** By script extensions where the long-vowel mark counts. Written without spaces between words; pairs of neighbours serve search better than a dictionary's guess. */
+const PAIRED = /[\p{Script=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{Script=Hangul}]/u;
+const PAIRED_RUN = /[\p{Script=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{Script=Hangul}]+|[^\p{Script=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{Script=Hangul}]+/gu;
+/** Likewise, but with words too long for pairs: these are segmented. */
+const SEGMENTED = /[\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
+
+const segmenter = new Intl.Segmenter('th', { granularity: 'word' });
+
+/** Takes the commonest English endings off, so that `models`, `adding` and `stored` meet `model`, `add` and `store`. */
+export function stem(word: string): string {
+  if (!/^[a-z]{4,}$/.test(word)) return word;
+  let root = word;
+  if (/(ss|sh|ch|x|z)es$/.test(root)) root = root.slice(0, -2);
+  else if (/[^aeiou]ies$/.test(root)) root = `${root.slice(0, -3)}y`;
+  else if (/[^su]s$/.test(root)) root = root.slice(0, -1);
+  const cut = /^(.*[aeiouy].*)(ing|ed)$/.exec(root)?.[1];
+  if (cut !== undefined && cut.length >= 3) root = cut.length > 3 && /([^aeiouylsz])\1$/.test(cut) ? cut.slice(0, -1) : cut;
+  if (root.length > 5 && root.endsWith('ly')) root = root.slice(0, -2);
+  // `store` and `stor(ed)` must meet.
+  return root.length > 3 && root.endsWith('e') ? root.slice(0, -1) : root;
+}
+
+function pairs(run: string): string[] {
+  const chars = [...run];
+  if (chars.length === 1) return chars;
+  return chars.slice(0, -1).map((char, i) => char + (chars[i + 1] ?? ''));
+}
+
+function words(text: string): string[] {
+  if (PAIRED.test(text)) return (text.match(PAIRED_RUN) ?? []).flatMap((run) => (PAIRED.test(run) ? pairs(run) : words(run)));
+  if (SEGMENTED.test(text)) return [...segmenter.segment(text)].filter((part) => part.isWordLike).map((part) => part.segment);
+  return [text];
+}
+
+/** The terms of a text for search: folded, stemmed, without stop words. The same for what is searched and what is asked. */
+export function tokenize(text: string): string[] {
+  const folded = text.normalize('NFKC').toLowerCase().replaceAll('’', "'").replaceAll(/'s\b/g, '');
+  return (folded.match(WORD) ?? [])
+    .flatMap(words)
+    .filter((word) => !STOP_WORDS.has(word))
+    .map(stem);
+}

@@ -1,0 +1,41 @@
+import { RpcError } from '#shared/rpc/errors.ts';
+import type { AttachmentInput } from '#shared/rpc/methods/chat.ts';
+import type { HistoryMessage, Part } from '#shared/rpc/records.ts';
+
+const MB = 1024 * 1024;
+const MAX_EACH = 16 * MB;
+const MAX_IMAGE = 6 * MB;
+const MAX_ALL = 18 * MB;
+const BASE64 = /^[A-Za-z0-9+/_-]*={0,2}$/;
+
+export interface Attached {
+  parts: Part[];
+  info: NonNullable<HistoryMessage['attachments']>;
+}
+
+/** Checks and decodes what came with a message (decisions, "Chat"): one too large or not decodable is `INVALID_PARAMS`. */
+export function readAttachments(inputs: readonly AttachmentInput[]): Attached {
+  let all = 0;
+  const parts: Part[] = [];
+  const info: Attached['info'] = [];
+  for (const [index, input] of inputs.entries()) {
+    const refuse = (why: string): never => {
+      throw new RpcError('INVALID_PARAMS', `attachments.${index}: ${why}`);
+    };
+    const filename = input.filename ?? input.fileName ?? '';
+    const data = (input.content ?? input.base64 ?? '').replace(/^data:[^,]*;base64,/, '').replace(/\s+/g, '');
+    if (!BASE64.test(data) || data.replace(/=+$/, '').length % 4 === 1) refuse('content is not base64');
+    const size = Math.floor((data.replace(/=+$/, '').length * 3) / 4);
+    const image = input.mimeType.startsWith('image/');
+    if (size > MAX_EACH) refuse(`${filename} has ${inMb(size)}; an attachment may have 16 MB`);
+    if (image && size > MAX_IMAGE) refuse(`${filename} has ${inMb(size)}; an image may have 6 MB`);
+    if (input.size !== undefined && input.size !== size) refuse(`size says ${input.size} bytes, but the content has ${size}`);
+    all += size;
+    if (all > MAX_ALL) refuse('a message may carry 18 MB of attachments');
+    parts.push(image ? { type: 'image', mimeType: input.mimeType, data, filename } : { type: 'file', mimeType: input.mimeType, data, filename });
+    info.push({ filename, mimeType: input.mimeType, size });
+  }
+  return { parts, info };
+}
+
+const inMb = (bytes: number): string => `${(bytes / MB).toFixed(1)} MB`;

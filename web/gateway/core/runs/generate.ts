@@ -1,0 +1,154 @@
+import { RpcError } from '#shared/rpc/errors.ts';
+import type { ToolCall, Usage } from '#shared/rpc/records.ts';
+import type { Clock } from '../clock.ts';
+import { estimateUsage } from '../providers/estimate.ts';
+import { type ModelEvent, type ModelMessage, type Provider, ProviderError, type ToolSpec } from '../providers/provider.ts';
+
+/** A silent provider ends the run after this (decisions, "Chat"). */
+export const SILENCE_MS = 60_000;
+/** Provider calls in one run: after as many the tools stop. */
+const MAX_STEPS = 12;
+const MAX_REPLY_CHARS = 4 * 1024 * 1024;
+
+export interface Generation {
+  provider: Provider;
+  model: string;
+  messages: ModelMessage[];
+  tools: ToolSpec[];
+  temperature?: number;
+  maxTokens?: number;
+  signal: AbortSignal;
+  clock: Clock;
+  silenceMs?: number;
+  runTool(call: ToolCall, signal: AbortSignal): Promise<unknown>;
+}
+
+export type GenerationEvent =
+  | { type: 'text'; text: string }
+  | { type: 'tool_call'; call: ToolCall }
+  | { type: 'tool_result'; call: ToolCall; result: unknown; isError: boolean }
+  /** One provider call has ended: its text and the calls that it asks for. */
+  | { type: 'step'; text: string; calls: ToolCall[] }
+  | { type: 'end'; usage: Usage; reason: 'stop' | 'length' | 'tool_calls' | 'content_filter' };
+
+/**
+ * The agent loop: provider call, tool calls (in parallel where the model asks so), results, until done or the step limit. Throws what
+ * stopped it: the signal's reason, or an `RpcError` that says what the provider did.
+ */
+export async function* generate(run: Generation): AsyncGenerator<GenerationEvent> {
+  const messages = [...run.messages];
+  let total: Usage | undefined;
+  for (let step = 1; ; step++) {
+    let text = '';
+    let usage: Usage | undefined;
+    let reason: Extract<ModelEvent, { type: 'finish' }>['reason'] = 'stop';
+    const calls: ToolCall[] = [];
+    const request = {
+      model: run.model,
+      messages,
+      ...(run.tools.length > 0 && step < MAX_STEPS ? { tools: run.tools } : {}),
+      ...(run.temperature === undefined ? {} : { temperature: run.temperature }),
+      ...(run.maxTokens === undefined ? {} : { maxTokens: run.maxTokens }),
+    };
+    try {
+      for await (const event of watched(run, (signal) => run.provider.stream(request, signal))) {
+        if (event.type === 'text') {
+          if (event.text === '') continue;
+          text += event.text;
+          if (text.length > MAX_REPLY_CHARS) throw new ProviderError(`${run.provider.name} sent more than ${MAX_REPLY_CHARS} characters`);
+          yield { type: 'text', text: event.text };
+        } else if (event.type === 'tool_call') calls.push(event.call);
+        else if (event.type === 'usage') usage = event.usage;
+        else if (event.type === 'finish') reason = event.reason;
+      }
+    } catch (error) {
+      run.signal.throwIfAborted();
+      throw visible(error, run.provider);
+    }
+    total = sum(total, usage ?? estimateUsage(messages, text));
+    yield { type: 'step', text, calls };
+    if (calls.length === 0 || step >= MAX_STEPS) {
+      yield { type: 'end', usage: total, reason };
+      return;
+    }
+    messages.push({ role: 'assistant', content: text, toolCalls: calls });
+    for (const call of calls) yield { type: 'tool_call', call };
+    const results = await Promise.all(calls.map((call) => settle(run, call)));
+    run.signal.throwIfAborted();
+    for (const { call, result, isError } of results) {
+      yield { type: 'tool_result', call, result, isError };
+      messages.push({ role: 'tool', toolCallId: call.id, name: call.tool, content: typeof result === 'string' ? result : JSON.stringify(result) });
+    }
+  }
+}
+
+/** A tool that fails is told to the model as a result; only the run's own end is thrown. */
+async function settle(run: Generation, call: ToolCall): Promise<{ call: ToolCall; result: unknown; isError: boolean }> {
+  try {
+    return { call, result: await run.runTool(call, run.signal), isError: false };
+  } catch (error) {
+    run.signal.throwIfAborted();
+    return { call, result: { error: error instanceof Error ? error.message : String(error) }, isError: true };
+  }
+}
+
+/** The provider's events, ended by the run's signal even where the provider does not listen, and by silence. */
+async function* watched(run: Generation, start: (signal: AbortSignal) => AsyncIterable<ModelEvent>): AsyncGenerator<ModelEvent> {
+  const silence = new AbortController();
+  const signal = AbortSignal.any([run.signal, silence.signal]);
+  const silenceMs = run.silenceMs ?? SILENCE_MS;
+  const aborted = Promise.withResolvers<never>();
+  aborted.promise.catch(() => {});
+  const onabort = (): void => aborted.reject(signal.reason);
+  signal.addEventListener('abort', onabort, { once: true });
+  if (signal.aborted) onabort();
+  const iterator = start(signal)[Symbol.asyncIterator]();
+  const tooLong = (): void => silence.abort(new ProviderError(`${run.provider.name} sent nothing for ${silenceMs / 1000} s`, { retryable: true }));
+  try {
+    for (;;) {
+      const cancel = run.clock.after(silenceMs, tooLong);
+      let next;
+      try {
+        next = await Promise.race([iterator.next(), aborted.promise]);
+      } finally {
+        cancel();
+      }
+      if (next.done) return;
+      yield next.value;
+    }
+  } finally {
+    signal.removeEventListener('abort', onabort);
+    silence.abort();
+    // Not awaited: a provider that hangs must not hold up the end of the run.
+    void Promise.resolve(iterator.return?.()).catch(() => {});
+  }
+}
+
+/** What a provider did wrong, as the caller may see it. */
+function visible(error: unknown, provider: Provider): RpcError {
+  if (error instanceof RpcError) return error;
+  if (!(error instanceof ProviderError)) {
+    return new RpcError('INTERNAL_ERROR', `${provider.name} failed: ${error instanceof Error ? error.message : String(error)}`, {}, { cause: error });
+  }
+  const extra = {
+    ...(error.status === undefined ? {} : { details: { status: error.status } }),
+    ...(error.retryable ? { retryable: true } : {}),
+    ...(error.retryAfterMs === undefined ? {} : { retryAfterMs: error.retryAfterMs }),
+  };
+  return new RpcError(error.status === 429 ? 'RATE_LIMITED' : 'INTERNAL_ERROR', error.message, extra, { cause: error });
+}
+
+function sum(a: Usage | undefined, b: Usage): Usage {
+  if (!a) return b;
+  const optional = (x: number | undefined, y: number | undefined): number | undefined => (x === undefined && y === undefined ? undefined : (x ?? 0) + (y ?? 0));
+  const cacheReadTokens = optional(a.cacheReadTokens, b.cacheReadTokens);
+  const cost = optional(a.cost, b.cost);
+  return {
+    inputTokens: a.inputTokens + b.inputTokens,
+    outputTokens: a.outputTokens + b.outputTokens,
+    totalTokens: a.totalTokens + b.totalTokens,
+    ...(cacheReadTokens === undefined ? {} : { cacheReadTokens }),
+    ...(cost === undefined ? {} : { cost }),
+    ...(a.estimated || b.estimated ? { estimated: true } : {}),
+  };
+}

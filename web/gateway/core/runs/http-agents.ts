@@ -1,0 +1,115 @@
+import type { Agent } from '../agents.ts';
+import type { ModelEvent, ModelMessage } from '../providers/provider.ts';
+import { sessionKey } from '../vault.ts';
+import { generate } from './generate.ts';
+import { timeContext } from './prompt.ts';
+import type { Runs, RunsDeps } from './runs.ts';
+
+export interface AgentRun {
+  agentId: string;
+  /** The whole conversation as the caller sent it. */
+  messages: ModelMessage[];
+  /** A lasting session to run in: then only the last message of the person is new. */
+  sessionId?: string | undefined;
+  principal: string;
+  temperature?: number | undefined;
+  maxTokens?: number | undefined;
+  signal: AbortSignal;
+}
+
+/** Agents as `/v1` runs them (decisions, "HTTP"): stateless on the whole `messages`, or in a session that lasts. */
+export class HttpAgents {
+  readonly #deps: RunsDeps & { agents: { list(): Agent[] }; runs: Runs };
+
+  constructor(deps: RunsDeps & { agents: { list(): Agent[] }; runs: Runs }) {
+    this.#deps = deps;
+  }
+
+  list(): Agent[] {
+    return this.#deps.agents.list();
+  }
+
+  /** Throws `RpcError`: `NOT_FOUND` for an agent or model that is not there, or what the provider did. */
+  async *run(request: AgentRun): AsyncGenerator<ModelEvent> {
+    if (request.sessionId !== undefined) return yield* this.#inSession({ ...request, sessionId: request.sessionId });
+    const { clock, tools, models, timeZone, silenceMs } = this.#deps;
+    const agent = this.#deps.agent(request.agentId);
+    const { provider, model } = await models.resolve(agent.model);
+    const system = [agent.systemPrompt, timeContext(clock.now(), timeZone())].filter(Boolean).join('\n\n');
+    const temperature = request.temperature ?? agent.temperature;
+    for await (const event of generate({
+      provider,
+      model,
+      messages: [{ role: 'system', content: system }, ...request.messages],
+      tools: tools.specs(agent),
+      ...(temperature === undefined ? {} : { temperature }),
+      ...(request.maxTokens === undefined ? {} : { maxTokens: request.maxTokens }),
+      ...(silenceMs === undefined ? {} : { silenceMs }),
+      signal: request.signal,
+      clock,
+      runTool: (call, signal) => tools.run(call, { agentId: agent.id, sessionKey: null, principal: request.principal, signal }),
+    })) {
+      if (event.type === 'text') yield event;
+      else if (event.type === 'end') {
+        yield { type: 'usage', usage: event.usage };
+        yield { type: 'finish', reason: event.reason };
+      }
+    }
+  }
+
+  /** Sends the last message of the person into the session, and gives the deltas on. A caller who hangs up aborts the run. */
+  async *#inSession({ agentId, sessionId, messages, principal, temperature, maxTokens, signal }: AgentRun & { sessionId: string }): AsyncGenerator<ModelEvent> {
+    const { runs, hub } = this.#deps;
+    const last = messages.findLast(({ role }) => role === 'user');
+    const text = typeof last?.content === 'string' ? last.content : (last?.content ?? []).flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n');
+    const attachments = typeof last?.content === 'string' ? [] : (last?.content ?? []).flatMap((part) => (part.type === 'text' ? [] : [{ filename: part.filename ?? 'file', mimeType: part.mimeType, content: part.data }]));
+    const systemPrompt = messages.filter(({ role }) => role === 'system').map(({ content }) => (typeof content === 'string' ? content : '')).join('\n\n');
+    const key = sessionKey(agentId, sessionId);
+    const queue: string[] = [];
+    let wake = (): void => {};
+    let runId: string | undefined;
+    const leave = hub.add({
+      all: false,
+      follows: (followed) => followed === key,
+      push(event) {
+        if (event.event === 'chat.delta' && event.payload.runId === runId) {
+          queue.push(event.payload.delta);
+          wake();
+        }
+      },
+    });
+    const sent = runs.send({
+      agentId,
+      sessionId,
+      message: text,
+      principal,
+      ...(attachments.length === 0 ? {} : { attachments }),
+      ...(systemPrompt === '' ? {} : { systemPrompt }),
+      ...(temperature === undefined ? {} : { temperature }),
+      ...(maxTokens === undefined ? {} : { maxTokens }),
+      onrun: (id) => (runId = id),
+    });
+    let ended = false;
+    const end = sent.finally(() => {
+      ended = true;
+      wake();
+    });
+    end.catch(() => {});
+    const onabort = (): void => void (runId !== undefined && runs.abortRun(key, runId));
+    signal.addEventListener('abort', onabort, { once: true });
+    try {
+      while (!ended || queue.length > 0) {
+        const delta = queue.shift();
+        if (delta !== undefined) yield { type: 'text', text: delta };
+        else await new Promise<void>((resolve) => (wake = resolve));
+      }
+      const { usage } = await end;
+      yield { type: 'usage', usage };
+      yield { type: 'finish', reason: 'stop' };
+    } finally {
+      signal.removeEventListener('abort', onabort);
+      leave();
+      if (!ended) onabort();
+    }
+  }
+}

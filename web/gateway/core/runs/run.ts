@@ -1,0 +1,249 @@
+import { RpcError } from '#shared/rpc/errors.ts';
+import type { AnyEvent } from '#shared/rpc/events.ts';
+import type { ToolCall, Usage } from '#shared/rpc/records.ts';
+import type { Agent } from '../agents.ts';
+import { estimateUsage } from '../providers/estimate.ts';
+import type { Provider, ToolSpec } from '../providers/provider.ts';
+import { plainText } from '../sessions.ts';
+import type { MessageRecord, RunOutcome } from '../vault.ts';
+import { generate } from './generate.ts';
+import { promptOf, timeContext } from './prompt.ts';
+import type { Completed, Place, RunRequest, RunsDeps } from './runs.ts';
+
+/** The tools that runs may use. */
+export interface RunTools {
+  specs(agent: Agent): ToolSpec[];
+  run(call: ToolCall, context: { agentId: string; sessionKey: string | null; principal: string; signal: AbortSignal }): Promise<unknown>;
+}
+
+/** The model that a run talks to. */
+export interface Chosen {
+  /** `<provider>/<model_id>`. */
+  key: string;
+  provider: Provider;
+  model: string;
+}
+
+const SAVE_PARTIAL_MS = 1000;
+/** Messages of the branch that a model is given. */
+const CONTEXT_MESSAGES = 400;
+
+/** One generation, from its place in line to its terminal event. */
+export class Run {
+  readonly id = crypto.randomUUID();
+  /** The reply's text so far, over all steps. */
+  text = '';
+  started = false;
+
+  readonly #key: string;
+  readonly #request: RunRequest;
+  readonly #agent: Agent;
+  readonly #chosen: Chosen;
+  readonly #place: (at: number) => Promise<Place>;
+  readonly #deps: RunsDeps;
+  readonly #abort = new AbortController();
+  /** Messages that complete steps have left: tool calls and their results. */
+  readonly #left: MessageRecord[] = [];
+  /** Text of the step under way. */
+  #stepText = '';
+
+  constructor(key: string, request: RunRequest, agent: Agent, chosen: Chosen, place: (at: number) => Promise<Place>, deps: RunsDeps) {
+    this.#key = key;
+    this.#request = request;
+    this.#agent = agent;
+    this.#chosen = chosen;
+    this.#place = place;
+    this.#deps = deps;
+  }
+
+  abort(reason: RpcError): void {
+    this.#abort.abort(reason);
+  }
+
+  /** Runs to the end. The one terminal event goes out after the outcome is stored, and before this settles. */
+  async execute(): Promise<Completed> {
+    let place: Place | undefined;
+    try {
+      place = await this.#begin();
+      this.#abort.signal.throwIfAborted();
+      const usage = await this.#generate(place);
+      const reply = this.#reply(place, { content: this.#stepText, usage });
+      await this.#store('done', [...this.#left, reply], usage);
+      this.#emit({ event: 'chat.done', payload: { ...this.#ids, usage, messageId: reply.id } });
+      return { completed: true, sessionId: this.#request.sessionId, runId: this.id, messageId: reply.id, usage };
+    } catch (thrown) {
+      const error = this.#deps.fault(thrown);
+      const messageId = place && (await this.#keepPartial(place, error));
+      this.#emit({ event: 'chat.error', payload: { ...this.#ids, error: error.toShape(), ...(messageId === undefined ? {} : { messageId }) } });
+      throw error;
+    } finally {
+      if (place) this.#changed();
+    }
+  }
+
+  get #ids(): { sessionId: string; agentId: string; runId: string } {
+    return { sessionId: this.#request.sessionId, agentId: this.#request.agentId, runId: this.id };
+  }
+
+  /** Stores the person's message and the run in one transaction: from here on nothing of it can be lost. */
+  async #begin(): Promise<Place> {
+    const { vault, clock } = this.#deps;
+    const at = clock.now();
+    const place = await this.#place(at);
+    await vault.runs.begin({
+      session: place.session,
+      message: place.message,
+      run: { id: this.id, sessionKey: this.#key, status: 'running', userMessageId: place.user.id, model: this.#chosen.key, startedAt: at, partial: '' },
+    });
+    this.started = true;
+    if (place.message) {
+      const { id, parentId, content, timestamp } = place.message;
+      this.#emit({ event: 'chat.message', payload: { ...this.#ids, messageId: id, parentId, content: plainText(content), timestamp } });
+    }
+    this.#changed();
+    return place;
+  }
+
+  async #generate(place: Place): Promise<Usage> {
+    const { vault, clock, tools, timeZone, silenceMs } = this.#deps;
+    const { user } = place;
+    // On resend the session's head is still the earlier reply: what lies above the answered message is the branch.
+    const above = await vault.messages.branch(this.#key, { limit: CONTEXT_MESSAGES, before: user.id });
+    const systemPrompt = this.#request.systemPrompt ?? this.#agent.systemPrompt;
+    const temperature = this.#request.temperature ?? this.#agent.temperature;
+    const { agentId, principal, maxTokens } = this.#request;
+    let usage: Usage | undefined;
+    const stopSaving = this.#savePartials();
+    try {
+      for await (const event of generate({
+        provider: this.#chosen.provider,
+        model: this.#chosen.model,
+        messages: promptOf(systemPrompt, timeContext(clock.now(), timeZone()), [...above.messages, user]),
+        tools: tools.specs(this.#agent),
+        ...(temperature === undefined ? {} : { temperature }),
+        ...(maxTokens === undefined ? {} : { maxTokens }),
+        ...(silenceMs === undefined ? {} : { silenceMs }),
+        signal: this.#abort.signal,
+        clock,
+        runTool: (call, signal) => tools.run(call, { agentId, sessionKey: this.#key, principal, signal }),
+      })) {
+        switch (event.type) {
+          case 'text':
+            this.#emit({ event: 'chat.delta', payload: { ...this.#ids, delta: event.text, role: 'assistant', offset: this.text.length } });
+            this.text += event.text;
+            this.#stepText += event.text;
+            break;
+          case 'step':
+            if (event.calls.length > 0) this.#push(place, { role: 'assistant', content: event.text, toolCalls: event.calls, model: this.#chosen.key });
+            if (event.calls.length > 0) this.#stepText = '';
+            break;
+          case 'tool_call':
+            this.#emit({ event: 'chat.tool_call', payload: { ...this.#ids, tool: event.call.tool, args: event.call.args, toolCallId: event.call.id } });
+            break;
+          case 'tool_result': {
+            const { call, result, isError } = event;
+            const content = typeof result === 'string' ? result : JSON.stringify(result);
+            this.#push(place, { role: 'tool', content, toolCallId: call.id, name: call.tool });
+            const payload = { ...this.#ids, tool: call.tool, result, toolCallId: call.id, ...(isError ? { isError } : {}) };
+            this.#emit({ event: 'chat.tool_result', payload });
+            break;
+          }
+          case 'end':
+            usage = event.usage;
+        }
+      }
+    } finally {
+      stopSaving();
+    }
+    return usage ?? estimateUsage([], this.text);
+  }
+
+  #push(place: Place, fields: Pick<MessageRecord, 'role' | 'content'> & Partial<MessageRecord>): void {
+    this.#left.push(this.#message(place, fields));
+  }
+
+  #message(place: Place, fields: Pick<MessageRecord, 'role' | 'content'> & Partial<MessageRecord>): MessageRecord {
+    const parent = this.#left.at(-1) ?? place.user;
+    return {
+      id: crypto.randomUUID(),
+      sessionKey: this.#key,
+      parentId: parent.id,
+      depth: parent.depth + 1,
+      timestamp: this.#deps.clock.now(),
+      runId: this.id,
+      ...fields,
+    };
+  }
+
+  #reply(place: Place, fields: Pick<MessageRecord, 'content'> & Partial<MessageRecord>): MessageRecord {
+    return this.#message(place, { role: 'assistant', model: this.#chosen.key, ...fields });
+  }
+
+  /** What had come before the run was cut short, marked with why; its id. Where even that cannot be stored, the terminal event goes out without. */
+  async #keepPartial(place: Place, error: RpcError): Promise<string | undefined> {
+    const aborted = error.code === 'ABORTED';
+    const reply = this.#reply(place, {
+      content: this.#stepText,
+      usage: estimateUsage([place.user], this.text),
+      ...(aborted ? { aborted } : { error: { code: error.code, message: error.message } }),
+    });
+    // A call without its result would be refused by the next provider that reads this branch.
+    const last = this.#left.at(-1);
+    if (last?.toolCalls) {
+      for (const call of last.toolCalls) this.#push(place, { role: 'tool', content: '{"error":"the run ended before the tool did"}', toolCallId: call.id, name: call.tool });
+      const parent = this.#left.at(-1) ?? place.user;
+      reply.parentId = parent.id;
+      reply.depth = parent.depth + 1;
+    }
+    try {
+      await this.#store(aborted ? 'aborted' : 'failed', [...this.#left, reply]);
+      return reply.id;
+    } catch (failure) {
+      this.#deps.fault(failure);
+      return undefined;
+    }
+  }
+
+  async #store(status: RunOutcome['status'], messages: MessageRecord[], usage?: Usage): Promise<void> {
+    const { vault, clock } = this.#deps;
+    const endedAt = clock.now();
+    const [provider = ''] = this.#chosen.key.split('/', 1);
+    const record = usage && {
+      id: this.id,
+      at: endedAt,
+      provider,
+      model: this.#chosen.key,
+      sessionKey: this.#key,
+      principal: this.#request.principal,
+      usage,
+    };
+    await vault.runs.finish({ runId: this.id, status, endedAt, messages, ...(record ? { usage: record } : {}) });
+  }
+
+  /** Keeps the text so far on disk, once a second while it grows, for a host that dies. */
+  #savePartials(): () => void {
+    let saved = 0;
+    let cancel = (): void => {};
+    const again = (): void => {
+      cancel = this.#deps.clock.after(SAVE_PARTIAL_MS, () => {
+        if (this.text.length > saved) {
+          saved = this.text.length;
+          // The text is on screen and in memory; the run's end tells of a store that fails.
+          this.#deps.vault.runs.savePartial(this.id, this.#stepText).catch(() => {});
+        }
+        again();
+      });
+    };
+    again();
+    return () => cancel();
+  }
+
+  #changed(): void {
+    const { agentId, sessionId } = this.#request;
+    this.#emit({ event: 'sessions.changed', payload: { path: `${this.#key}.jsonl`, agentId, sessionId } });
+  }
+
+  #emit(event: AnyEvent): void {
+    this.#deps.hub.emit(event, this.#key);
+  }
+}

@@ -1,0 +1,230 @@
+import { RpcError } from '#shared/rpc/errors.ts';
+import type { MethodResult } from '#shared/rpc/methods/index.ts';
+import type { AttachmentInput } from '#shared/rpc/methods/chat.ts';
+import type { Clock } from '../clock.ts';
+import type { Hub } from '../hub.ts';
+import type { Agent } from '../agents.ts';
+import { type MessageRecord, type SessionRecord, sessionKey, type Vault } from '../vault.ts';
+import { readAttachments } from './attachments.ts';
+import { Lanes } from './lanes.ts';
+import { type Chosen, Run, type RunTools } from './run.ts';
+import { sanitize } from './sanitize.ts';
+
+export type Completed = MethodResult<'chat.send'>;
+
+export interface RunsDeps {
+  vault: Vault;
+  hub: Hub;
+  clock: Clock;
+  timeZone(): string;
+  agent(id: string): Agent;
+  models: { resolve(model?: string, provider?: string): Promise<Chosen> };
+  tools: RunTools;
+  fault(error: unknown): RpcError;
+  silenceMs?: number;
+}
+
+export interface RunRequest {
+  agentId: string;
+  sessionId: string;
+  model?: string;
+  provider?: string;
+  systemPrompt?: string;
+  temperature?: number;
+  maxTokens?: number;
+  principal: string;
+  /** Told the run's id when it has its place in line. */
+  onrun?: (runId: string) => void;
+}
+
+export interface SendRequest extends RunRequest {
+  message: string;
+  attachments?: readonly AttachmentInput[];
+  abortPrevious?: boolean;
+}
+
+/** Where a run hangs in the tree of messages. */
+export interface Place {
+  session: SessionRecord;
+  /** The person's message to store; null where it is there already (resend). */
+  message: MessageRecord | null;
+  /** The message that the reply answers. */
+  user: MessageRecord;
+}
+
+/**
+ * Runs belong to sessions, not to sockets: one at a time in each session, first come first served; each ends with exactly one
+ * terminal event, after what it left was stored.
+ */
+export class Runs {
+  readonly #deps: RunsDeps;
+  readonly #lanes = new Lanes<Run>();
+  #draining = false;
+
+  constructor(deps: RunsDeps) {
+    this.#deps = deps;
+  }
+
+  get active(): number {
+    return this.#lanes.size;
+  }
+
+  /** Runs under way in a session, and the text so far; synchronous, so that no delta comes in between. */
+  under(key: string): { runId: string; text: string }[] {
+    const current = this.#lanes.current(key);
+    return current?.started ? [{ runId: current.id, text: current.text }] : [];
+  }
+
+  running(key: string): boolean {
+    return this.#lanes.current(key) !== undefined;
+  }
+
+  /** Resolves when the run has ended; rejects with what ended it otherwise. */
+  async send(request: SendRequest): Promise<Completed> {
+    const content = sanitize(request.message);
+    const attached = readAttachments(request.attachments ?? []);
+    const key = sessionKey(request.agentId, request.sessionId);
+    if (request.abortPrevious) {
+      this.abort(key);
+      await this.#lanes.settled(key);
+    }
+    return this.#enqueue(key, request, async (at) => {
+      const session = (await this.#deps.vault.sessions.get(key)) ?? newSession(request.agentId, request.sessionId, content, at);
+      const parent = session.headId === null ? undefined : await this.#deps.vault.messages.get(session.headId);
+      return placed(session, parent, messageOf(key, content, attached, at));
+    });
+  }
+
+  /** Answers the last message of the person again; the earlier reply stays as a branch. */
+  resend(request: RunRequest): Promise<Completed> {
+    const key = sessionKey(request.agentId, request.sessionId);
+    return this.#enqueue(key, request, async () => {
+      const { session, user } = await this.#lastUser(key);
+      return { session, message: null, user };
+    });
+  }
+
+  /** Puts another message beside the last one of the person, and answers that; the earlier one stays as a branch. */
+  edit(request: RunRequest & { message: string }): Promise<Completed> {
+    const content = sanitize(request.message);
+    const key = sessionKey(request.agentId, request.sessionId);
+    return this.#enqueue(key, request, async (at) => {
+      const { session, user } = await this.#lastUser(key);
+      const parent = user.parentId === null ? undefined : await this.#deps.vault.messages.get(user.parentId);
+      const parts = typeof user.content === 'string' ? [] : user.content.filter((part) => part.type !== 'text');
+      return placed(session, parent, messageOf(key, content, { parts, info: user.attachments ?? [] }, at));
+    });
+  }
+
+  /** Aborts what is under way or waits in a session. */
+  abort(key: string): string[] {
+    const runs = this.#lanes.all(key);
+    for (const run of runs) run.abort(new RpcError('ABORTED', 'The run was aborted'));
+    return runs.map((run) => run.id);
+  }
+
+  /** Aborts one run, under way or waiting. */
+  abortRun(key: string, runId: string): void {
+    const run = this.#lanes.all(key).find(({ id }) => id === runId);
+    run?.abort(new RpcError('ABORTED', 'The caller hung up'));
+  }
+
+  /** Resolves when nothing is under way in the session. */
+  settled(key: string): Promise<void> {
+    return this.#lanes.settled(key);
+  }
+
+  /** Marks the runs of a host that died: what had come is kept, resend is offered. */
+  async recover(): Promise<number> {
+    const { vault, clock } = this.#deps;
+    const left = await vault.runs.unfinished();
+    for (const run of left) {
+      const user = await vault.messages.get(run.userMessageId);
+      const reply: MessageRecord | undefined = user && {
+        id: crypto.randomUUID(),
+        sessionKey: run.sessionKey,
+        parentId: user.id,
+        depth: user.depth + 1,
+        role: 'assistant',
+        content: run.partial,
+        timestamp: clock.now(),
+        model: run.model,
+        interrupted: true,
+        runId: run.id,
+      };
+      await vault.runs.finish({ runId: run.id, status: 'interrupted', endedAt: clock.now(), messages: reply ? [reply] : [] });
+    }
+    return left.length;
+  }
+
+  /** Takes no new runs; resolves when those under way have ended, or aborts them after `ms`. */
+  async drain(ms: number): Promise<void> {
+    this.#draining = true;
+    const cancel = this.#deps.clock.after(ms, () => {
+      for (const run of this.#lanes.every()) run.abort(new RpcError('ABORTED', 'The gateway is handing over'));
+    });
+    await this.#lanes.idle();
+    cancel();
+  }
+
+  async #enqueue(key: string, request: RunRequest, place: (at: number) => Promise<Place>): Promise<Completed> {
+    if (this.#draining) throw new RpcError('INTERNAL_ERROR', 'The gateway is handing over to a newer one', { retryable: true, retryAfterMs: 1000 });
+    const agent = this.#deps.agent(request.agentId);
+    const chosen = await this.#deps.models.resolve(request.model ?? agent.model, request.provider);
+    const run = new Run(key, request, agent, chosen, place, this.#deps);
+    request.onrun?.(run.id);
+    return this.#lanes.run(key, run, () => run.execute());
+  }
+
+  async #lastUser(key: string): Promise<{ session: SessionRecord; user: MessageRecord }> {
+    const session = await this.#deps.vault.sessions.get(key);
+    if (!session) throw new RpcError('NOT_FOUND', 'No such session');
+    for (let id = session.headId; id !== null; ) {
+      const message = await this.#deps.vault.messages.get(id);
+      if (message?.role === 'user') return { session, user: message };
+      id = message?.parentId ?? null;
+    }
+    throw new RpcError('NOT_FOUND', 'The session has no message to answer');
+  }
+}
+
+function placed(session: SessionRecord, parent: MessageRecord | undefined, message: MessageRecord): Place {
+  const linked = { ...message, parentId: parent?.id ?? null, depth: parent ? parent.depth + 1 : 0 };
+  return { session, message: linked, user: linked };
+}
+
+function messageOf(key: string, text: string, { parts, info }: ReturnType<typeof readAttachments>, timestamp: number): MessageRecord {
+  return {
+    id: crypto.randomUUID(),
+    sessionKey: key,
+    parentId: null,
+    depth: 0,
+    role: 'user',
+    content: parts.length === 0 ? text : [{ type: 'text', text }, ...parts],
+    timestamp,
+    ...(info.length === 0 ? {} : { attachments: info }),
+  };
+}
+
+const TITLE_CHARS = 60;
+
+function newSession(agentId: string, sessionId: string, first: string, at: number): SessionRecord {
+  const line = first.trim().split('\n', 1)[0] ?? '';
+  const title = line.length <= TITLE_CHARS ? line : `${line.slice(0, TITLE_CHARS).replace(/\s+\S*$/, '')}…`;
+  return {
+    key: sessionKey(agentId, sessionId),
+    agentId,
+    sessionId,
+    title: title || 'New chat',
+    createdAt: at,
+    updatedAt: at,
+    headId: null,
+    messageCount: 0,
+    size: 0,
+    preview: '',
+    pinned: false,
+    archived: false,
+    folder: null,
+    tags: [],
+  };
+}

@@ -1,0 +1,59 @@
+import { RpcError } from '#shared/rpc/errors.ts';
+import type { HistoryMessage, SessionEntry } from '#shared/rpc/records.ts';
+import type { MessageRecord, SessionRecord } from './vault.ts';
+
+const PATH = /^([A-Za-z0-9_-]{1,128})\/([A-Za-z0-9_-]{1,128})\.jsonl$/;
+
+/** The key of the session that a path names; anything that is no such path is `NOT_FOUND` (decisions, "Sessions …"). */
+export function keyOf(path: string): string {
+  const match = PATH.exec(path);
+  if (!match) throw new RpcError('NOT_FOUND', 'No such session');
+  return `${match[1]}/${match[2]}`;
+}
+
+export function entryOf({ key, headId: _, ...record }: SessionRecord, running: boolean): SessionEntry {
+  return { ...record, path: `${key}.jsonl`, file: `${record.sessionId}.jsonl`, ...(running ? { running } : {}) };
+}
+
+/** The text of a message without its pictures and files. */
+export function plainText(content: HistoryMessage['content']): string {
+  return typeof content === 'string' ? content : content.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n');
+}
+
+const MAX_MESSAGE_BYTES = 128 * 1024;
+const MAX_PAGE_BYTES = 8 * 1024 * 1024;
+const encoder = new TextEncoder();
+
+/**
+ * Messages as a history gives them: one over 128 KiB becomes a placeholder with its size, and where all of them have over 8 MiB the
+ * oldest are left for the next page. `cut` says that some were.
+ */
+export function historyOf(records: readonly MessageRecord[]): { messages: HistoryMessage[]; cut: boolean } {
+  const messages: HistoryMessage[] = [];
+  let all = 0;
+  for (const record of records.toReversed()) {
+    const { sessionKey: _key, depth: _depth, runId: _run, ...message } = record;
+    let bytes = sizeOf(message);
+    let shown: HistoryMessage = message;
+    if (bytes > MAX_MESSAGE_BYTES) {
+      shown = { ...message, content: placeholder(message, bytes) };
+      bytes = sizeOf(shown);
+    }
+    if (all + bytes > MAX_PAGE_BYTES && messages.length > 0) return { messages: messages.reverse(), cut: true };
+    all += bytes;
+    messages.push(shown);
+  }
+  return { messages: messages.reverse(), cut: false };
+}
+
+function sizeOf(message: HistoryMessage): number {
+  const text = JSON.stringify(message);
+  return text.length > MAX_MESSAGE_BYTES ? text.length : encoder.encode(text).byteLength;
+}
+
+/** The text of a large message is kept where it alone is small enough. */
+function placeholder(message: HistoryMessage, bytes: number): string {
+  const text = plainText(message.content);
+  const size = `[${Math.round(bytes / 1024).toLocaleString('en')} KiB left out here]`;
+  return text.length * 3 < MAX_MESSAGE_BYTES && text !== '' ? `${text}\n\n${size}` : size;
+}

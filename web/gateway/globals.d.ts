@@ -1,0 +1,2 @@
+/** Changes exactly when the sources do; set by vite.config.ts. */
+declare const __PERCH_BUILD__: string;

@@ -1,0 +1,160 @@
+import type { Opening } from '#shared/link/hello.ts';
+import { serveHttp } from '#shared/link/http.ts';
+import { portLink } from '#shared/link/link.ts';
+import type { Stream } from '#shared/link/stream.ts';
+import { textLink } from '#shared/link/text-link.ts';
+import { CLOSE, LIMITS } from '#shared/rpc/frames.ts';
+import { SCOPES } from '#shared/rpc/contract.ts';
+import type { HostApi, HostStatus } from '#shared/ports/host.ts';
+import { systemClock } from '../core/clock.ts';
+import { createGateway, type Gateway } from '../core/gateway.ts';
+import { createFetch } from '../ports/fetch.ts';
+import { openVault, takeEpoch } from '../storage/vault.ts';
+import { takeOwnership } from './lock.ts';
+import { Uplink } from './uplink.ts';
+
+const DRAIN_MS = 28_000;
+
+/** Everything that one worker is: it owns the data under the lock, serves the pages' ports, and keeps the line to the bridge. */
+export class Host implements HostApi {
+  readonly #build: string;
+  readonly #lock: string;
+  readonly #origin: string;
+  readonly #close: () => void;
+  readonly #gateway: Promise<Gateway>;
+  readonly #uplink: Uplink;
+  readonly #watchers = new Set<(status: HostStatus) => void>();
+  #status: HostStatus = { state: 'starting', uplink: 'off', problem: null };
+  /** Pages that hide leave the uplink on only while another page is there: a lone page may freeze the worker with its socket open. */
+  readonly #pages = new Map<string, 'here' | 'away'>();
+  #uplinkCredential: Parameters<HostApi['attach']>[0] | null = null;
+
+  constructor(options: { build: string; origin: string; close(): void }) {
+    this.#build = options.build;
+    this.#origin = options.origin;
+    this.#close = options.close;
+    this.#lock = `perch-worker:${crypto.randomUUID()}`;
+    this.#uplink = new Uplink({
+      url: `${options.origin.replace(/^http/, 'ws')}/uplink`,
+      build: options.build,
+      onstream: (stream, opening) => void this.#onstream(stream, opening),
+      onstate: (uplink, problem) => this.#tell({ uplink, problem: this.#status.state === 'failed' ? this.#status.problem : problem }),
+    });
+    // Held for the worker's life: who waits for it learns of its death.
+    void navigator.locks.request(this.#lock, () => new Promise(() => {}));
+    this.#gateway = this.#start();
+    this.#gateway.catch((error: unknown) => {
+      this.#tell({ state: 'failed', problem: error instanceof Error ? error.message : String(error) });
+    });
+  }
+
+  async identify(): Promise<{ build: string; lock: string }> {
+    return { build: this.#build, lock: this.#lock };
+  }
+
+  async open(port: MessagePort, tabLock: string): Promise<void> {
+    this.#pages.set(tabLock, 'here');
+    const link = portLink<string>(port);
+    const gateway = await this.#gateway;
+    gateway.accept(link, { principal: 'app:local', scopes: SCOPES, challenged: false, socket: false });
+    void navigator.locks.request(tabLock, () => {
+      this.#pages.delete(tabLock);
+      link.close(CLOSE.goingAway, 'the page is gone');
+    });
+  }
+
+  async attach(credential: Parameters<HostApi['attach']>[0]): Promise<void> {
+    await this.#gateway;
+    this.#uplinkCredential = credential;
+    this.#uplink.attach(credential);
+  }
+
+  async detach(): Promise<void> {
+    this.#uplinkCredential = null;
+    this.#uplink.detach();
+  }
+
+  async ready(): Promise<void> {
+    await this.#gateway;
+  }
+
+  async watch(callback: (status: HostStatus) => void): Promise<void> {
+    this.#watchers.add(callback);
+    callback(this.#status);
+  }
+
+  async ping(): Promise<void> {}
+
+  async leaving(tabLock: string): Promise<void> {
+    this.#pages.set(tabLock, 'away');
+    if (![...this.#pages.values()].includes('here')) this.#uplink.detach();
+  }
+
+  async returning(tabLock: string): Promise<void> {
+    this.#pages.set(tabLock, 'here');
+    if (this.#uplinkCredential) this.#uplink.attach(this.#uplinkCredential);
+  }
+
+  async #start(): Promise<Gateway> {
+    const name = 'perch';
+    const ownership = await takeOwnership({
+      name: 'perch-gateway',
+      build: this.#build,
+      ondrain: () => this.#drain(),
+      onlost: () => this.#lose('A newer version of Perch has taken over'),
+    });
+    try {
+      const epoch = await takeEpoch(name);
+      const vault = await openVault({ name, epoch, clock: systemClock, onclosed: (why) => why === 'newer-version' && this.#lose('A newer version of Perch has taken over') });
+      const gateway = await createGateway({
+        vault,
+        clock: systemClock,
+        version: this.#build,
+        fetch: createFetch({ allowed: () => gateway.origins(), egress: () => this.#uplink.lending('egress') }),
+      });
+      this.#tell({ state: 'serving', problem: null });
+      return gateway;
+    } catch (error) {
+      ownership.release();
+      throw error;
+    }
+  }
+
+  async #onstream(stream: Stream, opening: Opening): Promise<void> {
+    const { kind, principal, scopes, headers } = opening;
+    if (kind === 'rpc') {
+      const proof = headers['x-perch-proof'];
+      const link = textLink(stream, () => LIMITS.maxPayload);
+      const gateway = await this.#gateway;
+      gateway.accept(link, { principal, scopes, challenged: true, socket: true, ...(proof === undefined ? {} : { proof }) });
+    } else if (kind === 'http') {
+      serveHttp(stream, opening, this.#origin, async (request) => (await this.#gateway).fetch(request, { id: principal, scopes }));
+    } else stream.reset(CLOSE.protocolError, `nothing here answers ${kind}`);
+  }
+
+  async #drain(): Promise<void> {
+    this.#tell({ state: 'draining' });
+    const gateway = await this.#gateway.catch(() => null);
+    await gateway?.drain(DRAIN_MS);
+    this.#uplink.detach();
+    await gateway?.close();
+    this.#tell({ state: 'superseded', problem: 'A newer version of Perch has taken over' });
+    // The lock goes first, and the pages' messages: the worker itself ends a moment later.
+    setTimeout(this.#close, 100);
+  }
+
+  /** Another worker owns the data: what is under way here must not be written. */
+  #lose(problem: string): void {
+    this.#tell({ state: 'superseded', problem });
+    this.#uplink.detach();
+    void this.#gateway
+      .then((gateway) => gateway.close())
+      .catch(() => {})
+      .finally(() => setTimeout(this.#close, 100));
+  }
+
+  #tell(change: Partial<HostStatus>): void {
+    this.#status = { ...this.#status, ...change };
+    for (const watcher of this.#watchers) watcher(this.#status);
+  }
+}

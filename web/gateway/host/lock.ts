@@ -1,0 +1,94 @@
+import { z } from '#shared/rpc/zod.ts';
+
+const message = z.object({ type: z.enum(['drain', 'draining']), from: z.string(), build: z.string() });
+type Message = z.infer<typeof message>;
+
+/** How long an old worker may take to answer, and then to finish (design.md, "One writer"). */
+const ANSWER_MS = 2_000;
+const FINISH_MS = 30_000;
+
+export interface OwnershipOptions {
+  /** The lock's name; the channel has the same. */
+  name: string;
+  build: string;
+  /** A newer build asks for the lock: finish, close the database, then resolve; the lock is released after that. */
+  ondrain(): Promise<void>;
+  /** The lock was stolen: nothing may be written any more. */
+  onlost(): void;
+}
+
+export interface Ownership {
+  release(): void;
+}
+
+/**
+ * Takes the one lock that guards the gateway's data. An owner of another build is asked over a BroadcastChannel to drain: without an answer in
+ * 2 s, or when it has not finished after 30 s, the lock is stolen. An owner of the same build (another tab, where there is no
+ * SharedWorker) is waited for.
+ */
+export async function takeOwnership({ name, build, ondrain, onlost }: OwnershipOptions): Promise<Ownership> {
+  const id = crypto.randomUUID();
+  const channel = new BroadcastChannel(name);
+  const post = (type: Message['type']): void => channel.postMessage({ type, from: id, build } satisfies Message);
+
+  const held = Promise.withResolvers<Ownership>();
+  let release = (): void => {};
+  let owner = false;
+  const hold = (): Promise<void> => {
+    owner = true;
+    return new Promise((resolve) => {
+      release = () => {
+        owner = false;
+        channel.close();
+        resolve();
+      };
+      held.resolve({ release });
+    });
+  };
+  const request = (options: LockOptions): void => {
+    navigator.locks.request(name, options, hold).catch((error: unknown) => {
+      if (owner) {
+        owner = false;
+        channel.close();
+        onlost();
+      } else if (!(error instanceof DOMException && error.name === 'AbortError')) held.reject(error);
+    });
+  };
+
+  const waiting = new AbortController();
+  const steal = (): void => {
+    if (owner) return;
+    waiting.abort();
+    request({ steal: true });
+  };
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let draining = false;
+  channel.onmessage = ({ data }) => {
+    const parsed = message.safeParse(data);
+    if (!parsed.success || parsed.data.from === id) return;
+    if (parsed.data.type === 'draining' && !owner) {
+      clearTimeout(timer);
+      if (parsed.data.build !== build) timer = setTimeout(steal, FINISH_MS);
+    } else if (parsed.data.type === 'drain' && owner && !draining) {
+      // One of the same build only wants to know that somebody is there.
+      post('draining');
+      if (parsed.data.build === build) return;
+      draining = true;
+      void ondrain().finally(() => release());
+    }
+  };
+  request({ signal: waiting.signal });
+  if (!(await isFree(name, () => owner))) {
+    post('drain');
+    timer = setTimeout(steal, ANSWER_MS);
+  }
+  const ownership = await held.promise;
+  clearTimeout(timer);
+  return ownership;
+}
+
+/** Whether our own request has been granted by the time the browser has answered a query. */
+async function isFree(name: string, granted: () => boolean): Promise<boolean> {
+  const { held = [] } = await navigator.locks.query();
+  return granted() || !held.some((lock) => lock.name === name);
+}

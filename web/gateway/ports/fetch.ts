@@ -1,0 +1,22 @@
+import { fetchOver } from '#shared/link/http.ts';
+import type { Mux } from '#shared/link/mux.ts';
+
+export interface FetchPortOptions {
+  /** Origins that may be asked: those of the configured providers, and the model servers of this machine. */
+  allowed(): ReadonlySet<string>;
+  /** The bridge's way out, where there is one: it has no limit of six connections and no CORS. */
+  egress(): Mux | null;
+}
+
+type Fetch = (url: string, init: { method?: string; headers?: Record<string, string>; body?: string; signal: AbortSignal }) => Promise<Response>;
+
+/** The one way out of the worker: asks no origin but those allowed (design.md, "Strict CSP"). Rejects with a `TypeError` otherwise. */
+export function createFetch({ allowed, egress }: FetchPortOptions): Fetch {
+  return async (url, { method = 'GET', headers = {}, body, signal }) => {
+    const { origin } = new URL(url);
+    if (!allowed().has(origin)) throw new TypeError(`${origin} is not the address of a configured provider`);
+    const mux = egress();
+    if (!mux) return fetch(url, { method, headers, signal, redirect: 'manual', credentials: 'omit', referrerPolicy: 'no-referrer', ...(body === undefined ? {} : { body }) });
+    return fetchOver(mux, { kind: 'egress', headers: { ...headers, ':method': method, ':url': url } }, { signal, ...(body === undefined ? {} : { body }) });
+  };
+}

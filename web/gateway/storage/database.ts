@@ -1,0 +1,182 @@
+import { openDB } from 'idb';
+import { isClosedConnection, isLostConnection, isVersionError, storageFailure } from './failure.ts';
+import { steps, type Step } from './migrations.ts';
+import type { Connection, ReadTransaction, Schema, StoreName, WriteTransaction } from './schema.ts';
+
+/** The database was written by a newer build of Perch than this one; it must not be touched. */
+export class VaultTooNew extends Error {
+  override name = 'VaultTooNew';
+}
+
+/** The vault was closed: an operation came too late. */
+export class VaultClosed extends Error {
+  override name = 'VaultClosed';
+}
+
+export interface DatabaseOptions {
+  /** The database's name. */
+  name: string;
+  /** Another connection of an older build is still open and keeps this one waiting; it opens when that one closes. */
+  onblocked?: (() => void) | undefined;
+  /** A newer build has upgraded the database, or waits to: this connection is of no use any more. */
+  onoutdated?: (() => void) | undefined;
+  /** What is to be written before the database closes for a newer build. */
+  beforeOutdated?: () => Promise<void>;
+  /** Tests pass other migrations. */
+  steps?: readonly Step[];
+}
+
+/**
+ * A connection that heals: where the browser closes it by force (eviction, cleared site data), the next operation
+ * opens the database again, and one that was cut is tried once more. So bodies must be such that running twice does no harm.
+ */
+export class Database {
+  readonly #options: DatabaseOptions;
+  #opening: Promise<Connection> | undefined;
+  /** Why nothing more is possible. */
+  #ended: Error | undefined;
+  readonly #running = new Set<Promise<unknown>>();
+
+  constructor(options: DatabaseOptions) {
+    this.#options = options;
+  }
+
+  /** Opens (and upgrades) the database. Rejects with `VaultTooNew` where a newer build wrote it. */
+  async open(): Promise<void> {
+    await this.#connect();
+  }
+
+  /** Runs `body` in a read-only transaction over `stores`. It must await nothing but IndexedDB. */
+  read<T>(stores: StoreName[], body: (tx: ReadTransaction) => Promise<T>): Promise<T> {
+    return this.#track(this.#attempt((connection) => connection.transaction(stores, 'readonly'), body));
+  }
+
+  /**
+   * Runs `body` in a read-write transaction and resolves once it is committed; with `strict`, once it is on disk. A
+   * throw in `body` leaves everything as it was. Rejects with `StorageFull` where there is no room.
+   */
+  write<T>(stores: StoreName[], durability: 'strict' | 'relaxed', body: (tx: WriteTransaction) => Promise<T>): Promise<T> {
+    return this.#track(this.#attempt((connection) => connection.transaction(stores, 'readwrite', { durability }), body));
+  }
+
+  /** Ends the database: later operations reject with `reason`, those under way settle first. */
+  async close(reason: Error = new VaultClosed('The vault is closed')): Promise<void> {
+    this.#ended ??= reason;
+    await Promise.allSettled(this.#running);
+    const opening = this.#opening;
+    this.#opening = undefined;
+    (await opening?.catch(() => undefined))?.close();
+  }
+
+  async #attempt<Tx extends ReadTransaction | WriteTransaction, T>(begin: (on: Connection) => Tx, body: (tx: Tx) => Promise<T>): Promise<T> {
+    for (let last = false; ; last = true) {
+      const opening = this.#connect();
+      const connection = await opening;
+      let tx: Tx;
+      try {
+        tx = begin(connection);
+      } catch (error) {
+        if (last || !isClosedConnection(error)) throw error;
+        this.#drop(opening);
+        continue;
+      }
+      const done = tx.done;
+      done.catch(() => {});
+      try {
+        const result = await body(tx);
+        await done;
+        return result;
+      } catch (error) {
+        // An abort that is refused means that the transaction had ended by itself.
+        const byItself = !abort(tx);
+        await done.catch(() => {});
+        if (!byItself) throw storageFailure(error);
+        if (last || !isLostConnection(tx.error)) throw storageFailure(tx.error ?? error);
+        this.#drop(opening);
+      }
+    }
+  }
+
+  #connect(): Promise<Connection> {
+    if (this.#ended) return Promise.reject(this.#ended);
+    if (this.#opening) return this.#opening;
+    const opening = this.#open(() => this.#drop(opening));
+    this.#opening = opening;
+    opening.catch((error: unknown) => {
+      if (this.#opening === opening) this.#opening = undefined;
+      if (error instanceof VaultTooNew) this.#outdate(error);
+    });
+    return opening;
+  }
+
+  async #open(onterminated: () => void): Promise<Connection> {
+    const { name, onblocked, steps: migrations = steps } = this.#options;
+    let failure: unknown;
+    try {
+      const connection = await openDB<Parameters<Step>[0] extends Connection ? import('./schema.ts').Schema : never>(name, migrations.length, {
+        upgrade(db, from, _to, tx) {
+          // idb does not wait for this function: a failed step has to abort the upgrade itself.
+          const upgrading = (async () => {
+            for (const step of migrations.slice(from)) await step(db, tx);
+          })();
+          upgrading.catch((error: unknown) => {
+            failure = error;
+            abort(tx);
+          });
+          tx.done.catch(() => {});
+        },
+        blocked: () => onblocked?.(),
+        blocking: (_current, next) => void this.#giveWay(next),
+        terminated: onterminated,
+      });
+      return connection;
+    } catch (error) {
+      if (isVersionError(error)) {
+        throw new VaultTooNew('The data was written by a newer build of Perch; reload to get it', { cause: error });
+      }
+      throw storageFailure(failure ?? error);
+    }
+  }
+
+  /** Another connection asks for a newer version (a newer build), or for none (the database is to be deleted). */
+  async #giveWay(next: number | null): Promise<void> {
+    const opening = this.#opening;
+    if (next === null) {
+      if (opening) this.#drop(opening);
+      return;
+    }
+    await this.#options.beforeOutdated?.().catch(() => {});
+    this.#outdate(new VaultTooNew('A newer build of Perch has taken over the data; reload to get it'));
+  }
+
+  #outdate(reason: VaultTooNew): void {
+    if (this.#ended) return;
+    void this.close(reason);
+    this.#options.onoutdated?.();
+  }
+
+  #drop(opening: Promise<Connection>): void {
+    if (this.#opening === opening) this.#opening = undefined;
+    opening.then(
+      (connection) => connection.close(),
+      () => {},
+    );
+  }
+
+  #track<T>(operation: Promise<T>): Promise<T> {
+    this.#running.add(operation);
+    const settled = (): void => void this.#running.delete(operation);
+    operation.then(settled, settled);
+    return operation;
+  }
+}
+
+/** False where the transaction had ended already. */
+function abort(tx: { abort(): void }): boolean {
+  try {
+    tx.abort();
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,67 @@
+import { ConnectionClosed, GatewayClient } from '#shared/client/client.ts';
+import { socketLink } from '#shared/client/websocket.ts';
+import type { BridgeHealth, Linked } from '#shared/link/proof.ts';
+import { importSecret, prove, proves } from '#shared/link/prove.ts';
+import { type KeptCredential, readLink, writeLink } from './credentials.ts';
+
+const PROBE_MS = 2_000;
+
+/** What the bridge at this page's origin says of itself; null when none answers. */
+export async function probeBridge(): Promise<BridgeHealth | null> {
+  try {
+    const response = await fetch('/health', { cache: 'no-store', signal: AbortSignal.timeout(PROBE_MS) });
+    if (!response.ok) return null;
+    const health = (await response.json()) as Partial<BridgeHealth>;
+    return typeof health.mode === 'string' ? (health as BridgeHealth) : null;
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * Trades the single-use code in the address's fragment for this browser's own credentials, and takes it out of the address
+ * (design.md, "Two origins would be two databases"). A sentence when the code no longer serves, null otherwise.
+ */
+export async function redeemCode(): Promise<string | null> {
+  const code = new URLSearchParams(location.hash.slice(1)).get('link');
+  if (!code) return null;
+  history.replaceState(history.state, '', location.pathname + location.search);
+  try {
+    const response = await fetch('/link', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ code }),
+      signal: AbortSignal.timeout(10_000),
+    });
+    if (!response.ok) return 'This link has been used or is too old. Run “npm run -s perch -- open” for a new one.';
+    const { app, host } = (await response.json()) as Linked;
+    await writeLink({
+      app: { id: app.id, key: await importSecret(app.secret) },
+      host: { id: host.id, key: await importSecret(host.secret) },
+    });
+    return null;
+  } catch {
+    return 'The bridge did not answer when this browser was being linked. Open the link again.';
+  }
+}
+
+/** Connects to the bridge's `/ws` by mutual proof. Rejects with `RpcError` (the credential is not accepted), `ConnectionClosed`, or `Error`. */
+export async function connectBridge(credential: KeptCredential): Promise<GatewayClient> {
+  const socket = new WebSocket(`${location.origin.replace(/^http/, 'ws')}/ws`);
+  const nonce = crypto.randomUUID();
+  const client = GatewayClient.connect(socketLink(socket), {
+    params: async (challenge) => ({
+      client: { id: 'perch-app', platform: 'web', mode: 'ui' },
+      clientName: 'Perch',
+      events: 'all',
+      auth: { credentialId: credential.id, nonce, proof: await prove(credential.key, 'client', 'app', challenge.nonce, nonce) },
+    }),
+    async verify({ auth }, challenge) {
+      if (auth && (await proves(credential.key, auth.proof, 'server', 'app', challenge.nonce, nonce))) return;
+      throw new ConnectionClosed(4002, 'The program on this port is not the bridge that this browser was linked to');
+    },
+  });
+  return client;
+}
+
+export { readLink };

@@ -1,0 +1,7 @@
+/** Changes exactly when the sources do; set by vite.config.ts. */
+declare const __PERCH_BUILD__: string;
+
+declare module '*?sharedworker&url' {
+  const url: string;
+  export default url;
+}

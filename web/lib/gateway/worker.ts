@@ -1,0 +1,86 @@
+import { proxy, type Remote, transfer, wrap } from 'comlink';
+import { GatewayClient } from '#shared/client/client.ts';
+import { portLink } from '#shared/link/link.ts';
+import type { HostApi, HostStatus } from '#shared/ports/host.ts';
+import sharedUrl from '../../gateway/host/worker.ts?sharedworker&url';
+import dedicatedUrl from '../../gateway/host/worker.ts?worker&url';
+import { scriptURL } from '../trusted.ts';
+
+/** Every tab must pass the same options, else the worker refuses it (facts.md, "SharedWorker"). */
+const OPTIONS = { type: 'module', name: `perch-${__PERCH_BUILD__}`, extendedLifetime: true } as const;
+
+/** A heartbeat that is not answered in this time tells of a frozen worker. */
+const HEARTBEAT_MS = 3_000;
+
+/** The worker that hosts the gateway in this browser, seen from one page. */
+export class WorkerHost {
+  readonly api: Remote<HostApi>;
+  /** Resolves when the worker is dead; never rejects. */
+  readonly died: Promise<void>;
+  readonly #tabLock = `perch-tab:${crypto.randomUUID()}`;
+  #held: Promise<void>;
+
+  private constructor(api: Remote<HostApi>, onerror: Promise<never>) {
+    this.api = api;
+    this.#held = holdLock(this.#tabLock);
+    this.died = Promise.race([api.identify(), onerror]).then(
+      ({ lock }) => navigator.locks.request(lock, () => {}),
+      () => {},
+    );
+  }
+
+  /** Starts the worker, or finds the one that other tabs use. */
+  static start(): WorkerHost {
+    const failed = Promise.withResolvers<never>();
+    failed.promise.catch(() => {});
+    const fail = (): void => failed.reject(new Error('The gateway’s worker could not start'));
+    if (typeof SharedWorker === 'undefined') {
+      const worker = new Worker(scriptURL(dedicatedUrl), { type: 'module', name: OPTIONS.name });
+      worker.onerror = fail;
+      return new WorkerHost(wrap<HostApi>(worker), failed.promise);
+    }
+    const worker = new SharedWorker(scriptURL(sharedUrl), OPTIONS);
+    worker.onerror = fail;
+    return new WorkerHost(wrap<HostApi>(worker.port), failed.promise);
+  }
+
+  watch(callback: (status: HostStatus) => void): void {
+    void this.api.watch(proxy(callback));
+  }
+
+  /** A connection of protocol 3 over a port of its own. */
+  async connect(): Promise<GatewayClient> {
+    await this.#held;
+    const { port1, port2 } = new MessageChannel();
+    const link = portLink<string>(port1);
+    const [client] = await Promise.all([
+      GatewayClient.connect(link, { params: { client: { id: 'perch-app', platform: 'web', mode: 'ui' }, clientName: 'Perch', events: 'all' }, timeoutMs: 40_000 }),
+      this.api.open(transfer(port2, [port2]), this.#tabLock),
+    ]);
+    return client;
+  }
+
+  /** Whether the worker's code still runs. */
+  async alive(): Promise<boolean> {
+    const late = new Promise<false>((resolve) => setTimeout(resolve, HEARTBEAT_MS, false));
+    return Promise.race([this.api.ping().then(() => true), late]);
+  }
+
+  leaving(): void {
+    void this.api.leaving(this.#tabLock);
+  }
+
+  returning(): void {
+    void this.api.returning(this.#tabLock);
+  }
+}
+
+/** Takes a Web Lock for the page's life; resolves when it is held. */
+function holdLock(name: string): Promise<void> {
+  return new Promise((resolve) => {
+    void navigator.locks.request(name, () => {
+      resolve();
+      return new Promise(() => {});
+    });
+  });
+}

@@ -1,0 +1,29 @@
+/**
+ * The one Trusted Types policy of our own: addresses of scripts of this very app. Pages run under
+ * `require-trusted-types-for 'script'`, where `new SharedWorker(url)` and `serviceWorker.register(url)` throw for plain strings.
+ */
+interface Policy {
+  createScriptURL(url: string): unknown;
+}
+interface Factory {
+  createPolicy(name: string, rules: { createScriptURL(url: string): string }): Policy;
+}
+
+function ownScript(url: string): string {
+  const { origin, href } = new URL(url, location.href);
+  if (origin !== location.origin) throw new TypeError(`Refused to run a script of ${origin}`);
+  return href;
+}
+
+let policy: Policy | undefined;
+
+/**
+ * A script address that workers and service workers accept. Throws `TypeError` for another origin's address.
+ * Where the browser knows no Trusted Types it is the checked address itself.
+ */
+export function scriptURL(url: string): string {
+  const factory = (globalThis as { trustedTypes?: Factory }).trustedTypes;
+  policy ??= factory ? factory.createPolicy('perch', { createScriptURL: ownScript }) : { createScriptURL: ownScript };
+  // A TrustedScriptURL at run time; the DOM's types know only strings here.
+  return policy.createScriptURL(url) as string;
+}
