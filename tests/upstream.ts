@@ -239,7 +239,7 @@ const MODES: Record<string, (answer: Answer, argument: number) => Promise<void> 
     await send(chunk(model, {}, 'stop') + (wantsUsage(body) ? usageChunk(model) : '') + DONE);
     res.end();
   },
-  /** `many-500`: endless text, one delta every millisecond or so, until the caller leaves. */
+  /** Text without end, a delta every millisecond or so, until the caller leaves. */
   async endless({ model, res, send }) {
     sse(res);
     for (let i = 0; !res.destroyed; i++) {

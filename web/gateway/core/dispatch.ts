@@ -19,6 +19,9 @@ export type Handler<C extends Contract> = (params: ParsedOf<C>, caller: Caller) 
 export type Handlers<C extends Record<string, Contract>> = { [M in keyof C as Exclude<M, 'connect'>]: Handler<C[M]> };
 export type AllHandlers = Handlers<AllContracts>;
 
+/** Registered, and answered with `NOT_IMPLEMENTED` (interface document 1, section 4.1). */
+const RESERVED = new Set(['wizard.start', 'wizard.step', 'push.send', 'voicewake.status']);
+
 export const METHOD_NAMES = Object.keys(contracts) as MethodName[];
 
 /** One method, ready to be called with what came off the wire. */
@@ -43,6 +46,7 @@ export function createDispatcher(handlers: AllHandlers): Dispatcher {
     contractOf: (method) => table[method]?.contract,
     async call(method, params, caller) {
       const entry = table[method];
+      if (!entry && RESERVED.has(method)) throw new RpcError('NOT_IMPLEMENTED', `${method} is not implemented`);
       if (!entry) throw new RpcError('METHOD_NOT_FOUND', `There is no method ${JSON.stringify(method.slice(0, 80))}`);
       if (!allows(caller.scopes, entry.contract.policy.scope)) {
         throw new RpcError('AUTH_REQUIRED', `${method} needs the scope ${entry.contract.policy.scope}`);

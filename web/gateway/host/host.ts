@@ -1,6 +1,6 @@
 import type { Opening } from '#shared/link/hello.ts';
 import { serveHttp } from '#shared/link/http.ts';
-import { portLink } from '#shared/link/link.ts';
+import { type Link, portLink } from '#shared/link/link.ts';
 import type { Stream } from '#shared/link/stream.ts';
 import { textLink } from '#shared/link/text-link.ts';
 import { CLOSE, LIMITS } from '#shared/rpc/frames.ts';
@@ -11,6 +11,7 @@ import { createGateway, type Gateway } from '../core/gateway.ts';
 import { createFetch } from '../ports/fetch.ts';
 import { openVault, takeEpoch } from '../storage/vault.ts';
 import { takeOwnership } from './lock.ts';
+import { acceptRelayed, relay } from './relay.ts';
 import { Uplink } from './uplink.ts';
 
 const DRAIN_MS = 28_000;
@@ -27,6 +28,9 @@ export class Host implements HostApi {
   #status: HostStatus = { state: 'starting', uplink: 'off', problem: null };
   /** Pages that hide leave the uplink on only while another page is there: a lone page may freeze the worker with its socket open. */
   readonly #pages = new Map<string, 'here' | 'away'>();
+  readonly #waiting = Promise.withResolvers<'waiting'>();
+  /** Cuts the pages that are passed on, so that they connect anew. */
+  readonly #relayed = new Set<() => void>();
   #uplinkCredential: Parameters<HostApi['attach']>[0] | null = null;
 
   constructor(options: { build: string; origin: string; close(): void }) {
@@ -55,7 +59,12 @@ export class Host implements HostApi {
   async open(port: MessagePort, tabLock: string): Promise<void> {
     this.#pages.set(tabLock, 'here');
     const link = portLink<string>(port);
-    const gateway = await this.#gateway;
+    // With an owner of the same build in another tab this worker only passes on.
+    if ((await Promise.race([this.#gateway, this.#waiting.promise])) === 'waiting') this.#relayed.add(relay(link, tabLock));
+    else this.#accept(await this.#gateway, link, tabLock);
+  }
+
+  #accept(gateway: Gateway, link: Link<string>, tabLock: string): void {
     gateway.accept(link, { principal: 'app:local', scopes: SCOPES, challenged: false, socket: false });
     void navigator.locks.request(tabLock, () => {
       this.#pages.delete(tabLock);
@@ -101,6 +110,7 @@ export class Host implements HostApi {
       name: 'perch-gateway',
       build: this.#build,
       ondrain: () => this.#drain(),
+      onwaiting: () => this.#waiting.resolve('waiting'),
       onlost: () => this.#lose('A newer version of Perch has taken over'),
     });
     try {
@@ -112,6 +122,9 @@ export class Host implements HostApi {
         version: this.#build,
         fetch: createFetch({ allowed: () => gateway.origins(), egress: () => this.#uplink.lending('egress') }),
       });
+      acceptRelayed((link, tabLock) => this.#accept(gateway, link, tabLock));
+      for (const cut of this.#relayed) cut();
+      this.#relayed.clear();
       this.#tell({ state: 'serving', problem: null });
       return gateway;
     } catch (error) {

@@ -13,6 +13,8 @@ export interface OwnershipOptions {
   build: string;
   /** A newer build asks for the lock: finish, close the database, then resolve; the lock is released after that. */
   ondrain(): Promise<void>;
+  /** An owner of the same build is there, and is waited for. */
+  onwaiting?(): void;
   /** The lock was stolen: nothing may be written any more. */
   onlost(): void;
 }
@@ -26,7 +28,7 @@ export interface Ownership {
  * 2 s, or when it has not finished after 30 s, the lock is stolen. An owner of the same build (another tab, where there is no
  * SharedWorker) is waited for.
  */
-export async function takeOwnership({ name, build, ondrain, onlost }: OwnershipOptions): Promise<Ownership> {
+export async function takeOwnership({ name, build, ondrain, onwaiting, onlost }: OwnershipOptions): Promise<Ownership> {
   const id = crypto.randomUUID();
   const channel = new BroadcastChannel(name);
   const post = (type: Message['type']): void => channel.postMessage({ type, from: id, build } satisfies Message);
@@ -69,6 +71,7 @@ export async function takeOwnership({ name, build, ondrain, onlost }: OwnershipO
     if (parsed.data.type === 'draining' && !owner) {
       clearTimeout(timer);
       if (parsed.data.build !== build) timer = setTimeout(steal, FINISH_MS);
+      else onwaiting?.();
     } else if (parsed.data.type === 'drain' && owner && !draining) {
       // One of the same build only wants to know that somebody is there.
       post('draining');

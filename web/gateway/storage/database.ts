@@ -27,7 +27,7 @@ export interface DatabaseOptions {
 }
 
 /**
- * A connection that heals: where the browser closes it by force (eviction, cleared site data), the next operation
+ * A database that opens (and upgrades) with the first operation, which rejects with `VaultTooNew` where a newer build wrote it. It heals: where the browser closes it by force (eviction, cleared site data), the next operation
  * opens the database again, and one that was cut is tried once more. So bodies must be such that running twice does no harm.
  */
 export class Database {
@@ -39,11 +39,6 @@ export class Database {
 
   constructor(options: DatabaseOptions) {
     this.#options = options;
-  }
-
-  /** Opens (and upgrades) the database. Rejects with `VaultTooNew` where a newer build wrote it. */
-  async open(): Promise<void> {
-    await this.#connect();
   }
 
   /** Runs `body` in a read-only transaction over `stores`. It must await nothing but IndexedDB. */
@@ -59,16 +54,31 @@ export class Database {
     return this.#track(this.#attempt((connection) => connection.transaction(stores, 'readwrite', { durability }), body));
   }
 
-  /** Ends the database: later operations reject with `reason`, those under way settle first. */
-  async close(reason: Error = new VaultClosed('The vault is closed')): Promise<void> {
-    this.#ended ??= reason;
+  /** Closes once what is under way has settled; later operations reject with `VaultClosed`. */
+  async close(): Promise<void> {
+    this.#ended ??= new VaultClosed('The vault is closed');
+    await this.#release();
+  }
+
+  /** Closes because it has to: later operations reject with `reason`. False where it had ended before. */
+  end(reason: Error): boolean {
+    if (this.#ended) return false;
+    this.#ended = reason;
+    void this.#release();
+    return true;
+  }
+
+  async #release(): Promise<void> {
     await Promise.allSettled(this.#running);
     const opening = this.#opening;
     this.#opening = undefined;
     (await opening?.catch(() => undefined))?.close();
   }
 
-  async #attempt<Tx extends ReadTransaction | WriteTransaction, T>(begin: (on: Connection) => Tx, body: (tx: Tx) => Promise<T>): Promise<T> {
+  async #attempt<Tx extends ReadTransaction | WriteTransaction, T>(
+    begin: (on: Connection) => Tx,
+    body: (tx: Tx) => Promise<T>,
+  ): Promise<T> {
     for (let last = false; ; last = true) {
       const opening = this.#connect();
       const connection = await opening;
@@ -100,7 +110,7 @@ export class Database {
   #connect(): Promise<Connection> {
     if (this.#ended) return Promise.reject(this.#ended);
     if (this.#opening) return this.#opening;
-    const opening = this.#open(() => this.#drop(opening));
+    const opening: Promise<Connection> = this.#open(() => this.#drop(opening));
     this.#opening = opening;
     opening.catch((error: unknown) => {
       if (this.#opening === opening) this.#opening = undefined;
@@ -113,7 +123,7 @@ export class Database {
     const { name, onblocked, steps: migrations = steps } = this.#options;
     let failure: unknown;
     try {
-      const connection = await openDB<Parameters<Step>[0] extends Connection ? import('./schema.ts').Schema : never>(name, migrations.length, {
+      return await openDB<Schema>(name, migrations.length, {
         upgrade(db, from, _to, tx) {
           // idb does not wait for this function: a failed step has to abort the upgrade itself.
           const upgrading = (async () => {
@@ -129,7 +139,6 @@ export class Database {
         blocking: (_current, next) => void this.#giveWay(next),
         terminated: onterminated,
       });
-      return connection;
     } catch (error) {
       if (isVersionError(error)) {
         throw new VaultTooNew('The data was written by a newer build of Perch; reload to get it', { cause: error });
@@ -150,9 +159,7 @@ export class Database {
   }
 
   #outdate(reason: VaultTooNew): void {
-    if (this.#ended) return;
-    void this.close(reason);
-    this.#options.onoutdated?.();
+    if (this.end(reason)) this.#options.onoutdated?.();
   }
 
   #drop(opening: Promise<Connection>): void {

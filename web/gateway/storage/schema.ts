@@ -34,8 +34,8 @@ export interface Schema extends DBSchema {
   memories: { key: string; value: MemoryRecord; indexes: { createdAt: number } };
   usage: { key: string; value: UsageRecord; indexes: { at: number } };
   changes: { key: [store: string, key: string]; value: ChangeRow; indexes: { clock: string } };
-  /** What concerns this copy alone: the epoch of its owner. */
-  local: { key: string; value: { name: string; value: number } };
+  /** What concerns this copy alone: its owner's epoch, and its own id in the change log. */
+  local: { key: string; value: { name: 'epoch'; value: number } | { name: 'origin'; value: string } };
 }
 
 export type StoreName = StoreNames<Schema>;

@@ -203,6 +203,10 @@ export class OpenAiCompatible implements ForwardingProvider {
     }
     watchdog.touch();
     if (response.ok) return response;
+    if (response.type === 'opaqueredirect' || (response.status >= 300 && response.status < 400)) {
+      void response.body?.cancel();
+      throw new ProviderError(`${this.name} redirects to another address; use the address that it leads to as the base URL`);
+    }
     throw this.#redacted(statusError(this.name, response, await readText(response.body, watchdog, ERROR_BODY_LIMIT, false), this.#clock.now()));
   }
 

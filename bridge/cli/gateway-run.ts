@@ -1,0 +1,98 @@
+import { existsSync } from 'node:fs';
+import { isAbsolute, join, resolve } from 'node:path';
+import { Home } from '../home.ts';
+import { appDir } from '../package-root.ts';
+import { banner } from './banner.ts';
+import { CommandError, lineOf } from './errors.ts';
+import { givenToken, keepGivenToken } from './token.ts';
+
+export interface GatewayOptions {
+  port: number;
+  bind: string;
+  host: 'auto' | 'tab' | 'headless';
+  authToken?: string;
+  expose?: boolean;
+}
+
+const LINK_MS = 10 * 60_000;
+const ATTACH_MS = 60_000;
+const CLOSE_MS = 2_800;
+
+const log = (line: string): void => void process.stderr.write(`${line.replaceAll('\n', ' ')}\n`);
+
+/** `perch gateway run`: serves until a signal. Prints the three lines on standard output once it serves, all else on standard error. */
+export async function runGateway(options: GatewayOptions): Promise<void> {
+  const stop = new AbortController();
+  const stopped = onSignal(stop);
+  await using stack = new AsyncDisposableStack();
+
+  const given = givenToken({ option: options.authToken, environment: process.env.PERCH_TOKEN }, log);
+  if (!existsSync(join(appDir, 'index.html'))) throw new CommandError('the app is not built: run `npm run build`, or start with `npm start`');
+  const [{ startBridge }, home] = await Promise.all([import('../server/server.ts'), Home.open({ warn: log })]);
+  const managed = options.host === 'tab' ? null : import('../headless/managed.ts');
+  const executable = managed && (await browserOrExplain());
+
+  const bridge = await startBridge({
+    port: options.port,
+    bind: options.bind,
+    home,
+    token: given ?? (await home.token()),
+    mode: options.host,
+    appDir,
+    expose: options.expose ?? false,
+    log,
+  });
+  stack.defer(() => bridge.close());
+
+  let tokenFile = isAbsolute(home.tokenFile) ? home.tokenFile : resolve(home.tokenFile);
+  if (given !== undefined) {
+    const kept = await keepGivenToken(home, Number(new URL(bridge.url).port || 80), given);
+    stack.defer(() => kept.forget());
+    tokenFile = resolve(kept.file);
+  }
+
+  if (managed && executable) {
+    const [{ ManagedChromium }, { keepHosted }] = await Promise.all([managed, import('../headless/keep-hosted.ts')]);
+    bridge.lease.expectHost(ATTACH_MS);
+    const attached = new Promise<void>((done) => bridge.lease.once('attach', () => done()));
+    const chromium = await ManagedChromium.start({
+      executable,
+      profile: resolve(home.profilesDir, 'gateway'),
+      origin: bridge.url,
+      credential: () => bridge.hostCredential(),
+      log,
+    });
+    stack.defer(() => chromium.close());
+    keepHosted(bridge.lease, chromium, stop.signal);
+    const late = AbortSignal.timeout(ATTACH_MS);
+    await Promise.race([attached, stopped, rejectOn(late, `the managed Chromium did not begin to host within ${ATTACH_MS / 1000} s`)]);
+  }
+  if (!stop.signal.aborted) {
+    process.stdout.write(`${banner({ origin: bridge.url, code: bridge.issueCode(LINK_MS), tokenFile }).join('\n')}\n`);
+  }
+  await stopped;
+  // What does not go in time goes with the process: the browser's pipe closes with it.
+  setTimeout(() => process.exit(0), CLOSE_MS).unref();
+}
+
+async function browserOrExplain(): Promise<string> {
+  const { ensureBrowser } = await import('../headless/install.ts');
+  return ensureBrowser({ interactive: Boolean(process.stdin.isTTY && process.stderr.isTTY && !process.env.CI), say: log }).catch((error: unknown) => {
+    throw new CommandError(lineOf(error), 1, { cause: error });
+  });
+}
+
+/** Resolves at the first signal to end; a second one ends the process at once. */
+function onSignal(stop: AbortController): Promise<void> {
+  return new Promise((done) => {
+    const end = (): void => {
+      if (stop.signal.aborted) process.exit(1);
+      stop.abort();
+      done();
+    };
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, end);
+  });
+}
+
+const rejectOn = (signal: AbortSignal, message: string): Promise<never> =>
+  new Promise((_, fail) => signal.addEventListener('abort', () => fail(new CommandError(message)), { once: true }));

@@ -1,0 +1,46 @@
+import { chmod, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Home } from '../home.ts';
+import { CommandError } from './errors.ts';
+
+/** The owner's token, and the file that holds it for the commands of this user. */
+export interface OwnerToken {
+  value: string;
+  file: string;
+}
+
+export interface GivenToken {
+  /** `--auth-token`. */
+  option?: string | undefined;
+  /** `PERCH_TOKEN`. */
+  environment?: string | undefined;
+}
+
+/** Where a gateway on a port keeps a token that it was given, for as long as it runs. */
+const givenFile = (home: Home, port: number): string => join(home.dir, `token.${port}`);
+
+/** A token that was given by option or environment; undefined where none was. Throws where it cannot be sent in a header. */
+export function givenToken({ option, environment }: GivenToken, warn: (line: string) => void): string | undefined {
+  if (option !== undefined) warn('warning: --auth-token shows in the process list; PERCH_TOKEN and the token file do not');
+  const token = option ?? (environment === '' ? undefined : environment);
+  if (token === undefined) return undefined;
+  if (!/^[\x21-\x7e]{1,1000}$/.test(token)) throw new CommandError('a token is 1 to 1,000 visible ASCII characters without blanks', 2);
+  if (token.length < 32) warn('warning: the token is short; 32 random characters or more cannot be guessed');
+  return token;
+}
+
+/** Puts a given token where `perch open` and the printed `curl` find it: a file of mode 0600, removed at the end. */
+export async function keepGivenToken(home: Home, port: number, token: string): Promise<OwnerToken & { forget(): Promise<void> }> {
+  const file = givenFile(home, port);
+  await rm(file, { force: true });
+  await writeFile(file, `${token}\n`, { mode: 0o600, flag: 'wx' });
+  if (process.platform !== 'win32') await chmod(file, 0o600);
+  return { value: token, file, forget: () => rm(file, { force: true }) };
+}
+
+/** The token of the gateway that runs on a port: given here, or given to it, or the home's own. */
+export async function tokenOfRunning(home: Home, port: number, given: string | undefined): Promise<string> {
+  if (given !== undefined) return given;
+  const kept = await readFile(givenFile(home, port), 'utf8').catch(() => undefined);
+  return kept?.trim() || home.token();
+}

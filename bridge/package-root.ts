@@ -1,0 +1,17 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { z } from 'zod';
+
+/** The package's own folder: the checkout, or where it is installed. */
+export const packageRoot = findRoot(import.meta.dirname);
+/** The built app, in either. */
+export const appDir = join(packageRoot, 'dist', 'app');
+
+export const packageVersion = (): string => z.object({ version: z.string() }).parse(JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8'))).version;
+
+function findRoot(from: string): string {
+  if (existsSync(join(from, 'package.json'))) return from;
+  const above = dirname(from);
+  if (above === from) throw new Error('the package’s own package.json is missing');
+  return findRoot(above);
+}

@@ -1,0 +1,116 @@
+import { readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import fastifyStatic from '@fastify/static';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { z } from '#shared/rpc/zod.ts';
+import type { Admission, Arrival } from './admission.ts';
+import { errorBody } from './http-errors.ts';
+
+const buildFile = z.object({ build: z.string().max(100), workerCsp: z.string().regex(/^[\x20-\x7e]*$/) });
+
+/** What the build says of itself. */
+export type BuildInfo = z.infer<typeof buildFile>;
+
+const NOT_BUILT: BuildInfo = { build: '', workerCsp: "default-src 'none'" };
+
+/** Reads `build.json` of a built app; what stands for "not built" where there is none. Throws, naming it, where it is damaged. */
+export async function readBuildInfo(appDir: string): Promise<BuildInfo> {
+  const path = join(appDir, 'build.json');
+  let text: string;
+  try {
+    text = await readFile(path, 'utf8');
+  } catch {
+    return NOT_BUILT;
+  }
+  try {
+    return buildFile.parse(JSON.parse(text));
+  } catch (error) {
+    throw new Error(`${path} is damaged: build the app again`, { cause: error });
+  }
+}
+
+/** Whether a browser asks for a page, to show it. */
+export const isNavigation = (method: string | undefined, accept: string | undefined): boolean =>
+  (method === 'GET' || method === 'HEAD') && (accept ?? '').includes('text/html');
+
+/** Paths that are never the app's. */
+const RESERVED = /^\/(v1|ws|uplink|health|link)(\/|\?|$)/;
+export const isReserved = (url: string): boolean => RESERVED.test(url);
+
+export const arrivalOf = (request: FastifyRequest['raw']): Arrival => ({
+  url: request.url ?? '',
+  headers: request.headers,
+  localAddress: request.socket.localAddress,
+  remoteAddress: request.socket.remoteAddress,
+});
+
+export interface AppFilesOptions {
+  appDir: string;
+  workerCsp: string;
+  admission: Admission;
+}
+
+/**
+ * The built app: files with their policies and cache rules, and index.html for every navigation. Only for this machine's browsers: an exposed
+ * gateway is the API alone (design.md, "Two origins would be two databases").
+ */
+export async function appFiles(app: FastifyInstance, { appDir, workerCsp, admission }: AppFilesOptions): Promise<void> {
+  const pagePolicy = pagePolicyOf(appDir);
+
+  await app.register(fastifyStatic, {
+    root: appDir,
+    preCompressed: true,
+    dotfiles: 'ignore',
+    cacheControl: false,
+    // Only files are routes here; a navigation goes to the handler below, which knows the page's policy.
+    index: false,
+    setHeaders(reply, path) {
+      const file = path.slice(appDir.length).replaceAll('\\', '/');
+      reply.header('cache-control', file.startsWith('/_app/immutable/') ? 'public, max-age=31536000, immutable' : 'no-cache');
+      // A worker is bound by its own response's policy; for other scripts this header means nothing.
+      if (/\.m?js(\.br|\.gz)?$/.test(file)) reply.header('content-security-policy', workerCsp);
+    },
+  });
+
+  app.addHook('onRequest', async (request, reply) => {
+    if (isReserved(request.url)) return;
+    if (!admission.isLocal(arrivalOf(request.raw))) return reply.code(404).send(errorBody(404, 'only the API is served here'));
+    if (!isNavigation(request.method, request.headers.accept)) return;
+    if (`http://${request.headers.host?.toLowerCase()}` === admission.origin) return;
+    return reply.redirect(`${admission.origin}${request.url}`, 307);
+  });
+
+  const page = async (_request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
+    const policy = await pagePolicy();
+    if (policy === undefined) return reply.code(503).type('text/plain').send('The app is not built yet: run "npm run build", then load this page again.');
+    return reply.header('content-security-policy', policy).sendFile('index.html');
+  };
+  app.get('/', page);
+  app.get('/index.html', page);
+  app.setNotFoundHandler(async (request, reply) => {
+    if (isNavigation(request.method, request.headers.accept) && !isReserved(request.url)) return page(request, reply);
+    return reply.code(404).send(errorBody(404, `there is no ${request.method} ${request.url.replace(/\?.*/, '')}`));
+  });
+}
+
+/**
+ * The page's policy as it stands in the built index.html, and what a `<meta>` cannot say (facts.md, "Toolchain"); read again when the file has
+ * changed. Undefined: not built. Throws where the page has no policy: it is not served without one.
+ */
+function pagePolicyOf(appDir: string): () => Promise<string | undefined> {
+  const path = join(appDir, 'index.html');
+  let known: { mtimeMs: number; policy: string } | undefined;
+  return async () => {
+    const found = await stat(path).catch(() => undefined);
+    if (!found) return undefined;
+    if (known?.mtimeMs === found.mtimeMs) return known.policy;
+    const meta = /<meta\s+http-equiv="content-security-policy"\s+content="([^"]*)"/i.exec(await readFile(path, 'utf8'))?.[1];
+    if (!meta) throw new Error(`${path} carries no content security policy: build the app again`);
+    const policy = `${unescape(meta).replace(/;\s*$/, '')}; frame-ancestors 'none'`;
+    known = { mtimeMs: found.mtimeMs, policy };
+    return policy;
+  };
+}
+
+const ENTITIES: Record<string, string> = { quot: '"', amp: '&', lt: '<', gt: '>', '#39': "'", '#x27': "'", apos: "'" };
+const unescape = (text: string): string => text.replace(/&(\w+|#\w+);/g, (whole, name: string) => ENTITIES[name.toLowerCase()] ?? whole);

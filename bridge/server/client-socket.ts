@@ -1,0 +1,168 @@
+import { randomBytes } from 'node:crypto';
+import type { Duplex } from 'node:stream';
+import type { RawData, WebSocket } from 'ws';
+import type { Stream } from '#shared/link/stream.ts';
+import type { ErrorShape } from '#shared/rpc/errors.ts';
+import { CLOSE, type EventFrame, LIMITS, type RequestFrame, type ResponseFrame } from '#shared/rpc/frames.ts';
+import type { Auth } from './auth.ts';
+import { FIRST_FRAME_TOO_LONG, readFirstFrame } from './first-frame.ts';
+import type { HostLease } from './lease.ts';
+import { closeSocket, keep } from './socket-link.ts';
+import type { Timing } from './timing.ts';
+
+export interface ClientDeps {
+  auth: Auth;
+  lease: HostLease;
+  timing: Timing;
+  /** False: the host is asked not to limit the rate of this bridge's sockets (benchmarks). */
+  rateLimits: boolean;
+}
+
+/** What the upgrade told of the client. */
+export interface ClientCaller {
+  origin: string | undefined;
+  bearer: string | undefined;
+  userAgent: string | undefined;
+}
+
+/** With more than this on its way to the host, the client's socket is not read. */
+const PAUSE_ABOVE = 1024 * 1024;
+/** Bytes of a WebSocket message's own header and some control frames, beside the 64 KiB before `connect`. */
+const HEADROOM = 1024;
+
+/** The host of a client is gone; another may come (decisions, "Frames and connection"). */
+const RESTARTING = { code: 1012, reason: 'gateway restarting' };
+
+/**
+ * One client of protocol 3: challenge, `connect` and its credential, then bytes both ways without a look at them. A slow client costs at most the
+ * stream's credit here, for what its socket has not taken is not released; the host sees that and acts on it.
+ */
+export class ClientSocket {
+  readonly #socket: WebSocket;
+  readonly #transport: Duplex;
+  readonly #caller: ClientCaller;
+  readonly #deps: ClientDeps;
+  readonly #nonce = randomBytes(32).toString('base64url');
+  readonly #gone = new AbortController();
+  /** Messages that came while the credential was looked at, or a host was waited for. */
+  #early: [RawData, boolean][] | undefined;
+  #stream: Stream | undefined;
+  #bytesBeforeConnect = 0;
+  #timer: NodeJS.Timeout;
+  /** Bytes that the socket has not taken, and since when it has taken none. */
+  #unsent = 0;
+  #stuckSince = 0;
+
+  constructor(socket: WebSocket, transport: Duplex, caller: ClientCaller, deps: ClientDeps) {
+    this.#socket = socket;
+    this.#transport = transport;
+    this.#caller = caller;
+    this.#deps = deps;
+    this.#timer = setTimeout(() => this.close(CLOSE.policy, 'no connect within 15 s'), deps.timing.connectMs);
+    socket.on('message', (data, isBinary) => this.#message(data, isBinary));
+    socket.on('close', (code, reason) => this.#closed(code, reason.toString()));
+    transport.on('data', this.#count);
+    const challenge: EventFrame = { type: 'event', event: 'connect.challenge', seq: 1, payload: { nonce: this.#nonce, ts: Date.now() } };
+    socket.send(JSON.stringify(challenge));
+  }
+
+  close(code: number, reason: string): void {
+    clearTimeout(this.#timer);
+    this.#transport.off('data', this.#count);
+    closeSocket(this.#socket, code, reason);
+  }
+
+  /** Closes a client whose socket has taken nothing for too long. `now` is monotonic. */
+  checkStalled(now: number): void {
+    if (this.#unsent === 0 || now - this.#stuckSince < this.#deps.timing.stallMs) return;
+    this.#stream?.reset(CLOSE.policy, 'slow consumer');
+    this.close(CLOSE.policy, 'slow consumer');
+  }
+
+  /** The WebSocket server's limit is that of connected clients: before `connect` the bytes themselves are counted, so that nobody's 25 MiB are held. */
+  #count = (chunk: Buffer): void => {
+    this.#bytesBeforeConnect += chunk.byteLength;
+    if (this.#bytesBeforeConnect <= LIMITS.maxPayloadBeforeConnect + HEADROOM) return;
+    this.close(FIRST_FRAME_TOO_LONG.code, FIRST_FRAME_TOO_LONG.reason);
+    this.#transport.pause();
+  };
+
+  #message(data: RawData, isBinary: boolean): void {
+    if (this.#socket.readyState !== this.#socket.OPEN) return;
+    if (this.#stream) return this.#forward(this.#stream, data, isBinary);
+    if (this.#early) return void this.#early.push([data, isBinary]);
+    const first = readFirstFrame(data, isBinary);
+    if (first.connect) return void this.#connect(first.connect);
+    if (first.error) this.#fail(first.error.id, first.error.shape);
+    if (first.close) this.close(first.close.code, first.close.reason);
+  }
+
+  async #connect(frame: RequestFrame): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#transport.off('data', this.#count);
+    this.#early = [];
+    this.#socket.pause();
+    const { auth: given, ...params } = frame.params;
+    const { origin, bearer } = this.#caller;
+    const verdict = await this.#deps.auth.checkConnect(given, bearer, this.#nonce, origin);
+    if (!verdict.ok) {
+      const { code, message, retryAfterMs } = verdict;
+      this.#fail(frame.id, { code, message, ...(retryAfterMs === undefined ? {} : { retryable: true, retryAfterMs }) });
+      return this.close(CLOSE.policy, message);
+    }
+    const mux = await this.#deps.lease.wait(this.#deps.timing.hostWaitMs, this.#gone.signal);
+    if (this.#socket.readyState !== this.#socket.OPEN) return;
+    if (!mux) return this.close(CLOSE.noGateway, 'no gateway');
+    const headers = {
+      ...(this.#caller.userAgent === undefined ? {} : { 'user-agent': this.#caller.userAgent }),
+      ...(verdict.proof === undefined ? {} : { 'x-perch-proof': verdict.proof }),
+      ...(this.#deps.rateLimits ? {} : { 'x-perch-rate-limits': 'off' }),
+    };
+    const stream = mux.open({ kind: 'rpc', principal: verdict.principal, scopes: [...verdict.scopes], origin: origin ?? null, headers });
+    this.#stream = stream;
+    stream.send(JSON.stringify({ ...frame, params }));
+    stream.receive({
+      data: (chunk, fin, text) => this.#deliver(stream, chunk, fin, text),
+      end: (code, reason) => this.close(code, reason),
+      reset: (code, reason) => {
+        const end = this.#deps.lease.current === mux ? { code, reason } : RESTARTING;
+        this.close(end.code, end.reason);
+      },
+      drain: () => this.#socket.resume(),
+    });
+    const early = this.#early;
+    this.#early = undefined;
+    for (const [data, isBinary] of early) this.#message(data, isBinary);
+    if (stream.buffered <= PAUSE_ABOVE) this.#socket.resume();
+  }
+
+  #forward(stream: Stream, data: RawData, isBinary: boolean): void {
+    if (isBinary || !Buffer.isBuffer(data)) return this.close(CLOSE.policy, 'binary frames are not part of the protocol');
+    stream.sendText(data);
+    if (stream.buffered > PAUSE_ABOVE) this.#socket.pause();
+  }
+
+  #deliver(stream: Stream, chunk: Uint8Array, fin: boolean, text: boolean): void {
+    const bytes = chunk.byteLength;
+    if (this.#socket.readyState !== this.#socket.OPEN) return stream.release(bytes);
+    if (this.#unsent === 0) this.#stuckSince = performance.now();
+    this.#unsent += bytes;
+    this.#socket.send(keep(chunk), { binary: !text, fin }, () => {
+      this.#unsent -= bytes;
+      this.#stuckSince = performance.now();
+      stream.release(bytes);
+    });
+  }
+
+  #fail(id: string, error: ErrorShape): void {
+    const response: ResponseFrame = { type: 'res', id, ok: false, error };
+    this.#socket.send(JSON.stringify(response));
+  }
+
+  #closed(code: number, reason: string): void {
+    clearTimeout(this.#timer);
+    this.#gone.abort();
+    // 1005 and 1006 are what a socket says of itself; to the host the client just left.
+    this.#stream?.end(code === 1005 || code === 1006 ? CLOSE.goingAway : code, reason);
+  }
+}

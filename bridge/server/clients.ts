@@ -1,0 +1,50 @@
+import type { Duplex } from 'node:stream';
+import type { WebSocket } from 'ws';
+import { LIMITS } from '#shared/rpc/frames.ts';
+import { type ClientCaller, type ClientDeps, ClientSocket } from './client-socket.ts';
+
+/** All clients of `/ws`: their number is limited, stalled ones are swept, and all are told when the bridge goes. */
+export class Clients {
+  readonly #deps: ClientDeps;
+  readonly #clients = new Map<WebSocket, ClientSocket>();
+  #sweeping: NodeJS.Timeout | undefined;
+
+  constructor(deps: ClientDeps) {
+    this.#deps = deps;
+  }
+
+  get size(): number {
+    return this.#clients.size;
+  }
+
+  get full(): boolean {
+    return this.#clients.size >= LIMITS.maxConnections;
+  }
+
+  add(socket: WebSocket, transport: Duplex, caller: ClientCaller): void {
+    const client = new ClientSocket(socket, transport, caller, this.#deps);
+    this.#clients.set(socket, client);
+    socket.on('close', () => this.#remove(socket));
+    this.#sweeping ??= setInterval(() => this.#sweep(), this.#deps.timing.stallMs / 4).unref();
+  }
+
+  /** Tells all to go; resolves when they are gone, or have been cut off. */
+  async close(code: number, reason: string): Promise<void> {
+    const sockets = [...this.#clients.keys()];
+    const gone = sockets.map((socket) => new Promise((resolve) => socket.once('close', resolve)));
+    for (const client of this.#clients.values()) client.close(code, reason);
+    await Promise.all(gone);
+  }
+
+  #remove(socket: WebSocket): void {
+    this.#clients.delete(socket);
+    if (this.#clients.size > 0) return;
+    clearInterval(this.#sweeping);
+    this.#sweeping = undefined;
+  }
+
+  #sweep(): void {
+    const now = performance.now();
+    for (const client of [...this.#clients.values()]) client.checkStalled(now);
+  }
+}

@@ -1,0 +1,35 @@
+import type { RawData } from 'ws';
+import { CLOSE, LIMITS, type RequestFrame, requestFrame } from '#shared/rpc/frames.ts';
+import type { ErrorShape } from '#shared/rpc/errors.ts';
+
+/** What a client's first message comes to. `error` answers the request with that id, where there is one; `close` then ends the connection. */
+export type FirstFrame =
+  | { connect: RequestFrame }
+  | { connect?: undefined; error?: { id: string; shape: ErrorShape }; close?: { code: number; reason: string } };
+
+const tooLong = `before connect a frame may have ${LIMITS.maxPayloadBeforeConnect} bytes`;
+
+/** Reads the one message that the bridge itself looks at (decisions, "Frames and connection"). */
+export function readFirstFrame(data: RawData, isBinary: boolean): FirstFrame {
+  if (isBinary || !Buffer.isBuffer(data)) return { close: { code: CLOSE.policy, reason: 'binary frames are not part of the protocol' } };
+  if (data.byteLength > LIMITS.maxPayloadBeforeConnect) return { close: { code: CLOSE.tooBig, reason: tooLong } };
+  let value: unknown;
+  try {
+    value = JSON.parse(data.toString());
+  } catch {
+    return { close: { code: CLOSE.policy, reason: 'malformed JSON' } };
+  }
+  const frame = requestFrame.safeParse(value);
+  if (!frame.success) {
+    const id = typeof value === 'object' && value !== null && 'id' in value && typeof value.id === 'string' ? value.id.slice(0, 256) : undefined;
+    if (!id) return { close: { code: CLOSE.policy, reason: 'not a request frame' } };
+    const issue = frame.error.issues[0];
+    const message = `Not a request frame: ${issue ? `${issue.path.join('.')} ${issue.message}` : 'malformed'}`;
+    return { error: { id, shape: { code: 'INVALID_PARAMS', message } } };
+  }
+  if (frame.data.method === 'connect') return { connect: frame.data };
+  const message = 'The first request must be connect';
+  return { error: { id: frame.data.id, shape: { code: 'AUTH_REQUIRED', message } }, close: { code: CLOSE.policy, reason: message } };
+}
+
+export const FIRST_FRAME_TOO_LONG = { code: CLOSE.tooBig, reason: tooLong };

@@ -1,0 +1,80 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Admission } from './admission.ts';
+import { type Auth, bearerOf } from './auth.ts';
+import { discard, exchange, MAX_BODY_BYTES, TOO_LARGE } from './exchange.ts';
+import type { Gauge } from './gauge.ts';
+import { denialOf, sendError } from './http-errors.ts';
+import type { HostLease } from './lease.ts';
+import type { Timing } from './timing.ts';
+
+export interface HttpDeps {
+  admission: Admission;
+  auth: Auth;
+  lease: HostLease;
+  timing: Timing;
+  /** Exchanges under way, and how many there may be: more are turned away at once. */
+  exchanges: Gauge;
+  maxExchanges: number;
+}
+
+/** Headers of the caller that the host sees. */
+const PASSED_ON = ['content-type', 'accept', 'user-agent', 'x-perch-session', 'x-request-id'];
+const CORS_METHODS = 'GET, POST, PUT, PATCH, DELETE';
+
+/** `/v1`: admission of the caller, then the exchange goes to the host (decisions, "HTTP"). */
+export function httpRoutes(app: FastifyInstance, { admission, auth, lease, timing, exchanges, maxExchanges }: HttpDeps): void {
+  const serve = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+    reply.hijack();
+    const { raw: incoming } = request;
+    const { raw: response } = reply;
+    const refuse = (status: number, message: string, headers?: Record<string, string>): void => {
+      sendError(response, status, message, headers);
+      discard(incoming);
+    };
+    const { origin } = incoming.headers;
+    const verdict = auth.checkToken(bearerOf(incoming.headers.authorization), origin);
+    if (!verdict.ok) {
+      const { status, headers } = denialOf(verdict);
+      return refuse(status, verdict.message, headers);
+    }
+    if (Number(incoming.headers['content-length'] ?? 0) > MAX_BODY_BYTES) return refuse(413, TOO_LARGE);
+    if (exchanges.count >= maxExchanges) return refuse(503, 'too many requests are under way', { 'retry-after': '1' });
+    response.once('close', exchanges.enter());
+
+    const hungUp = new AbortController();
+    const onclose = (): void => hungUp.abort();
+    response.once('close', onclose);
+    const mux = await lease.wait(timing.hostWaitMs, hungUp.signal);
+    response.off('close', onclose);
+    if (response.destroyed) return;
+    if (!mux) return refuse(503, 'no gateway is running: open the app, or start the gateway with a browser of its own', { 'retry-after': '2' });
+
+    const headers: Record<string, string> = { ':method': incoming.method ?? 'GET', ':path': incoming.url ?? '/' };
+    for (const name of PASSED_ON) {
+      const value = incoming.headers[name];
+      if (typeof value === 'string') headers[name] = value;
+    }
+    const stream = mux.open({ kind: 'http', principal: verdict.principal, scopes: [...verdict.scopes], origin: origin ?? null, headers });
+    exchange(incoming, response, mux, stream, (given) => lease.current === given);
+  };
+
+  void app.register(async (scope) => {
+    // Bodies are passed on as they come; nothing here reads them.
+    scope.removeAllContentTypeParsers();
+    scope.addContentTypeParser('*', (_request, _payload, done) => done(null));
+    scope.addHook('onRequest', async (request, reply) => {
+      const { origin } = request.headers;
+      if (!admission.allowsOrigin(origin)) return;
+      reply.raw.setHeader('access-control-allow-origin', origin);
+      reply.raw.setHeader('vary', 'Origin');
+      reply.raw.setHeader('access-control-expose-headers', 'Retry-After, X-Request-Id');
+      if (request.method !== 'OPTIONS' || !request.headers['access-control-request-method']) return;
+      const asked = request.headers['access-control-request-headers'];
+      reply.header('access-control-allow-methods', CORS_METHODS).header('access-control-max-age', '600');
+      if (typeof asked === 'string' && /^[\w\-, ]{1,1000}$/.test(asked)) reply.header('access-control-allow-headers', asked);
+      return reply.code(204).send();
+    });
+    scope.all('/v1', serve);
+    scope.all('/v1/*', serve);
+  });
+}

@@ -1,0 +1,78 @@
+import { randomBytes } from 'node:crypto';
+import type { FastifyInstance } from 'fastify';
+import type { Linked } from '#shared/link/proof.ts';
+import { z } from '#shared/rpc/zod.ts';
+import type { Home, StoredCredential } from '../home.ts';
+import type { Admission } from './admission.ts';
+import { arrivalOf } from './app-files.ts';
+import { type Auth, bearerOf } from './auth.ts';
+import { denialOf, errorBody } from './http-errors.ts';
+import type { LinkCodes } from './link-codes.ts';
+
+/** For `perch open`: how long its code lives (design.md, "Two origins would be two databases"). */
+const OPEN_TTL_MS = 60_000;
+
+const trade = z.object({ code: z.string().min(1).max(100) });
+
+export interface LinkDeps {
+  home: Home;
+  admission: Admission;
+  auth: Auth;
+  codes: LinkCodes;
+  log(line: string): void;
+}
+
+/** The app's address with a single-use code in the fragment, which never goes over the network. */
+export const linkUrl = (origin: string, code: string): string => `${origin}/#link=${code}`;
+
+/**
+ * `POST /link {code}`: the app, on the canonical origin, trades a single-use code for its credentials. `POST /link/code`: the owner, with the
+ * token, gets an address with a new code.
+ */
+export function linkRoutes(app: FastifyInstance, { home, admission, auth, codes, log }: LinkDeps): void {
+  app.post('/link', { bodyLimit: 4096 }, async (request, reply) => {
+    reply.header('cache-control', 'no-store');
+    const { origin } = request.headers;
+    if (origin !== admission.origin || !admission.isLocal(arrivalOf(request.raw))) {
+      return reply.code(403).send(errorBody(403, 'only the app itself can be linked'));
+    }
+    const body = trade.safeParse(request.body);
+    if (!body.success) return reply.code(400).send(errorBody(400, 'a JSON body with a code is needed'));
+    const redeemed = codes.redeem(body.data.code);
+    if (!redeemed) {
+      const denial = auth.deny('code', origin, 'This link is used up or has expired: make a new one with "perch open"');
+      const { status, headers } = denialOf(denial);
+      return reply.code(status).headers(headers).send(errorBody(status, denial.message));
+    }
+    const [appCredential, hostCredential] = [newCredential('app'), newCredential('host')];
+    try {
+      await home.addCredentials([appCredential, hostCredential]);
+    } catch (error) {
+      redeemed.restore();
+      log(`a browser could not be linked: ${error instanceof Error ? error.message : String(error)}`);
+      return reply.code(500).send(errorBody(500, 'the credential could not be stored; the link is still good'));
+    }
+    auth.add([appCredential, hostCredential]);
+    log('a browser was linked');
+    return { app: publicPart(appCredential), host: publicPart(hostCredential) } satisfies Linked;
+  });
+
+  app.post('/link/code', { bodyLimit: 4096 }, async (request, reply) => {
+    reply.header('cache-control', 'no-store');
+    const verdict = auth.checkToken(bearerOf(request.headers.authorization), request.headers.origin);
+    if (!verdict.ok) {
+      const { status, headers } = denialOf(verdict);
+      return reply.code(status).headers(headers).send(errorBody(status, verdict.message));
+    }
+    return { url: linkUrl(admission.origin, codes.issue(OPEN_TTL_MS)), expiresInMs: OPEN_TTL_MS };
+  });
+}
+
+const newCredential = (kind: StoredCredential['kind']): StoredCredential => ({
+  id: `${kind}-${randomBytes(9).toString('base64url')}`,
+  secret: randomBytes(32).toString('base64url'),
+  kind,
+  createdAt: Date.now(),
+});
+
+const publicPart = ({ id, secret }: StoredCredential): { id: string; secret: string } => ({ id, secret });

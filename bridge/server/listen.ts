@@ -1,0 +1,39 @@
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { isLoopback } from './admission.ts';
+import { portHolder } from './port-holder.ts';
+
+export interface Listening {
+  port: number;
+  /** Where it listens, `address:port`, as the system says. */
+  address: string;
+}
+
+export const isLoopbackBind = (bind: string): boolean => bind === 'localhost' || isLoopback(bind);
+/** Whether a listener at this address is reached under 127.0.0.1, too. */
+export const coversLoopback = (bind: string): boolean => bind === '0.0.0.0' || bind === '::';
+
+/** Listens; a failure is an error that says what to do. A taken port names its holder, and is never another port instead (design.md). */
+export async function listen(server: Server, port: number, bind: string): Promise<Listening> {
+  try {
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', reject);
+      server.listen({ port, host: bind === 'localhost' ? '127.0.0.1' : bind, backlog: 1024 }, () => {
+        server.off('error', reject);
+        resolve();
+      });
+    });
+  } catch (error) {
+    throw new Error(await explain(error, port, bind), { cause: error });
+  }
+  const { address, port: given, family } = server.address() as AddressInfo;
+  return { port: given, address: family === 'IPv6' ? `[${address}]:${given}` : `${address}:${given}` };
+}
+
+async function explain(error: unknown, port: number, bind: string): Promise<string> {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  if (code === 'EADDRINUSE') return `port ${port} is taken by ${await portHolder(port, coversLoopback(bind) ? '127.0.0.1' : bind)}: stop it, or choose another with --port`;
+  if (code === 'EACCES') return `port ${port} may not be used without more rights: choose one from 1024 on with --port`;
+  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND' || code === 'EAI_AGAIN') return `${bind} is no address of this machine: choose another with --bind`;
+  return `the gateway cannot listen on ${bind}, port ${port}: ${error instanceof Error ? error.message : String(error)}`;
+}

@@ -1,0 +1,66 @@
+import { readdir, readFile, readlink } from 'node:fs/promises';
+import { request } from 'node:http';
+import { basename } from 'node:path';
+import { bridgeHealth } from '#shared/link/proof.ts';
+
+const ASK_MS = 1000;
+const LISTENING = '0A';
+
+/** Who holds a port, in words that fit after "is taken by"; as much as can be found out here. Never rejects. */
+export async function portHolder(port: number, host = '127.0.0.1'): Promise<string> {
+  const perch = await askForHealth(port, host);
+  const found = await processHolding(port).catch(() => undefined);
+  const who = found ? ` (process ${found.pid})` : '';
+  if (perch) return `a running Perch ${perch.version}${who}`;
+  return found ? `"${found.name}"${who}` : 'another program';
+}
+
+function askForHealth(port: number, host: string): Promise<{ version: string } | undefined> {
+  return new Promise((resolve) => {
+    const asked = request({ port, host, path: '/health', headers: { host: `127.0.0.1:${port}` }, agent: false, signal: AbortSignal.timeout(ASK_MS) });
+    asked.on('error', () => resolve(undefined));
+    asked.on('response', (response) => {
+      let text = '';
+      response.setEncoding('utf8');
+      response.on('error', () => resolve(undefined));
+      response.on('data', (part: string) => {
+        text += part;
+        if (text.length > 10_000) response.destroy(new Error('too long for a health answer'));
+      });
+      response.on('end', () => {
+        try {
+          resolve(bridgeHealth.parse(JSON.parse(text)));
+        } catch {
+          resolve(undefined);
+        }
+      });
+    });
+    asked.end();
+  });
+}
+
+/** Linux: the listening socket's inode, and the process that has it open. Only the program's name is told: arguments may hold secrets. */
+async function processHolding(port: number): Promise<{ pid: number; name: string } | undefined> {
+  if (process.platform !== 'linux') return undefined;
+  const tables = await Promise.all(['/proc/net/tcp', '/proc/net/tcp6'].map((path) => readFile(path, 'utf8').catch(() => '')));
+  const inodes = new Set(tables.flatMap((table) => listeningInodes(table, port)));
+  if (inodes.size === 0) return undefined;
+  for (const pid of (await readdir('/proc')).filter((name) => /^\d+$/.test(name))) {
+    const descriptors = await readdir(`/proc/${pid}/fd`).catch((): string[] => []);
+    const links = await Promise.all(descriptors.map((fd) => readlink(`/proc/${pid}/fd/${fd}`).catch(() => '')));
+    if (!links.some((target) => inodes.has(/^socket:\[(\d+)\]$/.exec(target)?.[1] ?? ''))) continue;
+    const [program = ''] = (await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')).split('\0');
+    return { pid: Number(pid), name: basename(program) || 'a process without a name' };
+  }
+  return undefined;
+}
+
+export function listeningInodes(table: string, port: number): string[] {
+  const suffix = `:${port.toString(16).toUpperCase().padStart(4, '0')}`;
+  return table
+    .split('\n')
+    .map((line) => line.trim().split(/\s+/))
+    .filter(([, local, , state]) => local?.endsWith(suffix) === true && state === LISTENING)
+    .map((fields) => fields[9] ?? '')
+    .filter((inode) => inode !== '' && inode !== '0');
+}

@@ -1,0 +1,202 @@
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+import fastify, { type FastifyError } from 'fastify';
+import type { WebSocket } from 'ws';
+import { type Hello, MUX_VERSION, type Opening, PORTS_VERSION, SCHEMA_VERSION } from '#shared/link/hello.ts';
+import type { BridgeHealth, Credential } from '#shared/link/proof.ts';
+import type { Stream } from '#shared/link/stream.ts';
+import { CLOSE, LIMITS } from '#shared/rpc/frames.ts';
+import packageJson from '../../package.json' with { type: 'json' };
+import { serveEgress } from '../capabilities/egress.ts';
+import type { Home } from '../home.ts';
+import { Admission } from './admission.ts';
+import { appFiles, arrivalOf, isNavigation, isReserved, readBuildInfo } from './app-files.ts';
+import { AuthLimiter } from './auth-limiter.ts';
+import { Auth } from './auth.ts';
+import { Clients } from './clients.ts';
+import { Gauge } from './gauge.ts';
+import { errorBody, sendError } from './http-errors.ts';
+import { httpRoutes } from './http.ts';
+import { HostLease } from './lease.ts';
+import { LinkCodes } from './link-codes.ts';
+import { linkRoutes } from './link.ts';
+import { coversLoopback, isLoopbackBind, listen } from './listen.ts';
+import { TIMING, type Timing } from './timing.ts';
+import { upgrades } from './upgrades.ts';
+import { serveUplink } from './uplink.ts';
+
+export interface BridgeOptions {
+  /** 0: any free one. */
+  port: number;
+  /** An IP address or `localhost`. One that is not loopback is refused without `expose`. */
+  bind: string;
+  home: Home;
+  /** The owner's token. */
+  token: string;
+  /** Who hosts: the managed Chromium (`auto`, `headless`) or a tab's worker (`tab`). */
+  mode: 'auto' | 'tab' | 'headless';
+  /** The built app. */
+  appDir: string;
+  /** Serve the API to other machines; the app stays on this one. */
+  expose?: boolean;
+  /** Names beside the loopback ones, without a port, and origins that may call. */
+  hosts?: readonly string[];
+  origins?: readonly string[];
+  /** False: the host is asked not to limit the rate of sockets (benchmarks). Failed credentials are limited all the same. */
+  rateLimits?: boolean;
+  log?: (line: string) => void;
+  /** For tests. */
+  timing?: Partial<Timing>;
+}
+
+export interface Bridge {
+  /** The canonical origin. */
+  readonly url: string;
+  /** Where it listens, `address:port`. */
+  readonly address: string;
+  readonly lease: HostLease;
+  /** A single-use code for linking a browser; goes into the app's address as `#link=<code>`. */
+  issueCode(ttlMs: number): string;
+  /** A new credential for the managed Chromium, never stored; the one before is void. */
+  hostCredential(): Credential;
+  /** Tells clients and host, lets requests under way finish for a moment, and frees the port. May be called twice. */
+  close(): Promise<void>;
+}
+
+const SECURITY_HEADERS = {
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+};
+
+const CLOSING = { code: 1001, reason: 'the gateway is closing' };
+
+/** Starts the bridge: a pipe with locks on it (design.md). Rejects, with a sentence for people, where it cannot serve. */
+export async function startBridge(options: BridgeOptions): Promise<Bridge> {
+  const { port, bind, home, token, mode, appDir, expose = false, log = () => {} } = options;
+  if (!isLoopbackBind(bind) && !expose) {
+    throw new Error(`${bind} is reachable from other machines: bind to 127.0.0.1, or say --expose to serve the API (not the app) there`);
+  }
+  if (token === '') throw new Error('the token is empty');
+  const timing: Timing = { ...TIMING, ...options.timing };
+  const { build, workerCsp } = await readBuildInfo(appDir);
+  const lease = new HostLease(timing);
+  const limiter = new AuthLimiter({ onlock: (key) => log(`too many failed tries (${key}): locked out for 5 minutes`) });
+  const auth = new Auth({ token, credentials: await home.credentials(), limiter });
+  const codes = new LinkCodes();
+  const clients = new Clients({ auth, lease, timing, rateLimits: options.rateLimits !== false });
+  lease.on('detach', (kind, code, reason) => log(`the host (${kind}) is gone: ${reason || 'its connection broke'} (${code})`));
+
+  let closing = false;
+  let admission: Admission | undefined;
+  /** The front door of every listener: nothing is routed before admission. */
+  const guarded =
+    (route: RequestListener) =>
+    (request: IncomingMessage, response: ServerResponse): void => {
+      for (const [name, value] of Object.entries(SECURITY_HEADERS)) response.setHeader(name, value);
+      const navigation = isNavigation(request.method, request.headers.accept) && !isReserved(request.url ?? '');
+      const refusal = admission?.refuse(arrivalOf(request), navigation) ?? (admission ? undefined : { status: 503, message: 'starting' });
+      if (refusal) return sendError(response, refusal.status, refusal.message, { connection: 'close' });
+      if (closing) return sendError(response, 503, CLOSING.reason, { 'retry-after': '1', connection: 'close' });
+      route(request, response);
+    };
+  const servers: Server[] = [];
+  const makeServer = (route: RequestListener): Server => {
+    const server = createServer({ shouldUpgradeCallback: wantsWebSocket, requestTimeout: 300_000, headersTimeout: 30_000 }, guarded(route));
+    server.keepAliveTimeout = 72_000;
+    servers.push(server);
+    return server;
+  };
+
+  let route: RequestListener = () => {};
+  const app = fastify({
+    logger: false,
+    bodyLimit: 64 * 1024,
+    serverFactory: (handler) => {
+      route = handler;
+      return makeServer(handler);
+    },
+    frameworkErrors: (error, _request, reply) => void reply.code(error.statusCode ?? 400).send(errorBody(error.statusCode ?? 400, error.message)),
+  });
+  app.setErrorHandler((error: FastifyError, request, reply) => {
+    const status = error.statusCode !== undefined && error.statusCode >= 400 && error.statusCode < 500 ? error.statusCode : 500;
+    if (status === 500) log(`${request.method} ${request.url.replace(/\?.*/, '')} failed: ${error.message}`);
+    return reply.code(status).send(errorBody(status, status === 500 ? 'the bridge failed' : error.message));
+  });
+
+  // The port must be known before routes are made, for the canonical origin is made of it; until then nobody is let in.
+  const listening = await listen(app.server, port, bind);
+  const host = bind === 'localhost' || !isLoopbackBind(bind) ? '127.0.0.1' : bind.includes(':') ? `[${bind}]` : bind;
+  const url = new URL(`http://${host}:${listening.port}`).origin;
+  const door = new Admission(url, listening.port, { hosts: options.hosts, origins: options.origins, exposed: expose });
+
+  const stop = async (): Promise<void> => {
+    for (const server of servers) server.close();
+    for (const server of servers) server.closeAllConnections();
+    await app.close();
+  };
+  try {
+    const exchanges = new Gauge();
+    httpRoutes(app, { admission: door, auth, lease, timing, exchanges, maxExchanges: LIMITS.maxConnections });
+    linkRoutes(app, { home, admission: door, auth, codes, log });
+    app.get('/health', async (_request, reply) => {
+      reply.header('cache-control', 'no-store');
+      return { status: lease.current ? 'ok' : 'no-host', version: packageJson.version, build, mode, host: lease.kind } satisfies BridgeHealth;
+    });
+    await app.register(appFiles, { appDir, workerCsp, admission: door });
+    await app.ready();
+
+    const hello: Hello = { muxVersion: MUX_VERSION, portsVersion: PORTS_VERSION, schemaVersion: SCHEMA_VERSION, build, capabilities: ['egress'] };
+    const uplinkDeps = { auth, lease, timing, mode, hello, onstream: serveCapability, log };
+    const uplinks = new Set<WebSocket>();
+    const uplinkGauge = new Gauge();
+    const onupgrade = upgrades({
+      admission: door,
+      clients,
+      timing,
+      closing: () => closing,
+      uplink(socket, origin) {
+        const leave = uplinkGauge.enter();
+        uplinks.add(socket);
+        socket.on('close', () => (uplinks.delete(socket), leave()));
+        void serveUplink(socket, origin, uplinkDeps);
+      },
+    });
+    // Exposed at one address only, the app and its host still need the loopback one.
+    if (!isLoopbackBind(bind) && !coversLoopback(bind)) await listen(makeServer(route), listening.port, '127.0.0.1');
+    for (const server of servers) server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => onupgrade(request, socket, head));
+    admission = door;
+
+    const close = async (): Promise<void> => {
+      closing = true;
+      const clientsGone = clients.close(CLOSING.code, CLOSING.reason);
+      await exchanges.idle(timing.graceMs);
+      lease.close(CLOSING.code, CLOSING.reason);
+      for (const uplink of uplinks) uplink.close(CLOSING.code, CLOSING.reason);
+      await Promise.all([clientsGone, uplinkGauge.idle(timing.closeMs)]);
+      await stop();
+    };
+    let closed: Promise<void> | undefined;
+    return {
+      url,
+      address: listening.address,
+      lease,
+      issueCode: (ttlMs) => codes.issue(ttlMs),
+      hostCredential: () => auth.issueHeadless(),
+      close: () => (closed ??= close()),
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+/** A client that offers HTTP/2 by `Upgrade: h2c` is answered in HTTP/1.1, not refused. */
+const wantsWebSocket = (request: IncomingMessage): boolean => request.headers.upgrade?.toLowerCase() === 'websocket';
+
+/** What the host asks of the bridge, by the kind of stream. */
+function serveCapability(stream: Stream, opening: Opening): void {
+  if (opening.kind === 'egress') return serveEgress(stream, opening);
+  stream.reset(CLOSE.policy, `this bridge has no "${opening.kind}"`);
+}

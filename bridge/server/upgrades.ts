@@ -1,0 +1,66 @@
+import { type IncomingMessage, STATUS_CODES } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { type WebSocket, WebSocketServer } from 'ws';
+import { LIMITS } from '#shared/rpc/frames.ts';
+import type { Admission } from './admission.ts';
+import { arrivalOf } from './app-files.ts';
+import { bearerOf } from './auth.ts';
+import type { Clients } from './clients.ts';
+import { errorBody } from './http-errors.ts';
+import type { Timing } from './timing.ts';
+import { UPLINK_MAX_PAYLOAD } from './uplink.ts';
+
+export interface UpgradeDeps {
+  admission: Admission;
+  clients: Clients;
+  timing: Timing;
+  uplink(socket: WebSocket, origin: string): void;
+  /** The bridge is about to close. */
+  closing(): boolean;
+}
+
+/** Handles the upgrades of all listeners: admission first, then `/ws` or `/uplink`; anything else is refused with a status. */
+export function upgrades({ admission, clients, timing, uplink, closing }: UpgradeDeps): (request: IncomingMessage, transport: Duplex, head: Buffer) => void {
+  const common = { noServer: true, perMessageDeflate: false, clientTracking: false, closeTimeout: timing.closeMs };
+  const clientServer = new WebSocketServer({ ...common, maxPayload: LIMITS.maxPayload });
+  const uplinkServer = new WebSocketServer({ ...common, maxPayload: UPLINK_MAX_PAYLOAD });
+
+  return (request, transport, head) => {
+    transport.on('error', () => transport.destroy());
+    const arrival = arrivalOf(request);
+    const refusal = admission.refuse(arrival, false);
+    if (refusal) return refuse(transport, refusal.status, refusal.message);
+    const path = arrival.url.replace(/\?.*/, '');
+    if (path !== '/ws' && path !== '/uplink') return refuse(transport, 404, 'there is no WebSocket at this path');
+    if (closing()) return refuse(transport, 503, 'the gateway is closing');
+    const { origin, authorization, 'user-agent': userAgent } = request.headers;
+    if (path === '/uplink') {
+      if (origin !== admission.origin || !admission.isLocal(arrival)) return refuse(transport, 403, 'only the app itself can host');
+      return accept(uplinkServer, request, transport, head, (socket) => uplink(socket, origin));
+    }
+    if (clients.full) return refuse(transport, 503, `${LIMITS.maxConnections} clients are connected already`);
+    const caller = { origin, bearer: bearerOf(authorization), userAgent: userAgent?.slice(0, 500) };
+    accept(clientServer, request, transport, head, (socket) => clients.add(socket, transport, caller));
+  };
+}
+
+function accept(server: WebSocketServer, request: IncomingMessage, transport: Duplex, head: Buffer, serve: (socket: WebSocket) => void): void {
+  server.handleUpgrade(request, transport, head, (socket) => {
+    // Invalid UTF-8 or a broken frame is an error event, which without a listener ends the process (facts.md); the socket closes by itself.
+    socket.on('error', () => {});
+    serve(socket);
+  });
+}
+
+function refuse(transport: Duplex, status: number, message: string): void {
+  const body = JSON.stringify(errorBody(status, message));
+  const headers = [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`,
+    'Connection: close',
+    'Content-Type: application/json; charset=utf-8',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    ...(status === 503 ? ['Retry-After: 1'] : []),
+  ];
+  transport.once('finish', () => transport.destroy());
+  transport.end(`${headers.join('\r\n')}\r\n\r\n${body}`);
+}

@@ -1,0 +1,226 @@
+import { describe, expect } from 'vitest';
+import type { EventFrame } from '#shared/rpc/frames.ts';
+import { verifies } from '../requirements.ts';
+import { FakeClock } from '../support/clock.ts';
+import { script, type TestGateway, testGateway, until } from '../support/gateway.ts';
+
+const texts = (events: EventFrame[], runId: unknown): string =>
+  events.flatMap(({ event, payload }) => (event === 'chat.delta' && payload.runId === runId ? [String(payload.delta)] : [])).join('');
+const terminal = (events: EventFrame[]): EventFrame[] => events.filter(({ event }) => event === 'chat.done' || event === 'chat.error');
+const held = (): { promise: Promise<void>; resolve: () => void } => Promise.withResolvers<void>();
+
+async function historyOf(gw: TestGateway, sessionId = 'main') {
+  const { client } = await gw.client();
+  return (await client.call('chat.history', { sessionId })).messages;
+}
+
+describe('chat.send', () => {
+  verifies(['chat.send/streams', 'chat.send/result', 'chat.send/defaults'], 'deltas, done, and the answer at the end', async () => {
+    await using gw = await testGateway({ model: script(['Hel', 'lo']) });
+    const { client, events } = await gw.client();
+    const done = await client.call('chat.send', { message: 'hi' });
+    expect(done).toMatchObject({ completed: true, sessionId: 'main', usage: { estimated: true } });
+    expect(texts(events, done.runId)).toBe('Hello');
+    expect(terminal(events)).toMatchObject([{ event: 'chat.done', payload: { runId: done.runId, agentId: 'main', messageId: done.messageId } }]);
+    expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index + 1));
+    expect(await historyOf(gw)).toMatchObject([
+      { role: 'user', content: 'hi', parentId: null },
+      { role: 'assistant', content: 'Hello', id: done.messageId, model: 'test/scripted' },
+    ]);
+    expect(gw.faults).toEqual([]);
+  });
+
+  verifies(['chat.send/sanitize', 'chat.send/prepares', 'chat.send/time-context'], 'the model gets the time, the store gets the clean message', async () => {
+    await using gw = await testGateway({ clock: new FakeClock(Date.UTC(2026, 10, 21, 9, 30)) });
+    const { client } = await gw.client();
+    await client.call('config.set', { key: 'chat.timeZone', value: 'Europe/Berlin' });
+    await client.call('chat.send', { message: 'caf\u0065\u0301\u0007\tx\r\ny' });
+    await expect(client.call('chat.send', { message: 'a\0b' })).rejects.toMatchObject({ code: 'INVALID_PARAMS' });
+    await expect(client.call('chat.send', { message: '\u0007 ' })).rejects.toMatchObject({ code: 'INVALID_PARAMS' });
+    const [system, user] = gw.calls[0]?.body.messages ?? [];
+    expect(String(system?.content)).toContain('21 November 2026 at 10:30');
+    expect(user?.content).toBe('caf\u00e9\tx\ny');
+    const messages = await historyOf(gw);
+    expect(messages[0]?.content).toBe('caf\u00e9\tx\ny');
+    expect(JSON.stringify(messages)).not.toContain('2026 at');
+  });
+
+  verifies('chat.send/queue', 'the second message waits for the first reply and follows it', async () => {
+    const gate = held();
+    await using gw = await testGateway({ model: (_call, count) => (count === 1 ? ['one', { wait: gate.promise }] : ['two']) });
+    const { client, events } = await gw.client();
+    const first = client.call('chat.send', { message: 'a' });
+    await until(() => events.some(({ event }) => event === 'chat.delta'));
+    const second = client.call('chat.send', { message: 'b' });
+    const other = await client.call('chat.send', { message: 'elsewhere', sessionId: 'other' });
+    expect(gw.calls).toHaveLength(2);
+    expect(other.completed).toBe(true);
+    gate.resolve();
+    await Promise.all([first, second]);
+    expect((await historyOf(gw)).map(({ content }) => content)).toEqual(['a', 'one', 'b', 'two']);
+  });
+
+  verifies('chat.send/abort-previous', 'the earlier run has settled before the new one begins', async () => {
+    await using gw = await testGateway({ model: (_call, count) => (count === 1 ? ['half', { wait: new Promise(() => {}) }] : ['new']) });
+    const { client, events } = await gw.client();
+    const first = client.call('chat.send', { message: 'a' });
+    first.catch(() => {});
+    await until(() => events.some(({ event }) => event === 'chat.delta'));
+    await client.call('chat.send', { message: 'b', abortPrevious: true });
+    await expect(first).rejects.toMatchObject({ code: 'ABORTED' });
+    expect((await historyOf(gw)).map(({ content, aborted }) => [content, aborted])).toEqual([
+      ['a', undefined],
+      ['half', true],
+      ['b', undefined],
+      ['new', undefined],
+    ]);
+  });
+
+  verifies('chat.send/attachments', 'kept as parts, refused when too large or broken', async () => {
+    await using gw = await testGateway();
+    const { client } = await gw.client();
+    const png = { filename: 'a.png', mimeType: 'image/png', content: btoa('not really a picture') };
+    await client.call('chat.send', { message: 'look', attachments: [png] });
+    expect(await historyOf(gw)).toMatchObject([{ content: [{ type: 'text', text: 'look' }, { type: 'image', mimeType: 'image/png' }], attachments: [{ filename: 'a.png', size: 20 }] }, {}]);
+    const refused = async (attachment: object): Promise<string> =>
+      client.call('chat.send', { message: 'x', attachments: [{ filename: 'f', mimeType: 'image/png', ...attachment } as typeof png] }).then(
+        () => 'accepted',
+        (error: Error) => error.message,
+      );
+    expect(await refused({ content: '!!!' })).toContain('not base64');
+    expect(await refused({ content: 'A'.repeat(9 * 1024 * 1024) })).toContain('6 MB');
+    expect(await refused({ content: 'AAAA', size: 99 })).toContain('99 bytes');
+    expect(await refused({})).toContain('content');
+    expect(await historyOf(gw)).toHaveLength(2);
+  });
+});
+
+describe('runs', () => {
+  verifies(['chat.abort/keeps-partial', 'chat.abort/aborts', 'chat.abort/reaches-provider', 'runs/one-terminal-event'], 'in the middle of a reply', async () => {
+    await using gw = await testGateway({ model: script(['par', 'tial', { wait: new Promise(() => {}) }]) });
+    const { client, events } = await gw.client();
+    const sent = client.call('chat.send', { message: 'hi' });
+    sent.catch(() => {});
+    await until(() => texts(events, events.find(({ event }) => event === 'chat.delta')?.payload.runId) === 'partial');
+    const { aborted, runIds } = await client.call('chat.abort', { sessionId: 'main' });
+    expect(aborted).toBe(true);
+    await expect(sent).rejects.toMatchObject({ code: 'ABORTED' });
+    expect(gw.calls[0]?.signal.aborted).toBe(true);
+    expect(terminal(events)).toMatchObject([{ event: 'chat.error', payload: { runId: runIds[0], error: { code: 'ABORTED' } } }]);
+    expect((await historyOf(gw))[1]).toMatchObject({ role: 'assistant', content: 'partial', aborted: true });
+    expect(await client.call('chat.abort', { sessionId: 'main' })).toEqual({ aborted: false, runIds: [] });
+  });
+
+  verifies('runs/one-terminal-event', 'the provider refuses, cuts, or says nothing useful', async () => {
+    const says = [[{ status: 500, body: 'boom' }], ['half', { cut: true }], [{ status: 401, body: '{"error":{"message":"bad key"}}' }], ['ok']] as const;
+    await using gw = await testGateway({ clock: new FakeClock(), model: (call) => says[Number(call.body.messages.at(-1)?.content)] ?? [] });
+    const { client, events } = await gw.client();
+    const clock = gw as unknown as object;
+    expect(clock).toBeDefined();
+    for (const index of [1, 2]) {
+      const failure = await client.call('chat.send', { message: String(index), sessionId: `s${index}` }).catch((error: unknown) => error);
+      expect(failure).toMatchObject({ code: 'INTERNAL_ERROR' });
+    }
+    await client.call('chat.send', { message: '3', sessionId: 's3' });
+    expect(terminal(events).map(({ event, payload }) => [payload.sessionId, event])).toEqual([
+      ['s1', 'chat.error'],
+      ['s2', 'chat.error'],
+      ['s3', 'chat.done'],
+    ]);
+    expect((await historyOf(gw, 's1'))[1]).toMatchObject({ content: 'half', error: { code: 'INTERNAL_ERROR' } });
+    expect(gw.faults).toEqual([]);
+  });
+
+  verifies('runs/silent-provider', 'ends after 60 s of silence, with what had come', async () => {
+    const clock = new FakeClock();
+    await using gw = await testGateway({ clock, model: script(['so far', { wait: new Promise(() => {}) }]) });
+    const { client, events } = await gw.client();
+    const sent = client.call('chat.send', { message: 'hi' });
+    sent.catch(() => {});
+    await until(() => events.some(({ event }) => event === 'chat.delta'));
+    await clock.advance(59_000);
+    expect(terminal(events)).toEqual([]);
+    await clock.advance(2_000);
+    await expect(sent).rejects.toMatchObject({ code: 'INTERNAL_ERROR', message: expect.stringContaining('60 s') });
+    expect(terminal(events)).toHaveLength(1);
+    expect((await historyOf(gw))[1]).toMatchObject({ content: 'so far' });
+  });
+
+  verifies('runs/belongs-to-session', 'the client leaves, the reply is stored', async () => {
+    const gate = held();
+    await using gw = await testGateway({ model: script(['a', { wait: gate.promise }, 'b']) });
+    const { client, events } = await gw.client();
+    client.call('chat.send', { message: 'hi' }).catch(() => {});
+    await until(() => events.some(({ event }) => event === 'chat.delta'));
+    client.close();
+    const late = await gw.client();
+    const { runs } = await late.client.call('chat.history', { sessionId: 'main' });
+    expect(runs).toMatchObject([{ text: 'a' }]);
+    gate.resolve();
+    await until(() => terminal(late.events).length === 1);
+    expect(late.events.find(({ event }) => event === 'chat.delta')?.payload).toMatchObject({ delta: 'b', offset: 1 });
+    expect((await historyOf(gw))[1]).toMatchObject({ content: 'ab' });
+  });
+
+  verifies('runs/interrupted', 'a host that starts finds the run of one that died', async () => {
+    const clock = new FakeClock();
+    const gw = await testGateway({ clock, model: script(['kept', { wait: new Promise(() => {}) }]) });
+    const { client, events } = await gw.client();
+    client.call('chat.send', { message: 'hi' }).catch(() => {});
+    await until(() => events.some(({ event }) => event === 'chat.delta'));
+    await clock.advance(1_100);
+    // The first host is left as it is: dead, nothing closed.
+    await using next = await testGateway({ vault: gw.vault, model: script(['again']) });
+    expect(await historyOf(next)).toMatchObject([{ content: 'hi' }, { content: 'kept', interrupted: true }]);
+    const { client: after } = await next.client();
+    await after.call('chat.resend', {});
+    expect(await historyOf(next)).toMatchObject([{ content: 'hi' }, { content: 'again' }]);
+  });
+
+  verifies('usage/figures', 'stored with the reply', async () => {
+    await using gw = await testGateway();
+    const { client } = await gw.client();
+    const { usage } = await client.call('chat.send', { message: 'hi' });
+    expect(usage.totalTokens).toBe(usage.inputTokens + usage.outputTokens);
+    expect((await historyOf(gw))[1]?.usage).toEqual(usage);
+    await until(async () => (await gw.vault.usage.since(0)).length === 1);
+  });
+});
+
+describe('branches', () => {
+  verifies(['chat.edit/keeps-branch', 'chat.edit/reruns', 'chat.resend/regenerates'], 'history is the active one', async () => {
+    await using gw = await testGateway({ model: (_call, count) => [`reply ${count}`] });
+    const { client } = await gw.client();
+    const first = await client.call('chat.send', { message: 'one' });
+    const again = await client.call('chat.resend', {});
+    expect((await historyOf(gw)).map(({ content }) => content)).toEqual(['one', 'reply 2']);
+    await client.call('chat.edit', { message: 'two' });
+    expect((await historyOf(gw)).map(({ content }) => content)).toEqual(['two', 'reply 3']);
+    expect(gw.calls[2]?.body.messages.map(({ content }) => content).slice(1)).toEqual(['two']);
+    expect(await gw.vault.messages.get(first.messageId)).toMatchObject({ content: 'reply 1' });
+    expect(await gw.vault.messages.get(again.messageId)).toMatchObject({ content: 'reply 2' });
+    await expect(client.call('chat.resend', { sessionId: 'none' })).rejects.toMatchObject({ code: 'NOT_FOUND' });
+  });
+});
+
+describe('tools', () => {
+  verifies('chat.send/streams', 'a tool call, its result, and the answer made from it', async () => {
+    await using gw = await testGateway({ model: (_call, count) => (count === 1 ? ['Let me see. ', { tool: 'current_time', args: {} }] : ['It is late.']) });
+    const { client, events } = await gw.client();
+    await client.call('chat.send', { message: 'time?' });
+    expect(events.filter(({ event }) => event.startsWith('chat.tool')).map(({ event, payload }) => [event, payload.tool])).toEqual([
+      ['chat.tool_call', 'current_time'],
+      ['chat.tool_result', 'current_time'],
+    ]);
+    expect((await historyOf(gw)).map(({ role }) => role)).toEqual(['user', 'assistant', 'tool', 'assistant']);
+    expect(gw.calls[1]?.body.messages.map(({ role }) => role)).toEqual(['system', 'user', 'assistant', 'tool']);
+  });
+
+  verifies('runs/one-terminal-event', 'a tool that is not there is told to the model, not thrown', async () => {
+    await using gw = await testGateway({ model: (_call, count) => (count === 1 ? [{ tool: 'constructor', args: {} }] : ['sorry']) });
+    const { client, events } = await gw.client();
+    await client.call('chat.send', { message: 'x' });
+    expect(events.find(({ event }) => event === 'chat.tool_result')?.payload).toMatchObject({ isError: true });
+    expect(terminal(events)).toHaveLength(1);
+  });
+});

@@ -1,0 +1,159 @@
+import { IDBFactory, IDBKeyRange } from 'fake-indexeddb';
+import { GatewayClient } from '#shared/client/client.ts';
+import { type Link, memoryPair } from '#shared/link/link.ts';
+import { type Scope, SCOPES } from '#shared/rpc/contract.ts';
+import type { EventFrame } from '#shared/rpc/frames.ts';
+import type { Clock } from '../../web/gateway/core/clock.ts';
+import { systemClock } from '../../web/gateway/core/clock.ts';
+import type { Fetch } from '../../web/gateway/core/fetch.ts';
+import { createGateway, type Gateway } from '../../web/gateway/core/gateway.ts';
+import type { Vault } from '../../web/gateway/core/vault.ts';
+import { openVault, takeEpoch } from '../../web/gateway/storage/vault.ts';
+
+export interface ModelCall {
+  body: { model: string; messages: { role: string; content: unknown; tool_calls?: unknown[] }[]; tools?: unknown[]; temperature?: number };
+  signal: AbortSignal;
+}
+
+/** What a scripted model says to one call: pieces of text, tool calls, an error; `wait` holds it up. */
+export type Say = string | { tool: string; args: unknown; id?: string } | { wait: Promise<unknown> } | { status: number; body: string } | { cut: true };
+export type Script = (call: ModelCall, count: number) => readonly Say[];
+
+/** Says the same pieces to every call. */
+export const script =
+  (says: readonly Say[]): Script =>
+  () =>
+    says;
+
+/** An OpenAI-compatible model server behind the core's `Fetch`. */
+export function scriptedModel(answer: Script): { fetch: Fetch; calls: ModelCall[] } {
+  const calls: ModelCall[] = [];
+  const fetch: Fetch = async (url, { body, signal }) => {
+    if (url.endsWith('/models')) return Response.json({ object: 'list', data: [{ id: 'scripted', object: 'model' }] });
+    const call: ModelCall = { body: JSON.parse(body ?? '{}') as ModelCall['body'], signal };
+    calls.push(call);
+    const says = answer(call, calls.length);
+    const [first] = says;
+    if (typeof first === 'object' && 'status' in first) return new Response(first.body, { status: first.status });
+    return new Response(speak(says, signal), { headers: { 'content-type': 'text/event-stream' } });
+  };
+  return { fetch, calls };
+}
+
+function speak(says: readonly Say[], signal: AbortSignal): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder();
+  const line = (value: unknown): Uint8Array => encoder.encode(`data: ${typeof value === 'string' ? value : JSON.stringify(value)}\n\n`);
+  const chunk = (delta: unknown, finish: string | null = null): Uint8Array =>
+    line({ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'scripted', choices: [{ index: 0, delta, finish_reason: finish }] });
+  return new ReadableStream({
+    async start(controller) {
+      signal.addEventListener('abort', () => controller.error(signal.reason), { once: true });
+      let tools = 0;
+      try {
+        for (const say of says) {
+          if (typeof say === 'string') controller.enqueue(chunk({ content: say }));
+          else if ('wait' in say) await say.wait;
+          else if ('cut' in say) return controller.close();
+          else if ('tool' in say) {
+            const call = { index: tools, id: say.id ?? `call_${tools}`, type: 'function', function: { name: say.tool, arguments: JSON.stringify(say.args) } };
+            controller.enqueue(chunk({ tool_calls: [call] }));
+            tools++;
+          }
+        }
+        controller.enqueue(chunk({}, tools > 0 ? 'tool_calls' : 'stop'));
+        controller.enqueue(line('[DONE]'));
+        controller.close();
+      } catch {
+        // Aborted meanwhile.
+      }
+    },
+  });
+}
+
+export interface TestGateway {
+  gateway: Gateway;
+  vault: Vault;
+  /** Calls that the scripted model got. */
+  calls: ModelCall[];
+  /** Faults of ours that the gateway logged: a test that expects none looks here. */
+  faults: unknown[];
+  /** A raw link to it, as a socket behind the bridge would have. */
+  link(options?: { scopes?: readonly Scope[]; socket?: boolean; principal?: string }): Link<string>;
+  /** A connected client that subscribes to everything, and the events that it got. */
+  client(options?: { events?: 'all' | 'own'; scopes?: readonly Scope[] }): Promise<{ client: GatewayClient; events: EventFrame[] }>;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+let databases = 0;
+
+/** The whole core in Node: memory links, fake-indexeddb, a scripted model as provider `test`, chosen by default. */
+export async function testGateway(
+  options: { model?: Script; clock?: Clock; silenceMs?: number; vault?: Vault; indexedDB?: IDBFactory; name?: string; useGuide?: boolean } = {},
+): Promise<TestGateway> {
+  const clock = options.clock ?? systemClock;
+  const name = options.name ?? `test-${++databases}`;
+  if (!options.vault) {
+    globalThis.indexedDB = options.indexedDB ?? new IDBFactory();
+    globalThis.IDBKeyRange = IDBKeyRange;
+  }
+  const vault = options.vault ?? (await openVault({ name, epoch: await takeEpoch(name), clock, onclosed: () => {} }));
+  const model = scriptedModel(options.model ?? script(['Hello', ' there']));
+  const faults: unknown[] = [];
+  const gateway = await createGateway({
+    vault,
+    clock,
+    fetch: model.fetch,
+    version: 'test',
+    localServers: [],
+    log: (_id, error) => faults.push(error),
+    ...(options.silenceMs === undefined ? {} : { silenceMs: options.silenceMs }),
+  });
+  const link: TestGateway['link'] = ({ scopes = SCOPES, socket = false, principal = 'owner' } = {}) => {
+    const [ours, theirs] = memoryPair<string>();
+    gateway.accept(theirs, { principal, scopes, challenged: false, socket });
+    return ours;
+  };
+  const client: TestGateway['client'] = async ({ events: subscription = 'all', scopes = SCOPES } = {}) => {
+    const events: EventFrame[] = [];
+    const inner = link({ scopes });
+    const tapped: Link<string> = {
+      ...inner,
+      send: (message) => inner.send(message),
+      close: (code, reason) => inner.close(code, reason),
+      receive: (handlers) =>
+        inner.receive({
+          ...handlers,
+          message(text) {
+            const frame = JSON.parse(text) as EventFrame;
+            if (frame.type === 'event') events.push(frame);
+            handlers.message(text);
+          },
+        }),
+    };
+    const connected = await GatewayClient.connect(tapped, { params: { clientName: 'test', events: subscription } });
+    return { client: connected, events };
+  };
+  if (!options.useGuide) {
+    const { client: setup } = await client();
+    await setup.call('config.patch', { patch: { providers: { test: { baseUrl: 'http://model.test/v1' } }, chat: { model: 'test/scripted' } } });
+    setup.close();
+  }
+  return {
+    gateway,
+    vault,
+    calls: model.calls,
+    faults,
+    link,
+    client,
+    [Symbol.asyncDispose]: () => gateway.close(),
+  };
+}
+
+/** Resolves when `condition` holds; fails after 5 s. */
+export async function until(condition: () => boolean | Promise<boolean>, what = 'the condition'): Promise<void> {
+  const end = Date.now() + 5_000;
+  while (!(await condition())) {
+    if (Date.now() > end) throw new Error(`${what} did not come about in 5 s`);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}

@@ -1,0 +1,93 @@
+import { Bm25, type Hit } from '../retrieval/bm25.ts';
+import type { FoundMessage, MessageSearch } from '../retrieval/message-search.ts';
+import type { MemoryRecord, MessageRecord } from '../vault.ts';
+import type { Article } from './docs.ts';
+import { searchDocs } from './library.ts';
+import { quote } from './render.ts';
+
+/** What the guide looks through beside the docs. */
+export interface GuideSources {
+  memories(): Promise<readonly MemoryRecord[]>;
+  /** Recent messages of all sessions, newest first. */
+  messages(): Promise<readonly MessageRecord[]>;
+}
+
+/** The least share of a question that a text must cover to be quoted. */
+const ENOUGH = { docs: 0.45, memory: 0.5, message: 0.6 };
+/** Another article is worth a mention when it comes this close to the best. */
+const NEAR = 0.6;
+
+const GREETING = /^(hi|hello|hey|hallo|hola|bonjour|ciao|good (morning|afternoon|evening|day)|greetings|yo|moin|servus|hi there|hello there|test|ping)[\s!.,?]*$/i;
+const THANKS = /^(thanks|thank you|thx|ty|danke|merci|great|ok|okay|cool|nice|perfect)[\s!.]*$/i;
+const IDENTITY = /^(who|what) are you\b|\bare you (an? )?(ai|bot|human|real|llm|language model|model|robot|chatgpt|person)\b|what can you do|^what is (this|perch)\b/i;
+const PERSONAL = /\b(my|mine|me|i|we|our|us)\b/i;
+
+export const STARTERS = ['How do I add a model?', 'How do I call Perch from a program?', 'Where is my data kept?'] as const;
+
+export const FOOTER = '*I am the built-in guide: I look things up and am no language model. Add a model in Settings for free conversation.*';
+
+const starters = (): string => STARTERS.map((starter) => `- ${starter}`).join('\n');
+const day = (at: number): string => new Date(at).toISOString().slice(0, 10);
+
+export const HELP = `I answer from Perch's docs, from what you asked me to remember and from your earlier chats. Beside questions I know:
+
+- \`/tools\`: what tools there are
+- \`/tool <name> {json}\`: runs one
+- "remember that …": keeps a fact
+- \`/help\`: this`;
+
+function greeting(): string {
+  return `Hello! I am Perch's built-in guide. I am no language model: I look things up in Perch's docs, in what you asked me to remember and in your earlier chats. Try one of these:
+
+${starters()}
+
+Or add a model in Settings, and talk freely.`;
+}
+
+function nothing(): string {
+  return `I found nothing on that in Perch's docs, in what you asked me to remember, or in your earlier chats. I only look things up; for a question like this, add a language model in Settings. What I can tell you, for instance:
+
+${starters()}`;
+}
+
+function article({ doc }: Hit<Article>, others: readonly Hit<Article>[]): string {
+  const more = others.length > 0 ? ` See also: ${others.map((hit) => hit.doc.title).join('; ')}.` : '';
+  return `${doc.text}\n\n*From Perch's docs: ${doc.title}.${more}*`;
+}
+
+function memory({ doc }: Hit<MemoryRecord>): string {
+  return `${quote(doc.text)}\n\n*From your memories, ${day(doc.createdAt)}.*`;
+}
+
+function message({ doc }: Hit<FoundMessage>): string {
+  return `${quote(doc.text)}\n\n*${doc.role === 'user' ? 'You' : 'The model'}, in the chat ${doc.sessionKey}, ${day(doc.timestamp)}.*`;
+}
+
+/** Looks a question up, and answers in Markdown with where each part came from. */
+export async function answer(question: string, sources: GuideSources, search: MessageSearch): Promise<string> {
+  if (GREETING.test(question) || question === '') return greeting();
+  if (THANKS.test(question)) return 'You are welcome.';
+  const docs = searchDocs(question, 4);
+  if (IDENTITY.test(question)) {
+    const id = /perch|this/i.test(question) ? 'what-is-perch' : 'guide';
+    const about = searchDocs('Perch guide what is', 50).find((hit) => hit.doc.id === id);
+    if (about) return article(about, []);
+  }
+  const [memories, messages] = await Promise.all([sources.memories(), sources.messages()]);
+  const found = Bm25.of(memories, ({ text }) => text).search(question, 3);
+  const remembered = found.filter((hit) => hit.coverage >= ENOUGH.memory);
+  const same = question.trim().toLowerCase();
+  // The question itself is among the messages, and so are earlier askings of it.
+  const others = search.search(messages, question, 20).filter(({ doc }) => doc.text.trim().toLowerCase() !== same && !/\?\s*$/.test(doc.text));
+  const said = others.filter((hit) => hit.coverage >= ENOUGH.message).slice(0, 2);
+  const [best, ...rest] = docs;
+  const fits = best !== undefined && best.coverage >= ENOUGH.docs;
+  const near = best ? rest.filter((hit) => hit.score >= best.score * NEAR).slice(0, 2) : [];
+
+  const own = Math.max(0, ...[...remembered, ...said].map((hit) => hit.coverage));
+  const ownFirst = own > 0 && (PERSONAL.test(question) || !fits || own > best.coverage);
+  const quotes = [...remembered.map(memory), ...said.map(message)];
+  if (ownFirst) return quotes.join('\n\n');
+  if (!fits) return nothing();
+  return [article(best, near), ...(remembered.length > 0 ? [`In your memories there is also:\n\n${remembered.map(memory).join('\n\n')}`] : [])].join('\n\n');
+}

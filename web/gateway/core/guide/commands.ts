@@ -1,0 +1,71 @@
+import type { ToolSpec } from '../providers/provider.ts';
+
+/** What a message asks of the guide beside an answer. */
+export type Command =
+  | { kind: 'help' }
+  | { kind: 'tools' }
+  | { kind: 'run'; tool: string; args: Record<string, unknown> }
+  /** A command that cannot be followed, and what to say about it. */
+  | { kind: 'refused'; why: string };
+
+const REMEMBER = /^(?:please\s+)?(?:remember|note)(?:\s+that|:)?\s+(\S[\s\S]*)$/i;
+const TIME = /^what(?:'s|’s| is)?\s+(?:the\s+)?(?:current\s+)?(?:time|date|day)(?:\s+is\s+it)?(?:\s+(?:now|today))?\s*\?*$/i;
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** A call as a person would type it, from the tool's schema. */
+export function exampleCall({ name, schema }: ToolSpec): string {
+  const properties = isObject(schema['properties']) ? schema['properties'] : {};
+  const required = Array.isArray(schema['required']) ? schema['required'] : [];
+  const args = Object.entries(properties).flatMap(([key, property]) => {
+    if (!required.includes(key)) return [];
+    const type = isObject(property) ? property['type'] : undefined;
+    return [[key, type === 'number' || type === 'integer' ? 1 : type === 'boolean' ? true : type === 'array' ? [] : '…'] as const];
+  });
+  return args.length === 0 ? `/tool ${name}` : `/tool ${name} ${JSON.stringify(Object.fromEntries(args))}`;
+}
+
+/** The tools as a list to read. */
+export function toolList(tools: readonly ToolSpec[]): string {
+  return tools.map((tool) => `- \`${exampleCall(tool)}\`: ${tool.description}`).join('\n');
+}
+
+function readTool(rest: string, tools: readonly ToolSpec[]): Command {
+  const [, name = '', json = ''] = /^(\S*)\s*([\s\S]*)$/.exec(rest) ?? [];
+  if (name === '') return { kind: 'refused', why: `Name a tool: \`/tool <name> {json}\`.\n\n${toolList(tools)}` };
+  const tool = tools.find((each) => each.name === name);
+  if (!tool) return { kind: 'refused', why: `There is no tool \`${name.replaceAll('`', '')}\` here. These can be run:\n\n${toolList(tools)}` };
+  let args: unknown;
+  try {
+    args = json.trim() === '' ? {} : JSON.parse(json);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    return { kind: 'refused', why: `What follows \`${name}\` is not JSON (${reason}). For example:\n\n\`${exampleCall(tool)}\`` };
+  }
+  if (!isObject(args)) return { kind: 'refused', why: `The arguments of \`${name}\` are a JSON object. For example:\n\n\`${exampleCall(tool)}\`` };
+  return { kind: 'run', tool: name, args };
+}
+
+/** Reads a message as a command; undefined where it is a question like any other. `tools` are those that may be run here. */
+export function readCommand(text: string, tools: readonly ToolSpec[]): Command | undefined {
+  const [, name, rest = ''] = /^\/([a-z]+)(?:\s+([\s\S]*))?$/i.exec(text) ?? [];
+  switch (name?.toLowerCase()) {
+    case undefined:
+      break;
+    case 'help':
+      return { kind: 'help' };
+    case 'tools':
+      return { kind: 'tools' };
+    case 'tool':
+      return tools.length === 0 ? { kind: 'refused', why: 'Tools cannot be run from here.' } : readTool(rest.trim(), tools);
+    default:
+      return { kind: 'refused', why: `There is no command \`/${name}\`. There are \`/help\`, \`/tools\` and \`/tool <name> {json}\`.` };
+  }
+  const has = (tool: string): boolean => tools.some((each) => each.name === tool);
+  const fact = REMEMBER.exec(text)?.[1];
+  if (fact && !fact.trim().endsWith('?') && has('memory_add')) return { kind: 'run', tool: 'memory_add', args: { text: fact.trim() } };
+  if (TIME.test(text) && has('current_time')) return { kind: 'run', tool: 'current_time', args: {} };
+  return undefined;
+}

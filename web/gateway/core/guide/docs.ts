@@ -1,0 +1,372 @@
+/** One article of the product's own documentation, as the guide quotes it. */
+export interface Article {
+  id: string;
+  title: string;
+  /** Markdown, short. */
+  text: string;
+  /** Words that people ask with and the text does not have. */
+  keywords?: string;
+}
+
+/** What the guide knows. Every statement is about what this build does; a test holds names of methods, tools and settings against the code. */
+export const articles: readonly Article[] = [
+  {
+    id: 'what-is-perch',
+    title: 'What Perch is',
+    keywords: 'about product purpose explain introduction overview gateway agent assistant',
+    text: `Perch is an agent gateway that lives in your browser. Its core runs in a background worker of a tab, and chats, memories and settings are kept in that browser's own database. A small Node program, the *bridge*, lends it what a browser lacks: an address on localhost where other programs can reach it.
+
+So you chat in the app, and your programs talk to the same agent through a WebSocket or any OpenAI client.`,
+  },
+  {
+    id: 'guide',
+    title: 'What the guide is',
+    keywords: 'who are you bot ai llm language model intelligence understand chatgpt',
+    text: `The guide is what answers until you choose a model. It is **not a language model**: it looks your question up in Perch's docs, in what you asked it to remember and in your earlier chats, and quotes what it finds with where it came from. It can also run tools: type \`/tools\` for the list.
+
+It works with no key, no network and no download. For free conversation, add a model in Settings.`,
+  },
+  {
+    id: 'first-steps',
+    title: 'First steps',
+    keywords: 'start begin getting started beginner tutorial do next onboarding',
+    text: `1. **Chat.** Write below and press Enter. The guide answers at once.
+2. **Add a model** in Settings, under Providers: a server on this machine, or any OpenAI-compatible service with its base URL and key.
+3. **Let it remember.** Say "remember that …"; ask about it later.
+4. **Call it from outside.** Start the bridge with \`npm start\` and paste the \`curl\` line that it prints.`,
+  },
+  {
+    id: 'add-model',
+    title: 'Adding a model',
+    keywords: 'connect configure setup use provider llm settings real model choose install',
+    text: `Open **Settings → Providers**. Model servers that run on this machine on their usual ports are found without being asked: Ollama, LM Studio, llama.cpp and vLLM. Anything else that speaks the OpenAI format is added with a **base URL** (up to and including \`/v1\`) and, where it wants one, an **API key**.
+
+Then choose the model in the chat. Models are named \`<provider>/<model_id>\`, for instance \`ollama/llama3.2\`.`,
+  },
+  {
+    id: 'ollama',
+    title: 'Using Ollama',
+    keywords: 'local llama offline model pull 11434',
+    text: `Start Ollama and fetch a model, for instance \`ollama pull llama3.2\`. Perch looks for it at \`http://127.0.0.1:11434/v1\` and lists its models under \`ollama/\`. If Ollama was started after the app, press refresh in Settings → Providers.
+
+Another host or port: add it as a provider with its base URL, for example \`http://127.0.0.1:11500/v1\`. No key is needed.`,
+  },
+  {
+    id: 'lm-studio',
+    title: 'Using LM Studio',
+    keywords: 'local lmstudio server cors 1234',
+    text: `In LM Studio load a model and start its local server. Perch finds it at \`http://127.0.0.1:1234/v1\` and lists its models under \`lmstudio/\`.
+
+Without the bridge the browser calls LM Studio itself, and then CORS has to be enabled in LM Studio's server settings.`,
+  },
+  {
+    id: 'llama-cpp',
+    title: 'Using llama.cpp',
+    keywords: 'local gguf llama-server llamacpp 8080',
+    text: `Start \`llama-server -m model.gguf\`. Perch finds it at \`http://127.0.0.1:8080/v1\` and lists the loaded model under \`llamacpp/\`. If it runs on another port, add that as a provider with its base URL.`,
+  },
+  {
+    id: 'vllm',
+    title: 'Using vLLM',
+    keywords: 'gpu server serve 8000 local',
+    text: `Start \`vllm serve <model>\`. Perch finds it at \`http://127.0.0.1:8000/v1\` and lists its models under \`vllm/\`. A server started with \`--api-key\` does not list its models without the key: add it in Settings → Providers with base URL and key.`,
+  },
+  {
+    id: 'hosted-models',
+    title: 'Using a hosted service with an API key',
+    keywords: 'openai openrouter groq mistral together deepseek anthropic cloud online token secret compatible api key base url',
+    text: `Any service with an OpenAI-compatible address works. In **Settings → Providers** give it a name, its **base URL** (for OpenAI \`https://api.openai.com/v1\`, for OpenRouter \`https://openrouter.ai/api/v1\`) and your **API key**. Its models then appear in the list.
+
+The key is encrypted in the browser's database, is sent to that provider's address only, and reads as \`***\` everywhere else.`,
+  },
+  {
+    id: 'provider-states',
+    title: 'What a provider\'s state means',
+    keywords: 'ready needs key unreachable error red offline status wrong 401 403 not working',
+    text: `- **ready**: it lists its models.
+- **needs key**: it answered 401 or 403. Add or correct the API key in Settings.
+- **unreachable**: nothing answered in time, or what answered is no model server. Is it running? Does the base URL end with \`/v1\`?
+
+Lists are kept for a minute; refresh asks again at once and looks for new servers on this machine.`,
+  },
+  {
+    id: 'default-model',
+    title: 'Choosing the default model',
+    keywords: 'switch change select setting preferred chat.model system prompt temperature',
+    text: `The setting \`chat.model\` holds the default, such as \`ollama/llama3.2\`; \`agents.<id>.model\` sets it for one agent. Without either, the guide answers. A single call can name another: \`model\` in \`chat.send\`.
+
+\`chat.systemPrompt\` is what a model is told first, and \`agents.<id>.temperature\` is its temperature.`,
+  },
+  {
+    id: 'not-in-list',
+    title: 'A local model server is not found',
+    keywords: 'missing discover detect troubleshooting does not appear cannot see port localhost cors private',
+    text: `Perch looks at four ports of this machine: 11434 (Ollama), 1234 (LM Studio), 8080 (llama.cpp) and 8000 (vLLM). Check that \`http://127.0.0.1:<port>/v1/models\` answers, then refresh in Settings → Providers. For another port or machine, add the server with its base URL.
+
+Without the bridge the browser makes the call, so the server must allow the app's origin (CORS). With the bridge running, calls go through it and CORS does not matter.`,
+  },
+  {
+    id: 'start',
+    title: 'Starting Perch with npm start',
+    keywords: 'run launch install command line bridge begin server node version requirements',
+    text: `In a checkout, with Node 20 or newer: \`npm start\`. The first time it installs, builds and finds or installs a Chromium; later it serves within seconds. It prints three lines: the app's address with a single-use code, the WebSocket address, and the base of \`/v1\` with a \`curl\` that works when pasted.
+
+Stop it with Ctrl+C. The app in an open tab keeps working without it.`,
+  },
+  {
+    id: 'bridge',
+    title: 'What the bridge is',
+    keywords: 'node process localhost 7333 egress why needed',
+    text: `The bridge is a small Node program on this machine, by default at \`http://127.0.0.1:7333\`. It serves the app, gives programs an address (\`/ws\` and \`/v1\`), starts a managed Chromium so that the gateway also runs with no tab open, and makes calls to model servers without the browser's limits.
+
+It checks origin, host, token and size, and passes bytes on. The gateway itself stays in the browser.`,
+  },
+  {
+    id: 'host-modes',
+    title: 'Where the gateway runs: --host auto, tab, headless',
+    keywords: 'host mode managed chromium no tab unattended background browser option flag',
+    text: `\`perch gateway run --host auto|tab|headless\` (in a checkout \`npm run -s perch -- gateway run --host …\`):
+
+- **auto** (default) and **headless**: the managed Chromium hosts the gateway whenever the bridge runs, so it serves with no tab open. Tabs are its clients.
+- **tab**: the worker of an open tab hosts it. With no tab open, callers are told that there is no gateway.
+
+Without a bridge the tab's own worker always hosts.`,
+  },
+  {
+    id: 'chromium',
+    title: 'Which browser the bridge uses',
+    keywords: 'chrome chromium edge path PERCH_CHROMIUM playwright find not found install',
+    text: `The bridge takes the browser that \`PERCH_CHROMIUM\` names, else Chrome, Chromium or Edge of the system, else Playwright's. If there is none it installs one, asking first on a terminal. It runs with a profile of its own, apart from your browsing, and goes away with the bridge.`,
+  },
+  {
+    id: 'linking',
+    title: 'Linking a tab to the bridge',
+    keywords: 'link code fragment address login sign in pair open expired connect app',
+    text: `The address that \`npm start\` prints carries a single-use code behind the \`#\`. The page trades it for a credential of its own and removes it from the address. The code lives ten minutes.
+
+Used up or expired? \`perch open\` (in a checkout \`npm run -s perch -- open\`) prints a new one. A tab that is not linked still works on its own, without the bridge.`,
+  },
+  {
+    id: 'token',
+    title: 'The access token',
+    keywords: 'auth authorization bearer password authentication credential 401 unauthorized where',
+    text: `Programs authenticate with a token: \`Authorization: Bearer <token>\` over HTTP, \`auth.token\` in \`connect\` over WebSocket. It is made at the first start and kept in a file that only you can read, in the platform's configuration directory under \`perch\`, or in \`PERCH_HOME\` where that is set.
+
+\`--auth-token\` sets one by hand, but then it shows in the process list; the file is safer. Repeated wrong tokens lock the guesser out for some minutes, never you.`,
+  },
+  {
+    id: 'curl',
+    title: 'Calling Perch with curl',
+    keywords: 'http api rest request example v1 completions outside program endpoint',
+    text: `With the bridge running:
+
+\`\`\`sh
+curl http://127.0.0.1:7333/v1/chat/completions \\
+  -H "Authorization: Bearer $TOKEN" \\
+  -H "Content-Type: application/json" \\
+  -d '{"model": "perch/main", "messages": [{"role": "user", "content": "Hello"}]}'
+\`\`\`
+
+Add \`"stream": true\` (and \`curl -N\`) for server-sent events that end with \`data: [DONE]\`. \`npm start\` prints such a line with your token's place filled in.`,
+  },
+  {
+    id: 'openai-package',
+    title: 'Using the openai package',
+    keywords: 'javascript typescript python sdk client library api program code base_url outside',
+    text: `\`\`\`js
+import OpenAI from 'openai';
+const client = new OpenAI({ baseURL: 'http://127.0.0.1:7333/v1', apiKey: process.env.PERCH_TOKEN });
+const stream = await client.chat.completions.create({
+  model: 'perch/main',
+  messages: [{ role: 'user', content: 'Hello' }],
+  stream: true,
+});
+for await (const chunk of stream) process.stdout.write(chunk.choices[0]?.delta?.content ?? '');
+\`\`\`
+
+Python is alike, with \`base_url\` and \`api_key\`.`,
+  },
+  {
+    id: 'http-models',
+    title: 'Model names over HTTP',
+    keywords: 'v1 models agent perch/main route direct passthrough parameter api list',
+    text: `\`perch/<agentId>\` (for instance \`perch/main\`) runs the agent, with its tools and system prompt. \`<provider>/<model_id>\` goes straight to that model with every parameter passed on (tools, response_format, stop, …), and tool calls come back to you. \`GET /v1/models\` lists both kinds.
+
+An agent call is stateless; the field \`user\` or the header \`x-perch-session\` names a session to continue.`,
+  },
+  {
+    id: 'http-errors',
+    title: 'HTTP errors',
+    keywords: 'status code 400 401 404 405 413 429 502 503 api failure json error object',
+    text: `Errors are \`{"error": {"message", "type", …}}\`: 400 \`invalid_request_error\`, 401 \`unauthorized\`, 403 \`forbidden\`, 404 \`not_found\` or \`model_not_found\`, 405, 413 for a body over 20 MB, 429 \`rate_limited\`, 502 \`api_error\` when the provider failed, 503 \`unavailable\` when no gateway runs. In a stream that has begun, the error is an object in the stream, before \`[DONE]\`.`,
+  },
+  {
+    id: 'websocket',
+    title: 'The WebSocket protocol',
+    keywords: 'ws rpc frames protocol 3 connect req res event socket client api seq',
+    text: `Frames are JSON. On \`ws://127.0.0.1:7333/ws\` the first request must be \`connect\`:
+
+\`\`\`json
+{"type":"req","id":"1","method":"connect","params":{"minProtocol":3,"maxProtocol":3,"clientName":"mine","auth":{"token":"…"}}}
+\`\`\`
+
+Answers are \`{"type":"res","id","ok","payload"|"error"}\`, pushes are \`{"type":"event","event","seq","payload"}\`. Then call \`health\`, \`chat.send\`, \`chat.abort\`, \`chat.history\`, \`sessions.list\` and the others.`,
+  },
+  {
+    id: 'chat-send',
+    title: 'Sending a message over WebSocket',
+    keywords: 'chat.send chat.delta chat.done chat.error stream events rpc idempotency attachments',
+    text: `\`chat.send\` takes \`message\` and optionally \`sessionId\`, \`agentId\` (both default to \`main\`), \`model\`, \`provider\`, \`systemPrompt\`, \`attachments\`, \`abortPrevious\`, \`temperature\` and \`idempotencyKey\`. The text arrives as \`chat.delta\` events, tools as \`chat.tool_call\` and \`chat.tool_result\`; exactly one \`chat.done\` or \`chat.error\` ends the run, and the response comes then.`,
+  },
+  {
+    id: 'chat-history',
+    title: 'Reading history and sessions over WebSocket',
+    keywords: 'chat.history sessions.list sessions.preview sessions.delete sessions.reset sessions.rename rpc path',
+    text: `\`sessions.list\` lists sessions, the newest first, each with a \`path\` like \`main/main.jsonl\`. \`chat.history\` with a \`sessionId\` gives its messages (200 by default, up to 1,000, and \`before\` for the page above). \`sessions.preview\`, \`sessions.rename\`, \`sessions.reset\` and \`sessions.delete\` take the \`path\`.`,
+  },
+  {
+    id: 'sessions',
+    title: 'Chats and sessions',
+    keywords: 'new conversation rename delete list switch history thread many',
+    text: `Each chat is a *session*. A new one is made by your first message in it, and its title comes from that message; you can rename or delete it in the list of chats. Sessions live in the gateway, so two tabs show the same ones, in step, and they are there after a reload.`,
+  },
+  {
+    id: 'stop',
+    title: 'Stopping a reply',
+    keywords: 'abort cancel halt interrupt esc button generation chat.abort',
+    text: `Press **Esc** or the stop button. The model's request is cancelled at once, tools under way are told to stop, and what had come so far is kept and marked as stopped. Over WebSocket it is \`chat.abort\` with the \`sessionId\`.
+
+Closing the tab or the connection does not stop a reply when the gateway runs elsewhere: it belongs to the session and goes on.`,
+  },
+  {
+    id: 'edit-retry',
+    title: 'Editing and retrying',
+    keywords: 'regenerate resend again branch change message redo chat.edit chat.resend earlier version',
+    text: `Retry answers your last message again, edit changes that message and answers anew. The earlier version is kept as a branch of the chat, not overwritten. Over WebSocket these are \`chat.resend\` and \`chat.edit\`.`,
+  },
+  {
+    id: 'queue',
+    title: 'Several messages at once',
+    keywords: 'queue busy wait parallel concurrent while running abortPrevious order',
+    text: `A session answers one message at a time. A message sent meanwhile waits for its turn, in order. With \`abortPrevious: true\` the reply under way is stopped first. Different sessions run side by side.`,
+  },
+  {
+    id: 'interrupted',
+    title: 'An interrupted reply',
+    keywords: 'crash closed browser died lost partial restart resume broken off killed',
+    text: `If the browser or the machine goes down while a reply is written, the text so far is kept and marked as interrupted, and you can send the message again. Your own messages and finished replies are on disk before they are acknowledged, so they are not lost.`,
+  },
+  {
+    id: 'provider-failure',
+    title: 'When a provider fails',
+    keywords: 'error timeout silent stalled broke off rate limit retry 429 500 cut garbage',
+    text: `Before the first word, Perch tries again twice after rate limits, server errors and network failures, and waits as long as the provider asks, up to 20 seconds. A provider that sends nothing for 60 seconds, breaks off or sends something unreadable ends the reply with an error that says so. What had come is kept, and you can retry.`,
+  },
+  {
+    id: 'offline',
+    title: 'Working offline',
+    keywords: 'no internet network bridge stopped airplane pwa cache without connection',
+    text: `Once opened, the app itself is stored by the browser and opens without network and without the bridge. The guide, your chats and the tools work offline; so does a model server on this machine that allows calls from the app.
+
+While the bridge hosts the gateway, chats are kept in its managed browser; a tab on its own, without the bridge, keeps its chats in your browser. These two are not merged yet.`,
+  },
+  {
+    id: 'install-app',
+    title: 'Installing the app',
+    keywords: 'pwa progressive web desktop home screen icon install standalone',
+    text: `Perch is a progressive web app: use your browser's "Install" entry in the address bar or menu, and it opens in a window of its own. It is the same app with the same data as in the tab of that browser.`,
+  },
+  {
+    id: 'update',
+    title: 'Updates of the app',
+    keywords: 'new version upgrade reload prompt release refresh stale build',
+    text: `When a newer build is served, the app asks before it switches. Accepting reloads all its tabs together; the gateway first finishes the replies under way (up to 30 seconds) and hands its data over to the new build.`,
+  },
+  {
+    id: 'privacy',
+    title: 'Where your data is, and who sees it',
+    keywords: 'privacy data storage location indexeddb local security telemetry cloud safe account track stored',
+    text: `Chats, memories and settings are in the browser's own database (IndexedDB) on this machine: in your browser, or in the bridge's managed browser when that hosts the gateway. There is no account and no server of ours.
+
+What you write to a model goes to the provider of that model and nowhere else. With the guide or a local server, nothing leaves the machine.`,
+  },
+  {
+    id: 'secrets',
+    title: 'How API keys are kept',
+    keywords: 'secret key encrypted safe password store security stars ***',
+    text: `Keys are encrypted in the browser's database, with a key that cannot be exported from it. They are sent only to the provider they belong to, and read as \`***\` in the settings and over the API. Writing \`***\` back keeps the stored key.`,
+  },
+  {
+    id: 'memory',
+    title: 'Letting Perch remember',
+    keywords: 'remember memory forget fact note preference recall store save personal learn',
+    text: `Say "remember that …" to the guide, and it stores the fact. Ask about it later, and it quotes it. Models with tools can do the same, by \`memory_add\`, \`memory_search\`, \`memory_update_preference\`, \`memory_stats\` and \`memory_forget\`.
+
+By hand: \`/tool memory_search {"query": "dog"}\` finds memories with their ids, \`/tool memory_forget {"id": "…"}\` removes one.`,
+  },
+  {
+    id: 'tools',
+    title: 'Tools, and running one by hand',
+    keywords: '/tool /tools command slash function call json run execute catalog',
+    text: `Tools are what agents can do beside talking. With the guide you run one by \`/tool <name> {json}\`, for instance \`/tool docs_search {"query": "offline"}\` or \`/tool current_time\`. \`/tools\` lists them. Models that support tools call them on their own.
+
+Over WebSocket, \`tools.list\` gives the names and \`tools.catalog\` the JSON Schemas.`,
+  },
+  {
+    id: 'search-chats',
+    title: 'Finding something in earlier chats',
+    keywords: 'search find history past messages earlier session_search look up old conversation',
+    text: `Ask the guide with the words that you remember: it looks through recent messages of all chats and quotes them with chat and date. By hand it is \`/tool session_search {"query": "…"}\`.`,
+  },
+  {
+    id: 'agents',
+    title: 'Agents',
+    keywords: 'agent main persona several configure system prompt agentId',
+    text: `An agent is a name with a model, a system prompt and a temperature. \`main\` always exists. Others are entries under \`agents\` in the configuration, and are called by \`agentId\` over WebSocket or as the model \`perch/<agentId>\` over HTTP. Each has its own sessions.`,
+  },
+  {
+    id: 'configuration',
+    title: 'Configuration over the API',
+    keywords: 'config.get config.set config.patch settings json file hash key dotted',
+    text: `\`config.get\` reads the whole configuration or one dotted key, \`config.set\` changes one entry, \`config.patch\` merges a JSON merge patch, where null deletes. A change is checked as a whole before anything is stored. For instance, a provider: \`config.set\` with key \`providers.mine\` and value \`{"baseUrl": "http://127.0.0.1:9000/v1"}\`.`,
+  },
+  {
+    id: 'attachments',
+    title: 'Attachments',
+    keywords: 'file image picture upload photo document size limit vision paste drop',
+    text: `A message may carry files: 16 MB each, images 6 MB, 18 MB together. Pictures go to models that see; of text files the text is sent along. One that is too large or cannot be decoded is refused, never dropped in silence. The guide cannot read attachments.`,
+  },
+  {
+    id: 'keyboard',
+    title: 'Keyboard',
+    keywords: 'shortcut key enter newline hotkey esc',
+    text: `**Enter** sends, **Shift+Enter** starts a new line. **Esc** stops the reply under way.`,
+  },
+  {
+    id: 'connection',
+    title: 'The connection pill',
+    keywords: 'disconnected reconnect offline amber status retry connection lost gateway indicator',
+    text: `The pill shows how the page reaches the gateway. When the connection is lost it tries again by itself, with growing pauses, and you can retry at once. After reconnecting, the page reads what it missed, and a reply that went on meanwhile continues to stream.`,
+  },
+  {
+    id: 'port-taken',
+    title: 'The port is taken',
+    keywords: 'EADDRINUSE address in use 7333 another port already running bind --port',
+    text: `If something else listens on port 7333, the bridge says what holds it and stops; it never moves to another port by itself, as another address would be another database for the browser. Stop the other program, or choose one with \`perch gateway run --port <n>\`.`,
+  },
+  {
+    id: 'expose',
+    title: 'Reaching Perch from other machines',
+    keywords: 'lan network remote bind expose 0.0.0.0 phone server public access',
+    text: `By default the bridge listens on this machine only. A \`--bind\` to another address is refused unless you also pass \`--expose\`, as whoever has the token could then use your gateway from the network.`,
+  },
+  {
+    id: 'no-answer',
+    title: 'Troubleshooting',
+    keywords: 'problem broken help not working fix stuck nothing happens debug',
+    text: `- **No answer from a model:** Settings → Providers shows each provider's state and its last error.
+- **401 over HTTP or AUTH_REQUIRED:** the token is missing or wrong.
+- **503 or close code 1013:** no gateway runs; open the app (\`--host tab\`) or let the bridge start its browser.
+- **Storage is full:** delete chats or free disk space; nothing half-written is kept.`,
+  },
+];

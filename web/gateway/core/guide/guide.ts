@@ -1,0 +1,124 @@
+import type { ModelEntry } from '#shared/rpc/records.ts';
+import type { Clock } from '../clock.ts';
+import type { ModelEvent, ModelMessage, ModelRequest, Provider, ToolSpec } from '../providers/provider.ts';
+import { pause } from '../providers/watchdog.ts';
+import { MessageSearch } from '../retrieval/message-search.ts';
+import { answer, FOOTER, type GuideSources, HELP } from './answer.ts';
+import { readCommand, toolList } from './commands.ts';
+import { pieces } from './pieces.ts';
+import { renderResult } from './render.ts';
+
+/** Between two pieces, so that an answer reads as it comes instead of jumping in. */
+const PACE_MS = 6;
+
+export interface GuideOptions {
+  clock: Clock;
+  sources: GuideSources;
+  /** All tools there are, to tell "not here" from "not at all"; those of the request may be run. */
+  tools?: () => readonly ToolSpec[];
+  /** Milliseconds between pieces, at most 8; 0 switches pacing off. */
+  paceMs?: number;
+}
+
+/**
+ * The provider that is always there (design.md, "No model, no dead end"): answers by retrieval from the product's docs, memories and earlier
+ * messages, and asks for tools by `/tool name {json}`. It runs only tools that the request offers, and says that it is no model. The same
+ * question over the same data gives the same answer.
+ */
+export class GuideProvider implements Provider {
+  readonly id = 'guide';
+  readonly name = 'Guide';
+  readonly #clock: Clock;
+  readonly #sources: GuideSources;
+  readonly #tools: () => readonly ToolSpec[];
+  readonly #paceMs: number;
+  readonly #search = new MessageSearch();
+
+  constructor({ clock, sources, tools = () => [], paceMs = PACE_MS }: GuideOptions) {
+    this.#clock = clock;
+    this.#sources = sources;
+    this.#tools = tools;
+    this.#paceMs = Math.min(8, paceMs);
+  }
+
+  models(): Promise<ModelEntry[]> {
+    return Promise.resolve([
+      {
+        key: 'guide/guide',
+        provider: 'guide',
+        model_id: 'guide',
+        display_name: 'Guide (no model)',
+        max_tokens: null,
+        context_window: null,
+        supports_tools: true,
+        supports_vision: false,
+        supports_thinking: false,
+        cost_per_1m_input: 0,
+        cost_per_1m_output: 0,
+      },
+    ]);
+  }
+
+  async *stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
+    signal.throwIfAborted();
+    const reply = await this.#reply(request);
+    signal.throwIfAborted();
+    if (typeof reply !== 'string') {
+      yield reply;
+      yield { type: 'finish', reason: 'tool_calls' };
+      return;
+    }
+    for (const text of pieces(reply)) {
+      yield { type: 'text', text };
+      if (this.#paceMs > 0) await pause(this.#clock, this.#paceMs, signal);
+      signal.throwIfAborted();
+    }
+    yield { type: 'finish', reason: 'stop' };
+  }
+
+  async #reply({ messages, tools = [] }: ModelRequest): Promise<string | Extract<ModelEvent, { type: 'tool_call' }>> {
+    const results = trailingResults(messages);
+    if (results.length > 0) return results.map(renderResult).join('\n\n');
+    const last = messages.findLast(({ role }) => role === 'user');
+    const question = last ? textOf(last).trim() : '';
+    const command = readCommand(question, tools);
+    switch (command?.kind) {
+      case 'help':
+        return HELP;
+      case 'tools':
+        return this.#listTools(tools);
+      case 'refused':
+        return command.why;
+      case 'run':
+        return { type: 'tool_call', call: { id: `call_${crypto.randomUUID().replaceAll('-', '').slice(0, 24)}`, tool: command.tool, args: command.args } };
+      case undefined: {
+        const attached = last !== undefined && typeof last.content !== 'string' && last.content.some((part) => part.type !== 'text');
+        const text = await answer(question, this.#sources, this.#search);
+        const noted = attached ? `I cannot read attachments; a model that sees can.\n\n${text}` : text;
+        // Said once, in a chat's first answer; a greeting says it itself.
+        const first = !messages.some(({ role }) => role === 'assistant');
+        return first && !/language model/.test(noted) ? `${noted}\n\n${FOOTER}` : noted;
+      }
+    }
+  }
+
+  #listTools(offered: readonly ToolSpec[]): string {
+    if (offered.length > 0) return `These tools can be run by \`/tool <name> {json}\`:\n\n${toolList(offered)}`;
+    const all = this.#tools();
+    return all.length > 0 ? `Tools cannot be run from here. In the app there are: ${all.map(({ name }) => `\`${name}\``).join(', ')}.` : 'There are no tools here.';
+  }
+}
+
+function textOf({ content }: ModelMessage): string {
+  return typeof content === 'string' ? content : content.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n');
+}
+
+/** The results that the conversation ends with: what the guide asked for has been done. */
+function trailingResults(messages: readonly ModelMessage[]): { tool: string; content: string }[] {
+  const from = messages.findLastIndex(({ role }) => role !== 'tool') + 1;
+  const calls = messages.flatMap(({ toolCalls = [] }) => toolCalls);
+  return messages.slice(from).map((message) => ({
+    tool: message.name ?? calls.find(({ id }) => id === message.toolCallId)?.tool ?? 'tool',
+    content: textOf(message),
+  }));
+}

@@ -1,0 +1,63 @@
+/** A tool's result as the guide received it. */
+export interface ToolResult {
+  tool: string;
+  /** JSON, or plain text. */
+  content: string;
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function parse(content: string): unknown {
+  try {
+    return JSON.parse(content);
+  } catch {
+    return content;
+  }
+}
+
+/** A code block whose fence is longer than any in the text. */
+export function codeBlock(text: string, language = ''): string {
+  const longest = Math.max(2, ...(text.match(/`+/g) ?? []).map((run) => run.length));
+  const fence = '`'.repeat(longest + 1);
+  return `${fence}${language}\n${text}\n${fence}`;
+}
+
+/** A text as a Markdown quotation, cut to `limit` characters. */
+export function quote(text: string, limit = 400): string {
+  const cut = text.length > limit ? `${text.slice(0, limit).trimEnd()}…` : text;
+  return cut
+    .trim()
+    .split('\n')
+    .map((line) => `> ${line}`)
+    .join('\n');
+}
+
+function item(value: Record<string, unknown>): string | undefined {
+  const { title, text, id, ...rest } = value;
+  if (typeof text !== 'string') return undefined;
+  const facts = Object.entries({ ...rest, ...(id === undefined ? {} : { id }) })
+    .filter(([, each]) => typeof each === 'string' || typeof each === 'number')
+    .map(([key, each]) => `${key} \`${String(each).replaceAll('`', '')}\``)
+    .join(', ');
+  return `${typeof title === 'string' ? `**${title}**\n\n` : ''}${quote(text)}${facts ? `\n\n${facts}` : ''}`;
+}
+
+/** A result in Markdown: lists of found texts as quotations, everything else as the JSON it is. */
+export function renderResult({ tool, content }: ToolResult): string {
+  const value = parse(content);
+  if (typeof value === 'string') return value.trim() === '' ? `\`${tool}\` ran and had nothing to say.` : `\`${tool}\` says:\n\n${codeBlock(value)}`;
+  if (isObject(value) && typeof value['error'] === 'string') return `\`${tool}\` failed: ${value['error']}`;
+  if (isObject(value)) {
+    if (tool === 'memory_add' && typeof value['text'] === 'string') return `Noted. I will find it again when you ask:\n\n${quote(value['text'])}`;
+    if (tool === 'current_time' && typeof value['local'] === 'string') return `It is ${value['local']} (${String(value['timeZone'])}).`;
+    const results = value['results'];
+    if (Array.isArray(results)) {
+      if (results.length === 0) return `\`${tool}\` found nothing.`;
+      const items = results.map((each) => (isObject(each) ? item(each) : undefined));
+      if (items.every((each) => each !== undefined)) return `\`${tool}\` found ${results.length}:\n\n${items.join('\n\n')}`;
+    }
+  }
+  return `\`${tool}\` answers:\n\n${codeBlock(JSON.stringify(value, null, 2), 'json')}`;
+}

@@ -1,0 +1,81 @@
+import { RpcError } from '#shared/rpc/errors.ts';
+import type { ToolCall } from '#shared/rpc/records.ts';
+import { z } from '#shared/rpc/zod.ts';
+import type { Agent } from '../agents.ts';
+import type { ToolSpec } from '../providers/provider.ts';
+
+/** Where a call comes from. */
+export interface ToolContext {
+  agentId: string;
+  /** Null in a stateless call. */
+  sessionKey: string | null;
+  principal: string;
+  signal: AbortSignal;
+}
+
+/** A tool that agents can use. */
+export interface Tool extends ToolSpec {
+  /** `core`, `memory`, `office`, `bridge`, `mcp:<server>` (decisions, "Cron, tools …"). */
+  source: string;
+  /** Throws `INVALID_PARAMS` for arguments that do not fit, else what the tool throws. */
+  run(args: Record<string, unknown>, context: ToolContext): Promise<unknown>;
+}
+
+/** A tool from a Zod schema of its arguments: validated before `run`, and shown to models as JSON Schema. */
+export function defineTool<P extends z.ZodObject>(tool: {
+  name: string;
+  description: string;
+  source: string;
+  params: P;
+  run(args: z.output<P>, context: ToolContext): Promise<unknown> | unknown;
+}): Tool {
+  const { $schema: _, ...schema } = z.toJSONSchema(tool.params, { io: 'input' });
+  return {
+    name: tool.name,
+    description: tool.description,
+    source: tool.source,
+    schema,
+    async run(args, context) {
+      const parsed = tool.params.safeParse(args);
+      if (!parsed.success) throw new RpcError('INVALID_PARAMS', `The arguments of ${tool.name} do not fit: ${problems(parsed.error)}`);
+      return tool.run(parsed.data, context);
+    },
+  };
+}
+
+function problems(error: z.ZodError): string {
+  return error.issues.map((issue) => (issue.path.length > 0 ? `${issue.path.join('.')}: ${issue.message}` : issue.message)).join('; ');
+}
+
+/** The tools there are, by name. */
+export class ToolRegistry {
+  readonly #tools = new Map<string, Tool>();
+
+  /** Throws `ALREADY_EXISTS` for a name that is taken. */
+  register(tool: Tool): void {
+    if (this.#tools.has(tool.name)) throw new RpcError('ALREADY_EXISTS', `There is a tool ${tool.name} already`);
+    this.#tools.set(tool.name, tool);
+  }
+
+  unregister(name: string): boolean {
+    return this.#tools.delete(name);
+  }
+
+  /** All of them, by name. */
+  list(): Tool[] {
+    return [...this.#tools.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
+  }
+
+  /** What an agent's model is offered. */
+  specs(_agent: Agent): ToolSpec[] {
+    return this.list().map(({ name, description, schema }) => ({ name, description, schema }));
+  }
+
+  /** Runs a call. Throws `NOT_FOUND` for an unknown name, `INVALID_PARAMS` for arguments that do not fit, and at once when `signal` fires. */
+  async run(call: Pick<ToolCall, 'tool' | 'args'>, context: ToolContext): Promise<unknown> {
+    const tool = this.#tools.get(call.tool);
+    if (!tool) throw new RpcError('NOT_FOUND', `There is no tool ${call.tool}. There are: ${this.list().map(({ name }) => name).join(', ')}`);
+    context.signal.throwIfAborted();
+    return tool.run(call.args, context);
+  }
+}

@@ -1,0 +1,35 @@
+import { OwnershipLost } from '../core/vault.ts';
+import { Database } from './database.ts';
+import type { WriteTransaction } from './schema.ts';
+
+/**
+ * Makes the caller the owner of the data (design.md, "One writer"): resolves with an epoch, in strict durability,
+ * that is higher than every earlier one; vaults opened with an earlier one can write no more. Rejects with `VaultTooNew`.
+ */
+export async function takeEpoch(name: string, options: { onblocked?: () => void } = {}): Promise<number> {
+  const database = new Database({ name, onblocked: options.onblocked });
+  try {
+    return await database.write(['local'], 'strict', async (tx) => {
+      // The wall clock keeps epochs apart where the data was cleared in between, and counting began anew.
+      const value = Math.max(((await ownerOf(tx)) ?? 0) + 1, Date.now());
+      await tx.objectStore('local').put({ name: 'epoch', value });
+      return value;
+    });
+  } finally {
+    await database.close();
+  }
+}
+
+/** Within a transaction over `local`: throws `OwnershipLost` unless `epoch` is still the owner's. */
+export async function checkEpoch(tx: WriteTransaction, epoch: number): Promise<void> {
+  const owner = await ownerOf(tx);
+  if (owner === epoch) return;
+  if (owner !== undefined) throw new OwnershipLost('Another worker owns the data now; nothing of this was stored');
+  // The browser cleared the data under us. We are the owner still, and say so to whoever comes later.
+  await tx.objectStore('local').put({ name: 'epoch', value: epoch });
+}
+
+async function ownerOf(tx: WriteTransaction): Promise<number | undefined> {
+  const row = await tx.objectStore('local').get('epoch');
+  return row?.name === 'epoch' ? row.value : undefined;
+}

@@ -1,0 +1,43 @@
+import type { HistoryMessage } from '#shared/rpc/records.ts';
+import type { MessageRecord, SessionRecord } from '../core/vault.ts';
+
+const PREVIEW_LENGTH = 160;
+const encoder = new TextEncoder();
+
+/** A message as the outside sees it, without what is only the vault's. */
+export function toHistoryMessage(record: MessageRecord): HistoryMessage {
+  const { sessionKey: _session, depth: _depth, runId: _run, ...message } = record;
+  return message;
+}
+
+/** Bytes of the message's line in the session's JSONL export. */
+export const exportBytes = (record: MessageRecord): number => encoder.encode(`${JSON.stringify(toHistoryMessage(record))}\n`).length;
+
+/** The first 160 characters of the message's text on one line; empty where it has no text. */
+export function previewOf({ content }: Pick<MessageRecord, 'content'>): string {
+  const text = typeof content === 'string' ? content : content.map((part) => (part.type === 'text' ? part.text : '')).join(' ');
+  // Cut before collapsing white space as well: a message may have half a million characters.
+  const line = text
+    .slice(0, PREVIEW_LENGTH * 20)
+    .replace(/\s+/gu, ' ')
+    .trim();
+  return [...line.slice(0, PREVIEW_LENGTH * 2)].slice(0, PREVIEW_LENGTH).join('');
+}
+
+/** The session after `messages` were added to it: count and size cover every branch, as the export does. */
+export function withMessages(session: SessionRecord, messages: readonly MessageRecord[]): SessionRecord {
+  return {
+    ...session,
+    messageCount: session.messageCount + messages.length,
+    size: messages.reduce((sum, message) => sum + exportBytes(message), session.size),
+  };
+}
+
+/** The session with its head at `message`, whose text becomes the preview where there is one that is no tool's result. */
+export function withHead(session: SessionRecord, message: MessageRecord): SessionRecord {
+  const preview = message.role === 'tool' ? '' : previewOf(message);
+  return { ...session, headId: message.id, preview: preview || session.preview };
+}
+
+/** The session with nothing in it. */
+export const emptied = (session: SessionRecord): SessionRecord => ({ ...session, messageCount: 0, size: 0, preview: '', headId: null });

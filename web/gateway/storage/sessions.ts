@@ -1,0 +1,65 @@
+import type { SessionRecord, Vault } from '../core/vault.ts';
+import { emptied } from './session-totals.ts';
+import type { StoreName } from './schema.ts';
+import type { Transactions, Write } from './transaction.ts';
+
+const CONTENT: StoreName[] = ['sessions', 'messages', 'runs', 'partials'];
+
+/** The sessions' entries. */
+export function sessionStore({ clock, transactions }: { clock: { now(): number }; transactions: Transactions }): Vault['sessions'] {
+  return {
+    /** The one changed last comes first. */
+    async list() {
+      const all = await transactions.read(['sessions'], (tx) => tx.objectStore('sessions').getAll());
+      return all.sort((a, b) => b.updatedAt - a.updatedAt);
+    },
+
+    get: (key) => transactions.read(['sessions'], (tx) => tx.objectStore('sessions').get(key)),
+
+    update: (key, change) =>
+      transactions.write(['sessions'], async ({ tx, put }) => {
+        const session = await tx.objectStore('sessions').get(key);
+        if (!session) return undefined;
+        const updated: SessionRecord = { ...session, ...change, key, agentId: session.agentId, sessionId: session.sessionId };
+        await put('sessions', key, updated);
+        return updated;
+      }),
+
+    remove: (key) =>
+      transactions.write(CONTENT, async (write) => {
+        if ((await write.tx.objectStore('sessions').getKey(key)) === undefined) return false;
+        await Promise.all([removeContent(write, key), write.remove('sessions', key)]);
+        return true;
+      }),
+
+    clear: (key) =>
+      transactions.write(CONTENT, async (write) => {
+        const session = await write.tx.objectStore('sessions').get(key);
+        if (!session) return false;
+        await Promise.all([removeContent(write, key), write.put('sessions', key, { ...emptied(session), updatedAt: clock.now() })]);
+        return true;
+      }),
+  };
+}
+
+/**
+ * Removes the messages, the runs that ended, and what those under way have written. Of the latter the run itself stays
+ * until the next removal, so that its end can still be stored.
+ */
+async function removeContent({ tx, remove }: Write, key: string): Promise<void> {
+  const [messages, runs] = await Promise.all([
+    tx
+      .objectStore('messages')
+      .index('branch')
+      .getAllKeys(IDBKeyRange.bound([key], [key, []])),
+    tx.objectStore('runs').index('session').getAll(key),
+  ]);
+  await Promise.all([
+    ...messages.map((id) => remove('messages', id)),
+    ...runs.map((run) => (run.endedAt === undefined ? forgetPartial(tx, run.id) : remove('runs', run.id))),
+  ]);
+}
+
+async function forgetPartial(tx: Write['tx'], runId: string): Promise<void> {
+  await tx.objectStore('partials').delete(runId);
+}

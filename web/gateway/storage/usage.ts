@@ -1,0 +1,63 @@
+import type { Clock } from '../core/clock.ts';
+import { OwnershipLost, type UsageRecord, type Vault } from '../core/vault.ts';
+import type { Transactions } from './transaction.ts';
+
+/** Milliseconds that a record waits at most for others to be committed with. */
+const GROUP_MS = 50;
+/** Records kept in memory while the database takes none (no room left, say); beyond that the oldest are given up. */
+const KEPT = 10_000;
+
+export interface UsageDeps {
+  clock: Clock;
+  transactions: Transactions;
+  /** A group could not be stored; it is tried again with the next one, unless another owner took over. */
+  onfault: (error: unknown) => void;
+}
+
+/** What calls cost, committed in groups: one transaction for all that came within 50 ms. */
+export class UsageLog {
+  readonly #deps: UsageDeps;
+  #waiting: UsageRecord[] = [];
+  #cancelTimer: (() => void) | undefined;
+  #flushing: Promise<void> = Promise.resolve();
+
+  constructor(deps: UsageDeps) {
+    this.#deps = deps;
+  }
+
+  readonly store: Vault['usage'] = {
+    add: (record) => {
+      this.#waiting.push(record);
+      this.#cancelTimer ??= this.#deps.clock.after(GROUP_MS, () => void this.flush());
+    },
+
+    /** Oldest first, those included that wait for their group. */
+    since: async (at) => {
+      await this.flush();
+      return this.#deps.transactions.read(['usage'], (tx) => tx.objectStore('usage').index('at').getAll(IDBKeyRange.lowerBound(at)));
+    },
+  };
+
+  /** Stores what waits. Never rejects: what goes wrong is told to `onfault`. */
+  flush(): Promise<void> {
+    this.#cancelTimer?.();
+    this.#cancelTimer = undefined;
+    this.#flushing = this.#flushing.then(() => this.#commit());
+    return this.#flushing;
+  }
+
+  async #commit(): Promise<void> {
+    const group = this.#waiting.splice(0);
+    if (group.length === 0) return;
+    try {
+      await this.#deps.transactions.write(
+        ['usage'],
+        ({ put }) => Promise.all(group.map((record) => put('usage', record.id, record))),
+        'relaxed',
+      );
+    } catch (error) {
+      if (!(error instanceof OwnershipLost)) this.#waiting = [...group, ...this.#waiting].slice(-KEPT);
+      this.#deps.onfault(error);
+    }
+  }
+}

@@ -1,0 +1,30 @@
+import type { HistoryMessage } from '#shared/rpc/records.ts';
+
+/**
+ * Puts a page that was just read (the newest messages of the active branch) in the place of what was shown: messages above it stay, where
+ * the page joins on to them. The second value says whether it did.
+ */
+export function joined(shown: readonly HistoryMessage[], page: readonly HistoryMessage[]): { messages: HistoryMessage[]; kept: boolean } {
+  const first = page[0];
+  const at = first ? shown.findIndex((message) => message.id === first.id) : -1;
+  return at > 0 ? { messages: [...shown.slice(0, at), ...page], kept: true } : { messages: [...page], kept: at === 0 };
+}
+
+/** Adds a message that hangs at `parentId`; null where its parent is not shown, so that the branch must be read again. */
+export function placed(shown: readonly HistoryMessage[], message: HistoryMessage, parentId: string | null): HistoryMessage[] | null {
+  if (shown.some(({ id }) => id === message.id)) return [...shown];
+  if (parentId === null) return [message];
+  const at = shown.findLastIndex(({ id }) => id === parentId);
+  return at < 0 ? null : [...shown.slice(0, at + 1), message];
+}
+
+/** The messages up to the last one of the person: what a new reply is put under. */
+export function answered(shown: readonly HistoryMessage[]): HistoryMessage[] {
+  return shown.slice(0, shown.findLastIndex(({ role }) => role === 'user') + 1);
+}
+
+/** A text as the gateway stores it, to find a message that was sent among those that were stored (decisions, "Chat": sanitize). */
+export function asStored(text: string): string {
+  // eslint-disable-next-line no-control-regex
+  return text.replaceAll('\r\n', '\n').normalize('NFC').replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, '').trim();
+}

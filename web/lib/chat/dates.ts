@@ -1,0 +1,31 @@
+const DAY = 86_400_000;
+
+function startOfDay(time: number): number {
+  const date = new Date(time);
+  date.setHours(0, 0, 0, 0);
+  return date.getTime();
+}
+
+/** The heading that a session of this time stands under, seen at `now`. */
+export function dayGroup(time: number, now: number): string {
+  const days = Math.round((startOfDay(now) - startOfDay(time)) / DAY);
+  if (days <= 0) return 'Today';
+  if (days === 1) return 'Yesterday';
+  if (days < 7) return 'Past week';
+  if (days < 30) return 'Past month';
+  const date = new Date(time);
+  const sameYear = date.getFullYear() === new Date(now).getFullYear();
+  return date.toLocaleDateString('en', sameYear ? { month: 'long' } : { month: 'long', year: 'numeric' });
+}
+
+/** Groups a list that is sorted by time, newest first, under its headings. */
+export function byDay<T extends { updatedAt: number }>(list: readonly T[], now: number): { heading: string; entries: T[] }[] {
+  const groups: { heading: string; entries: T[] }[] = [];
+  for (const entry of list) {
+    const heading = dayGroup(entry.updatedAt, now);
+    const last = groups.at(-1);
+    if (last?.heading === heading) last.entries.push(entry);
+    else groups.push({ heading, entries: [entry] });
+  }
+  return groups;
+}

@@ -1,0 +1,108 @@
+import type { HistoryMessage, Usage } from '#shared/rpc/records.ts';
+
+/** A tool that a reply used. `result` is what the gateway stored: text, often JSON. */
+export interface ToolUse {
+  id: string;
+  tool: string;
+  args: Record<string, unknown>;
+  result: string | null;
+  state: 'running' | 'done' | 'error';
+}
+
+export type Segment = { kind: 'text'; text: string } | { kind: 'tool'; use: ToolUse };
+
+export interface UserItem {
+  kind: 'user';
+  key: string;
+  message: HistoryMessage;
+}
+
+/** One reply: all that came between two messages of the person. */
+export interface ReplyItem {
+  kind: 'reply';
+  key: string;
+  segments: Segment[];
+  timestamp: number;
+  end: 'done' | 'aborted' | 'interrupted' | 'failed';
+  model?: string | undefined;
+  usage?: Usage | undefined;
+  error?: { code: string; message: string } | undefined;
+}
+
+/** What the list of a chat shows, top to bottom. */
+export type Item = UserItem | ReplyItem;
+
+/** The text of a message without its pictures and files. */
+export function textOf(content: HistoryMessage['content']): string {
+  return typeof content === 'string' ? content : content.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n');
+}
+
+/** The text of a reply, as it is copied. */
+export function replyText(segments: readonly Segment[]): string {
+  return segments.flatMap((segment) => (segment.kind === 'text' && segment.text !== '' ? [segment.text] : [])).join('\n\n');
+}
+
+/**
+ * Groups the messages of a branch into items. `keys` gives the key of a reply that was seen while it streamed, by the id of its last
+ * message, so that what is on screen stays in place when the run ends.
+ */
+export function itemsOf(messages: readonly HistoryMessage[], keys: ReadonlyMap<string, string> = new Map()): Item[] {
+  const items: Item[] = [];
+  let group: HistoryMessage[] = [];
+  const flush = (): void => {
+    const last = group.at(-1);
+    if (last) items.push(replyOf(group, keys.get(last.id) ?? last.id));
+    group = [];
+  };
+  for (const message of messages) {
+    if (message.role === 'system') continue;
+    if (message.role === 'user') {
+      flush();
+      items.push({ kind: 'user', key: message.id, message });
+    } else {
+      group.push(message);
+      // A reply cut short ends its group: what follows without a message of the person is another try.
+      if (message.aborted || message.interrupted || message.error) flush();
+    }
+  }
+  flush();
+  return items;
+}
+
+function replyOf(group: readonly HistoryMessage[], key: string): ReplyItem {
+  const segments: Segment[] = [];
+  const uses = new Map<string, ToolUse>();
+  for (const message of group) {
+    if (message.role === 'tool') {
+      const use = uses.get(message.toolCallId ?? '');
+      const result = textOf(message.content);
+      const failed = isFailure(result);
+      if (use) Object.assign(use, { result, state: failed ? 'error' : 'done' });
+      else segments.push({ kind: 'tool', use: { id: message.id, tool: message.name ?? 'tool', args: {}, result, state: failed ? 'error' : 'done' } });
+      continue;
+    }
+    const text = textOf(message.content);
+    if (text !== '') segments.push({ kind: 'text', text });
+    for (const call of message.toolCalls ?? []) {
+      const use: ToolUse = { id: call.id, tool: call.tool, args: call.args, result: null, state: 'done' };
+      uses.set(call.id, use);
+      segments.push({ kind: 'tool', use });
+    }
+  }
+  const last = group.at(-1);
+  return {
+    kind: 'reply',
+    key,
+    segments,
+    timestamp: last?.timestamp ?? 0,
+    end: last?.error ? 'failed' : last?.aborted ? 'aborted' : last?.interrupted ? 'interrupted' : 'done',
+    model: last?.model,
+    usage: last?.usage,
+    error: last?.error,
+  };
+}
+
+/** A tool that fails answers with an object that has `error`. */
+function isFailure(result: string): boolean {
+  return /^\s*\{\s*"error"\s*:/.test(result);
+}

@@ -1,0 +1,67 @@
+import DOMPurify from 'dompurify';
+import { Marked } from 'marked';
+import remend from 'remend';
+
+/** Elements that an answer may have. Nothing that loads, runs, styles or submits. */
+const TAGS = (
+  'a abbr b blockquote br code dd del details div dl dt em h1 h2 h3 h4 h5 h6 hr i img ins kbd li mark ol p pre q s samp small span strong sub summary ' +
+  'sup table tbody td tfoot th thead tr u ul'
+).split(' ');
+const ATTRIBUTES = ['href', 'src', 'alt', 'title', 'align', 'start', 'colspan', 'rowspan', 'open', 'lang', 'dir'];
+const OWN_PICTURE = /^data:image\/(png|jpeg|gif|webp|avif);base64,/i;
+
+const marked = new Marked({
+  gfm: true,
+  breaks: false,
+  renderer: { checkbox: ({ checked }) => (checked ? '☑ ' : '☐ ') },
+});
+
+/**
+ * Markdown as nodes that are safe to insert: sanitized, links that open elsewhere, and no picture from elsewhere (its address stands
+ * there instead, so that reading an answer asks no other server). `growing` closes what is still half open.
+ */
+export function render(source: string, growing: boolean): DocumentFragment {
+  const whole = growing ? remend(source, { katex: false, linkMode: 'text-only' }) : source;
+  const html = marked.parse(whole, { async: false });
+  const fragment = DOMPurify.sanitize(html, {
+    ALLOWED_TAGS: TAGS,
+    ALLOWED_ATTR: ATTRIBUTES,
+    ALLOW_DATA_ATTR: false,
+    ALLOW_ARIA_ATTR: false,
+    RETURN_DOM_FRAGMENT: true,
+  });
+  for (const image of fragment.querySelectorAll('img')) if (!OWN_PICTURE.test(image.getAttribute('src') ?? '')) image.replaceWith(addressOf(image));
+  for (const link of fragment.querySelectorAll('a')) direct(link);
+  for (const table of fragment.querySelectorAll('table')) scrollable(table);
+  return fragment;
+}
+
+function addressOf(image: HTMLImageElement): HTMLElement {
+  const address = image.getAttribute('src') ?? '';
+  const link = document.createElement('a');
+  link.className = 'picture';
+  if (/^https?:/i.test(address)) link.href = address;
+  link.textContent = image.alt ? `Picture: ${image.alt} (${address})` : `Picture: ${address}`;
+  // A link within a link would be torn apart.
+  return image.closest('a') ? Object.assign(document.createElement('span'), { textContent: link.textContent }) : link;
+}
+
+function direct(link: HTMLAnchorElement): void {
+  const href = link.getAttribute('href');
+  if (href === null || href.startsWith('#')) return;
+  const url = URL.parse(href, location.href);
+  if (!url || !['http:', 'https:', 'mailto:'].includes(url.protocol)) return link.removeAttribute('href');
+  if (url.origin === location.origin) return;
+  link.target = '_blank';
+  link.rel = 'noopener noreferrer';
+}
+
+function scrollable(table: HTMLTableElement): void {
+  const frame = document.createElement('div');
+  frame.className = 'table';
+  frame.tabIndex = 0;
+  frame.setAttribute('role', 'region');
+  frame.setAttribute('aria-label', 'Table');
+  table.replaceWith(frame);
+  frame.append(table);
+}

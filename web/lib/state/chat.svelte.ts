@@ -1,0 +1,250 @@
+import type { EventPayload } from '#shared/rpc/events.ts';
+import { RpcError } from '#shared/rpc/errors.ts';
+import type { HistoryMessage, Part } from '#shared/rpc/records.ts';
+import { answered, joined, placed } from '#lib/chat/branch.ts';
+import { itemsOf, textOf } from '#lib/chat/items.ts';
+import { isLost, type Problem, problemOf } from '#lib/errors.ts';
+import { gateway } from '#lib/gateway/connection.svelte.ts';
+import { announcer } from './announcer.svelte.ts';
+import { LiveRun } from './live-run.svelte.ts';
+import { outbox, type OutboxEntry } from './outbox.svelte.ts';
+import type { PickedFile } from './page-db.ts';
+import { storage } from './storage.svelte.ts';
+
+const PAGE = 200;
+const TAIL = 40;
+
+/** One chat as it is seen: its messages, the reply being written, and what waits to be sent. */
+export class Chat {
+  readonly agentId: string;
+  readonly sessionId: string;
+
+  messages = $state.raw<HistoryMessage[]>([]);
+  /** Where the page above the first message begins; null at the top. */
+  cursor = $state<string | null>(null);
+  live = $state.raw<LiveRun | null>(null);
+  phase = $state<'loading' | 'ready' | 'missing' | 'deleted'>('loading');
+  /** The last thing that failed here, apart from what failed replies say themselves. */
+  problem = $state<(Problem & { retry: (() => void) | null }) | null>(null);
+  loadingOlder = $state(false);
+  /** A resend or an edit has been asked for and has not begun. */
+  asking = $state(false);
+  /** What is shown was read from this gateway, which is not the one that answers now. */
+  elsewhere = $state(false);
+
+  readonly #keys = new Map<string, string>();
+  readonly #off: (() => void)[];
+  #readFrom: 'bridge' | 'browser' | null = null;
+  #loads = 0;
+
+  readonly items = $derived(itemsOf(this.messages, this.#keys));
+  readonly outgoing = $derived.by(() => outbox.of(this.agentId, this.sessionId));
+  readonly busy = $derived(this.live !== null || this.asking);
+
+  /** `fresh`: a new chat, of which no gateway knows yet. */
+  constructor(agentId: string, sessionId: string, fresh: boolean) {
+    this.agentId = agentId;
+    this.sessionId = sessionId;
+    if (fresh) this.phase = 'ready';
+    this.#off = [
+      gateway.on('chat.message', (event) => this.#mine(event) && this.#onMessage(event)),
+      gateway.on('chat.delta', (event) => this.#mine(event) && this.#onDelta(event)),
+      gateway.on('chat.tool_call', (event) => this.#mine(event) && this.#run(event.runId).toolCall(event)),
+      gateway.on('chat.tool_result', (event) => this.#mine(event) && this.#run(event.runId).toolResult(event)),
+      gateway.on('chat.done', (event) => this.#mine(event) && this.#onEnd(event.runId, event.messageId, { usage: event.usage })),
+      gateway.on('chat.error', (event) => this.#mine(event) && this.#onError(event)),
+      gateway.on('sessions.changed', (event) => this.#mine(event) && event.deleted && this.#onDeleted()),
+      outbox.onStored((entry, messageId) => this.#withFiles(entry, messageId)),
+    ];
+  }
+
+  get key(): string {
+    return `${this.agentId}/${this.sessionId}`;
+  }
+
+  dispose(): void {
+    for (const off of this.#off) off();
+  }
+
+  /** Reads the newest page, and joins the reply under way. What is shown stays where reading fails. */
+  async load(limit = PAGE): Promise<void> {
+    const load = ++this.#loads;
+    try {
+      const { messages, cursor, runs } = await gateway.call('chat.history', { agentId: this.agentId, sessionId: this.sessionId, limit });
+      if (load !== this.#loads) return;
+      this.elsewhere = false;
+      this.#readFrom = gateway.via;
+      if (this.problem?.retry === this.#reload) this.problem = null;
+      this.#show(messages, cursor, runs);
+      this.phase = 'ready';
+    } catch (error) {
+      if (load !== this.#loads) return;
+      if (error instanceof RpcError && error.code === 'NOT_FOUND') this.#notHere();
+      else if (!isLost(error) || this.messages.length === 0) this.problem = { ...problemOf(error, 'read this chat'), retry: this.#reload };
+    }
+  }
+
+  /** Reads the page above. */
+  async loadOlder(): Promise<void> {
+    if (this.cursor === null || this.loadingOlder || this.elsewhere) return;
+    this.loadingOlder = true;
+    const before = this.cursor;
+    try {
+      const { messages, cursor } = await gateway.call('chat.history', { agentId: this.agentId, sessionId: this.sessionId, limit: PAGE, before });
+      if (this.cursor !== before) return;
+      this.messages = [...messages, ...this.messages];
+      this.cursor = cursor;
+    } catch (error) {
+      this.problem = { ...problemOf(error, 'read the earlier messages'), retry: () => void this.loadOlder() };
+    } finally {
+      this.loadingOlder = false;
+    }
+  }
+
+  async send(message: string, files: PickedFile[], model: string | null): Promise<void> {
+    this.problem = null;
+    void storage.persist();
+    await outbox.add({ agentId: this.agentId, sessionId: this.sessionId, message, files, model });
+  }
+
+  /** Stops the reply under way and what is in line behind it. */
+  async stop(): Promise<void> {
+    const { live } = this;
+    if (live) live.stopping = true;
+    void outbox.hold(this.agentId, this.sessionId);
+    try {
+      await gateway.call('chat.abort', { agentId: this.agentId, sessionId: this.sessionId });
+    } catch (error) {
+      if (live) live.stopping = false;
+      this.problem = { ...problemOf(error, 'stop the reply'), retry: () => void this.stop() };
+    }
+  }
+
+  /** Answers the last message of the person again. */
+  resend(model: string | null): Promise<void> {
+    return this.#ask('answer again', () =>
+      gateway.call('chat.resend', { agentId: this.agentId, sessionId: this.sessionId, ...(model === null ? {} : { model }) }),
+    );
+  }
+
+  /** Puts another text in the place of the last message of the person, and has it answered. */
+  edit(message: string, model: string | null): Promise<void> {
+    return this.#ask('send the edited message', () =>
+      gateway.call('chat.edit', { agentId: this.agentId, sessionId: this.sessionId, message, ...(model === null ? {} : { model }) }),
+    );
+  }
+
+  async #ask(doing: string, call: () => Promise<unknown>): Promise<void> {
+    this.problem = null;
+    this.asking = true;
+    try {
+      await call();
+    } catch (error) {
+      const aborted = error instanceof RpcError && error.code === 'ABORTED';
+      const toldByRun = this.items.at(-1)?.kind === 'reply' && !this.asking;
+      if (!aborted && !toldByRun && !isLost(error)) this.problem = { ...problemOf(error, doing), retry: () => void this.#ask(doing, call) };
+    } finally {
+      this.asking = false;
+    }
+  }
+
+  readonly #reload = (): void => {
+    this.problem = null;
+    void this.load();
+  };
+
+  #mine(event: { agentId: string; sessionId: string }): boolean {
+    return event.sessionId === this.sessionId && event.agentId === this.agentId && !this.elsewhere;
+  }
+
+  #show(page: HistoryMessage[], cursor: string | null, runs: { runId: string; text: string }[]): void {
+    const { messages, kept } = joined(this.messages, page);
+    if (!kept) this.cursor = cursor;
+    const [under] = runs;
+    if (!under) {
+      this.live?.settle();
+      this.live = null;
+      this.messages = messages;
+      return;
+    }
+    // While an answer is made again the branch still ends with the earlier one.
+    this.messages = answered(messages);
+    if (this.live?.runId !== under.runId) this.live = new LiveRun(under.runId, under.text);
+    else this.live.add(under.text, 0);
+  }
+
+  #notHere(): void {
+    // What was read elsewhere stays in sight: it is not gone.
+    if (this.messages.length > 0 && this.#readFrom !== gateway.via) this.elsewhere = true;
+    else if (this.messages.length > 0) this.#onDeleted();
+    else this.phase = this.phase === 'ready' || this.outgoing.length > 0 ? 'ready' : 'missing';
+    this.live = null;
+  }
+
+  #run(runId: string): LiveRun {
+    if (this.live?.runId === runId) return this.live;
+    // Nothing announced this run with a message: an answer is made again.
+    if (this.messages.at(-1)?.role !== 'user') this.messages = answered(this.messages);
+    this.asking = false;
+    return (this.live = new LiveRun(runId));
+  }
+
+  #onMessage({ messageId, parentId, content, timestamp, runId }: EventPayload<'chat.message'>): void {
+    this.phase = 'ready';
+    this.#readFrom = gateway.via;
+    this.asking = false;
+    const messages = placed(this.messages, { id: messageId, role: 'user', content, timestamp, parentId }, parentId);
+    this.live = new LiveRun(runId);
+    if (messages) this.messages = messages;
+    else void this.load(TAIL);
+  }
+
+  #onDelta({ runId, delta, offset }: EventPayload<'chat.delta'>): void {
+    if (!this.#run(runId).add(delta, offset)) void this.load(TAIL);
+  }
+
+  #onError({ runId, messageId, error }: EventPayload<'chat.error'>): void {
+    const end = error.code === 'ABORTED' ? { aborted: true } : { error: { code: error.code, message: error.message } };
+    if (messageId !== undefined) return this.#onEnd(runId, messageId, end);
+    if (this.live?.runId !== runId) return;
+    // It could not even be stored: what came is shown, and says so.
+    this.#onEnd(runId, `unstored:${runId}`, end, false);
+  }
+
+  #onEnd(runId: string, messageId: string, end: Pick<HistoryMessage, 'aborted' | 'error' | 'usage'>, stored = true): void {
+    this.asking = false;
+    if (this.live?.runId === runId) {
+      const { live } = this;
+      live.settle();
+      this.#keys.set(messageId, `run:${runId}`);
+      this.messages = [...this.messages, ...live.toMessages({ id: messageId, ...end })];
+      this.live = null;
+      announcer.say(end.error ? `The reply failed: ${end.error.message}` : end.aborted ? 'The reply was stopped.' : live.text);
+    }
+    // The stored form has what events do not carry: model, tool results as kept, files.
+    if (stored) void this.load(TAIL);
+  }
+
+  #onDeleted(): void {
+    this.phase = 'deleted';
+    this.live = null;
+    this.messages = [];
+    this.cursor = null;
+  }
+
+  #withFiles(entry: OutboxEntry, messageId: string): void {
+    if (!this.#mine(entry) || entry.files.length === 0) return;
+    const parts: Part[] = entry.files.map(({ filename, mimeType, content }) => ({
+      type: mimeType.startsWith('image/') ? 'image' : 'file',
+      mimeType,
+      filename,
+      data: content,
+    }));
+    // The event's own listener may come before or after: wait until it has placed the message.
+    queueMicrotask(() => {
+      this.messages = this.messages.map((message) =>
+        message.id === messageId ? { ...message, content: [{ type: 'text', text: textOf(message.content) }, ...parts] } : message,
+      );
+    });
+  }
+}

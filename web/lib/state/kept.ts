@@ -1,0 +1,28 @@
+/** Small things that a browser keeps between visits. A browser that refuses storage forgets them; nothing else fails. */
+export const kept = {
+  read(key: string): string | null {
+    try {
+      return localStorage.getItem(`perch.${key}`);
+    } catch {
+      return null;
+    }
+  },
+
+  write(key: string, value: string | null): void {
+    try {
+      if (value === null) localStorage.removeItem(`perch.${key}`);
+      else localStorage.setItem(`perch.${key}`, value);
+    } catch {
+      // Storage is switched off or full: the value lives as long as the page.
+    }
+  },
+
+  /** Calls back when another tab changed the value. */
+  watch(key: string, changed: (value: string | null) => void): () => void {
+    const listener = (event: StorageEvent): void => {
+      if (event.key === `perch.${key}` || event.key === null) changed(event.newValue);
+    };
+    addEventListener('storage', listener);
+    return () => removeEventListener('storage', listener);
+  },
+};

@@ -1,0 +1,100 @@
+import type { HistoryMessage } from '#shared/rpc/records.ts';
+import type { EventPayload } from '#shared/rpc/events.ts';
+import type { Segment, ToolUse } from '#lib/chat/items.ts';
+import { replyText } from '#lib/chat/items.ts';
+
+/** A reply that is being written. Text is shown at most once per frame, however fast it comes. */
+export class LiveRun {
+  readonly runId: string;
+  readonly startedAt = Date.now();
+  segments = $state.raw<Segment[]>([]);
+  /** Stop was asked for. */
+  stopping = $state(false);
+
+  /** What has come; `segments` follows it with the next frame. */
+  #parts: Segment[] = [];
+  /** Text received in all, in UTF-16 units, over all steps. */
+  #length = 0;
+  #frame: number | undefined;
+
+  constructor(runId: string, text = '') {
+    this.runId = runId;
+    if (text !== '') this.#append(text);
+    this.#show();
+  }
+
+  /** Adds a piece that begins at `offset` of the run's text. False when a piece before it is missing. */
+  add(delta: string, offset: number): boolean {
+    if (offset > this.#length) return false;
+    const fresh = delta.slice(this.#length - offset);
+    if (fresh !== '') this.#append(fresh);
+    return true;
+  }
+
+  toolCall({ toolCallId, tool, args }: EventPayload<'chat.tool_call'>): void {
+    if (this.#use(toolCallId)) return;
+    this.#parts.push({ kind: 'tool', use: { id: toolCallId, tool, args, result: null, state: 'running' } });
+    this.#show();
+  }
+
+  toolResult({ toolCallId, result, isError }: EventPayload<'chat.tool_result'>): void {
+    const use = this.#use(toolCallId);
+    if (!use) return;
+    const at = this.#parts.findIndex((part) => part.kind === 'tool' && part.use === use);
+    const shown = typeof result === 'string' ? result : JSON.stringify(result);
+    this.#parts[at] = { kind: 'tool', use: { ...use, result: shown, state: isError ? 'error' : 'done' } };
+    this.#show();
+  }
+
+  /** The text so far, as it would be copied. */
+  get text(): string {
+    return replyText(this.#parts);
+  }
+
+  /** The run as the messages that the gateway has stored, until they are read from there. */
+  toMessages(end: Pick<HistoryMessage, 'aborted' | 'error' | 'interrupted' | 'usage'> & { id: string }): HistoryMessage[] {
+    const timestamp = Date.now();
+    const messages: HistoryMessage[] = [];
+    let content = '';
+    for (const [index, part] of this.#parts.entries()) {
+      if (part.kind === 'text') {
+        content += part.text;
+        continue;
+      }
+      const { id, tool, args, result, state } = part.use;
+      messages.push({ id: `${this.runId}:${index}`, role: 'assistant', content, timestamp, toolCalls: [{ id, tool, args }] });
+      messages.push({ id: `${this.runId}:${index}r`, role: 'tool', content: result ?? '{"error":"the run ended before the tool did"}', timestamp, toolCallId: id, name: tool });
+      if (state === 'error' && result !== null && !/^\s*\{\s*"error"/.test(result)) messages.at(-1)!.content = JSON.stringify({ error: result });
+      content = '';
+    }
+    return [...messages, { role: 'assistant', content, timestamp, ...end }];
+  }
+
+  /** Shows at once what has come; nothing is shown later. */
+  settle(): void {
+    if (this.#frame !== undefined) cancelAnimationFrame(this.#frame);
+    this.#frame = undefined;
+    this.segments = [...this.#parts];
+  }
+
+  #use(id: string): ToolUse | undefined {
+    for (const part of this.#parts) if (part.kind === 'tool' && part.use.id === id) return part.use;
+    return undefined;
+  }
+
+  #append(text: string): void {
+    this.#length += text.length;
+    const last = this.#parts.at(-1);
+    // A new object each time: what is shown compares by identity.
+    if (last?.kind === 'text') this.#parts[this.#parts.length - 1] = { kind: 'text', text: last.text + text };
+    else this.#parts.push({ kind: 'text', text });
+    this.#show();
+  }
+
+  #show(): void {
+    this.#frame ??= requestAnimationFrame(() => {
+      this.#frame = undefined;
+      this.segments = [...this.#parts];
+    });
+  }
+}

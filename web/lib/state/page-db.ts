@@ -1,0 +1,57 @@
+import { type DBSchema, type IDBPDatabase, openDB } from 'idb';
+import type { AttachmentInput } from '#shared/rpc/methods/chat.ts';
+
+/** A file chosen for a message: its bytes as base64. */
+export interface PickedFile {
+  id: string;
+  filename: string;
+  mimeType: string;
+  size: number;
+  content: string;
+}
+
+/** A message on its way: kept here until the gateway has stored it. */
+export interface OutboxRecord {
+  /** Also the idempotency key, so that a second try cannot make a second message. */
+  id: string;
+  agentId: string;
+  sessionId: string;
+  message: string;
+  files: PickedFile[];
+  model: string | null;
+  createdAt: number;
+  /** Which gateway it is meant for; null before the first connection: whichever answers first. */
+  host: 'bridge' | 'browser' | null;
+  /** Set when the gateway refused it, or it was stopped before its turn: it waits for a decision. */
+  failure: { message: string; code: string | null } | null;
+  /** It was handed over at least once: look for it in the history before sending again. */
+  tried: boolean;
+}
+
+interface PageSchema extends DBSchema {
+  outbox: { key: string; value: OutboxRecord };
+  draftFiles: { key: string; value: PickedFile[] };
+}
+
+let opened: Promise<IDBPDatabase<PageSchema>> | undefined;
+
+/** What pages keep for themselves, apart from the gateway's data: messages on their way, and files of drafts. */
+export function pageDb(): Promise<IDBPDatabase<PageSchema>> {
+  opened ??= openDB<PageSchema>('perch-page', 1, {
+    upgrade(db) {
+      db.createObjectStore('outbox', { keyPath: 'id' });
+      db.createObjectStore('draftFiles');
+    },
+    blocking: (_current, _blocked, event) => (event.target as IDBDatabase).close(),
+    terminated: () => (opened = undefined),
+  }).catch((error: unknown) => {
+    opened = undefined;
+    throw error;
+  });
+  return opened;
+}
+
+/** As `chat.send` takes it. */
+export function asAttachment({ filename, mimeType, size, content }: PickedFile): AttachmentInput {
+  return { filename, mimeType, size, content };
+}

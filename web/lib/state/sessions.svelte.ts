@@ -1,0 +1,108 @@
+import { SvelteMap } from 'svelte/reactivity';
+import { RpcError } from '#shared/rpc/errors.ts';
+import type { SessionEntry } from '#shared/rpc/records.ts';
+import { type Problem, problemOf } from '#lib/errors.ts';
+import { gateway } from '#lib/gateway/connection.svelte.ts';
+import { kept } from './kept.ts';
+
+/** Chats that changed are read anew at most this often, milliseconds. */
+const REFRESH_MS = 150;
+
+/** The list of chats. */
+class Sessions {
+  list = $state.raw<SessionEntry[]>([]);
+  loaded = $state(false);
+  problem = $state<Problem | null>(null);
+  /** The chat on screen: it is read while it is looked at. */
+  current = $state<string | null>(null);
+  readonly #seen = new SvelteMap<string, number>(seenOf(kept.read('seen')));
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #started = false;
+
+  start(): void {
+    if (this.#started) return;
+    this.#started = true;
+    gateway.on('sessions.changed', ({ path, deleted }) => {
+      if (deleted) this.list = this.list.filter((entry) => entry.path !== path);
+      this.#timer ??= setTimeout(() => void this.load(), REFRESH_MS);
+    });
+    gateway.on('chat.message', ({ agentId, sessionId }) => this.#patch(`${agentId}/${sessionId}.jsonl`, { running: true }));
+    kept.watch('seen', (value) => {
+      for (const [path, count] of seenOf(value)) this.#seen.set(path, count);
+    });
+  }
+
+  async load(): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    try {
+      const { sessions } = await gateway.call('sessions.list', {});
+      this.list = sessions.toSorted((a, b) => b.updatedAt - a.updatedAt);
+      this.problem = null;
+      // What was there before this browser first looked counts as read.
+      const first = !this.loaded && this.#seen.size === 0;
+      for (const entry of sessions) if (entry.path === this.current || first) this.#markSeen(entry);
+      this.loaded = true;
+      this.#keepSeen();
+    } catch (error) {
+      this.problem = problemOf(error, 'list the chats');
+    }
+  }
+
+  find(agentId: string, sessionId: string): SessionEntry | undefined {
+    return this.list.find((entry) => entry.agentId === agentId && entry.sessionId === sessionId);
+  }
+
+  /** Looking at a chat reads it. */
+  look(path: string | null): void {
+    this.current = path;
+    const entry = this.list.find((candidate) => candidate.path === path);
+    if (entry && this.#markSeen(entry)) this.#keepSeen();
+  }
+
+  unread(entry: SessionEntry): boolean {
+    return entry.path !== this.current && !entry.running && entry.messageCount > (this.#seen.get(entry.path) ?? 0);
+  }
+
+  async rename(entry: SessionEntry, title: string): Promise<void> {
+    const { session } = await gateway.call('sessions.rename', { path: entry.path, title });
+    this.#patch(entry.path, session);
+  }
+
+  async remove(entry: SessionEntry): Promise<void> {
+    try {
+      await gateway.call('sessions.delete', { path: entry.path });
+    } catch (error) {
+      // Another tab was quicker: it is gone, which is what was wanted.
+      if (!(error instanceof RpcError && error.code === 'NOT_FOUND')) throw error;
+    }
+    this.list = this.list.filter(({ path }) => path !== entry.path);
+    this.#seen.delete(entry.path);
+    this.#keepSeen();
+  }
+
+  #patch(path: string, change: Partial<SessionEntry>): void {
+    this.list = this.list.map((entry) => (entry.path === path ? { ...entry, ...change } : entry));
+  }
+
+  #markSeen({ path, messageCount }: SessionEntry): boolean {
+    if (this.#seen.get(path) === messageCount) return false;
+    this.#seen.set(path, messageCount);
+    return true;
+  }
+
+  #keepSeen(): void {
+    kept.write('seen', JSON.stringify(Object.fromEntries(this.#seen)));
+  }
+}
+
+function seenOf(value: string | null): [string, number][] {
+  try {
+    const counts: unknown = JSON.parse(value ?? '{}');
+    return typeof counts === 'object' && counts !== null ? Object.entries(counts).filter((pair): pair is [string, number] => typeof pair[1] === 'number') : [];
+  } catch {
+    return [];
+  }
+}
+
+export const sessions = new Sessions();

@@ -1,0 +1,28 @@
+export interface Toast {
+  id: number;
+  text: string;
+  action?: { label: string; run: () => void };
+  /** Stays until it is dismissed. */
+  sticky: boolean;
+}
+
+const SHOWN_MS = 6_000;
+
+/** Short notes at the edge of the page. Errors do not belong here: they stand where they happened. */
+class Toasts {
+  list = $state<Toast[]>([]);
+  #count = 0;
+
+  show(text: string, { action, sticky = false }: { action?: Toast['action']; sticky?: boolean } = {}): number {
+    const id = ++this.#count;
+    this.list.push({ id, text, sticky, ...(action ? { action } : {}) });
+    if (!sticky) setTimeout(() => this.dismiss(id), SHOWN_MS);
+    return id;
+  }
+
+  dismiss(id: number): void {
+    this.list = this.list.filter((toast) => toast.id !== id);
+  }
+}
+
+export const toasts = new Toasts();
