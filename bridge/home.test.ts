@@ -99,7 +99,9 @@ describe('the credentials file', () => {
       const many = Array.from({ length: 200 }, (_, i) => ({ id: 'x' + i, secret: 'A'.repeat(43), kind: 'app', createdAt: 1 }));
       await home.addCredentials(many).then(() => console.log('written'), () => console.log('refused'));`;
     const command = `trap '' XFSZ; ulimit -f 4; exec "$0" --input-type=module -e "$1"`;
-    expect(execFileSync('bash', ['-c', command, process.execPath, script], { encoding: 'utf8', cwd: import.meta.dirname })).toBe('refused\n');
+    expect(execFileSync('bash', ['-c', command, process.execPath, script], { encoding: 'utf8', cwd: import.meta.dirname })).toBe(
+      'refused\n',
+    );
     expect((await home.credentials()).map(({ id }) => id)).toEqual(['a']);
     expect(await readdir(dir)).toEqual(['credentials.json']);
   });

@@ -19,7 +19,11 @@ const credentialsFile = z.object({ version: z.literal(1), credentials: z.array(s
 const WINDOWS = process.platform === 'win32';
 
 /** The platform's configuration directory for Perch, or `PERCH_HOME` (decisions, "Frames and connection"). Absolute where the environment is. */
-export function homeDirectory(env: NodeJS.ProcessEnv = process.env, platform: NodeJS.Platform = process.platform, home = homedir()): string {
+export function homeDirectory(
+  env: NodeJS.ProcessEnv = process.env,
+  platform: NodeJS.Platform = process.platform,
+  home = homedir(),
+): string {
   if (env.PERCH_HOME) return env.PERCH_HOME;
   if (platform === 'win32') return join(env.APPDATA || join(home, 'AppData', 'Roaming'), 'perch');
   if (platform === 'darwin') return join(home, 'Library', 'Application Support', 'perch');
@@ -100,7 +104,9 @@ export class Home {
   #readToken(text: string): string {
     const token = text.trim();
     if (/^[A-Za-z0-9_-]{43,200}$/.test(token)) return token;
-    throw new Error(`${this.tokenFile} does not hold a token (43 characters of base64url): restore it, or delete it to have a new one made`);
+    throw new Error(
+      `${this.tokenFile} does not hold a token (43 characters of base64url): restore it, or delete it to have a new one made`,
+    );
   }
 
   async #checkMode(path: string, wanted: number): Promise<void> {

@@ -13,7 +13,10 @@ export function refuseEgress(address: string): string | undefined {
   if (!URL.canParse(address)) return 'this is no address';
   const { protocol, hostname } = new URL(address);
   if (protocol !== 'http:' && protocol !== 'https:') return `only http and https go out, not ${protocol}`;
-  const name = hostname.replace(/^\[|\]$/g, '').replace(/\.+$/, '').toLowerCase();
+  const name = hostname
+    .replace(/^\[|\]$/g, '')
+    .replace(/\.+$/, '')
+    .toLowerCase();
   if (METADATA_NAMES.has(name)) return `${hostname} hands out this machine's credentials, and is never asked`;
   // A URL's parser has written every IPv4 spelling (octal, hexadecimal, one number) in the usual way by now.
   if (!ipaddr.isValid(name)) return undefined;

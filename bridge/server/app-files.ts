@@ -82,7 +82,8 @@ export async function appFiles(app: FastifyInstance, { appDir, workerCsp, admiss
 
   const page = async (_request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
     const policy = await pagePolicy();
-    if (policy === undefined) return reply.code(503).type('text/plain').send('The app is not built yet: run "npm run build", then load this page again.');
+    if (policy === undefined)
+      return reply.code(503).type('text/plain').send('The app is not built yet: run "npm run build", then load this page again.');
     return reply.header('content-security-policy', policy).sendFile('index.html');
   };
   app.get('/', page);

@@ -52,6 +52,7 @@ export class ClientSocket {
   /** Bytes that the socket has not taken, and since when it has taken none. */
   #unsent = 0;
   #stuckSince = 0;
+  #leaving: { code: number; reason: string } | undefined;
 
   constructor(socket: WebSocket, transport: Duplex, caller: ClientCaller, deps: ClientDeps) {
     this.#socket = socket;
@@ -64,6 +65,11 @@ export class ClientSocket {
     transport.on('data', this.#count);
     const challenge: EventFrame = { type: 'event', event: 'connect.challenge', seq: 1, payload: { nonce: this.#nonce, ts: Date.now() } };
     socket.send(JSON.stringify(challenge));
+  }
+
+  /** Bytes that the client's socket has not taken yet. */
+  get unsent(): number {
+    return this.#unsent;
   }
 
   close(code: number, reason: string): void {
@@ -128,7 +134,7 @@ export class ClientSocket {
         const end = this.#deps.lease.current === mux ? { code, reason } : RESTARTING;
         this.close(end.code, end.reason);
       },
-      drain: () => this.#socket.resume(),
+      drain: () => (this.#leaving ? this.#leave() : this.#socket.resume()),
     });
     const early = this.#early;
     this.#early = undefined;
@@ -163,6 +169,12 @@ export class ClientSocket {
     clearTimeout(this.#timer);
     this.#gone.abort();
     // 1005 and 1006 are what a socket says of itself; to the host the client just left.
-    this.#stream?.end(code === 1005 || code === 1006 ? CLOSE.goingAway : code, reason);
+    this.#leaving = { code: code === 1005 || code === 1006 ? CLOSE.goingAway : code, reason };
+    this.#leave();
+  }
+
+  /** What the client had sent still goes to the host; what the host has for it is of no use any more. */
+  #leave(): void {
+    if (this.#leaving && this.#stream?.buffered === 0) this.#stream.reset(this.#leaving.code, this.#leaving.reason);
   }
 }

@@ -17,6 +17,11 @@ export class Clients {
     return this.#clients.size;
   }
 
+  /** Bytes held here for clients that have not taken them yet. */
+  get unsent(): number {
+    return [...this.#clients.values()].reduce((sum, { unsent }) => sum + unsent, 0);
+  }
+
   get full(): boolean {
     return this.#clients.size >= LIMITS.maxConnections;
   }

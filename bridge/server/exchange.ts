@@ -20,7 +20,13 @@ export const TOO_LARGE = 'a request body may have 20 MB';
  * One HTTP exchange over a stream to the host (shared/link/http.ts): bytes both ways as they come, no more of them held than the stream's
  * credit. A caller that hangs up resets the stream; a host that fails midway cuts the answer, so that it cannot pass for a whole one.
  */
-export function exchange(request: IncomingMessage, response: ServerResponse, mux: Mux, stream: Stream, isCurrent: (mux: Mux) => boolean): void {
+export function exchange(
+  request: IncomingMessage,
+  response: ServerResponse,
+  mux: Mux,
+  stream: Stream,
+  isCurrent: (mux: Mux) => boolean,
+): void {
   let received = 0;
   let ended = false;
   let headParts: Uint8Array[] = [];

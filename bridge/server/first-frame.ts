@@ -4,8 +4,7 @@ import type { ErrorShape } from '#shared/rpc/errors.ts';
 
 /** What a client's first message comes to. `error` answers the request with that id, where there is one; `close` then ends the connection. */
 export type FirstFrame =
-  | { connect: RequestFrame }
-  | { connect?: undefined; error?: { id: string; shape: ErrorShape }; close?: { code: number; reason: string } };
+  { connect: RequestFrame } | { connect?: undefined; error?: { id: string; shape: ErrorShape }; close?: { code: number; reason: string } };
 
 const tooLong = `before connect a frame may have ${LIMITS.maxPayloadBeforeConnect} bytes`;
 
@@ -21,7 +20,8 @@ export function readFirstFrame(data: RawData, isBinary: boolean): FirstFrame {
   }
   const frame = requestFrame.safeParse(value);
   if (!frame.success) {
-    const id = typeof value === 'object' && value !== null && 'id' in value && typeof value.id === 'string' ? value.id.slice(0, 256) : undefined;
+    const id =
+      typeof value === 'object' && value !== null && 'id' in value && typeof value.id === 'string' ? value.id.slice(0, 256) : undefined;
     if (!id) return { close: { code: CLOSE.policy, reason: 'not a request frame' } };
     const issue = frame.error.issues[0];
     const message = `Not a request frame: ${issue ? `${issue.path.join('.')} ${issue.message}` : 'malformed'}`;

@@ -47,7 +47,8 @@ export function httpRoutes(app: FastifyInstance, { admission, auth, lease, timin
     const mux = await lease.wait(timing.hostWaitMs, hungUp.signal);
     response.off('close', onclose);
     if (response.destroyed) return;
-    if (!mux) return refuse(503, 'no gateway is running: open the app, or start the gateway with a browser of its own', { 'retry-after': '2' });
+    if (!mux)
+      return refuse(503, 'no gateway is running: open the app, or start the gateway with a browser of its own', { 'retry-after': '2' });
 
     const headers: Record<string, string> = { ':method': incoming.method ?? 'GET', ':path': incoming.url ?? '/' };
     for (const name of PASSED_ON) {

@@ -40,6 +40,11 @@ export class HostLease extends EventEmitter<LeaseEvents> {
     return this.#kind;
   }
 
+  /** Who waits for a host now. */
+  get waiting(): number {
+    return this.#waiters.size;
+  }
+
   /** A host is starting and may attach within `ms` milliseconds from now: clients wait so long. 0: it is not coming after all. */
   expectHost(ms: number): void {
     clearTimeout(this.#expectation);

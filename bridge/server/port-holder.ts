@@ -17,7 +17,14 @@ export async function portHolder(port: number, host = '127.0.0.1'): Promise<stri
 
 function askForHealth(port: number, host: string): Promise<{ version: string } | undefined> {
   return new Promise((resolve) => {
-    const asked = request({ port, host, path: '/health', headers: { host: `127.0.0.1:${port}` }, agent: false, signal: AbortSignal.timeout(ASK_MS) });
+    const asked = request({
+      port,
+      host,
+      path: '/health',
+      headers: { host: `127.0.0.1:${port}` },
+      agent: false,
+      signal: AbortSignal.timeout(ASK_MS),
+    });
     asked.on('error', () => resolve(undefined));
     asked.on('response', (response) => {
       let text = '';

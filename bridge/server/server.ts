@@ -59,6 +59,8 @@ export interface Bridge {
   issueCode(ttlMs: number): string;
   /** A new credential for the managed Chromium, never stored; the one before is void. */
   hostCredential(): Credential;
+  /** Connected clients, and bytes held here that they have not taken yet. */
+  stats(): { clients: number; unsentBytes: number };
   /** Tells clients and host, lets requests under way finish for a moment, and frees the port. May be called twice. */
   close(): Promise<void>;
 }
@@ -117,7 +119,10 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
       route = handler;
       return makeServer(handler);
     },
-    frameworkErrors: (error, _request, reply) => void reply.code(error.statusCode ?? 400).send(errorBody(error.statusCode ?? 400, error.message)),
+    frameworkErrors: (error, _request, reply) => {
+      reply.hijack();
+      sendError(reply.raw, error.statusCode ?? 400, error.message);
+    },
   });
   app.setErrorHandler((error: FastifyError, request, reply) => {
     const status = error.statusCode !== undefined && error.statusCode >= 400 && error.statusCode < 500 ? error.statusCode : 500;
@@ -142,12 +147,24 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
     linkRoutes(app, { home, admission: door, auth, codes, log });
     app.get('/health', async (_request, reply) => {
       reply.header('cache-control', 'no-store');
-      return { status: lease.current ? 'ok' : 'no-host', version: packageJson.version, build, mode, host: lease.kind } satisfies BridgeHealth;
+      return {
+        status: lease.current ? 'ok' : 'no-host',
+        version: packageJson.version,
+        build,
+        mode,
+        host: lease.kind,
+      } satisfies BridgeHealth;
     });
     await app.register(appFiles, { appDir, workerCsp, admission: door });
     await app.ready();
 
-    const hello: Hello = { muxVersion: MUX_VERSION, portsVersion: PORTS_VERSION, schemaVersion: SCHEMA_VERSION, build, capabilities: ['egress'] };
+    const hello: Hello = {
+      muxVersion: MUX_VERSION,
+      portsVersion: PORTS_VERSION,
+      schemaVersion: SCHEMA_VERSION,
+      build,
+      capabilities: ['egress'],
+    };
     const uplinkDeps = { auth, lease, timing, mode, hello, onstream: serveCapability, log };
     const uplinks = new Set<WebSocket>();
     const uplinkGauge = new Gauge();
@@ -165,7 +182,8 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
     });
     // Exposed at one address only, the app and its host still need the loopback one.
     if (!isLoopbackBind(bind) && !coversLoopback(bind)) await listen(makeServer(route), listening.port, '127.0.0.1');
-    for (const server of servers) server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => onupgrade(request, socket, head));
+    for (const server of servers)
+      server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => onupgrade(request, socket, head));
     admission = door;
 
     const close = async (): Promise<void> => {
@@ -184,6 +202,7 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
       lease,
       issueCode: (ttlMs) => codes.issue(ttlMs),
       hostCredential: () => auth.issueHeadless(),
+      stats: () => ({ clients: clients.size, unsentBytes: clients.unsent }),
       close: () => (closed ??= close()),
     };
   } catch (error) {

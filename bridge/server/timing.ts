@@ -1,9 +1,7 @@
-import { LIMITS } from '#shared/rpc/frames.ts';
-
 /** The bridge's waits, in milliseconds. Tests shorten some; nobody else should. */
 export const TIMING = {
-  /** From a socket's opening to its `connect`. */
-  connectMs: LIMITS.connectTimeoutMs,
+  /** From a socket's opening to its `connect` (decisions, "Frames and connection"). */
+  connectMs: 15_000,
   /** The longest that a client waits while a host starts or hands over (decisions, "Frames and connection"). */
   hostWaitMs: 15_000,
   /** For each step of a host's attaching. */

@@ -20,7 +20,13 @@ export interface UpgradeDeps {
 }
 
 /** Handles the upgrades of all listeners: admission first, then `/ws` or `/uplink`; anything else is refused with a status. */
-export function upgrades({ admission, clients, timing, uplink, closing }: UpgradeDeps): (request: IncomingMessage, transport: Duplex, head: Buffer) => void {
+export function upgrades({
+  admission,
+  clients,
+  timing,
+  uplink,
+  closing,
+}: UpgradeDeps): (request: IncomingMessage, transport: Duplex, head: Buffer) => void {
   const common = { noServer: true, perMessageDeflate: false, clientTracking: false, closeTimeout: timing.closeMs };
   const clientServer = new WebSocketServer({ ...common, maxPayload: LIMITS.maxPayload });
   const uplinkServer = new WebSocketServer({ ...common, maxPayload: UPLINK_MAX_PAYLOAD });
@@ -44,7 +50,13 @@ export function upgrades({ admission, clients, timing, uplink, closing }: Upgrad
   };
 }
 
-function accept(server: WebSocketServer, request: IncomingMessage, transport: Duplex, head: Buffer, serve: (socket: WebSocket) => void): void {
+function accept(
+  server: WebSocketServer,
+  request: IncomingMessage,
+  transport: Duplex,
+  head: Buffer,
+  serve: (socket: WebSocket) => void,
+): void {
   server.handleUpgrade(request, transport, head, (socket) => {
     // Invalid UTF-8 or a broken frame is an error event, which without a listener ends the process (facts.md); the socket closes by itself.
     socket.on('error', () => {});

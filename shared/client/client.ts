@@ -1,19 +1,31 @@
 import { type ErrorShape, RpcError } from '../rpc/errors.ts';
 import type { EventName, EventPayload } from '../rpc/events.ts';
-import type { EventFrame, ResponseFrame } from '../rpc/frames.ts';
+import { CLOSE, type EventFrame, eventFrame, PROTOCOL, responseFrame } from '../rpc/frames.ts';
 import type { MethodName, MethodParams, MethodResult } from '../rpc/methods/index.ts';
+import { z } from '../rpc/zod.ts';
 import type { Link } from '../link/link.ts';
 
 export type ConnectResult = MethodResult<'connect'>;
 export type ConnectParams = Omit<MethodParams<'connect'>, 'minProtocol' | 'maxProtocol'>;
 
+export type Challenge = EventPayload<'connect.challenge'>;
+
 export interface ConnectOptions {
   /** What goes into `connect` beside the protocol range; may depend on the challenge (its nonce, milliseconds). */
-  params: ConnectParams | ((challenge: { nonce: string; ts: number }) => ConnectParams | Promise<ConnectParams>);
+  params: ConnectParams | ((challenge: Challenge) => ConnectParams | Promise<ConnectParams>);
   /** Looks at the answer before the connection counts as made; throwing refuses it (the mutual proof). */
-  verify?: (result: ConnectResult, challenge: { nonce: string; ts: number }) => void | Promise<void>;
+  verify?: (result: ConnectResult, challenge: Challenge) => void | Promise<void>;
   /** Milliseconds until `connect` gives up; 15,000 by default. */
   timeoutMs?: number;
+}
+
+const incoming = z.discriminatedUnion('type', [responseFrame, eventFrame]);
+const anyFrame = z.looseObject({ type: z.string() });
+
+/** A frame from the server; null for kinds that a newer one may have added. Throws where it is none. */
+function read(text: string): z.infer<typeof incoming> | null {
+  const { type, ...rest } = anyFrame.parse(JSON.parse(text));
+  return type === 'res' || type === 'event' ? incoming.parse({ type, ...rest }) : null;
 }
 
 interface Waiting {
@@ -48,17 +60,21 @@ export class GatewayClient {
   /** Waits for the challenge, then connects. Rejects with `RpcError` (refused) or `ConnectionClosed`. */
   static async connect(link: Link<string>, { params, verify, timeoutMs = 15_000 }: ConnectOptions): Promise<GatewayClient> {
     const client = new GatewayClient(link);
-    const challenged = Promise.withResolvers<{ nonce: string; ts: number }>();
+    const challenged = Promise.withResolvers<Challenge>();
     const stop = client.on('connect.challenge', challenged.resolve);
-    client.closed.then(challenged.reject);
     link.receive({ message: (text) => client.#read(text), close: (code, reason) => client.#closedBy(code, reason) });
     const timer = setTimeout(() => client.close(4000, 'the gateway did not answer'), timeoutMs);
-    try {
+    const made = async (): Promise<GatewayClient> => {
       const challenge = await challenged.promise;
       const given = typeof params === 'function' ? await params(challenge) : params;
-      client.hello = await client.call('connect', { minProtocol: 3, maxProtocol: 3, ...given });
+      client.hello = await client.call('connect', { minProtocol: PROTOCOL, maxProtocol: PROTOCOL, ...given });
       await verify?.(client.hello, challenge);
       return client;
+    };
+    const failed = client.closed.then((end) => Promise.reject(end));
+    failed.catch(() => {});
+    try {
+      return await Promise.race([made(), failed]);
     } catch (error) {
       client.close();
       throw error;
@@ -78,6 +94,12 @@ export class GatewayClient {
     if (this.#end) return Promise.reject(this.#end);
     if (signal?.aborted) return Promise.reject(signal.reason);
     const id = String(++this.#count);
+    let text: string;
+    try {
+      text = JSON.stringify({ type: 'req', id, method, params });
+    } catch (error) {
+      return Promise.reject(error);
+    }
     return new Promise((resolve, reject) => {
       const onabort = (): void => {
         this.#waiting.delete(id);
@@ -89,7 +111,7 @@ export class GatewayClient {
         resolve: (payload) => (settled(), resolve(payload)),
         reject: (error) => (settled(), reject(error)),
       });
-      this.#link.send(JSON.stringify({ type: 'req', id, method, params }));
+      this.#link.send(text);
     });
   }
 
@@ -107,17 +129,37 @@ export class GatewayClient {
   }
 
   #read(text: string): void {
-    const frame = JSON.parse(text) as ResponseFrame | EventFrame;
-    if (frame.type === 'res') {
-      const waiting = this.#waiting.get(frame.id);
-      this.#waiting.delete(frame.id);
-      if (frame.ok) waiting?.resolve(frame.payload);
-      else waiting?.reject(RpcError.from(frame.error));
-      return;
+    if (this.#end) return;
+    let frame: z.infer<typeof incoming> | null;
+    try {
+      frame = read(text);
+    } catch {
+      return this.close(CLOSE.protocolError, 'the gateway sent what is no frame');
     }
+    if (frame?.type === 'res') this.#answered(frame);
+    else if (frame?.type === 'event') this.#happened(frame);
+  }
+
+  #answered(frame: z.infer<typeof responseFrame>): void {
+    const waiting = this.#waiting.get(frame.id);
+    this.#waiting.delete(frame.id);
+    if (frame.ok) waiting?.resolve(frame.payload);
+    else waiting?.reject(RpcError.from(frame.error ?? { code: 'INTERNAL_ERROR', message: 'The gateway gave no reason' }));
+  }
+
+  #happened(frame: EventFrame): void {
     if (frame.seq !== this.#lastSeq + 1) return this.close(4001, `event ${this.#lastSeq + 1} is missing`);
     this.#lastSeq = frame.seq;
-    for (const listener of this.#listeners.get(frame.event) ?? []) listener(frame.payload as never, frame);
+    for (const listener of this.#listeners.get(frame.event) ?? []) {
+      try {
+        listener(frame.payload as never, frame);
+      } catch (error) {
+        // Its own fault, not that of the other listeners or the connection: reported as uncaught, as an EventTarget does.
+        queueMicrotask(() => {
+          throw error;
+        });
+      }
+    }
   }
 
   #closedBy(code: number, reason: string): void {

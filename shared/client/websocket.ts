@@ -1,7 +1,4 @@
-import type { Link } from '../link/link.ts';
-
-/** Each WebSocket has event types of its own, all with these members; a method's parameters are compared both ways. */
-type Handler<E> = { handle(event: E): void }['handle'];
+import type { Link, LinkEvents } from '../link/link.ts';
 
 /** The part of a WebSocket that both browsers and the `ws` package have. */
 interface Socket {
@@ -10,12 +7,15 @@ interface Socket {
   readonly bufferedAmount: number;
   send(data: string | Uint8Array<ArrayBuffer>): void;
   close(code?: number, reason?: string): void;
-  onmessage: Handler<{ data: unknown }> | null;
-  onclose: Handler<{ code: number; reason: string }> | null;
-  onerror: Handler<unknown> | null;
+  onmessage: ((event: { data: unknown }) => void) | null;
+  onclose: ((event: { code: number; reason: string }) => void) | null;
+  onerror: ((event: unknown) => void) | null;
 }
 
 const OPEN = 1;
+const CLOSED = 3;
+/** What a WebSocket says that ended without a closing handshake. */
+const ABNORMAL = 1006;
 
 /** An open WebSocket as a link of texts. Binary messages are passed over: the protocol has none. */
 export const socketLink = (socket: Socket): Link<string> => linkOf<string>(socket, (data) => (typeof data === 'string' ? data : undefined));
@@ -27,6 +27,22 @@ export function binarySocketLink(socket: Socket): Link<Uint8Array> {
 }
 
 function linkOf<M extends string | Uint8Array>(socket: Socket, read: (data: unknown) => M | undefined): Link<M> {
+  // What comes before anyone listens is kept: who makes the link may await something first.
+  let early: ((events: LinkEvents<M>) => void)[] = [];
+  let tell = (event: (events: LinkEvents<M>) => void): void => void early.push(event);
+  let ended = false;
+  const end = (code: number, reason: string): void => {
+    if (ended) return;
+    ended = true;
+    tell((events) => events.close(code, reason));
+  };
+  socket.onmessage = ({ data }) => {
+    const message = read(data);
+    if (message !== undefined) tell((events) => events.message(message));
+  };
+  socket.onclose = ({ code, reason }) => end(code, reason);
+  socket.onerror = () => {};
+  if (socket.readyState === CLOSED) end(ABNORMAL, '');
   return {
     get buffered() {
       return socket.bufferedAmount;
@@ -35,14 +51,19 @@ function linkOf<M extends string | Uint8Array>(socket: Socket, read: (data: unkn
       if (socket.readyState === OPEN) socket.send(message as string);
     },
     // 1001 and the like may not be sent by a browser's socket: only 1000 and 3000 to 4999.
-    close: (code = 1000, reason = '') => socket.close(code === 1000 || code >= 3000 ? code : 4000, reason.slice(0, 100)),
+    close: (code = 1000, reason = '') => socket.close(code === 1000 || (code >= 3000 && code <= 4999) ? code : 4000, sendable(reason)),
     receive(events) {
-      socket.onmessage = ({ data }) => {
-        const message = read(data);
-        if (message !== undefined) events.message(message);
-      };
-      socket.onclose = ({ code, reason }) => events.close(code, reason);
-      socket.onerror = () => {};
+      const waiting = early;
+      early = [];
+      tell = (event) => event(events);
+      for (const event of waiting) event(events);
     },
   };
+}
+
+/** A socket throws at a reason of more than 123 bytes. */
+function sendable(reason: string): string {
+  const bytes = new Uint8Array(123);
+  const { read } = new TextEncoder().encodeInto(reason, bytes);
+  return reason.slice(0, read);
 }

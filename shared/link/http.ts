@@ -1,5 +1,6 @@
 import { CLOSE } from '../rpc/frames.ts';
 import { z } from '../rpc/zod.ts';
+import { DrainGate, IncomingBody, pump } from './body.ts';
 import type { Opening } from './hello.ts';
 import type { Mux } from './mux.ts';
 import { STREAM_WINDOW, type Stream } from './stream.ts';
@@ -7,115 +8,73 @@ import { STREAM_WINDOW, type Stream } from './stream.ts';
 // One HTTP exchange on one stream: method and path travel in the opening's headers as `:method` and `:path` (`:url` for the way out),
 // the body as bulk data, then `end`. Back comes one text message with the head, then the body the same way.
 
-export const responseHead = z.object({ status: z.number().int().min(100).max(599), headers: z.record(z.string(), z.string()) });
+export const responseHead = z.object({ status: z.number().int().min(200).max(599), headers: z.record(z.string(), z.string()) });
 export type ResponseHead = z.infer<typeof responseHead>;
 
-const NO_BODY = new Set([101, 204, 205, 304]);
-
-/** The stream's incoming bytes as a web stream; credit goes back as the reader takes them. */
-function bodyOf(stream: Stream): { readable: ReadableStream<Uint8Array<ArrayBuffer>>; push(chunk: Uint8Array): void; end(): void; fail(error: Error): void } {
-  let controller: ReadableStreamDefaultController<Uint8Array<ArrayBuffer>>;
-  let owed = 0;
-  let done = false;
-  const readable = new ReadableStream<Uint8Array<ArrayBuffer>>(
-    {
-      start: (given) => void (controller = given),
-      pull() {
-        if (owed > 0) stream.release(owed);
-        owed = 0;
-      },
-      cancel() {
-        done = true;
-        stream.reset(CLOSE.goingAway, 'the reader left');
-      },
-    },
-    { highWaterMark: STREAM_WINDOW / 2, size: (chunk) => chunk.byteLength },
-  );
-  return {
-    readable,
-    push(chunk) {
-      if (done) return;
-      controller.enqueue(chunk.slice());
-      if ((controller.desiredSize ?? 0) > 0) stream.release(chunk.byteLength);
-      else owed += chunk.byteLength;
-    },
-    end() {
-      if (!done) controller.close();
-      done = true;
-    },
-    fail(error) {
-      if (!done) controller.error(error);
-      done = true;
-    },
-  };
-}
-
-/** Sends a web stream as the body; waits while the stream's credit is used up. Rejects when the source fails or `signal` aborts. */
-async function pump(body: ReadableStream<Uint8Array>, stream: Stream, drained: () => Promise<void>, signal: AbortSignal): Promise<void> {
-  const reader = body.getReader();
-  const stop = (): void => void reader.cancel(signal.reason).catch(() => {});
-  signal.addEventListener('abort', stop, { once: true });
-  try {
-    for (;;) {
-      const { done, value } = await reader.read();
-      if (signal.aborted) throw signal.reason;
-      if (done) return;
-      stream.send(value, { fin: false, bulk: true });
-      if (stream.buffered > STREAM_WINDOW) await drained();
-    }
-  } finally {
-    signal.removeEventListener('abort', stop);
-    reader.releaseLock();
-  }
-}
-
-/** Calls waiters when the stream has handed on all it had, or is gone. */
-function drainGate(): { wait(): Promise<void>; open(): void } {
-  let waiters: (() => void)[] = [];
-  return {
-    wait: () => new Promise((resolve) => waiters.push(resolve)),
-    open: () => {
-      const waiting = waiters;
-      waiters = [];
-      for (const resume of waiting) resume();
-    },
-  };
-}
+const NO_BODY = new Set([204, 205, 304]);
 
 /**
- * Answers one exchange with a fetch handler. The request's signal aborts when the caller hangs up. A handler that throws is a 500 without
- * details; a body that fails midway resets the stream.
+ * Answers one exchange with a fetch handler. The request's signal aborts when the caller hangs up. A request that is none is a 400, a handler
+ * that throws a 500 without details (it logs what it has to say); on the way out (`:url`), where these would pass for the upstream's
+ * answers, both reset the stream with the reason. So does, everywhere, a body that fails midway.
  */
 export function serveHttp(stream: Stream, opened: Opening, base: string, handler: (request: Request) => Promise<Response>): void {
   const { ':method': method = 'GET', ':path': path = '/', ':url': url, ...headers } = opened.headers;
-  const abort = new AbortController();
-  const gate = drainGate();
+  const gone = new AbortController();
+  const gate = new DrainGate();
   const hasBody = method !== 'GET' && method !== 'HEAD';
-  const body = bodyOf(stream);
+  const body = new IncomingBody(stream, () => {});
+  if (!hasBody) body.discard();
   stream.receive({
-    data(chunk) {
-      if (hasBody) body.push(chunk);
-      else stream.release(chunk.byteLength);
-    },
+    data: (chunk) => body.push(chunk),
     end: () => body.end(),
     reset(_code, reason) {
-      abort.abort(new DOMException(reason || 'the caller hung up', 'AbortError'));
-      body.fail(new Error(reason));
+      const error = new DOMException(reason || 'the caller hung up', 'AbortError');
+      gone.abort(error);
+      body.fail(error);
       gate.open();
     },
     drain: gate.open,
   });
-  const respond = async (): Promise<void> => {
-    const init: RequestInit & { duplex?: 'half' } = { method, headers, signal: abort.signal };
+
+  const ask = async (): Promise<Response> => {
+    const init: RequestInit & { duplex?: 'half' } = { method, headers, signal: gone.signal };
     if (hasBody) Object.assign(init, { body: body.readable, duplex: 'half' });
-    const response = await handler(new Request(url ?? new URL(path, base), init));
+    if (url !== undefined) return handler(new Request(url, init));
+    let request: Request;
+    try {
+      request = new Request(addressOf(path, base), init);
+    } catch {
+      body.discard();
+      return failure(400, 'invalid_request_error', 'The request has a method, path or header that cannot be read');
+    }
+    try {
+      return await handler(request);
+    } catch {
+      return failure(500, 'api_error', 'The gateway failed to answer');
+    }
+  };
+
+  const respond = async (): Promise<void> => {
+    const response = await ask();
     const head: ResponseHead = { status: response.status, headers: Object.fromEntries(response.headers) };
     stream.send(JSON.stringify(head));
-    if (response.body && !NO_BODY.has(response.status)) await pump(response.body, stream, gate.wait, abort.signal);
+    if (response.body) {
+      if (method === 'HEAD' || NO_BODY.has(head.status)) void response.body.cancel().catch(() => {});
+      else await pump(response.body, stream, gate, gone.signal);
+    }
     stream.end();
   };
-  respond().catch((error: unknown) => stream.reset(CLOSE.internal, error instanceof Error ? error.message : 'the handler failed'));
+  respond().catch((error: unknown) => stream.reset(CLOSE.internal, error instanceof Error ? error.message : 'the body failed'));
 }
+
+/** Joined as texts, for as a relative address `//elsewhere` would name another host. */
+function addressOf(path: string, base: string): URL {
+  if (!path.startsWith('/')) throw new TypeError('a path starts with a slash');
+  return new URL(new URL(base).origin + path);
+}
+
+const failure = (status: number, type: string, message: string): Response => Response.json({ error: { message, type } }, { status });
 
 export interface OutgoingRequest {
   method?: string;
@@ -124,53 +83,90 @@ export interface OutgoingRequest {
   signal: AbortSignal;
 }
 
-/** Asks the other side to do an exchange: `kind` names what answers there. Rejects with a `TypeError`, as `fetch` does, when no answer comes. */
-export function fetchOver(mux: Mux, opened: Partial<Opening> & { kind: string }, { body, signal }: OutgoingRequest): Promise<Response> {
+/**
+ * Asks the other side to do an exchange: `kind` names what answers there. Rejects with a `TypeError`, as `fetch` does, when no answer comes,
+ * and with the signal's reason when it aborts. Once the answer is complete, what is left of the request's body is not sent any more.
+ */
+export async function fetchOver(mux: Mux, opened: Partial<Opening> & { kind: string }, request: OutgoingRequest): Promise<Response> {
+  const { method, body, signal } = request;
   signal.throwIfAborted();
-  const stream = mux.open(opened);
-  const incoming = bodyOf(stream);
-  const gate = drainGate();
-  return new Promise<Response>((resolve, reject) => {
-    let head: ResponseHead | undefined;
-    const onabort = (): void => {
-      stream.reset(CLOSE.goingAway, 'aborted');
-      settle(signal.reason);
-    };
-    const settle = (error: unknown): void => {
-      signal.removeEventListener('abort', onabort);
-      gate.open();
-      const failure = error instanceof Error ? error : new TypeError(String(error));
-      if (head) incoming.fail(failure);
-      else reject(failure);
-    };
-    signal.addEventListener('abort', onabort, { once: true });
-    stream.receive({
-      data(chunk, _fin, text) {
-        if (head) return incoming.push(chunk);
-        stream.release(chunk.byteLength);
-        if (!text) return stream.reset(CLOSE.protocolError, 'a body came before its head');
-        head = responseHead.parse(JSON.parse(new TextDecoder().decode(chunk)));
-        resolve(new Response(NO_BODY.has(head.status) ? null : incoming.readable, head));
-      },
-      end() {
-        signal.removeEventListener('abort', onabort);
-        if (head) incoming.end();
-        else settle(new TypeError('the exchange ended without an answer'));
-      },
-      reset: (_code, reason) => settle(new TypeError(reason || 'the connection broke off')),
-      drain: gate.open,
-    });
-    if (typeof body === 'string' || body instanceof Uint8Array) {
-      stream.send(typeof body === 'string' ? new TextEncoder().encode(body) : body, { fin: false, bulk: true });
-      stream.end();
-    } else if (body) {
-      pump(body, stream, gate.wait, signal).then(
-        () => stream.end(),
-        (error: unknown) => {
-          stream.reset(CLOSE.goingAway, 'the body failed');
-          settle(error);
-        },
-      );
-    } else stream.end();
+  const headers = { ...opened.headers, ...request.headers, ...(method === undefined ? {} : { ':method': method }) };
+  const stream = mux.open({ ...opened, headers });
+  const gate = new DrainGate();
+  const over = new AbortController();
+  const answer = Promise.withResolvers<Response>();
+  const head = new HeadReader();
+
+  const stop = (): void => {
+    signal.removeEventListener('abort', onabort);
+    over.abort();
+    gate.open();
+  };
+  const incoming = new IncomingBody(stream, () => {
+    stream.reset(CLOSE.goingAway, 'the reader left');
+    stop();
   });
+  const fail = (error: unknown): void => {
+    stop();
+    incoming.fail(error);
+    answer.reject(error);
+  };
+  const cut = (code: number, reason: string, error: unknown): void => {
+    stream.reset(code, reason);
+    fail(error);
+  };
+  const onabort = (): void => cut(CLOSE.goingAway, 'aborted', signal.reason);
+
+  signal.addEventListener('abort', onabort, { once: true });
+  stream.receive({
+    data(chunk, fin, text) {
+      if (head.complete) return incoming.push(chunk);
+      stream.release(chunk.byteLength);
+      try {
+        const found = head.read(chunk, fin, text);
+        if (!found) return;
+        const bodiless = method === 'HEAD' || NO_BODY.has(found.status);
+        if (bodiless) incoming.discard();
+        answer.resolve(new Response(bodiless ? null : incoming.readable, found));
+      } catch (error) {
+        cut(CLOSE.protocolError, 'the head cannot be read', new TypeError('the answer cannot be read', { cause: error }));
+      }
+    },
+    end() {
+      if (!head.complete) return cut(CLOSE.protocolError, 'there was no head', new TypeError('the exchange ended without an answer'));
+      incoming.end();
+      stop();
+      stream.reset(CLOSE.normal, 'answered');
+    },
+    reset: (_code, reason) => fail(new TypeError(reason || 'the connection broke off')),
+    drain: gate.open,
+  });
+
+  if (body instanceof ReadableStream) {
+    pump(body, stream, gate, over.signal).then(
+      () => stream.end(),
+      (error: unknown) => over.signal.aborted || cut(CLOSE.goingAway, 'the body failed', error),
+    );
+  } else {
+    if (body !== undefined) stream.send(typeof body === 'string' ? new TextEncoder().encode(body) : body, { fin: false, bulk: true });
+    stream.end();
+  }
+  return answer.promise;
+}
+
+/** The first message of an answer: its head, which may come in several chunks. */
+class HeadReader {
+  complete = false;
+  readonly #decoder = new TextDecoder('utf-8', { fatal: true });
+  #text = '';
+
+  /** The head once it is whole; throws where it is none. */
+  read(chunk: Uint8Array, fin: boolean, text: boolean): ResponseHead | undefined {
+    if (!text) throw new TypeError('a body came before its head');
+    this.#text += this.#decoder.decode(chunk, { stream: !fin });
+    if (this.#text.length > STREAM_WINDOW) throw new TypeError('the head is too large');
+    if (!fin) return undefined;
+    this.complete = true;
+    return responseHead.parse(JSON.parse(this.#text));
+  }
 }

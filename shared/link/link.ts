@@ -1,3 +1,5 @@
+import { CLOSE } from '../rpc/frames.ts';
+
 /** What the holder of one end of a link hears. Set once, before the first message can arrive. */
 export interface LinkEvents<M> {
   message(message: M): void;
@@ -63,35 +65,41 @@ class MemoryEnd<M> implements Link<M> {
   }
 }
 
+type PortMessage<M> = { m: M } | { close: { code: number; reason: string } };
+
 /**
  * A MessagePort as a link. A port tells nobody when its other end dies: who must know holds a Web Lock
  * (facts.md, "SharedWorker"). Closing sends a last word, so that an orderly close is told.
  */
 export function portLink<M>(port: MessagePort): Link<M> {
   let events: LinkEvents<M> | undefined;
-  let open = true;
+  let ended: { code: number; reason: string } | undefined;
   const end = (code: number, reason: string): void => {
-    if (!open) return;
-    open = false;
+    if (ended) return;
+    ended = { code, reason };
     port.close();
     events?.close(code, reason);
   };
   return {
     buffered: 0,
     send(message) {
-      if (open) port.postMessage({ m: message });
+      if (!ended) port.postMessage({ m: message } satisfies PortMessage<M>);
     },
     close(code = 1000, reason = '') {
-      if (!open) return;
-      port.postMessage({ close: { code, reason } });
+      if (ended) return;
+      port.postMessage({ close: { code, reason } } satisfies PortMessage<M>);
       end(code, reason);
     },
     receive(given) {
+      if (ended) return given.close(ended.code, ended.reason);
       events = given;
-      port.onmessage = ({ data }: MessageEvent<{ m: M } | { close: { code: number; reason: string } }>) => {
+      port.onmessage = ({ data }: MessageEvent<PortMessage<M>>) => {
+        if (ended) return;
         if ('close' in data) end(data.close.code, data.close.reason);
-        else if (open) given.message(data.m);
+        else given.message(data.m);
       };
+      // A message that cannot be read here is lost; a link does not lose one in silence.
+      port.onmessageerror = () => end(CLOSE.protocolError, 'a message could not be read');
     },
   };
 }

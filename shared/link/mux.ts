@@ -1,13 +1,15 @@
 import { CLOSE } from '../rpc/frames.ts';
+import type { z } from '../rpc/zod.ts';
 import { ending, hello, type Hello, MIN_MUX_VERSION, MUX_VERSION, opening, type Opening } from './hello.ts';
 import type { Link } from './link.ts';
 import { LINK_WINDOW, STREAM_WINDOW, Stream, type StreamHost } from './stream.ts';
-import { CHUNK_BYTES, FLAG_BULK, FLAG_FIN, FLAG_TEXT, FrameWriter, readFrames, TYPE, type WireFrame } from './wire.ts';
+import { CHUNK_BYTES, FLAG_BULK, FLAG_FIN, FLAG_TEXT, FrameWriter, readFrames, TYPE, uint32, type WireFrame } from './wire.ts';
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder('utf-8', { fatal: true });
 const NOTHING = new Uint8Array(0);
 const MAX_STREAMS = 4096;
+const LAST_ID = 0xffff_ffff;
 
 export interface MuxOptions {
   /** The dialer numbers its streams 1, 3, 5 …, the acceptor 2, 4, 6 … */
@@ -34,7 +36,8 @@ export class Mux {
   readonly #schedule: (flush: () => void) => void;
   readonly #streams = new Map<number, Stream>();
   readonly #writer = new FrameWriter();
-  #sendable = new Set<Stream>();
+  /** In the order of their turns. */
+  readonly #sendable = new Set<Stream>();
   #nextId: number;
   #lastPeerId = 0;
   #batch = false;
@@ -72,29 +75,39 @@ export class Mux {
       drain: () => this.#flush(),
       close: (code, reason) => this.#end(code, reason),
     });
-    const greeting: Hello = { muxVersion: MUX_VERSION, ...options.hello };
+    const greeting: Hello = { ...options.hello, muxVersion: options.hello.muxVersion ?? MUX_VERSION };
     this.#control(TYPE.hello, 0, encode(greeting));
-    this.#flush();
   }
 
   get streams(): number {
     return this.#streams.size;
   }
 
-  /** Opens a stream; data may be sent at once. */
+  /** Opens a stream; data may be sent at once. One that cannot be opened is reset at once, with the reason. */
   open(input: Partial<Opening> & { kind: string }): Stream {
+    if (this.#nextId > LAST_ID) this.close(CLOSE.goingAway, 'the numbers for streams are used up');
     const stream = new Stream(this.#nextId, this.#host);
     this.#nextId += 2;
     if (!this.#open) {
       stream.lost(CLOSE.goingAway, 'the link is closed');
       return stream;
     }
+    // What the other side would take for a breach must not leave: it would cost all streams their link.
+    const payload = encode(input);
+    if (payload.byteLength > CHUNK_BYTES || !opening.safeParse(input).success) {
+      this.#nextId -= 2;
+      stream.lost(CLOSE.policy, 'the stream cannot be opened like this');
+      return stream;
+    }
     this.#streams.set(stream.id, stream);
-    this.#control(TYPE.open, stream.id, encode(input));
+    this.#control(TYPE.open, stream.id, payload);
     return stream;
   }
 
-  /** Resolves when the other side's code has answered: a frozen page does not, though its socket still would. */
+  /**
+   * Resolves when the other side's code has answered: a frozen page does not, though its socket still would. Pends for good when the link
+   * closes first: race it with `closed`.
+   */
   ping(): Promise<void> {
     return new Promise((resolve) => {
       this.#pings.push(resolve);
@@ -112,7 +125,7 @@ export class Mux {
   #control(type: number, stream: number, payload: Uint8Array): void {
     if (!this.#open) return;
     this.#writer.write(type, 0, stream, payload);
-    if (this.#batch) this.#flushSoon();
+    if (this.#batch && this.#writer.length < CHUNK_BYTES) this.#flushSoon();
     else this.#link.send(this.#writer.take());
   }
 
@@ -125,38 +138,40 @@ export class Mux {
     });
   }
 
-  /** Control frames are in the writer already; then the streams in turn, a chunk each, while credit and the bulk window last. */
+  /**
+   * Control frames are in the writer already; then the streams in turn, a chunk each, while credit and the bulk window last. Who was served
+   * goes to the end of the line; who waits for the bulk window keeps its place, so that it is first when the window opens.
+   */
   #flush(): void {
     if (!this.#open) return;
-    let round = this.#sendable;
-    while (round.size > 0) {
-      this.#sendable = new Set();
-      let progress = false;
-      for (const stream of round) {
-        const chunk = stream.take(LINK_WINDOW - this.#bulkInFlight);
-        if (chunk === 'blocked') this.#sendable.add(stream);
-        if (typeof chunk === 'string') continue;
-        progress = true;
-        if (chunk.flags & FLAG_BULK) this.#bulkInFlight += chunk.payload.byteLength;
-        this.#writer.write(chunk.type, chunk.flags, stream.id, chunk.payload);
-        if (chunk.more) this.#sendable.add(stream);
-        if (!this.#batch || this.#writer.length >= CHUNK_BYTES) this.#link.send(this.#writer.take());
+    let drained: Stream[] | undefined;
+    for (const stream of this.#sendable) {
+      const chunk = stream.take(LINK_WINDOW - this.#bulkInFlight);
+      if (chunk === 'blocked') continue;
+      this.#sendable.delete(stream);
+      if (chunk === 'idle') continue;
+      if (chunk.flags & FLAG_BULK) this.#bulkInFlight += chunk.payload.byteLength;
+      this.#writer.write(chunk.type, chunk.flags, stream.id, chunk.payload);
+      if (chunk.more) this.#sendable.add(stream);
+      else (drained ??= []).push(stream);
+      if (!this.#batch || this.#writer.length >= CHUNK_BYTES) {
+        this.#link.send(this.#writer.take());
+        if (!this.#open) return;
       }
-      round = this.#sendable;
-      if (!progress) break;
     }
     if (this.#writer.length > 0) this.#link.send(this.#writer.take());
+    if (drained) for (const stream of drained) stream.taken();
   }
 
   #read(message: Uint8Array): void {
     if (!this.#open) return;
     try {
       for (const frame of readFrames(message)) {
-        if (!this.#open) return;
         this.#handle(frame);
+        if (!this.#open) return;
       }
     } catch (error) {
-      this.close(CLOSE.protocolError, error instanceof Error ? error.message.slice(0, 120) : 'protocol error');
+      this.close(CLOSE.protocolError, error instanceof RangeError ? error.message : 'the frame cannot be read');
     }
   }
 
@@ -164,28 +179,27 @@ export class Mux {
     if (!this.#greeted && type !== TYPE.hello) throw new RangeError('the first frame must be hello');
     switch (type) {
       case TYPE.hello:
-        return this.#greet(decode(payload));
+        return this.#greet(read(hello, payload));
       case TYPE.open:
-        return this.#accept(id, opening.parse(decode(payload)));
+        return this.#accept(id, read(opening, payload));
       case TYPE.data:
         if (flags & FLAG_BULK) this.#ackBulk(payload.byteLength);
-        return this.#streams.get(id)?.arrived(payload, (flags & FLAG_FIN) !== 0, (flags & FLAG_TEXT) !== 0);
+        return this.#known(id)?.arrived(payload, (flags & FLAG_FIN) !== 0, (flags & FLAG_TEXT) !== 0);
       case TYPE.end: {
-        const { code, reason } = ending.parse(decode(payload));
-        return this.#streams.get(id)?.ended(code, reason);
+        const { code, reason } = read(ending, payload);
+        return this.#known(id)?.ended(code, reason);
       }
       case TYPE.reset: {
-        const { code, reason } = ending.parse(decode(payload));
-        return this.#streams.get(id)?.lost(code, reason);
+        const { code, reason } = read(ending, payload);
+        return this.#known(id)?.lost(code, reason);
       }
       case TYPE.credit: {
         if (payload.byteLength !== 4) throw new RangeError('a credit frame has 4 bytes');
         const bytes = new DataView(payload.buffer, payload.byteOffset, 4).getUint32(0);
-        if (id === 0) {
-          this.#bulkInFlight = Math.max(0, this.#bulkInFlight - bytes);
-          return this.#flushSoon();
-        }
-        return this.#streams.get(id)?.credited(bytes);
+        if (id !== 0) return this.#known(id)?.credited(bytes);
+        if (bytes > this.#bulkInFlight) throw new RangeError('more credit came than was used');
+        this.#bulkInFlight -= bytes;
+        return this.#flushSoon();
       }
       case TYPE.ping:
         return this.#control(TYPE.pong, 0, NOTHING);
@@ -194,9 +208,21 @@ export class Mux {
     }
   }
 
-  #greet(value: unknown): void {
+  /** The stream of that number; undefined where it is gone already, for the other side may not know that yet. */
+  #known(id: number): Stream | undefined {
+    const stream = this.#streams.get(id);
+    if (stream) return stream;
+    const opened = this.#isTheirs(id) ? id <= this.#lastPeerId : id > 0 && id < this.#nextId;
+    if (!opened) throw new RangeError('a frame came for a stream that was never opened');
+    return undefined;
+  }
+
+  #isTheirs(id: number): boolean {
+    return id > 0 && (id % 2 === 0) === (this.#options.side === 'dialer');
+  }
+
+  #greet(theirs: Hello): void {
     if (this.#greeted) throw new RangeError('hello came twice');
-    const theirs = hello.parse(value);
     const version = Math.min(theirs.muxVersion, this.#options.hello.muxVersion ?? MUX_VERSION);
     if (version < MIN_MUX_VERSION) throw new RangeError(`the multiplexer's version ${version} is too old`);
     this.#greeted = true;
@@ -205,13 +231,16 @@ export class Mux {
   }
 
   #accept(id: number, given: Opening): void {
-    const theirs = this.#options.side === 'dialer' ? id % 2 === 0 : id % 2 === 1;
-    if (!theirs || id <= this.#lastPeerId) throw new RangeError('a stream was opened under a number that is not free');
+    if (!this.#isTheirs(id) || id <= this.#lastPeerId) throw new RangeError('a stream was opened under a number that is not free');
     this.#lastPeerId = id;
     const stream = new Stream(id, this.#host);
     this.#streams.set(id, stream);
-    if (this.#streams.size > MAX_STREAMS) stream.reset(CLOSE.noGateway, 'too many streams');
-    else this.#options.onstream(stream, given);
+    if (this.#streams.size > MAX_STREAMS) return stream.reset(CLOSE.noGateway, 'too many streams');
+    try {
+      this.#options.onstream(stream, given);
+    } catch (error) {
+      stream.reset(CLOSE.internal, error instanceof Error ? error.message : 'the stream could not be served');
+    }
   }
 
   #ackBulk(bytes: number): void {
@@ -226,19 +255,23 @@ export class Mux {
     this.#open = false;
     for (const stream of [...this.#streams.values()]) stream.lost(code === CLOSE.normal ? CLOSE.goingAway : code, reason || 'the link closed');
     this.#streams.clear();
+    this.#sendable.clear();
+    this.#pings = [];
     this.#settleReady.reject(new Error(reason || 'the link closed'));
     this.#settleClosed({ code, reason });
   }
 }
 
 const encode = (value: unknown): Uint8Array => encoder.encode(JSON.stringify(value));
-const decode = (payload: Uint8Array): unknown => JSON.parse(decoder.decode(payload));
 
-export function uint32(value: number): Uint8Array {
-  const bytes = new Uint8Array(4);
-  new DataView(bytes.buffer).setUint32(0, value);
-  return bytes;
+/** A control frame's content; throws a `RangeError` where it is not what it should be. */
+function read<S extends z.ZodType>(schema: S, payload: Uint8Array): z.output<S> {
+  try {
+    return schema.parse(JSON.parse(decoder.decode(payload)));
+  } catch (error) {
+    throw new RangeError('a control frame cannot be understood', { cause: error });
+  }
 }
 
-export { STREAM_WINDOW };
+export { STREAM_WINDOW, uint32 };
 export type { Opening };

@@ -1,10 +1,15 @@
 import { CLOSE } from '../rpc/frames.ts';
-import { CHUNK_BYTES, FLAG_BULK, FLAG_FIN, FLAG_TEXT, TYPE } from './wire.ts';
+import { CHUNK_BYTES, FLAG_BULK, FLAG_FIN, FLAG_TEXT, TYPE, uint32 } from './wire.ts';
 
 /** Bytes that a stream may have under way before the receiver has taken them. */
 export const STREAM_WINDOW = 256 * 1024;
 /** Bytes of bulk that a link may have under way, all streams together. */
 export const LINK_WINDOW = 1024 * 1024;
+/** Frames that may come before anyone listens: credit bounds their bytes, this bounds empty ones. */
+const MAX_EARLY = 4096;
+
+/** Characters of a reason that travel. */
+const MAX_REASON = 500;
 
 const encoder = new TextEncoder();
 
@@ -15,6 +20,7 @@ export interface StreamHost {
   gone(stream: Stream): void;
 }
 
+/** What listens to a stream. An event that throws resets this stream with 1011, and no other. */
 export interface StreamEvents {
   /** A chunk; `fin` ends a message. The bytes are only valid during the call. Call `release` when they are dealt with. */
   data(chunk: Uint8Array, fin: boolean, text: boolean): void;
@@ -34,9 +40,10 @@ export interface OutgoingChunk {
 }
 
 interface Queued {
-  bytes: Uint8Array;
+  readonly bytes: Uint8Array;
+  readonly flags: number;
   at: number;
-  flags: number;
+  next: Queued | undefined;
 }
 
 /** One stream of a multiplexer: messages both ways, each side ends its own direction, either can reset both. */
@@ -45,7 +52,8 @@ export class Stream {
   readonly #host: StreamHost;
   #events: StreamEvents | undefined;
   #early: ((events: StreamEvents) => void)[] = [];
-  #queue: Queued[] = [];
+  #first: Queued | undefined;
+  #last: Queued | undefined;
   #queued = 0;
   #credit = STREAM_WINDOW;
   /** Bytes that the peer may still send, and bytes taken that it has not been told of. */
@@ -72,52 +80,45 @@ export class Stream {
 
   receive(events: StreamEvents): void {
     this.#events = events;
-    for (const tell of this.#early.splice(0)) tell(events);
+    for (let tell = this.#early.shift(); tell; tell = this.#early.shift()) this.#guard(tell, events);
   }
 
-  /** Queues a message (or, with `fin` false, a part of one). A body's parts are `bulk` whatever their size. */
+  /** Queues a message (or, with `fin` false, a part of one). A body's parts are `bulk` whatever their size. The bytes must not change afterwards. */
   send(data: string | Uint8Array, { fin = true, bulk = false }: { fin?: boolean; bulk?: boolean } = {}): void {
-    if (this.#dead || this.#ending) return;
-    const text = typeof data === 'string';
-    const bytes = text ? encoder.encode(data) : data;
-    const flags = (fin ? FLAG_FIN : 0) | (text ? FLAG_TEXT : 0) | (bulk || bytes.byteLength > CHUNK_BYTES ? FLAG_BULK : 0);
-    this.#queue.push({ bytes, at: 0, flags });
-    this.#queued += bytes.byteLength;
-    this.#host.wake(this);
+    if (typeof data === 'string') this.#enqueue(encoder.encode(data), (fin ? FLAG_FIN : 0) | FLAG_TEXT | (bulk ? FLAG_BULK : 0));
+    else this.#enqueue(data, (fin ? FLAG_FIN : 0) | (bulk ? FLAG_BULK : 0));
   }
 
   /** As `send`, for bytes that are text already. */
   sendText(bytes: Uint8Array, fin = true): void {
-    if (this.#dead || this.#ending) return;
-    this.#queue.push({ bytes, at: 0, flags: (fin ? FLAG_FIN : 0) | FLAG_TEXT | (bytes.byteLength > CHUNK_BYTES ? FLAG_BULK : 0) });
-    this.#queued += bytes.byteLength;
-    this.#host.wake(this);
+    this.#enqueue(bytes, (fin ? FLAG_FIN : 0) | FLAG_TEXT);
   }
 
   /** Sends no more; what is queued still goes. */
   end(code: number = CLOSE.normal, reason = ''): void {
     if (this.#dead || this.#ending) return;
-    this.#ending = { code, reason };
+    this.#ending = { code, reason: reason.slice(0, MAX_REASON) };
     this.#host.wake(this);
   }
 
-  /** Cuts both directions at once; what is queued is dropped. */
+  /** Cuts both directions at once; what is queued is dropped, and nothing more is heard. */
   reset(code: number = CLOSE.internal, reason = ''): void {
     if (this.#dead) return;
-    this.#host.control(TYPE.reset, this.id, encoder.encode(JSON.stringify({ code, reason: reason.slice(0, 500) })));
+    this.#host.control(TYPE.reset, this.id, encoder.encode(JSON.stringify({ code, reason: reason.slice(0, MAX_REASON) })));
+    this.#early = [];
     this.#die();
   }
 
   /** Tells the sender that `bytes` of what it sent have been dealt with, so that it may send as many more. */
   release(bytes: number): void {
     if (this.#dead || this.#gotEnd) return;
-    this.#released += bytes;
+    // Never more than was received: the sender takes that for a breach.
+    this.#released = Math.min(this.#released + bytes, STREAM_WINDOW - this.#granted);
     if (this.#released < STREAM_WINDOW / 4) return;
-    const payload = new Uint8Array(4);
-    new DataView(payload.buffer).setUint32(0, this.#released);
-    this.#granted += this.#released;
+    const credit = this.#released;
+    this.#granted += credit;
     this.#released = 0;
-    this.#host.control(TYPE.credit, this.id, payload);
+    this.#host.control(TYPE.credit, this.id, uint32(credit));
   }
 
   // What follows is the multiplexer's side.
@@ -125,7 +126,7 @@ export class Stream {
   /** The next frame to send: `idle` with nothing to send or no credit, `blocked` where only the link's bulk window (`bulkLeft` bytes) is in the way. */
   take(bulkLeft: number): OutgoingChunk | 'idle' | 'blocked' {
     if (this.#dead) return 'idle';
-    const head = this.#queue[0];
+    const head = this.#first;
     if (!head) {
       if (!this.#ending || this.#sentEnd) return 'idle';
       this.#sentEnd = true;
@@ -136,34 +137,42 @@ export class Stream {
     const left = head.bytes.byteLength - head.at;
     const size = Math.min(left, CHUNK_BYTES, this.#credit);
     if (size === 0 && left > 0) return 'idle';
-    const bulk = (head.flags & FLAG_BULK) !== 0;
-    if (bulk && size > bulkLeft) return 'blocked';
-    const payload = head.at === 0 && size === left ? head.bytes : head.bytes.subarray(head.at, head.at + size);
+    if ((head.flags & FLAG_BULK) !== 0 && size > bulkLeft) return 'blocked';
     const last = size === left;
-    const flags = last ? head.flags : head.flags & ~FLAG_FIN;
+    const payload = last && head.at === 0 ? head.bytes : head.bytes.subarray(head.at, head.at + size);
     head.at += size;
     this.#credit -= size;
     this.#queued -= size;
-    if (last) this.#queue.shift();
-    const more = this.#queue.length > 0 || this.#ending !== undefined;
-    if (this.#queue.length === 0) queueMicrotask(() => !this.#dead && this.#queue.length === 0 && this.#events?.drain?.());
-    return { type: TYPE.data, flags, payload, more };
+    if (last) {
+      this.#first = head.next;
+      if (!this.#first) this.#last = undefined;
+    }
+    return { type: TYPE.data, flags: last ? head.flags : head.flags & ~FLAG_FIN, payload, more: this.#first !== undefined || this.#ending !== undefined };
   }
 
+  /** The link has taken something of this stream; tells when that was all. */
+  taken(): void {
+    if (this.#dead || this.#first || !this.#events?.drain) return;
+    this.#guard((events) => events.drain?.(), this.#events);
+  }
+
+  /** Throws a `RangeError` where the other side breaks the rules; so do `ended` and `credited`. */
   arrived(chunk: Uint8Array, fin: boolean, text: boolean): void {
     if (this.#dead) return;
-    if (this.#gotEnd) throw new RangeError('data after end');
+    if (this.#gotEnd) throw new RangeError('data came after the end');
     this.#granted -= chunk.byteLength;
-    if (this.#granted < 0) throw new RangeError('more data than credit');
-    if (this.#events) this.#events.data(chunk, fin, text);
-    else {
-      const copy = chunk.slice();
-      this.#early.push((events) => events.data(copy, fin, text));
-    }
+    if (this.#granted < 0) throw new RangeError('more data came than there was credit for');
+    // Says nothing and costs no credit: nobody need hold any number of them.
+    if (chunk.byteLength === 0 && !fin) return;
+    if (this.#events) return this.#data(this.#events, chunk, fin, text);
+    if (this.#early.length >= MAX_EARLY) return this.#cut(CLOSE.policy, 'too many messages came before anyone listened');
+    const copy = chunk.slice();
+    this.#early.push((events) => events.data(copy, fin, text));
   }
 
   ended(code: number, reason: string): void {
-    if (this.#dead || this.#gotEnd) return;
+    if (this.#dead) return;
+    if (this.#gotEnd) throw new RangeError('a stream ended twice');
     this.#gotEnd = true;
     if (this.#sentEnd) this.#die();
     this.#tell((events) => events.end(code, reason));
@@ -176,18 +185,59 @@ export class Stream {
   }
 
   credited(bytes: number): void {
+    if (this.#dead) return;
     this.#credit += bytes;
-    if (this.#queue.length > 0) this.#host.wake(this);
+    if (this.#credit > STREAM_WINDOW) throw new RangeError('more credit came than was used');
+    if (this.#first) this.#host.wake(this);
+  }
+
+  #enqueue(bytes: Uint8Array, flags: number): void {
+    if (this.#dead || this.#ending) return;
+    if (bytes.byteLength === 0 && (flags & FLAG_FIN) === 0) return;
+    const queued: Queued = { bytes, flags: bytes.byteLength > CHUNK_BYTES ? flags | FLAG_BULK : flags, at: 0, next: undefined };
+    if (this.#last) this.#last.next = queued;
+    else this.#first = queued;
+    this.#last = queued;
+    this.#queued += bytes.byteLength;
+    this.#host.wake(this);
   }
 
   #tell(tell: (events: StreamEvents) => void): void {
-    if (this.#events) tell(this.#events);
+    if (this.#events) this.#guard(tell, this.#events);
     else this.#early.push(tell);
+  }
+
+  #data(events: StreamEvents, chunk: Uint8Array, fin: boolean, text: boolean): void {
+    try {
+      events.data(chunk, fin, text);
+    } catch (error) {
+      this.#faulted(error);
+    }
+  }
+
+  #guard(tell: (events: StreamEvents) => void, events: StreamEvents): void {
+    try {
+      tell(events);
+    } catch (error) {
+      this.#faulted(error);
+    }
+  }
+
+  /** What listens here has failed: that is no fault of the other streams, nor a breach by the other side. */
+  #faulted(error: unknown): void {
+    this.#cut(CLOSE.internal, error instanceof Error ? error.message : 'what listened to the stream failed');
+  }
+
+  /** Resets from within: both sides hear of it. */
+  #cut(code: number, reason: string): void {
+    if (this.#dead) return;
+    this.reset(code, reason);
+    this.#tell((events) => events.reset(code, reason));
   }
 
   #die(): void {
     this.#dead = true;
-    this.#queue = [];
+    this.#first = this.#last = undefined;
     this.#queued = 0;
     this.#host.gone(this);
   }

@@ -1,8 +1,10 @@
 import { CLOSE } from '../rpc/frames.ts';
 import type { Link, LinkEvents } from './link.ts';
-import type { Stream } from './stream.ts';
+import { STREAM_WINDOW, type Stream } from './stream.ts';
 
-const decoder = new TextDecoder('utf-8', { fatal: true });
+// A byte-order mark is part of the text, as it is on a WebSocket.
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+const BROKEN_TEXT = 1007;
 
 /** A multiplexed stream as a link of whole texts. Binary messages, broken UTF-8 and messages over `maxBytes` end it with a reason. */
 export function textLink(stream: Stream, maxBytes: () => number): Link<string> {
@@ -16,8 +18,10 @@ export function textLink(stream: Stream, maxBytes: () => number): Link<string> {
     parts = [];
     events?.close(code, reason);
   };
-  const refuse = (code: number, reason: string): void => {
-    stream.end(code, reason);
+  const close = (code: number, reason: string): void => {
+    // Behind so much that nobody takes, an end would never arrive.
+    if (code !== CLOSE.normal && code !== CLOSE.goingAway && stream.buffered > STREAM_WINDOW) stream.reset(code, reason);
+    else stream.end(code, reason);
     finish(code, reason);
   };
   return {
@@ -26,8 +30,7 @@ export function textLink(stream: Stream, maxBytes: () => number): Link<string> {
     },
     send: (message) => stream.send(message),
     close(code = CLOSE.normal, reason = '') {
-      stream.end(code, reason);
-      finish(code, reason);
+      if (open) close(code, reason);
     },
     receive(given) {
       events = given;
@@ -35,18 +38,18 @@ export function textLink(stream: Stream, maxBytes: () => number): Link<string> {
         data(chunk, fin, text) {
           stream.release(chunk.byteLength);
           if (!open) return;
+          if (!text) return close(CLOSE.policy, 'binary frames are not part of the protocol');
           size += chunk.byteLength;
-          if (size > maxBytes()) return refuse(CLOSE.tooBig, `a message may have ${maxBytes()} bytes`);
+          if (size > maxBytes()) return close(CLOSE.tooBig, `a message may have ${maxBytes()} bytes`);
           if (!fin) return void parts.push(chunk.slice());
           const bytes = parts.length === 0 ? chunk : join(parts, chunk, size);
           parts = [];
           size = 0;
-          if (!text) return refuse(CLOSE.policy, 'binary frames are not part of the protocol');
           let message: string;
           try {
             message = decoder.decode(bytes);
           } catch {
-            return refuse(1007, 'not valid UTF-8');
+            return close(BROKEN_TEXT, 'not valid UTF-8');
           }
           given.message(message);
         },
@@ -61,7 +64,7 @@ export function textLink(stream: Stream, maxBytes: () => number): Link<string> {
   };
 }
 
-function join(parts: Uint8Array[], last: Uint8Array, size: number): Uint8Array {
+function join(parts: readonly Uint8Array[], last: Uint8Array, size: number): Uint8Array {
   const whole = new Uint8Array(size);
   let at = 0;
   for (const part of [...parts, last]) {

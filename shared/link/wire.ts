@@ -69,3 +69,10 @@ export class FrameWriter {
     this.#view = new DataView(larger.buffer);
   }
 }
+
+/** A credit frame's payload. */
+export function uint32(value: number): Uint8Array {
+  const bytes = new Uint8Array(4);
+  new DataView(bytes.buffer).setUint32(0, value);
+  return bytes;
+}

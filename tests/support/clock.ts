@@ -37,7 +37,7 @@ export class FakeClock implements Clock {
       this.#elapsed = next.at;
       this.#timers = this.#timers.filter((other) => other !== next);
       next.run();
-      await new Promise((resolve) => setImmediate(resolve));
+      await new Promise((resolve) => setTimeout(resolve, 0));
     }
     this.#elapsed = until;
   }

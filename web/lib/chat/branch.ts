@@ -20,7 +20,8 @@ export function placed(shown: readonly HistoryMessage[], message: HistoryMessage
 
 /** The messages up to the last one of the person: what a new reply is put under. */
 export function answered(shown: readonly HistoryMessage[]): HistoryMessage[] {
-  return shown.slice(0, shown.findLastIndex(({ role }) => role === 'user') + 1);
+  const at = shown.findLastIndex(({ role }) => role === 'user');
+  return at < 0 ? [...shown] : shown.slice(0, at + 1);
 }
 
 /** A text as the gateway stores it, to find a message that was sent among those that were stored (decisions, "Chat": sanitize). */

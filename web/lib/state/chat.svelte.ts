@@ -36,6 +36,8 @@ export class Chat {
   readonly #off: (() => void)[];
   #readFrom: 'bridge' | 'browser' | null = null;
   #loads = 0;
+  /** Counts messages and ends that events told of. */
+  #changes = 0;
 
   readonly items = $derived(itemsOf(this.messages, this.#keys));
   readonly outgoing = $derived.by(() => outbox.of(this.agentId, this.sessionId));
@@ -69,9 +71,12 @@ export class Chat {
   /** Reads the newest page, and joins the reply under way. What is shown stays where reading fails. */
   async load(limit = PAGE): Promise<void> {
     const load = ++this.#loads;
+    const changes = this.#changes;
     try {
       const { messages, cursor, runs } = await gateway.call('chat.history', { agentId: this.agentId, sessionId: this.sessionId, limit });
       if (load !== this.#loads) return;
+      // The page may be older than what has been told meanwhile.
+      if (changes !== this.#changes) return await this.load(limit);
       this.elsewhere = false;
       this.#readFrom = gateway.via;
       if (this.problem?.retry === this.#reload) this.problem = null;
@@ -79,8 +84,10 @@ export class Chat {
       this.phase = 'ready';
     } catch (error) {
       if (load !== this.#loads) return;
-      if (error instanceof RpcError && error.code === 'NOT_FOUND') this.#notHere();
-      else if (!isLost(error) || this.messages.length === 0) this.problem = { ...problemOf(error, 'read this chat'), retry: this.#reload };
+      if (error instanceof RpcError && error.code === 'NOT_FOUND') {
+        if (changes !== this.#changes) return await this.load(limit);
+        this.#notHere();
+      } else if (!isLost(error) || this.messages.length === 0) this.problem = { ...problemOf(error, 'read this chat'), retry: this.#reload };
     }
   }
 
@@ -141,8 +148,8 @@ export class Chat {
       await call();
     } catch (error) {
       const aborted = error instanceof RpcError && error.code === 'ABORTED';
-      const toldByRun = this.items.at(-1)?.kind === 'reply' && !this.asking;
-      if (!aborted && !toldByRun && !isLost(error)) this.problem = { ...problemOf(error, doing), retry: () => void this.#ask(doing, call) };
+      // Once the run has begun, its own events tell how it ends.
+      if (!aborted && this.asking && !isLost(error)) this.problem = { ...problemOf(error, doing), retry: () => void this.#ask(doing, call) };
     } finally {
       this.asking = false;
     }
@@ -190,6 +197,7 @@ export class Chat {
   }
 
   #onMessage({ messageId, parentId, content, timestamp, runId }: EventPayload<'chat.message'>): void {
+    this.#changes++;
     this.phase = 'ready';
     this.#readFrom = gateway.via;
     this.asking = false;
@@ -212,6 +220,7 @@ export class Chat {
   }
 
   #onEnd(runId: string, messageId: string, end: Pick<HistoryMessage, 'aborted' | 'error' | 'usage'>, stored = true): void {
+    this.#changes++;
     this.asking = false;
     if (this.live?.runId === runId) {
       const { live } = this;

@@ -1,6 +1,6 @@
 import type { Usage } from '#shared/rpc/records.ts';
 import { z } from '#shared/rpc/zod.ts';
-import { faultOf, shorten } from './openai-errors.ts';
+import { shorten, streamFault } from './openai-errors.ts';
 import { type ModelEvent, ProviderError } from './provider.ts';
 
 const toolDelta = z.object({
@@ -89,7 +89,7 @@ export class ChatAssembler {
     } catch (cause) {
       throw new ProviderError(`${this.#provider} sent something that is not JSON: ${shorten(data, 80)}`, { cause });
     }
-    const fault = faultOf(value);
+    const fault = streamFault(value);
     if (fault) throw new ProviderError(`${this.#provider} reported an error: ${shorten(fault.message)}`);
     const parsed = chunk.safeParse(value);
     if (!parsed.success) throw new ProviderError(`${this.#provider} sent a chunk that cannot be read: ${shorten(data, 80)}`, { cause: parsed.error });

@@ -5,27 +5,38 @@ const DETAIL_LIMIT = 500;
 const RETRYABLE = new Set([408, 425, 429, 500, 502, 503, 504, 520, 522, 524, 529]);
 
 const errorObject = z.object({ message: z.string(), code: z.union([z.string(), z.number()]).nullish(), type: z.string().nullish() });
-/** `{error: {message}}`, `{error: "…"}`, `{object: "error", message}`, `{detail: "…"}`, `{message}`: what servers send. */
-const errorBody = z.object({ error: z.union([errorObject, z.string()]).nullish(), message: z.string().nullish(), detail: z.unknown().optional() });
+const inStream = z.union([
+  z.looseObject({ error: z.union([errorObject, z.string().min(1)]) }),
+  z.looseObject({ object: z.literal('error'), message: z.string() }),
+]);
+/** What servers send with an error status, beside the above: `{detail: …}`, `{message: "…"}`. */
+const plain = z.object({ message: z.string().nullish(), detail: z.unknown().optional() });
 
 export interface UpstreamFault {
   message: string;
   code?: string | undefined;
 }
 
-/** The fault that a JSON value tells of, or undefined where it tells of none. */
-export function faultOf(value: unknown): UpstreamFault | undefined {
-  const parsed = errorBody.safeParse(value);
-  if (!parsed.success) {
-    const loose = z.object({ error: z.unknown() }).safeParse(value);
-    return loose.success && loose.data.error ? { message: JSON.stringify(loose.data.error).slice(0, DETAIL_LIMIT) } : undefined;
+/** The fault that a chunk or completion tells of (`{error: {message}}`, `{error: "…"}`, `{object: "error", message}`), or undefined. */
+export function streamFault(value: unknown): UpstreamFault | undefined {
+  const parsed = inStream.safeParse(value);
+  if (parsed.success) {
+    const { error, message } = { error: undefined, message: '', ...parsed.data };
+    if (typeof error === 'string') return { message: error };
+    return error ? { message: error.message, code: error.code == null ? (error.type ?? undefined) : String(error.code) } : { message: String(message) };
   }
-  const { error, message, detail } = parsed.data;
-  if (typeof error === 'string') return { message: error };
-  if (error) return { message: error.message, code: error.code == null ? (error.type ?? undefined) : String(error.code) };
+  const odd = typeof value === 'object' && value !== null && 'error' in value ? value.error : undefined;
+  return odd ? { message: JSON.stringify(odd) } : undefined;
+}
+
+function bodyFault(value: unknown): UpstreamFault | undefined {
+  const fault = streamFault(value);
+  const parsed = plain.safeParse(value);
+  if (fault || !parsed.success) return fault;
+  const { message, detail } = parsed.data;
   if (message) return { message };
-  if (typeof detail === 'string') return { message: detail };
-  return detail == null ? undefined : { message: JSON.stringify(detail).slice(0, DETAIL_LIMIT) };
+  if (detail == null) return undefined;
+  return { message: typeof detail === 'string' ? detail : JSON.stringify(detail) };
 }
 
 /** What an error body says, be it JSON, plain text or a web page. */
@@ -33,7 +44,7 @@ export function faultFromText(text: string): UpstreamFault {
   const trimmed = text.trim();
   if (trimmed === '') return { message: 'it gave no reason' };
   try {
-    const fault = faultOf(JSON.parse(trimmed));
+    const fault = bodyFault(JSON.parse(trimmed));
     if (fault) return { ...fault, message: shorten(fault.message) };
   } catch {
     // Not JSON: a page or plain text, below.

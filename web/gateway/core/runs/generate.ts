@@ -8,7 +8,7 @@ import { type ModelEvent, type ModelMessage, type Provider, ProviderError, type 
 export const SILENCE_MS = 60_000;
 /** Provider calls in one run: after as many the tools stop. */
 const MAX_STEPS = 12;
-const MAX_REPLY_CHARS = 4 * 1024 * 1024;
+const MAX_REPLY_CHARS = 16 * 1024 * 1024;
 
 export interface Generation {
   provider: Provider;

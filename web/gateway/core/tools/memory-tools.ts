@@ -70,14 +70,18 @@ export function memoryTools({ memories, clock }: { memories: Vault['memories']; 
       params: z.strictObject({}),
       async run() {
         const all = await memories.list();
-        const times = all.map(({ createdAt }) => createdAt);
         const byCategory = new Map<string, number>();
-        for (const { category } of all) byCategory.set(category, (byCategory.get(category) ?? 0) + 1);
+        let [oldest, newest] = [Infinity, -Infinity];
+        for (const { category, createdAt } of all) {
+          byCategory.set(category, (byCategory.get(category) ?? 0) + 1);
+          oldest = Math.min(oldest, createdAt);
+          newest = Math.max(newest, createdAt);
+        }
         return {
           count: all.length,
           byCategory: Object.fromEntries(byCategory),
-          oldest: all.length > 0 ? new Date(Math.min(...times)).toISOString() : null,
-          newest: all.length > 0 ? new Date(Math.max(...times)).toISOString() : null,
+          oldest: all.length > 0 ? new Date(oldest).toISOString() : null,
+          newest: all.length > 0 ? new Date(newest).toISOString() : null,
         };
       },
     }),

@@ -1,0 +1,112 @@
+import { describe, expect, it } from 'vitest';
+import { importSecret, prove } from '#shared/link/proof.ts';
+import { AuthLimiter } from './auth-limiter.ts';
+import { Auth, bearerOf } from './auth.ts';
+
+const TOKEN = 'T'.repeat(43);
+const credential = (id: string, kind: 'app' | 'host') => ({ id, kind, secret: 'S'.repeat(42) + 'E', createdAt: 0 });
+
+function setUp(token = TOKEN) {
+  const clock = { now: 0 };
+  const locks: string[] = [];
+  const limiter = new AuthLimiter({ now: () => clock.now, onlock: (key) => locks.push(key) });
+  return { clock, locks, auth: new Auth({ token, credentials: [credential('a', 'app'), credential('h', 'host')], limiter }) };
+}
+
+const codes = (auth: Auth, tries: number, origin?: string) =>
+  Array.from({ length: tries }, () => auth.checkToken('wrong', origin)).map((verdict) => (verdict.ok ? 'ok' : verdict.code));
+
+describe('failed credentials', () => {
+  it('are answered ten times a minute, then locked out for 5 minutes, told once', () => {
+    const { auth, clock, locks } = setUp();
+    expect(codes(auth, 10)).toEqual(Array(10).fill('AUTH_REQUIRED'));
+    expect(auth.checkToken('wrong', undefined)).toEqual({ ok: false, code: 'RATE_LIMITED', message: 'Too many failed tries', retryAfterMs: 300_000 });
+    clock.now = 299_999;
+    expect(codes(auth, 3)).toEqual(Array(3).fill('RATE_LIMITED'));
+    clock.now = 300_000;
+    expect(codes(auth, 1)).toEqual(['AUTH_REQUIRED']);
+    expect(locks).toEqual(['token from programs']);
+  });
+
+  it('are forgotten after a minute', () => {
+    const { auth, clock } = setUp();
+    codes(auth, 9);
+    clock.now = 60_000;
+    expect(codes(auth, 10)).toEqual(Array(10).fill('AUTH_REQUIRED'));
+    expect(codes(auth, 1)).toEqual(['RATE_LIMITED']);
+  });
+
+  it('are counted for each origin and kind of credential by itself', async () => {
+    const { auth } = setUp();
+    codes(auth, 11, 'http://a');
+    expect(codes(auth, 1, 'http://b')).toEqual(['AUTH_REQUIRED']);
+    expect(await auth.checkConnect({ credentialId: 'a', nonce: 'n'.repeat(16), proof: 'x' }, undefined, 'nonce', 'http://a')).toMatchObject({ code: 'AUTH_REQUIRED' });
+    expect(auth.deny('code', 'http://a', 'no')).toMatchObject({ code: 'AUTH_REQUIRED' });
+  });
+
+  it('never keep the owner out, nor a linked browser; only a token that could be guessed', async () => {
+    const { auth } = setUp();
+    codes(auth, 20);
+    expect(auth.checkToken(TOKEN, undefined)).toMatchObject({ ok: true, principal: 'owner', scopes: ['read', 'write', 'admin'] });
+    const weak = setUp('hunter2').auth;
+    expect(weak.checkToken('hunter2', undefined)).toMatchObject({ ok: true });
+    codes(weak, 20);
+    expect(weak.checkToken('hunter2', undefined)).toMatchObject({ ok: false, code: 'RATE_LIMITED' });
+  });
+
+  it('are no tries where nothing was given', () => {
+    const { auth } = setUp();
+    for (let i = 0; i < 50; i++) expect(auth.checkToken(undefined, undefined)).toMatchObject({ code: 'AUTH_REQUIRED' });
+    expect(codes(auth, 1)).toEqual(['AUTH_REQUIRED']);
+  });
+});
+
+describe('proofs', () => {
+  const prover = async (purpose: 'app' | 'uplink', serverNonce: string, by: 'client' | 'server' = 'client') => {
+    const nonce = 'client-nonce-0000';
+    return { nonce, proof: await prove(await importSecret('S'.repeat(42) + 'E'), by, purpose, serverNonce, nonce) };
+  };
+
+  it('let an app in by its own credential, purpose and challenge alone', async () => {
+    const { auth } = setUp();
+    const good = await prover('app', 'challenge-1');
+    const key = await importSecret('S'.repeat(42) + 'E');
+    expect(await auth.checkConnect({ credentialId: 'a', ...good }, undefined, 'challenge-1', undefined)).toEqual({
+      ok: true,
+      principal: 'app:a',
+      scopes: ['read', 'write', 'admin'],
+      proof: await prove(key, 'server', 'app', 'challenge-1', good.nonce),
+    });
+    const refused = [
+      auth.checkConnect({ credentialId: 'a', ...good }, undefined, 'challenge-2', undefined),
+      auth.checkConnect({ credentialId: 'h', ...good }, undefined, 'challenge-1', undefined),
+      auth.checkConnect({ credentialId: '__proto__', ...good }, undefined, 'challenge-1', undefined),
+      auth.checkConnect({ credentialId: 'a', ...(await prover('uplink', 'challenge-1')) }, undefined, 'challenge-1', undefined),
+      auth.checkConnect({ credentialId: 'a', ...(await prover('app', 'challenge-1', 'server')) }, undefined, 'challenge-1', undefined),
+      auth.checkConnect({ credentialId: 'a', nonce: good.nonce, proof: '%%%' }, undefined, 'challenge-1', undefined),
+      auth.checkConnect({ credentialId: 'a', nonce: good.nonce, proof: 5 }, undefined, 'challenge-1', undefined),
+    ];
+    for (const verdict of await Promise.all(refused)) expect(verdict).toMatchObject({ ok: false, code: 'AUTH_REQUIRED' });
+  });
+
+  it('let a host in, and tell which kind it is; the headless credential is void once there is a newer one', async () => {
+    const { auth } = setUp();
+    const good = await prover('uplink', 'c');
+    expect(await auth.checkUplink({ credentialId: 'h', ...good }, 'c', 'o')).toMatchObject({ ok: true, kind: 'tab' });
+    expect(await auth.checkUplink({ credentialId: 'a', ...good }, 'c', 'o')).toMatchObject({ ok: false });
+    const first = auth.issueHeadless();
+    const headless = { credentialId: first.id, nonce: good.nonce, proof: await prove(await importSecret(first.secret), 'client', 'uplink', 'c', good.nonce) };
+    expect(await auth.checkUplink(headless, 'c', 'o')).toMatchObject({ ok: true, kind: 'headless' });
+    auth.issueHeadless();
+    expect(await auth.checkUplink(headless, 'c', 'o')).toMatchObject({ ok: false });
+  });
+});
+
+it.each([
+  ['Bearer abc', 'abc'],
+  ['bearer   abc ', 'abc'],
+  ['Bearer', undefined],
+  ['Basic abc', undefined],
+  ['Bearer a b', undefined],
+  [undefined, undefined],
+])('the token of %j is %j', (header, expected) => expect(bearerOf(header)).toBe(expected));

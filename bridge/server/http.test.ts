@@ -1,0 +1,211 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { describe, expect, it } from 'vitest';
+import { startTestBridge } from './tests/bridge.ts';
+
+const encoder = new TextEncoder();
+
+/** A body that the test writes into; `left` resolves when its reader is gone. */
+function openBody(): { body: ReadableStream<Uint8Array>; write(text: string): void; end(): void; fail(): void; left: Promise<void> } {
+  const left = Promise.withResolvers<void>();
+  let controller: ReadableStreamDefaultController<Uint8Array>;
+  const body = new ReadableStream<Uint8Array>({ start: (given) => void (controller = given), cancel: () => left.resolve() });
+  return { body, write: (part) => controller.enqueue(encoder.encode(part)), end: () => controller.close(), fail: () => controller.error(new Error('broke')), left: left.promise };
+}
+
+describe('/v1', () => {
+  it.each([
+    ['no token', null, 401],
+    ['a wrong token', 'wrong', 401],
+  ])('with %s: 401, the body as specified, and the host hears nothing', async (_name, token, status) => {
+    await using gateway = await startTestBridge();
+    const host = await gateway.attach();
+    const answer = await gateway.http('/v1/models', { token });
+    expect([answer.status, answer.headers.get('www-authenticate')]).toEqual([status, 'Bearer']);
+    expect(await answer.json()).toEqual({ error: { message: expect.any(String), type: 'unauthorized' } });
+    expect(host.openings).toEqual([]);
+  });
+
+  it('goes to the host with its method, path and the headers that matter, and no others', async () => {
+    await using gateway = await startTestBridge();
+    await gateway.attach();
+    const answer = await gateway.http('/v1/chat/completions?a=1&b=%20', {
+      method: 'PATCH',
+      headers: { 'content-type': 'application/json', accept: 'text/event-stream', 'x-perch-session': 's1', 'x-request-id': 'r1', 'user-agent': 'ua', cookie: 'c=1' },
+      body: '{"a":"é"}',
+    });
+    expect([answer.status, answer.headers.get('x-perch-test'), answer.headers.get('x-content-type-options')]).toEqual([200, 'echo', 'nosniff']);
+    expect(await answer.json()).toEqual({
+      opening: {
+        kind: 'http',
+        principal: 'owner',
+        scopes: ['read', 'write', 'admin'],
+        origin: null,
+        headers: {
+          ':method': 'PATCH',
+          ':path': '/v1/chat/completions?a=1&b=%20',
+          'content-type': 'application/json',
+          accept: 'text/event-stream',
+          'user-agent': 'ua',
+          'x-perch-session': 's1',
+          'x-request-id': 'r1',
+        },
+      },
+      body: '{"a":"é"}',
+      contentType: 'application/json',
+    });
+  });
+
+  it('leaves odd content types, and statuses without a body, to the host', async () => {
+    await using gateway = await startTestBridge();
+    await gateway.attach({ http: async (request) => new Response(request.method === 'DELETE' ? null : await request.arrayBuffer(), { status: request.method === 'DELETE' ? 204 : 201 }) });
+    const odd = await gateway.http('/v1/files', { method: 'POST', headers: { 'content-type': 'multipart/form-data; boundary=x' }, body: new Uint8Array([0, 255, 1]) });
+    expect([odd.status, new Uint8Array(await odd.arrayBuffer())]).toEqual([201, new Uint8Array([0, 255, 1])]);
+    expect((await gateway.http('/v1/responses/1', { method: 'DELETE' })).status).toBe(204);
+    expect((await gateway.http('/v1/models', { method: 'HEAD' })).status).toBe(201);
+  });
+
+  it('streams: each part arrives when it was written, before the next one is', async () => {
+    await using gateway = await startTestBridge();
+    const upstream = openBody();
+    await gateway.attach({ http: async () => new Response(upstream.body, { headers: { 'content-type': 'text/event-stream' } }) });
+    const answer = await gateway.http('/v1/chat/completions', { method: 'POST', body: '{}' });
+    expect(answer.headers.get('content-type')).toBe('text/event-stream');
+    const reader = answer.body?.pipeThrough(new TextDecoderStream()).getReader();
+    for (const part of ['data: 1\n\n', 'data: 2\n\n', 'data: [DONE]\n\n']) {
+      upstream.write(part);
+      expect((await reader?.read())?.value).toBe(part);
+    }
+    upstream.end();
+    expect((await reader?.read())?.done).toBe(true);
+  });
+
+  it('tells the host when the caller hangs up, before and after the answer began', async () => {
+    await using gateway = await startTestBridge();
+    const upstream = openBody();
+    const asked = Promise.withResolvers<Request>();
+    await gateway.attach({
+      http: async (request) => {
+        if (request.url.endsWith('/streamed')) return new Response(upstream.body);
+        asked.resolve(request);
+        return new Promise<Response>(() => {});
+      },
+    });
+    const early = new AbortController();
+    const pending = gateway.http('/v1/silent', { signal: early.signal });
+    const { signal } = await asked.promise;
+    const aborted = once(signal, 'abort');
+    early.abort();
+    await expect(pending).rejects.toThrow();
+    await aborted;
+    const late = new AbortController();
+    const answer = await gateway.http('/v1/streamed', { signal: late.signal });
+    expect(answer.status).toBe(200);
+    late.abort();
+    await upstream.left;
+  });
+
+  it('cuts the answer when the host fails midway, so that it cannot pass for a whole one', async () => {
+    await using gateway = await startTestBridge();
+    const upstream = openBody();
+    await gateway.attach({ http: async () => new Response(upstream.body) });
+    const answer = await gateway.http('/v1/x');
+    upstream.write('half');
+    const reader = answer.body?.getReader();
+    await reader?.read();
+    upstream.fail();
+    await expect(reader?.read()).rejects.toThrow();
+  });
+
+  it('says 500 where the host’s handler fails, 503 where the host goes', async () => {
+    await using gateway = await startTestBridge();
+    const asked = Promise.withResolvers<void>();
+    const host = await gateway.attach({
+      http: async (request) => {
+        if (request.url.endsWith('/fail')) throw new Error('a secret detail');
+        asked.resolve();
+        return new Promise<Response>(() => {});
+      },
+    });
+    const failed = await gateway.http('/v1/fail');
+    expect([failed.status, await failed.json()]).toEqual([500, { error: { message: 'the gateway failed to answer', type: 'api_error' } }]);
+    const waiting = gateway.http('/v1/wait');
+    await asked.promise;
+    host.die();
+    const cut = await waiting;
+    expect([cut.status, cut.headers.get('retry-after'), ((await cut.json()) as { error: { type: string } }).error.type]).toEqual([503, '1', 'unavailable']);
+  });
+
+  it('without a host: 503 at once; with one that starts: when it is there', async () => {
+    await using gateway = await startTestBridge();
+    const none = await gateway.http('/v1/models');
+    expect([none.status, none.headers.get('retry-after'), await none.json()]).toEqual([503, '2', { error: { message: expect.stringContaining('no gateway'), type: 'unavailable' } }]);
+    gateway.bridge.lease.expectHost(10_000);
+    const waiting = gateway.http('/v1/models');
+    await expect.poll(() => gateway.bridge.lease.waiting).toBe(1);
+    await gateway.attach();
+    expect((await waiting).status).toBe(200);
+  });
+
+  it('takes 20 MB, refuses more with 413, by its length or as it comes, and serves the next request', async () => {
+    await using gateway = await startTestBridge();
+    await gateway.attach({ http: async (request) => new Response(String((await request.arrayBuffer()).byteLength)) });
+    const limit = 20 * 1024 * 1024;
+    const post = (body: Uint8Array<ArrayBuffer> | ReadableStream): Promise<Response> => gateway.http('/v1/x', { method: 'POST', body, duplex: 'half' } as RequestInit);
+    const whole = await post(new Uint8Array(limit));
+    expect([whole.status, await whole.text()]).toEqual([200, String(limit)]);
+    expect((await post(new Uint8Array(limit + 1))).status).toBe(413);
+    const chunks = Array.from({ length: 21 }, () => new Uint8Array(1024 * 1024)).values();
+    const chunked = new ReadableStream({ pull: (controller) => {
+      const { done, value } = chunks.next();
+      if (done) controller.close();
+      else controller.enqueue(value);
+    } });
+    const refused = await post(chunked);
+    expect([refused.status, await refused.json()]).toEqual([413, { error: { message: 'a request body may have 20 MB', type: 'invalid_request_error' } }]);
+    expect((await post(new Uint8Array(5))).status).toBe(200);
+  });
+
+  it('lets an answer come before the request is read, and is free again after it', async () => {
+    await using gateway = await startTestBridge();
+    const host = await gateway.attach({ http: async () => new Response('no thanks', { status: 400 }) });
+    const answers = await Promise.all(Array.from({ length: 5 }, () => gateway.http('/v1/x', { method: 'POST', body: new Uint8Array(8 * 1024 * 1024) })));
+    expect(await Promise.all(answers.map(async (answer) => [answer.status, await answer.text()]))).toEqual(Array(5).fill([400, 'no thanks']));
+    await expect.poll(() => host.mux.streams).toBe(0);
+  });
+
+  it('holds a fast host back when the caller does not read', async () => {
+    await using gateway = await startTestBridge();
+    let produced = 0;
+    const body = new ReadableStream<Uint8Array>({
+      pull(controller) {
+        produced += 64 * 1024;
+        if (produced > 256 * 1024 * 1024) controller.close();
+        else controller.enqueue(new Uint8Array(64 * 1024));
+      },
+    });
+    await gateway.attach({ http: async (request) => (request.url.endsWith('/flood') ? new Response(body) : new Response('quick')) });
+    const { port, host } = new URL(gateway.url);
+    const socket = connect(Number(port), '127.0.0.1');
+    socket.write(`GET /v1/flood HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer ${gateway.token}\r\n\r\n`);
+    await once(socket, 'readable');
+    let before = -1;
+    for (let rounds = 0; rounds < 500 && before !== produced; rounds++) {
+      before = produced;
+      for (let i = 0; i < 10; i++) expect(await (await gateway.http('/v1/quick')).text()).toBe('quick');
+    }
+    // The kernel's buffers of a loopback connection take some megabytes by themselves.
+    expect(produced).toBeLessThan(32 * 1024 * 1024);
+    socket.destroy();
+  });
+
+  it('hears h2c offered, and answers in HTTP/1.1', async () => {
+    await using gateway = await startTestBridge();
+    await gateway.attach();
+    const { port, host } = new URL(gateway.url);
+    const socket = connect(Number(port), '127.0.0.1');
+    socket.end(`GET /v1/models HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer ${gateway.token}\r\nConnection: Upgrade, HTTP2-Settings, close\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n\r\n`);
+    expect(await text(socket)).toMatch(/^HTTP\/1\.1 200 /);
+  });
+});

@@ -1,0 +1,135 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
+import { createServer, type AddressInfo } from 'node:net';
+import { networkInterfaces } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { startBridge } from './server.ts';
+import { startTestBridge } from './tests/bridge.ts';
+import { TestClient } from './tests/client.ts';
+
+const page = { token: null, headers: { accept: 'text/html' } };
+
+describe('starting', () => {
+  it('on a port that another Perch holds says so', async () => {
+    await using gateway = await startTestBridge();
+    const port = Number(new URL(gateway.url).port);
+    await expect(startTestBridge({ port })).rejects.toThrow(`port ${port} is taken by a running Perch 0.1.0 (process ${process.pid}): stop it, or choose another with --port`);
+  });
+
+  it.skipIf(process.platform !== 'linux')('on a port that another program holds names it, without its arguments', async () => {
+    const script = `const s = require('net').createServer((c) => c.destroy()).listen(0, '127.0.0.1', () => console.log(s.address().port))`;
+    const other = spawn(process.execPath, ['-e', script, '--secret=hunter2'], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const exited = once(other, 'exit');
+    try {
+      const [line] = (await once(other.stdout, 'data')) as [Buffer];
+      const failure = await startTestBridge({ port: Number(line.toString()) }).then(String, String);
+      expect(failure).toContain(`is taken by "node" (process ${other.pid})`);
+      expect(failure).not.toContain('hunter2');
+    } finally {
+      other.kill();
+      await exited;
+    }
+  });
+
+  it('on a port held by something that never answers still fails soon', async () => {
+    const silent = createServer(() => {}).listen(0, '127.0.0.1');
+    await once(silent, 'listening');
+    const { port } = silent.address() as AddressInfo;
+    await expect(startTestBridge({ port })).rejects.toThrow(`port ${port} is taken by`);
+    silent.close();
+  });
+
+  it('at an address that is not this machine’s, or that others reach, is refused with the way out', async () => {
+    await expect(startTestBridge({ bind: '203.0.113.7', expose: true })).rejects.toThrow('203.0.113.7 is no address of this machine');
+    await expect(startTestBridge({ bind: '0.0.0.0' })).rejects.toThrow('--expose');
+    await expect(startTestBridge({ bind: '::' })).rejects.toThrow('--expose');
+    await expect(startTestBridge({ token: '' })).rejects.toThrow('the token is empty');
+  });
+
+  it('with a damaged credentials or build file names it, and leaves the port free', async () => {
+    await using gateway = await startTestBridge();
+    const options = { port: 0, bind: '127.0.0.1', home: gateway.home, token: gateway.token, mode: 'auto', appDir: gateway.appDir } as const;
+    await writeFile(gateway.home.credentialsFile, '{');
+    await expect(startBridge(options)).rejects.toThrow(gateway.home.credentialsFile);
+    await writeFile(gateway.home.credentialsFile, '{"version":1,"credentials":[]}');
+    await writeFile(join(gateway.appDir, 'build.json'), '{');
+    await expect(startBridge(options)).rejects.toThrow('build.json is damaged');
+  });
+
+  it.skipIf(!Object.values(networkInterfaces()).flat().some((entry) => entry?.address === '::1'))('works at ::1, under that origin', async () => {
+    await using gateway = await startTestBridge({ bind: '::1' });
+    expect(gateway.url).toMatch(/^http:\/\/\[::1\]:\d+$/);
+    expect((await gateway.http('/', page)).status).toBe(200);
+    await gateway.attach();
+  });
+});
+
+describe('exposed', () => {
+  const own = Object.values(networkInterfaces()).flat().find((entry) => entry?.family === 'IPv4' && !entry.internal)?.address;
+
+  it.skipIf(own === undefined)('serves the API alone to others, and the app to this machine', async () => {
+    for (const bind of ['0.0.0.0', own ?? '']) {
+      await using gateway = await startTestBridge({ bind, expose: true });
+      await gateway.attach();
+      const outside = gateway.url.replace('127.0.0.1', own ?? '');
+      const ask = (path: string, headers: Record<string, string>) => fetch(`${outside}${path}`, { headers, redirect: 'manual' });
+      expect((await ask('/v1/models', { authorization: `Bearer ${gateway.token}` })).status).toBe(200);
+      expect((await ask('/v1/models', {})).status).toBe(401);
+      expect((await ask('/', page.headers)).status).toBe(404);
+      expect((await ask('/icon.svg', {})).status).toBe(404);
+      expect((await ask('/health', {})).status).toBe(200);
+      await TestClient.connect(outside, gateway.token);
+      expect((await gateway.http('/', page)).status).toBe(200);
+    }
+  });
+});
+
+describe('closing', () => {
+  it('tells clients and host, lets a request finish, and frees the port', async () => {
+    const gateway = await startTestBridge();
+    const answer = Promise.withResolvers<Response>();
+    const asked = Promise.withResolvers<void>();
+    const host = await gateway.attach({ http: () => (asked.resolve(), answer.promise) });
+    const client = await TestClient.connect(gateway.url, gateway.token);
+    const early = await TestClient.open(gateway.url);
+    const request = gateway.http('/v1/models');
+    await asked.promise;
+    const closing = gateway.bridge.close();
+    expect(await client.closed).toMatchObject({ code: 1001, reason: 'the gateway is closing' });
+    expect(await early.closed).toMatchObject({ code: 1001 });
+    await expect(TestClient.open(gateway.url)).rejects.toThrow('503');
+    expect((await gateway.http('/v1/models')).status).toBe(503);
+    answer.resolve(new Response('done'));
+    expect(await (await request).text()).toBe('done');
+    expect(await host.mux.closed).toMatchObject({ code: 1001 });
+    await closing;
+    await gateway.bridge.close();
+    const port = Number(new URL(gateway.url).port);
+    await using again = await startTestBridge({ port });
+    expect(again.url).toBe(gateway.url);
+    await gateway[Symbol.asyncDispose]();
+  });
+
+  it('does not wait for who does not go', async () => {
+    const gateway = await startTestBridge({ timing: { graceMs: 50, closeMs: 50 } });
+    const asked = Promise.withResolvers<void>();
+    await gateway.attach({ http: () => (asked.resolve(), new Promise<Response>(() => {})) });
+    const client = await TestClient.connect(gateway.url, gateway.token);
+    client.socket.pause();
+    const request = gateway.http('/v1/models').then((answer) => answer.status, () => 'cut');
+    await asked.promise;
+    gateway.bridge.lease.expectHost(60_000);
+    await gateway.bridge.close();
+    expect([503, 'cut']).toContain(await request);
+    await gateway[Symbol.asyncDispose]();
+  });
+});
+
+it('health needs no token, and is never stored', async () => {
+  await using gateway = await startTestBridge({ mode: 'tab' });
+  const answer = await gateway.http('/health', { token: null });
+  expect(answer.headers.get('cache-control')).toBe('no-store');
+  expect(await answer.json()).toEqual({ status: 'no-host', version: '0.1.0', build: 'build-1', mode: 'tab', host: null });
+});

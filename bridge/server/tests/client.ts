@@ -1,0 +1,77 @@
+import { type ClientOptions, WebSocket } from 'ws';
+import { queueOf } from './queue.ts';
+
+/** A frame as it came, loosely typed. */
+export interface Frame {
+  type: string;
+  id?: string;
+  ok?: boolean;
+  event?: string;
+  seq?: number;
+  payload?: Record<string, unknown>;
+  error?: { code: string; message: string; retryAfterMs?: number };
+}
+
+export class Closed extends Error {
+  readonly code: number;
+  readonly reason: string;
+  constructor(code: number, reason: string) {
+    super(`closed ${code} ${reason}`);
+    this.code = code;
+    this.reason = reason;
+  }
+}
+
+/** A WebSocket client of a test: frames in order, the close code. */
+export class TestClient {
+  readonly socket: WebSocket;
+  readonly #frames = queueOf<Frame>();
+  /** Resolves with code and reason when the socket is closed. */
+  readonly closed: Promise<Closed>;
+  nonce = '';
+
+  constructor(socket: WebSocket) {
+    this.socket = socket;
+    socket.on('message', (data) => this.#frames.push(JSON.parse(data.toString()) as Frame));
+    socket.on('error', () => {});
+    this.closed = new Promise((resolve) =>
+      socket.on('close', (code, reason) => {
+        const closed = new Closed(code, reason.toString());
+        this.#frames.fail(closed);
+        resolve(closed);
+      }),
+    );
+  }
+
+  /** Opens a socket and takes the challenge. Rejects with `Unexpected server response: <status>` where the upgrade is refused. */
+  static async open(url: string, options: ClientOptions = {}): Promise<TestClient> {
+    const socket = new WebSocket(`${url.replace('http', 'ws')}/ws`, options);
+    const client = new TestClient(socket);
+    await new Promise((resolve, reject) => socket.once('open', resolve).once('error', reject));
+    const { event, seq, payload } = await client.next();
+    if (event !== 'connect.challenge' || seq !== 1) throw new Error('no challenge came first');
+    client.nonce = String(payload?.nonce);
+    return client;
+  }
+
+  /** Opens and connects with a token. */
+  static async connect(url: string, token: string, options: ClientOptions = {}): Promise<TestClient> {
+    const client = await TestClient.open(url, options);
+    const answer = await client.call('connect', { minProtocol: 3, maxProtocol: 3, auth: { token } });
+    if (!answer.ok) throw new Error(answer.error?.code);
+    return client;
+  }
+
+  next(): Promise<Frame> {
+    return this.#frames.next();
+  }
+
+  send(text: string | Buffer): void {
+    this.socket.send(text);
+  }
+
+  call(method: string, params: Record<string, unknown> = {}, id = 'id-1'): Promise<Frame> {
+    this.send(JSON.stringify({ type: 'req', id, method, params }));
+    return this.next();
+  }
+}

@@ -1,0 +1,127 @@
+import { randomBytes } from 'node:crypto';
+import { WebSocket } from 'ws';
+import { binarySocketLink } from '#shared/client/websocket.ts';
+import { MUX_VERSION, type Opening, PORTS_VERSION, SCHEMA_VERSION } from '#shared/link/hello.ts';
+import { serveHttp } from '#shared/link/http.ts';
+import { type Link, memoryPair } from '#shared/link/link.ts';
+import { Mux } from '#shared/link/mux.ts';
+import { type Credential, importSecret, prove, proves, uplinkAccepted, uplinkChallenge } from '#shared/link/proof.ts';
+import type { Stream } from '#shared/link/stream.ts';
+import { TYPE } from '#shared/link/wire.ts';
+import { textLink } from '#shared/link/text-link.ts';
+import { LIMITS, type RequestFrame } from '#shared/rpc/frames.ts';
+import { queueOf } from './queue.ts';
+
+/** What a test makes of a client's requests; `connect` is answered already. */
+export type RpcHandler = (link: Link<string>, frame: RequestFrame, text: string) => void;
+
+export interface FakeHostOptions {
+  /** The bridge's canonical origin. */
+  url: string;
+  credential: Credential;
+  origin?: string;
+  /** Uses this instead of what it would prove. */
+  auth?: Record<string, unknown>;
+  rpc?: RpcHandler;
+  http?: (request: Request, opening: Opening) => Promise<Response>;
+  /** Answers no heartbeat: as a frozen worker would. */
+  frozen?: boolean;
+}
+
+export class FakeHost {
+  readonly mux: Mux;
+  readonly socket: WebSocket;
+  /** What each stream was opened with, and the streams that are for RPC. */
+  readonly openings: Opening[];
+  readonly clients: { opening: Opening; stream: Stream; link: Link<string> }[];
+
+  constructor(mux: Mux, socket: WebSocket, openings: Opening[], clients: FakeHost['clients']) {
+    this.mux = mux;
+    this.socket = socket;
+    this.openings = openings;
+    this.clients = clients;
+  }
+
+  /** Ends without a word, as a killed worker. */
+  die(): void {
+    this.socket.terminate();
+  }
+
+  async close(code = 1000, reason = ''): Promise<void> {
+    this.mux.close(code, reason);
+    await this.mux.closed;
+  }
+}
+
+/** The handshake refused, with the bridge's code and reason. */
+export class Refused extends Error {
+  readonly code: number;
+  constructor(code: number, reason: string) {
+    super(reason);
+    this.code = code;
+  }
+}
+
+/** Dials `/uplink` as a worker does: proves itself, checks the bridge's proof, and then answers what clients ask with echoes. */
+export async function dialHost(options: FakeHostOptions): Promise<FakeHost> {
+  const { url, credential, origin = url, frozen = false } = options;
+  const socket = new WebSocket(`${url.replace('http', 'ws')}/uplink`, { origin });
+  const texts = queueOf<string>();
+  socket.on('message', (data, binary) => !binary && texts.push(data.toString()));
+  socket.on('close', (code, reason) => texts.fail(new Refused(code, reason.toString())));
+  socket.on('error', (error) => texts.fail(error));
+
+  const challenge = uplinkChallenge.parse(JSON.parse(await texts.next()));
+  const key = await importSecret(credential.secret);
+  const nonce = randomBytes(32).toString('base64url');
+  const proof = await prove(key, 'client', 'uplink', challenge.nonce, nonce);
+  // The multiplexer's first message may come right behind the acceptance: it is kept until there is somebody to read it.
+  const [near, far] = memoryPair<Uint8Array>();
+  socket.send(JSON.stringify(options.auth ?? { credentialId: credential.id, nonce, proof }));
+  const link = binarySocketLink(socket as unknown as Parameters<typeof binarySocketLink>[0]);
+  link.receive({ message: (message) => far.send(message), close: (code, reason) => far.close(code, reason) });
+  const accepted = uplinkAccepted.parse(JSON.parse(await texts.next()));
+  if (!(await proves(key, accepted.proof, 'server', 'uplink', challenge.nonce, nonce))) {
+    socket.close(4001, 'the bridge did not prove itself');
+    throw new Error('the bridge did not prove itself');
+  }
+  far.receive({
+    message: (message) => (frozen && message[0] === TYPE.pong ? undefined : link.send(message)),
+    close: (code, reason) => link.close(code, reason),
+  });
+
+  const openings: Opening[] = [];
+  const clients: FakeHost['clients'] = [];
+  const mux = new Mux(near, {
+    side: 'dialer',
+    hello: { muxVersion: MUX_VERSION, portsVersion: PORTS_VERSION, schemaVersion: SCHEMA_VERSION, build: 'fake', capabilities: [] },
+    onstream(stream, opening) {
+      openings.push(opening);
+      if (opening.kind === 'http') return serveHttp(stream, opening, url, (request) => (options.http ?? echoHttp)(request, opening));
+      const client = { opening, stream, link: textLink(stream, () => LIMITS.maxPayload) };
+      clients.push(client);
+      serveClient(client.link, opening, options.rpc ?? echoRpc);
+    },
+  });
+  await mux.ready;
+  return new FakeHost(mux, socket, openings, clients);
+}
+
+function serveClient(link: Link<string>, opening: Opening, rpc: RpcHandler): void {
+  link.receive({
+    message(text) {
+      const frame = JSON.parse(text) as RequestFrame;
+      if (frame.method !== 'connect') return rpc(link, frame, text);
+      link.send(JSON.stringify({ type: 'res', id: frame.id, ok: true, payload: { opening, params: frame.params } }));
+    },
+    close: () => {},
+  });
+}
+
+export const echoRpc: RpcHandler = (link, { id, params }) => link.send(JSON.stringify({ type: 'res', id, ok: true, payload: params }));
+
+const echoHttp = async (request: Request, opening: Opening): Promise<Response> =>
+  Response.json(
+    { opening, body: await request.text(), contentType: request.headers.get('content-type') },
+    { headers: { 'x-perch-test': 'echo' } },
+  );

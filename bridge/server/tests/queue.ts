@@ -1,0 +1,32 @@
+/** Items in the order in which they came, for a test to wait for. */
+export interface Queue<T> {
+  push(item: T): void;
+  /** Nothing comes any more: who waits is told, once what came before is taken. */
+  fail(error: Error): void;
+  next(): Promise<T>;
+}
+
+export function queueOf<T>(): Queue<T> {
+  const items: T[] = [];
+  const waiting: PromiseWithResolvers<T>[] = [];
+  let failure: Error | undefined;
+  return {
+    push(item) {
+      const first = waiting.shift();
+      if (first) first.resolve(item);
+      else items.push(item);
+    },
+    fail(error) {
+      failure ??= error;
+      for (const waiter of waiting.splice(0)) waiter.reject(error);
+    },
+    next() {
+      const item = items.shift();
+      if (item !== undefined) return Promise.resolve(item);
+      if (failure) return Promise.reject(failure);
+      const waiter = Promise.withResolvers<T>();
+      waiting.push(waiter);
+      return waiter.promise;
+    },
+  };
+}

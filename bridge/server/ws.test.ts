@@ -1,0 +1,364 @@
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { connect as connectTcp, type Socket } from 'node:net';
+import { describe, expect, it } from 'vitest';
+import { importSecret, linked, prove, proves } from '#shared/link/proof.ts';
+import { STREAM_WINDOW } from '#shared/link/mux.ts';
+import { LIMITS } from '#shared/rpc/frames.ts';
+import { startTestBridge, type TestBridge } from './tests/bridge.ts';
+import { TestClient } from './tests/client.ts';
+import type { RpcHandler } from './tests/fake-host.ts';
+
+/** `events.once` would reject where the connection is reset, which is one way to close it. */
+const closeOf = (socket: Socket): Promise<unknown> => new Promise((resolve) => socket.once('close', resolve));
+
+const connectFrame = (params: Record<string, unknown>, id = 'c'): string =>
+  JSON.stringify({ type: 'req', id, method: 'connect', params: { minProtocol: 3, maxProtocol: 3, ...params } });
+
+/** A WebSocket without a library: what it sends is up to the test, and it reads only when asked. */
+async function rawSocket(url: string): Promise<Socket> {
+  const { host, port } = new URL(url);
+  const socket = connectTcp(Number(port), '127.0.0.1');
+  socket.on('error', () => {});
+  socket.write(`GET /ws HTTP/1.1\r\nHost: ${host}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n`);
+  await once(socket, 'data');
+  return socket;
+}
+
+/** A masked frame; the mask is zero. `length` may claim more than there is. */
+function rawFrame(opcode: number, payload: Buffer, length = payload.byteLength): Buffer {
+  const header = length < 126 ? Buffer.alloc(2) : length < 65536 ? Buffer.alloc(4) : Buffer.alloc(10);
+  header[0] = 0x80 | opcode;
+  if (length < 126) header[1] = 0x80 | length;
+  else if (length < 65536) header.writeUInt16BE(length, 2), (header[1] = 0x80 | 126);
+  else header.writeBigUInt64BE(BigInt(length), 2), (header[1] = 0x80 | 127);
+  return Buffer.concat([header, Buffer.alloc(4), payload]);
+}
+
+describe('the first frame', () => {
+  it.each([
+    ['another method', JSON.stringify({ type: 'req', id: 'x', method: 'health', params: {} }), 'AUTH_REQUIRED', 'The first request must be connect'],
+    ['a wrong token', connectFrame({ auth: { token: 'wrong' } }, 'x'), 'AUTH_REQUIRED', 'The token is not right'],
+    ['a token that is no text', connectFrame({ auth: { token: 5 } }, 'x'), 'AUTH_REQUIRED', 'A token is required'],
+    ['no token', connectFrame({}, 'x'), 'AUTH_REQUIRED', 'A token is required'],
+    ['another way in', connectFrame({ auth: { password: 'p' } }, 'x'), 'AUTH_REQUIRED', 'A token is required'],
+    ['a wrong proof', connectFrame({ auth: { credentialId: 'a', nonce: 'n'.repeat(20), proof: 'x' } }, 'x'), 'AUTH_REQUIRED', 'The proof is not right'],
+  ])('with %s: AUTH_REQUIRED, then 1008', async (_name, text, code, message) => {
+    await using gateway = await startTestBridge();
+    await gateway.attach();
+    const client = await TestClient.open(gateway.url);
+    client.send(text);
+    expect(await client.next()).toEqual({ type: 'res', id: 'x', ok: false, error: { code, message } });
+    expect(await client.closed).toMatchObject({ code: 1008, reason: message });
+  });
+
+  it.each([
+    ['malformed JSON', '{"type":"req",', 1008, 'malformed JSON'],
+    ['no object', '[1,2]', 1008, 'not a request frame'],
+    ['null', 'null', 1008, 'not a request frame'],
+    ['no id', '{"type":"req","method":"connect"}', 1008, 'not a request frame'],
+    ['binary data', Buffer.from(connectFrame({})), 1008, 'binary frames are not part of the protocol'],
+    ['more than 64 KiB', connectFrame({ pad: 'x'.repeat(64 * 1024) }), 1009, 'before connect a frame may have 65536 bytes'],
+    ['26 MiB', 'x'.repeat(26 * 1024 * 1024), 1009, ''],
+  ])('with %s: closed with a reason', async (_name, text, code, reason) => {
+    await using gateway = await startTestBridge();
+    const client = await TestClient.open(gateway.url);
+    client.send(text);
+    expect(await client.closed).toMatchObject({ code, reason });
+  });
+
+  it('of the wrong form but with an id is answered INVALID_PARAMS, and connect may still follow', async () => {
+    await using gateway = await startTestBridge();
+    await gateway.attach();
+    const client = await TestClient.open(gateway.url);
+    client.send('{"type":"req","id":"x","method":5}');
+    expect(await client.next()).toMatchObject({ id: 'x', ok: false, error: { code: 'INVALID_PARAMS', message: expect.stringContaining('method') } });
+    expect(await client.call('connect', { minProtocol: 3, maxProtocol: 3, auth: { token: gateway.token } })).toMatchObject({ ok: true });
+  });
+
+  it('is not waited for beyond the limit', async () => {
+    await using gateway = await startTestBridge({ timing: { connectMs: 50 } });
+    const client = await TestClient.open(gateway.url);
+    expect(await client.closed).toMatchObject({ code: 1008, reason: 'no connect within 15 s' });
+  });
+
+  it('is not collected beyond 64 KiB, whatever length it claims', async () => {
+    await using gateway = await startTestBridge();
+    const socket = await rawSocket(gateway.url);
+    let taken = 0;
+    const closed = closeOf(socket);
+    socket.resume();
+    // 20 MiB are claimed; the bridge must be done with this client long before they are sent.
+    socket.write(rawFrame(1, Buffer.alloc(1024, 0x61), 20 * 1024 * 1024));
+    const chunk = Buffer.alloc(64 * 1024, 0x61);
+    while (!socket.destroyed && taken < 20 * 1024 * 1024) {
+      taken += chunk.byteLength;
+      if (!socket.write(chunk)) await Promise.race([new Promise((resolve) => socket.once('drain', resolve)), closed]);
+    }
+    await closed;
+    // What is beyond the limit sits in the kernel's buffers, not in the bridge.
+    expect(taken).toBeLessThan(16 * 1024 * 1024);
+  });
+
+  it('and invalid UTF-8, before and after connect, ends that client alone', async () => {
+    await using gateway = await startTestBridge();
+    await gateway.attach();
+    const other = await TestClient.connect(gateway.url, gateway.token);
+    const before = await rawSocket(gateway.url);
+    before.write(rawFrame(1, Buffer.from([0xc3, 0x28])));
+    const [closing] = (await once(before, 'data')) as [Buffer];
+    expect(closing.readUInt16BE(2)).toBe(1007);
+    const after = await rawSocket(gateway.url);
+    after.write(rawFrame(1, Buffer.from(connectFrame({ auth: { token: gateway.token } }))));
+    await once(after, 'data');
+    after.write(rawFrame(1, Buffer.from([0xff, 0xfe])));
+    const [answer] = (await once(after, 'data')) as [Buffer];
+    expect(answer.readUInt16BE(2)).toBe(1007);
+    expect(await other.call('echo', { still: 'here' })).toMatchObject({ payload: { still: 'here' } });
+    before.destroy();
+    after.destroy();
+  });
+});
+
+describe('an admitted client', () => {
+  it('is the owner by its token, which the host never sees', async () => {
+    await using gateway = await startTestBridge();
+    const host = await gateway.attach();
+    const client = await TestClient.open(gateway.url, { headers: { 'user-agent': 'test/1' } });
+    const answer = await client.call('connect', { minProtocol: 3, maxProtocol: 3, clientName: 'me', auth: { token: gateway.token } });
+    expect(answer.payload).toEqual({
+      opening: { kind: 'rpc', principal: 'owner', scopes: ['read', 'write', 'admin'], origin: null, headers: { 'user-agent': 'test/1' } },
+      params: { minProtocol: 3, maxProtocol: 3, clientName: 'me' },
+    });
+    expect(JSON.stringify(host.openings)).not.toContain(gateway.token);
+  });
+
+  it('may bring the token in a header instead', async () => {
+    await using gateway = await startTestBridge();
+    await gateway.attach();
+    const client = await TestClient.open(gateway.url, { headers: { authorization: `Bearer ${gateway.token}` } });
+    expect(await client.call('connect', { minProtocol: 3, maxProtocol: 3 })).toMatchObject({ ok: true });
+    const wrong = await TestClient.open(gateway.url, { headers: { authorization: 'Bearer wrong' } });
+    expect(await wrong.call('connect', { minProtocol: 3, maxProtocol: 3 })).toMatchObject({ error: { code: 'AUTH_REQUIRED' } });
+  });
+
+  it('is a linked browser by a proof, and gets the bridge to prove itself; a proof heard elsewhere is worth nothing', async () => {
+    await using gateway = await startTestBridge();
+    await gateway.attach();
+    const given = await gateway.http('/link', {
+      method: 'POST',
+      token: null,
+      headers: { origin: gateway.url, 'content-type': 'application/json' },
+      body: JSON.stringify({ code: gateway.bridge.issueCode(1000) }),
+    });
+    const { app } = linked.parse(await given.json());
+    const key = await importSecret(app.secret);
+    const client = await TestClient.open(gateway.url, { origin: gateway.url });
+    const nonce = randomBytes(16).toString('base64url');
+    const auth = { credentialId: app.id, nonce, proof: await prove(key, 'client', 'app', client.nonce, nonce) };
+    const { payload } = await client.call('connect', { minProtocol: 3, maxProtocol: 3, auth });
+    const { opening } = payload as { opening: { principal: string; origin: string; headers: Record<string, string> } };
+    expect([opening.principal, opening.origin]).toEqual([`app:${app.id}`, gateway.url]);
+    expect(await proves(key, opening.headers['x-perch-proof'] ?? '', 'server', 'app', client.nonce, nonce)).toBe(true);
+    const replay = await TestClient.open(gateway.url, { origin: gateway.url });
+    expect(await replay.call('connect', { minProtocol: 3, maxProtocol: 3, auth })).toMatchObject({ ok: false, error: { code: 'AUTH_REQUIRED' } });
+  });
+
+  it('is told after ten wrong tokens that it tries too often, while the owner still gets in', async () => {
+    await using gateway = await startTestBridge();
+    await gateway.attach();
+    const tryOnce = async () => (await (await TestClient.open(gateway.url)).call('connect', { minProtocol: 3, maxProtocol: 3, auth: { token: 'x' } })).error?.code;
+    for (let i = 0; i < 10; i++) expect(await tryOnce()).toBe('AUTH_REQUIRED');
+    expect(await tryOnce()).toBe('RATE_LIMITED');
+    await TestClient.connect(gateway.url, gateway.token);
+    expect((await gateway.http('/v1/models', { token: 'x' })).status).toBe(429);
+    expect((await gateway.http('/v1/models')).status).toBe(200);
+    expect(gateway.lines.filter((line) => line.includes('locked out'))).toHaveLength(1);
+  });
+
+  it('exchanges large messages whole, both ways, with small ones in order behind them', async () => {
+    await using gateway = await startTestBridge();
+    await gateway.attach();
+    const client = await TestClient.connect(gateway.url, gateway.token);
+    const big = randomBytes(9 * 1024 * 1024).toString('base64');
+    client.send(JSON.stringify({ type: 'req', id: 'big', method: 'echo', params: { big } }));
+    client.send(JSON.stringify({ type: 'req', id: 'small', method: 'echo', params: { é: '💧' } }));
+    const first = await client.next();
+    expect([first.id, first.payload?.big === big]).toEqual(['big', true]);
+    expect(await client.next()).toMatchObject({ id: 'small', payload: { é: '💧' } });
+  });
+
+  it('loses nothing that it sent right behind connect, before the answer', async () => {
+    await using gateway = await startTestBridge();
+    await gateway.attach();
+    const client = await TestClient.open(gateway.url);
+    client.send(connectFrame({ auth: { token: gateway.token } }));
+    for (let i = 0; i < 50; i++) client.send(JSON.stringify({ type: 'req', id: `r${i}`, method: 'echo', params: { pad: 'x'.repeat(3000) } }));
+    const ids = [(await client.next()).id];
+    for (let i = 0; i < 50; i++) ids.push((await client.next()).id);
+    expect(ids).toEqual(['c', ...Array.from({ length: 50 }, (_, i) => `r${i}`)]);
+  });
+
+  it.each([
+    ['a frame over 25 MiB', 'x'.repeat(26 * 1024 * 1024), 1009],
+    ['a binary frame', Buffer.from('{}'), 1008],
+  ])('with %s is closed', async (_name, data, code) => {
+    await using gateway = await startTestBridge();
+    const host = await gateway.attach();
+    const client = await TestClient.connect(gateway.url, gateway.token);
+    client.send(data);
+    expect((await client.closed).code).toBe(code);
+    await expect.poll(() => host.clients[0]?.stream.closed).toBe(true);
+  });
+
+  it.each([
+    [1002, 'protocol', 1002],
+    [4321, 'own code', 4321],
+    [1006, 'not sendable', 1011],
+    [1008, 'é'.repeat(200), 1008],
+  ])('is closed by the host with %i', async (code, reason, seen) => {
+    await using gateway = await startTestBridge();
+    await gateway.attach({ rpc: (link) => link.close(code, reason) });
+    const client = await TestClient.connect(gateway.url, gateway.token);
+    client.send('{"type":"req","id":"x","method":"leave"}');
+    const closed = await client.closed;
+    expect(closed.code).toBe(seen);
+    expect(reason.startsWith(closed.reason)).toBe(true);
+    expect(closed.reason.length).toBeGreaterThan(5);
+  });
+
+  it('is let go by the host when it leaves', async () => {
+    await using gateway = await startTestBridge();
+    const host = await gateway.attach();
+    const client = await TestClient.connect(gateway.url, gateway.token);
+    expect(host.mux.streams).toBe(1);
+    client.socket.terminate();
+    await expect.poll(() => host.mux.streams).toBe(0);
+  });
+});
+
+describe('the host', () => {
+  it('missing: 1013 at once', async () => {
+    await using gateway = await startTestBridge();
+    const client = await TestClient.open(gateway.url);
+    client.send(connectFrame({ auth: { token: gateway.token } }));
+    expect(await client.closed).toMatchObject({ code: 1013, reason: 'no gateway' });
+  });
+
+  it('starting: clients wait for it', async () => {
+    await using gateway = await startTestBridge();
+    gateway.bridge.lease.expectHost(10_000);
+    const client = await TestClient.open(gateway.url);
+    client.send(connectFrame({ auth: { token: gateway.token } }));
+    client.send('{"type":"req","id":"x","method":"echo","params":{"a":1}}');
+    await gateway.attach();
+    expect([(await client.next()).id, (await client.next()).payload]).toEqual(['c', { a: 1 }]);
+  });
+
+  it('starting in vain: 1013 as soon as that is known, or the wait is over', async () => {
+    await using gateway = await startTestBridge({ timing: { hostWaitMs: 50 } });
+    gateway.bridge.lease.expectHost(10_000);
+    const late = await TestClient.open(gateway.url);
+    late.send(connectFrame({ auth: { token: gateway.token } }));
+    expect(await late.closed).toMatchObject({ code: 1013 });
+    await using other = await startTestBridge();
+    other.bridge.lease.expectHost(10_000);
+    const client = await TestClient.open(other.url);
+    client.send(connectFrame({ auth: { token: other.token } }));
+    await expect.poll(() => other.bridge.lease.waiting).toBe(1);
+    other.bridge.lease.expectHost(0);
+    expect(await client.closed).toMatchObject({ code: 1013 });
+  });
+
+  it('dying: its clients are told that the gateway restarts', async () => {
+    await using gateway = await startTestBridge();
+    const host = await gateway.attach();
+    const clients = await Promise.all([1, 2, 3].map(() => TestClient.connect(gateway.url, gateway.token)));
+    host.die();
+    for (const client of clients) expect(await client.closed).toMatchObject({ code: 1012, reason: 'gateway restarting' });
+    await gateway.attach();
+    await TestClient.connect(gateway.url, gateway.token);
+  });
+
+  it('breaking the multiplexer: the same', async () => {
+    await using gateway = await startTestBridge();
+    const host = await gateway.attach();
+    const client = await TestClient.connect(gateway.url, gateway.token);
+    host.socket.send(Buffer.from([1, 2, 3]));
+    expect(await client.closed).toMatchObject({ code: 1012 });
+    expect(gateway.bridge.lease.current).toBeNull();
+  });
+});
+
+describe('a stalled reader', () => {
+  /** Sends 64 MiB of events to who asks for them. */
+  const flooding: RpcHandler = (link, { id, method, params }) => {
+    if (method !== 'flood') return link.send(JSON.stringify({ type: 'res', id, ok: true, payload: params }));
+    const event = JSON.stringify({ type: 'event', event: 'noise', seq: 2, payload: { pad: 'x'.repeat(32 * 1024) } });
+    for (let i = 0; i < 2048; i++) link.send(event);
+  };
+
+  async function stalled(gateway: TestBridge): Promise<Socket> {
+    const socket = await rawSocket(gateway.url);
+    socket.write(rawFrame(1, Buffer.from(connectFrame({ auth: { token: gateway.token } }))));
+    await once(socket, 'data');
+    socket.pause();
+    socket.write(rawFrame(1, Buffer.from('{"type":"req","id":"f","method":"flood"}')));
+    return socket;
+  }
+
+  it('is held back at the host, costs the bridge no more than its credit, and keeps nobody else waiting', async () => {
+    await using gateway = await startTestBridge();
+    const host = await gateway.attach({ rpc: flooding });
+    const other = await TestClient.connect(gateway.url, gateway.token);
+    const socket = await stalled(gateway);
+    const stream = () => host.clients.find(({ opening, stream }) => opening.kind === 'rpc' && stream.buffered > 0)?.stream;
+    await expect.poll(stream).toBeDefined();
+    // Others go on; when many of their round trips are done, the flood has come to rest against the credit.
+    let buffered = -1;
+    for (let rounds = 0; rounds < 1000 && buffered !== stream()?.buffered; rounds++) {
+      buffered = stream()?.buffered ?? 0;
+      for (let i = 0; i < 20; i++) expect(await other.call('echo', { i })).toMatchObject({ payload: { i } });
+    }
+    expect(buffered).toBeGreaterThan(40 * 1024 * 1024);
+    expect(gateway.bridge.stats().unsentBytes).toBeLessThanOrEqual(STREAM_WINDOW);
+    socket.destroy();
+    await expect.poll(() => host.mux.streams).toBe(1);
+  });
+
+  it('is closed when its socket takes nothing for too long', async () => {
+    await using gateway = await startTestBridge({ timing: { stallMs: 200, closeMs: 100 } });
+    const host = await gateway.attach({ rpc: flooding });
+    const socket = await stalled(gateway);
+    await expect.poll(() => host.clients.length).toBe(1);
+    await expect.poll(() => host.mux.streams).toBe(0);
+    // All the time its reader looked away; now it finds the connection cut.
+    const closed = closeOf(socket);
+    socket.resume();
+    await closed;
+  });
+
+  it('on the host’s side pauses the client, and then gets all of it', async () => {
+    await using gateway = await startTestBridge();
+    const frames: number[] = [];
+    await gateway.attach({
+      rpc: (link, { id, params }) => {
+        frames.push(String(params.pad).length);
+        if (frames.length === 24) link.send(JSON.stringify({ type: 'res', id, ok: true, payload: {} }));
+      },
+    });
+    const client = await TestClient.connect(gateway.url, gateway.token);
+    for (let i = 0; i < 24; i++) client.send(JSON.stringify({ type: 'req', id: 'x', method: 'm', params: { pad: 'x'.repeat(1_000_000) } }));
+    await client.next();
+    expect(frames).toEqual(Array(24).fill(1_000_000));
+  });
+});
+
+it('takes a thousand clients, and refuses the next at once', async () => {
+  await using gateway = await startTestBridge();
+  const clients = await Promise.all(Array.from({ length: LIMITS.maxConnections }, () => TestClient.open(gateway.url)));
+  await expect(TestClient.open(gateway.url)).rejects.toThrow('503');
+  clients[0]?.socket.terminate();
+  await expect.poll(() => TestClient.open(gateway.url).then(() => true, () => false)).toBe(true);
+  for (const { socket } of clients) socket.terminate();
+});

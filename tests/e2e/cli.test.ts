@@ -1,0 +1,131 @@
+import { execFile, execFileSync } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { expect, test } from 'vitest';
+import { processesNaming, until } from '../../bridge/headless/tests/stand-in.ts';
+import { verifies } from '../requirements.ts';
+import { perch, startPerch } from './harness.ts';
+
+/** How a command ended that was to fail. */
+async function failure(args: string[], env?: Record<string, string>): Promise<{ code: number; stdout: string; stderr: string }> {
+  const error: unknown = await perch(args, { PERCH_HOME: join(tmpdir(), 'perch-none'), ...env }).then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+  return error as { code: number; stdout: string; stderr: string };
+}
+
+verifies('cli/errors', 'wrong usage is one line and exit code 2', async () => {
+  for (const args of [
+    [],
+    ['nonsense'],
+    ['gateway', 'nonsense'],
+    ['gateway', 'run', '--nonsense'],
+    ['gateway', 'run', '--port', '70000'],
+    ['gateway', 'run', '--port', '-1'],
+    ['gateway', 'run', '--port', '1e3'],
+    ['gateway', 'run', '--host', 'moon'],
+    ['gateway', 'run', '--auth-token', 'two words'],
+    ['open', 'more'],
+  ]) {
+    const { code, stdout, stderr } = await failure(args);
+    expect({ args, code, stdout }).toEqual({ args, code: 2, stdout: '' });
+    expect(stderr.trimEnd().split('\n').at(-1)).toMatch(/^perch: \S/);
+    expect(stderr).not.toMatch(/\n\s+at /);
+  }
+});
+
+verifies(['cli/errors', 'admission/bind'], 'what cannot be done is one line and exit code 1', async () => {
+  const home = mkdtempSync(join(tmpdir(), 'perch-cli-'));
+  try {
+    for (const [args, says] of [
+      [['open', '--port', '1'], /no gateway runs on port 1/],
+      [['gateway', 'run', '--port', '0', '--bind', '0.0.0.0', '--host', 'tab'], /--expose/],
+    ] as const) {
+      const { code, stderr } = await failure([...args], { PERCH_HOME: home });
+      expect(code).toBe(1);
+      expect(stderr.trimEnd().split('\n')).toEqual([expect.stringMatching(says)]);
+    }
+    const { code, stderr } = await failure(['gateway', 'run', '--port', '0'], { PERCH_HOME: home, PERCH_CHROMIUM: '/no/such/browser' });
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringMatching(/^perch: PERCH_CHROMIUM names \/no\/such\/browser[^\n]*\n$/) });
+  } finally {
+    rmSync(home, { recursive: true });
+  }
+});
+
+verifies('bridge/port-taken', 'the error names who holds the port', async () => {
+  const server = createServer((_, response) => response.end());
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const address = server.address();
+  const port = typeof address === 'object' && address ? address.port : 0;
+  const { code, stderr } = await failure(['gateway', 'run', '--host', 'tab', '--port', String(port)]);
+  server.close();
+  expect(code).toBe(1);
+  expect(stderr).toMatch(new RegExp(`^perch: [^\\n]*${port}[^\\n]*\\n$`));
+  if (process.platform === 'linux') expect(stderr).toContain(String(process.pid));
+});
+
+verifies(['cli/three-lines', 'headless/serves', 'bridge/closes'], 'the three lines are printed when it serves, the `curl` works when pasted, and a signal ends it well', async () => {
+  await using gateway = await startPerch();
+  expect(gateway.output.stdout.trimEnd().split('\n')).toHaveLength(3);
+  expect(gateway.wsUrl).toBe(`${gateway.url.replace('http', 'ws')}/ws`);
+  expect(gateway.linkUrl).toMatch(/\/#link=[\w-]{20,}$/);
+  const { stdout } = await promisify(execFile)('sh', ['-c', `${gateway.curl} --silent --show-error --max-time 20`]);
+  expect(JSON.parse(stdout)).toMatchObject({ object: 'chat.completion', choices: [{ message: { role: 'assistant', content: expect.stringMatching(/\S/) } }] });
+
+  const started = performance.now();
+  expect(await gateway.kill('SIGTERM')).toBe(0);
+  expect(performance.now() - started).toBeLessThan(3500);
+  expect(gateway.output.stdout.trimEnd().split('\n')).toHaveLength(3);
+  if (process.platform === 'linux') await until(() => processesNaming(gateway.home).length === 0);
+});
+
+verifies(['cli/open', 'token/file'], '`perch open` prints a new link each time; the token file is the owner’s alone', async () => {
+  await using gateway = await startPerch({ host: 'tab' });
+  const first = await gateway.open();
+  expect(first.startsWith(`${gateway.url}/#link=`)).toBe(true);
+  expect(await gateway.open()).not.toBe(first);
+  if (process.platform !== 'win32') expect(statSync(join(gateway.home, 'token')).mode & 0o777).toBe(0o600);
+  expect(gateway.token).toMatch(/^[\w-]{43}$/);
+  expect(await gateway.kill('SIGINT')).toBe(0);
+});
+
+test('a token that is given works, warns where it shows, and is kept for `perch open` only while the gateway runs', async () => {
+  const token = 'a-token-that-the-owner-chose-himself-42';
+  await using gateway = await startPerch({ host: 'tab', args: ['--auth-token', token] });
+  const kept = join(gateway.home, `token.${new URL(gateway.url).port}`);
+  expect(gateway.output.stderr).toContain('--auth-token shows in the process list');
+  expect(gateway.output.stdout + gateway.output.stderr).not.toContain(token);
+  expect(readFileSync(kept, 'utf8').trim()).toBe(token);
+  expect(gateway.curl).toContain(kept);
+  expect(await gateway.open()).toContain('#link=');
+  const status = async (bearer: string): Promise<number> => (await fetch(`${gateway.url}/link/code`, { method: 'POST', headers: { authorization: `Bearer ${bearer}` } })).status;
+  expect(await status(token)).toBe(200);
+  expect(await status('x'.repeat(39))).toBe(401);
+  await gateway.kill('SIGTERM');
+  expect(existsSync(kept)).toBe(false);
+});
+
+verifies(['bridge/killed', 'headless/gone'], 'killed outright, it leaves no process, and serves again on the same port and data', async () => {
+  await using gateway = await startPerch();
+  const before = gateway.url;
+  await gateway.kill('SIGKILL');
+  if (process.platform === 'linux') await until(() => processesNaming(gateway.home).length === 0);
+  await gateway.restart();
+  expect(gateway.url).toBe(before);
+  expect(await (await fetch(`${gateway.url}/health`)).json()).toMatchObject({ status: 'ok', host: 'headless' });
+});
+
+verifies('secrets/argv-and-logs', 'no token, code or credential is in an argument or on standard error', async () => {
+  await using gateway = await startPerch();
+  const code = gateway.linkUrl.split('=').at(-1) ?? '';
+  const args = process.platform === 'linux' ? processesNaming(gateway.home).flatMap((process) => process.args) : [execFileSync('ps', ['-axo', 'args'], { encoding: 'utf8' })];
+  for (const secret of [gateway.token, code]) {
+    expect(args.filter((arg) => arg.includes(secret))).toEqual([]);
+    expect(gateway.output.stderr).not.toContain(secret);
+  }
+});

@@ -1,0 +1,161 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { findBrowser } from '../../bridge/headless/find.ts';
+
+const MAIN = join(import.meta.dirname, '../../bridge/cli/main.ts');
+
+export interface PerchOptions {
+  /** Default `auto`: the managed Chromium hosts. */
+  host?: 'auto' | 'headless' | 'tab';
+  /** Default: a free one, kept through `restart`. */
+  port?: number;
+  /** An existing PERCH_HOME, which then outlives the gateway. Default: a new one, deleted at the end. */
+  home?: string;
+  args?: readonly string[];
+  env?: Readonly<Record<string, string>>;
+  /** How to start it instead of the checkout's command: program and first arguments. */
+  command?: readonly [string, ...string[]];
+}
+
+/** The real command as a process of its own, serving. */
+export interface Perch extends AsyncDisposable {
+  /** The canonical origin, `http://127.0.0.1:port`. */
+  readonly url: string;
+  readonly wsUrl: string;
+  /** The app's address with a single-use code. */
+  readonly linkUrl: string;
+  /** The `curl` that was printed. */
+  readonly curl: string;
+  /** The owner's token. */
+  readonly token: string;
+  readonly home: string;
+  readonly pid: number;
+  /** Standard output and error so far. */
+  readonly output: { stdout: string; stderr: string };
+  /** `fetch` on the gateway with the owner's token. */
+  fetch(path: string, init?: RequestInit): Promise<Response>;
+  /** A new link, by `perch open`. */
+  open(): Promise<string>;
+  /** Sends a signal and resolves with the exit code (null: it died of the signal). */
+  kill(signal: NodeJS.Signals): Promise<number | null>;
+  /** Starts it again on the same port and home, ending it first where it still runs. */
+  restart(): Promise<void>;
+}
+
+/** Starts `perch gateway run` and resolves once it serves. Rejects with its output where it ends before. */
+export async function startPerch(options: PerchOptions = {}): Promise<Perch> {
+  const home = options.home ?? mkdtempSync(join(tmpdir(), 'perch-home-'));
+  const token = (): string => readFileSync(join(home, 'token'), 'utf8').trim();
+  let run = await serve(options, home, options.port ?? 0);
+  const kill = async (signal: NodeJS.Signals): Promise<number | null> => {
+    const { child } = run;
+    if (child.exitCode !== null || child.signalCode !== null) return child.exitCode;
+    child.kill(signal);
+    const [code] = (await once(child, 'exit')) as [number | null];
+    return code;
+  };
+  return {
+    home,
+    get url() {
+      return run.url;
+    },
+    get wsUrl() {
+      return run.wsUrl;
+    },
+    get linkUrl() {
+      return run.linkUrl;
+    },
+    get curl() {
+      return run.curl;
+    },
+    get pid() {
+      return run.child.pid ?? 0;
+    },
+    get output() {
+      return run.output;
+    },
+    get token() {
+      return token();
+    },
+    fetch(path, init = {}) {
+      return fetch(`${run.url}${path}`, { ...init, headers: { authorization: `Bearer ${token()}`, ...headersOf(init) } });
+    },
+    async open() {
+      const { stdout } = await perch(['open', '--port', new URL(run.url).port], { ...options.env, PERCH_HOME: home });
+      return stdout.trim();
+    },
+    kill,
+    async restart() {
+      await kill('SIGTERM');
+      run = await serve(options, home, Number(new URL(run.url).port));
+    },
+    async [Symbol.asyncDispose]() {
+      const late = setTimeout(() => void kill('SIGKILL'), 5000);
+      await kill('SIGTERM');
+      clearTimeout(late);
+      if (options.home === undefined) rmSync(home, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 });
+    },
+  };
+}
+
+interface Run {
+  child: ChildProcess;
+  output: { stdout: string; stderr: string };
+  url: string;
+  wsUrl: string;
+  linkUrl: string;
+  curl: string;
+}
+
+async function serve({ host = 'auto', args = [], env = {}, command = [process.execPath, MAIN] }: PerchOptions, home: string, port: number): Promise<Run> {
+  const [program, ...first] = command;
+  const child = spawn(program, [...first, 'gateway', 'run', '--port', String(port), '--host', host, ...args], {
+    env: cleanEnvironment({ ...env, PERCH_HOME: home }),
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const output = { stdout: '', stderr: '' };
+  const ended = new Promise<never>((_, fail) => {
+    child.once('error', fail);
+    child.once('close', (code, signal) => fail(new Error(`the gateway ended (${signal ?? code}) before it served:\n${output.stderr}${output.stdout}`)));
+  });
+  ended.catch(() => {});
+  child.stderr.on('data', (chunk: Buffer) => (output.stderr += chunk.toString()));
+  const printed = new Promise<void>((done) => {
+    child.stdout.on('data', (chunk: Buffer) => {
+      output.stdout += chunk.toString();
+      if (output.stdout.split('\n').length > 3) done();
+    });
+  });
+  await Promise.race([printed, ended]);
+  const [app = '', socket = '', api = ''] = output.stdout.split('\n');
+  const linkUrl = /https?:\S+/.exec(app)?.[0] ?? '';
+  return {
+    child,
+    output,
+    linkUrl,
+    url: new URL(linkUrl).origin,
+    wsUrl: /wss?:\S+/.exec(socket)?.[0] ?? '',
+    curl: /curl .*/.exec(api)?.[0] ?? '',
+  };
+}
+
+/** Runs another command of the checkout's `perch` to its end. Rejects, with `code` and `stderr`, where it fails. */
+export function perch(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<{ stdout: string; stderr: string }> {
+  return promisify(execFile)(process.execPath, [MAIN, ...args], { env: cleanEnvironment(env) });
+}
+
+/** This environment without what would steer the gateway from outside. */
+const cleanEnvironment = (env: Readonly<Record<string, string>>): NodeJS.ProcessEnv => ({ ...process.env, PERCH_TOKEN: undefined, PERCH_DEBUG: undefined, ...env });
+
+const headersOf = ({ headers }: RequestInit): Record<string, string> => Object.fromEntries(new Headers(headers));
+
+/** The program that tests drive: the one that the gateway would take. */
+export async function browserProgram(): Promise<string> {
+  const found = await findBrowser();
+  if (found === null) throw new Error('no browser: run `npm test`, which installs one');
+  return found;
+}

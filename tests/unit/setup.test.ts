@@ -1,0 +1,76 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { buildCurrent, dependenciesCurrent, fingerprint, markBuilt, SOURCES } from '../../bridge/setup.js';
+import * as viteConfig from '../../vite.config.ts';
+import { verifies } from '../requirements.ts';
+
+let root: string;
+beforeEach(() => (root = mkdtempSync(join(tmpdir(), 'perch-setup-'))));
+afterEach(() => rmSync(root, { recursive: true, force: true }));
+
+/** Writes a file of the made-up checkout, `age` seconds old. */
+function put(path: string, text: string, age = 0): void {
+  const file = join(root, path);
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, text);
+  const time = Date.now() / 1000 - age;
+  utimesSync(file, time, time);
+}
+
+const node = `node_modules/node/bin/node${process.platform === 'win32' ? '.exe' : ''}`;
+
+verifies('setup/current', 'dependencies are current after an install and until the lock file changes', () => {
+  put('package-lock.json', 'one', 100);
+  expect(dependenciesCurrent(root)).toBe(false);
+  put(node, '');
+  put('node_modules/.package-lock.json', '{}', 50);
+  expect(dependenciesCurrent(root)).toBe(true);
+  // A checkout touches times; the contents count.
+  put('package-lock.json', 'one', 0);
+  expect(dependenciesCurrent(root)).toBe(true);
+  put('package-lock.json', 'two', 0);
+  expect(dependenciesCurrent(root)).toBe(false);
+  // Someone ran `npm install` by hand.
+  put('node_modules/.package-lock.json', '{}', -10);
+  expect(dependenciesCurrent(root)).toBe(true);
+  rmSync(join(root, node));
+  expect(dependenciesCurrent(root)).toBe(false);
+});
+
+verifies('setup/current', 'the app is current until a source changes, comes, goes, or another build takes its place', () => {
+  put('web/page.ts', 'one', 100);
+  put('shared/deep/er/contract.ts', 'one', 100);
+  expect(buildCurrent(root)).toBe(false);
+  put('dist/app/build.json', '{"build":"a"}');
+  markBuilt(root, fingerprint(root));
+  expect(buildCurrent(root)).toBe(true);
+
+  put('web/page.test.ts', 'tests are no sources');
+  expect(buildCurrent(root)).toBe(true);
+
+  for (const change of [
+    () => put('shared/deep/er/contract.ts', 'two', 100),
+    () => put('web/new.ts', ''),
+    () => rmSync(join(root, 'web/new.ts')),
+    () => put('vite.config.ts', ''),
+    () => put('dist/app/build.json', '{"build":"b"}'),
+  ]) {
+    change();
+    expect(buildCurrent(root), String(change)).toBe(false);
+    markBuilt(root, fingerprint(root));
+    expect(buildCurrent(root), String(change)).toBe(true);
+  }
+  put('dist/app/build.json', 'half writ');
+  expect(buildCurrent(root)).toBe(false);
+});
+
+test('setup looks at the sources that the build hashes', () => {
+  expect(SOURCES).toEqual(viteConfig.SOURCES);
+});
+
+test('setup runs with nothing installed, on Node 20 too: it imports Node’s own modules alone', () => {
+  const source = readFileSync(join(import.meta.dirname, '../../bridge/setup.js'), 'utf8');
+  expect([...source.matchAll(/^import .* from '([^']+)'/gm)].map(([, name]) => name).filter((name) => !name?.startsWith('node:'))).toEqual([]);
+});

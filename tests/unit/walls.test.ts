@@ -1,0 +1,49 @@
+import { join } from 'node:path';
+import { ESLint } from 'eslint';
+import { expect } from 'vitest';
+import { verifies } from '../requirements.ts';
+
+const eslint = new ESLint({ cwd: join(import.meta.dirname, '../..') });
+
+/** The walls' complaints about a line of code in a file. */
+async function complaints(filePath: string, line: string): Promise<string[]> {
+  const [result] = await eslint.lintText(`${line}\n`, { filePath });
+  const rules = (result?.messages ?? []).map(({ ruleId, message }) => ruleId ?? message);
+  return rules.filter((rule) => rule === 'no-restricted-imports' || rule === 'import-x/no-restricted-paths' || rule.startsWith('Parsing'));
+}
+
+const BROKEN: [file: string, line: string][] = [
+  ['shared/rpc/new.ts', "import 'node:fs';"],
+  ['shared/rpc/new.ts', "import 'path';"],
+  ['shared/rpc/new.ts', "import '../../web/gateway/core/clock.ts';"],
+  ['shared/rpc/new.ts', "export * from '../../bridge/home.ts';"],
+  ['web/gateway/core/new.ts', "import 'node:crypto';"],
+  ['web/gateway/core/new.ts', "import 'fs/promises';"],
+  ['web/gateway/core/new.ts', "import 'svelte/store';"],
+  ['web/gateway/core/new.ts', "import type { Home } from '../../../bridge/home.ts';"],
+  ['web/gateway/core/new.ts', "const page = import('#lib/trusted.ts');"],
+  ['web/gateway/storage/new.ts', "import '../host/worker.ts';"],
+  ['web/lib/new.ts', "import '../gateway/core/clock.ts';"],
+  ['web/lib/new.ts', "import '../gateway/host/worker.ts';"],
+  ['web/lib/new.ts', "import 'node:os';"],
+  ['web/routes/new.ts', "import '../gateway/core/clock.ts';"],
+  ['bridge/server/new.ts', "import '../../web/gateway/core/clock.ts';"],
+  ['bridge/server/new.ts', "import '../../tests/requirements.ts';"],
+  ['bridge/server/new.ts', "import 'svelte';"],
+];
+
+const KEPT: [file: string, line: string][] = [
+  ['shared/rpc/new.ts', "import './zod.ts';"],
+  ['web/gateway/core/new.ts', "import '#shared/rpc/zod.ts';"],
+  ['web/gateway/core/http/new.ts', "import './http.ts';"],
+  ['web/gateway/storage/new.ts', "import '../core/vault.ts';"],
+  ['web/lib/new.ts', "import url from '../gateway/host/worker.ts?sharedworker&url';"],
+  ['bridge/server/new.ts', "import 'node:fs';"],
+  ['bridge/server/new.ts', "import '#shared/rpc/zod.ts';"],
+  ['bridge/server/new.test.ts', "import '../../tests/requirements.ts';"],
+];
+
+verifies('walls/imports', 'each wall stops what it is for, by relative paths, aliases, types and dynamic imports, and nothing else', async () => {
+  for (const [file, line] of BROKEN) expect(await complaints(file, line), `${file}: ${line}`).not.toEqual([]);
+  for (const [file, line] of KEPT) expect(await complaints(file, line), `${file}: ${line}`).toEqual([]);
+});

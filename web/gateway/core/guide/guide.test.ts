@@ -1,0 +1,266 @@
+import { describe, expect, it } from 'vitest';
+import { contracts } from '#shared/rpc/methods/index.ts';
+import { manualClock } from '../../../../tests/manual-clock.ts';
+import { verifies } from '../../../../tests/requirements.ts';
+import { systemClock } from '../clock.ts';
+import type { ModelEvent, ModelMessage, ModelRequest, ToolSpec } from '../providers/provider.ts';
+import { coreTools } from '../tools/core-tools.ts';
+import type { MemoryRecord, MessageRecord } from '../vault.ts';
+import { STARTERS } from './answer.ts';
+import { articles } from './docs.ts';
+import { GuideProvider } from './guide.ts';
+import { searchDocs } from './library.ts';
+import { pieces } from './pieces.ts';
+
+const DAY = Date.UTC(2026, 10, 20);
+let ids = 0;
+
+const memory = (text: string): MemoryRecord => ({ id: `m${++ids}`, text, category: 'fact', createdAt: DAY });
+
+function said(text: string, fields: Partial<MessageRecord> = {}): MessageRecord {
+  return { id: `x${++ids}`, role: 'user', content: text, timestamp: DAY, sessionKey: 'main/trip', parentId: null, depth: 0, ...fields };
+}
+
+const tools: ToolSpec[] = coreTools({
+  clock: systemClock,
+  vault: {
+    messages: { get: () => Promise.resolve(undefined), branch: () => Promise.resolve({ messages: [], more: false }), recent: () => Promise.resolve([]) },
+    memories: { add: () => Promise.resolve(), remove: () => Promise.resolve(false), list: () => Promise.resolve([]) },
+  },
+});
+
+function guide({ memories = [], messages = [] }: { memories?: MemoryRecord[]; messages?: MessageRecord[] } = {}): GuideProvider {
+  const sources = { memories: () => Promise.resolve(memories), messages: () => Promise.resolve(messages) };
+  return new GuideProvider({ clock: systemClock, sources, tools: () => tools, paceMs: 0 });
+}
+
+async function events(request: string | ModelMessage[], from = guide(), rest: Partial<ModelRequest> = {}): Promise<ModelEvent[]> {
+  const messages: ModelMessage[] = typeof request === 'string' ? [{ role: 'user', content: request }] : request;
+  const out: ModelEvent[] = [];
+  for await (const event of from.stream({ model: 'guide', messages, ...rest }, new AbortController().signal)) out.push(event);
+  return out;
+}
+
+const textOf = (list: ModelEvent[]): string => list.map((event) => (event.type === 'text' ? event.text : '')).join('');
+const reply = async (...args: Parameters<typeof events>): Promise<string> => textOf(await events(...args));
+
+describe('answers', () => {
+  verifies('guide/answers', 'from docs, memories and messages, with where each came from, and says that it is no model', async () => {
+    const docs = await reply('How do I add a model?');
+    expect(docs).toContain('Settings → Providers');
+    expect(docs).toContain("From Perch's docs: Adding a model");
+    expect(docs).toContain('no language model');
+
+    const remembered = await reply("What is my dog's name?", guide({ memories: [memory('My dog is called Rex'), memory('I live in Bonn')] }));
+    expect(remembered).toContain('> My dog is called Rex\n\n*From your memories, 2026-11-20.*');
+    expect(remembered).not.toContain('Bonn');
+
+    const earlier = await reply('When does the ferry to Ærø leave?', guide({ messages: [said('The ferry to Ærø leaves at 14:05')] }));
+    expect(earlier).toContain('> The ferry to Ærø leaves at 14:05\n\n*You, in the chat main/trip, 2026-11-20.*');
+
+    const streamed = await events('How do I add a model?');
+    expect(streamed.length).toBeGreaterThan(10);
+    expect(streamed.at(-1)).toEqual({ type: 'finish', reason: 'stop' });
+  });
+
+  it('says so when it finds nothing, and what it can tell', async () => {
+    for (const question of ['What is the capital of France?', 'Write me a poem about autumn leaves', 'zxqv', '日本の首都はどこですか']) {
+      const text = await reply(question);
+      expect(text, question).toMatch(/I found nothing on that/);
+      for (const starter of STARTERS) expect(text).toContain(starter);
+    }
+  });
+
+  it('greets with three starters, each of which has an answer', async () => {
+    const hello = await reply('Hello!');
+    for (const starter of STARTERS) {
+      expect(hello).toContain(starter);
+      expect(await reply(starter)).toContain("From Perch's docs");
+    }
+  });
+
+  it.each([
+    ['how can I use ollama', 'ollama'],
+    ['does it work with LM Studio?', 'lm-studio'],
+    ['who are you?', 'guide'],
+    ['Are you an AI?', 'guide'],
+    ['What is Perch?', 'what-is-perch'],
+    ['How do I call Perch from a program?', 'openai-package'],
+    ['curl example', 'curl'],
+    ['Where is my data kept?', 'privacy'],
+    ['how do i stop a reply', 'stop'],
+    ['does it work offline', 'offline'],
+    ['what does --host tab do', 'host-modes'],
+    ['keyboard shortcuts', 'keyboard'],
+    ['websocket protocol', 'websocket'],
+    ['the port is in use', 'port-taken'],
+    ['add an API key for OpenRouter', 'hosted-models'],
+    ['how do I run a tool', 'tools'],
+    ['can you remember things for me', 'memory'],
+    ['edit my message and regenerate', 'edit-retry'],
+    ['where do I find the access token', 'token'],
+    ['install as an app', 'install-app'],
+  ])('answers "%s" by the article %s', async (question, id) => {
+    const title = articles.find((article) => article.id === id)?.title ?? 'no such article';
+    expect(await reply(question)).toContain(`From Perch's docs: ${title}.`);
+  });
+
+  it('are the same for the same question', async () => {
+    const from = guide({ memories: [memory('I prefer tea')], messages: [said('tea is fine')] });
+    expect(await events('Do I like tea', from)).toEqual(await events('Do I like tea', from));
+  });
+
+  it('do not quote the question itself, commands, or the guide', async () => {
+    const from = guide({
+      messages: [
+        said('quagga stripes'),
+        said('/tool docs_search {"query":"quagga"}'),
+        said('quagga stripes I found nothing', { role: 'assistant', model: 'guide/guide' }),
+        said('Quagga stripes are brown', { role: 'assistant', model: 'ollama/llama3' }),
+      ],
+    });
+    const text = await reply('quagga stripes', from);
+    expect(text).toContain('> Quagga stripes are brown\n\n*The model, in the chat');
+    expect(text.match(/^>/gm)).toHaveLength(1);
+  });
+
+  it('forget what was deleted', async () => {
+    const messages = [said('The quagga is extinct')];
+    const from = guide({ messages });
+    expect(await reply('quagga extinct?', from)).toContain('> The quagga');
+    messages.pop();
+    expect(await reply('quagga extinct?', from)).toContain('found nothing');
+  });
+
+  it('say once in a chat what it is', async () => {
+    const [user, assistant]: ModelMessage[] = [{ role: 'user', content: 'curl example' }, { role: 'assistant', content: '…' }];
+    if (!user || !assistant) throw new Error('no messages');
+    expect(await reply([user])).toContain('no language model');
+    expect(await reply([user, assistant, user])).not.toContain('no language model');
+  });
+
+  it('tell that attachments cannot be read', async () => {
+    const content: ModelMessage['content'] = [
+      { type: 'text', text: 'curl example' },
+      { type: 'image', mimeType: 'image/png', data: 'AAAA' },
+    ];
+    expect(await reply([{ role: 'user', content }])).toMatch(/^I cannot read attachments/);
+  });
+});
+
+describe('tools', () => {
+  const offered = { tools };
+
+  verifies('guide/tools', 'asks for the tool, and renders what it gave; without an offer it runs none', async () => {
+    const asked = await events('/tool docs_search {"query": "offline", "limit": 1}', guide(), offered);
+    expect(asked).toEqual([
+      { type: 'tool_call', call: { id: expect.stringMatching(/^call_/), tool: 'docs_search', args: { query: 'offline', limit: 1 } } },
+      { type: 'finish', reason: 'tool_calls' },
+    ]);
+    const [call] = asked;
+    if (call?.type !== 'tool_call') throw new Error('no call');
+    const shown = await reply(
+      [
+        { role: 'user', content: '/tool docs_search {"query": "offline", "limit": 1}' },
+        { role: 'assistant', content: '', toolCalls: [call.call] },
+        { role: 'tool', toolCallId: call.call.id, content: JSON.stringify({ results: [{ id: 'offline', title: 'Working offline', text: 'Once opened' }] }) },
+      ],
+      guide(),
+      offered,
+    );
+    expect(shown).toBe('`docs_search` found 1:\n\n**Working offline**\n\n> Once opened\n\nid `offline`');
+    const refused = await events('/tool docs_search {"query": "offline"}');
+    expect(refused.some(({ type }) => type === 'tool_call')).toBe(false);
+    expect(textOf(refused)).toBe('Tools cannot be run from here.');
+  });
+
+  it('are listed with a call that can be pasted', async () => {
+    const list = await reply('/tools', guide(), offered);
+    for (const { name } of tools) expect(list).toContain(`/tool ${name}`);
+    expect(list).toContain('`/tool memory_add {"text":"…"}`');
+    expect(await reply('/tools')).toMatch(/cannot be run from here/);
+    expect(await reply('/help')).toContain('/tool <name> {json}');
+  });
+
+  it.each([
+    ['/tool nope {}', /no tool `nope`.*docs_search/s],
+    ['/tool constructor', /no tool `constructor`/],
+    ['/tool __proto__ {}', /no tool `__proto__`/],
+    ['/tool docs_search {"query":', /is not JSON .*\/tool docs_search \{"query":"…"\}/s],
+    ['/tool docs_search [1]', /a JSON object/],
+    ['/tool docs_search "x"', /a JSON object/],
+    ['/tool', /Name a tool/],
+    ['/frobnicate', /no command `\/frobnicate`/],
+  ])('%s is told what is wrong', async (text, says) => {
+    const list = await events(text, guide(), offered);
+    expect(list.some(({ type }) => type === 'tool_call')).toBe(false);
+    expect(textOf(list)).toMatch(says);
+  });
+
+  it('run for "remember that …" and for the time', async () => {
+    const first = async (text: string): Promise<unknown> => (await events(text, guide(), offered))[0];
+    expect(await first('Please remember that my dog is called Rex.')).toMatchObject({ call: { tool: 'memory_add', args: { text: 'my dog is called Rex.' } } });
+    expect(await first('what time is it?')).toMatchObject({ call: { tool: 'current_time', args: {} } });
+    expect(await first('remember my dog?')).toMatchObject({ type: 'text' });
+  });
+
+  it.each([
+    ['{"error":"no room"}', '`x` failed: no room'],
+    ['plain ``` text', '`x` says:\n\n````\nplain ``` text\n````'],
+    ['{"a":1}', '`x` answers:\n\n```json\n{\n  "a": 1\n}\n```'],
+    ['{"results":[]}', '`x` found nothing.'],
+    ['', '`x` ran and had nothing to say.'],
+  ])('renders %s', async (content, shown) => {
+    expect(await reply([{ role: 'tool', name: 'x', content }])).toBe(shown);
+  });
+});
+
+describe('streaming', () => {
+  it('comes in small pieces that are the text again', () => {
+    for (const text of ['', 'a', 'one two  three\n\nfour five ', '\n x\n']) expect(pieces(text).join('')).toBe(text);
+    expect(pieces('one two three four')).toEqual(['one two three', ' four']);
+  });
+
+  it('is paced by the clock, at most 8 ms a piece, and ends at once on abort', async () => {
+    const clock = manualClock();
+    const sources = { memories: () => Promise.resolve([]), messages: () => Promise.resolve([]) };
+    const paced = new GuideProvider({ clock, sources, paceMs: 1000 });
+    const abort = new AbortController();
+    const stream = paced.stream({ model: 'guide', messages: [{ role: 'user', content: 'Hello' }] }, abort.signal);
+    await stream.next();
+    const second = stream.next();
+    await clock.waitsFor(8);
+    clock.advance(8);
+    await second;
+    const third = stream.next();
+    await clock.waitsFor(8);
+    abort.abort(new Error('stop'));
+    await expect(third).rejects.toThrow('stop');
+    expect(clock.pending()).toBe(0);
+  });
+});
+
+describe('the docs', () => {
+  it('have unique ids and titles, and texts short enough to read', () => {
+    expect(new Set(articles.map(({ id }) => id)).size).toBe(articles.length);
+    expect(new Set(articles.map(({ title }) => title)).size).toBe(articles.length);
+    for (const { id, text } of articles) expect(text.length, id).toBeLessThan(900);
+  });
+
+  it('name only methods, events and tools that exist', () => {
+    const namespaces = [...new Set(Object.keys(contracts).map((name) => name.split('.')[0]))].filter((name) => name !== 'connect' && name !== 'health');
+    const events = ['chat.delta', 'chat.done', 'chat.error', 'chat.tool_call', 'chat.tool_result'];
+    const settings = ['chat.model', 'chat.systemPrompt'];
+    const known = new Set([...Object.keys(contracts), ...events, ...settings]);
+    const all = articles.map(({ text }) => text).join('\n');
+    const mentioned = all.matchAll(new RegExp(`(?<![\\w.])(?:${namespaces.join('|')})\\.[a-z_A-Z]+`, 'g'));
+    for (const [name] of mentioned) if (!name.startsWith('chat.completions')) expect(known, name).toContain(name);
+    const names = new Set(tools.map(({ name }) => name));
+    for (const [name] of all.matchAll(/\b(?:memory|docs|session)_\w+/g)) expect(names, name).toContain(name);
+    expect(articles.find(({ id }) => id === 'memory')?.text.match(/memory_\w+/g)?.length).toBeGreaterThan(4);
+  });
+
+  it('are each found by their title', () => {
+    for (const { id, title } of articles) expect(searchDocs(title, 2).map(({ doc }) => doc.id), title).toContain(id);
+  });
+});

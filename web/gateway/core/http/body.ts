@@ -1,0 +1,52 @@
+import { tooManyParts } from '#shared/rpc/frames.ts';
+import { badRequest, HttpError } from './errors.ts';
+
+/** Most bytes of a request's body (decisions, "HTTP"). */
+export const MAX_BODY = 20 * 1024 * 1024;
+
+const tooLarge = (): HttpError => new HttpError(413, 'invalid_request_error', 'The body is larger than 20 MB');
+
+async function readText(request: Request): Promise<string> {
+  if (Number(request.headers.get('content-length')) > MAX_BODY) throw tooLarge();
+  if (!request.body) return '';
+  const decoder = new TextDecoder('utf-8', { fatal: true });
+  const reader = request.body.getReader();
+  let text = '';
+  let size = 0;
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    size += value.byteLength;
+    if (size > MAX_BODY) {
+      void reader.cancel().catch(() => {});
+      throw tooLarge();
+    }
+    try {
+      text += decoder.decode(value, { stream: true });
+    } catch {
+      void reader.cancel().catch(() => {});
+      throw badRequest('The body is not valid UTF-8');
+    }
+  }
+  try {
+    return text + decoder.decode();
+  } catch {
+    throw badRequest('The body is not valid UTF-8');
+  }
+}
+
+/** The JSON object that a request carries. Throws `HttpError`: 400 for what is no JSON object, 413 for what is too large or too intricate. */
+export async function readJson(request: Request): Promise<Record<string, unknown>> {
+  const type = request.headers.get('content-type');
+  if (type && !/^application\/(json|[\w.+-]+\+json)\s*(;|$)/i.test(type.trim())) throw badRequest('Content-Type must be application/json');
+  const text = await readText(request);
+  if (tooManyParts(text)) throw new HttpError(413, 'invalid_request_error', 'The body has more than 200,000 structural characters');
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw badRequest(text.trim() === '' ? 'The body is empty; it must be JSON' : 'The body is not valid JSON');
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw badRequest('The body must be a JSON object');
+  return { ...value };
+}

@@ -1,0 +1,86 @@
+import { RpcError } from '#shared/rpc/errors.ts';
+import { ProviderError } from '../providers/provider.ts';
+
+/** Types of `/v1` errors (decisions, "HTTP"). `aborted` is the one beyond: somebody stopped the run that was waited for. */
+export type HttpErrorType =
+  | 'invalid_request_error'
+  | 'forbidden'
+  | 'not_found'
+  | 'model_not_found'
+  | 'rate_limited'
+  | 'api_error'
+  | 'unavailable'
+  | 'aborted';
+
+/** A failure as `/v1` answers it: `{"error": {message, type, param, code}}`. */
+export class HttpError extends Error {
+  override name = 'HttpError';
+  readonly status: number;
+  readonly type: HttpErrorType;
+  readonly param: string | null;
+  readonly headers: Record<string, string>;
+
+  constructor(status: number, type: HttpErrorType, message: string, { param = null, headers = {} }: { param?: string | null; headers?: Record<string, string> } = {}) {
+    super(message);
+    this.status = status;
+    this.type = type;
+    this.param = param;
+    this.headers = headers;
+  }
+
+  body(): { error: { message: string; type: HttpErrorType; param: string | null; code: string | null } } {
+    const code = this.type === 'invalid_request_error' ? null : this.type;
+    return { error: { message: this.message, type: this.type, param: this.param, code } };
+  }
+
+  response(): Response {
+    return Response.json(this.body(), { status: this.status, headers: this.headers });
+  }
+}
+
+export const badRequest = (message: string, param: string | null = null): HttpError => new HttpError(400, 'invalid_request_error', message, { param });
+
+export const modelNotFound = (message: string): HttpError => new HttpError(404, 'model_not_found', message, { param: 'model' });
+
+const retryAfter = (ms: number | undefined): Record<string, string> => ({ 'retry-after': String(Math.max(1, Math.ceil((ms ?? 1000) / 1000))) });
+
+/** A failure of the model that the caller asked directly: what is wrong with its own request comes back as such. */
+function directError(error: ProviderError): HttpError {
+  switch (error.status) {
+    case 400:
+    case 422:
+      return badRequest(error.message);
+    case 404:
+      return modelNotFound(error.message);
+    case 413:
+      return new HttpError(413, 'invalid_request_error', error.message);
+    case 429:
+      return new HttpError(429, 'rate_limited', error.message, { headers: retryAfter(error.retryAfterMs) });
+    default:
+      return new HttpError(502, 'api_error', error.message);
+  }
+}
+
+/** The one place where what was thrown becomes an HTTP error. `fault` logs what nobody expected, and gives it an id. */
+export function toHttpError(error: unknown, fault: (error: unknown) => RpcError): HttpError {
+  if (error instanceof HttpError) return error;
+  if (error instanceof ProviderError) return directError(error);
+  const rpc = error instanceof RpcError ? error : fault(error);
+  switch (rpc.code) {
+    case 'INVALID_PARAMS':
+      return badRequest(rpc.message);
+    case 'NOT_FOUND':
+      return modelNotFound(rpc.message);
+    case 'RATE_LIMITED':
+      return new HttpError(429, 'rate_limited', rpc.message, { headers: retryAfter(rpc.extra.retryAfterMs) });
+    case 'ABORTED':
+      return new HttpError(499, 'aborted', rpc.message);
+    case 'AUTH_REQUIRED':
+      return new HttpError(403, 'forbidden', rpc.message);
+    default:
+      // An agent's provider failed: the gateway itself is well.
+      if (rpc.cause instanceof ProviderError) return new HttpError(502, 'api_error', rpc.message);
+      if (rpc.extra.retryable) return new HttpError(503, 'unavailable', rpc.message, { headers: retryAfter(rpc.extra.retryAfterMs) });
+      return new HttpError(500, 'api_error', rpc.message);
+  }
+}

@@ -1,0 +1,158 @@
+import type { Usage } from '#shared/rpc/records.ts';
+import { writeSse } from '#shared/http/sse.ts';
+import { z } from '#shared/rpc/zod.ts';
+import { ChatAssembler, readUsage } from '../providers/chat-assembler.ts';
+import { shorten, streamFault } from '../providers/openai-errors.ts';
+import type { Forwarded } from '../providers/openai-compatible.ts';
+import { type ModelEvent, ProviderError } from '../providers/provider.ts';
+import { completion, type CompletionHead, DONE } from './completion.ts';
+import type { HttpError } from './errors.ts';
+
+/** The little that is looked at in what passes through. */
+const glance = z.looseObject({
+  choices: z.array(z.looseObject({ index: z.number().nullish(), finish_reason: z.string().nullish(), delta: z.unknown(), message: z.unknown() })).nullish(),
+  usage: z.unknown(),
+});
+type Glance = z.infer<typeof glance>;
+
+export interface Passing {
+  /** The provider's display name, for errors. */
+  provider: string;
+  forwarded: Forwarded;
+  /** Told the upstream's usage at the end; undefined where it gave none, with the characters that were generated. */
+  record(usage: Usage | undefined, outputChars: number): void;
+}
+
+function read(provider: string, data: string): Glance {
+  let value: unknown;
+  try {
+    value = JSON.parse(data);
+  } catch (cause) {
+    throw new ProviderError(`${provider} sent something that is not JSON: ${shorten(data, 80)}`, { cause });
+  }
+  const fault = streamFault(value);
+  if (fault) throw new ProviderError(`${provider} reported an error: ${shorten(fault.message)}`);
+  const parsed = glance.safeParse(value);
+  if (!parsed.success) throw new ProviderError(`${provider} sent a chunk that cannot be read: ${shorten(data, 80)}`, { cause: parsed.error });
+  return parsed.data;
+}
+
+function contentLength(value: unknown): number {
+  return typeof value === 'object' && value !== null && 'content' in value && typeof value.content === 'string' ? value.content.length : 0;
+}
+
+/** A completion that came whole although a stream was asked for, as the one chunk it would have been. */
+function asChunk(whole: Glance): string {
+  const choices = (whole.choices ?? []).map(({ message, ...rest }, index) => {
+    const delta = typeof message === 'object' && message !== null ? { ...message } : {};
+    const calls = 'tool_calls' in delta && Array.isArray(delta.tool_calls) ? { tool_calls: delta.tool_calls.map((call: object, at) => ({ index: at, ...call })) } : {};
+    return { index, ...rest, delta: { ...delta, ...calls } };
+  });
+  return writeSse(JSON.stringify({ ...whole, object: 'chat.completion.chunk', choices }));
+}
+
+/** What has been seen of a stream that passes. */
+class Watch {
+  readonly #choices: number;
+  readonly #finished = new Set<number>();
+  usage: Usage | undefined;
+  chars = 0;
+
+  constructor(choices: number) {
+    this.#choices = choices;
+  }
+
+  /** All choices have their finish reason: the answer is whole. */
+  get whole(): boolean {
+    return this.#finished.size >= this.#choices;
+  }
+
+  see(chunk: Glance): void {
+    this.usage = readUsage(chunk.usage) ?? this.usage;
+    for (const { index, finish_reason, delta, message } of chunk.choices ?? []) {
+      if (finish_reason) this.#finished.add(index ?? 0);
+      this.chars += contentLength(delta) + contentLength(message);
+    }
+  }
+}
+
+/**
+ * The upstream's events as they are, a batch for each of its network chunks. Throws only before the first; an upstream that fails later
+ * leaves an error object in the stream. It ends with exactly one `[DONE]`, unless `signal` says that nobody listens any more.
+ */
+export async function* passStream(
+  { provider, forwarded, record }: Passing,
+  { choices, signal, explain }: { choices: number; signal: AbortSignal; explain: (error: unknown) => HttpError },
+): AsyncGenerator<string> {
+  const watch = new Watch(choices);
+  let begun = false;
+  let announced = false;
+  let out = '';
+  try {
+    for await (const { items, last } of forwarded.batches) {
+      for (const item of items) {
+        announced = item.kind === 'whole' || item.data.trim() === '[DONE]';
+        if (announced && item.kind === 'data') break;
+        let chunk: Glance;
+        try {
+          chunk = read(provider, item.kind === 'data' ? item.data : item.text);
+        } catch (error) {
+          // Half an event at the very end is a stream that was cut.
+          throw last && item.kind === 'data' ? brokeOff(provider, error) : error;
+        }
+        const before = watch.whole;
+        watch.see(chunk);
+        out += item.kind === 'data' ? writeSse(item.data) : asChunk(chunk);
+        if (watch.whole && !before) forwarded.trailer();
+      }
+      if (announced) break;
+      if (out === '') continue;
+      begun = true;
+      yield out;
+      out = '';
+    }
+    if (!announced && !watch.whole) throw brokeOff(provider);
+  } catch (error) {
+    if (signal.aborted) throw error;
+    // After the last finish reason nothing that matters can be missing.
+    if (!watch.whole) {
+      if (!begun && out === '') throw error;
+      record(watch.usage, watch.chars);
+      yield out + writeSse(JSON.stringify(explain(error).body())) + DONE;
+      return;
+    }
+  }
+  record(watch.usage, watch.chars);
+  yield out + DONE;
+}
+
+const brokeOff = (provider: string, cause?: unknown): ProviderError => new ProviderError(`${provider} broke off in the middle of its answer`, { retryable: true, cause });
+
+/** The upstream's whole answer, as it is; put together where it streamed although nobody asked it to. Throws `ProviderError`. */
+export async function passWhole({ provider, forwarded, record }: Passing, head: CompletionHead): Promise<string> {
+  const assembler = new ChatAssembler(provider);
+  const events: ModelEvent[] = [];
+  let done = false;
+  for await (const { items, last } of forwarded.batches) {
+    for (const item of items) {
+      if (item.kind === 'whole') {
+        const watch = new Watch(1);
+        watch.see(read(provider, item.text));
+        record(watch.usage, watch.chars);
+        return item.text;
+      }
+      if (item.data.trim() === '[DONE]') done = true;
+      else if (last) throw brokeOff(provider);
+      else events.push(...assembler.add(item.data));
+    }
+    if (done) break;
+  }
+  events.push(...assembler.end(done));
+  const text = events.map((event) => (event.type === 'text' ? event.text : '')).join('');
+  const calls = events.flatMap((event) => (event.type === 'tool_call' ? [event.call] : []));
+  const usage = events.find((event) => event.type === 'usage')?.usage;
+  const finish = events.find((event) => event.type === 'finish')?.reason ?? 'stop';
+  record(usage, text.length);
+  const zero = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
+  return JSON.stringify(completion(head, { text, calls, finish, usage: usage ?? zero }));
+}

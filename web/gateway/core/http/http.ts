@@ -1,0 +1,71 @@
+import type { Principal } from '#shared/link/hello.ts';
+import { allows, type Scope } from '#shared/rpc/contract.ts';
+import type { RpcError } from '#shared/rpc/errors.ts';
+import type { Clock } from '../clock.ts';
+import type { ModelEvent, ModelMessage } from '../providers/provider.ts';
+import type { Providers } from '../providers/providers.ts';
+import type { UsageRecord } from '../vault.ts';
+import { answerChat } from './chat.ts';
+import { HttpError, toHttpError } from './errors.ts';
+import { getModel, listModels } from './models.ts';
+
+export interface HttpAgentRun {
+  agentId: string;
+  messages: ModelMessage[];
+  sessionId?: string | undefined;
+  /** Who calls. */
+  principal: string;
+  temperature?: number | undefined;
+  maxTokens?: number | undefined;
+  signal: AbortSignal;
+}
+
+export interface HttpDeps {
+  agents: {
+    list(): { id: string }[];
+    run(request: HttpAgentRun): AsyncIterable<ModelEvent>;
+  };
+  providers: Pick<Providers, 'resolve' | 'list'>;
+  clock: Clock;
+  /** Turns what nobody expected into an error with an id that the log explains. */
+  fault(error: unknown): RpcError;
+  /** Told the usage of calls that go straight to a model. */
+  record?: (call: Omit<UsageRecord, 'id' | 'sessionKey'>) => void;
+}
+
+interface RouteEntry {
+  methods: string;
+  scope: Scope;
+  handle(request: Request, principal: Principal): Promise<Response>;
+}
+
+/**
+ * `/v1` as one fetch handler (interface document 1, section 4.3; decisions, "HTTP"). The caller has been let in already: `principal` is
+ * who it is. Every failure is a response with an error object, never a rejection.
+ */
+export function createHttp(deps: HttpDeps): (request: Request, principal: Principal) => Promise<Response> {
+  const started = Math.floor(deps.clock.now() / 1000);
+  const find = (path: string): RouteEntry | undefined => {
+    if (path === '/v1/chat/completions') return { methods: 'POST', scope: 'write', handle: (request, principal) => answerChat(request, principal.id, deps) };
+    if (path === '/v1/models') return { methods: 'GET, HEAD', scope: 'read', handle: (request) => listModels(request, started, deps) };
+    const model = /^\/v1\/models\/(.+)$/.exec(path)?.[1];
+    return model === undefined ? undefined : { methods: 'GET, HEAD', scope: 'read', handle: (request) => getModel(request, model, started, deps) };
+  };
+  return async (request, principal) => {
+    try {
+      const { pathname } = new URL(request.url);
+      const route = find(pathname.length > 1 ? pathname.replace(/\/+$/, '') : pathname);
+      if (!route) throw new HttpError(404, 'not_found', `There is nothing at ${pathname}`);
+      if (!route.methods.split(', ').includes(request.method)) {
+        throw new HttpError(405, 'invalid_request_error', `${request.method} is not allowed here; use ${route.methods}`, { headers: { allow: route.methods } });
+      }
+      if (!allows(principal.scopes, route.scope)) throw new HttpError(403, 'forbidden', `This needs the scope "${route.scope}"`);
+      const response = await route.handle(request, principal);
+      return request.method === 'HEAD' ? new Response(null, response) : response;
+    } catch (error) {
+      // Who hung up gets no answer, and nothing went wrong here.
+      if (request.signal.aborted) return new Response(null, { status: 499 });
+      return toHttpError(error, deps.fault).response();
+    }
+  };
+}

@@ -1,0 +1,365 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { manualClock } from '../../../../tests/manual-clock.ts';
+import { verifies } from '../../../../tests/requirements.ts';
+import { startUpstream, type Upstream, UPSTREAM_TEXT } from '../../../../tests/upstream.ts';
+import { type Clock, systemClock } from '../clock.ts';
+import type { Fetch } from '../fetch.ts';
+import { OpenAiCompatible } from './openai-compatible.ts';
+import { type ModelEvent, type ModelRequest, ProviderError } from './provider.ts';
+
+const TEXT = UPSTREAM_TEXT.join('');
+const realFetch: Fetch = (url, init) => fetch(url, init);
+/** Back-off without its waiting: timers shorter than the silence limit fire at once. */
+const hasty: Clock = { ...systemClock, after: (ms, callback) => systemClock.after(ms >= 30_000 ? ms : 0, callback) };
+
+let upstream: Upstream;
+beforeAll(async () => {
+  upstream = await startUpstream();
+});
+afterAll(() => upstream.close());
+
+function provider(options: Partial<ConstructorParameters<typeof OpenAiCompatible>[0]> = {}): OpenAiCompatible {
+  return new OpenAiCompatible({ id: 'up', name: 'Upstream', baseUrl: upstream.url, fetch: realFetch, clock: hasty, ...options });
+}
+
+const ask = (model: string, rest: Partial<ModelRequest> = {}): ModelRequest => ({ model, messages: [{ role: 'user', content: 'Hi' }], ...rest });
+
+interface Outcome {
+  text: string;
+  events: ModelEvent[];
+  error: unknown;
+}
+
+async function run(request: ModelRequest, options: Parameters<typeof provider>[0] = {}, signal = new AbortController().signal): Promise<Outcome> {
+  const events: ModelEvent[] = [];
+  let error: unknown;
+  try {
+    for await (const event of provider(options).stream(request, signal)) events.push(event);
+  } catch (thrown) {
+    error = thrown;
+  }
+  return { events, error, text: events.map((event) => (event.type === 'text' ? event.text : '')).join('') };
+}
+
+const lastRequest = () => upstream.requests.at(-1);
+
+describe('a stream that is well', () => {
+  verifies('providers/openai-stream', 'text, usage and finish', async () => {
+    const { events, error, text } = await run(ask('normal', { temperature: 0.5, maxTokens: 9 }));
+    expect(error).toBeUndefined();
+    expect(text).toBe(TEXT);
+    expect(events.slice(-2)).toEqual([
+      { type: 'usage', usage: { inputTokens: 11, outputTokens: 7, totalTokens: 18, cacheReadTokens: 3 } },
+      { type: 'finish', reason: 'stop' },
+    ]);
+    expect(lastRequest()?.body).toEqual({
+      model: 'normal',
+      messages: [{ role: 'user', content: 'Hi' }],
+      stream: true,
+      stream_options: { include_usage: true },
+      temperature: 0.5,
+      max_tokens: 9,
+    });
+    expect(lastRequest()?.headers.authorization).toBeUndefined();
+  });
+
+  it.each([1, 2, 3, 7, 64])('is the same when it comes in pieces of %i bytes with CRLF', async (size) => {
+    expect(await run(ask(`split-${size}`))).toMatchObject({ text: TEXT, error: undefined });
+  });
+
+  it('may come whole from a server that ignores `stream`', async () => {
+    const { text, error, events } = await run(ask('whole'));
+    expect({ text, error }).toEqual({ text: TEXT, error: undefined });
+    expect(events.map(({ type }) => type)).toEqual(['text', 'usage', 'finish']);
+  });
+
+  it('gives reasoning apart from text', async () => {
+    expect((await run(ask('reasoning'))).events).toEqual([
+      { type: 'reasoning', text: 'Hmm' },
+      { type: 'reasoning', text: ' so' },
+      { type: 'text', text: 'Yes' },
+      { type: 'finish', reason: 'stop' },
+    ]);
+  });
+
+  it('assembles tool calls', async () => {
+    expect((await run(ask('tool'))).events).toEqual([
+      { type: 'tool_call', call: { id: 'call_1', tool: 'get_weather', args: { city: 'Köln' } } },
+      { type: 'finish', reason: 'tool_calls' },
+    ]);
+    const plain = (await run(ask('tool-plain'))).events;
+    expect(plain).toMatchObject([
+      { type: 'tool_call', call: { tool: 'one', args: {} } },
+      { type: 'tool_call', call: { tool: 'two', args: {} } },
+      { type: 'finish', reason: 'tool_calls' },
+    ]);
+    expect(new Set(plain.flatMap((event) => (event.type === 'tool_call' ? [event.call.id] : []))).size).toBe(2);
+  });
+
+  it('of 10,000 deltas is complete and in order', async () => {
+    const { text } = await run(ask('deltas-10000'));
+    expect(text).toBe(Array.from({ length: 10_000 }, (_, i) => `w${i} `).join(''));
+  });
+
+  it('sends tools, tool results and pictures in the format', async () => {
+    await run(
+      ask('normal', {
+        tools: [{ name: 'add', description: 'Adds', schema: { type: 'object' } }],
+        messages: [
+          { role: 'system', content: 'Be brief' },
+          {
+            role: 'user',
+            content: [
+              { type: 'text', text: 'See' },
+              { type: 'image', mimeType: 'image/png', data: 'AAAA' },
+              { type: 'file', mimeType: 'text/plain', data: btoa('notes'), filename: 'a.txt' },
+              { type: 'file', mimeType: 'application/zip', data: 'AAAA', filename: 'b.zip' },
+            ],
+          },
+          { role: 'assistant', content: '', toolCalls: [{ id: 'c1', tool: 'add', args: { a: 1 } }] },
+          { role: 'tool', content: '2', toolCallId: 'c1', name: 'add' },
+        ],
+      }),
+    );
+    expect(lastRequest()?.body).toMatchObject({
+      tools: [{ type: 'function', function: { name: 'add', description: 'Adds', parameters: { type: 'object' } } }],
+      messages: [
+        { role: 'system', content: 'Be brief' },
+        {
+          role: 'user',
+          content: [
+            { type: 'text', text: 'See' },
+            { type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } },
+            { type: 'text', text: 'File a.txt:\n\nnotes' },
+            { type: 'text', text: expect.stringContaining('b.zip') },
+          ],
+        },
+        { role: 'assistant', content: null, tool_calls: [{ id: 'c1', type: 'function', function: { name: 'add', arguments: '{"a":1}' } }] },
+        { role: 'tool', content: '2', tool_call_id: 'c1' },
+      ],
+    });
+  });
+
+  it('does without what the server refuses', async () => {
+    expect((await run(ask('strict', { temperature: 1 }))).text).toBe(TEXT);
+    expect(lastRequest()?.body).toEqual({ model: 'strict', messages: [{ role: 'user', content: 'Hi' }], stream: true, temperature: 1 });
+  });
+
+  it('leaves its connection to the next one', async () => {
+    const before = upstream.requests.length;
+    await run(ask('normal'));
+    await run(ask('normal'));
+    const [first, second] = upstream.requests.slice(before);
+    await Promise.all([first?.closed, second?.closed]);
+    expect([first?.hungUp, second?.hungUp]).toEqual([false, false]);
+  });
+});
+
+describe('an upstream that misbehaves', () => {
+  const cases: [mode: string, kept: string, says: RegExp][] = [
+    ['cut', 'Hel', /Upstream broke off/],
+    ['cut-event', 'Hel', /Upstream broke off/],
+    ['reset', 'Hel', /Upstream broke off/],
+    ['empty', '', /Upstream broke off/],
+    ['garbage', 'Hel', /Upstream sent something that is not JSON: \}\{ not json/],
+    ['odd', 'Hel', /Upstream sent a chunk that cannot be read/],
+    ['huge', '', /too large/],
+    ['html', '', /web page/],
+    ['error-inside', 'Hel', /Upstream reported an error: out of memory/],
+    ['tool-broken', '', /tool one with arguments that are not JSON/],
+    ['error-401', '', /did not accept the API key \(HTTP 401\): upstream says 401/],
+    ['error-text', '', /refused the request \(HTTP 400\): no such thing/],
+    ['unknown', '', /no such model or address \(HTTP 404\): model 'unknown' not found/],
+  ];
+  verifies('providers/hostile-upstream', 'one clear error, what had come is kept', async () => {
+    for (const [mode, kept, says] of cases) {
+      const { text, error, events } = await run(ask(mode));
+      expect({ mode, text }).toEqual({ mode, text: kept });
+      expect(error, mode).toBeInstanceOf(ProviderError);
+      expect(error, mode).toMatchObject({ message: expect.stringMatching(says) });
+      expect(events.some(({ type }) => type === 'finish'), mode).toBe(false);
+    }
+  });
+
+  it.each([429, 500, 503])('is asked three times in all when it answers %i', async (status) => {
+    const before = upstream.requests.length;
+    const { error } = await run(ask(`error-${status}`));
+    expect(error).toMatchObject({ status, retryable: true, message: expect.stringContaining(`upstream says ${status}`) });
+    expect(upstream.requests.length - before).toBe(3);
+  });
+
+  it('is asked once when asking again cannot help', async () => {
+    for (const mode of ['error-400', 'error-401', 'error-501', 'quota']) {
+      const before = upstream.requests.length;
+      expect((await run(ask(mode))).error, mode).toBeInstanceOf(ProviderError);
+      expect(upstream.requests.length - before, mode).toBe(1);
+    }
+  });
+
+  it('may come back in time', async () => {
+    upstream.queue.push('error-503', 'hangup', 'normal');
+    expect(await run(ask('any'))).toMatchObject({ text: TEXT, error: undefined });
+  });
+
+  it('tells of a bad gateway page by its title', async () => {
+    expect((await run(ask('error-page'))).error).toMatchObject({ status: 502, message: expect.stringContaining('"Bad Gateway"') });
+  });
+
+  it('that nobody runs is told by name and address', async () => {
+    const gone = await startUpstream();
+    await gone.close();
+    const { error } = await run(ask('x'), { baseUrl: gone.url });
+    expect(error).toMatchObject({ message: `Upstream cannot be reached at ${gone.url}: it is not running, or does not allow calls from here`, retryable: true });
+  });
+
+  it('is waited for as long as it asks, up to 20 s', async () => {
+    const clock = manualClock();
+    upstream.queue.push('error-429', 'normal');
+    const result = run(ask('any'), { clock });
+    await clock.waitsFor(1000);
+    clock.advance(999);
+    expect(clock.pending()).toBeGreaterThan(0);
+    clock.advance(1);
+    expect((await result).text).toBe(TEXT);
+
+    const impatient: Fetch = () => Promise.resolve(new Response('{}', { status: 429, headers: { 'retry-after': '21' } }));
+    expect((await run(ask('x'), { fetch: impatient, clock: manualClock() })).error).toMatchObject({ retryAfterMs: 21_000 });
+  });
+
+  it('hides the key that the server quotes', async () => {
+    await using strict = await startUpstream({ apiKey: 'sk-right' });
+    const { error } = await run(ask('normal'), { baseUrl: strict.url, apiKey: 'sk-wrong-secret' });
+    expect(error).toMatchObject({ status: 401, message: expect.not.stringContaining('sk-wrong-secret') });
+    expect(await run(ask('normal'), { baseUrl: strict.url, apiKey: 'sk-right' })).toMatchObject({ text: TEXT });
+  });
+});
+
+describe('silence', () => {
+  it('ends the stream after 60 s, and reaches the upstream', async () => {
+    for (const [mode, text] of [
+      ['stall', 'Hel'],
+      ['silent', ''],
+    ] as const) {
+      const clock = manualClock();
+      const before = upstream.requests.filter(({ method }) => method === 'POST').length;
+      const seen = Promise.withResolvers<void>();
+      const events: ModelEvent[] = [];
+      const result = (async () => {
+        for await (const event of provider({ clock }).stream(ask(mode), new AbortController().signal)) {
+          events.push(event);
+          seen.resolve();
+        }
+      })();
+      const request = await upstream.request(before + 1);
+      if (text !== '') await seen.promise;
+      clock.advance(60_000);
+      await expect(result).rejects.toMatchObject({ name: 'ProviderError', message: 'Upstream went silent: nothing came for 60 s' });
+      await request.closed;
+      expect(request.hungUp).toBe(true);
+      expect(events).toEqual(text === '' ? [] : [{ type: 'text', text }]);
+      expect(clock.pending()).toBe(0);
+    }
+  });
+
+  it('after the finish reason is no failure: only the trailer is missing', async () => {
+    const clock = manualClock();
+    const result = run(ask('stall-end'), { clock });
+    await clock.waitsFor(2000);
+    clock.advance(2000);
+    const { text, error, events } = await result;
+    expect({ text, error }).toEqual({ text: 'Hello', error: undefined });
+    expect(events.at(-1)).toEqual({ type: 'finish', reason: 'stop' });
+  });
+});
+
+describe('abort', () => {
+  verifies('chat.abort/reaches-provider', 'the upstream sees the connection close, the stream throws the reason', async () => {
+    for (const mode of ['endless', 'stall', 'silent']) {
+      const before = upstream.requests.filter(({ method }) => method === 'POST').length;
+      const abort = new AbortController();
+      const reason = new Error('stop');
+      const result = run(ask(mode), {}, abort.signal);
+      const request = await upstream.request(before + 1);
+      abort.abort(reason);
+      expect((await result).error).toBe(reason);
+      await request.closed;
+      expect(request.hungUp).toBe(true);
+    }
+  });
+
+  it('ends a wait between tries', async () => {
+    const clock = manualClock();
+    const abort = new AbortController();
+    upstream.queue.push('error-503');
+    const result = run(ask('any'), { clock }, abort.signal);
+    await clock.waitsFor(500);
+    abort.abort(new Error('stop'));
+    expect((await result).error).toMatchObject({ message: 'stop' });
+    expect(clock.pending()).toBe(0);
+  });
+
+  it('before the start asks nobody', async () => {
+    const before = upstream.requests.length;
+    expect((await run(ask('normal'), {}, AbortSignal.abort(new Error('stop')))).error).toMatchObject({ message: 'stop' });
+    expect(upstream.requests.length).toBe(before);
+  });
+
+  it('works where the transport does not listen', async () => {
+    const deaf: Fetch = () => Promise.resolve(new Response(new ReadableStream({ pull: () => new Promise(() => {}) })));
+    const abort = new AbortController();
+    const result = run(ask('x'), { fetch: deaf }, abort.signal);
+    abort.abort(new Error('stop'));
+    expect((await result).error).toMatchObject({ message: 'stop' });
+    const never: Fetch = () => new Promise(() => {});
+    const second = new AbortController();
+    const waiting = run(ask('x'), { fetch: never }, second.signal);
+    second.abort(new Error('stop'));
+    expect((await waiting).error).toMatchObject({ message: 'stop' });
+  });
+
+  it('is what leaving early does to the upstream', async () => {
+    const before = upstream.requests.filter(({ method }) => method === 'POST').length;
+    for await (const event of provider().stream(ask('endless'), new AbortController().signal)) if (event.type === 'text') break;
+    const request = await upstream.request(before + 1);
+    await request.closed;
+    expect(request.hungUp).toBe(true);
+  });
+});
+
+it('any bytes in any pieces end in one finish or one ProviderError', async () => {
+  const line = fc.constantFrom(
+    'data: {"choices":[{"delta":{"content":"é漢"}}]}',
+    'data: {"choices":[{"delta":{},"finish_reason":"stop"}]}',
+    'data: {"choices":[],"usage":{"prompt_tokens":1}}',
+    'data: [DONE]',
+    'data: {"error":"x"}',
+    'data: nope',
+    ': ping',
+    '',
+    'data: {"choices":[{"delta":{"tool_calls":[{"index":0,"function":{"name":"a","arguments":"{"}}]}}]}',
+    '{"choices":[{"message":{"content":"whole"},"finish_reason":"stop"}]}',
+    '<html>',
+    '\u0000',
+  );
+  await fc.assert(
+    fc.asyncProperty(fc.array(line, { maxLength: 12 }), fc.array(fc.nat(), { maxLength: 12 }), fc.constantFrom('\n', '\n\n', '\r\n'), async (lines, cuts, end) => {
+      const bytes = new TextEncoder().encode(lines.join(end) + end);
+      const at = [0, ...cuts.map((cut) => cut % (bytes.length + 1)).sort((a, b) => a - b), bytes.length];
+      const body = new ReadableStream<Uint8Array>({
+        start(controller) {
+          for (let i = 1; i < at.length; i++) controller.enqueue(bytes.slice(at[i - 1], at[i]));
+          controller.close();
+        },
+      });
+      const { events, error } = await run(ask('x'), { fetch: () => Promise.resolve(new Response(body)) });
+      const finished = events.filter(({ type }) => type === 'finish').length;
+      if (error === undefined) expect([finished, events.at(-1)?.type]).toEqual([1, 'finish']);
+      else {
+        expect(error).toBeInstanceOf(ProviderError);
+        expect(finished).toBe(0);
+      }
+    }),
+    { numRuns: process.env.PERCH_LONG ? 5000 : 300 },
+  );
+});

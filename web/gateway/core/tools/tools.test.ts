@@ -1,0 +1,141 @@
+import { describe, expect, it } from 'vitest';
+import { z } from '#shared/rpc/zod.ts';
+import { manualClock } from '../../../../tests/manual-clock.ts';
+import type { MemoryRecord, MessageRecord } from '../vault.ts';
+import { coreTools } from './core-tools.ts';
+import { defineTool, ToolRegistry } from './registry.ts';
+
+const agent = { id: 'main', name: 'Main', model: undefined, systemPrompt: undefined, temperature: undefined };
+
+function setUp(messages: MessageRecord[] = []) {
+  const clock = manualClock();
+  const memories: MemoryRecord[] = [];
+  const registry = new ToolRegistry();
+  const vault = {
+    messages: {
+      get: () => Promise.resolve(undefined),
+      branch: () => Promise.resolve({ messages: [], more: false }),
+      recent: (limit: number) => Promise.resolve(messages.slice(0, limit)),
+    },
+    memories: {
+      add: async (memory: MemoryRecord) => void memories.push(memory),
+      remove: async (id: string) => {
+        const at = memories.findIndex((memory) => memory.id === id);
+        if (at >= 0) memories.splice(at, 1);
+        return at >= 0;
+      },
+      list: async () => [...memories],
+    },
+  };
+  for (const tool of coreTools({ vault, clock })) registry.register(tool);
+  const context = { agentId: 'main', sessionKey: 'main/main', principal: 'owner', signal: new AbortController().signal };
+  const run = (tool: string, args: Record<string, unknown> = {}): Promise<unknown> => registry.run({ tool, args }, context);
+  return { registry, memories, run, clock, context };
+}
+
+describe('the registry', () => {
+  it('lists tools with JSON Schema and source', () => {
+    const { registry } = setUp();
+    expect(registry.list().map(({ name, source }) => `${name} ${source}`)).toEqual([
+      'current_time core',
+      'docs_search core',
+      'memory_add memory',
+      'memory_forget memory',
+      'memory_search memory',
+      'memory_stats memory',
+      'memory_update_preference memory',
+      'session_search core',
+    ]);
+    expect(registry.specs(agent).find(({ name }) => name === 'docs_search')).toEqual({
+      name: 'docs_search',
+      description: "Searches Perch's own documentation.",
+      schema: {
+        type: 'object',
+        properties: {
+          query: { type: 'string', minLength: 1, maxLength: 1000, description: 'Words to look for' },
+          limit: { type: 'integer', minimum: 1, maximum: 10, default: 3, description: 'Most results' },
+        },
+        required: ['query'],
+        additionalProperties: false,
+      },
+    });
+  });
+
+  it.each(['nope', 'constructor', '__proto__', 'toString', ''])('has no tool "%s"', async (name) => {
+    await expect(setUp().run(name)).rejects.toMatchObject({ code: 'NOT_FOUND', message: expect.stringContaining('docs_search') });
+  });
+
+  it.each([
+    ['docs_search', {}, /query/],
+    ['docs_search', { query: '' }, /query/],
+    ['docs_search', { query: 'x', limit: 'many' }, /limit/],
+    ['docs_search', { query: 'x', sort: 'up' }, /sort/],
+    ['memory_add', { text: 5 }, /text/],
+    ['memory_update_preference', { key: 'a:b', value: 'c' }, /colon/],
+    ['current_time', { timeZone: 'Mars/Olympus' }, /Mars/],
+  ])('refuses %s %j', async (tool, args, says) => {
+    await expect(setUp().run(tool, args)).rejects.toMatchObject({ code: 'INVALID_PARAMS', message: expect.stringMatching(says) });
+  });
+
+  it('takes a name once, and runs nothing after an abort', async () => {
+    const { registry, context } = setUp();
+    let ran = false;
+    const tool = defineTool({ name: 'probe', description: '', source: 'core', params: z.strictObject({}), run: () => (ran = true) });
+    registry.register(tool);
+    expect(() => registry.register(tool)).toThrow('already');
+    await expect(registry.run({ tool: 'probe', args: {} }, { ...context, signal: AbortSignal.abort(new Error('stop')) })).rejects.toThrow('stop');
+    expect(ran).toBe(false);
+    expect(registry.unregister('probe')).toBe(true);
+    await expect(registry.run({ tool: 'probe', args: {} }, context)).rejects.toMatchObject({ code: 'NOT_FOUND' });
+  });
+});
+
+describe('core tools', () => {
+  it('search the docs', async () => {
+    expect(await setUp().run('docs_search', { query: 'ollama', limit: 1 })).toMatchObject({ results: [{ id: 'ollama', title: 'Using Ollama' }] });
+  });
+
+  it('search sessions', async () => {
+    const message = (id: string, content: string): MessageRecord => ({ id, role: 'user', content, timestamp: 0, sessionKey: 'main/a', parentId: null, depth: 0 });
+    const { run } = setUp([message('1', 'The ferry leaves at noon'), message('2', 'Buy milk')]);
+    expect(await run('session_search', { query: 'ferry' })).toEqual({
+      results: [{ id: '1', text: 'The ferry leaves at noon', role: 'user', session: 'main/a', at: '1970-01-01T00:00:00.000Z' }],
+    });
+    expect(await run('session_search', { query: 'zebra' })).toEqual({ results: [] });
+  });
+
+  it('tell the time', async () => {
+    expect(await setUp().run('current_time', { timeZone: 'Europe/Berlin' })).toMatchObject({
+      iso: '2026-11-20T12:00:00.000Z',
+      timeZone: 'Europe/Berlin',
+      local: expect.stringContaining('13:00'),
+    });
+  });
+});
+
+describe('memory tools', () => {
+  it('add, find, count and forget', async () => {
+    const { run, memories } = setUp();
+    expect(await run('memory_stats')).toEqual({ count: 0, byCategory: {}, oldest: null, newest: null });
+    const added = z.object({ id: z.string(), added: z.boolean() });
+    const first = added.parse(await run('memory_add', { text: ' My dog is Rex ' }));
+    expect(added.parse(await run('memory_add', { text: 'My dog is Rex' }))).toEqual({ id: first.id, added: false });
+    await run('memory_add', { text: 'Meeting on Friday', category: 'event' });
+    expect(await run('memory_search', { query: 'dogs' })).toMatchObject({ results: [{ id: first.id, text: 'My dog is Rex', category: 'fact' }] });
+    expect(await run('memory_stats')).toMatchObject({ count: 2, byCategory: { fact: 1, event: 1 } });
+    expect(await run('memory_forget', { id: first.id })).toEqual({ forgotten: first.id });
+    await expect(run('memory_forget', { id: first.id })).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    expect(memories.map(({ text }) => text)).toEqual(['Meeting on Friday']);
+  });
+
+  it('keep one value for a preference, also when two come at once', async () => {
+    const { run, memories } = setUp();
+    await run('memory_add', { text: 'tone: a fact that only looks like one' });
+    await Promise.all([
+      run('memory_update_preference', { key: 'Tone', value: 'formal' }),
+      run('memory_update_preference', { key: 'tone', value: 'casual' }),
+      run('memory_update_preference', { key: 'language', value: 'German' }),
+    ]);
+    expect(memories.map(({ text }) => text).sort()).toEqual(['language: German', 'tone: a fact that only looks like one', 'tone: casual']);
+  });
+});

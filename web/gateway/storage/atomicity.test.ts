@@ -1,0 +1,108 @@
+import { expect, vi } from 'vitest';
+import { verifies } from '../../../tests/requirements.ts';
+import type { Vault } from '../core/vault.ts';
+import { answer, ask, dump, KEY, newMessage, newRun, newSession, newUsage, testVault } from './fixture.ts';
+
+type Break = (tx: IDBTransaction) => void;
+
+/** How a step fails: the call throws, or the transaction is aborted under it (each time it is tried). */
+const breaks: Record<string, Break> = {
+  'the call throws': () => {
+    throw new DOMException('broken on purpose', 'DataError');
+  },
+  'the transaction is aborted': (tx) => tx.abort(),
+};
+
+const operations: Record<string, (vault: Vault) => Promise<unknown>> = {
+  'runs.begin': (vault) => vault.runs.begin({ session: newSession('main/new'), ...fresh('main/new') }),
+  'runs.begin in a session that exists': (vault) => vault.runs.begin({ session: newSession(), ...fresh(KEY) }),
+  'runs.savePartial': (vault) => vault.runs.savePartial('run-open', 'more text'),
+  'runs.finish': (vault) => {
+    const messages = [newMessage('f1', newMessage('open', null)), newMessage('f2', newMessage('f1', newMessage('open', null)))];
+    return vault.runs.finish({ runId: 'run-open', status: 'done', endedAt: 8_000, messages, usage: newUsage('u2') });
+  },
+  'sessions.update': (vault) => vault.sessions.update(KEY, { title: 'Other' }),
+  'sessions.remove': (vault) => vault.sessions.remove(KEY),
+  'sessions.clear': (vault) => vault.sessions.clear(KEY),
+  'config.write': (vault) => vault.config.write({ a: 2 }),
+  'secrets.set': (vault) => vault.secrets.set('key', 'new'),
+  'secrets.set to null': (vault) => vault.secrets.set('key', null),
+  'memories.add': (vault) => vault.memories.add({ id: 'n2', text: 'x', category: 'fact', createdAt: 2 }),
+  'memories.remove': (vault) => vault.memories.remove('n1'),
+};
+
+const fresh = (sessionKey: string) => ({
+  message: newMessage('b1', null, { sessionKey }),
+  run: newRun('b1', 'b1', { sessionKey }),
+});
+
+async function seed(vault: Vault): Promise<void> {
+  await answer(vault, await ask(vault, 'm1'));
+  await ask(vault, 'open');
+  await vault.config.write({ a: 1 });
+  await vault.secrets.set('key', 'old');
+  await vault.memories.add({ id: 'n1', text: 'x', category: 'fact', createdAt: 1 });
+}
+
+/** Breaks the `nth` put or delete of every transaction; tells whether one got so far. */
+function breakAt(nth: number, how: Break) {
+  const counts = new Map<IDBTransaction, number>();
+  let broke = false;
+  const step = (tx: IDBTransaction): void => {
+    const count = (counts.get(tx) ?? 0) + 1;
+    counts.set(tx, count);
+    if (count !== nth) return;
+    broke = true;
+    how(tx);
+  };
+  const { put, delete: remove } = IDBObjectStore.prototype;
+  const spies = [
+    vi.spyOn(IDBObjectStore.prototype, 'put').mockImplementation(function (this: IDBObjectStore, ...args) {
+      const { transaction } = this;
+      const request = put.apply(this, args);
+      step(transaction);
+      return request;
+    }),
+    vi.spyOn(IDBObjectStore.prototype, 'delete').mockImplementation(function (this: IDBObjectStore, ...args) {
+      const { transaction } = this;
+      const request = remove.apply(this, args);
+      step(transaction);
+      return request;
+    }),
+  ];
+  return {
+    broke: () => broke,
+    [Symbol.dispose]: () => spies.forEach((spy) => spy.mockRestore()),
+  };
+}
+
+for (const [name, operate] of Object.entries(operations)) {
+  for (const [how, failure] of Object.entries(breaks)) {
+    verifies(['storage/atomic', 'storage/change-log'], `${name}, where ${how}`, async () => {
+      for (let nth = 1; ; nth++) {
+        await using vault = await testVault();
+        await seed(vault.vault);
+        const before = await dump(vault.name);
+        let broke: boolean;
+        let failed: unknown;
+        {
+          using breakage = breakAt(nth, failure);
+          await operate(vault.vault).catch((error: unknown) => (failed = error));
+          broke = breakage.broke();
+        }
+        if (!broke) {
+          expect(failed).toBeUndefined();
+          // At the least the record and its row in the change log (partial text has none).
+          expect(nth).toBeGreaterThan(name === 'runs.savePartial' ? 1 : 2);
+          expect(await dump(vault.name)).not.toEqual(before);
+          break;
+        }
+        expect(failed).toBeInstanceOf(DOMException);
+        expect(await dump(vault.name)).toEqual(before);
+        // And the vault goes on.
+        await operate(vault.vault);
+        expect(await dump(vault.name)).not.toEqual(before);
+      }
+    });
+  }
+}

@@ -1,0 +1,111 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { MessageRecord } from '../core/vault.ts';
+import { KEY, newMessage, newRun, newSession, testVault } from './fixture.ts';
+import { exportBytes } from './session-totals.ts';
+
+/** What is expected of one session, in the plainest way: everything in maps, branches by walking all the way up. */
+class Model {
+  exists = false;
+  head: string | null = null;
+  readonly messages = new Map<string, MessageRecord>();
+  readonly active = new Map<string, string>();
+
+  above(id: string | null): MessageRecord[] {
+    const message = id === null ? undefined : this.messages.get(id);
+    return message ? [...this.above(message.parentId), message] : [];
+  }
+
+  add(message: MessageRecord): void {
+    this.messages.set(message.id, message);
+  }
+
+  empty(): void {
+    this.head = null;
+    this.messages.clear();
+  }
+}
+
+const pick = fc.nat({ max: 1_000 });
+const step = fc.oneof(
+  { weight: 5, arbitrary: fc.record({ do: fc.constant('send' as const) }) },
+  { weight: 3, arbitrary: fc.record({ do: fc.constant('edit' as const), pick }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('resend' as const), pick }) },
+  { weight: 7, arbitrary: fc.record({ do: fc.constant('finish' as const), pick, replies: fc.nat({ max: 3 }) }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('clear' as const) }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('remove' as const) }) },
+);
+
+test('whatever is sent, edited, resent, finished, cleared and removed: every page of every branch is what a plain model says', async () => {
+  const page = fc.record({ limit: fc.integer({ min: 1, max: 6 }), pick });
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(step, { maxLength: 40, size: 'max' }),
+      fc.array(page, { minLength: 3, maxLength: 6 }),
+      async (steps, pages) => {
+        await using vault = await testVault();
+        const model = new Model();
+        for (const [at, todo] of steps.entries()) {
+          const questions = [...model.messages.values()].filter(({ role }) => role === 'user');
+          const chosen = 'pick' in todo ? questions[todo.pick % Math.max(1, questions.length)] : undefined;
+          if (todo.do === 'send' || (todo.do === 'edit' && chosen)) {
+            const parentId = chosen ? chosen.parentId : model.head;
+            const message = newMessage(`m${at}`, (parentId !== null && model.messages.get(parentId)) || null);
+            await vault.runs.begin({ session: newSession(), message, run: newRun(`r${at}`, message.id) });
+            model.add(message);
+            model.head = message.id;
+            model.exists = true;
+            model.active.set(`r${at}`, message.id);
+          } else if (todo.do === 'resend' && chosen) {
+            await vault.runs.begin({ session: newSession(), message: null, run: newRun(`r${at}`, chosen.id) });
+            model.head = chosen.id;
+            model.active.set(`r${at}`, chosen.id);
+          } else if (todo.do === 'finish' && model.active.size > 0) {
+            const [runId = '', questionId = ''] = [...model.active][todo.pick % model.active.size] ?? [];
+            const question = model.messages.get(questionId);
+            const messages: MessageRecord[] = [];
+            for (let n = 0; n < todo.replies; n++) {
+              const parent = messages.at(-1) ?? question ?? newMessage(questionId, null);
+              messages.push(newMessage(`m${at}-${n}`, parent, { role: 'assistant' }));
+            }
+            await vault.runs.finish({ runId, status: 'done', endedAt: 3_000, messages });
+            model.active.delete(runId);
+            const last = messages.at(-1);
+            if (question && last) {
+              messages.forEach((message) => model.add(message));
+              if (model.above(question.id).some(({ id }) => id === model.head)) model.head = last.id;
+            }
+          } else if (todo.do === 'clear') {
+            expect(await vault.sessions.clear(KEY)).toBe(model.exists);
+            model.empty();
+          } else if (todo.do === 'remove') {
+            expect(await vault.sessions.remove(KEY)).toBe(model.exists);
+            model.empty();
+            model.exists = false;
+          }
+        }
+
+        const all = [...model.messages.values()];
+        const session = await vault.sessions.get(KEY);
+        expect(session !== undefined).toBe(model.exists);
+        if (session) {
+          expect(session).toMatchObject({ headId: model.head, messageCount: all.length });
+          expect(session.size).toBe(all.reduce((sum, message) => sum + exportBytes(message), 0));
+        }
+        for (const { limit, pick: at } of [...pages, { limit: 1_000, pick: 0 }]) {
+          const whole = model.above(model.head);
+          const head = await vault.messages.branch(KEY, { limit });
+          expect(head).toEqual({ messages: whole.slice(-limit), more: whole.length > limit });
+          const before = all[at % Math.max(1, all.length)];
+          if (!before) continue;
+          const upper = model.above(before.parentId);
+          const earlier = await vault.messages.branch(KEY, { limit, before: before.id });
+          expect(earlier).toEqual({ messages: upper.slice(-limit), more: upper.length > limit });
+        }
+        expect((await vault.messages.recent(1_000)).length).toBe(all.length);
+        expect((await vault.runs.unfinished()).map(({ id }) => id).sort()).toEqual([...model.active.keys()].sort());
+      },
+    ),
+    { numRuns: process.env['PERCH_LONG'] ? 2_000 : 150 },
+  );
+}, 120_000);

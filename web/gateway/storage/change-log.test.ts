@@ -1,0 +1,123 @@
+import { openDB } from 'idb';
+import { expect, test } from 'vitest';
+import { verifies } from '../../../tests/requirements.ts';
+import type { Vault } from '../core/vault.ts';
+import { answer, ask, changesOf, dump, KEY, newMessage, newUsage, testVault } from './fixture.ts';
+import type { ChangeRow } from './schema.ts';
+
+const memory = { id: 'n', text: 'x', category: 'fact', createdAt: 1 };
+
+const cases: [string, (vault: Vault) => Promise<unknown>, string[]][] = [
+  ['sessions, messages, runs', (vault) => ask(vault, 'm1'), ['messages m1', 'runs run-m1', `sessions ${KEY}`]],
+  [
+    'usage of a run',
+    async (vault) => {
+      await ask(vault, 'm1');
+      await vault.runs.finish({ runId: 'run-m1', status: 'failed', endedAt: 1, messages: [], usage: newUsage('u') });
+    },
+    ['messages m1', 'runs run-m1', `sessions ${KEY}`, 'usage u'],
+  ],
+  [
+    'usage by itself',
+    async (vault) => {
+      vault.usage.add(newUsage('u'));
+      await vault.usage.since(0);
+    },
+    ['usage u'],
+  ],
+  ['config', (vault) => vault.config.write({ a: 1 }), ['config main']],
+  ['secrets', (vault) => vault.secrets.set('s', 'x'), ['secrets s']],
+  ['memories', (vault) => vault.memories.add(memory), ['memories n']],
+  ['a secret removed', (vault) => vault.secrets.set('s', 'x').then(() => vault.secrets.set('s', null)), ['-secrets s']],
+  ['a memory removed', (vault) => vault.memories.add(memory).then(() => vault.memories.remove('n')), ['-memories n']],
+  ['a secret that never was', (vault) => vault.secrets.set('s', null), []],
+  ['a memory that never was', (vault) => vault.memories.remove('n'), []],
+];
+
+for (const [name, change, expected] of cases) {
+  verifies('storage/change-log', name, async () => {
+    await using vault = await testVault();
+    await change(vault.vault);
+    expect((await changesOf(vault.name)).sort()).toEqual(expected.sort());
+  });
+}
+
+async function rowsOf(name: string): Promise<ChangeRow[]> {
+  return Object.values((await dump(name))['changes'] ?? {}) as ChangeRow[];
+}
+
+verifies('storage/change-log', 'the log holds the last change of each record, so it does not grow with changes', async () => {
+  await using vault = await testVault();
+  for (let at = 0; at < 50; at++) await vault.config.write({ at });
+  expect(await rowsOf(vault.name)).toEqual([{ store: 'config', key: 'main', clock: expect.any(String), origin: 'here' }]);
+});
+
+test('a record that comes back is no longer marked as gone', async () => {
+  await using vault = await testVault();
+  await vault.memories.add(memory);
+  await vault.memories.remove('n');
+  await vault.memories.add(memory);
+  expect(await changesOf(vault.name)).toEqual(['memories n']);
+});
+
+test('rows of one transaction have one reading, later ones a later, in a wall clock that goes back too', async () => {
+  await using vault = await testVault();
+  const question = await ask(vault, 'm1');
+  const first = new Set((await rowsOf(vault.name)).map(({ clock }) => clock));
+  expect(first.size).toBe(1);
+  vault.clock.jump(-1_000_000);
+  await answer(vault, question);
+  const [reading = ''] = first;
+  expect(
+    (await rowsOf(vault.name))
+      .filter(({ clock }) => clock > reading)
+      .map(({ key }) => key)
+      .sort(),
+  ).toEqual([KEY, 're-m1', 'run-m1'].sort());
+});
+
+test('a vault that is opened again goes on after the last reading, however its wall clock stands', async () => {
+  await using vault = await testVault();
+  await vault.config.write({ a: 1 });
+  await vault.close();
+  await using next = await testVault({
+    name: vault.name,
+    clock: { ...vault.clock, now: () => 5, monotonic: () => 0, after: () => () => {} },
+  });
+  await next.memories.add(memory);
+  expect(await changesOf(vault.name)).toEqual(['config main', 'memories n']);
+});
+
+test('writes at the same time are logged in the order in which they commit', async () => {
+  await using vault = await testVault();
+  const memories = Array.from({ length: 20 }, (_, at) => ({ ...memory, id: `n${at}` }));
+  await Promise.all(memories.map((each) => vault.memories.add(each)));
+  expect(await changesOf(vault.name)).toEqual(memories.map(({ id }) => `memories ${id}`));
+});
+
+test('without an origin given, a copy keeps one of its own', async () => {
+  const origins: unknown[] = [];
+  const name = 'origins';
+  for (const id of ['a', 'b']) {
+    await using vault = await testVault({ name, origin: undefined as never });
+    await vault.memories.add({ ...memory, id });
+  }
+  for (const { origin } of await rowsOf(name)) origins.push(origin);
+  expect(origins).toEqual([origins[0], origins[0]]);
+  expect(origins[0]).toMatch(/^[0-9a-f-]{36}$/);
+  await using other = await testVault({ origin: undefined as never });
+  await other.memories.add(memory);
+  expect((await rowsOf(other.name))[0]?.origin).not.toBe(origins[0]);
+});
+
+test('what is local to a copy is in no log', async () => {
+  await using vault = await testVault({ epoch: 1 });
+  await vault.secrets.set('s', 'x');
+  const db = await openDB(vault.name);
+  const stores = new Set((await rowsOf(vault.name)).map(({ store }) => store));
+  expect([await db.count('keys'), await db.count('local')]).toEqual([1, 1]);
+  db.close();
+  expect([...stores]).toEqual(['secrets']);
+  await vault.sessions.update(newMessage('x', null).sessionKey, {});
+  expect((await rowsOf(vault.name)).length).toBe(1);
+});

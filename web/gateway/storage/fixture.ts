@@ -1,0 +1,85 @@
+import 'fake-indexeddb/auto';
+import { openDB, type IDBPDatabase } from 'idb';
+import type { Usage } from '#shared/rpc/records.ts';
+import { FakeClock } from '../../../tests/support/clock.ts';
+import { sessionKey, type MessageRecord, type RunRecord, type SessionRecord, type UsageRecord, type Vault } from '../core/vault.ts';
+import { openVault, type ClosedReason, type VaultOptions } from './vault.ts';
+
+export const KEY = sessionKey('main', 'main');
+
+let databases = 0;
+
+/** A vault in a database of its own, closed at the end of its scope. */
+export async function testVault(options: Partial<VaultOptions> = {}) {
+  const name = options.name ?? `storage-${++databases}`;
+  const clock = new FakeClock();
+  const closed: ClosedReason[] = [];
+  const vault = await openVault({ name, clock, origin: 'here', onclosed: (why) => closed.push(why), ...options });
+  return { ...vault, vault, name, clock, closed, [Symbol.asyncDispose]: () => vault.close() };
+}
+
+/** Every row of every store but the change log, by store and key. */
+export const contentOf = async (name: string): Promise<Record<string, unknown>> => {
+  const { changes: _changes, ...content } = await dump(name);
+  return content;
+};
+
+/** The change log's rows as `store key`, tombstones with a minus before them, in the order of their clock. */
+export async function changesOf(name: string): Promise<string[]> {
+  const db = await openDB(name);
+  const rows: unknown[] = await db.getAllFromIndex('changes', 'clock');
+  db.close();
+  return rows.map((row) => {
+    const { store, key, deleted } = row as { store: string; key: string; deleted?: boolean };
+    return `${deleted ? '-' : ''}${store} ${key}`;
+  });
+}
+
+/** The whole database. */
+export async function dump(name: string): Promise<Record<string, Record<string, unknown>>> {
+  const db: IDBPDatabase = await openDB(name);
+  const stores: Record<string, Record<string, unknown>> = {};
+  for (const store of db.objectStoreNames) {
+    const [keys, values] = await Promise.all([db.getAllKeys(store), db.getAll(store)]);
+    stores[store] = Object.fromEntries(keys.map((key, at) => [String(key), values[at]]));
+  }
+  db.close();
+  return stores;
+}
+
+export const newSession = (key = KEY, change: Partial<SessionRecord> = {}): SessionRecord => {
+  const [agentId = '', sessionId = ''] = key.split('/');
+  const rest = { title: 'A title', createdAt: 1, updatedAt: 1, messageCount: 0, size: 0, preview: '', headId: null };
+  return { key, agentId, sessionId, pinned: false, archived: false, folder: null, tags: [], ...rest, ...change };
+};
+
+export function newMessage(id: string, parent: MessageRecord | null, change: Partial<MessageRecord> = {}): MessageRecord {
+  const place = { sessionKey: KEY, parentId: parent?.id ?? null, depth: parent ? parent.depth + 1 : 0 };
+  return { id, role: 'user', content: `text of ${id}`, timestamp: 1_000, ...place, ...change };
+}
+
+export const newRun = (id: string, userMessageId: string, change: Partial<RunRecord> = {}): RunRecord => ({
+  ...{ id, sessionKey: KEY, status: 'running', userMessageId, model: 'guide/guide', startedAt: 2_000, partial: '' },
+  ...change,
+});
+
+const tokens: Usage = { inputTokens: 1, outputTokens: 2, totalTokens: 3 };
+
+export const newUsage = (id: string, change: Partial<UsageRecord> = {}): UsageRecord => ({
+  ...{ id, at: 3_000, provider: 'guide', model: 'guide/guide', sessionKey: KEY, principal: 'owner', usage: tokens },
+  ...change,
+});
+
+/** A question with its run under way. */
+export async function ask(vault: Vault, id: string, parent: MessageRecord | null = null): Promise<MessageRecord> {
+  const message = newMessage(id, parent);
+  await vault.runs.begin({ session: newSession(), message, run: newRun(`run-${id}`, id) });
+  return message;
+}
+
+/** The answer to it, which ends its run. */
+export async function answer(vault: Vault, question: MessageRecord): Promise<MessageRecord> {
+  const reply = newMessage(`re-${question.id}`, question, { role: 'assistant' });
+  await vault.runs.finish({ runId: `run-${question.id}`, status: 'done', endedAt: 4_000, messages: [reply] });
+  return reply;
+}

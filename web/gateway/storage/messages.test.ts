@@ -1,0 +1,78 @@
+import { expect, test, vi } from 'vitest';
+import type { MessageRecord } from '../core/vault.ts';
+import { answer, ask, KEY, newMessage, newRun, newSession, testVault } from './fixture.ts';
+
+/** A session with one long branch. */
+async function longSession(length: number) {
+  const vault = await testVault();
+  const question = await ask(vault, 'm0');
+  const messages: MessageRecord[] = [];
+  for (let at = 1, parent = question; at < length; at++) messages.push((parent = newMessage(`m${at}`, parent, { timestamp: 1_000 + at })));
+  await vault.runs.finish({ runId: 'run-m0', status: 'done', endedAt: 5_000, messages });
+  return vault;
+}
+
+const ids = (messages: MessageRecord[]): string[] => messages.map(({ id }) => id);
+
+test('pages go up the branch without a gap, and say when there is no more', async () => {
+  await using vault = await longSession(10);
+  const pages: string[][] = [];
+  for (let before: string | undefined, more = true; more;) {
+    const page = await vault.messages.branch(KEY, { limit: 4, ...(before ? { before } : {}) });
+    pages.push(ids(page.messages));
+    ({ more } = page);
+    before = page.messages[0]?.id;
+  }
+  expect(pages).toEqual([
+    ['m6', 'm7', 'm8', 'm9'],
+    ['m2', 'm3', 'm4', 'm5'],
+    ['m0', 'm1'],
+  ]);
+  expect(await vault.messages.branch(KEY, { limit: 10 })).toMatchObject({ messages: { length: 10 }, more: false });
+  expect(await vault.messages.branch(KEY, { limit: 9 })).toMatchObject({ messages: { length: 9 }, more: true });
+  expect(await vault.messages.branch(KEY, { limit: 5, before: 'm0' })).toEqual({ messages: [], more: false });
+  expect(await vault.messages.branch(KEY, { limit: 0 })).toEqual({ messages: [], more: false });
+});
+
+test('a page of a long session reads a page', async () => {
+  await using vault = await longSession(2_000);
+  const read: number[] = [];
+  const getAll = IDBIndex.prototype.getAll;
+  const spy = vi.spyOn(IDBIndex.prototype, 'getAll').mockImplementation(function (this: IDBIndex, ...args) {
+    const request = getAll.apply(this, args);
+    request.addEventListener('success', () => read.push(request.result.length));
+    return request;
+  });
+  const page = await vault.messages.branch(KEY, { limit: 200 });
+  spy.mockRestore();
+  expect(page.messages).toHaveLength(200);
+  expect(read).toEqual([200]);
+});
+
+test('before a message of another session, or of none, is an error', async () => {
+  await using vault = await longSession(3);
+  const message = newMessage('o1', null, { sessionKey: 'main/other' });
+  await vault.runs.begin({ session: newSession('main/other'), message, run: newRun('o', 'o1', { sessionKey: 'main/other' }) });
+  for (const before of ['o1', 'none']) {
+    await expect(vault.messages.branch(KEY, { limit: 5, before })).rejects.toMatchObject({ code: 'NOT_FOUND' });
+  }
+  expect(await vault.messages.branch('main/none', { limit: 5 })).toEqual({ messages: [], more: false });
+});
+
+test('a page above a message of a branch that was left follows that branch', async () => {
+  await using vault = await testVault();
+  const first = await ask(vault, 'm1');
+  const reply = await answer(vault, first);
+  const left = await ask(vault, 'left', reply);
+  await answer(vault, left);
+  await ask(vault, 'edited', reply);
+  expect(ids((await vault.messages.branch(KEY, { limit: 9 })).messages)).toEqual(['m1', 're-m1', 'edited']);
+  expect(ids((await vault.messages.branch(KEY, { limit: 9, before: 're-left' })).messages)).toEqual(['m1', 're-m1', 'left']);
+});
+
+test('recent messages come newest first, of every session, at most so many', async () => {
+  await using vault = await longSession(10);
+  expect(ids(await vault.messages.recent(3))).toEqual(['m9', 'm8', 'm7']);
+  expect(await vault.messages.recent(99)).toHaveLength(10);
+  expect(await vault.messages.recent(0)).toEqual([]);
+});

@@ -1,0 +1,184 @@
+import { expect, test } from 'vitest';
+import { answer, ask, changesOf, contentOf, KEY, newMessage, newRun, newSession, newUsage, testVault } from './fixture.ts';
+import { exportBytes } from './session-totals.ts';
+
+test('the first send makes the session, with the message as its head', async () => {
+  await using vault = await testVault();
+  const question = newMessage('m1', null, { content: `Hello\n\n there ${'x'.repeat(200)}` });
+  await vault.runs.begin({ session: newSession(), message: question, run: newRun('r1', 'm1') });
+  const totals = {
+    headId: 'm1',
+    messageCount: 1,
+    size: exportBytes(question),
+    preview: `Hello there ${'x'.repeat(148)}`,
+    updatedAt: 2_000,
+  };
+  expect(await vault.sessions.get(KEY)).toEqual(newSession(KEY, totals));
+  expect(await vault.messages.get('m1')).toEqual(question);
+  expect(await vault.runs.unfinished()).toEqual([newRun('r1', 'm1')]);
+});
+
+test('size is the bytes of the JSONL export, as a client sees the messages', async () => {
+  await using vault = await testVault();
+  const question = newMessage('m1', null, { content: 'żółw 🐢', runId: 'r1' });
+  await vault.runs.begin({ session: newSession(), message: question, run: newRun('r1', 'm1') });
+  const line = JSON.stringify({ id: 'm1', role: 'user', content: 'żółw 🐢', timestamp: 1_000, parentId: null });
+  expect((await vault.sessions.get(KEY))?.size).toBe(Buffer.byteLength(`${line}\n`));
+});
+
+test('a preview is cut between characters, and has no text of tools', async () => {
+  await using vault = await testVault();
+  await vault.runs.begin({
+    session: newSession(),
+    message: newMessage('m1', null, { content: '🐢'.repeat(200) }),
+    run: newRun('r1', 'm1'),
+  });
+  expect((await vault.sessions.get(KEY))?.preview).toBe('🐢'.repeat(160));
+  const m1 = newMessage('m1', null);
+  const result = newMessage('m2', m1, { role: 'tool', content: '{"secret":1}' });
+  await vault.runs.finish({ runId: 'r1', status: 'done', endedAt: 3_000, messages: [result] });
+  expect(await vault.sessions.get(KEY)).toMatchObject({ headId: 'm2', preview: '🐢'.repeat(160) });
+});
+
+test('a later send changes no more of the entry than it has to', async () => {
+  await using vault = await testVault();
+  const question = await ask(vault, 'm1');
+  const reply = await answer(vault, question);
+  await vault.sessions.update(KEY, { title: 'Mine', pinned: true });
+  await vault.runs.begin({ session: newSession(KEY, { messageCount: 7 }), message: newMessage('m2', reply), run: newRun('r2', 'm2') });
+  expect(await vault.sessions.get(KEY)).toMatchObject({ title: 'Mine', pinned: true, messageCount: 3, headId: 'm2' });
+});
+
+test('resend moves the head back to the question, and both replies stay', async () => {
+  await using vault = await testVault();
+  const question = await ask(vault, 'm1');
+  await answer(vault, question);
+  await vault.runs.begin({ session: newSession(), message: null, run: newRun('again', 'm1') });
+  expect(await vault.sessions.get(KEY)).toMatchObject({ headId: 'm1', messageCount: 2, preview: 'text of m1' });
+  const second = newMessage('second', question, { role: 'assistant' });
+  await vault.runs.finish({ runId: 'again', status: 'done', endedAt: 5_000, messages: [second] });
+  const branch = await vault.messages.branch(KEY, { limit: 10 });
+  expect(branch.messages.map(({ id }) => id)).toEqual(['m1', 'second']);
+  expect(await vault.messages.get('re-m1')).toBeDefined();
+});
+
+test('a message that follows one that is gone is refused, and nothing of it stored', async () => {
+  await using vault = await testVault();
+  const question = await ask(vault, 'm1');
+  await vault.sessions.clear(KEY);
+  const before = await contentOf(vault.name);
+  const begin = vault.runs.begin({ session: newSession(), message: newMessage('m2', question), run: newRun('r2', 'm2') });
+  await expect(begin).rejects.toMatchObject({ code: 'NOT_FOUND' });
+  const resend = vault.runs.begin({ session: newSession(), message: null, run: newRun('r2', 'm1') });
+  await expect(resend).rejects.toMatchObject({ code: 'NOT_FOUND' });
+  expect(await contentOf(vault.name)).toEqual(before);
+});
+
+test('finish stores reply, usage, totals and the run’s end at once', async () => {
+  await using vault = await testVault();
+  const question = await ask(vault, 'm1');
+  await vault.runs.savePartial('run-m1', 'so f');
+  const call = newMessage('c', question, { role: 'assistant', content: '', toolCalls: [{ id: 't', tool: 'docs_search', args: {} }] });
+  const result = newMessage('t', call, { role: 'tool', content: 'found' });
+  const reply = newMessage('r', result, { role: 'assistant', content: 'so far' });
+  const messages = [call, result, reply];
+  await vault.runs.finish({ runId: 'run-m1', status: 'done', endedAt: 9_000, messages, usage: newUsage('u') });
+  const size = [question, ...messages].reduce((sum, message) => sum + exportBytes(message), 0);
+  expect(await vault.sessions.get(KEY)).toMatchObject({ headId: 'r', messageCount: 4, size, preview: 'so far', updatedAt: 9_000 });
+  expect(await vault.usage.since(0)).toEqual([newUsage('u')]);
+  expect(await vault.runs.unfinished()).toEqual([]);
+  expect(await contentOf(vault.name)).toMatchObject({ partials: {}, runs: { 'run-m1': { status: 'done', endedAt: 9_000, partial: '' } } });
+});
+
+test('a run is ended once', async () => {
+  await using vault = await testVault();
+  const question = await ask(vault, 'm1');
+  await answer(vault, question);
+  const before = await contentOf(vault.name);
+  const messages = [newMessage('other', question)];
+  await vault.runs.finish({ runId: 'run-m1', status: 'failed', endedAt: 5_000, messages, usage: newUsage('u') });
+  expect(await contentOf(vault.name)).toEqual(before);
+});
+
+test('a run is begun once', async () => {
+  await using vault = await testVault();
+  await ask(vault, 'm1');
+  const before = await contentOf(vault.name);
+  await ask(vault, 'm1');
+  expect(await contentOf(vault.name)).toEqual(before);
+});
+
+test('a run without messages leaves the head where it is', async () => {
+  await using vault = await testVault();
+  await ask(vault, 'm1');
+  await vault.runs.finish({ runId: 'run-m1', status: 'failed', endedAt: 5_000, messages: [] });
+  expect(await vault.sessions.get(KEY)).toMatchObject({ headId: 'm1', messageCount: 1 });
+});
+
+test('the reply to a branch that was left does not move the head', async () => {
+  await using vault = await testVault();
+  const first = await ask(vault, 'm1');
+  const edited = await ask(vault, 'm2');
+  const late = await answer(vault, first);
+  expect(await vault.sessions.get(KEY)).toMatchObject({ headId: 'm2', messageCount: 3, preview: 'text of m2' });
+  const reply = await answer(vault, edited);
+  expect(await vault.sessions.get(KEY)).toMatchObject({ headId: reply.id, messageCount: 4 });
+  expect(await vault.messages.get(late.id)).toEqual(late);
+});
+
+test('a reply moves the head where that lies further up its branch', async () => {
+  await using vault = await testVault();
+  const reply = await answer(vault, await ask(vault, 'm1'));
+  const question = await ask(vault, 'm2', reply);
+  await vault.runs.begin({ session: newSession(), message: null, run: newRun('again', 'm1') });
+  await answer(vault, question);
+  expect(await vault.sessions.get(KEY)).toMatchObject({ headId: 're-m2', messageCount: 4 });
+});
+
+test.each(['remove', 'clear'] as const)('of a run whose session went by %s only end and usage are stored', async (gone) => {
+  await using vault = await testVault();
+  const question = await ask(vault, 'm1');
+  await vault.sessions[gone](KEY);
+  const session = await vault.sessions.get(KEY);
+  await vault.runs.savePartial('run-m1', 'text that nobody wants any more');
+  expect(await vault.runs.unfinished()).toMatchObject([{ id: 'run-m1', partial: '' }]);
+  const messages = [newMessage('r', question)];
+  await vault.runs.finish({ runId: 'run-m1', status: 'done', endedAt: 5_000, messages, usage: newUsage('u') });
+  expect(await vault.sessions.get(KEY)).toEqual(session);
+  expect(await contentOf(vault.name)).toMatchObject({
+    messages: {},
+    partials: {},
+    usage: { u: {} },
+    runs: { 'run-m1': { status: 'done' } },
+  });
+});
+
+test('a session of the same name that was made meanwhile does not get the reply', async () => {
+  await using vault = await testVault();
+  const question = await ask(vault, 'm1');
+  await vault.sessions.remove(KEY);
+  await ask(vault, 'm2');
+  await answer(vault, question);
+  expect(await vault.sessions.get(KEY)).toMatchObject({ headId: 'm2', messageCount: 1 });
+  expect(await vault.messages.get('re-m1')).toBeUndefined();
+});
+
+test('what a run had written is there for the host that comes after', async () => {
+  await using vault = await testVault();
+  await ask(vault, 'm1');
+  await vault.runs.savePartial('run-m1', 'half a sen');
+  await vault.close();
+  await using next = await testVault({ name: vault.name });
+  expect(await next.runs.unfinished()).toMatchObject([{ id: 'run-m1', status: 'running', partial: 'half a sen' }]);
+});
+
+test('text that is saved after the end is dropped, and partial text is in no log', async () => {
+  await using vault = await testVault();
+  const question = await ask(vault, 'm1');
+  const log = await changesOf(vault.name);
+  await vault.runs.savePartial('run-m1', 'half');
+  expect(await changesOf(vault.name)).toEqual(log);
+  await answer(vault, question);
+  await vault.runs.savePartial('run-m1', 'late');
+  expect(await contentOf(vault.name)).toMatchObject({ partials: {} });
+});

@@ -1,0 +1,165 @@
+/** Upward movement that takes the reader off the bottom, pixels. */
+const UNPIN = 3;
+/** A downward movement that ends this near the bottom pins again. */
+const NEAR = 48;
+/** Farther than this from the bottom the jump button shows. */
+const FAR = 200;
+/** Share of the remaining way that a frame glides. */
+const GLIDE = 0.28;
+
+export interface ScrollState {
+  /** The view follows what is added below. */
+  pinned: boolean;
+  /** So far from the bottom that a way back is offered. */
+  far: boolean;
+}
+
+/**
+ * The one owner of a chat's scroll position. Pinned, it follows the bottom: at once on load, gliding while text streams. The reader's own
+ * upward movement unpins, and nothing moves the view from then on until the reader comes back down.
+ */
+export class ScrollKeeper {
+  readonly #view: HTMLElement;
+  readonly #changed: (state: ScrollState) => void;
+  readonly #calm = matchMedia('(prefers-reduced-motion: reduce)');
+  readonly #watch: ResizeObserver;
+  readonly #listening = new AbortController();
+  #pinned = true;
+  #far = false;
+  #last = 0;
+  #height = 0;
+  #up = 0;
+  #frame: number | undefined;
+  #glides = false;
+  #touch: number | null = null;
+
+  constructor(view: HTMLElement, content: HTMLElement, changed: (state: ScrollState) => void) {
+    this.#view = view;
+    this.#changed = changed;
+    this.#watch = new ResizeObserver(() => this.#resized());
+    this.#watch.observe(view);
+    this.#watch.observe(content);
+    const { signal } = this.#listening;
+    view.addEventListener('scroll', () => this.#scrolled(), { passive: true, signal });
+    view.addEventListener('wheel', (event) => event.deltaY < 0 && this.#moved(-event.deltaY), { passive: true, signal });
+    view.addEventListener('touchstart', (event) => (this.#touch = event.touches[0]?.clientY ?? null), { passive: true, signal });
+    view.addEventListener('touchmove', (event) => this.#dragged(event.touches[0]?.clientY), { passive: true, signal });
+    this.snap();
+  }
+
+  get pinned(): boolean {
+    return this.#pinned;
+  }
+
+  /** Whether new text is followed gliding (while a reply streams) or at once. */
+  set glides(value: boolean) {
+    this.#glides = value;
+  }
+
+  /** To the bottom at once, and pinned there. */
+  snap(): void {
+    this.#pinned = true;
+    this.#up = 0;
+    this.#place(this.#bottom());
+    this.#tell();
+  }
+
+  /** Back to the bottom because the reader asked. */
+  jump(): void {
+    this.#pinned = true;
+    this.#up = 0;
+    // A long way is not travelled: only its end.
+    const start = this.#bottom() - this.#view.clientHeight * 1.5;
+    if (this.#view.scrollTop < start) this.#place(start);
+    this.#follow(true);
+    this.#tell();
+  }
+
+  /** Keeps what is read in place while `change` puts other things above it. */
+  async hold(anchor: HTMLElement | null, change: () => Promise<void>): Promise<void> {
+    const before = anchor?.getBoundingClientRect().top;
+    this.#view.style.overflowAnchor = 'none';
+    await change();
+    if (anchor?.isConnected && before !== undefined) this.#place(this.#view.scrollTop + anchor.getBoundingClientRect().top - before);
+    requestAnimationFrame(() => (this.#view.style.overflowAnchor = ''));
+  }
+
+  destroy(): void {
+    this.#listening.abort();
+    this.#watch.disconnect();
+    if (this.#frame !== undefined) cancelAnimationFrame(this.#frame);
+  }
+
+  #bottom(): number {
+    return this.#view.scrollHeight - this.#view.clientHeight;
+  }
+
+  #place(top: number): void {
+    this.#view.scrollTop = top;
+    this.#last = this.#view.scrollTop;
+    this.#height = this.#view.scrollHeight;
+  }
+
+  #resized(): void {
+    if (this.#pinned) this.#follow(this.#glides);
+    else this.#tell();
+  }
+
+  /** Moves to the bottom, over some frames when gliding; stops as soon as the reader takes over. */
+  #follow(glide: boolean): void {
+    if (!glide || this.#calm.matches) {
+      if (this.#frame !== undefined) cancelAnimationFrame(this.#frame);
+      this.#frame = undefined;
+      this.#place(this.#bottom());
+      return this.#tell();
+    }
+    this.#frame ??= requestAnimationFrame(() => {
+      this.#frame = undefined;
+      if (!this.#pinned) return;
+      const left = this.#bottom() - this.#view.scrollTop;
+      if (left <= 0.5) return this.#tell();
+      this.#place(left < 2 ? this.#bottom() : this.#view.scrollTop + Math.max(1, left * GLIDE));
+      this.#follow(true);
+    });
+  }
+
+  #scrolled(): void {
+    const top = this.#view.scrollTop;
+    const moved = top - this.#last;
+    // Content that shrank takes the position along; that is no movement of the reader.
+    const shrank = this.#view.scrollHeight < this.#height;
+    this.#last = top;
+    this.#height = this.#view.scrollHeight;
+    if (moved < 0 && !shrank) this.#moved(-moved);
+    else if (moved > 0) {
+      this.#up = 0;
+      if (!this.#pinned && this.#bottom() - top <= NEAR) this.#pinned = true;
+    }
+    this.#tell();
+  }
+
+  #moved(up: number): void {
+    if (this.#bottom() <= 0) return;
+    this.#up += up;
+    if (this.#up < UNPIN || !this.#pinned) return;
+    this.#pinned = false;
+    this.#tell();
+  }
+
+  #dragged(y: number | undefined): void {
+    if (y === undefined || this.#touch === null) return;
+    if (y > this.#touch) this.#moved(y - this.#touch);
+    this.#touch = y;
+  }
+
+  #tell(): void {
+    const far = !this.#pinned && this.#bottom() - this.#view.scrollTop > FAR;
+    if (far !== this.#far || this.#pinned !== this.#told) {
+      this.#far = far;
+      this.#told = this.#pinned;
+      this.#changed({ pinned: this.#pinned, far });
+    }
+  }
+
+  #told = true;
+}

@@ -1,0 +1,125 @@
+import { RpcError } from '#shared/rpc/errors.ts';
+import type { ModelEntry, ProviderEntry } from '#shared/rpc/records.ts';
+import { type Problem, problemOf } from '#lib/errors.ts';
+import { gateway } from '#lib/gateway/connection.svelte.ts';
+import { kept } from './kept.ts';
+
+/** The model that answers where none was chosen. */
+export const GUIDE_MODEL = 'guide/guide';
+
+export interface ProviderForm {
+  name: string;
+  baseUrl: string;
+  /** Null keeps the stored one; an empty text removes it. */
+  apiKey: string | null;
+}
+
+/** Models, and the providers they come from. */
+class Models {
+  list = $state.raw<ModelEntry[]>([]);
+  providers = $state.raw<ProviderEntry[]>([]);
+  /** The default model's key. */
+  standard = $state(GUIDE_MODEL);
+  /** Ids of providers that have a key stored. */
+  keyed = $state.raw<ReadonlySet<string>>(new Set());
+  loading = $state(false);
+  loaded = $state(false);
+  problem = $state<Problem | null>(null);
+  #started = false;
+
+  start(): void {
+    if (this.#started) return;
+    this.#started = true;
+    gateway.on('config.changed', () => void this.load());
+  }
+
+  /** Reads models and providers; `refresh` asks the servers again and looks for new ones on this machine. */
+  async load(refresh = false): Promise<void> {
+    this.loading = true;
+    try {
+      const { providers } = await gateway.call('models.providers', refresh ? { refresh } : {});
+      const [{ models }, standard, stored] = await Promise.all([gateway.call('models.list', {}), setting('chat.model'), setting('providers')]);
+      this.providers = providers;
+      this.list = models;
+      this.standard = typeof standard === 'string' ? standard : GUIDE_MODEL;
+      this.keyed = new Set(typeof stored === 'object' && stored !== null ? Object.entries(stored).flatMap(([id, value]) => (hasKey(value) ? [id] : [])) : []);
+      this.problem = null;
+      this.loaded = true;
+    } catch (error) {
+      this.problem = problemOf(error, 'read the list of models');
+    } finally {
+      this.loading = false;
+    }
+  }
+
+  find(key: string): ModelEntry | undefined {
+    return this.list.find((model) => model.key === key);
+  }
+
+  /** How a model is called on screen, also one that its server lists no longer. */
+  nameOf(key: string): string {
+    return this.find(key)?.display_name ?? key.slice(key.indexOf('/') + 1);
+  }
+
+  providerName(id: string): string {
+    return this.providers.find((provider) => provider.id === id)?.name ?? id;
+  }
+
+  async setStandard(key: string): Promise<void> {
+    await gateway.call('config.set', { key: 'chat.model', value: key });
+    this.standard = key;
+  }
+
+  /** Stores a provider and asks it for its models; its entry afterwards. */
+  async save(id: string, { name, baseUrl, apiKey }: ProviderForm): Promise<ProviderEntry | undefined> {
+    const key = apiKey === null ? {} : { apiKey: apiKey === '' ? null : apiKey };
+    await gateway.call('config.patch', { patch: { providers: { [id]: { name, baseUrl, ...key } } } });
+    await this.load(true);
+    return this.providers.find((provider) => provider.id === id);
+  }
+
+  async remove(id: string): Promise<void> {
+    const wasStandard = this.standard.startsWith(`${id}/`);
+    await gateway.call('config.patch', { patch: { providers: { [id]: null }, ...(wasStandard ? { chat: { model: null } } : {}) } });
+    await this.load();
+  }
+
+  /** An id for a provider of this name, of the characters that ids may have, taken by none. */
+  newId(name: string): string {
+    const base =
+      name
+        .normalize('NFKD')
+        .toLowerCase()
+        .replace(/[^a-z0-9]+/g, '-')
+        .replace(/^-+|-+$/g, '')
+        .slice(0, 60) || 'provider';
+    const taken = new Set(this.providers.map(({ id }) => id));
+    let id = base;
+    for (let count = 2; taken.has(id); count++) id = `${base}-${count}`;
+    return id;
+  }
+
+  /** The model chosen for one chat, by its key or `new`; null where it goes by the default. */
+  chosen(chat: string): string | null {
+    return kept.read(`model.${chat}`);
+  }
+
+  choose(chat: string, key: string | null): void {
+    kept.write(`model.${chat}`, key);
+  }
+}
+
+function hasKey(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && 'apiKey' in value;
+}
+
+async function setting(key: string): Promise<unknown> {
+  try {
+    return (await gateway.call('config.get', { key })).value;
+  } catch (error) {
+    if (error instanceof RpcError && error.code === 'NOT_FOUND') return undefined;
+    throw error;
+  }
+}
+
+export const models = new Models();
