@@ -27,7 +27,11 @@ interface Ask {
 }
 
 const goOut = (url: string, { method = 'GET', headers = {}, body, signal = AbortSignal.timeout(15_000) }: Ask = {}): Promise<Response> =>
-  fetchOver(hostMux(), { kind: 'egress', headers: { ':method': method, ':url': url, ...headers } }, { signal, ...(body === undefined ? {} : { body }) });
+  fetchOver(
+    hostMux(),
+    { kind: 'egress', headers: { ':method': method, ':url': url, ...headers } },
+    { signal, ...(body === undefined ? {} : { body }) },
+  );
 
 async function upstream(listener: RequestListener): Promise<AsyncDisposable & { url: string }> {
   const server = createServer(listener).listen(0, '127.0.0.1');
@@ -46,24 +50,40 @@ describe('egress', () => {
     let seen: IncomingMessage | undefined;
     await using server = await upstream(async (request, response) => {
       seen = request;
-      response.writeHead(207, { 'content-type': 'text/plain', 'x-own': 'yes', 'set-cookie': 'c=1', 'keep-alive': 'timeout=5' }).end(`got ${await text(request)}`);
+      response
+        .writeHead(207, { 'content-type': 'text/plain', 'x-own': 'yes', 'set-cookie': 'c=1', 'keep-alive': 'timeout=5' })
+        .end(`got ${await text(request)}`);
     });
     const answer = await goOut(`${server.url}/v1/chat?x=1`, {
       method: 'POST',
-      headers: { authorization: 'Bearer k', 'content-type': 'application/json', cookie: 'c=1', host: 'evil.example', connection: 'x-own', te: 'trailers' },
+      headers: {
+        authorization: 'Bearer k',
+        'content-type': 'application/json',
+        cookie: 'c=1',
+        host: 'evil.example',
+        connection: 'x-own',
+        te: 'trailers',
+      },
       body: '{"é":1}',
     });
     expect([answer.status, await answer.text()]).toEqual([207, 'got {"é":1}']);
     expect([answer.headers.get('x-own'), answer.headers.get('set-cookie'), answer.headers.get('keep-alive')]).toEqual(['yes', null, null]);
     expect([seen?.method, seen?.url]).toEqual(['POST', '/v1/chat?x=1']);
-    expect(seen?.headers).toMatchObject({ authorization: 'Bearer k', 'content-type': 'application/json', 'content-length': '8', host: new URL(server.url).host });
+    expect(seen?.headers).toMatchObject({
+      authorization: 'Bearer k',
+      'content-type': 'application/json',
+      'content-length': '8',
+      host: new URL(server.url).host,
+    });
     expect(seen?.headers).not.toHaveProperty('cookie');
     expect(seen?.headers).not.toHaveProperty('transfer-encoding');
   });
 
   it('decodes a compressed answer, and does not claim its length', async () => {
     const body = gzipSync('hello '.repeat(1000));
-    await using server = await upstream((_request, response) => response.writeHead(200, { 'content-encoding': 'gzip', 'content-length': body.byteLength }).end(body));
+    await using server = await upstream((_request, response) =>
+      response.writeHead(200, { 'content-encoding': 'gzip', 'content-length': body.byteLength }).end(body),
+    );
     const answer = await goOut(server.url);
     expect(await answer.text()).toBe('hello '.repeat(1000));
     expect([answer.headers.get('content-encoding'), answer.headers.get('content-length')]).toEqual([null, null]);
@@ -115,14 +135,20 @@ describe('egress', () => {
     const probe = await upstream(() => {});
     await probe[Symbol.asyncDispose]();
     await expect(goOut(probe.url)).rejects.toThrow(`${new URL(probe.url).host} could not be asked: connect ECONNREFUSED`);
-    await using server = await upstream((_request, response) => void response.writeHead(200, { 'content-length': 100 }).write('half', () => response.destroy()));
+    await using server = await upstream(
+      (_request, response) => void response.writeHead(200, { 'content-length': 100 }).write('half', () => response.destroy()),
+    );
     const answer = await goOut(server.url);
     await expect(answer.text()).rejects.toThrow();
   });
 
   it('refuses what may not be asked, with the reason', async () => {
-    await expect(goOut('http://169.254.169.254/latest/meta-data')).rejects.toThrow('169.254.169.254 is not an address that may be asked (linkLocal)');
-    await expect(fetchOver(hostMux(), { kind: 'egress' }, { signal: AbortSignal.timeout(5000) })).rejects.toThrow('egress needs an address');
+    await expect(goOut('http://169.254.169.254/latest/meta-data')).rejects.toThrow(
+      '169.254.169.254 is not an address that may be asked (linkLocal)',
+    );
+    await expect(fetchOver(hostMux(), { kind: 'egress' }, { signal: AbortSignal.timeout(5000) })).rejects.toThrow(
+      'egress needs an address',
+    );
   });
 });
 

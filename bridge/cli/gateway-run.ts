@@ -42,7 +42,12 @@ export async function runGateway(options: GatewayOptions): Promise<void> {
     expose: options.expose ?? false,
     log,
   });
-  stack.defer(() => bridge.close());
+  let chromium: { close(): Promise<void> } | undefined;
+  // The bridge first: what is under way may end well, and clients hear why.
+  stack.defer(async () => {
+    await bridge.close();
+    await chromium?.close();
+  });
 
   let tokenFile = isAbsolute(home.tokenFile) ? home.tokenFile : resolve(home.tokenFile);
   if (given !== undefined) {
@@ -55,15 +60,15 @@ export async function runGateway(options: GatewayOptions): Promise<void> {
     const [{ ManagedChromium }, { keepHosted }] = await Promise.all([managed, import('../headless/keep-hosted.ts')]);
     bridge.lease.expectHost(ATTACH_MS);
     const attached = new Promise<void>((done) => bridge.lease.once('attach', () => done()));
-    const chromium = await ManagedChromium.start({
+    const started = await ManagedChromium.start({
       executable,
       profile: resolve(home.profilesDir, 'gateway'),
       origin: bridge.url,
       credential: () => bridge.hostCredential(),
       log,
     });
-    stack.defer(() => chromium.close());
-    keepHosted(bridge.lease, chromium, stop.signal);
+    chromium = started;
+    keepHosted(bridge.lease, started, stop.signal);
     const late = AbortSignal.timeout(ATTACH_MS);
     await Promise.race([attached, stopped, rejectOn(late, `the managed Chromium did not begin to host within ${ATTACH_MS / 1000} s`)]);
   }

@@ -37,6 +37,7 @@ const QUIET = [
 const PAGE_TRIES = 3;
 const STEADY_MS = 60_000;
 const CLOSE_MS = 2000;
+const RELOAD_MS = 1000;
 
 /**
  * The Chromium that hosts the gateway when no tab does (issue 2, part 6): driven over the debugging pipe, so that all its processes go
@@ -142,7 +143,7 @@ export class ManagedChromium {
       // A crashed page cannot be loaded again, only replaced.
       for (const old of stale) if (old !== page) old.close().catch(() => {});
       const trouble = await Promise.race([this.#watch(page), gone]);
-      if (trouble === '') return;
+      if (trouble === '' || this.#closing.signal.aborted) return;
       if (performance.now() - since > STEADY_MS) [tries, wait] = [0, this.#backOff.first];
       tries++;
       this.#options.log(`the host page ${trouble}; loading it anew`);
@@ -164,8 +165,11 @@ export class ManagedChromium {
       let loads = 0;
       page.on('load', () => {
         const load = ++loads;
-        // A page that goes elsewhere meanwhile ends this attempt; its next load makes another.
-        this.#attach(page).catch((error: unknown) => load === loads && !page.isClosed() && resolve(`could not host: ${reasonOf(error)}`));
+        this.#attach(page).catch(async (error: unknown) => {
+          // A page that loads itself anew ends this attempt, and makes another soon.
+          await this.#pause(RELOAD_MS);
+          if (load === loads && !page.isClosed()) resolve(`could not host: ${reasonOf(error)}`);
+        });
       });
       page.goto(`${this.#options.origin}/host`, { timeout: 30_000 }).then(
         (response) => response?.ok() === false && resolve(`answered ${response.status()}`),

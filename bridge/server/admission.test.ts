@@ -10,7 +10,10 @@ const SURFACES: Surface[] = ['/v1/models', '/ws', '/uplink'];
 
 /** The status that a request with these headers gets; 101 for an accepted upgrade. The token is right: only admission is in question. */
 function statusOf(port: number, token: string, agent: Agent, path: Surface, host: string, origin: string | undefined): Promise<number> {
-  const upgrade = path === '/v1/models' ? {} : { connection: 'Upgrade', upgrade: 'websocket', 'sec-websocket-version': '13', 'sec-websocket-key': 'AAAAAAAAAAAAAAAAAAAAAA==' };
+  const upgrade =
+    path === '/v1/models'
+      ? {}
+      : { connection: 'Upgrade', upgrade: 'websocket', 'sec-websocket-version': '13', 'sec-websocket-key': 'AAAAAAAAAAAAAAAAAAAAAA==' };
   return new Promise((resolve, reject) => {
     const asked = request({
       port,
@@ -150,7 +153,9 @@ describe('admission', () => {
     await using gateway = await startTestBridge();
     const { port, host } = new URL(gateway.url);
     const status = await new Promise((resolve, reject) => {
-      request({ port, host: '127.0.0.1', path: `http://evil.example/health`, headers: { host } }, (response) => resolve(response.resume().statusCode))
+      request({ port, host: '127.0.0.1', path: `http://evil.example/health`, headers: { host } }, (response) =>
+        resolve(response.resume().statusCode),
+      )
         .on('error', reject)
         .end();
     });
@@ -180,7 +185,11 @@ describe('admission', () => {
         headers: { origin, 'access-control-request-method': 'POST', 'access-control-request-headers': 'authorization,x-stainless-os' },
       });
     const friend = await preflight('https://friend.example');
-    expect([friend.status, friend.headers.get('access-control-allow-origin'), friend.headers.get('vary')]).toEqual([204, 'https://friend.example', 'Origin']);
+    expect([friend.status, friend.headers.get('access-control-allow-origin'), friend.headers.get('vary')]).toEqual([
+      204,
+      'https://friend.example',
+      'Origin',
+    ]);
     expect(friend.headers.get('access-control-allow-headers')).toBe('authorization,x-stainless-os');
     const foe = await preflight('https://evil.example');
     expect([foe.status, foe.headers.get('access-control-allow-origin')]).toEqual([403, null]);
@@ -192,7 +201,12 @@ describe('admission', () => {
 
   it('knows an exposed gateway by the address at which the request arrived, and by no other', () => {
     const exposed = new Admission('http://127.0.0.1:7333', 7333, { exposed: true });
-    const arrival = (host: string, localAddress: string, remoteAddress = '192.168.0.9') => ({ url: '/', headers: { host }, localAddress, remoteAddress });
+    const arrival = (host: string, localAddress: string, remoteAddress = '192.168.0.9') => ({
+      url: '/',
+      headers: { host },
+      localAddress,
+      remoteAddress,
+    });
     expect(exposed.refuse(arrival('192.168.0.5:7333', '::ffff:192.168.0.5'), false)).toBeUndefined();
     expect(exposed.refuse(arrival('[fe80::1]:7333', 'fe80::1%eth0'), false)).toBeUndefined();
     expect(exposed.refuse(arrival('192.168.0.6:7333', '::ffff:192.168.0.5'), false)).toMatchObject({ status: 403 });
@@ -205,5 +219,7 @@ describe('admission', () => {
   });
 
   it.each(['127.0.0.1', '127.9.9.9', '::1', '::ffff:127.0.0.1'])('%s is loopback', (address) => expect(isLoopback(address)).toBe(true));
-  it.each(['localhost', '0.0.0.0', '::', '10.0.0.1', '127.0.0.1.evil.example', ''])('%j is not', (address) => expect(isLoopback(address)).toBe(false));
+  it.each(['localhost', '0.0.0.0', '::', '10.0.0.1', '127.0.0.1.evil.example', ''])('%j is not', (address) =>
+    expect(isLoopback(address)).toBe(false),
+  );
 });

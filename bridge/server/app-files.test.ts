@@ -8,63 +8,86 @@ const page = { token: null, headers: { accept: 'text/html,application/xhtml+xml,
 const file = { token: null, headers: { accept: '*/*' } };
 
 describe('the app', () => {
-  it.each(['/', '/index.html', '/settings', '/s/main/main?x=1', '/v1x'])('answers a navigation to %s with the page under its own policy', async (path) => {
-    await using gateway = await startTestBridge();
-    const answer = await gateway.http(path, page);
-    expect([answer.status, await answer.text()]).toEqual([200, expect.stringContaining('<title>Perch</title>')]);
-    expect(Object.fromEntries(answer.headers)).toMatchObject({
-      'content-security-policy': `${PAGE_CSP}; frame-ancestors 'none'`,
-      'content-type': 'text/html; charset=utf-8',
-      'cache-control': 'no-cache',
-      'x-content-type-options': 'nosniff',
-      'referrer-policy': 'no-referrer',
-      'cross-origin-opener-policy': 'same-origin',
-      'cross-origin-resource-policy': 'same-origin',
-    });
-  });
+  it.each(['/', '/index.html', '/settings', '/s/main/main?x=1', '/v1x'])(
+    'answers a navigation to %s with the page under its own policy',
+    async (path) => {
+      await using gateway = await startTestBridge();
+      const answer = await gateway.http(path, page);
+      expect([answer.status, await answer.text()]).toEqual([200, expect.stringContaining('<title>Perch</title>')]);
+      expect(Object.fromEntries(answer.headers)).toMatchObject({
+        'content-security-policy': `${PAGE_CSP}; frame-ancestors 'none'`,
+        'content-type': 'text/html; charset=utf-8',
+        'cache-control': 'no-cache',
+        'x-content-type-options': 'nosniff',
+        'referrer-policy': 'no-referrer',
+        'cross-origin-opener-policy': 'same-origin',
+        'cross-origin-resource-policy': 'same-origin',
+      });
+    },
+  );
 
   it.each([
-    ['/_app/immutable/worker.js', 'public, max-age=31536000, immutable', WORKER_CSP, 'text/javascript; charset=utf-8'],
-    ['/service-worker.js', 'no-cache', WORKER_CSP, 'text/javascript; charset=utf-8'],
+    ['/_app/immutable/worker.js', 'public, max-age=31536000, immutable', WORKER_CSP, expect.stringMatching(/javascript; charset=utf-8$/)],
+    ['/service-worker.js', 'no-cache', WORKER_CSP, expect.stringMatching(/javascript; charset=utf-8$/)],
     ['/icon.svg', 'no-cache', null, 'image/svg+xml'],
   ])('serves %s with its cache rule and policy, compressed or not', async (path, cache, policy, type) => {
     await using gateway = await startTestBridge();
     for (const encoding of ['br', 'identity']) {
       const answer = await gateway.http(path, { ...file, headers: { ...file.headers, 'accept-encoding': encoding } });
-      expect([answer.status, answer.headers.get('cache-control'), answer.headers.get('content-security-policy'), answer.headers.get('content-type')]).toEqual([200, cache, policy, type]);
+      expect([
+        answer.status,
+        answer.headers.get('cache-control'),
+        answer.headers.get('content-security-policy'),
+        answer.headers.get('content-type'),
+      ]).toEqual([200, cache, policy, type]);
       expect(answer.headers.get('content-encoding')).toBe(path.includes('immutable') && encoding === 'br' ? 'br' : null);
       expect((await answer.text()).length).toBeGreaterThan(20);
     }
   });
 
-  it.each([['/nothing.js', file], ['/v1/x/../../nothing', page], ['/health/x', page], ['/link', page], ['/ws', page], ['/uplink', file]])('%s is no page', async (path, init) => {
-    await using gateway = await startTestBridge();
-    const answer = await gateway.http(path, init);
-    expect([answer.status, answer.headers.get('content-type')]).toEqual([404, 'application/json; charset=utf-8']);
-    expect(await answer.json()).toEqual({ error: { message: expect.any(String), type: 'not_found' } });
-  }, 20_000);
+  it.each([
+    ['/nothing.js', file],
+    ['/health/x', page],
+    ['/link', page],
+    ['/ws', page],
+    ['/uplink', file],
+  ])(
+    '%s is no page',
+    async (path, init) => {
+      await using gateway = await startTestBridge();
+      const answer = await gateway.http(path, init);
+      expect([answer.status, answer.headers.get('content-type')]).toEqual([404, 'application/json; charset=utf-8']);
+      expect(await answer.json()).toEqual({ error: { message: expect.any(String), type: 'not_found' } });
+    },
+    20_000,
+  );
 
-  it.each(['/../../home/token', '/%2e%2e/%2e%2e/home/token', '/..%2fhome/token', '/.env', '/%00', '/%zz'])('keeps to its folder (%s)', async (path) => {
-    await using gateway = await startTestBridge();
-    const { port, host } = new URL(gateway.url);
-    const answer = await new Promise<{ status: number; text: string }>((resolve, reject) => {
-      request({ port, host: '127.0.0.1', path, headers: { host } }, (response) => {
-        let text = '';
-        response.on('data', (part) => (text += part)).on('end', () => resolve({ status: response.statusCode ?? 0, text }));
-      })
-        .on('error', reject)
-        .end();
-    });
-    expect([400, 403, 404]).toContain(answer.status);
-    expect(answer.text).not.toContain(gateway.token);
-  });
+  it.each(['/../../home/token', '/%2e%2e/%2e%2e/home/token', '/..%2fhome/token', '/.env', '/%00', '/%zz'])(
+    'keeps to its folder (%s)',
+    async (path) => {
+      await using gateway = await startTestBridge();
+      const { port, host } = new URL(gateway.url);
+      const answer = await new Promise<{ status: number; text: string }>((resolve, reject) => {
+        request({ port, host: '127.0.0.1', path, headers: { host } }, (response) => {
+          let text = '';
+          response.on('data', (part) => (text += part)).on('end', () => resolve({ status: response.statusCode ?? 0, text }));
+        })
+          .on('error', reject)
+          .end();
+      });
+      expect([400, 403, 404]).toContain(answer.status);
+      expect(answer.text).not.toContain(gateway.token);
+    },
+  );
 
   it('sends pages asked for under localhost, and nothing else, to the canonical origin', async () => {
     await using gateway = await startTestBridge();
     const { port } = new URL(gateway.url);
     const ask = (path: string, headers: Record<string, string>): Promise<[number | undefined, string | undefined]> =>
       new Promise((resolve, reject) => {
-        request({ port, host: '127.0.0.1', path, headers: { host: `localhost:${port}`, ...headers } }, (response) => resolve([response.resume().statusCode, response.headers.location]))
+        request({ port, host: '127.0.0.1', path, headers: { host: `localhost:${port}`, ...headers } }, (response) =>
+          resolve([response.resume().statusCode, response.headers.location]),
+        )
           .on('error', reject)
           .end();
       });

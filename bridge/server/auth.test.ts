@@ -20,7 +20,12 @@ describe('failed credentials', () => {
   it('are answered ten times a minute, then locked out for 5 minutes, told once', () => {
     const { auth, clock, locks } = setUp();
     expect(codes(auth, 10)).toEqual(Array(10).fill('AUTH_REQUIRED'));
-    expect(auth.checkToken('wrong', undefined)).toEqual({ ok: false, code: 'RATE_LIMITED', message: 'Too many failed tries', retryAfterMs: 300_000 });
+    expect(auth.checkToken('wrong', undefined)).toEqual({
+      ok: false,
+      code: 'RATE_LIMITED',
+      message: 'Too many failed tries',
+      retryAfterMs: 300_000,
+    });
     clock.now = 299_999;
     expect(codes(auth, 3)).toEqual(Array(3).fill('RATE_LIMITED'));
     clock.now = 300_000;
@@ -40,7 +45,9 @@ describe('failed credentials', () => {
     const { auth } = setUp();
     codes(auth, 11, 'http://a');
     expect(codes(auth, 1, 'http://b')).toEqual(['AUTH_REQUIRED']);
-    expect(await auth.checkConnect({ credentialId: 'a', nonce: 'n'.repeat(16), proof: 'x' }, undefined, 'nonce', 'http://a')).toMatchObject({ code: 'AUTH_REQUIRED' });
+    expect(await auth.checkConnect({ credentialId: 'a', nonce: 'n'.repeat(16), proof: 'x' }, undefined, 'nonce', 'http://a')).toMatchObject(
+      { code: 'AUTH_REQUIRED' },
+    );
     expect(auth.deny('code', 'http://a', 'no')).toMatchObject({ code: 'AUTH_REQUIRED' });
   });
 
@@ -95,7 +102,11 @@ describe('proofs', () => {
     expect(await auth.checkUplink({ credentialId: 'h', ...good }, 'c', 'o')).toMatchObject({ ok: true, kind: 'tab' });
     expect(await auth.checkUplink({ credentialId: 'a', ...good }, 'c', 'o')).toMatchObject({ ok: false });
     const first = auth.issueHeadless();
-    const headless = { credentialId: first.id, nonce: good.nonce, proof: await prove(await importSecret(first.secret), 'client', 'uplink', 'c', good.nonce) };
+    const headless = {
+      credentialId: first.id,
+      nonce: good.nonce,
+      proof: await prove(await importSecret(first.secret), 'client', 'uplink', 'c', good.nonce),
+    };
     expect(await auth.checkUplink(headless, 'c', 'o')).toMatchObject({ ok: true, kind: 'headless' });
     auth.issueHeadless();
     expect(await auth.checkUplink(headless, 'c', 'o')).toMatchObject({ ok: false });

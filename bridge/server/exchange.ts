@@ -100,8 +100,7 @@ export function exchange(
 
 function parseHead(bytes: Buffer): { status: number; headers: Record<string, string> } | undefined {
   try {
-    const head = responseHead.parse(JSON.parse(bytes.toString()));
-    return head.status >= 200 ? head : undefined;
+    return responseHead.parse(JSON.parse(bytes.toString()));
   } catch {
     return undefined;
   }

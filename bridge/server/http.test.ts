@@ -11,7 +11,13 @@ function openBody(): { body: ReadableStream<Uint8Array>; write(text: string): vo
   const left = Promise.withResolvers<void>();
   let controller: ReadableStreamDefaultController<Uint8Array>;
   const body = new ReadableStream<Uint8Array>({ start: (given) => void (controller = given), cancel: () => left.resolve() });
-  return { body, write: (part) => controller.enqueue(encoder.encode(part)), end: () => controller.close(), fail: () => controller.error(new Error('broke')), left: left.promise };
+  return {
+    body,
+    write: (part) => controller.enqueue(encoder.encode(part)),
+    end: () => controller.close(),
+    fail: () => controller.error(new Error('broke')),
+    left: left.promise,
+  };
 }
 
 describe('/v1', () => {
@@ -32,10 +38,21 @@ describe('/v1', () => {
     await gateway.attach();
     const answer = await gateway.http('/v1/chat/completions?a=1&b=%20', {
       method: 'PATCH',
-      headers: { 'content-type': 'application/json', accept: 'text/event-stream', 'x-perch-session': 's1', 'x-request-id': 'r1', 'user-agent': 'ua', cookie: 'c=1' },
+      headers: {
+        'content-type': 'application/json',
+        accept: 'text/event-stream',
+        'x-perch-session': 's1',
+        'x-request-id': 'r1',
+        'user-agent': 'ua',
+        cookie: 'c=1',
+      },
       body: '{"a":"é"}',
     });
-    expect([answer.status, answer.headers.get('x-perch-test'), answer.headers.get('x-content-type-options')]).toEqual([200, 'echo', 'nosniff']);
+    expect([answer.status, answer.headers.get('x-perch-test'), answer.headers.get('x-content-type-options')]).toEqual([
+      200,
+      'echo',
+      'nosniff',
+    ]);
     expect(await answer.json()).toEqual({
       opening: {
         kind: 'http',
@@ -59,8 +76,15 @@ describe('/v1', () => {
 
   it('leaves odd content types, and statuses without a body, to the host', async () => {
     await using gateway = await startTestBridge();
-    await gateway.attach({ http: async (request) => new Response(request.method === 'DELETE' ? null : await request.arrayBuffer(), { status: request.method === 'DELETE' ? 204 : 201 }) });
-    const odd = await gateway.http('/v1/files', { method: 'POST', headers: { 'content-type': 'multipart/form-data; boundary=x' }, body: new Uint8Array([0, 255, 1]) });
+    await gateway.attach({
+      http: async (request) =>
+        new Response(request.method === 'DELETE' ? null : await request.arrayBuffer(), { status: request.method === 'DELETE' ? 204 : 201 }),
+    });
+    const odd = await gateway.http('/v1/files', {
+      method: 'POST',
+      headers: { 'content-type': 'multipart/form-data; boundary=x' },
+      body: new Uint8Array([0, 255, 1]),
+    });
     expect([odd.status, new Uint8Array(await odd.arrayBuffer())]).toEqual([201, new Uint8Array([0, 255, 1])]);
     expect((await gateway.http('/v1/responses/1', { method: 'DELETE' })).status).toBe(204);
     expect((await gateway.http('/v1/models', { method: 'HEAD' })).status).toBe(201);
@@ -129,18 +153,29 @@ describe('/v1', () => {
       },
     });
     const failed = await gateway.http('/v1/fail');
-    expect([failed.status, await failed.json()]).toEqual([500, { error: { message: 'the gateway failed to answer', type: 'api_error' } }]);
+    expect([failed.status, await failed.json()]).toEqual([
+      500,
+      { error: { message: expect.stringContaining('failed to answer'), type: 'api_error' } },
+    ]);
     const waiting = gateway.http('/v1/wait');
     await asked.promise;
     host.die();
     const cut = await waiting;
-    expect([cut.status, cut.headers.get('retry-after'), ((await cut.json()) as { error: { type: string } }).error.type]).toEqual([503, '1', 'unavailable']);
+    expect([cut.status, cut.headers.get('retry-after'), ((await cut.json()) as { error: { type: string } }).error.type]).toEqual([
+      503,
+      '1',
+      'unavailable',
+    ]);
   });
 
   it('without a host: 503 at once; with one that starts: when it is there', async () => {
     await using gateway = await startTestBridge();
     const none = await gateway.http('/v1/models');
-    expect([none.status, none.headers.get('retry-after'), await none.json()]).toEqual([503, '2', { error: { message: expect.stringContaining('no gateway'), type: 'unavailable' } }]);
+    expect([none.status, none.headers.get('retry-after'), await none.json()]).toEqual([
+      503,
+      '2',
+      { error: { message: expect.stringContaining('no gateway'), type: 'unavailable' } },
+    ]);
     gateway.bridge.lease.expectHost(10_000);
     const waiting = gateway.http('/v1/models');
     await expect.poll(() => gateway.bridge.lease.waiting).toBe(1);
@@ -152,26 +187,36 @@ describe('/v1', () => {
     await using gateway = await startTestBridge();
     await gateway.attach({ http: async (request) => new Response(String((await request.arrayBuffer()).byteLength)) });
     const limit = 20 * 1024 * 1024;
-    const post = (body: Uint8Array<ArrayBuffer> | ReadableStream): Promise<Response> => gateway.http('/v1/x', { method: 'POST', body, duplex: 'half' } as RequestInit);
+    const post = (body: Uint8Array<ArrayBuffer> | ReadableStream): Promise<Response> =>
+      gateway.http('/v1/x', { method: 'POST', body, duplex: 'half' } as RequestInit);
     const whole = await post(new Uint8Array(limit));
     expect([whole.status, await whole.text()]).toEqual([200, String(limit)]);
     expect((await post(new Uint8Array(limit + 1))).status).toBe(413);
     const chunks = Array.from({ length: 21 }, () => new Uint8Array(1024 * 1024)).values();
-    const chunked = new ReadableStream({ pull: (controller) => {
-      const { done, value } = chunks.next();
-      if (done) controller.close();
-      else controller.enqueue(value);
-    } });
+    const chunked = new ReadableStream({
+      pull: (controller) => {
+        const { done, value } = chunks.next();
+        if (done) controller.close();
+        else controller.enqueue(value);
+      },
+    });
     const refused = await post(chunked);
-    expect([refused.status, await refused.json()]).toEqual([413, { error: { message: 'a request body may have 20 MB', type: 'invalid_request_error' } }]);
+    expect([refused.status, await refused.json()]).toEqual([
+      413,
+      { error: { message: 'a request body may have 20 MB', type: 'invalid_request_error' } },
+    ]);
     expect((await post(new Uint8Array(5))).status).toBe(200);
   });
 
   it('lets an answer come before the request is read, and is free again after it', async () => {
     await using gateway = await startTestBridge();
     const host = await gateway.attach({ http: async () => new Response('no thanks', { status: 400 }) });
-    const answers = await Promise.all(Array.from({ length: 5 }, () => gateway.http('/v1/x', { method: 'POST', body: new Uint8Array(8 * 1024 * 1024) })));
-    expect(await Promise.all(answers.map(async (answer) => [answer.status, await answer.text()]))).toEqual(Array(5).fill([400, 'no thanks']));
+    const answers = await Promise.all(
+      Array.from({ length: 5 }, () => gateway.http('/v1/x', { method: 'POST', body: new Uint8Array(8 * 1024 * 1024) })),
+    );
+    expect(await Promise.all(answers.map(async (answer) => [answer.status, await answer.text()]))).toEqual(
+      Array(5).fill([400, 'no thanks']),
+    );
     await expect.poll(() => host.mux.streams).toBe(0);
   });
 
@@ -205,7 +250,9 @@ describe('/v1', () => {
     await gateway.attach();
     const { port, host } = new URL(gateway.url);
     const socket = connect(Number(port), '127.0.0.1');
-    socket.end(`GET /v1/models HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer ${gateway.token}\r\nConnection: Upgrade, HTTP2-Settings, close\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n\r\n`);
+    socket.write(
+      `GET /v1/models HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer ${gateway.token}\r\nConnection: Upgrade, HTTP2-Settings, close\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n\r\n`,
+    );
     expect(await text(socket)).toMatch(/^HTTP\/1\.1 200 /);
   });
 });

@@ -1,11 +1,18 @@
-import { chmod, mkdir, rm } from 'node:fs/promises';
+import { mkdir, rm } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { linked } from '#shared/link/proof.ts';
 import { LinkCodes } from './link-codes.ts';
+import { startBridge } from './server.ts';
 import { startTestBridge, type TestBridge } from './tests/bridge.ts';
+import { dialHost } from './tests/fake-host.ts';
 
 const trade = (gateway: TestBridge, code: unknown, headers: Record<string, string> = { origin: gateway.url }): Promise<Response> =>
-  gateway.http('/link', { method: 'POST', token: null, headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify({ code }) });
+  gateway.http('/link', {
+    method: 'POST',
+    token: null,
+    headers: { 'content-type': 'application/json', ...headers },
+    body: JSON.stringify({ code }),
+  });
 
 describe('a link code', () => {
   it('is traded once for two credentials, which are stored', async () => {
@@ -14,9 +21,15 @@ describe('a link code', () => {
     const answer = await trade(gateway, code);
     const { app, host } = linked.parse(await answer.json());
     expect([answer.status, answer.headers.get('cache-control')]).toEqual([200, 'no-store']);
-    expect(await gateway.home.credentials()).toMatchObject([{ ...app, kind: 'app' }, { ...host, kind: 'host' }]);
+    expect(await gateway.home.credentials()).toMatchObject([
+      { ...app, kind: 'app' },
+      { ...host, kind: 'host' },
+    ]);
     const again = await trade(gateway, code);
-    expect([again.status, await again.json()]).toEqual([401, { error: { message: expect.stringContaining('used up or has expired'), type: 'unauthorized' } }]);
+    expect([again.status, await again.json()]).toEqual([
+      401,
+      { error: { message: expect.stringContaining('used up or has expired'), type: 'unauthorized' } },
+    ]);
     expect(gateway.lines.join('\n')).not.toContain(code);
     expect(gateway.lines.join('\n')).not.toContain(app.secret);
   });
@@ -42,7 +55,8 @@ describe('a link code', () => {
   it('is good for the app on its own origin alone', async () => {
     await using gateway = await startTestBridge({ origins: ['https://friend.example'] });
     const code = gateway.bridge.issueCode(60_000);
-    for (const headers of [{}, { origin: 'https://friend.example' }, { origin: 'null' }]) expect((await trade(gateway, code, headers)).status).toBe(403);
+    const others: Record<string, string>[] = [{}, { origin: 'https://friend.example' }, { origin: 'null' }];
+    for (const headers of others) expect((await trade(gateway, code, headers)).status).toBe(403);
     expect((await trade(gateway, code)).status).toBe(200);
   });
 
@@ -65,7 +79,10 @@ describe('a link code', () => {
     const code = gateway.bridge.issueCode(60_000);
     await mkdir(gateway.home.credentialsFile);
     const failed = await trade(gateway, code);
-    expect([failed.status, await failed.json()]).toEqual([500, { error: { message: expect.stringContaining('still good'), type: 'api_error' } }]);
+    expect([failed.status, await failed.json()]).toEqual([
+      500,
+      { error: { message: expect.stringContaining('still good'), type: 'api_error' } },
+    ]);
     await rm(gateway.home.credentialsFile, { recursive: true });
     expect((await trade(gateway, code)).status).toBe(200);
   });
@@ -83,11 +100,13 @@ describe('POST /link/code', () => {
 });
 
 it('a linked browser is still known after a restart', async () => {
-  await using gateway = await startTestBridge();
-  await trade(gateway, gateway.bridge.issueCode(60_000));
-  const [stored] = await gateway.home.credentials();
-  expect(stored?.secret).toMatch(/^[A-Za-z0-9_-]{43}$/);
-  await chmod(gateway.home.dir, 0o700);
+  await using gateway = await startTestBridge({ mode: 'tab' });
+  const { host: credential } = linked.parse(await (await trade(gateway, gateway.bridge.issueCode(60_000))).json());
   await gateway.bridge.close();
-  expect(await gateway.home.credentials()).toHaveLength(2);
+  const { home, token, appDir } = gateway;
+  const bridge = await startBridge({ port: 0, bind: '127.0.0.1', home, token, mode: 'tab', appDir });
+  const host = await dialHost({ url: bridge.url, credential });
+  await expect.poll(() => bridge.lease.kind).toBe('tab');
+  await host.close();
+  await bridge.close();
 });

@@ -15,12 +15,14 @@ describe('starting', () => {
   it('on a port that another Perch holds says so', async () => {
     await using gateway = await startTestBridge();
     const port = Number(new URL(gateway.url).port);
-    await expect(startTestBridge({ port })).rejects.toThrow(`port ${port} is taken by a running Perch 0.1.0 (process ${process.pid}): stop it, or choose another with --port`);
+    await expect(startTestBridge({ port })).rejects.toThrow(
+      `port ${port} is taken by a running Perch 0.1.0 (process ${process.pid}): stop it, or choose another with --port`,
+    );
   });
 
   it.skipIf(process.platform !== 'linux')('on a port that another program holds names it, without its arguments', async () => {
     const script = `const s = require('net').createServer((c) => c.destroy()).listen(0, '127.0.0.1', () => console.log(s.address().port))`;
-    const other = spawn(process.execPath, ['-e', script, '--secret=hunter2'], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const other = spawn(process.execPath, ['-e', script, '--', '--secret=hunter2'], { stdio: ['ignore', 'pipe', 'inherit'] });
     const exited = once(other, 'exit');
     try {
       const [line] = (await once(other.stdout, 'data')) as [Buffer];
@@ -58,7 +60,11 @@ describe('starting', () => {
     await expect(startBridge(options)).rejects.toThrow('build.json is damaged');
   });
 
-  it.skipIf(!Object.values(networkInterfaces()).flat().some((entry) => entry?.address === '::1'))('works at ::1, under that origin', async () => {
+  it.skipIf(
+    !Object.values(networkInterfaces())
+      .flat()
+      .some((entry) => entry?.address === '::1'),
+  )('works at ::1, under that origin', async () => {
     await using gateway = await startTestBridge({ bind: '::1' });
     expect(gateway.url).toMatch(/^http:\/\/\[::1\]:\d+$/);
     expect((await gateway.http('/', page)).status).toBe(200);
@@ -67,7 +73,9 @@ describe('starting', () => {
 });
 
 describe('exposed', () => {
-  const own = Object.values(networkInterfaces()).flat().find((entry) => entry?.family === 'IPv4' && !entry.internal)?.address;
+  const own = Object.values(networkInterfaces())
+    .flat()
+    .find((entry) => entry?.family === 'IPv4' && !entry.internal)?.address;
 
   it.skipIf(own === undefined)('serves the API alone to others, and the app to this machine', async () => {
     for (const bind of ['0.0.0.0', own ?? '']) {
@@ -118,7 +126,10 @@ describe('closing', () => {
     await gateway.attach({ http: () => (asked.resolve(), new Promise<Response>(() => {})) });
     const client = await TestClient.connect(gateway.url, gateway.token);
     client.socket.pause();
-    const request = gateway.http('/v1/models').then((answer) => answer.status, () => 'cut');
+    const request = gateway.http('/v1/models').then(
+      (answer) => answer.status,
+      () => 'cut',
+    );
     await asked.promise;
     gateway.bridge.lease.expectHost(60_000);
     await gateway.bridge.close();

@@ -1,5 +1,7 @@
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { WebSocket } from 'ws';
+import { WebSocket, WebSocketServer } from 'ws';
 import { importSecret, linked, prove } from '#shared/link/proof.ts';
 import { startTestBridge, type TestBridge } from './tests/bridge.ts';
 import { TestClient } from './tests/client.ts';
@@ -23,11 +25,21 @@ describe('a host that attaches', () => {
     gateway.bridge.lease.on('detach', (kind, code, reason) => events.push(['detach', kind, code, reason]));
     const host = await gateway.attach();
     expect(await host.mux.ready).toMatchObject({ build: 'build-1', capabilities: ['egress'] });
-    expect(await (await gateway.http('/health', { token: null })).json()).toEqual({ status: 'ok', version: '0.1.0', build: 'build-1', mode: 'auto', host: 'headless' });
+    expect(await (await gateway.http('/health', { token: null })).json()).toEqual({
+      status: 'ok',
+      version: '0.1.0',
+      build: 'build-1',
+      mode: 'auto',
+      host: 'headless',
+    });
     await host.close(1000, 'bye');
     await expect.poll(() => gateway.bridge.lease.current).toBeNull();
     await gateway.attach();
-    expect(events).toEqual([['attach', 'headless'], ['detach', 'headless', 1000, 'bye'], ['attach', 'headless']]);
+    expect(events).toEqual([
+      ['attach', 'headless'],
+      ['detach', 'headless', 1000, 'bye'],
+      ['attach', 'headless'],
+    ]);
   });
 
   it('is refused with a wrong secret, an unknown id, a page’s credential, or garbage', async () => {
@@ -35,12 +47,14 @@ describe('a host that attaches', () => {
     const { app } = await linkBrowser(gateway);
     const good = gateway.bridge.hostCredential();
     const refused = [
-      dialHost({ url: gateway.url, credential: { ...good, secret: 'B'.repeat(43) } }),
-      dialHost({ url: gateway.url, credential: { ...good, id: 'constructor' } }),
-      dialHost({ url: gateway.url, credential: app }),
-      dialHost({ url: gateway.url, credential: good, auth: { hello: 'there' } }),
+      { credential: { ...good, secret: 'B'.repeat(43) } },
+      { credential: { ...good, id: 'constructor' } },
+      { credential: app },
+      { credential: good, auth: { hello: 'there' } },
     ];
-    for (const attempt of refused) await expect(attempt).rejects.toMatchObject({ code: 1008, message: 'The proof is not right' });
+    for (const attempt of refused) {
+      await expect(dialHost({ url: gateway.url, ...attempt })).rejects.toMatchObject({ code: 1008, message: 'The proof is not right' });
+    }
     expect(gateway.bridge.lease.current).toBeNull();
     await dialHost({ url: gateway.url, credential: good });
   });
@@ -49,21 +63,38 @@ describe('a host that attaches', () => {
     await using gateway = await startTestBridge();
     const credential = gateway.bridge.hostCredential();
     const heard = new WebSocket(`${gateway.url.replace('http', 'ws')}/uplink`, { origin: gateway.url });
-    const nonce = await new Promise<string>((resolve) => heard.on('message', (data) => resolve((JSON.parse(data.toString()) as { nonce: string }).nonce)));
-    const auth = { credentialId: credential.id, nonce: 'n'.repeat(20), proof: await prove(await importSecret(credential.secret), 'client', 'uplink', nonce, 'n'.repeat(20)) };
+    const nonce = await new Promise<string>((resolve) =>
+      heard.on('message', (data) => resolve((JSON.parse(data.toString()) as { nonce: string }).nonce)),
+    );
+    const auth = {
+      credentialId: credential.id,
+      nonce: 'n'.repeat(20),
+      proof: await prove(await importSecret(credential.secret), 'client', 'uplink', nonce, 'n'.repeat(20)),
+    };
     await expect(dialHost({ url: gateway.url, credential, auth })).rejects.toMatchObject({ code: 1008 });
     heard.terminate();
   });
 
-  it('finds out a bridge that does not hold the credential', async () => {
-    // A squatter on the port: another bridge, which lets in whoever it made a credential of the same name for.
-    await using squatter = await startTestBridge();
-    const held = squatter.bridge.hostCredential();
-    const challenge = new Promise<void>((resolve) => squatter.bridge.lease.once('attach', () => resolve()));
-    const real = { id: held.id, secret: 'R'.repeat(42) + 'E' };
-    await expect(dialHost({ url: squatter.url, credential: real })).rejects.toThrow();
-    expect(squatter.bridge.lease.current).toBeNull();
-    void challenge;
+  it('finds out who only pretends to be the bridge: a squatter on its port learns nothing that serves it', async () => {
+    const squatter = new WebSocketServer({ port: 0, host: '127.0.0.1' });
+    await once(squatter, 'listening');
+    const heard: string[] = [];
+    squatter.on('connection', (socket) => {
+      socket.send(JSON.stringify({ nonce: 'n'.repeat(32) }));
+      socket.on('message', (data) => {
+        heard.push(data.toString());
+        // The best that it can do: give the host's own proof back.
+        socket.send(JSON.stringify({ proof: (JSON.parse(data.toString()) as { proof: string }).proof }));
+      });
+    });
+    const { port } = squatter.address() as AddressInfo;
+    await using gateway = await startTestBridge();
+    const credential = gateway.bridge.hostCredential();
+    await expect(dialHost({ url: `http://127.0.0.1:${port}`, credential })).rejects.toThrow('the bridge did not prove itself');
+    expect(heard.join()).not.toContain(credential.secret);
+    const auth = JSON.parse(heard[0] ?? '') as Record<string, unknown>;
+    await expect(dialHost({ url: gateway.url, credential, auth })).rejects.toMatchObject({ code: 1008 });
+    squatter.close();
   });
 
   it('is not waited for endlessly', async () => {
@@ -82,9 +113,15 @@ describe('a host that attaches', () => {
 describe('the lease', () => {
   it('is the managed browser’s in mode auto, a tab’s in mode tab', async () => {
     await using auto = await startTestBridge({ mode: 'auto' });
-    await expect(dialHost({ url: auto.url, credential: (await linkBrowser(auto)).host })).rejects.toMatchObject({ code: 4009, message: 'the managed browser hosts this gateway' });
+    await expect(dialHost({ url: auto.url, credential: (await linkBrowser(auto)).host })).rejects.toMatchObject({
+      code: 4009,
+      message: 'the managed browser hosts this gateway',
+    });
     await using tab = await startTestBridge({ mode: 'tab' });
-    await expect(dialHost({ url: tab.url, credential: tab.bridge.hostCredential() })).rejects.toMatchObject({ code: 4009, message: 'a tab hosts this gateway' });
+    await expect(dialHost({ url: tab.url, credential: tab.bridge.hostCredential() })).rejects.toMatchObject({
+      code: 4009,
+      message: 'a tab hosts this gateway',
+    });
     await tab.attach({ credential: (await linkBrowser(tab)).host });
     expect(tab.bridge.lease.kind).toBe('tab');
   });

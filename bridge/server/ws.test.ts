@@ -20,7 +20,9 @@ async function rawSocket(url: string): Promise<Socket> {
   const { host, port } = new URL(url);
   const socket = connectTcp(Number(port), '127.0.0.1');
   socket.on('error', () => {});
-  socket.write(`GET /ws HTTP/1.1\r\nHost: ${host}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n`);
+  socket.write(
+    `GET /ws HTTP/1.1\r\nHost: ${host}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n`,
+  );
   await once(socket, 'data');
   return socket;
 }
@@ -30,19 +32,29 @@ function rawFrame(opcode: number, payload: Buffer, length = payload.byteLength):
   const header = length < 126 ? Buffer.alloc(2) : length < 65536 ? Buffer.alloc(4) : Buffer.alloc(10);
   header[0] = 0x80 | opcode;
   if (length < 126) header[1] = 0x80 | length;
-  else if (length < 65536) header.writeUInt16BE(length, 2), (header[1] = 0x80 | 126);
-  else header.writeBigUInt64BE(BigInt(length), 2), (header[1] = 0x80 | 127);
+  else if (length < 65536) (header.writeUInt16BE(length, 2), (header[1] = 0x80 | 126));
+  else (header.writeBigUInt64BE(BigInt(length), 2), (header[1] = 0x80 | 127));
   return Buffer.concat([header, Buffer.alloc(4), payload]);
 }
 
 describe('the first frame', () => {
   it.each([
-    ['another method', JSON.stringify({ type: 'req', id: 'x', method: 'health', params: {} }), 'AUTH_REQUIRED', 'The first request must be connect'],
+    [
+      'another method',
+      JSON.stringify({ type: 'req', id: 'x', method: 'health', params: {} }),
+      'AUTH_REQUIRED',
+      'The first request must be connect',
+    ],
     ['a wrong token', connectFrame({ auth: { token: 'wrong' } }, 'x'), 'AUTH_REQUIRED', 'The token is not right'],
     ['a token that is no text', connectFrame({ auth: { token: 5 } }, 'x'), 'AUTH_REQUIRED', 'A token is required'],
     ['no token', connectFrame({}, 'x'), 'AUTH_REQUIRED', 'A token is required'],
     ['another way in', connectFrame({ auth: { password: 'p' } }, 'x'), 'AUTH_REQUIRED', 'A token is required'],
-    ['a wrong proof', connectFrame({ auth: { credentialId: 'a', nonce: 'n'.repeat(20), proof: 'x' } }, 'x'), 'AUTH_REQUIRED', 'The proof is not right'],
+    [
+      'a wrong proof',
+      connectFrame({ auth: { credentialId: 'a', nonce: 'n'.repeat(20), proof: 'x' } }, 'x'),
+      'AUTH_REQUIRED',
+      'The proof is not right',
+    ],
   ])('with %s: AUTH_REQUIRED, then 1008', async (_name, text, code, message) => {
     await using gateway = await startTestBridge();
     await gateway.attach();
@@ -72,7 +84,11 @@ describe('the first frame', () => {
     await gateway.attach();
     const client = await TestClient.open(gateway.url);
     client.send('{"type":"req","id":"x","method":5}');
-    expect(await client.next()).toMatchObject({ id: 'x', ok: false, error: { code: 'INVALID_PARAMS', message: expect.stringContaining('method') } });
+    expect(await client.next()).toMatchObject({
+      id: 'x',
+      ok: false,
+      error: { code: 'INVALID_PARAMS', message: expect.stringContaining('method') },
+    });
     expect(await client.call('connect', { minProtocol: 3, maxProtocol: 3, auth: { token: gateway.token } })).toMatchObject({ ok: true });
   });
 
@@ -161,13 +177,17 @@ describe('an admitted client', () => {
     expect([opening.principal, opening.origin]).toEqual([`app:${app.id}`, gateway.url]);
     expect(await proves(key, opening.headers['x-perch-proof'] ?? '', 'server', 'app', client.nonce, nonce)).toBe(true);
     const replay = await TestClient.open(gateway.url, { origin: gateway.url });
-    expect(await replay.call('connect', { minProtocol: 3, maxProtocol: 3, auth })).toMatchObject({ ok: false, error: { code: 'AUTH_REQUIRED' } });
+    expect(await replay.call('connect', { minProtocol: 3, maxProtocol: 3, auth })).toMatchObject({
+      ok: false,
+      error: { code: 'AUTH_REQUIRED' },
+    });
   });
 
   it('is told after ten wrong tokens that it tries too often, while the owner still gets in', async () => {
     await using gateway = await startTestBridge();
     await gateway.attach();
-    const tryOnce = async () => (await (await TestClient.open(gateway.url)).call('connect', { minProtocol: 3, maxProtocol: 3, auth: { token: 'x' } })).error?.code;
+    const tryOnce = async () =>
+      (await (await TestClient.open(gateway.url)).call('connect', { minProtocol: 3, maxProtocol: 3, auth: { token: 'x' } })).error?.code;
     for (let i = 0; i < 10; i++) expect(await tryOnce()).toBe('AUTH_REQUIRED');
     expect(await tryOnce()).toBe('RATE_LIMITED');
     await TestClient.connect(gateway.url, gateway.token);
@@ -193,7 +213,8 @@ describe('an admitted client', () => {
     await gateway.attach();
     const client = await TestClient.open(gateway.url);
     client.send(connectFrame({ auth: { token: gateway.token } }));
-    for (let i = 0; i < 50; i++) client.send(JSON.stringify({ type: 'req', id: `r${i}`, method: 'echo', params: { pad: 'x'.repeat(3000) } }));
+    for (let i = 0; i < 50; i++)
+      client.send(JSON.stringify({ type: 'req', id: `r${i}`, method: 'echo', params: { pad: 'x'.repeat(3000) } }));
     const ids = [(await client.next()).id];
     for (let i = 0; i < 50; i++) ids.push((await client.next()).id);
     expect(ids).toEqual(['c', ...Array.from({ length: 50 }, (_, i) => `r${i}`)]);
@@ -359,6 +380,13 @@ it('takes a thousand clients, and refuses the next at once', async () => {
   const clients = await Promise.all(Array.from({ length: LIMITS.maxConnections }, () => TestClient.open(gateway.url)));
   await expect(TestClient.open(gateway.url)).rejects.toThrow('503');
   clients[0]?.socket.terminate();
-  await expect.poll(() => TestClient.open(gateway.url).then(() => true, () => false)).toBe(true);
+  await expect
+    .poll(() =>
+      TestClient.open(gateway.url).then(
+        () => true,
+        () => false,
+      ),
+    )
+    .toBe(true);
   for (const { socket } of clients) socket.terminate();
 });

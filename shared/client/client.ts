@@ -1,9 +1,10 @@
 import { type ErrorShape, RpcError } from '../rpc/errors.ts';
 import type { EventName, EventPayload } from '../rpc/events.ts';
-import { CLOSE, type EventFrame, eventFrame, PROTOCOL, responseFrame } from '../rpc/frames.ts';
+import type { EventFrame, ResponseFrame } from '../rpc/frames.ts';
+import { CLOSE, PROTOCOL } from '../rpc/limits.ts';
 import type { MethodName, MethodParams, MethodResult } from '../rpc/methods/index.ts';
-import { z } from '../rpc/zod.ts';
 import type { Link } from '../link/link.ts';
+import { readFrame } from './frame.ts';
 
 export type ConnectResult = MethodResult<'connect'>;
 export type ConnectParams = Omit<MethodParams<'connect'>, 'minProtocol' | 'maxProtocol'>;
@@ -17,15 +18,6 @@ export interface ConnectOptions {
   verify?: (result: ConnectResult, challenge: Challenge) => void | Promise<void>;
   /** Milliseconds until `connect` gives up; 15,000 by default. */
   timeoutMs?: number;
-}
-
-const incoming = z.discriminatedUnion('type', [responseFrame, eventFrame]);
-const anyFrame = z.looseObject({ type: z.string() });
-
-/** A frame from the server; null for kinds that a newer one may have added. Throws where it is none. */
-function read(text: string): z.infer<typeof incoming> | null {
-  const { type, ...rest } = anyFrame.parse(JSON.parse(text));
-  return type === 'res' || type === 'event' ? incoming.parse({ type, ...rest }) : null;
 }
 
 interface Waiting {
@@ -130,9 +122,9 @@ export class GatewayClient {
 
   #read(text: string): void {
     if (this.#end) return;
-    let frame: z.infer<typeof incoming> | null;
+    let frame: ResponseFrame | EventFrame | null;
     try {
-      frame = read(text);
+      frame = readFrame(text);
     } catch {
       return this.close(CLOSE.protocolError, 'the gateway sent what is no frame');
     }
@@ -140,11 +132,11 @@ export class GatewayClient {
     else if (frame?.type === 'event') this.#happened(frame);
   }
 
-  #answered(frame: z.infer<typeof responseFrame>): void {
+  #answered(frame: ResponseFrame): void {
     const waiting = this.#waiting.get(frame.id);
     this.#waiting.delete(frame.id);
     if (frame.ok) waiting?.resolve(frame.payload);
-    else waiting?.reject(RpcError.from(frame.error ?? { code: 'INTERNAL_ERROR', message: 'The gateway gave no reason' }));
+    else waiting?.reject(RpcError.from(frame.error));
   }
 
   #happened(frame: EventFrame): void {

@@ -253,7 +253,8 @@ export class Mux {
   #end(code: number, reason: string): void {
     if (!this.#open) return;
     this.#open = false;
-    for (const stream of [...this.#streams.values()]) stream.lost(code === CLOSE.normal ? CLOSE.goingAway : code, reason || 'the link closed');
+    for (const stream of [...this.#streams.values()])
+      stream.lost(code === CLOSE.normal ? CLOSE.goingAway : code, reason || 'the link closed');
     this.#streams.clear();
     this.#sendable.clear();
     this.#pings = [];

@@ -20,7 +20,13 @@ const statement = (by: 'client' | 'server', purpose: ProofPurpose, serverNonce: 
   encoder.encode(JSON.stringify(['perch', by, purpose, serverNonce, clientNonce]));
 
 /** Proves to the other side that this one holds the credential, without showing it (design.md, "Two origins would be two databases"). Base64url. */
-export async function prove(key: CryptoKey, by: 'client' | 'server', purpose: ProofPurpose, serverNonce: string, clientNonce: string): Promise<string> {
+export async function prove(
+  key: CryptoKey,
+  by: 'client' | 'server',
+  purpose: ProofPurpose,
+  serverNonce: string,
+  clientNonce: string,
+): Promise<string> {
   return base64url(new Uint8Array(await crypto.subtle.sign(ALGORITHM.name, key, statement(by, purpose, serverNonce, clientNonce))));
 }
 
@@ -43,5 +49,8 @@ export async function proves(
 }
 
 function base64url(bytes: Uint8Array): string {
-  return btoa(String.fromCharCode(...bytes)).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
+  return btoa(String.fromCharCode(...bytes))
+    .replaceAll('+', '-')
+    .replaceAll('/', '_')
+    .replaceAll('=', '');
 }

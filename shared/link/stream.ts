@@ -147,7 +147,12 @@ export class Stream {
       this.#first = head.next;
       if (!this.#first) this.#last = undefined;
     }
-    return { type: TYPE.data, flags: last ? head.flags : head.flags & ~FLAG_FIN, payload, more: this.#first !== undefined || this.#ending !== undefined };
+    return {
+      type: TYPE.data,
+      flags: last ? head.flags : head.flags & ~FLAG_FIN,
+      payload,
+      more: this.#first !== undefined || this.#ending !== undefined,
+    };
   }
 
   /** The link has taken something of this stream; tells when that was all. */

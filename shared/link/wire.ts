@@ -29,7 +29,12 @@ export function* readFrames(message: Uint8Array): Generator<WireFrame> {
     if (length > MAX_PAYLOAD_BYTES) throw new RangeError('a frame is too large');
     const start = at + HEADER_BYTES;
     if (start + length > message.byteLength) throw new RangeError('a frame is cut short');
-    yield { type: view.getUint8(at), flags: view.getUint8(at + 1), stream: view.getUint32(at + 2), payload: message.subarray(start, start + length) };
+    yield {
+      type: view.getUint8(at),
+      flags: view.getUint8(at + 1),
+      stream: view.getUint32(at + 2),
+      payload: message.subarray(start, start + length),
+    };
     at = start + length;
   }
 }

@@ -110,14 +110,22 @@ test('a token that is given works, warns where it shows, and is kept for `perch 
   expect(existsSync(kept)).toBe(false);
 });
 
-verifies(['bridge/killed', 'headless/gone'], 'killed outright, it leaves no process, and serves again on the same port and data', async () => {
+verifies(['bridge/killed', 'headless/gone', 'storage/acknowledged-is-durable'], 'killed outright, its client is told, no process is left, and it serves again with all that was acknowledged', async () => {
   await using gateway = await startPerch();
-  const before = gateway.url;
+  const { url } = gateway;
+  const client = await gateway.client();
+  await client.call('chat.send', { message: 'remember the heron', sessionId: 'kept' });
   await gateway.kill('SIGKILL');
+  await client.closed;
   if (process.platform === 'linux') await until(() => processesNaming(gateway.home).length === 0);
+
   await gateway.restart();
-  expect(gateway.url).toBe(before);
-  expect(await (await fetch(`${gateway.url}/health`)).json()).toMatchObject({ status: 'ok', host: 'headless' });
+  expect(gateway.url).toBe(url);
+  const again = await gateway.client();
+  const { messages } = await again.call('chat.history', { sessionId: 'kept' });
+  again.close();
+  expect(messages.map(({ role }) => role)).toEqual(['user', 'assistant']);
+  expect(messages[0]?.content).toBe('remember the heron');
 });
 
 verifies('secrets/argv-and-logs', 'no token, code or credential is in an argument or on standard error', async () => {

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { findBrowser } from '../../bridge/headless/find.ts';
+import { type ConnectParams, GatewayClient, socketLink } from '../../shared/client/index.ts';
 
 const MAIN = join(import.meta.dirname, '../../bridge/cli/main.ts');
 
@@ -38,6 +39,8 @@ export interface Perch extends AsyncDisposable {
   readonly output: { stdout: string; stderr: string };
   /** `fetch` on the gateway with the owner's token. */
   fetch(path: string, init?: RequestInit): Promise<Response>;
+  /** A protocol client of its own connection, with the owner's token. Close it. */
+  client(params?: Partial<ConnectParams>): Promise<GatewayClient>;
   /** A new link, by `perch open`. */
   open(): Promise<string>;
   /** Sends a signal and resolves with the exit code (null: it died of the signal). */
@@ -83,6 +86,10 @@ export async function startPerch(options: PerchOptions = {}): Promise<Perch> {
     },
     fetch(path, init = {}) {
       return fetch(`${run.url}${path}`, { ...init, headers: { authorization: `Bearer ${token()}`, ...headersOf(init) } });
+    },
+    client(params = {}) {
+      const link = socketLink(new WebSocket(run.wsUrl));
+      return GatewayClient.connect(link, { params: { clientName: 'tests', auth: { token: token() }, ...params } });
     },
     async open() {
       const { stdout } = await perch(['open', '--port', new URL(run.url).port], { ...options.env, PERCH_HOME: home });

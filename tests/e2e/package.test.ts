@@ -47,7 +47,7 @@ verifies('package/installs', '`perch/client` can be imported and is typed', () =
     "import { GatewayClient, type Link } from 'perch/client';\nexport const link: Link<string> | null = null;\nexport const wrong: number = GatewayClient;\n",
   );
   const tsc = join(root, 'node_modules/typescript/bin/tsc');
-  const options = ['--noEmit', '--strict', '--module', 'nodenext', '--target', 'es2024', '--lib', 'es2024,esnext.disposable,dom', '--types', '', 'use.ts'];
+  const options = ['--noEmit', '--strict', '--module', 'nodenext', '--target', 'es2024', '--lib', 'es2024,esnext.disposable,dom', 'use.ts'];
   let report = '';
   try {
     run(process.execPath, [tsc, ...options]);

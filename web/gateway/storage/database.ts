@@ -1,7 +1,9 @@
 import { openDB } from 'idb';
-import { isClosedConnection, isLostConnection, isVersionError, storageFailure } from './failure.ts';
+import { isClosedConnection, isCutOpening, isLostConnection, isVersionError, storageFailure } from './failure.ts';
 import { steps, type Step } from './migrations.ts';
 import type { Connection, ReadTransaction, Schema, StoreName, WriteTransaction } from './schema.ts';
+
+const OPEN_TRIES = 3;
 
 /** The database was written by a newer build of Perch than this one; it must not be touched. */
 export class VaultTooNew extends Error {
@@ -119,7 +121,18 @@ export class Database {
     return opening;
   }
 
+  /** A forced close may meet the opening too: then it is begun again. */
   async #open(onterminated: () => void): Promise<Connection> {
+    for (let tries = 1; ; tries++) {
+      try {
+        return await this.#openOnce(onterminated);
+      } catch (error) {
+        if (tries === OPEN_TRIES || !isCutOpening(error)) throw error;
+      }
+    }
+  }
+
+  async #openOnce(onterminated: () => void): Promise<Connection> {
     const { name, onblocked, steps: migrations = steps } = this.#options;
     let failure: unknown;
     try {

@@ -18,5 +18,8 @@ export const isClosedConnection = (error: unknown): boolean => nameOf(error) ===
 export const isLostConnection = (reason: unknown): boolean =>
   reason == null || ['AbortError', 'InvalidStateError', 'UnknownError'].includes(nameOf(reason));
 
+/** The database was closed by force while it was opened. */
+export const isCutOpening = (error: unknown): boolean => nameOf(error) === 'AbortError';
+
 /** The database on disk was made by a newer build. */
 export const isVersionError = (error: unknown): boolean => nameOf(error) === 'VersionError';

@@ -14,11 +14,20 @@ export function runStore({ transactions }: { transactions: Transactions }): Vaul
      */
     begin: ({ session, message, run }) =>
       transactions.write(['sessions', 'messages', 'runs', 'partials'], async ({ tx, put }) => {
-        if ((await tx.objectStore('runs').getKey(run.id)) !== undefined) return;
-        const stored = await tx.objectStore('sessions').get(session.key);
+        const answeredId = message ? message.parentId : run.userMessageId;
+        const [begun, stored, above] = await Promise.all([
+          tx.objectStore('runs').getKey(run.id),
+          tx.objectStore('sessions').get(session.key),
+          answeredId === null ? undefined : tx.objectStore('messages').get(answeredId),
+        ]);
+        if (begun !== undefined) return;
+        if (answeredId !== null && above?.sessionKey !== session.key) {
+          throw new RpcError('NOT_FOUND', 'The message that this one follows is gone from the session');
+        }
         const entry = stored ? { ...stored, title: stored.title || session.title } : emptied(session);
-        const head = message ? await newMessage(tx, message) : await existingMessage(tx, run.userMessageId, session.key);
-        const updated = withHead(message ? withMessages(entry, [message]) : entry, head);
+        const head = message ?? above;
+        const longer = message ? withMessages(entry, [message]) : entry;
+        const updated = head ? withHead(longer, head) : longer;
         await Promise.all([
           message && put('messages', message.id, message),
           put('runs', run.id, { ...run, partial: '' }),
@@ -94,17 +103,6 @@ async function isBelow(tx: WriteTransaction, message: MessageRecord, headId: str
   let at: MessageRecord | undefined = message;
   while (head && at && at.depth > head.depth) at = at.parentId === null ? undefined : await messages.get(at.parentId);
   return head !== undefined && at?.id === head.id;
-}
-
-async function newMessage(tx: WriteTransaction, message: MessageRecord): Promise<MessageRecord> {
-  if (message.parentId !== null) await existingMessage(tx, message.parentId, message.sessionKey);
-  return message;
-}
-
-async function existingMessage(tx: WriteTransaction, id: string, sessionKey: string): Promise<MessageRecord> {
-  const message = await tx.objectStore('messages').get(id);
-  if (message?.sessionKey !== sessionKey) throw new RpcError('NOT_FOUND', 'The message that this one follows is gone from the session');
-  return message;
 }
 
 async function putPartial(tx: WriteTransaction, runId: string, text: string): Promise<void> {

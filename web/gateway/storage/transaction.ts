@@ -46,7 +46,8 @@ export class Transactions {
     const { clock, origin, epoch, onlost } = this.#options;
     try {
       return await this.#database.write([...stores, 'changes', 'local'], durability, async (tx) => {
-        if (epoch !== undefined) await checkEpoch(tx, epoch);
+        // This request also makes bodies run, and so the clock tick, in the order in which the transactions commit.
+        await checkEpoch(tx, epoch);
         return body(openWrite(tx, new ChangeNotes(tx, clock, origin)));
       });
     } catch (error) {

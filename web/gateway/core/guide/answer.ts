@@ -13,7 +13,7 @@ export interface GuideSources {
 }
 
 /** The least share of a question that a text must cover to be quoted. */
-const ENOUGH = { docs: 0.45, memory: 0.5, message: 0.6 };
+const ENOUGH = { docs: 0.45, memory: 0.4, message: 0.5 };
 /** Another article is worth a mention when it comes this close to the best. */
 const NEAR = 0.6;
 

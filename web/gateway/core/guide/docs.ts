@@ -116,7 +116,7 @@ Stop it with Ctrl+C. The app in an open tab keeps working without it.`,
   {
     id: 'bridge',
     title: 'What the bridge is',
-    keywords: 'node process localhost 7333 egress why needed',
+    keywords: 'bridge node process localhost 7333 egress why needed',
     text: `The bridge is a small Node program on this machine, by default at \`http://127.0.0.1:7333\`. It serves the app, gives programs an address (\`/ws\` and \`/v1\`), starts a managed Chromium so that the gateway also runs with no tab open, and makes calls to model servers without the browser's limits.
 
 It checks origin, host, token and size, and passes bytes on. The gateway itself stays in the browser.`,
@@ -155,6 +155,17 @@ Used up or expired? \`perch open\` (in a checkout \`npm run -s perch -- open\`) 
 \`--auth-token\` sets one by hand, but then it shows in the process list; the file is safer. Repeated wrong tokens lock the guesser out for some minutes, never you.`,
   },
   {
+    id: 'api',
+    title: 'Calling Perch from a program',
+    keywords: 'api outside external integrate script client code http websocket endpoint sdk',
+    text: `Start the bridge with \`npm start\`; it prints the addresses. Then there are two ways in, both with the access token:
+
+- **OpenAI format** at \`http://127.0.0.1:7333/v1\`: \`curl\`, the \`openai\` package, or anything else that lets you set a base URL. The model \`perch/main\` is your agent.
+- **WebSocket** at \`ws://127.0.0.1:7333/ws\`, protocol 3: everything that the app can do, with streamed events.
+
+No tab needs to be open.`,
+  },
+  {
     id: 'curl',
     title: 'Calling Perch with curl',
     keywords: 'http api rest request example v1 completions outside program endpoint',
@@ -167,7 +178,7 @@ curl http://127.0.0.1:7333/v1/chat/completions \\
   -d '{"model": "perch/main", "messages": [{"role": "user", "content": "Hello"}]}'
 \`\`\`
 
-Add \`"stream": true\` (and \`curl -N\`) for server-sent events that end with \`data: [DONE]\`. \`npm start\` prints such a line with your token's place filled in.`,
+Add \`"stream": true\` (and \`curl -N\`) for server-sent events that end with \`data: [DONE]\`. \`npm start\` prints such a line that works when pasted.`,
   },
   {
     id: 'openai-package',
@@ -302,7 +313,7 @@ What you write to a model goes to the provider of that model and nowhere else. W
     keywords: 'remember memory forget fact note preference recall store save personal learn',
     text: `Say "remember that …" to the guide, and it stores the fact. Ask about it later, and it quotes it. Models with tools can do the same, by \`memory_add\`, \`memory_search\`, \`memory_update_preference\`, \`memory_stats\` and \`memory_forget\`.
 
-By hand: \`/tool memory_search {"query": "dog"}\` finds memories with their ids, \`/tool memory_forget {"id": "…"}\` removes one.`,
+By hand: \`/tool memory_search {"query": "…"}\` finds memories with their ids, \`/tool memory_forget {"id": "…"}\` removes one.`,
   },
   {
     id: 'tools',

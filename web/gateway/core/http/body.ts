@@ -7,7 +7,6 @@ export const MAX_BODY = 20 * 1024 * 1024;
 const tooLarge = (): HttpError => new HttpError(413, 'invalid_request_error', 'The body is larger than 20 MB');
 
 async function readText(request: Request): Promise<string> {
-  if (Number(request.headers.get('content-length')) > MAX_BODY) throw tooLarge();
   if (!request.body) return '';
   const decoder = new TextDecoder('utf-8', { fatal: true });
   const reader = request.body.getReader();

@@ -10,8 +10,8 @@ import type { HttpError } from './errors.ts';
 
 /** The little that is looked at in what passes through. */
 const glance = z.looseObject({
-  choices: z.array(z.looseObject({ index: z.number().nullish(), finish_reason: z.string().nullish(), delta: z.unknown(), message: z.unknown() })).nullish(),
-  usage: z.unknown(),
+  choices: z.array(z.looseObject({ index: z.number().nullish(), finish_reason: z.string().nullish(), delta: z.unknown().optional(), message: z.unknown().optional() })).nullish(),
+  usage: z.unknown().optional(),
 });
 type Glance = z.infer<typeof glance>;
 

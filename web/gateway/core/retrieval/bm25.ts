@@ -3,6 +3,8 @@ import { tokenize } from './tokenize.ts';
 /** Term saturation and length normalisation, at their usual values. */
 const K1 = 1.2;
 const B = 0.75;
+/** Among a handful of documents every word looks common: weights are taken as if there were at least so many. */
+const LEAST_DOCUMENTS = 50;
 
 export interface Hit<T> {
   doc: T;
@@ -85,6 +87,6 @@ export class Bm25<T> {
   }
 
   #idf(documents: number): number {
-    return Math.log(1 + (this.#entries.length - documents + 0.5) / (documents + 0.5));
+    return Math.log(1 + (Math.max(LEAST_DOCUMENTS, this.#entries.length) - documents + 0.5) / (documents + 0.5));
   }
 }

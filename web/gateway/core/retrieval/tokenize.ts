@@ -3,7 +3,7 @@ const STOP_WORDS = new Set(
   (
     'a an and any are as at be been but by can could did do does for from had has have how i if in into is it its just me my of on or our ' +
     'please s so some t than that the their them then there these they this to us was we were what when where which who whom why will with ' +
-    'would you your about tell show know'
+    'would you your about tell show know use used uses using thing things something anything'
   ).split(' '),
 );
 

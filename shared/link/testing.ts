@@ -1,0 +1,187 @@
+import type { Hello, Opening } from './hello.ts';
+import type { Link, LinkEvents } from './link.ts';
+import { Mux } from './mux.ts';
+import type { Stream } from './stream.ts';
+import { FrameWriter, readFrames, type WireFrame } from './wire.ts';
+
+// For tests: everything under way stands still until the test moves it, so that order and amounts can be looked at.
+
+export const greeting: Omit<Hello, 'muxVersion'> = { portsVersion: 1, schemaVersion: 1, build: 'test', capabilities: [] };
+
+/** One end of a link whose messages arrive when `step` is called. Overwrites each message's bytes afterwards: who keeps them unasked shows it. */
+export class StepLink implements Link<Uint8Array> {
+  peer!: StepLink;
+  readonly buffered = 0;
+  /** Sizes of all messages sent here. */
+  readonly sent: number[] = [];
+  /** The frames of all messages sent here, with copies of their payloads where `record` is on. */
+  readonly frames: WireFrame[] = [];
+  record = true;
+  ended: { code: number; reason: string } | undefined;
+  #events: LinkEvents<Uint8Array> | undefined;
+  #inbox: (Uint8Array | { code: number; reason: string })[] = [];
+
+  get waiting(): number {
+    return this.#inbox.length;
+  }
+
+  send(message: Uint8Array): void {
+    if (this.ended) return;
+    this.sent.push(message.byteLength);
+    if (this.record) for (const frame of readFrames(message.slice())) this.frames.push(frame);
+    this.peer.#inbox.push(message.slice());
+  }
+
+  close(code = 1000, reason = ''): void {
+    if (this.ended) return;
+    this.ended = { code, reason };
+    this.peer.#inbox.push({ code, reason });
+  }
+
+  receive(events: LinkEvents<Uint8Array>): void {
+    this.#events = events;
+  }
+
+  /** Delivers the next message sent by the other end; false when there is none. */
+  step(): boolean {
+    const message = this.#inbox.shift();
+    if (message === undefined) return false;
+    if (this.ended) return true;
+    if (message instanceof Uint8Array) {
+      this.#events?.message(message);
+      message.fill(0xff);
+    } else {
+      this.ended = message;
+      this.#events?.close(message.code, message.reason);
+    }
+    return true;
+  }
+}
+
+export function stepPair(): [StepLink, StepLink] {
+  const a = new StepLink();
+  const b = new StepLink();
+  a.peer = b;
+  b.peer = a;
+  return [a, b];
+}
+
+export interface Accepted {
+  stream: Stream;
+  opening: Opening;
+}
+
+/** Two multiplexers whose writing and delivery the test moves. */
+export class MuxPair {
+  readonly dialer: Mux;
+  readonly acceptor: Mux;
+  readonly dialerLink: StepLink;
+  readonly acceptorLink: StepLink;
+  readonly accepted: Accepted[] = [];
+  #flushes: (() => void)[] = [];
+
+  constructor({
+    dialerVersion = 2,
+    acceptorVersion = 2,
+    onstream,
+  }: { dialerVersion?: number; acceptorVersion?: number; onstream?: (accepted: Accepted) => void } = {}) {
+    [this.dialerLink, this.acceptorLink] = stepPair();
+    const schedule = (flush: () => void): void => void this.#flushes.push(flush);
+    this.dialer = new Mux(this.dialerLink, {
+      side: 'dialer',
+      hello: { ...greeting, muxVersion: dialerVersion },
+      schedule,
+      onstream: (stream, opening) => this.accepted.push({ stream, opening }),
+    });
+    this.acceptor = new Mux(this.acceptorLink, {
+      side: 'acceptor',
+      hello: { ...greeting, muxVersion: acceptorVersion },
+      schedule,
+      onstream: (stream, opening) => {
+        this.accepted.push({ stream, opening });
+        onstream?.({ stream, opening });
+      },
+    });
+  }
+
+  /** Writes what is queued; false when nothing was. */
+  flush(): boolean {
+    const due = this.#flushes;
+    this.#flushes = [];
+    for (const flush of due) flush();
+    return due.length > 0;
+  }
+
+  /** Until nothing moves any more. */
+  settle(): void {
+    while (this.flush() || this.acceptorLink.step() || this.dialerLink.step());
+  }
+
+  /** As `settle`, for parts that also need microtasks and tasks. */
+  async settleAsync(until: () => boolean, rounds = 10_000): Promise<void> {
+    for (let round = 0; round < rounds && !until(); round++) {
+      this.settle();
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    if (!until()) throw new Error('what was waited for did not come');
+  }
+
+  /** A stream and its other end. */
+  open(kind = 'rpc'): { near: Stream; far: Stream } {
+    const near = this.dialer.open({ kind });
+    this.settle();
+    const far = this.accepted.at(-1)?.stream;
+    if (far?.id !== near.id) throw new Error('the stream did not arrive');
+    return { near, far };
+  }
+}
+
+export interface Heard {
+  messages: { bytes: Uint8Array; text: boolean }[];
+  chunks: number[];
+  end?: { code: number; reason: string };
+  reset?: { code: number; reason: string };
+  drains: number;
+}
+
+/** Listens to a stream; with `release` false it takes nothing, as a stalled reader. */
+export function listen(stream: Stream, { release = true }: { release?: boolean } = {}): Heard {
+  const heard: Heard = { messages: [], chunks: [], drains: 0 };
+  let parts: Uint8Array[] = [];
+  stream.receive({
+    data(chunk, fin, text) {
+      parts.push(chunk.slice());
+      heard.chunks.push(chunk.byteLength);
+      if (release) stream.release(chunk.byteLength);
+      if (!fin) return;
+      heard.messages.push({ bytes: concat(parts), text });
+      parts = [];
+    },
+    end: (code, reason) => void (heard.end = { code, reason }),
+    reset: (code, reason) => void (heard.reset = { code, reason }),
+    drain: () => void heard.drains++,
+  });
+  return heard;
+}
+
+export function concat(parts: readonly Uint8Array[]): Uint8Array {
+  const whole = new Uint8Array(parts.reduce((sum, part) => sum + part.byteLength, 0));
+  let at = 0;
+  for (const part of parts) {
+    whole.set(part, at);
+    at += part.byteLength;
+  }
+  return whole;
+}
+
+/** A link message of hand-made frames. */
+export function frames(...given: { type: number; flags?: number; stream?: number; payload?: Uint8Array | string | object }[]): Uint8Array {
+  const writer = new FrameWriter();
+  for (const { type, flags = 0, stream = 0, payload = '' } of given) writer.write(type, flags, stream, bytesOf(payload));
+  return writer.take();
+}
+
+function bytesOf(payload: Uint8Array | string | object): Uint8Array {
+  if (payload instanceof Uint8Array) return payload;
+  return new TextEncoder().encode(typeof payload === 'string' ? payload : JSON.stringify(payload));
+}

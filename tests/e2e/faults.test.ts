@@ -1,0 +1,41 @@
+import { expect } from 'vitest';
+import { verifies } from '../requirements.ts';
+import { until } from '../support/gateway.ts';
+import { startUpstream } from '../upstream.ts';
+import { startPerch } from './harness.ts';
+import { addProvider, connectOutside } from './outside.ts';
+
+verifies(['bridge/killed', 'storage/acknowledged-is-durable', 'runs/interrupted'], 'SIGKILL in the middle of a reply', async () => {
+  await using upstream = await startUpstream();
+  await using perch = await startPerch();
+  const first = await connectOutside(perch);
+  await addProvider(first.client, upstream.url);
+  await first.client.call('chat.send', { message: 'kept', sessionId: 'kill', model: 'local/normal' });
+  const sent = first.client.call('chat.send', { message: 'cut off', sessionId: 'kill', model: 'local/stall' });
+  const failure = sent.catch((error: unknown) => error);
+  await until(() => first.events.filter(({ event }) => event === 'chat.delta').length > 6);
+  await perch.kill('SIGKILL');
+  expect(await failure).toMatchObject({ name: 'ConnectionClosed' });
+  await perch.restart();
+  using second = await connectOutside(perch);
+  await until(async () => (await second.client.call('chat.history', { sessionId: 'kill' })).messages.length >= 4);
+  const { messages } = await second.client.call('chat.history', { sessionId: 'kill' });
+  expect(messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'user', 'assistant']);
+  expect(messages[2]).toMatchObject({ content: 'cut off' });
+  expect(messages[3]).toMatchObject({ interrupted: true });
+  const again = await second.client.call('chat.resend', { sessionId: 'kill', model: 'local/normal' });
+  expect(again.completed).toBe(true);
+});
+
+verifies(['lease/host-dies', 'headless/restarts', 'http/no-host'], 'the managed Chromium is killed: clients are told, service comes back', async () => {
+  await using perch = await startPerch();
+  using first = await connectOutside(perch);
+  const { spawnSync } = await import('node:child_process');
+  const before = spawnSync('pgrep', ['-P', String(perch.pid)], { encoding: 'utf8' }).stdout.trim().split('\n');
+  for (const pid of before) process.kill(Number(pid), 'SIGKILL');
+  const end = await first.client.closed;
+  expect([1012, 1013]).toContain(end.code);
+  await until(async () => (await perch.fetch('/v1/models')).ok, 'service after the restart');
+  using second = await connectOutside(perch);
+  expect(await second.client.call('health', {})).toMatchObject({ status: 'ok' });
+});

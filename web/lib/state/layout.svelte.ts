@@ -1,0 +1,59 @@
+import { type ShortcutName, shortcutOf } from '#lib/shortcuts.ts';
+import { kept } from './kept.ts';
+
+/** Under this width the sidebar is a drawer over the page. */
+const NARROW = '(max-width: 767px)';
+
+type Action = () => unknown;
+
+/** What is open on the page, and which part answers to which shortcut. */
+class Layout {
+  readonly apple = /Mac|iPhone|iPad/.test(navigator.platform);
+  narrow = $state(false);
+  /** The sidebar beside the page, on wide screens. */
+  docked = $state(kept.read('sidebar') !== 'hidden');
+  /** The drawer over the page, on narrow ones. */
+  drawer = $state(false);
+  modelsOpen = $state(false);
+  helpOpen = $state(false);
+  readonly #actions = new Map<ShortcutName, Action>();
+
+  readonly sidebarShown = $derived(this.narrow ? this.drawer : this.docked);
+
+  constructor() {
+    const narrow = matchMedia(NARROW);
+    this.narrow = narrow.matches;
+    narrow.addEventListener('change', () => {
+      this.narrow = narrow.matches;
+      this.drawer = false;
+    });
+  }
+
+  toggleSidebar(): void {
+    if (this.narrow) this.drawer = !this.drawer;
+    else {
+      this.docked = !this.docked;
+      kept.write('sidebar', this.docked ? null : 'hidden');
+    }
+  }
+
+  /** Answers to a shortcut until the returned function is called. An action that returns false leaves the key to the browser. */
+  onShortcut(name: ShortcutName, action: Action): () => void {
+    this.#actions.set(name, action);
+    return () => {
+      if (this.#actions.get(name) === action) this.#actions.delete(name);
+    };
+  }
+
+  handleKey(event: KeyboardEvent): void {
+    if (event.defaultPrevented || event.isComposing) return;
+    const name = shortcutOf(event, this.apple);
+    const action = name && this.#actions.get(name);
+    if (!action) return;
+    // Dialogs and menus have Esc first.
+    if (event.key === 'Escape' && document.querySelector('dialog[open], [popover]:popover-open')) return;
+    if (action() !== false) event.preventDefault();
+  }
+}
+
+export const layout = new Layout();

@@ -1,0 +1,40 @@
+import { Workbox } from 'workbox-window';
+import { scriptURL } from '#lib/trusted.ts';
+
+const LOOK_EVERY_MS = 30 * 60_000;
+
+/** The app's own updates: a new version is fetched in the background and asks before it takes over. */
+class Update {
+  /** A new version waits to be let in. */
+  ready = $state(false);
+  #workbox: Workbox | undefined;
+
+  start(): void {
+    if (!('serviceWorker' in navigator) || import.meta.env.DEV) return;
+    const workbox = new Workbox(scriptURL('/service-worker.js'), { scope: '/' });
+    this.#workbox = workbox;
+    workbox.addEventListener('waiting', () => (this.ready = true));
+    // Whichever tab accepted: all of them go on with the new version.
+    let controlled = navigator.serviceWorker.controller !== null;
+    navigator.serviceWorker.addEventListener('controllerchange', () => {
+      if (controlled) location.reload();
+      controlled = true;
+    });
+    void this.#register(workbox);
+  }
+
+  accept(): void {
+    this.#workbox?.messageSkipWaiting();
+  }
+
+  async #register(workbox: Workbox): Promise<void> {
+    try {
+      await workbox.register({ immediate: true });
+      setInterval(() => void workbox.update().catch(() => {}), LOOK_EVERY_MS);
+    } catch {
+      // No service worker in this browser or window: the app works, but not offline.
+    }
+  }
+}
+
+export const update = new Update();
