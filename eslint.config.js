@@ -11,7 +11,10 @@ const WORKER_BY_URL = ['./host/worker.ts?sharedworker&url', './host/worker.ts?wo
 export const walls = [
   { target: './shared', from: ['./web', './bridge', './tests'] },
   { target: './web', from: ['./bridge', './tests'] },
-  { target: './web/gateway/core', from: ['./web/gateway/storage', './web/gateway/ports', './web/gateway/host', './web/lib', './web/routes'] },
+  {
+    target: './web/gateway/core',
+    from: ['./web/gateway/storage', './web/gateway/ports', './web/gateway/host', './web/lib', './web/routes'],
+  },
   { target: './web/gateway/storage', from: ['./web/gateway/ports', './web/gateway/host', './web/lib', './web/routes'] },
   { target: './web/gateway/ports', from: ['./web/gateway/storage', './web/gateway/host', './web/lib', './web/routes'] },
   { target: './web/gateway/host', from: ['./web/lib', './web/routes'] },
@@ -21,7 +24,10 @@ export const walls = [
   { target: './bridge', from: ['./web', './tests'] },
 ];
 
-const node = { regex: `^(node:|(${builtinModules.filter((name) => !name.startsWith('_')).join('|')})(/|$))`, message: 'this does not run in Node alone' };
+const node = {
+  regex: `^(node:|(${builtinModules.filter((name) => !name.startsWith('_')).join('|')})(/|$))`,
+  message: 'this does not run in Node alone',
+};
 const pages = { regex: '^(svelte|@sveltejs|\\$app|\\$lib|\\$env|\\$service-worker)(/|$)', message: 'only pages know Svelte' };
 const TESTS = ['**/*.test.ts', '**/tests/**', '**/fixture.ts'];
 const never = (...patterns) => ({ 'no-restricted-imports': ['error', { patterns }] });

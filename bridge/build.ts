@@ -8,7 +8,9 @@ import { z } from 'zod';
 
 const root = join(import.meta.dirname, '..');
 const dist = join(root, 'dist');
-const { dependencies } = z.object({ dependencies: z.record(z.string(), z.string()) }).parse(JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')));
+const { dependencies } = z
+  .object({ dependencies: z.record(z.string(), z.string()) })
+  .parse(JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')));
 
 /** Runs a program of ours; its failure is the build's. */
 function run(script: string, ...args: string[]): void {
@@ -22,7 +24,8 @@ const packageOf = (specifier: string): string => specifier.split('/', specifier.
 /** What the package depends on stays outside; what it does not depend on must not be imported. */
 const external = (specifier: string): boolean => {
   if (/^[./#]|^\0|^[A-Za-z]:/.test(specifier)) return false;
-  if (!isBuiltin(specifier) && !(packageOf(specifier) in dependencies)) throw new Error(`${specifier} is imported, but no dependency of the package`);
+  if (!isBuiltin(specifier) && !(packageOf(specifier) in dependencies))
+    throw new Error(`${specifier} is imported, but no dependency of the package`);
   return true;
 };
 
@@ -35,7 +38,19 @@ async function bundle(input: Record<string, string>, platform: RolldownOptions['
 /** Declarations of shared/, with the endings that they have in a package. */
 function declarations(): void {
   const types = join(dist, 'types');
-  run('node_modules/typescript/bin/tsc', '-p', 'shared', '--noEmit', 'false', '--declaration', '--emitDeclarationOnly', '--rootDir', 'shared', '--outDir', types);
+  run(
+    'node_modules/typescript/bin/tsc',
+    '-p',
+    'shared',
+    '--noEmit',
+    'false',
+    '--declaration',
+    '--emitDeclarationOnly',
+    '--rootDir',
+    'shared',
+    '--outDir',
+    types,
+  );
   for (const entry of readdirSync(types, { recursive: true, withFileTypes: true })) {
     if (!entry.isFile()) continue;
     const file = join(entry.parentPath, entry.name);
@@ -45,7 +60,8 @@ function declarations(): void {
 }
 
 mkdirSync(dist, { recursive: true });
-for (const stale of ['perch.js', 'client.js', 'client.d.ts', 'bridge', 'shared', 'types']) rmSync(join(dist, stale), { recursive: true, force: true });
+for (const stale of ['perch.js', 'client.js', 'client.d.ts', 'bridge', 'shared', 'types'])
+  rmSync(join(dist, stale), { recursive: true, force: true });
 // The app, where its sources have changed.
 run('bridge/setup.js', '--build');
 await bundle({ perch: 'bridge/cli/main.ts' }, 'node', 'bridge');

@@ -7,7 +7,8 @@ export const packageRoot = findRoot(import.meta.dirname);
 /** The built app, in either. */
 export const appDir = join(packageRoot, 'dist', 'app');
 
-export const packageVersion = (): string => z.object({ version: z.string() }).parse(JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8'))).version;
+export const packageVersion = (): string =>
+  z.object({ version: z.string() }).parse(JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8'))).version;
 
 function findRoot(from: string): string {
   if (existsSync(join(from, 'package.json'))) return from;

@@ -98,7 +98,11 @@ class SetupError extends Error {}
 function run(what, program, args, { cwd, capture = false, quiet = false, interactive = false, shell = false }) {
   return new Promise((resolve, reject) => {
     const since = Date.now();
-    const child = spawn(program, args, { cwd, shell, stdio: [interactive ? 'inherit' : 'ignore', capture || quiet ? 'pipe' : 2, quiet ? 'pipe' : 2] });
+    const child = spawn(program, args, {
+      cwd,
+      shell,
+      stdio: [interactive ? 'inherit' : 'ignore', capture || quiet ? 'pipe' : 2, quiet ? 'pipe' : 2],
+    });
     const still = setInterval(() => say(`  … still ${what} (${Math.round((Date.now() - since) / 1000)} s)`), 20_000);
     if (interactive) clearInterval(still);
     let output = '';
@@ -125,7 +129,8 @@ async function install(root) {
   if (npm !== undefined && /\.c?js$/.test(npm)) await run(what, process.execPath, [npm, ...args], { cwd: root });
   else await run(what, 'npm', args, { cwd: root, shell: process.platform === 'win32' });
   const { node, installedStamp, lock } = places(root);
-  if (!existsSync(node)) throw new SetupError('installing the dependencies left out the `node` package’s program: allow its install script and try again');
+  if (!existsSync(node))
+    throw new SetupError('installing the dependencies left out the `node` package’s program: allow its install script and try again');
   writeFileSync(installedStamp, hashOf(lock));
 }
 
@@ -142,7 +147,10 @@ async function build(root) {
     if (wanted === built) return markBuilt(root, sources);
   }
   say('Building the app (when its sources change; half a minute or so) …');
-  await run('building the app', node, [join(root, 'node_modules/vite/bin/vite.js'), 'build', '--logLevel', 'warn'], { cwd: root, quiet: true });
+  await run('building the app', node, [join(root, 'node_modules/vite/bin/vite.js'), 'build', '--logLevel', 'warn'], {
+    cwd: root,
+    quiet: true,
+  });
   markBuilt(root, sources);
 }
 

@@ -20,6 +20,11 @@ export const requirements: readonly Requirement[] = sections.flatMap(({ origin, 
  * A test that proves a requirement, or several at once: `verifies('chat.abort/keeps-partial', 'while a tool runs', async () => …)`.
  * Write the ids as literals: the coverage test reads them from the source. `timeout` in milliseconds.
  */
-export function verifies(ids: RequirementId | readonly RequirementId[], name: string, run: () => void | Promise<void>, timeout?: number): void {
+export function verifies(
+  ids: RequirementId | readonly RequirementId[],
+  name: string,
+  run: () => void | Promise<void>,
+  timeout?: number,
+): void {
   test(`${[ids].flat().join(', ')}: ${name}`, run, timeout);
 }

@@ -28,7 +28,13 @@ const vitest =
   (name: string, ...args: string[]) =>
   async (): Promise<Count> => {
     const report = join(scratch, `${name}.json`);
-    const code = await run('node_modules/vitest/vitest.mjs', ['run', '--reporter=default', '--reporter=json', `--outputFile.json=${report}`, ...args]);
+    const code = await run('node_modules/vitest/vitest.mjs', [
+      'run',
+      '--reporter=default',
+      '--reporter=json',
+      `--outputFile.json=${report}`,
+      ...args,
+    ]);
     return countVitest(readReport(report), code);
   };
 
@@ -46,7 +52,10 @@ const STEPS: [heading: string, run: () => Promise<Count>][] = [
   ['Types: the contract', command(tsc, '-p', 'shared')],
   ['Types: the gateway', command(tsc, '-p', 'web/gateway')],
   ['Types: the bridge and all tests', command(tsc, '-p', 'bridge')],
-  ['Types: the pages', command('node_modules/svelte-check/bin/svelte-check', '--tsconfig', './tsconfig.json', '--fail-on-warnings', '--output', 'human')],
+  [
+    'Types: the pages',
+    command('node_modules/svelte-check/bin/svelte-check', '--tsconfig', './tsconfig.json', '--fail-on-warnings', '--output', 'human'),
+  ],
   ['Lint', command('node_modules/eslint/bin/eslint.js', '.')],
   ['Unit tests', vitest('unit')],
   ['End to end', vitest('e2e', '--config', 'vitest.e2e.config.ts')],

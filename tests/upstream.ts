@@ -75,7 +75,9 @@ function wantsUsage(body: Record<string, unknown>): boolean {
 /** The whole of a well-behaved stream. */
 function wholeStream(model: string, body: Record<string, unknown>, pieces: readonly string[] = UPSTREAM_TEXT): string {
   const text = pieces.map((content) => chunk(model, { content })).join('');
-  return chunk(model, { role: 'assistant', content: '' }) + text + chunk(model, {}, 'stop') + (wantsUsage(body) ? usageChunk(model) : '') + DONE;
+  return (
+    chunk(model, { role: 'assistant', content: '' }) + text + chunk(model, {}, 'stop') + (wantsUsage(body) ? usageChunk(model) : '') + DONE
+  );
 }
 
 const json = (res: ServerResponse, status: number, value: unknown, headers: Record<string, string> = {}): void => {
@@ -152,7 +154,9 @@ const MODES: Record<string, (answer: Answer, argument: number) => Promise<void> 
     res.end();
   },
   html({ res }) {
-    res.writeHead(200, { 'content-type': 'text/html' }).end('<!doctype html><html><head><title>Router login</title></head><body>Hi</body></html>');
+    res
+      .writeHead(200, { 'content-type': 'text/html' })
+      .end('<!doctype html><html><head><title>Router login</title></head><body>Hi</body></html>');
   },
   empty({ res }) {
     sse(res);
@@ -197,13 +201,35 @@ const MODES: Record<string, (answer: Answer, argument: number) => Promise<void> 
   async tool({ model, body, res, send }) {
     const call = { id: 'call_1', type: 'function', function: { name: 'get_weather', arguments: '{"city":"Köln"}' } };
     if (body['stream'] !== true) {
-      const choices = [{ index: 0, message: { role: 'assistant', content: null, refusal: null, tool_calls: [call] }, logprobs: null, finish_reason: 'tool_calls' }];
+      const choices = [
+        {
+          index: 0,
+          message: { role: 'assistant', content: null, refusal: null, tool_calls: [call] },
+          logprobs: null,
+          finish_reason: 'tool_calls',
+        },
+      ];
       return json(res, 200, { id: ID, object: 'chat.completion', created: 1_700_000_000, model, choices, usage: UPSTREAM_USAGE });
     }
     sse(res);
     const part = (args: string, first = false): string =>
-      chunk(model, { tool_calls: [{ index: 0, ...(first ? { id: 'call_1', type: 'function' } : {}), function: { ...(first ? { name: 'get_weather' } : {}), arguments: args } }] });
-    await send(part('', true) + part('{"ci') + part('ty":"Köln"}') + chunk(model, {}, 'tool_calls') + DONE);
+      chunk(model, {
+        tool_calls: [
+          {
+            index: 0,
+            ...(first ? { id: 'call_1', type: 'function' } : {}),
+            function: { ...(first ? { name: 'get_weather' } : {}), arguments: args },
+          },
+        ],
+      });
+    await send(
+      chunk(model, { role: 'assistant', content: null }) +
+        part('', true) +
+        part('{"ci') +
+        part('ty":"Köln"}') +
+        chunk(model, {}, 'tool_calls') +
+        DONE,
+    );
     res.end();
   },
   /** Two calls, without index, whole, and a finish that does not tell of them. */
@@ -215,12 +241,21 @@ const MODES: Record<string, (answer: Answer, argument: number) => Promise<void> 
   },
   async 'tool-broken'({ model, res, send }) {
     sse(res);
-    await send(chunk(model, { tool_calls: [{ index: 0, id: 'c', function: { name: 'one', arguments: '{"a":' } }] }) + chunk(model, {}, 'tool_calls') + DONE);
+    await send(
+      chunk(model, { tool_calls: [{ index: 0, id: 'c', function: { name: 'one', arguments: '{"a":' } }] }) +
+        chunk(model, {}, 'tool_calls') +
+        DONE,
+    );
     res.end();
   },
   async reasoning({ model, res, send }) {
     sse(res);
-    await send(chunk(model, { content: null, reasoning_content: 'Hmm' }) + chunk(model, { reasoning: ' so' }) + chunk(model, { content: 'Yes' }, 'stop') + DONE);
+    await send(
+      chunk(model, { content: null, reasoning_content: 'Hmm' }) +
+        chunk(model, { reasoning: ' so' }) +
+        chunk(model, { content: 'Yes' }, 'stop') +
+        DONE,
+    );
     res.end();
   },
   /** One event of more than a megabyte. */
@@ -284,7 +319,14 @@ export async function startUpstream(options: UpstreamOptions = {}): Promise<Upst
 
   const answer = async (req: IncomingMessage, res: ServerResponse): Promise<void> => {
     const { promise: closed, resolve } = Promise.withResolvers<void>();
-    const record: UpstreamRequest = { method: req.method ?? '', path: req.url ?? '', headers: req.headers, body: undefined, hungUp: false, closed };
+    const record: UpstreamRequest = {
+      method: req.method ?? '',
+      path: req.url ?? '',
+      headers: req.headers,
+      body: undefined,
+      hungUp: false,
+      closed,
+    };
     res.on('close', () => {
       record.hungUp = !res.writableFinished;
       resolve();
@@ -294,12 +336,18 @@ export async function startUpstream(options: UpstreamOptions = {}): Promise<Upst
     requests.push(record);
     for (const wake of waiting.splice(0)) wake();
     if (options.apiKey && req.headers.authorization !== `Bearer ${options.apiKey}`) {
-      return json(res, 401, { error: { message: `Incorrect API key provided: ${req.headers.authorization ?? 'none'}`, code: 'invalid_api_key' } });
+      return json(res, 401, {
+        error: { message: `Incorrect API key provided: ${req.headers.authorization ?? 'none'}`, code: 'invalid_api_key' },
+      });
     }
     if (req.method === 'GET' && req.url === '/v1/models') {
-      return json(res, 200, { object: 'list', data: models.map((id) => ({ id, object: 'model', created: 1_700_000_000, owned_by: 'upstream' })) });
+      return json(res, 200, {
+        object: 'list',
+        data: models.map((id) => ({ id, object: 'model', created: 1_700_000_000, owned_by: 'upstream' })),
+      });
     }
-    if (req.method !== 'POST' || req.url !== '/v1/chat/completions' || !record.body) return json(res, 404, { error: { message: 'no such address' } });
+    if (req.method !== 'POST' || req.url !== '/v1/chat/completions' || !record.body)
+      return json(res, 404, { error: { message: 'no such address' } });
     const model = String(record.body['model']);
     const { run, argument } = modeOf(queue.shift() ?? model);
     const send = (text: string): Promise<void> =>

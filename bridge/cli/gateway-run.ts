@@ -27,7 +27,8 @@ export async function runGateway(options: GatewayOptions): Promise<void> {
   await using stack = new AsyncDisposableStack();
 
   const given = givenToken({ option: options.authToken, environment: process.env.PERCH_TOKEN }, log);
-  if (!existsSync(join(appDir, 'index.html'))) throw new CommandError('the app is not built: run `npm run build`, or start with `npm start`');
+  if (!existsSync(join(appDir, 'index.html')))
+    throw new CommandError('the app is not built: run `npm run build`, or start with `npm start`');
   const [{ startBridge }, home] = await Promise.all([import('../server/server.ts'), Home.open({ warn: log })]);
   const managed = options.host === 'tab' ? null : import('../headless/managed.ts');
   const executable = managed && (await browserOrExplain());
@@ -82,9 +83,11 @@ export async function runGateway(options: GatewayOptions): Promise<void> {
 
 async function browserOrExplain(): Promise<string> {
   const { ensureBrowser } = await import('../headless/install.ts');
-  return ensureBrowser({ interactive: Boolean(process.stdin.isTTY && process.stderr.isTTY && !process.env.CI), say: log }).catch((error: unknown) => {
-    throw new CommandError(lineOf(error), 1, { cause: error });
-  });
+  return ensureBrowser({ interactive: Boolean(process.stdin.isTTY && process.stderr.isTTY && !process.env.CI), say: log }).catch(
+    (error: unknown) => {
+      throw new CommandError(lineOf(error), 1, { cause: error });
+    },
+  );
 }
 
 /** Resolves at the first signal to end; a second one ends the process at once. */

@@ -24,12 +24,18 @@ async function newLink(port: number, token: string): Promise<string> {
     });
   } catch (error) {
     const timedOut = error instanceof Error && error.name === 'TimeoutError';
-    throw new CommandError(timedOut ? `what listens on port ${port} does not answer` : `no gateway runs on port ${port}: start it with \`perch gateway run\``, 1, {
-      cause: error,
-    });
+    throw new CommandError(
+      timedOut ? `what listens on port ${port} does not answer` : `no gateway runs on port ${port}: start it with \`perch gateway run\``,
+      1,
+      {
+        cause: error,
+      },
+    );
   }
-  if (response.status === 401) throw new CommandError(`the gateway on port ${port} has another token: is PERCH_HOME or PERCH_TOKEN the same as its own?`);
-  if (response.status === 429) throw new CommandError(`the gateway on port ${port} refuses for now, after too many wrong tokens: try again later`);
+  if (response.status === 401)
+    throw new CommandError(`the gateway on port ${port} has another token: is PERCH_HOME or PERCH_TOKEN the same as its own?`);
+  if (response.status === 429)
+    throw new CommandError(`the gateway on port ${port} refuses for now, after too many wrong tokens: try again later`);
   if (!response.ok) throw new CommandError(`what listens on port ${port} answered ${response.status}: it may not be Perch`);
   try {
     return answer.parse(await response.json()).url;

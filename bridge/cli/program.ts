@@ -16,7 +16,11 @@ export function makeProgram(): Command {
     .description('serve until a signal; prints the app’s address, the WebSocket address and the API')
     .addOption(portOption())
     .option('--bind <address>', 'address to listen on', '127.0.0.1')
-    .addOption(new Option('--host <kind>', 'who hosts: the managed Chromium, or the worker of an open tab').choices(['auto', 'tab', 'headless']).default('auto'))
+    .addOption(
+      new Option('--host <kind>', 'who hosts: the managed Chromium, or the worker of an open tab')
+        .choices(['auto', 'tab', 'headless'])
+        .default('auto'),
+    )
     .option('--auth-token <token>', 'the owner’s token (shows in the process list: PERCH_TOKEN or the token file are better)')
     .option('--expose', 'allow an address that is not loopback: the API alone, without the app')
     .action(async (options) => (await import('./gateway-run.ts')).runGateway(options));
@@ -29,7 +33,11 @@ export function makeProgram(): Command {
     .action(async (options) => (await import('./open.ts')).openLink(options));
 
   for (const command of [program, gateway, ...program.commands, ...gateway.commands]) {
-    command.exitOverride().showSuggestionAfterError(false).allowExcessArguments(false).configureOutput({ writeErr: () => {} });
+    command
+      .exitOverride()
+      .showSuggestionAfterError(false)
+      .allowExcessArguments(false)
+      .configureOutput({ writeErr: () => {} });
   }
   return program;
 }

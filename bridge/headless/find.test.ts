@@ -16,7 +16,9 @@ const machine = (platform: NodeJS.Platform, env: Machine['env'], programs: strin
 verifies('headless/which', 'the named one, else the system’s, else Playwright’s, else none', async () => {
   const env = { PATH: '/home/me/bin:/usr/bin' };
   const system = ['/usr/bin/google-chrome', '/usr/bin/chromium', '/opt/mine/chrome'];
-  expect(await findBrowser(machine('linux', { ...env, PERCH_CHROMIUM: '/opt/mine/chrome' }, system, '/pw/chrome'))).toBe('/opt/mine/chrome');
+  expect(await findBrowser(machine('linux', { ...env, PERCH_CHROMIUM: '/opt/mine/chrome' }, system, '/pw/chrome'))).toBe(
+    '/opt/mine/chrome',
+  );
   expect(await findBrowser(machine('linux', env, system, '/pw/chrome'))).toBe('/usr/bin/chromium');
   expect(await findBrowser(machine('linux', env, [], '/pw/chrome'))).toBe('/pw/chrome');
   expect(await findBrowser(machine('linux', env, []))).toBeNull();
@@ -29,8 +31,12 @@ test('a name that cannot be run is an error, not a reason to take another', asyn
 });
 
 test('macOS and Windows are searched where their browsers live', () => {
-  expect(systemBrowsers({ platform: 'darwin', env: { HOME: '/Users/me' } })).toContain('/Users/me/Applications/Google Chrome.app/Contents/MacOS/Google Chrome');
-  expect(systemBrowsers({ platform: 'win32', env: { PROGRAMFILES: 'C:\\Program Files', 'PROGRAMFILES(X86)': 'C:\\Program Files (x86)' } })).toEqual([
+  expect(systemBrowsers({ platform: 'darwin', env: { HOME: '/Users/me' } })).toContain(
+    '/Users/me/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
+  );
+  expect(
+    systemBrowsers({ platform: 'win32', env: { PROGRAMFILES: 'C:\\Program Files', 'PROGRAMFILES(X86)': 'C:\\Program Files (x86)' } }),
+  ).toEqual([
     'C:\\Program Files\\Google\\Chrome\\Application\\chrome.exe',
     'C:\\Program Files (x86)\\Google\\Chrome\\Application\\chrome.exe',
     'C:\\Program Files\\Chromium\\Application\\chrome.exe',

@@ -16,8 +16,16 @@ export class NoBrowser extends Error {
 }
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome', 'microsoft-edge-stable', 'microsoft-edge'];
-const MAC_APPS = ['Google Chrome.app/Contents/MacOS/Google Chrome', 'Chromium.app/Contents/MacOS/Chromium', 'Microsoft Edge.app/Contents/MacOS/Microsoft Edge'];
-const WINDOWS_APPS = ['Google\\Chrome\\Application\\chrome.exe', 'Chromium\\Application\\chrome.exe', 'Microsoft\\Edge\\Application\\msedge.exe'];
+const MAC_APPS = [
+  'Google Chrome.app/Contents/MacOS/Google Chrome',
+  'Chromium.app/Contents/MacOS/Chromium',
+  'Microsoft Edge.app/Contents/MacOS/Microsoft Edge',
+];
+const WINDOWS_APPS = [
+  'Google\\Chrome\\Application\\chrome.exe',
+  'Chromium\\Application\\chrome.exe',
+  'Microsoft\\Edge\\Application\\msedge.exe',
+];
 
 /** Where system browsers live on a platform, the preferred first. */
 export function systemBrowsers({ platform, env }: Pick<Machine, 'platform' | 'env'>): string[] {
@@ -29,8 +37,19 @@ export function systemBrowsers({ platform, env }: Pick<Machine, 'platform' | 'en
     const folders = [env.PROGRAMFILES, env['PROGRAMFILES(X86)'], env.LOCALAPPDATA].filter((folder) => folder !== undefined);
     return WINDOWS_APPS.flatMap((app) => folders.map((folder) => `${folder}\\${app}`));
   }
-  const folders = [...new Set([...(env.PATH ?? '').split(delimiter).filter((folder) => folder.startsWith('/')), '/usr/bin', '/usr/local/bin', '/snap/bin'])];
-  return [...NAMES.flatMap((name) => folders.map((folder) => `${folder}/${name}`)), '/opt/google/chrome/chrome', '/opt/microsoft/msedge/msedge'];
+  const folders = [
+    ...new Set([
+      ...(env.PATH ?? '').split(delimiter).filter((folder) => folder.startsWith('/')),
+      '/usr/bin',
+      '/usr/local/bin',
+      '/snap/bin',
+    ]),
+  ];
+  return [
+    ...NAMES.flatMap((name) => folders.map((folder) => `${folder}/${name}`)),
+    '/opt/google/chrome/chrome',
+    '/opt/microsoft/msedge/msedge',
+  ];
 }
 
 /**

@@ -12,7 +12,15 @@ export interface InstallPlan {
 }
 
 /** How a Chromium gets onto a machine: as root on Debian and its kin by the package, else Playwright's own (issue 2, part 6). */
-export function installPlan({ platform, uid, debian }: { platform: NodeJS.Platform; uid: number | undefined; debian: boolean }): InstallPlan {
+export function installPlan({
+  platform,
+  uid,
+  debian,
+}: {
+  platform: NodeJS.Platform;
+  uid: number | undefined;
+  debian: boolean;
+}): InstallPlan {
   if (platform === 'linux' && debian && uid === 0) {
     return {
       what: 'Debian’s chromium package',
@@ -22,7 +30,10 @@ export function installPlan({ platform, uid, debian }: { platform: NodeJS.Platfo
       ],
     };
   }
-  return { what: 'Playwright’s Chromium (about 180 MB, for you alone)', commands: [[process.execPath, playwrightCli(), 'install', 'chromium', '--no-shell']] };
+  return {
+    what: 'Playwright’s Chromium (about 180 MB, for you alone)',
+    commands: [[process.execPath, playwrightCli(), 'install', 'chromium', '--no-shell']],
+  };
 }
 
 export interface EnsureOptions {
@@ -70,7 +81,13 @@ function run(command: string[]): Promise<void> {
     const child = spawn(program, args, { stdio: ['ignore', 2, 2], env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' } });
     child.once('error', (error) => fail(new NoBrowser(`${program}: ${error.message}`)));
     child.once('exit', (code, signal) =>
-      code === 0 ? done() : fail(new NoBrowser(`${command.join(' ')} failed (${signal ?? `exit ${code}`}): install a Chromium yourself, or name one in PERCH_CHROMIUM`)),
+      code === 0
+        ? done()
+        : fail(
+            new NoBrowser(
+              `${command.join(' ')} failed (${signal ?? `exit ${code}`}): install a Chromium yourself, or name one in PERCH_CHROMIUM`,
+            ),
+          ),
     );
   });
 }

@@ -43,39 +43,54 @@ describe.runIf(process.platform === 'linux')('the managed Chromium', () => {
   const processes = (kind?: string): { pid: number; args: string[] }[] =>
     processesNaming(folder).filter(({ args }) => kind === undefined || args.includes(`--type=${kind}`));
 
-  verifies(['headless/credential', 'secrets/argv-and-logs'], 'it attaches under a strict policy, its secret in no argument and no log', async () => {
-    managed = await ManagedChromium.start(options());
-    expect(await standIn.attachments(1)).toEqual([{ id: 'headless', secret: SECRET }]);
-    const running = processes();
-    expect(running.length).toBeGreaterThan(1);
-    expect(running.flatMap(({ args }) => args).filter((arg) => arg.includes(SECRET) || arg.includes('--remote-debugging-port'))).toEqual([]);
-    expect(lines.join('\n')).not.toContain(SECRET);
-    await managed.close();
-    expect(processes()).toEqual([]);
-  });
+  verifies(
+    ['headless/credential', 'secrets/argv-and-logs'],
+    'it attaches under a strict policy, its secret in no argument and no log',
+    async () => {
+      managed = await ManagedChromium.start(options());
+      expect(await standIn.attachments(1)).toEqual([{ id: 'headless', secret: SECRET }]);
+      const running = processes();
+      expect(running.length).toBeGreaterThan(1);
+      expect(running.flatMap(({ args }) => args).filter((arg) => arg.includes(SECRET) || arg.includes('--remote-debugging-port'))).toEqual(
+        [],
+      );
+      expect(lines.join('\n')).not.toContain(SECRET);
+      await managed.close();
+      expect(processes()).toEqual([]);
+    },
+  );
 
-  verifies('headless/restarts', 'when the page reloads, crashes, and when the browser dies, the host attaches again', async () => {
-    standIn.answers.push('reload');
-    managed = await ManagedChromium.start(options());
-    await standIn.attachments(2);
+  verifies(
+    'headless/restarts',
+    'when the page reloads, crashes, and when the browser dies, the host attaches again',
+    async () => {
+      standIn.answers.push('reload');
+      managed = await ManagedChromium.start(options());
+      await standIn.attachments(2);
 
-    for (const { pid } of processes('renderer')) process.kill(pid, 'SIGKILL');
-    await standIn.attachments(3);
-    expect(lines.join('\n')).toContain('the host page crashed');
+      for (const { pid } of processes('renderer')) process.kill(pid, 'SIGKILL');
+      await standIn.attachments(3);
+      expect(lines.join('\n')).toContain('the host page crashed');
 
-    const browser = profileHolder(join(folder, 'profile'));
-    process.kill(browser?.pid ?? 0, 'SIGKILL');
-    await standIn.attachments(4);
-    expect(profileHolder(join(folder, 'profile'))?.pid).not.toBe(browser?.pid);
+      const browser = profileHolder(join(folder, 'profile'));
+      process.kill(browser?.pid ?? 0, 'SIGKILL');
+      await standIn.attachments(4);
+      expect(profileHolder(join(folder, 'profile'))?.pid).not.toBe(browser?.pid);
 
-    await managed.restart('the host does not answer');
-    await standIn.attachments(5);
-  }, 40_000);
+      await managed.restart('the host does not answer');
+      await standIn.attachments(5);
+    },
+    40_000,
+  );
 
   verifies('headless/gone', 'after a SIGKILL of its parent no process of it is left', async () => {
-    const parent = spawn(process.execPath, [join(import.meta.dirname, 'tests/parent.ts'), executable, join(folder, 'profile'), standIn.origin], {
-      stdio: 'ignore',
-    });
+    const parent = spawn(
+      process.execPath,
+      [join(import.meta.dirname, 'tests/parent.ts'), executable, join(folder, 'profile'), standIn.origin],
+      {
+        stdio: 'ignore',
+      },
+    );
     await standIn.attachments(1);
     expect(processes().length).toBeGreaterThan(2);
     parent.kill('SIGKILL');
@@ -86,7 +101,9 @@ describe.runIf(process.platform === 'linux')('the managed Chromium', () => {
     managed = await ManagedChromium.start(options());
     await standIn.attachments(1);
     const holder = profileHolder(join(folder, 'profile'));
-    await expect(ManagedChromium.start(options({ patience: 100 }))).rejects.toThrow(`in use by another gateway (its browser is process ${holder?.pid})`);
+    await expect(ManagedChromium.start(options({ patience: 100 }))).rejects.toThrow(
+      `in use by another gateway (its browser is process ${holder?.pid})`,
+    );
     expect(profileHolder(join(folder, 'profile'))?.pid).toBe(holder?.pid);
   });
 

@@ -81,7 +81,11 @@ export class ManagedChromium {
   async #launch(): Promise<BrowserContext> {
     const { executable, profile, log, patience = 5000 } = this.#options;
     // Looked up beside each other, for a quick start: Playwright takes as long to load as the browser to say its version.
-    const [{ chromium }, major] = await Promise.all([import('playwright'), majorVersion(executable), awaitProfile(profile, patience, sleep)]);
+    const [{ chromium }, major] = await Promise.all([
+      import('playwright'),
+      majorVersion(executable),
+      awaitProfile(profile, patience, sleep),
+    ]);
     const aside = prepareProfile(profile, major);
     if (aside !== null) log(`the browser is older than its profile: a fresh profile is used, the earlier one is kept in ${aside}`);
     const { PERCH_TOKEN: _, ...inherited } = process.env;
@@ -138,7 +142,8 @@ export class ManagedChromium {
     while (tries < PAGE_TRIES) {
       const since = performance.now();
       const stale = context.pages();
-      const page = stale.length === 1 && stale[0]?.url() === 'about:blank' ? stale[0] : await Promise.race([context.newPage(), gone.then(() => null)]);
+      const page =
+        stale.length === 1 && stale[0]?.url() === 'about:blank' ? stale[0] : await Promise.race([context.newPage(), gone.then(() => null)]);
       if (page === null) return;
       // A crashed page cannot be loaded again, only replaced.
       for (const old of stale) if (old !== page) old.close().catch(() => {});
@@ -186,7 +191,10 @@ export class ManagedChromium {
   /** Asks the browser to go, and kills its process group where it does not. */
   async #end(context: BrowserContext): Promise<void> {
     const done = new AbortController();
-    const closed = context.close().then(() => true, () => true);
+    const closed = context.close().then(
+      () => true,
+      () => true,
+    );
     const inTime = await Promise.race([closed, sleep(CLOSE_MS, false, { signal: done.signal }).catch(() => true)]);
     done.abort();
     if (inTime) return;
@@ -210,6 +218,8 @@ const messageOf = (error: unknown): string => (error instanceof Error ? error.me
 /** The first line of Playwright's reports that says something; the browser's own complaint where there is one. */
 function reasonOf(error: unknown): string {
   const lines = messageOf(error).split('\n');
-  const complaint = lines.find((line) => /ERROR|FATAL|cannot open shared object|error while loading|No usable sandbox/i.test(line) && !/dbus|gcm|gpu/i.test(line));
+  const complaint = lines.find(
+    (line) => /ERROR|FATAL|cannot open shared object|error while loading|No usable sandbox/i.test(line) && !/dbus|gcm|gpu/i.test(line),
+  );
   return (complaint ?? lines[0] ?? '').replace(/^.*(\[err\]|page\.\w+:|browserType\.\w+:)\s*/, '').slice(0, 300);
 }

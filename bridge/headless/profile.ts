@@ -89,7 +89,9 @@ export async function awaitProfile(folder: string, patienceMs: number, sleep: (m
     const holder = profileHolder(folder);
     if (holder === null) return;
     if (holder.host !== hostname()) {
-      throw new ProfileInUse(`the browser profile ${folder} is in use on the machine ${holder.host}; if that is gone, delete ${holder.file}`);
+      throw new ProfileInUse(
+        `the browser profile ${folder} is in use on the machine ${holder.host}; if that is gone, delete ${holder.file}`,
+      );
     }
     if (performance.now() >= deadline) {
       throw new ProfileInUse(

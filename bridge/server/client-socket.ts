@@ -98,7 +98,10 @@ export class ClientSocket {
     if (this.#stream) return this.#forward(this.#stream, data, isBinary);
     if (this.#early) return void this.#early.push([data, isBinary]);
     const first = readFirstFrame(data, isBinary);
-    if (first.connect) return void this.#connect(first.connect);
+    if (first.connect) {
+      this.#connect(first.connect).catch(() => this.close(CLOSE.internal, 'the bridge failed'));
+      return;
+    }
     if (first.error) this.#fail(first.error.id, first.error.shape);
     if (first.close) this.close(first.close.code, first.close.reason);
   }

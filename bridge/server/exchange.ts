@@ -68,7 +68,13 @@ export function exchange(
       return fail(502, 'the gateway gave no valid answer');
     }
     const headers = Object.entries(head.headers).filter(([name]) => !HOP_BY_HOP.has(name.toLowerCase()));
-    response.writeHead(head.status, Object.fromEntries(headers));
+    try {
+      response.writeHead(head.status, Object.fromEntries(headers));
+    } catch {
+      // A header that HTTP cannot carry. What is thrown from here would close the whole link.
+      stream.reset(CLOSE.protocolError, 'the answer has a header that cannot be sent');
+      return fail(502, 'the gateway gave no valid answer');
+    }
     // Not at once: a body that came along shares the packet.
     process.nextTick(() => response.flushHeaders());
   };
@@ -88,10 +94,10 @@ export function exchange(
       response.end();
       if (!request.complete) discard(request);
     },
-    reset(_code, reason) {
+    reset(code, reason) {
       if (ended) return;
       if (!isCurrent(mux)) return fail(503, 'the gateway is restarting', { 'retry-after': '1' });
-      if (_code === CLOSE.noGateway) return fail(503, reason || 'the gateway is busy', { 'retry-after': '1' });
+      if (code === CLOSE.noGateway) return fail(503, reason || 'the gateway is busy', { 'retry-after': '1' });
       fail(500, 'the gateway failed to answer');
     },
     drain: () => request.resume(),

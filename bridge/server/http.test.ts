@@ -2,7 +2,9 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
+import type { Stream } from '#shared/link/stream.ts';
 import { startTestBridge } from './tests/bridge.ts';
+import { TestClient } from './tests/client.ts';
 
 const encoder = new TextEncoder();
 
@@ -166,6 +168,29 @@ describe('/v1', () => {
       '1',
       'unavailable',
     ]);
+  });
+
+  it.each<[string, (stream: Stream) => void]>([
+    ['no answer', (stream) => stream.end()],
+    ['a body without a head', (stream) => stream.send(new Uint8Array(10), { fin: false, bulk: true })],
+    ['a head that is no JSON', (stream) => stream.send('{')],
+    ['a head without a status', (stream) => stream.send('{"headers":{}}')],
+    ['a status that HTTP does not have', (stream) => stream.send('{"status":99,"headers":{}}')],
+    ['a header that HTTP cannot carry', (stream) => stream.send('{"status":200,"headers":{"x":"a\\r\\nset-cookie: b"}}')],
+    ['a header name that HTTP cannot carry', (stream) => stream.send('{"status":200,"headers":{"x y":"z"}}')],
+    ['an endless head', (stream) => stream.send(`{"status":200,"headers":{"x":"${'y'.repeat(300_000)}"}}`)],
+  ])('says 502 where the host gives %s, and goes on with the others', async (_name, answer) => {
+    await using gateway = await startTestBridge();
+    await gateway.attach({
+      rawHttp(stream) {
+        stream.receive({ data: () => {}, end: () => {}, reset: () => {} });
+        answer(stream);
+      },
+    });
+    const client = await TestClient.connect(gateway.url, gateway.token);
+    const failed = await gateway.http('/v1/x');
+    expect([failed.status, await failed.json()]).toEqual([502, { error: { message: expect.any(String), type: 'api_error' } }]);
+    expect(await client.call('echo', { a: 1 })).toMatchObject({ payload: { a: 1 } });
   });
 
   it('without a host: 503 at once; with one that starts: when it is there', async () => {

@@ -1,3 +1,4 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Admission } from './admission.ts';
 import { type Auth, bearerOf } from './auth.ts';
@@ -15,6 +16,7 @@ export interface HttpDeps {
   /** Exchanges under way, and how many there may be: more are turned away at once. */
   exchanges: Gauge;
   maxExchanges: number;
+  log(line: string): void;
 }
 
 /** Headers of the caller that the host sees. */
@@ -22,11 +24,8 @@ const PASSED_ON = ['content-type', 'accept', 'user-agent', 'x-perch-session', 'x
 const CORS_METHODS = 'GET, POST, PUT, PATCH, DELETE';
 
 /** `/v1`: admission of the caller, then the exchange goes to the host (decisions, "HTTP"). */
-export function httpRoutes(app: FastifyInstance, { admission, auth, lease, timing, exchanges, maxExchanges }: HttpDeps): void {
-  const serve = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
-    reply.hijack();
-    const { raw: incoming } = request;
-    const { raw: response } = reply;
+export function httpRoutes(app: FastifyInstance, { admission, auth, lease, timing, exchanges, maxExchanges, log }: HttpDeps): void {
+  const serve = async (incoming: IncomingMessage, response: ServerResponse): Promise<void> => {
     const refuse = (status: number, message: string, headers?: Record<string, string>): void => {
       sendError(response, status, message, headers);
       discard(incoming);
@@ -75,7 +74,15 @@ export function httpRoutes(app: FastifyInstance, { admission, auth, lease, timin
       if (typeof asked === 'string' && /^[\w\-, ]{1,1000}$/.test(asked)) reply.header('access-control-allow-headers', asked);
       return reply.code(204).send();
     });
-    scope.all('/v1', serve);
-    scope.all('/v1/*', serve);
+    const handler = (request: FastifyRequest, reply: FastifyReply): void => {
+      reply.hijack();
+      serve(request.raw, reply.raw).catch((error: unknown) => {
+        log(`${request.method} ${request.url.replace(/\?.*/, '')} failed: ${error instanceof Error ? error.message : String(error)}`);
+        if (reply.raw.headersSent) reply.raw.destroy();
+        else sendError(reply.raw, 500, 'the bridge failed');
+      });
+    };
+    scope.all('/v1', handler);
+    scope.all('/v1/*', handler);
   });
 }

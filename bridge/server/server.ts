@@ -143,7 +143,7 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
   };
   try {
     const exchanges = new Gauge();
-    httpRoutes(app, { admission: door, auth, lease, timing, exchanges, maxExchanges: LIMITS.maxConnections });
+    httpRoutes(app, { admission: door, auth, lease, timing, exchanges, maxExchanges: LIMITS.maxConnections, log });
     linkRoutes(app, { home, admission: door, auth, codes, log });
     app.get('/health', async (_request, reply) => {
       reply.header('cache-control', 'no-store');
@@ -177,7 +177,10 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
         const leave = uplinkGauge.enter();
         uplinks.add(socket);
         socket.on('close', () => (uplinks.delete(socket), leave()));
-        void serveUplink(socket, origin, uplinkDeps);
+        serveUplink(socket, origin, uplinkDeps).catch((error: unknown) => {
+          log(`a host could not attach: ${error instanceof Error ? error.message : String(error)}`);
+          socket.close(CLOSE.internal, 'the bridge failed');
+        });
       },
     });
     // Exposed at one address only, the app and its host still need the loopback one.

@@ -85,11 +85,10 @@ async function attach(socket: WebSocket, kind: 'tab' | 'headless', { lease, timi
   const mux = new Mux(link, { side: 'acceptor', hello, onstream, schedule: setImmediate });
   const timer = setTimeout(() => mux.close(CLOSE.policy, 'no hello came in time'), timing.handshakeMs);
   try {
-    const theirs = await mux.ready;
+    const theirs = await mux.ready.catch(() => undefined);
+    if (!theirs) return log('a host left before it said hello');
     log(`a host is attached (${kind}, build ${theirs.build})`);
     lease.attach(mux, kind);
-  } catch {
-    log('a host left before it said hello');
   } finally {
     clearTimeout(timer);
   }

@@ -1,5 +1,8 @@
 import type { Link, LinkEvents } from '../link/link.ts';
 
+/** Each WebSocket has event types of its own, all with these members; a method's parameters are compared both ways. */
+type Handler<E> = { handle(event: E): void }['handle'];
+
 /** The part of a WebSocket that both browsers and the `ws` package have. */
 interface Socket {
   binaryType: string;
@@ -7,9 +10,9 @@ interface Socket {
   readonly bufferedAmount: number;
   send(data: string | Uint8Array<ArrayBuffer>): void;
   close(code?: number, reason?: string): void;
-  onmessage: ((event: { data: unknown }) => void) | null;
-  onclose: ((event: { code: number; reason: string }) => void) | null;
-  onerror: ((event: unknown) => void) | null;
+  onmessage: Handler<{ data: unknown }> | null;
+  onclose: Handler<{ code: number; reason: string }> | null;
+  onerror: Handler<unknown> | null;
 }
 
 const OPEN = 1;

@@ -1,4 +1,4 @@
-import { CLOSE } from '../rpc/frames.ts';
+import { CLOSE } from '../rpc/limits.ts';
 
 /** What the holder of one end of a link hears. Set once, before the first message can arrive. */
 export interface LinkEvents<M> {

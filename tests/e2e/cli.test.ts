@@ -51,7 +51,10 @@ verifies(['cli/errors', 'admission/bind'], 'what cannot be done is one line and 
       expect(stderr.trimEnd().split('\n')).toEqual([expect.stringMatching(says)]);
     }
     const { code, stderr } = await failure(['gateway', 'run', '--port', '0'], { PERCH_HOME: home, PERCH_CHROMIUM: '/no/such/browser' });
-    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringMatching(/^perch: PERCH_CHROMIUM names \/no\/such\/browser[^\n]*\n$/) });
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: expect.stringMatching(/^perch: PERCH_CHROMIUM names \/no\/such\/browser[^\n]*\n$/),
+    });
   } finally {
     rmSync(home, { recursive: true });
   }
@@ -69,20 +72,27 @@ verifies('bridge/port-taken', 'the error names who holds the port', async () => 
   if (process.platform === 'linux') expect(stderr).toContain(String(process.pid));
 });
 
-verifies(['cli/three-lines', 'headless/serves', 'bridge/closes'], 'the three lines are printed when it serves, the `curl` works when pasted, and a signal ends it well', async () => {
-  await using gateway = await startPerch();
-  expect(gateway.output.stdout.trimEnd().split('\n')).toHaveLength(3);
-  expect(gateway.wsUrl).toBe(`${gateway.url.replace('http', 'ws')}/ws`);
-  expect(gateway.linkUrl).toMatch(/\/#link=[\w-]{20,}$/);
-  const { stdout } = await promisify(execFile)('sh', ['-c', `${gateway.curl} --silent --show-error --max-time 20`]);
-  expect(JSON.parse(stdout)).toMatchObject({ object: 'chat.completion', choices: [{ message: { role: 'assistant', content: expect.stringMatching(/\S/) } }] });
+verifies(
+  ['cli/three-lines', 'headless/serves', 'bridge/closes'],
+  'the three lines are printed when it serves, the `curl` works when pasted, and a signal ends it well',
+  async () => {
+    await using gateway = await startPerch();
+    expect(gateway.output.stdout.trimEnd().split('\n')).toHaveLength(3);
+    expect(gateway.wsUrl).toBe(`${gateway.url.replace('http', 'ws')}/ws`);
+    expect(gateway.linkUrl).toMatch(/\/#link=[\w-]{20,}$/);
+    const { stdout } = await promisify(execFile)('sh', ['-c', `${gateway.curl} --silent --show-error --max-time 20`]);
+    expect(JSON.parse(stdout)).toMatchObject({
+      object: 'chat.completion',
+      choices: [{ message: { role: 'assistant', content: expect.stringMatching(/\S/) } }],
+    });
 
-  const started = performance.now();
-  expect(await gateway.kill('SIGTERM')).toBe(0);
-  expect(performance.now() - started).toBeLessThan(3500);
-  expect(gateway.output.stdout.trimEnd().split('\n')).toHaveLength(3);
-  if (process.platform === 'linux') await until(() => processesNaming(gateway.home).length === 0);
-});
+    const started = performance.now();
+    expect(await gateway.kill('SIGTERM')).toBe(0);
+    expect(performance.now() - started).toBeLessThan(3500);
+    expect(gateway.output.stdout.trimEnd().split('\n')).toHaveLength(3);
+    if (process.platform === 'linux') await until(() => processesNaming(gateway.home).length === 0);
+  },
+);
 
 verifies(['cli/open', 'token/file'], '`perch open` prints a new link each time; the token file is the owner’s alone', async () => {
   await using gateway = await startPerch({ host: 'tab' });
@@ -103,35 +113,43 @@ test('a token that is given works, warns where it shows, and is kept for `perch 
   expect(readFileSync(kept, 'utf8').trim()).toBe(token);
   expect(gateway.curl).toContain(kept);
   expect(await gateway.open()).toContain('#link=');
-  const status = async (bearer: string): Promise<number> => (await fetch(`${gateway.url}/link/code`, { method: 'POST', headers: { authorization: `Bearer ${bearer}` } })).status;
+  const status = async (bearer: string): Promise<number> =>
+    (await fetch(`${gateway.url}/link/code`, { method: 'POST', headers: { authorization: `Bearer ${bearer}` } })).status;
   expect(await status(token)).toBe(200);
   expect(await status('x'.repeat(39))).toBe(401);
   await gateway.kill('SIGTERM');
   expect(existsSync(kept)).toBe(false);
 });
 
-verifies(['bridge/killed', 'headless/gone', 'storage/acknowledged-is-durable'], 'killed outright, its client is told, no process is left, and it serves again with all that was acknowledged', async () => {
-  await using gateway = await startPerch();
-  const { url } = gateway;
-  const client = await gateway.client();
-  await client.call('chat.send', { message: 'remember the heron', sessionId: 'kept' });
-  await gateway.kill('SIGKILL');
-  await client.closed;
-  if (process.platform === 'linux') await until(() => processesNaming(gateway.home).length === 0);
+verifies(
+  ['bridge/killed', 'headless/gone', 'storage/acknowledged-is-durable'],
+  'killed outright, its client is told, no process is left, and it serves again with all that was acknowledged',
+  async () => {
+    await using gateway = await startPerch();
+    const { url } = gateway;
+    const client = await gateway.client();
+    await client.call('chat.send', { message: 'remember the heron', sessionId: 'kept' });
+    await gateway.kill('SIGKILL');
+    await client.closed;
+    if (process.platform === 'linux') await until(() => processesNaming(gateway.home).length === 0);
 
-  await gateway.restart();
-  expect(gateway.url).toBe(url);
-  const again = await gateway.client();
-  const { messages } = await again.call('chat.history', { sessionId: 'kept' });
-  again.close();
-  expect(messages.map(({ role }) => role)).toEqual(['user', 'assistant']);
-  expect(messages[0]?.content).toBe('remember the heron');
-});
+    await gateway.restart();
+    expect(gateway.url).toBe(url);
+    const again = await gateway.client();
+    const { messages } = await again.call('chat.history', { sessionId: 'kept' });
+    again.close();
+    expect(messages.map(({ role }) => role)).toEqual(['user', 'assistant']);
+    expect(messages[0]?.content).toBe('remember the heron');
+  },
+);
 
 verifies('secrets/argv-and-logs', 'no token, code or credential is in an argument or on standard error', async () => {
   await using gateway = await startPerch();
   const code = gateway.linkUrl.split('=').at(-1) ?? '';
-  const args = process.platform === 'linux' ? processesNaming(gateway.home).flatMap((process) => process.args) : [execFileSync('ps', ['-axo', 'args'], { encoding: 'utf8' })];
+  const args =
+    process.platform === 'linux'
+      ? processesNaming(gateway.home).flatMap((process) => process.args)
+      : [execFileSync('ps', ['-axo', 'args'], { encoding: 'utf8' })];
   for (const secret of [gateway.token, code]) {
     expect(args.filter((arg) => arg.includes(secret))).toEqual([]);
     expect(gateway.output.stderr).not.toContain(secret);

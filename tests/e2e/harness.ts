@@ -118,7 +118,11 @@ interface Run {
   curl: string;
 }
 
-async function serve({ host = 'auto', args = [], env = {}, command = [process.execPath, MAIN] }: PerchOptions, home: string, port: number): Promise<Run> {
+async function serve(
+  { host = 'auto', args = [], env = {}, command = [process.execPath, MAIN] }: PerchOptions,
+  home: string,
+  port: number,
+): Promise<Run> {
   const [program, ...first] = command;
   const child = spawn(program, [...first, 'gateway', 'run', '--port', String(port), '--host', host, ...args], {
     env: cleanEnvironment({ ...env, PERCH_HOME: home }),
@@ -127,7 +131,9 @@ async function serve({ host = 'auto', args = [], env = {}, command = [process.ex
   const output = { stdout: '', stderr: '' };
   const ended = new Promise<never>((_, fail) => {
     child.once('error', fail);
-    child.once('close', (code, signal) => fail(new Error(`the gateway ended (${signal ?? code}) before it served:\n${output.stderr}${output.stdout}`)));
+    child.once('close', (code, signal) =>
+      fail(new Error(`the gateway ended (${signal ?? code}) before it served:\n${output.stderr}${output.stdout}`)),
+    );
   });
   ended.catch(() => {});
   child.stderr.on('data', (chunk: Buffer) => (output.stderr += chunk.toString()));
@@ -156,7 +162,12 @@ export function perch(args: readonly string[], env: Readonly<Record<string, stri
 }
 
 /** This environment without what would steer the gateway from outside. */
-const cleanEnvironment = (env: Readonly<Record<string, string>>): NodeJS.ProcessEnv => ({ ...process.env, PERCH_TOKEN: undefined, PERCH_DEBUG: undefined, ...env });
+const cleanEnvironment = (env: Readonly<Record<string, string>>): NodeJS.ProcessEnv => ({
+  ...process.env,
+  PERCH_TOKEN: undefined,
+  PERCH_DEBUG: undefined,
+  ...env,
+});
 
 const headersOf = ({ headers }: RequestInit): Record<string, string> => Object.fromEntries(new Headers(headers));
 

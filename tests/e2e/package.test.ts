@@ -22,7 +22,11 @@ beforeAll(() => {
   execFileSync(process.execPath, [join(root, 'bridge/build.ts')], { cwd: root, stdio: ['ignore', 'ignore', 'inherit'] });
   const packed = execFileSync('npm', ['pack', '--silent', '--pack-destination', elsewhere], { cwd: root, shell, encoding: 'utf8' }).trim();
   writeFileSync(join(elsewhere, 'package.json'), JSON.stringify({ name: 'elsewhere', private: true, type: 'module' }));
-  execFileSync('npm', ['install', '--prefer-offline', ...quiet, join(elsewhere, packed)], { cwd: elsewhere, shell, stdio: ['ignore', 'ignore', 'inherit'] });
+  execFileSync('npm', ['install', '--prefer-offline', ...quiet, join(elsewhere, packed)], {
+    cwd: elsewhere,
+    shell,
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
 }, 240_000);
 afterAll(() => rmSync(elsewhere, { recursive: true, force: true }));
 
@@ -31,7 +35,10 @@ const run = (program: string, args: string[]): string => execFileSync(program, a
 verifies('package/installs', 'its `perch` runs, serves the app, and answers', async () => {
   const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
   expect(run(command, ['--version']).trim()).toBe(version);
-  await using gateway = await startPerch({ host: 'tab', command: shell ? [process.execPath, join(installed, 'dist/perch.js')] : [command] });
+  await using gateway = await startPerch({
+    host: 'tab',
+    command: shell ? [process.execPath, join(installed, 'dist/perch.js')] : [command],
+  });
   const health: unknown = await (await fetch(`${gateway.url}/health`)).json();
   expect(health).toMatchObject({ status: 'no-host', version, mode: 'tab' });
   const page = await fetch(gateway.url, { headers: { accept: 'text/html' } });
@@ -40,11 +47,14 @@ verifies('package/installs', 'its `perch` runs, serves the app, and answers', as
 });
 
 verifies('package/installs', '`perch/client` can be imported and is typed', () => {
-  writeFileSync(join(elsewhere, 'use.js'), "import { GatewayClient, memoryPair } from 'perch/client';\nconsole.log(typeof GatewayClient, typeof memoryPair);\n");
+  writeFileSync(
+    join(elsewhere, 'use.js'),
+    "import { GatewayClient, memoryPair } from 'perch/client';\nconsole.log(typeof GatewayClient, typeof memoryPair);\n",
+  );
   expect(run(process.execPath, ['use.js']).trim()).toBe('function function');
   writeFileSync(
     join(elsewhere, 'use.ts'),
-    "import { GatewayClient, type Link } from 'perch/client';\nexport const link: Link<string> | null = null;\nexport const wrong: number = GatewayClient;\n",
+    "import { GatewayClient, type Link, socketLink } from 'perch/client';\nexport const link: Link<string> = socketLink(new WebSocket('ws://localhost'));\nexport const wrong: number = GatewayClient;\n",
   );
   const tsc = join(root, 'node_modules/typescript/bin/tsc');
   const options = ['--noEmit', '--strict', '--module', 'nodenext', '--target', 'es2024', '--lib', 'es2024,esnext.disposable,dom', 'use.ts'];

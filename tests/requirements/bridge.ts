@@ -17,7 +17,8 @@ export const bridge = [
     'http/no-host': 'No host: 503 `unavailable` with Retry-After within 1 s.',
     'http/body-limit': 'A body over 20 MB is 413.',
     'http/hang-up': 'A caller that hangs up ends the work behind its request.',
-    'http.chat/agent-and-direct': '`perch/<agentId>` runs the agent; `<provider>/<model_id>` goes straight to the model with every parameter; an unknown one is 404 `model_not_found`.',
+    'http.chat/agent-and-direct':
+      '`perch/<agentId>` runs the agent; `<provider>/<model_id>` goes straight to the model with every parameter; an unknown one is 404 `model_not_found`.',
     'http.chat/stream-error': 'An error after the first byte is an error object in the stream, then one `[DONE]`.',
     'http.chat/openai-client': 'The official `openai` package works against `/v1`, streaming and not.',
     'http/cors': 'CORS allows exact origins, never `*`.',
@@ -43,7 +44,8 @@ export const bridge = [
     'egress/guard': 'Egress refuses what is not HTTP, and link-local and metadata addresses.',
     'bridge/stalled-reader': 'A stalled reader buffers at most 4 MiB and slows no other.',
     'bridge/port-taken': 'A taken port is an error that names its holder, never another port.',
-    'bridge/killed': 'After a SIGKILL the client is told within 5 s, service is back within 3 s of a restart, and nothing acknowledged is lost.',
+    'bridge/killed':
+      'After a SIGKILL the client is told within 5 s, service is back within 3 s of a restart, and nothing acknowledged is lost.',
     'bridge/closes': 'SIGINT and SIGTERM end it within 3 s with exit code 0.',
     'headless/serves': 'With no tab open the managed Chromium hosts the gateway.',
     'headless/credential': 'It is given its credential through the debugging pipe, never by arguments.',
@@ -53,7 +55,8 @@ export const bridge = [
     'headless/which': '`PERCH_CHROMIUM` names the browser, else the system’s, else Playwright’s, else it is installed.',
   }),
   chosen('issue 2, parts 1 and 7; decisions, "Command line"', {
-    'cli/three-lines': '`gateway run` prints three lines: the app with a code, the WebSocket address, `/v1` with a `curl` that works when pasted.',
+    'cli/three-lines':
+      '`gateway run` prints three lines: the app with a code, the WebSocket address, `/v1` with a `curl` that works when pasted.',
     'cli/open': '`perch open` prints a new link of the running bridge.',
     'cli/errors': 'Errors are one line on standard error; exit 1 for failure, 2 for usage.',
     'setup/current': 'Setup installs and builds only what changed, and says what it is doing.',

@@ -26,7 +26,8 @@ export const chat = [
     'chat.send/queue': 'A second message to a busy session waits its turn, first in first out.',
     'chat.send/abort-previous': '`abortPrevious` aborts the session’s run and waits until it has settled.',
     'chat.send/attachments': 'An attachment too large or not decodable is INVALID_PARAMS, never dropped in silence.',
-    'chat.abort/keeps-partial': 'The partial reply is kept, marked aborted; the event is `chat.error` with code ABORTED; the waiting call fails with ABORTED.',
+    'chat.abort/keeps-partial':
+      'The partial reply is kept, marked aborted; the event is `chat.error` with code ABORTED; the waiting call fails with ABORTED.',
     'chat.abort/reaches-provider': 'Abort reaches the provider call and every tool.',
     'chat.history/pages': 'Default 200, maximum 1,000, by `before`; long messages become placeholders, 8 MiB in all.',
     'chat.edit/keeps-branch': 'Edit and resend keep the earlier branch; history is the active one.',
@@ -47,7 +48,8 @@ export const chat = [
   }),
   chosen('issue 2, parts 3 and 9; quality.md, "Reliability"', {
     'providers/openai-stream': 'An OpenAI-compatible server’s stream arrives as deltas, its usage as usage.',
-    'providers/hostile-upstream': 'An upstream that cuts, stalls, sends garbage or splits SSE anywhere ends in exactly one terminal event with a clear error.',
+    'providers/hostile-upstream':
+      'An upstream that cuts, stalls, sends garbage or splits SSE anywhere ends in exactly one terminal event with a clear error.',
     'providers/discovery': 'Model servers on localhost are found without being asked.',
     'providers/keys': 'A provider’s key is sent to its own origin alone and appears in no answer, event or log.',
     'guide/answers': 'The guide answers from docs, memory and sessions, streams, and says that it is no model.',

@@ -21,11 +21,13 @@ export const protocol = [
     'errors/invalid-params': 'Params of a wrong type, or missing ones, are INVALID_PARAMS.',
   }),
   specified('interface 1, section 6', {
-    'events/chat-kinds': 'During a generation `chat.delta`, `chat.tool_call`, `chat.tool_result`, `chat.done`, `chat.error` are pushed with the listed payloads.',
+    'events/chat-kinds':
+      'During a generation `chat.delta`, `chat.tool_call`, `chat.tool_result`, `chat.done`, `chat.error` are pushed with the listed payloads.',
   }),
   chosen('decisions, "Frames and connection"', {
     'connect/challenge': 'On open the server pushes `connect.challenge {nonce, ts}`, which a client may ignore.',
-    'connect/openclaw-params': 'OpenClaw’s `client`, `role`, `scopes`, `caps` are accepted, and unknown keys are ignored in `connect` alone.',
+    'connect/openclaw-params':
+      'OpenClaw’s `client`, `role`, `scopes`, `caps` are accepted, and unknown keys are ignored in `connect` alone.',
     'connect/timeout': 'No `connect` within 15 s closes with 1008 and a reason.',
     'connect/no-overlap': 'No overlap of ranges is INVALID_PARAMS with `details.expectedProtocol` 3, then close 1002.',
     'connect/protocol-2': 'At protocol 2 the earlier result shapes of section 4.2 apply.',

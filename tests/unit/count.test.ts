@@ -9,7 +9,10 @@ test('passed and failed tests are counted', () => {
 });
 
 test('a file that does not load is a failure of its own', () => {
-  expect(countVitest({ numPassedTests: 1, numFailedTests: 0, testResults: [file('failed'), file('passed', 'passed')] }, 1)).toEqual({ passed: 1, failed: 1 });
+  expect(countVitest({ numPassedTests: 1, numFailedTests: 0, testResults: [file('failed'), file('passed', 'passed')] }, 1)).toEqual({
+    passed: 1,
+    failed: 1,
+  });
 });
 
 test('no report, no test, and a bad end without a failed test are failures', () => {

@@ -20,7 +20,9 @@ export function countVitest(report: unknown, exitCode: number): Count {
   const parsed = vitestReport.safeParse(report);
   if (!parsed.success) return { passed: 0, failed: 1 };
   const { numPassedTests, numFailedTests, testResults } = parsed.data;
-  const broken = testResults.filter(({ status, assertionResults }) => status === 'failed' && !assertionResults.some((test) => test.status === 'failed'));
+  const broken = testResults.filter(
+    ({ status, assertionResults }) => status === 'failed' && !assertionResults.some((test) => test.status === 'failed'),
+  );
   const failed = numFailedTests + broken.length;
   return { passed: numPassedTests, failed: failed === 0 && (exitCode !== 0 || numPassedTests === 0) ? 1 : failed };
 }

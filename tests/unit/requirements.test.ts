@@ -4,7 +4,9 @@ import { requirements } from '../requirements.ts';
 import { citationsIn, citationsUnder } from './citations.ts';
 
 const root = join(import.meta.dirname, '../..');
-const citations = citationsUnder(root, ['shared', 'web', 'bridge', 'tests']).filter(({ file }) => file !== 'tests/unit/requirements.test.ts');
+const citations = citationsUnder(root, ['shared', 'web', 'bridge', 'tests']).filter(
+  ({ file }) => file !== 'tests/unit/requirements.test.ts',
+);
 
 test('every requirement has an id of its own', () => {
   const ids = requirements.map(({ id }) => id);
@@ -23,6 +25,8 @@ test('every requirement is verified by a test', () => {
 });
 
 test('citations are read from one id, several, and across lines; what is no literal is found out', () => {
-  expect(citationsIn(`verifies('a/b', 'x', f); verifies(['a/c', 'a/d'], 'y', f)\nverifies(\n  'e/f',\n  'z', f)`, 't').map(({ id }) => id)).toEqual(['a/b', 'a/c', 'a/d', 'e/f']);
+  expect(
+    citationsIn(`verifies('a/b', 'x', f); verifies(['a/c', 'a/d'], 'y', f)\nverifies(\n  'e/f',\n  'z', f)`, 't').map(({ id }) => id),
+  ).toEqual(['a/b', 'a/c', 'a/d', 'e/f']);
   expect(citationsIn('verifies(name, x)', 't')).toEqual([{ file: 't', id: null }]);
 });

@@ -72,5 +72,7 @@ test('setup looks at the sources that the build hashes', () => {
 
 test('setup runs with nothing installed, on Node 20 too: it imports Node’s own modules alone', () => {
   const source = readFileSync(join(import.meta.dirname, '../../bridge/setup.js'), 'utf8');
-  expect([...source.matchAll(/^import .* from '([^']+)'/gm)].map(([, name]) => name).filter((name) => !name?.startsWith('node:'))).toEqual([]);
+  expect([...source.matchAll(/^import .* from '([^']+)'/gm)].map(([, name]) => name).filter((name) => !name?.startsWith('node:'))).toEqual(
+    [],
+  );
 });

@@ -43,7 +43,11 @@ const KEPT: [file: string, line: string][] = [
   ['bridge/server/new.test.ts', "import '../../tests/requirements.ts';"],
 ];
 
-verifies('walls/imports', 'each wall stops what it is for, by relative paths, aliases, types and dynamic imports, and nothing else', async () => {
-  for (const [file, line] of BROKEN) expect(await complaints(file, line), `${file}: ${line}`).not.toEqual([]);
-  for (const [file, line] of KEPT) expect(await complaints(file, line), `${file}: ${line}`).toEqual([]);
-});
+verifies(
+  'walls/imports',
+  'each wall stops what it is for, by relative paths, aliases, types and dynamic imports, and nothing else',
+  async () => {
+    for (const [file, line] of BROKEN) expect(await complaints(file, line), `${file}: ${line}`).not.toEqual([]);
+    for (const [file, line] of KEPT) expect(await complaints(file, line), `${file}: ${line}`).toEqual([]);
+  },
+);

@@ -2,4 +2,10 @@
 import { ManagedChromium } from '../managed.ts';
 
 const [, , executable = '', profile = '', origin = ''] = process.argv;
-await ManagedChromium.start({ executable, profile, origin, credential: () => ({ id: 'parent', secret: 'hidden' }), log: (line) => console.error(line) });
+await ManagedChromium.start({
+  executable,
+  profile,
+  origin,
+  credential: () => ({ id: 'parent', secret: 'hidden' }),
+  log: (line) => console.error(line),
+});

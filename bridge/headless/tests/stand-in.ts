@@ -35,7 +35,8 @@ export class StandIn {
     const standIn = new StandIn(server);
     server.on('request', (request, response) => {
       response.setHeader('content-security-policy', CSP);
-      if (request.url === '/host') return void response.setHeader('content-type', 'text/html').end('<!doctype html><script src="/host.js"></script>');
+      if (request.url === '/host')
+        return void response.setHeader('content-type', 'text/html').end('<!doctype html><script src="/host.js"></script>');
       if (request.url === '/host.js') return void response.setHeader('content-type', 'text/javascript').end(PAGE_SCRIPT);
       if (request.url !== '/attached') return void response.writeHead(404).end();
       let body = '';

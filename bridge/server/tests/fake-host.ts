@@ -24,6 +24,8 @@ export interface FakeHostOptions {
   auth?: Record<string, unknown>;
   rpc?: RpcHandler;
   http?: (request: Request, opening: Opening) => Promise<Response>;
+  /** Instead of `http`: the stream itself. */
+  rawHttp?: (stream: Stream) => void;
   /** Answers no heartbeat: as a frozen worker would. */
   frozen?: boolean;
 }
@@ -97,6 +99,7 @@ export async function dialHost(options: FakeHostOptions): Promise<FakeHost> {
     hello: { muxVersion: MUX_VERSION, portsVersion: PORTS_VERSION, schemaVersion: SCHEMA_VERSION, build: 'fake', capabilities: [] },
     onstream(stream, opening) {
       openings.push(opening);
+      if (opening.kind === 'http' && options.rawHttp) return options.rawHttp(stream);
       if (opening.kind === 'http') return serveHttp(stream, opening, url, (request) => (options.http ?? echoHttp)(request, opening));
       const client = { opening, stream, link: textLink(stream, () => LIMITS.maxPayload) };
       clients.push(client);

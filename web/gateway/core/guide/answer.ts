@@ -17,14 +17,17 @@ const ENOUGH = { docs: 0.45, memory: 0.4, message: 0.5 };
 /** Another article is worth a mention when it comes this close to the best. */
 const NEAR = 0.6;
 
-const GREETING = /^(hi|hello|hey|hallo|hola|bonjour|ciao|good (morning|afternoon|evening|day)|greetings|yo|moin|servus|hi there|hello there|test|ping)[\s!.,?]*$/i;
+const GREETING =
+  /^(hi|hello|hey|hallo|hola|bonjour|ciao|good (morning|afternoon|evening|day)|greetings|yo|moin|servus|hi there|hello there|test|ping)[\s!.,?]*$/i;
 const THANKS = /^(thanks|thank you|thx|ty|danke|merci|great|ok|okay|cool|nice|perfect)[\s!.]*$/i;
-const IDENTITY = /^(who|what) are you\b|\bare you (an? )?(ai|bot|human|real|llm|language model|model|robot|chatgpt|person)\b|what can you do|^what is (this|perch)\b/i;
+const IDENTITY =
+  /^(who|what) are you\b|\bare you (an? )?(ai|bot|human|real|llm|language model|model|robot|chatgpt|person)\b|what can you do|^what is (this|perch)\b/i;
 const PERSONAL = /\b(my|mine|me|i|we|our|us)\b/i;
 
 export const STARTERS = ['How do I add a model?', 'How do I call Perch from a program?', 'Where is my data kept?'] as const;
 
-export const FOOTER = '*I am the built-in guide: I look things up and am no language model. Add a model in Settings for free conversation.*';
+export const FOOTER =
+  '*I am the built-in guide: I look things up and am no language model. Add a model in Settings for free conversation.*';
 
 const starters = (): string => STARTERS.map((starter) => `- ${starter}`).join('\n');
 const day = (at: number): string => new Date(at).toISOString().slice(0, 10);
@@ -78,7 +81,9 @@ export async function answer(question: string, sources: GuideSources, search: Me
   const remembered = found.filter((hit) => hit.coverage >= ENOUGH.memory);
   const same = question.trim().toLowerCase();
   // The question itself is among the messages, and so are earlier askings of it.
-  const others = search.search(messages, question, 20).filter(({ doc }) => doc.text.trim().toLowerCase() !== same && !/\?\s*$/.test(doc.text));
+  const others = search
+    .search(messages, question, 20)
+    .filter(({ doc }) => doc.text.trim().toLowerCase() !== same && !/\?\s*$/.test(doc.text));
   const said = others.filter((hit) => hit.coverage >= ENOUGH.message).slice(0, 2);
   const [best, ...rest] = docs;
   const fits = best !== undefined && best.coverage >= ENOUGH.docs;
@@ -89,5 +94,8 @@ export async function answer(question: string, sources: GuideSources, search: Me
   const quotes = [...remembered.map(memory), ...said.map(message)];
   if (ownFirst) return quotes.join('\n\n');
   if (!fits) return nothing();
-  return [article(best, near), ...(remembered.length > 0 ? [`In your memories there is also:\n\n${remembered.map(memory).join('\n\n')}`] : [])].join('\n\n');
+  return [
+    article(best, near),
+    ...(remembered.length > 0 ? [`In your memories there is also:\n\n${remembered.map(memory).join('\n\n')}`] : []),
+  ].join('\n\n');
 }

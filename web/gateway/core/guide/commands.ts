@@ -36,7 +36,8 @@ function readTool(rest: string, tools: readonly ToolSpec[]): Command {
   const [, name = '', json = ''] = /^(\S*)\s*([\s\S]*)$/.exec(rest) ?? [];
   if (name === '') return { kind: 'refused', why: `Name a tool: \`/tool <name> {json}\`.\n\n${toolList(tools)}` };
   const tool = tools.find((each) => each.name === name);
-  if (!tool) return { kind: 'refused', why: `There is no tool \`${name.replaceAll('`', '')}\` here. These can be run:\n\n${toolList(tools)}` };
+  if (!tool)
+    return { kind: 'refused', why: `There is no tool \`${name.replaceAll('`', '')}\` here. These can be run:\n\n${toolList(tools)}` };
   let args: unknown;
   try {
     args = json.trim() === '' ? {} : JSON.parse(json);
@@ -44,7 +45,8 @@ function readTool(rest: string, tools: readonly ToolSpec[]): Command {
     const reason = error instanceof Error ? error.message : String(error);
     return { kind: 'refused', why: `What follows \`${name}\` is not JSON (${reason}). For example:\n\n\`${exampleCall(tool)}\`` };
   }
-  if (!isObject(args)) return { kind: 'refused', why: `The arguments of \`${name}\` are a JSON object. For example:\n\n\`${exampleCall(tool)}\`` };
+  if (!isObject(args))
+    return { kind: 'refused', why: `The arguments of \`${name}\` are a JSON object. For example:\n\n\`${exampleCall(tool)}\`` };
   return { kind: 'run', tool: name, args };
 }
 

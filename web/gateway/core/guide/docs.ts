@@ -81,7 +81,7 @@ The key is encrypted in the browser's database, is sent to that provider's addre
   },
   {
     id: 'provider-states',
-    title: 'What a provider\'s state means',
+    title: "What a provider's state means",
     keywords: 'ready needs key unreachable error red offline status wrong 401 403 not working',
     text: `- **ready**: it lists its models.
 - **needs key**: it answered 401 or 403. Add or correct the API key in Settings.

@@ -24,7 +24,11 @@ function said(text: string, fields: Partial<MessageRecord> = {}): MessageRecord 
 const tools: ToolSpec[] = coreTools({
   clock: systemClock,
   vault: {
-    messages: { get: () => Promise.resolve(undefined), branch: () => Promise.resolve({ messages: [], more: false }), recent: () => Promise.resolve([]) },
+    messages: {
+      get: () => Promise.resolve(undefined),
+      branch: () => Promise.resolve({ messages: [], more: false }),
+      recent: () => Promise.resolve([]),
+    },
     memories: { add: () => Promise.resolve(), remove: () => Promise.resolve(false), list: () => Promise.resolve([]) },
   },
 });
@@ -51,7 +55,10 @@ describe('answers', () => {
     expect(docs).toContain("From Perch's docs: Adding a model");
     expect(docs).toContain('no language model');
 
-    const remembered = await reply("What is my dog's name?", guide({ memories: [memory('My dog is called Rex'), memory('I live in Bonn')] }));
+    const remembered = await reply(
+      "What is my dog's name?",
+      guide({ memories: [memory('My dog is called Rex'), memory('I live in Bonn')] }),
+    );
     expect(remembered).toContain('> My dog is called Rex\n\n*From your memories, 2026-11-20.*');
     expect(remembered).not.toContain('Bonn');
 
@@ -134,7 +141,10 @@ describe('answers', () => {
   });
 
   it('say once in a chat what it is', async () => {
-    const [user, assistant]: ModelMessage[] = [{ role: 'user', content: 'curl example' }, { role: 'assistant', content: '…' }];
+    const [user, assistant]: ModelMessage[] = [
+      { role: 'user', content: 'curl example' },
+      { role: 'assistant', content: '…' },
+    ];
     if (!user || !assistant) throw new Error('no messages');
     expect(await reply([user])).toContain('no language model');
     expect(await reply([user, assistant, user])).not.toContain('no language model');
@@ -164,7 +174,11 @@ describe('tools', () => {
       [
         { role: 'user', content: '/tool docs_search {"query": "offline", "limit": 1}' },
         { role: 'assistant', content: '', toolCalls: [call.call] },
-        { role: 'tool', toolCallId: call.call.id, content: JSON.stringify({ results: [{ id: 'offline', title: 'Working offline', text: 'Once opened' }] }) },
+        {
+          role: 'tool',
+          toolCallId: call.call.id,
+          content: JSON.stringify({ results: [{ id: 'offline', title: 'Working offline', text: 'Once opened' }] }),
+        },
       ],
       guide(),
       offered,
@@ -200,7 +214,9 @@ describe('tools', () => {
 
   it('run for "remember that …" and for the time', async () => {
     const first = async (text: string): Promise<unknown> => (await events(text, guide(), offered))[0];
-    expect(await first('Please remember that my dog is called Rex.')).toMatchObject({ call: { tool: 'memory_add', args: { text: 'my dog is called Rex.' } } });
+    expect(await first('Please remember that my dog is called Rex.')).toMatchObject({
+      call: { tool: 'memory_add', args: { text: 'my dog is called Rex.' } },
+    });
     expect(await first('what time is it?')).toMatchObject({ call: { tool: 'current_time', args: {} } });
     expect(await first('remember my dog?')).toMatchObject({ type: 'text' });
   });
@@ -249,7 +265,9 @@ describe('the docs', () => {
   });
 
   it('name only methods, events and tools that exist', () => {
-    const namespaces = [...new Set(Object.keys(contracts).map((name) => name.split('.')[0]))].filter((name) => name !== 'connect' && name !== 'health');
+    const namespaces = [...new Set(Object.keys(contracts).map((name) => name.split('.')[0]))].filter(
+      (name) => name !== 'connect' && name !== 'health',
+    );
     const events = ['chat.delta', 'chat.done', 'chat.error', 'chat.tool_call', 'chat.tool_result'];
     const settings = ['chat.model', 'chat.systemPrompt'];
     const known = new Set([...Object.keys(contracts), ...events, ...settings]);
@@ -262,6 +280,10 @@ describe('the docs', () => {
   });
 
   it('are each found by their title', () => {
-    for (const { id, title } of articles) expect(searchDocs(title, 2).map(({ doc }) => doc.id), title).toContain(id);
+    for (const { id, title } of articles)
+      expect(
+        searchDocs(title, 2).map(({ doc }) => doc.id),
+        title,
+      ).toContain(id);
   });
 });

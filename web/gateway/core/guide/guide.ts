@@ -90,7 +90,10 @@ export class GuideProvider implements Provider {
       case 'refused':
         return command.why;
       case 'run':
-        return { type: 'tool_call', call: { id: `call_${crypto.randomUUID().replaceAll('-', '').slice(0, 24)}`, tool: command.tool, args: command.args } };
+        return {
+          type: 'tool_call',
+          call: { id: `call_${crypto.randomUUID().replaceAll('-', '').slice(0, 24)}`, tool: command.tool, args: command.args },
+        };
       case undefined: {
         const attached = last !== undefined && typeof last.content !== 'string' && last.content.some((part) => part.type !== 'text');
         const text = await answer(question, this.#sources, this.#search);
@@ -105,7 +108,9 @@ export class GuideProvider implements Provider {
   #listTools(offered: readonly ToolSpec[]): string {
     if (offered.length > 0) return `These tools can be run by \`/tool <name> {json}\`:\n\n${toolList(offered)}`;
     const all = this.#tools();
-    return all.length > 0 ? `Tools cannot be run from here. In the app there are: ${all.map(({ name }) => `\`${name}\``).join(', ')}.` : 'There are no tools here.';
+    return all.length > 0
+      ? `Tools cannot be run from here. In the app there are: ${all.map(({ name }) => `\`${name}\``).join(', ')}.`
+      : 'There are no tools here.';
   }
 }
 

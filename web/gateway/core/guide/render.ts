@@ -47,10 +47,12 @@ function item(value: Record<string, unknown>): string | undefined {
 /** A result in Markdown: lists of found texts as quotations, everything else as the JSON it is. */
 export function renderResult({ tool, content }: ToolResult): string {
   const value = parse(content);
-  if (typeof value === 'string') return value.trim() === '' ? `\`${tool}\` ran and had nothing to say.` : `\`${tool}\` says:\n\n${codeBlock(value)}`;
+  if (typeof value === 'string')
+    return value.trim() === '' ? `\`${tool}\` ran and had nothing to say.` : `\`${tool}\` says:\n\n${codeBlock(value)}`;
   if (isObject(value) && typeof value['error'] === 'string') return `\`${tool}\` failed: ${value['error']}`;
   if (isObject(value)) {
-    if (tool === 'memory_add' && typeof value['text'] === 'string') return `Noted. I will find it again when you ask:\n\n${quote(value['text'])}`;
+    if (tool === 'memory_add' && typeof value['text'] === 'string')
+      return `Noted. I will find it again when you ask:\n\n${quote(value['text'])}`;
     if (tool === 'current_time' && typeof value['local'] === 'string') return `It is ${value['local']} (${String(value['timeZone'])}).`;
     const results = value['results'];
     if (Array.isArray(results)) {

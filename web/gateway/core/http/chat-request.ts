@@ -35,7 +35,16 @@ const known = z.looseObject({
   max_completion_tokens: z.number().int().min(1).nullish(),
   user: z.string().max(1000).nullish(),
   tools: z
-    .array(z.looseObject({ type: z.literal('function'), function: z.looseObject({ name: z.string(), description: z.string().nullish(), parameters: z.record(z.string(), z.unknown()).nullish() }) }))
+    .array(
+      z.looseObject({
+        type: z.literal('function'),
+        function: z.looseObject({
+          name: z.string(),
+          description: z.string().nullish(),
+          parameters: z.record(z.string(), z.unknown()).nullish(),
+        }),
+      }),
+    )
     .nullish(),
 });
 
@@ -69,7 +78,8 @@ function readPart(part: z.output<typeof contentPart>, param: string): Part {
   if ('text' in part && typeof part.text === 'string') return { type: 'text', text: part.text };
   if ('refusal' in part && typeof part.refusal === 'string') return { type: 'text', text: part.refusal };
   const file = part.type === 'file' ? part.file : undefined;
-  const url = part.type === 'image_url' ? (typeof part.image_url === 'string' ? part.image_url : part.image_url.url) : (file?.file_data ?? '');
+  const url =
+    part.type === 'image_url' ? (typeof part.image_url === 'string' ? part.image_url : part.image_url.url) : (file?.file_data ?? '');
   const mimeType = DATA_URL.exec(url)?.[1];
   if (mimeType === undefined) throw badRequest(`${param}: only data URLs in base64 are read; remote ones are not fetched`, param);
   const data = url.slice(url.indexOf(',') + 1);
@@ -94,7 +104,8 @@ function readCalls(calls: NonNullable<z.output<typeof message>['tool_calls']>, p
 function readMessage(value: unknown, index: number): ModelMessage {
   const { role, content, name, tool_call_id, tool_calls } = parse(message, value, ['messages', index]);
   const param = `messages[${index}]`;
-  if (content == null && !(role === 'assistant' && tool_calls?.length)) throw badRequest(`${param}.content: is missing`, `${param}.content`);
+  if (content == null && !(role === 'assistant' && tool_calls?.length))
+    throw badRequest(`${param}.content: is missing`, `${param}.content`);
   return {
     role: role === 'developer' ? 'system' : role,
     content: typeof content === 'string' ? content : (content ?? []).map((part, i) => readPart(part, `${param}.content[${i}]`)),
@@ -113,6 +124,10 @@ export function readKnown(body: Envelope): KnownParams {
     temperature: params.temperature ?? undefined,
     maxTokens: params.max_completion_tokens ?? params.max_tokens ?? undefined,
     user: params.user || undefined,
-    tools: (params.tools ?? []).map(({ function: { name, description, parameters } }) => ({ name, description: description ?? '', schema: parameters ?? {} })),
+    tools: (params.tools ?? []).map(({ function: { name, description, parameters } }) => ({
+      name,
+      description: description ?? '',
+      schema: parameters ?? {},
+    })),
   };
 }

@@ -130,7 +130,9 @@ async function find(model: string, signal: AbortSignal, { providers }: HttpDeps)
   try {
     return await providers.resolve(model, undefined, signal);
   } catch (error) {
-    throw error instanceof RpcError && error.code === 'NOT_FOUND' ? modelNotFound(`There is no model "${model}"; GET /v1/models lists those that there are`) : error;
+    throw error instanceof RpcError && error.code === 'NOT_FOUND'
+      ? modelNotFound(`There is no model "${model}"; GET /v1/models lists those that there are`)
+      : error;
   }
 }
 

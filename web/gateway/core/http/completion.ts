@@ -28,7 +28,11 @@ export function usageObject({ inputTokens, outputTokens, totalTokens, cacheReadT
   };
 }
 
-const functionCall = ({ id, tool, args }: ToolCall): Record<string, unknown> => ({ id, type: 'function', function: { name: tool, arguments: JSON.stringify(args) } });
+const functionCall = ({ id, tool, args }: ToolCall): Record<string, unknown> => ({
+  id,
+  type: 'function',
+  function: { name: tool, arguments: JSON.stringify(args) },
+});
 
 /** A whole `chat.completion` (interface document 1, section 4.3). */
 export function completion(
@@ -89,7 +93,10 @@ export class ChunkWriter {
   }
 
   #chunk(delta: Record<string, unknown>, finish: FinishReason | null = null): string {
-    return this.#write({ choices: [{ index: 0, delta, logprobs: null, finish_reason: finish }], ...(this.#withUsage ? { usage: null } : {}) });
+    return this.#write({
+      choices: [{ index: 0, delta, logprobs: null, finish_reason: finish }],
+      ...(this.#withUsage ? { usage: null } : {}),
+    });
   }
 
   #write(rest: Record<string, unknown>): string {

@@ -3,14 +3,7 @@ import { ProviderError } from '../providers/provider.ts';
 
 /** Types of `/v1` errors (decisions, "HTTP"). `aborted` is the one beyond: somebody stopped the run that was waited for. */
 export type HttpErrorType =
-  | 'invalid_request_error'
-  | 'forbidden'
-  | 'not_found'
-  | 'model_not_found'
-  | 'rate_limited'
-  | 'api_error'
-  | 'unavailable'
-  | 'aborted';
+  'invalid_request_error' | 'forbidden' | 'not_found' | 'model_not_found' | 'rate_limited' | 'api_error' | 'unavailable' | 'aborted';
 
 /** A failure as `/v1` answers it: `{"error": {message, type, param, code}}`. */
 export class HttpError extends Error {
@@ -20,7 +13,12 @@ export class HttpError extends Error {
   readonly param: string | null;
   readonly headers: Record<string, string>;
 
-  constructor(status: number, type: HttpErrorType, message: string, { param = null, headers = {} }: { param?: string | null; headers?: Record<string, string> } = {}) {
+  constructor(
+    status: number,
+    type: HttpErrorType,
+    message: string,
+    { param = null, headers = {} }: { param?: string | null; headers?: Record<string, string> } = {},
+  ) {
     super(message);
     this.status = status;
     this.type = type;
@@ -38,11 +36,14 @@ export class HttpError extends Error {
   }
 }
 
-export const badRequest = (message: string, param: string | null = null): HttpError => new HttpError(400, 'invalid_request_error', message, { param });
+export const badRequest = (message: string, param: string | null = null): HttpError =>
+  new HttpError(400, 'invalid_request_error', message, { param });
 
 export const modelNotFound = (message: string): HttpError => new HttpError(404, 'model_not_found', message, { param: 'model' });
 
-const retryAfter = (ms: number | undefined): Record<string, string> => ({ 'retry-after': String(Math.max(1, Math.ceil((ms ?? 1000) / 1000))) });
+const retryAfter = (ms: number | undefined): Record<string, string> => ({
+  'retry-after': String(Math.max(1, Math.ceil((ms ?? 1000) / 1000))),
+});
 
 /** A failure of the model that the caller asked directly: what is wrong with its own request comes back as such. */
 function directError(error: ProviderError): HttpError {

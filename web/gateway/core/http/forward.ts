@@ -10,7 +10,16 @@ import type { HttpError } from './errors.ts';
 
 /** The little that is looked at in what passes through. */
 const glance = z.looseObject({
-  choices: z.array(z.looseObject({ index: z.number().nullish(), finish_reason: z.string().nullish(), delta: z.unknown().optional(), message: z.unknown().optional() })).nullish(),
+  choices: z
+    .array(
+      z.looseObject({
+        index: z.number().nullish(),
+        finish_reason: z.string().nullish(),
+        delta: z.unknown().optional(),
+        message: z.unknown().optional(),
+      }),
+    )
+    .nullish(),
   usage: z.unknown().optional(),
 });
 type Glance = z.infer<typeof glance>;
@@ -33,7 +42,8 @@ function read(provider: string, data: string): Glance {
   const fault = streamFault(value);
   if (fault) throw new ProviderError(`${provider} reported an error: ${shorten(fault.message)}`);
   const parsed = glance.safeParse(value);
-  if (!parsed.success) throw new ProviderError(`${provider} sent a chunk that cannot be read: ${shorten(data, 80)}`, { cause: parsed.error });
+  if (!parsed.success)
+    throw new ProviderError(`${provider} sent a chunk that cannot be read: ${shorten(data, 80)}`, { cause: parsed.error });
   return parsed.data;
 }
 
@@ -45,7 +55,10 @@ function contentLength(value: unknown): number {
 function asChunk(whole: Glance): string {
   const choices = (whole.choices ?? []).map(({ message, ...rest }, index) => {
     const delta = typeof message === 'object' && message !== null ? { ...message } : {};
-    const calls = 'tool_calls' in delta && Array.isArray(delta.tool_calls) ? { tool_calls: delta.tool_calls.map((call: object, at) => ({ index: at, ...call })) } : {};
+    const calls =
+      'tool_calls' in delta && Array.isArray(delta.tool_calls)
+        ? { tool_calls: delta.tool_calls.map((call: object, at) => ({ index: at, ...call })) }
+        : {};
     return { index, ...rest, delta: { ...delta, ...calls } };
   });
   return writeSse(JSON.stringify({ ...whole, object: 'chat.completion.chunk', choices }));
@@ -126,7 +139,8 @@ export async function* passStream(
   yield out + DONE;
 }
 
-const brokeOff = (provider: string, cause?: unknown): ProviderError => new ProviderError(`${provider} broke off in the middle of its answer`, { retryable: true, cause });
+const brokeOff = (provider: string, cause?: unknown): ProviderError =>
+  new ProviderError(`${provider} broke off in the middle of its answer`, { retryable: true, cause });
 
 /** The upstream's whole answer, as it is; put together where it streamed although nobody asked it to. Throws `ProviderError`. */
 export async function passWhole({ provider, forwarded, record }: Passing, head: CompletionHead): Promise<string> {

@@ -46,10 +46,13 @@ interface RouteEntry {
 export function createHttp(deps: HttpDeps): (request: Request, principal: Principal) => Promise<Response> {
   const started = Math.floor(deps.clock.now() / 1000);
   const find = (path: string): RouteEntry | undefined => {
-    if (path === '/v1/chat/completions') return { methods: 'POST', scope: 'write', handle: (request, principal) => answerChat(request, principal.id, deps) };
+    if (path === '/v1/chat/completions')
+      return { methods: 'POST', scope: 'write', handle: (request, principal) => answerChat(request, principal.id, deps) };
     if (path === '/v1/models') return { methods: 'GET, HEAD', scope: 'read', handle: (request) => listModels(request, started, deps) };
     const model = /^\/v1\/models\/(.+)$/.exec(path)?.[1];
-    return model === undefined ? undefined : { methods: 'GET, HEAD', scope: 'read', handle: (request) => getModel(request, model, started, deps) };
+    return model === undefined
+      ? undefined
+      : { methods: 'GET, HEAD', scope: 'read', handle: (request) => getModel(request, model, started, deps) };
   };
   return async (request, principal) => {
     try {
@@ -57,7 +60,9 @@ export function createHttp(deps: HttpDeps): (request: Request, principal: Princi
       const route = find(pathname.length > 1 ? pathname.replace(/\/+$/, '') : pathname);
       if (!route) throw new HttpError(404, 'not_found', `There is nothing at ${pathname}`);
       if (!route.methods.split(', ').includes(request.method)) {
-        throw new HttpError(405, 'invalid_request_error', `${request.method} is not allowed here; use ${route.methods}`, { headers: { allow: route.methods } });
+        throw new HttpError(405, 'invalid_request_error', `${request.method} is not allowed here; use ${route.methods}`, {
+          headers: { allow: route.methods },
+        });
       }
       if (!allows(principal.scopes, route.scope)) throw new HttpError(403, 'forbidden', `This needs the scope "${route.scope}"`);
       const response = await route.handle(request, principal);

@@ -6,7 +6,9 @@ import { type ModelEvent, ProviderError } from './provider.ts';
 const toolDelta = z.object({
   index: z.number().int().nonnegative().nullish(),
   id: z.string().nullish(),
-  function: z.object({ name: z.string().nullish(), arguments: z.union([z.string(), z.record(z.string(), z.unknown())]).nullish() }).nullish(),
+  function: z
+    .object({ name: z.string().nullish(), arguments: z.union([z.string(), z.record(z.string(), z.unknown())]).nullish() })
+    .nullish(),
 });
 
 const delta = z.object({
@@ -92,7 +94,8 @@ export class ChatAssembler {
     const fault = streamFault(value);
     if (fault) throw new ProviderError(`${this.#provider} reported an error: ${shorten(fault.message)}`);
     const parsed = chunk.safeParse(value);
-    if (!parsed.success) throw new ProviderError(`${this.#provider} sent a chunk that cannot be read: ${shorten(data, 80)}`, { cause: parsed.error });
+    if (!parsed.success)
+      throw new ProviderError(`${this.#provider} sent a chunk that cannot be read: ${shorten(data, 80)}`, { cause: parsed.error });
     if (parsed.data.usage) this.#usage = readUsage(parsed.data.usage) ?? this.#usage;
     const choice = parsed.data.choices?.find((each) => (each.index ?? 0) === 0);
     if (!choice) return [];
@@ -146,7 +149,9 @@ export class ChatAssembler {
     try {
       value = args.trim() === '' ? {} : JSON.parse(args);
     } catch (cause) {
-      throw new ProviderError(`${this.#provider} asked for the tool ${name} with arguments that are not JSON: ${shorten(args, 80)}`, { cause });
+      throw new ProviderError(`${this.#provider} asked for the tool ${name} with arguments that are not JSON: ${shorten(args, 80)}`, {
+        cause,
+      });
     }
     const parsed = z.record(z.string(), z.unknown()).safeParse(value ?? {});
     if (!parsed.success) throw new ProviderError(`${this.#provider} asked for the tool ${name} with arguments that are no object`);

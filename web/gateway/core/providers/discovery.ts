@@ -36,7 +36,7 @@ async function looksLikeModels(fetch: Fetch, baseUrl: string, id: string, signal
   const reader = response.body.getReader();
   const decoder = new TextDecoder();
   let text = '';
-  for (let size = 0; ; ) {
+  for (let size = 0; ;) {
     const { done, value } = await reader.read();
     if (done) break;
     size += value.length;
@@ -55,7 +55,9 @@ export async function discover(fetch: Fetch, clock: Clock, servers: readonly Loc
     servers.map(async ({ id, name, port }): Promise<FoundServer[]> => {
       const baseUrl = `http://127.0.0.1:${port}/v1`;
       try {
-        return (await withTimeout(clock, PROBE_MS, signal, (limit) => looksLikeModels(fetch, baseUrl, id, limit))) ? [{ id, name, baseUrl }] : [];
+        return (await withTimeout(clock, PROBE_MS, signal, (limit) => looksLikeModels(fetch, baseUrl, id, limit)))
+          ? [{ id, name, baseUrl }]
+          : [];
       } catch {
         // Nothing listens there, or something that is no model server: the usual case, and no fault.
         return [];

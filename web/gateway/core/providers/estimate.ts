@@ -2,7 +2,8 @@ import type { Part, Usage } from '#shared/rpc/records.ts';
 import type { ModelMessage } from './provider.ts';
 
 /** Scripts without spaces, where about each character is a token. */
-const DENSE = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Khmer}\p{Script=Lao}\p{Script=Myanmar}]/gu;
+const DENSE =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Khmer}\p{Script=Lao}\p{Script=Myanmar}]/gu;
 /** What a picture of ordinary size costs with the usual vision models. */
 const IMAGE_TOKENS = 800;
 /** Role and separators of one message. */
@@ -22,7 +23,9 @@ function partTokens(part: Part): number {
 
 function messageTokens(message: ModelMessage): number {
   const content =
-    typeof message.content === 'string' ? estimateTokens(message.content) : message.content.reduce((sum, part) => sum + partTokens(part), 0);
+    typeof message.content === 'string'
+      ? estimateTokens(message.content)
+      : message.content.reduce((sum, part) => sum + partTokens(part), 0);
   return MESSAGE_TOKENS + content + (message.toolCalls ? estimateTokens(JSON.stringify(message.toolCalls)) : 0);
 }
 

@@ -45,7 +45,13 @@ export function readModels(provider: string, body: unknown): ModelEntry[] | unde
     display_name: model.display_name || model.name || model.id,
     max_tokens: model.top_provider?.max_completion_tokens ?? null,
     context_window:
-      model.context_length ?? model.context_window ?? model.max_model_len ?? model.max_context_length ?? model.meta?.n_ctx ?? model.meta?.n_ctx_train ?? null,
+      model.context_length ??
+      model.context_window ??
+      model.max_model_len ??
+      model.max_context_length ??
+      model.meta?.n_ctx ??
+      model.meta?.n_ctx_train ??
+      null,
     supports_tools: model.supported_parameters ? model.supported_parameters.includes('tools') : true,
     supports_vision: model.architecture?.input_modalities ? model.architecture.input_modalities.includes('image') : VISION.test(model.id),
     supports_thinking: model.supported_parameters ? model.supported_parameters.includes('reasoning') : THINKING.test(model.id),

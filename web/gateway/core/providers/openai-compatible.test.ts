@@ -10,8 +10,8 @@ import { type ModelEvent, type ModelRequest, ProviderError } from './provider.ts
 
 const TEXT = UPSTREAM_TEXT.join('');
 const realFetch: Fetch = (url, init) => fetch(url, init);
-/** Back-off without its waiting: timers shorter than the silence limit fire at once. */
-const hasty: Clock = { ...systemClock, after: (ms, callback) => systemClock.after(ms >= 30_000 ? ms : 0, callback) };
+/** Back-off without its waiting. */
+const hasty: Clock = { ...systemClock, after: (ms, callback) => systemClock.after(ms >= 2000 ? ms : 0, callback) };
 
 let upstream: Upstream;
 beforeAll(async () => {
@@ -23,7 +23,11 @@ function provider(options: Partial<ConstructorParameters<typeof OpenAiCompatible
   return new OpenAiCompatible({ id: 'up', name: 'Upstream', baseUrl: upstream.url, fetch: realFetch, clock: hasty, ...options });
 }
 
-const ask = (model: string, rest: Partial<ModelRequest> = {}): ModelRequest => ({ model, messages: [{ role: 'user', content: 'Hi' }], ...rest });
+const ask = (model: string, rest: Partial<ModelRequest> = {}): ModelRequest => ({
+  model,
+  messages: [{ role: 'user', content: 'Hi' }],
+  ...rest,
+});
 
 interface Outcome {
   text: string;
@@ -31,7 +35,11 @@ interface Outcome {
   error: unknown;
 }
 
-async function run(request: ModelRequest, options: Parameters<typeof provider>[0] = {}, signal = new AbortController().signal): Promise<Outcome> {
+async function run(
+  request: ModelRequest,
+  options: Parameters<typeof provider>[0] = {},
+  signal = new AbortController().signal,
+): Promise<Outcome> {
   const events: ModelEvent[] = [];
   let error: unknown;
   try {
@@ -178,7 +186,10 @@ describe('an upstream that misbehaves', () => {
       expect({ mode, text }).toEqual({ mode, text: kept });
       expect(error, mode).toBeInstanceOf(ProviderError);
       expect(error, mode).toMatchObject({ message: expect.stringMatching(says) });
-      expect(events.some(({ type }) => type === 'finish'), mode).toBe(false);
+      expect(
+        events.some(({ type }) => type === 'finish'),
+        mode,
+      ).toBe(false);
     }
   });
 
@@ -210,7 +221,10 @@ describe('an upstream that misbehaves', () => {
     const gone = await startUpstream();
     await gone.close();
     const { error } = await run(ask('x'), { baseUrl: gone.url });
-    expect(error).toMatchObject({ message: `Upstream cannot be reached at ${gone.url}: it is not running, or does not allow calls from here`, retryable: true });
+    expect(error).toMatchObject({
+      message: `Upstream cannot be reached at ${gone.url}: it is not running, or does not allow calls from here`,
+      retryable: true,
+    });
   });
 
   it('is waited for as long as it asks, up to 20 s', async () => {
@@ -343,23 +357,28 @@ it('any bytes in any pieces end in one finish or one ProviderError', async () =>
     '\u0000',
   );
   await fc.assert(
-    fc.asyncProperty(fc.array(line, { maxLength: 12 }), fc.array(fc.nat(), { maxLength: 12 }), fc.constantFrom('\n', '\n\n', '\r\n'), async (lines, cuts, end) => {
-      const bytes = new TextEncoder().encode(lines.join(end) + end);
-      const at = [0, ...cuts.map((cut) => cut % (bytes.length + 1)).sort((a, b) => a - b), bytes.length];
-      const body = new ReadableStream<Uint8Array>({
-        start(controller) {
-          for (let i = 1; i < at.length; i++) controller.enqueue(bytes.slice(at[i - 1], at[i]));
-          controller.close();
-        },
-      });
-      const { events, error } = await run(ask('x'), { fetch: () => Promise.resolve(new Response(body)) });
-      const finished = events.filter(({ type }) => type === 'finish').length;
-      if (error === undefined) expect([finished, events.at(-1)?.type]).toEqual([1, 'finish']);
-      else {
-        expect(error).toBeInstanceOf(ProviderError);
-        expect(finished).toBe(0);
-      }
-    }),
+    fc.asyncProperty(
+      fc.array(line, { maxLength: 12 }),
+      fc.array(fc.nat(), { maxLength: 12 }),
+      fc.constantFrom('\n', '\n\n', '\r\n'),
+      async (lines, cuts, end) => {
+        const bytes = new TextEncoder().encode(lines.join(end) + end);
+        const at = [0, ...cuts.map((cut) => cut % (bytes.length + 1)).sort((a, b) => a - b), bytes.length];
+        const body = new ReadableStream<Uint8Array>({
+          start(controller) {
+            for (let i = 1; i < at.length; i++) controller.enqueue(bytes.slice(at[i - 1], at[i]));
+            controller.close();
+          },
+        });
+        const { events, error } = await run(ask('x'), { fetch: () => Promise.resolve(new Response(body)) });
+        const finished = events.filter(({ type }) => type === 'finish').length;
+        if (error === undefined) expect([finished, events.at(-1)?.type]).toEqual([1, 'finish']);
+        else {
+          expect(error).toBeInstanceOf(ProviderError);
+          expect(finished).toBe(0);
+        }
+      },
+    ),
     { numRuns: process.env.PERCH_LONG ? 5000 : 300 },
   );
 });

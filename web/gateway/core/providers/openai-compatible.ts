@@ -185,7 +185,11 @@ export class OpenAiCompatible implements ForwardingProvider {
     }
   }
 
-  async #attempt(path: string, init: { method?: string; body?: string; headers?: Record<string, string> }, watchdog: Watchdog): Promise<Response> {
+  async #attempt(
+    path: string,
+    init: { method?: string; body?: string; headers?: Record<string, string> },
+    watchdog: Watchdog,
+  ): Promise<Response> {
     const { signal } = watchdog;
     const headers: Record<string, string> = { accept: 'text/event-stream, application/json', ...init.headers };
     if (this.#apiKey) headers['authorization'] = `Bearer ${this.#apiKey}`;
@@ -207,7 +211,9 @@ export class OpenAiCompatible implements ForwardingProvider {
       void response.body?.cancel();
       throw new ProviderError(`${this.name} redirects to another address; use the address that it leads to as the base URL`);
     }
-    throw this.#redacted(statusError(this.name, response, await readText(response.body, watchdog, ERROR_BODY_LIMIT, false), this.#clock.now()));
+    throw this.#redacted(
+      statusError(this.name, response, await readText(response.body, watchdog, ERROR_BODY_LIMIT, false), this.#clock.now()),
+    );
   }
 
   #watch(signal: AbortSignal): Watchdog {

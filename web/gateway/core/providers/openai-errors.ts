@@ -23,7 +23,9 @@ export function streamFault(value: unknown): UpstreamFault | undefined {
   if (parsed.success) {
     const { error, message } = { error: undefined, message: '', ...parsed.data };
     if (typeof error === 'string') return { message: error };
-    return error ? { message: error.message, code: error.code == null ? (error.type ?? undefined) : String(error.code) } : { message: String(message) };
+    return error
+      ? { message: error.message, code: error.code == null ? (error.type ?? undefined) : String(error.code) }
+      : { message: String(message) };
   }
   const odd = typeof value === 'object' && value !== null && 'error' in value ? value.error : undefined;
   return odd ? { message: JSON.stringify(odd) } : undefined;

@@ -29,7 +29,11 @@ function contentPart(part: Part): ContentPart {
 /** The text of a message's content; pictures leave nothing. */
 export function plainText(content: string | readonly Part[]): string {
   if (typeof content === 'string') return content;
-  return content.flatMap((part) => (part.type === 'image' ? [] : part.type === 'text' ? [part.text] : [fileNote(part.filename, part.mimeType, part.data)])).join('\n\n');
+  return content
+    .flatMap((part) =>
+      part.type === 'image' ? [] : part.type === 'text' ? [part.text] : [fileNote(part.filename, part.mimeType, part.data)],
+    )
+    .join('\n\n');
 }
 
 function chatMessage(message: ModelMessage): Record<string, unknown> {
@@ -43,7 +47,11 @@ function chatMessage(message: ModelMessage): Record<string, unknown> {
     case 'assistant': {
       const text = plainText(content);
       if (!message.toolCalls?.length) return { role, content: text };
-      const calls = message.toolCalls.map(({ id, tool, args }) => ({ id, type: 'function', function: { name: tool, arguments: JSON.stringify(args) } }));
+      const calls = message.toolCalls.map(({ id, tool, args }) => ({
+        id,
+        type: 'function',
+        function: { name: tool, arguments: JSON.stringify(args) },
+      }));
       return { role, content: text === '' ? null : text, tool_calls: calls };
     }
     case 'tool':
@@ -64,7 +72,10 @@ export function chatBody(request: ModelRequest): Record<string, unknown> {
   if (request.temperature !== undefined) body['temperature'] = request.temperature;
   if (request.maxTokens !== undefined) body['max_tokens'] = request.maxTokens;
   if (request.tools?.length) {
-    body['tools'] = request.tools.map(({ name, description, schema }) => ({ type: 'function', function: { name, description, parameters: schema } }));
+    body['tools'] = request.tools.map(({ name, description, schema }) => ({
+      type: 'function',
+      function: { name, description, parameters: schema },
+    }));
   }
   return body;
 }

@@ -32,7 +32,11 @@ async function stranger(body: string, type = 'text/html'): Promise<number> {
   return typeof address === 'object' && address !== null ? address.port : 0;
 }
 
-function providers(options: Partial<ConstructorParameters<typeof Providers>[0]> = {}): { all: Providers; clock: ManualClock; asked: string[] } {
+function providers(options: Partial<ConstructorParameters<typeof Providers>[0]> = {}): {
+  all: Providers;
+  clock: ManualClock;
+  asked: string[];
+} {
   const clock = manualClock();
   const asked: string[] = [];
   const counting: Fetch = (url, init) => {
@@ -171,7 +175,8 @@ describe('lists and states', () => {
 describe('resolve', () => {
   it('means the guide when nothing is chosen', async () => {
     const { all } = providers();
-    for (const model of [undefined, 'guide/guide']) expect(await all.resolve(model)).toMatchObject({ key: 'guide/guide', model: 'guide', provider: guide });
+    for (const model of [undefined, 'guide/guide'])
+      expect(await all.resolve(model)).toMatchObject({ key: 'guide/guide', model: 'guide', provider: guide });
     expect(await all.resolve(undefined, 'guide')).toMatchObject({ key: 'guide/guide' });
   });
 
@@ -195,7 +200,16 @@ describe('resolve', () => {
 
   it('says NOT_FOUND for what is nowhere', async () => {
     const { all } = providers();
-    for (const [model, provider] of [['nope'], ['no/pe'], ['guide/other'], ['x', 'nobody'], ['constructor'], ['__proto__/x'], ['/x'], ['x/']] as const) {
+    for (const [model, provider] of [
+      ['nope'],
+      ['no/pe'],
+      ['guide/other'],
+      ['x', 'nobody'],
+      ['constructor'],
+      ['__proto__/x'],
+      ['/x'],
+      ['x/'],
+    ] as const) {
       await expect(all.resolve(model, provider), model).rejects.toMatchObject({ name: 'RpcError', code: 'NOT_FOUND' });
     }
   });

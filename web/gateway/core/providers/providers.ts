@@ -196,7 +196,8 @@ export class Providers {
     } catch (error) {
       const status = error instanceof ProviderError ? error.status : undefined;
       known.state = status === 401 || status === 403 ? 'needs_key' : 'unreachable';
-      known.message = error instanceof ProviderError || error instanceof RpcError ? error.message : `${known.provider.name} did not answer in time.`;
+      known.message =
+        error instanceof ProviderError || error instanceof RpcError ? error.message : `${known.provider.name} did not answer in time.`;
     }
     known.askedAt = clock.monotonic();
   }

@@ -36,7 +36,7 @@ export async function* readChunks(
   } finally {
     signal.removeEventListener('abort', cancel);
     if (complete() && !signal.aborted) void drain(reader, watchdog);
-    else cancel();
+
   }
 }
 
@@ -52,7 +52,12 @@ async function drain(reader: ReadableStreamDefaultReader<Uint8Array>, watchdog: 
 }
 
 /** The whole of a body as text; more than `limit` bytes are cut off, or refused where `strict`. */
-export async function readText(body: ReadableStream<Uint8Array> | null, watchdog: Watchdog, limit = MAX_WHOLE, strict = true): Promise<string> {
+export async function readText(
+  body: ReadableStream<Uint8Array> | null,
+  watchdog: Watchdog,
+  limit = MAX_WHOLE,
+  strict = true,
+): Promise<string> {
   const decoder = new TextDecoder();
   let text = '';
   let size = 0;

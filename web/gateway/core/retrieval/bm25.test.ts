@@ -58,13 +58,21 @@ describe('Bm25', () => {
   });
 
   it('finds Chinese and Japanese', () => {
-    expect(ids(Bm25.of(['我喜欢喝绿茶', '今天天气很好'], (doc) => doc), '绿茶')).toEqual(['我喜欢喝绿茶']);
+    expect(
+      ids(
+        Bm25.of(['我喜欢喝绿茶', '今天天气很好'], (doc) => doc),
+        '绿茶',
+      ),
+    ).toEqual(['我喜欢喝绿茶']);
   });
 
   it('finds every document by its own words, ranks by falling score, and takes any query', () => {
     fc.assert(
       fc.property(fc.array(fc.string({ unit: 'grapheme' }), { maxLength: 20 }), fc.string({ unit: 'grapheme' }), (docs, query) => {
-        const index = Bm25.of(docs.map((doc, i) => ({ doc, i })), ({ doc }) => doc);
+        const index = Bm25.of(
+          docs.map((doc, i) => ({ doc, i })),
+          ({ doc }) => doc,
+        );
         const hits = index.search(query, 100);
         expect(hits.every((hit, i) => i === 0 || hit.score <= (hits[i - 1]?.score ?? 0))).toBe(true);
         expect(hits.every((hit) => hit.coverage > 0 && hit.coverage <= 1 + 1e-9)).toBe(true);
@@ -77,6 +85,11 @@ describe('Bm25', () => {
   });
 
   it('knows only names that were added', () => {
-    expect(ids(Bm25.of(['a tree'], (doc) => doc), 'constructor __proto__')).toEqual([]);
+    expect(
+      ids(
+        Bm25.of(['a tree'], (doc) => doc),
+        'constructor __proto__',
+      ),
+    ).toEqual([]);
   });
 });

@@ -10,7 +10,8 @@ const STOP_WORDS = new Set(
 const WORD = /[\p{L}\p{N}\p{M}]+/gu;
 /** By script extensions where the long-vowel mark counts. Written without spaces between words; pairs of neighbours serve search better than a dictionary's guess. */
 const PAIRED = /[\p{Script=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{Script=Hangul}]/u;
-const PAIRED_RUN = /[\p{Script=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{Script=Hangul}]+|[^\p{Script=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{Script=Hangul}]+/gu;
+const PAIRED_RUN =
+  /[\p{Script=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{Script=Hangul}]+|[^\p{Script=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{Script=Hangul}]+/gu;
 /** Likewise, but with words too long for pairs: these are segmented. */
 const SEGMENTED = /[\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
 

@@ -51,11 +51,17 @@ export function coreTools({ vault, clock }: CoreToolsDeps): Tool[] {
       name: 'current_time',
       description: 'The current date and time.',
       source: 'core',
-      params: z.strictObject({ timeZone: z.string().max(100).optional().describe('An IANA name such as Europe/Berlin; the local one where left out') }),
+      params: z.strictObject({
+        timeZone: z.string().max(100).optional().describe('An IANA name such as Europe/Berlin; the local one where left out'),
+      }),
       run({ timeZone }) {
         const now = clock.now();
         try {
-          const format = new Intl.DateTimeFormat('en-GB', { dateStyle: 'full', timeStyle: 'long', ...(timeZone === undefined ? {} : { timeZone }) });
+          const format = new Intl.DateTimeFormat('en-GB', {
+            dateStyle: 'full',
+            timeStyle: 'long',
+            ...(timeZone === undefined ? {} : { timeZone }),
+          });
           return { iso: new Date(now).toISOString(), unixMs: now, timeZone: format.resolvedOptions().timeZone, local: format.format(now) };
         } catch {
           throw new RpcError('INVALID_PARAMS', `There is no time zone "${timeZone ?? ''}"`);

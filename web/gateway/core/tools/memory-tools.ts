@@ -90,13 +90,21 @@ export function memoryTools({ memories, clock }: { memories: Vault['memories']; 
       description: "Remembers a preference of the person's, in place of an earlier one of the same name.",
       source: 'memory',
       params: z.strictObject({
-        key: z.string().trim().min(1).max(200).regex(/^[^:\n]+$/, 'must be one line without a colon').describe('What it is about, such as "tone"'),
+        key: z
+          .string()
+          .trim()
+          .min(1)
+          .max(200)
+          .regex(/^[^:\n]+$/, 'must be one line without a colon')
+          .describe('What it is about, such as "tone"'),
         value: z.string().trim().min(1).max(MAX_TEXT).describe('What is preferred'),
       }),
       run: ({ key, value }) =>
         inTurn(async () => {
           const prefix = `${key.toLowerCase()}:`;
-          const earlier = (await memories.list()).filter((memory) => memory.category === 'preference' && memory.text.toLowerCase().startsWith(prefix));
+          const earlier = (await memories.list()).filter(
+            (memory) => memory.category === 'preference' && memory.text.toLowerCase().startsWith(prefix),
+          );
           const memory = make(`${key}: ${value}`, 'preference');
           // Added first: a failure in between leaves one too many, never none.
           await memories.add(memory);

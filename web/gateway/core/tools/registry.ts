@@ -74,7 +74,13 @@ export class ToolRegistry {
   /** Runs a call. Throws `NOT_FOUND` for an unknown name, `INVALID_PARAMS` for arguments that do not fit, and at once when `signal` fires. */
   async run(call: Pick<ToolCall, 'tool' | 'args'>, context: ToolContext): Promise<unknown> {
     const tool = this.#tools.get(call.tool);
-    if (!tool) throw new RpcError('NOT_FOUND', `There is no tool ${call.tool}. There are: ${this.list().map(({ name }) => name).join(', ')}`);
+    if (!tool)
+      throw new RpcError(
+        'NOT_FOUND',
+        `There is no tool ${call.tool}. There are: ${this.list()
+          .map(({ name }) => name)
+          .join(', ')}`,
+      );
     context.signal.throwIfAborted();
     return tool.run(call.args, context);
   }

@@ -83,7 +83,9 @@ describe('the registry', () => {
     const tool = defineTool({ name: 'probe', description: '', source: 'core', params: z.strictObject({}), run: () => (ran = true) });
     registry.register(tool);
     expect(() => registry.register(tool)).toThrow('already');
-    await expect(registry.run({ tool: 'probe', args: {} }, { ...context, signal: AbortSignal.abort(new Error('stop')) })).rejects.toThrow('stop');
+    await expect(registry.run({ tool: 'probe', args: {} }, { ...context, signal: AbortSignal.abort(new Error('stop')) })).rejects.toThrow(
+      'stop',
+    );
     expect(ran).toBe(false);
     expect(registry.unregister('probe')).toBe(true);
     await expect(registry.run({ tool: 'probe', args: {} }, context)).rejects.toMatchObject({ code: 'NOT_FOUND' });
@@ -92,11 +94,21 @@ describe('the registry', () => {
 
 describe('core tools', () => {
   it('search the docs', async () => {
-    expect(await setUp().run('docs_search', { query: 'ollama', limit: 1 })).toMatchObject({ results: [{ id: 'ollama', title: 'Using Ollama' }] });
+    expect(await setUp().run('docs_search', { query: 'ollama', limit: 1 })).toMatchObject({
+      results: [{ id: 'ollama', title: 'Using Ollama' }],
+    });
   });
 
   it('search sessions', async () => {
-    const message = (id: string, content: string): MessageRecord => ({ id, role: 'user', content, timestamp: 0, sessionKey: 'main/a', parentId: null, depth: 0 });
+    const message = (id: string, content: string): MessageRecord => ({
+      id,
+      role: 'user',
+      content,
+      timestamp: 0,
+      sessionKey: 'main/a',
+      parentId: null,
+      depth: 0,
+    });
     const { run } = setUp([message('1', 'The ferry leaves at noon'), message('2', 'Buy milk')]);
     expect(await run('session_search', { query: 'ferry' })).toEqual({
       results: [{ id: '1', text: 'The ferry leaves at noon', role: 'user', session: 'main/a', at: '1970-01-01T00:00:00.000Z' }],
@@ -121,7 +133,9 @@ describe('memory tools', () => {
     const first = added.parse(await run('memory_add', { text: ' My dog is Rex ' }));
     expect(added.parse(await run('memory_add', { text: 'My dog is Rex' }))).toEqual({ id: first.id, added: false });
     await run('memory_add', { text: 'Meeting on Friday', category: 'event' });
-    expect(await run('memory_search', { query: 'dogs' })).toMatchObject({ results: [{ id: first.id, text: 'My dog is Rex', category: 'fact' }] });
+    expect(await run('memory_search', { query: 'dogs' })).toMatchObject({
+      results: [{ id: first.id, text: 'My dog is Rex', category: 'fact' }],
+    });
     expect(await run('memory_stats')).toMatchObject({ count: 2, byCategory: { fact: 1, event: 1 } });
     expect(await run('memory_forget', { id: first.id })).toEqual({ forgotten: first.id });
     await expect(run('memory_forget', { id: first.id })).rejects.toMatchObject({ code: 'NOT_FOUND' });

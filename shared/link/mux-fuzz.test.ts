@@ -1,0 +1,290 @@
+import fc from 'fast-check';
+import { describe, expect } from 'vitest';
+import { verifies } from '../../tests/requirements.ts';
+import { MUX_VERSION } from './hello.ts';
+import { Mux } from './mux.ts';
+import { STREAM_WINDOW, type Stream } from './stream.ts';
+import { frames, greeting, MuxPair, stepPair } from './testing.ts';
+import { TYPE } from './wire.ts';
+
+const LONG = process.env.PERCH_LONG === '1';
+const hello = frames({ type: TYPE.hello, payload: { ...greeting, muxVersion: MUX_VERSION } });
+
+/** Frames with a sound header and anything inside: gets deeper than bytes at random. */
+const likelyFrame = fc.record({
+  type: fc.oneof(fc.integer({ min: 0, max: 8 }), fc.integer({ min: 0, max: 255 })),
+  flags: fc.integer({ min: 0, max: 255 }),
+  stream: fc.oneof(fc.integer({ min: 0, max: 9 }), fc.integer({ min: 0, max: 0xffff_ffff })),
+  payload: fc.oneof(
+    fc.uint8Array({ maxLength: 60 }),
+    fc.constantFrom('{"kind":"rpc"}', '{"code":1000,"reason":""}', '\0\0\0\x08', ''),
+    fc.constant(JSON.stringify({ ...greeting, muxVersion: 2 })),
+    fc.json(),
+  ),
+});
+const hostile = fc.oneof(
+  fc.uint8Array({ maxLength: 200 }),
+  fc.array(likelyFrame, { maxLength: 6 }).map((given) => frames(...given)),
+);
+
+describe('fuzz', () => {
+  verifies(
+    'mux/fuzz',
+    'more than 10,000 hostile messages are ignored or close the link with 1002, and never throw',
+    () => {
+      let messages = 0;
+      let closed = 0;
+      const session = fc.record({
+        greeted: fc.boolean(),
+        sent: fc.array(hostile, { minLength: 5, maxLength: 12 }),
+        side: fc.constantFrom('dialer', 'acceptor'),
+      });
+      fc.assert(
+        fc.property(session, ({ greeted, sent, side }) => {
+          const [attacker, link] = stepPair();
+          attacker.record = false;
+          attacker.receive({ message: () => {}, close: () => {} });
+          const mux = new Mux(link, {
+            side,
+            hello: greeting,
+            schedule: (flush) => flush(),
+            onstream: (stream) => {
+              stream.receive({ data: (chunk) => stream.release(chunk.byteLength), end: () => stream.end(), reset: () => {} });
+              stream.send('welcome');
+            },
+          });
+          mux.open({ kind: 'rpc' }).send('mine');
+          if (greeted) attacker.send(hello);
+          for (const message of sent) {
+            attacker.send(message);
+            messages++;
+          }
+          while (link.step());
+          while (attacker.step());
+          if (attacker.ended) {
+            closed++;
+            expect(attacker.ended.code).toBe(1002);
+            expect(mux.streams).toBe(0);
+          } else expect(mux.streams).toBeGreaterThan(0);
+        }),
+        { numRuns: LONG ? 50_000 : 3_000 },
+      );
+      expect(messages).toBeGreaterThan(10_000);
+      expect(closed).toBeGreaterThan(0);
+    },
+    120_000,
+  );
+
+  verifies(
+    'mux/fuzz',
+    'whatever is done on many streams, in whatever pieces the link brings it: order, content, boundaries and ends hold',
+    () => {
+      fc.assert(
+        fc.property(versions, fc.array(operation, { minLength: 20, maxLength: 150 }), (given, operations) => {
+          const run = new Model(given);
+          for (const each of operations) run.apply(each);
+          run.finish();
+        }),
+        { numRuns: LONG ? 3_000 : 150 },
+      );
+    },
+    120_000,
+  );
+});
+
+const versions = fc.record({ dialerVersion: fc.integer({ min: 1, max: 2 }), acceptorVersion: fc.integer({ min: 1, max: 2 }) });
+const pick = fc.nat({ max: 1000 });
+const size = fc.oneof({ weight: 6, arbitrary: fc.nat({ max: 2000 }) }, { weight: 1, arbitrary: fc.integer({ min: 60_000, max: 700_000 }) });
+const operation = fc.oneof(
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('open' as const), by: fc.boolean() }) },
+  {
+    weight: 8,
+    arbitrary: fc.record({ do: fc.constant('send' as const), pick, size, text: fc.boolean(), bulk: fc.boolean(), fin: fc.boolean() }),
+  },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('end' as const), pick }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('reset' as const), pick }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constantFrom('stall' as const, 'take' as const, 'listen' as const), pick }) },
+  {
+    weight: 8,
+    arbitrary: fc.record({ do: fc.constant('deliver' as const), toDialer: fc.boolean(), count: fc.integer({ min: 1, max: 20 }) }),
+  },
+  { weight: 6, arbitrary: fc.record({ do: fc.constant('flush' as const) }) },
+);
+type Operation = typeof operation extends fc.Arbitrary<infer T> ? T : never;
+
+interface Part {
+  bytes: Uint8Array;
+  text: boolean;
+}
+
+/** One end of a stream, and what must come out at the other. */
+interface End {
+  stream: Stream;
+  other: End | undefined;
+  sent: Part[];
+  open: Part | undefined;
+  endSent: boolean;
+  cut: boolean;
+  listening: boolean;
+  stalled: boolean;
+  held: number;
+  heard: Part[];
+  partial: Uint8Array[];
+  ended: boolean;
+  wasReset: boolean;
+}
+
+class Model {
+  readonly #pair: MuxPair;
+  readonly #ends: End[] = [];
+  #counter = 0;
+
+  constructor(given: { dialerVersion: number; acceptorVersion: number }) {
+    this.#pair = new MuxPair(given);
+    this.#pair.dialerLink.record = this.#pair.acceptorLink.record = false;
+  }
+
+  apply(given: Operation): void {
+    if (given.do === 'open') return this.#openStream(given.by);
+    if (given.do === 'flush') return void this.#pair.flush();
+    if (given.do === 'deliver') {
+      const link = given.toDialer ? this.#pair.dialerLink : this.#pair.acceptorLink;
+      for (let i = 0; i < given.count && link.step(); i++) this.#meet();
+      return;
+    }
+    const end = this.#ends[given.pick % Math.max(1, this.#ends.length)];
+    if (!end) return;
+    if (given.do === 'send') return this.#send(end, given);
+    if (given.do === 'listen') return this.#listen(end);
+    if (given.do === 'stall') end.stalled = true;
+    else if (given.do === 'take') this.#take(end);
+    else if (given.do === 'end') this.#end(end);
+    else {
+      end.cut = true;
+      end.stream.reset(4001, 'cut');
+    }
+  }
+
+  /** Everybody listens and takes, all ends: then both sides must have heard everything, and nothing may be left. */
+  finish(): void {
+    for (const end of this.#ends) {
+      this.#listen(end);
+      this.#take(end);
+    }
+    for (const end of [...this.#ends]) this.#end(end);
+    this.#settle();
+    for (const end of [...this.#ends]) {
+      this.#listen(end);
+      this.#take(end);
+      this.#end(end);
+    }
+    this.#settle();
+    expect([this.#pair.dialerLink.ended, this.#pair.acceptorLink.ended]).toEqual([undefined, undefined]);
+    expect([this.#pair.dialer.streams, this.#pair.acceptor.streams]).toEqual([0, 0]);
+    for (const end of this.#ends) {
+      expect(end.stream.buffered).toBe(0);
+      const sent = end.other?.sent ?? [];
+      const cut = end.cut || (end.other?.cut ?? false);
+      if (cut) expect(end.heard.length).toBeLessThanOrEqual(sent.length);
+      else expect(end.heard.length).toBe(sent.length);
+      end.heard.forEach((part, i) => {
+        expect(part.text).toBe(sent[i]?.text);
+        expect(Buffer.compare(part.bytes, sent[i]?.bytes ?? new Uint8Array())).toBe(0);
+      });
+      if (!cut) expect([end.ended, end.wasReset, end.partial.length]).toEqual([true, false, 0]);
+      else expect(end.cut || end.ended || end.wasReset).toBe(true);
+    }
+  }
+
+  #settle(): void {
+    this.#pair.settle();
+    this.#meet();
+    this.#pair.settle();
+  }
+
+  #openStream(byDialer: boolean): void {
+    const mux = byDialer ? this.#pair.dialer : this.#pair.acceptor;
+    this.#ends.push(newEnd(mux.open({ kind: 'any' })));
+  }
+
+  /** Joins what was accepted to the end that opened it. */
+  #meet(): void {
+    for (const { stream } of this.#pair.accepted.splice(0)) {
+      const opener = this.#ends.find((end) => end.stream.id === stream.id);
+      if (!opener) throw new Error('a stream came that nobody opened');
+      const end = newEnd(stream);
+      end.other = opener;
+      opener.other = end;
+      this.#ends.push(end);
+    }
+  }
+
+  #send(end: End, given: { size: number; text: boolean; bulk: boolean; fin: boolean }): void {
+    if (end.endSent || end.stream.closed) return;
+    // The parts of one message are of one kind.
+    const text = end.open?.text ?? given.text;
+    const bytes = new Uint8Array(given.size).fill(text ? 97 + (this.#counter++ % 26) : this.#counter++ & 0xff);
+    const fin = given.fin;
+    if (text && fin && !given.bulk) end.stream.sendText(bytes, fin);
+    else if (text) end.stream.send(new TextDecoder().decode(bytes), { fin, bulk: given.bulk });
+    else end.stream.send(bytes, { fin, bulk: given.bulk });
+    const whole = { text, bytes: end.open ? Buffer.concat([end.open.bytes, bytes]) : bytes };
+    if (fin) end.sent.push(whole);
+    end.open = fin ? undefined : whole;
+  }
+
+  #end(end: End): void {
+    if (end.endSent || end.stream.closed) return;
+    if (end.open) this.#send(end, { size: 1, text: end.open.text, bulk: false, fin: true });
+    end.endSent = true;
+    end.stream.end(1000, 'done');
+  }
+
+  #take(end: End): void {
+    end.stalled = false;
+    const held = end.held;
+    end.held = 0;
+    end.stream.release(held);
+  }
+
+  #listen(end: End): void {
+    if (end.listening) return;
+    end.listening = true;
+    end.stream.receive({
+      data: (chunk, fin, text) => {
+        expect(end.ended || end.wasReset).toBe(false);
+        end.partial.push(chunk.slice());
+        if (end.stalled) end.held += chunk.byteLength;
+        else end.stream.release(chunk.byteLength);
+        expect(end.held).toBeLessThanOrEqual(STREAM_WINDOW);
+        if (!fin) return;
+        end.heard.push({ bytes: Buffer.concat(end.partial), text });
+        end.partial = [];
+      },
+      end: (code) => {
+        expect([code, end.ended, end.wasReset]).toEqual([1000, false, false]);
+        end.ended = true;
+      },
+      reset: (code) => {
+        expect([code, end.wasReset]).toEqual([4001, false]);
+        end.wasReset = true;
+      },
+    });
+  }
+}
+
+const newEnd = (stream: Stream): End => ({
+  stream,
+  other: undefined,
+  sent: [],
+  open: undefined,
+  endSent: false,
+  cut: false,
+  listening: false,
+  stalled: false,
+  held: 0,
+  heard: [],
+  partial: [],
+  ended: false,
+  wasReset: false,
+});

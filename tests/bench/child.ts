@@ -1,0 +1,30 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+
+/** A program of the benchmark's own, in a process of its own as the bridge is. */
+export interface Child extends AsyncDisposable {
+  port: number;
+  process: ChildProcess;
+  /** The next message that it sends. */
+  message(): Promise<unknown>;
+}
+
+/** Starts `children/<name>.ts`, which sends the port that it listens on. It ends when this process does. */
+export async function startChild(name: string): Promise<Child> {
+  const child = fork(join(import.meta.dirname, 'children', `${name}.ts`), { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+  const failed = once(child, 'exit').then(([code]) => Promise.reject(new Error(`${name} ended (${String(code)}) before it served`)));
+  failed.catch(() => {});
+  const [port] = await Promise.race([once(child, 'message'), failed]);
+  if (typeof port !== 'number') throw new TypeError(`${name} did not tell its port`);
+  return {
+    port,
+    process: child,
+    message: async () => (await once(child, 'message'))[0],
+    async [Symbol.asyncDispose]() {
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      child.kill('SIGKILL');
+      await once(child, 'exit');
+    },
+  };
+}

@@ -1,0 +1,43 @@
+// The floor of all that goes through a worker: frames are piped as they are to one WebSocket of a SharedWorker that echoes them.
+// Answers come in the order of the questions, so that each finds its caller without a look into it.
+import { createServer } from 'node:http';
+import { type WebSocket, WebSocketServer } from 'ws';
+import { serve } from './serve.ts';
+
+const PAGE = '<!doctype html><title>floor</title><script>new SharedWorker("/worker.js")</script>';
+/** `stream:<count>:<text>` asks for that text so many times, everything else for itself. */
+const WORKER = `
+  const socket = new WebSocket('ws://' + location.host + '/worker');
+  socket.onmessage = ({ data }) => {
+    if (!data.startsWith('stream:')) return socket.send(data);
+    const [, count, text] = data.split(':');
+    for (let i = 0; i < Number(count); i++) socket.send(text);
+  };`;
+const FILES: Record<string, [type: string, text: string]> = { '/': ['text/html', PAGE], '/worker.js': ['text/javascript', WORKER] };
+
+const server = createServer((request, response) => {
+  const [type, text] = FILES[request.url ?? ''] ?? ['text/plain', ''];
+  response.writeHead(200, { 'content-type': type }).end(text);
+});
+
+let worker: WebSocket | undefined;
+let waiting: WebSocket[] = [];
+let streaming: WebSocket | undefined;
+new WebSocketServer({ server }).on('connection', (socket, request) => {
+  if (request.url === '/worker') {
+    worker = socket;
+    socket.on('message', (data, isBinary) => (streaming ?? waiting.shift())?.send(data, { binary: isBinary }));
+    return;
+  }
+  streaming = request.url === '/stream' ? socket : undefined;
+  waiting = [];
+  socket.on('message', (data, isBinary) => {
+    if (!streaming) waiting.push(socket);
+    worker?.send(data, { binary: isBinary });
+  });
+  socket.on('close', () => streaming === socket && (streaming = undefined));
+  // The caller may ask once there is somebody to answer.
+  const ready = (): void => void (worker ? socket.send('ready') : setTimeout(ready, 5));
+  ready();
+});
+serve(server);

@@ -1,0 +1,43 @@
+/** One line of the table: a figure of ours, beside its floor and its bar. */
+export interface Figure {
+  what: string;
+  /** `ms`, `/s`, `KB`, `MB`, … */
+  unit: string;
+  ours: number;
+  /** What the same thing costs without us, or a peer, in the same run. */
+  floor?: { name: string; value: number };
+  /** Ours by the floor's; measured as pairs, so not always the quotient of the two figures. */
+  ratio?: number;
+  /** What quality.md, "Speed", or the issue promises, and whether this run kept it. */
+  bar?: { text: string; met: boolean };
+}
+
+/** A bar with its verdict. */
+export const atMost = (value: number, limit: number, unit: string): Figure['bar'] => ({ text: `≤ ${limit} ${unit}`.trimEnd(), met: value <= limit });
+export const atLeast = (value: number, limit: number, unit: string): Figure['bar'] => ({ text: `≥ ${limit} ${unit}`.trimEnd(), met: value >= limit });
+
+const HEADINGS = ['figure', 'perch', 'floor', 'ratio', 'bar', ''];
+
+/** The figures as a table for a terminal. */
+export function table(figures: readonly Figure[]): string {
+  const rows = [HEADINGS, ...figures.map(row)];
+  const widths = HEADINGS.map((_, column) => Math.max(...rows.map((cells) => (cells[column] ?? '').length)));
+  const lines = rows.map((cells) => cells.map((cell, column) => (column === 0 ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0))).join('  '));
+  return [lines[0], widths.map((width) => '─'.repeat(width)).join('  '), ...lines.slice(1)].map((line) => line?.trimEnd()).join('\n');
+}
+
+function row({ what, unit, ours, floor, ratio, bar }: Figure): string[] {
+  return [
+    what,
+    `${shown(ours)} ${unit}`,
+    floor === undefined ? '' : `${floor.name} ${shown(floor.value)}`,
+    ratio === undefined ? '' : `× ${ratio.toFixed(2)}`,
+    bar?.text ?? '',
+    bar === undefined ? '' : bar.met ? 'ok' : 'misses',
+  ];
+}
+
+function shown(value: number): string {
+  const digits = Math.abs(value) >= 100 ? 0 : Math.abs(value) >= 10 ? 1 : Math.abs(value) >= 1 ? 2 : 3;
+  return value.toLocaleString('en', { minimumFractionDigits: digits, maximumFractionDigits: digits });
+}

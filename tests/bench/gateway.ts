@@ -1,0 +1,16 @@
+import { type Perch, type PerchOptions, startPerch } from '../e2e/harness.ts';
+import { Caller } from './caller.ts';
+
+/** The product as it is started by anybody, with its rate limit off and, where there is one, `upstream` as the provider `bench`. */
+export async function startGateway({ upstream, ...options }: PerchOptions & { upstream?: string } = {}): Promise<Perch> {
+  const perch = await startPerch(options);
+  try {
+    using caller = await Caller.connect(perch.wsUrl, perch.token);
+    await caller.call('config.set', { key: 'gateway.rateLimit', value: { perMinute: 0, burst: 1 } });
+    if (upstream !== undefined) await caller.call('config.set', { key: 'providers.bench', value: { baseUrl: upstream } });
+    return perch;
+  } catch (error) {
+    await perch[Symbol.asyncDispose]();
+    throw error;
+  }
+}

@@ -1,0 +1,63 @@
+/** The value below which a share (0..1) of the samples lies. */
+export function percentile(samples: readonly number[], share: number): number {
+  const sorted = [...samples].sort((a, b) => a - b);
+  const value = sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))];
+  if (value === undefined) throw new RangeError('there are no samples');
+  return value;
+}
+
+export const median = (samples: readonly number[]): number => percentile(samples, 0.5);
+
+/** Milliseconds that each of `count` calls took, one after the other. */
+export async function sequential(count: number, call: () => Promise<unknown>): Promise<number[]> {
+  const samples: number[] = [];
+  for (let i = 0; i < count; i++) {
+    const start = performance.now();
+    await call();
+    samples.push(performance.now() - start);
+  }
+  return samples;
+}
+
+export interface Load {
+  /** Calls in a second. */
+  rate: number;
+  /** Milliseconds of each call. */
+  samples: number[];
+}
+
+/** `calls.length` callers at once, each its next call as soon as the last is answered, `count` calls in all. */
+export async function concurrent(count: number, calls: readonly (() => Promise<unknown>)[]): Promise<Load> {
+  const samples: number[] = [];
+  let left = count;
+  const start = performance.now();
+  await Promise.all(
+    calls.map(async (call) => {
+      while (left-- > 0) {
+        const began = performance.now();
+        await call();
+        samples.push(performance.now() - began);
+      }
+    }),
+  );
+  return { rate: (count / (performance.now() - start)) * 1000, samples };
+}
+
+/**
+ * Measures contestants in turns, so that what else the machine does meanwhile falls on all of them; who begins changes from round to round.
+ * Resolves with each one's results, a result for each round.
+ */
+export async function inTurns<T, N extends string>(rounds: number, contestants: Record<N, () => Promise<T>>): Promise<Record<N, T[]>> {
+  const names = Object.keys(contestants) as N[];
+  const results = Object.fromEntries(names.map((name) => [name, []])) as unknown as Record<N, T[]>;
+  for (let round = 0; round < rounds; round++) {
+    for (let i = 0; i < names.length; i++) {
+      const name = names[(i + round) % names.length];
+      if (name !== undefined) results[name].push(await contestants[name]());
+    }
+  }
+  return results;
+}
+
+/** The median of the rounds' ratios: what one round had against it, both of its figures had. */
+export const ratioOf = (ours: readonly number[], floor: readonly number[]): number => median(ours.map((value, round) => value / (floor[round] ?? NaN)));
