@@ -10,7 +10,7 @@ export interface ManagedOptions {
   profile: string;
   /** The bridge's canonical origin; the host page is `<origin>/host`. */
   origin: string;
-  /** What the host page proves itself with. Handed over through the debugging pipe. */
+  /** Makes what the host page proves itself with, once for each browser. Handed over through the debugging pipe. */
   credential(): Credential;
   log(line: string): void;
   /** Milliseconds before the first restart, doubled each time, and the longest; a run of a minute starts over. */
@@ -48,6 +48,8 @@ export class ManagedChromium {
   readonly #backOff: { first: number; most: number };
   readonly #closing = new AbortController();
   #context: BrowserContext | null = null;
+  /** The same for each load of the page: the worker may outlive a load, and goes on as it was. */
+  #credential: Credential | null = null;
   #loop: Promise<void> = Promise.resolve();
 
   private constructor(options: ManagedOptions) {
@@ -105,6 +107,7 @@ export class ManagedChromium {
         timeout: 30_000,
       });
       this.#context = context;
+      this.#credential = null;
       return context;
     } catch (error) {
       throw new Error(`the managed Chromium (${executable}) did not start: ${reasonOf(error)}`);
@@ -170,6 +173,7 @@ export class ManagedChromium {
       let loads = 0;
       page.on('load', () => {
         const load = ++loads;
+        if (load > 1) this.#options.log('the host page loaded itself anew');
         this.#attach(page).catch(async (error: unknown) => {
           // A page that loads itself anew ends this attempt, and makes another soon.
           await this.#pause(RELOAD_MS);
@@ -185,7 +189,10 @@ export class ManagedChromium {
 
   async #attach(page: Page): Promise<void> {
     await page.waitForFunction(() => (globalThis as HostPage).perchHost !== undefined, undefined, { polling: 50, timeout: 15_000 });
-    await page.evaluate((credential) => (globalThis as HostPage).perchHost?.attach(credential), this.#options.credential());
+    await page.evaluate(
+      (credential) => (globalThis as HostPage).perchHost?.attach(credential),
+      (this.#credential ??= this.#options.credential()),
+    );
   }
 
   /** Asks the browser to go, and kills its process group where it does not. */

@@ -210,13 +210,15 @@ describe('/v1', () => {
 
   it('takes 20 MB, refuses more with 413, by its length or as it comes, and serves the next request', async () => {
     await using gateway = await startTestBridge();
-    await gateway.attach({ http: async (request) => new Response(String((await request.arrayBuffer()).byteLength)) });
+    const host = await gateway.attach({ http: async (request) => new Response(String((await request.arrayBuffer()).byteLength)) });
     const limit = 20 * 1024 * 1024;
     const post = (body: Uint8Array<ArrayBuffer> | ReadableStream): Promise<Response> =>
       gateway.http('/v1/x', { method: 'POST', body, duplex: 'half' } as RequestInit);
     const whole = await post(new Uint8Array(limit));
     expect([whole.status, await whole.text()]).toEqual([200, String(limit)]);
     expect((await post(new Uint8Array(limit + 1))).status).toBe(413);
+    // What says its length never reaches the host.
+    expect(host.openings).toHaveLength(1);
     const chunks = Array.from({ length: 21 }, () => new Uint8Array(1024 * 1024)).values();
     const chunked = new ReadableStream({
       pull: (controller) => {

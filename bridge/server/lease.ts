@@ -9,8 +9,8 @@ interface LeaseEvents {
   detach: [kind: HostKind, code: number, reason: string];
 }
 
-/** A host that leaves with this code is being replaced by another one: clients wait for it. */
-const HANDING_OVER = 1012;
+/** A host that leaves with this code is being replaced by another one: clients wait for it. Not 1012, which a browser's socket may not send. */
+export const HANDING_OVER = 4012;
 
 /**
  * Which host serves: one at a time (design.md, "Two origins would be two databases"). A holder must answer a ping at every heartbeat, in code,

@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
 import { importSecret, linked, prove } from '#shared/link/proof.ts';
+import { HANDING_OVER } from './lease.ts';
 import { startTestBridge, type TestBridge } from './tests/bridge.ts';
 import { TestClient } from './tests/client.ts';
 import { dialHost } from './tests/fake-host.ts';
@@ -170,7 +171,7 @@ describe('the lease', () => {
   it('is waited for after a holder that said it hands over, and not after one that left', async () => {
     await using gateway = await startTestBridge();
     const leaving = await gateway.attach();
-    leaving.socket.close(1012, 'a new build takes over');
+    leaving.socket.close(HANDING_OVER, 'a new build takes over');
     await expect.poll(() => gateway.bridge.lease.current).toBeNull();
     const waiting = TestClient.connect(gateway.url, gateway.token);
     await expect.poll(() => gateway.bridge.lease.waiting).toBe(1);

@@ -121,7 +121,7 @@ export class MuxPair {
   async settleAsync(until: () => boolean, rounds = 10_000): Promise<void> {
     for (let round = 0; round < rounds && !until(); round++) {
       this.settle();
-      await new Promise((resolve) => setImmediate(resolve));
+      await new Promise((resolve) => setTimeout(resolve));
     }
     if (!until()) throw new Error('what was waited for did not come');
   }
@@ -145,7 +145,7 @@ export interface Heard {
 }
 
 /** Listens to a stream; with `release` false it takes nothing, as a stalled reader. */
-export function listen(stream: Stream, { release = true }: { release?: boolean } = {}): Heard {
+export function listen(stream: Stream, { release = true, onend }: { release?: boolean; onend?: () => void } = {}): Heard {
   const heard: Heard = { messages: [], chunks: [], drains: 0 };
   let parts: Uint8Array[] = [];
   stream.receive({
@@ -157,7 +157,10 @@ export function listen(stream: Stream, { release = true }: { release?: boolean }
       heard.messages.push({ bytes: concat(parts), text });
       parts = [];
     },
-    end: (code, reason) => void (heard.end = { code, reason }),
+    end(code, reason) {
+      heard.end = { code, reason };
+      onend?.();
+    },
     reset: (code, reason) => void (heard.reset = { code, reason }),
     drain: () => void heard.drains++,
   });

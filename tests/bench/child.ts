@@ -6,8 +6,8 @@ import { join } from 'node:path';
 export interface Child extends AsyncDisposable {
   port: number;
   process: ChildProcess;
-  /** The next message that it sends. */
-  message(): Promise<unknown>;
+  /** The next message from now on that is of the wanted form. */
+  message<T>(isWanted: (message: unknown) => message is T): Promise<T>;
 }
 
 /** Starts `children/<name>.ts`, which sends the port that it listens on. It ends when this process does. */
@@ -20,7 +20,15 @@ export async function startChild(name: string): Promise<Child> {
   return {
     port,
     process: child,
-    message: async () => (await once(child, 'message'))[0],
+    message: (isWanted) =>
+      new Promise((resolve) => {
+        const onmessage = (message: unknown): void => {
+          if (!isWanted(message)) return;
+          child.off('message', onmessage);
+          resolve(message);
+        };
+        child.on('message', onmessage);
+      }),
     async [Symbol.asyncDispose]() {
       if (child.exitCode !== null || child.signalCode !== null) return;
       child.kill('SIGKILL');

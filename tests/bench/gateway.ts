@@ -11,6 +11,6 @@ export async function startGateway({ upstream, ...options }: PerchOptions & { up
     return perch;
   } catch (error) {
     await perch[Symbol.asyncDispose]();
-    throw error;
+    throw new Error(`the gateway could not be made ready; it said:\n${perch.output.stderr}`, { cause: error });
   }
 }

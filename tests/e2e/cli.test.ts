@@ -128,7 +128,7 @@ verifies(
     await using gateway = await startPerch();
     const { url } = gateway;
     const client = await gateway.client();
-    await client.call('chat.send', { message: 'remember the heron', sessionId: 'kept' });
+    await client.call('chat.send', { message: 'where is my data kept?', sessionId: 'kept' });
     await gateway.kill('SIGKILL');
     await client.closed;
     if (process.platform === 'linux') await until(() => processesNaming(gateway.home).length === 0);
@@ -138,8 +138,8 @@ verifies(
     const again = await gateway.client();
     const { messages } = await again.call('chat.history', { sessionId: 'kept' });
     again.close();
-    expect(messages.map(({ role }) => role)).toEqual(['user', 'assistant']);
-    expect(messages[0]?.content).toBe('remember the heron');
+    expect(messages[0]).toMatchObject({ role: 'user', content: 'where is my data kept?' });
+    expect(messages.at(-1)).toMatchObject({ role: 'assistant', content: expect.stringMatching(/\S/) });
   },
 );
 

@@ -147,12 +147,12 @@ export async function testGateway(
   };
 }
 
-/** Resolves when `condition` holds; fails after 5 s. */
-export async function until(condition: () => boolean | Promise<boolean>, what = 'the condition'): Promise<void> {
-  const end = Date.now() + 5_000;
+/** Resolves when `condition` holds; fails after `ms`. */
+export async function until(condition: () => boolean | Promise<boolean>, what = 'the condition', ms = 10_000): Promise<void> {
+  const end = Date.now() + ms;
   let turns = 0;
   while (!(await condition())) {
-    if (Date.now() > end) throw new Error(`${what} did not come about in 5 s`);
+    if (Date.now() > end) throw new Error(`${what} did not come about in ${ms / 1000} s`);
     // A turn at first, for what memory links answer at once; then a little time.
     await new Promise((resolve) => (++turns < 100 ? setImmediate(resolve) : setTimeout(resolve, 5)));
   }

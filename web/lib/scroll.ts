@@ -4,8 +4,9 @@ const UNPIN = 3;
 const NEAR = 48;
 /** Farther than this from the bottom the jump button shows. */
 const FAR = 200;
-/** Share of the remaining way that a frame glides. */
+/** Share of the remaining way that a frame glides, and how far behind fast text it may be, pixels. */
 const GLIDE = 0.28;
+const BEHIND = 96;
 
 export interface ScrollState {
   /** The view follows what is added below. */
@@ -118,7 +119,7 @@ export class ScrollKeeper {
       if (!this.#pinned) return;
       const left = this.#bottom() - this.#view.scrollTop;
       if (left <= 0.5) return this.#tell();
-      this.#place(left < 2 ? this.#bottom() : this.#view.scrollTop + Math.max(1, left * GLIDE));
+      this.#place(left < 2 ? this.#bottom() : this.#view.scrollTop + Math.max(1, left * GLIDE, left - BEHIND));
       this.#follow(true);
     });
   }

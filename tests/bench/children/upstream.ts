@@ -1,6 +1,7 @@
-// A model server that costs next to nothing: its answers are bytes made beforehand. `deltas-<n>` streams n deltas; tells the parent, in
-// milliseconds since 1970, when the first byte of a stream went out.
+// A model server that costs next to nothing: its answers are bytes made beforehand. `deltas-<n>` streams n deltas; tells the parent
+// when the first byte of each went out, by the machine's monotonic clock.
 import { createServer, type ServerResponse } from 'node:http';
+import { monotonic } from '../stats.ts';
 import { serve } from './serve.ts';
 
 const head = { id: 'chatcmpl-bench', created: 1_700_000_000, model: 'bench' };
@@ -30,12 +31,14 @@ function bytesOf(count: number): Buffer[] {
   return parts;
 }
 
-async function stream(response: ServerResponse, parts: readonly Buffer[]): Promise<void> {
+async function stream(response: ServerResponse, count: number): Promise<void> {
   response.writeHead(200, { 'content-type': 'text/event-stream' });
-  process.send?.(performance.timeOrigin + performance.now());
-  for (const part of parts) {
+  process.send?.({ count, at: monotonic() });
+  const wake = { up: (): void => {} };
+  response.on('drain', () => wake.up()).on('close', () => wake.up());
+  for (const part of bytesOf(count)) {
     if (response.destroyed) return;
-    if (!response.write(part)) await new Promise<void>((drained) => response.once('drain', drained).once('close', drained));
+    if (!response.write(part)) await new Promise<void>((drained) => (wake.up = drained));
   }
   response.end();
 }
@@ -46,7 +49,7 @@ const server = createServer((request, response) => {
   request.on('end', () => {
     if (request.method === 'GET') return response.writeHead(200, { 'content-type': 'application/json', 'content-length': MODELS.byteLength }).end(MODELS);
     const count = /"deltas-(\d+)"/.exec(Buffer.concat(chunks).toString())?.[1];
-    if (count !== undefined) return void stream(response, bytesOf(Number(count)));
+    if (count !== undefined) return void stream(response, Number(count));
     response.writeHead(200, { 'content-type': 'application/json', 'content-length': WHOLE.byteLength }).end(WHOLE);
   });
 });

@@ -15,6 +15,7 @@ import { acceptRelayed, relay } from './relay.ts';
 import { Uplink } from './uplink.ts';
 
 const DRAIN_MS = 28_000;
+const SUPERSEDED = 'A newer version of Perch has taken over';
 
 /** Everything that one worker is: it owns the data under the lock, serves the pages' ports, and keeps the line to the bridge. */
 export class Host implements HostApi {
@@ -111,11 +112,11 @@ export class Host implements HostApi {
       build: this.#build,
       ondrain: () => this.#drain(),
       onwaiting: () => this.#waiting.resolve('waiting'),
-      onlost: () => this.#lose('A newer version of Perch has taken over'),
+      onlost: () => this.#lose(SUPERSEDED),
     });
     try {
       const epoch = await takeEpoch(name);
-      const vault = await openVault({ name, epoch, clock: systemClock, onclosed: (why) => why === 'newer-version' && this.#lose('A newer version of Perch has taken over') });
+      const vault = await openVault({ name, epoch, clock: systemClock, onclosed: () => this.#lose(SUPERSEDED) });
       const gateway = await createGateway({
         vault,
         clock: systemClock,
@@ -151,7 +152,7 @@ export class Host implements HostApi {
     await gateway?.drain(DRAIN_MS);
     this.#uplink.detach();
     await gateway?.close();
-    this.#tell({ state: 'superseded', problem: 'A newer version of Perch has taken over' });
+    this.#tell({ state: 'superseded', problem: SUPERSEDED });
     // The lock goes first, and the pages' messages: the worker itself ends a moment later.
     setTimeout(this.#close, 100);
   }

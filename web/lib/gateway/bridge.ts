@@ -1,8 +1,9 @@
+import { replaceState } from '$app/navigation';
 import { ConnectionClosed, GatewayClient } from '#shared/client/client.ts';
 import { socketLink } from '#shared/client/websocket.ts';
 import type { BridgeHealth, Linked } from '#shared/link/proof.ts';
 import { importSecret, prove, proves } from '#shared/link/prove.ts';
-import { type KeptCredential, readLink, writeLink } from './credentials.ts';
+import { type KeptCredential, writeLink } from './credentials.ts';
 
 const PROBE_MS = 2_000;
 
@@ -25,7 +26,6 @@ export async function probeBridge(): Promise<BridgeHealth | null> {
 export async function redeemCode(): Promise<string | null> {
   const code = new URLSearchParams(location.hash.slice(1)).get('link');
   if (!code) return null;
-  history.replaceState(history.state, '', location.pathname + location.search);
   try {
     const response = await fetch('/link', {
       method: 'POST',
@@ -42,6 +42,9 @@ export async function redeemCode(): Promise<string | null> {
     return null;
   } catch {
     return 'The bridge did not answer when this browser was being linked. Open the link again.';
+  } finally {
+    // Not before the answer: the router takes no change of address while it starts.
+    replaceState(location.pathname + location.search, {});
   }
 }
 
@@ -49,7 +52,7 @@ export async function redeemCode(): Promise<string | null> {
 export async function connectBridge(credential: KeptCredential): Promise<GatewayClient> {
   const socket = new WebSocket(`${location.origin.replace(/^http/, 'ws')}/ws`);
   const nonce = crypto.randomUUID();
-  const client = GatewayClient.connect(socketLink(socket), {
+  return GatewayClient.connect(socketLink(socket), {
     params: async (challenge) => ({
       client: { id: 'perch-app', platform: 'web', mode: 'ui' },
       clientName: 'Perch',
@@ -61,7 +64,4 @@ export async function connectBridge(credential: KeptCredential): Promise<Gateway
       throw new ConnectionClosed(4002, 'The program on this port is not the bridge that this browser was linked to');
     },
   });
-  return client;
 }
-
-export { readLink };

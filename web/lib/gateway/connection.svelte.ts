@@ -3,8 +3,8 @@ import type { EventName, EventPayload } from '#shared/rpc/events.ts';
 import type { MethodName, MethodParams, MethodResult } from '#shared/rpc/methods/index.ts';
 import type { BridgeHealth } from '#shared/link/proof.ts';
 import type { HostStatus } from '#shared/ports/host.ts';
-import { connectBridge, probeBridge, readLink, redeemCode } from './bridge.ts';
-import type { KeptLink } from './credentials.ts';
+import { connectBridge, probeBridge, redeemCode } from './bridge.ts';
+import { type KeptLink, readLink } from './credentials.ts';
 import { WorkerHost } from './worker.ts';
 
 const FIRST_RETRY_MS = 500;

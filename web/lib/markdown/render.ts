@@ -10,11 +10,29 @@ const TAGS = (
 const ATTRIBUTES = ['href', 'src', 'alt', 'title', 'align', 'start', 'colspan', 'rowspan', 'open', 'lang', 'dir'];
 const OWN_PICTURE = /^data:image\/(png|jpeg|gif|webp|avif);base64,/i;
 
+/** Raw HTML that an answer may use, bare: anything else of it is shown as the text it is, and never reaches a parser. */
+const BARE = new Set('abbr b br dd del details dl dt em i ins kbd mark ol p q s samp small strong sub summary sup u ul li'.split(' '));
+
 const marked = new Marked({
   gfm: true,
   breaks: false,
-  renderer: { checkbox: ({ checked }) => (checked ? '☑ ' : '☐ ') },
+  renderer: {
+    checkbox: ({ checked }) => (checked ? '☑ ' : '☐ '),
+    html: ({ text }) => bare(text),
+  },
 });
+
+function bare(html: string): string {
+  return html
+    .replace(/<!--[^]*?-->/g, '')
+    .split(/(<\/?[a-z][a-z0-9]*(?:\s[^<>]*)?\/?>)/i)
+    .map((piece, index) => {
+      const tag = index % 2 === 1 ? /^<(\/?)([a-z0-9]+)/i.exec(piece) : null;
+      const name = tag?.[2]?.toLowerCase() ?? '';
+      return tag && BARE.has(name) ? `<${tag[1]}${name}>` : piece.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+    })
+    .join('');
+}
 
 /**
  * Markdown as nodes that are safe to insert: sanitized, links that open elsewhere, and no picture from elsewhere (its address stands

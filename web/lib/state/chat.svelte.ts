@@ -182,8 +182,11 @@ export class Chat {
 
   #notHere(): void {
     // What was read elsewhere stays in sight: it is not gone.
-    if (this.messages.length > 0 && this.#readFrom !== gateway.via) this.elsewhere = true;
-    else if (this.messages.length > 0) this.#onDeleted();
+    const waitsElsewhere = this.outgoing.some(({ host }) => host !== null && host !== gateway.via);
+    if ((this.messages.length > 0 && this.#readFrom !== gateway.via) || waitsElsewhere) {
+      this.elsewhere = true;
+      this.phase = 'ready';
+    } else if (this.messages.length > 0) this.#onDeleted();
     else this.phase = this.phase === 'ready' || this.outgoing.length > 0 ? 'ready' : 'missing';
     this.live = null;
   }
@@ -228,7 +231,8 @@ export class Chat {
       this.#keys.set(messageId, `run:${runId}`);
       this.messages = [...this.messages, ...live.toMessages({ id: messageId, ...end })];
       this.live = null;
-      announcer.say(end.error ? `The reply failed: ${end.error.message}` : end.aborted ? 'The reply was stopped.' : live.text);
+      // A failure says so itself, where it stands.
+      if (!end.error) announcer.say(end.aborted ? 'The reply was stopped.' : live.text);
     }
     // The stored form has what events do not carry: model, tool results as kept, files.
     if (stored) void this.load(TAIL);

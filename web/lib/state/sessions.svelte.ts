@@ -27,6 +27,9 @@ class Sessions {
       this.#timer ??= setTimeout(() => void this.load(), REFRESH_MS);
     });
     gateway.on('chat.message', ({ agentId, sessionId }) => this.#patch(`${agentId}/${sessionId}.jsonl`, { running: true }));
+    for (const end of ['chat.done', 'chat.error'] as const) {
+      gateway.on(end, ({ agentId, sessionId }) => this.#patch(`${agentId}/${sessionId}.jsonl`, { running: false }));
+    }
     kept.watch('seen', (value) => {
       for (const [path, count] of seenOf(value)) this.#seen.set(path, count);
     });

@@ -154,13 +154,27 @@ describe('a stream that is well', () => {
     expect(lastRequest()?.body).toEqual({ model: 'strict', messages: [{ role: 'user', content: 'Hi' }], stream: true, temperature: 1 });
   });
 
-  it('leaves its connection to the next one', async () => {
-    const before = upstream.requests.length;
-    await run(ask('normal'));
-    await run(ask('normal'));
-    const [first, second] = upstream.requests.slice(before);
-    await Promise.all([first?.closed, second?.closed]);
-    expect([first?.hungUp, second?.hungUp]).toEqual([false, false]);
+  it('is read to its end after [DONE], so that the connection serves again, for a second at most', async () => {
+    for (const ends of [true, false]) {
+      const clock = manualClock();
+      const left = Promise.withResolvers<string>();
+      const body = new ReadableStream<Uint8Array>(
+        {
+          start: (controller) =>
+            controller.enqueue(new TextEncoder().encode('data: {"choices":[{"delta":{"content":"Hi"}}]}\n\ndata: [DONE]\n\n')),
+          pull(controller) {
+            if (!ends) return new Promise(() => {});
+            controller.close();
+            left.resolve('read to the end');
+          },
+          cancel: () => left.resolve('cancelled'),
+        },
+        { highWaterMark: 0 },
+      );
+      expect((await run(ask('x'), { fetch: () => Promise.resolve(new Response(body)), clock })).text).toBe('Hi');
+      if (!ends) clock.advance(1000);
+      expect(await left.promise).toBe(ends ? 'read to the end' : 'cancelled');
+    }
   });
 });
 

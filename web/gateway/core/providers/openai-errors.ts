@@ -19,6 +19,10 @@ export interface UpstreamFault {
 
 /** The fault that a chunk or completion tells of (`{error: {message}}`, `{error: "…"}`, `{object: "error", message}`), or undefined. */
 export function streamFault(value: unknown): UpstreamFault | undefined {
+  // Nearly every chunk is none: a failing parse of each would cost more than reading it.
+  if (typeof value !== 'object' || value === null) return undefined;
+  const telling = ('error' in value && value.error) || ('object' in value && value.object === 'error');
+  if (!telling) return undefined;
   const parsed = inStream.safeParse(value);
   if (parsed.success) {
     const { error, message } = { error: undefined, message: '', ...parsed.data };
@@ -27,7 +31,7 @@ export function streamFault(value: unknown): UpstreamFault | undefined {
       ? { message: error.message, code: error.code == null ? (error.type ?? undefined) : String(error.code) }
       : { message: String(message) };
   }
-  const odd = typeof value === 'object' && value !== null && 'error' in value ? value.error : undefined;
+  const odd = 'error' in value ? value.error : undefined;
   return odd ? { message: JSON.stringify(odd) } : undefined;
 }
 

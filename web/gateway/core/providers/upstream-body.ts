@@ -36,7 +36,7 @@ export async function* readChunks(
   } finally {
     signal.removeEventListener('abort', cancel);
     if (complete() && !signal.aborted) void drain(reader, watchdog);
-
+    else cancel();
   }
 }
 

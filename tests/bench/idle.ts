@@ -1,0 +1,117 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { atMost, type Figure } from './figures.ts';
+import { median } from './stats.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+const SETTLE_MS = 5_000;
+
+interface Started {
+  ms: number;
+  /** Kilobytes, each process's share of what several have; null where the system does not tell. */
+  memory: { bridge: number; browser: number } | null;
+}
+
+/** From `npm start`, with nothing left to build, to a gateway that serves; and what it holds of the machine's memory while nobody asks. */
+export async function idle({ quick }: { quick: boolean }): Promise<Figure[]> {
+  const home = mkdtempSync(join(tmpdir(), 'perch-bench-'));
+  try {
+    await start(home, 0);
+    const times: number[] = [];
+    for (let i = 0; i < (quick ? 1 : 4); i++) times.push((await start(home, 0)).ms);
+    const { ms, memory } = await start(home, SETTLE_MS);
+    times.push(ms);
+    const bare = await nodeAlone();
+    const figures: Figure[] = [
+      { what: '`npm start`, the second time, to serving', unit: 's', ours: median(times) / 1000, floor: { name: 'npm run', value: bare / 1000 }, bar: atMost(median(times) / 1000, 3, 's') },
+    ];
+    if (memory) {
+      figures.push(
+        { what: 'idle memory of the bridge (PSS)', unit: 'MB', ours: memory.bridge / 1024 },
+        { what: 'idle memory of the managed Chromium (PSS)', unit: 'MB', ours: memory.browser / 1024 },
+      );
+    }
+    return figures;
+  } finally {
+    rmSync(home, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 });
+  }
+}
+
+/** Starts as a person does, waits for the three lines, then `settleMs` more before it looks at the memory. */
+async function start(home: string, settleMs: number): Promise<Started> {
+  const since = performance.now();
+  const child = spawn('npm', ['start', '--silent', '--', '--port', '0'], {
+    cwd: ROOT,
+    env: { ...process.env, PERCH_HOME: home },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    detached: true,
+  });
+  const { pid } = child;
+  if (pid === undefined) throw new Error('npm cannot be started');
+  let stdout = '';
+  let stderr = '';
+  child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString()));
+  const ended = once(child, 'exit');
+  const serves = new Promise<void>((done) => {
+    child.stdout.on('data', (chunk: Buffer) => {
+      stdout += chunk.toString();
+      if (/\/v1\b/.test(stdout)) done();
+    });
+  });
+  try {
+    const early = ended.then(([code]) => Promise.reject(new Error(`npm start ended (${String(code)}):\n${stderr}`)));
+    early.catch(() => {});
+    await Promise.race([serves, early]);
+    const ms = performance.now() - since;
+    if (settleMs === 0) return { ms, memory: null };
+    await sleep(settleMs);
+    return { ms, memory: memoryOf(pid) };
+  } finally {
+    if (child.exitCode === null && child.signalCode === null) process.kill(-pid, 'SIGTERM');
+    await ended;
+  }
+}
+
+/** What npm and Node take to do nothing. */
+async function nodeAlone(): Promise<number> {
+  const since = performance.now();
+  await once(spawn('npm', ['exec', '--silent', '--', 'node', '-e', '0'], { cwd: ROOT, stdio: 'ignore' }), 'exit');
+  return performance.now() - since;
+}
+
+/** Kilobytes of the gateway below npm's process, by what each process is; null where there is no /proc. */
+function memoryOf(npm: number): Started['memory'] {
+  try {
+    const all = readdirSync('/proc').filter((name) => /^\d+$/.test(name)).flatMap(processOf);
+    const below = (pid: number): Process[] => all.filter(({ parent }) => parent === pid).flatMap((each) => [each, ...below(each.pid)]);
+    const bridge = below(npm).find(({ command }) => /bridge\/cli\/main\.ts|perch\.js/.test(command) && !/^(sh|\/bin\/sh)\b/.test(command));
+    if (!bridge) return null;
+    const browser = below(bridge.pid).reduce((sum, { pid }) => sum + pssOf(pid), 0);
+    return { bridge: pssOf(bridge.pid), browser };
+  } catch {
+    return null;
+  }
+}
+
+interface Process {
+  pid: number;
+  parent: number;
+  command: string;
+}
+
+/** Nothing, where the process has gone meanwhile. */
+function processOf(name: string): Process[] {
+  try {
+    const stat = readFileSync(`/proc/${name}/stat`, 'utf8');
+    const parent = Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]);
+    return [{ pid: Number(name), parent, command: readFileSync(`/proc/${name}/cmdline`, 'utf8').replaceAll('\0', ' ') }];
+  } catch {
+    return [];
+  }
+}
+
+const pssOf = (pid: number): number => Number(/^Pss:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'))?.[1] ?? 0);

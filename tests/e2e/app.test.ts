@@ -1,0 +1,244 @@
+import { createServer } from 'node:http';
+import { once } from 'node:events';
+import type { Page } from 'playwright';
+import { afterAll, beforeAll, describe, expect } from 'vitest';
+import { verifies } from '../requirements.ts';
+import { until } from '../support/gateway.ts';
+import { startUpstream, type Upstream, UPSTREAM_TEXT } from '../upstream.ts';
+import { launchBrowser, type TestBrowser } from './browser.ts';
+import { type Perch, startPerch } from './harness.ts';
+import { addProvider, connectOutside } from './outside.ts';
+
+const composer = (page: Page) => page.getByRole('textbox', { name: 'Message' });
+const replies = (page: Page) => page.getByRole('article', { name: 'Reply' });
+const pill = (page: Page) => page.getByRole('button', { name: /^Connection: / }).first();
+const stop = (page: Page) => page.getByRole('button', { name: 'Stop' });
+
+async function ask(page: Page, text: string): Promise<void> {
+  await composer(page).fill(text);
+  await composer(page).press('Enter');
+}
+
+/** The pill says so: `Bridge`, `This browser`, … */
+async function connected(page: Page, words: string | RegExp): Promise<void> {
+  await pill(page).filter({ visible: true }).waitFor();
+  await until(async () => {
+    const label = (await pill(page).getAttribute('aria-label')) ?? '';
+    return typeof words === 'string' ? label === `Connection: ${words}` : words.test(label);
+  }, `the pill to say ${words}`);
+}
+
+const text = UPSTREAM_TEXT.join('');
+
+describe('behind the bridge', () => {
+  let perch: Perch;
+  let browser: TestBrowser;
+  let upstream: Upstream;
+  beforeAll(async () => {
+    upstream = await startUpstream({ models: ['normal', 'slow-300', 'stall', 'endless'], apiKey: 'sk-app' });
+    perch = await startPerch();
+    browser = await launchBrowser();
+  });
+  afterAll(async () => {
+    await browser?.[Symbol.asyncDispose]();
+    await perch?.[Symbol.asyncDispose]();
+    await upstream?.close();
+  });
+
+  verifies('app/first-answer', 'the printed link, a question, an answer', async () => {
+    const page = await browser.page(perch.linkUrl);
+    await connected(page, 'Bridge');
+    expect(page.url()).toBe(`${perch.url}/`);
+    await ask(page, 'How do I add a model?');
+    await replies(page).getByText('Settings').first().waitFor();
+    // Its code is spent: another browser gets nothing for it.
+    const response = await fetch(`${perch.url}/link`, {
+      method: 'POST',
+      headers: { origin: perch.url, 'content-type': 'application/json' },
+      body: JSON.stringify({ code: new URLSearchParams(new URL(perch.linkUrl).hash.slice(1)).get('link') }),
+    });
+    expect(response.ok).toBe(false);
+    await page.close();
+  });
+
+  verifies('app/provider-settings', 'a base URL and a key, tested, made the default, and used', async () => {
+    const page = await browser.page(`${perch.url}/settings`);
+    await page.getByRole('button', { name: /^Add a/ }).click();
+    await page.getByLabel('Base URL').fill(upstream.url);
+    await page.getByLabel('Name', { exact: true }).fill('Bench');
+    await page.getByRole('textbox', { name: /^Key/ }).fill('sk-app');
+    await page.getByRole('button', { name: 'Save and test' }).click();
+    await page.getByText('normal').first().waitFor();
+    await page.getByRole('button', { name: 'Make default' }).first().click();
+    await page.goto(`${perch.url}/`);
+    await connected(page, 'Bridge');
+    await ask(page, 'hi there');
+    await replies(page).getByText(text).waitFor();
+    await page.close();
+  });
+
+  verifies(['app/streams-and-stops', 'app/reload'], 'Stop keeps what had come, also after a reload', async () => {
+    using outside = await connectOutside(perch);
+    await addProvider(outside.client, upstream.url, 'sk-app');
+    await outside.client.call('config.set', { key: 'chat.model', value: 'local/endless' });
+    const page = await browser.page(perch.url);
+    await connected(page, 'Bridge');
+    await ask(page, 'go on for ever');
+    await replies(page).getByText(/\w{3}/).first().waitFor();
+    await page.reload();
+    // The run goes on, and the page joins it.
+    await stop(page).waitFor();
+    const before = (await replies(page).innerText()).length;
+    await until(async () => (await replies(page).innerText()).length > before + 20, 'more text after the reload');
+    await stop(page).click();
+    await stop(page).waitFor({ state: 'detached' });
+    await page.getByText(/stopped/i).first().waitFor();
+    const kept = await replies(page).innerText();
+    await page.reload();
+    await page.getByText(/stopped/i).first().waitFor();
+    expect((await replies(page).innerText()).slice(0, 200)).toBe(kept.slice(0, 200));
+    const request = upstream.requests.findLast(({ path }) => path.endsWith('/chat/completions'));
+    await request?.closed;
+    expect(request?.hungUp).toBe(true);
+    await page.close();
+  });
+
+  verifies('app/two-tabs', 'a second tab sees the question, the text, the end, a new name and a deletion', async () => {
+    using outside = await connectOutside(perch);
+    await outside.client.call('config.set', { key: 'chat.model', value: 'local/slow-300' });
+    const one = await browser.page(perch.url);
+    await connected(one, 'Bridge');
+    await ask(one, 'shared question');
+    await one.waitForURL(/\/chat\//);
+    const two = await browser.page(one.url());
+    await two.getByText('shared question').first().waitFor();
+    await replies(two).getByText(text).waitFor();
+    await ask(two, 'from the second');
+    await one.getByText('from the second').first().waitFor();
+    await until(async () => (await replies(one).count()) === 2 && (await replies(one).last().innerText()).includes(text));
+    const sessionId = one.url().split('/').at(-1) ?? '';
+    await outside.client.call('sessions.rename', { path: `main/${sessionId}.jsonl`, title: 'A new name' });
+    await one.getByText('A new name').first().waitFor();
+    await two.getByText('A new name').first().waitFor();
+    await outside.client.call('sessions.delete', { path: `main/${sessionId}.jsonl` });
+    await one.getByText('A new name').first().waitFor({ state: 'detached' });
+    await one.close();
+    await two.close();
+  });
+
+  verifies('app/no-foreign-request', 'hostile model output is shown, asks nobody, and runs nothing', async () => {
+    const hostile = [
+      '<script>window.hacked=1</script><img src="http://203.0.113.1/beacon.png" onerror="window.hacked=1">',
+      '![x](http://203.0.113.1/beacon2.png)',
+      '[click](javascript:window.hacked=1) <a href="javascript:window.hacked=1">b</a>',
+      '<iframe src="http://203.0.113.1/"></iframe><svg onload="window.hacked=1"><style>@import "http://203.0.113.1/x.css"</style></svg>',
+      '<form action="http://203.0.113.1/"><button>send</button></form><b style="background:url(http://203.0.113.1/y)">bold</b>',
+      'the end',
+    ].join('\n\n');
+    const server = createServer((request, response) => {
+      if (request.url?.endsWith('/models')) return response.end(JSON.stringify({ object: 'list', data: [{ id: 'hostile', object: 'model' }] }));
+      response.setHeader('content-type', 'text/event-stream');
+      const chunk = (delta: unknown, finish: string | null): string => `data: ${JSON.stringify({ choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`;
+      return response.end(`${chunk({ content: hostile }, null)}${chunk({}, 'stop')}data: [DONE]\n\n`);
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const address = server.address();
+    using outside = await connectOutside(perch);
+    await addProvider(outside.client, `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}/v1`);
+    await outside.client.call('config.set', { key: 'chat.model', value: 'local/hostile' });
+    const page = await browser.page(perch.url);
+    await connected(page, 'Bridge');
+    browser.complaints.length = 0;
+    await ask(page, 'say something nasty');
+    await replies(page).getByText('the end').waitFor();
+    for (const link of await replies(page).getByRole('link').all()) expect(await link.getAttribute('href')).not.toMatch(/^javascript/i);
+    expect(await page.evaluate(() => 'hacked' in window)).toBe(false);
+    expect(await replies(page).locator('img, iframe, form, script, style').count()).toBe(0);
+    expect(browser.foreignRequests).toEqual([]);
+    expect(browser.complaints).toEqual([]);
+    await page.close();
+    server.closeAllConnections();
+    server.close();
+  });
+
+  verifies(['app/offline', 'host/shared-worker'], 'the bridge stops: the page says so and this browser answers, also after a reload', async () => {
+    const page = await browser.page(perch.url);
+    await connected(page, 'Bridge');
+    await page.evaluate(() => navigator.serviceWorker.ready.then(() => true));
+    await perch.kill('SIGTERM');
+    await connected(page, /bridge stopped/);
+    await page.goto(`${perch.url}/`);
+    await connected(page, /bridge stopped/);
+    await ask(page, 'Where is my data kept?');
+    await replies(page).getByText(/browser/i).first().waitFor();
+    await page.reload();
+    await replies(page).getByText(/browser/i).first().waitFor();
+    await page.close();
+  });
+});
+
+describe('this browser alone', () => {
+  verifies(['host/shared-worker', 'host/death-noticed', 'host/killed-mid-run', 'storage/acknowledged-is-durable'], 'unlinked, it answers; a killed worker is replaced and the partial reply kept', async () => {
+    await using upstream = await startUpstream();
+    await using perch = await startPerch({ host: 'tab' });
+    await using browser = await launchBrowser();
+    const page = await browser.page(perch.url);
+    await connected(page, 'This browser');
+    await ask(page, 'What can you do?');
+    await replies(page).first().waitFor();
+    await until(async () => (await stop(page).count()) === 0);
+    await page.goto(perch.linkUrl);
+    await until(async () => (await perch.fetch('/v1/models')).ok, 'the tab to serve');
+    using outside = await connectOutside(perch);
+    await addProvider(outside.client, upstream.url);
+    await outside.client.call('config.set', { key: 'chat.model', value: 'local/endless' });
+    await ask(page, 'go on');
+    // A delta a millisecond or so: the text so far has been saved by then.
+    await until(async () => (await replies(page).innerText()).length > 8000, 'a good deal of text', 20_000);
+    expect(await browser.killSharedWorkers(perch.url)).toBe(1);
+    await page.getByText(/interrupted/i).first().waitFor();
+    expect((await replies(page).innerText()).length).toBeGreaterThan(1000);
+    await connected(page, 'This browser');
+    await until(async () => (await perch.fetch('/v1/models')).ok, 'the new worker to serve');
+    const { sessions } = await (await connectOutside(perch)).client.call('sessions.list', {});
+    expect(sessions[0]).toMatchObject({ messageCount: 2 });
+  });
+
+  verifies('host/dedicated-worker', 'without SharedWorker two tabs share one gateway, and the second takes over', async () => {
+    await using perch = await startPerch({ host: 'tab' });
+    await using browser = await launchBrowser();
+    await browser.context.addInitScript(() => Reflect.deleteProperty(globalThis, 'SharedWorker'));
+    const one = await browser.page(perch.url);
+    await connected(one, 'This browser');
+    await ask(one, 'What can you do?');
+    await one.waitForURL(/\/chat\//);
+    const two = await browser.page(one.url());
+    await connected(two, 'This browser');
+    await two.getByText('What can you do?').first().waitFor();
+    await ask(two, 'Where is my data kept?');
+    await one.getByText('Where is my data kept?').first().waitFor();
+    await until(async () => (await replies(one).count()) === 2 && (await stop(one).count()) === 0);
+    await one.close();
+    await ask(two, 'How do I add a model?');
+    await until(async () => (await replies(two).count()) === 3);
+    await replies(two).last().getByText(/Settings/).first().waitFor();
+  });
+});
+
+verifies(['host/uplink', 'host/last-tab-closed'], 'with --host tab the open tab serves programs; without one they are told at once', async () => {
+  await using perch = await startPerch({ host: 'tab' });
+  await using browser = await launchBrowser();
+  expect((await perch.fetch('/v1/models')).status).toBe(503);
+  const page = await browser.page(perch.linkUrl);
+  await connected(page, 'This browser');
+  await until(async () => (await perch.fetch('/v1/models')).ok, 'the tab to serve');
+  const outside = await connectOutside(perch);
+  const done = await outside.client.call('chat.send', { message: 'What can you do?', sessionId: 'from-outside' });
+  expect(done.completed).toBe(true);
+  await page.getByText('What can you do?').first().waitFor();
+  await perch.kill('SIGKILL');
+  await perch.restart();
+  await until(async () => (await perch.fetch('/v1/models')).ok, 'the worker to dial again');
+  await browser.context.close();
+  await until(async () => (await perch.fetch('/v1/models')).status === 503, 'the loss of the last tab to show');
+}, 90_000);
