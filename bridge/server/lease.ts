@@ -10,7 +10,7 @@ interface LeaseEvents {
 }
 
 /** A host that leaves with this code is being replaced by another one: clients wait for it. Not 1012, which a browser's socket may not send. */
-export const HANDING_OVER = 4012;
+export const HANDING_OVER = CLOSE.handingOver;
 
 /**
  * Which host serves: one at a time (design.md, "Two origins would be two databases"). A holder must answer a ping at every heartbeat, in code,

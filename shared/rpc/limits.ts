@@ -24,4 +24,6 @@ export const CLOSE = {
   tooBig: 1009,
   internal: 1011,
   noGateway: 1013,
+  /** On the uplink: another host is about to dial (a browser's socket may not say 1012). */
+  handingOver: 4012,
 } as const;

@@ -6,7 +6,6 @@ export const bridge = [
     'http.chat/completion': '`POST /v1/chat/completions` answers a `chat.completion` with choices and usage.',
     'http.chat/stream': 'With `stream: true` it sends `chat.completion.chunk` lines and ends with `data: [DONE]`.',
     'http.models/list': '`GET /v1/models` answers `{object: list, data}`.',
-    'http.responses/answers': '`POST /v1/responses` answers, streaming too.',
   }),
   specified('interface 1, section 5', {
     'http/bearer': 'Each request carries `Authorization: Bearer`.',

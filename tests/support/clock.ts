@@ -1,17 +1,23 @@
 import type { Clock } from '../../web/gateway/core/clock.ts';
 
-/** A clock that a test moves. Timers run in order when their time comes. */
-export class FakeClock implements Clock {
-  #now: number;
-  #elapsed = 0;
-  #timers: { at: number; run: () => void }[] = [];
+interface Timer {
+  at: number;
+  run(): void;
+}
 
-  constructor(now = Date.UTC(2026, 0, 5, 12)) {
-    this.#now = now;
+/** A clock that stands still until a test moves it. */
+export class FakeClock implements Clock {
+  #start: number;
+  #elapsed = 0;
+  #timers: Timer[] = [];
+  #watchers: { ms: number; found(): void }[] = [];
+
+  constructor(start = Date.UTC(2026, 10, 20, 12)) {
+    this.#start = start;
   }
 
   now(): number {
-    return this.#now + this.#elapsed;
+    return this.#start + this.#elapsed;
   }
 
   monotonic(): number {
@@ -21,29 +27,46 @@ export class FakeClock implements Clock {
   after(ms: number, callback: () => void): () => void {
     const timer = { at: this.#elapsed + ms, run: callback };
     this.#timers.push(timer);
+    this.#look();
     return () => void (this.#timers = this.#timers.filter((other) => other !== timer));
   }
 
-  get timers(): number {
-    return this.#timers.length;
-  }
-
-  /** Lets time pass, timer by timer, with the work that each causes in between. */
-  async advance(ms: number): Promise<void> {
-    const until = this.#elapsed + ms;
+  /** Moves time on and runs what falls due, in order. */
+  advance(ms: number): void {
+    const end = this.#elapsed + ms;
     for (;;) {
-      const [next] = this.#timers.filter(({ at }) => at <= until).sort((a, b) => a.at - b.at);
+      const [next] = this.#timers.filter(({ at }) => at <= end).sort((a, b) => a.at - b.at);
       if (!next) break;
-      this.#elapsed = next.at;
+      this.#elapsed = Math.max(this.#elapsed, next.at);
       this.#timers = this.#timers.filter((other) => other !== next);
       next.run();
-      await new Promise((resolve) => setTimeout(resolve, 0));
     }
-    this.#elapsed = until;
+    this.#elapsed = end;
   }
 
   /** The wall clock jumps; the monotonic one does not. */
   jump(ms: number): void {
-    this.#now += ms;
+    this.#start += ms;
+  }
+
+  /** Timers that wait. */
+  pending(): number {
+    return this.#timers.length;
+  }
+
+  /** Resolves once a timer waits that is due in exactly `ms` from now. */
+  waitsFor(ms: number): Promise<void> {
+    return new Promise((found) => {
+      this.#watchers.push({ ms, found });
+      this.#look();
+    });
+  }
+
+  #look(): void {
+    this.#watchers = this.#watchers.filter(({ ms, found }) => {
+      const there = this.#timers.some(({ at }) => at === this.#elapsed + ms);
+      if (there) found();
+      return !there;
+    });
   }
 }

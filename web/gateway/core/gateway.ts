@@ -86,7 +86,13 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const deps = { vault, hub, clock, timeZone, agent: agents.get, models, tools, fault, ...(options.silenceMs === undefined ? {} : { silenceMs: options.silenceMs }) };
   const runs = new Runs(deps);
   await runs.recover();
-  const http = createHttp({ agents: new HttpAgents({ ...deps, agents, runs }), providers, clock, fault });
+  const http = createHttp({
+    agents: new HttpAgents({ ...deps, agents, runs }),
+    providers,
+    clock,
+    fault,
+    record: (call) => vault.usage.add({ ...call, id: crypto.randomUUID(), sessionKey: null }),
+  });
 
   const dispatcher = createDispatcher({
     health: () => health(),

@@ -150,7 +150,7 @@ export class Host implements HostApi {
     this.#tell({ state: 'draining' });
     const gateway = await this.#gateway.catch(() => null);
     await gateway?.drain(DRAIN_MS);
-    this.#uplink.detach();
+    this.#uplink.detach(CLOSE.handingOver, 'a newer version takes over');
     await gateway?.close();
     this.#tell({ state: 'superseded', problem: SUPERSEDED });
     // The lock goes first, and the pages' messages: the worker itself ends a moment later.

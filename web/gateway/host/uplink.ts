@@ -45,21 +45,22 @@ export class Uplink {
     void this.#dial();
   }
 
-  detach(): void {
+  /** Hangs up for good; `HANDING_OVER` tells the bridge that another host is about to dial. */
+  detach(code = 1000, reason = 'detached'): void {
     this.#credential = null;
-    this.#hangUp('detached');
+    this.#hangUp(reason, code);
     this.#options.onstate('off', null);
   }
 
-  #hangUp(reason: string): void {
+  #hangUp(reason: string, code = 1000): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     const socket = this.#socket;
     this.#socket = null;
-    this.#mux?.close(1000, reason);
+    this.#mux?.close(code, reason);
     this.#mux = null;
     this.#peer = null;
-    socket?.close(1000, reason);
+    socket?.close(code, reason);
   }
 
   async #dial(): Promise<void> {

@@ -22,7 +22,7 @@ test('what comes within 50 ms is committed in one transaction', async () => {
   vault.usage.add(newUsage('later'));
   await vault.clock.advance(50);
   await vi.waitFor(async () => expect(await stored(vault.name)).toHaveLength(41));
-  expect(vault.clock.timers).toBe(0);
+  expect(vault.clock.pending()).toBe(0);
 });
 
 test('since gives what waits too, oldest first', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { contracts } from '#shared/rpc/methods/index.ts';
-import { manualClock } from '../../../../tests/manual-clock.ts';
+import { FakeClock } from '../../../../tests/support/clock.ts';
 import { verifies } from '../../../../tests/requirements.ts';
 import { systemClock } from '../clock.ts';
 import type { ModelEvent, ModelMessage, ModelRequest, ToolSpec } from '../providers/provider.ts';
@@ -239,7 +239,7 @@ describe('streaming', () => {
   });
 
   it('is paced by the clock, at most 8 ms a piece, and ends at once on abort', async () => {
-    const clock = manualClock();
+    const clock = new FakeClock();
     const sources = { memories: () => Promise.resolve([]), messages: () => Promise.resolve([]) };
     const paced = new GuideProvider({ clock, sources, paceMs: 1000 });
     const abort = new AbortController();

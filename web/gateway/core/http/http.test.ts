@@ -5,7 +5,7 @@ import { SseScanner } from '#shared/http/sse.ts';
 import type { Scope } from '#shared/rpc/contract.ts';
 import { RpcError } from '#shared/rpc/errors.ts';
 import { z } from '#shared/rpc/zod.ts';
-import { manualClock } from '../../../../tests/manual-clock.ts';
+import { FakeClock } from '../../../../tests/support/clock.ts';
 import { verifies } from '../../../../tests/requirements.ts';
 import { startUpstream, type Upstream, UPSTREAM_TEXT } from '../../../../tests/upstream.ts';
 import { systemClock } from '../clock.ts';
@@ -305,7 +305,7 @@ describe('a model, directly', () => {
   });
 
   it('that says nothing after the finish reason is not waited for', async () => {
-    const clock = manualClock();
+    const clock = new FakeClock();
     const response = await handler(clock)(post({ model: 'up/stall-end', messages: hi, stream: true }));
     const data = streamOf(response);
     await clock.waitsFor(2000);
@@ -318,7 +318,7 @@ describe('a model, directly', () => {
   });
 
   it('that stalls in the middle ends after 60 s', async () => {
-    const clock = manualClock();
+    const clock = new FakeClock();
     const response = await handler(clock)(post({ model: 'up/stall', messages: hi, stream: true }));
     const data = streamOf(response);
     clock.advance(60_000);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { manualClock } from '../../../../tests/manual-clock.ts';
+import { FakeClock } from '../../../../tests/support/clock.ts';
 import { verifies } from '../../../../tests/requirements.ts';
 import { startUpstream, type Upstream, UPSTREAM_TEXT } from '../../../../tests/upstream.ts';
 import { type Clock, systemClock } from '../clock.ts';
@@ -156,7 +156,7 @@ describe('a stream that is well', () => {
 
   it('is read to its end after [DONE], so that the connection serves again, for a second at most', async () => {
     for (const ends of [true, false]) {
-      const clock = manualClock();
+      const clock = new FakeClock();
       const left = Promise.withResolvers<string>();
       const body = new ReadableStream<Uint8Array>(
         {
@@ -242,7 +242,7 @@ describe('an upstream that misbehaves', () => {
   });
 
   it('is waited for as long as it asks, up to 20 s', async () => {
-    const clock = manualClock();
+    const clock = new FakeClock();
     upstream.queue.push('error-429', 'normal');
     const result = run(ask('any'), { clock });
     await clock.waitsFor(1000);
@@ -252,7 +252,7 @@ describe('an upstream that misbehaves', () => {
     expect((await result).text).toBe(TEXT);
 
     const impatient: Fetch = () => Promise.resolve(new Response('{}', { status: 429, headers: { 'retry-after': '21' } }));
-    expect((await run(ask('x'), { fetch: impatient, clock: manualClock() })).error).toMatchObject({ retryAfterMs: 21_000 });
+    expect((await run(ask('x'), { fetch: impatient, clock: new FakeClock() })).error).toMatchObject({ retryAfterMs: 21_000 });
   });
 
   it('hides the key that the server quotes', async () => {
@@ -269,7 +269,7 @@ describe('silence', () => {
       ['stall', 'Hel'],
       ['silent', ''],
     ] as const) {
-      const clock = manualClock();
+      const clock = new FakeClock();
       const before = upstream.requests.filter(({ method }) => method === 'POST').length;
       const seen = Promise.withResolvers<void>();
       const events: ModelEvent[] = [];
@@ -291,7 +291,7 @@ describe('silence', () => {
   });
 
   it('after the finish reason is no failure: only the trailer is missing', async () => {
-    const clock = manualClock();
+    const clock = new FakeClock();
     const result = run(ask('stall-end'), { clock });
     await clock.waitsFor(2000);
     clock.advance(2000);
@@ -317,7 +317,7 @@ describe('abort', () => {
   });
 
   it('ends a wait between tries', async () => {
-    const clock = manualClock();
+    const clock = new FakeClock();
     const abort = new AbortController();
     upstream.queue.push('error-503');
     const result = run(ask('any'), { clock }, abort.signal);

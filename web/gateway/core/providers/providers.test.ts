@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import { once } from 'node:events';
 import { afterEach, describe, expect, it } from 'vitest';
-import { type ManualClock, manualClock } from '../../../../tests/manual-clock.ts';
+import { FakeClock } from '../../../../tests/support/clock.ts';
 import { verifies } from '../../../../tests/requirements.ts';
 import { startUpstream } from '../../../../tests/upstream.ts';
 import { systemClock } from '../clock.ts';
@@ -34,10 +34,10 @@ async function stranger(body: string, type = 'text/html'): Promise<number> {
 
 function providers(options: Partial<ConstructorParameters<typeof Providers>[0]> = {}): {
   all: Providers;
-  clock: ManualClock;
+  clock: FakeClock;
   asked: string[];
 } {
-  const clock = manualClock();
+  const clock = new FakeClock();
   const asked: string[] = [];
   const counting: Fetch = (url, init) => {
     asked.push(url);

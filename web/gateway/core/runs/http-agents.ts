@@ -32,9 +32,9 @@ export class HttpAgents {
   /** Throws `RpcError`: `NOT_FOUND` for an agent or model that is not there, or what the provider did. */
   async *run(request: AgentRun): AsyncGenerator<ModelEvent> {
     if (request.sessionId !== undefined) return yield* this.#inSession({ ...request, sessionId: request.sessionId });
-    const { clock, tools, models, timeZone, silenceMs } = this.#deps;
+    const { clock, tools, models, timeZone, silenceMs, vault } = this.#deps;
     const agent = this.#deps.agent(request.agentId);
-    const { provider, model } = await models.resolve(agent.model);
+    const { provider, model, key } = await models.resolve(agent.model);
     const system = [agent.systemPrompt, timeContext(clock.now(), timeZone())].filter(Boolean).join('\n\n');
     const temperature = request.temperature ?? agent.temperature;
     for await (const event of generate({
@@ -51,6 +51,8 @@ export class HttpAgents {
     })) {
       if (event.type === 'text') yield event;
       else if (event.type === 'end') {
+        const { principal } = request;
+        vault.usage.add({ id: crypto.randomUUID(), at: clock.now(), provider: provider.id, model: key, sessionKey: null, principal, usage: event.usage });
         yield { type: 'usage', usage: event.usage };
         yield { type: 'finish', reason: event.reason };
       }

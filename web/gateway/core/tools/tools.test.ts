@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { z } from '#shared/rpc/zod.ts';
-import { manualClock } from '../../../../tests/manual-clock.ts';
+import { FakeClock } from '../../../../tests/support/clock.ts';
 import type { MemoryRecord, MessageRecord } from '../vault.ts';
 import { coreTools } from './core-tools.ts';
 import { defineTool, ToolRegistry } from './registry.ts';
@@ -8,7 +8,7 @@ import { defineTool, ToolRegistry } from './registry.ts';
 const agent = { id: 'main', name: 'Main', model: undefined, systemPrompt: undefined, temperature: undefined };
 
 function setUp(messages: MessageRecord[] = []) {
-  const clock = manualClock();
+  const clock = new FakeClock();
   const memories: MemoryRecord[] = [];
   const registry = new ToolRegistry();
   const vault = {
