@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import adapter from '@sveltejs/adapter-static';
 import { sveltekit } from '@sveltejs/kit/vite';
 import tailwindcss from '@tailwindcss/vite';
-import { defineConfig, type Plugin } from 'vite';
+import { defineConfig, type Plugin, type UserConfig } from 'vite';
 
 /** What the app is built from; the build id is a hash of all of it. */
 export const SOURCES = ['web', 'shared', 'public', 'vite.config.ts', 'package-lock.json'];
@@ -53,7 +53,13 @@ function buildInfo(build: string): Plugin {
 
 const build = process.env.PERCH_BUILD_ID ?? buildId();
 
-export default defineConfig({
+export default defineConfig(({ command }) => {
+  // A build is for production wherever it is started from: Vite would take a test runner's NODE_ENV for development.
+  if (command === 'build') process.env.NODE_ENV = 'production';
+  return config;
+});
+
+const config: UserConfig = {
   define: { __PERCH_BUILD__: JSON.stringify(build) },
   worker: { format: 'es' },
   build: { target: 'es2023' },
@@ -92,4 +98,4 @@ export default defineConfig({
       },
     }),
   ],
-});
+};

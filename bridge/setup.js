@@ -87,7 +87,13 @@ function buildOf(path) {
 /** @param {string} line */
 const say = (line) => void process.stderr.write(`${line}\n`);
 
-class SetupError extends Error {}
+class SetupError extends Error {
+  /** @param {string} message @param {string} report what the failed program wrote, where that was kept back */
+  constructor(message, report = '') {
+    super(message);
+    this.report = report;
+  }
+}
 
 /**
  * Runs a program, saying every 20 s that it still does. Resolves with its standard output where that is captured.
@@ -113,21 +119,33 @@ function run(what, program, args, { cwd, capture = false, quiet = false, interac
     child.once('close', (code, signal) => {
       clearInterval(still);
       if (code === 0) return resolve(output);
-      if (quiet) process.stderr.write(report);
-      reject(new SetupError(`${what} failed (${signal ?? `exit ${code}`})`));
+      reject(new SetupError(`${what} failed (${signal ?? `exit ${code}`})`, quiet ? report : ''));
     });
   });
+}
+
+/** @param {string} root @param {string[]} args @param {boolean} quiet */
+async function npm(root, args, quiet) {
+  const what = 'installing the dependencies';
+  const all = [...args, '--no-audit', '--no-fund', '--loglevel=error'];
+  const script = process.env.npm_execpath;
+  if (script !== undefined && /\.c?js$/.test(script)) await run(what, process.execPath, [script, ...all], { cwd: root, quiet });
+  else await run(what, 'npm', all, { cwd: root, quiet, shell: process.platform === 'win32' });
 }
 
 /** @param {string} root */
 async function install(root) {
   if (dependenciesCurrent(root)) return;
   say('Installing the dependencies (once, and when they change; a minute or so) …');
-  const npm = process.env.npm_execpath;
-  const args = ['ci', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error'];
-  const what = 'installing the dependencies';
-  if (npm !== undefined && /\.c?js$/.test(npm)) await run(what, process.execPath, [npm, ...args], { cwd: root });
-  else await run(what, 'npm', args, { cwd: root, shell: process.platform === 'win32' });
+  try {
+    await npm(root, ['ci', '--include=dev'], true);
+  } catch (error) {
+    // npm 11 refuses a lock file that lacks optional packages of other platforms, as one made where those cannot be had does. The versions
+    // that it holds are taken all the same.
+    if (!(error instanceof SetupError) || !error.report.includes('EUSAGE')) throw error;
+    say('  `npm ci` finds the lock file incomplete (packages of other platforms): `npm install` takes what it holds');
+    await npm(root, ['install', '--include=dev', '--no-save'], false);
+  }
   const { node, installedStamp, lock } = places(root);
   if (!existsSync(node))
     throw new SetupError('installing the dependencies left out the `node` package’s program: allow its install script and try again');
@@ -186,6 +204,7 @@ async function main() {
 
 if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(realpathSync(process.argv[1])).href) {
   main().catch((error) => {
+    if (error instanceof SetupError && error.report) process.stderr.write(error.report);
     say(error instanceof SetupError ? `setup: ${error.message}` : `setup: ${error?.stack ?? error}`);
     process.exitCode = 1;
   });

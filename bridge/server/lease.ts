@@ -1,5 +1,6 @@
 import { EventEmitter } from 'node:events';
 import type { Mux } from '#shared/link/mux.ts';
+import { CLOSE } from '#shared/rpc/limits.ts';
 import { TIMING } from './timing.ts';
 
 export type HostKind = 'tab' | 'headless';

@@ -196,7 +196,7 @@ describe('this browser alone', () => {
     // A delta a millisecond or so: the text so far has been saved by then.
     await until(async () => (await replies(page).innerText()).length > 8000, 'a good deal of text', 20_000);
     expect(await browser.killSharedWorkers(perch.url)).toBe(1);
-    await page.getByText(/interrupted/i).first().waitFor();
+    await page.getByText(/Cut short/).first().waitFor();
     expect((await replies(page).innerText()).length).toBeGreaterThan(1000);
     await connected(page, 'This browser');
     await until(async () => (await perch.fetch('/v1/models')).ok, 'the new worker to serve');

@@ -1,4 +1,4 @@
-import { replaceState } from '$app/navigation';
+import { goto } from '$app/navigation';
 import { ConnectionClosed, GatewayClient } from '#shared/client/client.ts';
 import { socketLink } from '#shared/client/websocket.ts';
 import type { BridgeHealth, Linked } from '#shared/link/proof.ts';
@@ -44,7 +44,7 @@ export async function redeemCode(): Promise<string | null> {
     return 'The bridge did not answer when this browser was being linked. Open the link again.';
   } finally {
     // Not before the answer: the router takes no change of address while it starts.
-    replaceState(location.pathname + location.search, {});
+    await goto(location.pathname + location.search, { shallow: true, replace: true });
   }
 }
 
