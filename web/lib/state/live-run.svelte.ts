@@ -3,7 +3,10 @@ import type { EventPayload } from '#shared/rpc/events.ts';
 import type { Segment, ToolUse } from '#lib/chat/items.ts';
 import { replyText } from '#lib/chat/items.ts';
 
-/** A reply that is being written. Text is shown at most once per frame, however fast it comes. */
+/** Text is shown at most this often, milliseconds: fast enough to read along, and half the frames are left to scrolling. */
+const SHOW_EVERY_MS = 30;
+
+/** A reply that is being written, shown at a steady pace however fast it comes. */
 export class LiveRun {
   readonly runId: string;
   readonly startedAt = Date.now();
@@ -16,6 +19,7 @@ export class LiveRun {
   /** Text received in all, in UTF-16 units, over all steps. */
   #length = 0;
   #frame: number | undefined;
+  #shownAt = 0;
 
   constructor(runId: string, text = '') {
     this.runId = runId;
@@ -92,8 +96,10 @@ export class LiveRun {
   }
 
   #show(): void {
-    this.#frame ??= requestAnimationFrame(() => {
+    this.#frame ??= requestAnimationFrame((now) => {
       this.#frame = undefined;
+      if (now - this.#shownAt < SHOW_EVERY_MS) return this.#show();
+      this.#shownAt = now;
       this.segments = [...this.#parts];
     });
   }
