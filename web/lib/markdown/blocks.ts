@@ -10,52 +10,53 @@ const LEXING = { gfm: true, breaks: false } as const;
  * and what is new, not the whole text.
  */
 export class Blocks {
-  #settled: Block[] = [];
+  #settled: Token[] = [];
   #settledChars = 0;
   #seen = '';
-  #tail: Block[] = [];
-  #definitions = '';
+  #blocks: Block[] = [];
 
   /** The blocks of `text`. Where it does not begin with the text of the last call everything is read anew. */
   update(text: string): Block[] {
-    if (text === this.#seen) return [...this.#settled, ...this.#tail];
-    if (!text.startsWith(this.#seen)) this.#reset();
+    if (text === this.#seen) return this.#blocks;
+    if (!text.startsWith(this.#seen)) {
+      this.#settled = [];
+      this.#settledChars = 0;
+    }
     this.#seen = text;
     const tokens = new Lexer(LEXING).blockTokens(text.slice(this.#settledChars));
     // A token may go on until another begins after it; empty lines do not yet end a list.
-    const open = tokens.findLastIndex((token) => token.type !== 'space');
-    for (const token of tokens.slice(0, Math.max(open, 0))) {
+    const open = Math.max(
+      0,
+      tokens.findLastIndex((token) => token.type !== 'space'),
+    );
+    for (const token of tokens.slice(0, open)) {
       this.#settledChars += token.raw.length;
-      const block = this.#blockOf(token);
-      if (block) this.#settled.push(block);
+      if (token.type !== 'space') this.#settled.push(token);
     }
-    this.#tail = this.#reused(tokens.slice(Math.max(open, 0)).flatMap((token) => this.#blockOf(token) ?? []));
-    return [...this.#settled, ...this.#tail];
+    this.#blocks = this.#blocksOf([...this.#settled, ...tokens.slice(open)]);
+    return this.#blocks;
   }
 
-  #reset(): void {
-    this.#settled = [];
-    this.#settledChars = 0;
-    this.#tail = [];
-    this.#definitions = '';
-  }
-
-  #blockOf(token: Token): Block | null {
-    if (token.type === 'space') return null;
-    if (token.type === 'def') {
-      this.#definitions += `\n${token.raw}`;
-      return null;
+  #blocksOf(tokens: readonly Token[]): Block[] {
+    // Links by reference need their definitions, which may stand in any block.
+    const definitions = tokens.flatMap((token) => (token.type === 'def' ? [token.raw.trimEnd()] : [])).join('\n');
+    const blocks: Block[] = [];
+    for (const token of tokens) {
+      if (token.type === 'space' || token.type === 'def') continue;
+      const before = this.#blocks[blocks.length];
+      blocks.push(token.type === 'code' ? codeOf(token, before) : markdownOf(token.raw, definitions, before));
     }
-    if (token.type === 'code') return { kind: 'code', language: /^\S*/.exec(token.lang ?? '')?.[0] ?? '', code: token.text };
-    // Links by reference need their definitions, which stand in another block.
-    const source = this.#definitions !== '' && token.raw.includes('[') ? `${token.raw}\n${this.#definitions}` : token.raw;
-    return { kind: 'markdown', source };
+    return blocks;
   }
+}
 
-  #reused(blocks: Block[]): Block[] {
-    return blocks.map((block, index) => {
-      const before = this.#tail[index];
-      return before && JSON.stringify(before) === JSON.stringify(block) ? before : block;
-    });
-  }
+function codeOf(token: Token, before: Block | undefined): Block {
+  const code: string = token.type === 'code' ? token.text : '';
+  const language = token.type === 'code' ? (/^\S*/.exec(token.lang ?? '')?.[0] ?? '') : '';
+  return before?.kind === 'code' && before.code === code && before.language === language ? before : { kind: 'code', language, code };
+}
+
+function markdownOf(raw: string, definitions: string, before: Block | undefined): Block {
+  const source = definitions !== '' && raw.includes('[') ? `${raw}\n\n${definitions}` : raw;
+  return before?.kind === 'markdown' && before.source === source ? before : { kind: 'markdown', source };
 }

@@ -10,6 +10,9 @@ const TAGS = (
 const ATTRIBUTES = ['href', 'src', 'alt', 'title', 'align', 'start', 'colspan', 'rowspan', 'open', 'lang', 'dir'];
 const OWN_PICTURE = /^data:image\/(png|jpeg|gif|webp|avif);base64,/i;
 
+/** One line of prose without any mark-up, which most of a growing answer is: it needs no parser. */
+const PLAIN = /^(?! {0,3}(?:[-+=]|\d+[.)])| {4}|\t)(?!.*(?:[*_`[\]<>&!#|~\\$@^]|:\/\/|www\.| {2}$))[^\n]+\n*$/;
+
 /** Raw HTML that an answer may use, bare: anything else of it is shown as the text it is, and never reaches a parser. */
 const BARE = new Set('abbr b br dd del details dl dt em i ins kbd mark ol p q s samp small strong sub summary sup u ul li'.split(' '));
 
@@ -39,6 +42,7 @@ function bare(html: string): string {
  * there instead, so that reading an answer asks no other server). `growing` closes what is still half open.
  */
 export function render(source: string, growing: boolean): DocumentFragment {
+  if (PLAIN.test(source)) return paragraph(source.trim());
   const whole = growing ? remend(source, { katex: false, linkMode: 'text-only' }) : source;
   const html = marked.parse(whole, { async: false });
   const fragment = DOMPurify.sanitize(html, {
@@ -52,6 +56,12 @@ export function render(source: string, growing: boolean): DocumentFragment {
   for (const link of fragment.querySelectorAll('a')) direct(link);
   for (const item of fragment.querySelectorAll('li')) if (/^[☑☐] /.test(item.textContent)) item.className = 'task';
   for (const table of fragment.querySelectorAll('table')) scrollable(table);
+  return fragment;
+}
+
+function paragraph(text: string): DocumentFragment {
+  const fragment = document.createDocumentFragment();
+  fragment.append(Object.assign(document.createElement('p'), { textContent: text }));
   return fragment;
 }
 

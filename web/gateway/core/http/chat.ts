@@ -11,7 +11,7 @@ import { completionHead } from './completion.ts';
 import { badRequest, type HttpError, modelNotFound, toHttpError } from './errors.ts';
 import { passStream, passWhole } from './forward.ts';
 import { type EventSource, streamFromEvents, wholeFromEvents } from './from-events.ts';
-import type { HttpDeps } from './http.ts';
+import type { HttpDeps } from './deps.ts';
 
 const AGENT_PREFIX = 'perch/';
 const HEADERS = { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache', 'x-accel-buffering': 'no' };

@@ -1,5 +1,5 @@
 import { modelNotFound } from './errors.ts';
-import type { HttpDeps } from './http.ts';
+import type { HttpDeps } from './deps.ts';
 
 /** An entry of `/v1/models` (interface document 1, section 4.3). */
 interface Listed {

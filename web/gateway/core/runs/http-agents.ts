@@ -1,9 +1,10 @@
 import type { Agent } from '../agents.ts';
 import type { ModelEvent, ModelMessage } from '../providers/provider.ts';
 import { sessionKey } from '../vault.ts';
+import type { RunsDeps } from './deps.ts';
 import { generate } from './generate.ts';
 import { timeContext } from './prompt.ts';
-import type { Runs, RunsDeps } from './runs.ts';
+import type { Runs } from './runs.ts';
 
 export interface AgentRun {
   agentId: string;

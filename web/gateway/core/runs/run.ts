@@ -1,28 +1,14 @@
 import { RpcError } from '#shared/rpc/errors.ts';
 import type { AnyEvent } from '#shared/rpc/events.ts';
-import type { ToolCall, Usage } from '#shared/rpc/records.ts';
+import type { Usage } from '#shared/rpc/records.ts';
 import type { Agent } from '../agents.ts';
 import { estimateUsage } from '../providers/estimate.ts';
-import type { Provider, ToolSpec } from '../providers/provider.ts';
 import { plainText } from '../sessions.ts';
 import type { MessageRecord, RunOutcome } from '../vault.ts';
 import { generate } from './generate.ts';
+import type { Chosen, Completed, Place, RunRequest, RunsDeps } from './deps.ts';
 import { promptOf, timeContext } from './prompt.ts';
-import type { Completed, Place, RunRequest, RunsDeps } from './runs.ts';
 
-/** The tools that runs may use. */
-export interface RunTools {
-  specs(agent: Agent): ToolSpec[];
-  run(call: ToolCall, context: { agentId: string; sessionKey: string | null; principal: string; signal: AbortSignal }): Promise<unknown>;
-}
-
-/** The model that a run talks to. */
-export interface Chosen {
-  /** `<provider>/<model_id>`. */
-  key: string;
-  provider: Provider;
-  model: string;
-}
 
 const SAVE_PARTIAL_MS = 1000;
 /** Messages of the branch that a model is given. */

@@ -1,55 +1,16 @@
 import { RpcError } from '#shared/rpc/errors.ts';
-import type { MethodResult } from '#shared/rpc/methods/index.ts';
 import type { AttachmentInput } from '#shared/rpc/methods/chat.ts';
-import type { Clock } from '../clock.ts';
-import type { Hub } from '../hub.ts';
-import type { Agent } from '../agents.ts';
-import { type MessageRecord, type SessionRecord, sessionKey, type Vault } from '../vault.ts';
+import { type MessageRecord, type SessionRecord, sessionKey } from '../vault.ts';
 import { readAttachments } from './attachments.ts';
+import type { Completed, Place, RunRequest, RunsDeps } from './deps.ts';
 import { Lanes } from './lanes.ts';
-import { type Chosen, Run, type RunTools } from './run.ts';
+import { Run } from './run.ts';
 import { sanitize } from './sanitize.ts';
-
-export type Completed = MethodResult<'chat.send'>;
-
-export interface RunsDeps {
-  vault: Vault;
-  hub: Hub;
-  clock: Clock;
-  timeZone(): string;
-  agent(id: string): Agent;
-  models: { resolve(model?: string, provider?: string): Promise<Chosen> };
-  tools: RunTools;
-  fault(error: unknown): RpcError;
-  silenceMs?: number;
-}
-
-export interface RunRequest {
-  agentId: string;
-  sessionId: string;
-  model?: string;
-  provider?: string;
-  systemPrompt?: string;
-  temperature?: number;
-  maxTokens?: number;
-  principal: string;
-  /** Told the run's id when it has its place in line. */
-  onrun?: (runId: string) => void;
-}
 
 export interface SendRequest extends RunRequest {
   message: string;
   attachments?: readonly AttachmentInput[];
   abortPrevious?: boolean;
-}
-
-/** Where a run hangs in the tree of messages. */
-export interface Place {
-  session: SessionRecord;
-  /** The person's message to store; null where it is there already (resend). */
-  message: MessageRecord | null;
-  /** The message that the reply answers. */
-  user: MessageRecord;
 }
 
 /**

@@ -1,0 +1,29 @@
+import type { RpcError } from '#shared/rpc/errors.ts';
+import type { Clock } from '../clock.ts';
+import type { ModelEvent, ModelMessage } from '../providers/provider.ts';
+import type { Providers } from '../providers/providers.ts';
+import type { UsageRecord } from '../vault.ts';
+
+export interface HttpAgentRun {
+  agentId: string;
+  messages: ModelMessage[];
+  sessionId?: string | undefined;
+  /** Who calls. */
+  principal: string;
+  temperature?: number | undefined;
+  maxTokens?: number | undefined;
+  signal: AbortSignal;
+}
+
+export interface HttpDeps {
+  agents: {
+    list(): { id: string }[];
+    run(request: HttpAgentRun): AsyncIterable<ModelEvent>;
+  };
+  providers: Pick<Providers, 'resolve' | 'list'>;
+  clock: Clock;
+  /** Turns what nobody expected into an error with an id that the log explains. */
+  fault(error: unknown): RpcError;
+  /** Told the usage of calls that go straight to a model. */
+  record?: (call: Omit<UsageRecord, 'id' | 'sessionKey'>) => void;
+}

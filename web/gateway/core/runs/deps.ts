@@ -1,0 +1,58 @@
+import type { RpcError } from '#shared/rpc/errors.ts';
+import type { MethodResult } from '#shared/rpc/methods/index.ts';
+import type { ToolCall } from '#shared/rpc/records.ts';
+import type { Agent } from '../agents.ts';
+import type { Clock } from '../clock.ts';
+import type { Hub } from '../hub.ts';
+import type { Provider, ToolSpec } from '../providers/provider.ts';
+import type { MessageRecord, SessionRecord, Vault } from '../vault.ts';
+
+/** The tools that runs may use. */
+export interface RunTools {
+  specs(agent: Agent): ToolSpec[];
+  run(call: ToolCall, context: { agentId: string; sessionKey: string | null; principal: string; signal: AbortSignal }): Promise<unknown>;
+}
+
+/** The model that a run talks to. */
+export interface Chosen {
+  /** `<provider>/<model_id>`. */
+  key: string;
+  provider: Provider;
+  model: string;
+}
+
+export type Completed = MethodResult<'chat.send'>;
+
+export interface RunsDeps {
+  vault: Vault;
+  hub: Hub;
+  clock: Clock;
+  timeZone(): string;
+  agent(id: string): Agent;
+  models: { resolve(model?: string, provider?: string): Promise<Chosen> };
+  tools: RunTools;
+  fault(error: unknown): RpcError;
+  silenceMs?: number;
+}
+
+export interface RunRequest {
+  agentId: string;
+  sessionId: string;
+  model?: string;
+  provider?: string;
+  systemPrompt?: string;
+  temperature?: number;
+  maxTokens?: number;
+  principal: string;
+  /** Told the run's id when it has its place in line. */
+  onrun?: (runId: string) => void;
+}
+
+/** Where a run hangs in the tree of messages. */
+export interface Place {
+  session: SessionRecord;
+  /** The person's message to store; null where it is there already (resend). */
+  message: MessageRecord | null;
+  /** The message that the reply answers. */
+  user: MessageRecord;
+}

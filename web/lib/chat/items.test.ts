@@ -1,0 +1,53 @@
+import { expect, test } from 'vitest';
+import type { HistoryMessage } from '#shared/rpc/records.ts';
+import { itemsOf, replyText } from './items.ts';
+
+const message = (fields: Partial<HistoryMessage> & Pick<HistoryMessage, 'id' | 'role'>): HistoryMessage => ({ content: '', timestamp: 1, ...fields });
+
+test('all that comes between two messages of the person is one reply', () => {
+  const items = itemsOf([
+    message({ id: 'u1', role: 'user', content: 'Look it up' }),
+    message({ id: 'a1', role: 'assistant', content: 'Looking.', toolCalls: [{ id: 'c1', tool: 'search', args: { q: 'x' } }] }),
+    message({ id: 't1', role: 'tool', content: '{"hits":2}', toolCallId: 'c1', name: 'search' }),
+    message({ id: 'a2', role: 'assistant', content: 'Found it.', model: 'p/m' }),
+    message({ id: 'u2', role: 'user', content: 'Thanks' }),
+  ]);
+  expect(items.map(({ kind, key }) => `${kind} ${key}`)).toEqual(['user u1', 'reply a2', 'user u2']);
+  const reply = items[1];
+  if (reply?.kind !== 'reply') throw new Error('no reply');
+  expect(reply.segments).toEqual([
+    { kind: 'text', text: 'Looking.' },
+    { kind: 'tool', use: { id: 'c1', tool: 'search', args: { q: 'x' }, result: '{"hits":2}', state: 'done' } },
+    { kind: 'text', text: 'Found it.' },
+  ]);
+  expect(reply.model).toBe('p/m');
+  expect(replyText(reply.segments)).toBe('Looking.\n\nFound it.');
+});
+
+test('a reply keeps the key it had while it streamed', () => {
+  const [, reply] = itemsOf([message({ id: 'u', role: 'user' }), message({ id: 'a', role: 'assistant', content: 'x' })], new Map([['a', 'run:1']]));
+  expect(reply?.key).toBe('run:1');
+});
+
+test.each([
+  [{ aborted: true }, 'aborted'],
+  [{ interrupted: true }, 'interrupted'],
+  [{ error: { code: 'INTERNAL_ERROR', message: 'no' } }, 'failed'],
+  [{}, 'done'],
+] as const)('how a reply ended is told: %o', (fields, end) => {
+  const [reply] = itemsOf([message({ id: 'a', role: 'assistant', content: 'x', ...fields })]);
+  expect(reply).toMatchObject({ kind: 'reply', end });
+});
+
+test('a tool that answered with an error is shown as failed', () => {
+  const [reply] = itemsOf([
+    message({ id: 'a', role: 'assistant', toolCalls: [{ id: 'c', tool: 't', args: {} }] }),
+    message({ id: 'r', role: 'tool', content: '{"error":"no such file"}', toolCallId: 'c' }),
+  ]);
+  expect(reply).toMatchObject({ segments: [{ kind: 'tool', use: { state: 'error' } }] });
+});
+
+test('after a reply that was cut short another try is a reply of its own', () => {
+  const items = itemsOf([message({ id: 'a', role: 'assistant', content: 'half', aborted: true }), message({ id: 'b', role: 'assistant', content: 'whole' })]);
+  expect(items.map(({ key }) => key)).toEqual(['a', 'b']);
+});

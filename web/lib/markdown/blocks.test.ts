@@ -1,0 +1,67 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { type Block, Blocks } from './blocks.ts';
+
+const SAMPLE = `Intro with a [link][1].
+
+- one
+- two
+
+  still two
+
+1. first
+
+\`\`\`ts
+const a = 1;
+
+const b = 2;
+\`\`\`
+
+| a | b |
+| - | - |
+| 1 | 2 |
+
+> quote
+> goes on
+
+[1]: https://example.com
+
+Last, see [it][1].
+`;
+
+const whole = (text: string): Block[] => new Blocks().update(text);
+
+test('a text cut into blocks has its code apart', () => {
+  const blocks = whole(SAMPLE);
+  expect(blocks.filter(({ kind }) => kind === 'code')).toEqual([{ kind: 'code', language: 'ts', code: 'const a = 1;\n\nconst b = 2;' }]);
+});
+
+test('growing piece by piece ends as the text read at once', () => {
+  fc.assert(
+    fc.property(fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1, maxLength: 60 }), (steps) => {
+      const growing = new Blocks();
+      let shown = 0;
+      for (const step of steps) growing.update(SAMPLE.slice(0, (shown += step)));
+      expect(growing.update(SAMPLE)).toEqual(whole(SAMPLE));
+    }),
+  );
+});
+
+test('blocks that are complete stay the same objects while the last one grows', () => {
+  const blocks = new Blocks();
+  const before = blocks.update('One paragraph.\n\nAnother one.\n\nThe last');
+  const after = blocks.update('One paragraph.\n\nAnother one.\n\nThe last grows');
+  expect(after[0]).toBe(before[0]);
+  expect(after[1]).toBe(before[1]);
+  expect(after[2]).not.toBe(before[2]);
+});
+
+test('a code fence that is still open is code already', () => {
+  expect(whole('```py\nprint(1)')).toEqual([{ kind: 'code', language: 'py', code: 'print(1)' }]);
+});
+
+test('another text begins anew', () => {
+  const blocks = new Blocks();
+  blocks.update('First answer.\n\nMore.');
+  expect(blocks.update('Second answer.')).toEqual([{ kind: 'markdown', source: 'Second answer.' }]);
+});
