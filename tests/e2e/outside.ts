@@ -1,7 +1,7 @@
 import { GatewayClient } from '#shared/client/client.ts';
 import { socketLink } from '#shared/client/websocket.ts';
-import type { Link } from '#shared/link/link.ts';
 import type { EventFrame } from '#shared/rpc/frames.ts';
+import { tapped } from '../support/tap.ts';
 import type { Perch } from './harness.ts';
 
 export interface Outside extends Disposable {
@@ -13,22 +13,7 @@ export interface Outside extends Disposable {
 /** A program on the same machine: a real WebSocket, protocol 3, the owner's token. */
 export async function connectOutside(perch: Perch, events: 'all' | 'own' = 'own'): Promise<Outside> {
   const got: EventFrame[] = [];
-  const inner = socketLink(new WebSocket(perch.wsUrl));
-  const tapped: Link<string> = {
-    buffered: 0,
-    send: (text) => inner.send(text),
-    close: (code, reason) => inner.close(code, reason),
-    receive: (handlers) =>
-      inner.receive({
-        ...handlers,
-        message(text) {
-          const frame = JSON.parse(text) as EventFrame;
-          if (frame.type === 'event') got.push(frame);
-          handlers.message(text);
-        },
-      }),
-  };
-  const client = await GatewayClient.connect(tapped, { params: { clientName: 'outside', auth: { token: perch.token }, events } });
+  const client = await GatewayClient.connect(tapped(socketLink(new WebSocket(perch.wsUrl)), got), { params: { clientName: 'outside', auth: { token: perch.token }, events } });
   return { client, events: got, [Symbol.dispose]: () => client.close() };
 }
 

@@ -10,6 +10,7 @@ import type { Fetch } from '../../web/gateway/core/fetch.ts';
 import { createGateway, type Gateway } from '../../web/gateway/core/gateway.ts';
 import type { Vault } from '../../web/gateway/core/vault.ts';
 import { openVault, takeEpoch } from '../../web/gateway/storage/vault.ts';
+import { tapped } from './tap.ts';
 
 export interface ModelCall {
   body: { model: string; messages: { role: string; content: unknown; tool_calls?: unknown[] }[]; tools?: unknown[]; temperature?: number };
@@ -113,22 +114,7 @@ export async function testGateway(
   };
   const client: TestGateway['client'] = async ({ events: subscription = 'all', scopes = SCOPES } = {}) => {
     const events: EventFrame[] = [];
-    const inner = link({ scopes });
-    const tapped: Link<string> = {
-      ...inner,
-      send: (message) => inner.send(message),
-      close: (code, reason) => inner.close(code, reason),
-      receive: (handlers) =>
-        inner.receive({
-          ...handlers,
-          message(text) {
-            const frame = JSON.parse(text) as EventFrame;
-            if (frame.type === 'event') events.push(frame);
-            handlers.message(text);
-          },
-        }),
-    };
-    const connected = await GatewayClient.connect(tapped, { params: { clientName: 'test', events: subscription } });
+    const connected = await GatewayClient.connect(tapped(link({ scopes }), events), { params: { clientName: 'test', events: subscription } });
     return { client: connected, events };
   };
   if (!options.useGuide) {

@@ -13,7 +13,10 @@ export function problemOf(error: unknown, doing: string): Problem {
     return { message: `Could not ${doing}: the connection to the gateway was lost. It is made again by itself.`, code: null };
   }
   if (error instanceof DOMException && error.name === 'QuotaExceededError') {
-    return { message: `Could not ${doing}: this browser has no room left for the app. Free some disk space, or delete chats.`, code: error.name };
+    return {
+      message: `Could not ${doing}: this browser has no room left for the app. Free some disk space, or delete chats.`,
+      code: error.name,
+    };
   }
   return { message: `Could not ${doing}: ${error instanceof Error ? error.message : String(error)}`, code: null };
 }

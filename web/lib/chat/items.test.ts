@@ -2,7 +2,11 @@ import { expect, test } from 'vitest';
 import type { HistoryMessage } from '#shared/rpc/records.ts';
 import { itemsOf, replyText } from './items.ts';
 
-const message = (fields: Partial<HistoryMessage> & Pick<HistoryMessage, 'id' | 'role'>): HistoryMessage => ({ content: '', timestamp: 1, ...fields });
+const message = (fields: Partial<HistoryMessage> & Pick<HistoryMessage, 'id' | 'role'>): HistoryMessage => ({
+  content: '',
+  timestamp: 1,
+  ...fields,
+});
 
 test('all that comes between two messages of the person is one reply', () => {
   const items = itemsOf([
@@ -25,7 +29,10 @@ test('all that comes between two messages of the person is one reply', () => {
 });
 
 test('a reply keeps the key it had while it streamed', () => {
-  const [, reply] = itemsOf([message({ id: 'u', role: 'user' }), message({ id: 'a', role: 'assistant', content: 'x' })], new Map([['a', 'run:1']]));
+  const [, reply] = itemsOf(
+    [message({ id: 'u', role: 'user' }), message({ id: 'a', role: 'assistant', content: 'x' })],
+    new Map([['a', 'run:1']]),
+  );
   expect(reply?.key).toBe('run:1');
 });
 
@@ -48,6 +55,9 @@ test('a tool that answered with an error is shown as failed', () => {
 });
 
 test('after a reply that was cut short another try is a reply of its own', () => {
-  const items = itemsOf([message({ id: 'a', role: 'assistant', content: 'half', aborted: true }), message({ id: 'b', role: 'assistant', content: 'whole' })]);
+  const items = itemsOf([
+    message({ id: 'a', role: 'assistant', content: 'half', aborted: true }),
+    message({ id: 'b', role: 'assistant', content: 'whole' }),
+  ]);
   expect(items.map(({ key }) => key)).toEqual(['a', 'b']);
 });

@@ -78,7 +78,11 @@ function replyOf(group: readonly HistoryMessage[], key: string): ReplyItem {
       const result = textOf(message.content);
       const failed = isFailure(result);
       if (use) Object.assign(use, { result, state: failed ? 'error' : 'done' });
-      else segments.push({ kind: 'tool', use: { id: message.id, tool: message.name ?? 'tool', args: {}, result, state: failed ? 'error' : 'done' } });
+      else
+        segments.push({
+          kind: 'tool',
+          use: { id: message.id, tool: message.name ?? 'tool', args: {}, result, state: failed ? 'error' : 'done' },
+        });
       continue;
     }
     const text = textOf(message.content);

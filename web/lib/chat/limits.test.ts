@@ -15,7 +15,14 @@ test.each([
   ['an image too large', refusal(file(6 * MB + 1, 'image/png'), []), /6 MB/],
   ['too much together', refusal(file(3 * MB), [{ size: 16 * MB }]), /18 MB/],
   ['empty', refusal(file(0), []), /empty/],
-  ['too many', refusal(file(1), Array.from({ length: ATTACHMENT_LIMITS.count }, () => ({ size: 1 }))), /50 files/],
+  [
+    'too many',
+    refusal(
+      file(1),
+      Array.from({ length: ATTACHMENT_LIMITS.count }, () => ({ size: 1 })),
+    ),
+    /50 files/,
+  ],
 ])('%s is refused, with the limit named', (_name, reason, expected) => {
   expect(reason).toMatch(expected);
 });

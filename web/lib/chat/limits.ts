@@ -13,10 +13,12 @@ interface Sized {
 export function refusal(file: Sized, attached: readonly { size: number }[]): string | null {
   const { each, image, all, count } = ATTACHMENT_LIMITS;
   if (file.size === 0) return `${file.name} is empty.`;
-  if (file.type.startsWith('image/') && file.size > image) return `${file.name} has ${bytes(file.size)}; an image may have 6 MB. Make it smaller and add it again.`;
+  if (file.type.startsWith('image/') && file.size > image)
+    return `${file.name} has ${bytes(file.size)}; an image may have 6 MB. Make it smaller and add it again.`;
   if (file.size > each) return `${file.name} has ${bytes(file.size)}; a file may have 16 MB.`;
   const sum = attached.reduce((total, { size }) => total + size, file.size);
-  if (sum > all) return `With ${file.name} the message would carry ${bytes(sum)}; it may carry 18 MB. Remove a file, or send it in a second message.`;
+  if (sum > all)
+    return `With ${file.name} the message would carry ${bytes(sum)}; it may carry 18 MB. Remove a file, or send it in a second message.`;
   if (attached.length >= count) return `A message may carry ${count} files.`;
   return null;
 }

@@ -52,7 +52,8 @@ export function render(source: string, growing: boolean): DocumentFragment {
     ALLOW_ARIA_ATTR: false,
     RETURN_DOM_FRAGMENT: true,
   });
-  for (const image of fragment.querySelectorAll('img')) if (!OWN_PICTURE.test(image.getAttribute('src') ?? '')) image.replaceWith(addressOf(image));
+  for (const image of fragment.querySelectorAll('img'))
+    if (!OWN_PICTURE.test(image.getAttribute('src') ?? '')) image.replaceWith(addressOf(image));
   for (const link of fragment.querySelectorAll('a')) direct(link);
   for (const item of fragment.querySelectorAll('li')) if (/^[☑☐] /.test(item.textContent)) item.className = 'task';
   for (const table of fragment.querySelectorAll('table')) scrollable(table);

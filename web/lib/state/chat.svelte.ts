@@ -87,7 +87,8 @@ export class Chat {
       if (error instanceof RpcError && error.code === 'NOT_FOUND') {
         if (changes !== this.#changes) return await this.load(limit);
         this.#notHere();
-      } else if (!isLost(error) || this.messages.length === 0) this.problem = { ...problemOf(error, 'read this chat'), retry: this.#reload };
+      } else if (!isLost(error) || this.messages.length === 0)
+        this.problem = { ...problemOf(error, 'read this chat'), retry: this.#reload };
     }
   }
 
@@ -97,7 +98,12 @@ export class Chat {
     this.loadingOlder = true;
     const before = this.cursor;
     try {
-      const { messages, cursor } = await gateway.call('chat.history', { agentId: this.agentId, sessionId: this.sessionId, limit: PAGE, before });
+      const { messages, cursor } = await gateway.call('chat.history', {
+        agentId: this.agentId,
+        sessionId: this.sessionId,
+        limit: PAGE,
+        before,
+      });
       if (this.cursor !== before) return;
       this.messages = [...messages, ...this.messages];
       this.cursor = cursor;
@@ -149,7 +155,8 @@ export class Chat {
     } catch (error) {
       const aborted = error instanceof RpcError && error.code === 'ABORTED';
       // Once the run has begun, its own events tell how it ends.
-      if (!aborted && this.asking && !isLost(error)) this.problem = { ...problemOf(error, doing), retry: () => void this.#ask(doing, call) };
+      if (!aborted && this.asking && !isLost(error))
+        this.problem = { ...problemOf(error, doing), retry: () => void this.#ask(doing, call) };
     } finally {
       this.asking = false;
     }

@@ -67,8 +67,16 @@ export class LiveRun {
       }
       const { id, tool, args, result, state } = part.use;
       messages.push({ id: `${this.runId}:${index}`, role: 'assistant', content, timestamp, toolCalls: [{ id, tool, args }] });
-      messages.push({ id: `${this.runId}:${index}r`, role: 'tool', content: result ?? '{"error":"the run ended before the tool did"}', timestamp, toolCallId: id, name: tool });
-      if (state === 'error' && result !== null && !/^\s*\{\s*"error"/.test(result)) messages.at(-1)!.content = JSON.stringify({ error: result });
+      messages.push({
+        id: `${this.runId}:${index}r`,
+        role: 'tool',
+        content: result ?? '{"error":"the run ended before the tool did"}',
+        timestamp,
+        toolCallId: id,
+        name: tool,
+      });
+      if (state === 'error' && result !== null && !/^\s*\{\s*"error"/.test(result))
+        messages.at(-1)!.content = JSON.stringify({ error: result });
       content = '';
     }
     return [...messages, { role: 'assistant', content, timestamp, ...end }];

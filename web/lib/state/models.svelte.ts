@@ -38,11 +38,17 @@ class Models {
     this.loading = true;
     try {
       const { providers } = await gateway.call('models.providers', refresh ? { refresh } : {});
-      const [{ models }, standard, stored] = await Promise.all([gateway.call('models.list', {}), setting('chat.model'), setting('providers')]);
+      const [{ models }, standard, stored] = await Promise.all([
+        gateway.call('models.list', {}),
+        setting('chat.model'),
+        setting('providers'),
+      ]);
       this.providers = providers;
       this.list = models;
       this.standard = typeof standard === 'string' ? standard : GUIDE_MODEL;
-      this.keyed = new Set(typeof stored === 'object' && stored !== null ? Object.entries(stored).flatMap(([id, value]) => (hasKey(value) ? [id] : [])) : []);
+      this.keyed = new Set(
+        typeof stored === 'object' && stored !== null ? Object.entries(stored).flatMap(([id, value]) => (hasKey(value) ? [id] : [])) : [],
+      );
       this.problem = null;
       this.loaded = true;
     } catch (error) {

@@ -49,7 +49,14 @@ class Outbox {
   }
 
   async add(message: Pick<OutboxRecord, 'agentId' | 'sessionId' | 'message' | 'files' | 'model'>): Promise<void> {
-    const record: OutboxRecord = { ...message, id: crypto.randomUUID(), createdAt: Date.now(), host: gateway.via, failure: null, tried: false };
+    const record: OutboxRecord = {
+      ...message,
+      id: crypto.randomUUID(),
+      createdAt: Date.now(),
+      host: gateway.via,
+      failure: null,
+      tried: false,
+    };
     this.entries.set(record.id, { ...record, state: 'waiting' });
     await this.#keep(record);
     this.pump();
@@ -58,7 +65,9 @@ class Outbox {
   /** Delivers all that waits for the gateway that answers now. */
   pump(): void {
     if (gateway.state !== 'online') return;
-    const chats = new Set([...this.entries.values()].filter((entry) => this.#due(entry)).map(({ agentId, sessionId }) => `${agentId}/${sessionId}`));
+    const chats = new Set(
+      [...this.entries.values()].filter((entry) => this.#due(entry)).map(({ agentId, sessionId }) => `${agentId}/${sessionId}`),
+    );
     for (const chat of chats) void this.#deliverAll(chat);
   }
 
@@ -81,7 +90,8 @@ class Outbox {
 
   /** Holds back what has not been handed over: Stop stops what is in line, too. */
   async hold(agentId: string, sessionId: string): Promise<void> {
-    for (const entry of this.of(agentId, sessionId)) if (entry.state === 'waiting') await this.#change({ ...entry, state: 'failed', failure: HELD });
+    for (const entry of this.of(agentId, sessionId))
+      if (entry.state === 'waiting') await this.#change({ ...entry, state: 'failed', failure: HELD });
   }
 
   /** Listens to entries becoming messages: the entry has the files, which the event does not carry. */
@@ -160,7 +170,10 @@ class Outbox {
     try {
       const { messages } = await gateway.call('chat.history', { agentId, sessionId, limit: 50 });
       const wanted = asStored(message);
-      return messages.some(({ role, content, timestamp }) => role === 'user' && timestamp >= createdAt - CLOCK_SLACK_MS && asStored(textOf(content)) === wanted);
+      return messages.some(
+        ({ role, content, timestamp }) =>
+          role === 'user' && timestamp >= createdAt - CLOCK_SLACK_MS && asStored(textOf(content)) === wanted,
+      );
     } catch {
       // The idempotency key still keeps a second try from making a second message.
       return false;
@@ -206,9 +219,11 @@ class Outbox {
     try {
       const records = await (await pageDb()).getAll('outbox');
       const ids = new Set(records.map(({ id }) => id));
-      for (const entry of this.entries.values()) if (!ids.has(entry.id) && entry.state !== 'sent' && !this.problem) this.entries.delete(entry.id);
+      for (const entry of this.entries.values())
+        if (!ids.has(entry.id) && entry.state !== 'sent' && !this.problem) this.entries.delete(entry.id);
       for (const record of records) {
-        if (this.entries.get(record.id)?.state !== 'sent') this.entries.set(record.id, { ...record, state: record.failure ? 'failed' : 'waiting' });
+        if (this.entries.get(record.id)?.state !== 'sent')
+          this.entries.set(record.id, { ...record, state: record.failure ? 'failed' : 'waiting' });
       }
     } catch (error) {
       this.problem = problemOf(error, 'read the messages that wait in this browser').message;

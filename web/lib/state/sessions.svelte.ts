@@ -102,7 +102,9 @@ class Sessions {
 function seenOf(value: string | null): [string, number][] {
   try {
     const counts: unknown = JSON.parse(value ?? '{}');
-    return typeof counts === 'object' && counts !== null ? Object.entries(counts).filter((pair): pair is [string, number] => typeof pair[1] === 'number') : [];
+    return typeof counts === 'object' && counts !== null
+      ? Object.entries(counts).filter((pair): pair is [string, number] => typeof pair[1] === 'number')
+      : [];
   } catch {
     return [];
   }

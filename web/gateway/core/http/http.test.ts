@@ -13,7 +13,8 @@ import { GuideProvider } from '../guide/guide.ts';
 import { type ModelEvent, ProviderError } from '../providers/provider.ts';
 import { Providers } from '../providers/providers.ts';
 import { sessionOf } from './chat.ts';
-import { createHttp, type HttpAgentRun, type HttpDeps } from './http.ts';
+import type { HttpAgentRun, HttpDeps } from './deps.ts';
+import { createHttp } from './http.ts';
 
 const TEXT = UPSTREAM_TEXT.join('');
 const BASE = 'http://127.0.0.1:7333';

@@ -1,22 +1,11 @@
 import type { Agent } from '../agents.ts';
-import type { ModelEvent, ModelMessage } from '../providers/provider.ts';
+import type { HttpAgentRun } from '../http/deps.ts';
+import type { ModelEvent } from '../providers/provider.ts';
 import { sessionKey } from '../vault.ts';
 import type { RunsDeps } from './deps.ts';
 import { generate } from './generate.ts';
 import { timeContext } from './prompt.ts';
 import type { Runs } from './runs.ts';
-
-export interface AgentRun {
-  agentId: string;
-  /** The whole conversation as the caller sent it. */
-  messages: ModelMessage[];
-  /** A lasting session to run in: then only the last message of the person is new. */
-  sessionId?: string | undefined;
-  principal: string;
-  temperature?: number | undefined;
-  maxTokens?: number | undefined;
-  signal: AbortSignal;
-}
 
 /** Agents as `/v1` runs them (decisions, "HTTP"): stateless on the whole `messages`, or in a session that lasts. */
 export class HttpAgents {
@@ -31,7 +20,7 @@ export class HttpAgents {
   }
 
   /** Throws `RpcError`: `NOT_FOUND` for an agent or model that is not there, or what the provider did. */
-  async *run(request: AgentRun): AsyncGenerator<ModelEvent> {
+  async *run(request: HttpAgentRun): AsyncGenerator<ModelEvent> {
     if (request.sessionId !== undefined) return yield* this.#inSession({ ...request, sessionId: request.sessionId });
     const { clock, tools, models, timeZone, silenceMs, vault } = this.#deps;
     const agent = this.#deps.agent(request.agentId);
@@ -61,7 +50,7 @@ export class HttpAgents {
   }
 
   /** Sends the last message of the person into the session, and gives the deltas on. A caller who hangs up aborts the run. */
-  async *#inSession({ agentId, sessionId, messages, principal, temperature, maxTokens, signal }: AgentRun & { sessionId: string }): AsyncGenerator<ModelEvent> {
+  async *#inSession({ agentId, sessionId, messages, principal, temperature, maxTokens, signal }: HttpAgentRun & { sessionId: string }): AsyncGenerator<ModelEvent> {
     const { runs, hub } = this.#deps;
     const last = messages.findLast(({ role }) => role === 'user');
     const text = typeof last?.content === 'string' ? last.content : (last?.content ?? []).flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n');
