@@ -3,7 +3,6 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import adapter from '@sveltejs/adapter-static';
 import { sveltekit } from '@sveltejs/kit/vite';
-import tailwindcss from '@tailwindcss/vite';
 import { defineConfig, type Plugin, type UserConfig } from 'vite';
 
 /** What the app is built from; the build id is a hash of all of it. */
@@ -64,7 +63,6 @@ const config: UserConfig = {
   worker: { format: 'es' },
   build: { target: 'es2023' },
   plugins: [
-    tailwindcss(),
     buildInfo(build),
     sveltekit({
       adapter: adapter({

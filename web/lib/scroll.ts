@@ -45,6 +45,7 @@ export class ScrollKeeper {
     view.addEventListener('wheel', (event) => event.deltaY < 0 && this.#moved(-event.deltaY), { passive: true, signal });
     view.addEventListener('touchstart', (event) => (this.#touch = event.touches[0]?.clientY ?? null), { passive: true, signal });
     view.addEventListener('touchmove', (event) => this.#dragged(event.touches[0]?.clientY), { passive: true, signal });
+    view.addEventListener('click', (event) => this.#opened(event.target), { signal });
     this.snap();
   }
 
@@ -145,6 +146,11 @@ export class ScrollKeeper {
     if (this.#up < UNPIN || !this.#pinned) return;
     this.#pinned = false;
     this.#tell();
+  }
+
+  /** What the reader unfolds is what they want to see: the view stays there, though the end moves away. */
+  #opened(target: EventTarget | null): void {
+    if (target instanceof Element && target.closest('summary, [aria-expanded]')) this.#pinned = false;
   }
 
   #dragged(y: number | undefined): void {

@@ -21,6 +21,7 @@ const SUPERSEDED = 'A newer version of Perch has taken over';
 export class Host implements HostApi {
   readonly #build: string;
   readonly #lock: string;
+  readonly #locked: Promise<void>;
   readonly #origin: string;
   readonly #close: () => void;
   readonly #gateway: Promise<Gateway>;
@@ -45,8 +46,7 @@ export class Host implements HostApi {
       onstream: (stream, opening) => void this.#onstream(stream, opening),
       onstate: (uplink, problem) => this.#tell({ uplink, problem: this.#status.state === 'failed' ? this.#status.problem : problem }),
     });
-    // Held for the worker's life: who waits for it learns of its death.
-    void navigator.locks.request(this.#lock, () => new Promise(() => {}));
+    this.#locked = holdForLife(this.#lock);
     this.#gateway = this.#start();
     this.#gateway.catch((error: unknown) => {
       this.#tell({ state: 'failed', problem: error instanceof Error ? error.message : String(error) });
@@ -54,6 +54,8 @@ export class Host implements HostApi {
   }
 
   async identify(): Promise<{ build: string; lock: string }> {
+    // Not before it is held: a page that asks for it is granted a lock that nobody holds yet, and takes the worker for dead.
+    await this.#locked;
     return { build: this.#build, lock: this.#lock };
   }
 
@@ -171,4 +173,14 @@ export class Host implements HostApi {
     this.#status = { ...this.#status, ...change };
     for (const watcher of this.#watchers) watcher(this.#status);
   }
+}
+
+/** Holds a Web Lock for the worker's life, so that who waits for it learns of its death. Resolves when it is held. */
+function holdForLife(name: string): Promise<void> {
+  return new Promise((resolve) => {
+    void navigator.locks.request(name, () => {
+      resolve();
+      return new Promise(() => {});
+    });
+  });
 }

@@ -24,12 +24,10 @@ export function answered(shown: readonly HistoryMessage[]): HistoryMessage[] {
   return at < 0 ? [...shown] : shown.slice(0, at + 1);
 }
 
+// eslint-disable-next-line no-control-regex
+const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g;
+
 /** A text as the gateway stores it, to find a message that was sent among those that were stored (decisions, "Chat": sanitize). */
 export function asStored(text: string): string {
-  // eslint-disable-next-line no-control-regex
-  return text
-    .replaceAll('\r\n', '\n')
-    .normalize('NFC')
-    .replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, '')
-    .trim();
+  return text.replaceAll('\r\n', '\n').normalize('NFC').replace(CONTROLS, '').trim();
 }
