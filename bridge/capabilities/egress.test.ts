@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
+import { verifies } from '../../tests/requirements.ts';
 import { MUX_VERSION, PORTS_VERSION, SCHEMA_VERSION } from '#shared/link/hello.ts';
 import { fetchOver } from '#shared/link/http.ts';
 import { memoryPair } from '#shared/link/link.ts';
@@ -142,7 +143,7 @@ describe('egress', () => {
     await expect(answer.text()).rejects.toThrow();
   });
 
-  it('refuses what may not be asked, with the reason', async () => {
+  verifies('egress/guard', 'what may not be asked is refused, with the reason', async () => {
     await expect(goOut('http://169.254.169.254/latest/meta-data')).rejects.toThrow(
       '169.254.169.254 is not an address that may be asked (linkLocal)',
     );
@@ -166,7 +167,7 @@ describe('the guard', () => {
     'http://metadata.example.com/',
   ])('allows %s', (url) => expect(refuseEgress(url)).toBeUndefined());
 
-  it.each([
+  const refused = [
     'ftp://example.com/',
     'file:///etc/passwd',
     'data:text/plain,x',
@@ -202,5 +203,6 @@ describe('the guard', () => {
     'http://metadata.google.internal/computeMetadata/v1/',
     'http://METADATA.google.internal./',
     'http://user:pass@169.254.169.254/',
-  ])('refuses %s', (url) => expect(refuseEgress(url)).toEqual(expect.any(String)));
+  ];
+  for (const url of refused) verifies('egress/guard', `refuses ${url}`, () => expect(refuseEgress(url)).toEqual(expect.any(String)));
 });

@@ -2,6 +2,7 @@ import { Agent, request } from 'node:http';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
+import { verifies } from '../../tests/requirements.ts';
 import { Admission, isLoopback } from './admission.ts';
 import { startTestBridge } from './tests/bridge.ts';
 
@@ -114,40 +115,45 @@ const originsFor = (port: number): { allowed: string[]; denied: string[] } => ({
 });
 
 describe('admission', () => {
-  it('lets in exactly the listed hosts and origins, on every surface, before anything else', async () => {
-    await using gateway = await startTestBridge({ hosts: ['named.example'], origins: ['https://friend.example'] });
-    const port = Number(new URL(gateway.url).port);
-    const hosts = hostsFor(port);
-    const origins = originsFor(port);
-    expect(hosts.denied.length).toBeGreaterThanOrEqual(25);
-    expect(origins.denied.length).toBeGreaterThanOrEqual(40);
-    const agent = new Agent({ keepAlive: true, maxSockets: 16 });
+  verifies(
+    ['admission/host', 'admission/origin'],
+    'exactly the listed ones are let in, on every surface, before anything else',
+    async () => {
+      await using gateway = await startTestBridge({ hosts: ['named.example'], origins: ['https://friend.example'] });
+      const port = Number(new URL(gateway.url).port);
+      const hosts = hostsFor(port);
+      const origins = originsFor(port);
+      expect(hosts.denied.length).toBeGreaterThanOrEqual(25);
+      expect(origins.denied.length).toBeGreaterThanOrEqual(40);
+      const agent = new Agent({ keepAlive: true, maxSockets: 16 });
 
-    const expected = (surface: Surface, host: string, origin: string | undefined): number => {
-      if (!hosts.allowed.includes(host)) return 403;
-      if (surface === '/uplink') return origin === gateway.url && !host.startsWith('named') ? 101 : 403;
-      if (origin !== undefined && !origins.allowed.includes(origin)) return 403;
-      return surface === '/ws' ? 101 : 503;
-    };
-    const cases = SURFACES.flatMap((surface) =>
-      [...hosts.allowed, ...hosts.denied].flatMap((host) =>
-        [undefined, ...origins.allowed, ...origins.denied].map((origin) => ({ surface, host, origin })),
-      ),
-    );
-    const wrong: string[] = [];
-    const queue = cases.values();
-    const worker = async (): Promise<void> => {
-      for (const { surface, host, origin } of queue) {
-        const status = await statusOf(port, gateway.token, agent, surface, host, origin);
-        const wanted = expected(surface, host, origin);
-        if (status !== wanted) wrong.push(`${surface} Host ${host} Origin ${origin}: ${status}, not ${wanted}`);
-      }
-    };
-    await Promise.all(Array.from({ length: 16 }, worker));
-    agent.destroy();
-    expect(wrong).toEqual([]);
-    expect(cases.filter(({ surface, host, origin }) => expected(surface, host, origin) === 403).length).toBeGreaterThan(3000);
-  }, 60_000);
+      const expected = (surface: Surface, host: string, origin: string | undefined): number => {
+        if (!hosts.allowed.includes(host)) return 403;
+        if (surface === '/uplink') return origin === gateway.url && !host.startsWith('named') ? 101 : 403;
+        if (origin !== undefined && !origins.allowed.includes(origin)) return 403;
+        return surface === '/ws' ? 101 : 503;
+      };
+      const cases = SURFACES.flatMap((surface) =>
+        [...hosts.allowed, ...hosts.denied].flatMap((host) =>
+          [undefined, ...origins.allowed, ...origins.denied].map((origin) => ({ surface, host, origin })),
+        ),
+      );
+      const wrong: string[] = [];
+      const queue = cases.values();
+      const worker = async (): Promise<void> => {
+        for (const { surface, host, origin } of queue) {
+          const status = await statusOf(port, gateway.token, agent, surface, host, origin);
+          const wanted = expected(surface, host, origin);
+          if (status !== wanted) wrong.push(`${surface} Host ${host} Origin ${origin}: ${status}, not ${wanted}`);
+        }
+      };
+      await Promise.all(Array.from({ length: 16 }, worker));
+      agent.destroy();
+      expect(wrong).toEqual([]);
+      expect(cases.filter(({ surface, host, origin }) => expected(surface, host, origin) === 403).length).toBeGreaterThan(3000);
+    },
+    60_000,
+  );
 
   it('refuses a request target that is no path', async () => {
     await using gateway = await startTestBridge();
@@ -176,7 +182,7 @@ describe('admission', () => {
     expect((await text(socket)).slice(9, 12)).toBe(status);
   });
 
-  it('gives only listed origins leave to read', async () => {
+  verifies('http/cors', 'only listed origins get leave to read', async () => {
     await using gateway = await startTestBridge({ origins: ['https://friend.example'] });
     const preflight = (origin: string): Promise<Response> =>
       gateway.http('/v1/models', {

@@ -2,15 +2,15 @@ import { rm, utimes, writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { verifies } from '../../tests/requirements.ts';
 import { PAGE_CSP, startTestBridge, WORKER_CSP } from './tests/bridge.ts';
 
 const page = { token: null, headers: { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' } };
 const file = { token: null, headers: { accept: '*/*' } };
 
 describe('the app', () => {
-  it.each(['/', '/index.html', '/settings', '/s/main/main?x=1', '/v1x'])(
-    'answers a navigation to %s with the page under its own policy',
-    async (path) => {
+  for (const path of ['/', '/index.html', '/settings', '/s/main/main?x=1', '/v1x']) {
+    verifies('app/csp', `a navigation to ${path} gets the page under its own policy`, async () => {
       await using gateway = await startTestBridge();
       const answer = await gateway.http(path, page);
       expect([answer.status, await answer.text()]).toEqual([200, expect.stringContaining('<title>Perch</title>')]);
@@ -23,27 +23,29 @@ describe('the app', () => {
         'cross-origin-opener-policy': 'same-origin',
         'cross-origin-resource-policy': 'same-origin',
       });
-    },
-  );
+    });
+  }
 
-  it.each([
+  for (const [path, cache, policy, type] of [
     ['/_app/immutable/worker.js', 'public, max-age=31536000, immutable', WORKER_CSP, expect.stringMatching(/javascript; charset=utf-8$/)],
     ['/service-worker.js', 'no-cache', WORKER_CSP, expect.stringMatching(/javascript; charset=utf-8$/)],
     ['/icon.svg', 'no-cache', null, 'image/svg+xml'],
-  ])('serves %s with its cache rule and policy, compressed or not', async (path, cache, policy, type) => {
-    await using gateway = await startTestBridge();
-    for (const encoding of ['br', 'identity']) {
-      const answer = await gateway.http(path, { ...file, headers: { ...file.headers, 'accept-encoding': encoding } });
-      expect([
-        answer.status,
-        answer.headers.get('cache-control'),
-        answer.headers.get('content-security-policy'),
-        answer.headers.get('content-type'),
-      ]).toEqual([200, cache, policy, type]);
-      expect(answer.headers.get('content-encoding')).toBe(path.includes('immutable') && encoding === 'br' ? 'br' : null);
-      expect((await answer.text()).length).toBeGreaterThan(20);
-    }
-  });
+  ] as const) {
+    verifies('app/csp', `${path} comes with its cache rule and policy, compressed or not`, async () => {
+      await using gateway = await startTestBridge();
+      for (const encoding of ['br', 'identity']) {
+        const answer = await gateway.http(path, { ...file, headers: { ...file.headers, 'accept-encoding': encoding } });
+        expect([
+          answer.status,
+          answer.headers.get('cache-control'),
+          answer.headers.get('content-security-policy'),
+          answer.headers.get('content-type'),
+        ]).toEqual([200, cache, policy, type]);
+        expect(answer.headers.get('content-encoding')).toBe(path.includes('immutable') && encoding === 'br' ? 'br' : null);
+        expect((await answer.text()).length).toBeGreaterThan(20);
+      }
+    });
+  }
 
   it.each([
     ['/nothing.js', file],
@@ -80,7 +82,7 @@ describe('the app', () => {
     },
   );
 
-  it('sends pages asked for under localhost, and nothing else, to the canonical origin', async () => {
+  verifies('app/canonical-origin', 'pages asked for under localhost, and nothing else, are sent on', async () => {
     await using gateway = await startTestBridge();
     const { port } = new URL(gateway.url);
     const ask = (path: string, headers: Record<string, string>): Promise<[number | undefined, string | undefined]> =>
@@ -98,7 +100,7 @@ describe('the app', () => {
     expect((await ask('/v1/models', { ...page.headers, authorization: `Bearer ${gateway.token}` }))[0]).toBe(503);
   });
 
-  it('built again while the bridge runs is served with its new policy', async () => {
+  verifies('app/csp', 'an app built again while the bridge runs is served with its new policy', async () => {
     await using gateway = await startTestBridge();
     await gateway.http('/', page);
     const index = join(gateway.appDir, 'index.html');
@@ -108,7 +110,7 @@ describe('the app', () => {
     expect(answer.headers.get('content-security-policy')).toBe("default-src 'self'; frame-ancestors 'none'");
   });
 
-  it('is never served without a policy; one that is not built says what to do', async () => {
+  verifies('app/csp', 'never served without a policy; an app that is not built says what to do', async () => {
     await using gateway = await startTestBridge();
     await writeFile(join(gateway.appDir, 'index.html'), '<title>Perch</title>');
     expect((await gateway.http('/', page)).status).toBe(500);

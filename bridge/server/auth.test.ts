@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { verifies } from '../../tests/requirements.ts';
 import { importSecret, prove } from '#shared/link/proof.ts';
 import { AuthLimiter } from './auth-limiter.ts';
 import { Auth, bearerOf } from './auth.ts';
@@ -17,7 +18,7 @@ const codes = (auth: Auth, tries: number, origin?: string) =>
   Array.from({ length: tries }, () => auth.checkToken('wrong', origin)).map((verdict) => (verdict.ok ? 'ok' : verdict.code));
 
 describe('failed credentials', () => {
-  it('are answered ten times a minute, then locked out for 5 minutes, told once', () => {
+  verifies('admission/guessing', 'answered ten times a minute, then locked out for 5 minutes, told once', () => {
     const { auth, clock, locks } = setUp();
     expect(codes(auth, 10)).toEqual(Array(10).fill('AUTH_REQUIRED'));
     expect(auth.checkToken('wrong', undefined)).toEqual({
@@ -51,7 +52,7 @@ describe('failed credentials', () => {
     expect(auth.deny('code', 'http://a', 'no')).toMatchObject({ code: 'AUTH_REQUIRED' });
   });
 
-  it('never keep the owner out, nor a linked browser; only a token that could be guessed', async () => {
+  verifies('admission/guessing', 'they never keep the owner out; only a token that could be guessed', async () => {
     const { auth } = setUp();
     codes(auth, 20);
     expect(auth.checkToken(TOKEN, undefined)).toMatchObject({ ok: true, principal: 'owner', scopes: ['read', 'write', 'admin'] });
@@ -74,7 +75,7 @@ describe('proofs', () => {
     return { nonce, proof: await prove(await importSecret('S'.repeat(42) + 'E'), by, purpose, serverNonce, nonce) };
   };
 
-  it('let an app in by its own credential, purpose and challenge alone', async () => {
+  verifies('uplink/mutual-proof', 'an app gets in by its own credential, purpose and challenge alone', async () => {
     const { auth } = setUp();
     const good = await prover('app', 'challenge-1');
     const key = await importSecret('S'.repeat(42) + 'E');

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
+import { verifies } from '../../tests/requirements.ts';
 import { STREAM_WINDOW } from '#shared/link/mux.ts';
 import { LIMITS } from '#shared/rpc/frames.ts';
 import { startTestBridge, type TestBridge } from './tests/bridge.ts';
@@ -25,24 +26,28 @@ describe('a stalled reader', () => {
     return socket;
   }
 
-  it('is held back at the host, costs the bridge no more than its credit, and keeps nobody else waiting', async () => {
-    await using gateway = await startTestBridge();
-    const host = await gateway.attach({ rpc: flooding });
-    const other = await TestClient.connect(gateway.url, gateway.token);
-    const socket = await stalled(gateway);
-    const stream = () => host.clients.find(({ opening, stream }) => opening.kind === 'rpc' && stream.buffered > 0)?.stream;
-    await expect.poll(stream).toBeDefined();
-    // Others go on; when many of their round trips are done, the flood has come to rest against the credit.
-    let buffered = -1;
-    for (let rounds = 0; rounds < 1000 && buffered !== stream()?.buffered; rounds++) {
-      buffered = stream()?.buffered ?? 0;
-      for (let i = 0; i < 20; i++) expect(await other.call('echo', { i })).toMatchObject({ payload: { i } });
-    }
-    expect(buffered).toBeGreaterThan(40 * 1024 * 1024);
-    expect(gateway.bridge.stats().unsentBytes).toBeLessThanOrEqual(STREAM_WINDOW);
-    socket.destroy();
-    await expect.poll(() => host.mux.streams).toBe(1);
-  });
+  verifies(
+    'bridge/stalled-reader',
+    'held back at the host, it costs the bridge no more than its credit, and keeps nobody else waiting',
+    async () => {
+      await using gateway = await startTestBridge();
+      const host = await gateway.attach({ rpc: flooding });
+      const other = await TestClient.connect(gateway.url, gateway.token);
+      const socket = await stalled(gateway);
+      const stream = () => host.clients.find(({ opening, stream }) => opening.kind === 'rpc' && stream.buffered > 0)?.stream;
+      await expect.poll(stream).toBeDefined();
+      // Others go on; when many of their round trips are done, the flood has come to rest against the credit.
+      let buffered = -1;
+      for (let rounds = 0; rounds < 1000 && buffered !== stream()?.buffered; rounds++) {
+        buffered = stream()?.buffered ?? 0;
+        for (let i = 0; i < 20; i++) expect(await other.call('echo', { i })).toMatchObject({ payload: { i } });
+      }
+      expect(buffered).toBeGreaterThan(40 * 1024 * 1024);
+      expect(gateway.bridge.stats().unsentBytes).toBeLessThanOrEqual(STREAM_WINDOW);
+      socket.destroy();
+      await expect.poll(() => host.mux.streams).toBe(1);
+    },
+  );
 
   it('is closed when its socket takes nothing for too long', async () => {
     await using gateway = await startTestBridge({ timing: { stallMs: 200, closeMs: 100 } });
@@ -72,7 +77,7 @@ describe('a stalled reader', () => {
   });
 });
 
-it('takes a thousand clients, and refuses the next at once', async () => {
+verifies('limits/connections', 'a thousand clients are taken, and the next is refused at once', async () => {
   await using gateway = await startTestBridge();
   const clients = await Promise.all(Array.from({ length: LIMITS.maxConnections }, () => TestClient.open(gateway.url)));
   await expect(TestClient.open(gateway.url)).rejects.toThrow('503');

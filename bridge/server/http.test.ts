@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
+import { verifies } from '../../tests/requirements.ts';
 import type { Stream } from '#shared/link/stream.ts';
 import { startTestBridge } from './tests/bridge.ts';
 import { TestClient } from './tests/client.ts';
@@ -23,17 +24,36 @@ function openBody(): { body: ReadableStream<Uint8Array>; write(text: string): vo
 }
 
 describe('/v1', () => {
-  it.each([
-    ['no token', null, 401],
-    ['a wrong token', 'wrong', 401],
-  ])('with %s: 401, the body as specified, and the host hears nothing', async (_name, token, status) => {
-    await using gateway = await startTestBridge();
-    const host = await gateway.attach();
-    const answer = await gateway.http('/v1/models', { token });
-    expect([answer.status, answer.headers.get('www-authenticate')]).toEqual([status, 'Bearer']);
-    expect(await answer.json()).toEqual({ error: { message: expect.any(String), type: 'unauthorized' } });
-    expect(host.openings).toEqual([]);
-  });
+  verifies(
+    ['http/bearer', 'http/unauthorized'],
+    'no token, a wrong one, or one in another place: 401, and the host hears nothing',
+    async () => {
+      await using gateway = await startTestBridge();
+      const host = await gateway.attach();
+      const { token } = gateway;
+      const tries: [path: string, headers: Record<string, string>][] = [
+        ['/v1/models', {}],
+        ['/v1/models', { authorization: 'Bearer wrong' }],
+        ['/v1/models', { authorization: 'Bearer' }],
+        ['/v1/models', { authorization: token }],
+        ['/v1/models', { authorization: `Basic ${btoa(`:${token}`)}` }],
+        ['/v1/models', { authorization: `Bearer ${token}x` }],
+        ['/v1/models', { authorization: `Bearer ${token.slice(0, -1)}` }],
+        ['/v1/models', { cookie: `token=${token}` }],
+        [`/v1/models?token=${token}`, {}],
+        ['/v1/no-such-thing', {}],
+      ];
+      for (const [path, headers] of tries) {
+        const answer = await gateway.http(path, { token: null, headers });
+        expect([answer.status, answer.headers.get('www-authenticate')], JSON.stringify(headers)).toEqual([401, 'Bearer']);
+        expect(await answer.json()).toEqual({ error: { message: expect.any(String), type: 'unauthorized' } });
+      }
+      expect(host.openings).toEqual([]);
+      for (const scheme of ['Bearer', 'bearer']) {
+        expect((await gateway.http('/v1/models', { token: null, headers: { authorization: `${scheme} ${token}` } })).status).toBe(200);
+      }
+    },
+  );
 
   it('goes to the host with its method, path and the headers that matter, and no others', async () => {
     await using gateway = await startTestBridge();
@@ -247,7 +267,7 @@ describe('/v1', () => {
     await expect.poll(() => host.mux.streams).toBe(0);
   });
 
-  it('holds a fast host back when the caller does not read', async () => {
+  verifies('bridge/stalled-reader', 'a fast host is held back when an HTTP caller does not read, and others are served', async () => {
     await using gateway = await startTestBridge();
     let produced = 0;
     const body = new ReadableStream<Uint8Array>({

@@ -1,5 +1,6 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
+import { verifies } from '../../tests/requirements.ts';
 import { linked } from '#shared/link/proof.ts';
 import { LinkCodes } from './link-codes.ts';
 import { startBridge } from './server.ts';
@@ -15,7 +16,7 @@ const trade = (gateway: TestBridge, code: unknown, headers: Record<string, strin
   });
 
 describe('a link code', () => {
-  it('is traded once for two credentials, which are stored', async () => {
+  verifies('link/code', 'traded once for two credentials, which are stored', async () => {
     await using gateway = await startTestBridge();
     const code = gateway.bridge.issueCode(60_000);
     const answer = await trade(gateway, code);
@@ -34,14 +35,14 @@ describe('a link code', () => {
     expect(gateway.lines.join('\n')).not.toContain(app.secret);
   });
 
-  it('is traded once by many who try at the same time', async () => {
+  verifies('link/code', 'traded once by many who try at the same time', async () => {
     await using gateway = await startTestBridge();
     const code = gateway.bridge.issueCode(60_000);
     const statuses = (await Promise.all(Array.from({ length: 8 }, () => trade(gateway, code)))).map(({ status }) => status);
     expect(statuses.sort()).toEqual([200, ...Array(7).fill(401)]);
   });
 
-  it('expires by a clock that nobody sets', () => {
+  verifies('link/code', 'it expires by a clock that nobody sets', () => {
     let now = 0;
     const codes = new LinkCodes(() => now);
     const code = codes.issue(60_000);
@@ -89,7 +90,7 @@ describe('a link code', () => {
 });
 
 describe('POST /link/code', () => {
-  it('gives the owner an address with a code for a minute, and nobody else', async () => {
+  verifies('link/code', 'the owner gets an address with a code for a minute, and nobody else', async () => {
     await using gateway = await startTestBridge();
     const ask = (token: string | null): Promise<Response> => gateway.http('/link/code', { method: 'POST', token });
     expect([(await ask(null)).status, (await ask('wrong')).status]).toEqual([401, 401]);

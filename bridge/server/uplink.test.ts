@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';
+import { verifies } from '../../tests/requirements.ts';
 import { WebSocket, WebSocketServer } from 'ws';
 import { importSecret, linked, prove } from '#shared/link/proof.ts';
 import { HANDING_OVER } from './lease.ts';
@@ -43,7 +44,7 @@ describe('a host that attaches', () => {
     ]);
   });
 
-  it('is refused with a wrong secret, an unknown id, a page’s credential, or garbage', async () => {
+  verifies('uplink/mutual-proof', 'a host is refused with a wrong secret, an unknown id, a page’s credential, or garbage', async () => {
     await using gateway = await startTestBridge();
     const { app } = await linkBrowser(gateway);
     const good = gateway.bridge.hostCredential();
@@ -60,7 +61,7 @@ describe('a host that attaches', () => {
     await dialHost({ url: gateway.url, credential: good });
   });
 
-  it('is refused with a proof that was heard on another connection', async () => {
+  verifies('uplink/mutual-proof', 'a host is refused with a proof that was heard on another connection', async () => {
     await using gateway = await startTestBridge();
     const credential = gateway.bridge.hostCredential();
     const heard = new WebSocket(`${gateway.url.replace('http', 'ws')}/uplink`, { origin: gateway.url });
@@ -76,27 +77,31 @@ describe('a host that attaches', () => {
     heard.terminate();
   });
 
-  it('finds out who only pretends to be the bridge: a squatter on its port learns nothing that serves it', async () => {
-    const squatter = new WebSocketServer({ port: 0, host: '127.0.0.1' });
-    await once(squatter, 'listening');
-    const heard: string[] = [];
-    squatter.on('connection', (socket) => {
-      socket.send(JSON.stringify({ nonce: 'n'.repeat(32) }));
-      socket.on('message', (data) => {
-        heard.push(data.toString());
-        // The best that it can do: give the host's own proof back.
-        socket.send(JSON.stringify({ proof: (JSON.parse(data.toString()) as { proof: string }).proof }));
+  verifies(
+    'uplink/mutual-proof',
+    'a host finds out who only pretends to be the bridge: a squatter learns nothing that serves it',
+    async () => {
+      const squatter = new WebSocketServer({ port: 0, host: '127.0.0.1' });
+      await once(squatter, 'listening');
+      const heard: string[] = [];
+      squatter.on('connection', (socket) => {
+        socket.send(JSON.stringify({ nonce: 'n'.repeat(32) }));
+        socket.on('message', (data) => {
+          heard.push(data.toString());
+          // The best that it can do: give the host's own proof back.
+          socket.send(JSON.stringify({ proof: (JSON.parse(data.toString()) as { proof: string }).proof }));
+        });
       });
-    });
-    const { port } = squatter.address() as AddressInfo;
-    await using gateway = await startTestBridge();
-    const credential = gateway.bridge.hostCredential();
-    await expect(dialHost({ url: `http://127.0.0.1:${port}`, credential })).rejects.toThrow('the bridge did not prove itself');
-    expect(heard.join()).not.toContain(credential.secret);
-    const auth = JSON.parse(heard[0] ?? '') as Record<string, unknown>;
-    await expect(dialHost({ url: gateway.url, credential, auth })).rejects.toMatchObject({ code: 1008 });
-    squatter.close();
-  });
+      const { port } = squatter.address() as AddressInfo;
+      await using gateway = await startTestBridge();
+      const credential = gateway.bridge.hostCredential();
+      await expect(dialHost({ url: `http://127.0.0.1:${port}`, credential })).rejects.toThrow('the bridge did not prove itself');
+      expect(heard.join()).not.toContain(credential.secret);
+      const auth = JSON.parse(heard[0] ?? '') as Record<string, unknown>;
+      await expect(dialHost({ url: gateway.url, credential, auth })).rejects.toMatchObject({ code: 1008 });
+      squatter.close();
+    },
+  );
 
   it('is not waited for endlessly', async () => {
     await using gateway = await startTestBridge({ timing: { handshakeMs: 50 } });
@@ -127,7 +132,7 @@ describe('the lease', () => {
     expect(tab.bridge.lease.kind).toBe('tab');
   });
 
-  it('is kept by a holder that lives', async () => {
+  verifies('lease/one-host', 'kept by a holder that lives', async () => {
     await using gateway = await startTestBridge({ mode: 'tab' });
     const { host: credential } = await linkBrowser(gateway);
     await gateway.attach({ credential });
@@ -136,7 +141,7 @@ describe('the lease', () => {
     expect(await client.call('echo', { a: 1 })).toMatchObject({ payload: { a: 1 } });
   });
 
-  it('goes over from a holder that is frozen; its clients are told to come back', async () => {
+  verifies('lease/one-host', 'it goes over from a holder that is frozen; its clients are told to come back', async () => {
     await using gateway = await startTestBridge({ mode: 'tab', timing: { aliveMs: 100 } });
     const { host: credential } = await linkBrowser(gateway);
     await gateway.attach({ credential, frozen: true });
@@ -146,14 +151,14 @@ describe('the lease', () => {
     await TestClient.connect(gateway.url, gateway.token);
   });
 
-  it('is given to one of two that ask at the same time', async () => {
+  verifies('lease/one-host', 'given to one of several that ask at the same time', async () => {
     await using gateway = await startTestBridge({ mode: 'tab' });
     const { host: credential } = await linkBrowser(gateway);
     const tries = await Promise.allSettled([1, 2, 3].map(() => dialHost({ url: gateway.url, credential })));
     expect(tries.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
   });
 
-  it('is lost by a holder that stops answering heartbeats, and kept over many by one that answers', async () => {
+  verifies('lease/one-host', 'lost by a holder that stops answering heartbeats, kept over many by one that answers', async () => {
     await using gateway = await startTestBridge({ timing: { heartbeatMs: 30 } });
     let beats = 0;
     const healthy = await gateway.attach();

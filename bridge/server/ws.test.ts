@@ -1,13 +1,16 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { describe, expect, it } from 'vitest';
+import { verifies } from '../../tests/requirements.ts';
 import { importSecret, linked, prove, proves } from '#shared/link/proof.ts';
+import { LIMITS } from '#shared/rpc/frames.ts';
 import { startTestBridge } from './tests/bridge.ts';
 import { TestClient } from './tests/client.ts';
 import { closeOf, connectFrame, rawFrame, rawSocket } from './tests/raw-socket.ts';
+import { TIMING } from './timing.ts';
 
 describe('the first frame', () => {
-  it.each([
+  for (const [name, text, code, message] of [
     [
       'another method',
       JSON.stringify({ type: 'req', id: 'x', method: 'health', params: {} }),
@@ -24,28 +27,57 @@ describe('the first frame', () => {
       'AUTH_REQUIRED',
       'The proof is not right',
     ],
-  ])('with %s: AUTH_REQUIRED, then 1008', async (_name, text, code, message) => {
-    await using gateway = await startTestBridge();
-    await gateway.attach();
-    const client = await TestClient.open(gateway.url);
-    client.send(text);
-    expect(await client.next()).toEqual({ type: 'res', id: 'x', ok: false, error: { code, message } });
-    expect(await client.closed).toMatchObject({ code: 1008, reason: message });
-  });
+  ] as const) {
+    verifies(['connect/bad-token', 'connect/first-frame'], `${name}: AUTH_REQUIRED, then 1008, and the host hears nothing`, async () => {
+      await using gateway = await startTestBridge();
+      const host = await gateway.attach();
+      const client = await TestClient.open(gateway.url);
+      client.send(text);
+      expect(await client.next()).toEqual({ type: 'res', id: 'x', ok: false, error: { code, message } });
+      expect(await client.closed).toMatchObject({ code: 1008, reason: message });
+      expect(host.openings).toEqual([]);
+    });
+  }
 
   it.each([
     ['malformed JSON', '{"type":"req",', 1008, 'malformed JSON'],
     ['no object', '[1,2]', 1008, 'not a request frame'],
     ['null', 'null', 1008, 'not a request frame'],
     ['no id', '{"type":"req","method":"connect"}', 1008, 'not a request frame'],
-    ['binary data', Buffer.from(connectFrame({})), 1008, 'binary frames are not part of the protocol'],
-    ['more than 64 KiB', connectFrame({ pad: 'x'.repeat(64 * 1024) }), 1009, 'before connect a frame may have 65536 bytes'],
     ['26 MiB', 'x'.repeat(26 * 1024 * 1024), 1009, ''],
   ])('with %s: closed with a reason', async (_name, text, code, reason) => {
     await using gateway = await startTestBridge();
     const client = await TestClient.open(gateway.url);
     client.send(text);
     expect(await client.closed).toMatchObject({ code, reason });
+  });
+
+  verifies('frames/binary', 'binary data: closed with a reason, before and after connect', async () => {
+    await using gateway = await startTestBridge();
+    const host = await gateway.attach();
+    const reason = 'binary frames are not part of the protocol';
+    const before = await TestClient.open(gateway.url);
+    before.send(Buffer.from(connectFrame({ auth: { token: gateway.token } })));
+    expect(await before.closed).toMatchObject({ code: 1008, reason });
+    expect(host.openings).toEqual([]);
+    const other = await TestClient.connect(gateway.url, gateway.token);
+    const after = await TestClient.connect(gateway.url, gateway.token);
+    after.send(Buffer.from('{"type":"req","id":"x","method":"echo"}'));
+    expect(await after.closed).toMatchObject({ code: 1008, reason });
+    expect(await other.call('echo', { still: 'here' })).toMatchObject({ payload: { still: 'here' } });
+  });
+
+  verifies('limits/frame-before-connect', '64 KiB are taken, a byte more closes with 1009 and a reason', async () => {
+    await using gateway = await startTestBridge();
+    await gateway.attach();
+    const auth = { token: gateway.token };
+    const pad = 'x'.repeat(64 * 1024 - connectFrame({ auth, pad: '' }).length);
+    const client = await TestClient.open(gateway.url);
+    client.send(connectFrame({ auth, pad }));
+    expect(await client.next()).toMatchObject({ ok: true });
+    const other = await TestClient.open(gateway.url);
+    other.send(connectFrame({ auth, pad: `${pad}x` }));
+    expect(await other.closed).toMatchObject({ code: 1009, reason: 'before connect a frame may have 65536 bytes' });
   });
 
   it('of the wrong form but with an id is answered INVALID_PARAMS, and connect may still follow', async () => {
@@ -67,7 +99,7 @@ describe('the first frame', () => {
     expect(await client.closed).toMatchObject({ code: 1008, reason: 'no connect within 15 s' });
   });
 
-  it('is not collected beyond 64 KiB, whatever length it claims', async () => {
+  verifies('limits/frame-before-connect', 'nothing beyond 64 KiB is collected, whatever length is claimed', async () => {
     await using gateway = await startTestBridge();
     const socket = await rawSocket(gateway.url);
     let taken = 0;
@@ -85,7 +117,7 @@ describe('the first frame', () => {
     expect(taken).toBeLessThan(16 * 1024 * 1024);
   });
 
-  it('and invalid UTF-8, before and after connect, ends that client alone', async () => {
+  verifies('frames/binary', 'invalid UTF-8, before and after connect, ends that client alone', async () => {
     await using gateway = await startTestBridge();
     await gateway.attach();
     const other = await TestClient.connect(gateway.url, gateway.token);
@@ -127,32 +159,36 @@ describe('an admitted client', () => {
     expect(await wrong.call('connect', { minProtocol: 3, maxProtocol: 3 })).toMatchObject({ error: { code: 'AUTH_REQUIRED' } });
   });
 
-  it('is a linked browser by a proof, and gets the bridge to prove itself; a proof heard elsewhere is worth nothing', async () => {
-    await using gateway = await startTestBridge();
-    await gateway.attach();
-    const given = await gateway.http('/link', {
-      method: 'POST',
-      token: null,
-      headers: { origin: gateway.url, 'content-type': 'application/json' },
-      body: JSON.stringify({ code: gateway.bridge.issueCode(1000) }),
-    });
-    const { app } = linked.parse(await given.json());
-    const key = await importSecret(app.secret);
-    const client = await TestClient.open(gateway.url, { origin: gateway.url });
-    const nonce = randomBytes(16).toString('base64url');
-    const auth = { credentialId: app.id, nonce, proof: await prove(key, 'client', 'app', client.nonce, nonce) };
-    const { payload } = await client.call('connect', { minProtocol: 3, maxProtocol: 3, auth });
-    const { opening } = payload as { opening: { principal: string; origin: string; headers: Record<string, string> } };
-    expect([opening.principal, opening.origin]).toEqual([`app:${app.id}`, gateway.url]);
-    expect(await proves(key, opening.headers['x-perch-proof'] ?? '', 'server', 'app', client.nonce, nonce)).toBe(true);
-    const replay = await TestClient.open(gateway.url, { origin: gateway.url });
-    expect(await replay.call('connect', { minProtocol: 3, maxProtocol: 3, auth })).toMatchObject({
-      ok: false,
-      error: { code: 'AUTH_REQUIRED' },
-    });
-  });
+  verifies(
+    'uplink/mutual-proof',
+    'a linked browser gets the bridge to prove itself; a proof heard elsewhere is worth nothing',
+    async () => {
+      await using gateway = await startTestBridge();
+      await gateway.attach();
+      const given = await gateway.http('/link', {
+        method: 'POST',
+        token: null,
+        headers: { origin: gateway.url, 'content-type': 'application/json' },
+        body: JSON.stringify({ code: gateway.bridge.issueCode(1000) }),
+      });
+      const { app } = linked.parse(await given.json());
+      const key = await importSecret(app.secret);
+      const client = await TestClient.open(gateway.url, { origin: gateway.url });
+      const nonce = randomBytes(16).toString('base64url');
+      const auth = { credentialId: app.id, nonce, proof: await prove(key, 'client', 'app', client.nonce, nonce) };
+      const { payload } = await client.call('connect', { minProtocol: 3, maxProtocol: 3, auth });
+      const { opening } = payload as { opening: { principal: string; origin: string; headers: Record<string, string> } };
+      expect([opening.principal, opening.origin]).toEqual([`app:${app.id}`, gateway.url]);
+      expect(await proves(key, opening.headers['x-perch-proof'] ?? '', 'server', 'app', client.nonce, nonce)).toBe(true);
+      const replay = await TestClient.open(gateway.url, { origin: gateway.url });
+      expect(await replay.call('connect', { minProtocol: 3, maxProtocol: 3, auth })).toMatchObject({
+        ok: false,
+        error: { code: 'AUTH_REQUIRED' },
+      });
+    },
+  );
 
-  it('is told after ten wrong tokens that it tries too often, while the owner still gets in', async () => {
+  verifies('admission/guessing', 'told after ten wrong tokens, on every surface, while the owner still gets in', async () => {
     await using gateway = await startTestBridge();
     await gateway.attach();
     const tryOnce = async () =>
@@ -189,15 +225,17 @@ describe('an admitted client', () => {
     expect(ids).toEqual(['c', ...Array.from({ length: 50 }, (_, i) => `r${i}`)]);
   });
 
-  it.each([
-    ['a frame over 25 MiB', 'x'.repeat(26 * 1024 * 1024), 1009],
-    ['a binary frame', Buffer.from('{}'), 1008],
-  ])('with %s is closed', async (_name, data, code) => {
+  verifies('limits/frame', 'a frame of 25 MiB is exchanged, one a byte larger closes with 1009, and the host is told', async () => {
     await using gateway = await startTestBridge();
     const host = await gateway.attach();
     const client = await TestClient.connect(gateway.url, gateway.token);
-    client.send(data);
-    expect((await client.closed).code).toBe(code);
+    const frame = (pad: string): string => JSON.stringify({ type: 'req', id: 'x', method: 'echo', params: { pad } });
+    const pad = 'x'.repeat(LIMITS.maxPayload - frame('').length);
+    client.send(frame(pad));
+    const { payload } = await client.next();
+    expect(payload?.pad === pad).toBe(true);
+    client.send(frame(`${pad}x`));
+    expect((await client.closed).code).toBe(1009);
     await expect.poll(() => host.clients[0]?.stream.closed).toBe(true);
   });
 
@@ -228,14 +266,14 @@ describe('an admitted client', () => {
 });
 
 describe('the host', () => {
-  it('missing: 1013 at once', async () => {
+  verifies('connect/no-host', 'none, and none starting: 1013 at once', async () => {
     await using gateway = await startTestBridge();
     const client = await TestClient.open(gateway.url);
     client.send(connectFrame({ auth: { token: gateway.token } }));
     expect(await client.closed).toMatchObject({ code: 1013, reason: 'no gateway' });
   });
 
-  it('starting: clients wait for it', async () => {
+  verifies('connect/waits-for-host', 'clients wait for one that starts', async () => {
     await using gateway = await startTestBridge();
     gateway.bridge.lease.expectHost(10_000);
     const client = await TestClient.open(gateway.url);
@@ -245,20 +283,25 @@ describe('the host', () => {
     expect([(await client.next()).id, (await client.next()).payload]).toEqual(['c', { a: 1 }]);
   });
 
-  it('starting in vain: 1013 as soon as that is known, or the wait is over', async () => {
-    await using gateway = await startTestBridge({ timing: { hostWaitMs: 50 } });
-    gateway.bridge.lease.expectHost(10_000);
-    const late = await TestClient.open(gateway.url);
-    late.send(connectFrame({ auth: { token: gateway.token } }));
-    expect(await late.closed).toMatchObject({ code: 1013 });
-    await using other = await startTestBridge();
-    other.bridge.lease.expectHost(10_000);
-    const client = await TestClient.open(other.url);
-    client.send(connectFrame({ auth: { token: other.token } }));
-    await expect.poll(() => other.bridge.lease.waiting).toBe(1);
-    other.bridge.lease.expectHost(0);
-    expect(await client.closed).toMatchObject({ code: 1013 });
-  });
+  verifies(
+    ['connect/waits-for-host', 'connect/no-host'],
+    'starting in vain: 1013 as soon as that is known, or the wait is over',
+    async () => {
+      expect(TIMING.hostWaitMs).toBe(15_000);
+      await using gateway = await startTestBridge({ timing: { hostWaitMs: 50 } });
+      gateway.bridge.lease.expectHost(10_000);
+      const late = await TestClient.open(gateway.url);
+      late.send(connectFrame({ auth: { token: gateway.token } }));
+      expect(await late.closed).toMatchObject({ code: 1013 });
+      await using other = await startTestBridge();
+      other.bridge.lease.expectHost(10_000);
+      const client = await TestClient.open(other.url);
+      client.send(connectFrame({ auth: { token: other.token } }));
+      await expect.poll(() => other.bridge.lease.waiting).toBe(1);
+      other.bridge.lease.expectHost(0);
+      expect(await client.closed).toMatchObject({ code: 1013 });
+    },
+  );
 
   it('dying: its clients are told that the gateway restarts', async () => {
     await using gateway = await startTestBridge();

@@ -29,8 +29,7 @@ export const responseFrame = z.object({
   error: errorShape.optional(),
 });
 export type ResponseFrame =
-  | { type: 'res'; id: string; ok: true; payload: unknown }
-  | { type: 'res'; id: string; ok: false; error: ErrorShape };
+  { type: 'res'; id: string; ok: true; payload: unknown } | { type: 'res'; id: string; ok: false; error: ErrorShape };
 
 export const eventFrame = z.object({
   type: z.literal('event'),

@@ -21,7 +21,9 @@ describe('chat.send', () => {
     const done = await client.call('chat.send', { message: 'hi' });
     expect(done).toMatchObject({ completed: true, sessionId: 'main', usage: { estimated: true } });
     expect(texts(events, done.runId)).toBe('Hello');
-    expect(terminal(events)).toMatchObject([{ event: 'chat.done', payload: { runId: done.runId, agentId: 'main', messageId: done.messageId } }]);
+    expect(terminal(events)).toMatchObject([
+      { event: 'chat.done', payload: { runId: done.runId, agentId: 'main', messageId: done.messageId } },
+    ]);
     expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index + 1));
     expect(await historyOf(gw)).toMatchObject([
       { role: 'user', content: 'hi', parentId: null },
@@ -30,20 +32,24 @@ describe('chat.send', () => {
     expect(gw.faults).toEqual([]);
   });
 
-  verifies(['chat.send/sanitize', 'chat.send/prepares', 'chat.send/time-context'], 'the model gets the time, the store gets the clean message', async () => {
-    await using gw = await testGateway({ clock: new FakeClock(Date.UTC(2026, 10, 21, 9, 30)) });
-    const { client } = await gw.client();
-    await client.call('config.set', { key: 'chat.timeZone', value: 'Europe/Berlin' });
-    await client.call('chat.send', { message: 'caf\u0065\u0301\u0007\tx\r\ny' });
-    await expect(client.call('chat.send', { message: 'a\0b' })).rejects.toMatchObject({ code: 'INVALID_PARAMS' });
-    await expect(client.call('chat.send', { message: '\u0007 ' })).rejects.toMatchObject({ code: 'INVALID_PARAMS' });
-    const [system, user] = gw.calls[0]?.body.messages ?? [];
-    expect(String(system?.content)).toContain('21 November 2026 at 10:30');
-    expect(user?.content).toBe('caf\u00e9\tx\ny');
-    const messages = await historyOf(gw);
-    expect(messages[0]?.content).toBe('caf\u00e9\tx\ny');
-    expect(JSON.stringify(messages)).not.toContain('2026 at');
-  });
+  verifies(
+    ['chat.send/sanitize', 'chat.send/prepares', 'chat.send/time-context'],
+    'the model gets the time, the store gets the clean message',
+    async () => {
+      await using gw = await testGateway({ clock: new FakeClock(Date.UTC(2026, 10, 21, 9, 30)) });
+      const { client } = await gw.client();
+      await client.call('config.set', { key: 'chat.timeZone', value: 'Europe/Berlin' });
+      await client.call('chat.send', { message: 'caf\u0065\u0301\u0007\tx\r\ny' });
+      await expect(client.call('chat.send', { message: 'a\0b' })).rejects.toMatchObject({ code: 'INVALID_PARAMS' });
+      await expect(client.call('chat.send', { message: '\u0007 ' })).rejects.toMatchObject({ code: 'INVALID_PARAMS' });
+      const [system, user] = gw.calls[0]?.body.messages ?? [];
+      expect(String(system?.content)).toContain('21 November 2026 at 10:30');
+      expect(user?.content).toBe('caf\u00e9\tx\ny');
+      const messages = await historyOf(gw);
+      expect(messages[0]?.content).toBe('caf\u00e9\tx\ny');
+      expect(JSON.stringify(messages)).not.toContain('2026 at');
+    },
+  );
 
   verifies('chat.send/queue', 'the second message waits for the first reply and follows it', async () => {
     const gate = held();
@@ -81,7 +87,16 @@ describe('chat.send', () => {
     const { client } = await gw.client();
     const png = { filename: 'a.png', mimeType: 'image/png', content: btoa('not really a picture') };
     await client.call('chat.send', { message: 'look', attachments: [png] });
-    expect(await historyOf(gw)).toMatchObject([{ content: [{ type: 'text', text: 'look' }, { type: 'image', mimeType: 'image/png' }], attachments: [{ filename: 'a.png', size: 20 }] }, {}]);
+    expect(await historyOf(gw)).toMatchObject([
+      {
+        content: [
+          { type: 'text', text: 'look' },
+          { type: 'image', mimeType: 'image/png' },
+        ],
+        attachments: [{ filename: 'a.png', size: 20 }],
+      },
+      {},
+    ]);
     const refused = async (attachment: object): Promise<string> =>
       client.call('chat.send', { message: 'x', attachments: [{ filename: 'f', mimeType: 'image/png', ...attachment } as typeof png] }).then(
         () => 'accepted',
@@ -96,23 +111,32 @@ describe('chat.send', () => {
 });
 
 describe('runs', () => {
-  verifies(['chat.abort/keeps-partial', 'chat.abort/aborts', 'chat.abort/reaches-provider', 'runs/one-terminal-event'], 'in the middle of a reply', async () => {
-    await using gw = await testGateway({ model: script(['par', 'tial', { wait: new Promise(() => {}) }]) });
-    const { client, events } = await gw.client();
-    const sent = client.call('chat.send', { message: 'hi' });
-    sent.catch(() => {});
-    await until(() => texts(events, events.find(({ event }) => event === 'chat.delta')?.payload.runId) === 'partial');
-    const { aborted, runIds } = await client.call('chat.abort', { sessionId: 'main' });
-    expect(aborted).toBe(true);
-    await expect(sent).rejects.toMatchObject({ code: 'ABORTED' });
-    expect(gw.calls[0]?.signal.aborted).toBe(true);
-    expect(terminal(events)).toMatchObject([{ event: 'chat.error', payload: { runId: runIds[0], error: { code: 'ABORTED' } } }]);
-    expect((await historyOf(gw))[1]).toMatchObject({ role: 'assistant', content: 'partial', aborted: true });
-    expect(await client.call('chat.abort', { sessionId: 'main' })).toEqual({ aborted: false, runIds: [] });
-  });
+  verifies(
+    ['chat.abort/keeps-partial', 'chat.abort/aborts', 'chat.abort/reaches-provider', 'runs/one-terminal-event'],
+    'in the middle of a reply',
+    async () => {
+      await using gw = await testGateway({ model: script(['par', 'tial', { wait: new Promise(() => {}) }]) });
+      const { client, events } = await gw.client();
+      const sent = client.call('chat.send', { message: 'hi' });
+      sent.catch(() => {});
+      await until(() => texts(events, events.find(({ event }) => event === 'chat.delta')?.payload.runId) === 'partial');
+      const { aborted, runIds } = await client.call('chat.abort', { sessionId: 'main' });
+      expect(aborted).toBe(true);
+      await expect(sent).rejects.toMatchObject({ code: 'ABORTED' });
+      expect(gw.calls[0]?.signal.aborted).toBe(true);
+      expect(terminal(events)).toMatchObject([{ event: 'chat.error', payload: { runId: runIds[0], error: { code: 'ABORTED' } } }]);
+      expect((await historyOf(gw))[1]).toMatchObject({ role: 'assistant', content: 'partial', aborted: true });
+      expect(await client.call('chat.abort', { sessionId: 'main' })).toEqual({ aborted: false, runIds: [] });
+    },
+  );
 
   verifies('runs/one-terminal-event', 'the provider refuses, cuts, or says nothing useful', async () => {
-    const says = [[{ status: 500, body: 'boom' }], ['half', { cut: true }], [{ status: 401, body: '{"error":{"message":"bad key"}}' }], ['ok']] as const;
+    const says = [
+      [{ status: 500, body: 'boom' }],
+      ['half', { cut: true }],
+      [{ status: 401, body: '{"error":{"message":"bad key"}}' }],
+      ['ok'],
+    ] as const;
     await using gw = await testGateway({ clock: new FakeClock(), model: (call) => says[Number(call.body.messages.at(-1)?.content)] ?? [] });
     const { client, events } = await gw.client();
     for (const index of [1, 2]) {
@@ -203,7 +227,9 @@ describe('branches', () => {
 
 describe('tools', () => {
   verifies('chat.send/streams', 'a tool call, its result, and the answer made from it', async () => {
-    await using gw = await testGateway({ model: (_call, count) => (count === 1 ? ['Let me see. ', { tool: 'current_time', args: {} }] : ['It is late.']) });
+    await using gw = await testGateway({
+      model: (_call, count) => (count === 1 ? ['Let me see. ', { tool: 'current_time', args: {} }] : ['It is late.']),
+    });
     const { client, events } = await gw.client();
     await client.call('chat.send', { message: 'time?' });
     expect(events.filter(({ event }) => event.startsWith('chat.tool')).map(({ event, payload }) => [event, payload.tool])).toEqual([

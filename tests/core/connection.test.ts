@@ -23,7 +23,8 @@ function raw(gw: TestGateway, options?: Parameters<TestGateway['link']>[0]): Raw
     closed: null,
     send: (frame) => link.send(typeof frame === 'string' ? frame : JSON.stringify(frame)),
     async answer(id) {
-      const found = (): ResponseFrame | undefined => self.frames.find((frame): frame is ResponseFrame => frame.type === 'res' && frame.id === id);
+      const found = (): ResponseFrame | undefined =>
+        self.frames.find((frame): frame is ResponseFrame => frame.type === 'res' && frame.id === id);
       await until(() => found() !== undefined, `an answer to ${id}`);
       return found() as ResponseFrame;
     },
@@ -45,19 +46,46 @@ async function connected(gw: TestGateway, options?: Parameters<TestGateway['link
 }
 
 describe('connect', () => {
-  verifies(['connect/result', 'connect/features', 'connect/challenge', 'connect/openclaw-params', 'frames/shape'], 'challenge first, then the answer with what there is', async () => {
-    await using gw = await testGateway();
-    const self = raw(gw);
-    await until(() => self.frames.length > 0);
-    expect(self.frames[0]).toMatchObject({ type: 'event', event: 'connect.challenge', seq: 1, payload: { nonce: expect.any(String), ts: expect.any(Number) } });
-    const params = { minProtocol: 3, maxProtocol: 3, client: { id: 'openclaw', version: '1', platform: 'linux', mode: 'cli' }, role: 'operator', scopes: ['operator.read'], caps: [], locale: 'en', auth: { token: 'x' } };
-    self.send({ ...CONNECT, params });
-    const answer = await self.answer('c');
-    expect(answer).toMatchObject({ type: 'res', id: 'c', ok: true, payload: { protocol: 3, server: { name: 'perch' }, policy: { maxPayload: 26214400, maxBufferedBytes: 4194304, tickIntervalMs: 15000 } } });
-    const payload = contracts.connect.result.parse(answer.ok && answer.payload);
-    expect(payload.features.methods).toEqual(expect.arrayContaining(['chat.send', 'health']));
-    expect(payload.features.methods).toHaveLength(Object.keys(contracts).length);
-  });
+  verifies(
+    ['connect/result', 'connect/features', 'connect/challenge', 'connect/openclaw-params', 'frames/shape'],
+    'challenge first, then the answer with what there is',
+    async () => {
+      await using gw = await testGateway();
+      const self = raw(gw);
+      await until(() => self.frames.length > 0);
+      expect(self.frames[0]).toMatchObject({
+        type: 'event',
+        event: 'connect.challenge',
+        seq: 1,
+        payload: { nonce: expect.any(String), ts: expect.any(Number) },
+      });
+      const params = {
+        minProtocol: 3,
+        maxProtocol: 3,
+        client: { id: 'openclaw', version: '1', platform: 'linux', mode: 'cli' },
+        role: 'operator',
+        scopes: ['operator.read'],
+        caps: [],
+        locale: 'en',
+        auth: { token: 'x' },
+      };
+      self.send({ ...CONNECT, params });
+      const answer = await self.answer('c');
+      expect(answer).toMatchObject({
+        type: 'res',
+        id: 'c',
+        ok: true,
+        payload: {
+          protocol: 3,
+          server: { name: 'perch' },
+          policy: { maxPayload: 26214400, maxBufferedBytes: 4194304, tickIntervalMs: 15000 },
+        },
+      });
+      const payload = contracts.connect.result.parse(answer.ok && answer.payload);
+      expect(payload.features.methods).toEqual(expect.arrayContaining(['chat.send', 'health']));
+      expect(payload.features.methods).toHaveLength(Object.keys(contracts).length);
+    },
+  );
 
   verifies(['connect/first-frame', 'errors/codes'], 'another method', async () => {
     await using gw = await testGateway();
@@ -70,12 +98,20 @@ describe('connect', () => {
 
   verifies(['connect/range', 'connect/no-overlap'], '2 to 3 is served, the rest refused', async () => {
     await using gw = await testGateway();
-    for (const [minProtocol, maxProtocol, chosen] of [[1, 2, 2], [2, 3, 3], [3, 9, 3]] as const) {
+    for (const [minProtocol, maxProtocol, chosen] of [
+      [1, 2, 2],
+      [2, 3, 3],
+      [3, 9, 3],
+    ] as const) {
       const self = raw(gw);
       self.send({ ...CONNECT, params: { minProtocol, maxProtocol } });
       expect(await self.answer('c')).toMatchObject({ ok: true, payload: { protocol: chosen } });
     }
-    for (const [minProtocol, maxProtocol] of [[0, 1], [4, 9], [3, 2]] as const) {
+    for (const [minProtocol, maxProtocol] of [
+      [0, 1],
+      [4, 9],
+      [3, 2],
+    ] as const) {
       const self = raw(gw);
       self.send({ ...CONNECT, params: { minProtocol, maxProtocol } });
       expect(await self.answer('c')).toMatchObject({ ok: false, error: { code: 'INVALID_PARAMS', details: { expectedProtocol: 3 } } });
@@ -89,8 +125,14 @@ describe('connect', () => {
     const self = await connected(gw, {}, { minProtocol: 2, maxProtocol: 2 });
     self.send({ type: 'req', id: 'm', method: 'models.list' });
     self.send({ type: 'req', id: 't', method: 'tools.list' });
-    expect(await self.answer('m')).toMatchObject({ ok: true, payload: expect.arrayContaining([expect.objectContaining({ id: 'guide/guide', provider: 'guide' })]) });
-    expect(await self.answer('t')).toMatchObject({ ok: true, payload: expect.arrayContaining([{ name: 'current_time', description: expect.any(String) }]) });
+    expect(await self.answer('m')).toMatchObject({
+      ok: true,
+      payload: expect.arrayContaining([expect.objectContaining({ id: 'guide/guide', provider: 'guide' })]),
+    });
+    expect(await self.answer('t')).toMatchObject({
+      ok: true,
+      payload: expect.arrayContaining([{ name: 'current_time', description: expect.any(String) }]),
+    });
   });
 
   verifies('connect/timeout', 'silence', async () => {
@@ -128,7 +170,9 @@ describe('frames', () => {
     const self = await connected(gw);
     const ask = async (method: string, params?: unknown): Promise<ResponseFrame> => {
       const id = crypto.randomUUID();
-      self.send(`{"type":"req","id":"${id}","method":${JSON.stringify(method)}${params === undefined ? '' : `,"params":${typeof params === 'string' ? params : JSON.stringify(params)}`}}`);
+      self.send(
+        `{"type":"req","id":"${id}","method":${JSON.stringify(method)}${params === undefined ? '' : `,"params":${typeof params === 'string' ? params : JSON.stringify(params)}`}}`,
+      );
       return self.answer(id);
     };
     for (const method of ['nope', 'constructor', '__proto__', 'toString', 'hasOwnProperty']) {
@@ -137,7 +181,9 @@ describe('frames', () => {
     for (const method of ['wizard.start', 'wizard.step', 'push.send', 'voicewake.status']) {
       expect(await ask(method)).toMatchObject({ ok: false, error: { code: 'NOT_IMPLEMENTED' } });
     }
-    expect(await ask('health', { extra: 1 })).toMatchObject({ error: { code: 'INVALID_PARAMS', message: expect.stringContaining('extra') } });
+    expect(await ask('health', { extra: 1 })).toMatchObject({
+      error: { code: 'INVALID_PARAMS', message: expect.stringContaining('extra') },
+    });
     expect(await ask('chat.send', {})).toMatchObject({ error: { code: 'INVALID_PARAMS', message: expect.stringContaining('message') } });
     expect(await ask('chat.send', { message: 5 })).toMatchObject({ error: { code: 'INVALID_PARAMS' } });
     expect(await ask('chat.send', { message: 'x'.repeat(500_001) })).toMatchObject({ error: { code: 'INVALID_PARAMS' } });
@@ -173,32 +219,48 @@ describe('frames', () => {
     await using gw = await testGateway();
     const self = await connected(gw);
     self.send(`{"type":"req","id":"dense","method":"health","params":{"a":[${'1,'.repeat(600_000)}1]}}`);
-    expect(await self.answer('dense')).toMatchObject({ ok: false, error: { code: 'INVALID_PARAMS', message: expect.stringContaining('structural') } });
-    self.send({ type: 'req', id: 'plain', method: 'chat.send', params: { message: 'x', attachments: [{ filename: 'f', mimeType: 'text/plain', content: 'A'.repeat(2 * 1024 * 1024) }] } });
+    expect(await self.answer('dense')).toMatchObject({
+      ok: false,
+      error: { code: 'INVALID_PARAMS', message: expect.stringContaining('structural') },
+    });
+    self.send({
+      type: 'req',
+      id: 'plain',
+      method: 'chat.send',
+      params: { message: 'x', attachments: [{ filename: 'f', mimeType: 'text/plain', content: 'A'.repeat(2 * 1024 * 1024) }] },
+    });
     expect(await self.answer('plain')).toMatchObject({ ok: true });
   });
 
-  verifies('frames/fuzz', 'random frames get the right code, and the gateway goes on', async () => {
-    await using gw = await testGateway();
-    const method = fc.oneof(fc.constantFrom(...Object.keys(contracts).filter((name) => name !== 'connect')), fc.string());
-    const frame = fc.oneof(
-      fc.record({ type: fc.constantFrom('req', 'res', 'event'), id: fc.string({ minLength: 1 }), method, params: fc.jsonValue() }, { requiredKeys: ['id'] }),
-      fc.jsonValue(),
-    );
-    const runs = process.env.PERCH_LONG ? 50_000 : 10_000;
-    let self = await connected(gw);
-    await fc.assert(
-      fc.asyncProperty(frame, async (value) => {
-        if (self.closed) self = await connected(gw);
-        self.frames.length = 0;
-        self.send(JSON.stringify(value));
-        await until(() => self.closed !== null || self.frames.some((got) => got.type === 'res'), 'an answer or an end');
-        for (const got of self.frames) if (got.type === 'res' && !got.ok) expect(got.error.code).not.toBe('INTERNAL_ERROR');
-      }),
-      { numRuns: runs },
-    );
-    expect(gw.faults).toEqual([]);
-  }, 120_000);
+  verifies(
+    'frames/fuzz',
+    'random frames get the right code, and the gateway goes on',
+    async () => {
+      await using gw = await testGateway();
+      const method = fc.oneof(fc.constantFrom(...Object.keys(contracts).filter((name) => name !== 'connect')), fc.string());
+      const frame = fc.oneof(
+        fc.record(
+          { type: fc.constantFrom('req', 'res', 'event'), id: fc.string({ minLength: 1 }), method, params: fc.jsonValue() },
+          { requiredKeys: ['id'] },
+        ),
+        fc.jsonValue(),
+      );
+      const runs = process.env.PERCH_LONG ? 50_000 : 10_000;
+      let self = await connected(gw);
+      await fc.assert(
+        fc.asyncProperty(frame, async (value) => {
+          if (self.closed) self = await connected(gw);
+          self.frames.length = 0;
+          self.send(JSON.stringify(value));
+          await until(() => self.closed !== null || self.frames.some((got) => got.type === 'res'), 'an answer or an end');
+          for (const got of self.frames) if (got.type === 'res' && !got.ok) expect(got.error.code).not.toBe('INTERNAL_ERROR');
+        }),
+        { numRuns: runs },
+      );
+      expect(gw.faults).toEqual([]);
+    },
+    120_000,
+  );
 });
 
 describe('events', () => {
@@ -211,7 +273,9 @@ describe('events', () => {
     await stranger.client.call('health', {});
     expect(stranger.events.map(({ event }) => event)).toEqual(['connect.challenge']);
     expect(mine.events.map(({ event }) => event)).toContain('chat.done');
-    expect(all.events.filter(({ event }) => event.startsWith('chat.')).length).toBe(mine.events.filter(({ event }) => event.startsWith('chat.')).length);
+    expect(all.events.filter(({ event }) => event.startsWith('chat.')).length).toBe(
+      mine.events.filter(({ event }) => event.startsWith('chat.')).length,
+    );
     await stranger.client.call('sessions.preview', { path: 'main/a.jsonl' });
     await mine.client.call('chat.send', { message: 'more', sessionId: 'a' });
     expect(stranger.events.map(({ event }) => event)).toContain('chat.done');
@@ -229,7 +293,9 @@ describe('events', () => {
 
   verifies('limits/slow-consumer', 'closed once 4 MiB wait; deltas were merged; the run goes on', async () => {
     const gate = Promise.withResolvers<void>();
-    await using gw = await testGateway({ model: () => [...Array.from({ length: 90 }, () => 'x'.repeat(50_000)), { wait: gate.promise }, 'end'] });
+    await using gw = await testGateway({
+      model: () => [...Array.from({ length: 90 }, () => 'x'.repeat(50_000)), { wait: gate.promise }, 'end'],
+    });
     let buffered = 0;
     const sent: string[] = [];
     let closed: { code: number; reason: string } | undefined;
@@ -273,7 +339,8 @@ describe('limits', () => {
     socket.send({ type: 'req', id: 'later', method: 'health' });
     expect(await socket.answer('later')).toMatchObject({ ok: true });
     clock.advance(60_000);
-    for (let index = 0; index < 31; index++) socket.send({ type: 'req', id: `w${index}`, method: 'config.set', params: { key: 'chat.model', value: 'a/b' } });
+    for (let index = 0; index < 31; index++)
+      socket.send({ type: 'req', id: `w${index}`, method: 'config.set', params: { key: 'chat.model', value: 'a/b' } });
     expect(await socket.answer('w30')).toMatchObject({ ok: false, error: { code: 'RATE_LIMITED' } });
     const port = await connected(gw, { socket: false });
     for (let index = 0; index < 300; index++) port.send({ type: 'req', id: `p${index}`, method: 'health' });

@@ -92,10 +92,16 @@ describe('behind the bridge', () => {
     await until(async () => (await replies(page).innerText()).length > before + 20, 'more text after the reload');
     await stop(page).click();
     await stop(page).waitFor({ state: 'detached' });
-    await page.getByText(/stopped/i).first().waitFor();
+    await page
+      .getByText(/stopped/i)
+      .first()
+      .waitFor();
     const kept = await replies(page).innerText();
     await page.reload();
-    await page.getByText(/stopped/i).first().waitFor();
+    await page
+      .getByText(/stopped/i)
+      .first()
+      .waitFor();
     expect((await replies(page).innerText()).slice(0, 200)).toBe(kept.slice(0, 200));
     const request = upstream.requests.findLast(({ path }) => path.endsWith('/chat/completions'));
     await request?.closed;
@@ -136,9 +142,11 @@ describe('behind the bridge', () => {
       'the end',
     ].join('\n\n');
     const server = createServer((request, response) => {
-      if (request.url?.endsWith('/models')) return response.end(JSON.stringify({ object: 'list', data: [{ id: 'hostile', object: 'model' }] }));
+      if (request.url?.endsWith('/models'))
+        return response.end(JSON.stringify({ object: 'list', data: [{ id: 'hostile', object: 'model' }] }));
       response.setHeader('content-type', 'text/event-stream');
-      const chunk = (delta: unknown, finish: string | null): string => `data: ${JSON.stringify({ choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`;
+      const chunk = (delta: unknown, finish: string | null): string =>
+        `data: ${JSON.stringify({ choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`;
       return response.end(`${chunk({ content: hostile }, null)}${chunk({}, 'stop')}data: [DONE]\n\n`);
     }).listen(0, '127.0.0.1');
     await once(server, 'listening');
@@ -161,48 +169,65 @@ describe('behind the bridge', () => {
     server.close();
   });
 
-  verifies(['app/offline', 'host/shared-worker'], 'the bridge stops: the page says so and this browser answers, also after a reload', async () => {
-    const page = await browser.page(perch.url);
-    await connected(page, 'Bridge');
-    await page.evaluate(() => navigator.serviceWorker.ready.then(() => true));
-    await perch.kill('SIGTERM');
-    await connected(page, /bridge stopped/);
-    await page.goto(`${perch.url}/`);
-    await connected(page, /bridge stopped/);
-    await ask(page, 'Where is my data kept?');
-    await replies(page).getByText(/browser/i).first().waitFor();
-    await page.reload();
-    await replies(page).getByText(/browser/i).first().waitFor();
-    await page.close();
-  });
+  verifies(
+    ['app/offline', 'host/shared-worker'],
+    'the bridge stops: the page says so and this browser answers, also after a reload',
+    async () => {
+      const page = await browser.page(perch.url);
+      await connected(page, 'Bridge');
+      await page.evaluate(() => navigator.serviceWorker.ready.then(() => true));
+      await perch.kill('SIGTERM');
+      await connected(page, /bridge stopped/);
+      await page.goto(`${perch.url}/`);
+      await connected(page, /bridge stopped/);
+      await ask(page, 'Where is my data kept?');
+      await replies(page)
+        .getByText(/browser/i)
+        .first()
+        .waitFor();
+      await page.reload();
+      await replies(page)
+        .getByText(/browser/i)
+        .first()
+        .waitFor();
+      await page.close();
+    },
+  );
 });
 
 describe('this browser alone', () => {
-  verifies(['host/shared-worker', 'host/death-noticed', 'host/killed-mid-run', 'storage/acknowledged-is-durable'], 'unlinked, it answers; a killed worker is replaced and the partial reply kept', async () => {
-    await using upstream = await startUpstream();
-    await using perch = await startPerch({ host: 'tab' });
-    await using browser = await launchBrowser();
-    const page = await browser.page(perch.url);
-    await connected(page, 'This browser');
-    await ask(page, 'What can you do?');
-    await replies(page).first().waitFor();
-    await until(async () => (await stop(page).count()) === 0);
-    await page.goto(perch.linkUrl);
-    await until(async () => (await perch.fetch('/v1/models')).ok, 'the tab to serve');
-    using outside = await connectOutside(perch);
-    await addProvider(outside.client, upstream.url);
-    await outside.client.call('config.set', { key: 'chat.model', value: 'local/endless' });
-    await ask(page, 'go on');
-    // A delta a millisecond or so: the text so far has been saved by then.
-    await until(async () => (await replies(page).innerText()).length > 8000, 'a good deal of text', 20_000);
-    expect(await browser.killSharedWorkers(perch.url)).toBe(1);
-    await page.getByText(/Cut short/).first().waitFor();
-    expect((await replies(page).innerText()).length).toBeGreaterThan(1000);
-    await connected(page, 'This browser');
-    await until(async () => (await perch.fetch('/v1/models')).ok, 'the new worker to serve');
-    const { sessions } = await (await connectOutside(perch)).client.call('sessions.list', {});
-    expect(sessions[0]).toMatchObject({ messageCount: 2 });
-  });
+  verifies(
+    ['host/shared-worker', 'host/death-noticed', 'host/killed-mid-run', 'storage/acknowledged-is-durable'],
+    'unlinked, it answers; a killed worker is replaced and the partial reply kept',
+    async () => {
+      await using upstream = await startUpstream();
+      await using perch = await startPerch({ host: 'tab' });
+      await using browser = await launchBrowser();
+      const page = await browser.page(perch.url);
+      await connected(page, 'This browser');
+      await ask(page, 'What can you do?');
+      await replies(page).first().waitFor();
+      await until(async () => (await stop(page).count()) === 0);
+      await page.goto(perch.linkUrl);
+      await until(async () => (await perch.fetch('/v1/models')).ok, 'the tab to serve');
+      using outside = await connectOutside(perch);
+      await addProvider(outside.client, upstream.url);
+      await outside.client.call('config.set', { key: 'chat.model', value: 'local/endless' });
+      await ask(page, 'go on');
+      // A delta a millisecond or so: the text so far has been saved by then.
+      await until(async () => (await replies(page).innerText()).length > 8000, 'a good deal of text', 20_000);
+      expect(await browser.killSharedWorkers(perch.url)).toBe(1);
+      await page
+        .getByText(/Cut short/)
+        .first()
+        .waitFor();
+      expect((await replies(page).innerText()).length).toBeGreaterThan(1000);
+      await connected(page, 'This browser');
+      await until(async () => (await perch.fetch('/v1/models')).ok, 'the new worker to serve');
+      const { sessions } = await (await connectOutside(perch)).client.call('sessions.list', {});
+      expect(sessions[0]).toMatchObject({ messageCount: 2 });
+    },
+  );
 
   verifies('host/dedicated-worker', 'without SharedWorker two tabs share one gateway, and the second takes over', async () => {
     await using perch = await startPerch({ host: 'tab' });
@@ -221,24 +246,33 @@ describe('this browser alone', () => {
     await one.close();
     await ask(two, 'How do I add a model?');
     await until(async () => (await replies(two).count()) === 3);
-    await replies(two).last().getByText(/Settings/).first().waitFor();
+    await replies(two)
+      .last()
+      .getByText(/Settings/)
+      .first()
+      .waitFor();
   });
 });
 
-verifies(['host/uplink', 'host/last-tab-closed'], 'with --host tab the open tab serves programs; without one they are told at once', async () => {
-  await using perch = await startPerch({ host: 'tab' });
-  await using browser = await launchBrowser();
-  expect((await perch.fetch('/v1/models')).status).toBe(503);
-  const page = await browser.page(perch.linkUrl);
-  await connected(page, 'This browser');
-  await until(async () => (await perch.fetch('/v1/models')).ok, 'the tab to serve');
-  const outside = await connectOutside(perch);
-  const done = await outside.client.call('chat.send', { message: 'What can you do?', sessionId: 'from-outside' });
-  expect(done.completed).toBe(true);
-  await page.getByText('What can you do?').first().waitFor();
-  await perch.kill('SIGKILL');
-  await perch.restart();
-  await until(async () => (await perch.fetch('/v1/models')).ok, 'the worker to dial again');
-  await browser.context.close();
-  await until(async () => (await perch.fetch('/v1/models')).status === 503, 'the loss of the last tab to show');
-}, 90_000);
+verifies(
+  ['host/uplink', 'host/last-tab-closed'],
+  'with --host tab the open tab serves programs; without one they are told at once',
+  async () => {
+    await using perch = await startPerch({ host: 'tab' });
+    await using browser = await launchBrowser();
+    expect((await perch.fetch('/v1/models')).status).toBe(503);
+    const page = await browser.page(perch.linkUrl);
+    await connected(page, 'This browser');
+    await until(async () => (await perch.fetch('/v1/models')).ok, 'the tab to serve');
+    const outside = await connectOutside(perch);
+    const done = await outside.client.call('chat.send', { message: 'What can you do?', sessionId: 'from-outside' });
+    expect(done.completed).toBe(true);
+    await page.getByText('What can you do?').first().waitFor();
+    await perch.kill('SIGKILL');
+    await perch.restart();
+    await until(async () => (await perch.fetch('/v1/models')).ok, 'the worker to dial again');
+    await browser.context.close();
+    await until(async () => (await perch.fetch('/v1/models')).status === 503, 'the loss of the last tab to show');
+  },
+  90_000,
+);

@@ -28,23 +28,42 @@ afterAll(async () => {
 const text = UPSTREAM_TEXT.join('');
 
 describe('the openai package', () => {
-  verifies(['http.chat/openai-client', 'http.chat/completion', 'http.chat/agent-and-direct'], 'an agent and a model, not streamed', async () => {
-    const agent = await openai.chat.completions.create({ model: 'perch/main', messages: [{ role: 'user', content: 'How do I add a model?' }] });
-    expect(agent).toMatchObject({ object: 'chat.completion', model: 'perch/main', choices: [{ index: 0, finish_reason: 'stop', message: { role: 'assistant' } }] });
-    expect(agent.choices[0]?.message.content).toContain('Settings');
-    expect(agent.usage?.total_tokens).toBeGreaterThan(0);
-    const direct = await openai.chat.completions.create({ model: 'local/normal', messages: [{ role: 'user', content: 'hi' }], seed: 7 });
-    expect(direct.choices[0]?.message.content).toBe(text);
-    expect(direct.usage).toMatchObject({ total_tokens: UPSTREAM_USAGE.total_tokens });
-    expect(upstream.requests.findLast(({ path }) => path.endsWith('/chat/completions'))).toMatchObject({ body: { model: 'normal', seed: 7 }, headers: { authorization: 'Bearer sk-test' } });
-  });
+  verifies(
+    ['http.chat/openai-client', 'http.chat/completion', 'http.chat/agent-and-direct'],
+    'an agent and a model, not streamed',
+    async () => {
+      const agent = await openai.chat.completions.create({
+        model: 'perch/main',
+        messages: [{ role: 'user', content: 'How do I add a model?' }],
+      });
+      expect(agent).toMatchObject({
+        object: 'chat.completion',
+        model: 'perch/main',
+        choices: [{ index: 0, finish_reason: 'stop', message: { role: 'assistant' } }],
+      });
+      expect(agent.choices[0]?.message.content).toContain('Settings');
+      expect(agent.usage?.total_tokens).toBeGreaterThan(0);
+      const direct = await openai.chat.completions.create({ model: 'local/normal', messages: [{ role: 'user', content: 'hi' }], seed: 7 });
+      expect(direct.choices[0]?.message.content).toBe(text);
+      expect(direct.usage).toMatchObject({ total_tokens: UPSTREAM_USAGE.total_tokens });
+      expect(upstream.requests.findLast(({ path }) => path.endsWith('/chat/completions'))).toMatchObject({
+        body: { model: 'normal', seed: 7 },
+        headers: { authorization: 'Bearer sk-test' },
+      });
+    },
+  );
 
   verifies(['http.chat/openai-client', 'http.chat/stream'], 'streamed', async () => {
     for (const [model, wanted] of [
       ['local/normal', text],
       ['perch/main', ''],
     ] as const) {
-      const stream = await openai.chat.completions.create({ model, messages: [{ role: 'user', content: 'hello' }], stream: true, stream_options: { include_usage: true } });
+      const stream = await openai.chat.completions.create({
+        model,
+        messages: [{ role: 'user', content: 'hello' }],
+        stream: true,
+        stream_options: { include_usage: true },
+      });
       let got = '';
       let usage = 0;
       const finishes: string[] = [];
@@ -82,45 +101,60 @@ describe('the openai package', () => {
       for await (const _chunk of stream) continue;
     })().catch((error: unknown) => error);
     expect(failure).toBeInstanceOf(OpenAI.APIError);
-    await expect(openai.chat.completions.create({ model: 'nobody/none', messages: [{ role: 'user', content: 'x' }] })).rejects.toMatchObject({ status: 404, code: 'model_not_found' });
+    await expect(
+      openai.chat.completions.create({ model: 'nobody/none', messages: [{ role: 'user', content: 'x' }] }),
+    ).rejects.toMatchObject({ status: 404, code: 'model_not_found' });
     const stranger = new OpenAI({ baseURL: `${perch.url}/v1`, apiKey: 'wrong', maxRetries: 0 });
     await expect(stranger.models.list()).rejects.toMatchObject({ status: 401, type: 'unauthorized' });
   });
 });
 
 describe('any WebSocket client', () => {
-  verifies(['headless/serves', 'chat.send/streams', 'sessions.list/entries', 'chat.history/messages'], 'protocol 3 with no tab open', async () => {
-    using outside = await connectOutside(perch);
-    const { client, events } = outside;
-    expect(await client.call('health', {})).toMatchObject({ status: 'ok' });
-    const done = await client.call('chat.send', { message: 'hi', sessionId: 'e2e', model: 'local/normal' });
-    expect(done).toMatchObject({ completed: true, usage: { inputTokens: 11, outputTokens: 7, totalTokens: 18, cacheReadTokens: 3 } });
-    expect(events.flatMap(({ event, payload }) => (event === 'chat.delta' ? [payload.delta] : [])).join('')).toBe(text);
-    expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index + 1));
-    const { messages } = await client.call('chat.history', { sessionId: 'e2e' });
-    expect(messages.map(({ role, content }) => [role, content])).toEqual([
-      ['user', 'hi'],
-      ['assistant', text],
-    ]);
-    const { sessions } = await client.call('sessions.list', {});
-    expect(sessions.find(({ sessionId }) => sessionId === 'e2e')).toMatchObject({ agentId: 'main', file: 'e2e.jsonl', path: 'main/e2e.jsonl', messageCount: 2 });
-  });
+  verifies(
+    ['headless/serves', 'chat.send/streams', 'sessions.list/entries', 'chat.history/messages'],
+    'protocol 3 with no tab open',
+    async () => {
+      using outside = await connectOutside(perch);
+      const { client, events } = outside;
+      expect(await client.call('health', {})).toMatchObject({ status: 'ok' });
+      const done = await client.call('chat.send', { message: 'hi', sessionId: 'e2e', model: 'local/normal' });
+      expect(done).toMatchObject({ completed: true, usage: { inputTokens: 11, outputTokens: 7, totalTokens: 18, cacheReadTokens: 3 } });
+      expect(events.flatMap(({ event, payload }) => (event === 'chat.delta' ? [payload.delta] : [])).join('')).toBe(text);
+      expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index + 1));
+      const { messages } = await client.call('chat.history', { sessionId: 'e2e' });
+      expect(messages.map(({ role, content }) => [role, content])).toEqual([
+        ['user', 'hi'],
+        ['assistant', text],
+      ]);
+      const { sessions } = await client.call('sessions.list', {});
+      expect(sessions.find(({ sessionId }) => sessionId === 'e2e')).toMatchObject({
+        agentId: 'main',
+        file: 'e2e.jsonl',
+        path: 'main/e2e.jsonl',
+        messageCount: 2,
+      });
+    },
+  );
 
-  verifies(['chat.abort/aborts', 'chat.abort/reaches-provider', 'chat.abort/keeps-partial'], 'through every hop to the upstream', async () => {
-    using outside = await connectOutside(perch);
-    const { client, events } = outside;
-    const before = upstream.requests.length;
-    const sent = client.call('chat.send', { message: 'hi', sessionId: 'stop', model: 'local/stall' });
-    sent.catch(() => {});
-    await until(() => events.some(({ event }) => event === 'chat.delta'));
-    expect(await client.call('chat.abort', { sessionId: 'stop' })).toMatchObject({ aborted: true });
-    await expect(sent).rejects.toMatchObject({ code: 'ABORTED' });
-    const request = upstream.requests.slice(before).find(({ path }) => path.endsWith('/chat/completions'));
-    await request?.closed;
-    expect(request?.hungUp).toBe(true);
-    const { messages } = await client.call('chat.history', { sessionId: 'stop' });
-    expect(messages[1]).toMatchObject({ aborted: true });
-  });
+  verifies(
+    ['chat.abort/aborts', 'chat.abort/reaches-provider', 'chat.abort/keeps-partial'],
+    'through every hop to the upstream',
+    async () => {
+      using outside = await connectOutside(perch);
+      const { client, events } = outside;
+      const before = upstream.requests.length;
+      const sent = client.call('chat.send', { message: 'hi', sessionId: 'stop', model: 'local/stall' });
+      sent.catch(() => {});
+      await until(() => events.some(({ event }) => event === 'chat.delta'));
+      expect(await client.call('chat.abort', { sessionId: 'stop' })).toMatchObject({ aborted: true });
+      await expect(sent).rejects.toMatchObject({ code: 'ABORTED' });
+      const request = upstream.requests.slice(before).find(({ path }) => path.endsWith('/chat/completions'));
+      await request?.closed;
+      expect(request?.hungUp).toBe(true);
+      const { messages } = await client.call('chat.history', { sessionId: 'stop' });
+      expect(messages[1]).toMatchObject({ aborted: true });
+    },
+  );
 
   verifies('runs/belongs-to-session', 'the socket goes, the run ends and is stored', async () => {
     const first = await connectOutside(perch);

@@ -28,15 +28,21 @@ verifies(['bridge/killed', 'storage/acknowledged-is-durable', 'runs/interrupted'
   expect(again.completed).toBe(true);
 });
 
-verifies(['lease/host-dies', 'headless/restarts', 'http/no-host'], 'the managed Chromium is killed: clients are told, service comes back', async () => {
-  await using perch = await startPerch();
-  using first = await connectOutside(perch);
-  const { spawnSync } = await import('node:child_process');
-  const before = spawnSync('pgrep', ['-P', String(perch.pid)], { encoding: 'utf8' }).stdout.trim().split('\n');
-  for (const pid of before) process.kill(Number(pid), 'SIGKILL');
-  const end = await first.client.closed;
-  expect([1012, 1013]).toContain(end.code);
-  await until(async () => (await perch.fetch('/v1/models')).ok, 'service after the restart');
-  using second = await connectOutside(perch);
-  expect(await second.client.call('health', {})).toMatchObject({ status: 'ok' });
-});
+verifies(
+  ['lease/host-dies', 'headless/restarts', 'http/no-host'],
+  'the managed Chromium is killed: clients are told, service comes back',
+  async () => {
+    await using perch = await startPerch();
+    using first = await connectOutside(perch);
+    const { spawnSync } = await import('node:child_process');
+    const before = spawnSync('pgrep', ['-P', String(perch.pid)], { encoding: 'utf8' })
+      .stdout.trim()
+      .split('\n');
+    for (const pid of before) process.kill(Number(pid), 'SIGKILL');
+    const end = await first.client.closed;
+    expect([1012, 1013]).toContain(end.code);
+    await until(async () => (await perch.fetch('/v1/models')).ok, 'service after the restart');
+    using second = await connectOutside(perch);
+    expect(await second.client.call('health', {})).toMatchObject({ status: 'ok' });
+  },
+);

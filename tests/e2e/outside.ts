@@ -13,11 +13,15 @@ export interface Outside extends Disposable {
 /** A program on the same machine: a real WebSocket, protocol 3, the owner's token. */
 export async function connectOutside(perch: Perch, events: 'all' | 'own' = 'own'): Promise<Outside> {
   const got: EventFrame[] = [];
-  const client = await GatewayClient.connect(tapped(socketLink(new WebSocket(perch.wsUrl)), got), { params: { clientName: 'outside', auth: { token: perch.token }, events } });
+  const client = await GatewayClient.connect(tapped(socketLink(new WebSocket(perch.wsUrl)), got), {
+    params: { clientName: 'outside', auth: { token: perch.token }, events },
+  });
   return { client, events: got, [Symbol.dispose]: () => client.close() };
 }
 
 /** Makes the upstream a provider named `local`, and its models usable. */
 export async function addProvider(client: GatewayClient, baseUrl: string, apiKey?: string): Promise<void> {
-  await client.call('config.patch', { patch: { providers: { local: { name: 'Local', baseUrl, ...(apiKey === undefined ? {} : { apiKey }) } } } });
+  await client.call('config.patch', {
+    patch: { providers: { local: { name: 'Local', baseUrl, ...(apiKey === undefined ? {} : { apiKey }) } } },
+  });
 }

@@ -24,48 +24,62 @@ async function buildNext(into: string): Promise<void> {
 const buildOf = (page: Page): Promise<string> =>
   page.evaluate(async () => ((await (await fetch('/build.json', { cache: 'no-store' })).json()) as { build: string }).build);
 
-verifies(['host/new-build', 'host/one-writer', 'app/update-asks'], 'the app is replaced under an open tab', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'perch-update-'));
-  const appDir = join(folder, 'app');
-  cpSync(join(ROOT, 'dist/app'), appDir, { recursive: true });
-  const home = await Home.open({ dir: join(folder, 'home'), warn: () => {} });
-  const bridge = await startBridge({ port: 0, bind: '127.0.0.1', home, token: await home.token(), mode: 'tab', appDir, log: () => {} });
-  await using browser = await launchBrowser();
-  try {
-    const old = await browser.page(bridge.url);
-    const composer = (page: Page) => page.getByRole('textbox', { name: 'Message' });
-    await composer(old).fill('What can you do?');
-    await composer(old).press('Enter');
-    await old.getByRole('article', { name: 'Reply' }).first().waitFor();
-    await until(async () => (await old.getByRole('button', { name: 'Stop' }).count()) === 0);
-    await old.evaluate(() => navigator.serviceWorker.ready.then(() => true));
-    const before = await buildOf(old);
+verifies(
+  ['host/new-build', 'host/one-writer', 'app/update-asks'],
+  'the app is replaced under an open tab',
+  async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'perch-update-'));
+    const appDir = join(folder, 'app');
+    cpSync(join(ROOT, 'dist/app'), appDir, { recursive: true });
+    const home = await Home.open({ dir: join(folder, 'home'), warn: () => {} });
+    const bridge = await startBridge({ port: 0, bind: '127.0.0.1', home, token: await home.token(), mode: 'tab', appDir, log: () => {} });
+    await using browser = await launchBrowser();
+    try {
+      const old = await browser.page(bridge.url);
+      const composer = (page: Page) => page.getByRole('textbox', { name: 'Message' });
+      await composer(old).fill('What can you do?');
+      await composer(old).press('Enter');
+      await old.getByRole('article', { name: 'Reply' }).first().waitFor();
+      await until(async () => (await old.getByRole('button', { name: 'Stop' }).count()) === 0);
+      await old.evaluate(() => navigator.serviceWorker.ready.then(() => true));
+      const before = await buildOf(old);
 
-    await buildNext(join(folder, 'next'));
-    rmSync(appDir, { recursive: true });
-    cpSync(join(folder, 'next'), appDir, { recursive: true });
+      await buildNext(join(folder, 'next'));
+      rmSync(appDir, { recursive: true });
+      cpSync(join(folder, 'next'), appDir, { recursive: true });
 
-    // The open tab goes on with what it has, and is asked before it changes.
-    await old.reload();
-    await old.getByText('A new version is ready.').waitFor();
-    expect(await old.evaluate(() => performance.getEntriesByType('resource').some(({ name }) => name.includes('/_app/')))).toBe(true);
-    const second = await browser.page(bridge.url);
-    await second.getByText('What can you do?').first().waitFor();
-    await old.getByRole('button', { name: 'Reload' }).click();
-    // All tabs come back on the new build, with one worker that owns the data, and nothing lost.
-    await until(async () => (await workers(browser)).length === 1 && (await workers(browser))[0]?.title.includes('next') === true, 'the new worker alone', 40_000);
-    expect(before).not.toBe('next');
-    expect(await buildOf(second)).toBe('next');
-    await old.getByText('What can you do?').first().waitFor();
-    await second.getByText('What can you do?').first().waitFor();
-    await composer(second).fill('And where is my data kept?');
-    await composer(second).press('Enter');
-    await second.getByRole('article', { name: 'Reply' }).last().getByText(/browser/i).first().waitFor();
-  } finally {
-    await bridge.close();
-    rmSync(folder, { recursive: true, force: true });
-  }
-}, 150_000);
+      // The open tab goes on with what it has, and is asked before it changes.
+      await old.reload();
+      await old.getByText('A new version is ready.').waitFor();
+      expect(await old.evaluate(() => performance.getEntriesByType('resource').some(({ name }) => name.includes('/_app/')))).toBe(true);
+      const second = await browser.page(bridge.url);
+      await second.getByText('What can you do?').first().waitFor();
+      await old.getByRole('button', { name: 'Reload' }).click();
+      // All tabs come back on the new build, with one worker that owns the data, and nothing lost.
+      await until(
+        async () => (await workers(browser)).length === 1 && (await workers(browser))[0]?.title.includes('next') === true,
+        'the new worker alone',
+        40_000,
+      );
+      expect(before).not.toBe('next');
+      expect(await buildOf(second)).toBe('next');
+      await old.getByText('What can you do?').first().waitFor();
+      await second.getByText('What can you do?').first().waitFor();
+      await composer(second).fill('And where is my data kept?');
+      await composer(second).press('Enter');
+      await second
+        .getByRole('article', { name: 'Reply' })
+        .last()
+        .getByText(/browser/i)
+        .first()
+        .waitFor();
+    } finally {
+      await bridge.close();
+      rmSync(folder, { recursive: true, force: true });
+    }
+  },
+  150_000,
+);
 
 async function workers(browser: Awaited<ReturnType<typeof launchBrowser>>): Promise<{ title: string }[]> {
   const session = await browser.devtools();

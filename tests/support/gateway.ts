@@ -18,7 +18,8 @@ export interface ModelCall {
 }
 
 /** What a scripted model says to one call: pieces of text, tool calls, an error; `wait` holds it up. */
-export type Say = string | { tool: string; args: unknown; id?: string } | { wait: Promise<unknown> } | { status: number; body: string } | { cut: true };
+export type Say =
+  string | { tool: string; args: unknown; id?: string } | { wait: Promise<unknown> } | { status: number; body: string } | { cut: true };
 export type Script = (call: ModelCall, count: number) => readonly Say[];
 
 /** Says the same pieces to every call. */
@@ -46,7 +47,13 @@ function speak(says: readonly Say[], signal: AbortSignal): ReadableStream<Uint8A
   const encoder = new TextEncoder();
   const line = (value: unknown): Uint8Array => encoder.encode(`data: ${typeof value === 'string' ? value : JSON.stringify(value)}\n\n`);
   const chunk = (delta: unknown, finish: string | null = null): Uint8Array =>
-    line({ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'scripted', choices: [{ index: 0, delta, finish_reason: finish }] });
+    line({
+      id: 'c',
+      object: 'chat.completion.chunk',
+      created: 1,
+      model: 'scripted',
+      choices: [{ index: 0, delta, finish_reason: finish }],
+    });
   return new ReadableStream({
     async start(controller) {
       signal.addEventListener('abort', () => controller.error(signal.reason), { once: true });
@@ -57,7 +64,12 @@ function speak(says: readonly Say[], signal: AbortSignal): ReadableStream<Uint8A
           else if ('wait' in say) await say.wait;
           else if ('cut' in say) return controller.close();
           else if ('tool' in say) {
-            const call = { index: tools, id: say.id ?? `call_${tools}`, type: 'function', function: { name: say.tool, arguments: JSON.stringify(say.args) } };
+            const call = {
+              index: tools,
+              id: say.id ?? `call_${tools}`,
+              type: 'function',
+              function: { name: say.tool, arguments: JSON.stringify(say.args) },
+            };
             controller.enqueue(chunk({ tool_calls: [call] }));
             tools++;
           }
@@ -90,7 +102,15 @@ let databases = 0;
 
 /** The whole core in Node: memory links, fake-indexeddb, a scripted model as provider `test`, chosen by default. */
 export async function testGateway(
-  options: { model?: Script; clock?: Clock; silenceMs?: number; vault?: Vault; indexedDB?: IDBFactory; name?: string; useGuide?: boolean } = {},
+  options: {
+    model?: Script;
+    clock?: Clock;
+    silenceMs?: number;
+    vault?: Vault;
+    indexedDB?: IDBFactory;
+    name?: string;
+    useGuide?: boolean;
+  } = {},
 ): Promise<TestGateway> {
   const clock = options.clock ?? systemClock;
   const name = options.name ?? `test-${++databases}`;
@@ -114,12 +134,16 @@ export async function testGateway(
   };
   const client: TestGateway['client'] = async ({ events: subscription = 'all', scopes = SCOPES } = {}) => {
     const events: EventFrame[] = [];
-    const connected = await GatewayClient.connect(tapped(link({ scopes }), events), { params: { clientName: 'test', events: subscription } });
+    const connected = await GatewayClient.connect(tapped(link({ scopes }), events), {
+      params: { clientName: 'test', events: subscription },
+    });
     return { client: connected, events };
   };
   if (!options.useGuide) {
     const { client: setup } = await client();
-    await setup.call('config.patch', { patch: { providers: { test: { baseUrl: 'http://model.test/v1' } }, chat: { model: 'test/scripted' } } });
+    await setup.call('config.patch', {
+      patch: { providers: { test: { baseUrl: 'http://model.test/v1' } }, chat: { model: 'test/scripted' } },
+    });
     setup.close();
   }
   return {

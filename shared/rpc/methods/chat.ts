@@ -60,7 +60,11 @@ export const chat = {
       /** A message id: only messages above it in the active branch. */
       before: z.string().max(128).optional(),
     }),
-    result: z.object({ messages: z.array(historyMessage), cursor: z.string().nullable(), runs: z.array(z.object({ runId: z.string(), text: z.string() })) }),
+    result: z.object({
+      messages: z.array(historyMessage),
+      cursor: z.string().nullable(),
+      runs: z.array(z.object({ runId: z.string(), text: z.string() })),
+    }),
     docs: 'The active branch of a session, oldest first. `cursor` is passed as `before` for the page above; `runs` are those under way, with the text so far.',
     policy: { scope: 'read' },
   }),

@@ -12,7 +12,9 @@ export const tools = {
   'tools.catalog': call({
     params: z.strictObject({}),
     result: z.object({
-      tools: z.array(z.object({ name: z.string(), description: z.string(), schema: z.record(z.string(), z.unknown()).optional(), source: z.string() })),
+      tools: z.array(
+        z.object({ name: z.string(), description: z.string(), schema: z.record(z.string(), z.unknown()).optional(), source: z.string() }),
+      ),
       count: z.number(),
     }),
     docs: 'Tools with their JSON Schema and where they come from.',

@@ -3,7 +3,16 @@ import { type EarlierShape, earlierShape } from '#shared/rpc/compat.ts';
 import type { Scope } from '#shared/rpc/contract.ts';
 import { RpcError } from '#shared/rpc/errors.ts';
 import { type AnyEvent, type EventPayload, events } from '#shared/rpc/events.ts';
-import { CLOSE, LIMITS, MIN_PROTOCOL, PROTOCOL, type RequestFrame, requestFrame, type ResponseFrame, tooManyParts } from '#shared/rpc/frames.ts';
+import {
+  CLOSE,
+  LIMITS,
+  MIN_PROTOCOL,
+  PROTOCOL,
+  type RequestFrame,
+  requestFrame,
+  type ResponseFrame,
+  tooManyParts,
+} from '#shared/rpc/frames.ts';
 import { contracts } from '#shared/rpc/methods/index.ts';
 import type { Clock } from './clock.ts';
 import { type Caller, type Dispatcher, METHOD_NAMES, parseParams } from './dispatch.ts';
@@ -111,10 +120,12 @@ export class Connection implements Subscriber {
   #read(text: string): void {
     if (!this.#open) return;
     const before = this.#protocol === undefined;
-    if (text.length > (before ? LIMITS.maxPayloadBeforeConnect : LIMITS.maxPayload)) return this.close(CLOSE.tooBig, 'the frame is too large');
+    if (text.length > (before ? LIMITS.maxPayloadBeforeConnect : LIMITS.maxPayload))
+      return this.close(CLOSE.tooBig, 'the frame is too large');
     let value: unknown;
     try {
-      if (tooManyParts(text)) throw new RpcError('INVALID_PARAMS', `a frame over 1 MiB may have ${LIMITS.maxStructuralChars} structural characters`);
+      if (tooManyParts(text))
+        throw new RpcError('INVALID_PARAMS', `a frame over 1 MiB may have ${LIMITS.maxStructuralChars} structural characters`);
       value = JSON.parse(text);
     } catch (error) {
       // The id of a frame that is too dense stands near its start.
@@ -127,7 +138,10 @@ export class Connection implements Subscriber {
       const id = typeof value === 'object' && value !== null && 'id' in value && typeof value.id === 'string' ? value.id : undefined;
       if (id === undefined) return this.close(CLOSE.policy, 'not a request frame');
       const issue = frame.error.issues[0];
-      const error = new RpcError('INVALID_PARAMS', `Not a request frame: ${issue ? `${issue.path.join('.')} ${issue.message}` : 'malformed'}`);
+      const error = new RpcError(
+        'INVALID_PARAMS',
+        `Not a request frame: ${issue ? `${issue.path.join('.')} ${issue.message}` : 'malformed'}`,
+      );
       return this.#respond({ type: 'res', id, ok: false, error: error.toShape() });
     }
     if (before) this.#connect(frame.data);
@@ -148,7 +162,10 @@ export class Connection implements Subscriber {
     }
     if (given.maxProtocol < MIN_PROTOCOL || given.minProtocol > PROTOCOL || given.minProtocol > given.maxProtocol) {
       const details = { expectedProtocol: PROTOCOL };
-      return refuse(new RpcError('INVALID_PARAMS', `This gateway speaks protocol ${MIN_PROTOCOL} to ${PROTOCOL}`, { details }), CLOSE.protocolError);
+      return refuse(
+        new RpcError('INVALID_PARAMS', `This gateway speaks protocol ${MIN_PROTOCOL} to ${PROTOCOL}`, { details }),
+        CLOSE.protocolError,
+      );
     }
     this.#cancelTimeout();
     this.#protocol = Math.min(given.maxProtocol, PROTOCOL);
@@ -210,7 +227,11 @@ export class Connection implements Subscriber {
       if (!limit) this.#controlPlane.set(method, (limit = new RateLimit(this.#deps.clock, CONTROL_PLANE)));
       wait = limit.take();
     }
-    if (wait > 0) throw new RpcError('RATE_LIMITED', `Too many requests: again in ${Math.ceil(wait / 1000)} s`, { retryable: true, retryAfterMs: wait });
+    if (wait > 0)
+      throw new RpcError('RATE_LIMITED', `Too many requests: again in ${Math.ceil(wait / 1000)} s`, {
+        retryable: true,
+        retryAfterMs: wait,
+      });
   }
 
   #respond(frame: ResponseFrame): void {
@@ -239,7 +260,8 @@ export class Connection implements Subscriber {
 
   #checkBuffer(): void {
     // A response's characters count double: each may take more than a byte.
-    if (this.#link.buffered + this.#mergedChars > LIMITS.maxBufferedBytes + this.#responseChars * 2) this.close(CLOSE.policy, 'slow consumer');
+    if (this.#link.buffered + this.#mergedChars > LIMITS.maxBufferedBytes + this.#responseChars * 2)
+      this.close(CLOSE.policy, 'slow consumer');
   }
 
   #ended(): void {

@@ -66,7 +66,9 @@ export function parseParams<T extends z.ZodType>(schema: T, params: unknown): z.
     return { key, message };
   });
   const first = issues[0];
-  throw new RpcError('INVALID_PARAMS', first ? `${first.key || 'params'}: ${first.message}` : 'Invalid params', { details: { issues: issues.slice(0, 10) } });
+  throw new RpcError('INVALID_PARAMS', first ? `${first.key || 'params'}: ${first.message}` : 'Invalid params', {
+    details: { issues: issues.slice(0, 10) },
+  });
 }
 
 const lowerFirst = (text: string): string => text.charAt(0).toLowerCase() + text.slice(1);

@@ -9,13 +9,20 @@ export function faults(log: FaultLog): (error: unknown) => RpcError {
   return (error) => {
     if (error instanceof RpcError) return error;
     if (error instanceof StorageFull) {
-      return new RpcError('INTERNAL_ERROR', 'The browser has no room left: nothing was stored. Delete chats or free disk space, then try again.', {
-        retryable: true,
-        details: { reason: 'storage-full' },
-      });
+      return new RpcError(
+        'INTERNAL_ERROR',
+        'The browser has no room left: nothing was stored. Delete chats or free disk space, then try again.',
+        {
+          retryable: true,
+          details: { reason: 'storage-full' },
+        },
+      );
     }
     if (error instanceof OwnershipLost) {
-      return new RpcError('INTERNAL_ERROR', 'Another gateway has taken over this data: reconnect to it.', { retryable: true, details: { reason: 'ownership-lost' } });
+      return new RpcError('INTERNAL_ERROR', 'Another gateway has taken over this data: reconnect to it.', {
+        retryable: true,
+        details: { reason: 'ownership-lost' },
+      });
     }
     if (error instanceof DOMException && error.name === 'AbortError') return new RpcError('ABORTED', 'The operation was aborted');
     const id = crypto.randomUUID().slice(0, 8);

@@ -83,7 +83,17 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const agents = agentsOf(() => config.settings);
   const timeZone = (): string => config.settings.chat.timeZone ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
   const models = { resolve: (model?: string, provider?: string) => providers.resolve(model, provider) };
-  const deps = { vault, hub, clock, timeZone, agent: agents.get, models, tools, fault, ...(options.silenceMs === undefined ? {} : { silenceMs: options.silenceMs }) };
+  const deps = {
+    vault,
+    hub,
+    clock,
+    timeZone,
+    agent: agents.get,
+    models,
+    tools,
+    fault,
+    ...(options.silenceMs === undefined ? {} : { silenceMs: options.silenceMs }),
+  };
   const runs = new Runs(deps);
   await runs.recover();
   const http = createHttp({
@@ -120,7 +130,8 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
 
   return {
     accept(link, admission) {
-      if (connections.size >= LIMITS.maxConnections) return link.close(CLOSE.noGateway, `there are ${LIMITS.maxConnections} connections already`);
+      if (connections.size >= LIMITS.maxConnections)
+        return link.close(CLOSE.noGateway, `there are ${LIMITS.maxConnections} connections already`);
       const connection = new Connection(link, admission, {
         clock,
         dispatcher,

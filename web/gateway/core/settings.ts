@@ -32,7 +32,9 @@ export const settings = z.looseObject({
   gateway: z
     .looseObject({
       /** Requests a minute on one socket; 0 switches the limit off. */
-      rateLimit: z.strictObject({ perMinute: z.number().int().min(0).max(1_000_000), burst: z.number().int().min(1).max(1_000_000) }).optional(),
+      rateLimit: z
+        .strictObject({ perMinute: z.number().int().min(0).max(1_000_000), burst: z.number().int().min(1).max(1_000_000) })
+        .optional(),
       /** Look for model servers on localhost. */
       discover: z.boolean().optional(),
     })

@@ -73,7 +73,13 @@ export class Uplink {
     try {
       const mux = new Mux(await handshake(socket, credential), {
         side: 'dialer',
-        hello: { muxVersion: MUX_VERSION, portsVersion: PORTS_VERSION, schemaVersion: SCHEMA_VERSION, build: this.#options.build, capabilities: [] },
+        hello: {
+          muxVersion: MUX_VERSION,
+          portsVersion: PORTS_VERSION,
+          schemaVersion: SCHEMA_VERSION,
+          build: this.#options.build,
+          capabilities: [],
+        },
         onstream: this.#options.onstream,
         schedule: nextTask,
       });
@@ -94,10 +100,13 @@ export class Uplink {
     this.#peer = null;
     this.#options.onstate('connecting', problem);
     // A little chance, so that many hosts do not come back in one instant.
-    this.#timer = setTimeout(() => {
-      this.#timer = undefined;
-      void this.#dial();
-    }, this.#retryMs * (0.75 + Math.random() / 2));
+    this.#timer = setTimeout(
+      () => {
+        this.#timer = undefined;
+        void this.#dial();
+      },
+      this.#retryMs * (0.75 + Math.random() / 2),
+    );
     this.#retryMs = Math.min(LAST_RETRY_MS, this.#retryMs * 2);
   }
 }

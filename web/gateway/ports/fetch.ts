@@ -8,7 +8,10 @@ export interface FetchPortOptions {
   egress(): Mux | null;
 }
 
-type Fetch = (url: string, init: { method?: string; headers?: Record<string, string>; body?: string; signal: AbortSignal }) => Promise<Response>;
+type Fetch = (
+  url: string,
+  init: { method?: string; headers?: Record<string, string>; body?: string; signal: AbortSignal },
+) => Promise<Response>;
 
 /** The one way out of the worker: asks no origin but those allowed (design.md, "Strict CSP"). Rejects with a `TypeError` otherwise. */
 export function createFetch({ allowed, egress }: FetchPortOptions): Fetch {
@@ -16,7 +19,20 @@ export function createFetch({ allowed, egress }: FetchPortOptions): Fetch {
     const { origin } = new URL(url);
     if (!allowed().has(origin)) throw new TypeError(`${origin} is not the address of a configured provider`);
     const mux = egress();
-    if (!mux) return fetch(url, { method, headers, signal, redirect: 'manual', credentials: 'omit', referrerPolicy: 'no-referrer', ...(body === undefined ? {} : { body }) });
-    return fetchOver(mux, { kind: 'egress', headers: { ...headers, ':method': method, ':url': url } }, { signal, ...(body === undefined ? {} : { body }) });
+    if (!mux)
+      return fetch(url, {
+        method,
+        headers,
+        signal,
+        redirect: 'manual',
+        credentials: 'omit',
+        referrerPolicy: 'no-referrer',
+        ...(body === undefined ? {} : { body }),
+      });
+    return fetchOver(
+      mux,
+      { kind: 'egress', headers: { ...headers, ':method': method, ':url': url } },
+      { signal, ...(body === undefined ? {} : { body }) },
+    );
   };
 }

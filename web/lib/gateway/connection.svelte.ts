@@ -193,7 +193,11 @@ export class GatewayConnection {
   #failed(error: unknown): void {
     this.#failures++;
     const refused = error instanceof RpcError && error.code === 'AUTH_REQUIRED';
-    this.problem = refused ? 'The bridge no longer knows this browser. Run “npm run -s perch -- open” to link it again.' : error instanceof Error ? error.message : String(error);
+    this.problem = refused
+      ? 'The bridge no longer knows this browser. Run “npm run -s perch -- open” to link it again.'
+      : error instanceof Error
+        ? error.message
+        : String(error);
     if (this.via === 'bridge' || this.bridge === 'reachable') {
       if (refused || this.#failures >= TRIES_BEFORE_FALLBACK) {
         this.#preferBrowser = true;

@@ -54,7 +54,10 @@ export class WorkerHost {
     const { port1, port2 } = new MessageChannel();
     const link = portLink<string>(port1);
     const [client] = await Promise.all([
-      GatewayClient.connect(link, { params: { client: { id: 'perch-app', platform: 'web', mode: 'ui' }, clientName: 'Perch', events: 'all' }, timeoutMs: 40_000 }),
+      GatewayClient.connect(link, {
+        params: { client: { id: 'perch-app', platform: 'web', mode: 'ui' }, clientName: 'Perch', events: 'all' },
+        timeoutMs: 40_000,
+      }),
       this.api.open(transfer(port2, [port2]), this.#tabLock),
     ]);
     return client;

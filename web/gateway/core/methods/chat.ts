@@ -31,7 +31,8 @@ export const chatMethods = ({ runs, vault }: { runs: Runs; vault: Vault }): Hand
     // Followed first, so that nothing falls between what is read and what is pushed.
     follow(key);
     if (!(await vault.sessions.get(key))) throw new RpcError('NOT_FOUND', 'No such session');
-    if (before !== undefined && (await vault.messages.get(before))?.sessionKey !== key) throw new RpcError('NOT_FOUND', 'before: no such message in this session');
+    if (before !== undefined && (await vault.messages.get(before))?.sessionKey !== key)
+      throw new RpcError('NOT_FOUND', 'before: no such message in this session');
     const branch = await vault.messages.branch(key, { limit, ...(before === undefined ? {} : { before }) });
     const { messages, cut } = historyOf(branch.messages);
     const cursor = cut || branch.more ? (messages[0]?.id ?? null) : null;

@@ -32,7 +32,9 @@ export function readAttachments(inputs: readonly AttachmentInput[]): Attached {
     if (input.size !== undefined && input.size !== size) refuse(`size says ${input.size} bytes, but the content has ${size}`);
     all += size;
     if (all > MAX_ALL) refuse('a message may carry 18 MB of attachments');
-    parts.push(image ? { type: 'image', mimeType: input.mimeType, data, filename } : { type: 'file', mimeType: input.mimeType, data, filename });
+    parts.push(
+      image ? { type: 'image', mimeType: input.mimeType, data, filename } : { type: 'file', mimeType: input.mimeType, data, filename },
+    );
     info.push({ filename, mimeType: input.mimeType, size });
   }
   return { parts, info };

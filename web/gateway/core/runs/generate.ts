@@ -77,7 +77,12 @@ export async function* generate(run: Generation): AsyncGenerator<GenerationEvent
     run.signal.throwIfAborted();
     for (const { call, result, isError } of results) {
       yield { type: 'tool_result', call, result, isError };
-      messages.push({ role: 'tool', toolCallId: call.id, name: call.tool, content: typeof result === 'string' ? result : JSON.stringify(result) });
+      messages.push({
+        role: 'tool',
+        toolCallId: call.id,
+        name: call.tool,
+        content: typeof result === 'string' ? result : JSON.stringify(result),
+      });
     }
   }
 }
@@ -103,7 +108,8 @@ async function* watched(run: Generation, start: (signal: AbortSignal) => AsyncIt
   signal.addEventListener('abort', onabort, { once: true });
   if (signal.aborted) onabort();
   const iterator = start(signal)[Symbol.asyncIterator]();
-  const tooLong = (): void => silence.abort(new ProviderError(`${run.provider.name} sent nothing for ${silenceMs / 1000} s`, { retryable: true }));
+  const tooLong = (): void =>
+    silence.abort(new ProviderError(`${run.provider.name} sent nothing for ${silenceMs / 1000} s`, { retryable: true }));
   try {
     for (;;) {
       const cancel = run.clock.after(silenceMs, tooLong);
@@ -128,7 +134,12 @@ async function* watched(run: Generation, start: (signal: AbortSignal) => AsyncIt
 function visible(error: unknown, provider: Provider): RpcError {
   if (error instanceof RpcError) return error;
   if (!(error instanceof ProviderError)) {
-    return new RpcError('INTERNAL_ERROR', `${provider.name} failed: ${error instanceof Error ? error.message : String(error)}`, {}, { cause: error });
+    return new RpcError(
+      'INTERNAL_ERROR',
+      `${provider.name} failed: ${error instanceof Error ? error.message : String(error)}`,
+      {},
+      { cause: error },
+    );
   }
   const extra = {
     ...(error.status === undefined ? {} : { details: { status: error.status } }),
@@ -140,7 +151,8 @@ function visible(error: unknown, provider: Provider): RpcError {
 
 function sum(a: Usage | undefined, b: Usage): Usage {
   if (!a) return b;
-  const optional = (x: number | undefined, y: number | undefined): number | undefined => (x === undefined && y === undefined ? undefined : (x ?? 0) + (y ?? 0));
+  const optional = (x: number | undefined, y: number | undefined): number | undefined =>
+    x === undefined && y === undefined ? undefined : (x ?? 0) + (y ?? 0);
   const cacheReadTokens = optional(a.cacheReadTokens, b.cacheReadTokens);
   const cost = optional(a.cost, b.cost);
   return {

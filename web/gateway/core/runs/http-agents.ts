@@ -42,7 +42,15 @@ export class HttpAgents {
       if (event.type === 'text') yield event;
       else if (event.type === 'end') {
         const { principal } = request;
-        vault.usage.add({ id: crypto.randomUUID(), at: clock.now(), provider: provider.id, model: key, sessionKey: null, principal, usage: event.usage });
+        vault.usage.add({
+          id: crypto.randomUUID(),
+          at: clock.now(),
+          provider: provider.id,
+          model: key,
+          sessionKey: null,
+          principal,
+          usage: event.usage,
+        });
         yield { type: 'usage', usage: event.usage };
         yield { type: 'finish', reason: event.reason };
       }
@@ -50,12 +58,31 @@ export class HttpAgents {
   }
 
   /** Sends the last message of the person into the session, and gives the deltas on. A caller who hangs up aborts the run. */
-  async *#inSession({ agentId, sessionId, messages, principal, temperature, maxTokens, signal }: HttpAgentRun & { sessionId: string }): AsyncGenerator<ModelEvent> {
+  async *#inSession({
+    agentId,
+    sessionId,
+    messages,
+    principal,
+    temperature,
+    maxTokens,
+    signal,
+  }: HttpAgentRun & { sessionId: string }): AsyncGenerator<ModelEvent> {
     const { runs, hub } = this.#deps;
     const last = messages.findLast(({ role }) => role === 'user');
-    const text = typeof last?.content === 'string' ? last.content : (last?.content ?? []).flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n');
-    const attachments = typeof last?.content === 'string' ? [] : (last?.content ?? []).flatMap((part) => (part.type === 'text' ? [] : [{ filename: part.filename ?? 'file', mimeType: part.mimeType, content: part.data }]));
-    const systemPrompt = messages.filter(({ role }) => role === 'system').map(({ content }) => (typeof content === 'string' ? content : '')).join('\n\n');
+    const text =
+      typeof last?.content === 'string'
+        ? last.content
+        : (last?.content ?? []).flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n');
+    const attachments =
+      typeof last?.content === 'string'
+        ? []
+        : (last?.content ?? []).flatMap((part) =>
+            part.type === 'text' ? [] : [{ filename: part.filename ?? 'file', mimeType: part.mimeType, content: part.data }],
+          );
+    const systemPrompt = messages
+      .filter(({ role }) => role === 'system')
+      .map(({ content }) => (typeof content === 'string' ? content : ''))
+      .join('\n\n');
     const key = sessionKey(agentId, sessionId);
     const queue: string[] = [];
     let wake = (): void => {};

@@ -9,7 +9,6 @@ import { generate } from './generate.ts';
 import type { Chosen, Completed, Place, RunRequest, RunsDeps } from './deps.ts';
 import { promptOf, timeContext } from './prompt.ts';
 
-
 const SAVE_PARTIAL_MS = 1000;
 /** Messages of the branch that a model is given. */
 const CONTEXT_MESSAGES = 400;
@@ -60,7 +59,10 @@ export class Run {
     } catch (thrown) {
       const error = this.#deps.fault(thrown);
       const messageId = place && (await this.#keepPartial(place, error));
-      this.#emit({ event: 'chat.error', payload: { ...this.#ids, error: error.toShape(), ...(messageId === undefined ? {} : { messageId }) } });
+      this.#emit({
+        event: 'chat.error',
+        payload: { ...this.#ids, error: error.toShape(), ...(messageId === undefined ? {} : { messageId }) },
+      });
       throw error;
     } finally {
       if (place) this.#changed();
@@ -79,7 +81,15 @@ export class Run {
     await vault.runs.begin({
       session: place.session,
       message: place.message,
-      run: { id: this.id, sessionKey: this.#key, status: 'running', userMessageId: place.user.id, model: this.#chosen.key, startedAt: at, partial: '' },
+      run: {
+        id: this.id,
+        sessionKey: this.#key,
+        status: 'running',
+        userMessageId: place.user.id,
+        model: this.#chosen.key,
+        startedAt: at,
+        partial: '',
+      },
     });
     this.started = true;
     if (place.message) {
@@ -120,11 +130,15 @@ export class Run {
             this.#stepText += event.text;
             break;
           case 'step':
-            if (event.calls.length > 0) this.#push(place, { role: 'assistant', content: event.text, toolCalls: event.calls, model: this.#chosen.key });
+            if (event.calls.length > 0)
+              this.#push(place, { role: 'assistant', content: event.text, toolCalls: event.calls, model: this.#chosen.key });
             if (event.calls.length > 0) this.#stepText = '';
             break;
           case 'tool_call':
-            this.#emit({ event: 'chat.tool_call', payload: { ...this.#ids, tool: event.call.tool, args: event.call.args, toolCallId: event.call.id } });
+            this.#emit({
+              event: 'chat.tool_call',
+              payload: { ...this.#ids, tool: event.call.tool, args: event.call.args, toolCallId: event.call.id },
+            });
             break;
           case 'tool_result': {
             const { call, result, isError } = event;
@@ -176,7 +190,8 @@ export class Run {
     // A call without its result would be refused by the next provider that reads this branch.
     const last = this.#left.at(-1);
     if (last?.toolCalls) {
-      for (const call of last.toolCalls) this.#push(place, { role: 'tool', content: '{"error":"the run ended before the tool did"}', toolCallId: call.id, name: call.tool });
+      for (const call of last.toolCalls)
+        this.#push(place, { role: 'tool', content: '{"error":"the run ended before the tool did"}', toolCallId: call.id, name: call.tool });
       const parent = this.#left.at(-1) ?? place.user;
       reply.parentId = parent.id;
       reply.depth = parent.depth + 1;

@@ -129,7 +129,8 @@ export class Runs {
   }
 
   async #enqueue(key: string, request: RunRequest, place: (at: number) => Promise<Place>): Promise<Completed> {
-    if (this.#draining) throw new RpcError('INTERNAL_ERROR', 'The gateway is handing over to a newer one', { retryable: true, retryAfterMs: 1000 });
+    if (this.#draining)
+      throw new RpcError('INTERNAL_ERROR', 'The gateway is handing over to a newer one', { retryable: true, retryAfterMs: 1000 });
     const agent = this.#deps.agent(request.agentId);
     const chosen = await this.#deps.models.resolve(request.model ?? agent.model, request.provider);
     const run = new Run(key, request, agent, chosen, place, this.#deps);
@@ -140,7 +141,7 @@ export class Runs {
   async #lastUser(key: string): Promise<{ session: SessionRecord; user: MessageRecord }> {
     const session = await this.#deps.vault.sessions.get(key);
     if (!session) throw new RpcError('NOT_FOUND', 'No such session');
-    for (let id = session.headId; id !== null; ) {
+    for (let id = session.headId; id !== null;) {
       const message = await this.#deps.vault.messages.get(id);
       if (message?.role === 'user') return { session, user: message };
       id = message?.parentId ?? null;
