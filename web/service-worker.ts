@@ -17,7 +17,9 @@ precacheAndRoute(
     { url: SHELL, revision: __PERCH_BUILD__ },
     // Their names carry a hash of what is in them.
     ...immutable.map(({ path }) => ({ url: `/${path}`, revision: null })),
-    ...assets.filter(({ path }) => !path.includes('screenshot-')).map(({ path }) => ({ url: `/${path}`.replace('//', '/'), revision: __PERCH_BUILD__ })),
+    ...assets
+      .filter(({ path }) => !path.includes('screenshot-'))
+      .map(({ path }) => ({ url: `/${path}`.replace('//', '/'), revision: __PERCH_BUILD__ })),
   ],
   { directoryIndex: '', cleanURLs: false },
 );
