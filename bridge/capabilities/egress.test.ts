@@ -16,7 +16,7 @@ import { serveEgress } from './egress.ts';
 function hostMux(): Mux {
   const [near, far] = memoryPair<Uint8Array>();
   const hello = { muxVersion: MUX_VERSION, portsVersion: PORTS_VERSION, schemaVersion: SCHEMA_VERSION, build: 'test', capabilities: [] };
-  new Mux(far, { side: 'acceptor', hello, onstream: serveEgress });
+  new Mux(far, { side: 'acceptor', hello, onstream: (stream, opening) => serveEgress(stream, opening, 'test') });
   return new Mux(near, { side: 'dialer', hello, onstream: () => {} });
 }
 

@@ -9,24 +9,28 @@ import { HOP_BY_HOP } from './hop-by-hop.ts';
 const MAX_BODY_BYTES = 64 * 1024 * 1024;
 
 /** Of the request: what concerns this connection alone, or is fetch's to say. */
-const NOT_SENT = new Set([...HOP_BY_HOP, 'host', 'content-length', 'accept-encoding', 'cookie', 'origin', 'referer']);
+const NOT_SENT = new Set([...HOP_BY_HOP, 'host', 'content-length', 'accept-encoding', 'cookie', 'origin', 'referer', 'x-perch-via']);
 /** Of the answer: what is no longer true of the decoded body, and cookies, which nothing here keeps. */
 const NOT_RETURNED = new Set([...HOP_BY_HOP, 'content-encoding', 'content-length', 'set-cookie']);
 
+/** Tells a request of this gateway's own, by which one that comes back to it is known. */
+export const VIA = 'x-perch-via';
+
 /**
  * The way out for a host in a browser, which has 6 connections to one server and CORS in its way: one HTTP exchange for each stream, its address
- * in `:url` (shared/link/http.ts). Redirects are answers, not followed. A refused or failed exchange resets the stream with the reason.
+ * in `:url` (shared/link/http.ts). Redirects are answers, not followed. A refused or failed exchange resets the stream with the reason. `via` names
+ * this gateway in what goes out.
  */
-export function serveEgress(stream: Stream, opening: Opening): void {
+export function serveEgress(stream: Stream, opening: Opening, via: string): void {
   const url = opening.headers[':url'];
   const refusal = url === undefined ? 'egress needs an address (:url)' : refuseEgress(url);
   if (refusal !== undefined) return stream.reset(CLOSE.policy, refusal);
-  serveHttp(stream, opening, 'http://egress.invalid', goOut);
+  serveHttp(stream, opening, 'http://egress.invalid', (request) => goOut(request, via));
 }
 
-async function goOut(request: Request): Promise<Response> {
+async function goOut(request: Request, via: string): Promise<Response> {
   const { method, url, signal } = request;
-  const headers = [...request.headers].filter(([name]) => !NOT_SENT.has(name));
+  const headers: [string, string][] = [...[...request.headers].filter(([name]) => !NOT_SENT.has(name)), [VIA, via]];
   const body = request.body ? await whole(request.body) : undefined;
   let response: Response;
   try {

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { VIA } from '../capabilities/egress.ts';
 import type { Admission } from './admission.ts';
 import { type Auth, bearerOf } from './auth.ts';
 import { discard, exchange, MAX_BODY_BYTES, TOO_LARGE } from './exchange.ts';
@@ -16,6 +17,8 @@ export interface HttpDeps {
   /** Exchanges under way, and how many there may be: more are turned away at once. */
   exchanges: Gauge;
   maxExchanges: number;
+  /** This gateway's name in its own requests (capabilities/egress.ts). */
+  via: string;
   log(line: string): void;
 }
 
@@ -24,7 +27,7 @@ const PASSED_ON = ['content-type', 'accept', 'user-agent', 'x-perch-session', 'x
 const CORS_METHODS = 'GET, POST, PUT, PATCH, DELETE';
 
 /** `/v1`: admission of the caller, then the exchange goes to the host (decisions, "HTTP"). */
-export function httpRoutes(app: FastifyInstance, { admission, auth, lease, timing, exchanges, maxExchanges, log }: HttpDeps): void {
+export function httpRoutes(app: FastifyInstance, { admission, auth, lease, timing, exchanges, maxExchanges, via, log }: HttpDeps): void {
   const serve = async (incoming: IncomingMessage, response: ServerResponse): Promise<void> => {
     const refuse = (status: number, message: string, headers?: Record<string, string>): void => {
       sendError(response, status, message, headers);
@@ -36,6 +39,8 @@ export function httpRoutes(app: FastifyInstance, { admission, auth, lease, timin
       const { status, headers } = denialOf(verdict);
       return refuse(status, verdict.message, headers);
     }
+    // Each turn would start another run, until all exchanges are taken.
+    if (incoming.headers[VIA] === via) return refuse(400, 'this request came from this gateway itself: it cannot be its own provider');
     if (Number(incoming.headers['content-length'] ?? 0) > MAX_BODY_BYTES) return refuse(413, TOO_LARGE);
     if (exchanges.count >= maxExchanges) return refuse(503, 'too many requests are under way', { 'retry-after': '1' });
     response.once('close', exchanges.enter());

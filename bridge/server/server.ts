@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import fastify, { type FastifyError } from 'fastify';
@@ -142,8 +143,9 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
     await app.close();
   };
   try {
+    const via = randomUUID();
     const exchanges = new Gauge();
-    httpRoutes(app, { admission: door, auth, lease, timing, exchanges, maxExchanges: LIMITS.maxConnections, log });
+    httpRoutes(app, { admission: door, auth, lease, timing, exchanges, maxExchanges: LIMITS.maxConnections, via, log });
     linkRoutes(app, { home, admission: door, auth, codes, log });
     app.get('/health', async (_request, reply) => {
       reply.header('cache-control', 'no-store');
@@ -165,7 +167,7 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
       build,
       capabilities: ['egress'],
     };
-    const uplinkDeps = { auth, lease, timing, mode, hello, onstream: serveCapability, log };
+    const uplinkDeps = { auth, lease, timing, mode, hello, onstream: (stream: Stream, opening: Opening) => serveCapability(stream, opening, via), log };
     const uplinks = new Set<WebSocket>();
     const uplinkGauge = new Gauge();
     const onupgrade = upgrades({
@@ -218,7 +220,7 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
 const wantsWebSocket = (request: IncomingMessage): boolean => request.headers.upgrade?.toLowerCase() === 'websocket';
 
 /** What the host asks of the bridge, by the kind of stream. */
-function serveCapability(stream: Stream, opening: Opening): void {
-  if (opening.kind === 'egress') return serveEgress(stream, opening);
+function serveCapability(stream: Stream, opening: Opening, via: string): void {
+  if (opening.kind === 'egress') return serveEgress(stream, opening, via);
   stream.reset(CLOSE.policy, `this bridge has no "${opening.kind}"`);
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { fetchOver, type OutgoingRequest, serveHttp } from './http.ts';
+import { ExchangeReset, fetchOver, type OutgoingRequest, serveHttp } from './http.ts';
 import { STREAM_WINDOW } from './stream.ts';
 import { MuxPair } from './testing.ts';
 
@@ -196,7 +196,9 @@ describe('an exchange that fails', () => {
     const { ask, during } = exchange(() => {
       throw new TypeError('connect ECONNREFUSED');
     });
-    await expect(during(ask('/', { raw: { ':url': 'http://localhost:1/' } }))).rejects.toThrow(new TypeError('connect ECONNREFUSED'));
+    await expect(during(ask('/', { raw: { ':url': 'http://localhost:1/' } }))).rejects.toThrow(
+      new ExchangeReset(1011, 'connect ECONNREFUSED'),
+    );
     await expect(during(ask('/', { raw: { ':url': 'nowhere' } }))).rejects.toThrow(TypeError);
   });
 
@@ -281,11 +283,11 @@ describe('an exchange that fails', () => {
     const waiting = ask('/', { method: 'POST', body: request.body });
     pair.settle();
     pair.dialer.close(1000, 'bye');
-    const bye = { status: 'rejected', reason: new TypeError('bye') };
+    const bye = { status: 'rejected', reason: new ExchangeReset(1001, 'bye') };
     expect(await during(Promise.allSettled([reading, waiting]))).toEqual([bye, bye]);
     await pair.settleAsync(() => answer.state.cancelled && request.state.cancelled);
     const later = silent();
-    await expect(during(ask('/', { method: 'POST', body: later.body }))).rejects.toThrow(new TypeError('the link is closed'));
+    await expect(during(ask('/', { method: 'POST', body: later.body }))).rejects.toThrow(new ExchangeReset(1001, 'the link is closed'));
     await pair.settleAsync(() => later.state.cancelled);
   });
 

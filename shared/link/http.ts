@@ -58,7 +58,8 @@ export function serveHttp(stream: Stream, opened: Opening, base: string, handler
   const respond = async (): Promise<void> => {
     const response = await ask();
     const head: ResponseHead = { status: response.status, headers: Object.fromEntries(response.headers) };
-    stream.send(JSON.stringify(head));
+    // Bulk, as what follows it: it need not go before its body does.
+    stream.send(JSON.stringify(head), { bulk: true });
     if (response.body) {
       if (method === 'HEAD' || NO_BODY.has(head.status)) void response.body.cancel().catch(() => {});
       else await pump(response.body, stream, gate, gone.signal);
@@ -75,6 +76,15 @@ function addressOf(path: string, base: string): URL {
 }
 
 const failure = (status: number, type: string, message: string): Response => Response.json({ error: { message, type } }, { status });
+
+/** The other side, or the link, cut an exchange short; `code` is a close code. */
+export class ExchangeReset extends TypeError {
+  readonly code: number;
+  constructor(code: number, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
 
 export interface OutgoingRequest {
   method?: string;
@@ -138,7 +148,7 @@ export async function fetchOver(mux: Mux, opened: Partial<Opening> & { kind: str
       stop();
       stream.reset(CLOSE.normal, 'answered');
     },
-    reset: (_code, reason) => fail(new TypeError(reason || 'the connection broke off')),
+    reset: (code, reason) => fail(new ExchangeReset(code, reason || 'the connection broke off')),
     drain: gate.open,
   });
 

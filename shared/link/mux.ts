@@ -17,8 +17,11 @@ export interface MuxOptions {
   hello: Omit<Hello, 'muxVersion'> & { muxVersion?: number };
   /** A stream that the other side opened. */
   onstream(stream: Stream, opening: Opening): void;
-  /** When to write what was queued: later in the same turn by default, so that answers of one turn share a message. */
-  schedule?: (flush: () => void) => void;
+  /**
+   * When to write what was queued: later in the same turn by default, so that answers of one turn share a message. `bulk`: it is a part of a
+   * body, which may wait for more.
+   */
+  schedule?: (flush: () => void, bulk: boolean) => void;
 }
 
 /**
@@ -33,7 +36,7 @@ export class Mux {
 
   readonly #link: Link<Uint8Array>;
   readonly #options: MuxOptions;
-  readonly #schedule: (flush: () => void) => void;
+  readonly #schedule: (flush: () => void, bulk: boolean) => void;
   readonly #streams = new Map<number, Stream>();
   readonly #writer = new FrameWriter();
   /** In the order of their turns. */
@@ -60,9 +63,9 @@ export class Mux {
     this.ready.catch(() => {});
     this.closed = new Promise((resolve) => (this.#settleClosed = resolve));
     this.#host = {
-      wake: (stream) => {
+      wake: (stream, bulk) => {
         this.#sendable.add(stream);
-        this.#flushSoon();
+        this.#flushSoon(bulk);
       },
       control: (type, id, payload) => this.#control(type, id, payload),
       gone: (stream) => {
@@ -129,13 +132,13 @@ export class Mux {
     else this.#link.send(this.#writer.take());
   }
 
-  #flushSoon(): void {
+  #flushSoon(bulk = false): void {
     if (this.#scheduled) return;
     this.#scheduled = true;
     this.#schedule(() => {
       this.#scheduled = false;
       this.#flush();
-    });
+    }, bulk);
   }
 
   /**

@@ -15,7 +15,8 @@ const encoder = new TextEncoder();
 
 /** What a stream needs of the multiplexer that it belongs to. */
 export interface StreamHost {
-  wake(stream: Stream): void;
+  /** `bulk`: a body's part was queued. */
+  wake(stream: Stream, bulk: boolean): void;
   control(type: number, id: number, payload: Uint8Array): void;
   gone(stream: Stream): void;
 }
@@ -98,7 +99,7 @@ export class Stream {
   end(code: number = CLOSE.normal, reason = ''): void {
     if (this.#dead || this.#ending) return;
     this.#ending = { code, reason: reason.slice(0, MAX_REASON) };
-    this.#host.wake(this);
+    this.#host.wake(this, false);
   }
 
   /** Cuts both directions at once; what is queued is dropped, and nothing more is heard. */
@@ -193,7 +194,7 @@ export class Stream {
     if (this.#dead) return;
     this.#credit += bytes;
     if (this.#credit > STREAM_WINDOW) throw new RangeError('more credit came than was used');
-    if (this.#first) this.#host.wake(this);
+    if (this.#first) this.#host.wake(this, false);
   }
 
   #enqueue(bytes: Uint8Array, flags: number): void {
@@ -204,7 +205,7 @@ export class Stream {
     else this.#first = queued;
     this.#last = queued;
     this.#queued += bytes.byteLength;
-    this.#host.wake(this);
+    this.#host.wake(this, (flags & FLAG_BULK) !== 0);
   }
 
   #tell(tell: (events: StreamEvents) => void): void {

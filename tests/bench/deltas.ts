@@ -51,8 +51,20 @@ export async function deltas({ quick }: { quick: boolean }): Promise<Figure[]> {
   const rates = (name: keyof typeof runs): number[] => runs[name].map(({ rate }) => rate);
   const what = `${MANY.toLocaleString('en')} deltas, rate`;
   return [
-    { what, unit: '/s', ours: median(rates('ours')), floor: { name: 'pipe', value: median(rates('piped')) }, ratio: ratioOf(rates('ours'), rates('piped')) },
-    { what: '  by the upstream itself', unit: '/s', ours: median(rates('ours')), floor: { name: 'direct', value: median(rates('direct')) }, ratio: ratioOf(rates('ours'), rates('direct')) },
+    {
+      what,
+      unit: '/s',
+      ours: median(rates('ours')),
+      floor: { name: 'pipe', value: median(rates('piped')) },
+      ratio: ratioOf(rates('ours'), rates('piped')),
+    },
+    {
+      what: '  by the upstream itself',
+      unit: '/s',
+      ours: median(rates('ours')),
+      floor: { name: 'direct', value: median(rates('direct')) },
+      ratio: ratioOf(rates('ours'), rates('direct')),
+    },
     { what: '  frames that carried them', unit: '', ours: median(runs.ours.map(({ frames }) => frames)) },
     {
       what: "first delta after the upstream's first byte, p50",
@@ -97,7 +109,14 @@ async function stream(caller: Caller, count: number): Promise<Streamed> {
 
 /** As many frames of the same size from the floor's worker, which makes nothing of them. */
 async function piped(socket: WebSocket, count: number): Promise<Streamed> {
-  const payload = { sessionId: crypto.randomUUID(), agentId: 'main', runId: crypto.randomUUID(), delta: 'w5000 ', role: 'assistant', offset: 32_000 };
+  const payload = {
+    sessionId: crypto.randomUUID(),
+    agentId: 'main',
+    runId: crypto.randomUUID(),
+    delta: 'w5000 ',
+    role: 'assistant',
+    offset: 32_000,
+  };
   const frame = JSON.stringify({ type: 'event', event: 'chat.delta', seq: 5000, payload }).replaceAll(':', ';');
   const all = Promise.withResolvers<void>();
   let frames = 0;
@@ -113,19 +132,21 @@ async function piped(socket: WebSocket, count: number): Promise<Streamed> {
   return { rate: (count / (monotonic() - firstAt)) * 1000, firstAt, frames };
 }
 
-/** What the upstream itself delivers to a reader that only counts. */
+/** What the upstream itself delivers to a reader that only keeps it. */
 async function direct(url: string, count: number): Promise<Streamed> {
   const body = JSON.stringify({ model: `deltas-${count}`, stream: true, messages: [{ role: 'user', content: 'go' }] });
   const response = await fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body });
   if (!response.body) throw new Error('the upstream sent nothing');
   let firstAt = 0;
-  let events = 0;
+  let text = '';
   const decoder = new TextDecoder();
   for await (const chunk of response.body) {
     if (firstAt === 0) firstAt = monotonic();
-    events += decoder.decode(chunk, { stream: true }).split('\n\n').length - 1;
+    text += decoder.decode(chunk, { stream: true });
   }
+  const lastAt = monotonic();
   // Beside the deltas: the role, the finish, and the end.
+  const events = text.split('\n\n').length - 1;
   if (events !== count + 3) throw new Error(`${events} events came from the upstream`);
-  return { rate: (count / (monotonic() - firstAt)) * 1000, firstAt, frames: events };
+  return { rate: (count / (lastAt - firstAt)) * 1000, firstAt, frames: events };
 }

@@ -13,8 +13,14 @@ export interface Figure {
 }
 
 /** A bar with its verdict. */
-export const atMost = (value: number, limit: number, unit: string): Figure['bar'] => ({ text: `≤ ${limit} ${unit}`.trimEnd(), met: value <= limit });
-export const atLeast = (value: number, limit: number, unit: string): Figure['bar'] => ({ text: `≥ ${limit} ${unit}`.trimEnd(), met: value >= limit });
+export const atMost = (value: number, limit: number, unit: string): Figure['bar'] => ({
+  text: `≤ ${limit} ${unit}`.trimEnd(),
+  met: value <= limit,
+});
+export const atLeast = (value: number, limit: number, unit: string): Figure['bar'] => ({
+  text: `≥ ${limit} ${unit}`.trimEnd(),
+  met: value >= limit,
+});
 
 const HEADINGS = ['figure', 'perch', 'floor', 'ratio', 'bar', ''];
 
@@ -22,7 +28,9 @@ const HEADINGS = ['figure', 'perch', 'floor', 'ratio', 'bar', ''];
 export function table(figures: readonly Figure[]): string {
   const rows = [HEADINGS, ...figures.map(row)];
   const widths = HEADINGS.map((_, column) => Math.max(...rows.map((cells) => (cells[column] ?? '').length)));
-  const lines = rows.map((cells) => cells.map((cell, column) => (column === 0 ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0))).join('  '));
+  const lines = rows.map((cells) =>
+    cells.map((cell, column) => (column === 0 ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0))).join('  '),
+  );
   return [lines[0], widths.map((width) => '─'.repeat(width)).join('  '), ...lines.slice(1)].map((line) => line?.trimEnd()).join('\n');
 }
 

@@ -24,7 +24,11 @@ export async function http({ quick }: { quick: boolean }): Promise<Figure[]> {
   const targets: Record<'direct' | 'peer' | 'ours', Target> = {
     direct: { url: `http://127.0.0.1:${upstream.port}/v1/chat/completions`, model: (name) => name },
     peer: { url: peer.url, headers: peer.headers, model: (name) => name },
-    ours: { url: `${perch.url}/v1/chat/completions`, headers: { authorization: `Bearer ${perch.token}` }, model: (name) => `bench/${name}` },
+    ours: {
+      url: `${perch.url}/v1/chat/completions`,
+      headers: { authorization: `Bearer ${perch.token}` },
+      model: (name) => `bench/${name}`,
+    },
   };
   const rounds = quick ? 3 : 7;
   const figures: Figure[] = [];
@@ -32,13 +36,20 @@ export async function http({ quick }: { quick: boolean }): Promise<Figure[]> {
     const count = (quick ? 200 : 600) * (callers === 1 ? 1 : 3);
     const load = (target: Target) => whole(target, callers, count);
     await Promise.all(Object.values(targets).map((target) => whole(target, callers, count)));
-    const runs = await inTurns(rounds, { direct: () => load(targets.direct), peer: () => load(targets.peer), ours: () => load(targets.ours) });
+    const runs = await inTurns(rounds, {
+      direct: () => load(targets.direct),
+      peer: () => load(targets.peer),
+      ours: () => load(targets.ours),
+    });
     figures.push(...notStreamed(callers, runs));
   }
   for (const callers of STREAM_CALLERS) {
     const count = (quick ? 20 : 100) * (callers === 1 ? 1 : 3);
     await streamed(targets.ours, callers, count);
-    const runs = await inTurns(rounds, { direct: () => streamed(targets.direct, callers, count), ours: () => streamed(targets.ours, callers, count) });
+    const runs = await inTurns(rounds, {
+      direct: () => streamed(targets.direct, callers, count),
+      ours: () => streamed(targets.ours, callers, count),
+    });
     figures.push(...besideDirect(callers, runs));
   }
   return figures;
@@ -47,15 +58,36 @@ export async function http({ quick }: { quick: boolean }): Promise<Figure[]> {
 function notStreamed(callers: number, runs: Record<'direct' | 'peer' | 'ours', Load[]>): Figure[] {
   const rates = (name: keyof typeof runs): number[] => runs[name].map(({ rate }) => rate);
   const at = (name: keyof typeof runs, share: number): number[] => runs[name].map(({ samples }) => percentile(samples, share));
-  const added = (name: keyof typeof runs, share: number): number[] => at(name, share).map((value, round) => value - (at('direct', share)[round] ?? NaN));
+  const added = (name: keyof typeof runs, share: number): number[] =>
+    at(name, share).map((value, round) => value - (at('direct', share)[round] ?? NaN));
   const [ours, peer] = [added('ours', 0.5), added('peer', 0.5)];
   const ratio = ratioOf(rates('ours'), rates('peer'));
   const slower = ratioOf(ours, peer);
   const who = `/v1, ${callers} ${callers === 1 ? 'caller' : 'callers'}`;
   return [
-    { what: `${who}, requests`, unit: '/s', ours: median(rates('ours')), floor: { name: 'peer', value: median(rates('peer')) }, ratio, bar: atLeast(ratio, 1, '×') },
-    { what: '  by the upstream itself', unit: '/s', ours: median(rates('ours')), floor: { name: 'direct', value: median(rates('direct')) }, ratio: ratioOf(rates('ours'), rates('direct')) },
-    { what: '  added p50', unit: 'ms', ours: median(ours), floor: { name: 'peer', value: median(peer) }, ratio: slower, bar: atMost(slower, 1, '×') },
+    {
+      what: `${who}, requests`,
+      unit: '/s',
+      ours: median(rates('ours')),
+      floor: { name: 'peer', value: median(rates('peer')) },
+      ratio,
+      bar: atLeast(ratio, 1, '×'),
+    },
+    {
+      what: '  by the upstream itself',
+      unit: '/s',
+      ours: median(rates('ours')),
+      floor: { name: 'direct', value: median(rates('direct')) },
+      ratio: ratioOf(rates('ours'), rates('direct')),
+    },
+    {
+      what: '  added p50',
+      unit: 'ms',
+      ours: median(ours),
+      floor: { name: 'peer', value: median(peer) },
+      ratio: slower,
+      bar: atMost(slower, 1, '×'),
+    },
     { what: '  added p99', unit: 'ms', ours: median(added('ours', 0.99)), floor: { name: 'peer', value: median(added('peer', 0.99)) } },
   ];
 }
@@ -66,13 +98,27 @@ function besideDirect(callers: number, runs: Record<'direct' | 'ours', Load[]>):
   const who = `/v1 streamed, ${DELTAS} deltas, ${callers} ${callers === 1 ? 'caller' : 'callers'}`;
   const [ours, direct] = [rates('ours'), rates('direct')];
   return [
-    { what: `${who}, deltas`, unit: '/s', ours: median(ours), floor: { name: 'direct', value: median(direct) }, ratio: ratioOf(ours, direct) },
-    { what: '  whole answer, p50', unit: 'ms', ours: median(p50('ours')), floor: { name: 'direct', value: median(p50('direct')) }, ratio: ratioOf(p50('ours'), p50('direct')) },
+    {
+      what: `${who}, deltas`,
+      unit: '/s',
+      ours: median(ours),
+      floor: { name: 'direct', value: median(direct) },
+      ratio: ratioOf(ours, direct),
+    },
+    {
+      what: '  whole answer, p50',
+      unit: 'ms',
+      ours: median(p50('ours')),
+      floor: { name: 'direct', value: median(p50('direct')) },
+      ratio: ratioOf(p50('ours'), p50('direct')),
+    },
   ];
 }
 
 async function whole(target: Target, callers: number, count: number): Promise<Load> {
-  const body = Buffer.from(JSON.stringify({ model: target.model('whole'), messages: [{ role: 'user', content: 'Say something about a fox.' }] }));
+  const body = Buffer.from(
+    JSON.stringify({ model: target.model('whole'), messages: [{ role: 'user', content: 'Say something about a fox.' }] }),
+  );
   return run(target, body, callers, count, (text) => text.includes('quick brown fox'));
 }
 
@@ -83,7 +129,13 @@ async function streamed(target: Target, callers: number, count: number): Promise
 }
 
 /** Callers over connections that stay open, as a client library keeps them; every answer is read to its end and checked. */
-async function run({ url, headers }: Target, body: Buffer, callers: number, count: number, isRight: (text: string) => boolean): Promise<Load> {
+async function run(
+  { url, headers }: Target,
+  body: Buffer,
+  callers: number,
+  count: number,
+  isRight: (text: string) => boolean,
+): Promise<Load> {
   const agent = new Agent({ keepAlive: true, maxSockets: callers });
   const options = { method: 'POST', agent, headers: { 'content-type': 'application/json', 'content-length': body.byteLength, ...headers } };
   const ask = (): Promise<void> =>
@@ -102,7 +154,10 @@ async function run({ url, headers }: Target, body: Buffer, callers: number, coun
       asked.end(body);
     });
   try {
-    return await concurrent(count, Array.from({ length: callers }, () => ask));
+    return await concurrent(
+      count,
+      Array.from({ length: callers }, () => ask),
+    );
   } finally {
     agent.destroy();
   }

@@ -27,7 +27,13 @@ export async function idle({ quick }: { quick: boolean }): Promise<Figure[]> {
     times.push(ms);
     const bare = await nodeAlone();
     const figures: Figure[] = [
-      { what: '`npm start`, the second time, to serving', unit: 's', ours: median(times) / 1000, floor: { name: 'npm run', value: bare / 1000 }, bar: atMost(median(times) / 1000, 3, 's') },
+      {
+        what: '`npm start`, the second time, to serving',
+        unit: 's',
+        ours: median(times) / 1000,
+        floor: { name: 'npm run', value: bare / 1000 },
+        bar: atMost(median(times) / 1000, 3, 's'),
+      },
     ];
     if (memory) {
       figures.push(
@@ -86,7 +92,9 @@ async function nodeAlone(): Promise<number> {
 /** Kilobytes of the gateway below npm's process, by what each process is; null where there is no /proc. */
 function memoryOf(npm: number): Started['memory'] {
   try {
-    const all = readdirSync('/proc').filter((name) => /^\d+$/.test(name)).flatMap(processOf);
+    const all = readdirSync('/proc')
+      .filter((name) => /^\d+$/.test(name))
+      .flatMap(processOf);
     const below = (pid: number): Process[] => all.filter(({ parent }) => parent === pid).flatMap((each) => [each, ...below(each.pid)]);
     const bridge = below(npm).find(({ command }) => /bridge\/cli\/main\.ts|perch\.js/.test(command) && !/^(sh|\/bin\/sh)\b/.test(command));
     if (!bridge) return null;

@@ -18,12 +18,22 @@ export async function startPeer(upstreamPort: number): Promise<Peer> {
   const ended = once(child, 'exit').then(([code]) => Promise.reject(new Error(`the peer ended (${String(code)})`)));
   ended.catch(() => {});
   const answers = async (): Promise<void> => {
-    while (!(await fetch(url).then((response) => response.ok, () => false))) await new Promise((retry) => setTimeout(retry, 50));
+    while (
+      !(await fetch(url).then(
+        (response) => response.ok,
+        () => false,
+      ))
+    )
+      await new Promise((retry) => setTimeout(retry, 50));
   };
   await Promise.race([answers(), ended]);
   return {
     url: `${url}/v1/chat/completions`,
-    headers: { 'x-portkey-provider': 'openai', 'x-portkey-custom-host': `http://127.0.0.1:${upstreamPort}/v1`, authorization: 'Bearer none' },
+    headers: {
+      'x-portkey-provider': 'openai',
+      'x-portkey-custom-host': `http://127.0.0.1:${upstreamPort}/v1`,
+      authorization: 'Bearer none',
+    },
     async [Symbol.asyncDispose]() {
       if (child.exitCode !== null || child.signalCode !== null) return;
       child.kill('SIGKILL');

@@ -28,7 +28,11 @@ export async function rpc({ quick }: { quick: boolean }): Promise<Figure[]> {
   const [bareOne, pipedOne, oursOne] = [bare, piped, ours].map(([first]) => first);
   if (!bareOne || !pipedOne || !oursOne) throw new Error('there are no callers');
   const questions = { bare: () => bareOne.ask(QUESTION), piped: () => pipedOne.ask(QUESTION), ours: () => oursOne.call('health', {}) };
-  for (const question of Object.values(questions)) await concurrent(2_000, Array.from({ length: 8 }, () => question));
+  for (const question of Object.values(questions))
+    await concurrent(
+      2_000,
+      Array.from({ length: 8 }, () => question),
+    );
 
   const one = await inTurns(rounds, {
     bare: () => sequential(calls, questions.bare),
@@ -36,14 +40,38 @@ export async function rpc({ quick }: { quick: boolean }): Promise<Figure[]> {
     ours: () => sequential(calls, questions.ours),
   });
   const onOne = await inTurns(rounds, {
-    bare: () => concurrent(burst, Array.from({ length: CALLERS }, () => questions.bare)),
-    piped: () => concurrent(burst, Array.from({ length: CALLERS }, () => questions.piped)),
-    ours: () => concurrent(burst, Array.from({ length: CALLERS }, () => questions.ours)),
+    bare: () =>
+      concurrent(
+        burst,
+        Array.from({ length: CALLERS }, () => questions.bare),
+      ),
+    piped: () =>
+      concurrent(
+        burst,
+        Array.from({ length: CALLERS }, () => questions.piped),
+      ),
+    ours: () =>
+      concurrent(
+        burst,
+        Array.from({ length: CALLERS }, () => questions.ours),
+      ),
   });
   const onMany = await inTurns(rounds, {
-    bare: () => concurrent(burst, bare.map((line) => () => line.ask(QUESTION))),
-    piped: () => concurrent(burst, piped.map((line) => () => line.ask(QUESTION))),
-    ours: () => concurrent(burst, ours.map((line) => () => line.call('health', {}))),
+    bare: () =>
+      concurrent(
+        burst,
+        bare.map((line) => () => line.ask(QUESTION)),
+      ),
+    piped: () =>
+      concurrent(
+        burst,
+        piped.map((line) => () => line.ask(QUESTION)),
+      ),
+    ours: () =>
+      concurrent(
+        burst,
+        ours.map((line) => () => line.call('health', {})),
+      ),
   });
   for (const line of [...bare, ...piped, ...ours]) line[Symbol.dispose]();
 
@@ -53,8 +81,21 @@ export async function rpc({ quick }: { quick: boolean }): Promise<Figure[]> {
   const pipedAll = one.piped.flat();
   return [
     { what: 'rpc, one caller, p50', unit: 'ms', ours: median(all), bar: atMost(median(all), 0.5, 'ms') },
-    { what: '  by the bare pipe and worker', unit: 'ms', ours: median(all), floor: { name: 'pipe', value: median(pipedAll) }, ratio: timeRatio, bar: atMost(timeRatio, 1.3, '×') },
-    { what: '  by the bare ws echo', unit: 'ms', ours: median(all), floor: { name: 'ws', value: median(one.bare.flat()) }, ratio: ratioOf(p50, one.bare.map(median)) },
+    {
+      what: '  by the bare pipe and worker',
+      unit: 'ms',
+      ours: median(all),
+      floor: { name: 'pipe', value: median(pipedAll) },
+      ratio: timeRatio,
+      bar: atMost(timeRatio, 1.3, '×'),
+    },
+    {
+      what: '  by the bare ws echo',
+      unit: 'ms',
+      ours: median(all),
+      floor: { name: 'ws', value: median(one.bare.flat()) },
+      ratio: ratioOf(p50, one.bare.map(median)),
+    },
     { what: 'rpc, one caller, p99', unit: 'ms', ours: percentile(all, 0.99), floor: { name: 'pipe', value: percentile(pipedAll, 0.99) } },
     ...rates('rpc, 64 at once on one socket', onOne),
     ...rates('rpc, 64 sockets', onMany),
@@ -62,16 +103,42 @@ export async function rpc({ quick }: { quick: boolean }): Promise<Figure[]> {
 }
 
 function rates(what: string, results: Record<'bare' | 'piped' | 'ours', Load[]>): Figure[] {
-  const [ours, piped, bare] = [results.ours, results.piped, results.bare].map((loads) => loads.map(({ rate }) => rate)) as [number[], number[], number[]];
+  const [ours, piped, bare] = [results.ours, results.piped, results.bare].map((loads) => loads.map(({ rate }) => rate)) as [
+    number[],
+    number[],
+    number[],
+  ];
   const ratio = ratioOf(ours, piped);
   return [
-    { what: `${what}, rate`, unit: '/s', ours: median(ours), floor: { name: 'pipe', value: median(piped) }, ratio, bar: atLeast(ratio, 0.75, '×') },
-    { what: '  by the bare ws echo', unit: '/s', ours: median(ours), floor: { name: 'ws', value: median(bare) }, ratio: ratioOf(ours, bare) },
+    {
+      what: `${what}, rate`,
+      unit: '/s',
+      ours: median(ours),
+      floor: { name: 'pipe', value: median(piped) },
+      ratio,
+      bar: atLeast(ratio, 0.75, '×'),
+    },
+    {
+      what: '  by the bare ws echo',
+      unit: '/s',
+      ours: median(ours),
+      floor: { name: 'ws', value: median(bare) },
+      ratio: ratioOf(ours, bare),
+    },
     {
       what: '  p99',
       unit: 'ms',
-      ours: percentile(results.ours.flatMap(({ samples }) => samples), 0.99),
-      floor: { name: 'pipe', value: percentile(results.piped.flatMap(({ samples }) => samples), 0.99) },
+      ours: percentile(
+        results.ours.flatMap(({ samples }) => samples),
+        0.99,
+      ),
+      floor: {
+        name: 'pipe',
+        value: percentile(
+          results.piped.flatMap(({ samples }) => samples),
+          0.99,
+        ),
+      },
     },
   ];
 }

@@ -60,7 +60,8 @@ export async function inTurns<T, N extends string>(rounds: number, contestants: 
 }
 
 /** The median of the rounds' ratios: what one round had against it, both of its figures had. */
-export const ratioOf = (ours: readonly number[], floor: readonly number[]): number => median(ours.map((value, round) => value / (floor[round] ?? NaN)));
+export const ratioOf = (ours: readonly number[], floor: readonly number[]): number =>
+  median(ours.map((value, round) => value / (floor[round] ?? NaN)));
 
 /** Milliseconds by the machine's clock, the same one in every process. */
 export const monotonic = (): number => Number(process.hrtime.bigint()) / 1e6;

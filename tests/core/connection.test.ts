@@ -120,7 +120,7 @@ describe('connect', () => {
     }
   });
 
-  test('protocol 2 gets the earlier shapes', async () => {
+  verifies('connect/protocol-2', 'the earlier shapes of models and tools', async () => {
     await using gw = await testGateway();
     const self = await connected(gw, {}, { minProtocol: 2, maxProtocol: 2 });
     self.send({ type: 'req', id: 'm', method: 'models.list' });

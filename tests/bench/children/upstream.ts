@@ -8,9 +8,16 @@ const head = { id: 'chatcmpl-bench', created: 1_700_000_000, model: 'bench' };
 const USAGE = { prompt_tokens: 11, completion_tokens: 7, total_tokens: 18 };
 const message = { role: 'assistant', content: 'The quick brown fox jumps over the lazy dog.', refusal: null };
 const WHOLE = Buffer.from(
-  JSON.stringify({ ...head, object: 'chat.completion', choices: [{ index: 0, message, logprobs: null, finish_reason: 'stop' }], usage: USAGE }),
+  JSON.stringify({
+    ...head,
+    object: 'chat.completion',
+    choices: [{ index: 0, message, logprobs: null, finish_reason: 'stop' }],
+    usage: USAGE,
+  }),
 );
-const MODELS = Buffer.from(JSON.stringify({ object: 'list', data: [{ id: 'whole', object: 'model', created: 1_700_000_000, owned_by: 'bench' }] }));
+const MODELS = Buffer.from(
+  JSON.stringify({ object: 'list', data: [{ id: 'whole', object: 'model', created: 1_700_000_000, owned_by: 'bench' }] }),
+);
 
 const event = (delta: object, finish: string | null, extra: object = {}): string =>
   `data: ${JSON.stringify({ ...head, object: 'chat.completion.chunk', choices: [{ index: 0, delta, logprobs: null, finish_reason: finish }], ...extra })}\n\n`;
@@ -47,7 +54,8 @@ const server = createServer((request, response) => {
   const chunks: Buffer[] = [];
   request.on('data', (chunk: Buffer) => chunks.push(chunk));
   request.on('end', () => {
-    if (request.method === 'GET') return response.writeHead(200, { 'content-type': 'application/json', 'content-length': MODELS.byteLength }).end(MODELS);
+    if (request.method === 'GET')
+      return response.writeHead(200, { 'content-type': 'application/json', 'content-length': MODELS.byteLength }).end(MODELS);
     const count = /"deltas-(\d+)"/.exec(Buffer.concat(chunks).toString())?.[1];
     if (count !== undefined) return void stream(response, Number(count));
     response.writeHead(200, { 'content-type': 'application/json', 'content-length': WHOLE.byteLength }).end(WHOLE);

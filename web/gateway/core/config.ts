@@ -16,13 +16,15 @@ export class Config {
   readonly #vault: Vault;
   readonly #hub: Hub;
   readonly #onchange: () => void;
+  readonly #fault: (error: unknown) => void;
   #document: Json = {};
   #parsed: Settings = settings.parse({});
   #secrets = new Map<string, string>();
   #hash = '';
   #tail: Promise<unknown> = Promise.resolve();
 
-  constructor(vault: Vault, hub: Hub, onchange: () => void) {
+  constructor(vault: Vault, hub: Hub, onchange: () => void, fault: (error: unknown) => void) {
+    this.#fault = fault;
     this.#vault = vault;
     this.#hub = hub;
     this.#onchange = onchange;
@@ -34,11 +36,17 @@ export class Config {
     // What an older or newer build stored may not fit; the last resort is what does.
     this.#document = parsed.success ? stored : {};
     this.#parsed = parsed.success ? parsed.data : settings.parse({});
-    for (const path of secretPaths(this.#document)) {
-      const secret = await this.#vault.secrets.get(path);
-      if (secret !== undefined) this.#secrets.set(path, secret);
-    }
+    for (const path of secretPaths(this.#document)) await this.#unlock(path);
     this.#hash = await hashOf(this.#document);
+  }
+
+  /** Reads a secret that the document names. One that is lost is taken out of it, so that the person is asked for it again. */
+  async #unlock(path: string): Promise<void> {
+    const secret = await this.#vault.secrets.get(path).catch((error: unknown) => void this.#fault(error));
+    if (secret !== undefined) return void this.#secrets.set(path, secret);
+    const without = mergePatch(this.#document, patchAt(path.split('.'), null));
+    if (isObject(without)) this.#document = without;
+    this.#parsed = settings.parse(this.#document);
   }
 
   get settings(): Settings {
@@ -87,13 +95,13 @@ export class Config {
       parseParams(settings, edited);
       if (!isObject(edited)) throw new RpcError('INVALID_PARAMS', 'The configuration is an object');
       const { document, changed } = takeSecrets(edited);
-      for (const path of this.#secrets.keys()) if (!secretPaths(document).includes(path)) changed.set(path, null);
-      for (const [path, secret] of changed) {
-        await this.#vault.secrets.set(path, secret);
-        if (secret === null) this.#secrets.delete(path);
-        else this.#secrets.set(path, secret);
+      const named = new Set(secretPaths(document));
+      for (const path of named) {
+        if (changed.has(path) || this.#secrets.has(path)) continue;
+        throw new RpcError('INVALID_PARAMS', `${path}: there is no secret to keep as ${REDACTED}`);
       }
-      await this.#vault.config.write(document);
+      for (const path of this.#secrets.keys()) if (!named.has(path)) changed.set(path, null);
+      await this.#write(document, changed);
       this.#document = document;
       this.#parsed = settings.parse(document);
       this.#hash = await hashOf(document);
@@ -103,6 +111,27 @@ export class Config {
     });
     this.#tail = work.catch(() => {});
     return work;
+  }
+
+  /** New secrets, then the document that names them, then those that no longer are: where one step fails the secrets stay those of the document. */
+  async #write(document: Json, changed: ReadonlyMap<string, string | null>): Promise<void> {
+    const { secrets, config } = this.#vault;
+    const added = [...changed].filter(([, secret]) => secret !== null);
+    try {
+      for (const [path, secret] of added) await secrets.set(path, secret);
+      await config.write(document);
+    } catch (error) {
+      for (const [path] of added) await secrets.set(path, this.#secrets.get(path) ?? null).catch(this.#fault);
+      throw error;
+    }
+    for (const [path, secret] of changed) {
+      if (secret !== null) this.#secrets.set(path, secret);
+      else {
+        this.#secrets.delete(path);
+        // Nothing names it any more; what is left of it is overwritten by the next.
+        await secrets.set(path, null).catch(this.#fault);
+      }
+    }
   }
 }
 

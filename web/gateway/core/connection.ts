@@ -88,8 +88,13 @@ export class Connection implements Subscriber {
       signal: this.#gone.signal,
     };
     this.#cancelTimeout = deps.clock.after(LIMITS.connectTimeoutMs, () => this.close(CLOSE.policy, 'no connect within 15 s'));
-    link.receive({ message: (text) => this.#read(text), drain: () => this.#drained(), close: () => this.#ended() });
-    if (!admission.challenged) this.#event({ event: 'connect.challenge', payload: { nonce: crypto.randomUUID(), ts: deps.clock.now() } });
+  }
+
+  /** Begins to read. What had come before is heard at once, and may end the connection within this call. */
+  start(): void {
+    this.#link.receive({ message: (text) => this.#read(text), drain: () => this.#drained(), close: () => this.#ended() });
+    if (this.#admission.challenged) return;
+    this.#event({ event: 'connect.challenge', payload: { nonce: crypto.randomUUID(), ts: this.#deps.clock.now() } });
   }
 
   follows(sessionKey: string): boolean {
@@ -145,7 +150,8 @@ export class Connection implements Subscriber {
       return this.#respond({ type: 'res', id, ok: false, error: error.toShape() });
     }
     if (before) this.#connect(frame.data);
-    else void this.#call(frame.data);
+    // Zod leaves `__proto__` out of what it parses: the params go on as they came, so that it is refused like any unknown one.
+    else void this.#call({ ...frame.data, params: (value as { params?: Record<string, unknown> }).params ?? {} });
   }
 
   #connect({ id, method, params }: RequestFrame): void {

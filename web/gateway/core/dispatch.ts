@@ -51,9 +51,20 @@ export function createDispatcher(handlers: AllHandlers): Dispatcher {
       if (!allows(caller.scopes, entry.contract.policy.scope)) {
         throw new RpcError('AUTH_REQUIRED', `${method} needs the scope ${entry.contract.policy.scope}`);
       }
+      refuseProto(params);
       return entry.run(parseParams(entry.contract.params, params), caller);
     },
   };
+}
+
+/** Refuses `__proto__` at any depth: Zod would leave it out of a record in silence. No recursion, for what came may be deeper than the stack. */
+function refuseProto(params: unknown): void {
+  const left = [params];
+  for (let value = left.pop(); value !== undefined; value = left.pop()) {
+    if (typeof value !== 'object' || value === null) continue;
+    if (Object.hasOwn(value, '__proto__')) throw new RpcError('INVALID_PARAMS', '__proto__: is not a parameter');
+    for (const child of Object.values(value)) if (typeof child === 'object') left.push(child);
+  }
 }
 
 /** Parses params, or throws `INVALID_PARAMS` with the key and what is wrong with it. */

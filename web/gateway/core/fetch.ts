@@ -3,3 +3,8 @@ export type Fetch = (
   url: string,
   init: { method?: string; headers?: Record<string, string>; body?: string; signal: AbortSignal },
 ) => Promise<Response>;
+
+/** An address that must not be asked. The message says why; trying again does not help. */
+export class FetchRefused extends TypeError {
+  override name = 'FetchRefused';
+}

@@ -62,7 +62,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   let state: 'ok' | 'draining' = 'ok';
   const fault = faults(options.log ?? ((id, error) => console.error(`[perch ${id}]`, error)));
 
-  const config = new Config(vault, hub, () => providers.configure(configured()));
+  const config = new Config(vault, hub, () => providers.configure(configured()), fault);
   const configured = (): Parameters<Providers['configure']>[0] =>
     Object.entries(config.settings.providers)
       .filter(([, provider]) => provider.enabled !== false)
@@ -147,6 +147,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
         closed: () => connections.delete(connection),
       });
       connections.add(connection);
+      connection.start();
     },
     fetch: (request, principal) => http(request, principal),
     origins: () =>

@@ -3,16 +3,19 @@ import { RpcError } from '#shared/rpc/errors.ts';
 export type Json = Record<string, unknown>;
 
 const FORBIDDEN = new Set(['__proto__', 'constructor', 'prototype']);
+/** Deeper than any setting is, and far from what would use up the stack. */
+const MAX_DEPTH = 64;
 
 export const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Refuses names that would reach a prototype, at any depth (quality.md, "prototype pollution"). */
-export function checkNames(value: unknown): void {
-  if (Array.isArray(value)) return value.forEach(checkNames);
+/** Refuses names that would reach a prototype, at any depth (quality.md, "prototype pollution"), and more depth than settings have. */
+export function checkNames(value: unknown, depth = 0): void {
+  if (depth > MAX_DEPTH) throw new RpcError('INVALID_PARAMS', `a setting may be ${MAX_DEPTH} levels deep`);
+  if (Array.isArray(value)) return value.forEach((child: unknown) => checkNames(child, depth + 1));
   if (!isObject(value)) return;
   for (const [name, child] of Object.entries(value)) {
     if (FORBIDDEN.has(name)) throw new RpcError('INVALID_PARAMS', `${name}: is not a name for a setting`);
-    checkNames(child);
+    checkNames(child, depth + 1);
   }
 }
 
@@ -36,6 +39,7 @@ export function patchAt(path: readonly string[], value: unknown): unknown {
 /** The parts of a dotted path; empty parts and forbidden names are `INVALID_PARAMS`. */
 export function pathOf(key: string): string[] {
   const path = key.split('.');
+  if (path.length > MAX_DEPTH) throw new RpcError('INVALID_PARAMS', `key: a setting may be ${MAX_DEPTH} levels deep`);
   if (path.some((name) => name === '')) throw new RpcError('INVALID_PARAMS', 'key: is not a dotted path');
   for (const name of path) if (FORBIDDEN.has(name)) throw new RpcError('INVALID_PARAMS', `key: ${name} is not a name for a setting`);
   return path;

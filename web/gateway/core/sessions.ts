@@ -37,6 +37,8 @@ export function historyOf(records: readonly MessageRecord[]): { messages: Histor
     let shown: HistoryMessage = message;
     if (bytes > MAX_MESSAGE_BYTES) {
       shown = { ...message, content: placeholder(message, bytes) };
+      // What is large may be what a tool was called with.
+      if (sizeOf(shown) > MAX_MESSAGE_BYTES && shown.toolCalls) shown.toolCalls = shown.toolCalls.map((call) => ({ ...call, args: {} }));
       bytes = sizeOf(shown);
     }
     if (all + bytes > MAX_PAGE_BYTES && messages.length > 0) return { messages: messages.reverse(), cut: true };

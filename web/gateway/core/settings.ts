@@ -4,7 +4,14 @@ import { z } from '#shared/rpc/zod.ts';
 const provider = z.strictObject({
   name: z.string().trim().min(1).max(100).optional(),
   /** With `/v1` or whatever the server has before `/chat/completions`. */
-  baseUrl: z.url({ protocol: /^https?$/, error: 'must be an http or https address' }).max(1000),
+  baseUrl: z
+    .url({ protocol: /^https?$/, error: 'must be an http or https address' })
+    .max(1000)
+    // A name and password there would be shown in errors and lists; paths are put behind it.
+    .refine((text) => {
+      const url = URL.parse(text);
+      return url?.username === '' && url.password === '' && url.search === '' && url.hash === '';
+    }, 'must be without user name, password, query and fragment'),
   /** A secret: kept apart, read as `***`. */
   apiKey: z.string().max(4096).optional(),
   enabled: z.boolean().optional(),

@@ -101,7 +101,8 @@ export interface Vault {
   /** The configuration: one JSON document without secrets. */
   config: {
     read(): Promise<Record<string, unknown> | undefined>;
-    write(value: Record<string, unknown>): Promise<void>;
+    /** Strict; secrets (by name, null removes) change in the same transaction, so that a key never stands beside another address. */
+    write(value: Record<string, unknown>, secrets?: ReadonlyMap<string, string | null>): Promise<void>;
   };
   /** Secrets by name, encrypted at rest with a key that cannot be exported. */
   secrets: {

@@ -81,7 +81,7 @@ export class Uplink {
           capabilities: [],
         },
         onstream: this.#options.onstream,
-        schedule: nextTask,
+        schedule: soon,
       });
       this.#peer = await mux.ready;
       if (this.#socket !== socket) return mux.close();
@@ -129,8 +129,12 @@ async function handshake(socket: WebSocket, { id, key }: HostCredential): Promis
         return link.buffered;
       },
       receive(events) {
-        link.receive(events);
-        for (const message of inbox.early) events.message(message);
+        const message = (bytes: Uint8Array): void => {
+          answering = true;
+          events.message(bytes);
+        };
+        link.receive({ ...events, message });
+        for (const bytes of inbox.early) message(bytes);
       },
     };
   } finally {
@@ -166,6 +170,8 @@ function texts(socket: WebSocket): { next(): Promise<string>; early: Uint8Array[
   };
 }
 
+/** Something came, and nothing has been sent since. */
+let answering = false;
 const channel = new MessageChannel();
 let flushes: (() => void)[] = [];
 channel.port1.onmessage = () => {
@@ -174,7 +180,13 @@ channel.port1.onmessage = () => {
   for (const flush of due) flush();
 };
 
-/** In the next task: answers that are ready by then share one message. */
-function nextTask(flush: () => void): void {
-  if (flushes.push(flush) === 1) channel.port2.postMessage(null);
+/**
+ * The first thing after a message came goes at the end of its turn, together with all other answers of that turn: requests that came together
+ * are answered together. What follows (the deltas of a chunk, one await after the other), and bodies, go in the next task, in one message.
+ */
+function soon(flush: () => void, bulk: boolean): void {
+  if (answering && !bulk) {
+    answering = false;
+    queueMicrotask(flush);
+  } else if (flushes.push(flush) === 1) channel.port2.postMessage(null);
 }

@@ -1,5 +1,7 @@
-import { fetchOver } from '#shared/link/http.ts';
+import { ExchangeReset, fetchOver } from '#shared/link/http.ts';
 import type { Mux } from '#shared/link/mux.ts';
+import { CLOSE } from '#shared/rpc/frames.ts';
+import { FetchRefused } from '../core/fetch.ts';
 
 export interface FetchPortOptions {
   /** Origins that may be asked: those of the configured providers, and the model servers of this machine. */
@@ -17,7 +19,7 @@ type Fetch = (
 export function createFetch({ allowed, egress }: FetchPortOptions): Fetch {
   return async (url, { method = 'GET', headers = {}, body, signal }) => {
     const { origin } = new URL(url);
-    if (!allowed().has(origin)) throw new TypeError(`${origin} is not the address of a configured provider`);
+    if (!allowed().has(origin)) throw new FetchRefused(`${origin} is not the address of a configured provider`);
     const mux = egress();
     if (!mux)
       return fetch(url, {
@@ -29,10 +31,15 @@ export function createFetch({ allowed, egress }: FetchPortOptions): Fetch {
         referrerPolicy: 'no-referrer',
         ...(body === undefined ? {} : { body }),
       });
-    return fetchOver(
-      mux,
-      { kind: 'egress', headers: { ...headers, ':method': method, ':url': url } },
-      { signal, ...(body === undefined ? {} : { body }) },
-    );
+    try {
+      return await fetchOver(
+        mux,
+        { kind: 'egress', headers: { ...headers, ':method': method, ':url': url } },
+        { signal, ...(body === undefined ? {} : { body }) },
+      );
+    } catch (error) {
+      if (error instanceof ExchangeReset && error.code === CLOSE.policy) throw new FetchRefused(error.message, { cause: error });
+      throw error;
+    }
   };
 }

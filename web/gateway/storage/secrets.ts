@@ -1,17 +1,57 @@
 import type { Vault } from '../core/vault.ts';
+import type { LoggedStore, StoreName } from './schema.ts';
 import { newSealingKey, seal, SEALING_KEY, unseal, type SealingKey } from './sealing.ts';
-import type { Transactions } from './transaction.ts';
+import type { Transactions, Write } from './transaction.ts';
 
 /** A secret is there but cannot be read: its key is gone, or the row was changed. */
 export class SecretUnreadable extends Error {
   override name = 'SecretUnreadable';
 }
 
+export type SecretChanges = ReadonlyMap<string, string | null>;
+
+export interface SecretWriter {
+  /** Sets and removes (null) secrets and does `also`, all in one transaction. */
+  write(changes: SecretChanges, stores?: (LoggedStore & StoreName)[], also?: (write: Write) => Promise<void>): Promise<void>;
+}
+
 /** Secrets, encrypted at rest. Only ciphertext ever reaches the database. */
-export function secretStore({ transactions }: { transactions: Transactions }): Vault['secrets'] {
+export function secretStore({ transactions }: { transactions: Transactions }): Vault['secrets'] & SecretWriter {
   const storedKey = (): Promise<SealingKey | undefined> => transactions.read(['keys'], (tx) => tx.objectStore('keys').get(SEALING_KEY));
 
+  async function write(
+    changes: SecretChanges,
+    stores: (LoggedStore & StoreName)[] = [],
+    also = async (_: Write): Promise<void> => {},
+  ): Promise<void> {
+    // Encryption comes before the transaction; the key may have come (another call's) or gone (cleared data) by then.
+    for (;;) {
+      const sealing = [...changes.values()].some((value) => value !== null);
+      const key = sealing ? ((await storedKey()) ?? (await newSealingKey())) : undefined;
+      const rows = await Promise.all(
+        [...changes].map(async ([name, value]) => [name, value === null || !key ? null : await seal(key, name, value)] as const),
+      );
+      const stored = await transactions.write(['secrets', 'keys', ...stores], async (transaction) => {
+        const { tx, put, remove } = transaction;
+        const secrets = tx.objectStore('secrets');
+        const keys = tx.objectStore('keys');
+        const current = await keys.get(SEALING_KEY);
+        if (key && current && current.keyId !== key.keyId) return false;
+        if (key && !current) await keys.put(key);
+        for (const [name, row] of rows) {
+          if (row) await put('secrets', name, row);
+          else if ((await secrets.getKey(name)) !== undefined) await remove('secrets', name);
+        }
+        await also(transaction);
+        return true;
+      });
+      if (stored) return;
+    }
+  }
+
   return {
+    write,
+    set: (name, value) => write(new Map([[name, value]])),
     async get(name) {
       const [row, key] = await transactions.read(['secrets', 'keys'], (tx) =>
         Promise.all([tx.objectStore('secrets').get(name), tx.objectStore('keys').get(SEALING_KEY)]),
@@ -24,28 +64,5 @@ export function secretStore({ transactions }: { transactions: Transactions }): V
         throw unreadable(error);
       });
     },
-
-    async set(name, value) {
-      if (value === null) return remove(name);
-      // Encryption comes before the transaction; the key may have come (another call's) or gone (cleared data) by then.
-      for (;;) {
-        const key = (await storedKey()) ?? (await newSealingKey());
-        const row = await seal(key, name, value);
-        const stored = await transactions.write(['secrets', 'keys'], async ({ tx, put }) => {
-          const keys = tx.objectStore('keys');
-          const current = await keys.get(SEALING_KEY);
-          if (current && current.keyId !== key.keyId) return false;
-          await Promise.all([current ? undefined : keys.put(key), put('secrets', name, row)]);
-          return true;
-        });
-        if (stored) return;
-      }
-    },
   };
-
-  function remove(name: string): Promise<void> {
-    return transactions.write(['secrets'], async (write) => {
-      if ((await write.tx.objectStore('secrets').getKey(name)) !== undefined) await write.remove('secrets', name);
-    });
-  }
 }

@@ -60,14 +60,15 @@ export async function openVault(options: VaultOptions): Promise<Vault> {
   const transactions = new Transactions(database, { clock: readings, origin, epoch, onlost });
   const usage = new UsageLog({ clock, transactions, onfault });
   beforeOutdated = () => usage.flush();
+  const secrets = secretStore({ transactions });
   serving = true;
 
   return {
     sessions: sessionStore({ clock, transactions }),
     messages: messageStore({ transactions }),
     runs: runStore({ transactions }),
-    config: configStore({ transactions }),
-    secrets: secretStore({ transactions }),
+    config: configStore({ transactions, secrets }),
+    secrets,
     memories: memoryStore({ transactions }),
     usage: usage.store,
     async close() {

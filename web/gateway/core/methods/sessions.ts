@@ -11,11 +11,6 @@ export const sessionMethods = ({ runs, vault, hub }: { runs: Runs; vault: Vault;
     const [agentId = '', sessionId = ''] = key.split('/');
     hub.emit({ event: 'sessions.changed', payload: { path: `${key}.jsonl`, agentId, sessionId, ...(deleted ? { deleted } : {}) } }, key);
   };
-  /** Ends what is under way in the session, so that it cannot write into what is about to go. */
-  const stop = async (key: string): Promise<void> => {
-    runs.abort(key);
-    await runs.settled(key);
-  };
   return {
     'sessions.list': async () => ({ sessions: (await vault.sessions.list()).map((record) => entryOf(record, runs.running(record.key))) }),
 
@@ -28,16 +23,15 @@ export const sessionMethods = ({ runs, vault, hub }: { runs: Runs; vault: Vault;
 
     'sessions.delete': async ({ path }) => {
       const key = keyOf(path);
-      await stop(key);
-      if (!(await vault.sessions.remove(key))) throw new RpcError('NOT_FOUND', 'No such session');
+      // What is under way must not write into what is about to go.
+      if (!(await runs.clear(key, () => vault.sessions.remove(key)))) throw new RpcError('NOT_FOUND', 'No such session');
       changed(key, true);
       return { deleted: true };
     },
 
     'sessions.reset': async ({ path }) => {
       const key = keyOf(path);
-      await stop(key);
-      if (!(await vault.sessions.clear(key))) throw new RpcError('NOT_FOUND', 'No such session');
+      if (!(await runs.clear(key, () => vault.sessions.clear(key)))) throw new RpcError('NOT_FOUND', 'No such session');
       changed(key);
       return { reset: true };
     },

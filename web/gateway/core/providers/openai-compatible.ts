@@ -2,7 +2,7 @@ import type { ModelEntry } from '#shared/rpc/records.ts';
 import { RpcError } from '#shared/rpc/errors.ts';
 import { SseTooLarge } from '#shared/http/sse.ts';
 import type { Clock } from '../clock.ts';
-import type { Fetch } from '../fetch.ts';
+import { type Fetch, FetchRefused } from '../fetch.ts';
 import { ChatAssembler } from './chat-assembler.ts';
 import { readModels } from './model-entry.ts';
 import { statusError } from './openai-errors.ts';
@@ -198,8 +198,8 @@ export class OpenAiCompatible implements ForwardingProvider {
       response = await abortable(this.#fetch(this.baseUrl + path, { ...init, headers, signal }), signal);
     } catch (cause) {
       signal.throwIfAborted();
-      // The fetch port's own refusals (an origin that is not allowed) say what they are.
       if (cause instanceof RpcError || cause instanceof ProviderError) throw cause;
+      if (cause instanceof FetchRefused) throw new ProviderError(`${this.name} is not asked: ${cause.message}`, { cause });
       throw new ProviderError(`${this.name} cannot be reached at ${this.baseUrl}: it is not running, or does not allow calls from here`, {
         retryable: true,
         cause,

@@ -1,6 +1,6 @@
 /** Work in line: one at a time per key, first come first served. */
 export class Lanes<T> {
-  readonly #lanes = new Map<string, { items: T[]; tail: Promise<unknown> }>();
+  readonly #lanes = new Map<string, { items: T[]; waiting: number; tail: Promise<unknown> }>();
   #idle: (() => void)[] = [];
 
   get size(): number {
@@ -23,27 +23,28 @@ export class Lanes<T> {
   }
 
   /** Runs `work` when all before it in this line have ended, however they ended. */
-  async run<R>(key: string, item: T, work: () => Promise<R>): Promise<R> {
+  run<R>(key: string, item: T, work: () => Promise<R>): Promise<R> {
+    return this.#enter(key, [item], work);
+  }
+
+  /** As `run`, for work that is no item: all before it have ended, and all behind it wait. */
+  between<R>(key: string, work: () => Promise<R>): Promise<R> {
+    return this.#enter(key, [], work);
+  }
+
+  async #enter<R>(key: string, items: readonly T[], work: () => Promise<R>): Promise<R> {
     let lane = this.#lanes.get(key);
-    if (!lane) this.#lanes.set(key, (lane = { items: [], tail: Promise.resolve() }));
-    lane.items.push(item);
+    if (!lane) this.#lanes.set(key, (lane = { items: [], waiting: 0, tail: Promise.resolve() }));
+    lane.items.push(...items);
+    lane.waiting++;
     const mine = lane.tail.then(work);
     lane.tail = mine.catch(() => {});
     try {
       return await mine;
     } finally {
-      lane.items.splice(lane.items.indexOf(item), 1);
-      if (lane.items.length === 0) this.#lanes.delete(key);
+      lane.items = lane.items.filter((item) => !items.includes(item));
+      if (--lane.waiting === 0) this.#lanes.delete(key);
       if (this.#lanes.size === 0) for (const resolve of this.#idle.splice(0)) resolve();
-    }
-  }
-
-  /** Resolves when a line is empty. */
-  async settled(key: string): Promise<void> {
-    for (let lane = this.#lanes.get(key); lane; lane = this.#lanes.get(key)) {
-      await lane.tail;
-      // The line's own clean-up runs in the same turn as its tail.
-      await Promise.resolve();
     }
   }
 

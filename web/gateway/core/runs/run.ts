@@ -23,7 +23,7 @@ export class Run {
   readonly #key: string;
   readonly #request: RunRequest;
   readonly #agent: Agent;
-  readonly #chosen: Chosen;
+  #chosen!: Chosen;
   readonly #place: (at: number) => Promise<Place>;
   readonly #deps: RunsDeps;
   readonly #abort = new AbortController();
@@ -32,11 +32,10 @@ export class Run {
   /** Text of the step under way. */
   #stepText = '';
 
-  constructor(key: string, request: RunRequest, agent: Agent, chosen: Chosen, place: (at: number) => Promise<Place>, deps: RunsDeps) {
+  constructor(key: string, request: RunRequest, agent: Agent, place: (at: number) => Promise<Place>, deps: RunsDeps) {
     this.#key = key;
     this.#request = request;
     this.#agent = agent;
-    this.#chosen = chosen;
     this.#place = place;
     this.#deps = deps;
   }
@@ -46,7 +45,8 @@ export class Run {
   }
 
   /** Runs to the end. The one terminal event goes out after the outcome is stored, and before this settles. */
-  async execute(): Promise<Completed> {
+  async execute(chosen: Chosen): Promise<Completed> {
+    this.#chosen = chosen;
     let place: Place | undefined;
     try {
       place = await this.#begin();

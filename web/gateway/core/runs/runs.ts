@@ -45,10 +45,8 @@ export class Runs {
     const content = sanitize(request.message);
     const attached = readAttachments(request.attachments ?? []);
     const key = sessionKey(request.agentId, request.sessionId);
-    if (request.abortPrevious) {
-      this.abort(key);
-      await this.#lanes.settled(key);
-    }
+    // The new one waits in line until those have settled.
+    if (request.abortPrevious) this.abort(key);
     return this.#enqueue(key, request, async (at) => {
       const session = (await this.#deps.vault.sessions.get(key)) ?? newSession(request.agentId, request.sessionId, content, at);
       const parent = session.headId === null ? undefined : await this.#deps.vault.messages.get(session.headId);
@@ -90,9 +88,10 @@ export class Runs {
     run?.abort(new RpcError('ABORTED', 'The caller hung up'));
   }
 
-  /** Resolves when nothing is under way in the session. */
-  settled(key: string): Promise<void> {
-    return this.#lanes.settled(key);
+  /** Ends what is under way and waits in a session, then does `work` with it; what is sent meanwhile comes after. */
+  async clear<R>(key: string, work: () => Promise<R>): Promise<R> {
+    this.abort(key);
+    return this.#lanes.between(key, work);
   }
 
   /** Marks the runs of a host that died: what had come is kept, resend is offered. */
@@ -128,14 +127,16 @@ export class Runs {
     cancel();
   }
 
+  /** Takes its place in line before anything else: what comes right behind it, a message or an abort, must find it there. */
   async #enqueue(key: string, request: RunRequest, place: (at: number) => Promise<Place>): Promise<Completed> {
     if (this.#draining)
       throw new RpcError('INTERNAL_ERROR', 'The gateway is handing over to a newer one', { retryable: true, retryAfterMs: 1000 });
     const agent = this.#deps.agent(request.agentId);
-    const chosen = await this.#deps.models.resolve(request.model ?? agent.model, request.provider);
-    const run = new Run(key, request, agent, chosen, place, this.#deps);
+    const chosen = this.#deps.models.resolve(request.model ?? agent.model, request.provider);
+    chosen.catch(() => {});
+    const run = new Run(key, request, agent, place, this.#deps);
     request.onrun?.(run.id);
-    return this.#lanes.run(key, run, () => run.execute());
+    return this.#lanes.run(key, run, async () => run.execute(await chosen));
   }
 
   async #lastUser(key: string): Promise<{ session: SessionRecord; user: MessageRecord }> {

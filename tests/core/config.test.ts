@@ -1,0 +1,241 @@
+import { describe, expect } from 'vitest';
+import { dump } from '../../web/gateway/storage/fixture.ts';
+import { verifies } from '../requirements.ts';
+import { testGateway, until } from '../support/gateway.ts';
+import { askRaw } from '../support/raw.ts';
+
+const SECRET = 'sk-very-plain-secret';
+
+describe('config', () => {
+  verifies('config/get-set-patch', 'entries by dotted path, the whole, and changes that are told', async () => {
+    await using gw = await testGateway();
+    const { client, events } = await gw.client();
+    const get = async (key?: string) => client.call('config.get', key === undefined ? {} : { key });
+    const { value: before, hash } = await get();
+    expect(before).toEqual({ providers: { test: { baseUrl: 'http://model.test/v1' } }, chat: { model: 'test/scripted' } });
+    const set = await client.call('config.set', { key: 'chat.systemPrompt', value: 'Be brief' });
+    expect(set).toEqual({ ok: true, hash: expect.stringMatching(/^[0-9a-f]{16}$/) });
+    expect(set.hash).not.toBe(hash);
+    expect(await get('chat')).toEqual({ value: { model: 'test/scripted', systemPrompt: 'Be brief' }, hash: set.hash });
+    expect((await get('chat.systemPrompt')).value).toBe('Be brief');
+    await until(() => events.some(({ event, payload }) => event === 'config.changed' && payload.hash === set.hash));
+    // `set` replaces what stands there; `patch` merges, and null deletes.
+    await client.call('config.set', { key: 'chat', value: { model: 'test/other' } });
+    expect((await get('chat')).value).toEqual({ model: 'test/other' });
+    await client.call('config.patch', {
+      patch: { chat: { systemPrompt: 'Be kind', model: null }, future: { 'kept as': ['it', { is: 1 }] } },
+    });
+    expect((await get()).value).toEqual({
+      providers: { test: { baseUrl: 'http://model.test/v1' } },
+      chat: { systemPrompt: 'Be kind' },
+      future: { 'kept as': ['it', { is: 1 }] },
+    });
+    await client.call('config.set', { key: 'future', value: null });
+    for (const key of ['future', 'chat.model', 'chat.systemPrompt.length', 'chat.toString', 'providers.none', 'chat.model.x']) {
+      await expect(get(key), key).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    }
+    for (const key of ['', '.', 'chat.', '.chat', 'a..b']) await expect(get(key), key).rejects.toMatchObject({ code: 'INVALID_PARAMS' });
+    await expect(client.request('config.set', { key: 'chat.model' })).rejects.toMatchObject({
+      code: 'INVALID_PARAMS',
+      message: expect.stringContaining('value'),
+    });
+    await using next = await testGateway({ vault: gw.vault, useGuide: true });
+    const { client: later } = await next.client();
+    expect((await later.call('config.get', { key: 'chat' })).value).toEqual({ systemPrompt: 'Be kind' });
+  });
+
+  verifies('config/patch', 'one wrong entry and nothing is changed; a stale hash is refused with the new one', async () => {
+    await using gw = await testGateway();
+    const { client, events } = await gw.client();
+    const before = await client.call('config.get', {});
+    const heard = events.length;
+    const wrong: [patch: Record<string, unknown>, message: string][] = [
+      [{ chat: { model: 'a/b' }, providers: { 'no id': { baseUrl: 'http://x.test' } } }, 'providers'],
+      [{ chat: { model: 'a/b' }, providers: { x: { baseUrl: 'ftp://x.test' } } }, 'providers.x.baseUrl'],
+      [{ chat: { model: 'a/b' }, providers: { x: {} } }, 'providers.x.baseUrl'],
+      [{ chat: { model: 'a/b' }, providers: { x: { baseUrl: 'http://x.test', apiKey: SECRET, more: 1 } } }, 'more'],
+      [{ chat: { model: 'a/b' }, agents: { main: { temperature: 3 } } }, 'agents.main.temperature'],
+      [{ chat: { model: 'a/b' }, providers: [] }, 'providers'],
+      [{ chat: 'x' }, 'chat'],
+      [{ chat: { model: 5 } }, 'chat.model'],
+    ];
+    for (const [patch, message] of wrong) {
+      await expect(client.call('config.patch', { patch }), JSON.stringify(patch)).rejects.toMatchObject({
+        code: 'INVALID_PARAMS',
+        message: expect.stringContaining(message),
+      });
+    }
+    for (const patch of [null, [], 'x', 5])
+      await expect(client.request('config.patch', { patch })).rejects.toMatchObject({ code: 'INVALID_PARAMS' });
+    expect(await client.call('config.get', {})).toEqual(before);
+    expect(events.slice(heard)).toEqual([]);
+    const first = await client.call('config.patch', { patch: { chat: { model: 'a/b' } }, baseHash: before.hash });
+    await expect(client.call('config.patch', { patch: { chat: { model: 'c/d' } }, baseHash: before.hash })).rejects.toMatchObject({
+      code: 'INVALID_PARAMS',
+      message: expect.stringContaining('baseHash'),
+      extra: { details: { hash: first.hash } },
+    });
+    // Two that saw the same configuration: one wins, the other is told.
+    const both = await Promise.allSettled(
+      ['e/f', 'g/h'].map((model) => client.call('config.patch', { patch: { chat: { model } }, baseHash: first.hash })),
+    );
+    expect(both.map(({ status }) => status)).toEqual(['fulfilled', 'rejected']);
+    expect((await client.call('config.get', { key: 'chat.model' })).value).toBe('e/f');
+  });
+
+  verifies('config/secrets', 'never readable, kept by `***`, gone when emptied or with their provider', async () => {
+    await using gw = await testGateway({ name: 'secrets-kept' });
+    const { client, events } = await gw.client();
+    const provider = { name: 'P', baseUrl: 'http://p.test/v1', apiKey: SECRET };
+    const answers: unknown[] = [await client.call('config.patch', { patch: { providers: { p: provider } } })];
+    const reads = async () => {
+      for (const key of [undefined, 'providers', 'providers.p', 'providers.p.apiKey'])
+        answers.push(await client.call('config.get', key === undefined ? {} : { key }));
+      answers.push(await client.call('models.providers', { refresh: true }), await client.call('models.list', {}));
+      return (await client.call('config.get', { key: 'providers.p.apiKey' })).value;
+    };
+    const key = () => gw.vault.secrets.get('providers.p.apiKey');
+    expect(await reads()).toBe('***');
+    expect(await key()).toBe(SECRET);
+
+    const { value: whole } = await client.call('config.get', {});
+    await client.request('config.patch', { patch: whole });
+    await client.call('config.patch', { patch: { providers: { p: { name: 'Renamed', apiKey: '***' } } } });
+    await client.call('config.set', { key: 'providers.p.apiKey', value: '***' });
+    await client.call('config.set', { key: 'providers.p', value: { ...provider, apiKey: '***' } });
+    expect(await key()).toBe(SECRET);
+    // The bytes of the database have it nowhere in the clear, nor do answers, events and faults.
+    expect(textOf(await dump('secrets-kept'))).not.toContain(SECRET);
+    expect(textOf([answers, events, gw.faults])).not.toContain(SECRET);
+
+    await client.call('config.set', { key: 'providers.p.apiKey', value: `${SECRET}-2` });
+    expect(await key()).toBe(`${SECRET}-2`);
+    expect(await reads()).toBe('***');
+    expect(textOf(await dump('secrets-kept'))).not.toContain(SECRET);
+    await client.call('config.patch', { patch: { providers: { p: { apiKey: '' } } } });
+    expect(await key()).toBeUndefined();
+    await expect(client.call('config.get', { key: 'providers.p.apiKey' })).rejects.toMatchObject({ code: 'NOT_FOUND' });
+
+    for (const gone of [{ providers: { p: { apiKey: null } } }, { providers: { p: null } }, { providers: null }]) {
+      await client.call('config.patch', { patch: { providers: { p: provider } } });
+      await client.call('config.patch', { patch: gone });
+      expect(await key()).toBeUndefined();
+    }
+    expect(textOf(await dump('secrets-kept'))).not.toContain(SECRET);
+  });
+
+  verifies('config/secrets', '`***` where nothing is kept is refused, for it would pass for a key', async () => {
+    await using gw = await testGateway();
+    const { client } = await gw.client();
+    const patch = { providers: { p: { baseUrl: 'http://p.test/v1', apiKey: '***' } } };
+    await expect(client.call('config.patch', { patch })).rejects.toMatchObject({
+      code: 'INVALID_PARAMS',
+      message: expect.stringContaining('providers.p.apiKey'),
+    });
+    await expect(client.call('config.set', { key: 'providers.test.apiKey', value: '***' })).rejects.toMatchObject({
+      code: 'INVALID_PARAMS',
+    });
+    await expect(client.call('config.get', { key: 'providers.p' })).rejects.toMatchObject({ code: 'NOT_FOUND' });
+  });
+
+  verifies(
+    'config/secrets',
+    'a key that can no longer be decrypted is told as none, and does not keep the gateway from starting',
+    async () => {
+      await using gw = await testGateway();
+      const { client } = await gw.client();
+      await client.call('config.patch', { patch: { providers: { p: { baseUrl: 'http://p.test/v1', apiKey: SECRET } } } });
+      const vault = { ...gw.vault, secrets: { ...gw.vault.secrets, get: () => Promise.reject(new Error('unreadable')) } };
+      await using next = await testGateway({ vault, useGuide: true });
+      const { client: later } = await next.client();
+      expect((await later.call('config.get', { key: 'providers.p' })).value).toEqual({ baseUrl: 'http://p.test/v1' });
+      expect(next.faults).toHaveLength(1);
+      await later.call('config.set', { key: 'providers.p.apiKey', value: SECRET });
+      expect((await later.call('config.get', { key: 'providers.p.apiKey' })).value).toBe('***');
+    },
+  );
+
+  verifies('config/secrets', 'a write that fails leaves the key as it was', async () => {
+    await using gw = await testGateway();
+    let full = false;
+    const config = {
+      ...gw.vault.config,
+      write: (value: Record<string, unknown>) => (full ? Promise.reject(new Error('no room')) : gw.vault.config.write(value)),
+    };
+    await using next = await testGateway({ vault: { ...gw.vault, config } });
+    const { client } = await next.client();
+    await client.call('config.patch', { patch: { providers: { p: { baseUrl: 'http://p.test/v1', apiKey: SECRET } } } });
+    full = true;
+    for (const patch of [{ providers: { p: { apiKey: 'other' } } }, { providers: { p: null } }, { providers: { p: { apiKey: '' } } }]) {
+      await expect(client.call('config.patch', { patch })).rejects.toMatchObject({ code: 'INTERNAL_ERROR' });
+      expect(await gw.vault.secrets.get('providers.p.apiKey')).toBe(SECRET);
+      expect((await client.call('config.get', { key: 'providers.p.apiKey' })).value).toBe('***');
+    }
+  });
+
+  verifies('config/prototype', 'refused on every way in, at any depth, and nothing is changed', async () => {
+    await using gw = await testGateway();
+    const { client } = await gw.client();
+    const before = await client.call('config.get', {});
+    const ways: [method: string, params: (name: string) => string][] = [
+      ['config.get', (name) => `{"key":"${name}"}`],
+      ['config.get', (name) => `{"key":"chat.${name}.polluted"}`],
+      ['config.get', (name) => `{"key":"chat","${name}":{"polluted":1}}`],
+      ['config.set', (name) => `{"key":"${name}","value":{"polluted":1}}`],
+      ['config.set', (name) => `{"key":"${name}.polluted","value":1}`],
+      ['config.set', (name) => `{"key":"chat.${name}.polluted","value":1}`],
+      ['config.set', (name) => `{"key":"chat.${name}","value":null}`],
+      ['config.set', (name) => `{"key":"chat","value":{"${name}":{"polluted":1}}}`],
+      ['config.set', (name) => `{"key":"future","value":[[{"a":{"${name}":{"polluted":1}}}]]}`],
+      ['config.set', (name) => `{"key":"chat.model","value":"a/b","${name}":{"polluted":1}}`],
+      ['config.patch', (name) => `{"patch":{"${name}":{"polluted":1}}}`],
+      ['config.patch', (name) => `{"patch":{"${name}":null}}`],
+      ['config.patch', (name) => `{"patch":{"chat":{"model":"a/b","${name}":{"polluted":1}}}}`],
+      ['config.patch', (name) => `{"patch":{"providers":{"${name}":{"baseUrl":"http://x.test"}}}}`],
+      ['config.patch', (name) => `{"patch":{"agents":{"${name}":{"name":"x"}}}}`],
+      ['config.patch', (name) => `{"patch":{"future":{"deep":[{"er":{"${name}":{"polluted":1}}}]}}}`],
+      ['config.patch', (name) => `{"patch":{"chat":{"model":"a/b"}},"${name}":{"polluted":1}}`],
+    ];
+    for (const name of ['__proto__', 'constructor', 'prototype', '\\u005f_proto__']) {
+      for (const [method, params] of ways) {
+        const answer = await askRaw(gw, method, params(name));
+        expect(answer, `${method} ${params(name)}`).toMatchObject({ ok: false, error: { code: 'INVALID_PARAMS' } });
+        // Which name it was is told.
+        if (!answer.ok) expect(answer.error.message).toContain(JSON.parse(`"${name}"`));
+      }
+    }
+    expect(await client.call('config.get', {})).toEqual(before);
+    expect(Object.hasOwn(Object.prototype, 'polluted')).toBe(false);
+    expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
+    expect(gw.faults).toEqual([]);
+  });
+
+  verifies(['config/prototype', 'config/patch'], 'a value nested without end is refused, not a fault', async () => {
+    await using gw = await testGateway();
+    const deep = `${'['.repeat(90_000)}${']'.repeat(90_000)}`;
+    for (const [method, params] of [
+      ['config.set', `{"key":"future","value":${deep}}`],
+      ['config.patch', `{"patch":{"future":${deep}}}`],
+      ['config.patch', `{"patch":${'{"a":'.repeat(90_000)}1${'}'.repeat(90_000)}}`],
+      ['config.set', `{"key":"a${'.a'.repeat(140)}","value":1}`],
+    ] as const) {
+      expect(await askRaw(gw, method, params)).toMatchObject({
+        ok: false,
+        error: { code: 'INVALID_PARAMS', message: expect.stringContaining('deep') },
+      });
+    }
+    expect(gw.faults).toEqual([]);
+  });
+});
+
+/** Every text in a value, also those that bytes make. */
+function textOf(value: unknown): string {
+  if (typeof value === 'string') return `${value}\n`;
+  if (value instanceof ArrayBuffer) return Buffer.from(value).toString('latin1');
+  if (ArrayBuffer.isView(value)) return Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString('latin1');
+  if (value instanceof Error) return `${value.message}${value.stack}${textOf(value.cause)}`;
+  if (typeof value !== 'object' || value === null) return '';
+  return Object.entries(value)
+    .map(([name, child]) => `${name}\n${textOf(child)}`)
+    .join('');
+}

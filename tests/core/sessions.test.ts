@@ -1,0 +1,316 @@
+import { describe, expect } from 'vitest';
+import { sessionEntry } from '#shared/rpc/records.ts';
+import type { MessageRecord } from '../../web/gateway/core/vault.ts';
+import { newMessage, newRun, newSession } from '../../web/gateway/storage/fixture.ts';
+import { verifies } from '../requirements.ts';
+import { FakeClock } from '../support/clock.ts';
+import { script, type TestGateway, testGateway, until } from '../support/gateway.ts';
+
+const KIB = 1024;
+const MIB = 1024 * KIB;
+const held = (): { promise: Promise<void>; resolve: () => void } => Promise.withResolvers<void>();
+
+/** A session in the vault with these messages below one another. */
+async function storeSession(gw: TestGateway, sessionId: string, contents: readonly Partial<MessageRecord>[]): Promise<MessageRecord[]> {
+  const key = `main/${sessionId}`;
+  const messages: MessageRecord[] = [];
+  for (const change of contents)
+    messages.push(newMessage(`${sessionId}-${messages.length}`, messages.at(-1) ?? null, { sessionKey: key, ...change }));
+  const [first, ...rest] = messages;
+  if (!first) throw new Error('a session begins with a message');
+  await gw.vault.runs.begin({ session: newSession(key), message: first, run: newRun(`run-${sessionId}`, first.id, { sessionKey: key }) });
+  await gw.vault.runs.finish({ runId: `run-${sessionId}`, status: 'done', endedAt: 1, messages: rest });
+  return messages;
+}
+
+describe('sessions', () => {
+  verifies(['sessions.list/entries', 'sessions.list/details'], 'what an entry carries; the one used last comes first', async () => {
+    const clock = new FakeClock();
+    await using gw = await testGateway({ clock, model: script(['A fine', ' answer']) });
+    const { client } = await gw.client();
+    const started = clock.now();
+    expect(await client.call('sessions.list', {})).toEqual({ sessions: [] });
+    await client.call('chat.send', { message: 'What is a heron?\nAnd a stork?', sessionId: 'birds' });
+    clock.advance(5000);
+    await client.call('chat.send', { message: 'Name a tree', sessionId: 'trees' });
+    const list = async () => sessionEntry.array().parse((await client.call('sessions.list', {})).sessions);
+    const [trees, birds] = await list();
+    expect(trees).toMatchObject({ sessionId: 'trees', createdAt: started + 5000, updatedAt: started + 5000 });
+    expect(birds).toEqual({
+      agentId: 'main',
+      sessionId: 'birds',
+      file: 'birds.jsonl',
+      path: 'main/birds.jsonl',
+      size: expect.any(Number),
+      title: 'What is a heron?',
+      createdAt: started,
+      updatedAt: started,
+      messageCount: 2,
+      preview: 'A fine answer',
+      pinned: false,
+      archived: false,
+      folder: null,
+      tags: [],
+    });
+    expect(birds?.size).toBeGreaterThan(100);
+    clock.advance(5000);
+    await client.call('chat.send', { message: 'More on herons', sessionId: 'birds' });
+    const after = await list();
+    expect(
+      after.map(({ sessionId, messageCount, updatedAt, createdAt }) => [sessionId, messageCount, updatedAt - started, createdAt - started]),
+    ).toEqual([
+      ['birds', 4, 10_000, 0],
+      ['trees', 2, 5000, 5000],
+    ]);
+    expect(after[0]?.size).toBeGreaterThan(birds?.size ?? Infinity);
+  });
+
+  verifies('sessions.list/details', 'a session with a run under way says so', async () => {
+    const gate = held();
+    await using gw = await testGateway({ model: () => ['half', { wait: gate.promise }] });
+    const { client, events } = await gw.client();
+    const sent = client.call('chat.send', { message: 'hi' });
+    await until(() => events.some(({ event }) => event === 'chat.delta'));
+    expect((await client.call('sessions.list', {})).sessions).toMatchObject([{ sessionId: 'main', running: true }]);
+    gate.resolve();
+    await sent;
+    expect((await client.call('sessions.list', {})).sessions[0]).not.toHaveProperty('running');
+  });
+
+  verifies('sessions.preview/messages', 'the last ones, oldest first: 50, or as many as asked for', async () => {
+    await using gw = await testGateway();
+    const { client } = await gw.client();
+    const messages = await storeSession(
+      gw,
+      'long',
+      Array.from({ length: 250 }, () => ({})),
+    );
+    const ids = messages.map(({ id }) => id);
+    const preview = async (limit?: number): Promise<string[]> =>
+      (await client.call('sessions.preview', { path: 'main/long.jsonl', ...(limit === undefined ? {} : { limit }) })).messages.map(
+        ({ id }) => id,
+      );
+    expect(await preview()).toEqual(ids.slice(-50));
+    expect(await preview(1)).toEqual(ids.slice(-1));
+    expect(await preview(200)).toEqual(ids.slice(-200));
+    for (const limit of [0, 201, 1.5]) await expect(preview(limit)).rejects.toMatchObject({ code: 'INVALID_PARAMS' });
+    const [message] = (await client.call('sessions.preview', { path: 'main/long.jsonl', limit: 1 })).messages;
+    // Nothing of how it is kept.
+    expect(message).toEqual({ id: 'long-249', role: 'user', content: 'text of long-249', timestamp: 1000, parentId: 'long-248' });
+  });
+
+  verifies('sessions.delete/deletes', 'the entry and the messages are gone, all are told, and the name is free again', async () => {
+    await using gw = await testGateway();
+    const { client, events } = await gw.client();
+    const { messageId } = await client.call('chat.send', { message: 'hi', sessionId: 'a' });
+    await client.call('chat.send', { message: 'hi', sessionId: 'b' });
+    const path = 'main/a.jsonl';
+    expect(await client.call('sessions.delete', { path })).toEqual({ deleted: true });
+    expect((await client.call('sessions.list', {})).sessions.map(({ sessionId }) => sessionId)).toEqual(['b']);
+    expect(await gw.vault.messages.get(messageId)).toBeUndefined();
+    expect(events.findLast(({ event }) => event === 'sessions.changed')?.payload).toEqual({
+      path,
+      agentId: 'main',
+      sessionId: 'a',
+      deleted: true,
+    });
+    await expect(client.call('sessions.delete', { path })).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    await expect(client.call('chat.history', { sessionId: 'a' })).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    await client.call('chat.send', { message: 'anew', sessionId: 'a' });
+    expect((await client.call('chat.history', { sessionId: 'a' })).messages.map(({ content }) => content)).toEqual(['anew', 'Hello there']);
+  });
+
+  for (const method of ['sessions.delete', 'sessions.reset'] as const) {
+    verifies(
+      ['sessions.delete/deletes', 'sessions.reset/keeps-entry'],
+      `${method} ends what is under way and what waits, and neither writes any more`,
+      async () => {
+        await using gw = await testGateway({ model: () => ['half', { wait: new Promise(() => {}) }] });
+        const { client, events } = await gw.client();
+        const runs = [client.call('chat.send', { message: 'first' }), client.call('chat.send', { message: 'waits' })];
+        const ends = Promise.allSettled(runs);
+        await until(() => events.some(({ event }) => event === 'chat.delta'));
+        await client.call(method, { path: 'main/main.jsonl' });
+        expect(await ends).toMatchObject([
+          { status: 'rejected', reason: { code: 'ABORTED' } },
+          { status: 'rejected', reason: { code: 'ABORTED' } },
+        ]);
+        expect(gw.calls.map(({ signal }) => signal.aborted)).toEqual([true]);
+        const { sessions } = await client.call('sessions.list', {});
+        expect(sessions.map(({ messageCount, running }) => [messageCount, running])).toEqual(
+          method === 'sessions.delete' ? [] : [[0, undefined]],
+        );
+        expect(await gw.vault.messages.recent(10)).toEqual([]);
+        expect(await gw.vault.runs.unfinished()).toEqual([]);
+        expect(gw.faults).toEqual([]);
+      },
+    );
+  }
+
+  verifies(
+    'sessions.reset/keeps-entry',
+    'the content goes, title and time of creation stay, and the chat goes on from nothing',
+    async () => {
+      const clock = new FakeClock();
+      await using gw = await testGateway({ clock });
+      const { client } = await gw.client();
+      await client.call('chat.send', { message: 'hi' });
+      await client.call('sessions.rename', { path: 'main/main.jsonl', title: 'Kept' });
+      const [before] = (await client.call('sessions.list', {})).sessions;
+      clock.advance(1000);
+      expect(await client.call('sessions.reset', { path: 'main/main.jsonl' })).toEqual({ reset: true });
+      const [after] = (await client.call('sessions.list', {})).sessions;
+      expect(after).toEqual({ ...before, size: 0, messageCount: 0, preview: '', updatedAt: clock.now() });
+      expect(await client.call('chat.history', { sessionId: 'main' })).toEqual({ messages: [], cursor: null, runs: [] });
+      await client.call('chat.send', { message: 'again' });
+      expect(gw.calls[1]?.body.messages.map(({ content }) => content).slice(1)).toEqual(['again']);
+      expect((await client.call('sessions.list', {})).sessions).toMatchObject([{ title: 'Kept', messageCount: 2 }]);
+    },
+  );
+
+  verifies('sessions.rename/title', 'it outlives further messages and the host', async () => {
+    await using gw = await testGateway();
+    const { client, events } = await gw.client();
+    await client.call('chat.send', { message: 'first words' });
+    const path = 'main/main.jsonl';
+    expect(await client.call('sessions.rename', { path, title: '  A name — 名前 ' })).toMatchObject({
+      session: { path, title: 'A name — 名前' },
+    });
+    expect(events.findLast(({ event }) => event === 'sessions.changed')?.payload).toMatchObject({ path });
+    await client.call('chat.send', { message: 'other words' });
+    await using next = await testGateway({ vault: gw.vault });
+    const { client: later } = await next.client();
+    expect((await later.call('sessions.list', {})).sessions).toMatchObject([{ title: 'A name — 名前', messageCount: 4 }]);
+    for (const title of ['', '   ', 'x'.repeat(201)]) {
+      await expect(later.call('sessions.rename', { path, title })).rejects.toMatchObject({ code: 'INVALID_PARAMS' });
+    }
+  });
+
+  verifies('sessions/path', 'anything that is not the key of a session is NOT_FOUND', async () => {
+    await using gw = await testGateway();
+    const { client } = await gw.client();
+    await client.call('chat.send', { message: 'hi' });
+    const wrong = [
+      '',
+      'main',
+      'main/main',
+      'main/main.json',
+      'main/main.jsonl.bak',
+      'main/main.jsonl\n',
+      '/main/main.jsonl',
+      './main/main.jsonl',
+      'main/../main/main.jsonl',
+      '../../etc/passwd',
+      'main\\main.jsonl',
+      'main/main/main.jsonl',
+      'main//main.jsonl',
+      'main/%6dain.jsonl',
+      'MAIN/main.jsonl',
+      'main/none.jsonl',
+      'none/main.jsonl',
+      '__proto__/constructor.jsonl',
+      `main/${'x'.repeat(129)}.jsonl`,
+    ];
+    for (const path of wrong) {
+      for (const [method, params] of [
+        ['sessions.preview', { path }],
+        ['sessions.delete', { path }],
+        ['sessions.reset', { path }],
+        ['sessions.rename', { path, title: 'x' }],
+      ] as const) {
+        await expect(client.request(method, params), `${method} ${path}`).rejects.toMatchObject({ code: 'NOT_FOUND' });
+      }
+    }
+    expect((await client.call('sessions.preview', { path: 'main/main.jsonl' })).messages).toHaveLength(2);
+    expect(gw.faults).toEqual([]);
+  });
+});
+
+describe('chat.history', () => {
+  verifies('chat.history/pages', '200 by default, 1,000 at most; the cursor leads on without a gap, then is null', async () => {
+    await using gw = await testGateway();
+    const { client } = await gw.client();
+    const ids = (
+      await storeSession(
+        gw,
+        'long',
+        Array.from({ length: 1205 }, () => ({})),
+      )
+    ).map(({ id }) => id);
+    const page = async (options: { limit?: number; before?: string } = {}) =>
+      client.call('chat.history', { sessionId: 'long', ...options });
+    expect((await page()).messages.map(({ id }) => id)).toEqual(ids.slice(-200));
+    expect((await page({ limit: 1000 })).messages).toHaveLength(1000);
+    for (const limit of [0, -1, 1001]) await expect(page({ limit })).rejects.toMatchObject({ code: 'INVALID_PARAMS' });
+    const pages: string[][] = [];
+    for (let before: string | null | undefined; before !== null;) {
+      const { messages, cursor }: { messages: { id: string }[]; cursor: string | null } = await page({
+        limit: 500,
+        ...(before === undefined ? {} : { before }),
+      });
+      pages.unshift(messages.map(({ id }) => id));
+      before = cursor;
+    }
+    expect(pages.map(({ length }) => length)).toEqual([205, 500, 500]);
+    expect(pages.flat()).toEqual(ids);
+    await storeSession(gw, 'other', [{}]);
+    for (const before of ['other-0', 'none', '__proto__']) await expect(page({ before })).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    expect(await page({ before: 'long-0' })).toMatchObject({ messages: [], cursor: null });
+  });
+
+  verifies('chat.history/pages', 'a message over 128 KiB is a placeholder with its size; what text fits stays', async () => {
+    await using gw = await testGateway();
+    const { client } = await gw.client();
+    const small = 'x'.repeat(127 * KIB);
+    const picture = { type: 'image' as const, mimeType: 'image/png', data: 'A'.repeat(200 * KIB) };
+    const call = { id: 'c', tool: 'write', args: { text: 'y'.repeat(9 * MIB) } };
+    await storeSession(gw, 'large', [
+      { content: small },
+      { content: 'x'.repeat(300 * KIB) },
+      // Fewer characters than the limit, more bytes.
+      { content: '漢'.repeat(100 * KIB) },
+      {
+        content: [{ type: 'text', text: 'look at this' }, picture],
+        attachments: [{ filename: 'a.png', mimeType: 'image/png', size: 150 * KIB }],
+      },
+      { role: 'assistant', content: 'I write', toolCalls: [call] },
+    ]);
+    for (const { messages } of [
+      await client.call('chat.history', { sessionId: 'large' }),
+      await client.call('sessions.preview', { path: 'main/large.jsonl' }),
+    ]) {
+      expect(messages.map(({ id }) => id)).toEqual([0, 1, 2, 3, 4].map((at) => `large-${at}`));
+      const [kept, long, wide, pictured, called] = messages;
+      expect(kept?.content).toBe(small);
+      expect(long?.content).toBe('[300 KiB left out here]');
+      expect(wide?.content).toBe('[300 KiB left out here]');
+      expect(pictured?.content).toBe('look at this\n\n[200 KiB left out here]');
+      expect(pictured?.attachments).toEqual([{ filename: 'a.png', mimeType: 'image/png', size: 150 * KIB }]);
+      expect(called).toMatchObject({ content: 'I write\n\n[9,216 KiB left out here]', toolCalls: [{ id: 'c', tool: 'write', args: {} }] });
+      for (const message of messages) expect(Buffer.byteLength(JSON.stringify(message))).toBeLessThanOrEqual(128 * KIB);
+    }
+    // Only what is told is cut: the store has it whole.
+    expect((await gw.vault.messages.get('large-1'))?.content).toHaveLength(300 * KIB);
+  });
+
+  verifies('chat.history/pages', 'over 8 MiB the rest is left for the next page', async () => {
+    await using gw = await testGateway();
+    const { client } = await gw.client();
+    const ids = (
+      await storeSession(
+        gw,
+        'heavy',
+        Array.from({ length: 100 }, () => ({ content: 'x'.repeat(120 * KIB) })),
+      )
+    ).map(({ id }) => id);
+    const first = await client.call('chat.history', { sessionId: 'heavy' });
+    const bytes = Buffer.byteLength(JSON.stringify(first.messages));
+    expect(bytes).toBeLessThanOrEqual(8 * MIB + KIB);
+    // One more would not have had room.
+    expect(bytes).toBeGreaterThan(8 * MIB - 121 * KIB);
+    expect(first.cursor).toBe(first.messages[0]?.id);
+    const second = await client.call('chat.history', { sessionId: 'heavy', before: first.cursor ?? '' });
+    expect(second.cursor).toBeNull();
+    expect([...second.messages, ...first.messages].map(({ id }) => id)).toEqual(ids);
+  });
+});

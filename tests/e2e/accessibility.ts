@@ -1,0 +1,221 @@
+import type { Page } from 'playwright';
+
+/** Roles of what a person operates: each needs a name. */
+const OPERABLE = new Set([
+  'button',
+  'checkbox',
+  'combobox',
+  'link',
+  'listbox',
+  'menuitem',
+  'option',
+  'radio',
+  'searchbox',
+  'slider',
+  'spinbutton',
+  'switch',
+  'tab',
+  'textbox',
+]);
+
+/** What a person operates on the page, as the browser tells it to assistive technology: `role "name"`, in order. */
+export async function operable(page: Page): Promise<string[]> {
+  const session = await page.context().newCDPSession(page);
+  try {
+    const { nodes } = await session.send('Accessibility.getFullAXTree');
+    return nodes
+      .filter(({ ignored, role }) => !ignored && OPERABLE.has(String(role?.value)))
+      .map(({ role, name }) => `${role?.value} ${JSON.stringify(String(name?.value ?? '').trim())}`);
+  } finally {
+    await session.detach();
+  }
+}
+
+/** What the keyboard is on: its role-like tag and its name, by `aria-label`, label or text. */
+export const focused = (page: Page): Promise<string> =>
+  page.evaluate(() => {
+    const at = document.activeElement;
+    if (!(at instanceof HTMLElement) || at === document.body) return '';
+    const labelled =
+      'labels' in at ? [...((at.labels as NodeListOf<HTMLLabelElement> | null) ?? [])].map((label) => label.innerText).join(' ') : '';
+    return (at.getAttribute('aria-label') ?? (labelled || at.innerText || at.id)).replace(/\s+/g, ' ').trim();
+  });
+
+/** Presses Tab (or Shift+Tab) until the keyboard is on what is called so. */
+export async function tabTo(page: Page, name: string | RegExp, key: 'Tab' | 'Shift+Tab' = 'Tab'): Promise<void> {
+  const seen: string[] = [];
+  for (let presses = 0; presses < 80; presses++) {
+    await page.keyboard.press(key);
+    const at = await focused(page);
+    if (typeof name === 'string' ? at === name : name.test(at)) return;
+    seen.push(at);
+  }
+  throw new Error(`${key} never came to ${name}; it came to ${seen.join(' | ')}`);
+}
+
+/**
+ * Goes once around the page by Tab. `missed`: what is in sight and operable, and was not come to. `unseen`: what looks the same with the keyboard
+ * on it as without (it, what it is in, and its label).
+ */
+export async function tabAround(page: Page): Promise<{ reached: string[]; missed: string[]; unseen: string[] }> {
+  await page.evaluate(() => {
+    const shown = (element: Element): boolean => element.checkVisibility({ visibilityProperty: true }) && !element.closest('[inert]');
+    const list = [...document.querySelectorAll<HTMLElement>('a[href], button, input, select, textarea, summary, [tabindex]')]
+      .filter((element) => shown(element) && !element.matches(':disabled, [aria-hidden="true"]'))
+      // Places to jump to; and what arrows come to, within a list or a menu.
+      .filter((element) => !element.matches('main, [role="option"], [role="menuitem"]'))
+      // Of a group of radio buttons Tab comes to one; arrows go on.
+      .filter((element) => !(element instanceof HTMLInputElement && element.type === 'radio' && !element.checked));
+    const look = (element: Element): string => {
+      const around: Element[] = [element, ...('labels' in element ? [...((element.labels as NodeListOf<Element> | null) ?? [])] : [])];
+      for (let up = element.parentElement; up && around.length < 5; up = up.parentElement) around.push(up);
+      return around
+        .map((each) => {
+          const { outlineStyle, outlineWidth, outlineColor, boxShadow, borderColor, backgroundColor, translate, opacity } =
+            getComputedStyle(each);
+          const outline = outlineStyle === 'none' ? '' : outlineWidth + outlineColor;
+          return [outline, boxShadow, borderColor, backgroundColor, translate, opacity].join();
+        })
+        .join(' / ');
+    };
+    if (document.activeElement instanceof HTMLElement) document.activeElement.blur();
+    const name = (element: HTMLElement): string =>
+      `${element.tagName.toLowerCase()} ${element.getAttribute('aria-label') ?? (element.innerText || element.id)}`.trim();
+    const before = new Map(list.map((element) => [element, look(element)]));
+    Object.assign(window, { a11y: { list, before, look, name, reached: new Set<Element>() } });
+  });
+  interface Walk {
+    a11y: {
+      list: HTMLElement[];
+      before: Map<Element, string>;
+      look(element: Element): string;
+      name(element: HTMLElement): string;
+      reached: Set<Element>;
+    };
+  }
+  const reached: string[] = [];
+  const unseen: string[] = [];
+  for (let presses = 0; presses < 120; presses++) {
+    await page.keyboard.press('Tab');
+    const step = await page.evaluate(async () => {
+      const { a11y } = window as unknown as Walk;
+      const at = document.activeElement;
+      if (!(at instanceof HTMLElement) || at === document.body) return 'outside';
+      if (a11y.reached.has(at)) return 'again';
+      a11y.reached.add(at);
+      const before = a11y.before.get(at);
+      // Looks change over some frames.
+      for (let frames = 0; frames < 60 && before === a11y.look(at); frames++) await new Promise(requestAnimationFrame);
+      return { name: a11y.name(at), unseen: before === a11y.look(at) };
+    });
+    if (step === 'again') break;
+    if (step === 'outside') continue;
+    reached.push(step.name);
+    if (step.unseen) unseen.push(step.name);
+  }
+  const missed = await page.evaluate(() => {
+    const { a11y } = window as unknown as Walk;
+    return a11y.list.filter((element) => element.isConnected && !a11y.reached.has(element)).map(a11y.name);
+  });
+  return { reached, missed, unseen };
+}
+
+/** What is wider than its place: the page itself, and every area that scrolls by itself, code and tables aside. */
+export const overflowing = (page: Page): Promise<string[]> =>
+  page.evaluate(() => {
+    const root = document.documentElement;
+    const wide = root.scrollWidth > innerWidth ? [`the page: ${root.scrollWidth} of ${innerWidth}`] : [];
+    for (const element of document.querySelectorAll<HTMLElement>('body, body *')) {
+      if (!element.checkVisibility() || element.closest('pre, code, table, svg')) continue;
+      const { overflowX } = getComputedStyle(element);
+      const name = `${element.tagName.toLowerCase()}.${element.className}`;
+      if (
+        /auto|scroll/.test(overflowX) &&
+        element.clientWidth > 1 &&
+        element.scrollWidth > element.clientWidth &&
+        !element.querySelector(':scope > table')
+      )
+        wide.push(`${name}: ${element.scrollWidth} of ${element.clientWidth}`);
+      const { right, left, width } = element.getBoundingClientRect();
+      if (element.matches('a, button, input, select, textarea, dialog') && width > 1 && (right > innerWidth + 1 || left < -1))
+        wide.push(`${name}: out of sight`);
+    }
+    return wide;
+  });
+
+/**
+ * Text whose contrast with what is behind it is under 4.5 (3 for icons alone), as WCAG 2.2 computes it. What is disabled or not in sight does
+ * not count.
+ */
+export const lowContrast = (page: Page): Promise<string[]> =>
+  page.evaluate(() => {
+    type Colour = [r: number, g: number, b: number, a: number];
+    const context = new OffscreenCanvas(1, 1).getContext('2d', { willReadFrequently: true });
+    if (!context) throw new Error('no canvas');
+    const known = new Map<string, Colour>();
+    // Whatever notation: the browser itself makes a pixel of it.
+    const colourOf = (text: string): Colour => {
+      const seen = known.get(text);
+      if (seen) return seen;
+      context.clearRect(0, 0, 1, 1);
+      context.fillStyle = text;
+      context.fillRect(0, 0, 1, 1);
+      const [r = 0, g = 0, b = 0, a = 0] = context.getImageData(0, 0, 1, 1).data;
+      const colour: Colour = [r, g, b, a / 255];
+      known.set(text, colour);
+      return colour;
+    };
+    const over = ([r, g, b, a]: Colour, [R, G, B]: Colour, opacity = 1): Colour => {
+      const share = a * opacity;
+      return [r * share + R * (1 - share), g * share + G * (1 - share), b * share + B * (1 - share), 1];
+    };
+    const behind = (element: Element): Colour => {
+      const layers: Colour[] = [];
+      for (let at: Element | null = element; at; at = at.parentElement) {
+        const colour = colourOf(getComputedStyle(at).backgroundColor);
+        layers.unshift(colour);
+        if (colour[3] === 1) break;
+      }
+      return layers.reduce<Colour>((under, colour) => over(colour, under), colourOf('canvas'));
+    };
+    const light = ([r, g, b]: Colour): number => {
+      const [x = 0, y = 0, z = 0] = [r, g, b].map((value) => {
+        const share = value / 255;
+        return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
+      });
+      return 0.2126 * x + 0.7152 * y + 0.0722 * z;
+    };
+    const opacityOf = (element: Element): number => {
+      let opacity = 1;
+      for (let at: Element | null = element; at; at = at.parentElement) opacity *= Number(getComputedStyle(at).opacity);
+      return opacity;
+    };
+    const found: string[] = [];
+    const check = (element: Element, colour: string, text: string, least: number): void => {
+      const opacity = opacityOf(element);
+      const { width, height } = element.getBoundingClientRect();
+      // Not in sight, or for the ears alone.
+      if (opacity === 0 || width <= 1 || height <= 1 || !element.checkVisibility({ visibilityProperty: true })) return;
+      if (element.closest(':disabled, [aria-disabled="true"]')) return;
+      const ground = behind(element);
+      const [a, b] = [light(over(colourOf(colour), ground, opacity)), light(ground)];
+      const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+      if (ratio < least)
+        found.push(
+          `${ratio.toFixed(2)} ${element.tagName.toLowerCase()}.${element.getAttribute('class') ?? ''} ${JSON.stringify(text.trim().slice(0, 40))}`,
+        );
+    };
+    let count = 0;
+    const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+    for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+      const element = node.parentElement;
+      if (!element || !node.nodeValue?.trim() || element.closest('script, style, option')) continue;
+      count++;
+      check(element, getComputedStyle(element).color, node.nodeValue, 4.5);
+    }
+    for (const field of document.querySelectorAll<HTMLInputElement>('input[placeholder], textarea[placeholder]'))
+      check(field, getComputedStyle(field, '::placeholder').color, field.placeholder, 4.5);
+    for (const icon of document.querySelectorAll('button svg, a svg')) check(icon, getComputedStyle(icon).color, 'icon', 3);
+    if (count < 5) found.push('there is hardly any text on the page');
+    return found;
+  });

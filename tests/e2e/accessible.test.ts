@@ -1,0 +1,305 @@
+import type { Page } from 'playwright';
+import { afterAll, beforeAll, describe, expect } from 'vitest';
+import { verifies } from '../requirements.ts';
+import { until } from '../support/gateway.ts';
+import { startUpstream, type Upstream, UPSTREAM_TEXT } from '../upstream.ts';
+import { focused, lowContrast, operable, overflowing, tabAround, tabTo } from './accessibility.ts';
+import { launchBrowser, type TestBrowser } from './browser.ts';
+import { type Perch, startPerch } from './harness.ts';
+import { addProvider, connectOutside } from './outside.ts';
+
+const composer = (page: Page) => page.getByRole('textbox', { name: 'Message' });
+const replies = (page: Page) => page.getByRole('article', { name: 'Reply' });
+const stop = (page: Page) => page.getByRole('button', { name: 'Stop' });
+const chats = (page: Page) => page.getByRole('navigation', { name: 'Chats' });
+const text = UPSTREAM_TEXT.join('');
+
+/** Connected, and with nothing on its way any more. */
+async function ready(page: Page): Promise<void> {
+  const pill = page.getByRole('button', { name: 'Connection: Bridge' }).first();
+  await pill.filter({ visible: true }).waitFor();
+  if (page.url().endsWith('/settings')) await page.getByText('Built in, always there').waitFor();
+}
+
+/** Holds once it does; what it found is in the failure. */
+async function none(look: () => Promise<string[]>, what: string): Promise<void> {
+  let found: string[] = [];
+  await until(async () => (found = await look()).length === 0, what, 3000).catch(() => expect(found, what).toEqual([]));
+}
+
+describe('accessible', () => {
+  let perch: Perch;
+  let browser: TestBrowser;
+  let upstream: Upstream;
+  /** A chat with an answer, code and a long word in it. */
+  let chat: string;
+
+  beforeAll(async () => {
+    upstream = await startUpstream({ models: ['normal', 'endless'] });
+    perch = await startPerch();
+    browser = await launchBrowser();
+    using outside = await connectOutside(perch);
+    await addProvider(outside.client, upstream.url);
+    await outside.client.call('chat.send', {
+      message: `How do I add a model? ${'unbreakable'.repeat(20)}`,
+      sessionId: 'seen',
+      model: 'guide/guide',
+    });
+    chat = `${perch.url}/chat/main/seen`;
+    const page = await browser.page(perch.linkUrl);
+    await ready(page);
+    await page.close();
+  });
+  afterAll(async () => {
+    await browser?.[Symbol.asyncDispose]();
+    await perch?.[Symbol.asyncDispose]();
+    await upstream?.close();
+  });
+
+  const open = async (path: string, view: { width?: number; colorScheme?: 'light' | 'dark' } = {}): Promise<Page> => {
+    const page = await browser.page();
+    await page.setViewportSize({ width: view.width ?? 1280, height: 800 });
+    await page.emulateMedia({ colorScheme: view.colorScheme ?? 'light' });
+    await page.goto(new URL(path, perch.url).href);
+    await ready(page);
+    return page;
+  };
+
+  verifies('app/accessible', 'all that can be operated has a name, is come to by Tab, and shows it', async () => {
+    for (const [path, least] of [
+      ['/', 8],
+      [chat, 10],
+      ['/settings', 12],
+    ] as const) {
+      const page = await open(path);
+      if (path === chat) await replies(page).first().waitFor();
+      const all = await operable(page);
+      expect(all.length, path).toBeGreaterThanOrEqual(least);
+      expect(all.filter((each) => each.endsWith('""'))).toEqual([]);
+      const { reached, missed, unseen } = await tabAround(page);
+      expect(reached.length, path).toBeGreaterThanOrEqual(least - 2);
+      expect({ path, missed, unseen }).toEqual({ path, missed: [], unseen: [] });
+      // What opens over the page, too.
+      for (const [key, dialog] of path === '/settings'
+        ? ([['Control+/', 'Keyboard']] as const)
+        : ([['Control+Shift+M', 'Choose a model']] as const)) {
+        await page.keyboard.press(key);
+        await page.getByRole('dialog', { name: dialog }).waitFor();
+        expect((await operable(page)).filter((each) => each.endsWith('""'))).toEqual([]);
+      }
+      await page.close();
+    }
+  });
+
+  verifies('app/accessible', 'by keyboard alone: choose a model, send, stop, begin anew, and find the way back', async () => {
+    const page = await open('/');
+    const { keyboard } = page;
+    const picker = page.getByRole('button', { name: /^Model:/ });
+    const choose = async (name: string): Promise<void> => {
+      await page.getByRole('combobox', { name: 'Search models' }).waitFor();
+      await until(async () => (await focused(page)) === 'Search models');
+      await keyboard.type(name);
+      await page.getByRole('option', { name }).waitFor();
+      await keyboard.press('Enter');
+      await picker.filter({ hasText: name }).waitFor();
+      // The keyboard is back where it came from.
+      expect(await focused(page)).toMatch(/^Model:/);
+    };
+    await tabTo(page, /^Model:/);
+    await keyboard.press('Enter');
+    await choose('endless');
+    await tabTo(page, 'Message');
+    await keyboard.type('two');
+    await keyboard.press('Shift+Enter');
+    await keyboard.type('lines');
+    await keyboard.press('Enter');
+    await page.waitForURL(/\/chat\//);
+    await replies(page).getByText(/\w{3}/).first().waitFor();
+    expect(await focused(page)).toBe('Message');
+    await tabTo(page, 'Stop');
+    await keyboard.press('Enter');
+    await stop(page).waitFor({ state: 'detached' });
+    await page
+      .getByText(/stopped/i)
+      .first()
+      .waitFor();
+    // The button with the keyboard on it is gone: the keyboard is not lost with it.
+    expect(await focused(page)).toBe('Message');
+    await keyboard.type('more');
+    await keyboard.press('Enter');
+    await stop(page).waitFor();
+    await keyboard.press('Escape');
+    await stop(page).waitFor({ state: 'detached' });
+
+    await keyboard.press('Control+Shift+M');
+    await choose('normal');
+    await tabTo(page, 'Message');
+    await keyboard.type('again');
+    // Not only by Enter in the field.
+    await tabTo(page, 'Send');
+    await keyboard.press('Space');
+    await replies(page).getByText(text).waitFor();
+    const first = page.url();
+
+    await tabTo(page, 'New chat');
+    await keyboard.press('Enter');
+    await page.waitForURL(`${perch.url}/`);
+    await tabTo(page, 'two');
+    await keyboard.press('Enter');
+    await page.waitForURL(first);
+    await keyboard.press('Control+Shift+O');
+    await page.waitForURL(`${perch.url}/`);
+
+    // Esc closes the picker, changes nothing, and gives the keyboard back.
+    const before = await picker.innerText();
+    await tabTo(page, /^Model:/);
+    await keyboard.press('Enter');
+    await page.getByRole('combobox', { name: 'Search models' }).waitFor();
+    await keyboard.press('ArrowDown');
+    await keyboard.press('Escape');
+    await page.getByRole('combobox', { name: 'Search models' }).waitFor({ state: 'detached' });
+    expect(await picker.innerText()).toBe(before);
+    expect(await focused(page)).toMatch(/^Model:/);
+    await page.close();
+  });
+
+  verifies('app/accessible', 'by keyboard alone: sidebar, shortcuts, a chat’s menu', async () => {
+    const page = await open(chat);
+    const { keyboard } = page;
+    await chats(page).waitFor();
+    await keyboard.press('Control+B');
+    await chats(page).waitFor({ state: 'detached' });
+    await tabTo(page, 'Show the sidebar');
+    await keyboard.press('Enter');
+    await chats(page).waitFor();
+    await keyboard.press('Control+/');
+    const help = page.getByRole('dialog');
+    await help.getByText('New chat').waitFor();
+    // It keeps the keyboard to itself.
+    for (let presses = 0; presses < 5; presses++) {
+      await keyboard.press('Tab');
+      expect(
+        await page.evaluate(() => document.activeElement === document.body || document.activeElement?.closest('dialog') !== null),
+      ).toBe(true);
+    }
+    await keyboard.press('Escape');
+    await help.waitFor({ state: 'detached' });
+    await tabTo(page, /^More for How do I add/);
+    await keyboard.press('Enter');
+    await page.getByRole('menuitem', { name: 'Rename' }).waitFor();
+    await keyboard.press('Enter');
+    await until(async () => (await focused(page)) === 'Name of the chat');
+    await keyboard.type('By keyboard');
+    await keyboard.press('Enter');
+    await tabTo(page, 'More for By keyboard');
+    await keyboard.press('Enter');
+    await page.getByRole('menuitem', { name: 'Rename' }).waitFor();
+    await keyboard.press('ArrowDown');
+    await keyboard.press('Enter');
+    await page.getByRole('dialog', { name: 'Delete this chat?' }).waitFor();
+    expect(await focused(page)).toBe('Keep it');
+    await keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await until(async () => (await focused(page)) === 'More for By keyboard', 'the keyboard to be back on the menu');
+    await page.close();
+  });
+
+  verifies('app/accessible', 'by keyboard alone: a provider is added, made default and removed, and the look is chosen', async () => {
+    const page = await open('/');
+    const { keyboard } = page;
+    await keyboard.press('Control+,');
+    await page.waitForURL(/\/settings$/);
+    await ready(page);
+    await tabTo(page, 'Add a provider');
+    await keyboard.press('Enter');
+    const dialog = page.getByRole('dialog', { name: 'Add a provider' });
+    await dialog.waitFor();
+    expect(await focused(page)).toBe('Base URL');
+    await keyboard.type('nonsense');
+    await keyboard.press('Enter');
+    await dialog.getByRole('alert').waitFor();
+    expect(await focused(page)).toBe('Base URL');
+    expect(await page.getByLabel('Base URL').getAttribute('aria-invalid')).toBe('true');
+    await keyboard.press('Control+A');
+    await keyboard.type(upstream.url);
+    await keyboard.press('Tab');
+    await keyboard.type('Typed');
+    await keyboard.press('Tab');
+    expect(await focused(page)).toMatch(/^Key/);
+    await keyboard.press('Enter');
+    await dialog.getByText('Typed answers').waitFor();
+    await tabTo(page, 'Make default');
+    await keyboard.press('Enter');
+    await dialog.getByText('default', { exact: true }).waitFor();
+    await tabTo(page, 'Done');
+    await keyboard.press('Enter');
+    await dialog.waitFor({ state: 'detached' });
+    expect(await focused(page)).toBe('Add a provider');
+
+    await tabTo(page, 'Default model');
+    const chosen = await page.getByRole('combobox', { name: 'Default model' }).inputValue();
+    await keyboard.press('ArrowDown');
+    await until(async () => (await page.getByRole('combobox', { name: 'Default model' }).inputValue()) !== chosen, 'another default model');
+    await tabTo(page, /^System/);
+    await keyboard.press('ArrowRight');
+    await keyboard.press('ArrowRight');
+    await until(
+      async () => (await page.evaluate(() => getComputedStyle(document.documentElement).colorScheme)) === 'dark',
+      'the dark look',
+    );
+    await keyboard.press('ArrowLeft');
+    await keyboard.press('ArrowLeft');
+
+    const row = page.getByRole('listitem').filter({ hasText: 'Typed' });
+    await row.getByRole('button', { name: 'Remove' }).waitFor();
+    const rows = await page.getByRole('button', { name: 'Remove' }).count();
+    for (let at = 0; at < rows; at++) {
+      await tabTo(page, 'Remove');
+      if (await row.evaluate((element) => element.contains(document.activeElement))) break;
+    }
+    await keyboard.press('Enter');
+    await page.getByRole('dialog', { name: 'Remove Typed?' }).waitFor();
+    await tabTo(page, 'Remove');
+    await keyboard.press('Enter');
+    await row.waitFor({ state: 'detached' });
+    await page.close();
+  });
+
+  verifies('app/accessible', 'nothing scrolls sideways at 320 px, also what opens over the page', async () => {
+    for (const colorScheme of ['light', 'dark'] as const) {
+      for (const path of ['/', '/settings', chat]) {
+        const page = await open(path, { width: 320, colorScheme });
+        if (path === chat) await replies(page).first().waitFor();
+        await none(() => overflowing(page), `${path}, ${colorScheme}`);
+        if (path === '/settings') {
+          await page.getByRole('button', { name: 'Add a provider' }).click();
+          await page.getByLabel('Base URL').waitFor();
+        } else {
+          await page.keyboard.press('Control+Shift+M');
+          await page.getByRole('combobox', { name: 'Search models' }).waitFor();
+          await none(() => overflowing(page), `${path} with models, ${colorScheme}`);
+          await page.keyboard.press('Escape');
+          await page.getByRole('button', { name: 'Show the sidebar' }).click();
+          await chats(page).waitFor();
+        }
+        await none(() => overflowing(page), `${path} with what is over it, ${colorScheme}`);
+        await page.close();
+      }
+    }
+  });
+
+  verifies('app/accessible', 'text stands out by 4.5 to 1, icons by 3 to 1, light and dark', async () => {
+    for (const colorScheme of ['light', 'dark'] as const) {
+      for (const path of ['/', '/settings', chat]) {
+        const page = await open(path, { colorScheme });
+        if (path === chat) await replies(page).first().waitFor();
+        else if (path === '/') await composer(page).fill('a draft, so that Send is enabled');
+        await none(() => lowContrast(page), `${path}, ${colorScheme}`);
+        await page.keyboard.press(path === '/settings' ? 'Control+/' : 'Control+Shift+M');
+        await page.getByRole('dialog').waitFor();
+        await none(() => lowContrast(page), `${path} with a dialog, ${colorScheme}`);
+        await page.close();
+      }
+    }
+  });
+});
