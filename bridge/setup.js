@@ -149,6 +149,8 @@ async function install(root) {
   const { node, installedStamp, lock } = places(root);
   if (!existsSync(node))
     throw new SetupError('installing the dependencies left out the `node` package’s program: allow its install script and try again');
+  // What the configuration files extend is generated, and an install takes it away.
+  await run('generating types', node, [join(root, 'node_modules/@sveltejs/kit/svelte-kit.js'), 'sync'], { cwd: root, quiet: true });
   writeFileSync(installedStamp, hashOf(lock));
 }
 

@@ -160,7 +160,8 @@ describe('config', () => {
     let full = false;
     const config = {
       ...gw.vault.config,
-      write: (value: Record<string, unknown>) => (full ? Promise.reject(new Error('no room')) : gw.vault.config.write(value)),
+      write: (...change: Parameters<typeof gw.vault.config.write>) =>
+        full ? Promise.reject(new Error('no room')) : gw.vault.config.write(...change),
     };
     await using next = await testGateway({ vault: { ...gw.vault, config } });
     const { client } = await next.client();

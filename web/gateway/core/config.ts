@@ -101,7 +101,11 @@ export class Config {
         throw new RpcError('INVALID_PARAMS', `${path}: there is no secret to keep as ${REDACTED}`);
       }
       for (const path of this.#secrets.keys()) if (!named.has(path)) changed.set(path, null);
-      await this.#write(document, changed);
+      await this.#vault.config.write(document, changed);
+      for (const [path, secret] of changed) {
+        if (secret === null) this.#secrets.delete(path);
+        else this.#secrets.set(path, secret);
+      }
       this.#document = document;
       this.#parsed = settings.parse(document);
       this.#hash = await hashOf(document);
@@ -111,27 +115,6 @@ export class Config {
     });
     this.#tail = work.catch(() => {});
     return work;
-  }
-
-  /** New secrets, then the document that names them, then those that no longer are: where one step fails the secrets stay those of the document. */
-  async #write(document: Json, changed: ReadonlyMap<string, string | null>): Promise<void> {
-    const { secrets, config } = this.#vault;
-    const added = [...changed].filter(([, secret]) => secret !== null);
-    try {
-      for (const [path, secret] of added) await secrets.set(path, secret);
-      await config.write(document);
-    } catch (error) {
-      for (const [path] of added) await secrets.set(path, this.#secrets.get(path) ?? null).catch(this.#fault);
-      throw error;
-    }
-    for (const [path, secret] of changed) {
-      if (secret !== null) this.#secrets.set(path, secret);
-      else {
-        this.#secrets.delete(path);
-        // Nothing names it any more; what is left of it is overwritten by the next.
-        await secrets.set(path, null).catch(this.#fault);
-      }
-    }
   }
 }
 

@@ -62,7 +62,14 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   let state: 'ok' | 'draining' = 'ok';
   const fault = faults(options.log ?? ((id, error) => console.error(`[perch ${id}]`, error)));
 
-  const config = new Config(vault, hub, () => providers.configure(configured()), fault);
+  const config = new Config(vault, hub, () => apply(), fault);
+  let origins: ReadonlySet<string> = new Set();
+  /** What follows from the configuration, anew at each change of it. */
+  const apply = (): void => {
+    providers.configure(configured());
+    const own = Object.values(config.settings.providers).map(({ baseUrl }) => new URL(baseUrl).origin);
+    origins = new Set([...own, ...localServers.map(({ port }) => `http://127.0.0.1:${port}`)]);
+  };
   const configured = (): Parameters<Providers['configure']>[0] =>
     Object.entries(config.settings.providers)
       .filter(([, provider]) => provider.enabled !== false)
@@ -77,7 +84,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   await config.load();
   const localServers = options.localServers ?? (config.settings.gateway.discover === false ? [] : LOCAL_SERVERS);
   const providers = new Providers({ guide, fetch, clock, localServers });
-  providers.configure(configured());
+  apply();
   for (const tool of coreTools({ vault, clock })) tools.register(tool);
 
   const agents = agentsOf(() => config.settings);
@@ -150,11 +157,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       connection.start();
     },
     fetch: (request, principal) => http(request, principal),
-    origins: () =>
-      new Set([
-        ...Object.values(config.settings.providers).map(({ baseUrl }) => new URL(baseUrl).origin),
-        ...localServers.map(({ port }) => `http://127.0.0.1:${port}`),
-      ]),
+    origins: () => origins,
     async drain(ms) {
       state = 'draining';
       hub.broadcast({ event: 'shutdown', payload: { reason: 'a newer version takes over' } });

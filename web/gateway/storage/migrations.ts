@@ -20,7 +20,7 @@ export const steps: readonly Step[] = [
     db.createObjectStore('secrets', { keyPath: 'name' });
     db.createObjectStore('keys', { keyPath: 'name' });
     db.createObjectStore('memories', { keyPath: 'id' }).createIndex('createdAt', 'createdAt');
-    db.createObjectStore('usage', { keyPath: 'id' }).createIndex('at', 'at');
+    db.createObjectStore('usage', { keyPath: 'id' }).createIndex('until', 'until');
     db.createObjectStore('changes', { keyPath: ['store', 'key'] }).createIndex('clock', 'clock');
     db.createObjectStore('local', { keyPath: 'name' });
   },

@@ -2,6 +2,7 @@ import { RpcError } from '#shared/rpc/errors.ts';
 import type { MessageRecord, RunOutcome, RunRecord, Vault } from '../core/vault.ts';
 import { emptied, withHead, withMessages } from './session-totals.ts';
 import type { WriteTransaction } from './schema.ts';
+import { putUsage } from './usage.ts';
 import type { Transactions, Write } from './transaction.ts';
 
 /** The runs, and what they leave in their session. */
@@ -71,7 +72,7 @@ async function finish(write: Write, outcome: RunOutcome): Promise<void> {
   const run = await tx.objectStore('runs').get(runId);
   if (run?.endedAt !== undefined) return;
   await Promise.all([
-    usage && put('usage', usage.id, usage),
+    usage && putUsage(put, [usage]),
     run && put('runs', runId, { ...run, status, endedAt }),
     run && forgetPartial(tx, runId),
     run && append(write, run, outcome),

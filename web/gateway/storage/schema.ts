@@ -20,6 +20,15 @@ export interface ChangeRow {
   deleted?: true;
 }
 
+/** Records that were committed together: a row for each would cost more than all else that a call does. */
+export interface UsageGroup {
+  /** The first record's. */
+  id: string;
+  /** The newest record's time. */
+  until: number;
+  records: UsageRecord[];
+}
+
 /** The database as it is after the last migration. */
 export interface Schema extends DBSchema {
   sessions: { key: string; value: SessionRecord };
@@ -32,7 +41,7 @@ export interface Schema extends DBSchema {
   secrets: { key: string; value: SealedSecret };
   keys: { key: string; value: { name: string; keyId: string; key: CryptoKey } };
   memories: { key: string; value: MemoryRecord; indexes: { createdAt: number } };
-  usage: { key: string; value: UsageRecord; indexes: { at: number } };
+  usage: { key: string; value: UsageGroup; indexes: { until: number } };
   changes: { key: [store: string, key: string]; value: ChangeRow; indexes: { clock: string } };
   /** What concerns this copy alone: its owner's epoch, and its own id in the change log. */
   local: { key: string; value: { name: 'epoch'; value: number } | { name: 'origin'; value: string } };

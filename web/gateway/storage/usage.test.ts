@@ -1,8 +1,10 @@
 import { afterEach, expect, test, vi } from 'vitest';
 import { takeEpoch } from './vault.ts';
+import type { UsageGroup } from './schema.ts';
 import { dump, newUsage, testVault } from './fixture.ts';
 
-const stored = async (name: string): Promise<string[]> => Object.keys((await dump(name))['usage'] ?? {});
+const stored = async (name: string): Promise<string[]> =>
+  Object.values((await dump(name))['usage'] ?? {}).flatMap((group) => (group as UsageGroup).records.map(({ id }) => id));
 
 afterEach(() => void vi.restoreAllMocks());
 

@@ -1,11 +1,17 @@
 import type { Clock } from '../core/clock.ts';
 import { OwnershipLost, type UsageRecord, type Vault } from '../core/vault.ts';
-import type { Transactions } from './transaction.ts';
+import type { Transactions, Write } from './transaction.ts';
 
 /** Milliseconds that a record waits at most for others to be committed with. */
 const GROUP_MS = 50;
 /** Records kept in memory while the database takes none (no room left, say); beyond that the oldest are given up. */
 const KEPT = 10_000;
+
+/** One row for records that are committed together; at least one. */
+export async function putUsage(put: Write['put'], records: UsageRecord[]): Promise<void> {
+  const [first] = records;
+  if (first) await put('usage', first.id, { id: first.id, until: Math.max(...records.map(({ at }) => at)), records });
+}
 
 export interface UsageDeps {
   clock: Clock;
@@ -34,7 +40,13 @@ export class UsageLog {
     /** Oldest first, those included that wait for their group. */
     since: async (at) => {
       await this.flush();
-      return this.#deps.transactions.read(['usage'], (tx) => tx.objectStore('usage').index('at').getAll(IDBKeyRange.lowerBound(at)));
+      const groups = await this.#deps.transactions.read(['usage'], (tx) =>
+        tx.objectStore('usage').index('until').getAll(IDBKeyRange.lowerBound(at)),
+      );
+      return groups
+        .flatMap(({ records }) => records)
+        .filter((record) => record.at >= at)
+        .sort((a, b) => a.at - b.at);
     },
   };
 
@@ -50,11 +62,7 @@ export class UsageLog {
     const group = this.#waiting.splice(0);
     if (group.length === 0) return;
     try {
-      await this.#deps.transactions.write(
-        ['usage'],
-        ({ put }) => Promise.all(group.map((record) => put('usage', record.id, record))),
-        'relaxed',
-      );
+      await this.#deps.transactions.write(['usage'], ({ put }) => putUsage(put, group), 'relaxed');
     } catch (error) {
       if (!(error instanceof OwnershipLost)) this.#waiting = [...group, ...this.#waiting].slice(-KEPT);
       this.#deps.onfault(error);
