@@ -32,10 +32,9 @@ export class Config {
 
   async load(): Promise<void> {
     const stored = (await this.#vault.config.read()) ?? {};
-    const parsed = settings.safeParse(stored);
-    // What an older or newer build stored may not fit; the last resort is what does.
-    this.#document = parsed.success ? stored : {};
-    this.#parsed = parsed.success ? parsed.data : settings.parse({});
+    // What another build stored may not fit: the parts that do are kept.
+    this.#document = Object.fromEntries(Object.entries(stored).filter(([name, value]) => settings.safeParse({ [name]: value }).success));
+    this.#parsed = settings.parse(this.#document);
     for (const path of secretPaths(this.#document)) await this.#unlock(path);
     this.#hash = await hashOf(this.#document);
   }

@@ -15,6 +15,8 @@ const BRIDGE_CHECK_MS = 5_000;
 const CALL_WAIT_MS = 10_000;
 const HEARTBEAT_EVERY_MS = 3_000;
 const RELOADED_FOR = 'perch.reloaded-for';
+/** Who hosted by the bridge's word, the last time it was asked. */
+const MODE = 'perch.mode';
 
 type Listener = (payload: never) => void;
 
@@ -119,13 +121,22 @@ export class GatewayConnection {
     const attempt = ++this.#attempt;
     this.state = 'connecting';
     this.retryAt = null;
+    const adopt = (client: GatewayClient, via: 'bridge' | 'browser'): void => {
+      if (attempt === this.#attempt) this.#adopt(client, via);
+      else client.close();
+    };
+    // Where the bridge hosted elsewhere the last time it does so now, as a rule: asking first would cost a round trip.
+    if (this.#link && !this.#preferBrowser && hostedElsewhere()) {
+      const client = await connectBridge(this.#link.app).catch(() => null);
+      if (client) return adopt(client, 'bridge');
+    }
     const health = this.#link ? await probeBridge() : null;
+    if (health) localStorage.setItem(MODE, health.mode);
     this.bridge = health ? 'reachable' : this.#link ? 'stopped' : 'unknown';
     try {
       const viaBridge = this.#link !== undefined && !this.#preferBrowser && (health ? health.mode !== 'tab' : this.via === 'bridge');
-      const client = viaBridge && this.#link ? await connectBridge(this.#link.app) : await this.#connectWorker(health);
-      if (attempt !== this.#attempt) return client.close();
-      this.#adopt(client, viaBridge ? 'bridge' : 'browser');
+      if (viaBridge && this.#link) adopt(await connectBridge(this.#link.app), 'bridge');
+      else adopt(await this.#connectWorker(health), 'browser');
     } catch (error) {
       if (attempt === this.#attempt) this.#failed(error);
     }
@@ -163,6 +174,7 @@ export class GatewayConnection {
   #adopt(client: GatewayClient, via: 'bridge' | 'browser'): void {
     this.#client = client;
     this.via = via;
+    if (via === 'bridge') this.bridge = 'reachable';
     this.state = 'online';
     this.problem = null;
     this.#failures = 0;
@@ -226,6 +238,8 @@ export class GatewayConnection {
     });
   }
 }
+
+const hostedElsewhere = (): boolean => ['auto', 'headless'].includes(localStorage.getItem(MODE) ?? '');
 
 /** A build mismatch reloads once, never in a circle. */
 function reloadOnce(): void {
