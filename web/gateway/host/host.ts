@@ -15,6 +15,8 @@ import { acceptRelayed, relay } from './relay.ts';
 import { Uplink } from './uplink.ts';
 
 const DRAIN_MS = 28_000;
+/** How long what is under way on the uplink waits for the last page to be back: a page that reloads is. */
+const RETURN_MS = 2_000;
 const SUPERSEDED = 'A newer version of Perch has taken over';
 
 /** Everything that one worker is: it owns the data under the lock, serves the pages' ports, and keeps the line to the bridge. */
@@ -33,6 +35,7 @@ export class Host implements HostApi {
   readonly #waiting = Promise.withResolvers<'waiting'>();
   /** Cuts the pages that are passed on, so that they connect anew. */
   readonly #relayed = new Set<() => void>();
+  #leaving: ReturnType<typeof setTimeout> | undefined;
   #uplinkCredential: Parameters<HostApi['attach']>[0] | null = null;
 
   constructor(options: { build: string; origin: string; close(): void }) {
@@ -61,6 +64,7 @@ export class Host implements HostApi {
 
   async open(port: MessagePort, tabLock: string): Promise<void> {
     this.#pages.set(tabLock, 'here');
+    clearTimeout(this.#leaving);
     const link = portLink<string>(port);
     // With an owner of the same build in another tab this worker only passes on.
     if ((await Promise.race([this.#gateway, this.#waiting.promise])) === 'waiting') this.#relayed.add(relay(link, tabLock));
@@ -99,11 +103,17 @@ export class Host implements HostApi {
 
   async leaving(tabLock: string): Promise<void> {
     this.#pages.set(tabLock, 'away');
-    if (![...this.#pages.values()].includes('here')) this.#uplink.detach();
+    const left = (): void => {
+      if (![...this.#pages.values()].includes('here')) this.#uplink.detach();
+    };
+    clearTimeout(this.#leaving);
+    if (this.#uplink.busy) this.#leaving = setTimeout(left, RETURN_MS);
+    else left();
   }
 
   async returning(tabLock: string): Promise<void> {
     this.#pages.set(tabLock, 'here');
+    clearTimeout(this.#leaving);
     if (this.#uplinkCredential) this.#uplink.attach(this.#uplinkCredential);
   }
 

@@ -7,7 +7,8 @@ import type { Stream } from '#shared/link/stream.ts';
 import type { HostCredential } from '#shared/ports/host.ts';
 
 const FIRST_RETRY_MS = 250;
-const LAST_RETRY_MS = 5_000;
+/** A bridge that was started again is served within 3 s (quality.md, "Reliability"). */
+const LAST_RETRY_MS = 2_000;
 const HANDSHAKE_MS = 10_000;
 
 export interface UplinkOptions {
@@ -35,6 +36,11 @@ export class Uplink {
   /** The multiplexer while the bridge is there and lends `port`. */
   lending(port: string): Mux | null {
     return this.#peer?.capabilities.includes(port) ? this.#mux : null;
+  }
+
+  /** Something is under way on the line: a client, a request, or a provider's answer. */
+  get busy(): boolean {
+    return this.#mux !== null && this.#mux.streams > 0;
   }
 
   attach(credential: HostCredential): void {
