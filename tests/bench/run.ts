@@ -1,8 +1,9 @@
 // `npm run bench`: how fast it is, each figure beside its floor or a peer in the same run (quality.md, "Speed").
-// `--only rpc,deltas,http,open,idle` measures some of it, `--quick` with fewer repetitions. Bars are reported, not asserted: it
+// `--only rpc,deltas,http,open,chat,idle` measures some of it, `--quick` with fewer repetitions. Bars are reported, not asserted: it
 // fails only where something broke.
 import { parseArgs } from 'node:util';
 import buildOnce from '../e2e/build-once.ts';
+import { chat } from './chat.ts';
 import { deltas } from './deltas.ts';
 import { type Figure, table } from './figures.ts';
 import { http } from './http.ts';
@@ -10,7 +11,7 @@ import { idle } from './idle.ts';
 import { open } from './open.ts';
 import { rpc } from './rpc.ts';
 
-const SECTIONS: Record<string, (options: { quick: boolean }) => Promise<Figure[]>> = { rpc, deltas, http, open, idle };
+const SECTIONS: Record<string, (options: { quick: boolean }) => Promise<Figure[]>> = { rpc, deltas, http, open, chat, idle };
 
 const { values } = parseArgs({ options: { only: { type: 'string' }, quick: { type: 'boolean', default: false } } });
 const names = values.only?.split(',') ?? Object.keys(SECTIONS);

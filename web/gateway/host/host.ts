@@ -8,6 +8,7 @@ import { SCOPES } from '#shared/rpc/contract.ts';
 import type { HostApi, HostStatus } from '#shared/ports/host.ts';
 import { systemClock } from '../core/clock.ts';
 import { createGateway, type Gateway } from '../core/gateway.ts';
+import type { Vault } from '../core/vault.ts';
 import { createFetch } from '../ports/fetch.ts';
 import { openVault, takeEpoch } from '../storage/vault.ts';
 import { takeOwnership } from './lock.ts';
@@ -26,7 +27,7 @@ export class Host implements HostApi {
   readonly #locked: Promise<void>;
   readonly #origin: string;
   readonly #close: () => void;
-  readonly #gateway: Promise<Gateway>;
+  #gateway: Promise<Gateway>;
   readonly #uplink: Uplink;
   readonly #watchers = new Set<(status: HostStatus) => void>();
   #status: HostStatus = { state: 'starting', uplink: 'off', problem: null };
@@ -50,10 +51,7 @@ export class Host implements HostApi {
       onstate: (uplink, problem) => this.#tell({ uplink, problem: this.#status.state === 'failed' ? this.#status.problem : problem }),
     });
     this.#locked = holdForLife(this.#lock);
-    this.#gateway = this.#start();
-    this.#gateway.catch((error: unknown) => {
-      this.#tell({ state: 'failed', problem: error instanceof Error ? error.message : String(error) });
-    });
+    this.#gateway = this.#begin();
   }
 
   async identify(): Promise<{ build: string; lock: string }> {
@@ -65,10 +63,11 @@ export class Host implements HostApi {
   async open(port: MessagePort, tabLock: string): Promise<void> {
     this.#pages.set(tabLock, 'here');
     clearTimeout(this.#leaving);
+    const gateway = this.#serving();
     const link = portLink<string>(port);
     // With an owner of the same build in another tab this worker only passes on.
-    if ((await Promise.race([this.#gateway, this.#waiting.promise])) === 'waiting') this.#relayed.add(relay(link, tabLock));
-    else this.#accept(await this.#gateway, link, tabLock);
+    if ((await Promise.race([gateway, this.#waiting.promise])) === 'waiting') this.#relayed.add(relay(link, tabLock));
+    else this.#accept(await gateway, link, tabLock);
   }
 
   #accept(gateway: Gateway, link: Link<string>, tabLock: string): void {
@@ -80,7 +79,7 @@ export class Host implements HostApi {
   }
 
   async attach(credential: Parameters<HostApi['attach']>[0]): Promise<void> {
-    await this.#gateway;
+    await this.#serving();
     this.#uplinkCredential = credential;
     this.#uplink.attach(credential);
   }
@@ -91,7 +90,7 @@ export class Host implements HostApi {
   }
 
   async ready(): Promise<void> {
-    await this.#gateway;
+    await this.#serving();
   }
 
   async watch(callback: (status: HostStatus) => void): Promise<void> {
@@ -117,6 +116,21 @@ export class Host implements HostApi {
     if (this.#uplinkCredential) this.#uplink.attach(this.#uplinkCredential);
   }
 
+  /** The gateway; one that could not start is tried again, for what kept it from that (no room, say) may be over. */
+  #serving(): Promise<Gateway> {
+    if (this.#status.state === 'failed') this.#gateway = this.#begin();
+    return this.#gateway;
+  }
+
+  #begin(): Promise<Gateway> {
+    this.#tell({ state: 'starting', problem: null });
+    const gateway = this.#start();
+    gateway.catch((error: unknown) => {
+      this.#tell({ state: 'failed', problem: error instanceof Error ? error.message : String(error) });
+    });
+    return gateway;
+  }
+
   async #start(): Promise<Gateway> {
     const name = 'perch';
     const ownership = await takeOwnership({
@@ -126,9 +140,10 @@ export class Host implements HostApi {
       onwaiting: () => this.#waiting.resolve('waiting'),
       onlost: () => this.#lose(SUPERSEDED),
     });
+    let vault: Vault | undefined;
     try {
       const epoch = await takeEpoch(name);
-      const vault = await openVault({ name, epoch, clock: systemClock, onclosed: () => this.#lose(SUPERSEDED) });
+      vault = await openVault({ name, epoch, clock: systemClock, onclosed: () => this.#lose(SUPERSEDED) });
       const gateway = await createGateway({
         vault,
         clock: systemClock,
@@ -141,6 +156,7 @@ export class Host implements HostApi {
       this.#tell({ state: 'serving', problem: null });
       return gateway;
     } catch (error) {
+      await vault?.close();
       ownership.release();
       throw error;
     }

@@ -1,0 +1,40 @@
+// A model server that writes Markdown at the pace of a quick model: 200 tokens a second, of all the kinds of block there are.
+import { createServer } from 'node:http';
+import { serve } from './serve.ts';
+
+const TOKENS = [
+  'Some **bold** words, `code` and a [link](https://example.com) in a sentence that goes on.\n\n',
+  '- an item\n- another, with *stress*\n\n',
+  '```ts\nconst answer = 42;\nfor (const part of parts) console.log(part, answer);\n```\n\n',
+  '| name | value |\n| --- | --- |\n| one | 1 |\n| two | 2 |\n\n',
+]
+  .join('')
+  .split(/(?<=\s)/);
+const PER_TICK = 2;
+const TICK_MS = 10;
+
+const chunk = (delta: object, finish: string | null): string =>
+  `data: ${JSON.stringify({ choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`;
+
+const server = createServer((request, response) => {
+  if (request.url?.endsWith('/models')) return response.end(JSON.stringify({ object: 'list', data: [{ id: 'writer', object: 'model' }] }));
+  let body = '';
+  request.on('data', (part: Buffer) => (body += part.toString()));
+  request.on('end', () => {
+    const { model } = JSON.parse(body) as { model: string };
+    response.setHeader('content-type', 'text/event-stream');
+    const end = `${chunk({}, 'stop')}data: [DONE]\n\n`;
+    // `short` answers at once; `writer-<n>` writes n tokens.
+    const count = Number(/^writer-(\d+)$/.exec(model)?.[1] ?? 0);
+    if (count === 0) return response.end(chunk({ content: 'A short answer, as it is.' }, null) + end);
+    let sent = 0;
+    const ticks = setInterval(() => {
+      for (let i = 0; i < PER_TICK; i++) response.write(chunk({ content: TOKENS[sent++ % TOKENS.length] }, null));
+      if (sent < count) return;
+      clearInterval(ticks);
+      response.end(end);
+    }, TICK_MS);
+    response.on('close', () => clearInterval(ticks));
+  });
+});
+serve(server);
