@@ -274,6 +274,13 @@ const MODES: Record<string, (answer: Answer, argument: number) => Promise<void> 
     await send(chunk(model, {}, 'stop') + (wantsUsage(body) ? usageChunk(model) : '') + DONE);
     res.end();
   },
+  /** `large-100`: so many deltas of 10 KB. */
+  async large({ model, res, send }, count) {
+    sse(res);
+    for (let i = 0; i < count && !res.destroyed; i++) await send(chunk(model, { content: `${'x'.repeat(9_999)} ` }));
+    await send(chunk(model, {}, 'stop') + DONE);
+    res.end();
+  },
   /** Text without end, a delta every millisecond or so, until the caller leaves. */
   async endless({ model, res, send }) {
     sse(res);

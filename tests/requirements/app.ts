@@ -21,6 +21,7 @@ export const app = [
     'app/provider-settings': 'A base URL and key added in settings make a real model answer.',
     'app/update-asks': 'A new version asks before it reloads.',
     'app/no-foreign-request': 'Rendering model output makes no foreign request and runs no script.',
+    'app/crafted-link': 'No path, query or fragment makes the app connect anywhere but to its own origin, or run a script.',
     'app/accessible': 'Everything works by keyboard, with labels, from 320 px up, light and dark.',
   }),
 ];

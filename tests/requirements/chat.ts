@@ -50,6 +50,7 @@ export const chat = [
     'providers/openai-stream': 'An OpenAI-compatible server’s stream arrives as deltas, its usage as usage.',
     'providers/hostile-upstream':
       'An upstream that cuts, stalls, sends garbage or splits SSE anywhere ends in exactly one terminal event with a clear error.',
+    'providers/not-itself': 'A gateway that is made its own provider refuses the request that comes round, and serves on.',
     'providers/discovery': 'Model servers on localhost are found without being asked.',
     'providers/keys': 'A provider’s key is sent to its own origin alone and appears in no answer, event or log.',
     'guide/answers': 'The guide answers from docs, memory and sessions, streams, and says that it is no model.',
