@@ -144,7 +144,8 @@ describe('accessible', () => {
     await tabTo(page, 'New chat');
     await keyboard.press('Enter');
     await page.waitForURL(`${perch.url}/`);
-    await tabTo(page, 'two');
+    // Left before its end was told, it may be marked as unread.
+    await tabTo(page, /^two/);
     await keyboard.press('Enter');
     await page.waitForURL(first);
     await keyboard.press('Control+Shift+O');
