@@ -54,7 +54,7 @@ export function systemBrowsers({ platform, env }: Pick<Machine, 'platform' | 'en
 
 /**
  * The program that can host the gateway: the one that PERCH_CHROMIUM names, else the system's Chrome, Chromium or Edge, else
- * Playwright's; null where there is none (issue 2, part 6). Throws NoBrowser where PERCH_CHROMIUM names what cannot be run.
+ * Playwright's; null where there is none. Throws NoBrowser where PERCH_CHROMIUM names what cannot be run.
  */
 export async function findBrowser(machine: Machine = thisMachine): Promise<string | null> {
   const named = machine.env.PERCH_CHROMIUM;

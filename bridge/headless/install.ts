@@ -11,7 +11,7 @@ export interface InstallPlan {
   commands: string[][];
 }
 
-/** How a Chromium gets onto a machine: as root on Debian and its kin by the package, else Playwright's own (issue 2, part 6). */
+/** How a Chromium gets onto a machine: as root on Debian and its kin by the package, else Playwright's own. */
 export function installPlan({
   platform,
   uid,

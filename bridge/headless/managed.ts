@@ -40,7 +40,7 @@ const CLOSE_MS = 2000;
 const RELOAD_MS = 1000;
 
 /**
- * The Chromium that hosts the gateway when no tab does (issue 2, part 6): driven over the debugging pipe, so that all its processes go
+ * The Chromium that hosts the gateway when no tab does: driven over the debugging pipe, so that all its processes go
  * when this one does, by whatever death; started again with back-off when it or its page dies.
  */
 export class ManagedChromium {

@@ -30,7 +30,7 @@ export async function majorVersion(executable: string): Promise<number | null> {
 
 /**
  * Makes a profile ready for a browser of this major version. A browser cannot read the data of a later one, so a downgrade moves the
- * profile aside and starts a fresh one (issue 2, part 6); nothing is deleted. Returns where the earlier one went, or null.
+ * profile aside and starts a fresh one; nothing is deleted. Returns where the earlier one went, or null.
  */
 export function prepareProfile(folder: string, major: number | null): string | null {
   const before = rememberedMajor(folder);

@@ -2,7 +2,7 @@ import { chosen } from './requirement.ts';
 
 /** The gateway's hosts in the browser, and the pages. */
 export const app = [
-  chosen('issue 2, parts 5 and 9; design.md, "One writer"', {
+  chosen('design.md, "One writer"', {
     'host/shared-worker': 'The gateway runs in a SharedWorker; a tab talks to it with no bridge.',
     'host/dedicated-worker': 'Where SharedWorker is missing a dedicated worker under a Web Lock serves.',
     'host/one-writer': 'Two hosts never own the data at once.',
@@ -12,7 +12,7 @@ export const app = [
     'host/uplink': 'With `--host tab` the worker of an open tab serves outside clients, and dials again with back-off.',
     'host/last-tab-closed': 'The last tab closed with no other host: 503 or an error within 1 s, never a hang.',
   }),
-  chosen('issue 2, "What a person can do" and part 8', {
+  chosen('ux.md; what a person can do', {
     'app/first-answer': 'The printed address opens a chat page that answers at once, and the code leaves the address bar.',
     'app/streams-and-stops': 'Text streams in; Stop stops and keeps the partial reply.',
     'app/reload': 'History is there after a reload, also mid-stream.',

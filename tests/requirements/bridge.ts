@@ -33,7 +33,7 @@ export const bridge = [
     'link/code': 'A link’s code is single-use, lives as long as promised, and is traded for credentials.',
     'secrets/argv-and-logs': 'No secret of ours is in an argument list, a log or (single-use codes aside) a URL.',
   }),
-  chosen('design.md; issue 2, parts 2 and 6', {
+  chosen('design.md', {
     'uplink/mutual-proof': 'On `/uplink` and the app’s `/ws` both sides prove themselves; a squatter learns nothing.',
     'lease/one-host': 'One host at a time; a second is refused while the first answers, and replaces it when dead.',
     'lease/host-dies': 'Clients are told within 5 s when the host dies.',
@@ -53,7 +53,7 @@ export const bridge = [
     'headless/profile': 'Its profile is kept, remembers the browser’s version, and a downgrade starts a fresh one.',
     'headless/which': '`PERCH_CHROMIUM` names the browser, else the system’s, else Playwright’s, else it is installed.',
   }),
-  chosen('issue 2, parts 1 and 7; decisions, "Command line"', {
+  chosen('decisions, "Command line"', {
     'cli/three-lines':
       '`gateway run` prints three lines: the app with a code, the WebSocket address, `/v1` with a `curl` that works when pasted.',
     'cli/open': '`perch open` prints a new link of the running bridge.',

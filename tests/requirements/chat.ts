@@ -46,7 +46,7 @@ export const chat = [
     'config/patch': 'A merge patch is validated as a whole; a stale baseHash is INVALID_PARAMS.',
     'config/prototype': '`__proto__`, `constructor`, `prototype` are refused on every way into the configuration.',
   }),
-  chosen('issue 2, parts 3 and 9; quality.md, "Reliability"', {
+  chosen('quality.md, "Reliability"', {
     'providers/openai-stream': 'An OpenAI-compatible server’s stream arrives as deltas, its usage as usage.',
     'providers/hostile-upstream':
       'An upstream that cuts, stalls, sends garbage or splits SSE anywhere ends in exactly one terminal event with a clear error.',

@@ -3,7 +3,7 @@ import type { Fetch } from '../fetch.ts';
 import { readModels } from './model-entry.ts';
 import { withTimeout } from './watchdog.ts';
 
-/** A model server that runs on this machine by custom on a port of its own (issue 2). */
+/** A model server that runs on this machine by custom on a port of its own. */
 export interface LocalServer {
   id: string;
   name: string;
