@@ -167,7 +167,15 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
       build,
       capabilities: ['egress'],
     };
-    const uplinkDeps = { auth, lease, timing, mode, hello, onstream: (stream: Stream, opening: Opening) => serveCapability(stream, opening, via), log };
+    const uplinkDeps = {
+      auth,
+      lease,
+      timing,
+      mode,
+      hello,
+      onstream: (stream: Stream, opening: Opening) => serveCapability(stream, opening, via),
+      log,
+    };
     const uplinks = new Set<WebSocket>();
     const uplinkGauge = new Gauge();
     const onupgrade = upgrades({
