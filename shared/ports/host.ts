@@ -1,3 +1,5 @@
+import type { SyncState } from '../rpc/methods/sync.ts';
+
 /** What a page can ask of the worker that hosts the gateway, beside the protocol; carried by Comlink. */
 export interface HostApi {
   /** Who answers: the worker holds a Web Lock of this name, which a waiting page is granted when the worker dies. */
@@ -35,4 +37,5 @@ export interface HostStatus {
   uplink: 'off' | 'connecting' | 'attached';
   /** A sentence for the person, where something is wrong. */
   problem: string | null;
+  sync: SyncState;
 }

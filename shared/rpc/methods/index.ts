@@ -4,10 +4,11 @@ import { config } from './config.ts';
 import { connection } from './connection.ts';
 import { models } from './models.ts';
 import { sessions } from './sessions.ts';
+import { sync } from './sync.ts';
 import { tools } from './tools.ts';
 
 /** Every method, on one screen. */
-export const contracts = { ...connection, ...chat, ...sessions, ...models, ...config, ...tools };
+export const contracts = { ...connection, ...chat, ...sessions, ...models, ...config, ...tools, ...sync };
 
 export type AllContracts = typeof contracts;
 export type MethodName = keyof AllContracts;

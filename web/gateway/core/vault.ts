@@ -1,4 +1,6 @@
 import type { HistoryMessage, SessionEntry, Usage } from '#shared/rpc/records.ts';
+import type { ConflictCopy } from '#shared/sync/conflict.ts';
+import type { SyncStore } from '#shared/sync/record.ts';
 
 /** A session as it is kept; its key is `<agentId>/<sessionId>`. */
 export interface SessionRecord extends Omit<SessionEntry, 'file' | 'path' | 'running'> {
@@ -30,6 +32,10 @@ export interface RunRecord {
   startedAt: number;
   endedAt?: number;
   partial: string;
+  /** Whose it is, as storage notes it: the copy of the data, the worker that executes it, and the fencing number that it does so under. */
+  replica?: string;
+  executor?: string;
+  fence?: number;
 }
 
 export interface UsageRecord {
@@ -95,8 +101,10 @@ export interface Vault {
      * may be gone by then (deleted or reset while it ran): then only the run's end and usage are stored.
      */
     finish(outcome: RunOutcome): Promise<void>;
-    /** Runs that never ended: those of a host that died. */
+    /** Runs that have not ended: those under way here or on another host, and those of a host that died. */
     unfinished(): Promise<RunRecord[]>;
+    /** Strict: this host executes the run from now on, under a higher fence; what its executor before still writes to it loses. False: it has ended. */
+    claim(runId: string, fence: number): Promise<boolean>;
   };
   /** The configuration: one JSON document without secrets. */
   config: {
@@ -116,6 +124,20 @@ export interface Vault {
     remove(id: string): Promise<boolean>;
     list(): Promise<MemoryRecord[]>;
   };
+  /** Versions of records that lost against others written apart from them (shared/sync). */
+  conflicts: {
+    list(): Promise<ConflictCopy[]>;
+    /** The version that stands in the store now, as JSON; undefined where the record is gone. */
+    current(copy: ConflictCopy): Promise<string | undefined>;
+    /** Strict: forgets the copy (`keep`), or puts it in the place of the other version first (`restore`). False: there is no such copy. */
+    resolve(id: string, choice: 'keep' | 'restore'): Promise<boolean>;
+  };
+  /** Hears of what other hosts have changed, after it is stored here; the result stops it. */
+  onforeign(listener: (changes: readonly ForeignChange[]) => void): () => void;
+  /** Who writes here: another one at each start. */
+  readonly origin: string;
+  /** This copy of the data; a cloned profile has the same. */
+  readonly replica: string;
   usage: {
     /** Group-committed, at most 50 ms later. */
     add(record: UsageRecord): void;
@@ -129,6 +151,20 @@ export interface MemoryRecord {
   text: string;
   category: string;
   createdAt: number;
+}
+
+/** A record that came from another host. */
+export interface ForeignChange {
+  store: SyncStore;
+  key: string;
+  deleted: boolean;
+  /** Of messages, runs, sessions and heads. */
+  sessionKey?: string;
+}
+
+/** The data was written by a newer build than this one, which may only read it. */
+export class VaultReadOnly extends Error {
+  override name = 'VaultReadOnly';
 }
 
 /** The browser has no room left: nothing of the write was stored. */

@@ -1,0 +1,176 @@
+import { call } from '../rpc/contract.ts';
+import { z } from '../rpc/zod.ts';
+import { syncRecord } from '../sync/record.ts';
+
+/** Records that one `push` or `pull` carries at the most, and their payloads' length together (one record alone may be longer). */
+export const BATCH = { records: 1000, chars: 4 * 1024 * 1024 } as const;
+
+export const position = z.object({
+  /** Which journal: a new one (the old was lost, or damaged) has another id. */
+  journal: z.string(),
+  /** Which opening of it: tells a journal that was put back from an older copy. */
+  era: z.string(),
+  /** Everything up to this sequence number is here. */
+  seq: z.number().int().nonnegative(),
+});
+/** How far a replica has read. */
+export type Position = z.infer<typeof position>;
+
+export const sequenced = syncRecord.extend({ seq: z.number().int().positive() });
+/** A record with its place in the journal: each accepted change gets the next number. */
+export type SequencedRecord = z.infer<typeof sequenced>;
+
+const origin = z.string().regex(/^[A-Za-z0-9_-]{1,100}$/);
+const leaseName = z.string().min(1).max(200);
+const fence = z.number().int().positive();
+
+/** Who is attached to the bridge, for the person to see. */
+export const attachedHost = z.object({
+  origin: z.string(),
+  kind: z.enum(['tab', 'headless']),
+  build: z.string(),
+  /** What it says of itself: `Chromium 156 on Linux`. */
+  name: z.string(),
+  /** Milliseconds since 1970. */
+  since: z.number(),
+  ready: z.boolean(),
+  /** It serves the gateway's clients. */
+  holder: z.boolean(),
+});
+export type AttachedHost = z.infer<typeof attachedHost>;
+
+export const journalInfo = z.object({
+  id: z.string(),
+  /** Where it lies on the bridge's disk. */
+  path: z.string(),
+  bytes: z.number(),
+  head: z.number(),
+  schema: z.number(),
+  records: z.number(),
+  tombstones: z.number(),
+  blobs: z.number(),
+  blobBytes: z.number(),
+  /** The last accepted change, milliseconds since 1970 by the bridge's clock; null in an empty journal. */
+  changedAt: z.number().nullable(),
+  /** What happened to it and the person should know: it was damaged and is filled again, say. */
+  notices: z.array(z.object({ at: z.number(), message: z.string() })),
+  /** Free bytes on its disk; null where that is not known. */
+  free: z.number().nullable(),
+});
+export type JournalInfo = z.infer<typeof journalInfo>;
+
+/**
+ * The journal, as a host asks for it over its uplink (design.md, "One vault"). The embedded engine is one SQLite file beside the bridge; whatever else
+ * can pull, push, tell of changes and give out leases may stand in for it.
+ */
+export const journalCalls = {
+  'journal.open': call({
+    params: z.object({
+      origin,
+      /** The schema of the records that this host writes. */
+      schema: z.number().int().min(1),
+      name: z.string().max(200).default(''),
+      position: position.nullable(),
+    }),
+    result: z.object({
+      /** From where to pull: 0 where all must be read anew. */
+      position,
+      head: z.number().int().nonnegative(),
+      /** The newest schema among those who wrote. A host of an older one must neither pull nor push. */
+      schema: z.number().int(),
+      /** All of the replica's own records are wanted, tombstones too: the journal is new, or an older copy of itself. */
+      wantsAll: z.boolean(),
+      /**
+       * The replica was away for longer than tombstones are kept: what it has, had pushed, and does not find in the journal is deleted.
+       */
+      stale: z.boolean(),
+      /** The key that secrets are sealed with in this vault: 256 bit, base64url. */
+      vaultKey: z.string(),
+    }),
+    docs: 'Says who the replica is and how far it has read; the first call.',
+    policy: { scope: 'write' },
+  }),
+  'journal.pull': call({
+    params: z.object({ after: z.number().int().nonnegative(), limit: z.number().int().min(1).max(BATCH.records).default(BATCH.records) }),
+    result: z.object({
+      records: z.array(sequenced),
+      /** Everything up to here has been looked at; the next `after`. */
+      next: z.number().int().nonnegative(),
+      head: z.number().int().nonnegative(),
+    }),
+    docs: 'The records that changed after a sequence number, in order, those of the caller itself left out.',
+    policy: { scope: 'read' },
+  }),
+  'journal.push': call({
+    params: z.object({ records: z.array(syncRecord).max(BATCH.records) }),
+    result: z.object({
+      /** The sequence number before the first and of the last that was given out for this push. */
+      before: z.number().int().nonnegative(),
+      last: z.number().int().nonnegative(),
+      /** Versions that lost against others written apart, and were kept as copies. */
+      conflicts: z.number().int().nonnegative(),
+    }),
+    docs: 'Stores changes. When it resolves they are on disk. All of one push or nothing.',
+    policy: { scope: 'write' },
+  }),
+  'journal.ready': call({
+    params: z.object({ seq: z.number().int().nonnegative() }),
+    result: z.object({}),
+    docs: 'The replica has caught up and can serve.',
+    policy: { scope: 'write' },
+  }),
+  'journal.info': call({
+    params: z.object({}),
+    result: z.object({ journal: journalInfo, hosts: z.array(attachedHost) }),
+    docs: 'What is on disk, and who is attached.',
+    policy: { scope: 'read' },
+  }),
+  'lease.take': call({
+    params: z.object({
+      name: leaseName,
+      /** Who has it where nobody ever took it: it is theirs while they are there. */
+      presumed: origin.optional(),
+      ttlMs: z.number().int().min(1).max(3_600_000),
+    }),
+    result: z.object({ /** Higher than every earlier one of this name; null: somebody else has it. */ fence: fence.nullable() }),
+    docs: 'Takes a lease for the calling host. It ends after its time, or some seconds after its holder is gone.',
+    policy: { scope: 'write' },
+  }),
+  'lease.release': call({
+    params: z.object({ name: leaseName, fence }),
+    result: z.object({}),
+    docs: 'Gives a lease back.',
+    policy: { scope: 'write' },
+  }),
+  'host.signal': call({
+    params: z.object({
+      /** An attached host; absent: the one that serves. */
+      to: origin.optional(),
+      payload: z.unknown(),
+    }),
+    result: z.object({ delivered: z.boolean() }),
+    docs: 'Hands something to another host, where it is attached.',
+    policy: { scope: 'write' },
+  }),
+};
+export type JournalCalls = typeof journalCalls;
+
+/** What the bridge tells a host without being asked. */
+export const journalEvents = {
+  /** Something was stored; `head` is the newest sequence number. */
+  'journal.changed': z.object({ head: z.number().int().nonnegative() }),
+  /** The journal is another one now: open it again. */
+  'journal.replaced': z.object({ reason: z.string() }),
+  /** This host serves the gateway's clients, or another one does. */
+  'host.role': z.object({ holder: z.boolean() }),
+  /** From another host. */
+  'host.signal': z.object({ from: origin, payload: z.unknown() }),
+};
+export type JournalEvents = typeof journalEvents;
+
+/** The stream's kind: calls and events as JSON texts. */
+export const JOURNAL_PORT = 'journal';
+/** One HTTP exchange a stream (shared/link/http.ts): `PUT` and `GET` of `/<hash>`, 404 where there is none. */
+export const BLOBS_PORT = 'blobs';
+/** In a stream's opening: what the host must have read before it answers. */
+export const HEAD_HEADER = 'x-perch-head';

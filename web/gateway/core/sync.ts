@@ -1,0 +1,19 @@
+import type { AttachedHost, JournalInfo } from '#shared/ports/journal.ts';
+import type { SyncState } from '#shared/rpc/methods/sync.ts';
+
+/** What the core asks of the journal and of the other hosts, over the host's line to the bridge. */
+export interface SyncPort {
+  state(): SyncState;
+  /** Calls back at every change of the state; the result stops it. */
+  watch(listener: () => void): () => void;
+  /** What is on disk and who is attached; null where no bridge is there. */
+  info(): Promise<{ journal: JournalInfo; hosts: AttachedHost[] } | null>;
+  /**
+   * The fencing number under which a run may be taken over from `executor`; null: that one is there still, another host has taken it, or nobody can say
+   * because the bridge is away.
+   */
+  claim(runId: string, executor: string): Promise<number | null>;
+  /** Hands something to another host (absent: the one that serves); false where it is not attached. */
+  signal(to: string | undefined, payload: unknown): Promise<boolean>;
+  onsignal(listener: (from: string, payload: unknown) => void): () => void;
+}
