@@ -4,7 +4,7 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   define: { __PERCH_BUILD__: JSON.stringify('test') },
   test: {
-    include: ['{shared,web,bridge}/**/*.test.ts', 'tests/{unit,core}/**/*.test.ts'],
+    include: ['{shared,web,bridge}/**/*.test.ts', 'tests/{unit,core,vault}/**/*.test.ts'],
     exclude: ['**/*.browser.test.ts', 'node_modules/**'],
     testTimeout: 20_000,
   },

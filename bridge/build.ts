@@ -60,11 +60,12 @@ function declarations(): void {
 }
 
 mkdirSync(dist, { recursive: true });
-for (const stale of ['perch.js', 'client.js', 'client.d.ts', 'bridge', 'shared', 'types'])
+for (const stale of ['perch.js', 'journal-thread.js', 'client.js', 'client.d.ts', 'bridge', 'shared', 'types'])
   rmSync(join(dist, stale), { recursive: true, force: true });
 // The app, where its sources have changed.
 run('bridge/setup.js', '--build');
-await bundle({ perch: 'bridge/cli/main.ts' }, 'node', 'bridge');
+// The journal's thread is a program of its own (bridge/journal/open.ts).
+await bundle({ perch: 'bridge/cli/main.ts', 'journal-thread': 'bridge/journal/thread.ts' }, 'node', 'bridge');
 await bundle({ client: 'shared/client/index.ts' }, 'neutral', 'shared');
 chmodSync(join(dist, 'perch.js'), 0o755);
 declarations();

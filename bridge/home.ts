@@ -55,7 +55,7 @@ export class Home {
       throw new Error(`the directory ${dir} cannot be made: ${reasonOf(error)}`, { cause: error });
     }
     const home = new Home(dir, warn);
-    await home.#checkMode(dir, 0o700);
+    await checkMode(dir, 0o700, warn);
     return home;
   }
 
@@ -63,7 +63,7 @@ export class Home {
   async token(): Promise<string> {
     const found = await readIfThere(this.tokenFile);
     if (found === undefined) return this.#makeToken();
-    await this.#checkMode(this.tokenFile, 0o600);
+    await checkMode(this.tokenFile, 0o600, this.#warn);
     return this.#readToken(found);
   }
 
@@ -71,7 +71,7 @@ export class Home {
   async credentials(): Promise<StoredCredential[]> {
     const text = await readIfThere(this.credentialsFile);
     if (text === undefined) return [];
-    await this.#checkMode(this.credentialsFile, 0o600);
+    await checkMode(this.credentialsFile, 0o600, this.#warn);
     try {
       return credentialsFile.parse(JSON.parse(text)).credentials;
     } catch (error) {
@@ -108,17 +108,18 @@ export class Home {
       `${this.tokenFile} does not hold a token (43 characters of base64url): restore it, or delete it to have a new one made`,
     );
   }
+}
 
-  async #checkMode(path: string, wanted: number): Promise<void> {
-    if (WINDOWS) return;
-    const { mode } = await stat(path);
-    if ((mode & 0o777 & ~wanted) === 0) return;
-    this.#warn(`${path} can be read by others (mode ${(mode & 0o777).toString(8)}): chmod ${wanted.toString(8)} it`);
-  }
+/** Warns where others may do with a file, or directory, what `wanted` does not let them. */
+export async function checkMode(path: string, wanted: number, warn: (line: string) => void): Promise<void> {
+  if (WINDOWS) return;
+  const { mode } = await stat(path);
+  if ((mode & 0o777 & ~wanted) === 0) return;
+  warn(`${path} can be read by others (mode ${(mode & 0o777).toString(8)}): chmod ${wanted.toString(8)} it`);
 }
 
 /** Writes a file of mode 0600 beside its place, syncs it, and then puts it there in one step. */
-async function writeWhole(path: string, text: string, place: (from: string, to: string) => Promise<void>): Promise<void> {
+export async function writeWhole(path: string, text: string, place: (from: string, to: string) => Promise<void>): Promise<void> {
   const temporary = `${path}.${randomBytes(6).toString('hex')}.tmp`;
   try {
     const file = await open(temporary, 'wx', 0o600);
@@ -137,7 +138,7 @@ async function writeWhole(path: string, text: string, place: (from: string, to: 
 }
 
 /** A hard link fails where the name is taken, which a rename does not; where there are no hard links, a rename must do. */
-async function linkOrRename(from: string, to: string): Promise<void> {
+export async function linkOrRename(from: string, to: string): Promise<void> {
   try {
     await link(from, to);
   } catch (error) {
@@ -146,7 +147,7 @@ async function linkOrRename(from: string, to: string): Promise<void> {
   }
 }
 
-async function readIfThere(path: string): Promise<string | undefined> {
+export async function readIfThere(path: string): Promise<string | undefined> {
   try {
     return await readFile(path, 'utf8');
   } catch (error) {
@@ -155,5 +156,5 @@ async function readIfThere(path: string): Promise<string | undefined> {
   }
 }
 
-const codeOf = (error: unknown): unknown => (error instanceof Error && 'code' in error ? error.code : undefined);
-const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+export const codeOf = (error: unknown): unknown => (error instanceof Error && 'code' in error ? error.code : undefined);
+export const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

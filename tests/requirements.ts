@@ -3,13 +3,16 @@ import { app } from './requirements/app.ts';
 import { bridge } from './requirements/bridge.ts';
 import { chat } from './requirements/chat.ts';
 import { protocol } from './requirements/protocol.ts';
+import { vault } from './requirements/vault.ts';
 import type { Requirement, Section } from './requirements/requirement.ts';
 
 type IdOf<S> = S extends Section<infer Id> ? Id : never;
-const sections = [...protocol, ...chat, ...bridge, ...app];
+const sections = [...protocol, ...chat, ...bridge, ...app, ...vault];
 
 /** An id that a test may cite. */
-export type RequirementId = IdOf<(typeof protocol)[number] | (typeof chat)[number] | (typeof bridge)[number] | (typeof app)[number]>;
+export type RequirementId = IdOf<
+  (typeof protocol)[number] | (typeof chat)[number] | (typeof bridge)[number] | (typeof app)[number] | (typeof vault)[number]
+>;
 
 /** Everything promised so far; `tests/unit/requirements.test.ts` lists what no test verifies. */
 export const requirements: readonly Requirement[] = sections.flatMap(({ origin, texts }) =>

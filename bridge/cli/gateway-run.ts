@@ -29,15 +29,26 @@ export async function runGateway(options: GatewayOptions): Promise<void> {
   const given = givenToken({ option: options.authToken, environment: process.env.PERCH_TOKEN }, log);
   if (!existsSync(join(appDir, 'index.html')))
     throw new CommandError('the app is not built: run `npm run build`, or start with `npm start`');
-  const [{ startBridge }, home] = await Promise.all([import('../server/server.ts'), Home.open({ warn: log })]);
+  const [{ startBridge }, { openJournal }, { vaultKey }, home] = await Promise.all([
+    import('../server/server.ts'),
+    import('../journal/open.ts'),
+    import('../journal/vault-key.ts'),
+    Home.open({ warn: log }),
+  ]);
   const managed = options.host === 'tab' ? null : import('../headless/managed.ts');
   const executable = managed && (await browserOrExplain());
 
+  const key = await vaultKey(home.dir, log);
+  const journal = await openJournal({ dir: home.dir, vaultKey: key, log });
+  // Behind the bridge, whose hosts may push until they are told.
+  stack.defer(() => journal.close());
   const bridge = await startBridge({
     port: options.port,
     bind: options.bind,
     home,
     token: given ?? (await home.token()),
+    journal,
+    vaultKey: key,
     mode: options.host,
     appDir,
     expose: options.expose ?? false,
@@ -59,8 +70,8 @@ export async function runGateway(options: GatewayOptions): Promise<void> {
 
   if (managed && executable) {
     const [{ ManagedChromium }, { keepHosted }] = await Promise.all([managed, import('../headless/keep-hosted.ts')]);
-    bridge.lease.expectHost(ATTACH_MS);
-    const attached = new Promise<void>((done) => bridge.lease.once('attach', () => done()));
+    bridge.hosts.expectHost(ATTACH_MS);
+    const attached = new Promise<void>((done) => bridge.hosts.once('attach', () => done()));
     const started = await ManagedChromium.start({
       executable,
       profile: resolve(home.profilesDir, 'gateway'),
@@ -69,9 +80,13 @@ export async function runGateway(options: GatewayOptions): Promise<void> {
       log,
     });
     chromium = started;
-    keepHosted(bridge.lease, started, stop.signal);
+    keepHosted(bridge.hosts, started, stop.signal);
     const late = AbortSignal.timeout(ATTACH_MS);
-    await Promise.race([attached, stopped, rejectOn(late, `the managed Chromium did not begin to host within ${ATTACH_MS / 1000} s`)]);
+    await Promise.race([
+      attached,
+      stopped,
+      rejectOn(late, `no host began to serve within ${ATTACH_MS / 1000} s: the managed Chromium runs, but its page does not answer`),
+    ]);
   }
   if (!stop.signal.aborted) {
     process.stdout.write(`${banner({ origin: bridge.url, code: bridge.issueCode(LINK_MS), tokenFile }).join('\n')}\n`);

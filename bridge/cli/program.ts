@@ -17,7 +17,7 @@ export function makeProgram(): Command {
     .addOption(portOption())
     .option('--bind <address>', 'address to listen on', '127.0.0.1')
     .addOption(
-      new Option('--host <kind>', 'who hosts: the managed Chromium, or the worker of an open tab')
+      new Option('--host <kind>', 'who serves: an open tab, else the managed Chromium (auto), or one of them alone')
         .choices(['auto', 'tab', 'headless'])
         .default('auto'),
     )
@@ -32,7 +32,34 @@ export function makeProgram(): Command {
     .option('--auth-token <token>', 'the owner’s token, where the gateway was given one')
     .action(async (options) => (await import('./open.ts')).openLink(options));
 
-  for (const command of [program, gateway, ...program.commands, ...gateway.commands]) {
+  const backup = program.command('backup').description('copies of everything on this disk, made and brought back without a browser');
+  backup
+    .command('export')
+    .description('write a backup, also while the gateway runs')
+    .option('--output <file>', 'where to; default: a new file under backups/ in the home directory')
+    .option('--force', 'replace a file that is there')
+    .option('--secrets', 'with the providers’ keys, sealed under a passphrase')
+    .option('--passphrase-file <file>', 'the passphrase; without it, it is asked for')
+    .option('--json', 'print JSON')
+    .action(async (options) => (await import('./backup.ts')).exportBackup(options));
+  backup
+    .command('list')
+    .description('list the backups in the home directory, and check each')
+    .option('--json', 'print JSON')
+    .action(async (options) => (await import('./backup.ts')).listBackups(options));
+  backup
+    .command('restore')
+    .argument('<file>')
+    .description('bring back what is missing or differs, and keep what was made since; shows it and asks first')
+    .option('--replace', 'delete what is not in the backup, but for keys')
+    .option('--dry-run', 'only show what it would do')
+    .option('--yes', 'do not ask')
+    .option('--passphrase-file <file>', 'the passphrase of the keys in the backup; without it, it is asked for')
+    .addOption(maxSizeOption())
+    .option('--json', 'print JSON')
+    .action(async (file, options) => (await import('./backup.ts')).restoreBackup(file, options));
+
+  for (const command of [program, gateway, backup, ...program.commands, ...gateway.commands, ...backup.commands]) {
     command
       .exitOverride()
       .showSuggestionAfterError(false)
@@ -47,6 +74,14 @@ function portOption(): Option {
     const port = Number(text);
     if (!/^\d{1,5}$/.test(text) || port > 65_535) throw new InvalidArgumentError('It must be 0 to 65535.');
     return port;
+  });
+}
+
+/** In megabytes; parsed to bytes. */
+function maxSizeOption(): Option {
+  return new Option('--max-size <megabytes>', 'what the backup may unpack to (default: 256)').argParser((text) => {
+    if (!/^[1-9]\d{0,5}$/.test(text)) throw new InvalidArgumentError('It must be 1 to 999999.');
+    return Number(text) * 1024 * 1024;
   });
 }
 

@@ -1,21 +1,21 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { memoryPair } from '../../shared/link/link.ts';
 import { Mux } from '../../shared/link/mux.ts';
-import { HostLease } from '../server/lease.ts';
+import { Hosts } from '../server/hosts.ts';
 import { keepHosted } from './keep-hosted.ts';
 
 const hello = { portsVersion: 1, schemaVersion: 1, build: 'test', capabilities: [] };
 
-let lease: HostLease;
+let hosts: Hosts;
 let restarts: string[];
 let end: AbortController;
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
-  lease = new HostLease();
+  hosts = new Hosts();
   restarts = [];
   end = new AbortController();
-  keepHosted(lease, { restart: async (reason) => void restarts.push(reason) }, end.signal);
+  keepHosted(hosts, { restart: async (reason) => void restarts.push(reason) }, end.signal);
 });
 afterEach(() => {
   end.abort();
@@ -36,21 +36,47 @@ test('a browser that runs but does not host is started again every 15 s, until i
   expect(restarts).toHaveLength(1);
   vi.advanceTimersByTime(15_000);
   expect(restarts).toHaveLength(2);
-  lease.attach(host(), 'headless');
+  hosts.join(host(), 'headless', hello);
   vi.advanceTimersByTime(4_000);
   expect(restarts).toHaveLength(2);
 });
 
+test('it is the managed host that must be there: a tab that serves does not do instead', () => {
+  hosts.join(host(), 'tab', hello);
+  vi.advanceTimersByTime(15_100);
+  expect(restarts).toHaveLength(1);
+});
+
 test('when a host goes, clients wait for it, and it is given time to come back by itself', async () => {
   const gone = host();
-  lease.attach(gone, 'headless');
-  lease.detach(gone, 1006, '');
-  const waiting = lease.wait(10_000);
+  hosts.join(gone, 'headless', hello);
+  hosts.leave(gone, 1006, '');
+  const waiting = hosts.wait(10_000);
   const back = host();
-  lease.attach(back, 'headless');
+  hosts.join(back, 'headless', hello);
   expect(await waiting).toBe(back);
   vi.advanceTimersByTime(4_000);
   expect(restarts).toEqual([]);
+});
+
+test('a tab that goes while the managed host is still coming is followed by it: clients wait', async () => {
+  const tab = host();
+  hosts.join(tab, 'tab', hello);
+  hosts.leave(tab, 1006, '');
+  const waiting = hosts.wait(10_000);
+  expect(hosts.waiting).toBe(1);
+  const managed = host();
+  hosts.join(managed, 'headless', hello);
+  expect(await waiting).toBe(managed);
+});
+
+test('a line of the managed host that another one has replaced starts nothing again', () => {
+  const [earlier, later] = [host(), host()];
+  hosts.join(earlier, 'headless', hello);
+  hosts.join(later, 'headless', hello);
+  hosts.leave(earlier, 4011, 'the same host has attached again');
+  vi.advanceTimersByTime(4_000);
+  expect([restarts, hosts.current]).toEqual([[], later]);
 });
 
 test('nothing is started again once the gateway closes', () => {

@@ -36,10 +36,27 @@ export interface Journal extends AsyncDisposable {
   open(replica: Replica): Promise<Opened>;
   /** Records after a sequence number, in order; `except`: those that this origin pushed are left out. */
   pull(after: number, limit: number, except?: string): Promise<{ records: SequencedRecord[]; next: number; head: number }>;
-  /** Merges (shared/sync/conflict.ts), and resolves when it is on disk. Pushes that come together are committed together. */
+  /**
+   * The records, tombstones too, as they are at the first `next`, whatever is written meanwhile, by store and key. Memory stays bounded; `return` (or the
+   * end) lets go of what it holds.
+   */
+  snapshot(): AsyncIterableIterator<SequencedRecord>;
+  /**
+   * Merges (shared/sync/conflict.ts), and resolves when it is on disk. All of one push or nothing, however many. Pushes that come together are committed
+   * together.
+   */
   push(records: readonly SyncRecord[], pusher: string): Promise<{ before: number; last: number; conflicts: number }>;
-  /** The new fence, higher than every earlier one of this name; null: somebody else's, or `presumed`'s while that one is among `present`. */
-  takeLease(lease: { name: string; holder: string; presumed?: string; ttlMs: number; present: readonly string[] }): Promise<number | null>;
+  /**
+   * The new fence, higher than every earlier one of this name; null: somebody else's, or `presumed`'s while that one is among `present`. `present` is null
+   * just after a start, when nobody can be said to be gone.
+   */
+  takeLease(lease: {
+    name: string;
+    holder: string;
+    presumed?: string;
+    ttlMs: number;
+    present: readonly string[] | null;
+  }): Promise<number | null>;
   releaseLease(name: string, holder: string, fence: number): Promise<void>;
   /** Stores bytes under their SHA-256; rejects where they do not have it. */
   putBlob(hash: string, bytes: Uint8Array): Promise<void>;

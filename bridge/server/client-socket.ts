@@ -2,17 +2,20 @@ import { randomBytes } from 'node:crypto';
 import type { Duplex } from 'node:stream';
 import type { RawData, WebSocket } from 'ws';
 import type { Stream } from '#shared/link/stream.ts';
+import { HEAD_HEADER } from '#shared/ports/journal.ts';
 import type { ErrorShape } from '#shared/rpc/errors.ts';
 import { CLOSE, type EventFrame, LIMITS, type RequestFrame, type ResponseFrame } from '#shared/rpc/frames.ts';
+import type { Journal } from '../journal/journal.ts';
 import type { Auth } from './auth.ts';
 import { FIRST_FRAME_TOO_LONG, readFirstFrame } from './first-frame.ts';
-import type { HostLease } from './lease.ts';
+import type { Hosts } from './hosts.ts';
 import { closeSocket, keep } from './socket-link.ts';
 import type { Timing } from './timing.ts';
 
 export interface ClientDeps {
   auth: Auth;
-  lease: HostLease;
+  hosts: Hosts;
+  journal: Pick<Journal, 'head'>;
   timing: Timing;
   /** False: the host is asked not to limit the rate of this bridge's sockets (benchmarks). */
   rateLimits: boolean;
@@ -30,7 +33,7 @@ const PAUSE_ABOVE = 1024 * 1024;
 /** Bytes of a WebSocket message's own header and some control frames, beside the 64 KiB before `connect`. */
 const HEADROOM = 1024;
 
-/** The host of a client is gone; another may come (decisions, "Frames and connection"). */
+/** The host of a client is gone or serves no longer; another does, or may come (decisions, "Frames and connection"). */
 const RESTARTING = { code: 1012, reason: 'gateway restarting' };
 
 /**
@@ -119,10 +122,12 @@ export class ClientSocket {
       this.#fail(frame.id, { code, message, ...(retryAfterMs === undefined ? {} : { retryable: true, retryAfterMs }) });
       return this.close(CLOSE.policy, message);
     }
-    const mux = await this.#deps.lease.wait(this.#deps.timing.hostWaitMs, this.#gone.signal);
+    const mux = await this.#deps.hosts.wait(this.#deps.timing.hostWaitMs, this.#gone.signal);
     if (this.#socket.readyState !== this.#socket.OPEN) return;
     if (!mux) return this.close(CLOSE.noGateway, 'no gateway');
     const headers = {
+      // What was acknowledged before the client came, by whichever host, is there for it.
+      [HEAD_HEADER]: String(this.#deps.journal.head),
       ...(this.#caller.userAgent === undefined ? {} : { 'user-agent': this.#caller.userAgent }),
       ...(verdict.proof === undefined ? {} : { 'x-perch-proof': verdict.proof }),
       ...(this.#deps.rateLimits ? {} : { 'x-perch-rate-limits': 'off' }),
@@ -132,17 +137,20 @@ export class ClientSocket {
     stream.send(JSON.stringify({ ...frame, params }));
     stream.receive({
       data: (chunk, fin, text) => this.#deliver(stream, chunk, fin, text),
-      end: (code, reason) => this.close(code, reason),
-      reset: (code, reason) => {
-        const end = this.#deps.lease.current === mux ? { code, reason } : RESTARTING;
-        this.close(end.code, end.reason);
-      },
+      end: (code, reason) => this.#ended(code, reason),
+      reset: (code, reason) => (this.#deps.hosts.has(mux) ? this.#ended(code, reason) : this.close(RESTARTING.code, RESTARTING.reason)),
       drain: () => (this.#leaving ? this.#leave() : this.#socket.resume()),
     });
     const early = this.#early;
     this.#early = undefined;
     for (const [data, isBinary] of early) this.#message(data, isBinary);
     if (stream.buffered <= PAUSE_ABOVE) this.#socket.resume();
+  }
+
+  /** The host ends it. One that no longer serves does so with the code of a hand-over, when nothing is under way: the client finds the next one. */
+  #ended(code: number, reason: string): void {
+    const end = code === CLOSE.handingOver ? RESTARTING : { code, reason };
+    this.close(end.code, end.reason);
   }
 
   #forward(stream: Stream, data: RawData, isBinary: boolean): void {

@@ -25,7 +25,7 @@ export function exchange(
   response: ServerResponse,
   mux: Mux,
   stream: Stream,
-  isCurrent: (mux: Mux) => boolean,
+  isAttached: (mux: Mux) => boolean,
 ): void {
   let received = 0;
   let ended = false;
@@ -96,7 +96,7 @@ export function exchange(
     },
     reset(code, reason) {
       if (ended) return;
-      if (!isCurrent(mux)) return fail(503, 'the gateway is restarting', { 'retry-after': '1' });
+      if (!isAttached(mux) || code === CLOSE.handingOver) return fail(503, 'the gateway is restarting', { 'retry-after': '1' });
       if (code === CLOSE.noGateway) return fail(503, reason || 'the gateway is busy', { 'retry-after': '1' });
       fail(500, 'the gateway failed to answer');
     },

@@ -87,6 +87,7 @@ describe('/v1', () => {
           'content-type': 'application/json',
           accept: 'text/event-stream',
           'user-agent': 'ua',
+          'x-perch-head': '0',
           'x-perch-session': 's1',
           'x-request-id': 'r1',
         },
@@ -221,9 +222,9 @@ describe('/v1', () => {
       '2',
       { error: { message: expect.stringContaining('no gateway'), type: 'unavailable' } },
     ]);
-    gateway.bridge.lease.expectHost(10_000);
+    gateway.bridge.hosts.expectHost(10_000);
     const waiting = gateway.http('/v1/models');
-    await expect.poll(() => gateway.bridge.lease.waiting).toBe(1);
+    await expect.poll(() => gateway.bridge.hosts.waiting).toBe(1);
     await gateway.attach();
     expect((await waiting).status).toBe(200);
   });

@@ -1,18 +1,21 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { HEAD_HEADER } from '#shared/ports/journal.ts';
 import { VIA } from '../capabilities/egress.ts';
+import type { Journal } from '../journal/journal.ts';
 import type { Admission } from './admission.ts';
 import { type Auth, bearerOf } from './auth.ts';
 import { discard, exchange, MAX_BODY_BYTES, TOO_LARGE } from './exchange.ts';
 import type { Gauge } from './gauge.ts';
 import { denialOf, sendError } from './http-errors.ts';
-import type { HostLease } from './lease.ts';
+import type { Hosts } from './hosts.ts';
 import type { Timing } from './timing.ts';
 
 export interface HttpDeps {
   admission: Admission;
   auth: Auth;
-  lease: HostLease;
+  hosts: Hosts;
+  journal: Pick<Journal, 'head'>;
   timing: Timing;
   /** Exchanges under way, and how many there may be: more are turned away at once. */
   exchanges: Gauge;
@@ -27,7 +30,8 @@ const PASSED_ON = ['content-type', 'accept', 'user-agent', 'x-perch-session', 'x
 const CORS_METHODS = 'GET, POST, PUT, PATCH, DELETE';
 
 /** `/v1`: admission of the caller, then the exchange goes to the host (decisions, "HTTP"). */
-export function httpRoutes(app: FastifyInstance, { admission, auth, lease, timing, exchanges, maxExchanges, via, log }: HttpDeps): void {
+export function httpRoutes(app: FastifyInstance, deps: HttpDeps): void {
+  const { admission, auth, hosts, journal, timing, exchanges, maxExchanges, via, log } = deps;
   const serve = async (incoming: IncomingMessage, response: ServerResponse): Promise<void> => {
     const refuse = (status: number, message: string, headers?: Record<string, string>): void => {
       sendError(response, status, message, headers);
@@ -48,19 +52,23 @@ export function httpRoutes(app: FastifyInstance, { admission, auth, lease, timin
     const hungUp = new AbortController();
     const onclose = (): void => hungUp.abort();
     response.once('close', onclose);
-    const mux = await lease.wait(timing.hostWaitMs, hungUp.signal);
+    const mux = await hosts.wait(timing.hostWaitMs, hungUp.signal);
     response.off('close', onclose);
     if (response.destroyed) return;
     if (!mux)
       return refuse(503, 'no gateway is running: open the app, or start the gateway with a browser of its own', { 'retry-after': '2' });
 
-    const headers: Record<string, string> = { ':method': incoming.method ?? 'GET', ':path': incoming.url ?? '/' };
+    const headers: Record<string, string> = {
+      ':method': incoming.method ?? 'GET',
+      ':path': incoming.url ?? '/',
+      [HEAD_HEADER]: String(journal.head),
+    };
     for (const name of PASSED_ON) {
       const value = incoming.headers[name];
       if (typeof value === 'string') headers[name] = value;
     }
     const stream = mux.open({ kind: 'http', principal: verdict.principal, scopes: [...verdict.scopes], origin: origin ?? null, headers });
-    exchange(incoming, response, mux, stream, (given) => lease.current === given);
+    exchange(incoming, response, mux, stream, (given) => hosts.has(given));
   };
 
   void app.register(async (scope) => {

@@ -4,7 +4,7 @@ import { verifies } from '../../tests/requirements.ts';
 import { linked } from '#shared/link/proof.ts';
 import { LinkCodes } from './link-codes.ts';
 import { startBridge } from './server.ts';
-import { startTestBridge, type TestBridge } from './tests/bridge.ts';
+import { startTestBridge, type TestBridge, VAULT_KEY } from './tests/bridge.ts';
 import { dialHost } from './tests/fake-host.ts';
 
 const trade = (gateway: TestBridge, code: unknown, headers: Record<string, string> = { origin: gateway.url }): Promise<Response> =>
@@ -104,10 +104,10 @@ it('a linked browser is still known after a restart', async () => {
   await using gateway = await startTestBridge({ mode: 'tab' });
   const { host: credential } = linked.parse(await (await trade(gateway, gateway.bridge.issueCode(60_000))).json());
   await gateway.bridge.close();
-  const { home, token, appDir } = gateway;
-  const bridge = await startBridge({ port: 0, bind: '127.0.0.1', home, token, mode: 'tab', appDir });
+  const { home, token, journal, appDir } = gateway;
+  const bridge = await startBridge({ port: 0, bind: '127.0.0.1', home, token, journal, vaultKey: VAULT_KEY, mode: 'tab', appDir });
   const host = await dialHost({ url: bridge.url, credential });
-  await expect.poll(() => bridge.lease.kind).toBe('tab');
+  await expect.poll(() => bridge.hosts.kind).toBe('tab');
   await host.close();
   await bridge.close();
 });

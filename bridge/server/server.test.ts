@@ -6,7 +6,7 @@ import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { startBridge } from './server.ts';
-import { startTestBridge } from './tests/bridge.ts';
+import { startTestBridge, VAULT_KEY } from './tests/bridge.ts';
 import { TestClient } from './tests/client.ts';
 
 const page = { token: null, headers: { accept: 'text/html' } };
@@ -52,7 +52,8 @@ describe('starting', () => {
 
   it('with a damaged credentials or build file names it, and leaves the port free', async () => {
     await using gateway = await startTestBridge();
-    const options = { port: 0, bind: '127.0.0.1', home: gateway.home, token: gateway.token, mode: 'auto', appDir: gateway.appDir } as const;
+    const { home, token, journal, appDir } = gateway;
+    const options = { port: 0, bind: '127.0.0.1', home, token, journal, vaultKey: VAULT_KEY, mode: 'auto', appDir } as const;
     await writeFile(gateway.home.credentialsFile, '{');
     await expect(startBridge(options)).rejects.toThrow(gateway.home.credentialsFile);
     await writeFile(gateway.home.credentialsFile, '{"version":1,"credentials":[]}');
@@ -131,7 +132,7 @@ describe('closing', () => {
       () => 'cut',
     );
     await asked.promise;
-    gateway.bridge.lease.expectHost(60_000);
+    gateway.bridge.hosts.expectHost(60_000);
     await gateway.bridge.close();
     expect([503, 'cut']).toContain(await request);
     await gateway[Symbol.asyncDispose]();
@@ -142,5 +143,5 @@ it('health needs no token, and is never stored', async () => {
   await using gateway = await startTestBridge({ mode: 'tab' });
   const answer = await gateway.http('/health', { token: null });
   expect(answer.headers.get('cache-control')).toBe('no-store');
-  expect(await answer.json()).toEqual({ status: 'no-host', version: '0.1.0', build: 'build-1', mode: 'tab', host: null });
+  expect(await answer.json()).toEqual({ status: 'no-host', version: '0.1.0', build: 'build-1', mode: 'tab', host: null, hosts: 0 });
 });

@@ -3,25 +3,26 @@ import { createServer, type IncomingMessage, type RequestListener, type Server, 
 import type { Duplex } from 'node:stream';
 import fastify, { type FastifyError } from 'fastify';
 import type { WebSocket } from 'ws';
-import { type Hello, MUX_VERSION, type Opening, PORTS_VERSION, SCHEMA_VERSION } from '#shared/link/hello.ts';
+import { type Hello, MUX_VERSION, PORTS_VERSION, SCHEMA_VERSION } from '#shared/link/hello.ts';
 import type { BridgeHealth, Credential } from '#shared/link/proof.ts';
-import type { Stream } from '#shared/link/stream.ts';
 import { CLOSE, LIMITS } from '#shared/rpc/frames.ts';
 import packageJson from '../../package.json' with { type: 'json' };
-import { serveEgress } from '../capabilities/egress.ts';
 import type { Home } from '../home.ts';
+import type { Journal } from '../journal/journal.ts';
 import { Admission } from './admission.ts';
 import { appFiles, arrivalOf, isNavigation, isReserved, readBuildInfo } from './app-files.ts';
 import { AuthLimiter } from './auth-limiter.ts';
 import { Auth } from './auth.ts';
 import { Clients } from './clients.ts';
 import { Gauge } from './gauge.ts';
+import type { HostMode } from './host-rank.ts';
+import { Hosts } from './hosts.ts';
 import { errorBody, sendError } from './http-errors.ts';
 import { httpRoutes } from './http.ts';
-import { HostLease } from './lease.ts';
 import { LinkCodes } from './link-codes.ts';
 import { linkRoutes } from './link.ts';
 import { coversLoopback, isLoopbackBind, listen } from './listen.ts';
+import { lendPorts } from './ports.ts';
 import { TIMING, type Timing } from './timing.ts';
 import { upgrades } from './upgrades.ts';
 import { serveUplink } from './uplink.ts';
@@ -34,8 +35,12 @@ export interface BridgeOptions {
   home: Home;
   /** The owner's token. */
   token: string;
-  /** Who hosts: the managed Chromium (`auto`, `headless`) or a tab's worker (`tab`). */
-  mode: 'auto' | 'tab' | 'headless';
+  /** The vault's journal. It stays the caller's, who closes it behind the bridge. */
+  journal: Journal;
+  /** What secrets are sealed with in this vault: 256 bit, base64url. Attached hosts are given it. */
+  vaultKey: string;
+  /** Who may serve (host-rank.ts). */
+  mode: HostMode;
   /** The built app. */
   appDir: string;
   /** Serve the API to other machines; the app stays on this one. */
@@ -55,14 +60,14 @@ export interface Bridge {
   readonly url: string;
   /** Where it listens, `address:port`. */
   readonly address: string;
-  readonly lease: HostLease;
+  readonly hosts: Hosts;
   /** A single-use code for linking a browser; goes into the app's address as `#link=<code>`. */
   issueCode(ttlMs: number): string;
   /** A new credential for the managed Chromium, never stored; the one before is void. */
   hostCredential(): Credential;
   /** Connected clients, and bytes held here that they have not taken yet. */
   stats(): { clients: number; unsentBytes: number };
-  /** Tells clients and host, lets requests under way finish for a moment, and frees the port. May be called twice. */
+  /** Tells clients and hosts, lets requests under way finish for a moment, and frees the port. May be called twice. */
   close(): Promise<void>;
 }
 
@@ -77,19 +82,21 @@ const CLOSING = { code: 1001, reason: 'the gateway is closing' };
 
 /** Starts the bridge: a pipe with locks on it (design.md). Rejects, with a sentence for people, where it cannot serve. */
 export async function startBridge(options: BridgeOptions): Promise<Bridge> {
-  const { port, bind, home, token, mode, appDir, expose = false, log = () => {} } = options;
+  const { port, bind, home, token, journal, vaultKey, mode, appDir, expose = false, log = () => {} } = options;
   if (!isLoopbackBind(bind) && !expose) {
     throw new Error(`${bind} is reachable from other machines: bind to 127.0.0.1, or say --expose to serve the API (not the app) there`);
   }
   if (token === '') throw new Error('the token is empty');
   const timing: Timing = { ...TIMING, ...options.timing };
   const { build, workerCsp } = await readBuildInfo(appDir);
-  const lease = new HostLease(timing);
+  const hosts = new Hosts(mode, timing);
   const limiter = new AuthLimiter({ onlock: (key) => log(`too many failed tries (${key}): locked out for 5 minutes`) });
   const auth = new Auth({ token, credentials: await home.credentials(), limiter });
   const codes = new LinkCodes();
-  const clients = new Clients({ auth, lease, timing, rateLimits: options.rateLimits !== false });
-  lease.on('detach', (kind, code, reason) => log(`the host (${kind}) is gone: ${reason || 'its connection broke'} (${code})`));
+  const clients = new Clients({ auth, hosts, journal, timing, rateLimits: options.rateLimits !== false });
+  hosts.on('join', ({ kind, build: theirs }) => log(`a host is attached (${kind}, build ${theirs})`));
+  hosts.on('attach', (kind) => log(`${kind === 'tab' ? 'a tab' : 'the managed Chromium'} serves`));
+  hosts.on('leave', ({ kind }, code, reason) => log(`a host (${kind}) is gone: ${reason || 'its connection broke'} (${code})`));
 
   let closing = false;
   let admission: Admission | undefined;
@@ -145,37 +152,31 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
   try {
     const via = randomUUID();
     const exchanges = new Gauge();
-    httpRoutes(app, { admission: door, auth, lease, timing, exchanges, maxExchanges: LIMITS.maxConnections, via, log });
+    httpRoutes(app, { admission: door, auth, hosts, journal, timing, exchanges, maxExchanges: LIMITS.maxConnections, via, log });
     linkRoutes(app, { home, admission: door, auth, codes, log });
     app.get('/health', async (_request, reply) => {
       reply.header('cache-control', 'no-store');
       return {
-        status: lease.current ? 'ok' : 'no-host',
+        status: hosts.holder ? 'ok' : 'no-host',
         version: packageJson.version,
         build,
         mode,
-        host: lease.kind,
+        host: hosts.kind,
+        hosts: hosts.size,
       } satisfies BridgeHealth;
     });
     await app.register(appFiles, { appDir, workerCsp, admission: door });
     await app.ready();
 
+    const ports = lendPorts({ journal, vaultKey, hosts, presenceMs: timing.presenceMs, via, log });
     const hello: Hello = {
       muxVersion: MUX_VERSION,
       portsVersion: PORTS_VERSION,
       schemaVersion: SCHEMA_VERSION,
       build,
-      capabilities: ['egress'],
+      capabilities: ports.names,
     };
-    const uplinkDeps = {
-      auth,
-      lease,
-      timing,
-      mode,
-      hello,
-      onstream: (stream: Stream, opening: Opening) => serveCapability(stream, opening, via),
-      log,
-    };
+    const uplinkDeps = { auth, hosts, timing, hello, onstream: ports.serve, log };
     const uplinks = new Set<WebSocket>();
     const uplinkGauge = new Gauge();
     const onupgrade = upgrades({
@@ -203,16 +204,17 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
       closing = true;
       const clientsGone = clients.close(CLOSING.code, CLOSING.reason);
       await exchanges.idle(timing.graceMs);
-      lease.close(CLOSING.code, CLOSING.reason);
+      hosts.close(CLOSING.code, CLOSING.reason);
       for (const uplink of uplinks) uplink.close(CLOSING.code, CLOSING.reason);
       await Promise.all([clientsGone, uplinkGauge.idle(timing.closeMs)]);
+      ports.close();
       await stop();
     };
     let closed: Promise<void> | undefined;
     return {
       url,
       address: listening.address,
-      lease,
+      hosts,
       issueCode: (ttlMs) => codes.issue(ttlMs),
       hostCredential: () => auth.issueHeadless(),
       stats: () => ({ clients: clients.size, unsentBytes: clients.unsent }),
@@ -226,9 +228,3 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
 
 /** A client that offers HTTP/2 by `Upgrade: h2c` is answered in HTTP/1.1, not refused. */
 const wantsWebSocket = (request: IncomingMessage): boolean => request.headers.upgrade?.toLowerCase() === 'websocket';
-
-/** What the host asks of the bridge, by the kind of stream. */
-function serveCapability(stream: Stream, opening: Opening, via: string): void {
-  if (opening.kind === 'egress') return serveEgress(stream, opening, via);
-  stream.reset(CLOSE.policy, `this bridge has no "${opening.kind}"`);
-}

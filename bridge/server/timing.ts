@@ -8,8 +8,10 @@ export const TIMING = {
   handshakeMs: 10_000,
   /** Between a host's heartbeats, and for each answer. */
   heartbeatMs: 5_000,
-  /** For the holder to show that it lives when another host asks for the lease. */
+  /** For the holder to show that it lives when another host could serve as well. */
   aliveMs: 1_000,
+  /** A host that left counts as there for so long, and every host after the bridge's own start, when a lease is asked for. */
+  presenceMs: 15_000,
   /** A client whose socket takes nothing for so long, with bytes waiting, is closed. */
   stallMs: 30_000,
   /** For the other side to answer a WebSocket's close before the socket is cut. */

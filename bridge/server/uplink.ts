@@ -8,24 +8,20 @@ import type { Stream } from '#shared/link/stream.ts';
 import { CLOSE } from '#shared/rpc/frames.ts';
 import type { z } from '#shared/rpc/zod.ts';
 import type { Auth } from './auth.ts';
-import type { HostLease } from './lease.ts';
+import type { Host, HostKind, Hosts } from './hosts.ts';
 import { closeSocket, socketLink } from './socket-link.ts';
 import type { Timing } from './timing.ts';
 
-/** Another host holds the lease, or only the other kind of host may. */
-export const LEASE_HELD = 4009;
 /** A multiplexer's message has 128 KB and some control frames. */
 export const UPLINK_MAX_PAYLOAD = 2 * 1024 * 1024;
 
 export interface UplinkDeps {
   auth: Auth;
-  lease: HostLease;
+  hosts: Hosts;
   timing: Timing;
-  /** Who may host: the managed Chromium (`auto`, `headless`) or a tab's worker. */
-  mode: 'auto' | 'tab' | 'headless';
   hello: Hello;
   /** A stream that the host opened: it wants a capability of the bridge. */
-  onstream(stream: Stream, opening: Opening): void;
+  onstream(stream: Stream, opening: Opening, host: Host): void;
   log(line: string): void;
 }
 
@@ -34,7 +30,7 @@ export interface UplinkDeps {
  * which the bridge is the acceptor. The socket is closed, with a reason, wherever that fails.
  */
 export async function serveUplink(socket: WebSocket, origin: string, deps: UplinkDeps): Promise<void> {
-  const { auth, lease, timing, mode } = deps;
+  const { auth, timing } = deps;
   const nonce = randomBytes(32).toString('base64url');
   const answer = firstText(socket, timing.handshakeMs);
   socket.send(JSON.stringify({ nonce } satisfies z.infer<typeof uplinkChallenge>));
@@ -43,52 +39,52 @@ export async function serveUplink(socket: WebSocket, origin: string, deps: Uplin
 
   const verdict = await auth.checkUplink(given, nonce, origin);
   if (!verdict.ok) return closeSocket(socket, CLOSE.policy, verdict.message);
-  const wanted = mode === 'tab' ? 'tab' : 'headless';
-  if (verdict.kind !== wanted) {
-    const who = wanted === 'tab' ? 'a tab' : 'the managed browser';
-    return closeSocket(socket, LEASE_HELD, `${who} hosts this gateway`);
-  }
-  const giveBack = await lease.reserve();
-  if (!giveBack) return closeSocket(socket, LEASE_HELD, 'another host holds the lease');
-  try {
-    if (socket.readyState !== socket.OPEN) return;
-    socket.send(JSON.stringify({ proof: verdict.proof } satisfies z.infer<typeof uplinkAccepted>));
-    await attach(socket, verdict.kind, deps);
-  } finally {
-    giveBack();
-  }
+  if (socket.readyState !== socket.OPEN) return;
+  socket.send(JSON.stringify({ proof: verdict.proof } satisfies z.infer<typeof uplinkAccepted>));
+  await attach(socket, verdict.kind, deps);
 }
 
-/** Resolves when the host serves, or its link is closed. */
-async function attach(socket: WebSocket, kind: 'tab' | 'headless', { lease, timing, hello, onstream, log }: UplinkDeps): Promise<void> {
+/** Resolves when the host is attached, or its link is closed. */
+async function attach(socket: WebSocket, kind: HostKind, { hosts, timing, hello, onstream, log }: UplinkDeps): Promise<void> {
   const inner = socketLink(socket);
-  // The lease must know first that a host is gone: its streams are told why they are cut.
+  // It must be known first that a host is gone: its streams are told why they are cut.
   const link: Link<Uint8Array> = {
     send: (message) => inner.send(message),
     get buffered() {
       return inner.buffered;
     },
     close(code = CLOSE.normal, reason = '') {
-      lease.detach(mux, code, reason);
+      hosts.leave(mux, code, reason);
       inner.close(code, reason);
     },
     receive: (events) =>
       inner.receive({
         ...events,
         close(code, reason) {
-          lease.detach(mux, code, reason);
+          hosts.leave(mux, code, reason);
           events.close(code, reason);
         },
       }),
   };
+  const joined = Promise.withResolvers<Host>();
   // Frames of one turn of the event loop share a message: what many clients sent at a time goes to the host at a time.
-  const mux = new Mux(link, { side: 'acceptor', hello, onstream, schedule: setImmediate });
+  const mux: Mux = new Mux(link, {
+    side: 'acceptor',
+    hello,
+    schedule: setImmediate,
+    // A host's first streams may come along with its hello.
+    onstream: (stream, opening) =>
+      void joined.promise
+        .then((host) => onstream(stream, opening, host))
+        .catch((error: unknown) => stream.reset(CLOSE.internal, error instanceof Error ? error.message : 'the stream could not be served')),
+  });
   const timer = setTimeout(() => mux.close(CLOSE.policy, 'no hello came in time'), timing.handshakeMs);
   try {
     const theirs = await mux.ready.catch(() => undefined);
     if (!theirs) return log('a host left before it said hello');
-    log(`a host is attached (${kind}, build ${theirs.build})`);
-    lease.attach(mux, kind);
+    const host = hosts.join(mux, kind, theirs);
+    if (!host) return log(`a host (${kind}) was turned away: there are too many`);
+    joined.resolve(host);
   } finally {
     clearTimeout(timer);
   }

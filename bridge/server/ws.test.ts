@@ -144,7 +144,13 @@ describe('an admitted client', () => {
     const client = await TestClient.open(gateway.url, { headers: { 'user-agent': 'test/1' } });
     const answer = await client.call('connect', { minProtocol: 3, maxProtocol: 3, clientName: 'me', auth: { token: gateway.token } });
     expect(answer.payload).toEqual({
-      opening: { kind: 'rpc', principal: 'owner', scopes: ['read', 'write', 'admin'], origin: null, headers: { 'user-agent': 'test/1' } },
+      opening: {
+        kind: 'rpc',
+        principal: 'owner',
+        scopes: ['read', 'write', 'admin'],
+        origin: null,
+        headers: { 'user-agent': 'test/1', 'x-perch-head': '0' },
+      },
       params: { minProtocol: 3, maxProtocol: 3, clientName: 'me' },
     });
     expect(JSON.stringify(host.openings)).not.toContain(gateway.token);
@@ -275,7 +281,7 @@ describe('the host', () => {
 
   verifies('connect/waits-for-host', 'clients wait for one that starts', async () => {
     await using gateway = await startTestBridge();
-    gateway.bridge.lease.expectHost(10_000);
+    gateway.bridge.hosts.expectHost(10_000);
     const client = await TestClient.open(gateway.url);
     client.send(connectFrame({ auth: { token: gateway.token } }));
     client.send('{"type":"req","id":"x","method":"echo","params":{"a":1}}');
@@ -289,16 +295,16 @@ describe('the host', () => {
     async () => {
       expect(TIMING.hostWaitMs).toBe(15_000);
       await using gateway = await startTestBridge({ timing: { hostWaitMs: 50 } });
-      gateway.bridge.lease.expectHost(10_000);
+      gateway.bridge.hosts.expectHost(10_000);
       const late = await TestClient.open(gateway.url);
       late.send(connectFrame({ auth: { token: gateway.token } }));
       expect(await late.closed).toMatchObject({ code: 1013 });
       await using other = await startTestBridge();
-      other.bridge.lease.expectHost(10_000);
+      other.bridge.hosts.expectHost(10_000);
       const client = await TestClient.open(other.url);
       client.send(connectFrame({ auth: { token: other.token } }));
-      await expect.poll(() => other.bridge.lease.waiting).toBe(1);
-      other.bridge.lease.expectHost(0);
+      await expect.poll(() => other.bridge.hosts.waiting).toBe(1);
+      other.bridge.hosts.expectHost(0);
       expect(await client.closed).toMatchObject({ code: 1013 });
     },
   );
@@ -319,6 +325,6 @@ describe('the host', () => {
     const client = await TestClient.connect(gateway.url, gateway.token);
     host.socket.send(Buffer.from([1, 2, 3]));
     expect(await client.closed).toMatchObject({ code: 1012 });
-    expect(gateway.bridge.lease.current).toBeNull();
+    expect(gateway.bridge.hosts.current).toBeNull();
   });
 });

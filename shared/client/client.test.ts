@@ -170,6 +170,27 @@ describe('calls', () => {
     expect(server.requests).toHaveLength(3);
   });
 
+  it('are counted until the last of them is answered, given up or cut', async () => {
+    const { client, server } = await connected();
+    await client.idle();
+    const abort = new AbortController();
+    const settled = Promise.allSettled([client.call('health', {}), client.call('health', {}, { signal: abort.signal })]);
+    await vi.waitUntil(() => server.requests.length === 3);
+    let idle = false;
+    const waited = client.idle().then(() => (idle = true));
+    abort.abort();
+    await new Promise(setImmediate);
+    expect([client.pending, idle]).toEqual([1, false]);
+    server.respond(server.requests[1]!.id, { payload: {} });
+    await Promise.all([waited, settled]);
+    expect(client.pending).toBe(0);
+    const cut = client.call('health', {}).catch(() => {});
+    const idleAgain = client.idle();
+    server.link.close(1012, 'restarting');
+    await Promise.all([idleAgain, cut]);
+    expect(client.pending).toBe(0);
+  });
+
   it('that cannot be written fail alone', async () => {
     const { client, server } = await connected();
     await expect(client.request('x', { big: 1n })).rejects.toThrow(TypeError);

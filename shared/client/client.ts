@@ -37,6 +37,7 @@ export class GatewayClient {
   readonly #listeners = new Map<string, Set<Listener>>();
   #count = 0;
   #lastSeq = 0;
+  #idlers: (() => void)[] = [];
   #end: ConnectionClosed | undefined;
   #settleClosed!: (end: ConnectionClosed) => void;
   /** Resolves when the connection is gone; never rejects. */
@@ -76,6 +77,16 @@ export class GatewayClient {
     }
   }
 
+  /** Calls that have not been answered yet. */
+  get pending(): number {
+    return this.#waiting.size;
+  }
+
+  /** Resolves when no call waits for its answer, or the connection is gone; never rejects. By then another call may have been made. */
+  idle(): Promise<void> {
+    return this.#waiting.size === 0 ? Promise.resolve() : new Promise((resolve) => this.#idlers.push(resolve));
+  }
+
   /** Calls a method. `signal` stops the waiting, not what was begun: use `chat.abort` for that. */
   call<M extends MethodName>(method: M, params: MethodParams<M>, { signal }: { signal?: AbortSignal } = {}): Promise<MethodResult<M>> {
     return this.request(method, params, signal) as Promise<MethodResult<M>>;
@@ -94,7 +105,7 @@ export class GatewayClient {
     }
     return new Promise((resolve, reject) => {
       const onabort = (): void => {
-        this.#waiting.delete(id);
+        this.#forget(id);
         reject(signal?.reason);
       };
       signal?.addEventListener('abort', onabort, { once: true });
@@ -134,9 +145,15 @@ export class GatewayClient {
 
   #answered(frame: ResponseFrame): void {
     const waiting = this.#waiting.get(frame.id);
-    this.#waiting.delete(frame.id);
+    this.#forget(frame.id);
     if (frame.ok) waiting?.resolve(frame.payload);
     else waiting?.reject(RpcError.from(frame.error));
+  }
+
+  #forget(id: string): void {
+    this.#waiting.delete(id);
+    if (this.#waiting.size > 0) return;
+    for (const resume of this.#idlers.splice(0)) resume();
   }
 
   #happened(frame: EventFrame): void {
@@ -159,6 +176,7 @@ export class GatewayClient {
     this.#end = new ConnectionClosed(code, reason);
     for (const waiting of this.#waiting.values()) waiting.reject(this.#end);
     this.#waiting.clear();
+    for (const resume of this.#idlers.splice(0)) resume();
     this.#settleClosed(this.#end);
   }
 }

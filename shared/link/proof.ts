@@ -21,9 +21,12 @@ export const bridgeHealth = z.object({
   status: z.enum(['ok', 'no-host']),
   version: z.string(),
   build: z.string(),
-  /** Who hosts by the owner's choice: the managed Chromium (`auto`, `headless`) or a tab's worker. */
+  /** Who may serve by the owner's choice: a tab's worker before the managed Chromium (`auto`), or one of them alone. */
   mode: z.enum(['auto', 'tab', 'headless']),
+  /** Who serves. */
   host: z.enum(['tab', 'headless']).nullable(),
+  /** How many hosts are attached. */
+  hosts: z.number().default(0),
 });
 export type BridgeHealth = z.infer<typeof bridgeHealth>;
 

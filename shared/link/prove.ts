@@ -1,3 +1,5 @@
+import { fromBase64, toBase64url } from '../base64.ts';
+
 /** What a proof is for; a proof for one does not serve the other. */
 export type ProofPurpose = 'app' | 'uplink';
 
@@ -6,14 +8,14 @@ const ALGORITHM = { name: 'HMAC', hash: 'SHA-256' } as const;
 
 /** Makes a credential's secret (base64url, 32 bytes) into a key that cannot be exported. Rejects where it is not 32 bytes. */
 export async function importSecret(secret: string): Promise<CryptoKey> {
-  const bytes = Uint8Array.from(atob(secret.replaceAll('-', '+').replaceAll('_', '/')), (char) => char.charCodeAt(0));
+  const bytes = fromBase64(secret);
   if (bytes.byteLength !== 32) throw new Error('a credential has 32 bytes');
   return crypto.subtle.importKey('raw', bytes, ALGORITHM, false, ['sign', 'verify']);
 }
 
 /** 32 random bytes, base64url. */
 export function randomSecret(): string {
-  return base64url(crypto.getRandomValues(new Uint8Array(32)));
+  return toBase64url(crypto.getRandomValues(new Uint8Array(32)));
 }
 
 const statement = (by: 'client' | 'server', purpose: ProofPurpose, serverNonce: string, clientNonce: string): Uint8Array<ArrayBuffer> =>
@@ -27,7 +29,7 @@ export async function prove(
   serverNonce: string,
   clientNonce: string,
 ): Promise<string> {
-  return base64url(new Uint8Array(await crypto.subtle.sign(ALGORITHM.name, key, statement(by, purpose, serverNonce, clientNonce))));
+  return toBase64url(new Uint8Array(await crypto.subtle.sign(ALGORITHM.name, key, statement(by, purpose, serverNonce, clientNonce))));
 }
 
 /** Whether the other side's proof holds; constant time. */
@@ -41,16 +43,9 @@ export async function proves(
 ): Promise<boolean> {
   let bytes: Uint8Array<ArrayBuffer>;
   try {
-    bytes = Uint8Array.from(atob(proof.replaceAll('-', '+').replaceAll('_', '/')), (char) => char.charCodeAt(0));
+    bytes = fromBase64(proof);
   } catch {
     return false;
   }
   return crypto.subtle.verify(ALGORITHM.name, key, bytes, statement(by, purpose, serverNonce, clientNonce));
-}
-
-function base64url(bytes: Uint8Array): string {
-  return btoa(String.fromCharCode(...bytes))
-    .replaceAll('+', '-')
-    .replaceAll('/', '_')
-    .replaceAll('=', '');
 }

@@ -38,4 +38,6 @@ export interface HostStatus {
   /** A sentence for the person, where something is wrong. */
   problem: string | null;
   sync: SyncState;
+  /** Who the worker is among the attached hosts, once its data is open. */
+  origin?: string;
 }

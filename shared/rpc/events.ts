@@ -19,6 +19,8 @@ export const events = {
   /** A session was made, changed or deleted: lists refresh. */
   'sessions.changed': z.object({ path: z.string(), agentId: z.string(), sessionId: z.string(), deleted: z.boolean().optional() }),
   'config.changed': z.object({ hash: z.string() }),
+  /** How this host stands with the journal has changed, or a version was put aside: `sync.status` and `sync.conflicts` tell. */
+  'sync.changed': z.object({ state: z.string() }),
   /** The gateway is about to leave (update or hand-over): finish, then reconnect. */
   shutdown: z.object({ reason: z.string() }),
 } as const;

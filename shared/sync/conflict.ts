@@ -1,5 +1,5 @@
 import { z } from '../rpc/zod.ts';
-import { SYNC_STORES, type SyncRecord, wins } from './record.ts';
+import { originOf, SYNC_STORES, type SyncRecord, wins } from './record.ts';
 
 export const conflictCopy = z.object({
   /** `<store>/<key>/<clock>` of the version that lost: the same on every replica. */
@@ -9,8 +9,6 @@ export const conflictCopy = z.object({
   /** The losing version: its reading, and its record as JSON. */
   clock: z.string(),
   payload: z.string(),
-  /** The version that won when the copy was made. */
-  winner: z.string(),
 });
 /** A version that lost against one that was written apart from it, kept for the person to look at. */
 export type ConflictCopy = z.infer<typeof conflictCopy>;
@@ -24,15 +22,17 @@ export interface Merged {
 }
 
 /**
- * Last writer wins, by `wins`. Where the incoming version was not made from the current one, and its store keeps copies, the loser becomes a record of
- * `conflicts` with the loser's own reading, so that whoever makes it makes the same.
+ * Last writer wins, by `wins`. Where neither version was made from the other, and their store keeps copies, the loser becomes a record of `conflicts` with
+ * the loser's own reading, so that whoever makes it makes the same. One writer's versions always follow one another.
  */
 export function mergeInto(current: SyncRecord | undefined, incoming: SyncRecord): Merged {
   if (!current) return { stored: incoming, copy: null };
   if (current.clock === incoming.clock) return { stored: null, copy: null };
   const newer = wins(incoming, current);
   const [winner, loser] = newer ? [incoming, current] : [current, incoming];
-  const apart = SYNC_STORES[incoming.store].conflicts && incoming.base !== current.clock && current.base !== incoming.clock;
+  const follows =
+    incoming.base === current.clock || current.base === incoming.clock || originOf(incoming.clock) === originOf(current.clock);
+  const apart = SYNC_STORES[incoming.store].conflicts && !follows;
   return { stored: newer ? incoming : null, copy: apart ? copyOf(loser, winner) : null };
 }
 
@@ -40,6 +40,6 @@ function copyOf(loser: SyncRecord, winner: SyncRecord): SyncRecord | null {
   const { store, key, clock, payload, blobs } = loser;
   if (payload === null || payload === winner.payload) return null;
   const id = `${store}/${key}/${clock}`;
-  const copy: ConflictCopy = { id, store, key, clock, payload, winner: winner.clock };
+  const copy: ConflictCopy = { id, store, key, clock, payload };
   return { store: 'conflicts', key: id, clock, seal: 'none', payload: JSON.stringify(copy), ...(blobs ? { blobs } : {}) };
 }

@@ -6,6 +6,8 @@ import { promisify } from 'node:util';
 import type { Page } from 'playwright';
 import { expect } from 'vitest';
 import { Home } from '../../bridge/home.ts';
+import { openJournal } from '../../bridge/journal/open.ts';
+import { vaultKey } from '../../bridge/journal/vault-key.ts';
 import { startBridge } from '../../bridge/server/server.ts';
 import { verifies } from '../requirements.ts';
 import { until } from '../support/gateway.ts';
@@ -32,7 +34,20 @@ verifies(
     const appDir = join(folder, 'app');
     cpSync(join(ROOT, 'dist/app'), appDir, { recursive: true });
     const home = await Home.open({ dir: join(folder, 'home'), warn: () => {} });
-    const bridge = await startBridge({ port: 0, bind: '127.0.0.1', home, token: await home.token(), mode: 'tab', appDir, log: () => {} });
+    const key = await vaultKey(home.dir);
+    await using journal = await openJournal({ dir: home.dir, vaultKey: key, log: () => {} });
+    const token = await home.token();
+    const bridge = await startBridge({
+      port: 0,
+      bind: '127.0.0.1',
+      home,
+      token,
+      journal,
+      vaultKey: key,
+      mode: 'tab',
+      appDir,
+      log: () => {},
+    });
     await using browser = await launchBrowser();
     try {
       const old = await browser.page(bridge.url);

@@ -35,7 +35,7 @@ export const bridge = [
   }),
   chosen('design.md', {
     'uplink/mutual-proof': 'On `/uplink` and the app’s `/ws` both sides prove themselves; a squatter learns nothing.',
-    'lease/one-host': 'One host at a time; a second is refused while the first answers, and replaces it when dead.',
+    'lease/one-host': 'One host serves at a time, for as long as it answers; when it is dead another one replaces it.',
     'lease/host-dies': 'Clients are told within 5 s when the host dies.',
     'mux/credit': 'Chunks of 64 KB within credit: one stream’s bulk never blocks another.',
     'mux/fuzz': 'Random bytes and orders break nothing but the link that sent them.',

@@ -8,6 +8,7 @@ import type { Clock } from '../../web/gateway/core/clock.ts';
 import { systemClock } from '../../web/gateway/core/clock.ts';
 import type { Fetch } from '../../web/gateway/core/fetch.ts';
 import { createGateway, type Gateway } from '../../web/gateway/core/gateway.ts';
+import type { SyncPort } from '../../web/gateway/core/sync.ts';
 import type { Vault } from '../../web/gateway/core/vault.ts';
 import { openVault, takeEpoch } from '../../web/gateway/storage/vault.ts';
 import { tapped } from './tap.ts';
@@ -110,6 +111,7 @@ export async function testGateway(
     indexedDB?: IDBFactory;
     name?: string;
     useGuide?: boolean;
+    sync?: SyncPort;
   } = {},
 ): Promise<TestGateway> {
   const clock = options.clock ?? systemClock;
@@ -126,6 +128,7 @@ export async function testGateway(
     localServers: [],
     log: (_id, error) => faults.push(error),
     ...(options.silenceMs === undefined ? {} : { silenceMs: options.silenceMs }),
+    ...(options.sync ? { sync: options.sync } : {}),
   });
   const link: TestGateway['link'] = ({ scopes = SCOPES, socket = false, principal = 'owner' } = {}) => {
     const [ours, theirs] = memoryPair<string>();

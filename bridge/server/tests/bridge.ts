@@ -2,11 +2,14 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { brotliCompressSync } from 'node:zlib';
+import { type Credential, linked } from '#shared/link/proof.ts';
 import { Home } from '../../home.ts';
 import { type Bridge, type BridgeOptions, startBridge } from '../server.ts';
 import { dialHost, type FakeHost, type FakeHostOptions } from './fake-host.ts';
+import { FakeJournal } from './fake-journal.ts';
 
 export const PAGE_CSP = "default-src 'none'; script-src 'self' 'sha256-abc='; connect-src 'self'";
+export const VAULT_KEY = 'k'.repeat(43);
 export const WORKER_CSP = "default-src 'none'; connect-src 'self' https:";
 
 /** A bridge with a home and a tiny app of its own, in a temporary directory. */
@@ -17,8 +20,11 @@ export interface TestBridge extends AsyncDisposable {
   home: Home;
   appDir: string;
   lines: string[];
-  /** A fake host with the managed Chromium's credential, attached. */
+  journal: FakeJournal;
+  /** A fake host, attached; with the managed Chromium's credential where it is given none. */
   attach(options?: Partial<FakeHostOptions>): Promise<FakeHost>;
+  /** A new credential for a browser's pages (`app`) or its worker (`host`), got as a browser gets it. */
+  credential(kind: 'app' | 'host'): Promise<Credential>;
   http(path: string, init?: RequestInit & { token?: string | null }): Promise<Response>;
 }
 
@@ -28,11 +34,14 @@ export async function startTestBridge(options: Partial<BridgeOptions> = {}): Pro
   const token = await home.token();
   const appDir = await writeApp(join(dir, 'app'));
   const lines: string[] = [];
+  const journal = new FakeJournal();
   const bridge = await startBridge({
     port: 0,
     bind: '127.0.0.1',
     home,
     token,
+    journal,
+    vaultKey: VAULT_KEY,
     mode: 'auto',
     appDir,
     log: (line) => void lines.push(line),
@@ -46,12 +55,21 @@ export async function startTestBridge(options: Partial<BridgeOptions> = {}): Pro
     home,
     appDir,
     lines,
+    journal,
     async attach(given = {}) {
-      const attached = new Promise((resolve) => bridge.lease.once('attach', resolve));
-      const host = await dialHost({ url: bridge.url, credential: bridge.hostCredential(), ...given });
+      const attached = new Promise((resolve) => bridge.hosts.once('join', resolve));
+      const host = await dialHost({ url: bridge.url, credential: given.credential ?? bridge.hostCredential(), ...given });
       hosts.push(host);
       await attached;
       return host;
+    },
+    async credential(kind) {
+      const answer = await fetch(`${bridge.url}/link`, {
+        method: 'POST',
+        headers: { origin: bridge.url, 'content-type': 'application/json' },
+        body: JSON.stringify({ code: bridge.issueCode(10_000) }),
+      });
+      return linked.parse(await answer.json())[kind];
     },
     http(path, { token: given = token, headers, ...init } = {}) {
       return fetch(`${bridge.url}${path}`, {

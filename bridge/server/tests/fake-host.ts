@@ -28,6 +28,8 @@ export interface FakeHostOptions {
   rawHttp?: (stream: Stream) => void;
   /** Answers no heartbeat: as a frozen worker would. */
   frozen?: boolean;
+  /** What its hello says it can do. None by default, as older builds: it serves without the journal. */
+  capabilities?: string[];
 }
 
 export class FakeHost {
@@ -96,7 +98,13 @@ export async function dialHost(options: FakeHostOptions): Promise<FakeHost> {
   const clients: FakeHost['clients'] = [];
   const mux = new Mux(near, {
     side: 'dialer',
-    hello: { muxVersion: MUX_VERSION, portsVersion: PORTS_VERSION, schemaVersion: SCHEMA_VERSION, build: 'fake', capabilities: [] },
+    hello: {
+      muxVersion: MUX_VERSION,
+      portsVersion: PORTS_VERSION,
+      schemaVersion: SCHEMA_VERSION,
+      build: 'fake',
+      capabilities: options.capabilities ?? [],
+    },
     onstream(stream, opening) {
       openings.push(opening);
       if (opening.kind === 'http' && options.rawHttp) return options.rawHttp(stream);

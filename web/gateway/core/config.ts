@@ -17,9 +17,16 @@ export class Config {
   readonly #hub: Hub;
   readonly #onchange: () => void;
   readonly #fault: (error: unknown) => void;
+  /** As it was read or written last. */
+  #stored: Json = {};
+  /** What is seen of it. */
   #document: Json = {};
   #parsed: Settings = settings.parse({});
   #secrets = new Map<string, string>();
+  /** Secrets that the stored document names and that cannot be read here: another host may be able to. */
+  #lost: string[] = [];
+  /** The stored document is newer than what is here. */
+  #stale = false;
   #hash = '';
   #tail: Promise<unknown> = Promise.resolve();
 
@@ -33,19 +40,46 @@ export class Config {
   async load(): Promise<void> {
     const stored = (await this.#vault.config.read()) ?? {};
     // What another build stored may not fit: the parts that do are kept.
-    this.#document = Object.fromEntries(Object.entries(stored).filter(([name, value]) => settings.safeParse({ [name]: value }).success));
-    this.#parsed = settings.parse(this.#document);
-    for (const path of secretPaths(this.#document)) await this.#unlock(path);
-    this.#hash = await hashOf(this.#document);
+    const fitting = Object.fromEntries(Object.entries(stored).filter(([name, value]) => settings.safeParse({ [name]: value }).success));
+    const secrets = new Map<string, string>();
+    const lost: string[] = [];
+    let document: unknown = fitting;
+    for (const path of secretPaths(fitting)) {
+      const secret = await this.#vault.secrets.get(path).catch((error: unknown) => void this.#fault(error));
+      if (secret !== undefined) secrets.set(path, secret);
+      else {
+        // Taken out of what is seen, so that the person is asked for it again.
+        lost.push(path);
+        document = mergePatch(document, patchAt(path.split('.'), null));
+      }
+    }
+    const seen = isObject(document) ? document : {};
+    this.#hash = await hashOf(seen);
+    this.#stored = stored;
+    this.#document = seen;
+    this.#parsed = settings.parse(seen);
+    this.#secrets = secrets;
+    this.#lost = lost;
   }
 
-  /** Reads a secret that the document names. One that is lost is taken out of it, so that the person is asked for it again. */
-  async #unlock(path: string): Promise<void> {
-    const secret = await this.#vault.secrets.get(path).catch((error: unknown) => void this.#fault(error));
-    if (secret !== undefined) return void this.#secrets.set(path, secret);
-    const without = mergePatch(this.#document, patchAt(path.split('.'), null));
-    if (isObject(without)) this.#document = without;
-    this.#parsed = settings.parse(this.#document);
+  /** Another host has changed the document or its secrets: it is read anew, before anything is written. Rejects where it cannot be read. */
+  reload(): Promise<void> {
+    this.#stale = true;
+    const work = this.#tail.then(() => this.#refresh());
+    this.#tail = work.catch(() => {});
+    return work;
+  }
+
+  async #refresh(): Promise<void> {
+    if (!this.#stale) return;
+    this.#stale = false;
+    try {
+      await this.load();
+    } catch (error) {
+      this.#stale = true;
+      throw error;
+    }
+    this.#changed();
   }
 
   get settings(): Settings {
@@ -90,6 +124,7 @@ export class Config {
 
   #change(edit: (document: Json) => unknown): Promise<string> {
     const work = this.#tail.then(async () => {
+      await this.#refresh();
       const edited = edit(this.#document);
       parseParams(settings, edited);
       if (!isObject(edited)) throw new RpcError('INVALID_PARAMS', 'The configuration is an object');
@@ -99,21 +134,29 @@ export class Config {
         if (changed.has(path) || this.#secrets.has(path)) continue;
         throw new RpcError('INVALID_PARAMS', `${path}: there is no secret to keep as ${REDACTED}`);
       }
-      for (const path of this.#secrets.keys()) if (!named.has(path)) changed.set(path, null);
-      await this.#vault.config.write(document, changed);
+      const stored = this.#lost.filter((path) => !changed.has(path)).reduce(keepSecret, document);
+      const kept = new Set(secretPaths(stored));
+      for (const path of [...this.#secrets.keys(), ...this.#lost]) if (!kept.has(path)) changed.set(path, null);
+      await this.#vault.config.write(stored, changed, this.#stored);
       for (const [path, secret] of changed) {
         if (secret === null) this.#secrets.delete(path);
         else this.#secrets.set(path, secret);
       }
+      this.#lost = this.#lost.filter((path) => kept.has(path) && !this.#secrets.has(path));
+      this.#stored = stored;
       this.#document = document;
       this.#parsed = settings.parse(document);
       this.#hash = await hashOf(document);
-      this.#onchange();
-      this.#hub.emit({ event: 'config.changed', payload: { hash: this.#hash } }, null);
+      this.#changed();
       return this.#hash;
     });
     this.#tail = work.catch(() => {});
     return work;
+  }
+
+  #changed(): void {
+    this.#onchange();
+    this.#hub.emit({ event: 'config.changed', payload: { hash: this.#hash } }, null);
   }
 }
 
@@ -126,6 +169,14 @@ function secretPaths(document: Json): string[] {
   };
   walk(document, []);
   return paths;
+}
+
+/** The document with `***` at the path of a secret, where what the secret belongs to is there still. */
+function keepSecret(document: Json, path: string): Json {
+  const names = path.split('.');
+  const owner = names.slice(0, -1).reduce<unknown>((value, name) => (isObject(value) ? value[name] : undefined), document);
+  const kept = isObject(owner) ? mergePatch(document, patchAt(names, REDACTED)) : document;
+  return isObject(kept) ? kept : document;
 }
 
 /** Puts `***` where secrets stand; the secrets that are new, by path. An empty one is taken away. */

@@ -74,6 +74,8 @@ export class Connection implements Subscriber {
   /** Size of the newest response while it is on its way: it does not count against the buffer limit. */
   #responseChars = 0;
   #open = true;
+  /** How to close once no call is under way. */
+  #leaving: { code: number; reason: string } | undefined;
 
   constructor(link: Link<string>, admission: Admission, deps: ConnectionDeps) {
     this.#link = link;
@@ -120,6 +122,21 @@ export class Connection implements Subscriber {
     if (!this.#open) return;
     this.#link.close(code, reason);
     this.#ended();
+  }
+
+  /** A socket, not a page's port. */
+  get socket(): boolean {
+    return this.#admission.socket;
+  }
+
+  /** Closes as soon as no call is under way, at once or after the last answer; until then it serves as before. Undefined takes that back. */
+  closeWhenIdle(leaving: { code: number; reason: string } | undefined): void {
+    this.#leaving = leaving;
+    this.#leaveIfIdle();
+  }
+
+  #leaveIfIdle(): void {
+    if (this.#leaving && this.#inFlight.size === 0) this.close(this.#leaving.code, this.#leaving.reason);
   }
 
   #read(text: string): void {
@@ -208,6 +225,7 @@ export class Connection implements Subscriber {
       this.#respond({ type: 'res', id, ok: false, error: this.#deps.fault(error).toShape() });
     } finally {
       this.#inFlight.delete(id);
+      this.#leaveIfIdle();
     }
   }
 

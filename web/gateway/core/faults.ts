@@ -1,5 +1,5 @@
 import { RpcError } from '#shared/rpc/errors.ts';
-import { OwnershipLost, StorageFull } from './vault.ts';
+import { OwnershipLost, StorageFull, VaultReadOnly } from './vault.ts';
 
 /** Where faults of ours are written: an id, and what it was. */
 export type FaultLog = (id: string, error: unknown) => void;
@@ -22,6 +22,11 @@ export function faults(log: FaultLog): (error: unknown) => RpcError {
       return new RpcError('INTERNAL_ERROR', 'Another gateway has taken over this data: reconnect to it.', {
         retryable: true,
         details: { reason: 'ownership-lost' },
+      });
+    }
+    if (error instanceof VaultReadOnly) {
+      return new RpcError('INTERNAL_ERROR', 'This browser runs an older Perch than its data: reload to update. Nothing was stored.', {
+        details: { reason: 'read-only' },
       });
     }
     if (error instanceof DOMException && error.name === 'AbortError') return new RpcError('ABORTED', 'The operation was aborted');

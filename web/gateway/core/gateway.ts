@@ -9,6 +9,7 @@ import { type Admission, Connection } from './connection.ts';
 import { createDispatcher } from './dispatch.ts';
 import { type FaultLog, faults } from './faults.ts';
 import type { Fetch } from './fetch.ts';
+import { Follow } from './follow.ts';
 import { GuideProvider } from './guide/guide.ts';
 import { createHttp } from './http/http.ts';
 import { Hub } from './hub.ts';
@@ -17,12 +18,16 @@ import { chatMethods } from './methods/chat.ts';
 import { configMethods } from './methods/config.ts';
 import { modelMethods } from './methods/models.ts';
 import { sessionMethods } from './methods/sessions.ts';
+import { syncMethods } from './methods/sync.ts';
 import { toolMethods } from './methods/tools.ts';
 import type { LocalServer } from './providers/discovery.ts';
 import { LOCAL_SERVERS } from './providers/discovery.ts';
 import { Providers } from './providers/providers.ts';
+import { ForeignRuns } from './runs/foreign-runs.ts';
+import { HostSignals } from './runs/host-signals.ts';
 import { HttpAgents } from './runs/http-agents.ts';
 import { Runs } from './runs/runs.ts';
+import type { SyncPort } from './sync.ts';
 import { coreTools } from './tools/core-tools.ts';
 import { ToolRegistry } from './tools/registry.ts';
 import type { Vault } from './vault.ts';
@@ -38,6 +43,8 @@ export interface GatewayOptions {
   localServers?: readonly LocalServer[];
   /** Milliseconds after which a silent provider ends the run; 60,000 by default. */
   silenceMs?: number;
+  /** The journal and the other hosts; none where there never are any. */
+  sync?: SyncPort;
   log?: FaultLog;
 }
 
@@ -47,19 +54,27 @@ export interface Gateway {
   fetch(request: Request, principal: Principal): Promise<Response>;
   /** Origins that providers may be asked at. */
   origins(): ReadonlySet<string>;
+  /**
+   * Another host serves from here on: connections that came over the bridge, those here and those still to come, are closed with `CLOSE.handingOver` once no
+   * call of theirs is under way. Pages' ports stay, and runs go on.
+   */
+  handOver(): void;
+  /** This host serves again. */
+  resume(): void;
   /** Takes no new runs, waits for those under way, aborts them after `ms`. */
   drain(ms: number): Promise<void>;
   /** Closes all connections and the vault. */
   close(): Promise<void>;
 }
 
-/** Puts the parts together, and marks what a host that died has left. Rejects where the vault cannot be read. */
+/** Puts the parts together, and ends what a host that died has left. Rejects where the vault cannot be read. */
 export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const { vault, clock, fetch, version } = options;
   const started = clock.monotonic();
   const hub = new Hub();
   const connections = new Set<Connection>();
   let state: 'ok' | 'draining' = 'ok';
+  let serves = true;
   const fault = faults(options.log ?? ((id, error) => console.error(`[perch ${id}]`, error)));
 
   const config = new Config(vault, hub, () => apply(), fault);
@@ -90,10 +105,13 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const agents = agentsOf(() => config.settings);
   const timeZone = (): string => config.settings.chat.timeZone ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
   const models = { resolve: (model?: string, provider?: string) => providers.resolve(model, provider) };
+  const { sync } = options;
+  const foreign = new ForeignRuns({ vault, hub, clock, sync, fault });
   const deps = {
     vault,
     hub,
     clock,
+    foreign,
     timeZone,
     agent: agents.get,
     models,
@@ -102,7 +120,17 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     ...(options.silenceMs === undefined ? {} : { silenceMs: options.silenceMs }),
   };
   const runs = new Runs(deps);
-  await runs.recover();
+  const follow = new Follow({ vault, hub, clock, sync, config, foreign, fault });
+  const signals = sync && new HostSignals({ vault, hub, clock, sync, runs, foreign, fault });
+  const stopFollowing = (): void => {
+    for (const part of [follow, signals, foreign]) part?.stop();
+  };
+  try {
+    await foreign.start();
+  } catch (error) {
+    stopFollowing();
+    throw error;
+  }
   const http = createHttp({
     agents: new HttpAgents({ ...deps, agents, runs }),
     providers,
@@ -118,6 +146,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     ...modelMethods({ providers, clock }),
     ...configMethods({ config }),
     ...toolMethods({ tools }),
+    ...syncMethods({ vault, hub, config, sync, changed: () => follow.syncChanged() }),
   });
   const idempotency = new Idempotency(clock);
   const health = (): MethodResult<'health'> => ({
@@ -125,6 +154,10 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     uptime: Math.round((clock.monotonic() - started) / 1000),
     connections: connections.size,
   });
+
+  const leaveIfDone = (connection: Connection): void => {
+    if (!serves && connection.socket) connection.closeWhenIdle({ code: CLOSE.handingOver, reason: 'another host serves now' });
+  };
 
   let stopTicking = (): void => {};
   const tick = (): void => {
@@ -155,9 +188,18 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       });
       connections.add(connection);
       connection.start();
+      leaveIfDone(connection);
     },
     fetch: (request, principal) => http(request, principal),
     origins: () => origins,
+    handOver() {
+      serves = false;
+      for (const connection of [...connections]) leaveIfDone(connection);
+    },
+    resume() {
+      serves = true;
+      for (const connection of connections) connection.closeWhenIdle(undefined);
+    },
     async drain(ms) {
       state = 'draining';
       hub.broadcast({ event: 'shutdown', payload: { reason: 'a newer version takes over' } });
@@ -165,6 +207,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     },
     async close() {
       stopTicking();
+      stopFollowing();
       for (const connection of [...connections]) connection.close(CLOSE.goingAway, 'the gateway closed');
       await vault.close();
     },

@@ -3,7 +3,10 @@ import type { Clock } from './clock.ts';
 const KEEP_MS = 5 * 60_000;
 const KEEP = 1000;
 
-/** First answers by idempotency key (decisions, "Frames and connection"): repeats within 5 minutes get the same one, 1,000 are kept. */
+/**
+ * First answers by idempotency key (decisions, "Frames and connection"): repeats within 5 minutes get the same one, 1,000 are kept. Each host has its own:
+ * a repeat that reaches another host, after a hand-over, is a new call there.
+ */
 export class Idempotency {
   readonly #clock: Clock;
   readonly #answers = new Map<string, { answer: Promise<unknown>; until: number }>();

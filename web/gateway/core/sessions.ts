@@ -1,4 +1,5 @@
 import { RpcError } from '#shared/rpc/errors.ts';
+import type { AnyEvent } from '#shared/rpc/events.ts';
 import type { HistoryMessage, SessionEntry } from '#shared/rpc/records.ts';
 import type { MessageRecord, SessionRecord } from './vault.ts';
 
@@ -13,6 +14,12 @@ export function keyOf(path: string): string {
 
 export function entryOf({ key, headId: _, ...record }: SessionRecord, running: boolean): SessionEntry {
   return { ...record, path: `${key}.jsonl`, file: `${record.sessionId}.jsonl`, ...(running ? { running } : {}) };
+}
+
+/** The event that tells of a session that was made, changed or deleted. */
+export function sessionChanged(key: string, deleted = false): AnyEvent {
+  const [agentId = '', sessionId = ''] = key.split('/');
+  return { event: 'sessions.changed', payload: { path: `${key}.jsonl`, agentId, sessionId, ...(deleted ? { deleted } : {}) } };
 }
 
 /** The text of a message without its pictures and files. */

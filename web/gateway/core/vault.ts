@@ -109,8 +109,15 @@ export interface Vault {
   /** The configuration: one JSON document without secrets. */
   config: {
     read(): Promise<Record<string, unknown> | undefined>;
-    /** Strict; secrets (by name, null removes) change in the same transaction, so that a key never stands beside another address. */
-    write(value: Record<string, unknown>, secrets?: ReadonlyMap<string, string | null>): Promise<void>;
+    /**
+     * Strict; secrets (by name, null removes) change in the same transaction, so that a key never stands beside another address. `base`: the document that
+     * `value` was made from; what is the same in both stays as it is stored by then, for another host may have changed it.
+     */
+    write(
+      value: Record<string, unknown>,
+      secrets?: ReadonlyMap<string, string | null>,
+      base?: Record<string, unknown>,
+    ): Promise<void>;
   };
   /** Secrets by name, encrypted at rest with a key that cannot be exported. */
   secrets: {

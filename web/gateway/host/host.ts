@@ -1,16 +1,19 @@
-import type { Opening } from '#shared/link/hello.ts';
+import { type Opening, SCHEMA_VERSION } from '#shared/link/hello.ts';
 import { serveHttp } from '#shared/link/http.ts';
 import { type Link, portLink } from '#shared/link/link.ts';
 import type { Stream } from '#shared/link/stream.ts';
 import { textLink } from '#shared/link/text-link.ts';
+import { HEAD_HEADER, JOURNAL_PORT } from '#shared/ports/journal.ts';
 import { CLOSE, LIMITS } from '#shared/rpc/frames.ts';
 import { SCOPES } from '#shared/rpc/contract.ts';
 import type { HostApi, HostStatus } from '#shared/ports/host.ts';
 import { systemClock } from '../core/clock.ts';
 import { createGateway, type Gateway } from '../core/gateway.ts';
-import type { Vault } from '../core/vault.ts';
 import { createFetch } from '../ports/fetch.ts';
-import { openVault, takeEpoch } from '../storage/vault.ts';
+import { openVault, type StoredVault, takeEpoch } from '../storage/vault.ts';
+import { journalLine } from '../sync/journal-line.ts';
+import { Replicator } from '../sync/replicator.ts';
+import { hostName } from './host-name.ts';
 import { takeOwnership } from './lock.ts';
 import { acceptRelayed, relay } from './relay.ts';
 import { Uplink } from './uplink.ts';
@@ -30,7 +33,8 @@ export class Host implements HostApi {
   #gateway: Promise<Gateway>;
   readonly #uplink: Uplink;
   readonly #watchers = new Set<(status: HostStatus) => void>();
-  #status: HostStatus = { state: 'starting', uplink: 'off', problem: null };
+  #status: HostStatus = { state: 'starting', uplink: 'off', problem: null, sync: OFF };
+  #replicator: Replicator | undefined;
   /** Pages that hide leave the uplink on only while another page is there: a lone page may freeze the worker with its socket open. */
   readonly #pages = new Map<string, 'here' | 'away'>();
   readonly #waiting = Promise.withResolvers<'waiting'>();
@@ -48,6 +52,7 @@ export class Host implements HostApi {
       url: `${options.origin.replace(/^http/, 'ws')}/uplink`,
       build: options.build,
       onstream: (stream, opening) => void this.#onstream(stream, opening),
+      onattached: (mux) => this.#replicator && this.#uplink.lending(JOURNAL_PORT) && this.#replicator.attach(journalLine(mux)),
       onstate: (uplink, problem) => this.#tell({ uplink, problem: this.#status.state === 'failed' ? this.#status.problem : problem }),
     });
     this.#locked = holdForLife(this.#lock);
@@ -81,6 +86,7 @@ export class Host implements HostApi {
   async attach(credential: Parameters<HostApi['attach']>[0]): Promise<void> {
     await this.#serving();
     this.#uplinkCredential = credential;
+    void this.#replicator?.expectJournal();
     this.#uplink.attach(credential);
   }
 
@@ -140,16 +146,26 @@ export class Host implements HostApi {
       onwaiting: () => this.#waiting.resolve('waiting'),
       onlost: () => this.#lose(SUPERSEDED),
     });
-    let vault: Vault | undefined;
+    let vault: StoredVault | undefined;
     try {
       const epoch = await takeEpoch(name);
       vault = await openVault({ name, epoch, clock: systemClock, onclosed: () => this.#lose(SUPERSEDED) });
+      const replicator = new Replicator({
+        replica: vault.sync,
+        clock: systemClock,
+        schema: SCHEMA_VERSION,
+        name: hostName(navigator),
+        onfault: (error) => console.error('[perch sync]', error),
+      });
       const gateway = await createGateway({
         vault,
+        sync: replicator,
         clock: systemClock,
         version: this.#build,
         fetch: createFetch({ allowed: () => gateway.origins(), egress: () => this.#uplink.lending('egress') }),
       });
+      this.#replicator = replicator;
+      replicator.watch(() => this.#synced(gateway, replicator));
       acceptRelayed((link, tabLock) => this.#accept(gateway, link, tabLock));
       for (const cut of this.#relayed) cut();
       this.#relayed.clear();
@@ -162,15 +178,30 @@ export class Host implements HostApi {
     }
   }
 
+  #synced(gateway: Gateway, replicator: Replicator): void {
+    const sync = replicator.state();
+    const { role } = this.#status.sync;
+    if (sync.role === 'replica' && role !== 'replica') gateway.handOver();
+    else if (sync.role !== 'replica' && role === 'replica') gateway.resume();
+    this.#tell({ sync });
+  }
+
   async #onstream(stream: Stream, opening: Opening): Promise<void> {
     const { kind, principal, scopes, headers } = opening;
+    const head = Number(headers[HEAD_HEADER] ?? 0);
     if (kind === 'rpc') {
       const proof = headers['x-perch-proof'];
       const link = textLink(stream, () => LIMITS.maxPayload);
       const gateway = await this.#gateway;
+      // What another host has acknowledged is here before this one answers.
+      await this.#replicator?.reached(head);
       gateway.accept(link, { principal, scopes, challenged: true, socket: true, ...(proof === undefined ? {} : { proof }) });
     } else if (kind === 'http') {
-      serveHttp(stream, opening, this.#origin, async (request) => (await this.#gateway).fetch(request, { id: principal, scopes }));
+      serveHttp(stream, opening, this.#origin, async (request) => {
+        const gateway = await this.#gateway;
+        await this.#replicator?.reached(head);
+        return gateway.fetch(request, { id: principal, scopes });
+      });
     } else stream.reset(CLOSE.protocolError, `nothing here answers ${kind}`);
   }
 
@@ -178,6 +209,7 @@ export class Host implements HostApi {
     this.#tell({ state: 'draining' });
     const gateway = await this.#gateway.catch(() => null);
     await gateway?.drain(DRAIN_MS);
+    await this.#replicator?.close();
     this.#uplink.detach(CLOSE.handingOver, 'a newer version takes over');
     await gateway?.close();
     this.#tell({ state: 'superseded', problem: SUPERSEDED });
@@ -200,6 +232,8 @@ export class Host implements HostApi {
     for (const watcher of this.#watchers) watcher(this.#status);
   }
 }
+
+const OFF: HostStatus['sync'] = { state: 'off', role: 'none', pending: 0, lastSyncAt: null, progress: null, problem: null };
 
 /** Holds a Web Lock for the worker's life, so that who waits for it learns of its death. Resolves when it is held. */
 function holdForLife(name: string): Promise<void> {

@@ -4,6 +4,7 @@ import type { Link } from '#shared/link/link.ts';
 import { Mux } from '#shared/link/mux.ts';
 import { prove, proves, uplinkAccepted, uplinkChallenge } from '#shared/link/proof.ts';
 import type { Stream } from '#shared/link/stream.ts';
+import { JOURNAL_PORT } from '#shared/ports/journal.ts';
 import type { HostCredential } from '#shared/ports/host.ts';
 
 const FIRST_RETRY_MS = 250;
@@ -16,6 +17,8 @@ export interface UplinkOptions {
   url: string;
   build: string;
   onstream(stream: Stream, opening: Opening): void;
+  /** The line stands, and both sides have said hello. */
+  onattached(mux: Mux): void;
   onstate(state: 'off' | 'connecting' | 'attached', problem: string | null): void;
 }
 
@@ -84,7 +87,7 @@ export class Uplink {
           portsVersion: PORTS_VERSION,
           schemaVersion: SCHEMA_VERSION,
           build: this.#options.build,
-          capabilities: [],
+          capabilities: [JOURNAL_PORT],
         },
         onstream: this.#options.onstream,
         schedule: soon,
@@ -94,6 +97,7 @@ export class Uplink {
       this.#mux = mux;
       this.#retryMs = FIRST_RETRY_MS;
       this.#options.onstate('attached', null);
+      this.#options.onattached(mux);
       const { reason } = await mux.closed;
       problem = reason || 'The bridge went away';
     } catch (error) {

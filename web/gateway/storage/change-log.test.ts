@@ -1,5 +1,6 @@
 import { openDB } from 'idb';
 import { expect, test } from 'vitest';
+import { originOf } from '#shared/sync/record.ts';
 import { verifies } from '../../../tests/requirements.ts';
 import type { Vault } from '../core/vault.ts';
 import { answer, ask, changesOf, dump, KEY, newMessage, newUsage, testVault } from './fixture.ts';
@@ -8,14 +9,14 @@ import type { ChangeRow } from './schema.ts';
 const memory = { id: 'n', text: 'x', category: 'fact', createdAt: 1 };
 
 const cases: [string, (vault: Vault) => Promise<unknown>, string[]][] = [
-  ['sessions, messages, runs', (vault) => ask(vault, 'm1'), ['messages m1', 'runs run-m1', `sessions ${KEY}`]],
+  ['sessions, messages, runs', (vault) => ask(vault, 'm1'), ['messages m1', 'runs run-m1', `sessions ${KEY}`, `heads ${KEY}`]],
   [
     'usage of a run',
     async (vault) => {
       await ask(vault, 'm1');
       await vault.runs.finish({ runId: 'run-m1', status: 'failed', endedAt: 1, messages: [], usage: newUsage('u') });
     },
-    ['messages m1', 'runs run-m1', `sessions ${KEY}`, 'usage u'],
+    ['messages m1', 'runs run-m1', `sessions ${KEY}`, `heads ${KEY}`, 'usage u'],
   ],
   [
     'usage by itself',
@@ -25,7 +26,22 @@ const cases: [string, (vault: Vault) => Promise<unknown>, string[]][] = [
     },
     ['usage u'],
   ],
-  ['config', (vault) => vault.config.write({ a: 1 }), ['config main']],
+  [
+    'config, of which only the pieces that change',
+    async (vault) => {
+      await vault.config.write({ a: 1, providers: { one: { baseUrl: 'x' }, two: { baseUrl: 'y' } } });
+      await vault.config.write({ providers: { one: { baseUrl: 'z' }, two: { baseUrl: 'y' } } });
+    },
+    ['-config a', 'config providers.one', 'config providers.two'],
+  ],
+  [
+    'an entry renamed, its branch left alone',
+    async (vault) => {
+      await answer(vault, await ask(vault, 'm1'));
+      await vault.sessions.update(KEY, { title: 'Other' });
+    },
+    ['messages m1', 'messages re-m1', 'runs run-m1', `sessions ${KEY}`, `heads ${KEY}`],
+  ],
   ['secrets', (vault) => vault.secrets.set('s', 'x'), ['secrets s']],
   ['memories', (vault) => vault.memories.add(memory), ['memories n']],
   ['a secret removed', (vault) => vault.secrets.set('s', 'x').then(() => vault.secrets.set('s', null)), ['-secrets s']],
@@ -49,7 +65,7 @@ async function rowsOf(name: string): Promise<ChangeRow[]> {
 verifies('storage/change-log', 'the log holds the last change of each record, so it does not grow with changes', async () => {
   await using vault = await testVault();
   for (let at = 0; at < 50; at++) await vault.config.write({ at });
-  expect(await rowsOf(vault.name)).toEqual([{ store: 'config', key: 'main', clock: expect.any(String), origin: 'here' }]);
+  expect(await rowsOf(vault.name)).toEqual([{ store: 'config', key: 'at', clock: expect.stringMatching(/-here$/), base: null }]);
 });
 
 test('a record that comes back is no longer marked as gone', async () => {
@@ -85,7 +101,7 @@ test('a vault that is opened again goes on after the last reading, however its w
     clock: { ...vault.clock, now: () => 5, monotonic: () => 0, after: () => () => {} },
   });
   await next.memories.add(memory);
-  expect(await changesOf(vault.name)).toEqual(['config main', 'memories n']);
+  expect(await changesOf(vault.name)).toEqual(['config a', 'memories n']);
 });
 
 test('writes at the same time are logged in the order in which they commit', async () => {
@@ -95,19 +111,19 @@ test('writes at the same time are logged in the order in which they commit', asy
   expect(await changesOf(vault.name)).toEqual(memories.map(({ id }) => `memories ${id}`));
 });
 
-test('without an origin given, a copy keeps one of its own', async () => {
-  const origins: unknown[] = [];
+test('without an origin given, each opening writes as another one, and the copy stays the same', async () => {
   const name = 'origins';
+  const copies: string[] = [];
   for (const id of ['a', 'b']) {
     await using vault = await testVault({ name, origin: undefined as never });
     await vault.memories.add({ ...memory, id });
+    expect((await rowsOf(name)).map(({ clock }) => originOf(clock))).toContain(vault.origin);
+    copies.push(vault.vault.replica);
   }
-  for (const { origin } of await rowsOf(name)) origins.push(origin);
-  expect(origins).toEqual([origins[0], origins[0]]);
-  expect(origins[0]).toMatch(/^[0-9a-f-]{36}$/);
-  await using other = await testVault({ origin: undefined as never });
-  await other.memories.add(memory);
-  expect((await rowsOf(other.name))[0]?.origin).not.toBe(origins[0]);
+  expect(new Set((await rowsOf(name)).map(({ clock }) => originOf(clock))).size).toBe(2);
+  expect(copies[1]).toBe(copies[0]);
+  await using other = await testVault();
+  expect(other.vault.replica).not.toBe(copies[0]);
 });
 
 test('what is local to a copy is in no log', async () => {
@@ -115,7 +131,7 @@ test('what is local to a copy is in no log', async () => {
   await vault.secrets.set('s', 'x');
   const db = await openDB(vault.name);
   const stores = new Set((await rowsOf(vault.name)).map(({ store }) => store));
-  expect([await db.count('keys'), await db.count('local')]).toEqual([1, 1]);
+  expect([await db.count('keys'), await db.count('local')]).toEqual([1, 2]);
   db.close();
   expect([...stores]).toEqual(['secrets']);
   await vault.sessions.update(newMessage('x', null).sessionKey, {});

@@ -1,35 +1,53 @@
-import type { HybridClock } from './hybrid-clock.ts';
-import type { ChangeRow, LoggedStore, ReadTransaction, WriteTransaction } from './schema.ts';
+import { SYNC_STORES, type SyncStore } from '#shared/sync/record.ts';
+import type { HybridClock } from '#shared/sync/hybrid-clock.ts';
+import type { ChangeRow, ReadTransaction, WriteTransaction } from './schema.ts';
+
+/** A change of one transaction, as the journal will want it: the row of the change log, and the record (undefined: it is gone). */
+export interface Change {
+  row: ChangeRow;
+  value: unknown;
+}
 
 /**
  * Notes changes of one transaction, within it. The log holds the last change of each record, so its size is bounded by the
  * number of records ever kept. All of a transaction's rows get one reading of the clock: they belong together.
  */
 export class ChangeNotes {
+  /** What was noted, in order. */
+  readonly changes: Change[] = [];
   readonly #tx: WriteTransaction;
   readonly #clock: HybridClock;
-  readonly #origin: string;
+  readonly #pushed: string;
   #reading: string | undefined;
 
-  constructor(tx: WriteTransaction, clock: HybridClock, origin: string) {
+  /** `pushed`: the newest reading among changes made here that the journal has. */
+  constructor(tx: WriteTransaction, clock: HybridClock, pushed: string) {
     this.#tx = tx;
     this.#clock = clock;
-    this.#origin = origin;
+    this.#pushed = pushed;
   }
 
-  async changed(store: LoggedStore, key: string): Promise<void> {
-    await this.#tx.objectStore('changes').put(this.#row(store, key));
-  }
-
-  async removed(store: LoggedStore, key: string): Promise<void> {
-    await this.#tx.objectStore('changes').put({ ...this.#row(store, key), deleted: true });
-  }
-
-  #row(store: LoggedStore, key: string): ChangeRow {
+  /** `value`: undefined where the record is gone. */
+  async note(store: SyncStore, key: string, value: unknown, fence?: number): Promise<void> {
     this.#reading ??= this.#clock.tick();
-    return { store, key, clock: this.#reading, origin: this.#origin };
+    const row: ChangeRow = { store, key, clock: this.#reading };
+    if (fence !== undefined) row.fence = fence;
+    if (value === undefined) row.deleted = true;
+    this.changes.push({ row, value });
+    const log = this.#tx.objectStore('changes');
+    if (SYNC_STORES[store].conflicts) row.base = this.#baseOf(await log.get([store, key]));
+    await log.put(row);
+  }
+
+  /** The journal's version that a change of a record with this row is made from. */
+  #baseOf(before: ChangeRow | undefined): string | null {
+    if (!before) return null;
+    return isPushed(before, this.#pushed) ? before.clock : (before.base ?? null);
   }
 }
+
+/** Whether the journal has this version. */
+export const isPushed = (row: ChangeRow, pushed: string): boolean => row.foreign === true || row.clock <= pushed;
 
 /** The latest reading in the log, which a clock that starts must not fall behind. */
 export async function latestReading(tx: ReadTransaction): Promise<string | undefined> {
@@ -37,12 +55,12 @@ export async function latestReading(tx: ReadTransaction): Promise<string | undef
   return cursor?.key;
 }
 
-/** Who writes here, in the change log: an id that this copy of the data got when it was made. */
-export async function originOf(tx: WriteTransaction): Promise<string> {
+/** The id of this copy of the data, made when it is first asked for. */
+export async function replicaOf(tx: WriteTransaction): Promise<string> {
   const local = tx.objectStore('local');
-  const row = await local.get('origin');
-  if (row?.name === 'origin') return row.value;
+  const row = await local.get('replica');
+  if (row?.name === 'replica') return row.value;
   const value = crypto.randomUUID();
-  await local.put({ name: 'origin', value });
+  await local.put({ name: 'replica', value });
   return value;
 }

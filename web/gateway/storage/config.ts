@@ -1,14 +1,28 @@
 import type { Vault } from '../core/vault.ts';
+import { configDocument, configRows } from './config-rows.ts';
 import type { SecretWriter } from './secrets.ts';
+import { isSame } from './session-parts.ts';
 import type { Transactions } from './transaction.ts';
 
-/** The name of the one document there is. */
-const NAME = 'main';
-
-/** The configuration, and the secrets that change with it. */
+/** The configuration, and the secrets that change with it. Only the pieces that change are written. */
 export function configStore({ transactions, secrets }: { transactions: Transactions; secrets: SecretWriter }): Vault['config'] {
   return {
-    read: () => transactions.read(['config'], async (tx) => (await tx.objectStore('config').get(NAME))?.value),
-    write: (value, changes = new Map()) => secrets.write(changes, ['config'], ({ put }) => put('config', NAME, { name: NAME, value })),
+    read: () =>
+      transactions.read(['config'], async (tx) => {
+        const rows = await tx.objectStore('config').getAll();
+        return rows.length === 0 ? undefined : configDocument(rows);
+      }),
+
+    write: (value, changes = new Map()) =>
+      secrets.write(changes, ['config'], async ({ tx, put, remove }) => {
+        const rows = configRows(value);
+        const stored = new Map((await tx.objectStore('config').getAll()).map((row) => [row.name, row.value]));
+        await Promise.all([
+          ...[...rows].map(async ([name, piece]) => {
+            if (!stored.has(name) || !isSame(piece, stored.get(name))) await put('config', name, { name, value: piece });
+          }),
+          ...[...stored.keys()].filter((name) => !rows.has(name)).map((name) => remove('config', name)),
+        ]);
+      }),
   };
 }

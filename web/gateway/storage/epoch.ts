@@ -20,13 +20,14 @@ export async function takeEpoch(name: string, options: { onblocked?: () => void 
   }
 }
 
-/** Within a transaction over `local`: throws `OwnershipLost` unless `epoch`, where there is one, is still the owner's. */
-export async function checkEpoch(tx: WriteTransaction, epoch: number | undefined): Promise<void> {
+/** Within a transaction over `local`: throws `OwnershipLost` unless `epoch`, where there is one, is still the owner's. True: the data had been cleared. */
+export async function checkEpoch(tx: WriteTransaction, epoch: number | undefined): Promise<boolean> {
   const owner = await ownerOf(tx);
-  if (epoch === undefined || owner === epoch) return;
+  if (epoch === undefined || owner === epoch) return false;
   if (owner !== undefined) throw new OwnershipLost('Another worker owns the data now; nothing of this was stored');
   // The browser cleared the data under us. We are the owner still, and say so to whoever comes later.
   await tx.objectStore('local').put({ name: 'epoch', value: epoch });
+  return true;
 }
 
 async function ownerOf(tx: WriteTransaction): Promise<number | undefined> {

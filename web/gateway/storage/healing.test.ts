@@ -163,5 +163,5 @@ test('a database that does not open is tried again by the next operation', async
   await expect(vault.config.read()).rejects.toMatchObject({ name: 'UnknownError' });
   await vault.config.write({ a: 1 });
   spy.mockRestore();
-  expect(await contentOf(vault.name)).toMatchObject({ config: { main: { value: { a: 1 } } } });
+  expect(await contentOf(vault.name)).toMatchObject({ config: { a: { value: 1 } } });
 });

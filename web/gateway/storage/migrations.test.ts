@@ -2,7 +2,7 @@ import { openDB } from 'idb';
 import { expect } from 'vitest';
 import { verifies } from '../../../tests/requirements.ts';
 import { Database } from './database.ts';
-import { answer, ask, contentOf, KEY, testVault } from './fixture.ts';
+import { answer, ask, changesOf, contentOf, KEY, newSession, testVault } from './fixture.ts';
 import { steps, type Step } from './migrations.ts';
 
 verifies('storage/migrations', 'the version is the number of steps, and opening again keeps the data', async () => {
@@ -26,12 +26,12 @@ verifies('storage/migrations', 'a step that is appended runs once, on the data o
   const next: Step = async (_db, tx) => {
     runs++;
     const config = tx.objectStore('config');
-    for (const row of await config.getAll()) await config.put({ ...row, value: { ...row.value, migrated: true } });
+    for (const row of await config.getAll()) await config.put({ ...row, value: { migrated: row.value } });
   };
   for (let opening = 0; opening < 2; opening++) {
     const database = new Database({ name: vault.name, steps: [...steps, next] });
     const value = await database.read(['config'], (tx) => tx.objectStore('config').getAll());
-    expect(value).toEqual([{ name: 'main', value: { a: 1, migrated: true } }]);
+    expect(value).toEqual([{ name: 'a', value: { migrated: 1 } }]);
     await database.close();
   }
   expect(runs).toBe(1);
@@ -53,3 +53,31 @@ verifies('storage/migrations', 'a step that fails leaves the earlier version as 
   await using again = await testVault({ name: vault.name });
   expect(await again.config.read()).toEqual({ a: 1 });
 });
+
+verifies(
+  'storage/migrations',
+  'a vault of the first version keeps all it has, in the pieces that are synced from the second on',
+  async () => {
+    const name = 'first-version';
+    const [first] = steps;
+    if (!first) throw new Error('there is no first step');
+    const clock = '000000000000007-0000-old';
+    const database = new Database({ name, steps: [first] });
+    await database.write(['sessions', 'config', 'changes', 'local'], 'strict', async (tx) => {
+      const value = { chat: { model: 'm' }, providers: { one: { baseUrl: 'x' } } };
+      await Promise.all([
+        tx.objectStore('sessions').put(newSession(KEY, { headId: 'm1' })),
+        tx.objectStore('config').put({ name: 'main', value }),
+        tx.objectStore('changes').put({ store: 'sessions', key: KEY, clock }),
+        tx.objectStore('changes').put({ store: 'config', key: 'main', clock }),
+        tx.objectStore('local').put({ name: 'origin', value: 'old' } as never),
+      ]);
+    });
+    await database.close();
+    await using vault = await testVault({ name });
+    expect(await vault.config.read()).toEqual({ chat: { model: 'm' }, providers: { one: { baseUrl: 'x' } } });
+    expect(await vault.sessions.get(KEY)).toMatchObject({ headId: 'm1' });
+    expect(vault.vault.replica).toBe('old');
+    expect((await changesOf(name)).sort()).toEqual(['config chat', 'config providers.one', `heads ${KEY}`, `sessions ${KEY}`].sort());
+  },
+);

@@ -1,3 +1,4 @@
+import { configRows } from './config-rows.ts';
 import type { Connection, UpgradeTransaction } from './schema.ts';
 
 /** A migration. It awaits nothing but IndexedDB. */
@@ -24,4 +25,40 @@ export const steps: readonly Step[] = [
     db.createObjectStore('changes', { keyPath: ['store', 'key'] }).createIndex('clock', 'clock');
     db.createObjectStore('local', { keyPath: 'name' });
   },
+  async (db, tx) => {
+    db.createObjectStore('blobs', { keyPath: 'hash' });
+    db.createObjectStore('conflicts', { keyPath: 'id' });
+    tx.objectStore('messages').createIndex('blobs', 'blobs', { multiEntry: true });
+    await Promise.all([splitConfig(tx), splitSessions(tx), nameReplica(tx)]);
+  },
 ];
+
+/** The one document becomes a row for each piece. */
+async function splitConfig(tx: UpgradeTransaction): Promise<void> {
+  const [config, changes] = [tx.objectStore('config'), tx.objectStore('changes')];
+  const [main, change] = await Promise.all([config.get('main'), changes.get(['config', 'main'])]);
+  if (!main || !change) return;
+  const rows = configRows(main.value as Record<string, unknown>);
+  await Promise.all([
+    config.delete('main'),
+    changes.delete(['config', 'main']),
+    ...[...rows].flatMap(([name, value]) => [
+      config.put({ name, value }),
+      changes.put({ store: 'config', key: name, clock: change.clock }),
+    ]),
+  ]);
+}
+
+/** Where a session's branch ends is a record of its own from here on. */
+async function splitSessions(tx: UpgradeTransaction): Promise<void> {
+  const changes = tx.objectStore('changes');
+  const rows = await changes.getAll(IDBKeyRange.bound(['sessions'], ['sessions', []]));
+  await Promise.all(rows.map((row) => changes.put({ ...row, store: 'heads' })));
+}
+
+async function nameReplica(tx: UpgradeTransaction): Promise<void> {
+  const local = tx.objectStore('local');
+  const earlier = (await local.get('origin')) as { value: unknown } | undefined;
+  if (typeof earlier?.value !== 'string') return;
+  await Promise.all([local.delete('origin'), local.put({ name: 'replica', value: earlier.value })]);
+}

@@ -15,7 +15,28 @@ test('the first send makes the session, with the message as its head', async () 
   };
   expect(await vault.sessions.get(KEY)).toEqual(newSession(KEY, totals));
   expect(await vault.messages.get('m1')).toEqual(question);
-  expect(await vault.runs.unfinished()).toEqual([newRun('r1', 'm1')]);
+  // Storage notes whose run it is.
+  const mine = { executor: 'here', replica: vault.vault.replica, fence: 1 };
+  expect(await vault.runs.unfinished()).toEqual([newRun('r1', 'm1', mine)]);
+});
+
+test('a run that another host has taken over is not ended by the one before; what that one says is kept as a branch', async () => {
+  await using vault = await testVault();
+  const question = await ask(vault, 'm1');
+  await vault.close();
+  await using next = await testVault({ name: vault.name, origin: 'there' });
+  expect(await next.runs.claim('run-m1', 2)).toBe(true);
+  const interrupted = newMessage('gone', question, { role: 'assistant', interrupted: true });
+  await next.runs.finish({ runId: 'run-m1', status: 'interrupted', endedAt: 5_000, messages: [interrupted] });
+  expect(await next.runs.claim('run-m1', 3)).toBe(false);
+  await next.close();
+  await using late = await testVault({ name: vault.name });
+  await answer(late, question);
+  await answer(late, question);
+  const { runs } = await contentOf(vault.name);
+  expect(runs).toMatchObject({ 'run-m1': { status: 'interrupted', executor: 'there', fence: 2 } });
+  expect(await late.sessions.get(KEY)).toMatchObject({ headId: 'gone', messageCount: 3 });
+  expect(await late.messages.get('re-m1')).toMatchObject({ parentId: 'm1' });
 });
 
 test('size is the bytes of the JSONL export, as a client sees the messages', async () => {

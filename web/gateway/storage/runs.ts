@@ -1,20 +1,35 @@
 import { RpcError } from '#shared/rpc/errors.ts';
 import type { MessageRecord, RunOutcome, RunRecord, Vault } from '../core/vault.ts';
+import { countOf } from './session-rows.ts';
 import { emptied, withHead, withMessages } from './session-totals.ts';
-import type { WriteTransaction } from './schema.ts';
+import { joinParts, splitParts } from './parts.ts';
+import type { StoreName, WriteTransaction } from './schema.ts';
 import { putUsage } from './usage.ts';
 import type { Transactions, Write } from './transaction.ts';
 
+const CONTENT: StoreName[] = ['sessions', 'messages', 'runs', 'partials', 'blobs'];
+/** Nobody else can know of a run that begins; who takes it over does so under a higher one (shared/ports/journal.ts, `lease.take`). */
+const FIRST_FENCE = 1;
+
+type Split = Awaited<ReturnType<typeof splitParts>>;
+
+export interface RunDeps {
+  transactions: Transactions;
+  replica: string;
+  origin: string;
+}
+
 /** The runs, and what they leave in their session. */
-export function runStore({ transactions }: { transactions: Transactions }): Vault['runs'] {
+export function runStore({ transactions, replica, origin }: RunDeps): Vault['runs'] {
   return {
     /**
      * Of an entry that exists only head, totals and `updatedAt` change (and an empty title is filled): what else `session` says may be
-     * older than a change made meanwhile. `NOT_FOUND` where the message to answer, or the one above it, is gone. A run that began already
+     * older than a change made meanwhile. A new one counts what another host added to a chat of its name that is gone. `NOT_FOUND` where the message to answer, or the one above it, is gone. A run that began already
      * is not begun twice.
      */
-    begin: ({ session, message, run }) =>
-      transactions.write(['sessions', 'messages', 'runs', 'partials'], async ({ tx, put }) => {
+    async begin({ session, message, run }) {
+      const split = message && (await splitParts(message));
+      await transactions.write(CONTENT, async ({ tx, put, putSession }) => {
         const answeredId = message ? message.parentId : run.userMessageId;
         const [begun, stored, above] = await Promise.all([
           tx.objectStore('runs').getKey(run.id),
@@ -25,17 +40,20 @@ export function runStore({ transactions }: { transactions: Transactions }): Vaul
         if (answeredId !== null && above?.sessionKey !== session.key) {
           throw new RpcError('NOT_FOUND', 'The message that this one follows is gone from the session');
         }
-        const entry = stored ? { ...stored, title: stored.title || session.title } : emptied(session);
-        const head = message ?? above;
+        const entry = stored
+          ? { ...stored, title: stored.title || session.title }
+          : { ...emptied(session), ...(await countOf(tx, session.key)) };
+        const head = message ?? (above && joinParts(above, () => undefined));
         const longer = message ? withMessages(entry, [message]) : entry;
         const updated = head ? withHead(longer, head) : longer;
         await Promise.all([
-          message && put('messages', message.id, message),
-          put('runs', run.id, { ...run, partial: '' }),
+          split && putMessage(tx, put, split),
+          put('runs', run.id, { ...run, partial: '', replica, executor: origin, fence: FIRST_FENCE }, FIRST_FENCE),
           putPartial(tx, run.id, run.partial),
-          put('sessions', session.key, { ...updated, updatedAt: Math.max(entry.updatedAt, run.startedAt) }),
+          putSession({ ...updated, updatedAt: Math.max(entry.updatedAt, run.startedAt) }, stored),
         ]);
-      }),
+      });
+    },
 
     /** Of no effect once the run has ended, or its session was removed or reset. */
     savePartial: (runId, partial) =>
@@ -47,8 +65,22 @@ export function runStore({ transactions }: { transactions: Transactions }): Vaul
         'relaxed',
       ),
 
-    /** A run that has ended already is not ended twice. */
-    finish: (outcome) => transactions.write(['sessions', 'messages', 'runs', 'partials', 'usage'], (write) => finish(write, outcome)),
+    /**
+     * A run that has ended already is not ended twice. Where another host has taken it over meanwhile, what this one has to say is kept as a branch, and
+     * the run is left alone.
+     */
+    async finish(outcome) {
+      const replies = await Promise.all(outcome.messages.map(splitParts));
+      await transactions.write([...CONTENT, 'usage'], (write) => finish(write, outcome, replies, origin));
+    },
+
+    claim: (runId, fence) =>
+      transactions.write(['runs'], async ({ tx, put }) => {
+        const run = await tx.objectStore('runs').get(runId);
+        if (!run || run.endedAt !== undefined) return false;
+        await put('runs', runId, { ...run, replica, executor: origin, fence }, fence);
+        return true;
+      }),
 
     unfinished: () =>
       transactions.read(['runs', 'partials'], async (tx) => {
@@ -66,33 +98,40 @@ export function runStore({ transactions }: { transactions: Transactions }): Vaul
   };
 }
 
-async function finish(write: Write, outcome: RunOutcome): Promise<void> {
+async function finish(write: Write, outcome: RunOutcome, replies: readonly Split[], origin: string): Promise<void> {
   const { tx, put } = write;
   const { runId, status, endedAt, usage } = outcome;
   const run = await tx.objectStore('runs').get(runId);
-  if (run?.endedAt !== undefined) return;
+  const taken = run?.executor !== undefined && run.executor !== origin;
+  if (run?.endedAt !== undefined && !taken) return;
   await Promise.all([
     usage && putUsage(put, [usage]),
-    run && put('runs', runId, { ...run, status, endedAt }),
+    run && !taken && put('runs', runId, { ...run, status, endedAt }, run.fence),
     run && forgetPartial(tx, runId),
-    run && append(write, run, outcome),
+    run && append(write, run, outcome, replies),
   ]);
 }
 
 /** Adds the run's messages to its session, unless that was removed or reset meanwhile. */
-async function append({ tx, put }: Write, run: RunRecord, { endedAt, messages }: RunOutcome): Promise<void> {
-  const [session, question] = await Promise.all([
+async function append(
+  { tx, put, putSession }: Write,
+  run: RunRecord,
+  { endedAt, messages }: RunOutcome,
+  replies: readonly Split[],
+): Promise<void> {
+  const [first] = messages;
+  const [session, question, stored] = await Promise.all([
     tx.objectStore('sessions').get(run.sessionKey),
     tx.objectStore('messages').getKey(run.userMessageId),
+    first && tx.objectStore('messages').getKey(first.id),
   ]);
-  if (!session || question === undefined) return;
-  const [first] = messages;
+  if (!session || question === undefined || stored !== undefined) return;
   const follows = first && (await isBelow(tx, first, session.headId));
   const longer = withMessages(session, messages);
   const updated = follows ? messages.reduce(withHead, longer) : longer;
   await Promise.all([
-    ...messages.map((message) => put('messages', message.id, message)),
-    put('sessions', session.key, { ...updated, updatedAt: Math.max(session.updatedAt, endedAt) }),
+    ...replies.map((reply) => putMessage(tx, put, reply)),
+    putSession({ ...updated, updatedAt: Math.max(session.updatedAt, endedAt) }, session),
   ]);
 }
 
@@ -101,9 +140,13 @@ async function isBelow(tx: WriteTransaction, message: MessageRecord, headId: str
   if (message.parentId === headId) return true;
   const messages = tx.objectStore('messages');
   const head = headId === null ? undefined : await messages.get(headId);
-  let at: MessageRecord | undefined = message;
+  let at: Pick<MessageRecord, 'id' | 'parentId' | 'depth'> | undefined = message;
   while (head && at && at.depth > head.depth) at = at.parentId === null ? undefined : await messages.get(at.parentId);
   return head !== undefined && at?.id === head.id;
+}
+
+async function putMessage(tx: WriteTransaction, put: Write['put'], { message, blobs }: Split): Promise<void> {
+  await Promise.all([...blobs.map((blob) => tx.objectStore('blobs').put(blob)), put('messages', message.id, message)]);
 }
 
 async function putPartial(tx: WriteTransaction, runId: string, text: string): Promise<void> {

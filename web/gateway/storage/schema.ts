@@ -1,4 +1,8 @@
 import type { DBSchema, IDBPDatabase, IDBPTransaction, StoreNames } from 'idb';
+import type { Position } from '#shared/ports/journal.ts';
+import type { Part } from '#shared/rpc/records.ts';
+import type { ConflictCopy } from '#shared/sync/conflict.ts';
+import type { SyncStore } from '#shared/sync/record.ts';
 import type { MemoryRecord, MessageRecord, RunRecord, SessionRecord, UsageRecord } from '../core/vault.ts';
 
 /** A secret as it lies on disk; `keyId` names the key that it was sealed with. */
@@ -11,14 +15,24 @@ export interface SealedSecret {
 
 /** The last change of one record. All rows of one transaction bear the same clock reading. */
 export interface ChangeRow {
-  store: LoggedStore;
+  store: SyncStore;
   key: string;
-  /** A reading of the hybrid clock. */
+  /** A reading of the hybrid clock, which names its writer. */
   clock: string;
-  origin: string;
+  /** Of a run: the fencing number that it was written under. */
+  fence?: number;
   /** The record is gone. */
   deleted?: true;
+  /** It came from the journal. */
+  foreign?: true;
+  /** Of a change made here, in a store that keeps copies: the journal's version that it was made from (`SyncRecord.base`). */
+  base?: string | null;
 }
+
+/** A part of a message whose bytes lie in `blobs`, under their SHA-256; its `data` is empty here. `length`: characters of the base64. */
+export type StoredPart = Part & { hash?: string; length?: number };
+/** A message as it lies on disk. `blobs`: the hashes of its parts. */
+export type StoredMessage = Omit<MessageRecord, 'content'> & { content: string | StoredPart[]; blobs?: string[] };
 
 /** Records that were committed together: a row for each would cost more than all else that a call does. */
 export interface UsageGroup {
@@ -29,27 +43,45 @@ export interface UsageGroup {
   records: UsageRecord[];
 }
 
+/** What concerns this copy alone. */
+export type LocalRow =
+  /** Its owner's epoch. */
+  | { name: 'epoch'; value: number }
+  /** Its own id. */
+  | { name: 'replica'; value: string }
+  /** How far it has read the journal. */
+  | { name: 'position'; value: Position }
+  /** The newest of its own changes that the journal has. */
+  | { name: 'pushed'; value: string };
+
 /** The database as it is after the last migration. */
 export interface Schema extends DBSchema {
+  /** A row holds two records of the vault: the `sessions` entry and the `heads` one; count, size and preview are sums over its messages. */
   sessions: { key: string; value: SessionRecord };
-  messages: { key: string; value: MessageRecord; indexes: { branch: [sessionKey: string, depth: number]; timestamp: number } };
+  messages: {
+    key: string;
+    value: StoredMessage;
+    indexes: { branch: [sessionKey: string, depth: number]; timestamp: number; blobs: string };
+  };
+  blobs: { key: string; value: { hash: string; bytes: Uint8Array<ArrayBuffer> } };
   /** `partial` is always empty here; the text of a run under way is in `partials`. */
   runs: { key: string; value: RunRecord; indexes: { session: string; status: string } };
   /** One row for each run under way whose session still wants its text. */
   partials: { key: string; value: { runId: string; text: string } };
-  config: { key: string; value: { name: string; value: Record<string, unknown> } };
+  /** The configuration in pieces, so that changes of two devices meet only where they concern the same thing (config-rows.ts). */
+  config: { key: string; value: { name: string; value: unknown } };
   secrets: { key: string; value: SealedSecret };
   keys: { key: string; value: { name: string; keyId: string; key: CryptoKey } };
   memories: { key: string; value: MemoryRecord; indexes: { createdAt: number } };
   usage: { key: string; value: UsageGroup; indexes: { until: number } };
+  conflicts: { key: string; value: ConflictCopy };
   changes: { key: [store: string, key: string]; value: ChangeRow; indexes: { clock: string } };
-  /** What concerns this copy alone: its owner's epoch, and its own id in the change log. */
-  local: { key: string; value: { name: 'epoch'; value: number } | { name: 'origin'; value: string } };
+  local: { key: string; value: LocalRow };
 }
 
 export type StoreName = StoreNames<Schema>;
-/** Stores whose every change goes to the change log; the others are bookkeeping of this copy. */
-export type LoggedStore = 'sessions' | 'messages' | 'runs' | 'config' | 'secrets' | 'memories' | 'usage';
+/** Stores whose rows are records of the vault, one each. */
+export type PlainStore = Exclude<SyncStore, 'sessions' | 'heads'>;
 
 export type Connection = IDBPDatabase<Schema>;
 export type ReadTransaction = IDBPTransaction<Schema, StoreName[], 'readonly'>;

@@ -1,3 +1,5 @@
+import { fromBase64 } from '#shared/base64.ts';
+import { hashOf } from './parts.ts';
 import type { Schema, SealedSecret } from './schema.ts';
 
 /** The key of this copy's secrets, as it is kept. */
@@ -10,6 +12,14 @@ export const SEALING_KEY = 'secrets';
 export async function newSealingKey(): Promise<SealingKey> {
   const key = await crypto.subtle.generateKey({ name: 'AES-GCM', length: 256 }, false, ['encrypt', 'decrypt']);
   return { name: SEALING_KEY, keyId: crypto.randomUUID(), key };
+}
+
+/** The vault's own key, which all its replicas share (shared/ports/journal.ts); its id is the start of its SHA-256, in hex. Throws where it is not 32 bytes. */
+export async function importVaultKey(vaultKey: string): Promise<SealingKey> {
+  const bytes = fromBase64(vaultKey);
+  if (bytes.length !== 32) throw new Error('The vault’s key has 32 bytes');
+  const key = await crypto.subtle.importKey('raw', bytes, { name: 'AES-GCM' }, false, ['encrypt', 'decrypt']);
+  return { name: SEALING_KEY, keyId: (await hashOf(bytes)).slice(0, 16), key };
 }
 
 /** AES-GCM with a random nonce for each value, bound to the secret's name so that rows cannot be exchanged. */

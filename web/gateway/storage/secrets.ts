@@ -1,6 +1,6 @@
 import type { Vault } from '../core/vault.ts';
-import type { LoggedStore, StoreName } from './schema.ts';
-import { newSealingKey, seal, SEALING_KEY, unseal, type SealingKey } from './sealing.ts';
+import type { StoreName } from './schema.ts';
+import { importVaultKey, newSealingKey, seal, SEALING_KEY, unseal, type SealingKey } from './sealing.ts';
 import type { Transactions, Write } from './transaction.ts';
 
 /** A secret is there but cannot be read: its key is gone, or the row was changed. */
@@ -12,18 +12,16 @@ export type SecretChanges = ReadonlyMap<string, string | null>;
 
 export interface SecretWriter {
   /** Sets and removes (null) secrets and does `also`, all in one transaction. */
-  write(changes: SecretChanges, stores?: (LoggedStore & StoreName)[], also?: (write: Write) => Promise<void>): Promise<void>;
+  write(changes: SecretChanges, stores?: StoreName[], also?: (write: Write) => Promise<void>): Promise<void>;
+  /** Seals with the vault's key (32 bytes, base64url) from now on, and what is there anew with it: the same secrets, so no change for the log. */
+  adopt(vaultKey: string): Promise<void>;
 }
 
 /** Secrets, encrypted at rest. Only ciphertext ever reaches the database. */
 export function secretStore({ transactions }: { transactions: Transactions }): Vault['secrets'] & SecretWriter {
   const storedKey = (): Promise<SealingKey | undefined> => transactions.read(['keys'], (tx) => tx.objectStore('keys').get(SEALING_KEY));
 
-  async function write(
-    changes: SecretChanges,
-    stores: (LoggedStore & StoreName)[] = [],
-    also = async (_: Write): Promise<void> => {},
-  ): Promise<void> {
+  async function write(changes: SecretChanges, stores: StoreName[] = [], also = async (_: Write): Promise<void> => {}): Promise<void> {
     // Encryption comes before the transaction; the key may have come (another call's) or gone (cleared data) by then.
     for (;;) {
       const sealing = [...changes.values()].some((value) => value !== null);
@@ -49,8 +47,40 @@ export function secretStore({ transactions }: { transactions: Transactions }): V
     }
   }
 
+  async function adopt(vaultKey: string): Promise<void> {
+    const key = await importVaultKey(vaultKey);
+    for (;;) {
+      const [former, rows] = await transactions.read(['secrets', 'keys'], (tx) =>
+        Promise.all([tx.objectStore('keys').get(SEALING_KEY), tx.objectStore('secrets').getAll()]),
+      );
+      if (former?.keyId === key.keyId) return;
+      // What the former key does not open is lost already, and stays as it is.
+      const anew = await Promise.all(
+        rows.map(async (row) =>
+          former?.keyId === row.keyId ? seal(key, row.name, await unseal(former, row)).catch(() => undefined) : undefined,
+        ),
+      );
+      const stored = await transactions.local(
+        ['secrets', 'keys'],
+        async (tx) => {
+          const secrets = tx.objectStore('secrets');
+          const now = await secrets.getAll();
+          const same =
+            now.length === rows.length && now.every(({ name, iv }, at) => rows[at]?.name === name && String(rows[at].iv) === String(iv));
+          if (!same || (await tx.objectStore('keys').get(SEALING_KEY))?.keyId !== former?.keyId) return false;
+          await tx.objectStore('keys').put(key);
+          for (const row of anew) if (row) await secrets.put(row);
+          return true;
+        },
+        'strict',
+      );
+      if (stored) return;
+    }
+  }
+
   return {
     write,
+    adopt,
     set: (name, value) => write(new Map([[name, value]])),
     async get(name) {
       const [row, key] = await transactions.read(['secrets', 'keys'], (tx) =>

@@ -1,5 +1,7 @@
 import type { HistoryMessage } from '#shared/rpc/records.ts';
 import type { MessageRecord, SessionRecord } from '../core/vault.ts';
+import { joinParts } from './parts.ts';
+import type { StoredMessage } from './schema.ts';
 
 const PREVIEW_LENGTH = 160;
 const encoder = new TextEncoder();
@@ -12,6 +14,12 @@ export function toHistoryMessage(record: MessageRecord): HistoryMessage {
 
 /** Bytes of the message's line in the session's JSONL export. */
 export const exportBytes = (record: MessageRecord): number => encoder.encode(`${JSON.stringify(toHistoryMessage(record))}\n`).length;
+
+/** The same of a message as it is stored, its attachments included, whether they are here or not. */
+export function storedBytes(stored: StoredMessage): number {
+  const parts = typeof stored.content === 'string' ? [] : stored.content;
+  return parts.reduce((sum, { length = 0 }) => sum + length, exportBytes(joinParts(stored, () => undefined)));
+}
 
 /** The first 160 characters of the message's text on one line; empty where it has no text. */
 export function previewOf({ content }: Pick<MessageRecord, 'content'>): string {
@@ -35,9 +43,11 @@ export function withMessages(session: SessionRecord, messages: readonly MessageR
 
 /** The session with its head at `message`, whose text becomes the preview where there is one that is no tool's result. */
 export function withHead(session: SessionRecord, message: MessageRecord): SessionRecord {
-  const preview = message.role === 'tool' ? '' : previewOf(message);
-  return { ...session, headId: message.id, preview: preview || session.preview };
+  return { ...session, headId: message.id, preview: previewAt(message) || session.preview };
 }
+
+/** What a session whose branch ends here shows of it; empty where that is for the message above to say. */
+export const previewAt = (message: Pick<MessageRecord, 'role' | 'content'>): string => (message.role === 'tool' ? '' : previewOf(message));
 
 /** The session with nothing in it. */
 export const emptied = (session: SessionRecord): SessionRecord => ({ ...session, messageCount: 0, size: 0, preview: '', headId: null });

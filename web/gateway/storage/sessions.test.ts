@@ -33,7 +33,7 @@ test('removing a session takes its messages and ended runs, and those of no othe
   const { sessions, messages, runs } = await contentOf(vault.name);
   expect([sessions, messages, runs].map((rows) => Object.keys(rows as object))).toEqual([[other], ['o1'], ['o']]);
   expect((await changesOf(vault.name)).filter((change) => change.startsWith('-')).sort()).toEqual(
-    ['-messages m1', '-messages re-m1', '-runs run-m1', `-sessions ${KEY}`].sort(),
+    ['-messages m1', '-messages re-m1', '-runs run-m1', `-sessions ${KEY}`, `-heads ${KEY}`].sort(),
   );
 });
 

@@ -1,9 +1,9 @@
 import type { SessionRecord, Vault } from '../core/vault.ts';
 import { emptied } from './session-totals.ts';
-import type { StoreName } from './schema.ts';
+import type { StoreName, WriteTransaction } from './schema.ts';
 import type { Transactions, Write } from './transaction.ts';
 
-const CONTENT: StoreName[] = ['sessions', 'messages', 'runs', 'partials'];
+const CONTENT: StoreName[] = ['sessions', 'messages', 'runs', 'partials', 'blobs'];
 
 /** The sessions' entries. */
 export function sessionStore({ clock, transactions }: { clock: { now(): number }; transactions: Transactions }): Vault['sessions'] {
@@ -17,18 +17,18 @@ export function sessionStore({ clock, transactions }: { clock: { now(): number }
     get: (key) => transactions.read(['sessions'], (tx) => tx.objectStore('sessions').get(key)),
 
     update: (key, change) =>
-      transactions.write(['sessions'], async ({ tx, put }) => {
+      transactions.write(['sessions'], async ({ tx, putSession }) => {
         const session = await tx.objectStore('sessions').get(key);
         if (!session) return undefined;
         const updated: SessionRecord = { ...session, ...change, key, agentId: session.agentId, sessionId: session.sessionId };
-        await put('sessions', key, updated);
+        await putSession(updated, session);
         return updated;
       }),
 
     remove: (key) =>
       transactions.write(CONTENT, async (write) => {
         if ((await write.tx.objectStore('sessions').getKey(key)) === undefined) return false;
-        await Promise.all([removeContent(write, key), write.remove('sessions', key)]);
+        await Promise.all([removeContent(write, key), write.removeSession(key)]);
         return true;
       }),
 
@@ -36,7 +36,7 @@ export function sessionStore({ clock, transactions }: { clock: { now(): number }
       transactions.write(CONTENT, async (write) => {
         const session = await write.tx.objectStore('sessions').get(key);
         if (!session) return false;
-        await Promise.all([removeContent(write, key), write.put('sessions', key, { ...emptied(session), updatedAt: clock.now() })]);
+        await Promise.all([removeContent(write, key), write.putSession({ ...emptied(session), updatedAt: clock.now() }, session)]);
         return true;
       }),
   };
@@ -51,13 +51,26 @@ async function removeContent({ tx, remove }: Write, key: string): Promise<void> 
     tx
       .objectStore('messages')
       .index('branch')
-      .getAllKeys(IDBKeyRange.bound([key], [key, []])),
+      .getAll(IDBKeyRange.bound([key], [key, []])),
     tx.objectStore('runs').index('session').getAll(key),
   ]);
   await Promise.all([
-    ...messages.map((id) => remove('messages', id)),
-    ...runs.map((run) => (run.endedAt === undefined ? forgetPartial(tx, run.id) : remove('runs', run.id))),
+    ...messages.map(({ id }) => remove('messages', id)),
+    ...runs.map((run) => (run.endedAt === undefined ? forgetPartial(tx, run.id) : remove('runs', run.id, run.fence))),
   ]);
+  await forgetBlobs(
+    tx,
+    messages.flatMap(({ blobs = [] }) => blobs),
+  );
+}
+
+/** Deletes attachments that no message refers to any more. */
+export async function forgetBlobs(tx: WriteTransaction, hashes: readonly string[]): Promise<void> {
+  await Promise.all(
+    [...new Set(hashes)].map(async (hash) => {
+      if ((await tx.objectStore('messages').index('blobs').getKey(hash)) === undefined) await tx.objectStore('blobs').delete(hash);
+    }),
+  );
 }
 
 async function forgetPartial(tx: Write['tx'], runId: string): Promise<void> {

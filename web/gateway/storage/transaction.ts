@@ -1,30 +1,48 @@
 import type { StoreKey, StoreValue } from 'idb';
-import { OwnershipLost } from '../core/vault.ts';
-import { ChangeNotes } from './change-log.ts';
+import type { HybridClock } from '#shared/sync/hybrid-clock.ts';
+import { OwnershipLost, type SessionRecord, VaultReadOnly } from '../core/vault.ts';
+import { type Change, ChangeNotes } from './change-log.ts';
 import type { Database } from './database.ts';
-import type { HybridClock } from './hybrid-clock.ts';
 import { checkEpoch } from './epoch.ts';
-import type { LoggedStore, ReadTransaction, Schema, StoreName, WriteTransaction } from './schema.ts';
+import type { PlainStore, ReadTransaction, Schema, StoreName, WriteTransaction } from './schema.ts';
+import { entryPart, headPart, isSame } from './session-parts.ts';
 
-/** A write under way. What goes to a logged store goes through here, so that no change misses the change log. */
+/** A write under way. What goes to a store of the vault goes through here, so that no change misses the change log. */
 export interface Write {
-  /** For reading, and for the stores that are not logged. */
+  /** For reading, and for the stores that are of this copy alone. */
   tx: WriteTransaction;
-  put<Name extends LoggedStore>(store: Name, key: StoreKey<Schema, Name>, value: StoreValue<Schema, Name>): Promise<void>;
-  remove<Name extends LoggedStore>(store: Name, key: StoreKey<Schema, Name>): Promise<void>;
+  /** `fence`: of runs, to be removed too; without it the change would lose against the one before. */
+  put<Name extends PlainStore>(store: Name, key: StoreKey<Schema, Name>, value: StoreValue<Schema, Name>, fence?: number): Promise<void>;
+  remove<Name extends PlainStore>(store: Name, key: StoreKey<Schema, Name>, fence?: number): Promise<void>;
+  /** Stores a session's row; `before` is what stood there. Its entry and its head are records of their own. */
+  putSession(session: SessionRecord, before: SessionRecord | undefined): Promise<void>;
+  removeSession(key: string): Promise<void>;
 }
 
 export interface TransactionOptions {
   clock: HybridClock;
-  origin: string;
   /** What `takeEpoch` gave; without it writes are not fenced. */
   epoch: number | undefined;
   /** Called once, when a write finds that another owner took over. */
   onlost: (reason: OwnershipLost) => void;
+  /** The browser cleared the data, and this write is the first in what is empty now. */
+  oncleared: () => void;
+}
+
+/** Where changes go beside this database. */
+export interface ChangeSink {
+  /** The newest reading among changes made here that the journal has. */
+  readonly pushed: string;
+  /** Nothing may be written: why. */
+  readonly refusal: VaultReadOnly | undefined;
+  /** Called when a write's requests are made, while it commits. Resolves when the changes are safe elsewhere too, or cannot be now; never rejects. */
+  changed(changes: readonly Change[]): Promise<void>;
 }
 
 /** Transactions as the vault makes them: fenced by the owner's epoch, and noted in the change log. */
 export class Transactions {
+  /** Set once there is something beside this database. */
+  sink: ChangeSink | undefined;
   readonly #database: Database;
   readonly #options: TransactionOptions;
 
@@ -39,16 +57,39 @@ export class Transactions {
   }
 
   /**
-   * Writes to `stores`, all or nothing; strict unless told otherwise. `body` may run twice (see `Database`) and awaits nothing but
-   * IndexedDB. Rejects with `StorageFull` or `OwnershipLost`; then nothing was stored.
+   * Writes to `stores`, all or nothing; strict unless told otherwise, and then in the journal too (design.md, "Acknowledged means durable"). `body` may run
+   * twice (see `Database`) and awaits nothing but IndexedDB. Rejects with `StorageFull`, `OwnershipLost` or `VaultReadOnly`; then nothing was stored.
    */
   async write<T>(stores: StoreName[], body: (write: Write) => Promise<T>, durability: 'strict' | 'relaxed' = 'strict'): Promise<T> {
-    const { clock, origin, epoch, onlost } = this.#options;
+    const { sink } = this;
+    if (sink?.refusal) throw sink.refusal;
+    let elsewhere: Promise<void> | undefined;
+    const result = await this.local(
+      [...stores, 'changes'],
+      async (tx) => {
+        const notes = new ChangeNotes(tx, this.#options.clock, sink?.pushed ?? '');
+        const value = await body(openWrite(tx, notes));
+        if (notes.changes.length > 0) elsewhere = sink?.changed(notes.changes);
+        return value;
+      },
+      durability,
+    );
+    if (durability === 'strict') await elsewhere;
+    return result;
+  }
+
+  /** Writes what is not for the change log. */
+  async local<T>(
+    stores: StoreName[],
+    body: (tx: WriteTransaction) => Promise<T>,
+    durability: 'strict' | 'relaxed' = 'relaxed',
+  ): Promise<T> {
+    const { epoch, onlost, oncleared } = this.#options;
     try {
-      return await this.#database.write([...stores, 'changes', 'local'], durability, async (tx) => {
+      return await this.#database.write([...stores, 'local'], durability, async (tx) => {
         // This request also makes bodies run, and so the clock tick, in the order in which the transactions commit.
-        await checkEpoch(tx, epoch);
-        return body(openWrite(tx, new ChangeNotes(tx, clock, origin)));
+        if (await checkEpoch(tx, epoch)) oncleared();
+        return body(tx);
       });
     } catch (error) {
       if (error instanceof OwnershipLost) onlost(error);
@@ -57,23 +98,39 @@ export class Transactions {
   }
 }
 
-/** Both functions are asynchronous so that one that throws at once rejects too, and `Promise.all` sees to every one of them. */
+/** These functions are asynchronous so that one that throws at once rejects too, and `Promise.all` sees to every one of them. */
 function openWrite(tx: WriteTransaction, notes: ChangeNotes): Write {
   return {
     tx,
-    async put(store, key, value) {
-      await Promise.all([putInto(tx, store, value), notes.changed(store, key)]);
+    async put(store, key, value, fence) {
+      await Promise.all([putInto(tx, store, value), notes.note(store, key, value, fence)]);
     },
-    async remove(store, key) {
-      await Promise.all([removeFrom(tx, store, key), notes.removed(store, key)]);
+    async remove(store, key, fence) {
+      await Promise.all([removeFrom(tx, store, key), notes.note(store, key, undefined, fence)]);
+    },
+    async putSession(session, before) {
+      const entry = entryPart(session);
+      const head = headPart(session);
+      await Promise.all([
+        tx.objectStore('sessions').put(session),
+        (!before || !isSame(entry, entryPart(before))) && notes.note('sessions', session.key, entry),
+        (!before || !isSame(head, headPart(before))) && notes.note('heads', session.key, head),
+      ]);
+    },
+    async removeSession(key) {
+      await Promise.all([
+        tx.objectStore('sessions').delete(key),
+        notes.note('sessions', key, undefined),
+        notes.note('heads', key, undefined),
+      ]);
     },
   };
 }
 
-async function putInto<Name extends LoggedStore>(tx: WriteTransaction, store: Name, value: StoreValue<Schema, Name>): Promise<void> {
+async function putInto<Name extends PlainStore>(tx: WriteTransaction, store: Name, value: StoreValue<Schema, Name>): Promise<void> {
   await tx.objectStore(store).put(value);
 }
 
-async function removeFrom<Name extends LoggedStore>(tx: WriteTransaction, store: Name, key: StoreKey<Schema, Name>): Promise<void> {
+async function removeFrom<Name extends PlainStore>(tx: WriteTransaction, store: Name, key: StoreKey<Schema, Name>): Promise<void> {
   await tx.objectStore(store).delete(key);
 }

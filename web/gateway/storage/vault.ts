@@ -1,11 +1,14 @@
 import type { Clock } from '../core/clock.ts';
 import type { OwnershipLost, Vault } from '../core/vault.ts';
-import { latestReading, originOf } from './change-log.ts';
+import { HybridClock } from '#shared/sync/hybrid-clock.ts';
+import { Blobs } from './blobs.ts';
+import { latestReading, replicaOf } from './change-log.ts';
 import { configStore } from './config.ts';
 import { Database } from './database.ts';
-import { HybridClock } from './hybrid-clock.ts';
+import { conflictStore } from './conflicts.ts';
 import { memoryStore } from './memories.ts';
 import { messageStore } from './messages.ts';
+import { Replica } from './replica.ts';
 import { runStore } from './runs.ts';
 import { secretStore } from './secrets.ts';
 import { sessionStore } from './sessions.ts';
@@ -14,6 +17,7 @@ import { UsageLog } from './usage.ts';
 
 export { VaultClosed, VaultTooNew } from './database.ts';
 export { takeEpoch } from './epoch.ts';
+export type { Replica } from './replica.ts';
 export { SecretUnreadable } from './secrets.ts';
 
 /** Why a vault closed without being asked: a newer build wants (or has changed) the data, or another worker owns them. */
@@ -25,7 +29,7 @@ export interface VaultOptions {
   /** What `takeEpoch` gave. Without it writes are not fenced, for places where there can be one vault alone. */
   epoch?: number;
   clock: Clock;
-  /** Who writes, in the change log; else an id that this copy of the data keeps. */
+  /** Who writes, in the change log; else a new id each time, so that a profile that was cloned writes as another one. */
   origin?: string;
   /** Called once; every later operation rejects with `VaultTooNew` or `OwnershipLost`. */
   onclosed: (reason: ClosedReason) => void;
@@ -35,11 +39,16 @@ export interface VaultOptions {
   onfault?: (error: unknown) => void;
 }
 
+/** The vault, and what its sync works with. */
+export interface StoredVault extends Vault {
+  readonly sync: Replica;
+}
+
 /**
  * Opens the vault in IndexedDB. Rejects with `VaultTooNew` where a newer build wrote the data, with `StorageFull` where there is no room
  * for it. It heals after a forced close.
  */
-export async function openVault(options: VaultOptions): Promise<Vault> {
+export async function openVault(options: VaultOptions): Promise<StoredVault> {
   const { name, epoch, clock, onclosed, onblocked, onfault = () => {} } = options;
   let serving = false;
   let beforeOutdated = async (): Promise<void> => {};
@@ -49,7 +58,8 @@ export async function openVault(options: VaultOptions): Promise<Vault> {
     onoutdated: () => serving && onclosed('newer-version'),
     beforeOutdated: () => beforeOutdated(),
   });
-  const origin = options.origin ?? (await database.write(['local'], 'relaxed', originOf));
+  const origin = options.origin ?? crypto.randomUUID();
+  const replica = await database.write(['local'], 'relaxed', replicaOf);
   const readings = new HybridClock(() => clock.now(), origin);
   const latest = await database.read(['changes'], latestReading);
   if (latest !== undefined) readings.receive(latest);
@@ -57,20 +67,29 @@ export async function openVault(options: VaultOptions): Promise<Vault> {
   const onlost = (reason: OwnershipLost): void => {
     if (database.end(reason)) onclosed('ownership-lost');
   };
-  const transactions = new Transactions(database, { clock: readings, origin, epoch, onlost });
+  const transactions = new Transactions(database, { clock: readings, epoch, onlost, oncleared: () => sync.oncleared() });
+  const blobs = new Blobs(transactions);
+  const secrets = secretStore({ transactions });
+  const sync = new Replica({ transactions, readings, blobs, secrets, origin, onfault });
+  await sync.loadPushed();
+  transactions.sink = sync;
   const usage = new UsageLog({ clock, transactions, onfault });
   beforeOutdated = () => usage.flush();
-  const secrets = secretStore({ transactions });
   serving = true;
 
   return {
     sessions: sessionStore({ clock, transactions }),
-    messages: messageStore({ transactions }),
-    runs: runStore({ transactions }),
+    messages: messageStore({ transactions, blobs }),
+    runs: runStore({ transactions, replica, origin }),
     config: configStore({ transactions, secrets }),
     secrets,
     memories: memoryStore({ transactions }),
+    conflicts: conflictStore({ transactions }),
+    onforeign: (listener) => sync.onforeign(listener),
     usage: usage.store,
+    origin,
+    replica,
+    sync,
     async close() {
       await usage.flush();
       await database.close();

@@ -3,9 +3,18 @@ import { ConnectionClosed, GatewayClient } from '#shared/client/client.ts';
 import { socketLink } from '#shared/client/websocket.ts';
 import type { BridgeHealth, Linked } from '#shared/link/proof.ts';
 import { importSecret, prove, proves } from '#shared/link/prove.ts';
+import { kept } from '#lib/state/kept.ts';
 import { type KeptCredential, writeLink } from './credentials.ts';
 
 const PROBE_MS = 2_000;
+
+const MODES: readonly BridgeHealth['mode'][] = ['auto', 'tab', 'headless'];
+
+/** Who may serve, by the bridge's word when it was last asked. */
+export const rememberedMode = {
+  read: (): BridgeHealth['mode'] | null => MODES.find((mode) => mode === kept.read('mode')) ?? null,
+  write: (mode: BridgeHealth['mode']): void => kept.write('mode', mode),
+};
 
 /** What the bridge at this page's origin says of itself; null when none answers. */
 export async function probeBridge(): Promise<BridgeHealth | null> {

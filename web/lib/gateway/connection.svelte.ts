@@ -1,33 +1,43 @@
 import { ConnectionClosed, type GatewayClient, RpcError } from '#shared/client/client.ts';
-import type { EventName, EventPayload } from '#shared/rpc/events.ts';
-import type { MethodName, MethodParams, MethodResult } from '#shared/rpc/methods/index.ts';
-import type { BridgeHealth } from '#shared/link/proof.ts';
 import type { HostStatus } from '#shared/ports/host.ts';
-import { connectBridge, probeBridge, redeemCode } from './bridge.ts';
+import type { EventName, EventPayload } from '#shared/rpc/events.ts';
+import { CLOSE } from '#shared/rpc/limits.ts';
+import type { MethodName, MethodParams, MethodResult } from '#shared/rpc/methods/index.ts';
+import { tooNew, unfit } from '#lib/sync/standing.ts';
+import { connectBridge, probeBridge, redeemCode, rememberedMode } from './bridge.ts';
 import { type KeptLink, readLink } from './credentials.ts';
-import { WorkerHost } from './worker.ts';
+import { Listeners } from './listeners.ts';
+import { Mover } from './mover.ts';
+import { OwnHost } from './own-host.ts';
+import { isRead } from './reads.ts';
+import { reloadOnce, staleBuild } from './reload.ts';
+import { type Way, wayOf } from './way.ts';
 
 const FIRST_RETRY_MS = 500;
 const LAST_RETRY_MS = 10_000;
 /** Failed tries of a bridge that had answered, before this browser's own gateway takes over. */
-const TRIES_BEFORE_FALLBACK = 3;
+const TRIES_BEFORE_FALLBACK = 2;
 const BRIDGE_CHECK_MS = 5_000;
 const CALL_WAIT_MS = 10_000;
-const HEARTBEAT_EVERY_MS = 3_000;
-const RELOADED_FOR = 'perch.reloaded-for';
-/** Who hosted by the bridge's word, the last time it was asked. */
-const MODE = 'perch.mode';
-
-type Listener = (payload: never) => void;
+/** A hand-over to the next host is not shown unless it takes longer than this. */
+const SHOW_AFTER_MS = 1_000;
+/** And two of them in a row have this time between them. */
+const BETWEEN_HANDOVERS_MS = 500;
+/** By then the page's own worker starts also where the bridge has not answered. */
+const START_WORKER_MS = 1_500;
+/** The bridge's clients are told so when another host serves from now on (decisions, "Frames and connection"). */
+const RESTARTING = 1012;
+const REFUSED = 'The bridge no longer knows this browser. Run “npm run -s perch -- open” to link it again.';
+const NOT_ANSWERING = 'The gateway’s worker is not answering';
 
 /**
- * The gateway as pages see it: typed calls and events over whichever way there is. With a bridge that hosts elsewhere, its `/ws`; otherwise
- * this browser's own worker. Connections come and go; listeners stay.
+ * The gateway as pages see it: typed calls and events over whichever way there is (way.ts). A linked page keeps its own worker attached to the bridge all the
+ * while, so that both ways lead to the same data. Connections come and go; listeners stay.
  */
 export class GatewayConnection {
   state = $state<'connecting' | 'online' | 'waiting'>('connecting');
-  /** Who hosts the gateway that answers: one behind the bridge, or this browser's own worker. */
-  via = $state<'bridge' | 'browser' | null>(null);
+  /** The way in use: the bridge's `/ws`, or this browser's own worker. */
+  via = $state<Way | null>(null);
   /** This browser holds a credential for the bridge. */
   linked = $state(false);
   bridge = $state<'unknown' | 'reachable' | 'stopped'>('unknown');
@@ -37,187 +47,187 @@ export class GatewayConnection {
   problem = $state<string | null>(null);
   /** Up by one at every new connection: what was read before may be stale. */
   generation = $state(0);
-  host = $state<HostStatus | null>(null);
+  /** This browser's own host; null before it is started. */
+  host = $state.raw<HostStatus | null>(null);
 
+  readonly #own = new OwnHost({
+    status: (status) => this.#onstatus(status),
+    alive: (alive) => this.#onalive(alive),
+    died: (early) => this.#ondied(early),
+  });
+  readonly #mover = new Mover({
+    current: () => this.#client,
+    wanted: () => this.#better(),
+    open: (way) => (way === 'bridge' && this.#link ? connectBridge(this.#link.app) : this.#own.connect()),
+    adopt: (client, way) => this.#adopt(client, way),
+  });
   #client: GatewayClient | null = null;
-  #worker: WorkerHost | null = null;
   #link: KeptLink | undefined;
-  #listeners = new Map<EventName, Set<Listener>>();
+  /** The bridge does not accept this browser's credential. */
+  #refused = false;
+  #served = true;
+  readonly #listeners = new Listeners();
   #waiters: (() => void)[] = [];
   #retryMs = FIRST_RETRY_MS;
   #failures = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
-  /** The person chose this browser's own gateway while the bridge is there, or the bridge went away. */
-  #preferBrowser = false;
   #started = false;
   #attempt = 0;
+  #connectedAt = -Infinity;
 
   /** Connects, and stays connected from then on. */
   start(): void {
     if (this.#started) return;
     this.#started = true;
     void this.#begin();
-    addEventListener('pagehide', () => this.#worker?.leaving());
-    addEventListener('pageshow', (event) => event.persisted && this.#worker?.returning());
+    addEventListener('pagehide', () => this.#own.leaving());
+    addEventListener('pageshow', (event) => event.persisted && this.#own.returning());
     addEventListener('hashchange', () => location.hash.includes('link=') && void this.#begin());
     addEventListener('online', () => this.state === 'waiting' && this.retryNow());
+    setInterval(() => void this.#look(), BRIDGE_CHECK_MS);
   }
 
   retryNow(): void {
-    clearTimeout(this.#timer);
     this.#retryMs = FIRST_RETRY_MS;
     void this.#connect();
   }
 
-  /** Talks to this browser's own gateway from now on. */
-  useBrowser(): void {
-    this.#preferBrowser = true;
-    this.#reconnect();
-  }
-
-  /** Goes back to the gateway behind the bridge. */
-  useBridge(): void {
-    this.#preferBrowser = false;
-    this.#failures = 0;
-    this.#reconnect();
-  }
-
-  /** Calls a method; waits a little for a connection where there is none. Rejects with `RpcError` or `ConnectionClosed`. */
+  /**
+   * Calls a method; waits a little for a connection where there is none. A read that is cut because another host takes over is made again there, once.
+   * Rejects with `RpcError` or `ConnectionClosed`.
+   */
   async call<M extends MethodName>(method: M, params: MethodParams<M>, options: { signal?: AbortSignal } = {}): Promise<MethodResult<M>> {
-    if (!this.#client) await this.#connected();
-    if (!this.#client) throw new ConnectionClosed(1006, this.problem ?? 'There is no connection to the gateway');
-    return this.#client.call(method, params, options);
+    const client = await this.#connected();
+    try {
+      return await client.call(method, params, options);
+    } catch (error) {
+      if (!isHandover(error) || !isRead(method)) throw error;
+    }
+    // What listens to its end comes first, and looks for the next one.
+    await client.closed;
+    return (await this.#connected()).call(method, params, options);
   }
 
   /** Listens to an event over all connections to come; the result stops it. */
   on<E extends EventName>(event: E, listener: (payload: EventPayload<E>) => void): () => void {
-    let set = this.#listeners.get(event);
-    if (!set) {
-      this.#listeners.set(event, (set = new Set()));
-      if (this.#client) this.#forward(this.#client, event);
-    }
-    set.add(listener as Listener);
-    return () => void set.delete(listener as Listener);
+    return this.#listeners.on(event, listener);
   }
 
+  /** Also when a link is opened in a page that runs: it stays connected, and its worker goes to the bridge. */
   async #begin(): Promise<void> {
     const refused = await redeemCode();
     this.#link = await readLink().catch(() => undefined);
     this.linked = this.#link !== undefined;
-    this.#preferBrowser = false;
-    this.#reconnect();
-    if (refused) this.problem = refused;
+    this.#refused = false;
+    this.bridge = 'unknown';
+    if (this.#link) {
+      this.#own.attach(this.#link.host);
+      setTimeout(() => this.#own.start(), START_WORKER_MS);
+    }
+    if (this.#client) this.#mover.reconsider();
+    else await this.#connect();
+    if (refused && !this.linked) this.problem = refused;
   }
 
-  #reconnect(): void {
-    clearTimeout(this.#timer);
-    const old = this.#client;
-    this.#client = null;
-    old?.close();
-    void this.#connect();
+  #way(): Way | 'ask' {
+    return wayOf({
+      linked: this.#link !== undefined && !this.#refused,
+      bridge: this.bridge,
+      served: this.#served,
+      mode: rememberedMode.read(),
+      role: this.host?.sync?.role ?? 'none',
+      unfit: unfit(this.host),
+      current: this.via,
+    });
   }
 
-  async #connect(): Promise<void> {
+  /** Another way than the one in use, where it is the one to take now. */
+  #better(): Way | null {
+    const way = this.#way();
+    return way === 'ask' || way === this.via ? null : way;
+  }
+
+  /** `quiet`: another host takes over, which is no fault to be shown. */
+  async #connect({ quiet = false } = {}): Promise<void> {
     const attempt = ++this.#attempt;
-    this.state = 'connecting';
+    const outrun = (): boolean => attempt !== this.#attempt;
+    clearTimeout(this.#timer);
+    const show = (): void => void (!outrun() && !this.#client && (this.state = 'connecting'));
+    if (quiet) this.#timer = setTimeout(show, SHOW_AFTER_MS);
+    else show();
     this.retryAt = null;
-    const adopt = (client: GatewayClient, via: 'bridge' | 'browser'): void => {
-      if (attempt === this.#attempt) this.#adopt(client, via);
-      else client.close();
-    };
-    // Where the bridge hosted elsewhere the last time it does so now, as a rule: asking first would cost a round trip.
-    if (this.#link && !this.#preferBrowser && hostedElsewhere()) {
-      const client = await connectBridge(this.#link.app).catch(() => null);
-      if (client) return adopt(client, 'bridge');
-    }
-    const health = this.#link ? await probeBridge() : null;
-    if (health) localStorage.setItem(MODE, health.mode);
-    this.bridge = health ? 'reachable' : this.#link ? 'stopped' : 'unknown';
     try {
-      const viaBridge = this.#link !== undefined && !this.#preferBrowser && (health ? health.mode !== 'tab' : this.via === 'bridge');
-      if (viaBridge && this.#link) adopt(await connectBridge(this.#link.app), 'bridge');
-      else adopt(await this.#connectWorker(health), 'browser');
+      // What held the last time holds now, as a rule: the bridge is asked first only where nothing is known.
+      if (this.#way() === 'ask') await this.#probe();
+      const bridged = this.#way() === 'browser' ? null : await this.#overBridge();
+      if (!bridged && outrun()) return;
+      const client = bridged ?? (await this.#own.connect());
+      if (outrun()) client.close();
+      else this.#adopt(client, bridged ? 'bridge' : 'browser');
     } catch (error) {
-      if (attempt === this.#attempt) this.#failed(error);
+      if (!outrun()) this.#failed(error);
     }
   }
 
-  /** This browser's own worker. With `--host tab` it serves the bridge too. */
-  async #connectWorker(health: BridgeHealth | null): Promise<GatewayClient> {
-    const worker = (this.#worker ??= this.#startWorker());
-    if (health?.mode === 'tab' && this.#link) void worker.api.attach(this.#link.host);
-    return worker.connect();
+  /** Null: this browser's own worker has to do. Rejects while a bridge that was in use may still come back. */
+  async #overBridge(): Promise<GatewayClient | null> {
+    if (!this.#link) return null;
+    try {
+      return await connectBridge(this.#link.app);
+    } catch (error) {
+      if (error instanceof RpcError && error.code === 'AUTH_REQUIRED') this.#refused = true;
+      else if (this.via === 'bridge' && ++this.#failures < TRIES_BEFORE_FALLBACK) throw error;
+      else {
+        await this.#probe();
+        // It is there, but not for us: nobody serves behind it, say.
+        if (this.bridge === 'reachable') this.#served = false;
+      }
+      return null;
+    }
   }
 
-  #startWorker(): WorkerHost {
-    const worker = WorkerHost.start();
-    worker.watch((status) => {
-      this.host = status;
-      if (status.state === 'superseded') reloadOnce();
-    });
-    const beat = setInterval(() => {
-      void worker.alive().then((alive) => {
-        if (!alive && this.#worker === worker && this.via === 'browser') this.problem = 'The gateway’s worker is not answering';
-        else if (alive && this.problem === 'The gateway’s worker is not answering') this.problem = null;
-      });
-    }, HEARTBEAT_EVERY_MS);
-    void worker.died.then(() => {
-      clearInterval(beat);
-      if (this.#worker !== worker) return;
-      this.#worker = null;
-      // The port to a dead worker stays silent: nothing else ends what waits on it.
-      if (this.via === 'browser' || this.state !== 'online') this.#reconnect();
-    });
-    return worker;
-  }
-
-  #adopt(client: GatewayClient, via: 'bridge' | 'browser'): void {
+  #adopt(client: GatewayClient, via: Way): void {
+    clearTimeout(this.#timer);
     this.#client = client;
     this.via = via;
-    if (via === 'bridge') this.bridge = 'reachable';
+    if (via === 'bridge') {
+      this.bridge = 'reachable';
+      this.#served = true;
+    }
     this.state = 'online';
-    this.problem = null;
+    this.problem = this.#refused ? REFUSED : null;
     this.#failures = 0;
     this.#retryMs = FIRST_RETRY_MS;
-    for (const event of this.#listeners.keys()) this.#forward(client, event);
+    this.#connectedAt = performance.now();
+    this.#listeners.follow(client);
     this.generation++;
     for (const resume of this.#waiters.splice(0)) resume();
     void client.closed.then((end) => {
       if (this.#client !== client) return;
       this.#client = null;
-      this.#failed(end);
+      if (end.code === RESTARTING) this.#goOn();
+      else this.#failed(end);
     });
-    if (via === 'browser' && this.#link) this.#watchForBridge();
+    if (this.#link) whenIdle(() => void this.#settle());
+    this.#mover.reconsider();
   }
 
-  /** While this browser's own gateway answers, looks now and then whether the bridge is back. */
-  #watchForBridge(): void {
+  /** What is not needed for the first answer: the page's own worker, and who may serve the next time. */
+  async #settle(): Promise<void> {
+    this.#own.start();
+    await this.#look(true);
+  }
+
+  /** Another host serves from now on. */
+  #goOn(): void {
+    const wait = this.#connectedAt + BETWEEN_HANDOVERS_MS - performance.now();
+    if (wait <= 0) return void this.#connect({ quiet: true });
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(async () => {
-      if (this.via !== 'browser' || this.state !== 'online') return;
-      const health = await probeBridge();
-      this.bridge = health ? 'reachable' : 'stopped';
-      if (health?.mode === 'tab' && this.#link && this.host?.uplink === 'off') void this.#worker?.api.attach(this.#link.host);
-      this.#watchForBridge();
-    }, BRIDGE_CHECK_MS);
+    this.#timer = setTimeout(() => void this.#connect({ quiet: true }), wait);
   }
 
   #failed(error: unknown): void {
-    this.#failures++;
-    const refused = error instanceof RpcError && error.code === 'AUTH_REQUIRED';
-    this.problem = refused
-      ? 'The bridge no longer knows this browser. Run “npm run -s perch -- open” to link it again.'
-      : error instanceof Error
-        ? error.message
-        : String(error);
-    if (this.via === 'bridge' || this.bridge === 'reachable') {
-      if (refused || this.#failures >= TRIES_BEFORE_FALLBACK) {
-        this.#preferBrowser = true;
-        this.#failures = 0;
-        void this.#connect();
-        return;
-      }
-    }
+    this.problem = error instanceof Error ? error.message : String(error);
     this.state = 'waiting';
     this.retryAt = Date.now() + this.#retryMs;
     clearTimeout(this.#timer);
@@ -225,27 +235,72 @@ export class GatewayConnection {
     this.#retryMs = Math.min(LAST_RETRY_MS, this.#retryMs * 2);
   }
 
-  #forward<E extends EventName>(client: GatewayClient, event: E): void {
-    client.on(event, (payload) => {
-      for (const listener of this.#listeners.get(event) ?? []) listener(payload as never);
-    });
+  async #probe(): Promise<void> {
+    const health = await probeBridge();
+    if (health) rememberedMode.write(health.mode);
+    // A line that stands knows better than a question that went unanswered.
+    if ((this.#client && this.via === 'bridge') || (!health && this.host?.uplink === 'attached')) return;
+    this.bridge = health ? 'reachable' : 'stopped';
+    this.#served = health === null || health.host !== null;
   }
 
-  #connected(): Promise<void> {
-    return new Promise((resolve) => {
-      this.#waiters.push(resolve);
-      setTimeout(resolve, CALL_WAIT_MS);
-    });
+  /** While the bridge does not tell of itself, because this page is not on it, it is asked now and then. */
+  async #look(once = false): Promise<void> {
+    if (!this.#client || !this.#link) return;
+    if (this.host?.state === 'failed' && !tooNew(this.host)) this.#own.attach(this.#link.host);
+    const needed = once || (this.via === 'browser' && (this.host?.uplink !== 'attached' || this.host.sync?.role === 'replica'));
+    if (!needed) return;
+    await this.#probe();
+    this.#mover.reconsider();
+  }
+
+  #onstatus(status: HostStatus): void {
+    const lost = this.host?.uplink === 'attached' && status.uplink !== 'attached';
+    this.host = status;
+    if (status.uplink === 'attached') this.bridge = 'reachable';
+    if (status.state === 'superseded') reloadOnce();
+    if (lost) void this.#look();
+    this.#mover.reconsider();
+  }
+
+  #onalive(alive: boolean): void {
+    if (!alive && this.via === 'browser') this.problem = NOT_ANSWERING;
+    else if (alive && this.problem === NOT_ANSWERING) this.problem = null;
+  }
+
+  #ondied(early: boolean): void {
+    this.host = null;
+    if (this.via === 'bridge' && this.#client) {
+      if (!staleBuild()) setTimeout(() => this.#own.start(), early ? BRIDGE_CHECK_MS : 0);
+      return;
+    }
+    // The port to a dead worker stays silent: nothing else ends what waits on it.
+    const client = this.#client;
+    this.#client = null;
+    client?.close();
+    if (early) this.#failed(new Error('The gateway’s worker could not start'));
+    else void this.#connect();
+  }
+
+  async #connected(): Promise<GatewayClient> {
+    if (!this.#client) {
+      await new Promise<void>((resolve) => {
+        this.#waiters.push(resolve);
+        setTimeout(resolve, CALL_WAIT_MS);
+      });
+    }
+    if (!this.#client) throw new ConnectionClosed(1006, this.problem ?? 'There is no connection to the gateway');
+    return this.#client;
   }
 }
 
-const hostedElsewhere = (): boolean => ['auto', 'headless'].includes(localStorage.getItem(MODE) ?? '');
+const isHandover = (error: unknown): boolean =>
+  error instanceof ConnectionClosed && (error.code === RESTARTING || error.code === CLOSE.handingOver);
 
-/** A build mismatch reloads once, never in a circle. */
-function reloadOnce(): void {
-  if (sessionStorage.getItem(RELOADED_FOR) === __PERCH_BUILD__) return;
-  sessionStorage.setItem(RELOADED_FOR, __PERCH_BUILD__);
-  location.reload();
+/** Calls back when the page has nothing better to do. Not all browsers know of idle times. */
+function whenIdle(work: () => void): void {
+  if (typeof requestIdleCallback === 'function') requestIdleCallback(work, { timeout: START_WORKER_MS });
+  else setTimeout(work, START_WORKER_MS / 5);
 }
 
 export const gateway = new GatewayConnection();

@@ -13,6 +13,8 @@ import { storage } from './storage.svelte.ts';
 
 const PAGE = 200;
 const TAIL = 40;
+/** A chat that has changed is read anew at most this often, milliseconds. */
+const REFRESH_MS = 300;
 
 /** One chat as it is seen: its messages, the reply being written, and what waits to be sent. */
 export class Chat {
@@ -29,13 +31,13 @@ export class Chat {
   loadingOlder = $state(false);
   /** A resend or an edit has been asked for and has not begun. */
   asking = $state(false);
-  /** What is shown was read from this gateway, which is not the one that answers now. */
+  /** What is shown was read behind the bridge, and has not come to this browser yet, whose own gateway answers now. */
   elsewhere = $state(false);
 
   readonly #keys = new Map<string, string>();
   readonly #off: (() => void)[];
-  #readFrom: 'bridge' | 'browser' | null = null;
   #loads = 0;
+  #refresh: ReturnType<typeof setTimeout> | undefined;
   /** Counts messages and ends that events told of. */
   #changes = 0;
 
@@ -55,7 +57,7 @@ export class Chat {
       gateway.on('chat.tool_result', (event) => this.#mine(event) && this.#run(event.runId).toolResult(event)),
       gateway.on('chat.done', (event) => this.#mine(event) && this.#onEnd(event.runId, event.messageId, { usage: event.usage })),
       gateway.on('chat.error', (event) => this.#mine(event) && this.#onError(event)),
-      gateway.on('sessions.changed', (event) => this.#mine(event) && event.deleted && this.#onDeleted()),
+      gateway.on('sessions.changed', (event) => this.#isThis(event) && this.#onChanged(event.deleted ?? false)),
       outbox.onStored((entry, messageId) => this.#withFiles(entry, messageId)),
     ];
   }
@@ -65,6 +67,7 @@ export class Chat {
   }
 
   dispose(): void {
+    clearTimeout(this.#refresh);
     for (const off of this.#off) off();
   }
 
@@ -78,7 +81,6 @@ export class Chat {
       // The page may be older than what has been told meanwhile.
       if (changes !== this.#changes) return await this.load(limit);
       this.elsewhere = false;
-      this.#readFrom = gateway.via;
       if (this.problem?.retry === this.#reload) this.problem = null;
       this.#show(messages, cursor, runs);
       this.phase = 'ready';
@@ -167,8 +169,12 @@ export class Chat {
     void this.load();
   };
 
+  #isThis(event: { agentId: string; sessionId: string }): boolean {
+    return event.sessionId === this.sessionId && event.agentId === this.agentId;
+  }
+
   #mine(event: { agentId: string; sessionId: string }): boolean {
-    return event.sessionId === this.sessionId && event.agentId === this.agentId && !this.elsewhere;
+    return this.#isThis(event) && !this.elsewhere;
   }
 
   #show(page: HistoryMessage[], cursor: string | null, runs: { runId: string; text: string }[]): void {
@@ -188,9 +194,9 @@ export class Chat {
   }
 
   #notHere(): void {
-    // What was read elsewhere stays in sight: it is not gone.
-    const waitsElsewhere = this.outgoing.some(({ host }) => host !== null && host !== gateway.via);
-    if ((this.messages.length > 0 && this.#readFrom !== gateway.via) || waitsElsewhere) {
+    // What was read behind the bridge stays in sight: it is not gone, and comes here when the bridge is back.
+    const behind = gateway.linked && gateway.via === 'browser' && gateway.host?.sync?.state !== 'synced';
+    if (this.messages.length > 0 && behind) {
       this.elsewhere = true;
       this.phase = 'ready';
     } else if (this.messages.length > 0) this.#onDeleted();
@@ -209,7 +215,6 @@ export class Chat {
   #onMessage({ messageId, parentId, content, timestamp, runId }: EventPayload<'chat.message'>): void {
     this.#changes++;
     this.phase = 'ready';
-    this.#readFrom = gateway.via;
     this.asking = false;
     const messages = placed(this.messages, { id: messageId, role: 'user', content, timestamp, parentId }, parentId);
     this.live = new LiveRun(runId);
@@ -243,6 +248,15 @@ export class Chat {
     }
     // The stored form has what events do not carry: model, tool results as kept, files.
     if (stored) void this.load(TAIL);
+  }
+
+  /** Also what another host has written comes so. */
+  #onChanged(deleted: boolean): void {
+    if (deleted) return this.elsewhere ? undefined : this.#onDeleted();
+    this.#refresh ??= setTimeout(() => {
+      this.#refresh = undefined;
+      if (!this.live && this.phase !== 'loading') void this.load(TAIL);
+    }, REFRESH_MS);
   }
 
   #onDeleted(): void {

@@ -53,7 +53,6 @@ class Outbox {
       ...message,
       id: crypto.randomUUID(),
       createdAt: Date.now(),
-      host: gateway.via,
       failure: null,
       tried: false,
     };
@@ -62,12 +61,10 @@ class Outbox {
     this.pump();
   }
 
-  /** Delivers all that waits for the gateway that answers now. */
+  /** Delivers all that waits. */
   pump(): void {
     if (gateway.state !== 'online') return;
-    const chats = new Set(
-      [...this.entries.values()].filter((entry) => this.#due(entry)).map(({ agentId, sessionId }) => `${agentId}/${sessionId}`),
-    );
+    const chats = new Set([...this.entries.values()].filter(isDue).map(({ agentId, sessionId }) => `${agentId}/${sessionId}`));
     for (const chat of chats) void this.#deliverAll(chat);
   }
 
@@ -75,7 +72,7 @@ class Outbox {
   async retry(id: string): Promise<void> {
     const entry = this.entries.get(id);
     if (!entry) return;
-    await this.#change({ ...entry, failure: null, state: 'waiting', host: gateway.via ?? entry.host });
+    await this.#change({ ...entry, failure: null, state: 'waiting' });
     this.pump();
   }
 
@@ -100,10 +97,6 @@ class Outbox {
     return () => this.#onstored.delete(listener);
   }
 
-  #due(entry: OutboxEntry): boolean {
-    return entry.state === 'waiting' && (entry.host === null || entry.host === gateway.via);
-  }
-
   async #deliverAll(chat: string): Promise<void> {
     if (this.#delivering.has(chat)) return;
     this.#delivering.add(chat);
@@ -113,7 +106,7 @@ class Outbox {
         await this.#read(false);
         for (;;) {
           const [agentId = '', sessionId = ''] = chat.split('/');
-          const next = this.of(agentId, sessionId).find((entry) => this.#due(entry));
+          const next = this.of(agentId, sessionId).find(isDue);
           if (!next || gateway.state !== 'online') return;
           if (!(await this.#deliver(next))) return;
         }
@@ -130,7 +123,7 @@ class Outbox {
       await this.remove(id);
       return true;
     }
-    await this.#change({ ...entry, state: 'sent', tried: true, host: gateway.via });
+    await this.#change({ ...entry, state: 'sent', tried: true });
     const accepted = new Promise<void>((resolve) => this.#accept.set(id, resolve));
     const answer = gateway.call('chat.send', {
       agentId,
@@ -231,5 +224,7 @@ class Outbox {
     if (pump) this.pump();
   }
 }
+
+const isDue = (entry: OutboxEntry): boolean => entry.state === 'waiting';
 
 export const outbox = new Outbox();

@@ -20,8 +20,6 @@ export interface OutboxRecord {
   files: PickedFile[];
   model: string | null;
   createdAt: number;
-  /** Which gateway it is meant for; null before the first connection: whichever answers first. */
-  host: 'bridge' | 'browser' | null;
   /** Set when the gateway refused it, or it was stopped before its turn: it waits for a decision. */
   failure: { message: string; code: string | null } | null;
   /** It was handed over at least once: look for it in the history before sending again. */

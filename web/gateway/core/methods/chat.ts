@@ -22,7 +22,7 @@ export const chatMethods = ({ runs, vault }: { runs: Runs; vault: Vault }): Hand
   },
 
   'chat.abort': async ({ agentId, sessionId }) => {
-    const runIds = runs.abort(sessionKey(agentId, sessionId));
+    const runIds = await runs.abort(sessionKey(agentId, sessionId));
     return { aborted: runIds.length > 0, runIds };
   },
 

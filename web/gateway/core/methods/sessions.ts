@@ -3,14 +3,11 @@ import type { sessions } from '#shared/rpc/methods/sessions.ts';
 import type { Handlers } from '../dispatch.ts';
 import type { Hub } from '../hub.ts';
 import type { Runs } from '../runs/runs.ts';
-import { entryOf, historyOf, keyOf } from '../sessions.ts';
+import { entryOf, historyOf, keyOf, sessionChanged } from '../sessions.ts';
 import type { Vault } from '../vault.ts';
 
 export const sessionMethods = ({ runs, vault, hub }: { runs: Runs; vault: Vault; hub: Hub }): Handlers<typeof sessions> => {
-  const changed = (key: string, deleted = false): void => {
-    const [agentId = '', sessionId = ''] = key.split('/');
-    hub.emit({ event: 'sessions.changed', payload: { path: `${key}.jsonl`, agentId, sessionId, ...(deleted ? { deleted } : {}) } }, key);
-  };
+  const changed = (key: string, deleted = false): void => hub.emit(sessionChanged(key, deleted), key);
   return {
     'sessions.list': async () => ({ sessions: (await vault.sessions.list()).map((record) => entryOf(record, runs.running(record.key))) }),
 

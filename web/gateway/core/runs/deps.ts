@@ -6,6 +6,7 @@ import type { Clock } from '../clock.ts';
 import type { Hub } from '../hub.ts';
 import type { Provider, ToolSpec } from '../providers/provider.ts';
 import type { MessageRecord, SessionRecord, Vault } from '../vault.ts';
+import type { ForeignRuns } from './foreign-runs.ts';
 
 /** The tools that runs may use. */
 export interface RunTools {
@@ -31,6 +32,7 @@ export interface RunsDeps {
   agent(id: string): Agent;
   models: { resolve(model?: string, provider?: string): Promise<Chosen> };
   tools: RunTools;
+  foreign: ForeignRuns;
   fault(error: unknown): RpcError;
   silenceMs?: number;
 }

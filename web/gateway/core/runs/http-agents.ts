@@ -114,7 +114,7 @@ export class HttpAgents {
       wake();
     });
     end.catch(() => {});
-    const onabort = (): void => void (runId !== undefined && runs.abortRun(key, runId));
+    const onabort = (): void => void (runId !== undefined && runs.abortRun(runId, 'The caller hung up'));
     signal.addEventListener('abort', onabort, { once: true });
     try {
       while (!ended || queue.length > 0) {

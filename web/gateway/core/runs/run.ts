@@ -3,7 +3,7 @@ import type { AnyEvent } from '#shared/rpc/events.ts';
 import type { Usage } from '#shared/rpc/records.ts';
 import type { Agent } from '../agents.ts';
 import { estimateUsage } from '../providers/estimate.ts';
-import { plainText } from '../sessions.ts';
+import { plainText, sessionChanged } from '../sessions.ts';
 import type { MessageRecord, RunOutcome } from '../vault.ts';
 import { generate } from './generate.ts';
 import type { Chosen, Completed, Place, RunRequest, RunsDeps } from './deps.ts';
@@ -49,19 +49,21 @@ export class Run {
     this.#chosen = chosen;
     let place: Place | undefined;
     try {
+      // What another host writes in this session comes first. Aborted before that has ended, it has not begun, and leaves nothing.
+      await this.#deps.foreign.ended(this.#key, this.#abort.signal);
       place = await this.#begin();
       this.#abort.signal.throwIfAborted();
       const usage = await this.#generate(place);
       const reply = this.#reply(place, { content: this.#stepText, usage });
       await this.#store('done', [...this.#left, reply], usage);
-      this.#emit({ event: 'chat.done', payload: { ...this.#ids, usage, messageId: reply.id } });
+      this.#emit({ event: 'chat.done', payload: { ...this.ids, usage, messageId: reply.id } });
       return { completed: true, sessionId: this.#request.sessionId, runId: this.id, messageId: reply.id, usage };
     } catch (thrown) {
       const error = this.#deps.fault(thrown);
       const messageId = place && (await this.#keepPartial(place, error));
       this.#emit({
         event: 'chat.error',
-        payload: { ...this.#ids, error: error.toShape(), ...(messageId === undefined ? {} : { messageId }) },
+        payload: { ...this.ids, error: error.toShape(), ...(messageId === undefined ? {} : { messageId }) },
       });
       throw error;
     } finally {
@@ -69,7 +71,7 @@ export class Run {
     }
   }
 
-  get #ids(): { sessionId: string; agentId: string; runId: string } {
+  get ids(): { sessionId: string; agentId: string; runId: string } {
     return { sessionId: this.#request.sessionId, agentId: this.#request.agentId, runId: this.id };
   }
 
@@ -94,7 +96,7 @@ export class Run {
     this.started = true;
     if (place.message) {
       const { id, parentId, content, timestamp } = place.message;
-      this.#emit({ event: 'chat.message', payload: { ...this.#ids, messageId: id, parentId, content: plainText(content), timestamp } });
+      this.#emit({ event: 'chat.message', payload: { ...this.ids, messageId: id, parentId, content: plainText(content), timestamp } });
     }
     this.#changed();
     return place;
@@ -125,7 +127,7 @@ export class Run {
       })) {
         switch (event.type) {
           case 'text':
-            this.#emit({ event: 'chat.delta', payload: { ...this.#ids, delta: event.text, role: 'assistant', offset: this.text.length } });
+            this.#emit({ event: 'chat.delta', payload: { ...this.ids, delta: event.text, role: 'assistant', offset: this.text.length } });
             this.text += event.text;
             this.#stepText += event.text;
             break;
@@ -137,14 +139,14 @@ export class Run {
           case 'tool_call':
             this.#emit({
               event: 'chat.tool_call',
-              payload: { ...this.#ids, tool: event.call.tool, args: event.call.args, toolCallId: event.call.id },
+              payload: { ...this.ids, tool: event.call.tool, args: event.call.args, toolCallId: event.call.id },
             });
             break;
           case 'tool_result': {
             const { call, result, isError } = event;
             const content = typeof result === 'string' ? result : JSON.stringify(result);
             this.#push(place, { role: 'tool', content, toolCallId: call.id, name: call.tool });
-            const payload = { ...this.#ids, tool: call.tool, result, toolCallId: call.id, ...(isError ? { isError } : {}) };
+            const payload = { ...this.ids, tool: call.tool, result, toolCallId: call.id, ...(isError ? { isError } : {}) };
             this.#emit({ event: 'chat.tool_result', payload });
             break;
           }
@@ -240,8 +242,7 @@ export class Run {
   }
 
   #changed(): void {
-    const { agentId, sessionId } = this.#request;
-    this.#emit({ event: 'sessions.changed', payload: { path: `${this.#key}.jsonl`, agentId, sessionId } });
+    this.#emit(sessionChanged(this.#key));
   }
 
   #emit(event: AnyEvent): void {

@@ -13,6 +13,9 @@ export interface SendRequest extends RunRequest {
   abortPrevious?: boolean;
 }
 
+/** How long what another host executes in a session may take to end before the session is cleared. */
+const CLEAR_MS = 5_000;
+
 /**
  * Runs belong to sessions, not to sockets: one at a time in each session, first come first served; each ends with exactly one
  * terminal event, after what it left was stored.
@@ -30,14 +33,27 @@ export class Runs {
     return this.#lanes.size;
   }
 
-  /** Runs under way in a session, and the text so far; synchronous, so that no delta comes in between. */
+  /** Runs under way in a session, here or on another host, and the text so far; synchronous, so that no delta comes in between. */
   under(key: string): { runId: string; text: string }[] {
+    const { foreign } = this.#deps;
     const current = this.#lanes.current(key);
-    return current?.started ? [{ runId: current.id, text: current.text }] : [];
+    if (current?.started) return [{ runId: current.id, text: current.text }];
+    return foreign.of(key).map(({ id }) => ({ runId: id, text: foreign.textOf(id) }));
   }
 
+  /** A run is under way or waits in a session, here or on another host. */
   running(key: string): boolean {
-    return this.#lanes.current(key) !== undefined;
+    return this.has(key) || this.#deps.foreign.of(key).length > 0;
+  }
+
+  /** Whether this host has a run in a session: any, or that one. */
+  has(key: string, runId?: string): boolean {
+    return this.#lanes.all(key).some(({ id }) => runId === undefined || id === runId);
+  }
+
+  /** A run of this host, under way or waiting. */
+  find(runId: string): Run | undefined {
+    return this.#lanes.every().find(({ id }) => id === runId);
   }
 
   /** Resolves when the run has ended; rejects with what ended it otherwise. */
@@ -46,7 +62,7 @@ export class Runs {
     const attached = readAttachments(request.attachments ?? []);
     const key = sessionKey(request.agentId, request.sessionId);
     // The new one waits in line until those have settled.
-    if (request.abortPrevious) this.abort(key);
+    if (request.abortPrevious) void this.abort(key);
     return this.#enqueue(key, request, async (at) => {
       const session = (await this.#deps.vault.sessions.get(key)) ?? newSession(request.agentId, request.sessionId, content, at);
       const parent = session.headId === null ? undefined : await this.#deps.vault.messages.get(session.headId);
@@ -75,46 +91,33 @@ export class Runs {
     });
   }
 
-  /** Aborts what is under way or waits in a session. */
-  abort(key: string): string[] {
+  /** Aborts what is under way or waits in a session, here (at once) or on another host. The ids of the runs that end by it. */
+  async abort(key: string): Promise<string[]> {
     const runs = this.#lanes.all(key);
     for (const run of runs) run.abort(new RpcError('ABORTED', 'The run was aborted'));
-    return runs.map((run) => run.id);
+    const elsewhere = await this.#deps.foreign.abort(key);
+    return [...runs.map((run) => run.id), ...elsewhere];
   }
 
-  /** Aborts one run, under way or waiting. */
-  abortRun(key: string, runId: string): void {
-    const run = this.#lanes.all(key).find(({ id }) => id === runId);
-    run?.abort(new RpcError('ABORTED', 'The caller hung up'));
+  /** Aborts one run of this host, under way or waiting. */
+  abortRun(runId: string, reason: string): void {
+    this.find(runId)?.abort(new RpcError('ABORTED', reason));
   }
 
   /** Ends what is under way and waits in a session, then does `work` with it; what is sent meanwhile comes after. */
   async clear<R>(key: string, work: () => Promise<R>): Promise<R> {
-    this.abort(key);
-    return this.#lanes.between(key, work);
-  }
-
-  /** Marks the runs of a host that died: what had come is kept, resend is offered. */
-  async recover(): Promise<number> {
-    const { vault, clock } = this.#deps;
-    const left = await vault.runs.unfinished();
-    for (const run of left) {
-      const user = await vault.messages.get(run.userMessageId);
-      const reply: MessageRecord | undefined = user && {
-        id: crypto.randomUUID(),
-        sessionKey: run.sessionKey,
-        parentId: user.id,
-        depth: user.depth + 1,
-        role: 'assistant',
-        content: run.partial,
-        timestamp: clock.now(),
-        model: run.model,
-        interrupted: true,
-        runId: run.id,
-      };
-      await vault.runs.finish({ runId: run.id, status: 'interrupted', endedAt: clock.now(), messages: reply ? [reply] : [] });
-    }
-    return left.length;
+    const { foreign, clock } = this.#deps;
+    void this.abort(key);
+    return this.#lanes.between(key, async () => {
+      const patience = new AbortController();
+      const cancel = clock.after(CLEAR_MS, () => patience.abort());
+      // One that another host does not end in time is cleared away all the same.
+      await foreign.ended(key, patience.signal).catch(() => {});
+      cancel();
+      const result = await work();
+      await foreign.refresh();
+      return result;
+    });
   }
 
   /** Takes no new runs; resolves when those under way have ended, or aborts them after `ms`. */

@@ -1,0 +1,109 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { SCHEMA_VERSION } from '#shared/link/hello.ts';
+import type { SequencedRecord } from '#shared/ports/journal.ts';
+import { HybridClock } from '#shared/sync/hybrid-clock.ts';
+import type { SyncRecord, SyncStore } from '#shared/sync/record.ts';
+import type { Journal } from '../journal/journal.ts';
+import { openJournal } from '../journal/open.ts';
+import { type Manifest, MAX_UNPACKED } from './format.ts';
+import { writeNewFile } from './new-file.ts';
+import { readBackup } from './read.ts';
+import { applyRestore, planRestore, type RestorePlan } from './restore.ts';
+import { unsealSecrets, VaultSeal } from './sealed-secrets.ts';
+import { writeBackup, type Written } from './write.ts';
+
+export const VAULT_KEY = randomBytes(32).toString('base64url');
+export const seal = new VaultSeal(VAULT_KEY);
+export const SECRET = 'sk-a-key-that-nobody-may-see-4711';
+
+const clock = new HybridClock(Date.now, 'host-a');
+
+/** A record as a host would push it, read from `value`. */
+export const record = (store: SyncStore, key: string, value: unknown, more: Partial<SyncRecord> = {}): SyncRecord => ({
+  store,
+  key,
+  clock: clock.tick(),
+  seal: 'none',
+  payload: JSON.stringify(value),
+  ...more,
+});
+export const tombstone = (store: SyncStore, key: string): SyncRecord => ({ ...record(store, key, null), deleted: true, payload: null });
+export const secret = (name: string, value: string, by = seal): SyncRecord => ({
+  ...record('secrets', name, null),
+  payload: by.seal(name, value),
+});
+
+export const hashOf = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
+export const PICTURE = randomBytes(3_000);
+
+/** One of everything: two sessions, messages with an attachment, runs that have ended and one under way, a deleted memory, two keys. */
+export async function fill(journal: Journal, by = seal): Promise<void> {
+  await journal.open({ origin: 'host-a', schema: SCHEMA_VERSION, position: null });
+  await journal.putBlob(hashOf(PICTURE), PICTURE);
+  await journal.push(
+    [
+      record('sessions', 'main/one', { title: 'One — ünïcode 🌱' }),
+      record('sessions', 'main/two', { title: 'Two' }),
+      record('heads', 'main/one', { headId: 'm2', updatedAt: 1 }),
+      ...Array.from({ length: 30 }, (_, n) => record('messages', `m${n}`, { id: `m${n}`, content: `text ${n}\n"quoted"` })),
+      record('messages', 'picture', { id: 'picture' }, { blobs: [hashOf(PICTURE)] }),
+      record('runs', 'ended', { id: 'ended', status: 'done' }, { fence: 7 }),
+      record('runs', 'under-way', { id: 'under-way', status: 'running' }, { fence: 8 }),
+      record('config', 'chat', { name: 'chat', value: { theme: 'dark' } }),
+      record('memories', 'kept', { text: 'likes tea' }),
+      tombstone('memories', 'forgotten'),
+      secret('providers.openai', SECRET, by),
+      secret('providers.other', `${SECRET}-too`, by),
+    ],
+    'host-a',
+  );
+}
+
+/** A folder that is deleted at the end. */
+export function folder(): Disposable & { path: string } {
+  const path = mkdtempSync(join(tmpdir(), 'perch-backup-'));
+  return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 }) };
+}
+
+export const openAt = (dir: string): Promise<Journal> => openJournal({ dir, vaultKey: VAULT_KEY, log: () => {} });
+
+export async function everything(journal: Journal): Promise<SequencedRecord[]> {
+  const records: SequencedRecord[] = [];
+  for await (const each of journal.snapshot()) records.push(each);
+  return records;
+}
+
+/** What a reader sees: payloads by store and key, deleted ones left out; secrets opened. */
+export async function contents(journal: Journal): Promise<Record<string, string>> {
+  const live = (await everything(journal)).filter(({ payload }) => payload !== null);
+  return Object.fromEntries(
+    live.map(({ store, key, payload }) => [
+      `${store}/${key}`,
+      store === 'secrets' ? (seal.open(key, payload ?? '') ?? '?') : (payload ?? ''),
+    ]),
+  );
+}
+
+/** Writes a backup of a journal to `path`. */
+export const backUp = (journal: Journal, path: string, passphrase?: string): Promise<Written> =>
+  writeNewFile(path, { replace: true }, (file) =>
+    writeBackup(file, { journal, app: 'test', ...(passphrase && { secrets: { seal, passphrase } }) }),
+  );
+
+export interface Restored {
+  plan: RestorePlan;
+  manifest: Manifest;
+}
+
+/** Restores a backup as the command does. */
+export async function bringBack(journal: Journal, path: string, { replace = false, passphrase = '', into = seal } = {}): Promise<Restored> {
+  const records: SyncRecord[] = [];
+  await using backup = await readBackup(path, { limit: MAX_UNPACKED, schema: SCHEMA_VERSION, record: (each) => void records.push(each) });
+  const secrets = backup.sealed && passphrase ? await unsealSecrets(backup.sealed, passphrase) : [];
+  const plan = await planRestore({ journal, backup, records, secrets, seal: into, replace });
+  await applyRestore(plan, { journal, backup });
+  return { plan, manifest: backup.manifest };
+}

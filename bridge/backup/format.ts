@@ -1,0 +1,78 @@
+import { z } from '#shared/rpc/zod.ts';
+import { SYNC_STORES, type SyncRecord, type SyncStore } from '#shared/sync/record.ts';
+
+/** What a backup is: a zip of `backup.json`, `records/<store>.jsonl`, `blobs/<sha256>`, and `secrets.sealed` where they were asked for. */
+export const FORMAT = 1;
+export const MANIFEST = 'backup.json';
+export const SECRETS = 'secrets.sealed';
+
+/** What a backup may unpack to unless somebody allows more (quality.md, "Security"), and the most of it that may be `backup.json`. */
+export const MAX_UNPACKED = 256 * 1024 * 1024;
+export const MAX_MANIFEST = 32 * 1024 * 1024;
+export const MAX_ENTRIES = 200_000;
+
+/** The stores whose records a backup holds in the clear, one file each: all but the secrets. */
+export type BackupStore = Exclude<SyncStore, 'secrets'>;
+export const BACKUP_STORES = (Object.keys(SYNC_STORES) as SyncStore[]).filter((store) => store !== 'secrets');
+
+export const recordsEntry = (store: BackupStore): string => `records/${store}.jsonl`;
+export const blobEntry = (hash: string): string => `blobs/${hash}`;
+
+const BLOB = /^blobs\/([0-9a-f]{64})$/;
+const RECORDS = new Map(BACKUP_STORES.map((store) => [recordsEntry(store), store]));
+
+export type EntryKind =
+  { kind: 'manifest' } | { kind: 'secrets' } | { kind: 'records'; store: BackupStore } | { kind: 'blob'; hash: string };
+
+/** What an entry is by its name; undefined: it has no place in a backup. */
+export function entryKind(name: string): EntryKind | undefined {
+  if (name === MANIFEST) return { kind: 'manifest' };
+  if (name === SECRETS) return { kind: 'secrets' };
+  const store = RECORDS.get(name);
+  if (store) return { kind: 'records', store };
+  const [, hash] = BLOB.exec(name) ?? [];
+  return hash === undefined ? undefined : { kind: 'blob', hash };
+}
+
+const count = z.number().int().nonnegative();
+
+/** Only this of the manifest is the same in every format. */
+export const manifestHead = z.object({ format: z.number().int().positive() });
+
+export const manifest = z.object({
+  format: z.literal(FORMAT),
+  /** The version of Perch that wrote it. */
+  app: z.string().max(100),
+  /** The newest schema among the records; 0 where nobody said so. */
+  schema: count,
+  journal: z.string().max(200),
+  /** ISO 8601. */
+  created: z.iso.datetime(),
+  /** Records by store, attachments, and sealed secrets. */
+  counts: z.object({ records: z.partialRecord(z.enum(BACKUP_STORES), count), blobs: count, secrets: count }),
+  /** Attachments that the journal did not have: records refer to them. */
+  missingBlobs: count,
+  /** SHA-256, in hex, of each other entry as it is unpacked. */
+  entries: z.record(z.string().max(200), z.string().regex(/^[0-9a-f]{64}$/)),
+});
+export type Manifest = z.infer<typeof manifest>;
+
+/** A backup that cannot be used; the message says why. */
+export class BackupUnusable extends Error {
+  override name = 'BackupUnusable';
+}
+
+const unended = z.object({ status: z.enum(['queued', 'running']) });
+
+/** A run under way: it belongs to whoever executes it, and means nothing later. It is neither backed up nor touched by a restore. */
+export const isUnderWay = ({ store, payload }: Pick<SyncRecord, 'store' | 'payload'>): boolean =>
+  store === 'runs' && payload !== null && unended.safeParse(parsedJson(payload)).success;
+
+/** The value of a JSON text; undefined where it is none. */
+export function parsedJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,217 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { TextReader, Uint8ArrayWriter, type ZipWriterAddDataOptions, ZipWriter } from '@zip.js/zip.js';
+import { afterAll, beforeAll, expect } from 'vitest';
+import { SCHEMA_VERSION } from '#shared/link/hello.ts';
+import type { SyncRecord } from '#shared/sync/record.ts';
+import { verifies } from '../../tests/requirements.ts';
+import { backUp, fill, folder, hashOf, openAt, record } from './fixture.ts';
+import { BackupUnusable, FORMAT } from './format.ts';
+import { readBackup } from './read.ts';
+
+const MB = 1024 * 1024;
+const dir = folder();
+const path = join(dir.path, 'hostile.zip');
+let good: Buffer;
+
+beforeAll(async () => {
+  await using journal = await openAt(dir.path);
+  await fill(journal);
+  await backUp(journal, path, 'correct horse');
+  good = readFileSync(path);
+});
+afterAll(() => dir[Symbol.dispose]());
+
+interface Options extends ZipWriterAddDataOptions {
+  /** What is told of it in `backup.json`: another hash, or nothing. */
+  listed?: string | false;
+}
+type Entries = Record<string, string | [text: string, options: Options]>;
+
+const line = (value: Partial<SyncRecord> = {}): string => `${JSON.stringify({ ...record('messages', 'm', { id: 'm' }), ...value })}\n`;
+const MESSAGES = 'records/messages.jsonl';
+
+/** A zip of these entries, and a `backup.json` that fits them, changed by `manifest`; null: none. */
+async function zipOf(entries: Entries, manifest: Record<string, unknown> | null = {}): Promise<Uint8Array> {
+  const zip = new ZipWriter(new Uint8ArrayWriter(), { useWebWorkers: false });
+  const hashes: Record<string, string> = {};
+  let [messages, blobs] = [0, 0];
+  for (const [name, entry] of Object.entries(entries)) {
+    const [text, { listed, ...options }] = typeof entry === 'string' ? [entry, {} as Options] : entry;
+    if (name === MESSAGES) messages = text.split('\n').filter(Boolean).length;
+    if (name.startsWith('blobs/')) blobs++;
+    if (listed !== false) hashes[name] = listed ?? hashOf(Buffer.from(text));
+    await zip.add(name, options.directory ? undefined : new TextReader(text), options);
+  }
+  const counts = { records: { messages }, blobs, secrets: 0 };
+  const head = {
+    format: FORMAT,
+    app: 't',
+    schema: 1,
+    journal: 'j',
+    created: '2026-01-01T00:00:00.000Z',
+    counts,
+    missingBlobs: 0,
+    entries: hashes,
+  };
+  if (manifest) await zip.add('backup.json', new TextReader(JSON.stringify({ ...head, ...manifest })));
+  return zip.close();
+}
+
+/** Records that it gave before it was refused, or accepted. */
+async function read(bytes: Uint8Array, limit = 8 * MB): Promise<SyncRecord[]> {
+  writeFileSync(path, bytes);
+  const records: SyncRecord[] = [];
+  await using _ = await readBackup(path, { limit, schema: SCHEMA_VERSION, record: (each) => void records.push(each) });
+  return records;
+}
+
+/** The one sentence with which it is refused. */
+async function refusal(bytes: Uint8Array, limit?: number): Promise<string> {
+  const error: unknown = await read(bytes, limit).then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+  if (!(error instanceof BackupUnusable)) throw new Error(`it was not refused: ${String(error)}`, { cause: error });
+  expect(error.message).toMatch(/^hostile\.zip cannot be used: [^\n]+$/);
+  return error.message;
+}
+
+/** The same bytes with one name in the place of another of the same length. */
+function renamed(bytes: Uint8Array, from: string, to: string): Uint8Array {
+  return Buffer.from(Buffer.from(bytes).toString('latin1').replaceAll(from, to), 'latin1');
+}
+
+verifies('vault.backup/all-or-nothing', 'what is as it should be is accepted', async () => {
+  expect(await read(await zipOf({ [MESSAGES]: line() }))).toHaveLength(1);
+  expect(await read(good)).toHaveLength(37);
+});
+
+verifies('vault.backup/all-or-nothing', 'names: outside, absolute, unknown, twice, links, folders, locked', async () => {
+  for (const name of [
+    '../evil',
+    'records/../../evil.jsonl',
+    '/etc/passwd',
+    'C:/evil',
+    'blobs\\..\\evil',
+    '..\\evil',
+    'records/secrets.jsonl',
+    'records/__proto__.jsonl',
+    'records/messages.jsonl/',
+    `blobs/${'A'.repeat(64)}`,
+    'evil\u001b[2Jname\n',
+    'Backup.json',
+    'x'.repeat(5000),
+  ])
+    expect(await refusal(await zipOf({ [name]: 'x' })), name).toMatch(/has no place in a backup|damaged/);
+  const [a, b] = ['a', 'b'].map((text) => `blobs/${hashOf(Buffer.from(text))}`) as [string, string];
+  expect(await refusal(renamed(await zipOf({ [a]: 'a', [b]: 'b' }), b, a))).toMatch(/twice|damaged/);
+  expect(await refusal(await zipOf({ [MESSAGES]: [line(), { unixMode: 0o120777 }] }))).toMatch(/no plain file/);
+  expect(await refusal(await zipOf({ [MESSAGES]: [line(), { password: 'x' }] }))).toMatch(/no plain file/);
+  expect(await refusal(await zipOf({ 'records/': ['', { directory: true }] }))).toMatch(/has no place/);
+});
+
+verifies('vault.backup/all-or-nothing', 'what is missing, too much, or not what its hash says', async () => {
+  expect(await refusal(await zipOf({ [MESSAGES]: line() }, null))).toMatch(/has no backup\.json/);
+  expect(await refusal(await zipOf({ [MESSAGES]: [line(), { listed: false }] }))).toMatch(/not listed/);
+  expect(await refusal(await zipOf({ [MESSAGES]: [line(), { listed: 'a'.repeat(64) }] }))).toMatch(/another SHA-256/);
+  expect(await refusal(await zipOf({}, { entries: { [MESSAGES]: 'a'.repeat(64) } }))).toMatch(/missing/);
+  expect(await refusal(await zipOf({}, { counts: { records: { messages: 1 }, blobs: 0, secrets: 0 } }))).toMatch(/number of records/);
+  expect(await refusal(await zipOf({}, { counts: { records: {}, blobs: 1, secrets: 0 } }))).toMatch(/number of attachments/);
+  expect(await refusal(await zipOf({}, { counts: { records: {}, blobs: 0, secrets: 1 } }))).toMatch(/keys are missing/);
+  expect(await refusal(await zipOf({ [`blobs/${'a'.repeat(64)}`]: 'other' }))).toMatch(/attachment is not what/);
+  expect(await refusal(await zipOf({ 'secrets.sealed': '{}' }))).toMatch(/sealed keys cannot be read/);
+});
+
+verifies('vault.backup/all-or-nothing', 'manifests: newer formats and schemas, and what is none', async () => {
+  expect(await refusal(await zipOf({}, { format: FORMAT + 1, entries: 'otherwise now' }))).toMatch(/newer Perch wrote it/);
+  expect(await refusal(await zipOf({}, { schema: SCHEMA_VERSION + 1 }))).toMatch(/records are of a newer Perch/);
+  expect(await refusal(await zipOf({}, { format: 'one' }))).toMatch(/backup\.json cannot be read/);
+  expect(await refusal(await zipOf({}, { counts: { records: { secrets: 1 }, blobs: 0, secrets: 0 } }))).toMatch(/cannot be read/);
+  expect(await refusal(await zipOf({ 'backup.json': ['[[[', { listed: false }] }, null))).toMatch(/cannot be read/);
+  expect(await refusal(await zipOf({ 'backup.json': ['['.repeat(7 * MB), { listed: false }] }, null))).toMatch(/cannot be read/);
+});
+
+verifies('vault.backup/all-or-nothing', 'records that are none', async () => {
+  for (const text of [
+    'null\n',
+    '{}\n',
+    '{"store"\n',
+    `${'['.repeat(MB)}\n`,
+    line({ store: 'sessions' }),
+    line({ store: 'secrets' }),
+    line({ key: '' }),
+    line({ clock: 'yesterday' }),
+    line({ seal: 'other' as 'none' }),
+    line({ payload: null }),
+    line({ deleted: true, payload: null }),
+    line({ payload: '{' }),
+    line({ payload: '['.repeat(2 * MB) }),
+    line({ payload: `${'['.repeat(2 * MB)}${']'.repeat(2 * MB)}` }),
+    line({ fence: -1 }),
+    line({ blobs: ['../x'] }),
+    line() + line(),
+    line().trimEnd(),
+    `${line()}\n`,
+  ])
+    await refusal(await zipOf({ [MESSAGES]: text }));
+  const counts = (messages: number): Record<string, unknown> => ({ counts: { records: { messages }, blobs: 0, secrets: 0 } });
+  expect(await refusal(await zipOf({ [MESSAGES]: line() + line() }, counts(1)))).toMatch(/has no place there/);
+  expect(await refusal(await zipOf({ [MESSAGES]: line().trimEnd() }, counts(0)))).toMatch(/cut off/);
+  const broken = await zipOf({ [MESSAGES]: [line().replace('"m"', '"\u00ff"'), { level: 0, listed: 'a'.repeat(64) }] });
+  await refusal(renamed(broken, '\u00c3\u00bf', '\u00ff\u00ff'));
+});
+
+verifies('vault.backup/limit', 'a bomb is stopped while it unpacks, whatever its headers say', async () => {
+  const zeros = '0'.repeat(20 * MB);
+  const bomb = await zipOf({ [`blobs/${hashOf(Buffer.from(zeros))}`]: zeros });
+  expect(bomb.length).toBeLessThan(MB / 10);
+  expect(await refusal(bomb)).toMatch(/unpacks to more than 8 MB/);
+  // The same, said to be small: little-endian sizes in the central directory and the descriptor.
+  const size = Buffer.alloc(4);
+  size.writeUInt32LE(zeros.length);
+  await refusal(renamed(bomb, size.toString('latin1'), '\u0001\u0000\u0000\u0000'));
+  expect(
+    await refusal(
+      await zipOf(
+        Object.fromEntries([1, 2, 3].map((n) => [`blobs/${hashOf(Buffer.from(zeros.slice(n, 3 * MB)))}`, zeros.slice(n, 3 * MB)])),
+      ),
+    ),
+  ).toMatch(/unpacks to more than 8 MB/);
+  expect(await refusal(await zipOf({ [MESSAGES]: zeros }))).toMatch(/unpacks to more than 8 MB/);
+  expect(await refusal(await zipOf({ 'backup.json': [zeros, { listed: false }] }, null))).toMatch(/unpacks to more than 8 MB/);
+});
+
+verifies(
+  'vault.backup/all-or-nothing',
+  'cut off anywhere it is refused; with any bytes changed it is refused, or has the same records',
+  async () => {
+    const records = await read(good);
+    for (let cut = 0; cut < 60; cut++) await refusal(good.subarray(0, Math.floor((good.length * cut) / 60)));
+    await refusal(Buffer.concat([good, Buffer.from('x')]));
+    await refusal(Buffer.concat([Buffer.from('x'), good]));
+    const random = seeded(4711);
+    let accepted = 0;
+    for (let round = 0; round < 1000; round++) {
+      const bytes = Buffer.from(good);
+      for (let changes = 1 + random(4); changes > 0; changes--) bytes[random(bytes.length)] = random(256);
+      const outcome = await read(bytes).catch((error: unknown) => error);
+      if (outcome instanceof BackupUnusable) continue;
+      expect(outcome, `round ${round}`).toEqual(records);
+      accepted++;
+    }
+    expect(accepted).toBeLessThan(200);
+  },
+  120_000,
+);
+
+/** Whole numbers below `most`, the same ones for one seed (mulberry32). */
+function seeded(seed: number): (most: number) => number {
+  let state = seed;
+  return (most) => {
+    state = (state + 0x6d2b79f5) | 0;
+    let t = Math.imul(state ^ (state >>> 15), 1 | state);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    return ((t ^ (t >>> 14)) >>> 0) % most;
+  };
+}

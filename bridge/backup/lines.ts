@@ -1,0 +1,35 @@
+import { BackupUnusable } from './format.ts';
+
+/** Cuts UTF-8 bytes into lines, whatever the pieces in which they come. A line's end is looked for once, however long the line. */
+export class Lines {
+  readonly #line: (line: string) => void;
+  readonly #decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+  #rest: string[] = [];
+
+  constructor(line: (line: string) => void) {
+    this.#line = line;
+  }
+
+  add(bytes: Uint8Array): void {
+    const [first = '', ...others] = this.#decode(bytes).split('\n');
+    this.#rest.push(first);
+    for (const next of others) {
+      this.#line(this.#rest.join(''));
+      this.#rest = [next];
+    }
+  }
+
+  /** The last line must have been ended. */
+  end(): void {
+    this.#rest.push(this.#decode());
+    if (this.#rest.join('') !== '') throw new BackupUnusable('its last line is cut off');
+  }
+
+  #decode(bytes?: Uint8Array): string {
+    try {
+      return this.#decoder.decode(bytes, { stream: bytes !== undefined });
+    } catch (error) {
+      throw new BackupUnusable('it holds text that is not UTF-8', { cause: error });
+    }
+  }
+}

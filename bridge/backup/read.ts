@@ -1,0 +1,140 @@
+import { openAsBlob } from 'node:fs';
+import { basename } from 'node:path';
+import { BlobReader, ZipReader } from '@zip.js/zip.js';
+import type { SyncRecord } from '#shared/sync/record.ts';
+import {
+  BACKUP_STORES,
+  BackupUnusable,
+  blobEntry,
+  FORMAT,
+  MANIFEST,
+  type Manifest,
+  manifest,
+  manifestHead,
+  MAX_MANIFEST,
+  parsedJson,
+  recordsEntry,
+} from './format.ts';
+import { Lines } from './lines.ts';
+import { checked, recordOf } from './record-line.ts';
+import { readSealed } from './sealed-secrets.ts';
+import { entriesOf, type Found, megabytes, shown, Unpacker } from './unpack.ts';
+
+/** Entries' headers, and what deflate adds to what it cannot make smaller. */
+const OVERHEAD = 64 * 1024 * 1024;
+
+/** A backup of which everything was checked. Dispose of it. */
+export interface Backup extends AsyncDisposable {
+  readonly manifest: Manifest;
+  /** Its size as a file. */
+  readonly bytes: number;
+  /** The sealed secrets' file, where there is one. */
+  readonly sealed: Uint8Array | null;
+  /** SHA-256 of the attachments in it. */
+  readonly blobs: ReadonlySet<string>;
+  /** An attachment's bytes; rejects where the file has changed since. */
+  blob(hash: string): Promise<Uint8Array>;
+}
+
+export interface ReadOptions {
+  /** What all of it may unpack to, in bytes. */
+  limit: number;
+  /** The newest schema of records that this build knows. */
+  schema: number;
+  /** Hears of each record once that is checked, before the rest of the backup is. */
+  record?: (record: SyncRecord) => void;
+}
+
+/**
+ * Reads a backup and checks all of it: names, hashes, counts, records against their schema. Rejects with `BackupUnusable`, whose message is one sentence.
+ */
+export async function readBackup(path: string, { limit, schema, record = () => {} }: ReadOptions): Promise<Backup> {
+  const refuse = (why: string, cause?: unknown): BackupUnusable =>
+    new BackupUnusable(`${basename(path)} cannot be used: ${why}`, { cause });
+  const file = await openAsBlob(path).catch((error: unknown) => {
+    throw refuse('it is not there, or no file that can be read', error);
+  });
+  if (file.size > limit + OVERHEAD) throw refuse(`it unpacks to more than ${megabytes(limit)}`);
+  const zip = new ZipReader(new BlobReader(file), { strictness: 'strict', checkSignature: true, checkOverlappingEntry: true });
+  try {
+    const unpacker = new Unpacker(limit);
+    const entries = await entriesOf(zip);
+    const read = await readManifest(entries, schema, unpacker);
+    const sealed = await checkEntries(entries, read, unpacker, record);
+    return {
+      manifest: read,
+      bytes: file.size,
+      sealed,
+      blobs: new Set([...entries.values()].flatMap(({ kind }) => (kind.kind === 'blob' ? [kind.hash] : []))),
+      async blob(hash) {
+        const found = entries.get(blobEntry(hash));
+        const unpacked = found && (await new Unpacker(limit).whole(found.entry));
+        if (unpacked?.hash !== hash) throw refuse('it has changed while it was read');
+        return unpacked.bytes;
+      },
+      [Symbol.asyncDispose]: () => zip.close(),
+    };
+  } catch (error) {
+    await zip.close().catch(() => {});
+    if (error instanceof BackupUnusable) throw refuse(error.message, error);
+    throw refuse(`it is damaged, or no backup (${error instanceof Error ? error.message : String(error)})`, error);
+  }
+}
+
+async function readManifest(entries: ReadonlyMap<string, Found>, schema: number, unpacker: Unpacker): Promise<Manifest> {
+  const found = entries.get(MANIFEST);
+  if (!found) throw new BackupUnusable(`it has no ${MANIFEST}`);
+  const { bytes } = await unpacker.whole(found.entry, MAX_MANIFEST);
+  const value = parsedJson(bytes.toString());
+  const head = manifestHead.safeParse(value);
+  if (head.success && head.data.format > FORMAT) throw new BackupUnusable('a newer Perch wrote it: update this one first');
+  const read = checked(manifest, value, `its ${MANIFEST}`);
+  if (read.schema > schema) throw new BackupUnusable('its records are of a newer Perch: update this one first');
+  for (const name of Object.keys(read.entries))
+    if (name === MANIFEST || !entries.has(name)) throw new BackupUnusable(`${shown(name)} is missing`);
+  for (const name of entries.keys())
+    if (name !== MANIFEST && !Object.hasOwn(read.entries, name)) throw new BackupUnusable(`${name} is not listed in its ${MANIFEST}`);
+  return read;
+}
+
+/** Unpacks and checks everything but the manifest; gives the sealed secrets' file. */
+async function checkEntries(
+  entries: ReadonlyMap<string, Found>,
+  { entries: hashes, counts }: Manifest,
+  unpacker: Unpacker,
+  record: (record: SyncRecord) => void,
+): Promise<Uint8Array | null> {
+  let sealed: Uint8Array | null = null;
+  const found = { records: new Map<string, number>(), blobs: 0 };
+  for (const [name, { entry, kind }] of entries) {
+    if (kind.kind === 'manifest') continue;
+    let hash: string;
+    if (kind.kind === 'records') {
+      const keys = new Set<string>();
+      const lines = new Lines((line) => {
+        const read = recordOf(line, name);
+        if (read.store !== kind.store || keys.has(read.key)) throw new BackupUnusable(`a record in ${name} has no place there`);
+        keys.add(read.key);
+        record(read);
+      });
+      hash = await unpacker.unpack(entry, (bytes) => lines.add(bytes));
+      lines.end();
+      found.records.set(kind.store, keys.size);
+    } else if (kind.kind === 'secrets') {
+      const unpacked = await unpacker.whole(entry);
+      hash = unpacked.hash;
+      sealed = unpacked.bytes;
+      readSealed(sealed);
+    } else {
+      hash = await unpacker.unpack(entry, () => {});
+      if (hash !== kind.hash) throw new BackupUnusable('an attachment is not what its name says');
+      found.blobs++;
+    }
+    if (hash !== hashes[name]) throw new BackupUnusable(`${name} has another SHA-256 than its ${MANIFEST} says`);
+  }
+  const short = BACKUP_STORES.find((store) => (found.records.get(store) ?? 0) !== (counts.records[store] ?? 0));
+  if (short) throw new BackupUnusable(`${recordsEntry(short)} has another number of records than its ${MANIFEST} says`);
+  if (found.blobs !== counts.blobs) throw new BackupUnusable(`it has another number of attachments than its ${MANIFEST} says`);
+  if (!sealed && counts.secrets > 0) throw new BackupUnusable('its sealed keys are missing');
+  return sealed;
+}

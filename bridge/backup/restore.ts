@@ -1,0 +1,126 @@
+import { randomBytes } from 'node:crypto';
+import { HybridClock } from '#shared/sync/hybrid-clock.ts';
+import { SYNC_STORES, type SyncRecord, type SyncStore } from '#shared/sync/record.ts';
+import type { Journal } from '../journal/journal.ts';
+import { isUnderWay } from './format.ts';
+import type { Backup } from './read.ts';
+import type { Secrets, VaultSeal } from './sealed-secrets.ts';
+
+/** What becomes of a store's records, in numbers; those of the backup that are under way are in none. */
+export interface Changes {
+  added: number;
+  changed: number;
+  unchanged: number;
+  removed: number;
+}
+
+/** What a restore would write. */
+export interface RestorePlan {
+  stores: Record<SyncStore, Changes>;
+  records: Omit<SyncRecord, 'clock'>[];
+  /** Attachments that the journal lacks. */
+  blobs: string[];
+  /** The latest reading in the journal, and its newest sequence number, when this was planned. */
+  latest: string | null;
+  head: number;
+}
+
+export interface RestoreInput {
+  journal: Journal;
+  backup: Backup;
+  /** The backup's records. */
+  records: readonly SyncRecord[];
+  /** Its secrets, where they were opened, and the vault's seal. */
+  secrets: Secrets;
+  seal: VaultSeal;
+  /** What is not in the backup is to be deleted; secrets are not. */
+  replace: boolean;
+}
+
+const PAGE = 1000;
+const idOf = ({ store, key }: Pick<SyncRecord, 'store' | 'key'>): string => `${store}/${key}`;
+
+/** Compares a backup with the journal; writes nothing. */
+export async function planRestore({ journal, backup, records, secrets, seal, replace }: RestoreInput): Promise<RestorePlan> {
+  const plan: RestorePlan = { stores: noChanges(), records: [], blobs: [], latest: null, head: journal.head };
+  const wanted = new Map(records.filter((record) => !isUnderWay(record)).map((record) => [idOf(record), record]));
+  const blobs = new Set([...wanted.values()].flatMap((record) => record.blobs ?? []).filter((hash) => backup.blobs.has(hash)));
+  const values = new Map(secrets.map(({ name, value }) => [name, value]));
+
+  const write = (next: Pick<SyncRecord, 'store' | 'key' | 'payload' | 'fence' | 'blobs'>, current?: SyncRecord): void => {
+    const { store, key, payload, blobs } = next;
+    // The higher fence wins before any clock does (shared/sync/record.ts).
+    const fence = Math.max(next.fence ?? 0, current?.fence ?? 0);
+    plan.records.push({
+      store,
+      key,
+      ...(fence > 0 && { fence }),
+      ...(SYNC_STORES[store].conflicts && { base: current?.clock ?? null }),
+      ...(payload === null && { deleted: true }),
+      seal: 'none',
+      payload,
+      ...(blobs && { blobs }),
+    });
+  };
+
+  for await (const current of journal.snapshot()) {
+    const { store, key, payload, clock } = current;
+    const [id, changes] = [idOf(current), plan.stores[store]];
+    if (plan.latest === null || clock > plan.latest) plan.latest = clock;
+    const before = wanted.get(id);
+    const value = store === 'secrets' ? values.get(key) : undefined;
+    if (isUnderWay(current)) wanted.delete(id);
+    else if (before || value !== undefined) {
+      wanted.delete(id);
+      if (value !== undefined) values.delete(key);
+      const same = value === undefined ? payload === before?.payload : payload !== null && seal.open(key, payload) === value;
+      changes[payload === null ? 'added' : same ? 'unchanged' : 'changed']++;
+      if (!same) write(before ?? { store, key, payload: seal.seal(key, value ?? '') }, current);
+    } else if (replace && payload !== null && store !== 'secrets') {
+      changes.removed++;
+      write({ store, key, payload: null }, current);
+    }
+  }
+  for (const record of wanted.values()) {
+    plan.stores[record.store].added++;
+    write(record);
+  }
+  for (const [key, value] of values) {
+    plan.stores.secrets.added++;
+    write({ store: 'secrets', key, payload: seal.seal(key, value) });
+  }
+  for (const hash of blobs) if (!(await journal.getBlob(hash))) plan.blobs.push(hash);
+  return plan;
+}
+
+/**
+ * Writes what was planned, all of it or nothing. Its readings are later than every one in the journal, so every replica takes it; what somebody wrote since it
+ * was planned is kept as a copy where its store has those.
+ */
+export async function applyRestore(
+  { records, blobs, latest, head }: RestorePlan,
+  { journal, backup }: Pick<RestoreInput, 'journal' | 'backup'>,
+): Promise<void> {
+  const origin = `restore-${randomBytes(8).toString('hex')}`;
+  // Attachments first: a record must not come before what it refers to. Without a record they mean nothing.
+  for (const hash of blobs) await journal.putBlob(hash, await backup.blob(hash));
+  if (records.length === 0) return;
+  await journal.open({ origin, schema: Math.max(1, backup.manifest.schema), position: null });
+  const clock = new HybridClock(Date.now, origin);
+  if (latest !== null) clock.receive(latest);
+  for (let after = head; ;) {
+    const since = await journal.pull(after, PAGE);
+    for (const record of since.records) clock.receive(record.clock);
+    after = since.next;
+    if (after >= since.head) break;
+  }
+  await journal.push(
+    records.map((record) => ({ ...record, clock: clock.tick() })),
+    origin,
+  );
+}
+
+const noChanges = (): RestorePlan['stores'] => {
+  const stores = Object.keys(SYNC_STORES) as SyncStore[];
+  return Object.fromEntries(stores.map((store) => [store, { added: 0, changed: 0, unchanged: 0, removed: 0 }])) as RestorePlan['stores'];
+};

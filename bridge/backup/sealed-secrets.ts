@@ -1,0 +1,96 @@
+import { createCipheriv, createDecipheriv, createHash, randomBytes, scrypt } from 'node:crypto';
+import { z } from '#shared/rpc/zod.ts';
+import { BackupUnusable } from './format.ts';
+
+/** 128 MB and about half a second for each guess at a passphrase. Fixed, so that no file can ask for more. */
+const COST = { N: 2 ** 17, r: 8, p: 1, maxmem: 256 * 1024 * 1024 };
+const PURPOSE = Buffer.from('perch backup secrets 1');
+const TAG_BYTES = 16;
+const TAG = { authTagLength: TAG_BYTES };
+
+const base64url = z
+  .string()
+  .regex(/^[A-Za-z0-9_-]*$/)
+  .transform((text) => Buffer.from(text, 'base64url'));
+const bytes = (length: number): z.ZodType<Buffer> => base64url.refine((value) => value.length === length);
+
+const sealedFile = z.object({
+  kdf: z.literal('scrypt-17-8-1'),
+  cipher: z.literal('aes-256-gcm'),
+  salt: bytes(16),
+  iv: bytes(12),
+  data: base64url,
+});
+const secretList = z.array(z.object({ name: z.string().min(1).max(600), value: z.string() }));
+export type Secrets = z.infer<typeof secretList>;
+
+/** Seals secrets under a passphrase: scrypt, then AES-256-GCM. */
+export async function sealSecrets(secrets: Secrets, passphrase: string): Promise<Buffer> {
+  const [salt, iv] = [randomBytes(16), randomBytes(12)];
+  const cipher = createCipheriv('aes-256-gcm', await keyOf(passphrase, salt), iv, TAG).setAAD(PURPOSE);
+  const data = Buffer.concat([cipher.update(JSON.stringify(secrets)), cipher.final(), cipher.getAuthTag()]);
+  const [saltText, ivText, dataText] = [salt, iv, data].map((part) => part.toString('base64url'));
+  return Buffer.from(JSON.stringify({ kdf: 'scrypt-17-8-1', cipher: 'aes-256-gcm', salt: saltText, iv: ivText, data: dataText }));
+}
+
+/** Rejects with `BackupUnusable` where the passphrase is another one, or the file was changed. */
+export async function unsealSecrets(file: Uint8Array, passphrase: string): Promise<Secrets> {
+  const { salt, iv, data } = readSealed(file);
+  const decipher = createDecipheriv('aes-256-gcm', await keyOf(passphrase, salt), iv, TAG).setAAD(PURPOSE);
+  try {
+    decipher.setAuthTag(data.subarray(-TAG_BYTES));
+    const plain = Buffer.concat([decipher.update(data.subarray(0, -TAG_BYTES)), decipher.final()]);
+    return secretList.parse(JSON.parse(plain.toString()));
+  } catch (error) {
+    throw new BackupUnusable('the keys in the backup cannot be opened with this passphrase', { cause: error });
+  }
+}
+
+/** Whether it is a file of sealed secrets at all; throws `BackupUnusable` where it is none. */
+export function readSealed(file: Uint8Array): z.infer<typeof sealedFile> {
+  try {
+    return sealedFile.parse(JSON.parse(Buffer.from(file).toString()));
+  } catch (error) {
+    throw new BackupUnusable('the backup is damaged: its sealed keys cannot be read', { cause: error });
+  }
+}
+
+function keyOf(passphrase: string, salt: Uint8Array): Promise<Buffer> {
+  return new Promise((done, fail) =>
+    scrypt(passphrase.normalize('NFKC'), salt, 32, COST, (error, key) => (error ? fail(error) : done(key))),
+  );
+}
+
+const vaultSecret = z.object({ name: z.string(), keyId: z.string(), iv: bytes(12), data: base64url });
+
+/** Seals and opens secrets as they lie in the journal: AES-GCM under the vault's key, bound to the secret's name. */
+export class VaultSeal {
+  readonly #key: Uint8Array;
+  readonly #keyId: string;
+
+  /** `vaultKey`: 256 bit, base64url. */
+  constructor(vaultKey: string) {
+    this.#key = Buffer.from(vaultKey, 'base64url');
+    this.#keyId = createHash('sha256').update(this.#key).digest('hex').slice(0, 16);
+  }
+
+  /** A secret's payload in the journal. */
+  seal(name: string, value: string): string {
+    const iv = randomBytes(12);
+    const cipher = createCipheriv('aes-256-gcm', this.#key, iv, TAG).setAAD(Buffer.from(name));
+    const data = Buffer.concat([cipher.update(value), cipher.final(), cipher.getAuthTag()]);
+    return JSON.stringify({ name, keyId: this.#keyId, iv: iv.toString('base64url'), data: data.toString('base64url') });
+  }
+
+  /** The secret of a payload; undefined where it is damaged, or sealed with another key. */
+  open(name: string, payload: string): string | undefined {
+    try {
+      const { iv, data } = vaultSecret.parse(JSON.parse(payload));
+      const decipher = createDecipheriv('aes-256-gcm', this.#key, iv, TAG).setAAD(Buffer.from(name));
+      decipher.setAuthTag(data.subarray(-TAG_BYTES));
+      return Buffer.concat([decipher.update(data.subarray(0, -TAG_BYTES)), decipher.final()]).toString();
+    } catch {
+      return undefined;
+    }
+  }
+}

@@ -1,0 +1,75 @@
+import { createHash } from 'node:crypto';
+import { configure, type FileEntry, type ZipReader } from '@zip.js/zip.js';
+import { BackupUnusable, type EntryKind, entryKind, MAX_ENTRIES } from './format.ts';
+
+configure({ useWebWorkers: false });
+
+export interface Found {
+  entry: FileEntry;
+  kind: EntryKind;
+}
+
+/** The zip's entries by name; anything that has no place in a backup is refused with `BackupUnusable`. */
+export async function entriesOf(zip: ZipReader<unknown>): Promise<Map<string, Found>> {
+  const entries = new Map<string, Found>();
+  for await (const entry of zip.getEntriesGenerator()) {
+    const kind = entryKind(entry.filename);
+    if (!kind || entry.directory) throw new BackupUnusable(`${shown(entry.filename)} has no place in a backup`);
+    if (entry.symlink || entry.encrypted) throw new BackupUnusable(`${entry.filename} is no plain file`);
+    if (entries.has(entry.filename)) throw new BackupUnusable(`${entry.filename} is in it twice`);
+    if (entries.size === MAX_ENTRIES) throw new BackupUnusable(`it has more than ${MAX_ENTRIES} entries`);
+    entries.set(entry.filename, { entry, kind });
+  }
+  return entries;
+}
+
+/** A name from outside, fit for a line on a terminal. */
+export const shown = (name: string): string => JSON.stringify(name.slice(0, 100));
+
+export const megabytes = (bytes: number): string => `${Math.round(bytes / 1024 / 1024)} MB`;
+
+/** Unpacks entries up to a number of bytes in all, counted as they come out, for headers lie. */
+export class Unpacker {
+  readonly #limit: number;
+  #left: number;
+
+  constructor(limit: number) {
+    this.#limit = limit;
+    this.#left = limit;
+  }
+
+  /** Hands on an entry piece by piece, and gives its SHA-256 in hex. Rejects with `BackupUnusable` where the limit is reached, and with what `sink` throws. */
+  async unpack(entry: FileEntry, sink: (bytes: Uint8Array) => void): Promise<string> {
+    const hash = createHash('sha256');
+    let refusal: unknown;
+    const counted = new WritableStream<Uint8Array>({
+      write: (bytes) => {
+        try {
+          this.#left -= bytes.length;
+          if (this.#left < 0) throw new BackupUnusable(`it unpacks to more than ${megabytes(this.#limit)}`);
+          hash.update(bytes);
+          sink(bytes);
+        } catch (error) {
+          refusal = error;
+          throw error;
+        }
+      },
+    });
+    await entry.getData(counted).catch((error: unknown) => {
+      throw refusal ?? error;
+    });
+    return hash.digest('hex');
+  }
+
+  /** All of an entry that has at most `most` bytes, and its SHA-256. */
+  async whole(entry: FileEntry, most = this.#limit): Promise<{ bytes: Buffer<ArrayBuffer>; hash: string }> {
+    const parts: Uint8Array[] = [];
+    let length = 0;
+    const hash = await this.unpack(entry, (bytes) => {
+      length += bytes.length;
+      if (length > most) throw new BackupUnusable(`its ${entry.filename} is too large`);
+      parts.push(bytes);
+    });
+    return { bytes: Buffer.concat(parts), hash };
+  }
+}

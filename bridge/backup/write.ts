@@ -1,0 +1,125 @@
+import { createHash } from 'node:crypto';
+import type { FileHandle } from 'node:fs/promises';
+import { configure, ZipWriter } from '@zip.js/zip.js';
+import type { SequencedRecord } from '#shared/ports/journal.ts';
+import type { Journal } from '../journal/journal.ts';
+import { type BackupStore, blobEntry, FORMAT, isUnderWay, MANIFEST, type Manifest, recordsEntry, SECRETS } from './format.ts';
+import { sealSecrets, type Secrets, type VaultSeal } from './sealed-secrets.ts';
+
+configure({ useWebWorkers: false });
+
+/** Text is handed on in pieces of about this many characters. */
+const PIECE = 64 * 1024;
+
+export interface BackupInput {
+  journal: Journal;
+  /** Perch's version. */
+  app: string;
+  /** With them, the secrets are sealed under the passphrase; without, they are left out. */
+  secrets?: { seal: VaultSeal; passphrase: string };
+}
+
+export interface Written {
+  manifest: Manifest;
+  /** What it unpacks to, in bytes. */
+  unpacked: number;
+  /** Names of secrets that the vault's key does not open, and which are left out. */
+  unreadable: string[];
+}
+
+/** Writes the journal's records as they are at this moment, whatever is written meanwhile. Memory stays bounded, whatever their number. */
+export async function writeBackup(file: FileHandle, { journal, app, secrets }: BackupInput): Promise<Written> {
+  const zip = new ZipWriter(writable(file));
+  const { id, schema } = await journal.info();
+  const counts: Manifest['counts'] = { records: {}, blobs: 0, secrets: 0 };
+  const entries: Manifest['entries'] = {};
+  const [opened, unreadable, blobs] = [[] as Secrets, [] as string[], new Set<string>()];
+  let unpacked = 0;
+
+  const add = async (name: string, content: Iterable<Uint8Array> | AsyncIterable<Uint8Array>, level?: number): Promise<void> => {
+    const hash = createHash('sha256');
+    const counted = async function* (): AsyncGenerator<Uint8Array> {
+      for await (const bytes of content) {
+        hash.update(bytes);
+        unpacked += bytes.length;
+        yield bytes;
+      }
+    };
+    await zip.add(name, streamOf(counted()), level === undefined ? {} : { level });
+    if (name !== MANIFEST) entries[name] = hash.digest('hex');
+  };
+
+  const records = journal.snapshot();
+  try {
+    let next = await records.next();
+    /** Goes on for as long as the records are of this store. */
+    const recordsOf = async function* (store: string): AsyncGenerator<SequencedRecord> {
+      for (; !next.done && next.value.store === store; next = await records.next())
+        if (next.value.payload !== null && !isUnderWay(next.value)) yield next.value;
+    };
+    const countedRecords = async function* (store: BackupStore): AsyncGenerator<SequencedRecord> {
+      for await (const record of recordsOf(store)) {
+        counts.records[store] = (counts.records[store] ?? 0) + 1;
+        for (const hash of record.blobs ?? []) blobs.add(hash);
+        yield record;
+      }
+    };
+    while (!next.done) {
+      const { store } = next.value;
+      if (store !== 'secrets') await add(recordsEntry(store), pieces(countedRecords(store)));
+      else
+        for await (const { key, payload } of recordsOf(store)) {
+          if (!secrets || payload === null) continue;
+          const value = secrets.seal.open(key, payload);
+          if (value === undefined) unreadable.push(key);
+          else opened.push({ name: key, value });
+        }
+    }
+  } finally {
+    await records.return?.();
+  }
+
+  let missingBlobs = 0;
+  for (const hash of blobs) {
+    const bytes = await journal.getBlob(hash);
+    if (!bytes) missingBlobs++;
+    // Pictures and the like do not get smaller.
+    else await add(blobEntry(hash), [bytes], 0);
+  }
+  counts.blobs = blobs.size - missingBlobs;
+  counts.secrets = opened.length;
+  if (secrets) await add(SECRETS, [await sealSecrets(opened, secrets.passphrase)]);
+  const manifest: Manifest = { format: FORMAT, app, schema, journal: id, created: new Date().toISOString(), counts, missingBlobs, entries };
+  await add(MANIFEST, [Buffer.from(JSON.stringify(manifest, null, 1))]);
+  await zip.close();
+  return { manifest, unpacked, unreadable };
+}
+
+/** One line a record, without what means something in its journal alone. */
+async function* pieces(records: AsyncIterable<SequencedRecord>): AsyncGenerator<Uint8Array> {
+  let text = '';
+  for await (const { seq: _seq, base: _base, ...record } of records) {
+    text += `${JSON.stringify(record)}\n`;
+    if (text.length < PIECE) continue;
+    yield Buffer.from(text);
+    text = '';
+  }
+  if (text !== '') yield Buffer.from(text);
+}
+
+const streamOf = (pieces: AsyncGenerator<Uint8Array>): ReadableStream<Uint8Array> =>
+  new ReadableStream({
+    async pull(controller) {
+      const { done, value } = await pieces.next();
+      if (done) controller.close();
+      else controller.enqueue(value);
+    },
+    cancel: async () => void (await pieces.return(undefined)),
+  });
+
+const writable = (file: FileHandle): WritableStream<Uint8Array> =>
+  new WritableStream({
+    async write(bytes) {
+      for (let rest = bytes; rest.length > 0;) rest = rest.subarray((await file.write(rest)).bytesWritten);
+    },
+  });

@@ -1,0 +1,34 @@
+import { createInterface } from 'node:readline/promises';
+import { Writable } from 'node:stream';
+import { CommandError } from './errors.ts';
+
+/** Somebody sits at a terminal and can be asked. */
+export const canAsk = (): boolean => Boolean(process.stdin.isTTY && process.stderr.isTTY && !process.env.CI);
+
+/** Asks on standard error. Only a yes is one. */
+export async function isAgreed(question: string): Promise<boolean> {
+  return /^y(es)?$/i.test((await asked(question, process.stderr)).trim());
+}
+
+/** Asks for what must not be seen. */
+export async function hidden(question: string): Promise<string> {
+  process.stderr.write(question);
+  const answer = await asked('', new Writable({ write: (_chunk, _encoding, done) => done() }));
+  process.stderr.write('\n');
+  return answer;
+}
+
+async function asked(question: string, output: NodeJS.WritableStream): Promise<string> {
+  const reader = createInterface({ input: process.stdin, output, terminal: true });
+  // Ctrl+C, Ctrl+D: nobody answers any more.
+  const ended = new Promise<never>((_, fail) => reader.once('close', () => fail(new CommandError('nothing was done'))));
+  ended.catch(() => {});
+  try {
+    return await Promise.race([reader.question(question), ended]);
+  } catch (error) {
+    process.stderr.write('\n');
+    throw error;
+  } finally {
+    reader.close();
+  }
+}

@@ -1,0 +1,188 @@
+import { existsSync } from 'node:fs';
+import { mkdir, readdir, readFile, stat } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { SCHEMA_VERSION } from '#shared/link/hello.ts';
+import type { SyncRecord } from '#shared/sync/record.ts';
+import { type Manifest, MAX_UNPACKED } from '../backup/format.ts';
+import { FileTaken, writeNewFile } from '../backup/new-file.ts';
+import { type Backup, readBackup } from '../backup/read.ts';
+import { applyRestore, planRestore } from '../backup/restore.ts';
+import { type Secrets, unsealSecrets, VaultSeal } from '../backup/sealed-secrets.ts';
+import { writeBackup } from '../backup/write.ts';
+import { Home, homeDirectory } from '../home.ts';
+import type { Journal } from '../journal/journal.ts';
+import { openJournal } from '../journal/open.ts';
+import { vaultKey } from '../journal/vault-key.ts';
+import { packageVersion } from '../package-root.ts';
+import { canAsk, hidden, isAgreed } from './ask.ts';
+import { changesTable, countsOf, sizeText } from './backup-text.ts';
+import { CommandError, lineOf } from './errors.ts';
+
+const JOURNAL_FILE = 'journal.sqlite';
+const KEY_FILE = 'vault.key';
+const MIN_PASSPHRASE = 8;
+
+const say = (line: string): void => void process.stdout.write(`${line}\n`);
+const warn = (line: string): void => void process.stderr.write(`${line.replaceAll('\n', ' ')}\n`);
+const backupsDir = (home: string): string => join(home, 'backups');
+
+export interface ExportOptions {
+  output?: string;
+  force?: boolean;
+  secrets?: boolean;
+  passphraseFile?: string;
+  json?: boolean;
+}
+
+/** `perch backup export`: one file of everything in the journal, keys only where they are asked for. */
+export async function exportBackup({ output, force = false, secrets = false, passphraseFile, json }: ExportOptions): Promise<void> {
+  if (passphraseFile !== undefined && !secrets) throw new CommandError('--passphrase-file needs --secrets', 2);
+  const passphrase = secrets ? await newPassphrase(passphraseFile) : undefined;
+  const home = await Home.open({ warn });
+  await using vault = await openVault(home, { create: false });
+  const path = output === undefined ? join(backupsDir(resolve(home.dir)), fileName(new Date())) : resolve(output);
+  if (output === undefined) await mkdir(backupsDir(home.dir), { recursive: true, mode: 0o700 });
+  const input = {
+    journal: vault.journal,
+    app: packageVersion(),
+    ...(passphrase !== undefined && { secrets: { seal: vault.seal, passphrase } }),
+  };
+  const { bytes, written } = await writeNewFile(path, { replace: force }, async (file) => {
+    const written = await writeBackup(file, input);
+    return { written, bytes: (await file.stat()).size };
+  }).catch((error: unknown) => {
+    const why = error instanceof FileTaken ? `${error.message}: --force replaces it` : `no backup was made: ${lineOf(error)}`;
+    throw new CommandError(why, 1, { cause: error });
+  });
+  const { manifest, unpacked, unreadable } = written;
+  const { counts, created, missingBlobs } = manifest;
+  for (const name of unreadable) warn(`warning: the key ${JSON.stringify(name)} cannot be read and is not in the backup`);
+  if (missingBlobs > 0) warn(`warning: ${missingBlobs} attachments are not on this disk yet, and not in the backup`);
+  const megabytes = Math.ceil(unpacked / 1024 / 1024);
+  if (unpacked > MAX_UNPACKED) warn(`warning: it is large: restore it with --max-size ${megabytes}`);
+  if (json) say(JSON.stringify({ path, size: bytes, created, counts, missingBlobs, unreadable }));
+  else say(`${countsOf(counts)} in ${path} (${sizeText(bytes)})`);
+}
+
+/** `perch backup list`: the backups in the usual folder, newest first; all of each is checked. */
+export async function listBackups({ json }: { json?: boolean }): Promise<void> {
+  const dir = backupsDir(resolve(homeDirectory()));
+  const names = await readdir(dir).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return [];
+    throw new CommandError(`${dir} cannot be read: ${error.message}`);
+  });
+  const backups: Listed[] = [];
+  const zips = names.filter((name) => name.endsWith('.zip')).sort();
+  for (const name of zips.reverse()) {
+    const listed = await look(join(dir, name));
+    backups.push(listed);
+    if (!json)
+      say('problem' in listed ? listed.problem : [listed.path, sizeText(listed.size), listed.created, countsOf(listed.counts)].join('  '));
+  }
+  if (json) say(JSON.stringify({ backups }));
+  else if (backups.length === 0) say(`There are no backups in ${dir}.`);
+}
+
+/** A backup as `list` tells of it; `size` in bytes. */
+type Listed = { path: string; size: number } & (Pick<Manifest, 'created' | 'counts'> | { problem: string });
+
+async function look(path: string): Promise<Listed> {
+  let size = 0;
+  try {
+    ({ size } = await stat(path));
+    await using backup = await readBackup(path, { limit: MAX_UNPACKED, schema: SCHEMA_VERSION });
+    const { created, counts } = backup.manifest;
+    return { path, size, created, counts };
+  } catch (error) {
+    return { path, size, problem: lineOf(error) };
+  }
+}
+
+export interface RestoreOptions {
+  replace?: boolean;
+  dryRun?: boolean;
+  yes?: boolean;
+  passphraseFile?: string;
+  /** Bytes. */
+  maxSize?: number;
+  json?: boolean;
+}
+
+/** `perch backup restore`: brings a backup's records back, all of them or none; says first what that changes. */
+export async function restoreBackup(file: string, options: RestoreOptions): Promise<void> {
+  const { replace = false, dryRun = false, yes = false, passphraseFile, maxSize = MAX_UNPACKED, json = false } = options;
+  if (!dryRun && !yes && !canAsk()) throw new CommandError('nobody can be asked here: give --yes, or --dry-run to see what it would do', 2);
+  const records: SyncRecord[] = [];
+  await using backup = await readBackup(file, { limit: maxSize, schema: SCHEMA_VERSION, record: (record) => void records.push(record) });
+  const secrets = await secretsOf(backup, passphraseFile);
+  const home = await Home.open({ warn });
+  await using vault = await openVault(home, { create: true });
+  const { journal } = vault;
+  const plan = await planRestore({ journal, backup, records, secrets, seal: vault.seal, replace });
+  const wouldChange = plan.records.length + plan.blobs.length > 0;
+  if (!json) say(wouldChange ? changesTable(plan) : 'Everything in the backup is there already: nothing to restore.');
+  const restore = wouldChange && !dryRun;
+  if (restore) {
+    if (!yes && !(await isAgreed('Restore this? [y/N] '))) throw new CommandError('nothing was restored');
+    await applyRestore(plan, { journal, backup });
+  }
+  if (json) say(JSON.stringify({ restored: restore, stores: plan.stores, blobs: plan.blobs.length }));
+  else if (restore) say('Restored.');
+}
+
+interface OpenVault extends AsyncDisposable {
+  journal: Journal;
+  seal: VaultSeal;
+}
+
+/** The journal beside the bridge, which may have it open too. */
+async function openVault({ dir }: Home, { create }: { create: boolean }): Promise<OpenVault> {
+  const isThere = existsSync(join(dir, JOURNAL_FILE));
+  if (!isThere && !create) throw new CommandError(`there is nothing in ${dir} to back up yet: \`perch gateway run\` makes it`);
+  if (isThere && !existsSync(join(dir, KEY_FILE)))
+    throw new CommandError(`${join(dir, KEY_FILE)} is missing, without which the journal beside it cannot be read: put it back`);
+  const key = await vaultKey(dir, warn);
+  const journal = await openJournal({ dir, vaultKey: key, log: warn });
+  const { schema } = await journal.info();
+  if (schema > SCHEMA_VERSION) {
+    await journal.close();
+    throw new CommandError('a newer Perch has written here: update this one first');
+  }
+  return { journal, seal: new VaultSeal(key), [Symbol.asyncDispose]: () => journal.close() };
+}
+
+/** The backup's secrets, opened; none where nobody says the passphrase. */
+async function secretsOf({ sealed, manifest }: Backup, passphraseFile: string | undefined): Promise<Secrets> {
+  if (!sealed || manifest.counts.secrets === 0) {
+    if (passphraseFile !== undefined) throw new CommandError('the backup holds no keys: leave --passphrase-file out', 2);
+    return [];
+  }
+  let passphrase = '';
+  if (passphraseFile !== undefined) passphrase = await passphraseIn(passphraseFile);
+  else if (canAsk()) passphrase = await hidden('Passphrase of the keys in the backup (empty: restore without them): ');
+  else warn('the keys in the backup are left out: --passphrase-file opens them');
+  return passphrase === '' ? [] : unsealSecrets(sealed, passphrase);
+}
+
+async function newPassphrase(file: string | undefined): Promise<string> {
+  if (file === undefined && !canAsk()) throw new CommandError('nobody can be asked for a passphrase here: give --passphrase-file', 2);
+  const passphrase = file === undefined ? await hidden('Passphrase for the keys: ') : await passphraseIn(file);
+  if (passphrase.length < MIN_PASSPHRASE) throw new CommandError(`a passphrase has ${MIN_PASSPHRASE} characters or more`, 2);
+  if (file === undefined && (await hidden('Once more: ')) !== passphrase) throw new CommandError('the two passphrases differ');
+  return passphrase;
+}
+
+/** The file's text without its last line's end. */
+async function passphraseIn(file: string): Promise<string> {
+  const text = await readFile(file, 'utf8').catch((error: unknown) => {
+    throw new CommandError(`the passphrase cannot be read: ${lineOf(error)}`, 1, { cause: error });
+  });
+  return text.replace(/\r?\n$/, '');
+}
+
+/** By the local clock, which a person looks for. */
+function fileName(at: Date): string {
+  const two = (value: number): string => String(value).padStart(2, '0');
+  const date = [at.getFullYear(), two(at.getMonth() + 1), two(at.getDate())].join('-');
+  return `perch-${date}-${two(at.getHours())}${two(at.getMinutes())}${two(at.getSeconds())}.zip`;
+}

@@ -1,0 +1,19 @@
+import { createHash } from 'node:crypto';
+import { JournalFailed } from './journal.ts';
+import type { Tables } from './tables.ts';
+
+/** SHA-256 in hex. */
+export const hashOf = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
+
+/** Stores an attachment, in a transaction. One that is there is kept for another while. Throws where the bytes do not have the hash. */
+export function putBlob(tables: Tables, hash: string, bytes: Uint8Array, now: number): void {
+  if (hashOf(bytes) !== hash) throw new JournalFailed('The attachment’s bytes do not have this SHA-256');
+  tables.sql('INSERT OR REPLACE INTO blobs (hash, at, bytes) VALUES (?, ?, ?)').run(hash, now, bytes);
+}
+
+/** The bytes, `damaged` where they are not what was stored. */
+export function getBlob(tables: Tables, hash: string): Uint8Array | 'damaged' | undefined {
+  const bytes = tables.sql('SELECT bytes FROM blobs WHERE hash = ?').get(hash)?.bytes;
+  if (bytes === undefined) return undefined;
+  return bytes instanceof Uint8Array && hashOf(bytes) === hash ? bytes : 'damaged';
+}

@@ -1,0 +1,275 @@
+import { createHash } from 'node:crypto';
+import {
+  closeSync,
+  copyFileSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { verifies } from '../../tests/requirements.ts';
+import { behindItsBack, contents, modeOf, one, openCore, pullAll, push, temporaryFolder, version, versions } from './fixture.ts';
+import { JournalFailed } from './journal.ts';
+import type { SqliteJournal } from './sqlite.ts';
+
+const PAGE = 4096;
+const MANY = versions(2000, 'a', { payload: JSON.stringify('x'.repeat(300)) });
+const bytes = Buffer.from('attached');
+const hash = createHash('sha256').update(bytes).digest('hex');
+
+/** Fills a journal: records, an attachment, a lease whose fence is 3. */
+function fill(journal: SqliteJournal): void {
+  push(journal, MANY, 'a', 4);
+  one(journal, () => journal.putBlob(hash, bytes));
+  for (const holder of ['x', 'y', 'z']) one(journal, () => journal.takeLease({ name: 'run', holder, ttlMs: 0, present: [] }));
+}
+
+/** Writes bytes that are nobody's over some pages; the first one stays. */
+function scribble(file: string, { from, pages }: { from: number; pages: number }): void {
+  const fd = openSync(file, 'r+');
+  writeSync(fd, Buffer.alloc(pages * PAGE, 0xa5), 0, pages * PAGE, from * PAGE);
+  closeSync(fd);
+}
+
+const damagedFiles = (dir: string): string[] => readdirSync(dir).filter((name) => /^journal\.damaged-[\dTZ-]+\.sqlite$/.test(name));
+const known = new Set(MANY.map((record) => JSON.stringify(contents([{ ...record, seq: 1 }]))));
+
+/** Only records that were written are there, and at least so many. */
+function expectSaved(journal: SqliteJournal, least: number): void {
+  const records = pullAll(journal);
+  expect(records.filter((record) => !known.has(JSON.stringify(contents([record]))))).toEqual([]);
+  expect(records.length).toBeGreaterThanOrEqual(least);
+}
+
+verifies('vault.journal/damaged', 'bytes over pages in the middle: what can be read is saved, under another id, and the file kept', () => {
+  using folder = temporaryFolder();
+  let id;
+  {
+    using journal = openCore(folder);
+    fill(journal);
+    id = journal.info().id;
+  }
+  scribble(folder.file, { from: 60, pages: 20 });
+  using journal = openCore(folder);
+  const { id: newId, notices, schema } = journal.info();
+  expect(newId).not.toBe(id);
+  expect(schema).toBe(4);
+  expectSaved(journal, 1000);
+  expect(pullAll(journal).length).toBeLessThan(2000);
+  expect(Buffer.from(journal.getBlob(hash) ?? [])).toEqual(bytes);
+  expect(one(journal, () => journal.takeLease({ name: 'run', holder: 'new', ttlMs: 1, present: [] }))).toBe(4);
+  const [damaged = ''] = damagedFiles(folder.dir);
+  expect(notices.map(({ message }) => message)).toEqual([
+    expect.stringMatching(/^The journal was damaged \(.+\)\. \d+ records could be saved/),
+  ]);
+  expect(notices[0]?.message).toContain(damaged);
+  expect(journal.heard.replaced).toEqual([notices[0]?.message]);
+  expect([damaged, 'journal.sqlite'].map((name) => modeOf(join(folder.dir, name)))).toEqual(['600', '600']);
+  expect(readdirSync(folder.dir).filter((name) => name.endsWith('.tmp'))).toEqual([]);
+  // And the hosts fill in the rest.
+  push(journal, MANY);
+  expect(pullAll(journal)).toHaveLength(2000);
+});
+
+verifies('vault.journal/damaged', 'while it is in use', () => {
+  using folder = temporaryFolder();
+  using journal = openCore(folder);
+  fill(journal);
+  // So that pages are read anew from the file, not from the log or the cache.
+  behindItsBack(folder.file, (db) => db.exec('PRAGMA wal_checkpoint(TRUNCATE)'));
+  scribble(folder.file, { from: 20, pages: statSync(folder.file).size / PAGE - 40 });
+  behindItsBack(folder.file, (db) => db.exec("INSERT INTO notices (at, message) VALUES (1, 'written by another process')"));
+  expect(pullAll(journal).length).toBeLessThan(2000);
+  expect(journal.heard.replaced).toEqual([expect.stringContaining('The journal was damaged')]);
+  expect(push(journal, MANY).last).toBe(journal.head);
+  expectSaved(journal, 2000);
+});
+
+verifies('vault.journal/damaged', 'cut off in the middle', () => {
+  using folder = temporaryFolder();
+  {
+    using journal = openCore(folder);
+    fill(journal);
+  }
+  truncateSync(folder.file, 100 * PAGE);
+  using journal = openCore(folder);
+  expectSaved(journal, 300);
+  expect(damagedFiles(folder.dir)).toHaveLength(1);
+});
+
+verifies('vault.journal/damaged', 'no database at all, another program’s, or of another vault key', () => {
+  using folder = temporaryFolder();
+  const spoil: (() => void)[] = [
+    () => writeFileSync(folder.file, Buffer.alloc(20_000, 7)),
+    () => {
+      rmSync(folder.file);
+      behindItsBack(folder.file, (db) => db.exec('CREATE TABLE theirs (a)'));
+    },
+    () => {
+      rmSync(folder.file);
+      using other = openCore({ ...folder, vaultKey: 'o'.repeat(43) });
+      fill(other);
+    },
+    () => behindItsBack(folder.file, (db) => db.exec("DELETE FROM meta WHERE name = 'head'")),
+  ];
+  for (const [index, damage] of spoil.entries()) {
+    {
+      using journal = openCore(folder);
+      push(journal, versions(3));
+    }
+    damage();
+    using journal = openCore(folder);
+    expect(pullAll(journal), `case ${index}`).toHaveLength(index === 3 ? 4 : 0);
+    expect(damagedFiles(folder.dir)).toHaveLength(index + 1);
+    expect(push(journal, versions(1, 'z')).last).toBe(journal.head);
+  }
+});
+
+it('leaves the file of a newer build alone', () => {
+  using folder = temporaryFolder();
+  openCore(folder).close();
+  behindItsBack(folder.file, (db) => db.exec('PRAGMA user_version = 99'));
+  expect(() => openCore(folder)).toThrow(JournalFailed);
+  expect(damagedFiles(folder.dir)).toEqual([]);
+});
+
+verifies('vault.journal/damaged', 'deleted while it is in use: nothing is lost', () => {
+  using folder = temporaryFolder();
+  using journal = openCore(folder);
+  fill(journal);
+  const { id } = journal.info();
+  rmSync(folder.file);
+  expect(push(journal, [version('next', 1)]).last).toBe(2001);
+  expect(pullAll(journal)).toHaveLength(2001);
+  expect(journal.info().id).not.toBe(id);
+  expect(journal.heard.replaced).toEqual([expect.stringContaining('The journal’s file was deleted. 2000 records could be saved')]);
+  expect(['', '-wal', '-shm'].map((end) => modeOf(folder.file + end))).toEqual(['600', '600', '600']);
+  journal.close();
+  using again = openCore(folder);
+  expect(pullAll(again)).toHaveLength(2001);
+});
+
+verifies('vault.journal/damaged', 'deleted while nobody looks: noticed without a push', () => {
+  using folder = temporaryFolder();
+  using journal = openCore(folder);
+  push(journal, versions(2));
+  for (const end of ['', '-wal', '-shm']) rmSync(folder.file + end);
+  journal.poll();
+  expect(journal.heard.replaced).toHaveLength(1);
+  expect(pullAll(journal)).toHaveLength(2);
+});
+
+verifies('vault.journal/older-copy', 'put back between two openings: who had read more is told to push everything', () => {
+  using folder = temporaryFolder();
+  const copy = join(folder.dir, 'copy');
+  const positions: { journal: string; era: string; seq: number }[] = [];
+  const read = (journal: SqliteJournal, seq: number): void => {
+    positions.push({ ...one(journal, () => journal.open({ origin: 'r', schema: 1, position: null })).position, seq });
+  };
+  {
+    using journal = openCore(folder);
+    push(journal, versions(5));
+    read(journal, 5);
+    behindItsBack(folder.file, (db) => db.exec(`VACUUM INTO '${copy}'`));
+    // The same era goes on.
+    push(journal, versions(1, 'n'));
+    positions.push(...positions.map((position) => ({ ...position, seq: 6 })));
+  }
+  {
+    using journal = openCore(folder);
+    push(journal, versions(5, 'b'));
+    read(journal, 5);
+    read(journal, 11);
+  }
+  copyFileSync(copy, folder.file);
+  {
+    // Another process writes before any host comes: numbers say nothing by then.
+    using journal = openCore(folder);
+    push(journal, versions(50, 'c'));
+  }
+  using journal = openCore(folder);
+  const wanted = positions.map((position) => one(journal, () => journal.open({ origin: 'r', schema: 1, position })).wantsAll);
+  expect(wanted).toEqual([false, true, true, true]);
+  expect(journal.info().notices.map(({ message }) => message)).toEqual([
+    expect.stringContaining('An older copy of the journal was put back'),
+  ]);
+});
+
+verifies('vault.journal/older-copy', 'put back while it is in use: both are merged, under another id', () => {
+  using folder = temporaryFolder();
+  using journal = openCore(folder);
+  push(journal, versions(5));
+  behindItsBack(folder.file, (db) => db.exec(`VACUUM INTO '${folder.file}.copy'`));
+  const { id } = journal.info();
+  push(journal, [version('a0', 99_999), ...versions(5, 'b')]);
+  const before = contents(pullAll(journal));
+  renameSync(`${folder.file}.copy`, folder.file);
+  for (const end of ['-wal', '-shm']) rmSync(folder.file + end);
+  expect(contents(pullAll(journal))).toEqual(before);
+  expect(journal.info().id).not.toBe(id);
+  expect(journal.heard.replaced).toEqual([expect.stringContaining('the two were merged')]);
+  expect(damagedFiles(folder.dir)).toEqual([]);
+});
+
+verifies('vault.sync/journal-lost', 'a host that knew another journal makes this one say that it was lost', () => {
+  using folder = temporaryFolder();
+  using journal = openCore(folder);
+  const position = { journal: 'gone', era: 'e', seq: 7 };
+  const opened = one(journal, () => journal.open({ origin: 'r', schema: 1, position }));
+  expect(opened).toMatchObject({ wantsAll: true, stale: false, position: { seq: 0 } });
+  one(journal, () => journal.open({ origin: 's', schema: 1, position }));
+  expect(journal.info().notices.map(({ message }) => message)).toEqual(['Hosts knew another journal, which is gone: they fill this one.']);
+});
+
+const TAMPERINGS = [
+  "UPDATE records SET payload = 'evil' WHERE key = 'a1'",
+  "UPDATE records SET payload = NULL, deleted = 1 WHERE key = 'a1'",
+  "UPDATE records SET clock = '999999999999999-0000-a' WHERE key = 'a1'",
+  "UPDATE records SET fence = 9223372036854775807 WHERE key = 'a1'",
+  "UPDATE records SET base = '' WHERE key = 'a1'",
+  "UPDATE records SET blobs = '[]' WHERE key = 'a1'",
+  "UPDATE records SET pusher = NULL WHERE key = 'a1'",
+  "UPDATE records SET seal = 'x' WHERE key = 'a1'",
+  "UPDATE records SET store = 'config' WHERE key = 'a1'",
+  "UPDATE records SET at = at + 1 WHERE key = 'a1'",
+  "UPDATE records SET seq = 9000000000000000000 WHERE key = 'a1'",
+  "UPDATE records SET key = 'other' WHERE key = 'a1'",
+  "UPDATE records SET mac = x'00' WHERE key = 'a1'",
+  "UPDATE records SET mac = (SELECT mac FROM records WHERE key = 'a0') WHERE key = 'a1'",
+];
+for (const tampering of TAMPERINGS) {
+  verifies('vault.journal/tampered', tampering, () => {
+    using folder = temporaryFolder();
+    using journal = openCore(folder);
+    push(journal, versions(3));
+    const { id } = journal.info();
+    behindItsBack(folder.file, (db) => expect(db.prepare(tampering).run().changes).toBe(1));
+    expect(journal.pull(0, 1000)).toMatchObject({ records: [{ key: 'a0' }, { key: 'a2' }], next: 3, head: 3 });
+    const { id: newId, records, notices } = journal.info();
+    expect([newId === id, records]).toEqual([false, 2]);
+    expect(notices.map(({ message }) => message)).toEqual([expect.stringContaining('A record in the journal was damaged, or changed')]);
+    expect(journal.heard.replaced).toEqual([notices[0]?.message]);
+    expect(push(journal, versions(3)).last).toBe(4);
+    expect(contents(pullAll(journal))).toEqual(contents(versions(3).map((record) => ({ ...record, seq: 1 }))));
+  });
+}
+
+verifies('vault.journal/tampered', 'a record that is pushed again heals it at once, and a snapshot leaves it out', () => {
+  using folder = temporaryFolder();
+  using journal = openCore(folder);
+  push(journal, versions(3));
+  behindItsBack(folder.file, (db) => db.exec("UPDATE records SET clock = '999999999999999-0000-a' WHERE key = 'a1'"));
+  expect(push(journal, versions(3)).last).toBe(4);
+  expect(journal.heard.replaced).toHaveLength(1);
+  behindItsBack(folder.file, (db) => db.exec("UPDATE records SET payload = 'evil' WHERE key = 'a1'"));
+  const snapshot = journal.snapshot();
+  expect(journal.next(snapshot).map(({ key }) => key)).toEqual(['a0', 'a2']);
+  journal.end(snapshot);
+  expect(journal.heard.replaced).toHaveLength(2);
+});

@@ -1,0 +1,91 @@
+import { chmodSync, mkdtempSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import type { SequencedRecord } from '#shared/ports/journal.ts';
+import type { SyncRecord } from '#shared/sync/record.ts';
+import { SqliteJournal, type SqliteOptions } from './sqlite.ts';
+
+export const KEY = 'k'.repeat(43);
+export const DAY = 24 * 60 * 60 * 1000;
+
+/** A folder that is removed at the end. */
+export function temporaryFolder(): { dir: string; file: string; [Symbol.dispose](): void } {
+  const dir = mkdtempSync(join(tmpdir(), 'perch-journal-'));
+  chmodSync(dir, 0o700);
+  return { dir, file: join(dir, 'journal.sqlite'), [Symbol.dispose]: () => rmSync(dir, { recursive: true, force: true }) };
+}
+
+export const modeOf = (path: string): string => (statSync(path).mode & 0o777).toString(8);
+
+/** A reading of `origin`'s clock. */
+export const clockOf = (wall: number, origin = 'a'): string => `${String(wall).padStart(15, '0')}-0000-${origin}`;
+
+/** A version of a record, at a time by its writer's clock. */
+export function version(key: string, wall: number, origin = 'a', more: Partial<SyncRecord> = {}): SyncRecord {
+  return { store: 'messages', key, clock: clockOf(wall, origin), seal: 'none', payload: JSON.stringify({ key, wall, origin }), ...more };
+}
+
+export const versions = (count: number, origin = 'a', more: Partial<SyncRecord> = {}): SyncRecord[] =>
+  Array.from({ length: count }, (_, index) => version(`${origin}${index}`, 1000 + index, origin, more));
+
+export type TestCore = SqliteJournal & { heard: { changed: number[]; replaced: string[] }; [Symbol.dispose](): void };
+
+/** The engine without its thread, and what it told. */
+export function openCore(options: Partial<SqliteOptions> & { dir: string }): TestCore {
+  const heard: TestCore['heard'] = { changed: [], replaced: [] };
+  const journal = new SqliteJournal({
+    vaultKey: KEY,
+    onchanged: (head) => heard.changed.push(head),
+    onreplaced: (reason) => heard.replaced.push(reason),
+    ...options,
+  });
+  let open = true;
+  const close = (): void => {
+    if (open) SqliteJournal.prototype.close.call(journal);
+    open = false;
+  };
+  return Object.assign(journal, { heard, close, [Symbol.dispose]: close });
+}
+
+/** Does one task; throws what it fails with. */
+export function one<T>(journal: SqliteJournal, task: () => T): T {
+  const [outcome] = journal.commit([task]);
+  if (!outcome || 'error' in outcome) throw outcome?.error ?? new Error('no outcome');
+  return outcome.value;
+}
+
+export const push = (
+  journal: SqliteJournal,
+  records: readonly SyncRecord[],
+  pusher = 'a',
+  schema?: number,
+): ReturnType<SqliteJournal['push']> => one(journal, () => journal.push(records, pusher, schema));
+
+/** Everything after a number, page by page. */
+export function pullAll(
+  journal: SqliteJournal,
+  { after = 0, limit = 1000, except }: { after?: number; limit?: number; except?: string } = {},
+): SequencedRecord[] {
+  const all: SequencedRecord[] = [];
+  for (let from = after; ;) {
+    const { records, next, head } = journal.pull(from, limit, except);
+    all.push(...records);
+    if (next >= head) return all;
+    from = next;
+  }
+}
+
+/** What is there, whatever its place. */
+export const contents = (records: readonly SequencedRecord[]): SyncRecord[] =>
+  records.map(({ seq: _, ...record }) => record).sort((a, b) => (`${a.store}/${a.key}` < `${b.store}/${b.key}` ? -1 : 1));
+
+/** Changes the file behind the journal's back, through a connection of its own. */
+export function behindItsBack(file: string, work: (db: DatabaseSync) => void): void {
+  const db = new DatabaseSync(file, { timeout: 5000 });
+  try {
+    work(db);
+  } finally {
+    db.close();
+  }
+}

@@ -1,0 +1,99 @@
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { verifies } from '../../tests/requirements.ts';
+import { surroundings } from './file.ts';
+import { behindItsBack, contents, KEY, openCore, pullAll, push, temporaryFolder, version, versions } from './fixture.ts';
+import { JournalFull } from './journal.ts';
+import { openJournal } from './open.ts';
+
+const big = (key: string, kilobytes: number) => version(key, 1, 'a', { payload: 'x'.repeat(kilobytes * 1024) });
+
+/** A disk of its own, where this may be made. */
+function smallDisk(): ({ dir: string } & Disposable) | undefined {
+  const folder = temporaryFolder();
+  const dir = join(folder.dir, 'disk');
+  mkdirSync(dir);
+  const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=1m,mode=700', 'tmpfs', dir]).status === 0;
+  const end = (): void => {
+    if (mounted) spawnSync('umount', [dir]);
+    folder[Symbol.dispose]();
+  };
+  if (mounted) return { dir, [Symbol.dispose]: end };
+  end();
+  return undefined;
+}
+
+test('a real disk that is full: nothing is stored, and pushing works once there is room', ({ skip }) => {
+  using disk = smallDisk();
+  if (!disk) return skip('no file system can be mounted here');
+  const { dir } = disk;
+  using journal = openCore({ dir });
+  push(journal, versions(5));
+  const ballast = join(dir, 'ballast');
+  writeFileSync(ballast, Buffer.alloc(650 * 1024));
+  const before = contents(pullAll(journal));
+  for (let round = 0; round < 3; round++) expect(() => push(journal, [version('small', 1), big('big', 400)])).toThrow(JournalFull);
+  expect(contents(pullAll(journal))).toEqual(before);
+  // What has room is not held up by what has none.
+  const outcomes = journal.commit([() => journal.push([big('big', 400)], 'a'), () => journal.push([version('fits', 1)], 'a')]);
+  expect(outcomes).toEqual([{ error: expect.any(JournalFull) }, { value: { before: 5, last: 6, conflicts: 0 } }]);
+  rmSync(ballast);
+  push(journal, [version('small', 1), big('big', 100)]);
+  journal.close();
+  using again = openCore({ dir });
+  expect(again.heard.replaced).toEqual([]);
+  expect(pullAll(again).map(({ key }) => key)).toEqual(['a0', 'a1', 'a2', 'a3', 'a4', 'fits', 'small', 'big']);
+});
+
+test('a real disk that is full, through the thread', async ({ skip }) => {
+  using disk = smallDisk();
+  if (!disk) return skip('no file system can be mounted here');
+  const { dir } = disk;
+  await using journal = await openJournal({ dir, vaultKey: KEY });
+  const outcomes = await Promise.allSettled([journal.push([big('big', 1100)], 'a'), journal.push([version('fits', 1)], 'a')]);
+  expect(outcomes).toMatchObject([{ reason: expect.any(JournalFull) }, { value: { before: 0, last: 1, conflicts: 0 } }]);
+  expect((await journal.pull(0, 10)).records).toMatchObject([{ key: 'fits' }]);
+  expect(await journal.push([big('smaller', 100)], 'a')).toMatchObject({ last: 2 });
+});
+
+test('a damaged journal on a full disk stays as it is until there is room to save it', ({ skip }) => {
+  using disk = smallDisk();
+  if (!disk) return skip('no file system can be mounted here');
+  const { dir } = disk;
+  {
+    using journal = openCore({ dir });
+    push(journal, [big('a', 200), version('b', 1)]);
+  }
+  const ballast = join(dir, 'ballast');
+  behindItsBack(join(dir, 'journal.sqlite'), (db) => db.exec("DELETE FROM meta WHERE name = 'head'"));
+  writeFileSync(ballast, Buffer.alloc(600 * 1024));
+  expect(() => openCore({ dir })).toThrow(JournalFull);
+  rmSync(ballast);
+  using journal = openCore({ dir });
+  expect(pullAll(journal).map(({ key }) => key)).toEqual(['a', 'b']);
+});
+
+verifies('vault.journal/full', 'a file that may not grow: nothing is stored, and pushing works once it may', () => {
+  using folder = temporaryFolder();
+  const connections: ReturnType<typeof surroundings.connect>[] = [];
+  const connect = (path: string) => {
+    const db = surroundings.connect(path);
+    connections.push(db);
+    return db;
+  };
+  using journal = openCore({ ...folder, surroundings: { ...surroundings, connect } });
+  const mayGrow = (pages: number): void => connections[0]?.exec(`PRAGMA max_page_count = ${pages}`);
+  push(journal, versions(5));
+  mayGrow(40);
+  const before = contents(pullAll(journal));
+  for (let round = 0; round < 3; round++) expect(() => push(journal, [version('small', 1), big('big', 400)])).toThrow(JournalFull);
+  expect(contents(pullAll(journal))).toEqual(before);
+  const outcomes = journal.commit([() => journal.push([big('big', 400)], 'a'), () => journal.push([version('fits', 1)], 'a')]);
+  expect(outcomes).toEqual([{ error: expect.any(JournalFull) }, { value: { before: 5, last: 6, conflicts: 0 } }]);
+  mayGrow(100_000);
+  push(journal, [version('small', 1), big('big', 400)]);
+  expect(pullAll(journal)).toHaveLength(8);
+  expect(journal.heard.replaced).toEqual([]);
+});

@@ -1,0 +1,80 @@
+import { verifies } from '../../tests/requirements.ts';
+import { expect } from 'vitest';
+import { surroundings } from './file.ts';
+import { one, openCore, push, temporaryFolder, version } from './fixture.ts';
+
+function leases() {
+  const folder = temporaryFolder();
+  const time = { now: 1_000_000 };
+  const open = () => openCore({ ...folder, surroundings: { ...surroundings, now: () => time.now } });
+  let journal = open();
+  const take = (
+    holder: string,
+    { name = 'run', present = [], presumed }: { name?: string; present?: string[] | null; presumed?: string } = {},
+  ) => one(journal, () => journal.takeLease({ name, holder, presumed, ttlMs: 1000, present }));
+  return {
+    time,
+    take,
+    release: (holder: string, fence: number) => one(journal, () => journal.releaseLease('run', holder, fence)),
+    pushFence: (fence: number) => push(journal, [version(`run${fence}`, 1, 'a', { store: 'runs', fence })]),
+    reopen() {
+      journal.close();
+      journal = open();
+    },
+    [Symbol.dispose]() {
+      journal.close();
+      folder[Symbol.dispose]();
+    },
+  };
+}
+
+verifies('vault.journal/leases', 'another one gets it when its time is over and its holder is gone', () => {
+  using test = leases();
+  expect(test.take('a')).toBe(1);
+  expect(test.take('b')).toBeNull();
+  test.time.now += 1000;
+  expect(test.take('b', { present: ['a'] })).toBeNull();
+  expect(test.take('b', { present: null })).toBeNull();
+  expect(test.take('b', { present: ['b', 'c'] })).toBe(2);
+  expect(test.take('a')).toBeNull();
+});
+
+verifies('vault.journal/leases', 'one’s own is renewed under the same number; one that was given back is not', () => {
+  using test = leases();
+  expect(test.take('a')).toBe(1);
+  test.time.now += 999;
+  expect(test.take('a')).toBe(1);
+  test.time.now += 999;
+  expect(test.take('b')).toBeNull();
+  test.time.now += 1000;
+  expect(test.take('a', { present: null })).toBe(1);
+  test.release('a', 7);
+  test.release('b', 1);
+  expect(test.take('b')).toBeNull();
+  test.release('a', 1);
+  expect(test.take('a', { present: null })).toBe(2);
+});
+
+verifies('vault.journal/leases', 'the presumed holder has it unasked while it is there, until somebody took it', () => {
+  using test = leases();
+  expect(test.take('b', { presumed: 'a', present: ['a', 'b'] })).toBeNull();
+  expect(test.take('b', { presumed: 'a', present: null })).toBeNull();
+  expect(test.take('b', { presumed: 'a', present: ['b'] })).toBe(2);
+  expect(test.take('a', { presumed: 'a', present: ['a'] })).toBeNull();
+  test.release('b', 2);
+  expect(test.take('c', { presumed: 'a', present: ['a', 'c'] })).toBe(3);
+  expect(test.take('d', { name: 'other', presumed: 'd', present: ['d'] })).toBe(2);
+});
+
+verifies('vault.journal/leases', 'numbers grow on across openings, and above those of a journal that was lost', () => {
+  using test = leases();
+  expect(test.take('a')).toBe(1);
+  test.release('a', 1);
+  test.reopen();
+  expect(test.take('b')).toBe(2);
+  test.pushFence(2);
+  expect(test.take('b', { name: 'fresh' })).toBe(1);
+  test.pushFence(6);
+  test.reopen();
+  expect(test.take('b', { name: 'another', presumed: 'a' })).toBe(7);
+});

@@ -1,0 +1,48 @@
+import type { Tables } from './tables.ts';
+
+export interface LeaseWanted {
+  name: string;
+  holder: string;
+  /** Whose it is where nobody ever took it. */
+  presumed?: string;
+  ttlMs: number;
+  /** Who is there; null: nobody can be said to be gone. */
+  present: readonly string[] | null;
+}
+
+/**
+ * Takes a lease, in a transaction: the fence, higher than every one that another holder had; the same where one's own is renewed. Null: somebody else's, by
+ * its time or by being there.
+ */
+export function takeLease(tables: Tables, { name, holder, presumed, ttlMs, present }: LeaseWanted, now: number): number | null {
+  const isThere = (origin: string): boolean => present === null || present.includes(origin);
+  const lease = tables.sql('SELECT holder, fence, until FROM leases WHERE name = ?').get(name);
+  let fence: number;
+  if (!lease) {
+    if (presumed !== undefined && presumed !== holder && isThere(presumed)) return null;
+    // The presumed holder has had the fence 1 without asking.
+    fence = Math.max(presumed === undefined ? 0 : 1, tables.meta.fences) + 1;
+  } else if (lease.holder === holder) {
+    fence = Number(lease.fence);
+  } else {
+    if (typeof lease.holder === 'string' && (Number(lease.until) > now || isThere(lease.holder))) return null;
+    fence = Math.max(Number(lease.fence), tables.meta.fences) + 1;
+  }
+  tables.sql('INSERT OR REPLACE INTO leases (name, holder, fence, until) VALUES (?, ?, ?, ?)').run(name, holder, fence, now + ttlMs);
+  return fence;
+}
+
+/** Gives it back; its fence is remembered. Nothing happens where somebody else has it. */
+export function releaseLease(tables: Tables, name: string, holder: string, fence: number): void {
+  tables.sql('UPDATE leases SET holder = NULL, until = 0 WHERE name = ? AND holder = ? AND fence = ?').run(name, holder, fence);
+}
+
+/**
+ * Records that come with a higher fence than any that was given out here were written under an earlier journal's leases, which are lost: those to come begin
+ * above them. (The fence 1 is had without a lease.)
+ */
+export function noteFence(tables: Tables, fence: number): void {
+  if (fence <= Math.max(1, tables.meta.fences)) return;
+  const given = Number(tables.sql('SELECT max(fence) AS given FROM leases').get()?.given ?? 0);
+  if (fence > given) tables.meta.fences = fence;
+}

@@ -1,0 +1,222 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { Worker } from 'node:worker_threads';
+import { expect, it } from 'vitest';
+import type { SequencedRecord } from '#shared/ports/journal.ts';
+import { verifies } from '../../tests/requirements.ts';
+import { until } from '../../tests/support/gateway.ts';
+import { behindItsBack, contents, KEY, modeOf, temporaryFolder, version, versions } from './fixture.ts';
+import { type Journal, JournalFailed, JournalFull } from './journal.ts';
+import { openJournal } from './open.ts';
+
+const PUSHER = join(import.meta.dirname, 'tests/pusher.ts');
+const sequenced = (records: ReturnType<typeof versions>) => contents(records.map((record) => ({ ...record, seq: 1 })));
+
+async function pullAll(journal: Journal): Promise<SequencedRecord[]> {
+  const all: SequencedRecord[] = [];
+  for (let after = 0; ;) {
+    const { records, next, head } = await journal.pull(after, 1000);
+    all.push(...records);
+    if (next >= head) return all;
+    after = next;
+  }
+}
+
+/** Another process that pushes; `acknowledged` are its keys so far. */
+function pusher(dir: string, origin: string, most: number): { child: ChildProcess; acknowledged: string[]; exited: Promise<unknown> } {
+  const child = spawn(process.execPath, [PUSHER, dir, origin, String(most)], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const acknowledged: string[] = [];
+  const lines = createInterface({ input: child.stdout });
+  lines.on('line', (key) => acknowledged.push(key));
+  return { child, acknowledged, exited: Promise.all([once(child, 'exit'), once(lines, 'close')]) };
+}
+
+verifies('vault.journal/grouped', 'through its thread: everything that the engine gives and takes', async () => {
+  using folder = temporaryFolder();
+  await using journal = await openJournal({ ...folder, vaultKey: KEY });
+  expect([journal.path, journal.head, modeOf(folder.file)]).toEqual([folder.file, 0, '600']);
+  const changed: number[] = [];
+  journal.on('changed', (head) => changed.push(head));
+  const { position, wantsAll } = await journal.open({ origin: 'a', schema: 3, position: null });
+  expect(wantsAll).toBe(true);
+  const bad = { ...version('bad', 1), payload: 7 as never };
+  const pushes = await Promise.allSettled([
+    ...Array.from({ length: 64 }, (_, index) => journal.push(versions(2, `w${index}`), 'a')),
+    journal.push([bad], 'a'),
+  ]);
+  expect(pushes.map(({ status }) => status)).toEqual([...Array.from({ length: 64 }, () => 'fulfilled'), 'rejected']);
+  expect(pushes[64]).toMatchObject({ reason: expect.any(JournalFailed) });
+  expect(journal.head).toBe(128);
+  expect(changed.at(-1)).toBe(128);
+  expect(changed.length).toBeLessThan(20);
+  expect(await journal.pull(0, 10, 'a')).toEqual({ records: [], next: 128, head: 128 });
+  expect(await journal.open({ origin: 'a', schema: 3, position: { ...position, seq: 128 } })).toMatchObject({ wantsAll: false, schema: 3 });
+  const bytes = Buffer.from('attached');
+  const hash = createHash('sha256').update(bytes).digest('hex');
+  await journal.putBlob(hash, bytes);
+  await expect(journal.putBlob(hash, Buffer.from('other'))).rejects.toThrow(JournalFailed);
+  expect(Buffer.from((await journal.getBlob(hash)) ?? [])).toEqual(bytes);
+  expect(await journal.getBlob('f'.repeat(64))).toBeUndefined();
+  const lease = { name: 'run', holder: 'a', ttlMs: 60_000, present: null };
+  expect(await Promise.all([journal.takeLease(lease), journal.takeLease({ ...lease, holder: 'b' })])).toEqual([1, null]);
+  await journal.releaseLease('run', 'a', 1);
+  expect(await journal.takeLease({ ...lease, holder: 'b' })).toBe(2);
+  expect(await journal.info()).toMatchObject({ head: 128, records: 128, blobs: 1 });
+});
+
+verifies('vault.journal/durable', 'closing waits for everything that was asked, and nothing is taken behind it', async () => {
+  using folder = temporaryFolder();
+  const journal = await openJournal({ ...folder, vaultKey: KEY });
+  const pushes = Array.from({ length: 50 }, (_, index) => journal.push(versions(3, `w${index}`), 'a'));
+  const reading = journal.pull(0, 1000);
+  await journal.close();
+  await journal.close();
+  expect((await Promise.all(pushes)).at(-1)).toMatchObject({ last: 150 });
+  expect((await reading).records).toHaveLength(150);
+  await expect(journal.push(versions(1), 'a')).rejects.toThrow(JournalFailed);
+  await using again = await openJournal({ ...folder, vaultKey: KEY });
+  expect(await pullAll(again)).toHaveLength(150);
+});
+
+verifies(
+  'vault.journal/durable',
+  'killed in the middle of pushing: everything acknowledged is there',
+  async () => {
+    using folder = temporaryFolder();
+    const expected = new Set<string>();
+    for (const [round, least] of [30, 300, 900].entries()) {
+      const { child, acknowledged, exited } = pusher(folder.dir, `p${round}-`, 1_000_000);
+      await until(() => acknowledged.length >= least, 'some pushes', 15_000);
+      child.kill('SIGKILL');
+      await exited;
+      for (const key of acknowledged) expected.add(key);
+      const replaced: string[] = [];
+      await using journal = await openJournal({ ...folder, vaultKey: KEY, log: (line) => replaced.push(line) });
+      const there = new Set((await pullAll(journal)).map(({ key }) => key));
+      expect([...expected].filter((key) => !there.has(key))).toEqual([]);
+      expect(replaced).toEqual([]);
+      // Pushes of three, each whole or not at all.
+      expect(there.size % 3).toBe(0);
+    }
+    expect(expected.size).toBeGreaterThanOrEqual(1230);
+  },
+  60_000,
+);
+
+verifies(
+  'vault.journal/processes',
+  'both write at the same time, nothing is lost, and each is told of the other’s',
+  async () => {
+    using folder = temporaryFolder();
+    await using journal = await openJournal({ ...folder, vaultKey: KEY });
+    const { position } = await journal.open({ origin: 'r', schema: 1, position: null });
+    const other = pusher(folder.dir, 'o', 600);
+    let own = 0;
+    while (other.acknowledged.length < 600) await journal.push(versions(1, `own${own++}-`), 'own');
+    await other.exited;
+    // What comes when nothing is written here.
+    const { acknowledged, exited } = pusher(folder.dir, 'late', 3);
+    const changed: number[] = [];
+    journal.on('changed', (head) => changed.push(head));
+    await exited;
+    const all = other.acknowledged.length + own + acknowledged.length;
+    await until(() => journal.head === all, 'the other process’s records');
+    expect(changed).toEqual([all]);
+    expect(new Set((await pullAll(journal)).map(({ key }) => key)).size).toBe(all);
+    // It is no other history for a replica that has read all of it.
+    expect(await journal.open({ origin: 'r', schema: 1, position: { ...position, seq: all } })).toMatchObject({ wantsAll: false });
+    await journal.close();
+    await using again = await openJournal({ ...folder, vaultKey: KEY });
+    expect(await again.open({ origin: 'r', schema: 1, position: { ...position, seq: all } })).toMatchObject({ wantsAll: false });
+    const tooFar = { ...position, seq: all + 1 };
+    expect(await again.open({ origin: 'r', schema: 1, position: tooFar })).toMatchObject({ wantsAll: true });
+  },
+  60_000,
+);
+
+verifies('vault.journal/thread', 'what it was asked fails, and the next one takes it', async () => {
+  using folder = temporaryFolder();
+  const threads: Worker[] = [];
+  const start = (workerData: object): Worker => {
+    const thread = new Worker(join(import.meta.dirname, 'thread.ts'), { workerData, execArgv: [] });
+    threads.push(thread);
+    return thread;
+  };
+  const lines: string[] = [];
+  await using journal = await openJournal({ ...folder, vaultKey: KEY, start, log: (line) => lines.push(line) });
+  const replaced: string[] = [];
+  journal.on('replaced', (reason) => replaced.push(reason));
+  const { position } = await journal.open({ origin: 'a', schema: 7, position: null });
+  await journal.push(versions(2), 'a');
+  const lost = journal.pull(0, 1000);
+  void threads[0]?.terminate();
+  await expect(lost).rejects.toThrow(JournalFailed);
+  await until(() => replaced.length === 1, 'the next thread');
+  expect([replaced, lines]).toEqual([['The journal’s thread died and was started again'], ['The journal’s thread died']]);
+  // The newest schema is known of who opened before.
+  expect(await journal.push(versions(3), 'a')).toEqual({ before: 2, last: 3, conflicts: 0 });
+  const opened = await journal.open({ origin: 'b', schema: 1, position: { ...position, seq: 2 } });
+  expect(opened).toMatchObject({ schema: 7, wantsAll: false, position: { seq: 2 } });
+  expect(threads).toHaveLength(2);
+});
+
+verifies('vault.journal/damaged', 'deleted under the running journal: hosts are told, and go on', async () => {
+  using folder = temporaryFolder();
+  const lines: string[] = [];
+  await using journal = await openJournal({ ...folder, vaultKey: KEY, log: (line) => lines.push(line) });
+  await journal.push(versions(3), 'a');
+  const replaced: string[] = [];
+  journal.on('replaced', (reason) => replaced.push(reason));
+  rmSync(folder.file);
+  // Without being asked anything.
+  await until(() => replaced.length === 1, 'that it is noticed');
+  expect(lines).toEqual(replaced);
+  expect(await journal.push(versions(4), 'a')).toEqual({ before: 3, last: 4, conflicts: 0 });
+  expect(contents(await pullAll(journal))).toEqual(sequenced(versions(4)));
+});
+
+it('rejects where the file cannot be opened', async () => {
+  using folder = temporaryFolder();
+  await expect(openJournal({ dir: join(folder.dir, 'nowhere'), vaultKey: KEY })).rejects.toThrow(JournalFailed);
+});
+
+it('tells a failure from a lack of room', async () => {
+  using folder = temporaryFolder();
+  await using journal = await openJournal({ ...folder, vaultKey: KEY });
+  const trigger = "CREATE TRIGGER no BEFORE INSERT ON records WHEN NEW.key = 'x' BEGIN SELECT RAISE(ABORT, 'not this one'); END";
+  behindItsBack(folder.file, (db) => db.exec(trigger));
+  const failed: unknown = await journal.push([version('x', 1)], 'a').catch((error: unknown) => error);
+  expect(failed).toEqual(new JournalFailed('not this one'));
+  expect(failed).not.toBeInstanceOf(JournalFull);
+});
+
+verifies('vault.journal/snapshot', 'page by page while others write, and let go of when left early', async () => {
+  using folder = temporaryFolder();
+  await using journal = await openJournal({ ...folder, vaultKey: KEY });
+  await journal.push(versions(2500), 'a');
+  const read: SequencedRecord[] = [];
+  for await (const record of journal.snapshot()) {
+    read.push(record);
+    if (read.length === 1) await journal.push([version('a0', 9999), ...versions(2, 'b')], 'b');
+  }
+  expect(contents(read)).toEqual(sequenced(versions(2500)));
+  for await (const record of journal.snapshot()) {
+    expect(record.key).toBe('a0');
+    break;
+  }
+  // Nobody reads any more: the log can be brought into the file as a whole.
+  behindItsBack(folder.file, (db) => expect(db.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get()).toMatchObject({ busy: 0 }));
+});
+
+verifies('vault.journal/private', 'the vault’s key is nowhere in what is kept', async () => {
+  using folder = temporaryFolder();
+  const journal = await openJournal({ ...folder, vaultKey: KEY });
+  await journal.push(versions(2), 'a');
+  await journal.close();
+  const text = readFileSync(folder.file, 'latin1');
+  expect([text.includes(KEY), text.includes(Buffer.from(KEY, 'base64url').toString('latin1'))]).toEqual([false, false]);
+});

@@ -1,0 +1,37 @@
+import type { SequencedRecord } from '#shared/ports/journal.ts';
+import { z } from '#shared/rpc/zod.ts';
+import { blobHash, SYNC_STORES, type SyncRecord, type SyncStore } from '#shared/sync/record.ts';
+import type { Row } from './row-seal.ts';
+
+const blobHashes = z.array(blobHash);
+const isStore = (store: string): store is SyncStore => Object.hasOwn(SYNC_STORES, store);
+
+/** The row of a record. SQLite keeps texts as UTF-8, which has no halves of surrogate pairs: they become U+FFFD here, before the row is signed. */
+export function toRow(record: SyncRecord, { seq, pusher, at }: Pick<Row, 'seq' | 'pusher' | 'at'>): Row {
+  const { store, key, clock, fence, base, deleted, seal, payload, blobs } = record;
+  return {
+    seq,
+    store,
+    key: key.toWellFormed(),
+    clock,
+    fence: fence ?? null,
+    base: base === undefined ? null : (base ?? ''),
+    deleted: deleted ? 1 : 0,
+    seal,
+    pusher,
+    at,
+    blobs: blobs ? JSON.stringify(blobs) : null,
+    payload: payload?.toWellFormed() ?? null,
+  };
+}
+
+/** The record of a row; undefined where a newer build wrote it, of a store or under a seal that this one does not know: it stays in the journal. */
+export function toRecord({ seq, store, key, clock, fence, base, deleted, seal, payload, blobs }: Row): SequencedRecord | undefined {
+  if (!isStore(store) || seal !== 'none') return undefined;
+  const record: SequencedRecord = { seq, store, key, clock, seal, payload };
+  if (fence !== null) record.fence = fence;
+  if (base !== null) record.base = base === '' ? null : base;
+  if (deleted) record.deleted = true;
+  if (blobs !== null) record.blobs = blobHashes.parse(JSON.parse(blobs));
+  return record;
+}

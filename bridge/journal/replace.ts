@@ -1,0 +1,140 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { linkSync, renameSync, rmSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import type { DatabaseSync } from 'node:sqlite';
+import { besides, identityOf, makePrivate, prepare, type Surroundings, syncFolder } from './file.ts';
+import { JournalFailed } from './journal.ts';
+import type { RowSeal } from './row-seal.ts';
+import { salvage } from './salvage.ts';
+import { Tables } from './tables.ts';
+
+/** A connection, and the file that it was made to. */
+export interface Connection {
+  db: DatabaseSync;
+  file: string | null;
+}
+
+export interface Replacing {
+  path: string;
+  seal: RowSeal;
+  surroundings: Surroundings;
+  /** The connection that is no longer good; it is closed when another one is there. */
+  live: Connection;
+  /** Why, as the end of `The journal was damaged: …`. */
+  reason: string;
+}
+
+/**
+ * Puts a sound journal with another id in the place of one that is damaged, deleted or exchanged, with everything that could be read of it. The damaged file is
+ * kept beside it. Where another sound journal lies there by now (an older copy, or another process did the same), that one takes what this one had. Throws
+ * where it cannot be written: then everything is as it was.
+ */
+export function replaceJournal(replacing: Replacing): Tables {
+  const { path, live } = replacing;
+  const there = identityOf(path);
+  const tables = (there !== null && there !== live.file && adopt(replacing)) || renew(replacing, there);
+  close(live.db);
+  return tables;
+}
+
+/** Undefined where what lies there is no sound journal. */
+function adopt({ path, seal, surroundings, live }: Replacing): Tables | undefined {
+  const db = surroundings.connect(path);
+  let tables;
+  try {
+    prepare(db, seal);
+    tables = new Tables(db, seal);
+  } catch {
+    close(db);
+    return undefined;
+  }
+  try {
+    tables.begin();
+    salvage(live.db, tables);
+    tables.meta.id = randomUUID();
+    tables.note(
+      'Another journal was put in the place of the one in use: the two were merged, and the hosts fill in the rest.',
+      surroundings.now(),
+    );
+    tables.commit();
+    return tables;
+  } catch (error) {
+    close(db);
+    throw error;
+  }
+}
+
+function renew({ path, seal, surroundings, live, reason }: Replacing, there: string | null): Tables {
+  const fresh = join(dirname(path), `journal.${randomBytes(6).toString('hex')}.tmp`);
+  const aside = there === null ? null : asideOf(path, surroundings.now());
+  const sources = [live.db];
+  try {
+    makePrivate(fresh);
+    const target = surroundings.connect(fresh);
+    try {
+      if (there !== null && there !== live.file) sources.push(surroundings.connect(path));
+      prepare(target, seal);
+      const tables = new Tables(target, seal);
+      tables.begin();
+      const records = sources.reduce((sum, source) => sum + salvage(source, tables), 0);
+      tables.note(sentence(reason, records, aside), surroundings.now());
+      tables.commit();
+    } finally {
+      // Closing brings everything into the one file.
+      close(target);
+    }
+    putInPlace(fresh, path, there, aside);
+  } finally {
+    for (const file of [fresh, ...besides(fresh)]) rmSync(file, { force: true });
+    for (const source of sources.slice(1)) close(source);
+  }
+  const db = surroundings.connect(path);
+  prepare(db, seal);
+  return new Tables(db, seal);
+}
+
+/**
+ * What lies there goes aside with what SQLite keeps beside it, so that none of that is taken for the new one's. There is always a file at the path, where the
+ * file system has hard links.
+ */
+function putInPlace(fresh: string, path: string, there: string | null, aside: string | null): void {
+  if (identityOf(path) !== there) throw new JournalFailed('Another process replaced the journal at the same time');
+  const [wal = '', shm = ''] = besides(path);
+  if (aside) {
+    linkOrRename(path, aside);
+    if (identityOf(wal)) renameSync(wal, `${aside}-wal`);
+  }
+  for (const file of [wal, shm]) rmSync(file, { force: true });
+  renameSync(fresh, path);
+  syncFolder(path);
+}
+
+function linkOrRename(from: string, to: string): void {
+  try {
+    linkSync(from, to);
+  } catch {
+    renameSync(from, to);
+  }
+}
+
+function asideOf(path: string, now: number): string {
+  const time = new Date(now).toISOString().replaceAll(/[-:]|\.\d+/g, '');
+  for (let number = 1; ; number++) {
+    const aside = join(dirname(path), `journal.damaged-${time}${number > 1 ? `-${number}` : ''}.sqlite`);
+    if (identityOf(aside) === null) return aside;
+  }
+}
+
+function sentence(reason: string, records: number, aside: string | null): string {
+  const kept = aside ? ` The damaged file is kept as ${basename(aside)}.` : '';
+  return `${reason}. ${records} records could be saved, and the hosts fill in the rest.${kept}`;
+}
+
+/** Of a file that is damaged or gone, also closing may fail. */
+function close(db: DatabaseSync): void {
+  try {
+    db.close();
+  } catch {
+    // Nothing is left to be lost by it.
+  }
+}

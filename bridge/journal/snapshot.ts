@@ -1,0 +1,32 @@
+import type { DatabaseSync } from 'node:sqlite';
+import type { RowSeal } from './row-seal.ts';
+import { type Page, Tables } from './tables.ts';
+
+/** All records as they are when it is made, whatever is written meanwhile, through a connection of its own that holds what it reads. */
+export class Snapshot {
+  readonly #tables: Tables;
+  #after: { store: string; key: string } | undefined = { store: '', key: '' };
+
+  constructor(db: DatabaseSync, seal: RowSeal) {
+    try {
+      db.exec('PRAGMA query_only = ON; BEGIN');
+      // The first read settles what is seen.
+      this.#tables = new Tables(db, seal);
+    } catch (error) {
+      db.close();
+      throw error;
+    }
+  }
+
+  /** The next page by store and key; no records at the end. */
+  next(): Pick<Page, 'records' | 'damaged'> {
+    if (!this.#after) return { records: [], damaged: [] };
+    const page = this.#tables.pageByKey(this.#after);
+    this.#after = page.full ? page.last : undefined;
+    return page;
+  }
+
+  close(): void {
+    if (this.#tables.db.isOpen) this.#tables.db.close();
+  }
+}

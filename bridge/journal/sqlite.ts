@@ -1,0 +1,295 @@
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import type { SQLOutputValue } from 'node:sqlite';
+import type { JournalInfo, SequencedRecord } from '#shared/ports/journal.ts';
+import type { SyncRecord } from '#shared/sync/record.ts';
+import { getBlob, putBlob } from './blobs.ts';
+import { failureOf, isDamage, reasonOf } from './failures.ts';
+import { identityOf, makePrivate, prepare, type Surroundings, surroundings } from './file.ts';
+import { infoOf } from './info.ts';
+import { type JournalFailed, JournalFull, type Opened, type Replica } from './journal.ts';
+import { type LeaseWanted, noteFence, releaseLease, takeLease } from './leases.ts';
+import { type Connection, replaceJournal } from './replace.ts';
+import { openReplica } from './replicas.ts';
+import { prune } from './retention.ts';
+import { RowSeal } from './row-seal.ts';
+import { Snapshot } from './snapshot.ts';
+import { Tables } from './tables.ts';
+
+export interface SqliteOptions {
+  /** The folder that `journal.sqlite` lies in; it is there. */
+  dir: string;
+  /** 256 bit, base64url. */
+  vaultKey: string;
+  /** Hears what happened once it is committed. */
+  onchanged?: (head: number) => void;
+  onreplaced?: (reason: string) => void;
+  surroundings?: Surroundings;
+}
+
+export type Outcome<T> = { value: T } | { error: JournalFull | JournalFailed };
+
+/**
+ * The journal in one SQLite file, all of it synchronous. What writes is called within `commit`; what reads sees what is committed, and none of it comes to
+ * the caller that is not as it was written. A file that turns out to be damaged or gone is replaced on the spot.
+ */
+export class SqliteJournal {
+  readonly path: string;
+  readonly #options: SqliteOptions;
+  readonly #surroundings: Surroundings;
+  readonly #seal: RowSeal;
+  readonly #snapshots = new Set<Snapshot>();
+  /** This opening: who read under it is told from who read a newer copy of the file. */
+  readonly #era = randomUUID();
+  #tables: Tables;
+  #file: string | null;
+  /** What listeners were told last. */
+  #told: { id: string; head: number };
+  /** The era's newest number that is on disk; undefined until a replica was told of the era. */
+  #until: number | undefined;
+  #version: unknown;
+
+  /** Opens the file, and makes it where it is not there. Throws `JournalFull` or `JournalFailed`. */
+  constructor(options: SqliteOptions) {
+    this.#options = options;
+    this.#surroundings = options.surroundings ?? surroundings;
+    this.#seal = new RowSeal(options.vaultKey);
+    this.path = join(options.dir, 'journal.sqlite');
+    try {
+      this.#tables = this.#open();
+    } catch (error) {
+      throw failureOf(error, true);
+    }
+    this.#file = identityOf(this.path);
+    this.#told = { id: this.#tables.meta.id, head: this.#tables.meta.head };
+    this.#version = this.#dataVersion();
+  }
+
+  /** The newest sequence number. */
+  get head(): number {
+    return this.#told.head;
+  }
+
+  /**
+   * Does all tasks in one transaction, each for itself: one that fails leaves nothing behind and does not hinder the others. When it returns, what succeeded
+   * is on disk.
+   */
+  commit<T>(tasks: readonly (() => T)[]): Outcome<T>[] {
+    try {
+      return this.#whole(() => this.#transaction(tasks));
+    } catch (error) {
+      const failure = failureOf(error, true);
+      // Together they had no room: one alone may have.
+      if (failure instanceof JournalFull && tasks.length > 1) return tasks.flatMap((task) => this.commit([task]));
+      return tasks.map(() => ({ error: failure }));
+    }
+  }
+
+  /** Within `commit`: see `Journal.open`. */
+  open(replica: Replica): Opened {
+    const opened = openReplica(this.#tables, this.#era, replica, this.#surroundings.now());
+    this.#until ??= 0;
+    return opened;
+  }
+
+  /** Within `commit`: see `Journal.push`. `schema`: of the records, where the pusher has said so. */
+  push(records: readonly SyncRecord[], pusher: string, schema = 0): { before: number; last: number; conflicts: number } {
+    const { meta } = this.#tables;
+    const before = meta.head;
+    const now = this.#surroundings.now();
+    let conflicts = 0;
+    for (const record of records) {
+      noteFence(this.#tables, record.fence ?? 0);
+      conflicts += this.#tables.accept(record, pusher, now);
+    }
+    if (records.length > 0) meta.schema = Math.max(meta.schema, schema);
+    return { before, last: meta.head, conflicts };
+  }
+
+  /** Within `commit`. */
+  takeLease(lease: LeaseWanted): number | null {
+    return takeLease(this.#tables, lease, this.#surroundings.now());
+  }
+
+  /** Within `commit`. */
+  releaseLease(name: string, holder: string, fence: number): void {
+    releaseLease(this.#tables, name, holder, fence);
+  }
+
+  /** Within `commit`. */
+  putBlob(hash: string, bytes: Uint8Array): void {
+    putBlob(this.#tables, hash, bytes, this.#surroundings.now());
+  }
+
+  getBlob(hash: string): Uint8Array | undefined {
+    const bytes = this.#reading(() => getBlob(this.#tables, hash));
+    if (bytes !== 'damaged') return bytes;
+    this.commit([() => this.#tables.drop('blobs', hash, this.#surroundings.now())]);
+    return undefined;
+  }
+
+  /** See `Journal.pull`. */
+  pull(after: number, limit: number, except?: string): { records: SequencedRecord[]; next: number; head: number } {
+    const { page, head } = this.#reading(() => {
+      this.#tables.reload();
+      return { head: this.#tables.meta.head, page: this.#tables.page(after, limit, except ?? null) };
+    });
+    this.#drop(page.damaged);
+    const looked = page.last?.seq ?? 0;
+    const next = page.full ? looked : Math.max(head, looked);
+    // The era's end is on disk before a replica says that it has come there.
+    if (this.#until !== undefined && next > this.#until) this.commit([]);
+    return { records: page.records, next, head: Math.max(head, looked) };
+  }
+
+  /** Begins to read all records as they are now: see `Journal.snapshot`. */
+  snapshot(): Snapshot {
+    const snapshot = this.#reading(() => new Snapshot(this.#surroundings.connect(this.path), this.#seal));
+    this.#snapshots.add(snapshot);
+    return snapshot;
+  }
+
+  /** The next page of a snapshot; empty at its end. */
+  next(snapshot: Snapshot): SequencedRecord[] {
+    const { records, damaged } = this.#reading(() => snapshot.next());
+    this.#drop(damaged);
+    return records;
+  }
+
+  end(snapshot: Snapshot): void {
+    this.#snapshots.delete(snapshot);
+    snapshot.close();
+  }
+
+  info(): JournalInfo {
+    return this.#reading(() => infoOf(this.#tables, this.path));
+  }
+
+  /** Looks whether another process has written, and whether the file is still there. */
+  poll(): void {
+    if (this.#isExchanged() || this.#dataVersion() !== this.#version) this.commit([]);
+  }
+
+  /** Forgets what need not be kept any longer. */
+  prune(): void {
+    this.commit([() => prune(this.#tables, this.#surroundings.now())]);
+  }
+
+  close(): void {
+    for (const snapshot of this.#snapshots) snapshot.close();
+    this.#tables.db.close();
+  }
+
+  #open(): Tables {
+    const { path } = this;
+    makePrivate(path);
+    const live: Connection = { db: this.#surroundings.connect(path), file: identityOf(path) };
+    try {
+      prepare(live.db, this.#seal);
+      return new Tables(live.db, this.#seal);
+    } catch (error) {
+      try {
+        if (isDamage(error)) return this.#replaced(live, error);
+      } finally {
+        if (live.db.isOpen) live.db.close();
+      }
+      throw error;
+    }
+  }
+
+  #replaced(live: Connection, damage: unknown): Tables {
+    const reason = damage === undefined ? 'The journal’s file was deleted' : `The journal was damaged (${reasonOf(damage)})`;
+    const tables = replaceJournal({ path: this.path, seal: this.#seal, surroundings: this.#surroundings, live, reason });
+    this.#options.onreplaced?.(tables.notice() ?? reason);
+    return tables;
+  }
+
+  #replace(damage?: unknown): void {
+    this.#tables = this.#replaced({ db: this.#tables.db, file: this.#file }, damage);
+    this.#file = identityOf(this.path);
+    this.#until = undefined;
+    this.#version = this.#dataVersion();
+    const { id, head } = this.#tables.meta;
+    this.#told = { id, head };
+    this.#options.onchanged?.(head);
+  }
+
+  #isExchanged(): boolean {
+    return identityOf(this.path) !== this.#file;
+  }
+
+  /** Works on a sound file: one that is gone or damaged is replaced first, or when that turns out. */
+  #whole<T>(work: () => T): T {
+    if (this.#isExchanged()) this.#replace();
+    try {
+      return work();
+    } catch (error) {
+      if (!isDamage(error)) throw error;
+      this.#replace(error);
+      return work();
+    }
+  }
+
+  #reading<T>(work: () => T): T {
+    try {
+      return this.#whole(work);
+    } catch (error) {
+      throw failureOf(error, false);
+    }
+  }
+
+  #transaction<T>(tasks: readonly (() => T)[]): Outcome<T>[] {
+    const tables = this.#tables;
+    let outcomes;
+    try {
+      tables.begin();
+      outcomes = tasks.map((task) => this.#task(task));
+      const { head } = tables.meta;
+      const until = this.#until;
+      if (until !== undefined && until !== head) tables.sql('UPDATE eras SET until = ? WHERE id = ?').run(head, this.#era);
+      tables.commit();
+      if (until !== undefined) this.#until = head;
+    } catch (error) {
+      tables.rollback();
+      throw error;
+    }
+    this.#version = this.#dataVersion();
+    this.#tell();
+    return outcomes;
+  }
+
+  #task<T>(task: () => T): Outcome<T> {
+    const tables = this.#tables;
+    const meta = { ...tables.meta };
+    tables.db.exec('SAVEPOINT task');
+    try {
+      const value = task();
+      tables.db.exec('RELEASE task');
+      return { value };
+    } catch (error) {
+      if (isDamage(error) || !tables.db.isTransaction) throw error;
+      tables.db.exec('ROLLBACK TO task; RELEASE task');
+      tables.meta = meta;
+      return { error: failureOf(error, true) };
+    }
+  }
+
+  #tell(): void {
+    const { id, head } = this.#tables.meta;
+    const before = this.#told;
+    this.#told = { id, head };
+    if (id !== before.id) this.#options.onreplaced?.(this.#tables.notice() ?? 'The journal is another one');
+    if (head !== before.head) this.#options.onchanged?.(head);
+  }
+
+  /** Rows that are not what was written. Where they cannot be removed now, they are found again the next time. */
+  #drop(damaged: readonly SQLOutputValue[]): void {
+    if (damaged.length === 0) return;
+    this.commit(damaged.map((seq) => () => this.#tables.drop('records', seq, this.#surroundings.now())));
+  }
+
+  /** Changes when another connection has written. */
+  #dataVersion(): unknown {
+    return this.#tables.sql('PRAGMA data_version').get()?.data_version;
+  }
+}

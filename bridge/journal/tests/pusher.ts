@@ -1,0 +1,19 @@
+// A process that pushes records until it is killed, or `most` of them, from several callers at once: `<dir> <origin> <most>`. Prints the key of each one
+// that was acknowledged.
+import { KEY, version } from '../fixture.ts';
+import { openJournal } from '../open.ts';
+
+const [dir = '', origin = '', most = ''] = process.argv.slice(2);
+const CALLERS = 8;
+
+const journal = await openJournal({ dir, vaultKey: KEY });
+let made = 0;
+async function caller(): Promise<void> {
+  while (made < Number(most)) {
+    const records = Array.from({ length: 3 }, () => version(`${origin}${++made}`, made, origin));
+    await journal.push(records, origin);
+    process.stdout.write(records.map(({ key }) => `${key}\n`).join(''));
+  }
+}
+await Promise.all(Array.from({ length: CALLERS }, caller));
+await journal.close();

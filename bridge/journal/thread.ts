@@ -1,0 +1,146 @@
+// The journal's thread: SQLite waits for the disk here, and holds up nobody else.
+import { parentPort, workerData } from 'node:worker_threads';
+import { z } from '#shared/rpc/zod.ts';
+import { failureOf } from './failures.ts';
+import { JournalFull } from './journal.ts';
+import type { Failure, Reply, ThreadMessage, ThreadRequest } from './messages.ts';
+import type { Snapshot } from './snapshot.ts';
+import { SqliteJournal } from './sqlite.ts';
+
+const POLL_MS = 1000;
+const PRUNE_MS = 24 * 60 * 60 * 1000;
+
+if (!parentPort) throw new Error('this is a thread of the bridge');
+const port = parentPort;
+const tell = (message: ThreadMessage): void => port.postMessage(message);
+const failure = (error: unknown): Failure => {
+  const { message } = failureOf(error, false);
+  return { full: error instanceof JournalFull, message };
+};
+
+const queue: ThreadRequest[] = [];
+const snapshots = new Map<string, Snapshot>();
+let scheduled = false;
+
+function start(): SqliteJournal | undefined {
+  const { dir, vaultKey } = z.object({ dir: z.string(), vaultKey: z.string() }).parse(workerData);
+  const onchanged = (head: number): void => tell({ kind: 'changed', head });
+  const onreplaced = (reason: string): void => tell({ kind: 'replaced', reason });
+  try {
+    const journal = new SqliteJournal({ dir, vaultKey, onchanged, onreplaced });
+    journal.prune();
+    tell({ kind: 'started', path: journal.path, head: journal.head });
+    return journal;
+  } catch (error) {
+    tell({ kind: 'failed', failure: failure(error) });
+    return undefined;
+  }
+}
+
+/** What a request changes; undefined for one that only reads. */
+function taskOf(journal: SqliteJournal, request: ThreadRequest): (() => unknown) | undefined {
+  switch (request.call) {
+    case 'open':
+      return () => journal.open(request.replica);
+    case 'push':
+      return () => journal.push(request.records, request.pusher, request.schema);
+    case 'takeLease':
+      return () => journal.takeLease(request.lease);
+    case 'releaseLease':
+      return () => journal.releaseLease(request.name, request.holder, request.fence);
+    case 'putBlob':
+      return () => journal.putBlob(request.hash, request.bytes);
+    default:
+      return undefined;
+  }
+}
+
+function read(journal: SqliteJournal, request: ThreadRequest): unknown {
+  switch (request.call) {
+    case 'pull':
+      return journal.pull(request.after, request.limit, request.except);
+    case 'snapshot': {
+      const snapshot = snapshots.get(request.snapshot) ?? journal.snapshot();
+      snapshots.set(request.snapshot, snapshot);
+      return journal.next(snapshot);
+    }
+    case 'endSnapshot': {
+      const snapshot = snapshots.get(request.snapshot);
+      snapshots.delete(request.snapshot);
+      return snapshot && journal.end(snapshot);
+    }
+    case 'getBlob':
+      return journal.getBlob(request.hash);
+    case 'info':
+      return journal.info();
+    default:
+      throw new Error(`${request.call} is no call that reads`);
+  }
+}
+
+/** Everything that is to be written, in one transaction; then one that reads, and so on: nobody waits for long behind somebody who reads much. */
+function turn(journal: SqliteJournal): void {
+  scheduled = false;
+  const reads: ThreadRequest[] = [];
+  const ids: number[] = [];
+  const tasks: (() => unknown)[] = [];
+  for (const request of queue.splice(0)) {
+    const task = taskOf(journal, request);
+    if (!task) {
+      reads.push(request);
+      continue;
+    }
+    ids.push(request.id);
+    tasks.push(task);
+  }
+  if (tasks.length > 0) {
+    const outcomes = journal.commit(tasks);
+    const replies = outcomes.map((outcome, index): Reply => {
+      const id = ids[index] ?? 0;
+      return 'error' in outcome ? { id, failure: failure(outcome.error) } : { id, value: outcome.value };
+    });
+    tell({ kind: 'replies', replies, head: journal.head });
+  }
+  const first = reads.findIndex(({ call }) => call !== 'close');
+  if (first >= 0) answer(journal, reads.splice(first, 1)[0]);
+  else if (reads.length > 0) return close(journal, reads);
+  queue.push(...reads);
+  if (queue.length > 0) schedule(journal);
+}
+
+function answer(journal: SqliteJournal, request: ThreadRequest | undefined): void {
+  if (!request) return;
+  const { id } = request;
+  let reply: Reply;
+  try {
+    reply = { id, value: read(journal, request) };
+  } catch (error) {
+    reply = { id, failure: failure(error) };
+  }
+  tell({ kind: 'replies', replies: [reply], head: journal.head });
+}
+
+function close(journal: SqliteJournal, requests: readonly ThreadRequest[]): void {
+  journal.close();
+  tell({ kind: 'replies', replies: requests.map(({ id }) => ({ id, value: undefined })), head: journal.head });
+  port.close();
+  clearInterval(polling);
+  clearInterval(pruning);
+}
+
+function schedule(journal: SqliteJournal): void {
+  if (scheduled) return;
+  scheduled = true;
+  // Behind the messages that have come already.
+  setImmediate(() => turn(journal));
+}
+
+const journal = start();
+const polling = journal && setInterval(() => journal.poll(), POLL_MS);
+const pruning = journal && setInterval(() => journal.prune(), PRUNE_MS);
+if (journal) {
+  port.on('message', (request: ThreadRequest) => {
+    queue.push(request);
+    schedule(journal);
+  });
+}

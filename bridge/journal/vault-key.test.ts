@@ -1,0 +1,32 @@
+import { chmodSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { verifies } from '../../tests/requirements.ts';
+import { modeOf, temporaryFolder } from './fixture.ts';
+import { vaultKey } from './vault-key.ts';
+
+verifies('vault.journal/private', 'the key is made once, with 256 bits, for the owner alone, whatever the umask', async () => {
+  using folder = temporaryFolder();
+  const before = process.umask(0);
+  try {
+    const keys = await Promise.all(Array.from({ length: 8 }, () => vaultKey(folder.dir)));
+    expect(new Set([...keys, await vaultKey(folder.dir)]).size).toBe(1);
+    expect(Buffer.from(keys[0] ?? '', 'base64url')).toHaveLength(32);
+    expect(readdirSync(folder.dir)).toEqual(['vault.key']);
+    expect(modeOf(join(folder.dir, 'vault.key'))).toBe('600');
+  } finally {
+    process.umask(before);
+  }
+});
+
+it('warns of a mode that lets others in, and names a file that holds no key', async () => {
+  using folder = temporaryFolder();
+  const path = join(folder.dir, 'vault.key');
+  const lines: string[] = [];
+  await vaultKey(folder.dir, (line) => lines.push(line));
+  chmodSync(path, 0o644);
+  await vaultKey(folder.dir, (line) => lines.push(line));
+  expect(lines).toEqual([expect.stringContaining(`${path} can be read by others (mode 644)`)]);
+  writeFileSync(path, 'nothing');
+  await expect(vaultKey(folder.dir)).rejects.toThrow(`${path} does not hold a key`);
+});

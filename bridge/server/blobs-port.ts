@@ -1,0 +1,55 @@
+import { createHash } from 'node:crypto';
+import type { Opening } from '#shared/link/hello.ts';
+import { serveHttp } from '#shared/link/http.ts';
+import type { Stream } from '#shared/link/stream.ts';
+import { blobHash } from '#shared/sync/record.ts';
+import { type Journal, JournalFailed, JournalFull } from '../journal/journal.ts';
+import { errorBody } from './http-errors.ts';
+
+/** Bytes of one attachment. */
+const MAX_BLOB_BYTES = 20 * 1024 * 1024;
+
+/** Attachments by the SHA-256 of their bytes: `PUT` and `GET` of `/<hash>` (shared/ports/journal.ts). */
+export function serveBlobs(stream: Stream, opening: Opening, { journal, log }: { journal: Journal; log(line: string): void }): void {
+  serveHttp(stream, opening, 'http://journal.invalid', async (request) => {
+    try {
+      return await respond(request, journal);
+    } catch (error) {
+      if (error instanceof JournalFull) return failure(507, `The disk has no room for the attachment: ${error.message}`);
+      if (!request.signal.aborted)
+        log(`an attachment could not be kept or read: ${error instanceof Error ? error.message : String(error)}`);
+      return failure(500, error instanceof JournalFailed ? error.message : 'the attachment could not be kept or read');
+    }
+  });
+}
+
+async function respond(request: Request, journal: Journal): Promise<Response> {
+  const hash = new URL(request.url).pathname.slice(1);
+  if (!blobHash.safeParse(hash).success) return failure(404, 'an attachment is asked for by its SHA-256, in hex');
+  if (request.method === 'GET') {
+    const bytes = await journal.getBlob(hash);
+    if (!bytes) return failure(404, 'there is no such attachment');
+    return new Response(new Uint8Array(bytes), { headers: { 'content-type': 'application/octet-stream' } });
+  }
+  if (request.method !== 'PUT') return failure(405, 'attachments are put and got', { allow: 'GET, PUT' });
+  const bytes = await readWhole(request);
+  if (!bytes) return failure(413, `an attachment may have ${MAX_BLOB_BYTES / 1024 / 1024} MiB`);
+  if (createHash('sha256').update(bytes).digest('hex') !== hash) return failure(400, 'the bytes do not have this SHA-256');
+  await journal.putBlob(hash, bytes);
+  return new Response(null, { status: 204 });
+}
+
+/** Undefined: it is too large. */
+async function readWhole({ body }: Request): Promise<Buffer | undefined> {
+  const parts: Uint8Array[] = [];
+  let size = 0;
+  for await (const part of body ?? []) {
+    size += part.byteLength;
+    if (size > MAX_BLOB_BYTES) return undefined;
+    parts.push(part);
+  }
+  return Buffer.concat(parts);
+}
+
+const failure = (status: number, message: string, headers: Record<string, string> = {}): Response =>
+  Response.json(errorBody(status, message), { status, headers });

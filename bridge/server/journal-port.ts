@@ -1,0 +1,210 @@
+import { answer, type Answerer, type CallHandlers } from '#shared/link/calls.ts';
+import type { Stream } from '#shared/link/stream.ts';
+import { textLink } from '#shared/link/text-link.ts';
+import { type JournalCalls, journalCalls, type JournalEvents } from '#shared/ports/journal.ts';
+import { RpcError } from '#shared/rpc/errors.ts';
+import { type Journal, JournalFailed, JournalFull } from '../journal/journal.ts';
+import type { Host, Hosts } from './hosts.ts';
+import type { Presence } from './presence.ts';
+
+/** Bytes of one call: a batch, and what JSON within JSON adds to it. */
+const MAX_CALL_BYTES = 64 * 1024 * 1024;
+
+export interface JournalPortDeps {
+  journal: Journal;
+  hosts: Hosts;
+  presence: Presence;
+  /** What secrets are sealed with in this vault: 256 bit, base64url. */
+  vaultKey: string;
+  log(line: string): void;
+}
+
+/** One host's stream to the journal. */
+interface Replica {
+  /** Missing for as long as what came before anyone listened is answered. */
+  answerer: Answerer<JournalEvents> | undefined;
+  /** What it said in journal.open. */
+  said: { origin: string; schema: number } | undefined;
+  /** The host has been told of everything up to here, or has pushed it itself; undefined until the journal is open for it. */
+  told: number | undefined;
+  readonly pushes: Set<Promise<unknown>>;
+}
+
+/** Lends the journal to the attached hosts, and tells each what it must know of the others (shared/ports/journal.ts). */
+export class JournalPort {
+  readonly #deps: JournalPortDeps;
+  readonly #replicas = new Map<Host, Replica>();
+  /** The newest schema among those who wrote, as far as is known here. */
+  #schema = 0;
+  #problem = '';
+
+  constructor(deps: JournalPortDeps) {
+    this.#deps = deps;
+    deps.journal.on('changed', this.#changed);
+    deps.journal.on('replaced', this.#replaced);
+    deps.hosts.on('role', (host, holder) => this.#replicas.get(host)?.answerer?.send('host.role', { holder }));
+  }
+
+  /** Answers a host's stream; an earlier one of the same host is closed. */
+  serve(stream: Stream, host: Host): void {
+    const { hosts, log } = this.#deps;
+    const replica: Replica = { answerer: undefined, said: undefined, told: undefined, pushes: new Set() };
+    const earlier = this.#replicas.get(host);
+    this.#replicas.set(host, replica);
+    earlier?.answerer?.close(undefined, 'the journal was opened again');
+    const onclose = (): void => {
+      if (this.#replicas.get(host) !== replica) return;
+      this.#replicas.delete(host);
+      if (hosts.has(host.mux)) hosts.mark(host, 'catching-up');
+    };
+    const link = textLink(stream, () => MAX_CALL_BYTES);
+    const fault = (error: unknown): void => log(`the journal's port failed: ${error instanceof Error ? error.message : String(error)}`);
+    replica.answerer = answer<JournalCalls, JournalEvents>(link, journalCalls, this.#handlers(host, replica), { fault, onclose });
+  }
+
+  /** Hears nothing of the journal any more. */
+  close(): void {
+    this.#deps.journal.off('changed', this.#changed);
+    this.#deps.journal.off('replaced', this.#replaced);
+  }
+
+  #handlers(host: Host, replica: Replica): CallHandlers<JournalCalls> {
+    const { journal, hosts, presence, vaultKey } = this.#deps;
+    const origin = (): string => {
+      if (!replica.said) throw new RpcError('INVALID_PARAMS', 'The first call must be journal.open, which says who the host is');
+      return replica.said.origin;
+    };
+    /** The origin of a host that may read and write. */
+    const current = (): string => {
+      const own = origin();
+      if (this.#isOutdated(replica)) throw outdated();
+      return own;
+    };
+    return {
+      'journal.open': async ({ origin: own, schema, name, position }) => {
+        if (host.identity && host.identity.origin !== own) throw new RpcError('INVALID_PARAMS', 'This host has said to be another one');
+        hosts.identify(host, own, name);
+        hosts.mark(host, 'catching-up');
+        replica.said = { origin: own, schema };
+        replica.told = undefined;
+        const opened = await this.#ask(journal.open({ origin: own, schema, position }));
+        replica.told = opened.head;
+        this.#schemaIs(opened.schema);
+        // Behind the answer, which says up to where it must read.
+        setImmediate(() => this.#tell(replica, journal.head));
+        return { ...opened, vaultKey };
+      },
+      'journal.pull': async ({ after, limit }) => this.#ask(journal.pull(after, limit, current())),
+      'journal.push': async ({ records }) => {
+        const pusher = current();
+        const pushing = this.#ask(journal.push(records, pusher));
+        replica.pushes.add(pushing);
+        try {
+          const pushed = await pushing;
+          this.#note('');
+          // Copies of losers come from the journal: the pusher has to read those.
+          if (replica.told !== undefined && pushed.before <= replica.told && pushed.conflicts === 0) {
+            replica.told = Math.max(replica.told, pushed.last);
+          }
+          if (replica.said && records.length > 0) this.#schemaIs(replica.said.schema);
+          return pushed;
+        } finally {
+          replica.pushes.delete(pushing);
+        }
+      },
+      'journal.ready': async () => {
+        current();
+        hosts.mark(host, 'ready');
+        if (hosts.holder !== host) replica.answerer?.send('host.role', { holder: false });
+        return {};
+      },
+      'journal.info': async () => ({ journal: await this.#ask(journal.info()), hosts: hosts.list() }),
+      'lease.take': async ({ name, presumed, ttlMs }) => {
+        const lease = { name, holder: origin(), presumed, ttlMs, present: presence.now() };
+        return { fence: await this.#ask(journal.takeLease(lease)) };
+      },
+      'lease.release': async ({ name, fence }) => {
+        await this.#ask(journal.releaseLease(name, origin(), fence));
+        return {};
+      },
+      'host.signal': async ({ to, payload }) => {
+        const from = origin();
+        const target = to === undefined ? hosts.holder : hosts.find(to);
+        const answerer = target && this.#replicas.get(target)?.answerer;
+        answerer?.send('host.signal', { from, payload });
+        return { delivered: answerer !== undefined };
+      },
+    };
+  }
+
+  readonly #changed = (head: number): void => {
+    for (const replica of this.#replicas.values()) {
+      // Of its own pushes it need not be told: which those are is known once they are answered.
+      if (replica.pushes.size === 0) this.#tell(replica, head);
+      else void Promise.allSettled(replica.pushes).then(() => this.#tell(replica, head));
+    }
+  };
+
+  #tell(replica: Replica, changed: number): void {
+    if (replica.told === undefined || replica.told >= changed || this.#isOutdated(replica)) return;
+    const head = Math.max(changed, this.#deps.journal.head);
+    replica.told = head;
+    replica.answerer?.send('journal.changed', { head });
+  }
+
+  readonly #replaced = (reason: string): void => {
+    this.#schema = 0;
+    this.#deps.hosts.unready();
+    for (const replica of this.#replicas.values()) {
+      replica.told = undefined;
+      replica.answerer?.send('journal.replaced', { reason });
+    }
+  };
+
+  #isOutdated({ said }: Replica): boolean {
+    return said !== undefined && said.schema < this.#schema;
+  }
+
+  #schemaIs(schema: number): void {
+    this.#schema = Math.max(this.#schema, schema);
+    for (const [host, replica] of this.#replicas) if (this.#isOutdated(replica)) this.#deps.hosts.mark(host, 'outdated');
+  }
+
+  /** What the engine says, its failures in words for the host's person; the log has each problem once. */
+  async #ask<T>(work: Promise<T>): Promise<T> {
+    try {
+      return await work;
+    } catch (error) {
+      const told = inWords(error);
+      if (told) this.#note(told.message);
+      throw told ?? error;
+    }
+  }
+
+  #note(problem: string): void {
+    if (problem === this.#problem) return;
+    this.#deps.log(problem || 'the journal works again');
+    this.#problem = problem;
+  }
+}
+
+function inWords(error: unknown): RpcError | undefined {
+  if (error instanceof JournalFull) {
+    const message = `The journal’s disk takes nothing (${error.message}): make room there. Until then changes are kept in the browser alone`;
+    return new RpcError('INTERNAL_ERROR', message, { details: { reason: 'journal-full' } }, { cause: error });
+  }
+  if (error instanceof JournalFailed) {
+    return new RpcError(
+      'INTERNAL_ERROR',
+      `The journal cannot be used: ${error.message}`,
+      { details: { reason: 'journal-failed' } },
+      { cause: error },
+    );
+  }
+  return undefined;
+}
+
+const outdated = (): RpcError =>
+  new RpcError('INVALID_PARAMS', 'The data was written by a newer build than this host: reload the app to bring it up to date', {
+    details: { reason: 'outdated' },
+  });

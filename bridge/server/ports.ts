@@ -1,0 +1,47 @@
+import type { Opening } from '#shared/link/hello.ts';
+import type { Stream } from '#shared/link/stream.ts';
+import { BLOBS_PORT, JOURNAL_PORT } from '#shared/ports/journal.ts';
+import { CLOSE } from '#shared/rpc/frames.ts';
+import { serveEgress } from '../capabilities/egress.ts';
+import type { Journal } from '../journal/journal.ts';
+import { serveBlobs } from './blobs-port.ts';
+import type { Host, Hosts } from './hosts.ts';
+import { JournalPort } from './journal-port.ts';
+import { Presence } from './presence.ts';
+
+export interface PortsDeps {
+  journal: Journal;
+  vaultKey: string;
+  hosts: Hosts;
+  presenceMs: number;
+  /** This gateway's name in its own requests (capabilities/egress.ts). */
+  via: string;
+  log(line: string): void;
+}
+
+/** What the bridge lends its hosts. */
+export interface Ports {
+  /** Their names, for the bridge's hello. */
+  readonly names: string[];
+  /** A stream that a host opened. */
+  serve(stream: Stream, opening: Opening, host: Host): void;
+  close(): void;
+}
+
+export function lendPorts({ journal, vaultKey, hosts, presenceMs, via, log }: PortsDeps): Ports {
+  const journalPort = new JournalPort({ journal, hosts, presence: new Presence(hosts, presenceMs), vaultKey, log });
+  const ports = new Map<string, Ports['serve']>([
+    ['egress', (stream, opening) => serveEgress(stream, opening, via)],
+    [JOURNAL_PORT, (stream, _opening, host) => journalPort.serve(stream, host)],
+    [BLOBS_PORT, (stream, opening) => serveBlobs(stream, opening, { journal, log })],
+  ]);
+  return {
+    names: [...ports.keys()],
+    serve(stream, opening, host) {
+      const serve = ports.get(opening.kind);
+      if (serve) serve(stream, opening, host);
+      else stream.reset(CLOSE.policy, `this bridge has no "${opening.kind}"`);
+    },
+    close: () => journalPort.close(),
+  };
+}

@@ -1,0 +1,113 @@
+import { EventEmitter } from 'node:events';
+import type { JournalInfo, SequencedRecord } from '#shared/ports/journal.ts';
+import { mergeInto } from '#shared/sync/conflict.ts';
+import type { SyncRecord } from '#shared/sync/record.ts';
+import type { Journal, JournalEvents, Opened, Replica } from '../../journal/journal.ts';
+
+interface Row extends SequencedRecord {
+  pusher: string;
+}
+
+/** A journal in memory, as simple as the interface lets it be. */
+export class FakeJournal extends EventEmitter<JournalEvents> implements Journal {
+  readonly path = '/nowhere/journal.sqlite';
+  head = 0;
+  schema = 1;
+  /** Rejects every call until it is taken away. */
+  failure: Error | undefined;
+  /** Pushes wait for it. */
+  gate: Promise<unknown> = Promise.resolve();
+  /** Pushes that have come. */
+  pushes = 0;
+  readonly rows = new Map<string, Row>();
+  readonly blobs = new Map<string, Uint8Array>();
+  /** What `takeLease` was asked for. */
+  readonly asked: Parameters<Journal['takeLease']>[0][] = [];
+  readonly released: unknown[] = [];
+  closed = false;
+  readonly #schemas = new Map<string, number>();
+
+  async open({ origin, schema }: Replica): Promise<Opened> {
+    this.#check();
+    this.#schemas.set(origin, schema);
+    const position = { journal: 'fake', era: 'one', seq: 0 };
+    return { position, head: this.head, schema: this.schema, wantsAll: false, stale: false };
+  }
+
+  async pull(after: number, limit: number, except?: string): ReturnType<Journal['pull']> {
+    this.#check();
+    const found = [...this.rows.values()].filter(({ seq }) => seq > after).sort((a, b) => a.seq - b.seq);
+    const page = found.slice(0, limit);
+    const next = page.length < found.length ? (page.at(-1)?.seq ?? after) : this.head;
+    const records = page.filter(({ pusher }) => pusher !== except).map(({ pusher: _, ...record }) => record);
+    return { records, next, head: this.head };
+  }
+
+  async *snapshot(): AsyncGenerator<SequencedRecord> {
+    this.#check();
+    const rows = [...this.rows.values()].sort((a, b) => (`${a.store}/${a.key}` < `${b.store}/${b.key}` ? -1 : 1));
+    for (const { pusher: _, ...record } of rows) yield record;
+  }
+
+  async push(records: readonly SyncRecord[], pusher: string): ReturnType<Journal['push']> {
+    this.#check();
+    this.pushes++;
+    await this.gate;
+    const before = this.head;
+    let conflicts = 0;
+    for (const record of records) {
+      const { stored, copy } = mergeInto(this.rows.get(`${record.store}/${record.key}`), record);
+      if (copy) conflicts++;
+      if (stored) this.#put(stored, pusher);
+      if (copy) this.#put(copy, '');
+    }
+    if (records.length > 0) this.schema = Math.max(this.schema, this.#schemas.get(pusher) ?? 0);
+    if (this.head > before) this.emit('changed', this.head);
+    return { before, last: this.head, conflicts };
+  }
+
+  async takeLease(lease: Parameters<Journal['takeLease']>[0]): Promise<number | null> {
+    this.#check();
+    this.asked.push(lease);
+    const { present, presumed, holder } = lease;
+    const isThere = presumed !== undefined && presumed !== holder && (present === null || present.includes(presumed));
+    return isThere ? null : this.asked.length;
+  }
+
+  async releaseLease(...given: [name: string, holder: string, fence: number]): Promise<void> {
+    this.released.push(given);
+  }
+
+  async putBlob(hash: string, bytes: Uint8Array): Promise<void> {
+    this.#check();
+    this.blobs.set(hash, bytes);
+  }
+
+  async getBlob(hash: string): Promise<Uint8Array | undefined> {
+    this.#check();
+    return this.blobs.get(hash);
+  }
+
+  async info(): Promise<JournalInfo> {
+    const { path, head, schema, rows, blobs } = this;
+    const counts = { records: rows.size, tombstones: 0, blobs: blobs.size, blobBytes: 0 };
+    return { id: 'fake', path, bytes: 0, head, schema, ...counts, changedAt: null, notices: [], free: null };
+  }
+
+  async close(): Promise<void> {
+    this.closed = true;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  /** Copies are nobody's own. */
+  #put(record: SyncRecord, pusher: string): void {
+    this.rows.set(`${record.store}/${record.key}`, { ...record, seq: ++this.head, pusher });
+  }
+
+  #check(): void {
+    if (this.failure) throw this.failure;
+  }
+}

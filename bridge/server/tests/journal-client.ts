@@ -1,0 +1,26 @@
+import { type Caller, caller } from '#shared/link/calls.ts';
+import { textLink } from '#shared/link/text-link.ts';
+import { JOURNAL_PORT, type JournalCalls, journalCalls, type JournalEvents, journalEvents } from '#shared/ports/journal.ts';
+import type { FakeHost } from './fake-host.ts';
+
+/** A host's side of the journal's port, and the events that came. */
+export interface JournalClient extends Caller<JournalCalls, JournalEvents> {
+  readonly events: { event: keyof JournalEvents; payload: unknown }[];
+  /** Opens the journal as this origin, and says that it has caught up. */
+  catchUp(origin: string, schema?: number): Promise<void>;
+}
+
+export function journalOf(host: FakeHost): JournalClient {
+  const link = textLink(host.mux.open({ kind: JOURNAL_PORT }), () => 64 * 1024 * 1024);
+  const calls = caller<JournalCalls, JournalEvents>(link, journalCalls, journalEvents);
+  const events: JournalClient['events'] = [];
+  for (const event of Object.keys(journalEvents) as (keyof JournalEvents)[]) calls.on(event, (payload) => events.push({ event, payload }));
+  return {
+    ...calls,
+    events,
+    async catchUp(origin, schema = 1) {
+      const { head } = await calls.call('journal.open', { origin, schema, position: null });
+      await calls.call('journal.ready', { seq: head });
+    },
+  };
+}

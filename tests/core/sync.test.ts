@@ -1,0 +1,269 @@
+import { describe, expect } from 'vitest';
+import type { ConflictCopy } from '#shared/sync/conflict.ts';
+import { type ForeignChange, type Vault, VaultReadOnly } from '../../web/gateway/core/vault.ts';
+import { verifies } from '../requirements.ts';
+import { FakeClock } from '../support/clock.ts';
+import { FakeSync } from '../support/fake-sync.ts';
+import { testGateway, until } from '../support/gateway.ts';
+import { TestHosts } from '../support/hosts.ts';
+
+const SECRET = 'sk-very-plain-secret';
+
+/** The vault, and a way to tell the gateway that others have changed it. */
+function foreignly(vault: Vault, change: Partial<Vault> = {}): { vault: Vault; tell(...changes: ForeignChange[]): void } {
+  const listeners = new Set<(changes: readonly ForeignChange[]) => void>();
+  return {
+    vault: {
+      ...vault,
+      ...change,
+      onforeign: (listener) => {
+        listeners.add(listener);
+        return () => listeners.delete(listener);
+      },
+    },
+    tell(...changes) {
+      for (const listener of listeners) listener(changes);
+    },
+  };
+}
+
+const foreign = (store: ForeignChange['store'], key: string, more: Partial<ForeignChange> = {}): ForeignChange => ({
+  store,
+  key,
+  deleted: false,
+  ...more,
+});
+
+/** The vault with these versions put aside. */
+const withCopies = (vault: Vault, copies: ConflictCopy[], current: Record<string, string> = {}): Partial<Vault> => ({
+  conflicts: { ...vault.conflicts, list: async () => copies, current: async ({ key }) => current[key] },
+});
+
+const copy = (store: string, key: string, payload: unknown, at = 1_000): ConflictCopy => {
+  const clock = `${String(at).padStart(15, '0')}-0000-elsewhere`;
+  return { id: `${store}/${key}/${clock}`, store, key, clock, payload: JSON.stringify(payload), winner: clock };
+};
+
+describe('sync.status', () => {
+  verifies('sync.status/state', 'without a bridge there is nothing to sync with', async () => {
+    await using gw = await testGateway();
+    const { client } = await gw.client();
+    expect(await client.call('sync.status', {})).toEqual({
+      sync: { state: 'off', role: 'none', pending: 0, lastSyncAt: null, progress: null, problem: null },
+      journal: null,
+      hosts: [],
+      conflicts: 0,
+    });
+  });
+
+  verifies('sync.status/state', 'the state as it is, the journal and who is attached', async () => {
+    const sync = new FakeSync({ state: 'failing', role: 'replica', pending: 3, problem: 'The disk is full' });
+    const journal = {
+      ...{ id: 'j', path: '/home/perch/journal.db', bytes: 1, head: 2, schema: 2, records: 2, tombstones: 0 },
+      ...{ blobs: 0, blobBytes: 0, changedAt: null, notices: [], free: null },
+    };
+    const hosts = [{ origin: 'o', kind: 'tab' as const, build: 'b', name: 'Chromium', since: 1, ready: true, holder: false }];
+    sync.journal = { journal, hosts };
+    await using gw = await testGateway({ sync });
+    const { client } = await gw.client();
+    const status = await client.call('sync.status', {});
+    expect(status).toMatchObject({ sync: { state: 'failing', role: 'replica', pending: 3, problem: 'The disk is full' }, journal, hosts });
+  });
+
+  verifies('sync.changed/tells', 'a change at once, a flurry of them together', async () => {
+    const [clock, sync] = [new FakeClock(), new FakeSync()];
+    await using gw = await testGateway({ clock, sync });
+    const { client, events } = await gw.client();
+    const told = (): unknown[] => events.flatMap(({ event, payload }) => (event === 'sync.changed' ? [payload.state] : []));
+    sync.set({ state: 'away', role: 'none' });
+    await client.call('health', {});
+    expect(told()).toEqual(['away']);
+    sync.set({ state: 'catching-up' });
+    sync.set({ state: 'synced', role: 'holder' });
+    await client.call('health', {});
+    expect(told()).toEqual(['away']);
+    clock.advance(100);
+    await client.call('health', {});
+    expect(told()).toEqual(['away', 'synced']);
+    clock.advance(1_000);
+    await client.call('health', {});
+    expect(told()).toHaveLength(2);
+  });
+});
+
+describe('conflicts', () => {
+  verifies(['sync.conflicts/lists', 'sync.resolve/resolves'], 'a title that two hosts changed apart is put back', async () => {
+    const hosts = new TestHosts();
+    await using one = await hosts.host();
+    await using two = await hosts.host();
+    const [a, b] = [await one.client(), await two.client()];
+    await a.client.call('chat.send', { message: 'Birds' });
+    await until(async () => (await b.client.call('sessions.list', {})).sessions.length === 1);
+    two.crash();
+    await until(() => two.replicator.state().state === 'away');
+    const path = 'main/main.jsonl';
+    await b.client.call('sessions.rename', { path, title: 'Herons' });
+    await a.client.call('sessions.rename', { path, title: 'Storks' });
+    two.replicator.attach(hosts.journal.line());
+    const conflicts = async () => (await a.client.call('sync.conflicts', {})).conflicts;
+    await until(async () => (await conflicts()).length === 1);
+    expect(await conflicts()).toMatchObject([{ kind: 'session', about: 'Storks', origin: two.origin, kept: 'Storks', aside: 'Herons', path }]);
+    await until(() => a.events.some(({ event }) => event === 'sync.changed'));
+    const before = a.events.length;
+    const [{ id } = { id: '' }] = await conflicts();
+    expect(await a.client.call('sync.resolve', { id, choice: 'restore' })).toEqual({ resolved: true });
+    expect((await a.client.call('sessions.list', {})).sessions).toMatchObject([{ title: 'Herons', messageCount: 2 }]);
+    expect((await a.client.call('sync.status', {})).conflicts).toBe(0);
+    expect(a.events.slice(before).map(({ event }) => event)).toContain('sessions.changed');
+    expect(await a.client.call('sync.resolve', { id, choice: 'keep' })).toEqual({ resolved: false });
+    // The other host's clients hear of it.
+    await until(async () => (await b.client.call('sync.conflicts', {})).conflicts.length === 0);
+    expect((await b.client.call('sessions.list', {})).sessions).toMatchObject([{ title: 'Herons' }]);
+  });
+
+  verifies('sync.conflicts/lists', 'each kind in words, newest first, shortened; what cannot be read says so', async () => {
+    await using base = await testGateway();
+    const { client: writer } = await base.client();
+    const { messageId } = await writer.call('chat.send', { message: 'Birds' });
+    const long = `${'x'.repeat(498)}🐦🐦`;
+    const change = withCopies(
+      base.vault,
+      [
+        copy('memories', 'm', { id: 'm', text: long, category: 'fact', createdAt: 1 }, 1),
+        copy('heads', 'main/main', { headId: messageId, updatedAt: 1 }, 2),
+        copy('sessions', 'main/gone', { title: 'Gone', pinned: true, tags: ['a', 'b'] }, 3),
+        copy('sessions', 'main/main', 'nonsense', 4),
+        copy('later', 'thing', {}, 5),
+      ],
+      { 'main/main': '{"headId":null}' },
+    );
+    await using gw = await testGateway({ vault: { ...base.vault, ...change }, useGuide: true });
+    const { client } = await gw.client();
+    const { conflicts } = await client.call('sync.conflicts', {});
+    expect(conflicts).toMatchObject([
+      { kind: 'session', about: 'Birds', at: 4, aside: 'A version that cannot be shown', path: 'main/main.jsonl' },
+      { kind: 'session', about: 'Gone', at: 3, aside: 'Gone · pinned · tags: a, b', kept: null, origin: 'elsewhere' },
+      { kind: 'branch', about: 'Branch of Birds', at: 2, aside: 'Hello there', kept: 'An empty chat' },
+      { kind: 'memory', at: 1, aside: `${'x'.repeat(498)}…` },
+    ]);
+    expect(conflicts[3]).not.toHaveProperty('path');
+    expect((await client.call('sync.status', {})).conflicts).toBe(4);
+  });
+
+  verifies('sync.conflicts/secrets', 'a setting is shown without what may be a key', async () => {
+    await using base = await testGateway();
+    const change = withCopies(
+      base.vault,
+      [
+        copy('config', 'providers.p', { name: 'providers.p', value: { baseUrl: 'http://p.test/v1', apiKey: SECRET } }),
+        copy('config', 'providers', { name: 'providers', value: { p: { baseUrl: 'http://p.test/v2', apiKey: SECRET } } }, 1),
+      ],
+      { 'providers.p': JSON.stringify({ name: 'providers.p', value: { baseUrl: 'http://p.test/v3', apiKey: SECRET } }) },
+    );
+    await using gw = await testGateway({ vault: { ...base.vault, ...change }, useGuide: true });
+    const { client } = await gw.client();
+    const { conflicts } = await client.call('sync.conflicts', {});
+    expect(JSON.stringify(conflicts)).not.toContain(SECRET);
+    expect(conflicts).toMatchObject([
+      { kind: 'setting', about: 'providers.p', aside: expect.stringContaining('p.test/v1'), kept: expect.stringContaining('p.test/v3') },
+      { kind: 'setting', about: 'providers', aside: expect.stringContaining('p.test/v2'), kept: null },
+    ]);
+  });
+});
+
+describe('what other hosts change', () => {
+  verifies('vault.sync/follows', 'settings and keys are read anew', async () => {
+    const hosts = new TestHosts();
+    await using one = await hosts.host();
+    await using two = await hosts.host();
+    const [a, b] = [await one.client(), await two.client()];
+    const patch = { providers: { p: { baseUrl: 'http://p.test/v1', apiKey: SECRET } } };
+    const { hash } = await a.client.call('config.patch', { patch });
+    await until(() => b.events.some(({ event, payload }) => event === 'config.changed' && payload.hash === hash));
+    expect((await b.client.call('config.get', { key: 'providers.p' })).value).toEqual({ baseUrl: 'http://p.test/v1', apiKey: '***' });
+    expect(two.gateway.origins()).toContain('http://p.test');
+    // A key that is not known could not be kept.
+    await b.client.call('config.set', { key: 'providers.p.name', value: 'P' });
+    expect(await two.vault.secrets.get('providers.p.apiKey')).toBe(SECRET);
+  });
+
+  verifies('vault.sync/follows', 'a setting is written on top of what others have written', async () => {
+    await using base = await testGateway();
+    const { vault, tell } = foreignly(base.vault);
+    await using gw = await testGateway({ vault, useGuide: true });
+    const { client } = await gw.client();
+    const { hash } = await client.call('config.get', {});
+    await base.vault.config.write({ ...(await base.vault.config.read()), agents: { other: { name: 'Other' } } });
+    tell(foreign('config', 'agents.other'));
+    await expect(client.call('config.patch', { patch: { chat: { timeZone: 'UTC' } }, baseHash: hash })).rejects.toMatchObject({
+      code: 'INVALID_PARAMS',
+    });
+    await client.call('config.patch', { patch: { chat: { timeZone: 'UTC' } } });
+    expect(await base.vault.config.read()).toMatchObject({ agents: { other: { name: 'Other' } }, chat: { timeZone: 'UTC' } });
+  });
+
+  verifies('vault.sync/follows', 'a key that is still to come is not written away', async () => {
+    await using base = await testGateway();
+    let key: string | undefined;
+    const { vault, tell } = foreignly(base.vault, { secrets: { ...base.vault.secrets, get: async () => key } });
+    await base.vault.config.write({ providers: { p: { baseUrl: 'http://p.test/v1', apiKey: '***' }, q: { baseUrl: 'http://q.test/v1', apiKey: '***' } } });
+    await using gw = await testGateway({ vault, useGuide: true });
+    const { client } = await gw.client();
+    const seen = async () => (await client.call('config.get', { key: 'providers' })).value;
+    expect(await seen()).toEqual({ p: { baseUrl: 'http://p.test/v1' }, q: { baseUrl: 'http://q.test/v1' } });
+    await client.call('config.patch', { patch: { chat: { timeZone: 'UTC' }, providers: { q: null } } });
+    expect((await base.vault.config.read())?.providers).toEqual({ p: { baseUrl: 'http://p.test/v1', apiKey: '***' } });
+    key = SECRET;
+    tell(foreign('secrets', 'providers.p.apiKey'));
+    await until(async () => JSON.stringify(await seen()).includes('***'));
+    expect(await seen()).toEqual({ p: { baseUrl: 'http://p.test/v1', apiKey: '***' } });
+  });
+
+  verifies('vault.sync/follows', 'a session is told of at most ten times a second', async () => {
+    const clock = new FakeClock();
+    await using base = await testGateway({ clock });
+    const { client: writer } = await base.client();
+    await writer.call('chat.send', { message: 'hi' });
+    const { vault, tell } = foreignly(base.vault);
+    await using gw = await testGateway({ vault, clock, useGuide: true });
+    const { client, events } = await gw.client();
+    const told = async (): Promise<unknown[]> => {
+      await client.call('sessions.list', {});
+      return events.flatMap(({ event, payload }) => (event === 'sessions.changed' ? [[payload.path, payload.deleted]] : []));
+    };
+    const main = { sessionKey: 'main/main' };
+    tell(foreign('messages', 'm1', main), foreign('heads', 'main/main', main), foreign('usage', 'u'));
+    for (let count = 0; count < 5; count++) tell(foreign('messages', `m${count}`, main));
+    expect(await told()).toEqual([['main/main.jsonl', undefined]]);
+    clock.advance(99);
+    expect(await told()).toHaveLength(1);
+    clock.advance(1);
+    expect(await told()).toHaveLength(2);
+    clock.advance(100);
+    // Deleted is what is gone; one of whose messages one is gone is not.
+    tell(foreign('sessions', 'main/other', { deleted: true, sessionKey: 'main/other' }), foreign('messages', 'm', { ...main, deleted: true }));
+    await until(async () => (await told()).length === 4);
+    expect((await told()).slice(2)).toEqual([
+      ['main/other.jsonl', true],
+      ['main/main.jsonl', undefined],
+    ]);
+  });
+});
+
+describe('a host older than the data', () => {
+  verifies('vault.sync/read-only', 'says why a write was refused, and reads on', async () => {
+    await using base = await testGateway();
+    const refuse = (): Promise<never> => Promise.reject(new VaultReadOnly('older'));
+    const vault: Vault = { ...base.vault, runs: { ...base.vault.runs, begin: refuse } };
+    const sync = new FakeSync({ state: 'outdated', role: 'none' });
+    await using gw = await testGateway({ vault, sync, useGuide: true });
+    const { client } = await gw.client();
+    await expect(client.call('chat.send', { message: 'hi' })).rejects.toMatchObject({
+      code: 'INTERNAL_ERROR',
+      message: 'This browser runs an older Perch than its data: reload to update. Nothing was stored.',
+      extra: { details: { reason: 'read-only' } },
+    });
+    expect((await client.call('sessions.list', {})).sessions).toEqual([]);
+    expect(gw.faults).toEqual([]);
+  });
+});

@@ -1,0 +1,71 @@
+import { chosen } from './requirement.ts';
+
+/** One vault on all hosts: journal, merge, leases, backup (design.md, "One vault"). */
+export const vault = [
+  chosen('design, "One vault"', {
+    'vault.sync/converges':
+      'Whatever hosts write, apart or together, with the line cut and hosts crashing in between: after healing all replicas are equal and everything acknowledged is there',
+    'vault.sync/fills': 'A new, evicted or wiped host fills itself from the journal',
+    'vault.sync/journal-lost': 'A journal that is lost or put back from an older copy is filled again from the hosts',
+    'vault.sync/read-only': 'A host older than the data reads only, and says why',
+    'vault.sync/skew': 'Hosts whose clocks are a day apart converge, and a change made after another was seen wins over it',
+    'vault.sync/acknowledged':
+      'With a journal attached a write is acknowledged when it is committed here and there; without one, here, and counted as not yet on disk',
+    'vault.sync/attachments': 'Attachments travel by content hash and are fetched when they are needed',
+    'vault.sync/secrets': 'Secrets travel sealed, and every host of the vault can read them',
+    'vault.merge/laws': 'Merging is commutative, associative and idempotent',
+    'vault.merge/copies': 'Where two hosts changed one text or one branch apart, the loser is kept and can be put back',
+    'vault.merge/deletes': 'A deletion travels; what another host added to a deleted chat meanwhile is kept',
+  }),
+  chosen('design, "One vault": hosts and their ports', {
+    'vault.hosts/auto': 'A tab serves once it has caught up, for as long as it is there; else the managed Chromium, at once',
+    'vault.hosts/outdated': 'A host older than the data never serves, and neither pulls nor pushes',
+    'vault.hosts/flip': 'When another host begins to serve, new clients go there at once; old ones stay until their host lets them go',
+    'vault.hosts/head': 'A host answers a client once it has read everything that was acknowledged before the client came',
+    'vault.port/changes': 'A change pushed by one host is told to the others at once, and not to itself',
+    'vault.port/failures': 'What the journal cannot keep is refused in clear words, and kept once it can',
+    'vault.port/presence': 'A host whose line breaks, or that a restarted bridge has not seen yet, is not taken for dead for some seconds',
+    'vault.port/attachments': 'Attachments are put and got under the hash of their bytes, up to 20 MiB',
+    'vault.backup/no-browser': '`perch backup export`, `list` and `restore` work with no browser at all, and while the gateway runs',
+    'vault.backup/round-trip':
+      'A backup restored into an empty journal brings back every record and attachment; restoring it again changes nothing',
+    'vault.backup/keeps':
+      'A restore keeps what was made since, or, where that is asked for, deletes it; either wins on every host without making copies',
+    'vault.backup/all-or-nothing': 'A backup is checked as a whole before the first write: one that is damaged or hostile changes nothing',
+    'vault.backup/limit': 'What a backup unpacks to is counted while it is unpacked, and stops at 256 MB',
+    'vault.backup/secrets': 'No key is in a backup in the clear; with a passphrase they are in it sealed, and open in another vault',
+    'vault.backup/bounded': 'Writing a backup takes bounded memory, whatever the number of records',
+    'vault.backup/file': 'A backup is a file of mode 0600 that is there as a whole or not at all, and replaces none unasked',
+  }),
+  chosen('design, "One vault": the journal on disk', {
+    'vault.journal/merge': 'The last value of each record is kept, the same in whatever order and however often versions arrive',
+    'vault.journal/pull': 'Pulling goes on from any place, in batches, leaves out what the caller pushed itself, and misses nothing',
+    'vault.journal/snapshot': 'All records can be read as they are at one moment, whatever is written meanwhile',
+    'vault.journal/durable': 'What was acknowledged is on disk, also when the bridge is killed',
+    'vault.journal/grouped': 'Pushes that come together are committed together; one that fails does not hinder the others',
+    'vault.journal/private': 'The journal and the vault’s key are files of mode 0600, and the key is not in the journal',
+    'vault.journal/tampered': 'A record that was tampered with is never delivered; hosts push it again, and the person is told',
+    'vault.journal/damaged': 'A damaged, truncated or deleted journal is replaced with what can be read of it, and says so',
+    'vault.journal/older-copy': 'An older copy that was put back is told from the journal, so that hosts fill it again',
+    'vault.journal/full': 'A full disk is a clear error, nothing is stored halfway, and pushing works once there is room',
+    'vault.journal/leases': 'A lease has one holder; fencing numbers only grow',
+    'vault.journal/retention': 'Deletions are remembered for 90 days; a replica that was away for longer is told so',
+    'vault.journal/schema': 'The newest schema of those who wrote is kept; reading does not raise it',
+    'vault.journal/processes': 'Two processes write the same journal, and each hears of the other',
+    'vault.journal/thread': 'A thread that dies fails what it was asked, and is started again',
+  }),
+  chosen('design, "One vault"', {
+    'vault.sync/follows': 'What a gateway has in memory, and its clients, keep up with what other hosts change',
+    'vault.hand-over/connections':
+      'A host that serves no longer lets go of its clients once nothing of theirs is under way, and keeps the pages on its own ports',
+    'vault.runs/waits': 'A session in which another host executes a run waits for its end; other sessions do not',
+    'vault.runs/recovers': 'A run whose host is gone is ended by one other host alone, under a fence that was given out for it',
+    'vault.runs/abort': 'A run can be aborted from the host that serves, whichever executes it',
+    'vault.runs/passed-on': 'The clients of the host that serves follow the runs that other hosts execute',
+    'sync.status/state': '`sync.status` answers how the host stands with the journal, what is on disk, and who is attached',
+    'sync.changed/tells': '`sync.changed` tells of each change of the state, together where many come at once',
+    'sync.conflicts/lists': '`sync.conflicts` answers in words what was put aside, newest first',
+    'sync.conflicts/secrets': 'No secret is shown in a conflict',
+    'sync.resolve/resolves': '`sync.resolve` forgets a version that was put aside, or puts it back',
+  }),
+] as const;

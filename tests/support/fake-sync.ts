@@ -1,0 +1,58 @@
+import type { SyncState } from '#shared/rpc/methods/sync.ts';
+import type { SyncPort } from '../../web/gateway/core/sync.ts';
+
+/** A sync port that does what a test says, and remembers what it was asked. */
+export class FakeSync implements SyncPort {
+  #state: SyncState = { state: 'synced', role: 'holder', pending: 0, lastSyncAt: null, progress: null, problem: null };
+  readonly #watchers = new Set<() => void>();
+  readonly #listeners = new Set<(from: string, payload: unknown) => void>();
+  readonly sent: { to: string | undefined; payload: unknown }[] = [];
+  readonly claimed: { runId: string; executor: string }[] = [];
+  /** What `claim` answers. */
+  fence: number | null = null;
+  /** Whether `signal` reaches somebody. */
+  delivers = true;
+  journal: Awaited<ReturnType<SyncPort['info']>> = null;
+
+  constructor(state: Partial<SyncState> = {}) {
+    this.#state = { ...this.#state, ...state };
+  }
+
+  state(): SyncState {
+    return { ...this.#state };
+  }
+
+  set(state: Partial<SyncState>): void {
+    this.#state = { ...this.#state, ...state };
+    for (const watcher of this.#watchers) watcher();
+  }
+
+  watch(listener: () => void): () => void {
+    this.#watchers.add(listener);
+    return () => this.#watchers.delete(listener);
+  }
+
+  async info(): ReturnType<SyncPort['info']> {
+    return this.journal;
+  }
+
+  async claim(runId: string, executor: string): Promise<number | null> {
+    this.claimed.push({ runId, executor });
+    return this.fence;
+  }
+
+  async signal(to: string | undefined, payload: unknown): Promise<boolean> {
+    this.sent.push({ to, payload });
+    return this.delivers;
+  }
+
+  onsignal(listener: (from: string, payload: unknown) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** Another host says something. */
+  hear(from: string, payload: unknown): void {
+    for (const listener of this.#listeners) listener(from, payload);
+  }
+}

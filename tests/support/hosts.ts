@@ -1,0 +1,80 @@
+import 'fake-indexeddb/auto';
+import type { SyncState } from '#shared/rpc/methods/sync.ts';
+import { systemClock } from '../../web/gateway/core/clock.ts';
+import type { SyncPort } from '../../web/gateway/core/sync.ts';
+import { openVault } from '../../web/gateway/storage/vault.ts';
+import { Replicator } from '../../web/gateway/sync/replicator.ts';
+import { type Script, type TestGateway, testGateway, until } from './gateway.ts';
+import { MemoryJournal } from './memory-journal.ts';
+
+export interface TestHost extends TestGateway {
+  origin: string;
+  replicator: Replicator;
+  /** Resolves when all that the journal has is here, and the other way round. */
+  synced(): Promise<void>;
+  /** As if the process were gone: its line is cut, and nothing of it is told any more. */
+  crash(): void;
+}
+
+let names = 0;
+
+/** Whole hosts in Node on one journal in memory; the test says which one serves. */
+export class TestHosts {
+  readonly journal = new MemoryJournal();
+  readonly #watchers = new Set<() => void>();
+  #holder: string | undefined;
+
+  /** A host that has caught up. The first one chooses the scripted model as its provider; the others have that by the journal. */
+  async host(options: { model?: Script } = {}): Promise<TestHost> {
+    const name = `host-${++names}`;
+    const first = this.journal.seq === 0;
+    const vault = await openVault({ name, clock: systemClock, onclosed: () => {} });
+    const faults: unknown[] = [];
+    const replicator = new Replicator({
+      replica: vault.sync,
+      clock: systemClock,
+      schema: 2,
+      name,
+      onfault: (error) => void faults.push(error),
+    });
+    const line = this.journal.line();
+    replicator.attach(line);
+    const synced = async (): Promise<void> => {
+      await until(() => replicator.state().state === 'synced' && replicator.state().pending === 0, `${name} in step`);
+      await replicator.reached(this.journal.seq);
+    };
+    await synced();
+    this.#holder ??= vault.origin;
+    const gw = await testGateway({ vault, sync: this.#port(replicator, vault.origin), useGuide: !first, ...options });
+    await synced();
+    return { ...gw, origin: vault.origin, replicator, synced, crash: () => line.cut() };
+  }
+
+  /** Another host serves from here on. */
+  serve(host: TestHost): void {
+    this.#holder = host.origin;
+    for (const watcher of this.#watchers) watcher();
+  }
+
+  #port(replicator: Replicator, origin: string): SyncPort {
+    const state = (): SyncState => {
+      const given = replicator.state();
+      return { ...given, role: given.state === 'away' ? 'none' : this.#holder === origin ? 'holder' : 'replica' };
+    };
+    return {
+      state,
+      watch: (listener) => {
+        const stop = replicator.watch(listener);
+        this.#watchers.add(listener);
+        return () => {
+          stop();
+          this.#watchers.delete(listener);
+        };
+      },
+      info: async () => null,
+      claim: (runId, executor) => replicator.claim(runId, executor),
+      signal: (to, payload) => replicator.signal(to ?? this.#holder, payload),
+      onsignal: (listener) => replicator.onsignal(listener),
+    };
+  }
+}

@@ -1,0 +1,109 @@
+import { answer, type Answerer, type CallHandlers, caller } from '#shared/link/calls.ts';
+import { memoryPair } from '#shared/link/link.ts';
+import { journalCalls, type JournalCalls, journalEvents, type JournalEvents, type SequencedRecord } from '#shared/ports/journal.ts';
+import { RpcError } from '#shared/rpc/errors.ts';
+import { mergeInto } from '#shared/sync/conflict.ts';
+import { type SyncRecord, wins } from '#shared/sync/record.ts';
+import type { JournalLine } from '../../web/gateway/sync/journal-line.ts';
+
+type Row = SequencedRecord & { pusher: string | null };
+
+/** The journal's port over a plain map, for tests of hosts in Node: what the embedded engine does, without a disk. */
+export class MemoryJournal {
+  id = 'journal-1';
+  seq = 0;
+  schema = 1;
+  /** What pushes meet: an error to throw, or nothing. */
+  refusal: RpcError | undefined;
+  /** What pushes wait for. */
+  gate: Promise<void> | undefined;
+  readonly rows = new Map<string, Row>();
+  readonly blobs = new Map<string, Uint8Array<ArrayBuffer>>();
+  readonly fences = new Map<string, { fence: number; holder: string }>();
+  readonly #ports = new Set<{ answerer: Answerer<JournalEvents>; origin: string; close(): void }>();
+
+  /** A host's line to it; `close` cuts it. */
+  line(): JournalLine & { cut(): void } {
+    const [ours, theirs] = memoryPair<string>();
+    const port = { origin: '', schema: 1, close: () => ours.close(1001, 'cut') };
+    const handlers: CallHandlers<JournalCalls> = {
+      'journal.open': async ({ origin, schema, position }) => {
+        Object.assign(port, { origin, schema });
+        const known = position?.journal === this.id;
+        return {
+          position: { journal: this.id, era: 'one', seq: known ? position.seq : 0 },
+          head: this.seq,
+          schema: this.schema,
+          wantsAll: !known,
+          stale: false,
+          vaultKey: 'A'.repeat(43),
+        };
+      },
+      'journal.pull': async ({ after, limit }) => {
+        const found = [...this.rows.values()].filter((row) => row.seq > after).sort((a, b) => a.seq - b.seq);
+        const page = found.slice(0, limit);
+        const next = page.length < found.length ? (page.at(-1)?.seq ?? this.seq) : this.seq;
+        return { records: page.filter((row) => row.pusher !== port.origin).map(({ pusher: _, ...row }) => row), next, head: this.seq };
+      },
+      'journal.push': async ({ records }) => {
+        await this.gate;
+        if (this.refusal) throw this.refusal;
+        this.schema = Math.max(this.schema, port.schema);
+        const before = this.seq;
+        let conflicts = 0;
+        for (const record of records) conflicts += this.#merge(record, port.origin);
+        for (const other of this.#ports) if (other.origin !== port.origin) other.answerer.send('journal.changed', { head: this.seq });
+        return { before, last: this.seq, conflicts };
+      },
+      'journal.ready': async () => ({}),
+      'journal.info': async () => {
+        throw new RpcError('INTERNAL_ERROR', 'not kept here');
+      },
+      'lease.take': async ({ name, presumed }) => {
+        const held = this.fences.get(name);
+        const holder = held?.holder ?? presumed;
+        if (holder !== undefined && holder !== port.origin && [...this.#ports].some(({ origin }) => origin === holder))
+          return { fence: null };
+        const fence = (held?.fence ?? 1) + 1;
+        this.fences.set(name, { fence, holder: port.origin });
+        return { fence };
+      },
+      'lease.release': async () => ({}),
+      'host.signal': async ({ to, payload }) => {
+        const target = [...this.#ports].find(({ origin }) => origin === to);
+        target?.answerer.send('host.signal', { from: port.origin, payload });
+        return { delivered: target !== undefined };
+      },
+    };
+    const entry = Object.assign(port, {
+      answerer: answer<JournalCalls, JournalEvents>(theirs, journalCalls, handlers, {
+        fault: (error) => console.error(error),
+        onclose: () => this.#ports.delete(entry),
+      }),
+    });
+    this.#ports.add(entry);
+    return {
+      ...caller(ours, journalCalls, journalEvents),
+      cut: port.close,
+      putBlob: async (hash, bytes) => void this.blobs.set(hash, bytes),
+      getBlob: async (hash) => this.blobs.get(hash),
+    };
+  }
+
+  /** Another journal, empty. */
+  replace(): void {
+    this.id = `${this.id}'`;
+    this.seq = 0;
+    this.rows.clear();
+    for (const { answerer } of this.#ports) answerer.send('journal.replaced', { reason: 'The journal was lost' });
+  }
+
+  #merge(record: SyncRecord, pusher: string | null): number {
+    const key = `${record.store}/${record.key}`;
+    const { stored, copy } = mergeInto(this.rows.get(key), record);
+    if (stored) this.rows.set(key, { ...stored, seq: ++this.seq, pusher });
+    const before = copy && this.rows.get(`conflicts/${copy.key}`);
+    if (copy && (!before || wins(copy, before))) this.rows.set(`conflicts/${copy.key}`, { ...copy, seq: ++this.seq, pusher: null });
+    return copy ? 1 : 0;
+  }
+}

@@ -1,0 +1,250 @@
+import { expect } from 'vitest';
+import { sessionKey, VaultReadOnly } from '../../web/gateway/core/vault.ts';
+import { steps } from '../../web/gateway/storage/migrations.ts';
+import { answer, ask, contentOf, KEY, newMessage, newRun, newSession } from '../../web/gateway/storage/fixture.ts';
+import { SCHEMA_VERSION } from '../../shared/link/hello.ts';
+import { RpcError } from '../../shared/rpc/errors.ts';
+import { verifies } from '../requirements.ts';
+import { until } from '../support/gateway.ts';
+import { MemoryJournal } from '../support/memory-journal.ts';
+import { TestReplica } from './replicas.ts';
+
+/** Settles within some turns of the event loop, or not. */
+async function settles(promise: Promise<unknown>): Promise<boolean> {
+  let settled = false;
+  void promise.finally(() => (settled = true));
+  for (let turn = 0; turn < 200 && !settled; turn++) await new Promise((resolve) => setImmediate(resolve));
+  return settled;
+}
+
+verifies('vault.sync/fills', 'a host with nothing reads all, in pages, and a wiped one again', async () => {
+  const journal = new MemoryJournal();
+  const writer = await TestReplica.open('writer');
+  await writer.join(journal);
+  let parent = await ask(writer.vault, 'm-0');
+  for (let count = 1; count < 700; count++) {
+    const session = (await writer.vault.sessions.get(KEY)) ?? newSession();
+    const message = newMessage(`m-${count}`, parent);
+    await writer.vault.runs.begin({ session, message, run: newRun(`run-${count}`, message.id) });
+    parent = message;
+  }
+  await writer.synced(journal);
+  const other = await TestReplica.open('new');
+  await other.join(journal);
+  expect(await other.content()).toEqual(await writer.content());
+  expect((await other.vault.messages.branch(KEY, { limit: 1000 })).messages).toHaveLength(700);
+
+  await other.crash();
+  const wiped = await TestReplica.open('wiped');
+  await wiped.join(journal);
+  expect(await wiped.content()).toEqual(await writer.content());
+});
+
+verifies('vault.sync/acknowledged', 'a write waits for the journal while there is one, and counts as not yet on disk without', async () => {
+  const journal = new MemoryJournal();
+  const host = await TestReplica.open('host');
+  await host.join(journal);
+  const release = Promise.withResolvers<void>();
+  journal.gate = release.promise;
+  const write = ask(host.vault, 'm-1');
+  expect(await settles(write)).toBe(false);
+  expect(await host.vault.messages.get('m-1')).toBeDefined();
+  release.resolve();
+  await write;
+  expect(journal.rows.has('messages/m-1')).toBe(true);
+
+  host.cut();
+  await until(() => host.replicator.state().state === 'away');
+  await ask(host.vault, 'm-2');
+  // Message, run, entry's head.
+  expect(host.replicator.state()).toMatchObject({ state: 'away', pending: 3 });
+  await host.join(journal);
+  expect(journal.rows.has('messages/m-2')).toBe(true);
+  expect(host.replicator.state()).toMatchObject({ state: 'synced', pending: 0, problem: null });
+});
+
+verifies(
+  'vault.sync/acknowledged',
+  'a journal that takes nothing holds nobody up: the write is here, said not to be on disk, and goes out when it can',
+  async () => {
+    const journal = new MemoryJournal();
+    const host = await TestReplica.open('host');
+    await host.join(journal);
+    journal.refusal = new RpcError('INTERNAL_ERROR', 'The disk is full', { details: { reason: 'journal-full' } });
+    const question = await ask(host.vault, 'm-1');
+    expect(host.replicator.state()).toMatchObject({ state: 'failing', pending: 4, problem: 'The disk is full' });
+    await answer(host.vault, question);
+    journal.refusal = undefined;
+    host.clock.advance(10_000);
+    await host.synced(journal);
+    expect(journal.rows.has('messages/re-m-1')).toBe(true);
+
+    // One that is silent.
+    journal.gate = new Promise(() => {});
+    const write = ask(host.vault, 'm-2');
+    expect(await settles(write)).toBe(false);
+    host.clock.advance(5_000);
+    await write;
+    expect(host.replicator.state()).toMatchObject({ state: 'failing', problem: 'The journal does not answer' });
+  },
+);
+
+verifies(
+  'vault.sync/attachments',
+  'bytes lie beside the message, once, are fetched by who needs them, and go with the last message',
+  async () => {
+    const journal = new MemoryJournal();
+    const [here, there] = [await TestReplica.open('here'), await TestReplica.open('there')];
+    await here.join(journal);
+    await there.join(journal);
+    const picture = { type: 'image', mimeType: 'image/png', data: btoa('a picture'), filename: 'p.png' } as const;
+    const session = newSession();
+    const first = newMessage('m-1', null, { content: [{ type: 'text', text: 'see' }, picture] });
+    await here.vault.runs.begin({ session, message: first, run: newRun('r-1', 'm-1') });
+    const second = newMessage('m-2', first, { content: [picture] });
+    await here.vault.runs.begin({ session, message: second, run: newRun('r-2', 'm-2') });
+    await there.synced(journal);
+    expect(Object.keys((await contentOf(there.name)).blobs ?? {})).toEqual([]);
+    expect(journal.blobs.size).toBe(1);
+    expect(journal.rows.get('messages/m-1')?.payload).not.toContain(picture.data);
+    expect(await there.vault.messages.get('m-1')).toEqual(first);
+    expect((await there.vault.messages.branch(KEY, { limit: 5 })).messages).toEqual([first, second]);
+    there.cut();
+    await until(() => there.replicator.state().state === 'away');
+    expect(await there.vault.messages.get('m-2')).toEqual(second);
+    expect((await there.vault.sessions.get(KEY))?.size).toBe((await here.vault.sessions.get(KEY))?.size);
+    await here.vault.sessions.remove(KEY);
+    expect(Object.keys((await contentOf(here.name)).blobs ?? {})).toEqual([]);
+  },
+);
+
+verifies('vault.sync/secrets', 'a key set on one host opens on another, and is nowhere in the clear', async () => {
+  const journal = new MemoryJournal();
+  const [here, there] = [await TestReplica.open('here'), await TestReplica.open('there')];
+  // Before it ever saw a bridge, under a key of its own.
+  await here.vault.secrets.set('providers.early.apiKey', 'sk-early-secret');
+  await here.join(journal);
+  await here.vault.secrets.set('providers.late.apiKey', 'sk-late-secret');
+  await there.join(journal);
+  expect(await there.vault.secrets.get('providers.early.apiKey')).toBe('sk-early-secret');
+  expect(await there.vault.secrets.get('providers.late.apiKey')).toBe('sk-late-secret');
+  expect(await here.vault.secrets.get('providers.early.apiKey')).toBe('sk-early-secret');
+  expect(JSON.stringify([...journal.rows.values()])).not.toMatch(/sk-(early|late)/);
+});
+
+verifies(
+  'vault.merge/copies',
+  'settings that two hosts changed apart: the later stands, the other is kept, and can be put back',
+  async () => {
+    const journal = new MemoryJournal();
+    const [here, there] = [await TestReplica.open('here'), await TestReplica.open('there')];
+    await here.join(journal);
+    await here.vault.config.write({ chat: { model: 'one' }, gateway: { discover: true } });
+    await there.join(journal);
+    here.cut();
+    there.cut();
+    await here.vault.config.write({ chat: { model: 'ours' }, gateway: { discover: true } });
+    there.clock.jump(1_000);
+    await there.vault.config.write({ chat: { model: 'theirs' }, gateway: { discover: false } });
+    await here.join(journal);
+    await there.join(journal);
+    await here.synced(journal);
+    for (const { vault } of [here, there]) {
+      expect(await vault.config.read()).toEqual({ chat: { model: 'theirs' }, gateway: { discover: false } });
+      const copies = await vault.conflicts.list();
+      expect(copies.map(({ store, key, payload }) => [store, key, payload])).toEqual([
+        ['config', 'chat', '{"name":"chat","value":{"model":"ours"}}'],
+      ]);
+    }
+    const [copy] = await there.vault.conflicts.list();
+    expect(await there.vault.conflicts.resolve(copy?.id ?? '', 'restore')).toBe(true);
+    expect(await there.vault.conflicts.resolve(copy?.id ?? '', 'restore')).toBe(false);
+    await here.synced(journal);
+    expect(await here.vault.config.read()).toEqual({ chat: { model: 'ours' }, gateway: { discover: false } });
+    expect(await here.vault.conflicts.list()).toEqual([]);
+  },
+);
+
+verifies('vault.merge/copies', 'one chat continued apart: both branches are there, the later one is active, the other can be', async () => {
+  const journal = new MemoryJournal();
+  const [here, there] = [await TestReplica.open('here'), await TestReplica.open('there')];
+  await here.join(journal);
+  const root = await answer(here.vault, await ask(here.vault, 'root'));
+  await there.join(journal);
+  here.cut();
+  there.cut();
+  const ours = await answer(here.vault, await ask(here.vault, 'ours', root));
+  there.clock.jump(1_000);
+  const theirs = await answer(there.vault, await ask(there.vault, 'theirs', root));
+  await here.join(journal);
+  await there.join(journal);
+  await here.synced(journal);
+  for (const { vault } of [here, there]) {
+    expect(await vault.sessions.get(KEY)).toMatchObject({ headId: theirs.id, messageCount: 6 });
+    expect(await vault.messages.get(ours.id)).toBeDefined();
+    expect(await vault.conflicts.list()).toMatchObject([{ store: 'heads', key: KEY }]);
+  }
+  const [copy] = await here.vault.conflicts.list();
+  await here.vault.conflicts.resolve(copy?.id ?? '', 'restore');
+  await there.synced(journal);
+  expect(await there.vault.sessions.get(KEY)).toMatchObject({ headId: ours.id, preview: 'text of re-ours' });
+});
+
+verifies('vault.merge/deletes', 'a chat that was deleted goes everywhere; what was added to it meanwhile stays', async () => {
+  const journal = new MemoryJournal();
+  const [here, there] = [await TestReplica.open('here'), await TestReplica.open('there')];
+  await here.join(journal);
+  const root = await answer(here.vault, await ask(here.vault, 'root'));
+  await there.join(journal);
+  const other = sessionKey('main', 'other');
+  await here.vault.runs.begin({
+    session: newSession(other),
+    message: newMessage('o', null, { sessionKey: other }),
+    run: newRun('r-o', 'o', { sessionKey: other }),
+  });
+  await there.synced(journal);
+  await there.vault.sessions.remove(other);
+  await here.synced(journal);
+  expect(await here.vault.sessions.get(other)).toBeUndefined();
+  expect(await here.vault.messages.get('o')).toBeUndefined();
+
+  here.cut();
+  await here.vault.sessions.remove(KEY);
+  there.clock.jump(1_000);
+  await ask(there.vault, 'meanwhile', root);
+  await here.join(journal);
+  await there.synced(journal);
+  await here.synced(journal);
+  for (const { vault } of [here, there]) {
+    expect(await vault.sessions.get(KEY)).toMatchObject({ headId: 'meanwhile', messageCount: 1, title: 'Recovered chat' });
+    expect((await vault.messages.branch(KEY, { limit: 9 })).messages.map(({ id }) => id)).toEqual(['meanwhile']);
+  }
+});
+
+verifies(
+  'vault.sync/read-only',
+  'a host older than the data refuses to write, keeps what it had made, and gives it away once it is of the same age',
+  async () => {
+    const journal = new MemoryJournal();
+    const [older, newer] = [await TestReplica.open('older'), await TestReplica.open('newer', { schema: SCHEMA_VERSION + 1 })];
+    await ask(older.vault, 'early');
+    await newer.join(journal);
+    await ask(newer.vault, 'from the future');
+    older.attach(journal);
+    await until(() => older.replicator.state().state === 'outdated');
+    await expect(ask(older.vault, 'late')).rejects.toThrow(VaultReadOnly);
+    expect(older.replicator.state().problem).toMatch(/older Perch than its data/);
+    expect(await older.vault.messages.get('early')).toBeDefined();
+    expect(await older.vault.messages.get('from the future')).toBeUndefined();
+    expect(journal.rows.has('messages/early')).toBe(false);
+    await older.crash();
+    await older.start(SCHEMA_VERSION + 1);
+    await older.join(journal);
+    expect(journal.rows.has('messages/early')).toBe(true);
+    expect(await older.vault.messages.get('from the future')).toBeDefined();
+  },
+);
+
+verifies('vault.sync/read-only', 'the schema of the records is counted by the migrations', () => {
+  expect(SCHEMA_VERSION).toBe(steps.length);
+});

@@ -1,0 +1,79 @@
+import 'fake-indexeddb/auto';
+import { SCHEMA_VERSION } from '../../shared/link/hello.ts';
+import { FakeClock } from '../support/clock.ts';
+import { until } from '../support/gateway.ts';
+import type { MemoryJournal } from '../support/memory-journal.ts';
+import { dump } from '../../web/gateway/storage/fixture.ts';
+import { openVault, type StoredVault } from '../../web/gateway/storage/vault.ts';
+import { Replicator } from '../../web/gateway/sync/replicator.ts';
+
+let replicas = 0;
+
+/** One host in Node: a database of its own, its vault and its replicator. */
+export class TestReplica {
+  readonly clock = new FakeClock();
+  readonly faults: unknown[] = [];
+  vault!: StoredVault;
+  replicator!: Replicator;
+  line: ReturnType<MemoryJournal['line']> | undefined;
+  readonly name: string;
+  #schema: number;
+
+  private constructor(name: string, schema: number) {
+    this.name = `${name}-${++replicas}`;
+    this.#schema = schema;
+  }
+
+  static async open(name: string, options: { schema?: number; skew?: number } = {}): Promise<TestReplica> {
+    const replica = new TestReplica(name, options.schema ?? SCHEMA_VERSION);
+    replica.clock.jump(options.skew ?? 0);
+    await replica.start();
+    return replica;
+  }
+
+  /** Opens the vault, as a worker that starts does: under a new origin. */
+  async start(schema = this.#schema): Promise<void> {
+    this.#schema = schema;
+    const onfault = (error: unknown): void => void this.faults.push(error);
+    this.vault = await openVault({ name: this.name, clock: this.clock, onclosed: () => {}, onfault });
+    this.replicator = new Replicator({ replica: this.vault.sync, clock: this.clock, schema: this.#schema, name: this.name, onfault });
+  }
+
+  /** As a crash: nothing is flushed. */
+  async crash(): Promise<void> {
+    this.line?.cut();
+    this.line = undefined;
+    await this.vault.close();
+  }
+
+  attach(journal: MemoryJournal): void {
+    this.line = journal.line();
+    this.replicator.attach(this.line);
+  }
+
+  /** Attaches and waits until it is in step. */
+  async join(journal: MemoryJournal): Promise<void> {
+    this.attach(journal);
+    await this.synced(journal);
+  }
+
+  async synced(journal: MemoryJournal): Promise<void> {
+    await until(() => this.replicator.state().state === 'synced' && this.replicator.state().pending === 0, `${this.name} in step`);
+    await this.replicator.reached(journal.seq);
+  }
+
+  cut(): void {
+    this.line?.cut();
+    this.line = undefined;
+  }
+
+  /** Everything that is of the vault, and so is the same on every replica. */
+  async content(): Promise<Record<string, unknown>> {
+    const { changes, local: _local, keys: _keys, secrets: _secrets, partials: _partials, blobs: _blobs, ...stores } = await dump(this.name);
+    const versions = Object.values(changes ?? {}).map((row) => {
+      const { store, key, clock, deleted } = row as { store: string; key: string; clock: string; deleted?: true };
+      return `${store}/${key} ${clock}${deleted ? ' gone' : ''}`;
+    });
+    return { ...stores, versions: versions.sort() };
+  }
+}

@@ -1,0 +1,149 @@
+import type { Conflict } from '#shared/rpc/methods/sync.ts';
+import { z } from '#shared/rpc/zod.ts';
+import type { ConflictCopy } from '#shared/sync/conflict.ts';
+import { originOf, wallOf } from '#shared/sync/record.ts';
+import { REDACTED } from './config.ts';
+import { isObject } from './merge.ts';
+import { plainText } from './sessions.ts';
+import { isSecret } from './settings.ts';
+import type { Vault } from './vault.ts';
+
+const SHOWN_CHARS = 500;
+const NAME_CHARS = 80;
+const UNREADABLE = 'A version that cannot be shown';
+
+/** Records as other hosts write them, as far as they are shown. */
+const entry = z.object({
+  title: z.string(),
+  pinned: z.boolean().optional(),
+  archived: z.boolean().optional(),
+  folder: z.string().nullish(),
+  tags: z.array(z.string()).optional(),
+});
+const head = z.object({ headId: z.string().nullable() });
+const row = z.object({ name: z.string(), value: z.unknown() });
+const memory = z.object({ text: z.string(), category: z.string().optional() });
+
+type Read = Pick<Vault, 'conflicts' | 'sessions' | 'messages'>;
+
+/** What a conflict is about, and what its versions say, by the store that they are of. */
+interface Kind {
+  kind: Conflict['kind'];
+  about(copy: ConflictCopy, vault: Read): Promise<string>;
+  /** Rejects where the version is none that this build knows. */
+  show(version: unknown, vault: Read): Promise<string>;
+}
+
+const titleOf = async (copy: ConflictCopy, vault: Read): Promise<string> =>
+  (await vault.sessions.get(copy.key))?.title ?? entry.safeParse(parsed(copy.payload)).data?.title ?? 'a deleted chat';
+
+const KINDS = new Map<string, Kind>([
+  [
+    'sessions',
+    {
+      kind: 'session',
+      about: titleOf,
+      async show(version) {
+        const { title, pinned, archived, folder, tags = [] } = entry.parse(version);
+        return [
+          title,
+          ...(pinned ? ['pinned'] : []),
+          ...(archived ? ['archived'] : []),
+          ...(folder ? [`in ${folder}`] : []),
+          ...(tags.length > 0 ? [`tags: ${tags.join(', ')}`] : []),
+        ].join(' · ');
+      },
+    },
+  ],
+  [
+    'heads',
+    {
+      kind: 'branch',
+      about: async (copy, vault) => `Branch of ${await titleOf(copy, vault)}`,
+      async show(version, vault) {
+        const { headId } = head.parse(version);
+        if (headId === null) return 'An empty chat';
+        const message = await vault.messages.get(headId);
+        return message ? plainText(message.content) : 'A message that is not here';
+      },
+    },
+  ],
+  [
+    'config',
+    {
+      kind: 'setting',
+      about: async ({ key }) => key,
+      async show(version) {
+        const { name, value } = row.parse(version);
+        const shown = redacted(value, name.split('.'));
+        return typeof shown === 'string' ? shown : JSON.stringify(shown, null, 2);
+      },
+    },
+  ],
+  [
+    'memories',
+    {
+      kind: 'memory',
+      about: async ({ payload }) => shortened(memory.safeParse(parsed(payload)).data?.text ?? 'A memory', NAME_CHARS),
+      show: async (version) => memory.parse(version).text,
+    },
+  ],
+]);
+
+/** Whether this build can say what it is about. */
+const isKnown = ({ store }: ConflictCopy): boolean => KINDS.has(store);
+
+export async function countConflicts(vault: Pick<Vault, 'conflicts'>): Promise<number> {
+  return (await vault.conflicts.list()).filter(isKnown).length;
+}
+
+/** Versions that were put aside, newest first, for the person to compare. Those of stores that this build does not know are left out. */
+export async function conflictsOf(vault: Read): Promise<Conflict[]> {
+  const copies = (await vault.conflicts.list()).filter(isKnown);
+  copies.sort((a, b) => (a.clock < b.clock ? 1 : -1));
+  const described = await Promise.all(copies.map((copy) => describe(copy, vault)));
+  return described.flat();
+}
+
+async function describe(copy: ConflictCopy, vault: Read): Promise<Conflict[]> {
+  const kind = KINDS.get(copy.store);
+  if (!kind) return [];
+  const show = async (payload: string): Promise<string> => {
+    const text = await kind.show(parsed(payload), vault).catch(() => UNREADABLE);
+    return shortened(text, SHOWN_CHARS);
+  };
+  const current = await vault.conflicts.current(copy);
+  const ofSession = kind.kind === 'session' || kind.kind === 'branch';
+  const conflict: Conflict = {
+    id: copy.id,
+    kind: kind.kind,
+    about: await kind.about(copy, vault),
+    origin: originOf(copy.clock),
+    at: wallOf(copy.clock),
+    kept: current === undefined ? null : await show(current),
+    aside: await show(copy.payload),
+    ...(ofSession ? { path: `${copy.key}.jsonl` } : {}),
+  };
+  return [conflict];
+}
+
+/** Undefined where it is no JSON. */
+function parsed(payload: string): unknown {
+  try {
+    return JSON.parse(payload);
+  } catch {
+    return undefined;
+  }
+}
+
+/** A setting with `***` where secrets may stand, whatever stands there. */
+function redacted(value: unknown, path: readonly string[]): unknown {
+  if (isSecret(path)) return REDACTED;
+  if (Array.isArray(value) || !isObject(value)) return value ?? null;
+  return Object.fromEntries(Object.entries(value).map(([name, child]) => [name, redacted(child, [...path, name])]));
+}
+
+function shortened(text: string, chars: number): string {
+  // No half of a character at the end.
+  return text.length <= chars ? text : `${text.slice(0, chars - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
+}

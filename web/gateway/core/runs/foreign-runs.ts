@@ -1,0 +1,209 @@
+import type { SyncState } from '#shared/rpc/methods/sync.ts';
+import type { Clock } from '../clock.ts';
+import type { Hub } from '../hub.ts';
+import { repeated } from '../repeated.ts';
+import { sessionChanged } from '../sessions.ts';
+import type { SyncPort } from '../sync.ts';
+import { type RunRecord, type Vault, VaultReadOnly } from '../vault.ts';
+import { endInterrupted, hostGone } from './interrupted.ts';
+
+/** How often it is asked whether the executor of a run is gone. */
+const LOOK_MS = 10_000;
+/** Without the line to the bridge nobody can say how another host's run stands: after so long its session is free. */
+const CUT_OFF_MS = 10_000;
+
+export interface ForeignRunsDeps {
+  vault: Vault;
+  hub: Hub;
+  clock: Clock;
+  sync: SyncPort | undefined;
+  fault(error: unknown): unknown;
+}
+
+/**
+ * Runs that have not ended and are not in this host's lanes: another host executes them, or a host that is gone did. One host at a time ends what such a
+ * host has left, under a fence that the journal gave out (design.md, "One vault").
+ */
+export class ForeignRuns {
+  readonly #deps: ForeignRunsDeps;
+  /** By id. */
+  #runs = new Map<string, RunRecord>();
+  /** Text so far, as their executors tell it. */
+  readonly #texts = new Map<string, string>();
+  /** Runs that are this host's to end, and those that it has ended: whatever their executors still say of them is late. */
+  readonly #taken = new Map<string, 'ending' | 'ended'>();
+  readonly #waiting = new Set<() => void>();
+  readonly #look = repeated(() => this.#lookOnce());
+  readonly #refresh = repeated(() => this.#read());
+  readonly #unwatch: () => void;
+  #standing = '';
+  #cutOff = false;
+  #cancelCutOff = (): void => {};
+  #cancelLook: (() => void) | undefined;
+  #stopped = false;
+
+  constructor(deps: ForeignRunsDeps) {
+    this.#deps = deps;
+    this.#watch();
+    this.#unwatch = deps.sync?.watch(() => this.#watch()) ?? (() => {});
+  }
+
+  /** Reads what there is, and ends what is left of this host's own earlier life. Before the first run here. Rejects where the vault cannot be read. */
+  async start(): Promise<void> {
+    const { vault } = this.#deps;
+    const left = await vault.runs.unfinished();
+    // They cannot be under way: nothing has begun here yet.
+    for (const { id, executor } of left) if (executor === vault.origin) this.#taken.set(id, 'ending');
+    await this.#refresh();
+    await this.#look();
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    this.#unwatch();
+    this.#cancelCutOff();
+    this.#cancelLook?.();
+  }
+
+  /** Runs under way elsewhere in a session. */
+  of(key: string): RunRecord[] {
+    return this.#cutOff ? [] : [...this.#runs.values()].filter(({ sessionKey }) => sessionKey === key);
+  }
+
+  textOf(runId: string): string {
+    return this.#texts.get(runId) ?? '';
+  }
+
+  /** Whether this host has ended it, or is about to. */
+  isTaken(runId: string): boolean {
+    return this.#taken.has(runId);
+  }
+
+  /** Notes the text so far; null: it has ended. */
+  note(runId: string, text: string | null): void {
+    if (text === null) this.#texts.delete(runId);
+    else this.#texts.set(runId, text);
+  }
+
+  /** Reads anew what there is; after changes by others, or by this host to what others execute. */
+  async refresh(): Promise<void> {
+    await this.#refresh().catch((error: unknown) => void this.#deps.fault(error));
+  }
+
+  /** Resolves when no run is under way elsewhere in a session; rejects with the signal's reason where that comes first. */
+  ended(key: string, signal: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const check = (): void => {
+        const free = this.of(key).length === 0;
+        if (!free && !signal.aborted) return;
+        this.#waiting.delete(check);
+        signal.removeEventListener('abort', check);
+        if (free) resolve();
+        else reject(signal.reason);
+      };
+      this.#waiting.add(check);
+      signal.addEventListener('abort', check);
+      check();
+    });
+  }
+
+  /** Hands an abort to the hosts that execute runs in a session; a run whose host is gone is taken over at once. The ids of those that end by it. */
+  async abort(key: string): Promise<string[]> {
+    const { sync } = this.#deps;
+    const runs = this.of(key);
+    const tell = async ({ id, executor }: RunRecord): Promise<boolean> =>
+      executor !== undefined && sync !== undefined && (await sync.signal(executor, { type: 'abort', runId: id }).catch(() => false));
+    const told = await Promise.all(runs.map(tell));
+    if (told.includes(false)) await this.#look();
+    return runs.filter(({ id }, at) => told[at] || !this.#runs.has(id)).map(({ id }) => id);
+  }
+
+  #watch(): void {
+    const state = this.#state();
+    const standing = state ? `${state.state} ${state.role}` : '';
+    if (standing === this.#standing) return;
+    this.#standing = standing;
+    this.#cancelCutOff();
+    this.#cutOff = false;
+    if (state?.state === 'away') {
+      this.#cancelCutOff = this.#deps.clock.after(CUT_OFF_MS, () => {
+        this.#cutOff = true;
+        this.#wake();
+      });
+    }
+    if (this.#runs.size > 0) void this.#look();
+  }
+
+  #state(): SyncState | undefined {
+    return this.#deps.sync?.state();
+  }
+
+  async #read(): Promise<void> {
+    const { vault } = this.#deps;
+    const unfinished = await vault.runs.unfinished();
+    // What was read may be older than an end that was stored meanwhile.
+    const runs = unfinished.filter(({ id, executor }) =>
+      this.#taken.has(id) ? this.#taken.get(id) === 'ending' : executor !== vault.origin,
+    );
+    const before = this.#runs;
+    this.#runs = new Map(runs.map((run) => [run.id, run]));
+    for (const id of before.keys()) if (!this.#runs.has(id)) this.#texts.delete(id);
+    this.#wake();
+    this.#lookLater();
+  }
+
+  #wake(): void {
+    for (const check of [...this.#waiting]) check();
+  }
+
+  #lookLater(): void {
+    if (this.#runs.size === 0 || this.#stopped) return;
+    this.#cancelLook ??= this.#deps.clock.after(LOOK_MS, () => {
+      this.#cancelLook = undefined;
+      void this.#look();
+    });
+  }
+
+  /** Ends each run that is this host's to end. */
+  async #lookOnce(): Promise<void> {
+    for (const run of [...this.#runs.values()]) {
+      if (this.#stopped) return;
+      try {
+        if (this.#taken.has(run.id) || (await this.#take(run))) await this.#end(run);
+      } catch (error) {
+        // What may only be read is nobody's to end here, and says so elsewhere.
+        if (error instanceof VaultReadOnly) break;
+        this.#deps.fault(error);
+      }
+    }
+    this.#lookLater();
+  }
+
+  async #take({ id, fence, executor, replica }: RunRecord): Promise<boolean> {
+    const { vault, sync } = this.#deps;
+    const state = this.#state();
+    let next: number | null = null;
+    // Nobody else can have it: there are no others, or it was begun on this copy of the data, whose owner is this host now.
+    const alone = !state || state.state === 'off' || (state.state === 'away' && (replica === undefined || replica === vault.replica));
+    if (alone) next = (fence ?? 0) + 1;
+    else if (state.role === 'holder') next = (await sync?.claim(id, executor ?? 'nobody')) ?? null;
+    if (next === null) return false;
+    if (await vault.runs.claim(id, next)) this.#taken.set(id, 'ending');
+    else this.#runs.delete(id);
+    return this.#taken.has(id);
+  }
+
+  async #end(run: RunRecord): Promise<void> {
+    const { vault, hub, clock } = this.#deps;
+    const text = this.textOf(run.id);
+    const messageId = await endInterrupted(vault, clock, text.length > run.partial.length ? { ...run, partial: text } : run);
+    this.#taken.set(run.id, 'ended');
+    this.#runs.delete(run.id);
+    this.#texts.delete(run.id);
+    const [agentId = '', sessionId = ''] = run.sessionKey.split('/');
+    const payload = { agentId, sessionId, runId: run.id, error: hostGone().toShape(), ...(messageId === undefined ? {} : { messageId }) };
+    hub.emit({ event: 'chat.error', payload }, run.sessionKey);
+    hub.emit(sessionChanged(run.sessionKey), run.sessionKey);
+    this.#wake();
+  }
+}

@@ -1,0 +1,36 @@
+import type { Clock } from './clock.ts';
+
+/** Hands keys on: the first at once, then every `ms` what has come since, each key once. */
+export class Throttle<K> {
+  readonly #clock: Clock;
+  readonly #ms: number;
+  readonly #pass: (keys: readonly K[]) => void;
+  readonly #waiting = new Set<K>();
+  #cancel: (() => void) | undefined;
+
+  constructor(clock: Clock, ms: number, pass: (keys: readonly K[]) => void) {
+    this.#clock = clock;
+    this.#ms = ms;
+    this.#pass = pass;
+  }
+
+  add(keys: Iterable<K>): void {
+    for (const key of keys) this.#waiting.add(key);
+    if (!this.#cancel) this.#flush();
+  }
+
+  /** Hands nothing on any more. */
+  stop(): void {
+    this.#waiting.clear();
+    this.#cancel?.();
+  }
+
+  #flush(): void {
+    this.#cancel = undefined;
+    if (this.#waiting.size === 0) return;
+    const keys = [...this.#waiting];
+    this.#waiting.clear();
+    this.#cancel = this.#clock.after(this.#ms, () => this.#flush());
+    this.#pass(keys);
+  }
+}

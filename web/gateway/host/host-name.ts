@@ -1,0 +1,24 @@
+const BROWSERS: [name: string, token: RegExp][] = [
+  ['Edge', /Edg\/(\d+)/],
+  ['Opera', /OPR\/(\d+)/],
+  ['Firefox', /Firefox\/(\d+)/],
+  ['Chrome', /Chrome\/(\d+)/],
+  ['Safari', /Version\/(\d+).*Safari/],
+];
+const SYSTEMS: [name: string, token: RegExp][] = [
+  ['Android', /Android/],
+  ['iOS', /iPhone|iPad/],
+  ['Windows', /Windows/],
+  ['macOS', /Mac OS X/],
+  ['ChromeOS', /CrOS/],
+  ['Linux', /Linux/],
+];
+
+/** What people call this browser: `Chrome 156 on Linux`. */
+export function hostName({ userAgent }: { userAgent: string }): string {
+  const browser = BROWSERS.map(([name, token]) => ({ name, version: token.exec(userAgent)?.[1] })).find(
+    ({ version }) => version !== undefined,
+  );
+  const system = SYSTEMS.find(([, token]) => token.test(userAgent))?.[0];
+  return [browser ? `${browser.name} ${browser.version}` : 'A browser', system && `on ${system}`].filter(Boolean).join(' ');
+}

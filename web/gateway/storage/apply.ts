@@ -1,0 +1,97 @@
+import type { SequencedRecord } from '#shared/ports/journal.ts';
+import { mergeInto } from '#shared/sync/conflict.ts';
+import { SYNC_STORES, type SyncRecord, type SyncStore, wins } from '#shared/sync/record.ts';
+import type { ForeignChange } from '../core/vault.ts';
+import { isPushed } from './change-log.ts';
+import { readValue, toRecord, valueOf } from './records.ts';
+import type { ChangeRow, PlainStore, Schema, StoredMessage, WriteTransaction } from './schema.ts';
+import type { EntryPart, HeadPart } from './session-parts.ts';
+import { SessionRows } from './session-rows.ts';
+import { storedBytes } from './session-totals.ts';
+
+export interface Applied {
+  changes: ForeignChange[];
+  /** Versions made here that lost against one made apart from them: new records, for the journal. */
+  copies: SyncRecord[];
+}
+
+/**
+ * Applies records of other hosts, in one transaction: each where it wins over what is here (shared/sync/record.ts). `fresh`: nothing is here. A version made here
+ * that the journal never saw, and that loses, is put aside as the journal would have done.
+ */
+export async function applyRecords(
+  tx: WriteTransaction,
+  records: readonly SequencedRecord[],
+  { pushed, fresh, onfault }: { pushed: string; fresh: boolean; onfault: (error: unknown) => void },
+): Promise<Applied> {
+  const log = tx.objectStore('changes');
+  const rows = new Map<string, ChangeRow | undefined>();
+  const idOf = (store: SyncStore, key: string): string => `${store}/${key}`;
+  if (!fresh) {
+    await Promise.all(records.map(async ({ store, key }) => rows.set(idOf(store, key), await log.get([store, key]))));
+  }
+  const lives = async (store: SyncStore, key: string): Promise<boolean> => {
+    const id = idOf(store, key);
+    const row = rows.has(id) ? rows.get(id) : await log.get([store, key]);
+    return row !== undefined && !row.deleted;
+  };
+  const sessions = new SessionRows(tx);
+  const applied: Applied = { changes: [], copies: [] };
+  const writes: Promise<unknown>[] = [];
+
+  for (const record of records) {
+    const { store, key, clock, fence } = record;
+    const before = rows.get(idOf(store, key));
+    if (before && !wins(record, before)) continue;
+    let value: unknown;
+    try {
+      value = record.payload === null ? undefined : valueOf(store as PlainStore, record.payload);
+    } catch (error) {
+      onfault(error);
+      continue;
+    }
+    if (before && SYNC_STORES[store].conflicts && !isPushed(before, pushed)) {
+      const ours = toRecord(before, await readValue(tx, store, key), undefined);
+      const copy = ours && mergeInto(ours, record).copy;
+      if (copy) {
+        applied.copies.push(copy);
+        writes.push(tx.objectStore('conflicts').put(valueOf('conflicts', copy.payload ?? '')));
+        writes.push(log.put({ store: 'conflicts', key: copy.key, clock: copy.clock }));
+      }
+    }
+    const row: ChangeRow = { store, key, clock, foreign: true };
+    if (fence !== undefined) row.fence = fence;
+    if (value === undefined) row.deleted = true;
+    rows.set(idOf(store, key), row);
+    writes.push(log.put(row));
+    const change: ForeignChange = { store, key, deleted: value === undefined };
+    applied.changes.push(change);
+
+    if (store === 'sessions') {
+      change.sessionKey = key;
+      await sessions.setEntry(key, value as EntryPart | undefined, () => lives('heads', key));
+    } else if (store === 'heads') {
+      change.sessionKey = key;
+      await sessions.setHead(key, value as HeadPart | undefined, () => lives('sessions', key));
+    } else if (store === 'messages') {
+      const message = value as StoredMessage | undefined;
+      const known = (before && !before.deleted) || (!message && !fresh) ? await tx.objectStore('messages').get(key) : undefined;
+      const sessionKey = (message ?? known)?.sessionKey;
+      if (sessionKey === undefined) continue;
+      change.sessionKey = sessionKey;
+      const bytes = (message ? storedBytes(message) : 0) - (known ? storedBytes(known) : 0);
+      await sessions.message(sessionKey, message ? (known ? 0 : 1) : -1, bytes);
+      writes.push(message ? tx.objectStore('messages').put(message) : tx.objectStore('messages').delete(key));
+    } else {
+      if (store === 'runs' && value !== undefined) {
+        const run = value as Schema['runs']['value'];
+        change.sessionKey = run.sessionKey;
+        if (run.endedAt !== undefined && before) writes.push(tx.objectStore('partials').delete(key));
+      }
+      writes.push(value === undefined ? tx.objectStore(store).delete(key) : tx.objectStore(store).put(value as never));
+    }
+  }
+  await Promise.all(writes);
+  await sessions.store();
+  return applied;
+}

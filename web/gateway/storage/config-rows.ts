@@ -1,0 +1,27 @@
+import { isObject } from '../core/merge.ts';
+
+/** Sections whose entries are records of their own: a provider's address and the name of its key always go together. */
+const SPLIT = new Set(['providers', 'agents']);
+
+/** The document in pieces: a section each (`chat`), an entry each of those that are lists by name (`providers.openai`). */
+export function configRows(document: Record<string, unknown>): Map<string, unknown> {
+  const rows = new Map<string, unknown>();
+  for (const [section, value] of Object.entries(document)) {
+    if (!SPLIT.has(section) || !isObject(value)) rows.set(section, value);
+    else for (const [name, entry] of Object.entries(value)) rows.set(`${section}.${name}`, entry);
+  }
+  return rows;
+}
+
+/** The document of such pieces, whatever their order. */
+export function configDocument(rows: readonly { name: string; value: unknown }[]): Record<string, unknown> {
+  const sections = new Map<string, unknown>();
+  const entries = new Map<string, [string, unknown][]>();
+  for (const { name, value } of rows) {
+    const [section = '', ...rest] = name.split('.');
+    if (rest.length === 0 || !SPLIT.has(section)) sections.set(name, value);
+    else entries.set(section, [...(entries.get(section) ?? []), [rest.join('.'), value]]);
+  }
+  for (const [section, list] of entries) sections.set(section, Object.fromEntries(list));
+  return Object.fromEntries(sections);
+}

@@ -1,0 +1,43 @@
+import { fromBase64, toBase64 } from '#shared/base64.ts';
+import type { MessageRecord } from '../core/vault.ts';
+import type { Schema, StoredMessage, StoredPart } from './schema.ts';
+
+/** The bytes of one attachment, under their SHA-256 in hex. */
+export type BlobRow = Schema['blobs']['value'];
+
+/** The message as it is stored, and its attachments, which lie beside it: they are many times its size, and fetched when they are needed. */
+export async function splitParts(message: MessageRecord): Promise<{ message: StoredMessage; blobs: BlobRow[] }> {
+  const { content } = message;
+  if (typeof content === 'string') return { message: { ...message, content }, blobs: [] };
+  const blobs: BlobRow[] = [];
+  const parts = await Promise.all(
+    content.map(async (part): Promise<StoredPart> => {
+      if (part.type === 'text' || part.data === '') return part;
+      const blob = await blobOf(part.data);
+      blobs.push(blob);
+      return { ...part, data: '', hash: blob.hash, length: 4 * Math.ceil(blob.bytes.length / 3) };
+    }),
+  );
+  const stored: StoredMessage = { ...message, content: parts };
+  if (blobs.length > 0) stored.blobs = [...new Set(blobs.map(({ hash }) => hash))];
+  return { message: stored, blobs };
+}
+
+/** The message as it was. An attachment that `bytesOf` does not find has no data. */
+export function joinParts(stored: StoredMessage, bytesOf: (hash: string) => Uint8Array | undefined): MessageRecord {
+  const { blobs: _, content, ...message } = stored;
+  if (typeof content === 'string') return { ...message, content };
+  const parts = content.map(({ hash, length: _length, ...part }) => {
+    const bytes = hash === undefined ? undefined : bytesOf(hash);
+    return bytes && part.type !== 'text' ? { ...part, data: toBase64(bytes) } : part;
+  });
+  return { ...message, content: parts };
+}
+
+export const hashOf = async (bytes: Uint8Array<ArrayBuffer>): Promise<string> =>
+  Array.from(new Uint8Array(await crypto.subtle.digest('SHA-256', bytes)), (byte) => byte.toString(16).padStart(2, '0')).join('');
+
+async function blobOf(base64: string): Promise<BlobRow> {
+  const bytes = fromBase64(base64);
+  return { hash: await hashOf(bytes), bytes };
+}

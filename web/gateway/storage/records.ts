@@ -1,0 +1,46 @@
+import { fromBase64, toBase64url } from '#shared/base64.ts';
+import type { SyncRecord, SyncStore } from '#shared/sync/record.ts';
+import type { ChangeRow, PlainStore, ReadTransaction, SealedSecret, Schema, WriteTransaction } from './schema.ts';
+import { entryPart, headPart } from './session-parts.ts';
+
+/** The record that a row of the change log stands for, as it travels; undefined where it is not for others (a secret sealed with this copy's own key). */
+export function toRecord(
+  { store, key, clock, fence, deleted, base }: ChangeRow,
+  value: unknown,
+  vaultKeyId: string | undefined,
+): SyncRecord | undefined {
+  const record: SyncRecord = { store, key, clock, seal: 'none', payload: null };
+  if (fence !== undefined) record.fence = fence;
+  if (base !== undefined) record.base = base;
+  if (deleted || value === undefined) return { ...record, deleted: true };
+  if (store === 'secrets') {
+    const secret = value as SealedSecret;
+    if (secret.keyId !== vaultKeyId) return undefined;
+    return {
+      ...record,
+      payload: JSON.stringify({ ...secret, iv: toBase64url(secret.iv), data: toBase64url(new Uint8Array(secret.data)) }),
+    };
+  }
+  record.payload = JSON.stringify(value);
+  const { blobs } = value as { blobs?: string[] };
+  if (store === 'messages' && blobs) record.blobs = blobs;
+  return record;
+}
+
+/** What a record's payload says, as it is stored. Throws where it is no JSON. */
+export function valueOf<Name extends PlainStore>(store: Name, payload: string): Schema[Name]['value'] {
+  const value: unknown = JSON.parse(payload);
+  if (store !== 'secrets') return value as Schema[Name]['value'];
+  const { iv, data, ...secret } = value as { name: string; keyId: string; iv: string; data: string };
+  const sealed: SealedSecret = { ...secret, iv: fromBase64(iv), data: fromBase64(data).buffer };
+  return sealed as Schema[Name]['value'];
+}
+
+/** The record's value as it is now; undefined where it is gone. */
+export async function readValue(tx: ReadTransaction | WriteTransaction, store: SyncStore, key: string): Promise<unknown> {
+  // Both kinds of transaction read alike.
+  const reading = tx as ReadTransaction;
+  if (store !== 'sessions' && store !== 'heads') return reading.objectStore(store).get(key);
+  const session = await reading.objectStore('sessions').get(key);
+  return session && (store === 'sessions' ? entryPart(session) : headPart(session));
+}

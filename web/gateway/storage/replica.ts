@@ -1,0 +1,168 @@
+import type { Position, SequencedRecord } from '#shared/ports/journal.ts';
+import type { SyncRecord } from '#shared/sync/record.ts';
+import type { HybridClock } from '#shared/sync/hybrid-clock.ts';
+import type { ForeignChange, VaultReadOnly } from '../core/vault.ts';
+import { applyRecords } from './apply.ts';
+import type { Blobs } from './blobs.ts';
+import { type Change, isPushed } from './change-log.ts';
+import { readValue, toRecord } from './records.ts';
+import type { LocalRow, StoreName } from './schema.ts';
+import { SEALING_KEY } from './sealing.ts';
+import type { SecretWriter } from './secrets.ts';
+import type { ChangeSink, Transactions } from './transaction.ts';
+
+const VAULT: StoreName[] = ['sessions', 'messages', 'runs', 'partials', 'config', 'secrets', 'memories', 'usage', 'conflicts', 'changes'];
+
+export interface ReplicaDeps {
+  transactions: Transactions;
+  readings: HybridClock;
+  blobs: Blobs;
+  secrets: SecretWriter;
+  origin: string;
+  onfault: (error: unknown) => void;
+}
+
+/** The vault as one of several copies: what another part of the host exchanges with the journal (design.md, "One vault"). */
+export class Replica implements ChangeSink {
+  readonly origin: string;
+  readonly blobs: Blobs;
+  /** Set where the data is of a newer build: every write is refused with it. */
+  refusal: VaultReadOnly | undefined;
+  /** Takes each change made here, while it commits; see `ChangeSink.changed`. */
+  outlet: ((records: SyncRecord[]) => Promise<void>) | undefined;
+  /** The browser cleared the data: everything must be read anew. */
+  oncleared: () => void = () => {};
+  pushed = '';
+  readonly #deps: ReplicaDeps;
+  readonly #listeners = new Set<(changes: readonly ForeignChange[]) => void>();
+  #vaultKeyId: string | undefined;
+  /** No change was made here since `isEmpty` said yes. */
+  #untouched = false;
+
+  constructor(deps: ReplicaDeps) {
+    this.#deps = deps;
+    this.origin = deps.origin;
+    this.blobs = deps.blobs;
+  }
+
+  changed(changes: readonly Change[]): Promise<void> {
+    this.#untouched = false;
+    return this.outlet?.(changes.flatMap(({ row, value }) => toRecord(row, value, this.#vaultKeyId) ?? [])) ?? Promise.resolve();
+  }
+
+  onforeign(listener: (changes: readonly ForeignChange[]) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  async position(): Promise<Position | null> {
+    const row = await this.#local('position');
+    return row?.name === 'position' ? row.value : null;
+  }
+
+  /** Reads the newest reading that the journal has of this copy's own changes. */
+  async loadPushed(): Promise<void> {
+    const row = await this.#local('pushed');
+    this.pushed = row?.name === 'pushed' ? row.value : '';
+  }
+
+  /** Notes how far reading and writing have come; relaxed, for what is repeated does no harm. Null: nothing counts any more. */
+  async keepPosition(position: Position | null): Promise<void> {
+    await this.#deps.transactions.local([], async (tx) => {
+      const local = tx.objectStore('local');
+      if (!position) await Promise.all([local.delete('position'), local.delete('pushed')]);
+      else await Promise.all([local.put({ name: 'position', value: position }), local.put({ name: 'pushed', value: this.pushed })]);
+    });
+  }
+
+  /** Nothing is here yet. */
+  async isEmpty(): Promise<boolean> {
+    this.#untouched = true;
+    return (await this.#deps.transactions.read(['changes'], (tx) => tx.objectStore('changes').count())) === 0;
+  }
+
+  /** Changes made here that the journal has not, by store and key, oldest first; with `all`, whatever is here. */
+  async pending(all = false): Promise<[store: string, key: string][]> {
+    const range = all || this.pushed === '' ? null : IDBKeyRange.lowerBound(this.pushed, true);
+    return this.#deps.transactions.read(['changes'], async (tx) => {
+      const rows = await tx.objectStore('changes').index('clock').getAll(range);
+      return rows.filter((row) => all || !isPushed(row, this.pushed)).map(({ store, key }) => [store, key]);
+    });
+  }
+
+  /** The newest versions of records, as they travel; those that are not for others are left out. */
+  async records(keys: readonly [store: string, key: string][]): Promise<SyncRecord[]> {
+    return this.#deps.transactions.read([...VAULT, 'keys'], async (tx) => {
+      const records = await Promise.all(
+        keys.map(async (key) => {
+          const row = await tx.objectStore('changes').get(key);
+          return row && toRecord(row, row.deleted ? undefined : await readValue(tx, row.store, row.key), this.#vaultKeyId);
+        }),
+      );
+      return records.filter((record) => record !== undefined);
+    });
+  }
+
+  /** Stores what came from the journal, with the position behind it (null: not yet). Resolves with what must go back there. */
+  async apply(records: readonly SequencedRecord[], position: Position | null, fresh: boolean): Promise<SyncRecord[]> {
+    const { transactions, readings, onfault } = this.#deps;
+    for (const { clock } of records) readings.receive(clock);
+    const { changes, copies } = await transactions.local(VAULT, async (tx) => {
+      const applied = await applyRecords(tx, records, { pushed: this.pushed, fresh: fresh && this.#untouched, onfault });
+      if (position) await tx.objectStore('local').put({ name: 'position', value: position });
+      return applied;
+    });
+    if (changes.length > 0) for (const listener of this.#listeners) listener(changes);
+    return copies;
+  }
+
+  /**
+   * This copy was away for longer than deletions are remembered: what the journal had of it, and has no more, was deleted. `known`: what the journal has.
+   */
+  async forget(known: ReadonlySet<string>): Promise<void> {
+    const { transactions } = this.#deps;
+    const rows = await transactions.read(['changes'], (tx) => tx.objectStore('changes').getAll());
+    const gone = rows.filter((row) => isPushed(row, this.pushed) && !row.deleted && !known.has(`${row.store}/${row.key}`));
+    if (gone.length === 0) return;
+    await transactions.local(VAULT, async (tx) => {
+      const log = tx.objectStore('changes');
+      const forgetRows = (): Promise<unknown> => Promise.all(gone.map(({ store, key }) => log.delete([store, key])));
+      await forgetRows();
+      // As if the tombstones had come.
+      const tombstones = gone.map(({ store, key, clock }): SequencedRecord => ({
+        store,
+        key,
+        clock,
+        seal: 'none',
+        payload: null,
+        deleted: true,
+        seq: 1,
+      }));
+      await applyRecords(tx, tombstones, { pushed: this.pushed, fresh: false, onfault: this.#deps.onfault });
+      await forgetRows();
+    });
+    const changes = gone.map(({ store, key }) => ({ store, key, deleted: true }));
+    for (const listener of this.#listeners) listener(changes);
+  }
+
+  /** Forgets deletions that the journal has and that were made before `wall`, milliseconds since 1970: nobody asks for them any more. */
+  async prune(wall: number): Promise<void> {
+    const before = IDBKeyRange.upperBound(String(Math.max(0, wall)).padStart(15, '0'));
+    await this.#deps.transactions.local(['changes'], async (tx) => {
+      const log = tx.objectStore('changes');
+      const rows = await log.index('clock').getAll(before);
+      await Promise.all(rows.filter((row) => row.deleted && isPushed(row, this.pushed)).map(({ store, key }) => log.delete([store, key])));
+    });
+  }
+
+  /** Secrets are sealed with the vault's key from here on, so that every replica can read them. */
+  async adoptKey(vaultKey: string): Promise<void> {
+    await this.#deps.secrets.adopt(vaultKey);
+    const row = await this.#deps.transactions.read(['keys'], (tx) => tx.objectStore('keys').get(SEALING_KEY));
+    this.#vaultKeyId = row?.keyId;
+  }
+
+  #local(name: LocalRow['name']): Promise<LocalRow | undefined> {
+    return this.#deps.transactions.read(['local'], (tx) => tx.objectStore('local').get(name));
+  }
+}

@@ -1,0 +1,109 @@
+import type { SessionRecord } from '../core/vault.ts';
+import { joinParts } from './parts.ts';
+import type { StoredMessage, WriteTransaction } from './schema.ts';
+import { bareSession, type EntryPart, type HeadPart } from './session-parts.ts';
+import { previewAt, storedBytes } from './session-totals.ts';
+
+/** Messages above the head that are looked at for a preview: calls and results of tools have none. */
+const PREVIEW_DEPTH = 64;
+
+interface Touched {
+  /** Undefined: there is no such session. */
+  row: SessionRecord | undefined;
+  /** Its count and size must be read from its messages: what the row said of them is not known to be right. */
+  recount: boolean;
+}
+
+/**
+ * The rows of sessions while records of other hosts are applied. A row is made of two records, either of which may be missing, and of sums over the messages:
+ * these are never taken from another host, so that they are right whatever the order in which things come.
+ */
+export class SessionRows {
+  readonly #tx: WriteTransaction;
+  readonly #touched = new Map<string, Touched>();
+
+  constructor(tx: WriteTransaction) {
+    this.#tx = tx;
+  }
+
+  /** `entry` undefined: it is gone. `headLives`: there is a head, of this or an earlier change. */
+  async setEntry(key: string, entry: EntryPart | undefined, headLives: () => Promise<boolean>): Promise<void> {
+    const touched = await this.#touch(key);
+    if (!entry && !(await headLives())) return void (touched.row = undefined);
+    const { headId, updatedAt, messageCount, size } = this.#rowOf(key, touched);
+    touched.row = { ...bareSession(key), headId, updatedAt, messageCount, size, ...entry };
+  }
+
+  async setHead(key: string, head: HeadPart | undefined, entryLives: () => Promise<boolean>): Promise<void> {
+    const touched = await this.#touch(key);
+    if (!head && !(await entryLives())) return void (touched.row = undefined);
+    touched.row = { ...this.#rowOf(key, touched), ...(head ?? { headId: null, updatedAt: 0 }) };
+  }
+
+  /** A message of the session has come (1), gone (-1), or changed (0). */
+  async message(key: string, count: -1 | 0 | 1, bytes: number): Promise<void> {
+    const { row } = await this.#touch(key);
+    if (!row) return;
+    row.messageCount += count;
+    row.size += bytes;
+  }
+
+  /** Stores the rows. After all messages are. */
+  async store(): Promise<void> {
+    const sessions = this.#tx.objectStore('sessions');
+    await Promise.all(
+      [...this.#touched].map(async ([key, { row, recount }]) => {
+        if (!row) return sessions.delete(key);
+        const [sums, preview] = await Promise.all([recount ? countOf(this.#tx, key) : {}, previewOf(this.#tx, row.headId)]);
+        await sessions.put({ ...row, ...sums, preview });
+      }),
+    );
+  }
+
+  #rowOf(key: string, touched: Touched): SessionRecord {
+    if (touched.row) return touched.row;
+    touched.recount = true;
+    return bareSession(key);
+  }
+
+  async #touch(key: string): Promise<Touched> {
+    const known = this.#touched.get(key);
+    if (known) return known;
+    const row = await this.#tx.objectStore('sessions').get(key);
+    // Another record of the session may have asked meanwhile.
+    const touched = this.#touched.get(key) ?? { row, recount: false };
+    this.#touched.set(key, touched);
+    return touched;
+  }
+}
+
+/** Sums over the messages of a session, and its preview, as they are now. */
+export async function sumsOf(
+  tx: WriteTransaction,
+  key: string,
+  headId: string | null,
+): Promise<Pick<SessionRecord, 'messageCount' | 'size' | 'preview'>> {
+  const [sums, preview] = await Promise.all([countOf(tx, key), previewOf(tx, headId)]);
+  return { ...sums, preview };
+}
+
+/** Messages of a session on every branch, and the bytes of its export. */
+export async function countOf(tx: WriteTransaction, key: string): Promise<Pick<SessionRecord, 'messageCount' | 'size'>> {
+  const messages = await tx
+    .objectStore('messages')
+    .index('branch')
+    .getAll(IDBKeyRange.bound([key], [key, []]));
+  return { messageCount: messages.length, size: messages.reduce((sum, message) => sum + storedBytes(message), 0) };
+}
+
+async function previewOf(tx: WriteTransaction, headId: string | null): Promise<string> {
+  let id = headId;
+  for (let depth = 0; id !== null && depth < PREVIEW_DEPTH; depth++) {
+    const message: StoredMessage | undefined = await tx.objectStore('messages').get(id);
+    if (!message) break;
+    const preview = previewAt(joinParts(message, () => undefined));
+    if (preview) return preview;
+    id = message.parentId;
+  }
+  return '';
+}

@@ -1,0 +1,179 @@
+import type { Position } from '#shared/ports/journal.ts';
+import type { SyncRecord } from '#shared/sync/record.ts';
+import type { Replica } from '../storage/vault.ts';
+import type { JournalLine } from './journal-line.ts';
+import { batches, type Outbox } from './outbox.ts';
+
+/** Records looked at for one push of what was here before. */
+const PENDING_BATCH = 1_000;
+
+export interface ExchangeOptions {
+  line: JournalLine;
+  replica: Replica;
+  outbox: Outbox;
+  /** Version of the records that this build writes, and how people know this host. */
+  schema: number;
+  name: string;
+  /** A page was read, or a push confirmed. */
+  onprogress(done: number, total: number): void;
+  /** Reading what others wrote, or writing what was put aside, failed while nobody waits for it. */
+  onfault(error: unknown): void;
+}
+
+interface Pull {
+  /** Nothing was here. */
+  fresh: boolean;
+  /** The position is noted with each page. */
+  durable: boolean;
+  /** Filled with the version of each record that came. */
+  known: Map<string, string> | undefined;
+}
+
+/** One go of keeping the replica and the journal the same, over one line: from opening the journal until something fails. */
+export class Exchange {
+  readonly #options: ExchangeOptions;
+  readonly #line: JournalLine;
+  readonly #replica: Replica;
+  readonly #outbox: Outbox;
+  readonly #uploaded = new Set<string>();
+  #position: Position | undefined;
+  /** The newest sequence number heard of. */
+  #head = 0;
+  #live = false;
+  /** What was here before is in the journal too: from here on one reading tells what it has. */
+  #settled = false;
+  #ended = false;
+  #pulling: Promise<void> | undefined;
+  #reaching: { seq: number; resolve(): void }[] = [];
+
+  constructor(options: ExchangeOptions) {
+    this.#options = options;
+    this.#line = options.line;
+    this.#replica = options.replica;
+    this.#outbox = options.outbox;
+  }
+
+  /** Changes go out as they are made. */
+  get live(): boolean {
+    return this.#live;
+  }
+
+  /** How far it has come, once that may be noted. */
+  get position(): Position | undefined {
+    return this.#live ? this.#position : undefined;
+  }
+
+  get seq(): number {
+    return this.#position?.seq ?? 0;
+  }
+
+  /** Reads all that is new and writes all that is only here. False: the data is of a newer build. Rejects with what went wrong. */
+  async open(): Promise<boolean> {
+    const { schema, name } = this.#options;
+    const position = await this.#replica.position();
+    if (!position) this.#replica.pushed = '';
+    const opened = await this.#line.call('journal.open', { origin: this.#replica.origin, schema, name, position });
+    if (opened.schema > schema) return false;
+    await this.#replica.adoptKey(opened.vaultKey);
+    const fresh = opened.position.seq === 0 && (await this.#replica.isEmpty());
+    const all = opened.wantsAll && !fresh;
+    // What the journal has, where that decides what becomes of the rest.
+    const known = all || opened.stale ? new Map<string, string>() : undefined;
+    this.#head = opened.head;
+    this.#position = { ...opened.position, seq: opened.stale ? 0 : opened.position.seq };
+    // Not noted before all is written: a journal that has lost something would never hear of it after a crash.
+    await this.#pull({ fresh, durable: !known, known });
+    if (opened.stale && known) await this.#replica.forget(new Set(known.keys()));
+    if (all) this.#replica.pushed = '';
+    if (this.#ended) return true;
+    this.#live = true;
+    await this.#pushPending(all ? known : undefined);
+    this.#settled = true;
+    await this.#pull();
+    return true;
+  }
+
+  /** Somebody wrote something. */
+  heard(head: number): void {
+    this.#head = Math.max(this.#head, head);
+    if (this.#live) void this.#pull().catch(this.#options.onfault);
+  }
+
+  /** Resolves when the journal has them. */
+  async push(records: readonly SyncRecord[]): Promise<void> {
+    await Promise.all([...batches(records)].map((batch) => this.#send(batch)));
+  }
+
+  /** Resolves when everything up to `seq` has been read, or this go has ended. */
+  reached(seq: number): Promise<void> {
+    if (this.#ended || (this.#position && this.#position.seq >= seq)) return Promise.resolve();
+    return new Promise((resolve) => this.#reaching.push({ seq, resolve }));
+  }
+
+  end(): void {
+    this.#ended = true;
+    this.#live = false;
+    this.#settled = false;
+    for (const { resolve } of this.#reaching.splice(0)) resolve();
+  }
+
+  /** Reads what the journal has more, one page after the other; calls while it is under way share it. */
+  #pull(options: Pull = { fresh: false, durable: true, known: undefined }): Promise<void> {
+    this.#pulling ??= this.#pullAll(options).finally(() => (this.#pulling = undefined));
+    return this.#pulling;
+  }
+
+  async #pullAll({ fresh, durable, known }: Pull): Promise<void> {
+    const start = this.seq;
+    while (!this.#ended && this.#position && this.#position.seq < this.#head) {
+      const page = await this.#line.call('journal.pull', { after: this.#position.seq });
+      if (this.#ended) return;
+      this.#head = Math.max(this.#head, page.head);
+      const position = { ...this.#position, seq: Math.max(page.next, this.#position.seq) };
+      const copies = page.records.length > 0 ? await this.#replica.apply(page.records, durable ? position : null, fresh) : [];
+      this.#outbox.settle(page.records);
+      for (const { store, key, clock } of page.records) known?.set(`${store}/${key}`, clock);
+      this.#advance(position.seq);
+      if (copies.length > 0 && this.#live) void this.push(copies).catch(this.#options.onfault);
+      this.#options.onprogress(position.seq - start, this.#head - start);
+    }
+  }
+
+  /** `known`: all that is here and is not in this journal in the same version; else what was changed here and not confirmed. */
+  async #pushPending(known: ReadonlyMap<string, string> | undefined): Promise<void> {
+    const keys = await this.#replica.pending(known !== undefined);
+    for (let at = 0; at < keys.length && !this.#ended; at += PENDING_BATCH) {
+      const records = await this.#replica.records(keys.slice(at, at + PENDING_BATCH));
+      const unknown = records.filter(({ store, key, clock }) => known?.get(`${store}/${key}`) !== clock);
+      for (const batch of batches(unknown)) await this.#send(batch);
+    }
+  }
+
+  async #send(records: SyncRecord[]): Promise<void> {
+    const flight = this.#outbox.send(records);
+    for (const record of records) for (const hash of record.blobs ?? []) await this.#upload(hash);
+    const { before, last, conflicts } = await this.#line.call('journal.push', { records });
+    this.#outbox.confirm(flight, records);
+    if (this.#ended) return;
+    // Not before all is written that was here: the reading would claim more than the journal has.
+    if (this.#settled && this.#outbox.pushed > this.#replica.pushed) this.#replica.pushed = this.#outbox.pushed;
+    this.#head = Math.max(this.#head, last);
+    // Copies that the journal made of losers are among the numbers given out.
+    if (this.#position?.seq === before && conflicts === 0) this.#advance(last);
+    else if (this.#live) void this.#pull().catch(this.#options.onfault);
+    this.#options.onprogress(0, 0);
+  }
+
+  async #upload(hash: string): Promise<void> {
+    if (this.#uploaded.has(hash)) return;
+    const bytes = await this.#replica.blobs.get(hash);
+    if (bytes) await this.#line.putBlob(hash, bytes);
+    this.#uploaded.add(hash);
+  }
+
+  #advance(seq: number): void {
+    if (!this.#position || seq <= this.#position.seq) return;
+    this.#position = { ...this.#position, seq };
+    this.#reaching = this.#reaching.filter((entry) => entry.seq > seq || void entry.resolve());
+  }
+}

@@ -1,0 +1,231 @@
+import { CallsClosed } from '#shared/link/calls.ts';
+import type { SyncState } from '#shared/rpc/methods/sync.ts';
+import type { SyncRecord } from '#shared/sync/record.ts';
+import type { Clock } from '../core/clock.ts';
+import type { SyncPort } from '../core/sync.ts';
+import { VaultReadOnly } from '../core/vault.ts';
+import type { Replica } from '../storage/vault.ts';
+import { Exchange } from './exchange.ts';
+import type { JournalLine } from './journal-line.ts';
+import { Outbox } from './outbox.ts';
+
+/** How long a write waits for the journal before it counts as stored here alone. */
+const ACKNOWLEDGE_MS = 5_000;
+const FIRST_RETRY_MS = 500;
+const LAST_RETRY_MS = 10_000;
+/** How far reading and writing have come is noted so often at the most: what is repeated after a crash does no harm. */
+const KEEP_MS = 1_000;
+/** How long a stream waits at most until the host has read what it must have. */
+const REACH_MS = 10_000;
+const RUN_LEASE_MS = 60_000;
+/** Deletions are remembered here for so long, as in the journal. */
+const TOMBSTONES_MS = 90 * 24 * 3_600_000;
+/** Catching up with fewer records than this is over before progress could be seen. */
+const MANY = 1_000;
+
+const OUTDATED = 'This browser runs an older Perch than its data: reload to update. Nothing was stored.';
+const CLEARED = 'The browser has cleared its data; it is read again';
+
+export interface ReplicatorOptions {
+  replica: Replica;
+  clock: Clock;
+  /** Version of the records that this build writes. */
+  schema: number;
+  /** How people know this host. */
+  name: string;
+  onfault: (error: unknown) => void;
+}
+
+/**
+ * Keeps this host's copy of the vault and the journal the same (design.md, "One vault"): on attaching it reads what it does not have, writes what the journal
+ * does not have, and says that it can serve; from then on each change goes out while it commits, and others' come in as they are told.
+ */
+export class Replicator implements SyncPort {
+  readonly #options: ReplicatorOptions;
+  readonly #replica: Replica;
+  readonly #outbox = new Outbox();
+  readonly #watchers = new Set<() => void>();
+  readonly #signals = new Set<(from: string, payload: unknown) => void>();
+  #state: SyncState = { state: 'off', role: 'none', pending: 0, lastSyncAt: null, progress: null, problem: null };
+  #line: JournalLine | undefined;
+  #exchange: Exchange | undefined;
+  #retryMs = FIRST_RETRY_MS;
+  #cancelRetry = (): void => {};
+  #cancelKeep: (() => void) | undefined;
+
+  constructor(options: ReplicatorOptions) {
+    this.#options = options;
+    this.#replica = options.replica;
+    this.#replica.outlet = (records) => this.#outlet(records);
+    this.#replica.oncleared = () => this.#cleared();
+  }
+
+  state(): SyncState {
+    return { ...this.#state, pending: this.#outbox.size };
+  }
+
+  watch(listener: () => void): () => void {
+    this.#watchers.add(listener);
+    return () => this.#watchers.delete(listener);
+  }
+
+  onsignal(listener: (from: string, payload: unknown) => void): () => void {
+    this.#signals.add(listener);
+    return () => this.#signals.delete(listener);
+  }
+
+  async info(): ReturnType<SyncPort['info']> {
+    return (await this.#line?.call('journal.info', {}).catch(() => null)) ?? null;
+  }
+
+  async claim(runId: string, executor: string): Promise<number | null> {
+    const name = `run:${runId}`;
+    const lease = await this.#line?.call('lease.take', { name, presumed: executor, ttlMs: RUN_LEASE_MS }).catch(() => null);
+    return lease?.fence ?? null;
+  }
+
+  async signal(to: string | undefined, payload: unknown): Promise<boolean> {
+    const sent = await this.#line?.call('host.signal', { ...(to === undefined ? {} : { to }), payload }).catch(() => null);
+    return sent?.delivered ?? false;
+  }
+
+  /** This browser knows a bridge, which may not be there now. */
+  async expectJournal(): Promise<void> {
+    if (this.#state.state !== 'off') return;
+    this.#tell({ state: 'away' });
+    this.#outbox.mark(await this.#replica.pending());
+    this.#tell({});
+  }
+
+  /** The line to the journal is there. It is used until it closes. */
+  attach(line: JournalLine): void {
+    this.#line = line;
+    this.#retryMs = FIRST_RETRY_MS;
+    const current = (): boolean => this.#line === line;
+    line.on('journal.changed', ({ head }) => current() && this.#exchange?.heard(head));
+    line.on('journal.replaced', ({ reason }) => current() && this.#fail(this.#exchange, new Error(reason)));
+    line.on('host.role', ({ holder }) => current() && this.#tell({ role: holder ? 'holder' : 'replica' }));
+    line.on('host.signal', ({ from, payload }) => {
+      for (const listener of this.#signals) listener(from, payload);
+    });
+    this.#replica.blobs.fetch = (hash) => line.getBlob(hash);
+    void line.closed.then(() => current() && this.#detached());
+    void this.#catchUp(line);
+  }
+
+  /** Resolves when everything up to `seq` has been read, or after some seconds, or when the line is gone. */
+  async reached(seq: number): Promise<void> {
+    const late = Promise.withResolvers<void>();
+    const cancel = this.#options.clock.after(REACH_MS, late.resolve);
+    await Promise.race([this.#exchange?.reached(seq), late.promise]);
+    cancel();
+  }
+
+  /** Notes how far it has come, and hangs up. */
+  async close(): Promise<void> {
+    await this.#keep().catch(() => {});
+    this.#cancelRetry();
+    this.#line?.close();
+  }
+
+  #detached(): void {
+    this.#line = undefined;
+    this.#stop();
+    this.#replica.blobs.fetch = undefined;
+    this.#tell({ state: this.#state.state === 'outdated' ? 'outdated' : 'away', role: 'none', progress: null, problem: null });
+  }
+
+  #stop(): void {
+    this.#exchange?.end();
+    this.#exchange = undefined;
+    this.#outbox.land();
+    this.#cancelRetry();
+  }
+
+  /** Something is wrong with the journal while the line stands: it is opened anew, after a while. */
+  #fail(exchange: Exchange | undefined, error: unknown): void {
+    const line = this.#line;
+    if (!line || this.#exchange !== exchange || error instanceof CallsClosed) return;
+    this.#stop();
+    this.#tell({ state: 'failing', progress: null, problem: error instanceof Error ? error.message : String(error) });
+    this.#cancelRetry = this.#options.clock.after(this.#retryMs, () => void this.#catchUp(line));
+    this.#retryMs = Math.min(LAST_RETRY_MS, this.#retryMs * 2);
+  }
+
+  async #catchUp(line: JournalLine): Promise<void> {
+    const { clock, schema, name } = this.#options;
+    // A state that fails, and is tried again in vain, is not to flicker.
+    if (this.#state.state !== 'failing') this.#tell({ state: 'catching-up' });
+    const exchange: Exchange = new Exchange({
+      ...{ line, replica: this.#replica, outbox: this.#outbox, schema, name },
+      onprogress: (done, total) => this.#progress(done, total),
+      onfault: (error) => this.#fail(exchange, error),
+    });
+    this.#stop();
+    this.#exchange = exchange;
+    try {
+      const current = await exchange.open();
+      if (this.#exchange !== exchange) return;
+      this.#replica.refusal = current ? undefined : new VaultReadOnly(OUTDATED);
+      if (!current) return this.#tell({ state: 'outdated', role: 'none', progress: null, problem: OUTDATED });
+      await this.#keep();
+      await line.call('journal.ready', { seq: exchange.seq });
+      this.#retryMs = FIRST_RETRY_MS;
+      this.#tell({ state: 'synced', progress: null, problem: null, lastSyncAt: clock.now() });
+      await this.#replica.prune(clock.now() - TOMBSTONES_MS);
+    } catch (error) {
+      this.#fail(exchange, error);
+      // With a journal that is out of order it can serve all the same, from what is here.
+      if (this.#line === line && !(error instanceof CallsClosed)) await line.call('journal.ready', { seq: exchange.seq }).catch(() => {});
+    }
+  }
+
+  /** See `ChangeSink.changed`. */
+  #outlet(records: SyncRecord[]): Promise<void> {
+    const exchange = this.#exchange;
+    if (exchange?.live) return this.#push(exchange, records);
+    this.#outbox.add(records);
+    this.#tell({});
+    return Promise.resolve();
+  }
+
+  /** Resolves when the journal has them, or cannot have them now; never rejects. */
+  async #push(exchange: Exchange, records: readonly SyncRecord[]): Promise<void> {
+    const late = Promise.withResolvers<void>();
+    const cancel = this.#options.clock.after(ACKNOWLEDGE_MS, () => {
+      this.#fail(exchange, new Error('The journal does not answer'));
+      late.resolve();
+    });
+    await Promise.race([exchange.push(records).catch((error: unknown) => this.#fail(exchange, error)), late.promise]);
+    cancel();
+  }
+
+  #progress(done: number, total: number): void {
+    this.#state.lastSyncAt = this.#options.clock.now();
+    if (this.#state.state === 'catching-up' && total > MANY) this.#tell({ progress: { done, total } });
+    this.#cancelKeep ??= this.#options.clock.after(KEEP_MS, () => {
+      void this.#keep().catch(this.#options.onfault);
+      // How much is pending, and when something was last exchanged, are told in passing.
+      this.#tell({});
+    });
+  }
+
+  async #keep(): Promise<void> {
+    this.#cancelKeep?.();
+    this.#cancelKeep = undefined;
+    const position = this.#exchange?.position;
+    if (position) await this.#replica.keepPosition(position);
+  }
+
+  /** The browser threw the data away: all of it is read again. */
+  #cleared(): void {
+    this.#outbox.clear();
+    this.#replica.pushed = '';
+    this.#fail(this.#exchange, new Error(CLEARED));
+  }
+
+  #tell(change: Partial<SyncState>): void {
+    this.#state = { ...this.#state, ...change };
+    for (const listener of this.#watchers) listener();
+  }
+}

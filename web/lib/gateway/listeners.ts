@@ -1,0 +1,34 @@
+import type { GatewayClient } from '#shared/client/client.ts';
+import type { EventName, EventPayload } from '#shared/rpc/events.ts';
+
+type Listener = (payload: never) => void;
+
+/** Who listens to which event, over all connections to come. */
+export class Listeners {
+  readonly #listeners = new Map<EventName, Set<Listener>>();
+  #client: GatewayClient | null = null;
+
+  /** Listens; the result stops it. */
+  on<E extends EventName>(event: E, listener: (payload: EventPayload<E>) => void): () => void {
+    let set = this.#listeners.get(event);
+    if (!set) {
+      this.#listeners.set(event, (set = new Set()));
+      if (this.#client) this.#forward(this.#client, event);
+    }
+    set.add(listener as Listener);
+    return () => void set.delete(listener as Listener);
+  }
+
+  /** From now on events come from this connection, and from no other. */
+  follow(client: GatewayClient): void {
+    this.#client = client;
+    for (const event of this.#listeners.keys()) this.#forward(client, event);
+  }
+
+  #forward<E extends EventName>(client: GatewayClient, event: E): void {
+    client.on(event, (payload) => {
+      if (this.#client !== client) return;
+      for (const listener of this.#listeners.get(event) ?? []) listener(payload as never);
+    });
+  }
+}

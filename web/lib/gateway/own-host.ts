@@ -1,0 +1,70 @@
+import type { GatewayClient } from '#shared/client/client.ts';
+import type { HostCredential, HostStatus } from '#shared/ports/host.ts';
+import { WorkerHost } from './worker.ts';
+
+const HEARTBEAT_EVERY_MS = 3_000;
+/** One that dies sooner than this could not start, and is not started again at once. */
+const SETTLED_MS = 1_000;
+
+export interface OwnHostEvents {
+  status(status: HostStatus): void;
+  /** Whether its code runs, as far as a heartbeat tells. */
+  alive(alive: boolean): void;
+  /** `early`: it could not even start. */
+  died(early: boolean): void;
+}
+
+/** This browser's own host over the page's life: a worker that is started when it is first wanted, and another one after it has died. */
+export class OwnHost {
+  readonly #events: OwnHostEvents;
+  #worker: WorkerHost | null = null;
+  #credential: HostCredential | null = null;
+
+  constructor(events: OwnHostEvents) {
+    this.#events = events;
+  }
+
+  /** Starts it, or finds the one that other tabs use; from then on it keeps the line to the bridge, where there is a credential. */
+  start(): WorkerHost {
+    if (this.#worker) return this.#worker;
+    const worker = WorkerHost.start();
+    this.#worker = worker;
+    const startedAt = performance.now();
+    worker.watch((status) => this.#worker === worker && this.#events.status(status));
+    const beat = setInterval(
+      () => void worker.alive().then((alive) => this.#worker === worker && this.#events.alive(alive)),
+      HEARTBEAT_EVERY_MS,
+    );
+    void worker.died.then(() => {
+      clearInterval(beat);
+      if (this.#worker !== worker) return;
+      this.#worker = null;
+      this.#events.died(performance.now() - startedAt < SETTLED_MS);
+    });
+    this.#dial(worker);
+    return worker;
+  }
+
+  /** The credential for the bridge's `/uplink`. A host that could not start tries again, too. */
+  attach(credential: HostCredential): void {
+    this.#credential = credential;
+    if (this.#worker) this.#dial(this.#worker);
+  }
+
+  connect(): Promise<GatewayClient> {
+    return this.start().connect();
+  }
+
+  leaving(): void {
+    this.#worker?.leaving();
+  }
+
+  returning(): void {
+    this.#worker?.returning();
+  }
+
+  #dial(worker: WorkerHost): void {
+    // What keeps it from serving is told by its status.
+    if (this.#credential) worker.api.attach(this.#credential).catch(() => {});
+  }
+}

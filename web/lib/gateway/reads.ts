@@ -1,0 +1,20 @@
+import type { MethodName } from '#shared/rpc/methods/index.ts';
+
+/** Methods that change nothing, written out, for the contracts themselves weigh much. */
+const READS: ReadonlySet<MethodName> = new Set<MethodName>([
+  'health',
+  'chat.history',
+  'sessions.list',
+  'sessions.preview',
+  'models.list',
+  'models.providers',
+  'models.probe',
+  'config.get',
+  'tools.list',
+  'tools.catalog',
+  'sync.status',
+  'sync.conflicts',
+]);
+
+/** Whether the method changes nothing: one that was cut because the page moved to another host may be called there again. */
+export const isRead = (method: MethodName): boolean => READS.has(method);

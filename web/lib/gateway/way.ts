@@ -1,0 +1,36 @@
+import type { BridgeHealth } from '#shared/link/proof.ts';
+import type { SyncState } from '#shared/rpc/methods/sync.ts';
+
+/** How a page reaches a gateway: over the bridge's `/ws`, or at this browser's own worker. */
+export type Way = 'bridge' | 'browser';
+
+/** What a page knows when it has to choose. */
+export interface Situation {
+  /** This browser holds a credential that the bridge accepts, as far as is known. */
+  linked: boolean;
+  bridge: 'unknown' | 'reachable' | 'stopped';
+  /** Somebody serves behind the bridge, as far as is known. */
+  served: boolean;
+  /** Who may serve, by the bridge's last word; null before the first. */
+  mode: BridgeHealth['mode'] | null;
+  /** This browser's own host: whether it serves the bridge's clients. */
+  role: SyncState['role'];
+  /** Its gateway could not start, or its data is of a newer build. */
+  unfit: boolean;
+  /** The way that is in use. */
+  current: Way | null;
+}
+
+/**
+ * The way to take: this browser's own worker where it serves, where no bridge is there and where nobody serves behind it; else the bridge. While the worker
+ * catches up its role is not decided, and what is in use stays. `ask`: nothing is known yet, and the bridge must say who may serve.
+ */
+export function wayOf({ linked, bridge, served, mode, role, unfit, current }: Situation): Way | 'ask' {
+  if (!linked || bridge === 'stopped' || role === 'holder') return 'browser';
+  if (unfit) return 'bridge';
+  if (!served) return 'browser';
+  if (role === 'replica') return 'bridge';
+  if (current) return current;
+  if (mode === null) return bridge === 'unknown' ? 'ask' : 'bridge';
+  return mode === 'tab' ? 'browser' : 'bridge';
+}

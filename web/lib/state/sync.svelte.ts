@@ -1,0 +1,79 @@
+import { RpcError } from '#shared/rpc/errors.ts';
+import type { Conflict, SyncState } from '#shared/rpc/methods/sync.ts';
+import type { MethodResult } from '#shared/rpc/methods/index.ts';
+import { isLost, type Problem, problemOf } from '#lib/errors.ts';
+import { gateway } from '#lib/gateway/connection.svelte.ts';
+import { outdated } from '#lib/sync/standing.ts';
+import { type Standing, standingOf } from '#lib/sync/words.ts';
+import { announcer } from './announcer.svelte.ts';
+
+/** What changes is read anew at most this often, milliseconds. */
+const REFRESH_MS = 500;
+
+/** The vault on its devices: how this browser stands with the disk, what is there, who is attached, and what was changed in two places. */
+class Sync {
+  /** As the gateway that answers tells it; null before the first answer. */
+  status = $state.raw<MethodResult<'sync.status'> | null>(null);
+  /** Null before they were read. */
+  conflicts = $state.raw<Conflict[] | null>(null);
+  problem = $state<Problem | null>(null);
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #started = false;
+  /** Pages that show all of it. */
+  #shown = 0;
+
+  /** How this browser's own host stands. A worker that only passes its pages on to another tab's knows nothing: then that one's word counts. */
+  readonly own: SyncState | null = $derived.by(() => {
+    const own = gateway.host?.sync;
+    if (own && own.state !== 'off') return own;
+    return gateway.via === 'browser' ? (this.status?.sync ?? own ?? null) : null;
+  });
+  readonly standing: Standing = $derived(standingOf(gateway.linked, gateway.host, this.own));
+  /** No bridge was ever there. */
+  readonly alone = $derived(!gateway.linked && (this.own?.state ?? 'off') === 'off');
+  readonly outdated = $derived(outdated(gateway.host));
+  readonly count = $derived(this.conflicts?.length ?? this.status?.conflicts ?? 0);
+
+  start(): void {
+    if (this.#started) return;
+    this.#started = true;
+    gateway.on('sync.changed', () => this.refresh());
+  }
+
+  /** While a page shows all of it, conflicts are read too. The result ends that. */
+  show(): () => void {
+    this.#shown++;
+    void this.load();
+    return () => void this.#shown--;
+  }
+
+  /** Reads it anew in a moment. */
+  refresh(): void {
+    this.#timer ??= setTimeout(() => void this.load(), REFRESH_MS);
+  }
+
+  async load(): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    try {
+      this.status = await gateway.call('sync.status', {});
+      const others = this.conflicts !== null && this.conflicts.length !== this.status.conflicts;
+      if (this.#shown > 0 || others) this.conflicts = (await gateway.call('sync.conflicts', {})).conflicts;
+      this.problem = null;
+    } catch (error) {
+      // A host of an older build knows nothing of all this.
+      const unknown = error instanceof RpcError && (error.code === 'METHOD_NOT_FOUND' || error.code === 'NOT_IMPLEMENTED');
+      if (!unknown && !isLost(error)) this.problem = problemOf(error, 'read how the devices stand');
+    }
+  }
+
+  /** Settles a conflict. Rejects where the gateway refuses. */
+  async resolve({ id, about }: Conflict, choice: 'keep' | 'restore'): Promise<void> {
+    await gateway.call('sync.resolve', { id, choice });
+    this.conflicts = (this.conflicts ?? []).filter((conflict) => conflict.id !== id);
+    announcer.say(choice === 'keep' ? `Kept as it is: ${about}` : `The other version is used now: ${about}`);
+    this.refresh();
+  }
+}
+
+export const sync = new Sync();

@@ -1,0 +1,103 @@
+import 'fake-indexeddb/auto';
+import { openDB } from 'idb';
+import { describe, expect, test } from 'vitest';
+import type { HostStatus } from '#shared/ports/host.ts';
+import type { AttachedHost } from '#shared/ports/journal.ts';
+import type { SyncState } from '#shared/rpc/methods/sync.ts';
+import { Database } from '../../gateway/storage/database.ts';
+import { NO_SYNC, outdated, ownHost, unfit } from './standing.ts';
+import { ago, conflictWords, outdatedWords, percentOf, standingOf } from './words.ts';
+
+const sync = (change: Partial<SyncState>): SyncState => ({ ...NO_SYNC, ...change });
+const host = (change: Partial<HostStatus> = {}): HostStatus => ({
+  state: 'serving',
+  uplink: 'attached',
+  problem: null,
+  sync: NO_SYNC,
+  ...change,
+});
+
+describe('the dot', () => {
+  test.each<[string, boolean, HostStatus | null, Partial<SyncState> | null, string, string]>([
+    ['unlinked', false, host({ uplink: 'off' }), { state: 'off' }, '', 'Saved in this browser alone, not on disk'],
+    ['not known yet', true, null, null, '', 'Looking whether this browser’s data is on disk'],
+    ['synced', true, host(), { state: 'synced' }, 'good', 'Saved in this browser and on disk'],
+    ['catching up', true, host(), { state: 'catching-up', progress: { done: 1, total: 3 } }, 'warn', 'Catching up with the disk, 33%'],
+    ['catching up, from where nobody knows', true, host(), { state: 'catching-up' }, 'warn', 'Catching up with the disk'],
+    ['away', true, host(), { state: 'away' }, 'warn', 'Saved in this browser; the bridge is away'],
+    ['away, one change', true, host(), { state: 'away', pending: 1 }, 'warn', 'Saved in this browser, not yet on disk: 1 change'],
+    ['away, many changes', true, host(), { state: 'away', pending: 1200 }, 'warn', 'Saved in this browser, not yet on disk: 1,200 changes'],
+    ['failing', true, host(), { state: 'failing' }, 'bad', 'Saved in this browser; writing to disk fails'],
+    [
+      'outdated',
+      true,
+      host({ sync: sync({ state: 'outdated' }) }),
+      { state: 'outdated' },
+      'bad',
+      'This browser’s Perch is older than the data, and only reads',
+    ],
+    ['without room', true, host({ state: 'failed', problem: 'No room left' }), null, 'bad', 'This browser keeps no copy of the data'],
+  ])('%s', (_name, linked, status, state, tone, title) => {
+    expect(standingOf(linked, status, state && sync(state))).toMatchObject({ tone, title });
+  });
+
+  test('what fails is told in its own words', () => {
+    expect(standingOf(true, host(), sync({ state: 'failing', problem: 'The disk is full' })).about).toMatch(/^The disk is full\. /);
+    expect(standingOf(true, host({ state: 'failed', problem: 'No room left' }), null).about).toMatch(/^No room left\. /);
+  });
+});
+
+test('a worker that meets data of a newer build is told apart from one that fails otherwise', async () => {
+  (await openDB('too-new', 9999)).close();
+  const problem: string = await new Database({ name: 'too-new' })
+    .read(['meta'], async () => {})
+    .then(
+      () => '',
+      (error: unknown) => (error instanceof Error ? error.message : ''),
+    );
+  const failed = host({ state: 'failed', problem });
+  expect([outdated(failed), unfit(failed)]).toEqual([true, true]);
+  const other = host({ state: 'failed', problem: 'The browser has no room left for this; nothing of it was stored' });
+  expect([outdated(other), unfit(other)]).toEqual([false, true]);
+  expect([outdated(host()), unfit(host()), unfit(null)]).toEqual([false, false, false]);
+  expect(outdatedWords(failed, null).waiting).toContain('Nothing is lost');
+  expect(outdatedWords(host(), sync({ pending: 1 })).waiting).toContain('1 change made in this browser waits here, and goes');
+  expect(outdatedWords(host(), sync({ pending: 2 })).waiting).toContain('2 changes made in this browser wait here, and go');
+});
+
+test('this browser among the hosts', () => {
+  const hosts: AttachedHost[] = [
+    { origin: 'a', kind: 'headless', build: 'b', name: '', since: 0, ready: true, holder: false },
+    { origin: 'b', kind: 'tab', build: 'b', name: '', since: 0, ready: true, holder: false },
+    { origin: 'c', kind: 'tab', build: 'b', name: '', since: 0, ready: true, holder: true },
+  ];
+  expect(ownHost(hosts, host({ origin: 'b' }))?.origin).toBe('b');
+  expect(ownHost(hosts, host({ origin: 'b', uplink: 'connecting' }))).toBeUndefined();
+  expect(ownHost(hosts, host({ sync: sync({ role: 'holder' }) }))?.origin).toBe('c');
+  expect(ownHost(hosts, host({ sync: sync({ role: 'replica' }) }))).toBeUndefined();
+  expect(ownHost(hosts.slice(0, 2), host({ sync: sync({ role: 'replica' }) }))?.origin).toBe('b');
+});
+
+test.each([
+  [-5_000, 'just now'],
+  [0, 'just now'],
+  [59_999, 'just now'],
+  [60_000, '1 minute ago'],
+  [3 * 3_600_000, '3 hours ago'],
+  [24 * 3_600_000, 'yesterday'],
+  [9 * 24 * 3_600_000, '9 days ago'],
+])('%i ms back is %s', (back, words) => expect(ago(1e12 - back, 1e12)).toBe(words));
+
+test.each([
+  [null, null],
+  [{ done: 0, total: 0 }, null],
+  [{ done: 0, total: 10 }, 0],
+  [{ done: 999, total: 1000 }, 99],
+  [{ done: 1200, total: 1000 }, 100],
+])('progress %j is %s percent', (progress, percent) => expect(percentOf(sync({ progress }))).toBe(percent));
+
+test('what was deleted here and changed there is offered back', () => {
+  expect(conflictWords({ kind: 'memory', kept: null })).toMatchObject({ keep: 'Leave it deleted', restore: 'Bring it back' });
+  expect(conflictWords({ kind: 'memory', kept: 'x' })).toMatchObject({ keep: 'Keep this one', restore: 'Use the other one' });
+  expect(conflictWords({ kind: 'branch', kept: 'x' })).toMatchObject({ keep: 'Dismiss', restore: 'Open the other branch' });
+});
