@@ -113,11 +113,7 @@ export interface Vault {
      * Strict; secrets (by name, null removes) change in the same transaction, so that a key never stands beside another address. `base`: the document that
      * `value` was made from; what is the same in both stays as it is stored by then, for another host may have changed it.
      */
-    write(
-      value: Record<string, unknown>,
-      secrets?: ReadonlyMap<string, string | null>,
-      base?: Record<string, unknown>,
-    ): Promise<void>;
+    write(value: Record<string, unknown>, secrets?: ReadonlyMap<string, string | null>, base?: Record<string, unknown>): Promise<void>;
   };
   /** Secrets by name, encrypted at rest with a key that cannot be exported. */
   secrets: {

@@ -2,6 +2,8 @@ import { Workbox } from 'workbox-window';
 import { scriptURL } from '#lib/trusted.ts';
 
 const LOOK_EVERY_MS = 30 * 60_000;
+/** How long a new version may take to come when it is asked for. */
+const FETCH_MS = 20_000;
 
 /** The app's own updates: a new version is fetched in the background and asks before it takes over. */
 class Update {
@@ -25,6 +27,26 @@ class Update {
 
   accept(): void {
     this.#workbox?.messageSkipWaiting();
+  }
+
+  /** Looks for a new version and reloads into it; reloads in any case, for the page itself may be the old part. */
+  async reload(): Promise<void> {
+    if (!this.ready) await Promise.race([this.#fetch().catch(() => {}), new Promise((resolve) => setTimeout(resolve, FETCH_MS))]);
+    // Once it is let in, all tabs reload.
+    if (this.ready) this.accept();
+    else location.reload();
+  }
+
+  /** Resolves when a new version is ready, or there is none. */
+  async #fetch(): Promise<void> {
+    const registration = await navigator.serviceWorker?.getRegistration('/');
+    await registration?.update();
+    const installing = registration?.installing;
+    if (!installing) return void (this.ready ||= registration?.waiting != null);
+    await new Promise<void>((resolve) => {
+      installing.addEventListener('statechange', () => installing.state !== 'installing' && resolve());
+    });
+    this.ready ||= registration.waiting !== null;
   }
 
   async #register(workbox: Workbox): Promise<void> {

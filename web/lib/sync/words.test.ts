@@ -50,7 +50,7 @@ describe('the dot', () => {
 test('a worker that meets data of a newer build is told apart from one that fails otherwise', async () => {
   (await openDB('too-new', 9999)).close();
   const problem: string = await new Database({ name: 'too-new' })
-    .read(['meta'], async () => {})
+    .read(['sessions'], async () => {})
     .then(
       () => '',
       (error: unknown) => (error instanceof Error ? error.message : ''),

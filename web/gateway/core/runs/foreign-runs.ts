@@ -32,6 +32,8 @@ export class ForeignRuns {
   readonly #texts = new Map<string, string>();
   /** Runs that are this host's to end, and those that it has ended: whatever their executors still say of them is late. */
   readonly #taken = new Map<string, 'ending' | 'ended'>();
+  /** Runs of sessions that were cleared since. */
+  readonly #released = new Set<string>();
   readonly #waiting = new Set<() => void>();
   readonly #look = repeated(() => this.#lookOnce());
   readonly #refresh = repeated(() => this.#read());
@@ -67,7 +69,8 @@ export class ForeignRuns {
 
   /** Runs under way elsewhere in a session. */
   of(key: string): RunRecord[] {
-    return this.#cutOff ? [] : [...this.#runs.values()].filter(({ sessionKey }) => sessionKey === key);
+    if (this.#cutOff) return [];
+    return [...this.#runs.values()].filter(({ id, sessionKey }) => sessionKey === key && !this.#released.has(id));
   }
 
   textOf(runId: string): string {
@@ -85,7 +88,13 @@ export class ForeignRuns {
     else this.#texts.set(runId, text);
   }
 
-  /** Reads anew what there is; after changes by others, or by this host to what others execute. */
+  /** The session was cleared: nobody waits any more for what is under way in it elsewhere. */
+  release(key: string): void {
+    for (const { id } of this.of(key)) this.#released.add(id);
+    this.#wake();
+  }
+
+  /** Reads anew what there is, after changes by others. */
   async refresh(): Promise<void> {
     await this.#refresh().catch((error: unknown) => void this.#deps.fault(error));
   }
@@ -131,7 +140,7 @@ export class ForeignRuns {
         this.#wake();
       });
     }
-    if (this.#runs.size > 0) void this.#look();
+    void this.refresh().then(() => this.#look());
   }
 
   #state(): SyncState | undefined {
@@ -147,7 +156,11 @@ export class ForeignRuns {
     );
     const before = this.#runs;
     this.#runs = new Map(runs.map((run) => [run.id, run]));
-    for (const id of before.keys()) if (!this.#runs.has(id)) this.#texts.delete(id);
+    for (const id of before.keys()) {
+      if (this.#runs.has(id)) continue;
+      this.#texts.delete(id);
+      this.#released.delete(id);
+    }
     this.#wake();
     this.#lookLater();
   }

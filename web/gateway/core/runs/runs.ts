@@ -115,7 +115,7 @@ export class Runs {
       await foreign.ended(key, patience.signal).catch(() => {});
       cancel();
       const result = await work();
-      await foreign.refresh();
+      foreign.release(key);
       return result;
     });
   }

@@ -1,0 +1,115 @@
+import { describe, expect } from 'vitest';
+import type { GatewayClient } from '#shared/client/client.ts';
+import type { EventFrame } from '#shared/rpc/frames.ts';
+import { verifies } from '../requirements.ts';
+import { script, until } from '../support/gateway.ts';
+import { TestHosts } from '../support/hosts.ts';
+
+const contentsOf = async (client: GatewayClient) =>
+  (await client.call('chat.history', { sessionId: 'main' })).messages.map(({ content }) => content);
+const textOf = (events: EventFrame[]): string =>
+  events.flatMap(({ event, payload }) => (event === 'chat.delta' ? [String(payload.delta)] : [])).join('');
+
+describe('two hosts', () => {
+  verifies(
+    ['vault.runs/waits', 'vault.runs/passed-on'],
+    'a run that was under way at the hand-over ends where it is, seen on the new host; what comes next waits for it',
+    async () => {
+      const gate = Promise.withResolvers<void>();
+      const hosts = new TestHosts();
+      await using one = await hosts.host({ model: script(['first', { wait: gate.promise }, ' reply']) });
+      await using two = await hosts.host({ model: script(['second']) });
+      const [a, b] = [await one.client(), await two.client()];
+      const sent = a.client.call('chat.send', { message: 'one' });
+      await until(() => textOf(a.events) === 'first');
+      hosts.serve(two);
+      await until(async () => (await b.client.call('sessions.list', {})).sessions[0]?.running === true);
+      const next = b.client.call('chat.send', { message: 'two' });
+      await b.client.call('chat.send', { message: 'three', sessionId: 'other' });
+      expect(two.calls).toHaveLength(1);
+      gate.resolve();
+      const { messageId } = await sent;
+      await next;
+      expect(await contentsOf(b.client)).toEqual(['one', 'first reply', 'two', 'second']);
+      // The text from its beginning, although this host heard of it in the middle; and the end once the reply can be read here.
+      const main = b.events.filter(({ event, payload }) => event.startsWith('chat.') && payload.sessionId === 'main');
+      expect(textOf(main)).toBe('first replysecond');
+      expect(main.filter(({ event }) => event === 'chat.done')).toHaveLength(2);
+      expect(main.find(({ event }) => event === 'chat.done')?.payload.messageId).toBe(messageId);
+      await until(async () => (await contentsOf(a.client)).length === 4);
+      expect([...one.faults, ...two.faults]).toEqual([]);
+    },
+  );
+
+  verifies('vault.runs/abort', 'from the one that serves', async () => {
+    const hosts = new TestHosts();
+    await using one = await hosts.host({ model: script(['half', { wait: new Promise(() => {}) }]) });
+    await using two = await hosts.host();
+    const [a, b] = [await one.client(), await two.client()];
+    const sent = a.client.call('chat.send', { message: 'hi' });
+    sent.catch(() => {});
+    await until(() => textOf(a.events) === 'half');
+    hosts.serve(two);
+    await until(async () => (await b.client.call('sessions.list', {})).sessions[0]?.running === true);
+    expect(await b.client.call('chat.abort', { sessionId: 'main' })).toMatchObject({ aborted: true });
+    await expect(sent).rejects.toMatchObject({ code: 'ABORTED' });
+    await until(() => b.events.some(({ event }) => event === 'chat.error'));
+    expect((await b.client.call('chat.history', { sessionId: 'main' })).messages).toMatchObject([
+      { content: 'hi' },
+      { content: 'half', aborted: true },
+    ]);
+    await until(async () => (await b.client.call('sessions.list', {})).sessions[0]?.running === undefined);
+    expect(await b.client.call('chat.abort', { sessionId: 'main' })).toEqual({ aborted: false, runIds: [] });
+  });
+
+  verifies(
+    ['vault.runs/recovers', 'runs/interrupted'],
+    'the run of one that is gone is ended by the other; what it still says is kept as a branch',
+    async () => {
+      const gate = Promise.withResolvers<void>();
+      const hosts = new TestHosts();
+      await using one = await hosts.host({ model: script(['half', { wait: gate.promise }, ' and half']) });
+      await using two = await hosts.host();
+      const [a, b] = [await one.client(), await two.client()];
+      const sent = a.client.call('chat.send', { message: 'hi' });
+      await until(() => textOf(a.events) === 'half');
+      await one.synced();
+      await two.synced();
+      one.crash();
+      await until(() => one.replicator.state().state === 'away');
+      hosts.serve(two);
+      await until(() => b.events.some(({ event }) => event === 'chat.error'));
+      const after = async () => (await b.client.call('chat.history', { sessionId: 'main' })).messages;
+      expect(await after()).toMatchObject([{ content: 'hi' }, { interrupted: true }]);
+      // It was not gone, but cut off: it goes on, and comes back.
+      gate.resolve();
+      const { messageId } = await sent;
+      one.replicator.attach(hosts.journal.line());
+      await until(async () => (await two.vault.messages.get(messageId)) !== undefined);
+      expect(await two.vault.messages.get(messageId)).toMatchObject({ content: 'half and half' });
+      await one.synced();
+      await two.synced();
+      expect(await two.vault.runs.unfinished()).toEqual([]);
+      expect(await one.vault.runs.unfinished()).toEqual([]);
+      await until(async () => (await contentsOf(a.client)).join() === (await contentsOf(b.client)).join());
+    },
+  );
+
+  verifies('vault.runs/waits', 'deleting a session on one ends the run on the other first', async () => {
+    const hosts = new TestHosts();
+    await using one = await hosts.host({ model: script(['half', { wait: new Promise(() => {}) }]) });
+    await using two = await hosts.host();
+    const [a, b] = [await one.client(), await two.client()];
+    const sent = a.client.call('chat.send', { message: 'hi' });
+    sent.catch(() => {});
+    await until(() => textOf(a.events) === 'half');
+    hosts.serve(two);
+    await until(async () => (await b.client.call('sessions.list', {})).sessions[0]?.running === true);
+    await b.client.call('sessions.delete', { path: 'main/main.jsonl' });
+    await expect(sent).rejects.toMatchObject({ code: 'ABORTED' });
+    await until(async () => (await one.vault.sessions.list()).length === 0);
+    await one.synced();
+    await two.synced();
+    expect([await one.vault.sessions.list(), await two.vault.sessions.list()]).toEqual([[], []]);
+  });
+});
