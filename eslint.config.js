@@ -13,10 +13,17 @@ export const walls = [
   { target: './web', from: ['./bridge', './tests'] },
   {
     target: './web/gateway/core',
-    from: ['./web/gateway/storage', './web/gateway/ports', './web/gateway/host', './web/lib', './web/routes'],
+    from: ['./web/gateway/storage', './web/gateway/sync', './web/gateway/ports', './web/gateway/host', './web/lib', './web/routes'],
   },
-  { target: './web/gateway/storage', from: ['./web/gateway/ports', './web/gateway/host', './web/lib', './web/routes'] },
-  { target: './web/gateway/ports', from: ['./web/gateway/storage', './web/gateway/host', './web/lib', './web/routes'] },
+  {
+    target: './web/gateway/storage',
+    from: ['./web/gateway/sync', './web/gateway/ports', './web/gateway/host', './web/lib', './web/routes'],
+  },
+  { target: './web/gateway/sync', from: ['./web/gateway/ports', './web/gateway/host', './web/lib', './web/routes'] },
+  {
+    target: './web/gateway/ports',
+    from: ['./web/gateway/storage', './web/gateway/sync', './web/gateway/host', './web/lib', './web/routes'],
+  },
   { target: './web/gateway/host', from: ['./web/lib', './web/routes'] },
   { target: './web/lib', from: './web/gateway', except: WORKER_BY_URL },
   { target: './web/lib', from: './web/routes' },

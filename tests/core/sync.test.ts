@@ -193,11 +193,15 @@ describe('what other hosts change', () => {
 
   verifies('vault.sync/follows', 'a setting is written on top of what others have written', async () => {
     await using base = await testGateway();
-    const { vault, tell } = foreignly(base.vault);
+    let fails = 0;
+    const read: Vault['config']['read'] = () => (fails-- > 0 ? Promise.reject(new Error('not now')) : base.vault.config.read());
+    const { vault, tell } = foreignly(base.vault, { config: { ...base.vault.config, read } });
     await using gw = await testGateway({ vault, useGuide: true });
     const { client } = await gw.client();
     const { hash } = await client.call('config.get', {});
     await base.vault.config.write({ ...(await base.vault.config.read()), agents: { other: { name: 'Other' } } });
+    fails = 1;
+    // What could not be read then is read before anything is written.
     tell(foreign('config', 'agents.other'));
     await expect(client.call('config.patch', { patch: { chat: { timeZone: 'UTC' } }, baseHash: hash })).rejects.toMatchObject({
       code: 'INVALID_PARAMS',

@@ -4,11 +4,22 @@ import { RpcError } from '#shared/rpc/errors.ts';
 export interface Problem {
   message: string;
   code: string | null;
+  /** Where more is said, or something can be done. */
+  link?: { label: string; href: string };
 }
+
+/** By the reason that the gateway gives (web/gateway/core/faults.ts). */
+const LINKS: Partial<Record<string, Problem['link']>> = {
+  'read-only': { label: 'What this means', href: '/outdated' },
+  'storage-full': { label: 'Room in this browser', href: '/devices#storage' },
+};
 
 /** Describes anything that was thrown. `doing` completes "Could not …". */
 export function problemOf(error: unknown, doing: string): Problem {
-  if (error instanceof RpcError) return { message: `Could not ${doing}: ${lowerFirst(error.message)}`, code: error.code };
+  if (error instanceof RpcError) {
+    const link = LINKS[String(error.extra.details?.['reason'])];
+    return { message: `Could not ${doing}: ${lowerFirst(error.message)}`, code: error.code, ...(link ? { link } : {}) };
+  }
   if (error instanceof Error && error.name === 'ConnectionClosed') {
     return { message: `Could not ${doing}: the connection to the gateway was lost. It is made again by itself.`, code: null };
   }

@@ -157,6 +157,7 @@ export class Host implements HostApi {
         name: hostName(navigator),
         onfault: (error) => console.error('[perch sync]', error),
       });
+      await replicator.start();
       const gateway = await createGateway({
         vault,
         sync: replicator,
@@ -166,6 +167,7 @@ export class Host implements HostApi {
       });
       this.#replicator = replicator;
       replicator.watch(() => this.#synced(gateway, replicator));
+      this.#synced(gateway, replicator);
       acceptRelayed((link, tabLock) => this.#accept(gateway, link, tabLock));
       for (const cut of this.#relayed) cut();
       this.#relayed.clear();

@@ -89,6 +89,11 @@ export class Replicator implements SyncPort {
     return sent?.delivered ?? false;
   }
 
+  /** Takes up from an earlier life: one that had a journal has one still, though it may not be there now. Before anything is done with the vault. */
+  async start(): Promise<void> {
+    if (await this.#replica.position()) await this.expectJournal();
+  }
+
   /** This browser knows a bridge, which may not be there now. */
   async expectJournal(): Promise<void> {
     if (this.#state.state !== 'off') return;
@@ -115,9 +120,10 @@ export class Replicator implements SyncPort {
 
   /** Resolves when everything up to `seq` has been read, or after some seconds, or when the line is gone. */
   async reached(seq: number): Promise<void> {
+    if (!this.#exchange || this.#exchange.seq >= seq) return;
     const late = Promise.withResolvers<void>();
     const cancel = this.#options.clock.after(REACH_MS, late.resolve);
-    await Promise.race([this.#exchange?.reached(seq), late.promise]);
+    await Promise.race([this.#exchange.reached(seq), late.promise]);
     cancel();
   }
 

@@ -1,5 +1,6 @@
 import { type DBSchema, type IDBPDatabase, openDB } from 'idb';
 import type { AttachmentInput } from '#shared/rpc/methods/chat.ts';
+import type { Problem } from '#lib/errors.ts';
 
 /** A file chosen for a message: its bytes as base64. */
 export interface PickedFile {
@@ -21,7 +22,7 @@ export interface OutboxRecord {
   model: string | null;
   createdAt: number;
   /** Set when the gateway refused it, or it was stopped before its turn: it waits for a decision. */
-  failure: { message: string; code: string | null } | null;
+  failure: Problem | null;
   /** It was handed over at least once: look for it in the history before sending again. */
   tried: boolean;
 }

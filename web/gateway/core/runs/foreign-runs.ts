@@ -37,7 +37,7 @@ export class ForeignRuns {
   readonly #waiting = new Set<() => void>();
   readonly #look = repeated(() => this.#lookOnce());
   readonly #refresh = repeated(() => this.#read());
-  readonly #unwatch: () => void;
+  #unwatch = (): void => {};
   #standing = '';
   #cutOff = false;
   #cancelCutOff = (): void => {};
@@ -46,13 +46,13 @@ export class ForeignRuns {
 
   constructor(deps: ForeignRunsDeps) {
     this.#deps = deps;
-    this.#watch();
-    this.#unwatch = deps.sync?.watch(() => this.#watch()) ?? (() => {});
   }
 
   /** Reads what there is, and ends what is left of this host's own earlier life. Before the first run here. Rejects where the vault cannot be read. */
   async start(): Promise<void> {
-    const { vault } = this.#deps;
+    const { vault, sync } = this.#deps;
+    this.#stands();
+    if (sync) this.#unwatch = sync.watch(() => this.#stands() && void this.refresh().then(() => this.#look()));
     const left = await vault.runs.unfinished();
     // They cannot be under way: nothing has begun here yet.
     for (const { id, executor } of left) if (executor === vault.origin) this.#taken.set(id, 'ending');
@@ -90,7 +90,7 @@ export class ForeignRuns {
 
   /** The session was cleared: nobody waits any more for what is under way in it elsewhere. */
   release(key: string): void {
-    for (const { id } of this.of(key)) this.#released.add(id);
+    for (const { id, sessionKey } of this.#runs.values()) if (sessionKey === key) this.#released.add(id);
     this.#wake();
   }
 
@@ -127,10 +127,11 @@ export class ForeignRuns {
     return runs.filter(({ id }, at) => told[at] || !this.#runs.has(id)).map(({ id }) => id);
   }
 
-  #watch(): void {
+  /** Notes how this host stands with the others; whether that has changed. */
+  #stands(): boolean {
     const state = this.#state();
     const standing = state ? `${state.state} ${state.role}` : '';
-    if (standing === this.#standing) return;
+    if (standing === this.#standing) return false;
     this.#standing = standing;
     this.#cancelCutOff();
     this.#cutOff = false;
@@ -140,7 +141,7 @@ export class ForeignRuns {
         this.#wake();
       });
     }
-    void this.refresh().then(() => this.#look());
+    return true;
   }
 
   #state(): SyncState | undefined {

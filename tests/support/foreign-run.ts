@@ -1,0 +1,40 @@
+import type { GatewayClient } from '#shared/client/client.ts';
+import type { RunRecord, Vault } from '../../web/gateway/core/vault.ts';
+import { ask } from '../../web/gateway/storage/fixture.ts';
+import { FakeClock } from './clock.ts';
+import type { FakeSync } from './fake-sync.ts';
+import { type TestGateway, testGateway } from './gateway.ts';
+
+export const historyOf = async (client: GatewayClient) => (await client.call('chat.history', { sessionId: 'main' })).messages;
+
+/** Whether the run was ended by a host that found it. */
+export const isInterrupted = async (client: GatewayClient): Promise<boolean> => (await historyOf(client)).at(-1)?.interrupted === true;
+
+/** A gateway whose vault has a run that another host executes; `change` is what its record says. */
+export async function withRun(
+  options: {
+    sync?: FakeSync;
+    clock?: FakeClock;
+    change?: Partial<RunRecord>;
+    runs?: (vault: Vault) => Partial<Vault['runs']>;
+    vault?: Partial<Vault>;
+  } = {},
+): Promise<TestGateway & { base: TestGateway }> {
+  const clock = options.clock ?? new FakeClock();
+  const base = await testGateway({ clock });
+  await ask(base.vault, 'q');
+  const change = { executor: 'elsewhere', replica: 'another', ...options.change };
+  const runs: Vault['runs'] = {
+    ...base.vault.runs,
+    // Storage lets a run be ended by its executor alone: here the first claim makes that this host.
+    unfinished: async () => (await base.vault.runs.unfinished()).map((run) => ((run.fence ?? 0) > 1 ? run : { ...run, ...change })),
+    ...options.runs?.(base.vault),
+  };
+  const gw = await testGateway({
+    vault: { ...base.vault, ...options.vault, runs },
+    clock,
+    useGuide: true,
+    ...(options.sync ? { sync: options.sync } : {}),
+  });
+  return { ...gw, base };
+}
