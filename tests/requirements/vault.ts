@@ -68,4 +68,10 @@ export const vault = [
     'sync.conflicts/secrets': 'No secret is shown in a conflict',
     'sync.resolve/resolves': '`sync.resolve` forgets a version that was put aside, or puts it back',
   }),
+  chosen('design, "One vault": the app', {
+    'vault.app/moves':
+      'A page talks to its own worker where that serves or no bridge is there, else to the bridge, and moves between them without cutting a call, at most every 2 s',
+    'vault.app/told': 'The app says in words how safe the data is, and what it means that a browser is older than its data',
+    'vault.app/refused': 'A change refused because this browser only reads, or has no room, says so, and where more is said',
+  }),
 ] as const;

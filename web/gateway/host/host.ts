@@ -66,8 +66,7 @@ export class Host implements HostApi {
   }
 
   async open(port: MessagePort, tabLock: string): Promise<void> {
-    this.#pages.set(tabLock, 'here');
-    clearTimeout(this.#leaving);
+    this.#here(tabLock);
     const gateway = this.#serving();
     const link = portLink<string>(port);
     // With an owner of the same build in another tab this worker only passes on.
@@ -77,10 +76,7 @@ export class Host implements HostApi {
 
   #accept(gateway: Gateway, link: Link<string>, tabLock: string): void {
     gateway.accept(link, { principal: 'app:local', scopes: SCOPES, challenged: false, socket: false });
-    void navigator.locks.request(tabLock, () => {
-      this.#pages.delete(tabLock);
-      link.close(CLOSE.goingAway, 'the page is gone');
-    });
+    void navigator.locks.request(tabLock, () => link.close(CLOSE.goingAway, 'the page is gone'));
   }
 
   async attach(credential: Parameters<HostApi['attach']>[0]): Promise<void> {
@@ -108,18 +104,34 @@ export class Host implements HostApi {
 
   async leaving(tabLock: string): Promise<void> {
     this.#pages.set(tabLock, 'away');
-    const left = (): void => {
-      if (![...this.#pages.values()].includes('here')) this.#uplink.detach();
-    };
-    clearTimeout(this.#leaving);
-    if (this.#uplink.busy) this.#leaving = setTimeout(left, RETURN_MS);
-    else left();
+    this.#left();
   }
 
   async returning(tabLock: string): Promise<void> {
+    this.#here(tabLock);
+    if (this.#uplinkCredential) this.#uplink.attach(this.#uplinkCredential);
+  }
+
+  #here(tabLock: string): void {
+    const known = this.#pages.has(tabLock);
     this.#pages.set(tabLock, 'here');
     clearTimeout(this.#leaving);
-    if (this.#uplinkCredential) this.#uplink.attach(this.#uplinkCredential);
+    if (known) return;
+    void navigator.locks.request(tabLock, () => {
+      // It is gone, by whatever death.
+      this.#pages.delete(tabLock);
+      this.#left();
+    });
+  }
+
+  /** With no page here any more the line goes: at once, or when a page that only reloads would be back. */
+  #left(): void {
+    const detach = (): void => {
+      if (![...this.#pages.values()].includes('here')) this.#uplink.detach();
+    };
+    clearTimeout(this.#leaving);
+    if (this.#uplink.busy) this.#leaving = setTimeout(detach, RETURN_MS);
+    else detach();
   }
 
   /** The gateway; one that could not start is tried again, for what kept it from that (no room, say) may be over. */
@@ -168,6 +180,7 @@ export class Host implements HostApi {
       this.#replicator = replicator;
       replicator.watch(() => this.#synced(gateway, replicator));
       this.#synced(gateway, replicator);
+      this.#tell({ origin: vault.origin });
       acceptRelayed((link, tabLock) => this.#accept(gateway, link, tabLock));
       for (const cut of this.#relayed) cut();
       this.#relayed.clear();

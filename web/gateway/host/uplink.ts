@@ -43,13 +43,15 @@ export class Uplink {
 
   /** Something is under way on the line: a client, a request, or a provider's answer. */
   get busy(): boolean {
-    return this.#mux !== null && this.#mux.streams > 0;
+    // The journal's own stream is always there.
+    return this.#mux !== null && this.#mux.streams > (this.lending(JOURNAL_PORT) ? 1 : 0);
   }
 
   attach(credential: HostCredential): void {
     const same = this.#credential?.id === credential.id;
     this.#credential = credential;
-    if (same && (this.#socket || this.#timer)) return;
+    // A line that stands serves whoever of this browser asked for it; the next one is dialled with the newer credential.
+    if (this.#mux || (same && (this.#socket || this.#timer))) return;
     this.#hangUp('another credential');
     void this.#dial();
   }

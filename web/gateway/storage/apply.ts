@@ -55,6 +55,7 @@ export async function applyRecords(
       const copy = ours && mergeInto(ours, record).copy;
       if (copy) {
         applied.copies.push(copy);
+        applied.changes.push({ store: 'conflicts', key: copy.key, deleted: false });
         writes.push(tx.objectStore('conflicts').put(valueOf('conflicts', copy.payload ?? '')));
         writes.push(log.put({ store: 'conflicts', key: copy.key, clock: copy.clock }));
       }

@@ -4,7 +4,7 @@ import type { SecretWriter } from './secrets.ts';
 import { isSame } from './session-parts.ts';
 import type { Transactions } from './transaction.ts';
 
-/** The configuration, and the secrets that change with it. Only the pieces that change are written. */
+/** The configuration, and the secrets that change with it. Only the pieces that change are written: what another host put beside them stays. */
 export function configStore({ transactions, secrets }: { transactions: Transactions; secrets: SecretWriter }): Vault['config'] {
   return {
     read: () =>
@@ -13,15 +13,15 @@ export function configStore({ transactions, secrets }: { transactions: Transacti
         return rows.length === 0 ? undefined : configDocument(rows);
       }),
 
-    write: (value, changes = new Map()) =>
+    write: (value, changes = new Map(), base) =>
       secrets.write(changes, ['config'], async ({ tx, put, remove }) => {
         const rows = configRows(value);
-        const stored = new Map((await tx.objectStore('config').getAll()).map((row) => [row.name, row.value]));
+        const before = base ? configRows(base) : new Map((await tx.objectStore('config').getAll()).map((row) => [row.name, row.value]));
         await Promise.all([
           ...[...rows].map(async ([name, piece]) => {
-            if (!stored.has(name) || !isSame(piece, stored.get(name))) await put('config', name, { name, value: piece });
+            if (!before.has(name) || !isSame(piece, before.get(name))) await put('config', name, { name, value: piece });
           }),
-          ...[...stored.keys()].filter((name) => !rows.has(name)).map((name) => remove('config', name)),
+          ...[...before.keys()].filter((name) => !rows.has(name)).map((name) => remove('config', name)),
         ]);
       }),
   };

@@ -39,6 +39,8 @@ export class Exchange {
   #position: Position | undefined;
   /** The newest sequence number heard of. */
   #head = 0;
+  /** The newest that was given to a change made here. */
+  #written = 0;
   #live = false;
   /** What was here before is in the journal too: from here on one reading tells what it has. */
   #settled = false;
@@ -58,9 +60,9 @@ export class Exchange {
     return this.#live;
   }
 
-  /** How far it has come, once that may be noted. */
+  /** How far it has come, where that may be noted: never behind what was written, by which an older copy of the journal would be known. */
   get position(): Position | undefined {
-    return this.#live ? this.#position : undefined;
+    return this.#live && this.seq >= this.#written ? this.#position : undefined;
   }
 
   get seq(): number {
@@ -157,6 +159,7 @@ export class Exchange {
     if (this.#ended) return;
     // Not before all is written that was here: the reading would claim more than the journal has.
     if (this.#settled && this.#outbox.pushed > this.#replica.pushed) this.#replica.pushed = this.#outbox.pushed;
+    this.#written = Math.max(this.#written, last);
     this.#head = Math.max(this.#head, last);
     // Copies that the journal made of losers are among the numbers given out.
     if (this.#position?.seq === before && conflicts === 0) this.#advance(last);

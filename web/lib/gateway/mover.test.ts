@@ -2,6 +2,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { GatewayClient } from '#shared/client/client.ts';
 import { type Link, memoryPair } from '#shared/link/link.ts';
 import type { RequestFrame } from '#shared/rpc/frames.ts';
+import { verifies } from '../../../tests/requirements.ts';
 import { until } from '../../../tests/support/gateway.ts';
 import { Mover } from './mover.ts';
 import type { Way } from './way.ts';
@@ -65,7 +66,7 @@ async function page() {
 /** Lets everything happen that needs no time. */
 const settled = (): Promise<unknown> => vi.advanceTimersByTimeAsync(0).then(() => new Promise(setImmediate));
 
-test('a page waits for its calls to be answered before it moves, and cuts none', async () => {
+verifies('vault.app/moves', 'a page waits for its calls to be answered before it moves, and cuts none', async () => {
   const self = await page();
   const { client, asked, answer } = self.line;
   const calls = [client.call('health', {}), client.call('health', {})];
@@ -113,7 +114,7 @@ test('what has changed back meanwhile moves nothing, and leaves no connection op
   expect([self.moves, self.via]).toEqual([0, 'bridge']);
 });
 
-test('moves have two seconds between them, whatever happens', async () => {
+verifies('vault.app/moves', 'moves have two seconds between them, whatever happens', async () => {
   const self = await page();
   self.mover.reconsider();
   await until(() => self.moves === 1);

@@ -41,6 +41,8 @@ export class OwnHost {
       this.#worker = null;
       this.#events.died(performance.now() - startedAt < SETTLED_MS);
     });
+    // A page that talks to the bridge is here too: the worker keeps its line for it.
+    worker.returning();
     this.#dial(worker);
     return worker;
   }

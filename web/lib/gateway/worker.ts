@@ -74,7 +74,8 @@ export class WorkerHost {
   }
 
   returning(): void {
-    void this.api.returning(this.#tabLock);
+    // Not before it is held: the worker takes a page whose lock it is granted for gone.
+    void this.#held.then(() => this.api.returning(this.#tabLock));
   }
 }
 

@@ -28,7 +28,8 @@ class Sync {
     if (own && own.state !== 'off') return own;
     return gateway.via === 'browser' ? (this.status?.sync ?? own ?? null) : null;
   });
-  readonly standing: Standing = $derived(standingOf(gateway.linked, gateway.host, this.own));
+  // Before the first connection nobody knows whether there is a bridge.
+  readonly standing: Standing = $derived(standingOf(gateway.linked || gateway.generation === 0, gateway.host, this.own));
   /** No bridge was ever there. */
   readonly alone = $derived(!gateway.linked && (this.own?.state ?? 'off') === 'off');
   readonly outdated = $derived(outdated(gateway.host));

@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import type { HostStatus } from '#shared/ports/host.ts';
 import type { AttachedHost } from '#shared/ports/journal.ts';
 import type { SyncState } from '#shared/rpc/methods/sync.ts';
+import { verifies } from '../../../tests/requirements.ts';
 import { Database } from '../../gateway/storage/database.ts';
 import { NO_SYNC, outdated, ownHost, unfit } from './standing.ts';
 import { ago, conflictWords, outdatedWords, percentOf, standingOf } from './words.ts';
@@ -47,7 +48,7 @@ describe('the dot', () => {
   });
 });
 
-test('a worker that meets data of a newer build is told apart from one that fails otherwise', async () => {
+verifies('vault.app/told', 'a worker that meets data of a newer build is told apart from one that fails otherwise', async () => {
   (await openDB('too-new', 9999)).close();
   const problem: string = await new Database({ name: 'too-new' })
     .read(['sessions'], async () => {})
