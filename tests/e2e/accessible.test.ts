@@ -36,7 +36,8 @@ describe('accessible', () => {
 
   beforeAll(async () => {
     upstream = await startUpstream({ models: ['normal', 'endless'] });
-    perch = await startPerch();
+    // The tab stays a replica, so that nothing moves while it is looked at.
+    perch = await startPerch({ host: 'headless' });
     browser = await launchBrowser();
     using outside = await connectOutside(perch);
     await addProvider(outside.client, upstream.url);

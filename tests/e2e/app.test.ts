@@ -19,6 +19,9 @@ async function ask(page: Page, text: string): Promise<void> {
   await composer(page).press('Enter');
 }
 
+/** Linked, with the bridge there: another host answers at first, soon the tab's own. */
+const LINKED = /^Connection: (Bridge|This browser)$/;
+
 /** The pill says so: `Bridge`, `This browser`, … */
 async function connected(page: Page, words: string | RegExp): Promise<void> {
   await pill(page).filter({ visible: true }).waitFor();
@@ -47,7 +50,7 @@ describe('behind the bridge', () => {
 
   verifies('app/first-answer', 'the printed link, a question, an answer', async () => {
     const page = await browser.page(perch.linkUrl);
-    await connected(page, 'Bridge');
+    await connected(page, LINKED);
     expect(page.url()).toBe(`${perch.url}/`);
     await ask(page, 'How do I add a model?');
     await replies(page).getByText('Settings').first().waitFor();
@@ -71,7 +74,7 @@ describe('behind the bridge', () => {
     await page.getByText('normal').first().waitFor();
     await page.getByRole('button', { name: 'Make default' }).first().click();
     await page.goto(`${perch.url}/`);
-    await connected(page, 'Bridge');
+    await connected(page, LINKED);
     await ask(page, 'hi there');
     await replies(page).getByText(text).waitFor();
     await page.close();
@@ -82,7 +85,7 @@ describe('behind the bridge', () => {
     await addProvider(outside.client, upstream.url, 'sk-app');
     await outside.client.call('config.set', { key: 'chat.model', value: 'local/endless' });
     const page = await browser.page(perch.url);
-    await connected(page, 'Bridge');
+    await connected(page, LINKED);
     await ask(page, 'go on for ever');
     await replies(page).getByText(/\w{3}/).first().waitFor();
     await page.reload();
@@ -110,10 +113,10 @@ describe('behind the bridge', () => {
   });
 
   verifies('app/two-tabs', 'a second tab sees the question, the text, the end, a new name and a deletion', async () => {
+    const one = await browser.page(perch.url);
+    await connected(one, 'This browser');
     using outside = await connectOutside(perch);
     await outside.client.call('config.set', { key: 'chat.model', value: 'local/slow-300' });
-    const one = await browser.page(perch.url);
-    await connected(one, 'Bridge');
     await ask(one, 'shared question');
     await one.waitForURL(/\/chat\//);
     const two = await browser.page(one.url());
@@ -155,7 +158,7 @@ describe('behind the bridge', () => {
     await addProvider(outside.client, `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}/v1`);
     await outside.client.call('config.set', { key: 'chat.model', value: 'local/hostile' });
     const page = await browser.page(perch.url);
-    await connected(page, 'Bridge');
+    await connected(page, LINKED);
     browser.complaints.length = 0;
     await ask(page, 'say something nasty');
     await replies(page).getByText('the end').waitFor();
@@ -174,8 +177,10 @@ describe('behind the bridge', () => {
     'the bridge stops: the page says so and this browser answers, also after a reload',
     async () => {
       const page = await browser.page(perch.url);
-      await connected(page, 'Bridge');
+      await connected(page, 'This browser');
       await page.evaluate(() => navigator.serviceWorker.ready.then(() => true));
+      using outside = await connectOutside(perch);
+      await outside.client.call('config.set', { key: 'chat.model', value: 'guide/guide' });
       await perch.kill('SIGTERM');
       await connected(page, /bridge stopped/);
       await page.goto(`${perch.url}/`);

@@ -8,7 +8,7 @@ import { launchBrowser } from './browser.ts';
 import { startPerch } from './harness.ts';
 
 verifies('uplink/mutual-proof', 'another program on the port learns nothing from the app, which goes on without it', async () => {
-  await using perch = await startPerch();
+  await using perch = await startPerch({ host: 'headless' });
   await using browser = await launchBrowser();
   const page = await browser.page(perch.linkUrl);
   const pill = page.getByRole('button', { name: /^Connection: Bridge/ }).first();
