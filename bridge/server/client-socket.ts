@@ -1,13 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import type { Duplex } from 'node:stream';
 import type { RawData, WebSocket } from 'ws';
+import type { Opening } from '#shared/link/hello.ts';
 import type { Stream } from '#shared/link/stream.ts';
-import { HEAD_HEADER } from '#shared/ports/journal.ts';
+import { HEAD_HEADER, MOVED_HEADER, MOVES_HEADER } from '#shared/ports/journal.ts';
 import type { ErrorShape } from '#shared/rpc/errors.ts';
 import { CLOSE, type EventFrame, LIMITS, type RequestFrame, type ResponseFrame } from '#shared/rpc/frames.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { Auth } from './auth.ts';
 import { FIRST_FRAME_TOO_LONG, readFirstFrame } from './first-frame.ts';
+import { HostWords } from './host-words.ts';
 import type { Hosts } from './hosts.ts';
 import { closeSocket, keep } from './socket-link.ts';
 import type { Timing } from './timing.ts';
@@ -26,6 +28,13 @@ export interface ClientCaller {
   origin: string | undefined;
   bearer: string | undefined;
   userAgent: string | undefined;
+}
+
+/** What each host is told of the client. */
+interface Admitted {
+  opening: Partial<Opening> & { kind: string };
+  /** The client's first frame, without its credential. */
+  connect: string;
 }
 
 /** With more than this on its way to the host, the client's socket is not read. */
@@ -50,6 +59,9 @@ export class ClientSocket {
   /** Messages that came while the credential was looked at, or a host was waited for. */
   #early: [RawData, boolean][] | undefined;
   #stream: Stream | undefined;
+  #admitted: Admitted | undefined;
+  /** Between two hosts: nothing of the client is read. */
+  #held = false;
   #bytesBeforeConnect = 0;
   #timer: NodeJS.Timeout;
   /** Bytes that the socket has not taken, and since when it has taken none. */
@@ -98,8 +110,8 @@ export class ClientSocket {
 
   #message(data: RawData, isBinary: boolean): void {
     if (this.#socket.readyState !== this.#socket.OPEN) return;
-    if (this.#stream) return this.#forward(this.#stream, data, isBinary);
     if (this.#early) return void this.#early.push([data, isBinary]);
+    if (this.#stream) return this.#forward(this.#stream, data, isBinary);
     const first = readFirstFrame(data, isBinary);
     if (first.connect) {
       this.#connect(first.connect).catch(() => this.close(CLOSE.internal, 'the bridge failed'));
@@ -122,32 +134,66 @@ export class ClientSocket {
       this.#fail(frame.id, { code, message, ...(retryAfterMs === undefined ? {} : { retryable: true, retryAfterMs }) });
       return this.close(CLOSE.policy, message);
     }
+    const headers = {
+      ...(this.#caller.userAgent === undefined ? {} : { 'user-agent': this.#caller.userAgent }),
+      ...(verdict.proof === undefined ? {} : { 'x-perch-proof': verdict.proof }),
+      ...(this.#deps.rateLimits ? {} : { 'x-perch-rate-limits': 'off' }),
+      [MOVES_HEADER]: '1',
+    };
+    const opening = { kind: 'rpc', principal: verdict.principal, scopes: [...verdict.scopes], origin: origin ?? null, headers };
+    this.#admitted = { opening, connect: JSON.stringify({ ...frame, params }) };
+    await this.#open(this.#admitted);
+  }
+
+  /** Opens a stream to the host that serves; `moved`: what the one before says of the client, who does not hear of the change. */
+  async #open({ opening, connect }: Admitted, moved?: string): Promise<void> {
     const mux = await this.#deps.hosts.wait(this.#deps.timing.hostWaitMs, this.#gone.signal);
     if (this.#socket.readyState !== this.#socket.OPEN) return;
     if (!mux) return this.close(CLOSE.noGateway, 'no gateway');
     const headers = {
+      ...opening.headers,
       // What was acknowledged before the client came, by whichever host, is there for it.
       [HEAD_HEADER]: String(this.#deps.journal.head),
-      ...(this.#caller.userAgent === undefined ? {} : { 'user-agent': this.#caller.userAgent }),
-      ...(verdict.proof === undefined ? {} : { 'x-perch-proof': verdict.proof }),
-      ...(this.#deps.rateLimits ? {} : { 'x-perch-rate-limits': 'off' }),
+      ...(moved === undefined ? {} : { [MOVED_HEADER]: moved }),
     };
-    const stream = mux.open({ kind: 'rpc', principal: verdict.principal, scopes: [...verdict.scopes], origin: origin ?? null, headers });
+    const stream = mux.open({ ...opening, headers });
+    const fromHost = new HostWords(() => this.#hold(stream));
     this.#stream = stream;
-    stream.send(JSON.stringify({ ...frame, params }));
+    stream.send(connect);
     stream.receive({
-      data: (chunk, fin, text) => this.#deliver(stream, chunk, fin, text),
-      end: (code, reason) => this.#ended(code, reason),
+      data: (chunk, fin, text) => {
+        if (text) return this.#deliver(stream, chunk, fin);
+        stream.release(chunk.byteLength);
+        fromHost.read(chunk, fin);
+      },
+      end: (code, reason) => {
+        if (code === CLOSE.handingOver && fromHost.state !== undefined) this.#move(stream, fromHost.state);
+        else this.#ended(code, reason);
+      },
       reset: (code, reason) => (this.#deps.hosts.has(mux) ? this.#ended(code, reason) : this.close(RESTARTING.code, RESTARTING.reason)),
-      drain: () => (this.#leaving ? this.#leave() : this.#socket.resume()),
+      drain: () => (this.#leaving ? this.#leave() : this.#held ? undefined : this.#socket.resume()),
     });
-    const early = this.#early;
+    const early = this.#early ?? [];
     this.#early = undefined;
+    this.#held = false;
     for (const [data, isBinary] of early) this.#message(data, isBinary);
     if (stream.buffered <= PAUSE_ABOVE) this.#socket.resume();
   }
 
-  /** The host ends it. One that no longer serves does so with the code of a hand-over, when nothing is under way: the client finds the next one. */
+  /** The host wants to let the client go: what that one sends from here on is for the next host. */
+  #hold(stream: Stream): void {
+    this.#held = true;
+    this.#early = [];
+    this.#socket.pause();
+    stream.end(CLOSE.handingOver);
+  }
+
+  #move(from: Stream, state: string): void {
+    if (this.#stream !== from || !this.#admitted) return;
+    this.#open(this.#admitted, state).catch(() => this.close(CLOSE.internal, 'the bridge failed'));
+  }
+
+  /** The host ends it. One that no longer serves, and cannot hand the client on, does so with the code of a hand-over: the client finds the next one. */
   #ended(code: number, reason: string): void {
     const end = code === CLOSE.handingOver ? RESTARTING : { code, reason };
     this.close(end.code, end.reason);
@@ -159,12 +205,12 @@ export class ClientSocket {
     if (stream.buffered > PAUSE_ABOVE) this.#socket.pause();
   }
 
-  #deliver(stream: Stream, chunk: Uint8Array, fin: boolean, text: boolean): void {
+  #deliver(stream: Stream, chunk: Uint8Array, fin: boolean): void {
     const bytes = chunk.byteLength;
     if (this.#socket.readyState !== this.#socket.OPEN) return stream.release(bytes);
     if (this.#unsent === 0) this.#stuckSince = performance.now();
     this.#unsent += bytes;
-    this.#socket.send(keep(chunk), { binary: !text, fin }, () => {
+    this.#socket.send(keep(chunk), { binary: false, fin }, () => {
       this.#unsent -= bytes;
       this.#stuckSince = performance.now();
       stream.release(bytes);

@@ -223,6 +223,24 @@ describe('clients when the holder changes', () => {
     expect(await slow.closed).toMatchObject({ code: 1008, reason: 'slow consumer' });
   });
 
+  verifies('vault.hosts/moves', 'are taken to the new host without hearing of it, with whatever they send meanwhile', async () => {
+    await using gateway = await startTestBridge();
+    const managed = await attach(gateway, 'headless', 'managed');
+    const client = await TestClient.connect(gateway.url, gateway.token);
+    const tab = await attach(gateway, 'tab', 'tab');
+    const [old] = managed.clients;
+    old?.link.leave();
+    await old?.left;
+    const answer = client.call('echo', { a: 1 });
+    old?.link.move('{"seq":7}');
+    expect(await answer).toMatchObject({ payload: { a: 1 } });
+    expect(tab.openings[0]?.headers).toMatchObject({ 'x-perch-moved': '{"seq":7}', 'x-perch-head': '0' });
+    expect(tab.clients).toHaveLength(1);
+    // And back, when the tab is gone without a word: then the client is told.
+    tab.mux.close(1000, 'closed');
+    expect(await client.closed).toMatchObject({ code: 1012 });
+  });
+
   verifies('vault.hosts/flip', 'a request that the old host gives up is answered with 503, to be asked again', async () => {
     await using gateway = await startTestBridge();
     const asked = Promise.withResolvers<void>();

@@ -20,8 +20,11 @@ export interface Host {
   readonly since: number;
   /** Who it says it is, once it has opened the journal. */
   readonly identity: { origin: string; name: string } | null;
-  /** `catching-up`: with the journal. `outdated`: the journal was written by a newer build, so that it may only read what it has. */
-  readonly state: 'catching-up' | 'ready' | 'outdated';
+  /**
+   * `catching-up`: with the journal. `leaving`: it serves on only while nobody else can. `outdated`: the journal was written by a newer build, so that it may only
+   * read what it has.
+   */
+  readonly state: 'catching-up' | 'ready' | 'leaving' | 'outdated';
 }
 type Entry = { -readonly [K in keyof Host]: Host[K] };
 

@@ -118,6 +118,10 @@ export class JournalPort {
         if (hosts.holder !== host) replica.answerer?.send('host.role', { holder: false });
         return {};
       },
+      'host.leave': async () => {
+        hosts.mark(host, 'leaving');
+        return {};
+      },
       'journal.info': async () => ({ journal: await this.#ask(journal.info()), hosts: hosts.list() }),
       'lease.take': async ({ name, presumed, ttlMs }) => {
         const lease = { name, holder: origin(), presumed, ttlMs, present: presence.now() };

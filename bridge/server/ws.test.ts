@@ -149,7 +149,7 @@ describe('an admitted client', () => {
         principal: 'owner',
         scopes: ['read', 'write', 'admin'],
         origin: null,
-        headers: { 'user-agent': 'test/1', 'x-perch-head': '0' },
+        headers: { 'user-agent': 'test/1', 'x-perch-head': '0', 'x-perch-moves': '1' },
       },
       params: { minProtocol: 3, maxProtocol: 3, clientName: 'me' },
     });

@@ -7,6 +7,8 @@ export interface LinkEvents<M> {
   close(code: number, reason: string): void;
   /** `buffered` fell back to 0 after it had been above. */
   drain?(): void;
+  /** Of a `MovableLink`, after `leave`: everything that the other side had sent has been heard. */
+  left?(): void;
 }
 
 /** An ordered, reliable channel of whole messages between two places: a WebSocket, a MessagePort, a multiplexed stream, memory. */
@@ -17,6 +19,14 @@ export interface Link<M> {
   readonly buffered: number;
   close(code?: number, reason?: string): void;
   receive(events: LinkEvents<M>): void;
+}
+
+/** A link whose client can be taken to another host without hearing of it (docs/decisions/0010-hand-over.md). */
+export interface MovableLink extends Link<string> {
+  /** Asks the other side to hold back what the client sends from here on; `left` tells when. */
+  leave(): void;
+  /** Ends it, with what the next host must know of the client. */
+  move(state: string): void;
 }
 
 /** Two ends in one place. Messages arrive asynchronously and in order, as over a real transport. */

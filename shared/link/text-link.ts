@@ -1,5 +1,5 @@
 import { CLOSE } from '../rpc/frames.ts';
-import type { Link, LinkEvents } from './link.ts';
+import type { LinkEvents, MovableLink } from './link.ts';
 import { STREAM_WINDOW, type Stream } from './stream.ts';
 
 // A byte-order mark is part of the text, as it is on a WebSocket.
@@ -7,11 +7,12 @@ const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 const BROKEN_TEXT = 1007;
 
 /** A multiplexed stream as a link of whole texts. Binary messages, broken UTF-8 and messages over `maxBytes` end it with a reason. */
-export function textLink(stream: Stream, maxBytes: () => number): Link<string> {
+export function textLink(stream: Stream, maxBytes: () => number): MovableLink {
   let events: LinkEvents<string> | undefined;
   let parts: Uint8Array[] = [];
   let size = 0;
   let open = true;
+  let leaving = false;
   const finish = (code: number, reason: string): void => {
     if (!open) return;
     open = false;
@@ -31,6 +32,16 @@ export function textLink(stream: Stream, maxBytes: () => number): Link<string> {
     send: (message) => stream.send(message),
     close(code = CLOSE.normal, reason = '') {
       if (open) close(code, reason);
+    },
+    leave() {
+      if (!open || leaving) return;
+      leaving = true;
+      stream.send(new Uint8Array(0));
+    },
+    move(state) {
+      if (!open) return;
+      stream.send(new TextEncoder().encode(state));
+      close(CLOSE.handingOver, 'another host serves now');
     },
     receive(given) {
       events = given;
@@ -54,6 +65,7 @@ export function textLink(stream: Stream, maxBytes: () => number): Link<string> {
           given.message(message);
         },
         end(code, reason) {
+          if (open && leaving && code === CLOSE.handingOver) return given.left?.();
           stream.end();
           finish(code, reason);
         },

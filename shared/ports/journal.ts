@@ -119,6 +119,12 @@ export const journalCalls = {
     docs: 'The replica has caught up and can serve.',
     policy: { scope: 'write' },
   }),
+  'host.leave': call({
+    params: z.object({}),
+    result: z.object({}),
+    docs: 'The host will be gone soon: another one is to serve, where there is one. `journal.ready` takes that back.',
+    policy: { scope: 'write' },
+  }),
   'journal.info': call({
     params: z.object({}),
     result: z.object({ journal: journalInfo, hosts: z.array(attachedHost) }),
@@ -174,3 +180,6 @@ export const JOURNAL_PORT = 'journal';
 export const BLOBS_PORT = 'blobs';
 /** In a stream's opening: what the host must have read before it answers. */
 export const HEAD_HEADER = 'x-perch-head';
+/** In the opening of a client's stream: the bridge can take the client to another host; and what the host before says of it. */
+export const MOVES_HEADER = 'x-perch-moves';
+export const MOVED_HEADER = 'x-perch-moved';

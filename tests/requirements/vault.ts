@@ -21,6 +21,7 @@ export const vault = [
     'vault.hosts/auto': 'A tab serves once it has caught up, for as long as it is there; else the managed Chromium, at once',
     'vault.hosts/outdated': 'A host older than the data never serves, and neither pulls nor pushes',
     'vault.hosts/flip': 'When another host begins to serve, new clients go there at once; old ones stay until their host lets them go',
+    'vault.hosts/moves': 'A client is taken from one host to the next without hearing of it, once no call of its own is under way',
     'vault.hosts/head': 'A host answers a client once it has read everything that was acknowledged before the client came',
     'vault.port/changes': 'A change pushed by one host is told to the others at once, and not to itself',
     'vault.port/failures': 'What the journal cannot keep is refused in clear words, and kept once it can',

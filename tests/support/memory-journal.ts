@@ -56,6 +56,7 @@ export class MemoryJournal {
         return { before, last: this.seq, conflicts };
       },
       'journal.ready': async () => ({}),
+      'host.leave': async () => ({}),
       'journal.info': async () => {
         throw new RpcError('INTERNAL_ERROR', 'not kept here');
       },

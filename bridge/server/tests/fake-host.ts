@@ -3,12 +3,13 @@ import { WebSocket } from 'ws';
 import { binarySocketLink } from '#shared/client/websocket.ts';
 import { MUX_VERSION, type Opening, PORTS_VERSION, SCHEMA_VERSION } from '#shared/link/hello.ts';
 import { serveHttp } from '#shared/link/http.ts';
-import { type Link, memoryPair } from '#shared/link/link.ts';
+import { type Link, memoryPair, type MovableLink } from '#shared/link/link.ts';
 import { Mux } from '#shared/link/mux.ts';
 import { type Credential, importSecret, prove, proves, uplinkAccepted, uplinkChallenge } from '#shared/link/proof.ts';
 import type { Stream } from '#shared/link/stream.ts';
 import { TYPE } from '#shared/link/wire.ts';
 import { textLink } from '#shared/link/text-link.ts';
+import { MOVED_HEADER } from '#shared/ports/journal.ts';
 import { LIMITS, type RequestFrame } from '#shared/rpc/frames.ts';
 import { queueOf } from './queue.ts';
 
@@ -37,7 +38,7 @@ export class FakeHost {
   readonly socket: WebSocket;
   /** What each stream was opened with, and the streams that are for RPC. */
   readonly openings: Opening[];
-  readonly clients: { opening: Opening; stream: Stream; link: Link<string> }[];
+  readonly clients: { opening: Opening; stream: Stream; link: MovableLink; /** Resolves after `link.leave`. */ left: Promise<void> }[];
 
   constructor(mux: Mux, socket: WebSocket, openings: Opening[], clients: FakeHost['clients']) {
     this.mux = mux;
@@ -109,24 +110,28 @@ export async function dialHost(options: FakeHostOptions): Promise<FakeHost> {
       openings.push(opening);
       if (opening.kind === 'http' && options.rawHttp) return options.rawHttp(stream);
       if (opening.kind === 'http') return serveHttp(stream, opening, url, (request) => (options.http ?? echoHttp)(request, opening));
-      const client = { opening, stream, link: textLink(stream, () => LIMITS.maxPayload) };
-      clients.push(client);
-      serveClient(client.link, opening, options.rpc ?? echoRpc);
+      const link = textLink(stream, () => LIMITS.maxPayload);
+      clients.push({ opening, stream, link, left: serveClient(link, opening, options.rpc ?? echoRpc) });
     },
   });
   await mux.ready;
   return new FakeHost(mux, socket, openings, clients);
 }
 
-function serveClient(link: Link<string>, opening: Opening, rpc: RpcHandler): void {
+/** Answers a client; one that comes from another host is not answered its `connect` again. Resolves when all that it sends here has been heard. */
+function serveClient(link: Link<string>, opening: Opening, rpc: RpcHandler): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
   link.receive({
+    left: resolve,
     message(text) {
       const frame = JSON.parse(text) as RequestFrame;
       if (frame.method !== 'connect') return rpc(link, frame, text);
+      if (opening.headers[MOVED_HEADER] !== undefined) return;
       link.send(JSON.stringify({ type: 'res', id: frame.id, ok: true, payload: { opening, params: frame.params } }));
     },
     close: () => {},
   });
+  return promise;
 }
 
 export const echoRpc: RpcHandler = (link, { id, params }) => link.send(JSON.stringify({ type: 'res', id, ok: true, payload: params }));

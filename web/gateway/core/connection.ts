@@ -1,23 +1,16 @@
-import type { Link } from '#shared/link/link.ts';
+import type { Link, MovableLink } from '#shared/link/link.ts';
 import { type EarlierShape, earlierShape } from '#shared/rpc/compat.ts';
 import type { Scope } from '#shared/rpc/contract.ts';
 import { RpcError } from '#shared/rpc/errors.ts';
 import { type AnyEvent, type EventPayload, events } from '#shared/rpc/events.ts';
-import {
-  CLOSE,
-  LIMITS,
-  MIN_PROTOCOL,
-  PROTOCOL,
-  type RequestFrame,
-  requestFrame,
-  type ResponseFrame,
-  tooManyParts,
-} from '#shared/rpc/frames.ts';
+import { CLOSE, LIMITS, MIN_PROTOCOL, PROTOCOL, type RequestFrame, type ResponseFrame } from '#shared/rpc/frames.ts';
 import { contracts } from '#shared/rpc/methods/index.ts';
 import type { Clock } from './clock.ts';
+import { readClientFrame } from './client-frame.ts';
 import { type Caller, type Dispatcher, METHOD_NAMES, parseParams } from './dispatch.ts';
 import type { Subscriber } from './hub.ts';
 import type { Idempotency } from './idempotency.ts';
+import { type MovedClient, readMoved } from './moved.ts';
 import { RateLimit } from './rate-limit.ts';
 
 /** How a connection came to be let in. The bridge has checked the credential and sent the challenge; a page's port is trusted as it is. */
@@ -30,6 +23,10 @@ export interface Admission {
   challenged: boolean;
   /** A socket, which is rate limited; ports are not. */
   socket: boolean;
+  /** How the bridge takes the client to another host, where it can. */
+  movable?: MovableLink;
+  /** What the host that served the client before says of it, where there was one; the client does not hear of the change. */
+  moved?: string;
 }
 
 export interface ConnectionDeps {
@@ -48,11 +45,13 @@ export interface ConnectionDeps {
 
 /** From this much in the link's queue on, deltas of a run are merged instead of sent one by one. */
 const MERGE_FROM = 64 * 1024;
+/** Sessions that a client goes on following at another host; an opening has 64 KB. */
+const MAX_FOLLOWS = 100;
 const CONTROL_PLANE = { perMinute: 30, burst: 30 };
 
 /** One client: the first-frame rule, protocol range, `seq`, limits, and dispatch (decisions, "Frames and connection"). */
 export class Connection implements Subscriber {
-  readonly id = crypto.randomUUID();
+  readonly id: string;
   all = false;
 
   readonly #link: Link<string>;
@@ -76,12 +75,20 @@ export class Connection implements Subscriber {
   #open = true;
   /** How to close once no call is under way. */
   #leaving: { code: number; reason: string } | undefined;
+  /** What the host before said of the client cannot be read. */
+  readonly #lost: boolean;
+  /** All that the client sends to this host has been heard. */
+  #left = false;
 
   constructor(link: Link<string>, admission: Admission, deps: ConnectionDeps) {
     this.#link = link;
     this.#admission = admission;
     this.#deps = deps;
-    this.#seq = admission.challenged ? 1 : 0;
+    const before = readMoved(admission.moved);
+    this.#lost = admission.moved !== undefined && !before;
+    this.id = before?.connId ?? crypto.randomUUID();
+    this.#seq = before?.seq ?? (admission.challenged ? 1 : 0);
+    for (const key of before?.follows ?? []) this.#followed.add(key);
     this.#caller = {
       connId: this.id,
       principal: admission.principal,
@@ -94,7 +101,17 @@ export class Connection implements Subscriber {
 
   /** Begins to read. What had come before is heard at once, and may end the connection within this call. */
   start(): void {
-    this.#link.receive({ message: (text) => this.#read(text), drain: () => this.#drained(), close: () => this.#ended() });
+    // The client is asked to connect anew.
+    if (this.#lost) return this.close(CLOSE.handingOver, 'the client cannot be taken over');
+    this.#link.receive({
+      message: (text) => this.#read(text),
+      drain: () => this.#drained(),
+      close: () => this.#ended(),
+      left: () => {
+        this.#left = true;
+        this.#leaveIfIdle();
+      },
+    });
     if (this.#admission.challenged) return;
     this.#event({ event: 'connect.challenge', payload: { nonce: crypto.randomUUID(), ts: this.#deps.clock.now() } });
   }
@@ -129,14 +146,26 @@ export class Connection implements Subscriber {
     return this.#admission.socket;
   }
 
-  /** Closes as soon as no call is under way, at once or after the last answer; until then it serves as before. Undefined takes that back. */
+  /**
+   * Lets the client go as soon as no call is under way, at once or after the last answer: to the next host where the bridge can take it there, else by closing.
+   * Until then it serves as before. Undefined takes that back.
+   */
   closeWhenIdle(leaving: { code: number; reason: string } | undefined): void {
     this.#leaving = leaving;
     this.#leaveIfIdle();
   }
 
   #leaveIfIdle(): void {
-    if (this.#leaving && this.#inFlight.size === 0) this.close(this.#leaving.code, this.#leaving.reason);
+    // From where the bridge holds back what the client sends there is no way back.
+    if ((!this.#leaving && !this.#left) || this.#inFlight.size > 0 || !this.#open) return;
+    const { movable } = this.#admission;
+    if (this.#leaving && (!movable || this.#protocol === undefined)) return this.close(this.#leaving.code, this.#leaving.reason);
+    if (!movable) return;
+    if (!this.#left) return movable.leave();
+    this.#sendMerged();
+    const follows = [...this.#followed].slice(-MAX_FOLLOWS);
+    movable.move(JSON.stringify({ connId: this.id, seq: this.#seq, follows } satisfies MovedClient));
+    this.#ended();
   }
 
   #read(text: string): void {
@@ -144,31 +173,11 @@ export class Connection implements Subscriber {
     const before = this.#protocol === undefined;
     if (text.length > (before ? LIMITS.maxPayloadBeforeConnect : LIMITS.maxPayload))
       return this.close(CLOSE.tooBig, 'the frame is too large');
-    let value: unknown;
-    try {
-      if (tooManyParts(text))
-        throw new RpcError('INVALID_PARAMS', `a frame over 1 MiB may have ${LIMITS.maxStructuralChars} structural characters`);
-      value = JSON.parse(text);
-    } catch (error) {
-      // The id of a frame that is too dense stands near its start.
-      const id = error instanceof RpcError ? /"id"\s*:\s*"([^"\\]{1,256})"/.exec(text.slice(0, 4096))?.[1] : undefined;
-      if (id !== undefined && error instanceof RpcError) return this.#respond({ type: 'res', id, ok: false, error: error.toShape() });
-      return this.close(CLOSE.policy, error instanceof RpcError ? error.message : 'malformed JSON');
-    }
-    const frame = requestFrame.safeParse(value);
-    if (!frame.success) {
-      const id = typeof value === 'object' && value !== null && 'id' in value && typeof value.id === 'string' ? value.id : undefined;
-      if (id === undefined) return this.close(CLOSE.policy, 'not a request frame');
-      const issue = frame.error.issues[0];
-      const error = new RpcError(
-        'INVALID_PARAMS',
-        `Not a request frame: ${issue ? `${issue.path.join('.')} ${issue.message}` : 'malformed'}`,
-      );
-      return this.#respond({ type: 'res', id, ok: false, error: error.toShape() });
-    }
-    if (before) this.#connect(frame.data);
-    // Zod leaves `__proto__` out of what it parses: the params go on as they came, so that it is refused like any unknown one.
-    else void this.#call({ ...frame.data, params: (value as { params?: Record<string, unknown> }).params ?? {} });
+    const read = readClientFrame(text);
+    if ('close' in read) return this.close(CLOSE.policy, read.close);
+    if ('error' in read) return this.#respond({ type: 'res', id: read.id, ok: false, error: read.error.toShape() });
+    if (before) this.#connect(read.frame);
+    else void this.#call(read.frame);
   }
 
   #connect({ id, method, params }: RequestFrame): void {
@@ -196,7 +205,8 @@ export class Connection implements Subscriber {
     const limit = this.#admission.socket ? this.#deps.rateLimit() : null;
     if (limit) this.#limit = new RateLimit(this.#deps.clock, limit);
     this.#leave = this.#deps.joined(this);
-    const { proof } = this.#admission;
+    const { proof, moved } = this.#admission;
+    if (moved !== undefined) return;
     this.#respond({
       type: 'res',
       id,

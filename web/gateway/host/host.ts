@@ -3,7 +3,7 @@ import { serveHttp } from '#shared/link/http.ts';
 import { type Link, portLink } from '#shared/link/link.ts';
 import type { Stream } from '#shared/link/stream.ts';
 import { textLink } from '#shared/link/text-link.ts';
-import { HEAD_HEADER, JOURNAL_PORT } from '#shared/ports/journal.ts';
+import { HEAD_HEADER, JOURNAL_PORT, MOVED_HEADER, MOVES_HEADER } from '#shared/ports/journal.ts';
 import { CLOSE, LIMITS } from '#shared/rpc/frames.ts';
 import { SCOPES } from '#shared/rpc/contract.ts';
 import type { HostApi, HostStatus } from '#shared/ports/host.ts';
@@ -21,6 +21,9 @@ import { Uplink } from './uplink.ts';
 const DRAIN_MS = 28_000;
 /** How long what is under way on the uplink waits for the last page to be back: a page that reloads is. */
 const RETURN_MS = 2_000;
+/** How long a worker without pages goes on with what is under way, once another host serves; browsers let it live for some minutes at best. */
+const FINISH_MS = 120_000;
+const LOOK_MS = 100;
 const SUPERSEDED = 'A newer version of Perch has taken over';
 
 /** Everything that one worker is: it owns the data under the lock, serves the pages' ports, and keeps the line to the bridge. */
@@ -116,6 +119,7 @@ export class Host implements HostApi {
     const known = this.#pages.has(tabLock);
     this.#pages.set(tabLock, 'here');
     clearTimeout(this.#leaving);
+    void this.#replicator?.stay();
     if (known) return;
     void navigator.locks.request(tabLock, () => {
       // It is gone, by whatever death.
@@ -124,14 +128,26 @@ export class Host implements HostApi {
     });
   }
 
-  /** With no page here any more the line goes: at once, or when a page that only reloads would be back. */
+  /**
+   * With no page here any more the line goes. Another host is asked to serve first: clients are taken there, and what is under way here may end. Where there is
+   * none, or nothing is under way, it goes at once, or when a page that only reloads would be back.
+   */
   #left(): void {
-    const detach = (): void => {
-      if (![...this.#pages.values()].includes('here')) this.#uplink.detach();
-    };
     clearTimeout(this.#leaving);
-    if (this.#uplink.busy) this.#leaving = setTimeout(detach, RETURN_MS);
-    else detach();
+    if (!this.#uplink.busy) return this.#goIfLeft();
+    const since = performance.now();
+    void this.#replicator?.leave();
+    const look = (): void => {
+      const served = this.#status.sync.role === 'replica';
+      const over = performance.now() - since > (served ? FINISH_MS : RETURN_MS);
+      if (over || (served && !this.#uplink.busy)) this.#goIfLeft();
+      else this.#leaving = setTimeout(look, LOOK_MS);
+    };
+    this.#leaving = setTimeout(look, LOOK_MS);
+  }
+
+  #goIfLeft(): void {
+    if (![...this.#pages.values()].includes('here')) this.#uplink.detach();
   }
 
   /** The gateway; one that could not start is tried again, for what kept it from that (no room, say) may be over. */
@@ -210,7 +226,13 @@ export class Host implements HostApi {
       const gateway = await this.#gateway;
       // What another host has acknowledged is here before this one answers.
       await this.#replicator?.reached(head);
-      gateway.accept(link, { principal, scopes, challenged: true, socket: true, ...(proof === undefined ? {} : { proof }) });
+      const moved = headers[MOVED_HEADER];
+      gateway.accept(link, {
+        ...{ principal, scopes, challenged: true, socket: true },
+        ...(proof === undefined ? {} : { proof }),
+        ...(moved === undefined ? {} : { moved }),
+        ...(headers[MOVES_HEADER] === undefined ? {} : { movable: link }),
+      });
     } else if (kind === 'http') {
       serveHttp(stream, opening, this.#origin, async (request) => {
         const gateway = await this.#gateway;

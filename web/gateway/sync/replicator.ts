@@ -49,6 +49,7 @@ export class Replicator implements SyncPort {
   #state: SyncState = { state: 'off', role: 'none', pending: 0, lastSyncAt: null, progress: null, problem: null };
   #line: JournalLine | undefined;
   #exchange: Exchange | undefined;
+  #leaving = false;
   #retryMs = FIRST_RETRY_MS;
   #cancelRetry = (): void => {};
   #cancelKeep: (() => void) | undefined;
@@ -127,6 +128,19 @@ export class Replicator implements SyncPort {
     cancel();
   }
 
+  /** This host will be gone soon: another one is asked to serve. */
+  async leave(): Promise<void> {
+    this.#leaving = true;
+    await this.#line?.call('host.leave', {}).catch(() => {});
+  }
+
+  /** It stays after all. */
+  async stay(): Promise<void> {
+    if (!this.#leaving) return;
+    this.#leaving = false;
+    if (this.#state.state === 'synced') await this.#line?.call('journal.ready', { seq: this.#exchange?.seq ?? 0 }).catch(() => {});
+  }
+
   /** Notes how far it has come, and hangs up. */
   async close(): Promise<void> {
     await this.#keep().catch(() => {});
@@ -136,6 +150,7 @@ export class Replicator implements SyncPort {
 
   #detached(): void {
     this.#line = undefined;
+    this.#leaving = false;
     this.#stop();
     this.#replica.blobs.fetch = undefined;
     this.#tell({ state: this.#state.state === 'outdated' ? 'outdated' : 'away', role: 'none', progress: null, problem: null });
