@@ -4,7 +4,7 @@ import type { HybridClock } from '#shared/sync/hybrid-clock.ts';
 import type { ForeignChange, VaultReadOnly } from '../core/vault.ts';
 import { applyRecords } from './apply.ts';
 import type { Blobs } from './blobs.ts';
-import { type Change, isPushed } from './change-log.ts';
+import { type Change, isPushed, latestReading } from './change-log.ts';
 import { readValue, toRecord } from './records.ts';
 import type { LocalRow, StoreName } from './schema.ts';
 import { SEALING_KEY } from './sealing.ts';
@@ -73,6 +73,11 @@ export class Replica implements ChangeSink {
       if (!position) await Promise.all([local.delete('position'), local.delete('pushed')]);
       else await Promise.all([local.put({ name: 'position', value: position }), local.put({ name: 'pushed', value: this.pushed })]);
     });
+  }
+
+  /** The newest reading in the change log; empty where there is none. */
+  async latest(): Promise<string> {
+    return (await this.#deps.transactions.read(['changes'], latestReading)) ?? '';
   }
 
   /** Nothing is here yet. */

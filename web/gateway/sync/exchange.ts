@@ -95,6 +95,12 @@ export class Exchange {
     return true;
   }
 
+  /** Where nothing is here alone, the journal has all that is here, up to the newest reading: what others wrote need not be looked at again. */
+  async settle(): Promise<void> {
+    const latest = await this.#replica.latest();
+    if (this.#settled && this.#outbox.size === 0 && latest > this.#replica.pushed) this.#replica.pushed = latest;
+  }
+
   /** Somebody wrote something. */
   heard(head: number): void {
     this.#head = Math.max(this.#head, head);

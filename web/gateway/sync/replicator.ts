@@ -1,4 +1,5 @@
 import { CallsClosed } from '#shared/link/calls.ts';
+import { BATCH } from '#shared/ports/journal.ts';
 import type { SyncState } from '#shared/rpc/methods/sync.ts';
 import type { SyncRecord } from '#shared/sync/record.ts';
 import type { Clock } from '../core/clock.ts';
@@ -213,7 +214,9 @@ export class Replicator implements SyncPort {
   /** Resolves when the journal has them, or cannot have them now; never rejects. */
   async #push(exchange: Exchange, records: readonly SyncRecord[]): Promise<void> {
     const late = Promise.withResolvers<void>();
-    const cancel = this.#options.clock.after(ACKNOWLEDGE_MS, () => {
+    // What takes many batches (a long chat that is deleted) has the time of each.
+    const patience = ACKNOWLEDGE_MS * Math.ceil(records.length / BATCH.records);
+    const cancel = this.#options.clock.after(patience, () => {
       this.#fail(exchange, new Error('The journal does not answer'));
       late.resolve();
     });
@@ -234,6 +237,7 @@ export class Replicator implements SyncPort {
   async #keep(): Promise<void> {
     this.#cancelKeep?.();
     this.#cancelKeep = undefined;
+    await this.#exchange?.settle();
     const position = this.#exchange?.position;
     if (position) await this.#replica.keepPosition(position);
   }
