@@ -15,6 +15,11 @@ export interface HostApi {
   watch(callback: (status: HostStatus) => void): Promise<void>;
   /** Answers when the worker's code runs: a frozen worker does not. */
   ping(): Promise<void>;
+  /**
+   * A page was granted the worker's lock. One that lives all the same belongs to data that the browser has cleared, and locks with it: pages and it do not see
+   * each other's locks any more. It ends, and makes room for a worker of the new data.
+   */
+  end(): Promise<void>;
   /** The page is being hidden for good or for the back-forward cache; and it is back. */
   leaving(tabLock: string): Promise<void>;
   returning(tabLock: string): Promise<void>;

@@ -105,6 +105,11 @@ export class Host implements HostApi {
 
   async ping(): Promise<void> {}
 
+  async end(): Promise<void> {
+    this.#uplink.detach();
+    this.#close();
+  }
+
   async leaving(tabLock: string): Promise<void> {
     this.#pages.set(tabLock, 'away');
     this.#left();

@@ -22,6 +22,8 @@ export interface DatabaseOptions {
   onblocked?: (() => void) | undefined;
   /** A newer build has upgraded the database, or waits to: this connection is of no use any more. */
   onoutdated?: (() => void) | undefined;
+  /** The browser has closed the database by force, as it does before it throws the data away. */
+  onterminated?: () => void;
   /** What is to be written before the database closes for a newer build. */
   beforeOutdated?: () => Promise<void>;
   /** Tests pass other migrations. */
@@ -112,7 +114,10 @@ export class Database {
   #connect(): Promise<Connection> {
     if (this.#ended) return Promise.reject(this.#ended);
     if (this.#opening) return this.#opening;
-    const opening: Promise<Connection> = this.#open(() => this.#drop(opening));
+    const opening: Promise<Connection> = this.#open(() => {
+      this.#drop(opening);
+      this.#options.onterminated?.();
+    });
     this.#opening = opening;
     opening.catch((error: unknown) => {
       if (this.#opening === opening) this.#opening = undefined;

@@ -38,11 +38,19 @@ export class Replica implements ChangeSink {
   #vaultKeyId: string | undefined;
   /** No change was made here since `isEmpty` said yes. */
   #untouched = false;
+  /** How often the browser has cleared the data: a position that was read before says nothing of what is here since. */
+  #clearings = 0;
 
   constructor(deps: ReplicaDeps) {
     this.#deps = deps;
     this.origin = deps.origin;
     this.blobs = deps.blobs;
+  }
+
+  /** The browser has cleared the data, and the first write in what is empty now has begun. */
+  cleared(): void {
+    this.#clearings++;
+    this.oncleared();
   }
 
   changed(changes: readonly Change[]): Promise<void> {
@@ -68,7 +76,9 @@ export class Replica implements ChangeSink {
 
   /** Notes how far reading and writing have come; relaxed, for what is repeated does no harm. Null: nothing counts any more. */
   async keepPosition(position: Position | null): Promise<void> {
+    const clearings = this.#clearings;
     await this.#deps.transactions.local([], async (tx) => {
+      if (position && clearings !== this.#clearings) return;
       const local = tx.objectStore('local');
       if (!position) await Promise.all([local.delete('position'), local.delete('pushed')]);
       else await Promise.all([local.put({ name: 'position', value: position }), local.put({ name: 'pushed', value: this.pushed })]);
@@ -112,9 +122,10 @@ export class Replica implements ChangeSink {
   async apply(records: readonly SequencedRecord[], position: Position | null, fresh: boolean): Promise<SyncRecord[]> {
     const { transactions, readings, onfault } = this.#deps;
     for (const { clock } of records) readings.receive(clock);
+    const clearings = this.#clearings;
     const { changes, copies } = await transactions.local(VAULT, async (tx) => {
       const applied = await applyRecords(tx, records, { pushed: this.pushed, fresh: fresh && this.#untouched, onfault });
-      if (position) await tx.objectStore('local').put({ name: 'position', value: position });
+      if (position && clearings === this.#clearings) await tx.objectStore('local').put({ name: 'position', value: position });
       return applied;
     });
     if (changes.length > 0) for (const listener of this.#listeners) listener(changes);

@@ -57,6 +57,8 @@ export async function openVault(options: VaultOptions): Promise<StoredVault> {
     onblocked,
     onoutdated: () => serving && onclosed('newer-version'),
     beforeOutdated: () => beforeOutdated(),
+    // A first write finds out whether the data is gone, and then it is read again.
+    onterminated: () => void (serving && epoch !== undefined && transactions.local([], async () => {}).catch(onfault)),
   });
   const origin = options.origin ?? crypto.randomUUID();
   const replica = await database.write(['local'], 'relaxed', replicaOf);
@@ -67,7 +69,7 @@ export async function openVault(options: VaultOptions): Promise<StoredVault> {
   const onlost = (reason: OwnershipLost): void => {
     if (database.end(reason)) onclosed('ownership-lost');
   };
-  const transactions = new Transactions(database, { clock: readings, epoch, onlost, oncleared: () => sync.oncleared() });
+  const transactions = new Transactions(database, { clock: readings, epoch, onlost, oncleared: () => sync.cleared() });
   const blobs = new Blobs(transactions);
   const secrets = secretStore({ transactions });
   const sync = new Replica({ transactions, readings, blobs, secrets, origin, onfault });

@@ -24,7 +24,10 @@ export class WorkerHost {
     this.api = api;
     this.#held = holdLock(this.#tabLock);
     this.died = Promise.race([api.identify(), onerror]).then(
-      ({ lock }) => navigator.locks.request(lock, () => {}),
+      async ({ lock }) => {
+        await navigator.locks.request(lock, () => {});
+        void api.end();
+      },
       () => {},
     );
   }
