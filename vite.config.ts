@@ -62,6 +62,27 @@ const config: UserConfig = {
   define: { __PERCH_BUILD__: JSON.stringify(build) },
   worker: { format: 'es' },
   build: { target: 'es2023' },
+  environments: {
+    client: {
+      build: {
+        rolldownOptions: {
+          output: {
+            // What pages share goes into few files (the managed Chromium's page does without the last): in many small ones, headers and
+            // round trips cost more than what some page could do without. Behind SvelteKit's own groups.
+            codeSplitting: {
+              groups: [
+                // SvelteKit's client reads, when it is loaded, what this was told before: they must not be one file.
+                { name: 'start', test: /client[\\/]payload\.js$|preload-helper/, priority: -1 },
+                { name: 'framework', test: /node_modules[\\/](svelte|@sveltejs)[\\/]/, minShareCount: 2, priority: -2 },
+                { name: 'host', test: /lib[\\/]gateway[\\/]worker\.ts$|shared[\\/]link[\\/]prove\.ts$/, minShareCount: 2, priority: -3 },
+                { name: 'app', test: /\.(ts|js|mjs|svelte)$/, minShareCount: 2, priority: -4 },
+              ],
+            },
+          },
+        },
+      },
+    },
+  },
   plugins: [
     buildInfo(build),
     sveltekit({

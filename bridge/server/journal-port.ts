@@ -27,6 +27,8 @@ interface Replica {
   said: { origin: string; schema: number } | undefined;
   /** The host has been told of everything up to here, or has pushed it itself; undefined until the journal is open for it. */
   told: number | undefined;
+  /** Up to here its own records are given to it too: it read from the start when it opened the journal, so it has nothing. */
+  own: number;
   readonly pushes: Set<Promise<unknown>>;
 }
 
@@ -48,7 +50,7 @@ export class JournalPort {
   /** Answers a host's stream; an earlier one of the same host is closed. */
   serve(stream: Stream, host: Host): void {
     const { hosts, log } = this.#deps;
-    const replica: Replica = { answerer: undefined, said: undefined, told: undefined, pushes: new Set() };
+    const replica: Replica = { answerer: undefined, said: undefined, told: undefined, own: 0, pushes: new Set() };
     const earlier = this.#replicas.get(host);
     this.#replicas.set(host, replica);
     earlier?.answerer?.close(undefined, 'the journal was opened again');
@@ -89,12 +91,16 @@ export class JournalPort {
         replica.told = undefined;
         const opened = await this.#ask(journal.open({ origin: own, schema, position }));
         replica.told = opened.head;
+        replica.own = opened.position.seq === 0 ? opened.head : 0;
         this.#schemaIs(opened.schema);
         // Behind the answer, which says up to where it must read.
         setImmediate(() => this.#tell(replica, journal.head));
         return { ...opened, vaultKey };
       },
-      'journal.pull': async ({ after, limit }) => this.#ask(journal.pull(after, limit, current())),
+      'journal.pull': async ({ after, limit }) => {
+        const own = current();
+        return this.#ask(journal.pull(after, limit, after < replica.own ? undefined : own));
+      },
       'journal.push': async ({ records }) => {
         const pusher = current();
         const pushing = this.#ask(journal.push(records, pusher));

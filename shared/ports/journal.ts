@@ -98,7 +98,7 @@ export const journalCalls = {
       next: z.number().int().nonnegative(),
       head: z.number().int().nonnegative(),
     }),
-    docs: 'The records that changed after a sequence number, in order, those of the caller itself left out.',
+    docs: 'The records that changed after a sequence number, in order; those of the caller itself left out, unless it reads from the start.',
     policy: { scope: 'read' },
   }),
   'journal.push': call({

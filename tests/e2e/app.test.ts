@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import { once } from 'node:events';
 import type { Page } from 'playwright';
-import { afterAll, beforeAll, describe, expect } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { verifies } from '../requirements.ts';
 import { until } from '../support/gateway.ts';
 import { startUpstream, type Upstream, UPSTREAM_TEXT } from '../upstream.ts';
@@ -61,6 +61,15 @@ describe('behind the bridge', () => {
       body: JSON.stringify({ code: new URLSearchParams(new URL(perch.linkUrl).hash.slice(1)).get('link') }),
     });
     expect(response.ok).toBe(false);
+    await page.close();
+  });
+
+  // It loops, or stays empty, where the build gives SvelteKit's client its address too late.
+  test('an address that is no page says so, and leads back', async () => {
+    const page = await browser.page(`${perch.url}/no/such/page`);
+    await page.getByRole('heading', { name: 'There is no such page' }).waitFor();
+    await page.getByRole('link', { name: 'To the chats' }).click();
+    await composer(page).waitFor();
     await page.close();
   });
 

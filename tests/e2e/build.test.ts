@@ -15,3 +15,12 @@ verifies('walls/imports', 'the built worker has nothing of Node or Svelte in it'
     expect(text).not.toMatch(/svelte\.dev|__svelte|\bimport\s*["'][^"']*svelte/);
   }
 });
+
+verifies('app/offline', 'the service worker keeps every file that the app loads', () => {
+  const kept = readFileSync(join(app, 'service-worker.js'), 'utf8');
+  const files = readdirSync(join(app, '_app/immutable'), { recursive: true, encoding: 'utf8' })
+    .map((file) => file.replaceAll('\\', '/'))
+    .filter((file) => /\.(js|css)$/.test(file));
+  expect(files.some((file) => file.startsWith('workers/'))).toBe(true);
+  expect(files.filter((file) => !kept.includes(`_app/immutable/${file}`))).toEqual([]);
+});

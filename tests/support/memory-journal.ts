@@ -25,11 +25,12 @@ export class MemoryJournal {
   /** A host's line to it; `close` cuts it. */
   line(): JournalLine & { cut(): void } {
     const [ours, theirs] = memoryPair<string>();
-    const port = { origin: '', schema: 1, close: () => ours.close(1001, 'cut') };
+    const port = { origin: '', schema: 1, own: 0, close: () => ours.close(1001, 'cut') };
     const handlers: CallHandlers<JournalCalls> = {
       'journal.open': async ({ origin, schema, position }) => {
-        Object.assign(port, { origin, schema });
         const known = position?.journal === this.id;
+        // Who reads from the start is given its own, too.
+        Object.assign(port, { origin, schema, own: known ? 0 : this.seq });
         return {
           position: { journal: this.id, era: 'one', seq: known ? position.seq : 0 },
           head: this.seq,
@@ -43,7 +44,11 @@ export class MemoryJournal {
         const found = [...this.rows.values()].filter((row) => row.seq > after).sort((a, b) => a.seq - b.seq);
         const page = found.slice(0, limit);
         const next = page.length < found.length ? (page.at(-1)?.seq ?? this.seq) : this.seq;
-        return { records: page.filter((row) => row.pusher !== port.origin).map(({ pusher: _, ...row }) => row), next, head: this.seq };
+        return {
+          records: page.filter((row) => after < port.own || row.pusher !== port.origin).map(({ pusher: _, ...row }) => row),
+          next,
+          head: this.seq,
+        };
       },
       'journal.push': async ({ records }) => {
         await this.gate;

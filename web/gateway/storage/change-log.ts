@@ -50,9 +50,15 @@ export class ChangeNotes {
 export const isPushed = (row: ChangeRow, pushed: string): boolean => row.foreign === true || row.clock <= pushed;
 
 /** The latest reading in the log, which a clock that starts must not fall behind. */
-export async function latestReading(tx: ReadTransaction): Promise<string | undefined> {
+export async function latestReading(tx: ReadTransaction | WriteTransaction): Promise<string | undefined> {
   const cursor = await tx.objectStore('changes').index('clock').openKeyCursor(null, 'prev');
   return cursor?.key;
+}
+
+/** The newest reading that the journal has of this copy's own changes; empty where it has none. */
+export async function pushedReading(tx: WriteTransaction): Promise<string> {
+  const row = await tx.objectStore('local').get('pushed');
+  return row?.name === 'pushed' ? row.value : '';
 }
 
 /** The id of this copy of the data, made when it is first asked for. */

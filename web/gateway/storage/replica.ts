@@ -6,7 +6,7 @@ import { applyRecords } from './apply.ts';
 import type { Blobs } from './blobs.ts';
 import { type Change, isPushed, latestReading } from './change-log.ts';
 import { readValue, toRecord } from './records.ts';
-import type { LocalRow, StoreName } from './schema.ts';
+import type { StoreName } from './schema.ts';
 import { SEALING_KEY } from './sealing.ts';
 import type { SecretWriter } from './secrets.ts';
 import type { ChangeSink, Transactions } from './transaction.ts';
@@ -19,6 +19,8 @@ export interface ReplicaDeps {
   blobs: Blobs;
   secrets: SecretWriter;
   origin: string;
+  /** See `ChangeSink.pushed`. */
+  pushed: string;
   onfault: (error: unknown) => void;
 }
 
@@ -32,7 +34,7 @@ export class Replica implements ChangeSink {
   outlet: ((records: SyncRecord[]) => Promise<void>) | undefined;
   /** The browser cleared the data: everything must be read anew. */
   oncleared: () => void = () => {};
-  pushed = '';
+  pushed: string;
   readonly #deps: ReplicaDeps;
   readonly #listeners = new Set<(changes: readonly ForeignChange[]) => void>();
   #vaultKeyId: string | undefined;
@@ -44,6 +46,7 @@ export class Replica implements ChangeSink {
   constructor(deps: ReplicaDeps) {
     this.#deps = deps;
     this.origin = deps.origin;
+    this.pushed = deps.pushed;
     this.blobs = deps.blobs;
   }
 
@@ -64,14 +67,8 @@ export class Replica implements ChangeSink {
   }
 
   async position(): Promise<Position | null> {
-    const row = await this.#local('position');
+    const row = await this.#deps.transactions.read(['local'], (tx) => tx.objectStore('local').get('position'));
     return row?.name === 'position' ? row.value : null;
-  }
-
-  /** Reads the newest reading that the journal has of this copy's own changes. */
-  async loadPushed(): Promise<void> {
-    const row = await this.#local('pushed');
-    this.pushed = row?.name === 'pushed' ? row.value : '';
   }
 
   /** Notes how far reading and writing have come; relaxed, for what is repeated does no harm. Null: nothing counts any more. */
@@ -176,9 +173,5 @@ export class Replica implements ChangeSink {
     await this.#deps.secrets.adopt(vaultKey);
     const row = await this.#deps.transactions.read(['keys'], (tx) => tx.objectStore('keys').get(SEALING_KEY));
     this.#vaultKeyId = row?.keyId;
-  }
-
-  #local(name: LocalRow['name']): Promise<LocalRow | undefined> {
-    return this.#deps.transactions.read(['local'], (tx) => tx.objectStore('local').get(name));
   }
 }

@@ -2,7 +2,7 @@ import type { Clock } from '../core/clock.ts';
 import type { OwnershipLost, Vault } from '../core/vault.ts';
 import { HybridClock } from '#shared/sync/hybrid-clock.ts';
 import { Blobs } from './blobs.ts';
-import { latestReading, replicaOf } from './change-log.ts';
+import { latestReading, pushedReading, replicaOf } from './change-log.ts';
 import { configStore } from './config.ts';
 import { Database } from './database.ts';
 import { conflictStore } from './conflicts.ts';
@@ -61,9 +61,10 @@ export async function openVault(options: VaultOptions): Promise<StoredVault> {
     onterminated: () => void (serving && epoch !== undefined && transactions.local([], async () => {}).catch(onfault)),
   });
   const origin = options.origin ?? crypto.randomUUID();
-  const replica = await database.write(['local'], 'relaxed', replicaOf);
+  const [replica, latest, pushed] = await database.write(['local', 'changes'], 'relaxed', (tx) =>
+    Promise.all([replicaOf(tx), latestReading(tx), pushedReading(tx)]),
+  );
   const readings = new HybridClock(() => clock.now(), origin);
-  const latest = await database.read(['changes'], latestReading);
   if (latest !== undefined) readings.receive(latest);
 
   const onlost = (reason: OwnershipLost): void => {
@@ -72,8 +73,7 @@ export async function openVault(options: VaultOptions): Promise<StoredVault> {
   const transactions = new Transactions(database, { clock: readings, epoch, onlost, oncleared: () => sync.cleared() });
   const blobs = new Blobs(transactions);
   const secrets = secretStore({ transactions });
-  const sync = new Replica({ transactions, readings, blobs, secrets, origin, onfault });
-  await sync.loadPushed();
+  const sync = new Replica({ transactions, readings, blobs, secrets, origin, pushed, onfault });
   transactions.sink = sync;
   const usage = new UsageLog({ clock, transactions, onfault });
   beforeOutdated = () => usage.flush();

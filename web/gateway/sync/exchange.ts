@@ -133,12 +133,15 @@ export class Exchange {
 
   async #pullAll({ fresh, durable, known }: Pull): Promise<void> {
     const start = this.seq;
+    // What was written since comes behind this: changes of records that have been read already, too.
+    const last = this.#head;
     while (!this.#ended && this.#position && this.#position.seq < this.#head) {
       const page = await this.#line.call('journal.pull', { after: this.#position.seq });
       if (this.#ended) return;
       this.#head = Math.max(this.#head, page.head);
       const position = { ...this.#position, seq: Math.max(page.next, this.#position.seq) };
-      const copies = page.records.length > 0 ? await this.#replica.apply(page.records, durable ? position : null, fresh) : [];
+      const copies =
+        page.records.length > 0 ? await this.#replica.apply(page.records, durable ? position : null, fresh && position.seq <= last) : [];
       this.#outbox.settle(page.records);
       for (const { store, key, clock } of page.records) known?.set(`${store}/${key}`, clock);
       this.#advance(position.seq);

@@ -1,4 +1,3 @@
-import { Workbox } from 'workbox-window';
 import { scriptURL } from '#lib/trusted.ts';
 
 const LOOK_EVERY_MS = 30 * 60_000;
@@ -9,24 +8,21 @@ const FETCH_MS = 20_000;
 class Update {
   /** A new version waits to be let in. */
   ready = $state(false);
-  #workbox: Workbox | undefined;
+  #registration: ServiceWorkerRegistration | undefined;
 
   start(): void {
     if (!('serviceWorker' in navigator) || import.meta.env.DEV) return;
-    const workbox = new Workbox(scriptURL('/service-worker.js'), { scope: '/' });
-    this.#workbox = workbox;
-    workbox.addEventListener('waiting', () => (this.ready = true));
     // Whichever tab accepted: all of them go on with the new version.
     let controlled = navigator.serviceWorker.controller !== null;
     navigator.serviceWorker.addEventListener('controllerchange', () => {
       if (controlled) location.reload();
       controlled = true;
     });
-    void this.#register(workbox);
+    void this.#register();
   }
 
   accept(): void {
-    this.#workbox?.messageSkipWaiting();
+    this.#registration?.waiting?.postMessage({ type: 'SKIP_WAITING' });
   }
 
   /** Looks for a new version and reloads into it; reloads in any case, for the page itself may be the old part. */
@@ -39,23 +35,35 @@ class Update {
 
   /** Resolves when a new version is ready, or there is none. */
   async #fetch(): Promise<void> {
-    const registration = await navigator.serviceWorker?.getRegistration('/');
+    const registration = (this.#registration ??= await navigator.serviceWorker?.getRegistration('/'));
     await registration?.update();
     const installing = registration?.installing;
-    if (!installing) return void (this.ready ||= registration?.waiting != null);
-    await new Promise<void>((resolve) => {
-      installing.addEventListener('statechange', () => installing.state !== 'installing' && resolve());
-    });
-    this.ready ||= registration.waiting !== null;
+    if (installing) {
+      await new Promise<void>((resolve) => {
+        installing.addEventListener('statechange', () => installing.state !== 'installing' && resolve());
+      });
+    }
+    this.#look();
   }
 
-  async #register(workbox: Workbox): Promise<void> {
+  async #register(): Promise<void> {
     try {
-      await workbox.register({ immediate: true });
-      setInterval(() => void workbox.update().catch(() => {}), LOOK_EVERY_MS);
+      const registration = await navigator.serviceWorker.register(scriptURL('/service-worker.js'), { scope: '/' });
+      this.#registration = registration;
+      const follow = (): void => registration.installing?.addEventListener('statechange', () => this.#look());
+      registration.addEventListener('updatefound', follow);
+      follow();
+      this.#look();
+      setInterval(() => void registration.update().catch(() => {}), LOOK_EVERY_MS);
     } catch {
       // No service worker in this browser or window: the app works, but not offline.
     }
+  }
+
+  /** The very first one passes through "waiting" too, with none before it: it is not an update. */
+  #look(): void {
+    const { waiting, active } = this.#registration ?? {};
+    this.ready = waiting != null && active != null;
   }
 }
 

@@ -7,7 +7,9 @@ import type { SyncState } from '#shared/rpc/methods/sync.ts';
 import { verifies } from '../../../tests/requirements.ts';
 import { Database } from '../../gateway/storage/database.ts';
 import { NO_SYNC, outdated, ownHost, unfit } from './standing.ts';
-import { ago, conflictWords, outdatedWords, percentOf, standingOf } from './words.ts';
+import { ago, conflictWords } from './device-words.ts';
+import { outdatedWords } from './outdated-words.ts';
+import { percentOf, standingOf } from './words.ts';
 
 const sync = (change: Partial<SyncState>): SyncState => ({ ...NO_SYNC, ...change });
 const host = (change: Partial<HostStatus> = {}): HostStatus => ({

@@ -29,18 +29,26 @@ export function defineTool<P extends z.ZodObject>(tool: {
   params: P;
   run(args: z.output<P>, context: ToolContext): Promise<unknown> | unknown;
 }): Tool {
-  const { $schema: _, ...schema } = z.toJSONSchema(tool.params, { io: 'input' });
+  let schema: ToolSpec['schema'] | undefined;
   return {
     name: tool.name,
     description: tool.description,
     source: tool.source,
-    schema,
+    // Made when it is first asked for: a worker that starts needs none.
+    get schema() {
+      return (schema ??= schemaOf(tool.params));
+    },
     async run(args, context) {
       const parsed = tool.params.safeParse(args);
       if (!parsed.success) throw new RpcError('INVALID_PARAMS', `The arguments of ${tool.name} do not fit: ${problems(parsed.error)}`);
       return tool.run(parsed.data, context);
     },
   };
+}
+
+function schemaOf(params: z.ZodObject): ToolSpec['schema'] {
+  const { $schema: _, ...schema } = z.toJSONSchema(params, { io: 'input' });
+  return schema;
 }
 
 function problems(error: z.ZodError): string {

@@ -1,0 +1,262 @@
+import type { GatewayClient } from '../../shared/client/client.ts';
+import type { MethodName, MethodParams, MethodResult } from '../../shared/rpc/methods/index.ts';
+import { type Perch, startPerch } from '../e2e/harness.ts';
+import { addProvider, connectOutside } from '../e2e/outside.ts';
+import { until } from '../support/gateway.ts';
+import { startUpstream, type Upstream } from '../upstream.ts';
+import { healthOf } from './bridge.ts';
+import { type Copy, copyIn, differences, journalVersions, managedCopy } from './copies.ts';
+import { type Fault, FAULTS, strike, within } from './faults.ts';
+import { Ledger } from './ledger.ts';
+import { Member } from './member.ts';
+import type { Random } from './random.ts';
+
+/** A run that a kill has interrupted has ended after so long: a host that left counts as there for 15 s, and 10 s later somebody looks again. */
+const INTERRUPTED_MS = 45_000;
+/** Longer than this an operation is not waited for before the next one begins. */
+const STEP_MS = 250;
+/** Nor for their answers when all is healed: a run may wait for another one's end. */
+const ANSWER_MS = 1_000;
+const HEAL_MS = 45_000;
+
+const OPERATIONS = { send: 7, slow: 2, rename: 3, config: 2, memory: 1, remove: 1, mortal: 1 };
+/** The managed Chromium is started again later and later; a new bridge begins anew. */
+const MANAGED_KILLS = 3;
+
+/** Two persons' browsers, the managed Chromium and a program as writers on one bridge, and what may happen to them. */
+export class Chaos implements AsyncDisposable {
+  readonly perch: Perch;
+  readonly members: readonly [Member, Member];
+  readonly ledger = new Ledger();
+  /** What was done, for whoever reads of a failure. */
+  readonly log: string[] = [];
+  readonly #upstream: Upstream;
+  readonly #random: Random;
+  #outside: GatewayClient | undefined;
+  #faults: Promise<void>[] = [];
+  readonly #operations = new Set<Promise<void>>();
+  readonly #busy = new Set<Member | 'bridge'>();
+  readonly #runningSince = new Map<string, number>();
+  #managedKills = 0;
+  #count = 0;
+
+  private constructor(perch: Perch, members: readonly [Member, Member], upstream: Upstream, random: Random) {
+    this.perch = perch;
+    this.members = members;
+    this.#upstream = upstream;
+    this.#random = random;
+  }
+
+  static async begin(random: Random): Promise<Chaos> {
+    const upstream = await startUpstream({ models: ['slow-50', 'slow-500'] });
+    const perch = await startPerch();
+    const members = [await Member.link('one', perch, perch.linkUrl), await Member.link('two', perch)] as const;
+    const chaos = new Chaos(perch, members, upstream, random);
+    await addProvider(await chaos.#client(), upstream.url);
+    await chaos.heal();
+    return chaos;
+  }
+
+  /** Some operations with faults in between. */
+  async round(): Promise<void> {
+    const random = this.#random;
+    const steps = random.between(10, 15);
+    const faults = new Set(Array.from({ length: random.between(2, 4) }, () => random.between(0, steps - 1)));
+    for (let step = 0; step < steps; step++) {
+      if (faults.has(step)) await this.#fault(random.weighted(FAULTS));
+      await this.#operate(random.weighted(OPERATIONS));
+    }
+  }
+
+  async #operate(kind: keyof typeof OPERATIONS): Promise<void> {
+    const random = this.#random;
+    const writer = random.pick([...this.members, null, null]);
+    const n = ++this.#count;
+    const chat = `chat-${random.between(1, 4)}`;
+    const send = (message: string, sessionId: string, model = 'guide/guide'): Promise<{ messageId: string }> =>
+      this.#call(writer, 'chat.send', { message, sessionId, model });
+    const { ledger } = this;
+    const work: Record<keyof typeof OPERATIONS, () => Promise<void>> = {
+      send: () => ledger.send(`message ${n}`, chat, send(`message ${n}`, chat)),
+      slow: () => ledger.send(`message ${n}`, chat, send(`message ${n}`, chat, random.pick(['local/slow-50', 'local/slow-500']))),
+      rename: () =>
+        ledger.write(
+          `title ${chat}`,
+          `title ${n}`,
+          this.#call(writer, 'sessions.rename', { path: `main/${chat}.jsonl`, title: `title ${n}` }),
+        ),
+      config: () => {
+        const name = `p${random.between(1, 3)}`;
+        const baseUrl = `http://127.0.0.1:9/${n}`;
+        return ledger.write(
+          `provider ${name}`,
+          baseUrl,
+          this.#call(writer, 'config.patch', { patch: { providers: { [name]: { baseUrl, enabled: false } } } }),
+        );
+      },
+      memory: () => {
+        const text = `/tool memory_add {"text":"fact ${n}"}`;
+        return ledger.send(text, chat, send(text, chat));
+      },
+      remove: () => {
+        const session = `gone-${n}`;
+        const path = `main/${session}.jsonl`;
+        return ledger.gone(
+          session,
+          send('soon gone', session).then(() => this.#call(writer, 'sessions.delete', { path })),
+        );
+      },
+      mortal: () => {
+        ledger.mortal('mortal');
+        if (random.next() < 0.6) return ledger.send(`message ${n}`, 'mortal', send(`message ${n}`, 'mortal'));
+        return this.#call(writer, 'sessions.delete', { path: 'main/mortal.jsonl' }).then(
+          () => {},
+          () => {},
+        );
+      },
+    };
+    this.log.push(`${n} ${writer?.name ?? 'outside'} ${kind} ${chat}`);
+    const running = work[kind]().finally(() => this.#operations.delete(running));
+    this.#operations.add(running);
+    await within(running, STEP_MS);
+  }
+
+  async #call<M extends MethodName>(writer: Member | null, method: M, params: MethodParams<M>): Promise<MethodResult<M>> {
+    return writer ? writer.call(method, params) : (await this.#client()).call(method, params);
+  }
+
+  async #client(): Promise<GatewayClient> {
+    if (this.#outside) return this.#outside;
+    const { client } = await connectOutside(this.perch);
+    this.#outside ??= client;
+    void client.closed.then(() => {
+      if (this.#outside === client) this.#outside = undefined;
+    });
+    return client;
+  }
+
+  async #fault(kind: Fault): Promise<void> {
+    const member = this.#random.pick(this.members);
+    const ms = this.#random.between(300, 3_000);
+    const whom = kind === 'bridge' || kind === 'managed' ? 'bridge' : member;
+    if (this.#busy.has(whom)) return;
+    if (kind === 'managed' && ++this.#managedKills > MANAGED_KILLS) kind = 'bridge';
+    if (kind === 'bridge') this.#managedKills = 0;
+    // What only this browser has would be lost by right.
+    if (kind === 'wipe' && (this.#busy.size > 0 || !(await this.#safe(member)))) return;
+    this.log.push(`fault: ${kind} of ${whom === 'bridge' ? 'the bridge' : whom.name}, ${ms} ms`);
+    this.#busy.add(whom);
+    const over = strike(kind, { perch: this.perch, member, ms }).finally(() => {
+      this.#busy.delete(whom);
+      // Just after the bridge's start nobody can be said to be gone.
+      if (kind === 'bridge') this.#runningSince.clear();
+    });
+    over.catch(() => {});
+    this.#faults.push(over);
+    if (kind !== 'wipe') return;
+    await over;
+  }
+
+  /** Everything of this browser is in the journal, and nothing of it is under way. */
+  async #safe(member: Member): Promise<boolean> {
+    await within(Promise.all(this.#operations), 2_000);
+    const sync = (await member.standing())?.host?.sync;
+    return this.#operations.size === 0 && sync?.state === 'synced' && sync.pending === 0;
+  }
+
+  /** Everything runs; waits until all copies are equal, and says what is wrong with them. */
+  async heal(): Promise<void> {
+    const since = performance.now();
+    await Promise.all(this.#faults);
+    this.#faults = [];
+    await until(async () => (await healthOf(this.perch))?.hosts === 3, 'three hosts', HEAL_MS);
+    await until(
+      async () => {
+        const { hosts } = await (await this.#client()).call('sync.status', {}).catch(() => ({ hosts: [] }));
+        return hosts.length === 3 && hosts.every(({ ready }) => ready);
+      },
+      'all hosts ready',
+      HEAL_MS,
+    );
+    for (const member of this.members) await member.synced();
+    const attached = performance.now();
+    await within(Promise.all(this.#operations), ANSWER_MS);
+    let unlike: string[] = [];
+    let copy: Copy | undefined;
+    try {
+      await until(async () => (([unlike, copy] = await this.#compare()), unlike.length === 0), 'all copies to be equal', HEAL_MS);
+    } catch (error) {
+      throw new Error(`copies differ:\n${unlike.join('\n')}`, { cause: error });
+    }
+    if (copy) this.#look(copy);
+    this.log.push(
+      `healed in ${Math.round(attached - since)} + ${Math.round(performance.now() - attached)} ms, ${this.#operations.size} under way`,
+    );
+  }
+
+  async #compare(): Promise<[string[], Copy | undefined]> {
+    const [one, two, journal] = await Promise.all([
+      copyIn(this.members[0].page),
+      copyIn(this.members[1].page),
+      journalVersions(this.perch.home),
+    ]);
+    if (!one || !two) return [['a browser has no data'], undefined];
+    const found = [
+      ...differences(one.records, two.records).map((line) => `one / two: ${line}`),
+      ...differences(one.versions, journal).map((line) => `one / journal: ${line}`),
+      ...differences(two.versions, journal).map((line) => `two / journal: ${line}`),
+    ];
+    return [found, one];
+  }
+
+  #look(copy: Copy): void {
+    const complaints = this.ledger.complaints(copy);
+    if (complaints.length > 0) throw new Error(`after healing:\n${complaints.join('\n')}`);
+    const now = performance.now();
+    const running = this.running(copy);
+    for (const id of this.#runningSince.keys()) if (!running.includes(id)) this.#runningSince.delete(id);
+    for (const id of running) {
+      const since = this.#runningSince.get(id) ?? now;
+      this.#runningSince.set(id, since);
+      if (now - since > INTERRUPTED_MS) throw new Error(`run ${id} has been under way for ${Math.round(now - since)} ms`);
+    }
+  }
+
+  running({ records }: Copy): string[] {
+    return [...records].flatMap(([id, row]) => (id.startsWith('runs/') && (row as { status: string }).status === 'running' ? [id] : []));
+  }
+
+  /** Nothing is under way any more, nothing is missing, and the managed Chromium has the same. It is the end: the bridge stops. */
+  async end(): Promise<void> {
+    const [member] = this.members;
+    const over = async (): Promise<boolean> => {
+      const copy = await copyIn(member.page);
+      return copy !== null && this.running(copy).length === 0;
+    };
+    await until(over, 'the end of all runs', INTERRUPTED_MS);
+    await within(Promise.all(this.#operations), 10_000);
+    if (this.#operations.size > 0) throw new Error(`${this.#operations.size} calls were never answered`);
+    await this.heal();
+    const copy = await copyIn(member.page);
+    const managed = await managedCopy(this.perch);
+    if (!copy || !managed) throw new Error('a browser has no data');
+    const unlike = [...differences(copy.records, managed.records), ...differences(copy.versions, managed.versions)];
+    if (unlike.length > 0) throw new Error(`the managed Chromium has another copy:\n${unlike.join('\n')}`);
+  }
+
+  async story(): Promise<string> {
+    const standings = await Promise.all(
+      this.members.map(async (member) => `${member.name}: ${JSON.stringify(await within(member.standing(), 2_000))}`),
+    );
+    const bridge = this.perch.output.stderr.split('\n').slice(-40).join('\n');
+    return [...this.log.slice(-60), ...standings, bridge].join('\n');
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#outside?.close();
+    await Promise.allSettled(this.#faults);
+    for (const member of this.members) await member[Symbol.asyncDispose]();
+    await this.perch[Symbol.asyncDispose]();
+    await this.#upstream.close();
+  }
+}

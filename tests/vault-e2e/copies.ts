@@ -1,0 +1,95 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Page } from 'playwright';
+import { launchBrowser } from '../e2e/browser.ts';
+import type { Perch } from '../e2e/harness.ts';
+import { openJournal } from '../../bridge/journal/open.ts';
+import { vaultKey } from '../../bridge/journal/vault-key.ts';
+
+/** One copy of the vault: each record as JSON with its keys in order, by `store/key`. */
+export interface Copy {
+  records: Map<string, unknown>;
+  /** `store/key` → the version that it has there; a tombstone's ends in ` gone`. */
+  versions: Map<string, string>;
+}
+
+/** What a copy keeps for itself, or seals under a key of its own. */
+const OWN = ['changes', 'local', 'keys', 'secrets', 'partials', 'blobs'];
+
+/** Every row of the page's database `perch`; null where there is none. */
+export async function copyIn(page: Page): Promise<Copy | null> {
+  const stores = await page.evaluate(async () => {
+    // One that is not there would be made by opening it.
+    if (!(await indexedDB.databases()).some(({ name }) => name === 'perch')) return null;
+    const done = <T>(request: IDBRequest<T>): Promise<T> =>
+      new Promise((resolve, reject) => {
+        request.onsuccess = () => resolve(request.result);
+        request.onerror = () => reject(request.error);
+      });
+    const db = await done(indexedDB.open('perch'));
+    try {
+      const names = [...db.objectStoreNames].filter((name) => !['keys', 'secrets', 'blobs', 'local'].includes(name));
+      const tx = db.transaction(names);
+      return await Promise.all(
+        names.map(async (name) => {
+          const store = tx.objectStore(name);
+          const [keys, values] = await Promise.all([done(store.getAllKeys()), done(store.getAll())]);
+          return { name, rows: values.map((value: unknown, at) => [String(keys[at]), value] as const) };
+        }),
+      );
+    } finally {
+      db.close();
+    }
+  });
+  if (!stores) return null;
+  const copy: Copy = { records: new Map(), versions: new Map() };
+  for (const { name, rows } of stores) {
+    for (const [key, value] of rows) {
+      if (!OWN.includes(name)) copy.records.set(`${name}/${key}`, inOrder(value));
+      if (name !== 'changes') continue;
+      const row = value as { store: string; key: string; clock: string; deleted?: true };
+      copy.versions.set(`${row.store}/${row.key}`, row.clock + (row.deleted ? ' gone' : ''));
+    }
+  }
+  return copy;
+}
+
+/** What the managed Chromium keeps, whose page no test reaches: the gateway is stopped, and its profile is opened by another browser. */
+export async function managedCopy(perch: Perch): Promise<Copy | null> {
+  await perch.kill('SIGTERM');
+  await using browser = await launchBrowser({ profile: join(perch.home, 'profiles', 'gateway') });
+  // A page of the app's origin, without the app.
+  await browser.context.route(`${perch.url}/**`, (route) => route.fulfill({ contentType: 'text/html', body: '' }));
+  return await copyIn(await browser.page(perch.url));
+}
+
+/** The versions of all that is in the journal under this PERCH_HOME. */
+export async function journalVersions(home: string): Promise<Map<string, string>> {
+  await using journal = await openJournal({ dir: home, vaultKey: await vaultKey(home) });
+  const versions = new Map<string, string>();
+  for await (const { store, key, clock, deleted } of journal.snapshot()) versions.set(`${store}/${key}`, clock + (deleted ? ' gone' : ''));
+  return versions;
+}
+
+/** What two copies do not have alike; at most some of it. Empty: they are equal. */
+export function differences<T>(one: ReadonlyMap<string, T>, two: ReadonlyMap<string, T>): string[] {
+  const keys = new Set([...one.keys(), ...two.keys()]);
+  const unlike = [...keys].filter((key) => JSON.stringify(one.get(key)) !== JSON.stringify(two.get(key)));
+  return unlike.slice(0, 10).map((key) => `${key}: ${JSON.stringify(one.get(key))} / ${JSON.stringify(two.get(key))}`);
+}
+
+function inOrder(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(inOrder);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([key, inner]) => [key, inOrder(inner)]),
+  );
+}
+
+/** The files of this PERCH_HOME, browser profiles left out, in which these bytes stand. */
+export function filesWith(home: string, text: string): string[] {
+  const files = readdirSync(home, { withFileTypes: true }).filter((entry) => entry.isFile());
+  return files.map(({ name }) => name).filter((name) => readFileSync(join(home, name)).includes(text));
+}

@@ -1,0 +1,53 @@
+import { spawnSync } from 'node:child_process';
+import type { Perch } from '../e2e/harness.ts';
+import type { Member } from './member.ts';
+
+/** What may happen, and how often beside the others. */
+export const FAULTS = { bridge: 3, worker: 3, browser: 2, managed: 2, stop: 2, freeze: 1, wipe: 1 };
+export type Fault = keyof typeof FAULTS;
+
+/** Does it, for `ms` milliseconds where it lasts, and starts again what a person would start again. */
+export async function strike(fault: Fault, { perch, member, ms }: { perch: Perch; member: Member; ms: number }): Promise<void> {
+  switch (fault) {
+    case 'bridge':
+      await perch.kill('SIGKILL');
+      // The browsers write alone meanwhile.
+      await sleep(ms);
+      return perch.restart();
+    case 'worker':
+      return void (await member.browser.killSharedWorkers(perch.url));
+    case 'browser':
+      await member.kill();
+      return member.reopen();
+    case 'managed': {
+      const { stdout } = spawnSync('pgrep', ['-P', String(perch.pid)], { encoding: 'utf8' });
+      for (const pid of stdout.trim().split('\n')) if (pid) process.kill(Number(pid), 'SIGKILL');
+      return;
+    }
+    case 'stop':
+      member.signal('SIGSTOP');
+      await sleep(2 * ms);
+      return member.signal('SIGCONT');
+    case 'freeze': {
+      const cdp = await member.browser.context.newCDPSession(member.page);
+      await cdp.send('Page.setWebLifecycleState', { state: 'frozen' });
+      await sleep(ms);
+      await cdp.send('Page.setWebLifecycleState', { state: 'active' });
+      return cdp.detach();
+    }
+    case 'wipe':
+      await member.wipe();
+      return member.relink();
+  }
+}
+
+const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** The result, or undefined where it is not there in time. */
+export async function within<T>(work: Promise<T>, ms: number): Promise<T | undefined> {
+  const late = Promise.withResolvers<undefined>();
+  const timer = setTimeout(late.resolve, ms, undefined);
+  const result = await Promise.race([work, late.promise]);
+  clearTimeout(timer);
+  return result;
+}

@@ -1,0 +1,123 @@
+import { afterAll, beforeAll, describe, expect } from 'vitest';
+import { type Perch, startPerch } from '../e2e/harness.ts';
+import { addProvider, connectOutside } from '../e2e/outside.ts';
+import { verifies } from '../requirements.ts';
+import { until } from '../support/gateway.ts';
+import { startUpstream, type Upstream, UPSTREAM_TEXT } from '../upstream.ts';
+import { allReady, serves } from './bridge.ts';
+import { filesWith } from './copies.ts';
+import { Member } from './member.ts';
+
+const GUIDE = 'guide/guide';
+
+describe('with --host auto', () => {
+  let upstream: Upstream;
+  let perch: Perch;
+  let member: Member;
+  beforeAll(async () => {
+    upstream = await startUpstream({ models: ['normal', 'slow-300'] });
+    perch = await startPerch();
+  });
+  afterAll(async () => {
+    await member?.[Symbol.asyncDispose]();
+    await perch?.[Symbol.asyncDispose]();
+    await upstream?.close();
+  });
+
+  verifies(
+    ['vault.hand-over/both-ways', 'vault.hosts/auto'],
+    'a session made with no tab open appears in the tab, which serves from then on',
+    async () => {
+      await serves(perch, 'headless');
+      using outside = await connectOutside(perch);
+      await addProvider(outside.client, upstream.url);
+      await outside.client.call('chat.send', { sessionId: 'before', message: 'Made with no tab open', model: GUIDE });
+      member = await Member.link('tab', perch);
+      await member.page.getByText('Made with no tab open').first().waitFor();
+      await serves(perch, 'tab');
+      const { messages } = await member.call('chat.history', { sessionId: 'before' });
+      expect(messages.map(({ role, content }) => (role === 'user' ? content : role))).toEqual(['Made with no tab open', 'assistant']);
+    },
+  );
+
+  verifies(
+    ['vault.hand-over/both-ways', 'vault.hosts/auto'],
+    'one made in the tab is there for programs at once when the tab is closed',
+    async () => {
+      await member.call('chat.send', { sessionId: 'in-the-tab', message: 'Made in the tab', model: GUIDE });
+      await allReady(perch, 2);
+      await member.closeTab();
+      const since = performance.now();
+      const response = await perch.fetch('/v1/models');
+      expect(response.status).toBe(200);
+      using outside = await connectOutside(perch);
+      const { messages } = await outside.client.call('chat.history', { sessionId: 'in-the-tab' });
+      expect(performance.now() - since).toBeLessThan(1_000);
+      expect(messages.map(({ role, content }) => (role === 'user' ? content : role))).toEqual(['Made in the tab', 'assistant']);
+      await serves(perch, 'headless');
+    },
+  );
+
+  verifies(
+    ['vault.hand-over/runs-go-on', 'vault.hosts/flip', 'vault.runs/passed-on'],
+    'a run goes on at the managed Chromium while the tab takes over',
+    async () => {
+      await serves(perch, 'headless');
+      using caller = await connectOutside(perch, 'all');
+      const sent = caller.client.call('chat.send', { sessionId: 'long', message: 'Take your time', model: 'local/slow-300' });
+      await until(() => caller.events.some(({ event }) => event === 'chat.delta'), 'the run to be under way');
+      await member.openTab(`${perch.url}/chat/main/long`);
+      await serves(perch, 'tab');
+      using other = await connectOutside(perch);
+      expect((await other.client.call('chat.send', { sessionId: 'meanwhile', message: 'A new one', model: GUIDE })).completed).toBe(true);
+      const { messages } = await member.call('chat.history', { sessionId: 'long' });
+      expect(messages.map(({ role }) => role)).toEqual(['user']);
+      const done = await sent;
+      expect(done.completed).toBe(true);
+      expect(caller.events.filter(({ event }) => event === 'chat.done')).toHaveLength(1);
+      await member.page.getByRole('article', { name: 'Reply' }).getByText(UPSTREAM_TEXT.join('')).waitFor();
+    },
+  );
+
+  verifies(
+    'vault.hand-over/keys',
+    'a key given in the tab opens the provider for the managed Chromium, and is nowhere in the clear',
+    async () => {
+      const apiKey = 'sk-only-in-the-vault-4711';
+      await using locked = await startUpstream({ apiKey, models: ['normal'] });
+      await member.call('config.patch', { patch: { providers: { locked: { baseUrl: locked.url, apiKey } } } });
+      await member.synced();
+      await member.closeTab();
+      await serves(perch, 'headless');
+      using outside = await connectOutside(perch);
+      const done = await outside.client.call('chat.send', { sessionId: 'locked', message: 'Open', model: 'locked/normal' });
+      expect(done.completed).toBe(true);
+      expect((await locked.request()).headers.authorization).toBe(`Bearer ${apiKey}`);
+      const { value } = await outside.client.call('config.get', { key: 'providers.locked.apiKey' });
+      expect(value).toBe('***');
+      expect(filesWith(perch.home, apiKey)).toEqual([]);
+      // The search finds what is there in the clear.
+      expect(filesWith(perch.home, locked.url).filter((file) => file.startsWith('journal.sqlite'))).not.toEqual([]);
+    },
+  );
+});
+
+verifies('vault.hand-over/headless', 'with --host headless the tab stands by, and answers when the bridge is stopped', async () => {
+  await using perch = await startPerch({ host: 'headless' });
+  await using member = await Member.link('tab', perch);
+  const { via } = await member.synced();
+  expect(via).toBe('bridge');
+  await member.call('chat.send', { sessionId: 'there', message: 'Kept on both', model: GUIDE });
+  await serves(perch, 'headless');
+  expect((await member.synced()).host?.sync.role).toBe('replica');
+  await perch.kill('SIGKILL');
+  await until(async () => (await member.standing())?.via === 'browser', 'the page to go to its own worker');
+  const { messages } = await member.call('chat.history', { sessionId: 'there' });
+  expect(messages.map(({ role, content }) => (role === 'user' ? content : role))).toEqual(['Kept on both', 'assistant']);
+  await member.call('chat.send', { sessionId: 'there', message: 'Without the bridge', model: GUIDE });
+  await perch.restart();
+  await allReady(perch, 2);
+  await until(async () => (await member.standing())?.via === 'bridge', 'the page to go back to the bridge');
+  using outside = await connectOutside(perch);
+  expect((await outside.client.call('chat.history', { sessionId: 'there' })).messages).toHaveLength(4);
+});

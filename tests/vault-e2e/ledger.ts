@@ -1,0 +1,103 @@
+import type { Copy } from './copies.ts';
+
+interface Sent {
+  text: string;
+  session: string;
+  /** Of the reply, once it was acknowledged. */
+  messageId?: string;
+}
+
+/** One try to give something a value; `told`: when it was acknowledged. */
+interface Try {
+  value: string;
+  begun: number;
+  told?: number;
+}
+
+/** What writers were told, for comparing it with what is there in the end. */
+export class Ledger {
+  readonly #sent: Sent[] = [];
+  readonly #written = new Map<string, Try[]>();
+  readonly #gone = new Set<string>();
+  readonly #mortal = new Set<string>();
+  acknowledged = 0;
+  failed = 0;
+
+  /** Sessions that are deleted at any time: what was sent to them is not asked for. */
+  mortal(session: string): void {
+    this.#mortal.add(session);
+  }
+
+  async send(text: string, session: string, work: Promise<{ messageId: string }>): Promise<void> {
+    const entry: Sent = { text, session };
+    this.#sent.push(entry);
+    const done = await this.#told(work);
+    if (done) entry.messageId = done.messageId;
+  }
+
+  /** A title, a setting: the last one counts. */
+  async write(what: string, value: string, work: Promise<unknown>): Promise<void> {
+    const attempt: Try = { value, begun: performance.now() };
+    this.#written.set(what, [...(this.#written.get(what) ?? []), attempt]);
+    if (await this.#told(work.then(() => true))) attempt.told = performance.now();
+  }
+
+  /** The session was deleted, and nobody else knows of it. */
+  async gone(session: string, work: Promise<unknown>): Promise<void> {
+    this.#mortal.add(session);
+    if (await this.#told(work.then(() => true))) this.#gone.add(session);
+  }
+
+  async #told<T>(work: Promise<T>): Promise<T | undefined> {
+    try {
+      const result = await work;
+      this.acknowledged++;
+      return result;
+    } catch {
+      this.failed++;
+      return undefined;
+    }
+  }
+
+  /** What is missing from a copy or there too often; empty: nothing. */
+  complaints({ records }: Copy): string[] {
+    const rows = (store: string): [string, Row][] =>
+      [...records].flatMap(([id, row]) => (id.startsWith(`${store}/`) ? [[id.slice(store.length + 1), row as Row]] : []));
+    const messages = rows('messages');
+    const complaints: string[] = [];
+    const texts = new Map<string, number>();
+    for (const [, { role, content, sessionKey }] of messages) {
+      if (role === 'user') texts.set(`${sessionKey} ${String(content)}`, (texts.get(`${sessionKey} ${String(content)}`) ?? 0) + 1);
+    }
+    for (const { text, session, messageId } of this.#sent) {
+      const count = texts.get(`main/${session} ${text}`) ?? 0;
+      if (count > 1) complaints.push(`“${text}” is in ${session} ${count} times`);
+      if (messageId === undefined || this.#mortal.has(session)) continue;
+      if (count === 0) complaints.push(`“${text}” was acknowledged and is not in ${session}`);
+      if (!records.has(`messages/${messageId}`)) complaints.push(`the reply to “${text}”, ${messageId}, was acknowledged and is not there`);
+    }
+    for (const session of this.#gone) {
+      if (records.has(`sessions/main/${session}`)) complaints.push(`${session} was deleted and is there`);
+      if (messages.some(([, { sessionKey }]) => sessionKey === `main/${session}`)) complaints.push(`messages of ${session} are there`);
+    }
+    for (const [what, tries] of this.#written) {
+      const lastBegun = Math.max(...tries.map(({ begun, told }) => (told === undefined ? 0 : begun)));
+      if (lastBegun === 0) continue;
+      // One that nobody knows of may have come through at any time.
+      const allowed = new Set(tries.filter(({ told }) => told === undefined || told >= lastBegun).map(({ value }) => value));
+      const [kind = '', name = ''] = what.split(' ');
+      const [store, key] = kind === 'title' ? ['sessions', `main/${name}`] : ['config', `providers.${name}`];
+      const valueOf = (row: Row | undefined): string =>
+        String(kind === 'title' ? row?.title : ((row?.value as Row | undefined)?.baseUrl ?? row?.baseUrl));
+      const value = valueOf(records.get(`${store}/${key}`) as Row | undefined);
+      // One that had not read it (its data was cleared) may have written apart: then it was put aside, to be seen.
+      const aside = rows('conflicts').flatMap(([, row]) =>
+        row.store === store && row.key === key ? [valueOf(JSON.parse(String(row.payload)) as Row)] : [],
+      );
+      if (![value, ...aside].some((one) => allowed.has(one))) complaints.push(`${what} is ${value}, not ${[...allowed].join(' or ')}`);
+    }
+    return complaints;
+  }
+}
+
+type Row = Record<string, unknown>;

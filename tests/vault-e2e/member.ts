@@ -1,0 +1,102 @@
+import type { Page } from 'playwright';
+import { profileHolder } from '../../bridge/headless/profile.ts';
+import type { MethodName, MethodParams, MethodResult } from '../../shared/rpc/methods/index.ts';
+import { launchBrowser, type TestBrowser } from '../e2e/browser.ts';
+import type { Perch } from '../e2e/harness.ts';
+import { until } from '../support/gateway.ts';
+import { callIn, type PageStanding, standingOf } from './page-gateway.ts';
+
+/** One person's browser with the app open in a tab, and what may happen to it. */
+export class Member implements AsyncDisposable {
+  readonly name: string;
+  readonly perch: Perch;
+  readonly browser: TestBrowser;
+  page!: Page;
+
+  private constructor(name: string, perch: Perch, browser: TestBrowser) {
+    this.name = name;
+    this.perch = perch;
+    this.browser = browser;
+  }
+
+  /** A browser with a new profile, linked to the bridge by `url` or by what `perch open` says. */
+  static async link(name: string, perch: Perch, url?: string): Promise<Member> {
+    const member = new Member(name, perch, await launchBrowser());
+    await member.openTab(url ?? (await perch.open()));
+    return member;
+  }
+
+  async openTab(url = this.perch.url): Promise<void> {
+    const [first] = this.browser.context.pages();
+    this.page = first?.url() === 'about:blank' ? first : await this.browser.context.newPage();
+    await this.page.goto(url);
+  }
+
+  async closeTab(): Promise<void> {
+    // A browser without any page would end.
+    await this.browser.context.newPage();
+    await this.page.close();
+  }
+
+  call<M extends MethodName>(method: M, params: MethodParams<M>): Promise<MethodResult<M>> {
+    return callIn(this.page, method, params);
+  }
+
+  /** Null while the page cannot say. */
+  standing(): Promise<PageStanding | null> {
+    return standingOf(this.page).catch(() => null);
+  }
+
+  /** Waits until all that is here is in the journal, and the other way round. */
+  async synced(): Promise<PageStanding> {
+    let last: PageStanding | null = null;
+    try {
+      await until(async () => {
+        last = await this.standing();
+        return last?.host?.uplink === 'attached' && last.host.sync.state === 'synced' && last.host.sync.pending === 0;
+      }, `${this.name} in step`);
+    } catch (error) {
+      throw new Error(`${this.name} is not in step: ${JSON.stringify(last)}`, { cause: error });
+    }
+    if (!last) throw new Error(`${this.name} says nothing`);
+    return last;
+  }
+
+  /** As a crash of the whole browser; its profile stays. */
+  async kill(): Promise<void> {
+    const gone = new Promise((resolve) => this.browser.context.once('close', resolve));
+    this.signal('SIGKILL');
+    await gone;
+  }
+
+  signal(signal: NodeJS.Signals): void {
+    const holder = profileHolder(this.browser.profile);
+    if (!holder) throw new Error(`nobody holds the profile of ${this.name}`);
+    process.kill(-holder.pid, signal);
+  }
+
+  /** Opens the browser again on its profile, and the app in it. */
+  async reopen(): Promise<void> {
+    await this.browser.reopen();
+    await this.openTab();
+  }
+
+  /** The browser throws everything of the app's away. Its page stays open, and may load itself anew. */
+  async wipe(): Promise<void> {
+    const cdp = await this.browser.context.newCDPSession(this.page);
+    await cdp.send('Storage.clearDataForOrigin', { origin: this.perch.url, storageTypes: 'all' });
+    await cdp.detach();
+  }
+
+  /** Opens a new link in another tab, and closes the one before. */
+  async relink(): Promise<void> {
+    const before = this.page;
+    this.page = await this.browser.context.newPage();
+    await this.page.goto(await this.perch.open());
+    await before.close();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.browser[Symbol.asyncDispose]();
+  }
+}

@@ -1,0 +1,57 @@
+import { expect } from 'vitest';
+import { dialHost } from '../../bridge/server/tests/fake-host.ts';
+import { journalOf } from '../../bridge/server/tests/journal-client.ts';
+import { SCHEMA_VERSION } from '../../shared/link/hello.ts';
+import { JOURNAL_PORT } from '../../shared/ports/journal.ts';
+import { startPerch } from '../e2e/harness.ts';
+import { connectOutside } from '../e2e/outside.ts';
+import { verifies } from '../requirements.ts';
+import { until } from '../support/gateway.ts';
+import { allReady, healthOf, linkProgram } from './bridge.ts';
+import { copyIn, differences } from './copies.ts';
+import { Member } from './member.ts';
+
+const GUIDE = 'guide/guide';
+
+verifies(
+  ['vault.sync/read-only', 'vault.hosts/outdated'],
+  'a newer build writes: the tab says that it only reads, keeps what it has, refuses writes in words, and shows its chats',
+  async () => {
+    await using perch = await startPerch();
+    await using member = await Member.link('older', perch);
+    await allReady(perch, 2);
+    await member.call('chat.send', { sessionId: 'mine', message: 'Here before', model: GUIDE });
+    await member.synced();
+    const before = await copyIn(member.page);
+
+    const { host } = await linkProgram(perch);
+    const newer = await dialHost({ url: perch.url, credential: host, capabilities: [JOURNAL_PORT] });
+    const journal = journalOf(newer);
+    await journal.call('journal.open', { origin: 'newer', schema: SCHEMA_VERSION + 1, position: null, name: 'A newer Perch' });
+    const clock = `${String(Date.now()).padStart(15, '0')}-0000-newer`;
+    const payload = JSON.stringify({ id: 'm-new', text: 'written by a newer build', category: 'fact', createdAt: Date.now() });
+    await journal.call('journal.push', { records: [{ store: 'memories', key: 'm-new', clock, base: null, seal: 'none', payload }] });
+    newer.die();
+
+    await member.page.waitForURL(/\/outdated$/);
+    await member.page.getByRole('heading', { name: 'This browser’s Perch is older than its data' }).waitFor();
+    await until(async () => (await member.standing())?.host?.sync.state === 'outdated', 'the tab to know');
+    // Nobody may serve programs, and they are told so at once.
+    await until(async () => (await healthOf(perch))?.host === null, 'nobody to serve');
+    const refused = connectOutside(perch).catch((error: unknown) => error);
+    expect(await refused).toMatchObject({ code: 1013 });
+
+    // Reading goes on.
+    await member.page.getByRole('link', { name: 'Open the chats (read only)' }).click();
+    await member.page.getByText('Here before').first().waitFor();
+    const { messages } = await member.call('chat.history', { sessionId: 'mine' });
+    expect(messages.map(({ role }) => role)).toEqual(['user', 'assistant']);
+    await expect(member.call('chat.send', { sessionId: 'mine', message: 'Not stored', model: GUIDE })).rejects.toThrow(
+      /older.*update|update.*older/i,
+    );
+    await expect(member.call('sessions.rename', { path: 'main/mine.jsonl', title: 'No' })).rejects.toThrow(/Nothing was stored/);
+
+    const after = await copyIn(member.page);
+    expect(differences(before?.records ?? new Map(), after?.records ?? new Map())).toEqual([]);
+  },
+);

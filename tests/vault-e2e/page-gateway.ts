@@ -1,0 +1,41 @@
+import type { Page } from 'playwright';
+import type { HostStatus } from '../../shared/ports/host.ts';
+import type { MethodName, MethodParams, MethodResult } from '../../shared/rpc/methods/index.ts';
+
+/** How a page stands, as its own connection sees it. */
+export interface PageStanding {
+  state: 'connecting' | 'online' | 'waiting';
+  via: 'bridge' | 'browser' | null;
+  bridge: 'unknown' | 'reachable' | 'stopped';
+  problem: string | null;
+  linked: boolean;
+  host: HostStatus | null;
+}
+
+// As text, for the test runner would rewrite `import` in a function. A module that is loaded already is not run again.
+const FIND = `(async () => {
+  if (globalThis.perchTest) return;
+  const links = [...document.querySelectorAll('link[rel=modulepreload]')].map(({ href }) => href);
+  const loaded = performance.getEntriesByType('resource').map(({ name }) => name);
+  for (const url of new Set([...links, ...loaded])) {
+    if (!/\\/_app\\/.*\\/(chunks|nodes|entry)\\/.*\\.js$/.test(url)) continue;
+    for (const found of Object.values(await import(url)))
+      if (typeof found === 'object' && found !== null && 'generation' in found && 'retryAt' in found) globalThis.perchTest = found;
+  }
+  if (!globalThis.perchTest) throw new Error('the page has no connection to a gateway');
+})()`;
+
+/** Calls a method over the page's own connection. Rejects as that does, or because the page is gone. */
+export async function callIn<M extends MethodName>(page: Page, method: M, params: MethodParams<M>): Promise<MethodResult<M>> {
+  await page.evaluate(FIND);
+  const answer = await page.evaluate(`perchTest.call(${JSON.stringify(method)}, ${JSON.stringify(params)})`);
+  return answer as MethodResult<M>;
+}
+
+export async function standingOf(page: Page): Promise<PageStanding> {
+  await page.evaluate(FIND);
+  const standing = await page.evaluate(
+    `(({ state, via, bridge, problem, linked, host }) => ({ state, via, bridge, problem, linked, host }))(perchTest)`,
+  );
+  return standing as PageStanding;
+}

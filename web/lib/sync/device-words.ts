@@ -1,0 +1,52 @@
+import type { AttachedHost } from '#shared/ports/journal.ts';
+import type { Conflict } from '#shared/rpc/methods/sync.ts';
+
+export const kindOf = ({ kind }: Pick<AttachedHost, 'kind'>): string =>
+  kind === 'headless' ? 'Managed Chromium, beside the bridge' : 'Browser with the app open';
+
+/** What a host that is attached does. */
+export const partOf = ({ holder, ready }: Pick<AttachedHost, 'holder' | 'ready'>): string =>
+  holder ? 'Serves now' : ready ? 'Stands by with a full copy' : 'Catching up';
+
+/** The two versions of a conflict, and the buttons that choose between them. */
+export function conflictWords({ kind, kept }: Pick<Conflict, 'kind' | 'kept'>): {
+  what: string;
+  kept: string;
+  aside: string;
+  keep: string;
+  restore: string;
+} {
+  if (kind === 'branch') {
+    return {
+      what: 'A chat went on in two places',
+      kept: 'Shown now',
+      aside: 'The other branch',
+      keep: 'Dismiss',
+      restore: 'Open the other branch',
+    };
+  }
+  const what = { session: 'A chat’s details', setting: 'A setting', memory: 'A memory' }[kind];
+  return {
+    what: `${what} changed in two places`,
+    kept: kept === null ? 'Deleted' : 'Used now',
+    aside: 'Put aside',
+    keep: kept === null ? 'Leave it deleted' : 'Keep this one',
+    restore: kept === null ? 'Bring it back' : 'Use the other one',
+  };
+}
+
+const STEPS = [
+  ['day', 86_400_000],
+  ['hour', 3_600_000],
+  ['minute', 60_000],
+] as const;
+const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
+
+/** `5 minutes ago`, seen at `now`; both in milliseconds since 1970. Clocks of two devices may differ a little: what is to come is now. */
+export function ago(at: number, now: number): string {
+  for (const [unit, ms] of STEPS) if (now - at >= ms) return relative.format(-Math.floor((now - at) / ms), unit);
+  return 'just now';
+}
+
+const exactly = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'medium' });
+export const exactTime = (at: number): string => exactly.format(at);
