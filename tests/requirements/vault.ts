@@ -76,7 +76,8 @@ export const vault = [
     'vault.app/refused': 'A change refused because this browser only reads, or has no room, says so, and where more is said',
   }),
   chosen('design, "One vault": real browsers', {
-    'vault.hand-over/both-ways': 'A session made with no tab open appears in the tab, and one made in the tab is there when it is closed, at once',
+    'vault.hand-over/both-ways':
+      'A session made with no tab open appears in the tab, and one made in the tab is there when it is closed, at once',
     'vault.hand-over/runs-go-on': 'A run goes on where it is while another host takes over, and its caller gets its answer',
     'vault.hand-over/keys': 'A provider’s key given at one host serves the others, and is nowhere in the journal in the clear',
     'vault.hand-over/headless': 'With `--host headless` a tab is a warm copy that answers when the bridge is stopped',
