@@ -183,12 +183,18 @@ export class Chaos implements AsyncDisposable {
     await within(Promise.all(this.#operations), ANSWER_MS);
     let unlike: string[] = [];
     let copy: Copy | undefined;
+    let at = 0;
+    const same = async (): Promise<boolean> => {
+      at = performance.now();
+      [unlike, copy] = await this.#compare();
+      return unlike.length === 0;
+    };
     try {
-      await until(async () => (([unlike, copy] = await this.#compare()), unlike.length === 0), 'all copies to be equal', HEAL_MS);
+      await until(same, 'all copies to be equal', HEAL_MS);
     } catch (error) {
       throw new Error(`copies differ:\n${unlike.join('\n')}`, { cause: error });
     }
-    if (copy) this.#look(copy);
+    if (copy) this.#look(copy, at);
     this.log.push(
       `healed in ${Math.round(attached - since)} + ${Math.round(performance.now() - attached)} ms, ${this.#operations.size} under way`,
     );
@@ -209,8 +215,8 @@ export class Chaos implements AsyncDisposable {
     return [found, one];
   }
 
-  #look(copy: Copy): void {
-    const complaints = this.ledger.complaints(copy);
+  #look(copy: Copy, at: number): void {
+    const complaints = this.ledger.complaints(copy, at);
     if (complaints.length > 0) throw new Error(`after healing:\n${complaints.join('\n')}`);
     const now = performance.now();
     const running = this.running(copy);

@@ -3,8 +3,8 @@ import type { Copy } from './copies.ts';
 interface Sent {
   text: string;
   session: string;
-  /** Of the reply, once it was acknowledged. */
-  messageId?: string;
+  /** The reply, once it was acknowledged, and when that was. */
+  reply?: { id: string; told: number };
 }
 
 /** One try to give something a value; `told`: when it was acknowledged. */
@@ -18,7 +18,8 @@ interface Try {
 export class Ledger {
   readonly #sent: Sent[] = [];
   readonly #written = new Map<string, Try[]>();
-  readonly #gone = new Set<string>();
+  /** When it was acknowledged. */
+  readonly #gone = new Map<string, number>();
   readonly #mortal = new Set<string>();
   acknowledged = 0;
   failed = 0;
@@ -32,7 +33,7 @@ export class Ledger {
     const entry: Sent = { text, session };
     this.#sent.push(entry);
     const done = await this.#told(work);
-    if (done) entry.messageId = done.messageId;
+    if (done) entry.reply = { id: done.messageId, told: performance.now() };
   }
 
   /** A title, a setting: the last one counts. */
@@ -45,7 +46,7 @@ export class Ledger {
   /** The session was deleted, and nobody else knows of it. */
   async gone(session: string, work: Promise<unknown>): Promise<void> {
     this.#mortal.add(session);
-    if (await this.#told(work.then(() => true))) this.#gone.add(session);
+    if (await this.#told(work.then(() => true))) this.#gone.set(session, performance.now());
   }
 
   async #told<T>(work: Promise<T>): Promise<T | undefined> {
@@ -59,8 +60,8 @@ export class Ledger {
     }
   }
 
-  /** What is missing from a copy or there too often; empty: nothing. */
-  complaints({ records }: Copy): string[] {
+  /** What is missing from a copy that was made after `at`, or there too often; empty: nothing. */
+  complaints({ records }: Copy, at: number): string[] {
     const rows = (store: string): [string, Row][] =>
       [...records].flatMap(([id, row]) => (id.startsWith(`${store}/`) ? [[id.slice(store.length + 1), row as Row]] : []));
     const messages = rows('messages');
@@ -69,18 +70,21 @@ export class Ledger {
     for (const [, { role, content, sessionKey }] of messages) {
       if (role === 'user') texts.set(`${sessionKey} ${String(content)}`, (texts.get(`${sessionKey} ${String(content)}`) ?? 0) + 1);
     }
-    for (const { text, session, messageId } of this.#sent) {
+    for (const { text, session, reply } of this.#sent) {
       const count = texts.get(`main/${session} ${text}`) ?? 0;
       if (count > 1) complaints.push(`“${text}” is in ${session} ${count} times`);
-      if (messageId === undefined || this.#mortal.has(session)) continue;
+      if (!reply || reply.told > at || this.#mortal.has(session)) continue;
       if (count === 0) complaints.push(`“${text}” was acknowledged and is not in ${session}`);
-      if (!records.has(`messages/${messageId}`)) complaints.push(`the reply to “${text}”, ${messageId}, was acknowledged and is not there`);
+      if (!records.has(`messages/${reply.id}`)) complaints.push(`the reply to “${text}”, ${reply.id}, was acknowledged and is not there`);
     }
-    for (const session of this.#gone) {
+    for (const [session, told] of this.#gone) {
+      if (told > at) continue;
       if (records.has(`sessions/main/${session}`)) complaints.push(`${session} was deleted and is there`);
       if (messages.some(([, { sessionKey }]) => sessionKey === `main/${session}`)) complaints.push(`messages of ${session} are there`);
     }
-    for (const [what, tries] of this.#written) {
+    for (const [what, all] of this.#written) {
+      // What was acknowledged later may be there, or not yet.
+      const tries = all.map(({ value, begun, told }): Try => (told === undefined || told > at ? { value, begun } : { value, begun, told }));
       const lastBegun = Math.max(...tries.map(({ begun, told }) => (told === undefined ? 0 : begun)));
       if (lastBegun === 0) continue;
       // One that nobody knows of may have come through at any time.
