@@ -43,7 +43,8 @@ export class Host implements HostApi {
   readonly #waiting = Promise.withResolvers<'waiting'>();
   /** Cuts the pages that are passed on, so that they connect anew. */
   readonly #relayed = new Set<() => void>();
-  #leaving: ReturnType<typeof setTimeout> | undefined;
+  /** Counts the times that a page has left or come. */
+  #departure = 0;
   #uplinkCredential: Parameters<HostApi['attach']>[0] | null = null;
 
   constructor(options: { build: string; origin: string; close(): void }) {
@@ -123,7 +124,7 @@ export class Host implements HostApi {
   #here(tabLock: string): void {
     const known = this.#pages.has(tabLock);
     this.#pages.set(tabLock, 'here');
-    clearTimeout(this.#leaving);
+    this.#departure++;
     void this.#replicator?.stay();
     if (known) return;
     void navigator.locks.request(tabLock, () => {
@@ -135,20 +136,24 @@ export class Host implements HostApi {
 
   /**
    * With no page here any more the line goes. Another host is asked to serve first: clients are taken there, and what is under way here may end. Where there is
-   * none, or nothing is under way, it goes at once, or when a page that only reloads would be back.
+   * none, what is under way has the time in which a page that only reloads would be back.
    */
   #left(): void {
-    clearTimeout(this.#leaving);
-    if (!this.#uplink.busy) return this.#goIfLeft();
+    const departure = ++this.#departure;
     const since = performance.now();
-    void this.#replicator?.leave();
+    let asked = false;
     const look = (): void => {
+      if (departure !== this.#departure) return;
       const served = this.#status.sync.role === 'replica';
       const over = performance.now() - since > (served ? FINISH_MS : RETURN_MS);
-      if (over || (served && !this.#uplink.busy)) this.#goIfLeft();
-      else this.#leaving = setTimeout(look, LOOK_MS);
+      if (over || (asked && !this.#uplink.busy)) return this.#goIfLeft();
+      setTimeout(look, LOOK_MS);
     };
-    this.#leaving = setTimeout(look, LOOK_MS);
+    void Promise.resolve(this.#replicator?.leave()).then(() => {
+      asked = true;
+      look();
+    });
+    setTimeout(look, LOOK_MS);
   }
 
   #goIfLeft(): void {
