@@ -1,10 +1,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { atMost, type Figure } from './figures.ts';
+import { below, memoryOf, processes } from './memory.ts';
 import { median } from './stats.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -75,7 +76,7 @@ async function start(home: string, settleMs: number): Promise<Started> {
     const ms = performance.now() - since;
     if (settleMs === 0) return { ms, memory: null };
     await sleep(settleMs);
-    return { ms, memory: memoryOf(pid) };
+    return { ms, memory: memoryBelow(pid) };
   } finally {
     if (child.exitCode === null && child.signalCode === null) process.kill(-pid, 'SIGTERM');
     await ended;
@@ -89,37 +90,14 @@ async function nodeAlone(): Promise<number> {
   return performance.now() - since;
 }
 
-/** Kilobytes of the gateway below npm's process, by what each process is; null where there is no /proc. */
-function memoryOf(npm: number): Started['memory'] {
+/** Kilobytes of the gateway below npm's process; null where the system does not tell. */
+function memoryBelow(npm: number): Started['memory'] {
   try {
-    const all = readdirSync('/proc')
-      .filter((name) => /^\d+$/.test(name))
-      .flatMap(processOf);
-    const below = (pid: number): Process[] => all.filter(({ parent }) => parent === pid).flatMap((each) => [each, ...below(each.pid)]);
-    const bridge = below(npm).find(({ command }) => /bridge\/cli\/main\.ts|perch\.js/.test(command) && !/^(sh|\/bin\/sh)\b/.test(command));
-    if (!bridge) return null;
-    const browser = below(bridge.pid).reduce((sum, { pid }) => sum + pssOf(pid), 0);
-    return { bridge: pssOf(bridge.pid), browser };
+    const bridge = below(processes(), npm).find(
+      ({ command }) => /bridge\/cli\/main\.ts|perch\.js/.test(command) && !/^(sh|\/bin\/sh)\b/.test(command),
+    );
+    return bridge ? memoryOf(bridge.pid) : null;
   } catch {
     return null;
   }
 }
-
-interface Process {
-  pid: number;
-  parent: number;
-  command: string;
-}
-
-/** Nothing, where the process has gone meanwhile. */
-function processOf(name: string): Process[] {
-  try {
-    const stat = readFileSync(`/proc/${name}/stat`, 'utf8');
-    const parent = Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]);
-    return [{ pid: Number(name), parent, command: readFileSync(`/proc/${name}/cmdline`, 'utf8').replaceAll('\0', ' ') }];
-  } catch {
-    return [];
-  }
-}
-
-const pssOf = (pid: number): number => Number(/^Pss:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'))?.[1] ?? 0);

@@ -1,5 +1,5 @@
 // `npm run bench`: how fast it is, each figure beside its floor or a peer in the same run (quality.md, "Speed").
-// `--only rpc,deltas,http,open,chat,idle` measures some of it, `--quick` with fewer repetitions. Bars are reported, not asserted: it
+// `--only rpc,deltas,http,open,chat,vault,idle` measures some of it, `--quick` with fewer repetitions. Bars are reported, not asserted: it
 // fails only where something broke.
 import { parseArgs } from 'node:util';
 import buildOnce from '../e2e/build-once.ts';
@@ -10,8 +10,9 @@ import { http } from './http.ts';
 import { idle } from './idle.ts';
 import { open } from './open.ts';
 import { rpc } from './rpc.ts';
+import { vault } from './vault.ts';
 
-const SECTIONS: Record<string, (options: { quick: boolean }) => Promise<Figure[]>> = { rpc, deltas, http, open, chat, idle };
+const SECTIONS: Record<string, (options: { quick: boolean }) => Promise<Figure[]>> = { rpc, deltas, http, open, chat, vault, idle };
 
 const { values } = parseArgs({ options: { only: { type: 'string' }, quick: { type: 'boolean', default: false } } });
 const names = values.only?.split(',') ?? Object.keys(SECTIONS);
