@@ -31,7 +31,10 @@ export interface BenchHost {
 export async function openWorker(browser: TestBrowser, perch: Perch, { log = true } = {}): Promise<BenchHost> {
   // Any document of this origin that has no policy against a worker of ours.
   const page = await browser.page(`${perch.url}/health`);
-  page.on('console', (message) => message.type() === 'error' && !message.text().includes('404') && console.error(`bench host: ${message.text()}`));
+  page.on(
+    'console',
+    (message) => message.type() === 'error' && !message.text().includes('404') && console.error(`bench host: ${message.text()}`),
+  );
   const code = await bundle(log);
   const started: Promise<Worker> = page.waitForEvent('worker');
   await page.evaluate((text) => void new Worker(URL.createObjectURL(new Blob([text], { type: 'text/javascript' }))), code);
