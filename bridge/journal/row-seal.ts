@@ -1,4 +1,4 @@
-import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
+import { createHmac, createSecretKey, hkdfSync, type KeyObject, timingSafeEqual } from 'node:crypto';
 import type { SQLOutputValue } from 'node:sqlite';
 
 /** A record as it lies in the table. */
@@ -25,11 +25,12 @@ export interface Row {
  * is not signed: one that is missing is not noticed.
  */
 export class RowSeal {
-  readonly #key: Buffer;
+  readonly #key: KeyObject;
 
   /** `vaultKey`: 256 bit, base64url. */
   constructor(vaultKey: string) {
-    this.#key = Buffer.from(hkdfSync('sha256', Buffer.from(vaultKey, 'base64url'), '', 'perch journal rows', 32));
+    const key = hkdfSync('sha256', Buffer.from(vaultKey, 'base64url'), '', 'perch journal rows', 32);
+    this.#key = createSecretKey(Buffer.from(key));
   }
 
   /** What tells the journals of one vault key from those of another; says nothing of the key. */

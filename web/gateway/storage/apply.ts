@@ -4,6 +4,7 @@ import { SYNC_STORES, type SyncRecord, type SyncStore, wins } from '#shared/sync
 import type { ForeignChange } from '../core/vault.ts';
 import { isPushed } from './change-log.ts';
 import { readValue, toRecord, valueOf } from './records.ts';
+import { putInto, removeFrom } from './requests.ts';
 import type { ChangeRow, PlainStore, Schema, StoredMessage, WriteTransaction } from './schema.ts';
 import type { EntryPart, HeadPart } from './session-parts.ts';
 import { SessionRows } from './session-rows.ts';
@@ -37,7 +38,6 @@ export async function applyRecords(
   };
   const sessions = new SessionRows(tx);
   const applied: Applied = { changes: [], copies: [] };
-  const writes: Promise<unknown>[] = [];
 
   for (const record of records) {
     const { store, key, clock, fence } = record;
@@ -56,15 +56,15 @@ export async function applyRecords(
       if (copy) {
         applied.copies.push(copy);
         applied.changes.push({ store: 'conflicts', key: copy.key, deleted: false });
-        writes.push(tx.objectStore('conflicts').put(valueOf('conflicts', copy.payload ?? '')));
-        writes.push(log.put({ store: 'conflicts', key: copy.key, clock: copy.clock }));
+        putInto(tx, 'conflicts', valueOf('conflicts', copy.payload ?? ''));
+        putInto(tx, 'changes', { store: 'conflicts', key: copy.key, clock: copy.clock });
       }
     }
     const row: ChangeRow = { store, key, clock, foreign: true };
     if (fence !== undefined) row.fence = fence;
     if (value === undefined) row.deleted = true;
     rows.set(idOf(store, key), row);
-    writes.push(log.put(row));
+    putInto(tx, 'changes', row);
     const change: ForeignChange = { store, key, deleted: value === undefined };
     applied.changes.push(change);
 
@@ -82,17 +82,18 @@ export async function applyRecords(
       change.sessionKey = sessionKey;
       const bytes = (message ? storedBytes(message) : 0) - (known ? storedBytes(known) : 0);
       await sessions.message(sessionKey, message ? (known ? 0 : 1) : -1, bytes);
-      writes.push(message ? tx.objectStore('messages').put(message) : tx.objectStore('messages').delete(key));
+      if (message) putInto(tx, 'messages', message);
+      else removeFrom(tx, 'messages', key);
     } else {
       if (store === 'runs' && value !== undefined) {
         const run = value as Schema['runs']['value'];
         change.sessionKey = run.sessionKey;
-        if (run.endedAt !== undefined && before) writes.push(tx.objectStore('partials').delete(key));
+        if (run.endedAt !== undefined && before) removeFrom(tx, 'partials', key);
       }
-      writes.push(value === undefined ? tx.objectStore(store).delete(key) : tx.objectStore(store).put(value as never));
+      if (value === undefined) removeFrom(tx, store, key);
+      else putInto(tx, store, value as never);
     }
   }
-  await Promise.all(writes);
   await sessions.store();
   return applied;
 }

@@ -1,5 +1,6 @@
 import { SYNC_STORES, type SyncStore } from '#shared/sync/record.ts';
 import type { HybridClock } from '#shared/sync/hybrid-clock.ts';
+import { putInto } from './requests.ts';
 import type { ChangeRow, ReadTransaction, WriteTransaction } from './schema.ts';
 
 /** A change of one transaction, as the journal will want it: the row of the change log, and the record (undefined: it is gone). */
@@ -18,6 +19,7 @@ export class ChangeNotes {
   readonly #tx: WriteTransaction;
   readonly #clock: HybridClock;
   readonly #pushed: string;
+  readonly #expected = new Map<string, Promise<ChangeRow | undefined>>();
   #reading: string | undefined;
 
   /** `pushed`: the newest reading among changes made here that the journal has. */
@@ -35,8 +37,15 @@ export class ChangeNotes {
     if (value === undefined) row.deleted = true;
     this.changes.push({ row, value });
     const log = this.#tx.objectStore('changes');
-    if (SYNC_STORES[store].conflicts) row.base = this.#baseOf(await log.get([store, key]));
-    await log.put(row);
+    if (SYNC_STORES[store].conflicts) row.base = this.#baseOf(await (this.#expected.get(`${store}/${key}`) ?? log.get([store, key])));
+    putInto(this.#tx, 'changes', row);
+  }
+
+  /** A record that may be noted soon: what the log has of it is read together with what else is read first. */
+  expect(store: SyncStore, key: string): void {
+    const row = this.#tx.objectStore('changes').get([store, key]);
+    row.catch(() => {});
+    this.#expected.set(`${store}/${key}`, row);
   }
 
   /** The journal's version that a change of a record with this row is made from. */

@@ -4,6 +4,7 @@ import { countOf } from './session-rows.ts';
 import { emptied, withHead, withMessages } from './session-totals.ts';
 import { joinParts, splitParts } from './parts.ts';
 import type { StoreName, WriteTransaction } from './schema.ts';
+import { putInto, removeFrom } from './requests.ts';
 import { putUsage } from './usage.ts';
 import type { Transactions, Write } from './transaction.ts';
 
@@ -29,11 +30,11 @@ export function runStore({ transactions, replica, origin }: RunDeps): Vault['run
      */
     async begin({ session, message, run }) {
       const split = message && (await splitParts(message));
-      await transactions.write(CONTENT, async ({ tx, put, putSession }) => {
+      await transactions.write(CONTENT, async ({ tx, put, getSession, putSession }) => {
         const answeredId = message ? message.parentId : run.userMessageId;
         const [begun, stored, above] = await Promise.all([
           tx.objectStore('runs').getKey(run.id),
-          tx.objectStore('sessions').get(session.key),
+          getSession(session.key),
           answeredId === null ? undefined : tx.objectStore('messages').get(answeredId),
         ]);
         if (begun !== undefined) return;
@@ -46,10 +47,10 @@ export function runStore({ transactions, replica, origin }: RunDeps): Vault['run
         const head = message ?? (above && joinParts(above, () => undefined));
         const longer = message ? withMessages(entry, [message]) : entry;
         const updated = head ? withHead(longer, head) : longer;
+        putInto(tx, 'partials', { runId: run.id, text: run.partial });
         await Promise.all([
           split && putMessage(tx, put, split),
           put('runs', run.id, { ...run, partial: '', replica, executor: origin, fence: FIRST_FENCE }, FIRST_FENCE),
-          putPartial(tx, run.id, run.partial),
           putSession({ ...updated, updatedAt: Math.max(entry.updatedAt, run.startedAt) }, stored),
         ]);
       });
@@ -60,7 +61,7 @@ export function runStore({ transactions, replica, origin }: RunDeps): Vault['run
       transactions.write(
         ['partials'],
         async ({ tx }) => {
-          if ((await tx.objectStore('partials').getKey(runId)) !== undefined) await putPartial(tx, runId, partial);
+          if ((await tx.objectStore('partials').getKey(runId)) !== undefined) putInto(tx, 'partials', { runId, text: partial });
         },
         'relaxed',
       ),
@@ -104,24 +105,24 @@ async function finish(write: Write, outcome: RunOutcome, replies: readonly Split
   const run = await tx.objectStore('runs').get(runId);
   const taken = run?.executor !== undefined && run.executor !== origin;
   if (run?.endedAt !== undefined && !taken) return;
+  if (run) removeFrom(tx, 'partials', runId);
   await Promise.all([
     usage && putUsage(put, [usage]),
     run && !taken && put('runs', runId, { ...run, status, endedAt }, run.fence),
-    run && forgetPartial(tx, runId),
     run && append(write, run, outcome, replies),
   ]);
 }
 
 /** Adds the run's messages to its session, unless that was removed or reset meanwhile. */
 async function append(
-  { tx, put, putSession }: Write,
+  { tx, put, getSession, putSession }: Write,
   run: RunRecord,
   { endedAt, messages }: RunOutcome,
   replies: readonly Split[],
 ): Promise<void> {
   const [first] = messages;
   const [session, question, stored] = await Promise.all([
-    tx.objectStore('sessions').get(run.sessionKey),
+    getSession(run.sessionKey),
     tx.objectStore('messages').getKey(run.userMessageId),
     first && tx.objectStore('messages').getKey(first.id),
   ]);
@@ -146,13 +147,6 @@ async function isBelow(tx: WriteTransaction, message: MessageRecord, headId: str
 }
 
 async function putMessage(tx: WriteTransaction, put: Write['put'], { message, blobs }: Split): Promise<void> {
-  await Promise.all([...blobs.map((blob) => tx.objectStore('blobs').put(blob)), put('messages', message.id, message)]);
-}
-
-async function putPartial(tx: WriteTransaction, runId: string, text: string): Promise<void> {
-  await tx.objectStore('partials').put({ runId, text });
-}
-
-async function forgetPartial(tx: WriteTransaction, runId: string): Promise<void> {
-  await tx.objectStore('partials').delete(runId);
+  for (const blob of blobs) putInto(tx, 'blobs', blob);
+  await put('messages', message.id, message);
 }

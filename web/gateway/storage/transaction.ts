@@ -4,6 +4,7 @@ import { OwnershipLost, type SessionRecord, VaultReadOnly } from '../core/vault.
 import { type Change, ChangeNotes } from './change-log.ts';
 import type { Database } from './database.ts';
 import { checkEpoch } from './epoch.ts';
+import { putInto, removeFrom } from './requests.ts';
 import type { PlainStore, ReadTransaction, Schema, StoreName, WriteTransaction } from './schema.ts';
 import { entryPart, headPart, isSame } from './session-parts.ts';
 
@@ -14,6 +15,8 @@ export interface Write {
   /** `fence`: of runs, to be removed too; without it the change would lose against the one before. */
   put<Name extends PlainStore>(store: Name, key: StoreKey<Schema, Name>, value: StoreValue<Schema, Name>, fence?: number): Promise<void>;
   remove<Name extends PlainStore>(store: Name, key: StoreKey<Schema, Name>, fence?: number): Promise<void>;
+  /** A session's row, whose head is about to move. */
+  getSession(key: string): Promise<SessionRecord | undefined>;
   /** Stores a session's row; `before` is what stood there. Its entry and its head are records of their own. */
   putSession(session: SessionRecord, before: SessionRecord | undefined): Promise<void>;
   removeSession(key: string): Promise<void>;
@@ -98,39 +101,34 @@ export class Transactions {
   }
 }
 
-/** These functions are asynchronous so that one that throws at once rejects too, and `Promise.all` sees to every one of them. */
+/** What writes is asynchronous, so that what throws at once rejects too, and `Promise.all` sees to every one of them. */
 function openWrite(tx: WriteTransaction, notes: ChangeNotes): Write {
   return {
     tx,
     async put(store, key, value, fence) {
-      await Promise.all([putInto(tx, store, value), notes.note(store, key, value, fence)]);
+      putInto(tx, store, value);
+      await notes.note(store, key, value, fence);
     },
     async remove(store, key, fence) {
-      await Promise.all([removeFrom(tx, store, key), notes.note(store, key, undefined, fence)]);
+      removeFrom(tx, store, key);
+      await notes.note(store, key, undefined, fence);
+    },
+    getSession(key) {
+      notes.expect('heads', key);
+      return tx.objectStore('sessions').get(key);
     },
     async putSession(session, before) {
       const entry = entryPart(session);
       const head = headPart(session);
+      putInto(tx, 'sessions', session);
       await Promise.all([
-        tx.objectStore('sessions').put(session),
         (!before || !isSame(entry, entryPart(before))) && notes.note('sessions', session.key, entry),
         (!before || !isSame(head, headPart(before))) && notes.note('heads', session.key, head),
       ]);
     },
     async removeSession(key) {
-      await Promise.all([
-        tx.objectStore('sessions').delete(key),
-        notes.note('sessions', key, undefined),
-        notes.note('heads', key, undefined),
-      ]);
+      removeFrom(tx, 'sessions', key);
+      await Promise.all([notes.note('sessions', key, undefined), notes.note('heads', key, undefined)]);
     },
   };
-}
-
-async function putInto<Name extends PlainStore>(tx: WriteTransaction, store: Name, value: StoreValue<Schema, Name>): Promise<void> {
-  await tx.objectStore(store).put(value);
-}
-
-async function removeFrom<Name extends PlainStore>(tx: WriteTransaction, store: Name, key: StoreKey<Schema, Name>): Promise<void> {
-  await tx.objectStore(store).delete(key);
 }

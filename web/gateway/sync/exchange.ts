@@ -1,4 +1,5 @@
-import type { Position } from '#shared/ports/journal.ts';
+import type { JournalCalls, Position } from '#shared/ports/journal.ts';
+import type { ResultOf } from '#shared/rpc/contract.ts';
 import type { SyncRecord } from '#shared/sync/record.ts';
 import type { Replica } from '../storage/vault.ts';
 import type { JournalLine } from './journal-line.ts';
@@ -19,6 +20,8 @@ export interface ExchangeOptions {
   /** Reading what others wrote, or writing what was put aside, failed while nobody waits for it. */
   onfault(error: unknown): void;
 }
+
+type PulledPage = ResultOf<JournalCalls['journal.pull']>;
 
 interface Pull {
   /** Nothing was here. */
@@ -135,11 +138,14 @@ export class Exchange {
     const start = this.seq;
     // What was written since comes behind this: changes of records that have been read already, too.
     const last = this.#head;
+    let coming: Promise<PulledPage> | undefined;
     while (!this.#ended && this.#position && this.#position.seq < this.#head) {
-      const page = await this.#line.call('journal.pull', { after: this.#position.seq });
+      const page = await (coming ?? this.#page(this.#position.seq));
       if (this.#ended) return;
       this.#head = Math.max(this.#head, page.head);
       const position = { ...this.#position, seq: Math.max(page.next, this.#position.seq) };
+      // The next page is on its way while this one is stored.
+      coming = position.seq < this.#head ? this.#page(position.seq) : undefined;
       const copies =
         page.records.length > 0 ? await this.#replica.apply(page.records, durable ? position : null, fresh && position.seq <= last) : [];
       this.#outbox.settle(page.records);
@@ -148,6 +154,13 @@ export class Exchange {
       if (copies.length > 0 && this.#live) void this.push(copies).catch(this.#options.onfault);
       this.#options.onprogress(position.seq - start, this.#head - start);
     }
+  }
+
+  #page(after: number): Promise<PulledPage> {
+    const page = this.#line.call('journal.pull', { after });
+    // It may come to be of no use.
+    page.catch(() => {});
+    return page;
   }
 
   /** `known`: all that is here and is not in this journal in the same version; else what was changed here and not confirmed. */
