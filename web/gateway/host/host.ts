@@ -139,6 +139,7 @@ export class Host implements HostApi {
    * none, what is under way has the time in which a page that only reloads would be back.
    */
   #left(): void {
+    if (this.#watched) return;
     const departure = ++this.#departure;
     const since = performance.now();
     let asked = false;
@@ -156,8 +157,13 @@ export class Host implements HostApi {
     setTimeout(look, LOOK_MS);
   }
 
+  /** A page is here. */
+  get #watched(): boolean {
+    return [...this.#pages.values()].includes('here');
+  }
+
   #goIfLeft(): void {
-    if (![...this.#pages.values()].includes('here')) this.#uplink.detach();
+    if (!this.#watched) this.#uplink.detach();
   }
 
   /** The gateway; one that could not start is tried again, for what kept it from that (no room, say) may be over. */
