@@ -247,6 +247,8 @@ export class GatewayConnection {
   /** While the bridge does not tell of itself, because this page is not on it, it is asked now and then. */
   async #look(once = false): Promise<void> {
     if (!this.#client || !this.#link) return;
+    // A worker that died while the page was between two ways is started again here.
+    if (this.host === null && !staleBuild()) this.#own.start();
     if (this.host?.state === 'failed' && !tooNew(this.host)) this.#own.attach(this.#link.host);
     const needed = once || (this.via === 'browser' && (this.host?.uplink !== 'attached' || this.host.sync?.role === 'replica'));
     if (!needed) return;
