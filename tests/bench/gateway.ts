@@ -6,11 +6,16 @@ export async function startGateway({ upstream, ...options }: PerchOptions & { up
   const perch = await startPerch(options);
   try {
     using caller = await Caller.connect(perch.wsUrl, perch.token);
-    await caller.call('config.set', { key: 'gateway.rateLimit', value: { perMinute: 0, burst: 1 } });
+    await unlimit(caller);
     if (upstream !== undefined) await caller.call('config.set', { key: 'providers.bench', value: { baseUrl: upstream } });
     return perch;
   } catch (error) {
     await perch[Symbol.asyncDispose]();
     throw new Error(`the gateway could not be made ready; it said:\n${perch.output.stderr}`, { cause: error });
   }
+}
+
+/** No connection that begins from here on has a rate limit. */
+export async function unlimit(caller: Caller): Promise<void> {
+  await caller.call('config.set', { key: 'gateway.rateLimit', value: { perMinute: 0, burst: 1 } });
 }

@@ -11,6 +11,7 @@ export const vault = [
     'vault.sync/skew': 'Hosts whose clocks are a day apart converge, and a change made after another was seen wins over it',
     'vault.sync/acknowledged':
       'With a journal attached a write is acknowledged when it is committed here and there; without one, here, and counted as not yet on disk',
+    'vault.sync/grouped': 'Writes that come together are committed together, in their order; one that fails does not hinder the others',
     'vault.sync/attachments': 'Attachments travel by content hash and are fetched when they are needed',
     'vault.sync/secrets': 'Secrets travel sealed, and every host of the vault can read them',
     'vault.merge/laws': 'Merging is commutative, associative and idempotent',

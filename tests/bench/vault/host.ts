@@ -1,10 +1,9 @@
 import { join } from 'node:path';
-import type { Worker } from 'playwright';
 import { type Plugin, rolldown } from 'rolldown';
 import type { Linked } from '../../../shared/link/proof.ts';
 import type { TestBrowser } from '../../e2e/browser.ts';
 import type { Perch } from '../../e2e/harness.ts';
-import type { BenchApi } from './worker.ts';
+import type { BenchApi, BenchReply, BenchRequest } from './worker.ts';
 
 const DIR = import.meta.dirname;
 
@@ -35,17 +34,29 @@ export async function openWorker(browser: TestBrowser, perch: Perch, { log = tru
     'console',
     (message) => message.type() === 'error' && !message.text().includes('404') && console.error(`bench host: ${message.text()}`),
   );
-  const code = await bundle(log);
-  const started: Promise<Worker> = page.waitForEvent('worker');
-  await page.evaluate((text) => void new Worker(URL.createObjectURL(new Blob([text], { type: 'text/javascript' }))), code);
-  const worker = await started;
+  // Shared, as the product's is: what drives the browser then does not watch each message of its sockets.
+  await page.evaluate(
+    (code) => {
+      const { port } = new SharedWorker(URL.createObjectURL(new Blob([code], { type: 'text/javascript' })));
+      const waiting: PromiseWithResolvers<unknown>[] = [];
+      port.onmessage = ({ data }: MessageEvent<BenchReply>) => {
+        if ('problem' in data) console.error(data.problem);
+        else if ('error' in data) waiting[data.id]?.reject(new Error(data.error));
+        else waiting[data.id]?.resolve(data.value);
+      };
+      const bench = (name: string, args: unknown[]): Promise<unknown> => {
+        const answer = Promise.withResolvers<unknown>();
+        port.postMessage({ id: waiting.push(answer) - 1, name, args } satisfies BenchRequest);
+        return answer.promise;
+      };
+      Object.assign(globalThis, { bench });
+    },
+    await bundle(log),
+  );
   return {
     call: (name, ...args) =>
-      worker.evaluate(
-        ([called, given]) => {
-          const { bench } = globalThis as unknown as { bench: Record<string, (...values: readonly unknown[]) => unknown> };
-          return bench[called]?.(...given);
-        },
+      page.evaluate(
+        ([called, given]) => (globalThis as unknown as { bench(name: string, args: unknown[]): Promise<unknown> }).bench(called, given),
         [name, args] as const,
       ) as never,
   };

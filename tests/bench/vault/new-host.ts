@@ -5,6 +5,7 @@ import { launchBrowser } from '../../e2e/browser.ts';
 import { type Perch, startPerch } from '../../e2e/harness.ts';
 import { Caller } from '../caller.ts';
 import { atMost, type Figure } from '../figures.ts';
+import { unlimit } from '../gateway.ts';
 import { memoryOf } from '../memory.ts';
 import { median, monotonic, percentile } from '../stats.ts';
 import { type BenchHost, linkHost, openWorker } from './host.ts';
@@ -21,7 +22,7 @@ export async function newHost({ quick }: { quick: boolean }): Promise<Figure[]> 
     using caller = await Caller.connect(perch.wsUrl, perch.token);
     await caller.call('health', {});
     const filled = performance.now() - since;
-    await caller.call('config.set', { key: 'gateway.rateLimit', value: { perMinute: 0, burst: 1 } });
+    await unlimit(caller);
     const memory = memoryOf(perch.pid);
     const empty = await emptyStart();
     const figures: Figure[] = [
@@ -38,7 +39,9 @@ export async function newHost({ quick }: { quick: boolean }): Promise<Figure[]> 
         { what: '  memory of the managed Chromium then (PSS)', unit: 'MB', ours: memory.browser / 1024 },
       );
     }
-    return [...figures, ...(await lag(perch, caller, quick ? 50 : 300))];
+    // The limit of a connection is what it was when that began.
+    using unlimited = await Caller.connect(perch.wsUrl, perch.token);
+    return [...figures, ...(await lag(perch, unlimited, quick ? 50 : 300))];
   } finally {
     rmSync(home, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 });
   }

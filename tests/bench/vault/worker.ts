@@ -52,6 +52,7 @@ class BenchVault {
   }
 }
 
+const report = (problem: unknown): void => tell({ problem: String(problem) });
 const vaults = new Map<string, BenchVault>();
 const vaultOf = (name: string): BenchVault => {
   const found = vaults.get(name);
@@ -63,19 +64,18 @@ const api = {
   /** Opens a vault under a name. With a `credential` it is kept the same as the bridge's journal; resolves once it is in step, with the milliseconds that took. */
   async open(name: string, uplink?: { url: string; id: string; secret: string }): Promise<number> {
     const since = performance.now();
-    const vault = await openVault({ name, clock: systemClock, onclosed: () => {}, onfault: (error) => console.error(error) });
+    const vault = await openVault({ name, clock: systemClock, onclosed: () => {}, onfault: report });
     vaults.set(name, new BenchVault(vault));
     if (!uplink) return performance.now() - since;
     const { url, id, secret } = uplink;
-    const onfault = (error: unknown): void => console.error(error);
-    const replicator = new Replicator({ replica: vault.sync, clock: systemClock, schema: SCHEMA_VERSION, name, onfault });
+    const replicator = new Replicator({ replica: vault.sync, clock: systemClock, schema: SCHEMA_VERSION, name, onfault: report });
     const synced = new Promise<void>((done) => replicator.watch(() => replicator.state().state === 'synced' && done()));
     const line = new Uplink({
       url,
       build: 'bench',
       onstream: (stream) => stream.reset(undefined, 'this host only measures'),
       onattached: (mux) => replicator.attach(journalLine(mux)),
-      onstate: (_, problem) => problem !== null && console.error(problem),
+      onstate: (_, problem) => problem !== null && report(problem),
     });
     line.attach({ id, key: await importSecret(secret) });
     const late = new Promise<never>((_, fail) =>
@@ -124,4 +124,28 @@ const api = {
   },
 };
 export type BenchApi = typeof api;
-Object.assign(globalThis, { bench: api });
+
+/** A call of the page, and what it hears. */
+export interface BenchRequest {
+  id: number;
+  name: string;
+  args: unknown[];
+}
+export type BenchReply = { id: number; value: unknown } | { id: number; error: string } | { problem: string };
+
+let page: MessagePort | undefined;
+const tell = (reply: BenchReply): void => page?.postMessage(reply);
+
+async function answer({ id, name, args }: BenchRequest): Promise<void> {
+  try {
+    tell({ id, value: await (api as unknown as Record<string, (...values: unknown[]) => unknown>)[name]?.(...args) });
+  } catch (error) {
+    tell({ id, error: String(error) });
+  }
+}
+
+addEventListener('connect', (event) => {
+  page = (event as MessageEvent).ports[0];
+  page?.addEventListener('message', ({ data }: MessageEvent<BenchRequest>) => void answer(data));
+  page?.start();
+});

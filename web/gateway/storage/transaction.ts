@@ -42,12 +42,25 @@ export interface ChangeSink {
   changed(changes: readonly Change[]): Promise<void>;
 }
 
+/** A write that waits for its turn, and whoever waits for it. */
+interface Job {
+  stores: StoreName[];
+  body: (write: Write) => Promise<unknown>;
+  resolve(value: unknown): void;
+  reject(error: unknown): void;
+}
+
+/** Writes of one transaction at the most. */
+const GROUP = 64;
+
 /** Transactions as the vault makes them: fenced by the owner's epoch, and noted in the change log. */
 export class Transactions {
   /** Set once there is something beside this database. */
   sink: ChangeSink | undefined;
   readonly #database: Database;
   readonly #options: TransactionOptions;
+  readonly #queue: Job[] = [];
+  #working: Promise<void> | undefined;
 
   constructor(database: Database, options: TransactionOptions) {
     this.#database = database;
@@ -60,25 +73,64 @@ export class Transactions {
   }
 
   /**
-   * Writes to `stores`, all or nothing; strict unless told otherwise, and then in the journal too (design.md, "Acknowledged means durable"). `body` may run
-   * twice (see `Database`) and awaits nothing but IndexedDB. Rejects with `StorageFull`, `OwnershipLost` or `VaultReadOnly`; then nothing was stored.
+   * Writes to `stores`, all or nothing; strict unless told otherwise, and then in the journal too (design.md, "Acknowledged means durable"). Strict writes
+   * that come while another one commits go together in the next transaction, in their order. `body` may run twice (see `Database`, and where another of its
+   * group failed) and awaits nothing but IndexedDB. Rejects with `StorageFull`, `OwnershipLost` or `VaultReadOnly`; then nothing was stored.
    */
   async write<T>(stores: StoreName[], body: (write: Write) => Promise<T>, durability: 'strict' | 'relaxed' = 'strict'): Promise<T> {
+    if (durability === 'relaxed') return (await this.#commit([{ stores, body }], durability)).values[0] as T;
+    const { promise, resolve, reject } = Promise.withResolvers<T>();
+    this.#queue.push({ stores, body, resolve: resolve as (value: unknown) => void, reject });
+    this.#working ??= this.#work();
+    return promise;
+  }
+
+  /** Resolves when no strict write waits for its turn. */
+  async idle(): Promise<void> {
+    await this.#working;
+  }
+
+  async #work(): Promise<void> {
+    while (this.#queue.length > 0) await this.#together(this.#queue.splice(0, GROUP));
+    this.#working = undefined;
+  }
+
+  /** Never rejects: each write hears what became of it. */
+  async #together(group: Job[]): Promise<void> {
+    try {
+      const { values, elsewhere } = await this.#commit(group, 'strict');
+      void elsewhere.then(() => group.forEach(({ resolve }, index) => resolve(values[index])));
+    } catch (error) {
+      if (group.length === 1) group[0]?.reject(error);
+      // Whatever it was may concern one of them alone.
+      else for (const job of group) await this.#together([job]);
+    }
+  }
+
+  async #commit(
+    writes: readonly Pick<Job, 'stores' | 'body'>[],
+    durability: 'strict' | 'relaxed',
+  ): Promise<{ values: unknown[]; elsewhere: Promise<void> }> {
     const { sink } = this;
     if (sink?.refusal) throw sink.refusal;
+    const stores = new Set(writes.flatMap((write) => write.stores));
     let elsewhere: Promise<void> | undefined;
-    const result = await this.local(
+    const values = await this.local(
       [...stores, 'changes'],
       async (tx) => {
-        const notes = new ChangeNotes(tx, this.#options.clock, sink?.pushed ?? '');
-        const value = await body(openWrite(tx, notes));
-        if (notes.changes.length > 0) elsewhere = sink?.changed(notes.changes);
-        return value;
+        const done: unknown[] = [];
+        const changes: Change[] = [];
+        for (const { body } of writes) {
+          const notes = new ChangeNotes(tx, this.#options.clock, sink?.pushed ?? '');
+          done.push(await body(openWrite(tx, notes)));
+          changes.push(...notes.changes);
+        }
+        if (changes.length > 0) elsewhere = sink?.changed(changes);
+        return done;
       },
       durability,
     );
-    if (durability === 'strict') await elsewhere;
-    return result;
+    return { values, elsewhere: elsewhere ?? Promise.resolve() };
   }
 
   /** Writes what is not for the change log. */

@@ -76,7 +76,11 @@ export async function openVault(options: VaultOptions): Promise<StoredVault> {
   const sync = new Replica({ transactions, readings, blobs, secrets, origin, pushed, onfault });
   transactions.sink = sync;
   const usage = new UsageLog({ clock, transactions, onfault });
-  beforeOutdated = () => usage.flush();
+  const settle = async (): Promise<void> => {
+    await transactions.idle();
+    await usage.flush();
+  };
+  beforeOutdated = settle;
   serving = true;
 
   return {
@@ -93,7 +97,7 @@ export async function openVault(options: VaultOptions): Promise<StoredVault> {
     replica,
     sync,
     async close() {
-      await usage.flush();
+      await settle();
       await database.close();
     },
   };
