@@ -40,6 +40,6 @@ export type Reply = { id: number; value: unknown } | { id: number; failure: Fail
 export type ThreadMessage =
   | { kind: 'started'; path: string; head: number }
   | { kind: 'failed'; failure: Failure }
+  /** `head`: the newest sequence number; where it is another one than before, something was written. */
   | { kind: 'replies'; replies: Reply[]; head: number }
-  | { kind: 'changed'; head: number }
   | { kind: 'replaced'; reason: string };

@@ -165,14 +165,13 @@ class ThreadJournal extends EventEmitter<JournalEvents> implements Journal {
     if (message.kind === 'started') {
       this.path = message.path;
       this.head = message.head;
-    } else if (message.kind === 'changed') {
-      this.head = message.head;
-      this.emit('changed', message.head);
     } else if (message.kind === 'replaced') {
       this.#options.log?.(message.reason);
       this.emit('replaced', message.reason);
     } else if (message.kind === 'replies') {
+      const changed = message.head !== this.head;
       this.head = message.head;
+      if (changed) this.emit('changed', message.head);
       for (const reply of message.replies) {
         const pending = this.#pending.get(reply.id);
         this.#pending.delete(reply.id);

@@ -62,6 +62,20 @@ verifies('vault.journal/processes', 'what a replica has read of another processâ
   expect(one(journal, () => journal.open({ ...NULL_POSITION, position }))).toMatchObject({ wantsAll: false, position: { seq: 4 } });
 });
 
+verifies('vault.journal/processes', 'what another process wrote is told once, whether or not somebody read it in passing', () => {
+  using folder = temporaryFolder();
+  using journal = openCore(folder);
+  using other = openCore(folder);
+  push(other, versions(2));
+  journal.poll();
+  journal.poll();
+  push(other, versions(1, 'b'));
+  journal.pull(0, 10);
+  journal.poll();
+  journal.poll();
+  expect(journal.heard.changed).toEqual([2, 3]);
+});
+
 verifies('vault.journal/merge', 'the last version stays, whatever its fields; a replayed push changes nothing', () => {
   using folder = temporaryFolder();
   using journal = openCore(folder);

@@ -47,7 +47,6 @@ export class SqliteJournal {
   #told: { id: string; head: number };
   /** The era's newest number that is on disk; undefined until a replica was told of the era. */
   #until: number | undefined;
-  #version: unknown;
 
   /** Opens the file, and makes it where it is not there. Throws `JournalFull` or `JournalFailed`. */
   constructor(options: SqliteOptions) {
@@ -62,7 +61,6 @@ export class SqliteJournal {
     }
     this.#file = identityOf(this.path);
     this.#told = { id: this.#tables.meta.id, head: this.#tables.meta.head };
-    this.#version = this.#dataVersion();
   }
 
   /** The newest sequence number. */
@@ -167,7 +165,9 @@ export class SqliteJournal {
 
   /** Looks whether another process has written, and whether the file is still there. */
   poll(): void {
-    if (this.#isExchanged() || this.#dataVersion() !== this.#version) this.commit([]);
+    const { isBehind, meta } = this.#tables;
+    // What others wrote may have been read in passing.
+    if (this.#isExchanged() || isBehind || meta.head !== this.#told.head || meta.id !== this.#told.id) this.commit([]);
   }
 
   /** Forgets what need not be kept any longer. */
@@ -208,7 +208,6 @@ export class SqliteJournal {
     this.#tables = this.#replaced({ db: this.#tables.db, file: this.#file }, damage);
     this.#file = identityOf(this.path);
     this.#until = undefined;
-    this.#version = this.#dataVersion();
     const { id, head } = this.#tables.meta;
     this.#told = { id, head };
     this.#options.onchanged?.(head);
@@ -253,7 +252,6 @@ export class SqliteJournal {
       tables.rollback();
       throw error;
     }
-    this.#version = this.#dataVersion();
     this.#tell();
     return outcomes;
   }
@@ -261,10 +259,10 @@ export class SqliteJournal {
   #task<T>(task: () => T): Outcome<T> {
     const tables = this.#tables;
     const meta = { ...tables.meta };
-    tables.db.exec('SAVEPOINT task');
+    tables.sql('SAVEPOINT task').run();
     try {
       const value = task();
-      tables.db.exec('RELEASE task');
+      tables.sql('RELEASE task').run();
       return { value };
     } catch (error) {
       if (isDamage(error) || !tables.db.isTransaction) throw error;
@@ -286,10 +284,5 @@ export class SqliteJournal {
   #drop(damaged: readonly SQLOutputValue[]): void {
     if (damaged.length === 0) return;
     this.commit(damaged.map((seq) => () => this.#tables.drop('records', seq, this.#surroundings.now())));
-  }
-
-  /** Changes when another connection has written. */
-  #dataVersion(): unknown {
-    return this.#tables.sql('PRAGMA data_version').get()?.data_version;
   }
 }

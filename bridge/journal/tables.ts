@@ -47,11 +47,13 @@ export class Tables {
   /** As of the last `begin` or `reload`, with what was changed since. */
   meta: Meta;
   #stored: Meta;
+  #version: unknown;
   readonly #statements = new Map<string, StatementSync>();
 
   constructor(db: DatabaseSync, seal: RowSeal) {
     this.db = db;
     this.seal = seal;
+    this.#version = this.#dataVersion();
     this.meta = this.#stored = this.#readMeta();
   }
 
@@ -66,13 +68,20 @@ export class Tables {
     return statement;
   }
 
+  /** Another connection has written since. */
+  get isBehind(): boolean {
+    return this.#dataVersion() !== this.#version;
+  }
+
   reload(): void {
-    this.#stored = this.#readMeta();
+    const version = this.#dataVersion();
+    if (version !== this.#version) this.#stored = this.#readMeta();
+    this.#version = version;
     this.meta = { ...this.#stored };
   }
 
   begin(): void {
-    this.db.exec('BEGIN IMMEDIATE');
+    this.sql('BEGIN IMMEDIATE').run();
     this.reload();
   }
 
@@ -80,7 +89,7 @@ export class Tables {
     for (const name of ['id', 'head', 'schema', 'pruned', 'fences'] as const) {
       if (this.meta[name] !== this.#stored[name]) this.sql('UPDATE meta SET value = ? WHERE name = ?').run(String(this.meta[name]), name);
     }
-    this.db.exec('COMMIT');
+    this.sql('COMMIT').run();
     this.#stored = { ...this.meta };
   }
 
@@ -178,6 +187,11 @@ export class Tables {
     const row = this.seal.read(raw);
     if (!row) this.drop('records', raw.seq ?? null, now);
     return row ?? undefined;
+  }
+
+  /** Changes when another connection has written. */
+  #dataVersion(): unknown {
+    return this.sql('PRAGMA data_version').get()?.data_version;
   }
 
   #readMeta(): Meta {

@@ -21,10 +21,12 @@ const failure = (error: unknown): Failure => {
 const queue: ThreadRequest[] = [];
 const snapshots = new Map<string, Snapshot>();
 let scheduled = false;
+let turning = false;
 
 function start(): SqliteJournal | undefined {
   const { dir, vaultKey } = z.object({ dir: z.string(), vaultKey: z.string() }).parse(workerData);
-  const onchanged = (head: number): void => tell({ kind: 'changed', head });
+  // A turn's replies say it too.
+  const onchanged = (head: number): void => void (turning || tell({ kind: 'replies', replies: [], head }));
   const onreplaced = (reason: string): void => tell({ kind: 'replaced', reason });
   try {
     const journal = new SqliteJournal({ dir, vaultKey, onchanged, onreplaced });
@@ -132,7 +134,11 @@ function schedule(journal: SqliteJournal): void {
   if (scheduled) return;
   scheduled = true;
   // Behind the messages that have come already.
-  setImmediate(() => turn(journal));
+  setImmediate(() => {
+    turning = true;
+    turn(journal);
+    turning = false;
+  });
 }
 
 const journal = start();
