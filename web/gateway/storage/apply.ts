@@ -57,12 +57,12 @@ export async function applyRecords(
         applied.copies.push(copy);
         applied.changes.push({ store: 'conflicts', key: copy.key, deleted: false });
         putInto(tx, 'conflicts', valueOf('conflicts', copy.payload ?? ''));
-        putInto(tx, 'changes', { store: 'conflicts', key: copy.key, clock: copy.clock });
+        putInto(tx, 'changes', { store: 'conflicts', key: copy.key, clock: copy.clock, own: 1 });
       }
     }
-    const row: ChangeRow = { store, key, clock, foreign: true };
+    const row: ChangeRow = { store, key, clock };
     if (fence !== undefined) row.fence = fence;
-    if (value === undefined) row.deleted = true;
+    if (value === undefined) row.deleted = 1;
     rows.set(idOf(store, key), row);
     putInto(tx, 'changes', row);
     const change: ForeignChange = { store, key, deleted: value === undefined };

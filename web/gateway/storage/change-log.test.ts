@@ -65,7 +65,7 @@ async function rowsOf(name: string): Promise<ChangeRow[]> {
 verifies('storage/change-log', 'the log holds the last change of each record, so it does not grow with changes', async () => {
   await using vault = await testVault();
   for (let at = 0; at < 50; at++) await vault.config.write({ at });
-  expect(await rowsOf(vault.name)).toEqual([{ store: 'config', key: 'at', clock: expect.stringMatching(/-here$/), base: null }]);
+  expect(await rowsOf(vault.name)).toEqual([{ store: 'config', key: 'at', clock: expect.stringMatching(/-here$/), own: 1, base: null }]);
 });
 
 test('a record that comes back is no longer marked as gone', async () => {
@@ -102,6 +102,23 @@ test('a vault that is opened again goes on after the last reading, however its w
   });
   await next.memories.add(memory);
   expect(await changesOf(vault.name)).toEqual(['config a', 'memories n']);
+});
+
+test('a vault that is opened again goes on after what it met of others', async () => {
+  await using vault = await testVault();
+  const met = {
+    store: 'memories',
+    key: 'met',
+    clock: '999999999999999-0000-there',
+    seal: 'none',
+    payload: JSON.stringify(memory),
+    seq: 1,
+  } as const;
+  await vault.vault.sync.apply([met], null, false);
+  await vault.close();
+  await using next = await testVault({ name: vault.name });
+  await next.memories.add(memory);
+  expect(await changesOf(vault.name)).toEqual(['memories met', 'memories n']);
 });
 
 test('writes at the same time are logged in the order in which they commit', async () => {

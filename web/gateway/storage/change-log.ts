@@ -32,9 +32,9 @@ export class ChangeNotes {
   /** `value`: undefined where the record is gone. */
   async note(store: SyncStore, key: string, value: unknown, fence?: number): Promise<void> {
     this.#reading ??= this.#clock.tick();
-    const row: ChangeRow = { store, key, clock: this.#reading };
+    const row: ChangeRow = { store, key, clock: this.#reading, own: 1 };
     if (fence !== undefined) row.fence = fence;
-    if (value === undefined) row.deleted = true;
+    if (value === undefined) row.deleted = 1;
     this.changes.push({ row, value });
     const log = this.#tx.objectStore('changes');
     if (SYNC_STORES[store].conflicts) row.base = this.#baseOf(await (this.#expected.get(`${store}/${key}`) ?? log.get([store, key])));
@@ -56,18 +56,18 @@ export class ChangeNotes {
 }
 
 /** Whether the journal has this version. */
-export const isPushed = (row: ChangeRow, pushed: string): boolean => row.foreign === true || row.clock <= pushed;
+export const isPushed = (row: ChangeRow, pushed: string): boolean => row.own === undefined || row.clock <= pushed;
 
-/** The latest reading in the log, which a clock that starts must not fall behind. */
-export async function latestReading(tx: ReadTransaction | WriteTransaction): Promise<string | undefined> {
-  const cursor = await tx.objectStore('changes').index('clock').openKeyCursor(null, 'prev');
-  return cursor?.key;
+/** The newest reading of a change made here; empty where there is none. */
+export async function ownReading(tx: ReadTransaction | WriteTransaction): Promise<string> {
+  const cursor = await tx.objectStore('changes').index('own').openKeyCursor(null, 'prev');
+  return cursor?.key[1] ?? '';
 }
 
-/** The newest reading that the journal has of this copy's own changes; empty where it has none. */
-export async function pushedReading(tx: WriteTransaction): Promise<string> {
-  const row = await tx.objectStore('local').get('pushed');
-  return row?.name === 'pushed' ? row.value : '';
+/** A reading that was noted: the newest of others, or the newest of this copy's own changes that the journal has; empty where there is none. */
+export async function notedReading(tx: WriteTransaction, name: 'seen' | 'pushed'): Promise<string> {
+  const row = await tx.objectStore('local').get(name);
+  return row?.name === name ? row.value : '';
 }
 
 /** The id of this copy of the data, made when it is first asked for. */

@@ -3,6 +3,7 @@ import { openDB, type IDBPDatabase } from 'idb';
 import type { Usage } from '#shared/rpc/records.ts';
 import { FakeClock } from '../../../tests/support/clock.ts';
 import { sessionKey, type MessageRecord, type RunRecord, type SessionRecord, type UsageRecord, type Vault } from '../core/vault.ts';
+import type { ChangeRow } from './schema.ts';
 import { openVault, type ClosedReason, type VaultOptions } from './vault.ts';
 
 export const KEY = sessionKey('main', 'main');
@@ -27,12 +28,10 @@ export const contentOf = async (name: string): Promise<Record<string, unknown>> 
 /** The change log's rows as `store key`, tombstones with a minus before them, in the order of their clock. */
 export async function changesOf(name: string): Promise<string[]> {
   const db = await openDB(name);
-  const rows: unknown[] = await db.getAllFromIndex('changes', 'clock');
+  const rows = (await db.getAll('changes')) as ChangeRow[];
   db.close();
-  return rows.map((row) => {
-    const { store, key, deleted } = row as { store: string; key: string; deleted?: boolean };
-    return `${deleted ? '-' : ''}${store} ${key}`;
-  });
+  rows.sort((a, b) => (a.clock < b.clock ? -1 : 1));
+  return rows.map(({ store, key, deleted }) => `${deleted ? '-' : ''}${store} ${key}`);
 }
 
 /** The whole database. */

@@ -5,6 +5,8 @@ import { Database } from './database.ts';
 import { answer, ask, changesOf, contentOf, KEY, newSession, testVault } from './fixture.ts';
 import { steps, type Step } from './migrations.ts';
 
+const reading = (at: number, origin: string): string => `${String(at).padStart(15, '0')}-0000-${origin}`;
+
 verifies('storage/migrations', 'the version is the number of steps, and opening again keeps the data', async () => {
   await using vault = await testVault();
   await answer(vault.vault, await ask(vault.vault, 'm1'));
@@ -61,7 +63,7 @@ verifies(
     const name = 'first-version';
     const [first] = steps;
     if (!first) throw new Error('there is no first step');
-    const clock = '000000000000007-0000-old';
+    const clock = reading(7, 'old');
     const database = new Database({ name, steps: [first] });
     await database.write(['sessions', 'config', 'changes', 'local'], 'strict', async (tx) => {
       const value = { chat: { model: 'm' }, providers: { one: { baseUrl: 'x' } } };
@@ -81,3 +83,28 @@ verifies(
     expect((await changesOf(name)).sort()).toEqual(['config chat', 'config providers.one', `heads ${KEY}`, `sessions ${KEY}`].sort());
   },
 );
+
+verifies('storage/migrations', 'a vault of the second version knows still what is its own, what is gone, and what it has met', async () => {
+  const name = 'second-version';
+  const future = reading(Date.UTC(2100, 0), 'there');
+  const database = new Database({ name, steps: steps.slice(0, 2) });
+  await database.write(['memories', 'changes'], 'strict', async (tx) => {
+    const changes = [
+      { store: 'memories', key: 'own', clock: reading(1, 'here') },
+      { store: 'memories', key: 'own-gone', clock: reading(2, 'here'), deleted: true },
+      { store: 'memories', key: 'theirs', clock: future, foreign: true },
+      { store: 'memories', key: 'theirs-gone', clock: reading(3, 'there'), foreign: true, deleted: true },
+    ];
+    await Promise.all(changes.map((row) => tx.objectStore('changes').put(row as never)));
+  });
+  await database.close();
+  await using vault = await testVault({ name });
+  expect(await vault.vault.sync.pending()).toEqual([
+    ['memories', 'own'],
+    ['memories', 'own-gone'],
+  ]);
+  await vault.vault.sync.prune(1_000);
+  expect(await changesOf(name)).toEqual(['memories own', '-memories own-gone', 'memories theirs']);
+  await vault.memories.add({ id: 'late', text: 'x', category: 'fact', createdAt: 1 });
+  expect((await changesOf(name)).at(-1)).toBe('memories late');
+});

@@ -1,5 +1,5 @@
 import { configRows } from './config-rows.ts';
-import type { Connection, UpgradeTransaction } from './schema.ts';
+import type { ChangeRow, Connection, UpgradeTransaction } from './schema.ts';
 
 /** A migration. It awaits nothing but IndexedDB. */
 export type Step = (db: Connection, tx: UpgradeTransaction) => void | Promise<void>;
@@ -22,7 +22,7 @@ export const steps: readonly Step[] = [
     db.createObjectStore('keys', { keyPath: 'name' });
     db.createObjectStore('memories', { keyPath: 'id' }).createIndex('createdAt', 'createdAt');
     db.createObjectStore('usage', { keyPath: 'id' }).createIndex('until', 'until');
-    db.createObjectStore('changes', { keyPath: ['store', 'key'] }).createIndex('clock', 'clock');
+    db.createObjectStore('changes', { keyPath: ['store', 'key'] }).createIndex('clock' as never, 'clock');
     db.createObjectStore('local', { keyPath: 'name' });
   },
   async (db, tx) => {
@@ -31,6 +31,7 @@ export const steps: readonly Step[] = [
     tx.objectStore('messages').createIndex('blobs', 'blobs', { multiEntry: true });
     await Promise.all([splitConfig(tx), splitSessions(tx), nameReplica(tx)]);
   },
+  (_db, tx) => partChanges(tx),
 ];
 
 /** The one document becomes a row for each piece. */
@@ -61,4 +62,19 @@ async function nameReplica(tx: UpgradeTransaction): Promise<void> {
   const earlier = (await local.get('origin')) as { value: unknown } | undefined;
   if (typeof earlier?.value !== 'string') return;
   await Promise.all([local.delete('origin'), local.put({ name: 'replica', value: earlier.value })]);
+}
+
+/** What came from the journal is in no index of the change log any more. */
+async function partChanges(tx: UpgradeTransaction): Promise<void> {
+  const changes = tx.objectStore('changes');
+  changes.deleteIndex('clock' as never);
+  changes.createIndex('own', ['own', 'clock']);
+  changes.createIndex('tombstones', ['deleted', 'clock']);
+  let seen = '';
+  const rows = (await changes.getAll()) as (Omit<ChangeRow, 'deleted'> & { foreign?: true; deleted?: unknown })[];
+  for (const { foreign, deleted, ...row } of rows) {
+    if (row.clock > seen) seen = row.clock;
+    void changes.put({ ...row, ...(foreign ? {} : { own: 1 }), ...(deleted ? { deleted: 1 } : {}) });
+  }
+  if (seen) await tx.objectStore('local').put({ name: 'seen', value: seen });
 }

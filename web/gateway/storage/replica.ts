@@ -4,8 +4,9 @@ import type { HybridClock } from '#shared/sync/hybrid-clock.ts';
 import type { ForeignChange, VaultReadOnly } from '../core/vault.ts';
 import { applyRecords } from './apply.ts';
 import type { Blobs } from './blobs.ts';
-import { type Change, isPushed, latestReading } from './change-log.ts';
+import { type Change, isPushed, ownReading } from './change-log.ts';
 import { readValue, toRecord } from './records.ts';
+import { putInto } from './requests.ts';
 import type { StoreName } from './schema.ts';
 import { SEALING_KEY } from './sealing.ts';
 import type { SecretWriter } from './secrets.ts';
@@ -19,6 +20,8 @@ export interface ReplicaDeps {
   blobs: Blobs;
   secrets: SecretWriter;
   origin: string;
+  /** The newest reading of others that was met. */
+  seen: string;
   /** See `ChangeSink.pushed`. */
   pushed: string;
   onfault: (error: unknown) => void;
@@ -37,6 +40,7 @@ export class Replica implements ChangeSink {
   pushed: string;
   readonly #deps: ReplicaDeps;
   readonly #listeners = new Set<(changes: readonly ForeignChange[]) => void>();
+  #seen: string;
   #vaultKeyId: string | undefined;
   /** No change was made here since `isEmpty` said yes. */
   #untouched = false;
@@ -46,6 +50,7 @@ export class Replica implements ChangeSink {
   constructor(deps: ReplicaDeps) {
     this.#deps = deps;
     this.origin = deps.origin;
+    this.#seen = deps.seen;
     this.pushed = deps.pushed;
     this.blobs = deps.blobs;
   }
@@ -82,9 +87,9 @@ export class Replica implements ChangeSink {
     });
   }
 
-  /** The newest reading in the change log; empty where there is none. */
-  async latest(): Promise<string> {
-    return (await this.#deps.transactions.read(['changes'], latestReading)) ?? '';
+  /** The newest reading of a change made here; empty where there is none. */
+  latest(): Promise<string> {
+    return this.#deps.transactions.read(['changes'], ownReading);
   }
 
   /** Nothing is here yet. */
@@ -95,11 +100,12 @@ export class Replica implements ChangeSink {
 
   /** Changes made here that the journal has not, by store and key, oldest first; with `all`, whatever is here. */
   async pending(all = false): Promise<[store: string, key: string][]> {
-    const range = all || this.pushed === '' ? null : IDBKeyRange.lowerBound(this.pushed, true);
-    return this.#deps.transactions.read(['changes'], async (tx) => {
-      const rows = await tx.objectStore('changes').index('clock').getAll(range);
-      return rows.filter((row) => all || !isPushed(row, this.pushed)).map(({ store, key }) => [store, key]);
+    const changes = await this.#deps.transactions.read(['changes'], async (tx) => {
+      const log = tx.objectStore('changes');
+      if (!all) return log.index('own').getAll(IDBKeyRange.lowerBound([1, this.pushed], true));
+      return (await log.getAll()).sort((a, b) => (a.clock < b.clock ? -1 : 1));
     });
+    return changes.map(({ store, key }) => [store, key]);
   }
 
   /** The newest versions of records, as they travel; those that are not for others are left out. */
@@ -119,9 +125,11 @@ export class Replica implements ChangeSink {
   async apply(records: readonly SequencedRecord[], position: Position | null, fresh: boolean): Promise<SyncRecord[]> {
     const { transactions, readings, onfault } = this.#deps;
     for (const { clock } of records) readings.receive(clock);
+    this.#seen = records.reduce((seen, { clock }) => (clock > seen ? clock : seen), this.#seen);
     const clearings = this.#clearings;
     const { changes, copies } = await transactions.local(VAULT, async (tx) => {
       const applied = await applyRecords(tx, records, { pushed: this.pushed, fresh: fresh && this.#untouched, onfault });
+      putInto(tx, 'local', { name: 'seen', value: this.#seen });
       if (position && clearings === this.#clearings) await tx.objectStore('local').put({ name: 'position', value: position });
       return applied;
     });
@@ -160,11 +168,11 @@ export class Replica implements ChangeSink {
 
   /** Forgets deletions that the journal has and that were made before `wall`, milliseconds since 1970: nobody asks for them any more. */
   async prune(wall: number): Promise<void> {
-    const before = IDBKeyRange.upperBound(String(Math.max(0, wall)).padStart(15, '0'));
+    const before = IDBKeyRange.bound([1], [1, String(Math.max(0, wall)).padStart(15, '0')]);
     await this.#deps.transactions.local(['changes'], async (tx) => {
       const log = tx.objectStore('changes');
-      const rows = await log.index('clock').getAll(before);
-      await Promise.all(rows.filter((row) => row.deleted && isPushed(row, this.pushed)).map(({ store, key }) => log.delete([store, key])));
+      const rows = await log.index('tombstones').getAll(before);
+      await Promise.all(rows.filter((row) => isPushed(row, this.pushed)).map(({ store, key }) => log.delete([store, key])));
     });
   }
 

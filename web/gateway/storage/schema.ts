@@ -21,10 +21,10 @@ export interface ChangeRow {
   clock: string;
   /** Of a run: the fencing number that it was written under. */
   fence?: number;
-  /** The record is gone. */
-  deleted?: true;
-  /** It came from the journal. */
-  foreign?: true;
+  /** It was made here; else it came from the journal. A number, for the index, which has no others. */
+  own?: 1;
+  /** The record is gone. Likewise. */
+  deleted?: 1;
   /** Of a change made here, in a store that keeps copies: the journal's version that it was made from (`SyncRecord.base`). */
   base?: string | null;
 }
@@ -51,6 +51,8 @@ export type LocalRow =
   | { name: 'replica'; value: string }
   /** How far it has read the journal. */
   | { name: 'position'; value: Position }
+  /** The newest reading of others that it has met: its own clock goes on behind it. */
+  | { name: 'seen'; value: string }
   /** The newest of its own changes that the journal has. */
   | { name: 'pushed'; value: string };
 
@@ -75,7 +77,11 @@ export interface Schema extends DBSchema {
   memories: { key: string; value: MemoryRecord; indexes: { createdAt: number } };
   usage: { key: string; value: UsageGroup; indexes: { until: number } };
   conflicts: { key: string; value: ConflictCopy };
-  changes: { key: [store: string, key: string]; value: ChangeRow; indexes: { clock: string } };
+  changes: {
+    key: [store: string, key: string];
+    value: ChangeRow;
+    indexes: { own: [own: number, clock: string]; tombstones: [deleted: number, clock: string] };
+  };
   local: { key: string; value: LocalRow };
 }
 

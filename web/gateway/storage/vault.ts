@@ -2,7 +2,7 @@ import type { Clock } from '../core/clock.ts';
 import type { OwnershipLost, Vault } from '../core/vault.ts';
 import { HybridClock } from '#shared/sync/hybrid-clock.ts';
 import { Blobs } from './blobs.ts';
-import { latestReading, pushedReading, replicaOf } from './change-log.ts';
+import { notedReading, ownReading, replicaOf } from './change-log.ts';
 import { configStore } from './config.ts';
 import { Database } from './database.ts';
 import { conflictStore } from './conflicts.ts';
@@ -61,11 +61,11 @@ export async function openVault(options: VaultOptions): Promise<StoredVault> {
     onterminated: () => void (serving && epoch !== undefined && transactions.local([], async () => {}).catch(onfault)),
   });
   const origin = options.origin ?? crypto.randomUUID();
-  const [replica, latest, pushed] = await database.write(['local', 'changes'], 'relaxed', (tx) =>
-    Promise.all([replicaOf(tx), latestReading(tx), pushedReading(tx)]),
+  const [replica, own, seen, pushed] = await database.write(['local', 'changes'], 'relaxed', (tx) =>
+    Promise.all([replicaOf(tx), ownReading(tx), notedReading(tx, 'seen'), notedReading(tx, 'pushed')]),
   );
   const readings = new HybridClock(() => clock.now(), origin);
-  if (latest !== undefined) readings.receive(latest);
+  for (const reading of [own, seen]) if (reading) readings.receive(reading);
 
   const onlost = (reason: OwnershipLost): void => {
     if (database.end(reason)) onclosed('ownership-lost');
@@ -73,7 +73,7 @@ export async function openVault(options: VaultOptions): Promise<StoredVault> {
   const transactions = new Transactions(database, { clock: readings, epoch, onlost, oncleared: () => sync.cleared() });
   const blobs = new Blobs(transactions);
   const secrets = secretStore({ transactions });
-  const sync = new Replica({ transactions, readings, blobs, secrets, origin, pushed, onfault });
+  const sync = new Replica({ transactions, readings, blobs, secrets, origin, seen, pushed, onfault });
   transactions.sink = sync;
   const usage = new UsageLog({ clock, transactions, onfault });
   const settle = async (): Promise<void> => {
