@@ -360,6 +360,17 @@ describe('limits', () => {
     expect(gw.calls).toHaveLength(2);
   });
 
+  verifies('idempotency/replay', 'after 5 minutes the same key is another call', async () => {
+    const clock = new FakeClock();
+    await using gw = await testGateway({ clock });
+    const { client } = await gw.client();
+    await client.call('chat.send', { message: 'once', idempotencyKey: 'k1' });
+    clock.advance(5 * 60_000 + 1);
+    await client.call('chat.send', { message: 'late', idempotencyKey: 'k1' });
+    const { messages } = await client.call('chat.history', { sessionId: 'main' });
+    expect(messages.filter(({ role }) => role === 'user').map(({ content }) => content)).toEqual(['once', 'late']);
+  });
+
   test('scopes', async () => {
     await using gw = await testGateway();
     const { client } = await gw.client({ scopes: ['read'] });

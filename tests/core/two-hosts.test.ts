@@ -41,6 +41,47 @@ describe('two hosts', () => {
     },
   );
 
+  verifies('idempotency/hosts', 'a send that was answered by a host that is gone, or is under way there, gets that answer', async () => {
+    const gate = Promise.withResolvers<void>();
+    const hosts = new TestHosts();
+    await using one = await hosts.host({ model: script(['first', { wait: gate.promise }, ' reply']) });
+    await using two = await hosts.host();
+    const [a, b] = [await one.client(), await two.client()];
+    const params = { message: 'once', idempotencyKey: 'k1' };
+    const sent = a.client.call('chat.send', params);
+    await until(() => textOf(a.events) === 'first');
+    hosts.serve(two);
+    await until(async () => (await b.client.call('sessions.list', {})).sessions[0]?.running === true);
+    const repeated = b.client.call('chat.send', params);
+    gate.resolve();
+    const answer = await sent;
+    expect(await repeated).toEqual(answer);
+    expect(await contentsOf(b.client)).toEqual(['once', 'first reply']);
+    expect(two.calls).toHaveLength(0);
+  });
+
+  verifies(
+    'idempotency/hosts',
+    'a send whose host is gone before it had answered is answered by the next, under the same message',
+    async () => {
+      const hosts = new TestHosts();
+      await using one = await hosts.host({ model: script(['half', { wait: new Promise(() => {}) }]) });
+      await using two = await hosts.host({ model: script(['whole']) });
+      const [a, b] = [await one.client(), await two.client()];
+      const params = { message: 'once', idempotencyKey: 'k1' };
+      a.client.call('chat.send', params).catch(() => {});
+      await until(() => textOf(a.events) === 'half');
+      await one.synced();
+      await two.synced();
+      one.crash();
+      await until(() => one.replicator.state().state === 'away');
+      hosts.serve(two);
+      await b.client.call('chat.send', params);
+      expect(await contentsOf(b.client)).toEqual(['once', 'whole']);
+      expect((await two.vault.sessions.get('main/main'))?.messageCount).toBe(3);
+    },
+  );
+
   verifies('vault.runs/abort', 'from the one that serves', async () => {
     const hosts = new TestHosts();
     await using one = await hosts.host({ model: script(['half', { wait: new Promise(() => {}) }]) });

@@ -43,6 +43,8 @@ export const protocol = [
     'events/scope': 'A connection gets events of the sessions it started runs on, read or previewed; `events: "all"` gets all of them.',
     'events/tick': '`tick {ts}` comes every 15 s.',
     'idempotency/replay': 'A repeat with the same idempotencyKey within 5 minutes gets the first answer and does nothing again.',
+    'idempotency/hosts':
+      'A repeat that reaches another host, or comes after its first try failed, stores no second message: it gets the first answer, or answers the message anew.',
     'limits/frame-before-connect': 'Over 64 KiB before `connect` closes the connection.',
     'limits/frame': 'A frame over 25 MiB closes the connection with 1009.',
     'limits/structure': 'A frame over 1 MiB with more than 200,000 structural characters is INVALID_PARAMS (413 over HTTP), unparsed.',

@@ -1,4 +1,5 @@
 import 'fake-indexeddb/auto';
+import { SCHEMA_VERSION } from '#shared/link/hello.ts';
 import type { SyncState } from '#shared/rpc/methods/sync.ts';
 import { systemClock } from '../../web/gateway/core/clock.ts';
 import type { SyncPort } from '../../web/gateway/core/sync.ts';
@@ -33,7 +34,7 @@ export class TestHosts {
     const replicator = new Replicator({
       replica: vault.sync,
       clock: systemClock,
-      schema: 2,
+      schema: SCHEMA_VERSION,
       name,
       onfault: (error) => void faults.push(error),
     });

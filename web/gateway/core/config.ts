@@ -1,3 +1,4 @@
+import { sha256 } from '#shared/sha256.ts';
 import { RpcError } from '#shared/rpc/errors.ts';
 import { parseParams } from './dispatch.ts';
 import type { Hub } from './hub.ts';
@@ -193,10 +194,7 @@ function takeSecrets(edited: Json): { document: Json; changed: Map<string, strin
   return { document: isObject(document) ? document : {}, changed };
 }
 
-async function hashOf(document: Json): Promise<string> {
-  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(JSON.stringify(sorted(document))));
-  return Array.from(new Uint8Array(digest).subarray(0, 8), (byte) => byte.toString(16).padStart(2, '0')).join('');
-}
+const hashOf = async (document: Json): Promise<string> => (await sha256(JSON.stringify(sorted(document)))).slice(0, 16);
 
 /** The same document whatever the order in which its keys were set. */
 function sorted(value: unknown): unknown {

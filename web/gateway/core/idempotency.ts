@@ -1,11 +1,12 @@
 import type { Clock } from './clock.ts';
 
-const KEEP_MS = 5 * 60_000;
+/** For how long a repeat is known as one. */
+export const KEEP_MS = 5 * 60_000;
 const KEEP = 1000;
 
 /**
  * First answers by idempotency key (decisions, "Frames and connection"): repeats within 5 minutes get the same one, 1,000 are kept. Each host has its own:
- * a repeat that reaches another host, after a hand-over, is a new call there.
+ * what reaches another host is known there by the message that the first try stored (runs/once.ts).
  */
 export class Idempotency {
   readonly #clock: Clock;

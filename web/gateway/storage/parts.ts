@@ -1,4 +1,5 @@
 import { fromBase64, toBase64 } from '#shared/base64.ts';
+import { sha256 } from '#shared/sha256.ts';
 import type { MessageRecord } from '../core/vault.ts';
 import type { Schema, StoredMessage, StoredPart } from './schema.ts';
 
@@ -34,10 +35,7 @@ export function joinParts(stored: StoredMessage, bytesOf: (hash: string) => Uint
   return { ...message, content: parts };
 }
 
-export const hashOf = async (bytes: Uint8Array<ArrayBuffer>): Promise<string> =>
-  Array.from(new Uint8Array(await crypto.subtle.digest('SHA-256', bytes)), (byte) => byte.toString(16).padStart(2, '0')).join('');
-
 async function blobOf(base64: string): Promise<BlobRow> {
   const bytes = fromBase64(base64);
-  return { hash: await hashOf(bytes), bytes };
+  return { hash: await sha256(bytes), bytes };
 }

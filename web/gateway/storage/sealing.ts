@@ -1,5 +1,5 @@
 import { fromBase64 } from '#shared/base64.ts';
-import { hashOf } from './parts.ts';
+import { sha256 } from '#shared/sha256.ts';
 import type { Schema, SealedSecret } from './schema.ts';
 
 /** The key of this copy's secrets, as it is kept. */
@@ -19,7 +19,7 @@ export async function importVaultKey(vaultKey: string): Promise<SealingKey> {
   const bytes = fromBase64(vaultKey);
   if (bytes.length !== 32) throw new Error('The vault’s key has 32 bytes');
   const key = await crypto.subtle.importKey('raw', bytes, { name: 'AES-GCM' }, false, ['encrypt', 'decrypt']);
-  return { name: SEALING_KEY, keyId: (await hashOf(bytes)).slice(0, 16), key };
+  return { name: SEALING_KEY, keyId: (await sha256(bytes)).slice(0, 16), key };
 }
 
 /** AES-GCM with a random nonce for each value, bound to the secret's name so that rows cannot be exchanged. */

@@ -6,7 +6,7 @@ import { historyOf } from '../sessions.ts';
 import { sessionKey, type Vault } from '../vault.ts';
 
 export const chatMethods = ({ runs, vault }: { runs: Runs; vault: Vault }): Handlers<typeof chat> => ({
-  'chat.send': ({ idempotencyKey: _, ...params }, { principal, follow }) => {
+  'chat.send': (params, { principal, follow }) => {
     follow(sessionKey(params.agentId, params.sessionId));
     return runs.send({ ...params, principal });
   },
@@ -16,7 +16,7 @@ export const chatMethods = ({ runs, vault }: { runs: Runs; vault: Vault }): Hand
     return runs.resend({ ...params, principal });
   },
 
-  'chat.edit': ({ idempotencyKey: _, ...params }, { principal, follow }) => {
+  'chat.edit': (params, { principal, follow }) => {
     follow(sessionKey(params.agentId, params.sessionId));
     return runs.edit({ ...params, principal });
   },

@@ -46,6 +46,8 @@ export interface RunRequest {
   temperature?: number;
   maxTokens?: number;
   principal: string;
+  /** Of a call that may be a repeat, which reached this host or another one before. */
+  idempotencyKey?: string | undefined;
   /** Told the run's id when it has its place in line. */
   onrun?: (runId: string) => void;
 }

@@ -37,6 +37,7 @@ export class ForeignRuns {
   readonly #waiting = new Set<() => void>();
   readonly #look = repeated(() => this.#lookOnce());
   readonly #refresh = repeated(() => this.#read());
+  #reading: Promise<void> | undefined;
   #unwatch = (): void => {};
   #standing = '';
   #cutOff = false;
@@ -96,12 +97,16 @@ export class ForeignRuns {
 
   /** Reads anew what there is, after changes by others. */
   async refresh(): Promise<void> {
-    await this.#refresh().catch((error: unknown) => void this.#deps.fault(error));
+    const reading = this.#refresh().catch((error: unknown) => void this.#deps.fault(error));
+    this.#reading = reading;
+    await reading;
   }
 
   /** Resolves when no run is under way elsewhere in a session; rejects with the signal's reason where that comes first. */
-  ended(key: string, signal: AbortSignal): Promise<void> {
-    return new Promise((resolve, reject) => {
+  async ended(key: string, signal: AbortSignal): Promise<void> {
+    // What others have begun may have come in, and not have been looked at.
+    await this.#reading;
+    await new Promise<void>((resolve, reject) => {
       const check = (): void => {
         const free = this.of(key).length === 0;
         if (!free && !signal.aborted) return;
@@ -202,9 +207,16 @@ export class ForeignRuns {
     if (alone) next = (fence ?? 0) + 1;
     else if (state.role === 'holder') next = (await sync?.claim(id, executor ?? 'nobody')) ?? null;
     if (next === null) return false;
-    if (await vault.runs.claim(id, next)) this.#taken.set(id, 'ending');
-    else this.#runs.delete(id);
-    return this.#taken.has(id);
+    // Noted first: what is read once it is claimed would pass for a run of this host's own lanes.
+    this.#taken.set(id, 'ending');
+    const claimed = await vault.runs.claim(id, next).catch((error: unknown) => {
+      this.#taken.delete(id);
+      throw error;
+    });
+    if (claimed) return true;
+    this.#taken.delete(id);
+    this.#runs.delete(id);
+    return false;
   }
 
   async #end(run: RunRecord): Promise<void> {

@@ -24,7 +24,7 @@ export class Run {
   readonly #request: RunRequest;
   readonly #agent: Agent;
   #chosen!: Chosen;
-  readonly #place: (at: number) => Promise<Place>;
+  readonly #place: (at: number) => Promise<Place | Completed>;
   readonly #deps: RunsDeps;
   readonly #abort = new AbortController();
   /** Messages that complete steps have left: tool calls and their results. */
@@ -32,7 +32,7 @@ export class Run {
   /** Text of the step under way. */
   #stepText = '';
 
-  constructor(key: string, request: RunRequest, agent: Agent, place: (at: number) => Promise<Place>, deps: RunsDeps) {
+  constructor(key: string, request: RunRequest, agent: Agent, place: (at: number) => Promise<Place | Completed>, deps: RunsDeps) {
     this.#key = key;
     this.#request = request;
     this.#agent = agent;
@@ -51,7 +51,10 @@ export class Run {
     try {
       // What another host writes in this session comes first. Aborted before that has ended, it has not begun, and leaves nothing.
       await this.#deps.foreign.ended(this.#key, this.#abort.signal);
-      place = await this.#begin();
+      const at = this.#deps.clock.now();
+      const found = await this.#place(at);
+      if ('completed' in found) return found;
+      place = await this.#begin(found, at);
       this.#abort.signal.throwIfAborted();
       const usage = await this.#generate(place);
       const reply = this.#reply(place, { content: this.#stepText, usage });
@@ -76,10 +79,8 @@ export class Run {
   }
 
   /** Stores the person's message and the run in one transaction: from here on nothing of it can be lost. */
-  async #begin(): Promise<Place> {
-    const { vault, clock } = this.#deps;
-    const at = clock.now();
-    const place = await this.#place(at);
+  async #begin(place: Place, at: number): Promise<Place> {
+    const { vault } = this.#deps;
     await vault.runs.begin({
       session: place.session,
       message: place.message,

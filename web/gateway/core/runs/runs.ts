@@ -4,6 +4,7 @@ import { type MessageRecord, type SessionRecord, sessionKey } from '../vault.ts'
 import { readAttachments } from './attachments.ts';
 import type { Completed, Place, RunRequest, RunsDeps } from './deps.ts';
 import { Lanes } from './lanes.ts';
+import { once } from './once.ts';
 import { Run } from './run.ts';
 import { sanitize } from './sanitize.ts';
 
@@ -63,11 +64,13 @@ export class Runs {
     const key = sessionKey(request.agentId, request.sessionId);
     // The new one waits in line until those have settled.
     if (request.abortPrevious) void this.abort(key);
-    return this.#enqueue(key, request, async (at) => {
-      const session = (await this.#deps.vault.sessions.get(key)) ?? newSession(request.agentId, request.sessionId, content, at);
-      const parent = session.headId === null ? undefined : await this.#deps.vault.messages.get(session.headId);
-      return placed(session, parent, messageOf(key, content, attached, at));
-    });
+    return this.#enqueue(key, request, (at) =>
+      once(this.#deps.vault, request, key, at, async (id) => {
+        const session = (await this.#deps.vault.sessions.get(key)) ?? newSession(request.agentId, request.sessionId, content, at);
+        const parent = session.headId === null ? undefined : await this.#deps.vault.messages.get(session.headId);
+        return placed(session, parent, messageOf(id, key, content, attached, at));
+      }),
+    );
   }
 
   /** Answers the last message of the person again; the earlier reply stays as a branch. */
@@ -83,12 +86,14 @@ export class Runs {
   edit(request: RunRequest & { message: string }): Promise<Completed> {
     const content = sanitize(request.message);
     const key = sessionKey(request.agentId, request.sessionId);
-    return this.#enqueue(key, request, async (at) => {
-      const { session, user } = await this.#lastUser(key);
-      const parent = user.parentId === null ? undefined : await this.#deps.vault.messages.get(user.parentId);
-      const parts = typeof user.content === 'string' ? [] : user.content.filter((part) => part.type !== 'text');
-      return placed(session, parent, messageOf(key, content, { parts, info: user.attachments ?? [] }, at));
-    });
+    return this.#enqueue(key, request, (at) =>
+      once(this.#deps.vault, request, key, at, async (id) => {
+        const { session, user } = await this.#lastUser(key);
+        const parent = user.parentId === null ? undefined : await this.#deps.vault.messages.get(user.parentId);
+        const parts = typeof user.content === 'string' ? [] : user.content.filter((part) => part.type !== 'text');
+        return placed(session, parent, messageOf(id, key, content, { parts, info: user.attachments ?? [] }, at));
+      }),
+    );
   }
 
   /** Aborts what is under way or waits in a session, here (at once) or on another host. The ids of the runs that end by it. */
@@ -131,7 +136,7 @@ export class Runs {
   }
 
   /** Takes its place in line before anything else: what comes right behind it, a message or an abort, must find it there. */
-  async #enqueue(key: string, request: RunRequest, place: (at: number) => Promise<Place>): Promise<Completed> {
+  async #enqueue(key: string, request: RunRequest, place: (at: number) => Promise<Place | Completed>): Promise<Completed> {
     if (this.#draining)
       throw new RpcError('INTERNAL_ERROR', 'The gateway is handing over to a newer one', { retryable: true, retryAfterMs: 1000 });
     const agent = this.#deps.agent(request.agentId);
@@ -159,9 +164,15 @@ function placed(session: SessionRecord, parent: MessageRecord | undefined, messa
   return { session, message: linked, user: linked };
 }
 
-function messageOf(key: string, text: string, { parts, info }: ReturnType<typeof readAttachments>, timestamp: number): MessageRecord {
+function messageOf(
+  id: string,
+  key: string,
+  text: string,
+  { parts, info }: ReturnType<typeof readAttachments>,
+  timestamp: number,
+): MessageRecord {
   return {
-    id: crypto.randomUUID(),
+    id,
     sessionKey: key,
     parentId: null,
     depth: 0,

@@ -1,0 +1,36 @@
+import { sha256 } from '#shared/sha256.ts';
+import type { MessageRecord, Vault } from '../vault.ts';
+import { KEEP_MS } from '../idempotency.ts';
+import type { Completed, Place, RunRequest } from './deps.ts';
+
+/** How far from its end a branch is searched for a message that was stored a moment ago. */
+const MESSAGES = 100;
+
+/**
+ * Where the message of a call goes, unless an earlier try stored it, on this host or on one that is gone (decisions, "Frames and connection"): then its
+ * answer, or the message to be answered anew where that try came to nothing. The message's id says whose it is, for it reaches every host with the message.
+ */
+export async function once(
+  { messages, sessions }: Vault,
+  { idempotencyKey, principal, sessionId }: RunRequest,
+  key: string,
+  at: number,
+  place: (messageId: string) => Promise<Place>,
+): Promise<Place | Completed> {
+  if (idempotencyKey === undefined) return place(crypto.randomUUID());
+  const id = (await sha256(JSON.stringify([principal, key, idempotencyKey]))).slice(0, 32);
+  const [user, session] = await Promise.all([messages.get(id), sessions.get(key)]);
+  if (!user) return place(id);
+  if (!session || at - user.timestamp > KEEP_MS) return place(crypto.randomUUID());
+  const branch = await messages.branch(key, { limit: MESSAGES });
+  const reply = answerTo(id, branch.messages);
+  if (!reply?.usage || reply.runId === undefined) return { session, message: null, user };
+  return { completed: true, sessionId, runId: reply.runId, messageId: reply.id, usage: reply.usage };
+}
+
+/** The whole reply to a message of the branch. */
+function answerTo(id: string, branch: readonly MessageRecord[]): MessageRecord | undefined {
+  const below = branch.slice(branch.findLastIndex((message) => message.id === id) + 1 || branch.length);
+  const reply = below.find(({ role, usage }) => role === 'assistant' && usage);
+  return reply && !reply.aborted && !reply.interrupted && !reply.error ? reply : undefined;
+}
