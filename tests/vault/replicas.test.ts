@@ -40,6 +40,25 @@ verifies('vault.sync/fills', 'a host with nothing reads all, in pages, and a wip
   expect(await wiped.content()).toEqual(await writer.content());
 });
 
+verifies(
+  'vault.sync/converges',
+  'what is written while a host opens the journal is read too, though it is told before the opening is over',
+  async () => {
+    const journal = new MemoryJournal();
+    const [writer, reader] = [await TestReplica.open('writer'), await TestReplica.open('reader')];
+    await writer.join(journal);
+    const line = journal.line();
+    const call: typeof line.call = async (name, params) => {
+      const answer = await line.call(name, params);
+      if (name === 'journal.open') await writer.vault.memories.add({ id: 'n', text: 'x', category: 'fact', createdAt: 1 });
+      return answer;
+    };
+    reader.replicator.attach({ ...line, call });
+    await reader.synced(journal);
+    expect(await reader.vault.memories.list()).toMatchObject([{ id: 'n' }]);
+  },
+);
+
 verifies('vault.sync/acknowledged', 'a write waits for the journal while there is one, and counts as not yet on disk without', async () => {
   const journal = new MemoryJournal();
   const host = await TestReplica.open('host');

@@ -84,7 +84,8 @@ export class Exchange {
     const all = opened.wantsAll && !fresh;
     // What the journal has, where that decides what becomes of the rest.
     const known = all || opened.stale ? new Map<string, string>() : undefined;
-    this.#head = opened.head;
+    // Others may have written, and said so, since the answer came.
+    this.#head = Math.max(this.#head, opened.head);
     this.#position = { ...opened.position, seq: opened.stale ? 0 : opened.position.seq };
     // Not noted before all is written: a journal that has lost something would never hear of it after a crash.
     await this.#pull({ fresh, durable: !known, known });
@@ -130,29 +131,36 @@ export class Exchange {
 
   /** Reads what the journal has more, one page after the other; calls while it is under way share it. */
   #pull(options: Pull = { fresh: false, durable: true, known: undefined }): Promise<void> {
-    this.#pulling ??= this.#pullAll(options).finally(() => (this.#pulling = undefined));
+    this.#pulling ??= this.#pullAll(options);
     return this.#pulling;
   }
 
   async #pullAll({ fresh, durable, known }: Pull): Promise<void> {
+    // `#pulling` is set by then.
+    await Promise.resolve();
     const start = this.seq;
     // What was written since comes behind this: changes of records that have been read already, too.
     const last = this.#head;
     let coming: Promise<PulledPage> | undefined;
-    while (!this.#ended && this.#position && this.#position.seq < this.#head) {
-      const page = await (coming ?? this.#page(this.#position.seq));
-      if (this.#ended) return;
-      this.#head = Math.max(this.#head, page.head);
-      const position = { ...this.#position, seq: Math.max(page.next, this.#position.seq) };
-      // The next page is on its way while this one is stored.
-      coming = position.seq < this.#head ? this.#page(position.seq) : undefined;
-      const copies =
-        page.records.length > 0 ? await this.#replica.apply(page.records, durable ? position : null, fresh && position.seq <= last) : [];
-      this.#outbox.settle(page.records);
-      for (const { store, key, clock } of page.records) known?.set(`${store}/${key}`, clock);
-      this.#advance(position.seq);
-      if (copies.length > 0 && this.#live) void this.push(copies).catch(this.#options.onfault);
-      this.#options.onprogress(position.seq - start, this.#head - start);
+    try {
+      while (!this.#ended && this.#position && this.#position.seq < this.#head) {
+        const page = await (coming ?? this.#page(this.#position.seq));
+        if (this.#ended) return;
+        this.#head = Math.max(this.#head, page.head);
+        const position = { ...this.#position, seq: Math.max(page.next, this.#position.seq) };
+        // The next page is on its way while this one is stored.
+        coming = position.seq < this.#head ? this.#page(position.seq) : undefined;
+        const copies =
+          page.records.length > 0 ? await this.#replica.apply(page.records, durable ? position : null, fresh && position.seq <= last) : [];
+        this.#outbox.settle(page.records);
+        for (const { store, key, clock } of page.records) known?.set(`${store}/${key}`, clock);
+        this.#advance(position.seq);
+        if (copies.length > 0 && this.#live) void this.push(copies).catch(this.#options.onfault);
+        this.#options.onprogress(position.seq - start, this.#head - start);
+      }
+    } finally {
+      // In the same turn as the last look: what is heard of from here on is for the next one.
+      this.#pulling = undefined;
     }
   }
 
