@@ -1,4 +1,4 @@
-import { expect } from 'vitest';
+import { expect, vi } from 'vitest';
 import { sessionKey, VaultReadOnly } from '../../web/gateway/core/vault.ts';
 import { steps } from '../../web/gateway/storage/migrations.ts';
 import { answer, ask, contentOf, KEY, newMessage, newRun, newSession } from '../../web/gateway/storage/fixture.ts';
@@ -58,6 +58,40 @@ verifies(
     expect(await reader.vault.memories.list()).toMatchObject([{ id: 'n' }]);
   },
 );
+
+verifies('vault.sync/converges', 'what the journal took, and the browser could then not store, comes back from there', async () => {
+  const journal = new MemoryJournal();
+  const [host, other] = [await TestReplica.open('host'), await TestReplica.open('other')];
+  await host.join(journal);
+  await other.join(journal);
+  const before = await ask(host.vault, 'm-1');
+  const { sync } = host.vault;
+  const send = sync.outlet;
+  const begun: IDBTransaction[] = [];
+  const { transaction } = IDBDatabase.prototype;
+  using _ = vi.spyOn(IDBDatabase.prototype, 'transaction').mockImplementation(function (this: IDBDatabase, ...args) {
+    const tx = transaction.apply(this, args);
+    begun.push(tx);
+    return tx;
+  });
+  sync.outlet = async (records) => {
+    const sent = send?.(records);
+    begun.at(-1)?.abort();
+    await sent;
+  };
+  await expect(ask(host.vault, 'm-2', before)).rejects.toThrow();
+  sync.outlet = send;
+  expect(await host.vault.messages.get('m-2')).toBeUndefined();
+  await until(() => host.replicator.state().state === 'failing');
+  expect(host.replicator.state().problem).toMatch(/could not be stored/);
+  await ask(host.vault, 'm-3', before);
+  expect(host.replicator.state().pending).toBeGreaterThan(0);
+  host.clock.advance(1_000);
+  await host.synced(journal);
+  await other.synced(journal);
+  expect(await host.vault.messages.get('m-2')).toBeDefined();
+  expect(await host.content()).toEqual(await other.content());
+});
 
 verifies('vault.sync/acknowledged', 'a write waits for the journal while there is one, and counts as not yet on disk without', async () => {
   const journal = new MemoryJournal();

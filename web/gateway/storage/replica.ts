@@ -37,6 +37,8 @@ export class Replica implements ChangeSink {
   outlet: ((records: SyncRecord[]) => Promise<void>) | undefined;
   /** The browser cleared the data: everything must be read anew. */
   oncleared: () => void = () => {};
+  /** Something that the outlet was given is not here. */
+  onundone: () => void = () => {};
   pushed: string;
   readonly #deps: ReplicaDeps;
   readonly #listeners = new Set<(changes: readonly ForeignChange[]) => void>();
@@ -64,6 +66,10 @@ export class Replica implements ChangeSink {
   changed(changes: readonly Change[]): Promise<void> {
     this.#untouched = false;
     return this.outlet?.(changes.flatMap(({ row, value }) => toRecord(row, value, this.#vaultKeyId) ?? [])) ?? Promise.resolve();
+  }
+
+  undone(): void {
+    this.onundone();
   }
 
   onforeign(listener: (changes: readonly ForeignChange[]) => void): () => void {

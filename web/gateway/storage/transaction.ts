@@ -40,6 +40,8 @@ export interface ChangeSink {
   readonly refusal: VaultReadOnly | undefined;
   /** Called when a write's requests are made, while it commits. Resolves when the changes are safe elsewhere too, or cannot be now; never rejects. */
   changed(changes: readonly Change[]): Promise<void>;
+  /** What was given to `changed` could not be committed here. */
+  undone(): void;
 }
 
 /** A write that waits for its turn, and whoever waits for it. */
@@ -115,22 +117,24 @@ export class Transactions {
     if (sink?.refusal) throw sink.refusal;
     const stores = new Set(writes.flatMap((write) => write.stores));
     let elsewhere: Promise<void> | undefined;
-    const values = await this.local(
-      [...stores, 'changes'],
-      async (tx) => {
-        const done: unknown[] = [];
-        const changes: Change[] = [];
-        for (const { body } of writes) {
-          const notes = new ChangeNotes(tx, this.#options.clock, sink?.pushed ?? '');
-          done.push(await body(openWrite(tx, notes)));
-          changes.push(...notes.changes);
-        }
-        if (changes.length > 0) elsewhere = sink?.changed(changes);
-        return done;
-      },
-      durability,
-    );
-    return { values, elsewhere: elsewhere ?? Promise.resolve() };
+    const body = async (tx: WriteTransaction): Promise<unknown[]> => {
+      const done: unknown[] = [];
+      const changes: Change[] = [];
+      for (const write of writes) {
+        const notes = new ChangeNotes(tx, this.#options.clock, sink?.pushed ?? '');
+        done.push(await write.body(openWrite(tx, notes)));
+        changes.push(...notes.changes);
+      }
+      if (changes.length > 0) elsewhere = sink?.changed(changes);
+      return done;
+    };
+    try {
+      const values = await this.local([...stores, 'changes'], body, durability);
+      return { values, elsewhere: elsewhere ?? Promise.resolve() };
+    } catch (error) {
+      if (elsewhere) sink?.undone();
+      throw error;
+    }
   }
 
   /** Writes what is not for the change log. */

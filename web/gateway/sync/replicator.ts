@@ -25,6 +25,7 @@ const TOMBSTONES_MS = 90 * 24 * 3_600_000;
 const MANY = 1_000;
 
 const OUTDATED = 'This browser runs an older Perch than its data: reload to update. Nothing was stored.';
+const UNDONE = 'A change could not be stored in this browser; the journal may have it, and is read again';
 const CLEARED = 'The browser has cleared its data; it is read again';
 
 export interface ReplicatorOptions {
@@ -60,6 +61,7 @@ export class Replicator implements SyncPort {
     this.#replica = options.replica;
     this.#replica.outlet = (records) => this.#outlet(records);
     this.#replica.oncleared = () => this.#cleared();
+    this.#replica.onundone = () => void this.#undone().catch(options.onfault);
   }
 
   state(): SyncState {
@@ -247,6 +249,16 @@ export class Replicator implements SyncPort {
     this.#outbox.clear();
     this.#replica.pushed = '';
     this.#fail(this.#exchange, new Error(CLEARED));
+  }
+
+  /** The journal may have what is not here. What it gave this host itself, it gives again to one that reads from the start. */
+  async #undone(): Promise<void> {
+    const exchange = this.#exchange;
+    this.#outbox.clear();
+    if (exchange) this.#fail(exchange, new Error(UNDONE));
+    await this.#replica.keepPosition(null);
+    this.#outbox.mark(await this.#replica.pending());
+    this.#tell({});
   }
 
   #tell(change: Partial<SyncState>): void {
