@@ -82,6 +82,7 @@ export const vault = [
     'vault.hand-over/runs-go-on': 'A run goes on where it is while another host takes over, and its caller gets its answer',
     'vault.hand-over/keys': 'A provider’s key given at one host serves the others, and is nowhere in the journal in the clear',
     'vault.hand-over/headless': 'With `--host headless` a tab is a warm copy that answers when the bridge is stopped',
+    'vault.heal/worker-killed': 'A page starts its worker again, whenever that was killed',
     'vault.heal/bridge-stopped': 'Browsers go on alone while the bridge is stopped, and converge when it is back',
   }),
 ] as const;

@@ -161,3 +161,25 @@ verifies(['vault.sync/journal-lost', 'vault.journal/damaged'], 'the journal is d
   expect((await notices()).at(-1)).toMatch(/damaged/i);
   expect(await questions(perch, 'after-loss')).toEqual(['kept all the same']);
 });
+
+verifies(
+  'vault.heal/worker-killed',
+  'a worker that is killed while it starts is started again by its page',
+  async () => {
+    const devtools = await one.browser.devtools();
+    const filter = [{ type: 'shared_worker', exclude: false }];
+    const { targetInfos } = await devtools.send('Target.getTargets', { filter });
+    const before = new Set(targetInfos.map(({ targetId }) => targetId));
+    let next: string | undefined;
+    devtools.on('Target.attachedToTarget', ({ targetInfo: { targetId } }) => (next ??= before.has(targetId) ? undefined : targetId));
+    // The next one stops before its first line, and so says nothing of itself.
+    await devtools.send('Target.setAutoAttach', { autoAttach: true, waitForDebuggerOnStart: true, flatten: true, filter });
+    await one.browser.killSharedWorkers(perch.url);
+    await until(() => next !== undefined, 'the next worker to start');
+    await devtools.send('Target.closeTarget', { targetId: next ?? '' });
+    await devtools.send('Target.setAutoAttach', { autoAttach: false, waitForDebuggerOnStart: false, flatten: true });
+    await allReady(perch, 3);
+    await one.synced();
+  },
+  60_000,
+);

@@ -9,6 +9,9 @@ import { scriptURL } from '../trusted.ts';
 /** Every tab must pass the same options, else the worker refuses it (facts.md, "SharedWorker"). */
 const OPTIONS = { type: 'module', name: `perch-${__PERCH_BUILD__}`, extendedLifetime: true } as const;
 
+/** One that has not said by then who it is was killed while it started: nothing else tells of that. */
+const START_MS = 10_000;
+
 /** A heartbeat that is not answered in this time tells of a frozen worker. */
 const HEARTBEAT_MS = 3_000;
 
@@ -20,16 +23,16 @@ export class WorkerHost {
   readonly #tabLock = `perch-tab:${crypto.randomUUID()}`;
   #held: Promise<void>;
 
-  private constructor(api: Remote<HostApi>, onerror: Promise<never>) {
+  private constructor(api: Remote<HostApi>, onerror: Promise<never>, stop = (): void => {}) {
     this.api = api;
     this.#held = holdLock(this.#tabLock);
-    this.died = Promise.race([api.identify(), onerror]).then(
-      async ({ lock }) => {
-        await navigator.locks.request(lock, () => {});
-        void api.end();
-      },
-      () => {},
-    );
+    const silent = Promise.withResolvers<never>();
+    const timer = setTimeout(silent.reject, START_MS);
+    this.died = Promise.race([api.identify(), onerror, silent.promise]).then(async ({ lock }) => {
+      clearTimeout(timer);
+      await navigator.locks.request(lock, () => {});
+      void api.end();
+    }, stop);
   }
 
   /** Starts the worker, or finds the one that other tabs use. */
@@ -40,7 +43,7 @@ export class WorkerHost {
     if (typeof SharedWorker === 'undefined') {
       const worker = new Worker(scriptURL(dedicatedUrl), { type: 'module', name: OPTIONS.name });
       worker.onerror = fail;
-      return new WorkerHost(wrap<HostApi>(worker), failed.promise);
+      return new WorkerHost(wrap<HostApi>(worker), failed.promise, () => worker.terminate());
     }
     const worker = new SharedWorker(scriptURL(sharedUrl), OPTIONS);
     worker.onerror = fail;
