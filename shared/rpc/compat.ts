@@ -14,6 +14,10 @@ const earlier = <M extends MethodName>(method: M, shape: (payload: MethodResult<
 
 /** The one codec for protocol 2 (interface document 1, section 4.2): handlers know nothing of it. */
 const shapes = new Map<string, EarlierShape>([
+  [
+    'agents.list',
+    earlier('agents.list', ({ agents }) => agents.map(({ id, config: { name = id, model = null } }) => ({ id, name, model }))),
+  ],
   ['models.list', earlier('models.list', ({ models }) => models.map((model) => ({ id: model.key, ...model })))],
   ['tools.list', earlier('tools.catalog', ({ tools }) => tools.map(({ name, description }) => ({ name, description })))],
 ]);

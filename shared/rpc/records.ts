@@ -103,3 +103,23 @@ export const providerEntry = z.object({
   models: z.number(),
 });
 export type ProviderEntry = z.infer<typeof providerEntry>;
+
+const toolPatterns = z.array(z.string().min(1).max(200)).max(1000);
+
+export const agentConfig = z.strictObject({
+  name: z.string().trim().min(1).max(100).optional(),
+  /** The model's key; the default model where left out. */
+  model: z.string().min(1).max(300).optional(),
+  systemPrompt: z.string().max(100_000).optional(),
+  temperature: z.number().min(0).max(2).optional(),
+  /** Names of tools, `*` for any characters. Without `allow` all are allowed; `deny` decides over it. */
+  tools: z.strictObject({ allow: toolPatterns.optional(), deny: toolPatterns.optional() }).optional(),
+  /** False: without the tools that remember. */
+  memory: z.boolean().optional(),
+  /** The folder that its files lie in. */
+  workspace: z.string().min(1).max(1000).optional(),
+  /** An emoji, or an image as a data URL. */
+  avatar: z.string().min(1).max(200_000).optional(),
+});
+/** What is set of an agent (decisions, "Sessions, agents …"). */
+export type AgentConfig = z.infer<typeof agentConfig>;

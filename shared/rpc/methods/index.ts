@@ -1,4 +1,5 @@
 import type { Contract, ParamsOf, ParsedOf, ResultOf } from '../contract.ts';
+import { agents } from './agents.ts';
 import { chat } from './chat.ts';
 import { config } from './config.ts';
 import { connection } from './connection.ts';
@@ -8,7 +9,7 @@ import { sync } from './sync.ts';
 import { tools } from './tools.ts';
 
 /** Every method, on one screen. */
-export const contracts = { ...connection, ...chat, ...sessions, ...models, ...config, ...tools, ...sync };
+export const contracts = { ...connection, ...chat, ...sessions, ...agents, ...models, ...config, ...tools, ...sync };
 
 export type AllContracts = typeof contracts;
 export type MethodName = keyof AllContracts;

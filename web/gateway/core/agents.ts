@@ -1,5 +1,9 @@
 import { RpcError } from '#shared/rpc/errors.ts';
+import type { AgentConfig } from '#shared/rpc/records.ts';
 import type { Settings } from './settings.ts';
+
+/** The agent that always exists. */
+export const MAIN = 'main';
 
 /** An agent, as runs use it. */
 export interface Agent {
@@ -9,22 +13,32 @@ export interface Agent {
   model: string | undefined;
   systemPrompt: string | undefined;
   temperature: number | undefined;
+  /** What is set of it. */
+  config: AgentConfig;
+}
+
+export interface Agents {
+  /** Throws `NOT_FOUND`. */
+  get(id: string): Agent;
+  /** `main` first, then by id. */
+  list(): Agent[];
 }
 
 /** The configured agents; `main` always exists (decisions, "Sessions, agents …"). */
-export function agentsOf(settings: () => Settings): { get(id: string): Agent; list(): Agent[] } {
+export function agentsOf(settings: () => Settings): Agents {
   const make = (id: string): Agent => {
     const { chat, agents } = settings();
-    const given = agents[id];
+    const config = agents[id] ?? {};
     return {
       id,
-      name: given?.name ?? (id === 'main' ? 'Main' : id),
-      model: given?.model ?? chat.model,
-      systemPrompt: given?.systemPrompt ?? chat.systemPrompt,
-      temperature: given?.temperature,
+      name: config.name ?? (id === MAIN ? 'Main' : id),
+      model: config.model ?? chat.model,
+      systemPrompt: config.systemPrompt ?? chat.systemPrompt,
+      temperature: config.temperature,
+      config,
     };
   };
-  const ids = (): string[] => [...new Set(['main', ...Object.keys(settings().agents)])];
+  const ids = (): string[] => [...new Set([MAIN, ...Object.keys(settings().agents).sort()])];
   return {
     get(id) {
       if (!ids().includes(id)) throw new RpcError('NOT_FOUND', `No such agent: ${id}`);

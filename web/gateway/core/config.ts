@@ -110,12 +110,12 @@ export class Config {
     checkNames(value);
     const path = pathOf(key);
     // A merge patch cannot replace an object, so what stands there goes first.
-    return this.#change((document) => mergePatch(mergePatch(document, patchAt(path, null)), patchAt(path, value)));
+    return this.edit((document) => mergePatch(mergePatch(document, patchAt(path, null)), patchAt(path, value)));
   }
 
   patch(patch: Json, baseHash?: string): Promise<string> {
     checkNames(patch);
-    return this.#change((document) => {
+    return this.edit((document) => {
       if (baseHash !== undefined && baseHash !== this.#hash) {
         throw new RpcError('INVALID_PARAMS', 'baseHash: the configuration has changed since', { details: { hash: this.#hash } });
       }
@@ -123,7 +123,8 @@ export class Config {
     });
   }
 
-  #change(edit: (document: Json) => unknown): Promise<string> {
+  /** Changes the document, of which `edit` gives the next version; what that throws rejects, and nothing is changed. Resolves with the new hash. */
+  edit(edit: (document: Json) => unknown): Promise<string> {
     const work = this.#tail.then(async () => {
       await this.#refresh();
       const edited = edit(this.#document);

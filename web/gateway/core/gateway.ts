@@ -14,6 +14,7 @@ import { GuideProvider } from './guide/guide.ts';
 import { createHttp } from './http/http.ts';
 import { Hub } from './hub.ts';
 import { Idempotency } from './idempotency.ts';
+import { agentMethods } from './methods/agents.ts';
 import { chatMethods } from './methods/chat.ts';
 import { configMethods } from './methods/config.ts';
 import { modelMethods } from './methods/models.ts';
@@ -90,7 +91,8 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       .filter(([, provider]) => provider.enabled !== false)
       .map(([id, { name, baseUrl }]) => ({ id, name: name ?? id, baseUrl, apiKey: config.secret(`providers.${id}.apiKey`) }));
 
-  const tools = new ToolRegistry();
+  const agents = agentsOf(() => config.settings);
+  const tools = new ToolRegistry((id) => agents.get(id));
   const guide = new GuideProvider({
     clock,
     tools: () => tools.list(),
@@ -102,7 +104,6 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   apply();
   for (const tool of coreTools({ vault, clock })) tools.register(tool);
 
-  const agents = agentsOf(() => config.settings);
   const timeZone = (): string => config.settings.chat.timeZone ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
   const models = { resolve: (model?: string, provider?: string) => providers.resolve(model, provider) };
   const { sync } = options;
@@ -143,6 +144,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     health: () => health(),
     ...chatMethods({ runs, vault }),
     ...sessionMethods({ runs, vault, hub }),
+    ...agentMethods({ agents, config, vault }),
     ...modelMethods({ providers, clock }),
     ...configMethods({ config }),
     ...toolMethods({ tools }),

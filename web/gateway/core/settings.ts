@@ -1,4 +1,5 @@
 import { id } from '#shared/rpc/frames.ts';
+import { agentConfig } from '#shared/rpc/records.ts';
 import { z } from '#shared/rpc/zod.ts';
 
 const provider = z.strictObject({
@@ -17,17 +18,15 @@ const provider = z.strictObject({
   enabled: z.boolean().optional(),
 });
 
-const agent = z.strictObject({
-  name: z.string().trim().min(1).max(100).optional(),
-  model: z.string().min(1).max(300).optional(),
-  systemPrompt: z.string().max(100_000).optional(),
-  temperature: z.number().min(0).max(2).optional(),
-});
-
 /** The whole configuration. Keys that are not here are kept as they are, for builds that know them. */
 export const settings = z.looseObject({
   providers: z.record(id, provider).default({}),
-  agents: z.record(id, agent).default({}),
+  agents: z.record(id, agentConfig).default({}),
+  /** Which agent answers whom, the first that fits. */
+  bindings: z
+    .array(z.strictObject({ pattern: z.string().min(1).max(300), agentId: id }))
+    .max(1000)
+    .default([]),
   chat: z
     .looseObject({
       /** The default model's key. */

@@ -58,6 +58,12 @@ function problems(error: z.ZodError): string {
 /** The tools there are, by name. */
 export class ToolRegistry {
   readonly #tools = new Map<string, Tool>();
+  readonly #agent: (id: string) => Agent;
+
+  /** `agent`: throws `NOT_FOUND` where there is none of that id. */
+  constructor(agent: (id: string) => Agent) {
+    this.#agent = agent;
+  }
 
   /** Throws `ALREADY_EXISTS` for a name that is taken. */
   register(tool: Tool): void {
@@ -75,21 +81,39 @@ export class ToolRegistry {
   }
 
   /** What an agent's model is offered. */
-  specs(_agent: Agent): ToolSpec[] {
-    return this.list().map(({ name, description, schema }) => ({ name, description, schema }));
+  specs(agent: Agent): ToolSpec[] {
+    return this.#of(agent).map(({ name, description, schema }) => ({ name, description, schema }));
   }
 
-  /** Runs a call. Throws `NOT_FOUND` for an unknown name, `INVALID_PARAMS` for arguments that do not fit, and at once when `signal` fires. */
+  /** Runs a call. Throws `NOT_FOUND` for a name that is unknown, or that the agent may not use, `INVALID_PARAMS` for arguments that do not fit, and at once when `signal` fires. */
   async run(call: Pick<ToolCall, 'tool' | 'args'>, context: ToolContext): Promise<unknown> {
-    const tool = this.#tools.get(call.tool);
-    if (!tool)
-      throw new RpcError(
-        'NOT_FOUND',
-        `There is no tool ${call.tool}. There are: ${this.list()
-          .map(({ name }) => name)
-          .join(', ')}`,
-      );
+    const tools = this.#of(this.#agent(context.agentId));
+    const tool = tools.find(({ name }) => name === call.tool);
+    if (!tool) throw new RpcError('NOT_FOUND', `There is no tool ${call.tool}. There are: ${tools.map(({ name }) => name).join(', ')}`);
     context.signal.throwIfAborted();
     return tool.run(call.args, context);
   }
+
+  #of({ config: { tools, memory } }: Agent): Tool[] {
+    const fits = (patterns: readonly string[], name: string): boolean => patterns.some((pattern) => matches(pattern, name));
+    return this.list().filter(
+      ({ name, source }) =>
+        (memory !== false || source !== 'memory') && (!tools?.allow || fits(tools.allow, name)) && !(tools?.deny && fits(tools.deny, name)),
+    );
+  }
+}
+
+/** `*` stands for any characters. */
+function matches(pattern: string, name: string): boolean {
+  const [first = '', ...rest] = pattern.split('*');
+  const last = rest.pop();
+  if (last === undefined) return name === pattern;
+  if (!name.startsWith(first)) return false;
+  let at = first.length;
+  for (const part of rest) {
+    const found = name.indexOf(part, at);
+    if (found < 0) return false;
+    at = found + part.length;
+  }
+  return name.length - last.length >= at && name.endsWith(last);
 }

@@ -5,12 +5,12 @@ import type { MemoryRecord, MessageRecord } from '../vault.ts';
 import { coreTools } from './core-tools.ts';
 import { defineTool, ToolRegistry } from './registry.ts';
 
-const agent = { id: 'main', name: 'Main', model: undefined, systemPrompt: undefined, temperature: undefined };
+const agent = { id: 'main', name: 'Main', model: undefined, systemPrompt: undefined, temperature: undefined, config: {} };
 
 function setUp(messages: MessageRecord[] = []) {
   const clock = new FakeClock();
   const memories: MemoryRecord[] = [];
-  const registry = new ToolRegistry();
+  const registry = new ToolRegistry(() => agent);
   const vault = {
     messages: {
       get: () => Promise.resolve(undefined),

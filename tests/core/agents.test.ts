@@ -1,0 +1,120 @@
+import { describe, expect } from 'vitest';
+import { verifies } from '../requirements.ts';
+import { script, testGateway } from '../support/gateway.ts';
+import { askRaw } from '../support/raw.ts';
+
+/** Names of the tools that the model was offered in its last call. */
+const offered = ({ calls }: { calls: { body: { tools?: unknown[] } }[] }): string[] =>
+  (calls.at(-1)?.body.tools ?? []).map((tool) => (tool as { function: { name: string } }).function.name).sort();
+
+describe('agents', () => {
+  verifies(
+    ['agents.list/entries', 'agents.add/creates', 'agents.remove/removes'],
+    'made, used, counted, removed; its chats stay',
+    async () => {
+      await using gw = await testGateway();
+      const { client } = await gw.client();
+      const main = { id: 'main', session_count: 0, config: { name: 'Main' } };
+      expect(await client.call('agents.list', {})).toEqual({ agents: [main] });
+      const config = { name: 'Writer', systemPrompt: 'Write well.', temperature: 0.3, workspace: 'writing', avatar: '✍️' };
+      expect(await client.call('agents.add', { agent_id: 'writer', config })).toEqual({ agent_id: 'writer', created: true });
+      await client.call('chat.send', { message: 'hi', agentId: 'writer', sessionId: 'one' });
+      await client.call('chat.send', { message: 'hi', agentId: 'writer', sessionId: 'two' });
+      expect((await client.call('agents.list', {})).agents).toEqual([main, { id: 'writer', session_count: 2, config }]);
+      expect(gw.calls[0]?.body).toMatchObject({
+        temperature: 0.3,
+        messages: [{ role: 'system', content: expect.stringContaining('Write well.') }, {}],
+      });
+      expect(await client.call('agents.remove', { agent_id: 'writer' })).toEqual({ agent_id: 'writer', removed: true });
+      expect(await client.call('agents.list', {})).toEqual({ agents: [main] });
+      await expect(client.call('chat.send', { message: 'hi', agentId: 'writer' })).rejects.toMatchObject({ code: 'NOT_FOUND' });
+      expect((await client.call('sessions.preview', { path: 'writer/one.jsonl' })).messages).toHaveLength(2);
+    },
+  );
+
+  verifies('agents/main', 'and what is taken, unknown, or no id', async () => {
+    await using gw = await testGateway();
+    const { client } = await gw.client();
+    await client.call('agents.add', { agent_id: 'a' });
+    const refused: [method: 'add' | 'remove' | 'list', params: Record<string, unknown>, code: string][] = [
+      ['add', { agent_id: 'a' }, 'ALREADY_EXISTS'],
+      ['add', { agent_id: 'main' }, 'ALREADY_EXISTS'],
+      ['remove', { agent_id: 'main' }, 'INVALID_PARAMS'],
+      ['remove', { agent_id: 'b' }, 'NOT_FOUND'],
+      ['remove', { agent_id: 'toString' }, 'NOT_FOUND'],
+      ['add', { agent_id: 'no id' }, 'INVALID_PARAMS'],
+      ['add', { agent_id: '__proto__' }, 'INVALID_PARAMS'],
+      ['add', { agent_id: 'constructor' }, 'INVALID_PARAMS'],
+      ['add', { agent_id: 'b', config: { temperature: 3 } }, 'INVALID_PARAMS'],
+      ['add', { agent_id: 'b', config: { other: 1 } }, 'INVALID_PARAMS'],
+      ['add', {}, 'INVALID_PARAMS'],
+      ['list', { more: 1 }, 'INVALID_PARAMS'],
+    ];
+    for (const [method, params, code] of refused) {
+      await expect(client.request(`agents.${method}`, params), JSON.stringify(params)).rejects.toMatchObject({ code });
+    }
+    expect((await client.call('agents.list', {})).agents.map(({ id }) => id)).toEqual(['main', 'a']);
+    const { client: reader } = await gw.client({ scopes: ['write'] });
+    await expect(reader.call('agents.add', { agent_id: 'b' })).rejects.toMatchObject({ code: 'AUTH_REQUIRED' });
+  });
+
+  verifies('agents/config', 'made at once by two', async () => {
+    await using gw = await testGateway();
+    const [a, b] = [await gw.client(), await gw.client()];
+    const outcomes = await Promise.allSettled([
+      a.client.call('agents.add', { agent_id: 'one', config: { model: 'test/one' } }),
+      b.client.call('agents.add', { agent_id: 'two', config: { model: 'test/two' } }),
+      b.client.call('agents.add', { agent_id: 'one' }),
+    ]);
+    expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected']);
+    for (const agentId of ['one', 'two']) await a.client.call('chat.send', { message: 'hi', agentId });
+    expect(gw.calls.map(({ body }) => body.model)).toEqual(['one', 'two']);
+    await a.client.call('agents.add', { agent_id: 'bare' });
+    await using next = await testGateway({ vault: gw.vault, useGuide: true });
+    const { client: later } = await next.client();
+    expect((await later.call('agents.list', {})).agents.map(({ id }) => id)).toEqual(['main', 'bare', 'one', 'two']);
+  });
+
+  verifies('agents/tools', 'allowed and denied by name and pattern; memory off', async () => {
+    await using gw = await testGateway({ model: (_call, count) => (count % 2 ? [{ tool: 'current_time', args: {} }] : ['done']) });
+    const { client } = await gw.client();
+    const ask = async (agentId: string): Promise<unknown> => {
+      await client.call('chat.send', { message: 'what time is it?', agentId });
+      const { messages } = await client.call('chat.history', { sessionId: 'main', agentId });
+      return messages.find(({ role }) => role === 'tool')?.content;
+    };
+    await client.call('agents.add', { agent_id: 'all' });
+    expect(await ask('all')).toMatch(/unixMs/);
+    const all = offered(gw);
+    expect(all).toEqual(expect.arrayContaining(['current_time', 'memory_add', 'memory_search', 'session_search']));
+    await client.call('agents.add', { agent_id: 'few', config: { tools: { allow: ['memory_*', '*_search'], deny: ['memory_a*d'] } } });
+    expect(await ask('few')).toMatch(/There is no tool current_time/);
+    expect(offered(gw)).toEqual(all.filter((name) => (name.startsWith('memory_') || name.endsWith('_search')) && name !== 'memory_add'));
+    await client.call('agents.add', { agent_id: 'forgetful', config: { memory: false } });
+    await ask('forgetful');
+    expect(offered(gw)).toEqual(all.filter((name) => !name.startsWith('memory_')));
+    await client.call('agents.add', { agent_id: 'none', config: { tools: { allow: [] } } });
+    await ask('none');
+    expect(offered(gw)).toEqual([]);
+  });
+
+  verifies('agents/bindings', 'and the earlier shape of the list', async () => {
+    await using gw = await testGateway({ model: script(['hi']) });
+    const { client } = await gw.client();
+    await client.call('agents.add', { agent_id: 'shop', config: { model: 'test/shop' } });
+    await client.call('config.set', { key: 'bindings', value: [{ pattern: 'telegram:*', agentId: 'shop' }] });
+    const bindings = [
+      { pattern: 'telegram:*', agentId: 'shop' },
+      { pattern: '*', agentId: 'main' },
+    ];
+    expect(await client.call('agents.bindings', {})).toEqual(bindings);
+    expect(await askRaw(gw, 'agents.bindings', '{}', 2)).toMatchObject({ ok: true, payload: bindings });
+    expect(await askRaw(gw, 'agents.list', '{}', 2)).toMatchObject({
+      ok: true,
+      payload: [
+        { id: 'main', name: 'Main', model: null },
+        { id: 'shop', name: 'shop', model: 'test/shop' },
+      ],
+    });
+  });
+});

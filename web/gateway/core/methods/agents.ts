@@ -1,0 +1,45 @@
+import type { agents } from '#shared/rpc/methods/agents.ts';
+import { RpcError } from '#shared/rpc/errors.ts';
+import { type Agents, MAIN } from '../agents.ts';
+import type { Config } from '../config.ts';
+import type { Handlers } from '../dispatch.ts';
+import { checkNames, isObject, mergePatch } from '../merge.ts';
+import type { Vault } from '../vault.ts';
+
+export interface AgentMethodsDeps {
+  agents: Agents;
+  config: Config;
+  vault: Vault;
+}
+
+export const agentMethods = ({ agents: all, config, vault }: AgentMethodsDeps): Handlers<typeof agents> => ({
+  'agents.list': async () => {
+    const sessions = await vault.sessions.list();
+    const count = (id: string): number => sessions.filter(({ agentId }) => agentId === id).length;
+    return { agents: all.list().map(({ id, name, config: given }) => ({ id, session_count: count(id), config: { ...given, name } })) };
+  },
+
+  'agents.add': async ({ agent_id, config: given = {} }) => {
+    const patch = { agents: { [agent_id]: given } };
+    checkNames(patch);
+    await config.edit((document) => {
+      if (agent_id === MAIN || (isObject(document.agents) && Object.hasOwn(document.agents, agent_id))) {
+        throw new RpcError('ALREADY_EXISTS', `agent_id: there is an agent ${agent_id} already`);
+      }
+      return mergePatch(document, patch);
+    });
+    return { agent_id, created: true };
+  },
+
+  'agents.remove': async ({ agent_id }) => {
+    if (agent_id === MAIN) throw new RpcError('INVALID_PARAMS', `agent_id: ${MAIN} is always there, and cannot be removed`);
+    await config.edit((document) => {
+      const { agents } = document;
+      if (!isObject(agents) || !Object.hasOwn(agents, agent_id)) throw new RpcError('NOT_FOUND', `agent_id: there is no agent ${agent_id}`);
+      return mergePatch(document, { agents: { [agent_id]: null } });
+    });
+    return { agent_id, removed: true };
+  },
+
+  'agents.bindings': () => [...config.settings.bindings, { pattern: '*', agentId: MAIN }],
+});
