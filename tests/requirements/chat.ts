@@ -19,6 +19,7 @@ export const chat = [
     'models.list/entries': '`models.list` answers entries with the fields of section 2.2.',
     'models.providers/list': '`models.providers` lists providers.',
     'config/get-set-patch': '`config.get`, `config.set`, `config.patch` read and change the configuration.',
+    'usage/shapes': '`usage.get` answers a summary, `usage.daily` `{dailyBreakdown}`, `usage.hourly` `{hourlyDistribution}`.',
     'tools/list-and-catalog': '`tools.list` answers names, `tools.catalog` entries with schemas.',
   }),
   chosen('decisions, "Chat"', {
@@ -49,6 +50,8 @@ export const chat = [
     'agents/tools': 'An agent is offered the tools that its configuration allows, and can call no other.',
     'agents/bindings': '`agents.bindings` answers `{pattern, agentId}` at every protocol, the catch-all last.',
     'models/key': 'A model’s key is `<provider>/<model_id>`.',
+    'usage/windows': '`days` is 7 unless said, 1 to 365; days and hours are those of the configured time zone, without holes.',
+    'usage/counts': 'Runs and `/v1` calls are counted alike; what was aborted or failed is not.',
     'config/secrets': 'Secrets read as `***`, and writing `***` back keeps them.',
     'config/patch': 'A merge patch is validated as a whole; a stale baseHash is INVALID_PARAMS.',
     'config/prototype': '`__proto__`, `constructor`, `prototype` are refused on every way into the configuration.',

@@ -21,6 +21,7 @@ import { modelMethods } from './methods/models.ts';
 import { sessionMethods } from './methods/sessions.ts';
 import { syncMethods } from './methods/sync.ts';
 import { toolMethods } from './methods/tools.ts';
+import { usageMethods } from './methods/usage.ts';
 import type { LocalServer } from './providers/discovery.ts';
 import { LOCAL_SERVERS } from './providers/discovery.ts';
 import { Providers } from './providers/providers.ts';
@@ -148,6 +149,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     ...modelMethods({ providers, clock }),
     ...configMethods({ config }),
     ...toolMethods({ tools }),
+    ...usageMethods({ vault, clock, timeZone }),
     ...syncMethods({ vault, hub, config, sync, changed: () => follow.syncChanged() }),
   });
   const idempotency = new Idempotency(clock);

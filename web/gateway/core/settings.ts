@@ -1,3 +1,4 @@
+import { isTimeZone } from './local-time.ts';
 import { id } from '#shared/rpc/frames.ts';
 import { agentConfig } from '#shared/rpc/records.ts';
 import { z } from '#shared/rpc/zod.ts';
@@ -32,7 +33,7 @@ export const settings = z.looseObject({
       /** The default model's key. */
       model: z.string().min(1).max(300).optional(),
       systemPrompt: z.string().max(100_000).optional(),
-      timeZone: z.string().max(100).optional(),
+      timeZone: z.string().max(100).refine(isTimeZone, 'is no time zone').optional(),
     })
     .default({}),
   gateway: z

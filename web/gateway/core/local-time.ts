@@ -1,0 +1,43 @@
+const DAY_MS = 24 * 60 * 60_000;
+/** Offsets from UTC are multiples of this. */
+const SLOT_MS = 15 * 60_000;
+
+/** Whether it is the name of a time zone that is known here. */
+export function isTimeZone(name: string): boolean {
+  try {
+    return Boolean(new Intl.DateTimeFormat('en', { timeZone: name }));
+  } catch {
+    return false;
+  }
+}
+
+/** Gives the date (`YYYY-MM-DD`) and hour (0 to 23) of instants, milliseconds since 1970, in a time zone. */
+export function localTime(timeZone: string): (at: number) => { date: string; hour: number } {
+  const format = new Intl.DateTimeFormat('en', {
+    timeZone,
+    calendar: 'gregory',
+    numberingSystem: 'latn',
+    year: 'numeric',
+    month: '2-digit',
+    day: '2-digit',
+    hour: '2-digit',
+    hourCycle: 'h23',
+  });
+  const known = new Map<number, { date: string; hour: number }>();
+  return (at) => {
+    const slot = Math.floor(at / SLOT_MS);
+    let time = known.get(slot);
+    if (!time) {
+      const parts = Object.fromEntries(format.formatToParts(slot * SLOT_MS).map(({ type, value }) => [type, value]));
+      time = { date: `${parts.year}-${parts.month}-${parts.day}`, hour: Number(parts.hour) };
+      known.set(slot, time);
+    }
+    return time;
+  };
+}
+
+/** The last `count` dates up to `last`, oldest first. */
+export function datesUpTo(last: string, count: number): string[] {
+  const end = Date.parse(last);
+  return Array.from({ length: count }, (_, index) => new Date(end - (count - 1 - index) * DAY_MS).toISOString().slice(0, 10));
+}

@@ -1,0 +1,75 @@
+import type { usage } from '#shared/rpc/methods/usage.ts';
+import type { Clock } from '../clock.ts';
+import type { Handlers } from '../dispatch.ts';
+import { datesUpTo, localTime } from '../local-time.ts';
+import type { UsageRecord, Vault } from '../vault.ts';
+
+const DAY_MS = 24 * 60 * 60_000;
+
+export interface UsageMethodsDeps {
+  vault: Pick<Vault, 'usage'>;
+  clock: Clock;
+  timeZone(): string;
+}
+
+interface Sums {
+  calls: number;
+  inputTokens: number;
+  outputTokens: number;
+  totalTokens: number;
+  cost: number;
+}
+
+export function usageMethods({ vault, clock, timeZone }: UsageMethodsDeps): Handlers<typeof usage> {
+  /** The last days by the configured time zone, and what falls into them. */
+  const last = async (days: number) => {
+    const timeOf = localTime(timeZone());
+    const dates = datesUpTo(timeOf(clock.now()).date, days);
+    const [first = ''] = dates;
+    // A day of the wall clock is never so much longer than 24 hours.
+    const records = await vault.usage.since(clock.now() - (days + 1) * DAY_MS);
+    const timed = records.map((record) => ({ record, ...timeOf(record.at) }));
+    return { dates, calls: timed.filter(({ date }) => date >= first) };
+  };
+
+  return {
+    'usage.get': async ({ days }) => {
+      const records = (await last(days)).calls.map(({ record }) => record);
+      const { cost, ...all } = sumsOf(records);
+      return {
+        windowDays: days,
+        sessions: new Set(records.flatMap(({ sessionKey }) => sessionKey ?? [])).size,
+        ...all,
+        estimatedCost: cost,
+        byProvider: sumsBy(records, ({ provider }) => provider),
+        byModel: sumsBy(records, ({ model }) => model),
+      };
+    },
+
+    'usage.daily': async ({ days }) => {
+      const { dates, calls } = await last(days);
+      const byDate = Map.groupBy(calls, ({ date }) => date);
+      return { dailyBreakdown: dates.map((date) => ({ date, ...sumsOf((byDate.get(date) ?? []).map(({ record }) => record)) })) };
+    },
+
+    'usage.hourly': async ({ days }) => {
+      const hourlyDistribution = Array.from({ length: 24 }, () => 0);
+      for (const { hour } of (await last(days)).calls) hourlyDistribution[hour] = (hourlyDistribution[hour] ?? 0) + 1;
+      return { hourlyDistribution };
+    },
+  };
+}
+
+function sumsOf(records: readonly UsageRecord[]): Sums {
+  const sums: Sums = { calls: records.length, inputTokens: 0, outputTokens: 0, totalTokens: 0, cost: 0 };
+  for (const { usage } of records) {
+    sums.inputTokens += usage.inputTokens;
+    sums.outputTokens += usage.outputTokens;
+    sums.totalTokens += usage.totalTokens;
+    sums.cost += usage.cost ?? 0;
+  }
+  return sums;
+}
+
+const sumsBy = (records: readonly UsageRecord[], key: (record: UsageRecord) => string): Record<string, Sums> =>
+  Object.fromEntries([...Map.groupBy(records, key)].map(([name, group]) => [name, sumsOf(group)]));
