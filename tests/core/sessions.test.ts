@@ -186,6 +186,53 @@ describe('sessions', () => {
     }
   });
 
+  verifies('sessions/order', 'and wrong ones change nothing', async () => {
+    await using gw = await testGateway();
+    const { client, events } = await gw.client();
+    await client.call('chat.send', { message: 'first words' });
+    const path = 'main/main.jsonl';
+    const steps: [method: string, params: Record<string, unknown>, expected: object][] = [
+      ['pin', {}, { pinned: true }],
+      ['pin', { pinned: false }, { pinned: false }],
+      ['pin', { pinned: true }, { pinned: true }],
+      ['archive', {}, { archived: true }],
+      ['archive', { archived: false }, { archived: false }],
+      ['move', { folder: 'Work/名前' }, { folder: 'Work/名前' }],
+      ['move', { folder: null }, { folder: null }],
+      ['move', { folder: ' Work ' }, { folder: 'Work' }],
+      ['tag', { tags: ['a', ' b ', 'a'] }, { tags: ['a', 'b'] }],
+    ];
+    for (const [method, params, expected] of steps) {
+      const heard = events.length;
+      expect(await client.request(`sessions.${method}`, { path, ...params }), method).toMatchObject({ session: { path, ...expected } });
+      await until(() => events.slice(heard).some(({ event, payload }) => event === 'sessions.changed' && payload.path === path));
+    }
+    const wrong: [method: string, params: Record<string, unknown>][] = [
+      ['pin', { pinned: 'yes' }],
+      ['archive', { archived: 1 }],
+      ['move', {}],
+      ...['', ' ', '/', 'a//b', '/a', 'a/', 'x'.repeat(301), 5].map((folder): [string, Record<string, unknown>] => ['move', { folder }]),
+      ...[undefined, 'a', [''], ['x'.repeat(51)], [5], Array.from({ length: 51 }, String)].map(
+        (tags): [string, Record<string, unknown>] => ['tag', { tags }],
+      ),
+    ];
+    for (const [method, params] of wrong) {
+      await expect(client.request(`sessions.${method}`, { path, ...params }), JSON.stringify([method, params])).rejects.toMatchObject({
+        code: 'INVALID_PARAMS',
+      });
+    }
+    for (const method of ['pin', 'archive', 'move', 'tag']) {
+      const params = { path: 'main/none.jsonl', ...(method === 'move' ? { folder: null } : method === 'tag' ? { tags: [] } : {}) };
+      await expect(client.request(`sessions.${method}`, params)).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    }
+    await client.call('chat.send', { message: 'other words' });
+    await using next = await testGateway({ vault: gw.vault });
+    const { client: later } = await next.client();
+    expect((await later.call('sessions.list', {})).sessions).toMatchObject([
+      { pinned: true, archived: false, folder: 'Work', tags: ['a', 'b'] },
+    ]);
+  });
+
   verifies('sessions/path', 'anything that is not the key of a session is NOT_FOUND', async () => {
     await using gw = await testGateway();
     const { client } = await gw.client();

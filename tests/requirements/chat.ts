@@ -44,6 +44,7 @@ export const chat = [
   chosen('decisions, "Sessions, agents, models, channels, config"', {
     'sessions/path': 'A path is `<agentId>/<sessionId>.jsonl`; anything else is NOT_FOUND.',
     'sessions.list/details': 'Entries also carry title, times, messageCount, preview; the most recently used first.',
+    'sessions/order': 'Sessions are pinned, archived, put into folders and tagged; it stays, and others are told.',
     'sessions.rename/title': '`sessions.rename` gives a title that stays.',
     'agents/main': '`main` always exists and cannot be removed; a taken id is ALREADY_EXISTS, an unknown one NOT_FOUND.',
     'agents/config': 'Each agent has its own model, prompt, temperature, tools and memory; two hands that add agents at once both succeed.',

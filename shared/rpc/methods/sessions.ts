@@ -2,6 +2,15 @@ import { call } from '../contract.ts';
 import { historyMessage, sessionEntry, sessionPath } from '../records.ts';
 import { z } from '../zod.ts';
 
+const entry = z.object({ session: sessionEntry });
+/** Names in a row, `/` between them. */
+const folder = z
+  .string()
+  .trim()
+  .max(300)
+  .regex(/^[^/]+(\/[^/]+)*$/, 'must be names with / between them');
+const tag = z.string().trim().min(1).max(50);
+
 /** Managing sessions (interface document 1, section 4.1; decisions, "Sessions …"). */
 export const sessions = {
   'sessions.list': call({
@@ -30,8 +39,32 @@ export const sessions = {
   }),
   'sessions.rename': call({
     params: z.strictObject({ path: sessionPath, title: z.string().trim().min(1).max(200) }),
-    result: z.object({ session: sessionEntry }),
+    result: entry,
     docs: 'Gives a session a title of your own.',
+    policy: { scope: 'write' },
+  }),
+  'sessions.pin': call({
+    params: z.strictObject({ path: sessionPath, pinned: z.boolean().default(true) }),
+    result: entry,
+    docs: 'Keeps a session at the top of the list, or no longer.',
+    policy: { scope: 'write' },
+  }),
+  'sessions.archive': call({
+    params: z.strictObject({ path: sessionPath, archived: z.boolean().default(true) }),
+    result: entry,
+    docs: 'Puts a session away without deleting it, or takes it out again.',
+    policy: { scope: 'write' },
+  }),
+  'sessions.move': call({
+    params: z.strictObject({ path: sessionPath, folder: folder.nullable() }),
+    result: entry,
+    docs: 'Puts a session into a folder, `Work/Perch` for one within another; null takes it out.',
+    policy: { scope: 'write' },
+  }),
+  'sessions.tag': call({
+    params: z.strictObject({ path: sessionPath, tags: z.array(tag).max(50) }),
+    result: entry,
+    docs: 'Gives a session these tags in the place of those it has.',
     policy: { scope: 'write' },
   }),
 };

@@ -1,4 +1,5 @@
 import { RpcError } from '#shared/rpc/errors.ts';
+import type { SessionEntry } from '#shared/rpc/records.ts';
 import type { sessions } from '#shared/rpc/methods/sessions.ts';
 import type { Handlers } from '../dispatch.ts';
 import type { Hub } from '../hub.ts';
@@ -8,6 +9,13 @@ import type { Vault } from '../vault.ts';
 
 export const sessionMethods = ({ runs, vault, hub }: { runs: Runs; vault: Vault; hub: Hub }): Handlers<typeof sessions> => {
   const changed = (key: string, deleted = false): void => hub.emit(sessionChanged(key, deleted), key);
+  const edit = async (path: string, change: Parameters<Vault['sessions']['update']>[1]): Promise<{ session: SessionEntry }> => {
+    const key = keyOf(path);
+    const record = await vault.sessions.update(key, change);
+    if (!record) throw new RpcError('NOT_FOUND', 'No such session');
+    changed(key);
+    return { session: entryOf(record, runs.running(key)) };
+  };
   return {
     'sessions.list': async () => ({ sessions: (await vault.sessions.list()).map((record) => entryOf(record, runs.running(record.key))) }),
 
@@ -33,12 +41,10 @@ export const sessionMethods = ({ runs, vault, hub }: { runs: Runs; vault: Vault;
       return { reset: true };
     },
 
-    'sessions.rename': async ({ path, title }) => {
-      const key = keyOf(path);
-      const record = await vault.sessions.update(key, { title });
-      if (!record) throw new RpcError('NOT_FOUND', 'No such session');
-      changed(key);
-      return { session: entryOf(record, runs.running(key)) };
-    },
+    'sessions.rename': ({ path, title }) => edit(path, { title }),
+    'sessions.pin': ({ path, pinned }) => edit(path, { pinned }),
+    'sessions.archive': ({ path, archived }) => edit(path, { archived }),
+    'sessions.move': ({ path, folder }) => edit(path, { folder }),
+    'sessions.tag': ({ path, tags }) => edit(path, { tags: [...new Set(tags)] }),
   };
 };
