@@ -94,6 +94,7 @@ export class Member implements AsyncDisposable {
     this.page = await this.browser.context.newPage();
     await this.page.goto(await this.perch.open());
     await before.close();
+    await until(async () => (await this.standing())?.linked === true, `${this.name} to be linked`, 20_000);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
