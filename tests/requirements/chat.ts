@@ -44,6 +44,12 @@ export const chat = [
   chosen('decisions, "Sessions, agents, models, channels, config"', {
     'sessions/path': 'A path is `<agentId>/<sessionId>.jsonl`; anything else is NOT_FOUND.',
     'sessions.list/details': 'Entries also carry title, times, messageCount, preview; the most recently used first.',
+    'sessions.fork/copies':
+      '`sessions.fork` makes a session of the active branch, whole or up to a message; the first one stays as it was.',
+    'sessions.export/round-trip':
+      'What `sessions.export` gives as JSON Lines, `sessions.import` makes a session of, with every branch; its bytes are the entry’s `size`.',
+    'sessions.export/markdown': 'As Markdown it can be read.',
+    'sessions.import/refuses': 'What is no export is INVALID_PARAMS with the line, and leaves nothing.',
     'sessions/order': 'Sessions are pinned, archived, put into folders and tagged; it stays, and others are told.',
     'sessions.rename/title': '`sessions.rename` gives a title that stays.',
     'agents/main': '`main` always exists and cannot be removed; a taken id is ALREADY_EXISTS, an unknown one NOT_FOUND.',

@@ -1,5 +1,5 @@
 import { call } from '../contract.ts';
-import { historyMessage, sessionEntry, sessionPath } from '../records.ts';
+import { agentId, historyMessage, sessionEntry, sessionId, sessionPath } from '../records.ts';
 import { z } from '../zod.ts';
 
 const entry = z.object({ session: sessionEntry });
@@ -9,6 +9,7 @@ const folder = z
   .trim()
   .max(300)
   .regex(/^[^/]+(\/[^/]+)*$/, 'must be names with / between them');
+const title = z.string().trim().min(1).max(200);
 const tag = z.string().trim().min(1).max(50);
 
 /** Managing sessions (interface document 1, section 4.1; decisions, "Sessions …"). */
@@ -38,7 +39,7 @@ export const sessions = {
     policy: { scope: 'write' },
   }),
   'sessions.rename': call({
-    params: z.strictObject({ path: sessionPath, title: z.string().trim().min(1).max(200) }),
+    params: z.strictObject({ path: sessionPath, title }),
     result: entry,
     docs: 'Gives a session a title of your own.',
     policy: { scope: 'write' },
@@ -65,6 +66,33 @@ export const sessions = {
     params: z.strictObject({ path: sessionPath, tags: z.array(tag).max(50) }),
     result: entry,
     docs: 'Gives a session these tags in the place of those it has.',
+    policy: { scope: 'write' },
+  }),
+  'sessions.fork': call({
+    params: z.strictObject({ path: sessionPath, messageId: z.string().max(300).optional(), sessionId: sessionId.optional() }),
+    result: entry,
+    docs: 'Makes a session of its own from the active branch, up to a message where one is given.',
+    policy: { scope: 'write' },
+  }),
+  'sessions.export': call({
+    params: z.strictObject({
+      path: sessionPath,
+      format: z.enum(['jsonl', 'markdown']).default('jsonl'),
+      cursor: z.string().max(300).optional(),
+    }),
+    result: z.object({ filename: z.string(), mimeType: z.string(), content: z.string(), cursor: z.string().nullable() }),
+    docs: 'A session as text: JSON Lines with every branch, the active one last, or the active branch in Markdown. Long ones come in parts: `cursor` is passed to get the next.',
+    policy: { scope: 'read' },
+  }),
+  'sessions.import': call({
+    params: z.strictObject({
+      content: z.string().min(1),
+      title: title.optional(),
+      agentId: agentId.default('main'),
+      sessionId: sessionId.optional(),
+    }),
+    result: entry,
+    docs: 'Makes a session of what `sessions.export` gave as JSON Lines. Its branch ends in the last line.',
     policy: { scope: 'write' },
   }),
 };

@@ -144,7 +144,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const dispatcher = createDispatcher({
     health: () => health(),
     ...chatMethods({ runs, vault }),
-    ...sessionMethods({ runs, vault, hub }),
+    ...sessionMethods({ runs, vault, hub, clock, agents }),
     ...agentMethods({ agents, config, vault }),
     ...modelMethods({ providers, clock }),
     ...configMethods({ config }),

@@ -1,7 +1,7 @@
 import { RpcError } from '#shared/rpc/errors.ts';
 import type { AnyEvent } from '#shared/rpc/events.ts';
 import type { HistoryMessage, SessionEntry } from '#shared/rpc/records.ts';
-import type { MessageRecord, SessionRecord } from './vault.ts';
+import { type MessageRecord, type SessionRecord, sessionKey } from './vault.ts';
 
 const PATH = /^([A-Za-z0-9_-]{1,128})\/([A-Za-z0-9_-]{1,128})\.jsonl$/;
 
@@ -27,6 +27,15 @@ export function plainText(content: HistoryMessage['content']): string {
   return typeof content === 'string' ? content : content.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n');
 }
 
+/** A message as the outside sees it, without what is only the vault's. */
+export function historyMessageOf(record: MessageRecord): HistoryMessage {
+  const { sessionKey: _session, depth: _depth, runId: _run, ...message } = record;
+  return message;
+}
+
+/** A message as its line in a session's JSONL export. */
+export const exportLine = (record: MessageRecord): string => `${JSON.stringify(historyMessageOf(record))}\n`;
+
 const MAX_MESSAGE_BYTES = 128 * 1024;
 const MAX_PAGE_BYTES = 8 * 1024 * 1024;
 const encoder = new TextEncoder();
@@ -39,7 +48,7 @@ export function historyOf(records: readonly MessageRecord[]): { messages: Histor
   const messages: HistoryMessage[] = [];
   let all = 0;
   for (const record of records.toReversed()) {
-    const { sessionKey: _key, depth: _depth, runId: _run, ...message } = record;
+    const message = historyMessageOf(record);
     let bytes = sizeOf(message);
     let shown: HistoryMessage = message;
     if (bytes > MAX_MESSAGE_BYTES) {
@@ -65,4 +74,28 @@ function placeholder(message: HistoryMessage, bytes: number): string {
   const text = plainText(message.content);
   const size = `[${Math.round(bytes / 1024).toLocaleString('en')} KiB left out here]`;
   return text.length * 3 < MAX_MESSAGE_BYTES && text !== '' ? `${text}\n\n${size}` : size;
+}
+
+const TITLE_CHARS = 60;
+
+/** A session that begins with these words. */
+export function newSession(agentId: string, sessionId: string, first: string, at: number): SessionRecord {
+  const line = first.trim().split('\n', 1)[0] ?? '';
+  const title = line.length <= TITLE_CHARS ? line : `${line.slice(0, TITLE_CHARS).replace(/\s+\S*$/, '')}…`;
+  return {
+    key: sessionKey(agentId, sessionId),
+    agentId,
+    sessionId,
+    title: title || 'New chat',
+    createdAt: at,
+    updatedAt: at,
+    headId: null,
+    messageCount: 0,
+    size: 0,
+    preview: '',
+    pinned: false,
+    archived: false,
+    folder: null,
+    tags: [],
+  };
 }

@@ -76,6 +76,8 @@ export interface Vault {
     get(key: string): Promise<SessionRecord | undefined>;
     /** Changes fields of an entry; undefined when there is none. */
     update(key: string, change: Partial<Omit<SessionRecord, 'key' | 'agentId' | 'sessionId'>>): Promise<SessionRecord | undefined>;
+    /** Strict: a new session with its messages, all of it or nothing; the branch ends in the last one. False where there is one of that key. */
+    add(session: SessionRecord, messages: readonly MessageRecord[]): Promise<boolean>;
     /** Removes the session, its messages and its runs; false when there was none. */
     remove(key: string): Promise<boolean>;
     /** Removes its messages and runs, keeps the entry; false when there was none. */
@@ -85,6 +87,8 @@ export interface Vault {
     get(id: string): Promise<MessageRecord | undefined>;
     /** The branch that ends in the session's head (or above `before`), at most `limit` messages. Never reads a whole long session for a page. */
     branch(sessionKey: string, options: { limit: number; before?: string }): Promise<Branch>;
+    /** All messages of a session, on every branch, those nearer to the root first. */
+    all(sessionKey: string): Promise<MessageRecord[]>;
     /** Every message whose session is listed, newest first, for retrieval; at most `limit`. */
     recent(limit: number): Promise<MessageRecord[]>;
   };

@@ -2,7 +2,7 @@ import { RpcError } from '#shared/rpc/errors.ts';
 import type { MessageRecord, Vault } from '../core/vault.ts';
 import type { Blobs } from './blobs.ts';
 import { joinParts } from './parts.ts';
-import type { ReadTransaction, StoredMessage } from './schema.ts';
+import { inSession, type ReadTransaction, type StoredMessage } from './schema.ts';
 import type { Transactions } from './transaction.ts';
 
 /** The messages: trees by `parentId`, read by branch. */
@@ -22,6 +22,11 @@ export function messageStore({ transactions, blobs }: { transactions: Transactio
         return end && limit > 0 ? readUpwards(tx, end, limit) : { messages: [], more: false };
       });
       return { messages: await blobs.join(page.messages), more: page.more };
+    },
+
+    async all(sessionKey) {
+      const found = await transactions.read(['messages'], (tx) => tx.objectStore('messages').index('branch').getAll(inSession(sessionKey)));
+      return blobs.join(found);
     },
 
     /** For their text: attachments are left out. */

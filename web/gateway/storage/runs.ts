@@ -146,7 +146,7 @@ async function isBelow(tx: WriteTransaction, message: MessageRecord, headId: str
   return head !== undefined && at?.id === head.id;
 }
 
-async function putMessage(tx: WriteTransaction, put: Write['put'], { message, blobs }: Split): Promise<void> {
+export async function putMessage(tx: WriteTransaction, put: Write['put'], { message, blobs }: Split): Promise<void> {
   for (const blob of blobs) putInto(tx, 'blobs', blob);
   await put('messages', message.id, message);
 }

@@ -85,6 +85,9 @@ export interface Schema extends DBSchema {
   local: { key: string; value: LocalRow };
 }
 
+/** A session's messages, by depth, in the index `branch`. */
+export const inSession = (sessionKey: string): IDBKeyRange => IDBKeyRange.bound([sessionKey], [sessionKey, []]);
+
 export type StoreName = StoreNames<Schema>;
 /** Stores whose rows are records of the vault, one each. */
 export type PlainStore = Exclude<SyncStore, 'sessions' | 'heads'>;

@@ -1,6 +1,6 @@
 import type { SessionRecord } from '../core/vault.ts';
 import { joinParts } from './parts.ts';
-import type { StoredMessage, WriteTransaction } from './schema.ts';
+import { inSession, type StoredMessage, type WriteTransaction } from './schema.ts';
 import { bareSession, type EntryPart, type HeadPart } from './session-parts.ts';
 import { previewAt, storedBytes } from './session-totals.ts';
 
@@ -89,10 +89,7 @@ export async function sumsOf(
 
 /** Messages of a session on every branch, and the bytes of its export. */
 export async function countOf(tx: WriteTransaction, key: string): Promise<Pick<SessionRecord, 'messageCount' | 'size'>> {
-  const messages = await tx
-    .objectStore('messages')
-    .index('branch')
-    .getAll(IDBKeyRange.bound([key], [key, []]));
+  const messages = await tx.objectStore('messages').index('branch').getAll(inSession(key));
   return { messageCount: messages.length, size: messages.reduce((sum, message) => sum + storedBytes(message), 0) };
 }
 

@@ -1,4 +1,4 @@
-import type { HistoryMessage } from '#shared/rpc/records.ts';
+import { exportLine } from '../core/sessions.ts';
 import type { MessageRecord, SessionRecord } from '../core/vault.ts';
 import { joinParts } from './parts.ts';
 import type { StoredMessage } from './schema.ts';
@@ -6,14 +6,8 @@ import type { StoredMessage } from './schema.ts';
 const PREVIEW_LENGTH = 160;
 const encoder = new TextEncoder();
 
-/** A message as the outside sees it, without what is only the vault's. */
-export function toHistoryMessage(record: MessageRecord): HistoryMessage {
-  const { sessionKey: _session, depth: _depth, runId: _run, ...message } = record;
-  return message;
-}
-
 /** Bytes of the message's line in the session's JSONL export. */
-export const exportBytes = (record: MessageRecord): number => encoder.encode(`${JSON.stringify(toHistoryMessage(record))}\n`).length;
+export const exportBytes = (record: MessageRecord): number => encoder.encode(exportLine(record)).length;
 
 /** The same of a message as it is stored, its attachments included, whether they are here or not. */
 export function storedBytes(stored: StoredMessage): number {

@@ -1,6 +1,9 @@
 import type { SessionRecord, Vault } from '../core/vault.ts';
-import { emptied } from './session-totals.ts';
-import type { StoreName, WriteTransaction } from './schema.ts';
+import { splitParts } from './parts.ts';
+import { putMessage } from './runs.ts';
+import { countOf } from './session-rows.ts';
+import { emptied, withHead, withMessages } from './session-totals.ts';
+import { inSession, type StoreName, type WriteTransaction } from './schema.ts';
 import type { Transactions, Write } from './transaction.ts';
 
 const CONTENT: StoreName[] = ['sessions', 'messages', 'runs', 'partials', 'blobs'];
@@ -25,6 +28,17 @@ export function sessionStore({ clock, transactions }: { clock: { now(): number }
         return updated;
       }),
 
+    async add(session, messages) {
+      const split = await Promise.all(messages.map(splitParts));
+      return transactions.write(CONTENT, async ({ tx, put, putSession }) => {
+        if ((await tx.objectStore('sessions').getKey(session.key)) !== undefined) return false;
+        // Another host may have added to one of this name that is gone.
+        const longer = withMessages({ ...emptied(session), ...(await countOf(tx, session.key)) }, messages);
+        await Promise.all([...split.map((each) => putMessage(tx, put, each)), putSession(messages.reduce(withHead, longer), undefined)]);
+        return true;
+      });
+    },
+
     remove: (key) =>
       transactions.write(CONTENT, async (write) => {
         if ((await write.tx.objectStore('sessions').getKey(key)) === undefined) return false;
@@ -48,10 +62,7 @@ export function sessionStore({ clock, transactions }: { clock: { now(): number }
  */
 async function removeContent({ tx, remove }: Write, key: string): Promise<void> {
   const [messages, runs] = await Promise.all([
-    tx
-      .objectStore('messages')
-      .index('branch')
-      .getAll(IDBKeyRange.bound([key], [key, []])),
+    tx.objectStore('messages').index('branch').getAll(inSession(key)),
     tx.objectStore('runs').index('session').getAll(key),
   ]);
   await Promise.all([

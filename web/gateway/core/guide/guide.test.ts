@@ -27,6 +27,7 @@ const tools: ToolSpec[] = coreTools({
     messages: {
       get: () => Promise.resolve(undefined),
       branch: () => Promise.resolve({ messages: [], more: false }),
+      all: () => Promise.resolve([]),
       recent: () => Promise.resolve([]),
     },
     memories: { add: () => Promise.resolve(), remove: () => Promise.resolve(false), list: () => Promise.resolve([]) },

@@ -1,13 +1,27 @@
 import { RpcError } from '#shared/rpc/errors.ts';
-import type { SessionEntry } from '#shared/rpc/records.ts';
+import type { HistoryMessage, SessionEntry } from '#shared/rpc/records.ts';
 import type { sessions } from '#shared/rpc/methods/sessions.ts';
+import type { Agents } from '../agents.ts';
+import type { Clock } from '../clock.ts';
 import type { Handlers } from '../dispatch.ts';
 import type { Hub } from '../hub.ts';
 import type { Runs } from '../runs/runs.ts';
-import { entryOf, historyOf, keyOf, sessionChanged } from '../sessions.ts';
-import type { Vault } from '../vault.ts';
+import { entryOf, exportLine, historyMessageOf, historyOf, keyOf, newSession, plainText, sessionChanged } from '../sessions.ts';
+import { activeBranch, copied, exportOrder, markdownOf, readJsonLines } from '../transfer.ts';
+import { type SessionRecord, sessionKey, type Vault } from '../vault.ts';
 
-export const sessionMethods = ({ runs, vault, hub }: { runs: Runs; vault: Vault; hub: Hub }): Handlers<typeof sessions> => {
+/** Characters of one part of an export, but for a message that has more alone. */
+const EXPORT_CHARS = 4 * 1024 * 1024;
+
+export interface SessionMethodsDeps {
+  runs: Runs;
+  vault: Vault;
+  hub: Hub;
+  clock: Clock;
+  agents: Agents;
+}
+
+export const sessionMethods = ({ runs, vault, hub, clock, agents }: SessionMethodsDeps): Handlers<typeof sessions> => {
   const changed = (key: string, deleted = false): void => hub.emit(sessionChanged(key, deleted), key);
   const edit = async (path: string, change: Parameters<Vault['sessions']['update']>[1]): Promise<{ session: SessionEntry }> => {
     const key = keyOf(path);
@@ -15,6 +29,23 @@ export const sessionMethods = ({ runs, vault, hub }: { runs: Runs; vault: Vault;
     if (!record) throw new RpcError('NOT_FOUND', 'No such session');
     changed(key);
     return { session: entryOf(record, runs.running(key)) };
+  };
+  const whole = async (path: string) => {
+    const key = keyOf(path);
+    const session = await vault.sessions.get(key);
+    if (!session) throw new RpcError('NOT_FOUND', 'No such session');
+    return { session, messages: await vault.messages.all(key) };
+  };
+  /** A session of these messages, under new ids. */
+  const add = async (given: SessionRecord, messages: readonly HistoryMessage[]): Promise<{ session: SessionEntry }> => {
+    const key = sessionKey(given.agentId, given.sessionId);
+    const now = clock.now();
+    const session = { ...given, key, createdAt: now, updatedAt: now };
+    if (!(await vault.sessions.add(session, copied(messages, session)))) {
+      throw new RpcError('ALREADY_EXISTS', `sessionId: there is a session ${given.sessionId} already`);
+    }
+    changed(key);
+    return { session: entryOf((await vault.sessions.get(key)) ?? session, false) };
   };
   return {
     'sessions.list': async () => ({ sessions: (await vault.sessions.list()).map((record) => entryOf(record, runs.running(record.key))) }),
@@ -46,5 +77,35 @@ export const sessionMethods = ({ runs, vault, hub }: { runs: Runs; vault: Vault;
     'sessions.archive': ({ path, archived }) => edit(path, { archived }),
     'sessions.move': ({ path, folder }) => edit(path, { folder }),
     'sessions.tag': ({ path, tags }) => edit(path, { tags: [...new Set(tags)] }),
+
+    'sessions.fork': async ({ path, messageId, sessionId = crypto.randomUUID() }) => {
+      const { session, messages } = await whole(path);
+      const branch = activeBranch(messages, session.headId);
+      const end = messageId === undefined ? branch.length : branch.findIndex(({ id }) => id === messageId) + 1;
+      if (messageId !== undefined && end === 0) throw new RpcError('NOT_FOUND', 'messageId: the active branch has no such message');
+      return add({ ...session, sessionId }, branch.slice(0, end).map(historyMessageOf));
+    },
+
+    'sessions.export': async ({ path, format, cursor }) => {
+      const { session, messages } = await whole(path);
+      const ordered = format === 'jsonl' ? exportOrder(messages, session.headId) : activeBranch(messages, session.headId);
+      const first = cursor === undefined ? 0 : ordered.findIndex(({ id }) => id === cursor);
+      if (first < 0) throw new RpcError('NOT_FOUND', 'cursor: the session has changed since; begin anew');
+      let content = format === 'markdown' && first === 0 ? `# ${session.title}\n\n` : '';
+      let at = first;
+      for (; at < ordered.length && (at === first || content.length < EXPORT_CHARS); at++) {
+        const message = ordered[at];
+        if (message) content += format === 'jsonl' ? exportLine(message) : markdownOf(message);
+      }
+      const [end, mimeType] = format === 'jsonl' ? ['jsonl', 'application/jsonl'] : ['md', 'text/markdown'];
+      return { filename: `${session.sessionId}.${end}`, mimeType, content, cursor: ordered[at]?.id ?? null };
+    },
+
+    'sessions.import': async ({ content, title, agentId, sessionId = crypto.randomUUID() }) => {
+      agents.get(agentId);
+      const messages = readJsonLines(content);
+      const words = plainText(messages.find(({ role }) => role === 'user')?.content ?? '');
+      return add({ ...newSession(agentId, sessionId, words, clock.now()), ...(title === undefined ? {} : { title }) }, messages);
+    },
   };
 };

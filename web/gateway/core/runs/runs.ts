@@ -1,6 +1,7 @@
 import { RpcError } from '#shared/rpc/errors.ts';
 import type { AttachmentInput } from '#shared/rpc/methods/chat.ts';
 import { type MessageRecord, type SessionRecord, sessionKey } from '../vault.ts';
+import { newSession } from '../sessions.ts';
 import { readAttachments } from './attachments.ts';
 import type { Completed, Place, RunRequest, RunsDeps } from './deps.ts';
 import { Lanes } from './lanes.ts';
@@ -180,28 +181,5 @@ function messageOf(
     content: parts.length === 0 ? text : [{ type: 'text', text }, ...parts],
     timestamp,
     ...(info.length === 0 ? {} : { attachments: info }),
-  };
-}
-
-const TITLE_CHARS = 60;
-
-function newSession(agentId: string, sessionId: string, first: string, at: number): SessionRecord {
-  const line = first.trim().split('\n', 1)[0] ?? '';
-  const title = line.length <= TITLE_CHARS ? line : `${line.slice(0, TITLE_CHARS).replace(/\s+\S*$/, '')}…`;
-  return {
-    key: sessionKey(agentId, sessionId),
-    agentId,
-    sessionId,
-    title: title || 'New chat',
-    createdAt: at,
-    updatedAt: at,
-    headId: null,
-    messageCount: 0,
-    size: 0,
-    preview: '',
-    pinned: false,
-    archived: false,
-    folder: null,
-    tags: [],
   };
 }

@@ -15,6 +15,7 @@ function setUp(messages: MessageRecord[] = []) {
     messages: {
       get: () => Promise.resolve(undefined),
       branch: () => Promise.resolve({ messages: [], more: false }),
+      all: () => Promise.resolve([]),
       recent: (limit: number) => Promise.resolve(messages.slice(0, limit)),
     },
     memories: {

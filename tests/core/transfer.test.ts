@@ -1,0 +1,134 @@
+import { describe, expect } from 'vitest';
+import type { GatewayClient } from '#shared/client/client.ts';
+import { verifies } from '../requirements.ts';
+import { script, testGateway } from '../support/gateway.ts';
+
+const PICTURE = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==';
+const PATH = 'main/main.jsonl';
+
+async function exported(
+  client: GatewayClient,
+  path: string,
+  format: 'jsonl' | 'markdown' = 'jsonl',
+): Promise<{ content: string; parts: number }> {
+  let content = '';
+  let parts = 0;
+  for (let cursor: string | null | undefined; cursor !== null; parts++) {
+    const part = await client.call('sessions.export', { path, format, ...(cursor === undefined ? {} : { cursor }) });
+    content += part.content;
+    ({ cursor } = part);
+  }
+  return { content, parts };
+}
+
+const said = async (client: GatewayClient, path: string) =>
+  (await client.call('sessions.preview', { path })).messages.map(({ role, content }) => [role, content]);
+
+describe('sessions that travel', () => {
+  verifies(['sessions.export/round-trip', 'sessions.fork/copies'], 'with branches, a picture and calls of tools', async () => {
+    await using gw = await testGateway({
+      model: (_call, count) => (count === 3 ? [{ tool: 'current_time', args: {} }] : [`answer ${count}`]),
+    });
+    const { client } = await gw.client();
+    const attachments = [{ filename: 'dot.png', mimeType: 'image/png', content: PICTURE }];
+    await client.call('chat.send', { message: 'first', attachments });
+    await client.call('chat.edit', { message: 'first, edited' });
+    await client.call('chat.send', { message: 'second — 名前' });
+    const entry = async (path: string) => (await client.call('sessions.list', {})).sessions.find((each) => each.path === path);
+    const [before, history] = [await entry(PATH), await said(client, PATH)];
+    const { content } = await exported(client, PATH);
+    expect(Buffer.byteLength(content)).toBe(before?.size);
+    expect(content.trimEnd().split('\n')).toHaveLength(before?.messageCount ?? 0);
+
+    const { session } = await client.call('sessions.import', { content, sessionId: 'copy' });
+    expect(session).toMatchObject({
+      path: 'main/copy.jsonl',
+      title: 'first',
+      messageCount: before?.messageCount,
+      preview: before?.preview,
+    });
+    expect(await said(client, session.path)).toEqual(history);
+    const again = await exported(client, session.path);
+    const shape = (text: string) =>
+      text
+        .trimEnd()
+        .split('\n')
+        .map((line) => ({ ...JSON.parse(line), id: '', parentId: '' }) as unknown);
+    expect(shape(again.content)).toEqual(shape(content));
+    // Both go on, each for itself.
+    await client.call('chat.send', { message: 'third', sessionId: 'copy' });
+    expect((await said(client, session.path)).length).toBe(history.length + 2);
+    expect(await said(client, PATH)).toEqual(history);
+
+    const { messages } = await client.call('sessions.preview', { path: PATH });
+    const { session: fork } = await client.call('sessions.fork', { path: PATH });
+    expect(await said(client, fork.path)).toEqual(history);
+    expect(fork).toMatchObject({ title: before?.title, messageCount: history.length });
+    const { session: part } = await client.call('sessions.fork', { path: PATH, messageId: messages[1]?.id ?? '', sessionId: 'part' });
+    expect(await said(client, part.path)).toEqual(history.slice(0, 2));
+    await expect(client.call('sessions.fork', { path: PATH, sessionId: 'part' })).rejects.toMatchObject({ code: 'ALREADY_EXISTS' });
+    await expect(client.call('sessions.fork', { path: PATH, messageId: 'none' })).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    await expect(client.call('sessions.fork', { path: 'main/none.jsonl' })).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    expect(await entry(PATH)).toEqual(before);
+  });
+
+  verifies('sessions.export/round-trip', 'a long one comes in parts', async () => {
+    const long = 'x'.repeat(450_000);
+    await using gw = await testGateway({ model: script([long]) });
+    const { client } = await gw.client();
+    for (let n = 0; n < 8; n++) await client.call('chat.send', { message: long });
+    const { content, parts } = await exported(client, PATH);
+    expect(parts).toBe(2);
+    expect(Buffer.byteLength(content)).toBe((await client.call('sessions.list', {})).sessions[0]?.size);
+    expect((await client.call('sessions.import', { content })).session).toMatchObject({ messageCount: 16 });
+    await expect(client.call('sessions.export', { path: PATH, cursor: 'gone' })).rejects.toMatchObject({ code: 'NOT_FOUND' });
+  });
+
+  verifies('sessions.export/markdown', 'who said what, fences around what has fences', async () => {
+    await using gw = await testGateway({
+      model: (_call, count) => (count === 1 ? [{ tool: 'memory_add', args: { text: '```js```' } }] : ['Kept.']),
+    });
+    const { client } = await gw.client();
+    await client.call('chat.send', {
+      message: 'Keep this',
+      attachments: [{ filename: 'dot.png', mimeType: 'image/png', content: PICTURE }],
+    });
+    const { content } = await exported(client, PATH, 'markdown');
+    expect(content.startsWith('# Keep this\n\n## You\n\nKeep this\n\nAttached: dot.png (image/png, ')).toBe(true);
+    expect(content).toContain('## Assistant (test/scripted)\n\nCalls `memory_add`:\n\n````json\n{\n  "text": "```js```"\n}\n````\n');
+    expect(content).toContain('## Tool memory_add\n\n');
+    expect(content.endsWith('## Assistant (test/scripted)\n\nKept.\n\n')).toBe(true);
+    expect(content).not.toContain(PICTURE);
+  });
+
+  verifies('sessions.import/refuses', 'by its line', async () => {
+    await using gw = await testGateway();
+    const { client } = await gw.client();
+    const line = (id: string, parentId: string | null, more: object = {}): string =>
+      JSON.stringify({ id, role: 'user', content: 'hi', timestamp: 1, parentId, ...more });
+    const wrong: [content: string, message: RegExp][] = [
+      ['', /content/],
+      ['\n \n', /no message/],
+      [`${line('a', null)}\nnot json`, /line 2: is no JSON/],
+      [`${line('a', null)}\n{"id":"b"}`, /line 2/],
+      [line('a', null, { role: 'king' }), /line 1: role/],
+      [`${line('a', null)}\n${line('a', null)}`, /line 2: has the id of line 1/],
+      [line('a', 'b'), /line 1: the message above it is not there/],
+      [`${line('a', 'b')}\n${line('b', 'a')}`, /circle/],
+      [line('a', 'a'), /circle/],
+    ];
+    for (const [content, message] of wrong) {
+      const failed = client.call('sessions.import', { content });
+      await expect(failed, content).rejects.toMatchObject({ code: 'INVALID_PARAMS', message: expect.stringMatching(message) });
+    }
+    await expect(client.call('sessions.import', { content: line('a', null), agentId: 'none' })).rejects.toMatchObject({
+      code: 'NOT_FOUND',
+    });
+    expect((await client.call('sessions.list', {})).sessions).toEqual([]);
+    const { session } = await client.call('sessions.import', { content: `${line('b', 'a')}\n\n${line('a', null)}\n`, title: 'Mine' });
+    expect(session).toMatchObject({ title: 'Mine', messageCount: 2 });
+    await expect(client.call('sessions.import', { content: line('a', null), sessionId: session.sessionId })).rejects.toMatchObject({
+      code: 'ALREADY_EXISTS',
+    });
+  });
+});

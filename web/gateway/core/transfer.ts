@@ -1,0 +1,98 @@
+import { RpcError } from '#shared/rpc/errors.ts';
+import { type HistoryMessage, historyMessage } from '#shared/rpc/records.ts';
+import { plainText } from './sessions.ts';
+import type { MessageRecord, SessionRecord } from './vault.ts';
+
+/** Messages in the order of an export: the active branch last, so that its end is the end of the text. */
+export function exportOrder(messages: readonly MessageRecord[], headId: string | null): MessageRecord[] {
+  const active = new Set(activeBranch(messages, headId));
+  return [...messages.filter((message) => !active.has(message)), ...active];
+}
+
+/** The branch that ends in `headId`, from its root. */
+export function activeBranch(messages: readonly MessageRecord[], headId: string | null): MessageRecord[] {
+  const byId = new Map(messages.map((message) => [message.id, message]));
+  const branch: MessageRecord[] = [];
+  for (let at = byId.get(headId ?? ''); at; at = byId.get(at.parentId ?? '')) branch.push(at);
+  return branch.reverse();
+}
+
+/** A message for people to read. */
+export function markdownOf(message: MessageRecord): string {
+  const { role, content, model, toolCalls = [], name, attachments = [] } = message;
+  const who = {
+    user: 'You',
+    assistant: `Assistant${model === undefined ? '' : ` (${model})`}`,
+    system: 'System',
+    tool: `Tool ${name ?? ''}`,
+  }[role].trim();
+  const text = plainText(content);
+  const parts = [
+    `## ${who}`,
+    role === 'tool' ? fenced(text, 'json') : text,
+    ...toolCalls.map(({ tool, args }) => `Calls \`${tool}\`:\n\n${fenced(JSON.stringify(args, null, 2), 'json')}`),
+    ...attachments.map(({ filename, mimeType, size }) => `Attached: ${filename} (${mimeType}, ${size} bytes)`),
+  ];
+  return `${parts.filter(Boolean).join('\n\n')}\n\n`;
+}
+
+/** In a fence that is longer than any within. */
+function fenced(text: string, language: string): string {
+  const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([run]) => run.length));
+  const fence = '`'.repeat(longest + 1);
+  return `${fence}${language}\n${text}\n${fence}`;
+}
+
+/** Reads an export. Throws `INVALID_PARAMS` with the number of the first line that is none, or that is below a message which is not there. */
+export function readJsonLines(text: string): HistoryMessage[] {
+  const messages: HistoryMessage[] = [];
+  const lines = new Map<string, number>();
+  for (const [index, line] of text.split('\n').entries()) {
+    if (line.trim() === '') continue;
+    const wrong = (why: string): RpcError => new RpcError('INVALID_PARAMS', `content: line ${index + 1}: ${why}`);
+    let value: unknown;
+    try {
+      value = JSON.parse(line);
+    } catch {
+      throw wrong('is no JSON');
+    }
+    const { data, error } = historyMessage.safeParse(value);
+    if (!data) throw wrong(`${error.issues[0]?.path.join('.') ?? ''}: is no message: ${error.issues[0]?.message ?? ''}`);
+    if (lines.has(data.id)) throw wrong(`has the id of line ${lines.get(data.id)}`);
+    lines.set(data.id, index + 1);
+    messages.push(data);
+  }
+  if (messages.length === 0) throw new RpcError('INVALID_PARAMS', 'content: has no message');
+  for (const { id, parentId } of messages) {
+    if (parentId != null && !lines.has(parentId)) {
+      throw new RpcError('INVALID_PARAMS', `content: line ${lines.get(id)}: the message above it is not there`);
+    }
+  }
+  return messages;
+}
+
+/** The same messages under new ids, in another session. Throws `INVALID_PARAMS` where they go round in a circle. */
+export function copied(messages: readonly HistoryMessage[], { key }: Pick<SessionRecord, 'key'>): MessageRecord[] {
+  const ids = new Map(messages.map(({ id }) => [id, crypto.randomUUID()]));
+  const parents = new Map(messages.map(({ id, parentId }) => [id, parentId ?? null]));
+  const depths = new Map<string, number>();
+  const depthOf = (id: string): number => {
+    const above: string[] = [];
+    let at: string | null = id;
+    while (at !== null && !depths.has(at)) {
+      above.push(at);
+      if (above.length > messages.length) throw new RpcError('INVALID_PARAMS', 'content: the messages go round in a circle');
+      at = parents.get(at) ?? null;
+    }
+    let depth = at === null ? -1 : (depths.get(at) ?? 0);
+    for (const each of above.reverse()) depths.set(each, ++depth);
+    return depth;
+  };
+  return messages.map((message) => ({
+    ...message,
+    id: ids.get(message.id) ?? '',
+    parentId: ids.get(message.parentId ?? '') ?? null,
+    depth: depthOf(message.id),
+    sessionKey: key,
+  }));
+}
