@@ -232,8 +232,27 @@ Answers are \`{"type":"res","id","ok","payload"|"error"}\`, pushes are \`{"type"
   {
     id: 'chat-history',
     title: 'Reading history and sessions over WebSocket',
-    keywords: 'chat.history sessions.list sessions.preview sessions.delete sessions.reset sessions.rename rpc path',
-    text: `\`sessions.list\` lists sessions, the newest first, each with a \`path\` like \`main/main.jsonl\`. \`chat.history\` with a \`sessionId\` gives its messages (200 by default, up to 1,000, and \`before\` for the page above). \`sessions.preview\`, \`sessions.rename\`, \`sessions.reset\` and \`sessions.delete\` take the \`path\`.`,
+    keywords:
+      'chat.history sessions.list sessions.preview sessions.delete sessions.reset sessions.rename sessions.pin sessions.archive sessions.move sessions.tag sessions.fork rpc path',
+    text: `\`sessions.list\` lists sessions, the newest first, each with a \`path\` like \`main/main.jsonl\`. \`chat.history\` with a \`sessionId\` gives its messages (200 by default, up to 1,000, and \`before\` for the page above). \`sessions.preview\`, \`sessions.rename\`, \`sessions.pin\`, \`sessions.archive\`, \`sessions.move\` (into a \`folder\`), \`sessions.tag\`, \`sessions.fork\`, \`sessions.reset\` and \`sessions.delete\` take the \`path\`.`,
+  },
+  {
+    id: 'session-export',
+    title: 'Exporting and importing a chat over WebSocket',
+    keywords: 'sessions.export sessions.import jsonl markdown download file save copy move',
+    text: `\`sessions.export\` gives a session's text: JSON Lines with every branch (\`format: "jsonl"\`), or the active branch to read (\`"markdown"\`). A long one comes in parts: call again with the \`cursor\` of the answer until that is null. \`sessions.import\` makes a session of such JSON Lines.`,
+  },
+  {
+    id: 'agents',
+    title: 'Several agents',
+    keywords: 'agents.list agents.add agents.remove agents.bindings persona assistant own model prompt tools allow deny memory workspace',
+    text: `\`agents.add\` with an \`agent_id\` and a \`config\` makes an agent of your own: its \`name\`, \`model\`, \`systemPrompt\`, \`temperature\`, and under \`tools\` what it is allowed (\`allow\`, \`deny\`, names with \`*\`). \`memory: false\` leaves out the tools that remember. \`agents.list\` lists them, \`agents.remove\` removes one; its chats stay. \`main\` is always there. Send to one with \`agentId\`, or over HTTP as the model \`perch/<agent_id>\`.`,
+  },
+  {
+    id: 'usage',
+    title: 'Tokens and cost',
+    keywords: 'usage.get usage.daily usage.hourly spent money price statistics calls provider model',
+    text: `\`usage.get\` sums calls, tokens and cost of the last \`days\` (7 by default, up to 365), by provider and model too. \`usage.daily\` has a line for each day, \`usage.hourly\` the calls in each hour of the day, by the time zone in \`chat.timeZone\`.`,
   },
   {
     id: 'sessions',
