@@ -243,12 +243,6 @@ Answers are \`{"type":"res","id","ok","payload"|"error"}\`, pushes are \`{"type"
     text: `\`sessions.export\` gives a session's text: JSON Lines with every branch (\`format: "jsonl"\`), or the active branch to read (\`"markdown"\`). A long one comes in parts: call again with the \`cursor\` of the answer until that is null. \`sessions.import\` makes a session of such JSON Lines.`,
   },
   {
-    id: 'agents',
-    title: 'Several agents',
-    keywords: 'agents.list agents.add agents.remove agents.bindings persona assistant own model prompt tools allow deny memory workspace',
-    text: `\`agents.add\` with an \`agent_id\` and a \`config\` makes an agent of your own: its \`name\`, \`model\`, \`systemPrompt\`, \`temperature\`, and under \`tools\` what it is allowed (\`allow\`, \`deny\`, names with \`*\`). \`memory: false\` leaves out the tools that remember. \`agents.list\` lists them, \`agents.remove\` removes one; its chats stay. \`main\` is always there. Send to one with \`agentId\`, or over HTTP as the model \`perch/<agent_id>\`.`,
-  },
-  {
     id: 'usage',
     title: 'Tokens and cost',
     keywords: 'usage.get usage.daily usage.hourly spent money price statistics calls provider model',
@@ -351,8 +345,9 @@ Over WebSocket, \`tools.list\` gives the names and \`tools.catalog\` the JSON Sc
   {
     id: 'agents',
     title: 'Agents',
-    keywords: 'agent main persona several configure system prompt agentId',
-    text: `An agent is a name with a model, a system prompt and a temperature. \`main\` always exists. Others are entries under \`agents\` in the configuration, and are called by \`agentId\` over WebSocket or as the model \`perch/<agentId>\` over HTTP. Each has its own sessions.`,
+    keywords:
+      'agent main several configure agentId agents.list agents.add agents.remove agents.bindings persona assistant own model prompt tools allow deny memory workspace',
+    text: `An agent is a name with a model, a system prompt and a temperature; \`main\` is always there. \`agents.add\` with an \`agent_id\` and a \`config\` makes an agent of your own: its \`name\`, \`model\`, \`systemPrompt\`, \`temperature\`, and under \`tools\` what it is allowed (\`allow\`, \`deny\`, names with \`*\`). \`memory: false\` leaves out the tools that remember. \`agents.list\` lists them, \`agents.remove\` removes one; its chats stay. Send to one with \`agentId\`, or over HTTP as the model \`perch/<agent_id>\`.`,
   },
   {
     id: 'configuration',
