@@ -237,6 +237,24 @@ describe('config', () => {
     }
     expect(gw.faults).toEqual([]);
   });
+
+  verifies('secrets.reload/reads', 'what was put into the store from elsewhere', async () => {
+    await using gw = await testGateway();
+    const { client, events } = await gw.client();
+    expect(await client.call('secrets.reload', {})).toEqual({ reloaded: true, count: 0 });
+    await client.call('config.patch', { patch: { providers: { test: { apiKey: 'first' } } } });
+    await client.call('chat.send', { message: 'hi' });
+    await gw.vault.secrets.set('providers.test.apiKey', SECRET);
+    const heard = events.length;
+    expect(await client.call('secrets.reload', {})).toEqual({ reloaded: true, count: 1 });
+    expect(events.slice(heard).some(({ event }) => event === 'config.changed')).toBe(true);
+    await client.call('chat.send', { message: 'hi' });
+    expect(gw.calls.map(({ headers }) => headers.authorization)).toEqual(['Bearer first', `Bearer ${SECRET}`]);
+    expect(JSON.stringify(await client.call('config.get', {}))).not.toContain(SECRET);
+    await expect(client.request('secrets.reload', { x: 1 })).rejects.toMatchObject({ code: 'INVALID_PARAMS' });
+    const { client: writer } = await gw.client({ scopes: ['write'] });
+    await expect(writer.call('secrets.reload', {})).rejects.toMatchObject({ code: 'AUTH_REQUIRED' });
+  });
 });
 
 /** Every text in a value, also those that bytes make. */

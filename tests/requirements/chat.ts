@@ -19,6 +19,7 @@ export const chat = [
     'models.list/entries': '`models.list` answers entries with the fields of section 2.2.',
     'models.providers/list': '`models.providers` lists providers.',
     'config/get-set-patch': '`config.get`, `config.set`, `config.patch` read and change the configuration.',
+    'secrets.reload/reads': '`secrets.reload` reads secrets anew and answers `{reloaded, count}`.',
     'usage/shapes': '`usage.get` answers a summary, `usage.daily` `{dailyBreakdown}`, `usage.hourly` `{hourlyDistribution}`.',
     'tools/list-and-catalog': '`tools.list` answers names, `tools.catalog` entries with schemas.',
   }),

@@ -16,6 +16,7 @@ import { tapped } from './tap.ts';
 export interface ModelCall {
   body: { model: string; messages: { role: string; content: unknown; tool_calls?: unknown[] }[]; tools?: unknown[]; temperature?: number };
   signal: AbortSignal;
+  headers: Readonly<Record<string, string>>;
 }
 
 /** What a scripted model says to one call: pieces of text, tool calls, an error; `wait` holds it up. */
@@ -32,9 +33,9 @@ export const script =
 /** An OpenAI-compatible model server behind the core's `Fetch`. */
 export function scriptedModel(answer: Script): { fetch: Fetch; calls: ModelCall[] } {
   const calls: ModelCall[] = [];
-  const fetch: Fetch = async (url, { body, signal }) => {
+  const fetch: Fetch = async (url, { body, signal, headers = {} }) => {
     if (url.endsWith('/models')) return Response.json({ object: 'list', data: [{ id: 'scripted', object: 'model' }] });
-    const call: ModelCall = { body: JSON.parse(body ?? '{}') as ModelCall['body'], signal };
+    const call: ModelCall = { body: JSON.parse(body ?? '{}') as ModelCall['body'], signal, headers };
     calls.push(call);
     const says = answer(call, calls.length);
     const [first] = says;

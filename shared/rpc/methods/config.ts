@@ -25,4 +25,11 @@ export const config = {
     docs: 'Merges a JSON merge patch (null deletes); validated as a whole before anything changes.',
     policy: { scope: 'admin', controlPlane: true },
   }),
+  'secrets.reload': call({
+    params: z.strictObject({}),
+    result: z.object({ reloaded: z.literal(true), count: z.number().int() }),
+    emits: ['config.changed'],
+    docs: 'Reads the configuration and its secrets anew; `count` is how many secrets can be read.',
+    policy: { scope: 'admin', controlPlane: true },
+  }),
 };

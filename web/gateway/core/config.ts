@@ -96,6 +96,11 @@ export class Config {
     return this.#secrets.get(path);
   }
 
+  /** Secrets that can be read here. */
+  get secretCount(): number {
+    return this.#secrets.size;
+  }
+
   /** One entry, or the whole document; secrets read as `***`. `NOT_FOUND` where there is none. */
   get(key?: string): unknown {
     let value: unknown = this.#document;

@@ -5,5 +5,9 @@ import type { Handlers } from '../dispatch.ts';
 export const configMethods = ({ config: store }: { config: Config }): Handlers<typeof config> => ({
   'config.get': ({ key }) => ({ value: store.get(key), hash: store.hash }),
   'config.set': async ({ key, value }) => ({ ok: true, hash: await store.set(key, value) }),
+  'secrets.reload': async () => {
+    await store.reload();
+    return { reloaded: true, count: store.secretCount };
+  },
   'config.patch': async ({ patch, baseHash }) => ({ ok: true, hash: await store.patch(patch, baseHash) }),
 });
