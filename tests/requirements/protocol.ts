@@ -39,6 +39,10 @@ export const protocol = [
     'frames/duplicate-id': 'An id that is still in use is refused with INVALID_PARAMS; the earlier request still gets its answer.',
     'frames/unknown-param': 'An unknown param is INVALID_PARAMS and the message names the key.',
     'frames/fuzz': 'Random frames get the right code; nothing crashes or hangs.',
+    'methods/conform':
+      'Every method answers in the form of its contract, over a memory link as over a WebSocket through bridge and worker.',
+    'methods/refuse': 'A wrong type for any param of any method is INVALID_PARAMS and names it.',
+    'methods/scopes': 'Every method is refused with AUTH_REQUIRED to those who lack its scope.',
     'events/seq': '`seq` counts per connection from 1, on every event, without a gap.',
     'events/scope': 'A connection gets events of the sessions it started runs on, read or previewed; `events: "all"` gets all of them.',
     'events/tick': '`tick {ts}` comes every 15 s.',

@@ -72,7 +72,8 @@ export function parseParams<T extends z.ZodType>(schema: T, params: unknown): z.
   const parsed = schema.safeParse(params);
   if (parsed.success) return parsed.data;
   const issues = parsed.error.issues.map((issue) => {
-    const key = issue.code === 'unrecognized_keys' ? issue.keys.join(', ') : issue.path.join('.');
+    const names = issue.code === 'unrecognized_keys' ? issue.keys : [''];
+    const key = names.map((name) => [...issue.path, name].filter((part) => part !== '').join('.')).join(', ');
     const message = issue.code === 'unrecognized_keys' ? 'is not a parameter' : lowerFirst(issue.message);
     return { key, message };
   });

@@ -1,0 +1,105 @@
+import type { z } from 'zod';
+import { expect } from 'vitest';
+import type { GatewayClient } from '#shared/client/client.ts';
+import { type AllContracts, contracts, type MethodName } from '#shared/rpc/methods/index.ts';
+
+type Method = Exclude<MethodName, 'connect'>;
+type Results = { [M in Method]?: z.output<AllContracts[M]['result']> };
+type Params<M extends Method> = z.input<AllContracts[M]['params']>;
+
+interface Step {
+  method: Method;
+  params(results: Results): Record<string, unknown>;
+  /** What it is refused with; else its result is to be of the contract's form. */
+  code?: string;
+}
+
+const step = <M extends Method>(method: M, params: Params<M> | ((results: Results) => Params<M>), code?: string): Step => ({
+  method,
+  params: (results) => (typeof params === 'function' ? params(results) : params) as Record<string, unknown>,
+  ...(code === undefined ? {} : { code }),
+});
+
+const path = 'main/main.jsonl';
+const model = 'guide/guide';
+
+/** Every method at least once, in an order in which each has what it needs, on a gateway that is new. */
+export const STEPS: readonly Step[] = [
+  step('health', {}),
+  step('config.get', {}),
+  step('config.set', { key: 'chat.model', value: model }),
+  step('config.patch', { patch: { chat: { systemPrompt: 'Be brief.' } } }),
+  step('secrets.reload', {}),
+  step('models.list', {}),
+  step('models.providers', {}),
+  step('models.probe', { model }),
+  step('models.probe', { model: 'none/none' }, 'NOT_FOUND'),
+  step('tools.list', {}),
+  step('tools.catalog', {}),
+  step('agents.list', {}),
+  step('agents.add', { agent_id: 'other', config: { name: 'Other' } }),
+  step('agents.add', { agent_id: 'other' }, 'ALREADY_EXISTS'),
+  step('agents.remove', { agent_id: 'other' }),
+  step('agents.remove', { agent_id: 'other' }, 'NOT_FOUND'),
+  step('agents.bindings', {}),
+  step('chat.send', { message: 'What can you do?' }),
+  step('chat.resend', {}),
+  step('chat.edit', { message: 'How do I add a model?' }),
+  step('chat.abort', { sessionId: 'main' }),
+  step('chat.history', { sessionId: 'main' }),
+  step('chat.history', { sessionId: 'none' }, 'NOT_FOUND'),
+  step('sessions.list', {}),
+  step('sessions.preview', { path }),
+  step('sessions.rename', { path, title: 'A name' }),
+  step('sessions.pin', { path }),
+  step('sessions.archive', { path, archived: false }),
+  step('sessions.move', { path, folder: 'Work' }),
+  step('sessions.tag', { path, tags: ['a'] }),
+  step('sessions.fork', { path, sessionId: 'fork' }),
+  step('sessions.fork', { path, sessionId: 'fork' }, 'ALREADY_EXISTS'),
+  step('sessions.export', { path }),
+  step('sessions.import', (results) => ({ content: results['sessions.export']?.content ?? 'none' })),
+  step('sessions.reset', { path: 'main/fork.jsonl' }),
+  step('sessions.delete', { path: 'main/fork.jsonl' }),
+  step('sessions.delete', { path: 'main/fork.jsonl' }, 'NOT_FOUND'),
+  step('usage.get', {}),
+  step('usage.daily', { days: 3 }),
+  step('usage.hourly', {}),
+  step('sync.status', {}),
+  step('sync.conflicts', {}),
+  step('sync.resolve', { id: 'none', choice: 'keep' }),
+];
+
+/** Takes the steps: each answer is of its contract's form and has nothing else, or the code that is wanted. */
+export async function takeSteps(client: GatewayClient): Promise<void> {
+  const results: Record<string, unknown> = {};
+  for (const { method, params, code } of STEPS) {
+    const answer = client.request(method, params(results));
+    if (code !== undefined) await expect(answer, method).rejects.toMatchObject({ code });
+    else {
+      const result = (results[method] = await answer);
+      expect(contracts[method].result.parse(result), method).toEqual(result);
+    }
+  }
+}
+
+const VALUES: readonly unknown[] = [null, 5, -1.5, true, '', 'no such value', [], {}, [5], { other: 5 }];
+
+/** Gives every param of every method what its contract refuses, and one that there is not. */
+export async function takeWrongSteps(client: GatewayClient): Promise<void> {
+  for (const { method, params } of new Map(STEPS.map((each) => [each.method, each])).values()) {
+    const right = params({});
+    const refused = async (change: Record<string, unknown>): Promise<void> => {
+      const [name = ''] = Object.keys(change);
+      const what = `${method} ${JSON.stringify(change)}`;
+      await expect(client.request(method, { ...right, ...change }), what).rejects.toMatchObject({
+        code: 'INVALID_PARAMS',
+        message: expect.stringContaining(name) as string,
+      });
+    };
+    for (const [name, schema] of Object.entries((contracts[method].params as z.ZodObject).shape)) {
+      for (const value of VALUES) if (!(schema as z.ZodType).safeParse(value).success) await refused({ [name]: value });
+    }
+    await refused({ noSuchParam: 1 });
+  }
+}

@@ -1,0 +1,32 @@
+import { describe, expect } from 'vitest';
+import { allows, SCOPES } from '#shared/rpc/contract.ts';
+import { contracts } from '#shared/rpc/methods/index.ts';
+import { STEPS, takeSteps, takeWrongSteps } from '../conformance/steps.ts';
+import { verifies } from '../requirements.ts';
+import { testGateway } from '../support/gateway.ts';
+
+describe('every method, over a memory link', () => {
+  verifies('methods/conform', 'answers in the form of its contract', async () => {
+    expect(new Set(['connect', ...STEPS.map(({ method }) => method)])).toEqual(new Set(Object.keys(contracts)));
+    await using gw = await testGateway({ useGuide: true });
+    await takeSteps((await gw.client()).client);
+    expect(gw.faults).toEqual([]);
+  });
+
+  verifies('methods/refuse', 'a wrong type for each param, and one that there is not', async () => {
+    await using gw = await testGateway({ useGuide: true });
+    await takeWrongSteps((await gw.client()).client);
+    expect(gw.faults).toEqual([]);
+  });
+
+  verifies('methods/scopes', 'without the scope that its policy names', async () => {
+    await using gw = await testGateway({ useGuide: true });
+    for (const scope of [[], ...SCOPES.map((each) => [each])]) {
+      const { client } = await gw.client({ scopes: scope });
+      for (const { method, params } of STEPS) {
+        if (allows(scope, contracts[method].policy.scope)) continue;
+        await expect(client.request(method, params({})), `${method} as ${scope.join()}`).rejects.toMatchObject({ code: 'AUTH_REQUIRED' });
+      }
+    }
+  });
+});
