@@ -82,6 +82,25 @@ describe('two hosts', () => {
     },
   );
 
+  verifies('idempotency/hosts', 'a repeat does not get the answer to what was asked later', async () => {
+    const hosts = new TestHosts();
+    await using one = await hosts.host({ model: script(['half', { wait: new Promise(() => {}) }]) });
+    await using two = await hosts.host({ model: (_call, count) => [`answer ${count}`] });
+    const [a, b] = [await one.client(), await two.client()];
+    const params = { message: 'once', idempotencyKey: 'k1' };
+    a.client.call('chat.send', params).catch(() => {});
+    await until(() => textOf(a.events) === 'half');
+    await one.synced();
+    await two.synced();
+    one.crash();
+    await until(() => one.replicator.state().state === 'away');
+    hosts.serve(two);
+    const later = await b.client.call('chat.send', { message: 'later' });
+    const repeated = await b.client.call('chat.send', params);
+    expect(repeated.messageId).not.toBe(later.messageId);
+    expect(await contentsOf(b.client)).toEqual(['once', 'answer 2']);
+  });
+
   verifies('vault.runs/abort', 'from the one that serves', async () => {
     const hosts = new TestHosts();
     await using one = await hosts.host({ model: script(['half', { wait: new Promise(() => {}) }]) });

@@ -83,7 +83,7 @@ export const sessionMethods = ({ runs, vault, hub, clock, agents }: SessionMetho
       const branch = activeBranch(messages, session.headId);
       const end = messageId === undefined ? branch.length : branch.findIndex(({ id }) => id === messageId) + 1;
       if (messageId !== undefined && end === 0) throw new RpcError('NOT_FOUND', 'messageId: the active branch has no such message');
-      return add({ ...session, sessionId }, branch.slice(0, end).map(historyMessageOf));
+      return add({ ...session, sessionId, pinned: false, archived: false }, branch.slice(0, end).map(historyMessageOf));
     },
 
     'sessions.export': async ({ path, format, cursor }) => {

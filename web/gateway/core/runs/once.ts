@@ -28,9 +28,12 @@ export async function once(
   return { completed: true, sessionId, runId: reply.runId, messageId: reply.id, usage: reply.usage };
 }
 
-/** The whole reply to a message of the branch. */
+/** The whole reply to a message of the branch: what is said last before somebody asks again. */
 function answerTo(id: string, branch: readonly MessageRecord[]): MessageRecord | undefined {
-  const below = branch.slice(branch.findLastIndex((message) => message.id === id) + 1 || branch.length);
-  const reply = below.find(({ role, usage }) => role === 'assistant' && usage);
+  const at = branch.findIndex((message) => message.id === id);
+  if (at < 0) return undefined;
+  const below = branch.slice(at + 1);
+  const next = below.findIndex(({ role }) => role === 'user');
+  const reply = below.slice(0, next < 0 ? undefined : next).at(-1);
   return reply && !reply.aborted && !reply.interrupted && !reply.error ? reply : undefined;
 }
