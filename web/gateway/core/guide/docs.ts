@@ -243,6 +243,18 @@ Answers are \`{"type":"res","id","ok","payload"|"error"}\`, pushes are \`{"type"
     text: `\`sessions.export\` gives a session's text: JSON Lines with every branch (\`format: "jsonl"\`), or the active branch to read (\`"markdown"\`). A long one comes in parts: call again with the \`cursor\` of the answer until that is null. \`sessions.import\` makes a session of such JSON Lines.`,
   },
   {
+    id: 'backup',
+    title: 'Backing up and restoring',
+    keywords: 'back up backup export restore copy save disk archive zip lost recover',
+    text: `\`npm run -s perch -- backup export\` writes everything that was acknowledged into a new file under \`backups/\` in Perch's home directory; no browser is needed, and the gateway may keep running. With \`--secrets\` the providers' keys are in it too, sealed under a passphrase. \`backup list\` checks each file, and \`backup restore FILE\` shows what it would change, asks, and then does all of it or nothing.`,
+  },
+  {
+    id: 'devices',
+    title: 'Several browsers, one vault',
+    keywords: 'devices sync second browser phone same data disk journal conflict changed in two places copy offline catch up evicted wiped',
+    text: `Every browser that you link has the same chats, settings and memory, and the bridge keeps them on disk. A browser that was wiped fills itself again, one that was offline catches up. Where two changed the same thing apart, the later one is used and the other is put aside: **Devices and sync** shows it, and what is on disk and who is attached. Link another browser with \`npm run -s perch -- open\`.`,
+  },
+  {
     id: 'usage',
     title: 'Tokens and cost',
     keywords: 'usage.get usage.daily usage.hourly spent money price statistics calls provider model',
