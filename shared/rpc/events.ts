@@ -1,4 +1,6 @@
 import { errorShape } from './frames.ts';
+import { approval } from './methods/approvals.ts';
+import { execRequest } from './methods/exec.ts';
 import { usage } from './records.ts';
 import { z } from './zod.ts';
 
@@ -19,6 +21,18 @@ export const events = {
   /** A session was made, changed or deleted: lists refresh. */
   'sessions.changed': z.object({ path: z.string(), agentId: z.string(), sessionId: z.string(), deleted: z.boolean().optional() }),
   'config.changed': z.object({ hash: z.string() }),
+  'plan.changed': z.object({ planId: z.string(), deleted: z.boolean().optional() }),
+  /** A job was added, changed, removed, or has run: `jobId` says which. */
+  'cron.changed': z.object({ jobId: z.string() }),
+  /** A command waits for a person's word. */
+  'exec.requested': z.object({ request: execRequest }),
+  /** A request was approved, denied, cancelled, has expired, or its command has ended. */
+  'exec.resolved': z.object({ request: execRequest }),
+  /** More output of a command that runs. */
+  'exec.output': z.object({ requestId: z.string(), stream: z.enum(['stdout', 'stderr']), text: z.string() }),
+  /** A tool waits for a person's word, and what was said. */
+  'approval.requested': z.object({ approval }),
+  'approval.resolved': z.object({ approval }),
   /** How this host stands with the journal has changed, or a version was put aside: `sync.status` and `sync.conflicts` tell. */
   'sync.changed': z.object({ state: z.string() }),
   /** The gateway is about to leave (update or hand-over): finish, then reconnect. */

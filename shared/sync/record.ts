@@ -14,6 +14,16 @@ export const SYNC_STORES = {
   secrets: { conflicts: false },
   memories: { conflicts: true },
   usage: { conflicts: false },
+  plans: { conflicts: false },
+  jobs: { conflicts: false },
+  jobRuns: { conflicts: false },
+  execRequests: { conflicts: false },
+  execPolicies: { conflicts: false },
+  approvals: { conflicts: false },
+  devices: { conflicts: false },
+  /** What was told to the agent and waits for its next run. */
+  systemEvents: { conflicts: false },
+  files: { conflicts: false },
   conflicts: { conflicts: false },
 } as const satisfies Record<string, { conflicts: boolean }>;
 export type SyncStore = keyof typeof SYNC_STORES;

@@ -41,6 +41,15 @@ export class FakeSync implements SyncPort {
     return this.fence;
   }
 
+  /** What `lease` answers, by name; 1 where nothing is said. */
+  readonly leases = new Map<string, number | null>();
+  readonly leased: string[] = [];
+
+  async lease(name: string): Promise<number | null> {
+    this.leased.push(name);
+    return this.leases.get(name) ?? (this.leases.has(name) ? null : 1);
+  }
+
   async signal(to: string | undefined, payload: unknown): Promise<boolean> {
     this.sent.push({ to, payload });
     return this.delivers;

@@ -4,6 +4,7 @@ import { GatewayClient } from '#shared/client/client.ts';
 import { type Link, memoryPair } from '#shared/link/link.ts';
 import { type Scope, SCOPES } from '#shared/rpc/contract.ts';
 import type { EventFrame } from '#shared/rpc/frames.ts';
+import type { Bridge } from '../../web/gateway/core/bridge.ts';
 import type { Clock } from '../../web/gateway/core/clock.ts';
 import { systemClock } from '../../web/gateway/core/clock.ts';
 import type { Fetch } from '../../web/gateway/core/fetch.ts';
@@ -113,6 +114,7 @@ export async function testGateway(
     name?: string;
     useGuide?: boolean;
     sync?: SyncPort;
+    bridge?: Bridge;
   } = {},
 ): Promise<TestGateway> {
   const clock = options.clock ?? systemClock;
@@ -130,6 +132,7 @@ export async function testGateway(
     log: (_id, error) => faults.push(error),
     ...(options.silenceMs === undefined ? {} : { silenceMs: options.silenceMs }),
     ...(options.sync ? { sync: options.sync } : {}),
+    ...(options.bridge ? { bridge: options.bridge } : {}),
   });
   const link: TestGateway['link'] = ({ scopes = SCOPES, socket = false, principal = 'owner' } = {}) => {
     const [ours, theirs] = memoryPair<string>();

@@ -74,6 +74,7 @@ export class TestHosts {
       },
       info: async () => null,
       claim: (runId, executor) => replicator.claim(runId, executor),
+      lease: (name, ttlMs) => replicator.lease(name, ttlMs),
       signal: (to, payload) => replicator.signal(to ?? this.#holder, payload),
       onsignal: (listener) => replicator.onsignal(listener),
     };

@@ -3,6 +3,7 @@ import type { Link } from '#shared/link/link.ts';
 import { CLOSE, LIMITS } from '#shared/rpc/frames.ts';
 import type { MethodResult } from '#shared/rpc/methods/index.ts';
 import { agentsOf } from './agents.ts';
+import type { Bridge } from './bridge.ts';
 import type { Clock } from './clock.ts';
 import { Config } from './config.ts';
 import { type Admission, Connection } from './connection.ts';
@@ -47,6 +48,8 @@ export interface GatewayOptions {
   silenceMs?: number;
   /** The journal and the other hosts; none where there never are any. */
   sync?: SyncPort;
+  /** What the bridge lends; nothing where there never is one. */
+  bridge?: Bridge;
   log?: FaultLog;
 }
 

@@ -1,3 +1,9 @@
+import type { Approval } from '#shared/rpc/methods/approvals.ts';
+import type { JobDefinition, JobRun } from '#shared/rpc/methods/cron.ts';
+import type { DeviceRecord } from '#shared/rpc/methods/device.ts';
+import type { ExecPolicy, ExecRequest } from '#shared/rpc/methods/exec.ts';
+import type { Plan } from '#shared/rpc/methods/plan.ts';
+import type { FileRecord } from '#shared/rpc/methods/workspace.ts';
 import type { HistoryMessage, SessionEntry, Usage } from '#shared/rpc/records.ts';
 import type { ConflictCopy } from '#shared/sync/conflict.ts';
 import type { SyncStore } from '#shared/sync/record.ts';
@@ -63,6 +69,50 @@ export interface RunOutcome {
 export interface Branch {
   messages: MessageRecord[];
   more: boolean;
+}
+
+/** Records that stand each for itself, by the store that they lie in. */
+export interface Collections {
+  plans: Plan;
+  jobs: JobDefinition;
+  jobRuns: JobRun;
+  execRequests: ExecRequest;
+  execPolicies: ExecPolicy;
+  approvals: Approval;
+  devices: DeviceRecord;
+  systemEvents: SystemEvent;
+  files: FileRecord;
+}
+
+/** Reading and changing such records; every change is strict. */
+export interface Collection<T> {
+  get(key: string): Promise<T | undefined>;
+  /** All of them, by key. */
+  list(): Promise<T[]>;
+  put(record: T): Promise<void>;
+  /** What `change` makes of the record takes its place, in one transaction; undefined leaves it as it is. Resolves with what stands then. */
+  update(key: string, change: (before: T | undefined) => T | undefined): Promise<T | undefined>;
+  /** False where there was none. */
+  remove(key: string): Promise<boolean>;
+}
+
+/** Something that an agent is told at its next run. */
+export interface SystemEvent {
+  id: string;
+  text: string;
+  at: number;
+}
+
+/** One line of the log. */
+export interface LogRecord {
+  /** Its number, given at storing: later ones are higher. */
+  seq?: number;
+  at: number;
+  level: 'debug' | 'info' | 'warn' | 'error';
+  /** Which part of the gateway says it. */
+  component: string;
+  message: string;
+  fields?: Record<string, unknown>;
 }
 
 /**
@@ -131,6 +181,8 @@ export interface Vault {
     remove(id: string): Promise<boolean>;
     list(): Promise<MemoryRecord[]>;
   };
+  /** Records of the other kinds. */
+  collection<Name extends keyof Collections>(name: Name): Collection<Collections[Name]>;
   /** Versions of records that lost against others written apart from them (shared/sync). */
   conflicts: {
     list(): Promise<ConflictCopy[]>;

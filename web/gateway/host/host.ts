@@ -9,6 +9,7 @@ import { SCOPES } from '#shared/rpc/contract.ts';
 import type { HostApi, HostStatus } from '#shared/ports/host.ts';
 import { systemClock } from '../core/clock.ts';
 import { createGateway, type Gateway } from '../core/gateway.ts';
+import { bridgeOver } from '../ports/bridge.ts';
 import { createFetch } from '../ports/fetch.ts';
 import { openVault, type StoredVault, takeEpoch } from '../storage/vault.ts';
 import { journalLine } from '../sync/journal-line.ts';
@@ -205,6 +206,10 @@ export class Host implements HostApi {
       const gateway = await createGateway({
         vault,
         sync: replicator,
+        bridge: bridgeOver(
+          (port) => this.#uplink.lending(port),
+          (listener) => this.#uplink.watch(listener),
+        ),
         clock: systemClock,
         version: this.#build,
         fetch: createFetch({ allowed: () => gateway.origins(), egress: () => this.#uplink.lending('egress') }),

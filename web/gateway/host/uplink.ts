@@ -31,9 +31,16 @@ export class Uplink {
   #peer: Hello | null = null;
   #retryMs = FIRST_RETRY_MS;
   #timer: ReturnType<typeof setTimeout> | undefined;
+  readonly #watchers = new Set<() => void>();
 
   constructor(options: UplinkOptions) {
     this.#options = options;
+  }
+
+  /** Calls back when the line stands, and when it is gone; the result stops it. */
+  watch(listener: () => void): () => void {
+    this.#watchers.add(listener);
+    return () => this.#watchers.delete(listener);
   }
 
   /** The multiplexer while the bridge is there and lends `port`. */
@@ -60,7 +67,7 @@ export class Uplink {
   detach(code = 1000, reason = 'detached'): void {
     this.#credential = null;
     this.#hangUp(reason, code);
-    this.#options.onstate('off', null);
+    this.#tell('off', null);
   }
 
   #hangUp(reason: string, code = 1000): void {
@@ -74,10 +81,15 @@ export class Uplink {
     socket?.close(code, reason);
   }
 
+  #tell(state: 'off' | 'connecting' | 'attached', problem: string | null): void {
+    this.#options.onstate(state, problem);
+    for (const watcher of this.#watchers) watcher();
+  }
+
   async #dial(): Promise<void> {
     const credential = this.#credential;
     if (!credential) return;
-    this.#options.onstate('connecting', null);
+    this.#tell('connecting', null);
     const socket = new WebSocket(this.#options.url);
     this.#socket = socket;
     let problem = 'The bridge cannot be reached';
@@ -98,8 +110,8 @@ export class Uplink {
       if (this.#socket !== socket) return mux.close();
       this.#mux = mux;
       this.#retryMs = FIRST_RETRY_MS;
-      this.#options.onstate('attached', null);
       this.#options.onattached(mux);
+      this.#tell('attached', null);
       const { reason } = await mux.closed;
       problem = reason || 'The bridge went away';
     } catch (error) {
@@ -110,7 +122,7 @@ export class Uplink {
     this.#socket = null;
     this.#mux = null;
     this.#peer = null;
-    this.#options.onstate('connecting', problem);
+    this.#tell('connecting', problem);
     // A little chance, so that many hosts do not come back in one instant.
     this.#timer = setTimeout(
       () => {

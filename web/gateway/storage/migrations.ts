@@ -32,6 +32,17 @@ export const steps: readonly Step[] = [
     await Promise.all([splitConfig(tx), splitSessions(tx), nameReplica(tx)]);
   },
   (_db, tx) => partChanges(tx),
+  (db) => {
+    for (const name of ['plans', 'jobs', 'devices', 'systemEvents'] as const) db.createObjectStore(name, { keyPath: 'id' });
+    const jobRuns = db.createObjectStore('jobRuns', { keyPath: 'id' });
+    jobRuns.createIndex('job', ['jobId', 'startedAt']);
+    jobRuns.createIndex('startedAt', 'startedAt');
+    db.createObjectStore('execRequests', { keyPath: 'requestId' }).createIndex('createdAt', 'createdAt');
+    db.createObjectStore('execPolicies', { keyPath: 'hash' });
+    db.createObjectStore('approvals', { keyPath: 'id' }).createIndex('createdAt', 'createdAt');
+    db.createObjectStore('files', { keyPath: 'key' }).createIndex('path', ['workspace', 'path']);
+    db.createObjectStore('logs', { keyPath: 'seq', autoIncrement: true });
+  },
 ];
 
 /** The one document becomes a row for each piece. */

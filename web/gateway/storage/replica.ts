@@ -1,5 +1,5 @@
 import type { Position, SequencedRecord } from '#shared/ports/journal.ts';
-import type { SyncRecord } from '#shared/sync/record.ts';
+import { SYNC_STORES, type SyncRecord } from '#shared/sync/record.ts';
 import type { HybridClock } from '#shared/sync/hybrid-clock.ts';
 import type { ForeignChange, VaultReadOnly } from '../core/vault.ts';
 import { applyRecords } from './apply.ts';
@@ -12,7 +12,8 @@ import { SEALING_KEY } from './sealing.ts';
 import type { SecretWriter } from './secrets.ts';
 import type { ChangeSink, Transactions } from './transaction.ts';
 
-const VAULT: StoreName[] = ['sessions', 'messages', 'runs', 'partials', 'config', 'secrets', 'memories', 'usage', 'conflicts', 'changes'];
+/** The stores that records of the vault lie in (heads lie with their sessions), and what belongs to them. */
+const VAULT = [...Object.keys(SYNC_STORES).filter((store) => store !== 'heads'), 'partials', 'changes'] as StoreName[];
 
 export interface ReplicaDeps {
   transactions: Transactions;

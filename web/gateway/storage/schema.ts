@@ -3,7 +3,7 @@ import type { Position } from '#shared/ports/journal.ts';
 import type { Part } from '#shared/rpc/records.ts';
 import type { ConflictCopy } from '#shared/sync/conflict.ts';
 import type { SyncStore } from '#shared/sync/record.ts';
-import type { MemoryRecord, MessageRecord, RunRecord, SessionRecord, UsageRecord } from '../core/vault.ts';
+import type { Collections, LogRecord, MemoryRecord, MessageRecord, RunRecord, SessionRecord, UsageRecord } from '../core/vault.ts';
 
 /** A secret as it lies on disk; `keyId` names the key that it was sealed with. */
 export interface SealedSecret {
@@ -77,6 +77,17 @@ export interface Schema extends DBSchema {
   memories: { key: string; value: MemoryRecord; indexes: { createdAt: number } };
   usage: { key: string; value: UsageGroup; indexes: { until: number } };
   conflicts: { key: string; value: ConflictCopy };
+  plans: { key: string; value: Collections['plans'] };
+  jobs: { key: string; value: Collections['jobs'] };
+  jobRuns: { key: string; value: Collections['jobRuns']; indexes: { job: [jobId: string, startedAt: number]; startedAt: number } };
+  execRequests: { key: string; value: Collections['execRequests']; indexes: { createdAt: number } };
+  execPolicies: { key: string; value: Collections['execPolicies'] };
+  approvals: { key: string; value: Collections['approvals']; indexes: { createdAt: number } };
+  devices: { key: string; value: Collections['devices'] };
+  systemEvents: { key: string; value: Collections['systemEvents'] };
+  files: { key: string; value: Collections['files']; indexes: { path: [workspace: string, path: string] } };
+  /** What happened on this copy, a ring; by number. */
+  logs: { key: number; value: LogRecord };
   changes: {
     key: [store: string, key: string];
     value: ChangeRow;

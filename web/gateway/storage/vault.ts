@@ -3,6 +3,7 @@ import type { OwnershipLost, Vault } from '../core/vault.ts';
 import { HybridClock } from '#shared/sync/hybrid-clock.ts';
 import { Blobs } from './blobs.ts';
 import { notedReading, ownReading, replicaOf } from './change-log.ts';
+import { collectionOf } from './collection.ts';
 import { configStore } from './config.ts';
 import { Database } from './database.ts';
 import { conflictStore } from './conflicts.ts';
@@ -90,6 +91,7 @@ export async function openVault(options: VaultOptions): Promise<StoredVault> {
     config: configStore({ transactions, secrets }),
     secrets,
     memories: memoryStore({ transactions }),
+    collection: (name) => collectionOf(transactions, name),
     conflicts: conflictStore({ transactions }),
     onforeign: (listener) => sync.onforeign(listener),
     usage: usage.store,

@@ -88,6 +88,10 @@ export class Replicator implements SyncPort {
     return lease?.fence ?? null;
   }
 
+  async lease(name: string, ttlMs: number): Promise<number | null> {
+    return (await this.#line?.call('lease.take', { name, ttlMs }).catch(() => null))?.fence ?? null;
+  }
+
   async signal(to: string | undefined, payload: unknown): Promise<boolean> {
     const sent = await this.#line?.call('host.signal', { ...(to === undefined ? {} : { to }), payload }).catch(() => null);
     return sent?.delivered ?? false;

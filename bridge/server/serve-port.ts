@@ -1,0 +1,46 @@
+import { answer, type EventSchemas } from '#shared/link/calls.ts';
+import type { Stream } from '#shared/link/stream.ts';
+import { textLink } from '#shared/link/text-link.ts';
+import type { Port } from '#shared/ports/port.ts';
+import type { Contracts, ParsedOf, ResultOf } from '#shared/rpc/contract.ts';
+import type { z } from '#shared/rpc/zod.ts';
+
+/** Characters of one call to a port. */
+const MAX_MESSAGE = 32 * 1024 * 1024;
+
+/** One call of a port, as who does it sees it. */
+export interface PortCall<E extends EventSchemas> {
+  /** Fires when the caller is gone, or does not want it any more. */
+  signal: AbortSignal;
+  send<N extends keyof E & string>(event: N, payload: z.input<E[N]>): void;
+}
+
+/** What a port does: a handler returns, or throws an `RpcError` for the caller to see. */
+export type PortHandlers<C extends Contracts, E extends EventSchemas> = {
+  [N in keyof C]: (params: ParsedOf<C[N]>, call: PortCall<E>) => Promise<ResultOf<C[N]>>;
+};
+
+/** Answers the calls on a stream; the stream's end aborts those under way. */
+export function servePort<C extends Contracts, E extends EventSchemas>(
+  stream: Stream,
+  port: Port<C, E>,
+  handlers: PortHandlers<C, E>,
+  log: (line: string) => void,
+): void {
+  const gone = new AbortController();
+  const call: PortCall<E> = { signal: gone.signal, send: (event, payload) => answerer.send(event, payload) };
+  const bound = Object.fromEntries(
+    Object.entries(handlers).map(([name, handle]) => [name, (params: never) => (handle as PortHandlers<C, E>[keyof C])(params, call)]),
+  );
+  const answerer = answer<C, E>(
+    textLink(stream, () => MAX_MESSAGE),
+    port.calls,
+    bound as never,
+    {
+      fault: (error) => {
+        if (!gone.signal.aborted) log(`${port.kind}: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
+      },
+      onclose: () => gone.abort(new Error('the caller is gone')),
+    },
+  );
+}

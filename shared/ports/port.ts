@@ -1,0 +1,14 @@
+import type { EventSchemas } from '../link/calls.ts';
+import type { Contracts } from '../rpc/contract.ts';
+
+/** Something that the bridge lends: its calls, and what it tells while one is under way (design.md, "Ports"). */
+export interface Port<C extends Contracts = Contracts, E extends EventSchemas = EventSchemas> {
+  /** The stream's kind, and the capability's name in the bridge's hello. */
+  kind: string;
+  /** For the sentence that says that it is missing: `Running commands`. */
+  what: string;
+  calls: C;
+  events: E;
+}
+
+export const port = <C extends Contracts, E extends EventSchemas>(declared: Port<C, E>): Port<C, E> => declared;

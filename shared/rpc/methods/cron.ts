@@ -1,0 +1,137 @@
+import { call } from '../contract.ts';
+import { agentId } from '../records.ts';
+import { z } from '../zod.ts';
+
+const schedule = z.discriminatedUnion('kind', [
+  /** A five-field expression, by a time zone (the configured one where left out). */
+  z.strictObject({ kind: z.literal('cron'), expr: z.string().trim().min(1).max(200), tz: z.string().max(100).optional() }),
+  z.strictObject({
+    kind: z.literal('every'),
+    everyMs: z
+      .number()
+      .int()
+      .min(1000)
+      .max(366 * 24 * 3_600_000),
+  }),
+  /** Once; milliseconds since 1970. */
+  z.strictObject({ kind: z.literal('at'), at: z.number().int().nonnegative() }),
+]);
+export type Schedule = z.infer<typeof schedule>;
+
+const runStatus = z.enum(['running', 'completed', 'failed', 'timeout', 'skipped']);
+
+/** What is set of a job. */
+export const jobDefinition = z.object({
+  id: z.string(),
+  name: z.string(),
+  enabled: z.boolean(),
+  schedule,
+  /** What the agent is told at each tick. */
+  message: z.string(),
+  agentId,
+  /** Whether it speaks in the agent's main session, or each time in one of its own. */
+  sessionTarget: z.enum(['main', 'isolated']),
+  /** A tick missed while no host ran is run once on return; else it is recorded as skipped. */
+  catchUp: z.boolean(),
+  createdAt: z.number(),
+  /** Since when it is as it is (made, enabled, or its schedule changed): ticks before that do not count. */
+  since: z.number(),
+});
+export type JobDefinition = z.infer<typeof jobDefinition>;
+
+export const job = jobDefinition.omit({ since: true }).extend({
+  /** Milliseconds since 1970; null where it has no further tick, or is disabled. */
+  nextRunAt: z.number().nullable(),
+  lastRunAt: z.number().nullable(),
+  lastStatus: runStatus.nullable(),
+});
+/** A scheduled job (decisions, "Cron, tools, exec, plans"). */
+export type Job = z.infer<typeof job>;
+
+export const jobRun = z.object({
+  /** `<jobId>@<the tick, milliseconds since 1970>`: two hosts can never have two of one tick. */
+  id: z.string(),
+  jobId: z.string(),
+  /** When it was due. */
+  scheduledAt: z.number(),
+  startedAt: z.number(),
+  completedAt: z.number().optional(),
+  status: runStatus,
+  error: z.string().optional(),
+  /** Where it spoke. */
+  sessionId: z.string().optional(),
+});
+export type JobRun = z.infer<typeof jobRun>;
+
+const jobId = z.string().min(1).max(128);
+const name = z.string().trim().min(1).max(200);
+const message = z.string().min(1).max(500_000);
+
+/** Scheduled jobs (interface document 1, section 4.1). */
+export const cron = {
+  'cron.list': call({
+    params: z.strictObject({}),
+    result: z.object({ jobs: z.array(job), count: z.number().int() }),
+    docs: 'Lists scheduled jobs, the one that is due first first.',
+    policy: { scope: 'read' },
+  }),
+  'cron.add': call({
+    params: z.strictObject({
+      /** A five-field expression; or `schedule`. */
+      cron: z.string().trim().min(1).max(200).optional(),
+      schedule: schedule.optional(),
+      message,
+      agentId: agentId.default('main'),
+      name: name.optional(),
+      sessionTarget: z.enum(['main', 'isolated']).default('isolated'),
+      catchUp: z.boolean().default(false),
+      enabled: z.boolean().default(true),
+    }),
+    result: z.object({ jobId: z.string(), ok: z.literal(true), job }),
+    emits: ['cron.changed'],
+    docs: 'Adds a job: by `cron`, a five-field expression, or by a `schedule` object.',
+    policy: { scope: 'write', idempotent: true },
+  }),
+  'cron.update': call({
+    params: z.strictObject({
+      id: jobId,
+      schedule: schedule.optional(),
+      message: message.optional(),
+      agentId: agentId.optional(),
+      name: name.optional(),
+      sessionTarget: z.enum(['main', 'isolated']).optional(),
+      catchUp: z.boolean().optional(),
+    }),
+    result: z.object({ job }),
+    emits: ['cron.changed'],
+    docs: 'Changes what is given of a job.',
+    policy: { scope: 'write' },
+  }),
+  'cron.toggle': call({
+    params: z.strictObject({ id: jobId, enabled: z.boolean() }),
+    result: z.object({ ok: z.literal(true), enabled: z.boolean() }),
+    emits: ['cron.changed'],
+    docs: 'Enables or disables a job.',
+    policy: { scope: 'write' },
+  }),
+  'cron.remove': call({
+    params: z.strictObject({ id: jobId }),
+    result: z.object({ ok: z.literal(true) }),
+    emits: ['cron.changed'],
+    docs: 'Removes a job; a run of it that is under way goes on.',
+    policy: { scope: 'write' },
+  }),
+  'cron.run': call({
+    params: z.strictObject({ id: jobId }),
+    result: z.object({ ok: z.literal(true), record: jobRun }),
+    emits: ['cron.changed'],
+    docs: 'Runs a job now, whatever its schedule; answers when the run has begun.',
+    policy: { scope: 'write', idempotent: true },
+  }),
+  'cron.history': call({
+    params: z.strictObject({ jobId: jobId.optional(), limit: z.number().int().min(1).max(200).default(50) }),
+    result: z.object({ records: z.array(jobRun), count: z.number().int() }),
+    docs: 'Runs of one job or of all, the newest first.',
+    policy: { scope: 'read' },
+  }),
+};

@@ -1,0 +1,115 @@
+import { call } from '../contract.ts';
+import { agentId, sessionId } from '../records.ts';
+import { z } from '../zod.ts';
+
+export const execStatus = z.enum(['pending', 'approved', 'running', 'completed', 'failed', 'denied', 'expired', 'cancelled']);
+
+export const execRequest = z.object({
+  requestId: z.string(),
+  /** The program, as it was asked for; there is no shell. */
+  command: z.string(),
+  args: z.array(z.string()),
+  workingDir: z.string(),
+  /** Who asked: an agent in a session, or a person (null). */
+  agentId: agentId.nullable(),
+  sessionId: sessionId.nullable(),
+  status: execStatus,
+  createdAt: z.number(),
+  expiresAt: z.number(),
+  resolvedAt: z.number().optional(),
+  /** How it ended: the exit code, or null where a signal ended it. */
+  exitCode: z.number().int().nullable().optional(),
+  stdout: z.string().optional(),
+  stderr: z.string().optional(),
+  /** Output was more than is kept. */
+  truncated: z.boolean().optional(),
+  /** Why it failed, or was denied or cancelled. */
+  reason: z.string().optional(),
+  riskLevel: z.enum(['low', 'medium', 'high']),
+  /** What an approval binds to: SHA-256 of the command, its real path, arguments, directory and environment. */
+  hash: z.string(),
+  /** The program's file, links resolved. */
+  realPath: z.string(),
+});
+/** A command that waits for a person's word, runs, or has run (decisions, "Cron, tools, exec, plans"). */
+export type ExecRequest = z.infer<typeof execRequest>;
+
+/** An "always": commands of this hash run without asking. */
+export const execPolicy = z.object({
+  hash: z.string(),
+  command: z.string(),
+  args: z.array(z.string()),
+  workingDir: z.string(),
+  createdAt: z.number(),
+});
+export type ExecPolicy = z.infer<typeof execPolicy>;
+
+const requestId = z.string().min(1).max(128);
+const request = z.object({ request: execRequest });
+
+/** Commands on the bridge's machine, each behind a person's word (interface document 1, section 4.1). */
+export const exec = {
+  'exec.list': call({
+    params: z.strictObject({}),
+    result: z.object({ requests: z.array(execRequest), count: z.number().int() }),
+    docs: 'Lists requests to run a command, the newest first.',
+    policy: { scope: 'read' },
+  }),
+  'exec.get': call({
+    params: z.strictObject({ requestId }),
+    result: request,
+    docs: 'One request, with its output so far.',
+    policy: { scope: 'read' },
+  }),
+  'exec.create': call({
+    params: z.strictObject({
+      command: z.string().min(1).max(4096),
+      args: z.array(z.string().max(32_768)).max(1000).default([]),
+      workingDir: z.string().min(1).max(4096).optional(),
+    }),
+    result: request,
+    emits: ['exec.requested', 'exec.resolved'],
+    docs: 'Asks to run a program with arguments, without a shell. It waits for approval, unless a stored policy covers exactly this command; needs the bridge.',
+    policy: { scope: 'write', idempotent: true },
+  }),
+  'exec.approve': call({
+    params: z.strictObject({ requestId, always: z.boolean().default(false) }),
+    result: request,
+    emits: ['exec.resolved'],
+    docs: 'Approves a request and answers at once; the command runs on. `always` stores a policy for exactly this command. One that is not pending is returned as it is.',
+    policy: { scope: 'admin' },
+  }),
+  'exec.deny': call({
+    params: z.strictObject({ requestId, reason: z.string().max(1000).optional() }),
+    result: request,
+    emits: ['exec.resolved'],
+    docs: 'Denies a request. One that is not pending is returned as it is.',
+    policy: { scope: 'admin' },
+  }),
+  'exec.cancel': call({
+    params: z.strictObject({ requestId }),
+    result: request,
+    emits: ['exec.resolved'],
+    docs: 'Withdraws a request; a command that runs is ended with all its processes.',
+    policy: { scope: 'write' },
+  }),
+  'exec.policies': call({
+    params: z.strictObject({}),
+    result: z.object({ policies: z.array(execPolicy), count: z.number().int() }),
+    docs: 'Lists the commands that run without asking.',
+    policy: { scope: 'read' },
+  }),
+  'exec.forget': call({
+    params: z.strictObject({ hash: z.string().min(1).max(128) }),
+    result: z.object({ forgotten: z.literal(true) }),
+    docs: 'Takes a stored policy back.',
+    policy: { scope: 'admin' },
+  }),
+  'tools.exec_approve': call({
+    params: z.strictObject({ requestId, approved: z.boolean() }),
+    result: z.object({ ok: z.literal(true) }),
+    emits: ['exec.resolved'],
+    docs: 'Approves or denies a request, in the form of earlier revisions.',
+    policy: { scope: 'admin' },
+  }),
+};

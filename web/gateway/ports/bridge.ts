@@ -1,0 +1,46 @@
+import { caller, CallsClosed, type EventSchemas } from '#shared/link/calls.ts';
+import type { Mux } from '#shared/link/mux.ts';
+import { textLink } from '#shared/link/text-link.ts';
+import type { Port } from '#shared/ports/port.ts';
+import type { Contracts } from '#shared/rpc/contract.ts';
+import { RpcError } from '#shared/rpc/errors.ts';
+import { type Bridge, needsBridge } from '../core/bridge.ts';
+
+/** Characters of one answer of a port. */
+const MAX_MESSAGE = 64 * 1024 * 1024;
+
+/** The bridge over the uplink: each call has a stream of its own, and ends with it. */
+export function bridgeOver(lending: (port: string) => Mux | null, watch: Bridge['watch']): Bridge {
+  return {
+    lends: ({ kind }) => lending(kind) !== null,
+    watch,
+    async call<C extends Contracts, E extends EventSchemas, N extends keyof C & string>(
+      port: Port<C, E>,
+      name: N,
+      params: Parameters<Bridge['call']>[2],
+      { signal, on = {} }: Parameters<Bridge['call']>[3] = {},
+    ) {
+      const mux = lending(port.kind);
+      if (!mux) throw needsBridge(port);
+      signal?.throwIfAborted();
+      const calls = caller(
+        textLink(mux.open({ kind: port.kind }), () => MAX_MESSAGE),
+        port.calls,
+        port.events,
+      );
+      for (const [event, listener] of Object.entries(on)) if (listener) calls.on(event, listener);
+      const stop = (): void => calls.close();
+      signal?.addEventListener('abort', stop);
+      try {
+        return await calls.call(name, params as never);
+      } catch (error) {
+        signal?.throwIfAborted();
+        if (!(error instanceof CallsClosed)) throw error;
+        throw new RpcError('INTERNAL_ERROR', `${port.what}: the bridge went away`, { retryable: true }, { cause: error });
+      } finally {
+        signal?.removeEventListener('abort', stop);
+        calls.close();
+      }
+    },
+  };
+}

@@ -1,0 +1,32 @@
+import { expect } from 'vitest';
+import { verifies } from '../../../tests/requirements.ts';
+import { Database } from './database.ts';
+import { changesOf, testVault } from './fixture.ts';
+import { steps } from './migrations.ts';
+
+const policy = (hash: string) => ({ hash, command: 'ls', args: [], workingDir: '/', createdAt: 1 });
+
+verifies('storage/change-log', 'records of every kind are kept, changed and removed, each noted', async () => {
+  await using vault = await testVault();
+  const policies = vault.vault.collection('execPolicies');
+  await policies.put(policy('b'));
+  await policies.put(policy('a'));
+  expect((await policies.list()).map(({ hash }) => hash)).toEqual(['a', 'b']);
+  expect(await policies.update('a', (before) => before && { ...before, command: 'pwd' })).toMatchObject({ command: 'pwd' });
+  expect(await policies.update('none', (before) => before)).toBeUndefined();
+  expect(await policies.get('a')).toMatchObject({ command: 'pwd' });
+  expect([await policies.remove('a'), await policies.remove('a')]).toEqual([true, false]);
+  expect(await changesOf(vault.name)).toEqual(['execPolicies b', '-execPolicies a']);
+});
+
+verifies('storage/migrations', 'a vault of the third version has room for the records that came with the fourth', async () => {
+  const name = 'third-version';
+  const database = new Database({ name, steps: steps.slice(0, 3) });
+  const memory = { id: 'm', text: 'x', category: 'fact', createdAt: 1 };
+  await database.write(['memories'], 'strict', async (tx) => void (await tx.objectStore('memories').put(memory)));
+  await database.close();
+  await using vault = await testVault({ name });
+  expect(await vault.memories.list()).toEqual([memory]);
+  await vault.vault.collection('execPolicies').put(policy('a'));
+  expect(await vault.vault.collection('execPolicies').list()).toHaveLength(1);
+});

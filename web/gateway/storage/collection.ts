@@ -1,0 +1,43 @@
+import type { Collection, Collections } from '../core/vault.ts';
+import type { Schema } from './schema.ts';
+import type { Transactions } from './transaction.ts';
+
+/** What a record is known by, which is its store's key path. */
+const KEYS: { [Name in keyof Collections]: (record: Collections[Name]) => string } = {
+  plans: ({ id }) => id,
+  jobs: ({ id }) => id,
+  jobRuns: ({ id }) => id,
+  execRequests: ({ requestId }) => requestId,
+  execPolicies: ({ hash }) => hash,
+  approvals: ({ id }) => id,
+  devices: ({ id }) => id,
+  systemEvents: ({ id }) => id,
+  files: ({ key }) => key,
+};
+
+/** The records of one store. */
+export function collectionOf<Name extends keyof Collections>(transactions: Transactions, name: Name): Collection<Collections[Name]> {
+  type Value = Collections[Name];
+  const keyOf: (record: Value) => string = KEYS[name];
+  // A store's value is its collection's record, which the compiler does not follow through the mapped type.
+  const stored = (value: Value) => value as Schema[Name]['value'];
+  return {
+    get: (key) => transactions.read([name], async (tx) => (await tx.objectStore(name).get(key)) as Value | undefined),
+    list: () => transactions.read([name], async (tx) => (await tx.objectStore(name).getAll()) as Value[]),
+    put: (record) => transactions.write([name], ({ put }) => put(name, keyOf(record), stored(record))),
+    update: (key, change) =>
+      transactions.write([name], async ({ tx, put }) => {
+        const before = (await tx.objectStore(name).get(key)) as Value | undefined;
+        const after = change(before);
+        if (after === undefined) return before;
+        await put(name, keyOf(after), stored(after));
+        return after;
+      }),
+    remove: (key) =>
+      transactions.write([name], async ({ tx, remove }) => {
+        if ((await tx.objectStore(name).getKey(key)) === undefined) return false;
+        await remove(name, key);
+        return true;
+      }),
+  };
+}
