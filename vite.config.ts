@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import adapter from '@sveltejs/adapter-static';
+import type { Adapter } from '@sveltejs/kit';
 import { sveltekit } from '@sveltejs/kit/vite';
 import { defineConfig, type Plugin, type UserConfig } from 'vite';
 
@@ -50,6 +51,25 @@ function buildInfo(build: string): Plugin {
   };
 }
 
+const WORKER_PARTS = '_app/immutable/workers/chunks';
+
+/** Tells the service worker of the worker's parts, before the files are compressed. */
+function tellingParts(inner: Adapter): Adapter {
+  return {
+    ...inner,
+    async adapt(builder) {
+      const client = builder.getClientDirectory();
+      const parts = readdirSync(join(client, WORKER_PARTS)).filter((file) => file.endsWith('.js'));
+      const file = join(client, 'service-worker.js');
+      const before = readFileSync(file, 'utf8');
+      const after = before.replace('__PERCH_WORKER_PARTS__', JSON.stringify(parts.map((part) => `${WORKER_PARTS}/${part}`)));
+      if (after === before) throw new Error('the service worker has no place for the parts of the worker');
+      writeFileSync(file, after);
+      await inner.adapt(builder);
+    },
+  };
+}
+
 const build = process.env.PERCH_BUILD_ID ?? buildId();
 
 export default defineConfig(({ command }) => {
@@ -86,12 +106,14 @@ const config: UserConfig = {
   plugins: [
     buildInfo(build),
     sveltekit({
-      adapter: adapter({
-        pages: process.env.PERCH_BUILD_DIR ?? 'dist/app',
-        fallback: 'index.html',
-        precompress: true,
-        strict: false,
-      }),
+      adapter: tellingParts(
+        adapter({
+          pages: process.env.PERCH_BUILD_DIR ?? 'dist/app',
+          fallback: 'index.html',
+          precompress: true,
+          strict: false,
+        }),
+      ),
       files: { src: 'web', assets: 'public' },
       version: { name: build, pollInterval: 0 },
       serviceWorker: { register: false },

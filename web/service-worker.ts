@@ -12,11 +12,14 @@ const SHELL = '/';
 /** Not pages: the bridge's own ways, and the page of the managed browser. Never answered from the cache. */
 const NOT_PAGES = [/^\/v1(\/|$)/, /^\/ws$/, /^\/uplink$/, /^\/health$/, /^\/link(\/|$)/, /^\/host$/];
 
+/** Parts of the worker that it loads when they are wanted, which SvelteKit does not know of: the build puts their paths here (vite.config.ts). */
+const workerParts = JSON.parse('__PERCH_WORKER_PARTS__') as string[];
+
 precacheAndRoute(
   [
     { url: SHELL, revision: __PERCH_BUILD__ },
     // Their names carry a hash of what is in them.
-    ...immutable.map(({ path }) => ({ url: `/${path}`, revision: null })),
+    ...[...immutable.map(({ path }) => path), ...workerParts].map((path) => ({ url: `/${path}`, revision: null })),
     ...assets
       .filter(({ path }) => !path.includes('screenshot-'))
       .map(({ path }) => ({ url: `/${path}`.replace('//', '/'), revision: __PERCH_BUILD__ })),

@@ -124,14 +124,22 @@ async function firstLoad(context: BrowserContext, url: string): Promise<{ usable
   return { usable: ms, script };
 }
 
-/** The SharedWorker's script, compressed as browsers take it: a page does not get to see its request. */
+/**
+ * The SharedWorker's script and what it imports at once, compressed as browsers take it: a page does not get to see its requests. Parts that it loads when they are
+ * wanted are not among them.
+ */
 async function workerBytes(url: string): Promise<number> {
+  const left = readdirSync(join(appDir, WORKERS)).filter((file) => file.endsWith('.js'));
+  const seen = new Set(left);
   let bytes = 0;
-  for (const file of readdirSync(join(appDir, WORKERS))) {
-    if (!file.endsWith('.js')) continue;
+  for (let file = left.pop(); file !== undefined; file = left.pop()) {
     const response = await fetch(`${url}/${WORKERS}/${file}`, { headers: { 'accept-encoding': 'br' } });
-    await response.arrayBuffer();
+    const text = await response.text();
     bytes += Number(response.headers.get('content-length'));
+    for (const [, part = ''] of text.matchAll(/(?:from|import)\s*["'`]\.\/(chunks\/[^"'`]+)["'`]/g)) {
+      if (!seen.has(part)) left.push(part);
+      seen.add(part);
+    }
   }
   return bytes;
 }

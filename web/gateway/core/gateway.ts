@@ -12,9 +12,9 @@ import { type FaultLog, faults } from './faults.ts';
 import type { Fetch } from './fetch.ts';
 import { Follow } from './follow.ts';
 import { GuideProvider } from './guide/guide.ts';
-import { createHttp } from './http/http.ts';
 import { Hub } from './hub.ts';
 import { Idempotency } from './idempotency.ts';
+import { lazy } from './lazy.ts';
 import { agentMethods } from './methods/agents.ts';
 import { chatMethods } from './methods/chat.ts';
 import { configMethods } from './methods/config.ts';
@@ -28,7 +28,6 @@ import { LOCAL_SERVERS } from './providers/discovery.ts';
 import { Providers } from './providers/providers.ts';
 import { ForeignRuns } from './runs/foreign-runs.ts';
 import { HostSignals } from './runs/host-signals.ts';
-import { HttpAgents } from './runs/http-agents.ts';
 import { Runs } from './runs/runs.ts';
 import type { SyncPort } from './sync.ts';
 import { coreTools } from './tools/core-tools.ts';
@@ -136,12 +135,16 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     stopFollowing();
     throw error;
   }
-  const http = createHttp({
-    agents: new HttpAgents({ ...deps, agents, runs }),
-    providers,
-    clock,
-    fault,
-    record: (call) => vault.usage.add({ ...call, id: crypto.randomUUID(), sessionKey: null }),
+  // A page has no use for it.
+  const http = lazy(async () => {
+    const [{ createHttp }, { HttpAgents }] = await Promise.all([import('./http/http.ts'), import('./runs/http-agents.ts')]);
+    return createHttp({
+      agents: new HttpAgents({ ...deps, agents, runs }),
+      providers,
+      clock,
+      fault,
+      record: (call) => vault.usage.add({ ...call, id: crypto.randomUUID(), sessionKey: null }),
+    });
   });
 
   const dispatcher = createDispatcher({
@@ -197,7 +200,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       connection.start();
       leaveIfDone(connection);
     },
-    fetch: (request, principal) => http(request, principal),
+    fetch: async (request, principal) => (await http())(request, principal),
     origins: () => origins,
     handOver() {
       serves = false;

@@ -70,10 +70,10 @@ function message({ doc }: Hit<FoundMessage>): string {
 export async function answer(question: string, sources: GuideSources, search: MessageSearch): Promise<string> {
   if (GREETING.test(question) || question === '') return greeting();
   if (THANKS.test(question)) return 'You are welcome.';
-  const docs = searchDocs(question, 4);
+  const docs = await searchDocs(question, 4);
   if (IDENTITY.test(question)) {
     const id = /perch|this/i.test(question) ? 'what-is-perch' : 'guide';
-    const about = searchDocs('Perch guide what is', 50).find((hit) => hit.doc.id === id);
+    const about = (await searchDocs('Perch guide what is', 50)).find((hit) => hit.doc.id === id);
     if (about) return article(about, []);
   }
   const [memories, messages] = await Promise.all([sources.memories(), sources.messages()]);

@@ -280,11 +280,13 @@ describe('the docs', () => {
     expect(articles.find(({ id }) => id === 'memory')?.text.match(/memory_\w+/g)?.length).toBeGreaterThan(4);
   });
 
-  it('are each found by their title', () => {
-    for (const { id, title } of articles)
+  it('are each found by their title', async () => {
+    for (const { id, title } of articles) {
+      const found = await searchDocs(title, 2);
       expect(
-        searchDocs(title, 2).map(({ doc }) => doc.id),
+        found.map(({ doc }) => doc.id),
         title,
       ).toContain(id);
+    }
   });
 });

@@ -27,7 +27,10 @@ export function coreTools({ vault, clock }: CoreToolsDeps): Tool[] {
       description: "Searches Perch's own documentation.",
       source: 'core',
       params: z.strictObject({ query, limit: limit(10, 3) }),
-      run: (args) => ({ results: searchDocs(args.query, args.limit).map(({ doc }) => ({ id: doc.id, title: doc.title, text: doc.text })) }),
+      async run(args) {
+        const found = await searchDocs(args.query, args.limit);
+        return { results: found.map(({ doc }) => ({ id: doc.id, title: doc.title, text: doc.text })) };
+      },
     }),
     defineTool({
       name: 'session_search',
