@@ -1,18 +1,17 @@
 import { test } from 'vitest';
 import { app } from './requirements/app.ts';
 import { bridge } from './requirements/bridge.ts';
+import { capabilities } from './requirements/capabilities.ts';
 import { chat } from './requirements/chat.ts';
 import { protocol } from './requirements/protocol.ts';
 import { vault } from './requirements/vault.ts';
 import type { Requirement, Section } from './requirements/requirement.ts';
 
 type IdOf<S> = S extends Section<infer Id> ? Id : never;
-const sections = [...protocol, ...chat, ...bridge, ...app, ...vault];
+const sections = [...protocol, ...chat, ...bridge, ...app, ...vault, ...capabilities];
 
 /** An id that a test may cite. */
-export type RequirementId = IdOf<
-  (typeof protocol)[number] | (typeof chat)[number] | (typeof bridge)[number] | (typeof app)[number] | (typeof vault)[number]
->;
+export type RequirementId = IdOf<(typeof sections)[number]>;
 
 /** Everything promised so far; `tests/unit/requirements.test.ts` lists what no test verifies. */
 export const requirements: readonly Requirement[] = sections.flatMap(({ origin, texts }) =>

@@ -38,12 +38,16 @@ export interface RestoreInput {
 }
 
 const PAGE = 1000;
+
+/** Not brought back: a device that was revoked since would be let in again. */
+const isLeft = ({ store }: Pick<SyncRecord, 'store'>): boolean => store === 'devices';
+
 const idOf = ({ store, key }: Pick<SyncRecord, 'store' | 'key'>): string => `${store}/${key}`;
 
 /** Compares a backup with the journal; writes nothing. */
 export async function planRestore({ journal, backup, records, secrets, seal, replace }: RestoreInput): Promise<RestorePlan> {
   const plan: RestorePlan = { stores: noChanges(), records: [], blobs: [], latest: null, head: journal.head };
-  const wanted = new Map(records.filter((record) => !isUnderWay(record)).map((record) => [idOf(record), record]));
+  const wanted = new Map(records.filter((record) => !isUnderWay(record) && !isLeft(record)).map((record) => [idOf(record), record]));
   const blobs = new Set([...wanted.values()].flatMap((record) => record.blobs ?? []).filter((hash) => backup.blobs.has(hash)));
   const values = new Map(secrets.map(({ name, value }) => [name, value]));
 
@@ -69,6 +73,7 @@ export async function planRestore({ journal, backup, records, secrets, seal, rep
     if (plan.latest === null || clock > plan.latest) plan.latest = clock;
     const before = wanted.get(id);
     const value = store === 'secrets' ? values.get(key) : undefined;
+    if (isLeft(current)) continue;
     if (isUnderWay(current)) wanted.delete(id);
     else if (before || value !== undefined) {
       wanted.delete(id);

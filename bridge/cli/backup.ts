@@ -1,14 +1,14 @@
 import { existsSync } from 'node:fs';
-import { mkdir, readdir, readFile, stat } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { SCHEMA_VERSION } from '#shared/link/hello.ts';
 import type { SyncRecord } from '#shared/sync/record.ts';
-import { type Manifest, MAX_UNPACKED } from '../backup/format.ts';
-import { FileTaken, writeNewFile } from '../backup/new-file.ts';
+import { backupsDir, type Listed, listBackups, saveBackup } from '../backup/folder.ts';
+import { MAX_UNPACKED } from '../backup/format.ts';
+import { FileTaken } from '../backup/new-file.ts';
 import { type Backup, readBackup } from '../backup/read.ts';
 import { applyRestore, planRestore } from '../backup/restore.ts';
 import { type Secrets, unsealSecrets, VaultSeal } from '../backup/sealed-secrets.ts';
-import { writeBackup } from '../backup/write.ts';
 import { Home, homeDirectory } from '../home.ts';
 import type { Journal } from '../journal/journal.ts';
 import { openJournal } from '../journal/open.ts';
@@ -24,7 +24,6 @@ const MIN_PASSPHRASE = 8;
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 const warn = (line: string): void => void process.stderr.write(`${line.replaceAll('\n', ' ')}\n`);
-const backupsDir = (home: string): string => join(home, 'backups');
 
 export interface ExportOptions {
   output?: string;
@@ -40,17 +39,13 @@ export async function exportBackup({ output, force = false, secrets = false, pas
   const passphrase = secrets ? await newPassphrase(passphraseFile) : undefined;
   const home = await Home.open({ warn });
   await using vault = await openVault(home, { create: false });
-  const path = output === undefined ? join(backupsDir(resolve(home.dir)), fileName(new Date())) : resolve(output);
-  if (output === undefined) await mkdir(backupsDir(home.dir), { recursive: true, mode: 0o700 });
   const input = {
     journal: vault.journal,
     app: packageVersion(),
     ...(passphrase !== undefined && { secrets: { seal: vault.seal, passphrase } }),
   };
-  const { bytes, written } = await writeNewFile(path, { replace: force }, async (file) => {
-    const written = await writeBackup(file, input);
-    return { written, bytes: (await file.stat()).size };
-  }).catch((error: unknown) => {
+  const place = { replace: force, ...(output === undefined ? {} : { path: resolve(output) }) };
+  const { path, bytes, written } = await saveBackup(resolve(home.dir), input, place).catch((error: unknown) => {
     const why = error instanceof FileTaken ? `${error.message}: --force replaces it` : `no backup was made: ${lineOf(error)}`;
     throw new CommandError(why, 1, { cause: error });
   });
@@ -65,37 +60,20 @@ export async function exportBackup({ output, force = false, secrets = false, pas
 }
 
 /** `perch backup list`: the backups in the usual folder, newest first; all of each is checked. */
-export async function listBackups({ json }: { json?: boolean }): Promise<void> {
-  const dir = backupsDir(resolve(homeDirectory()));
-  const names = await readdir(dir).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return [];
-    throw new CommandError(`${dir} cannot be read: ${error.message}`);
-  });
+export async function printBackups({ json }: { json?: boolean }): Promise<void> {
+  const home = resolve(homeDirectory());
   const backups: Listed[] = [];
-  const zips = names.filter((name) => name.endsWith('.zip')).sort();
-  for (const name of zips.reverse()) {
-    const listed = await look(join(dir, name));
+  for await (const listed of listBackups(home)) {
     backups.push(listed);
-    if (!json)
-      say('problem' in listed ? listed.problem : [listed.path, sizeText(listed.size), listed.created, countsOf(listed.counts)].join('  '));
+    if (json) continue;
+    say(
+      'problem' in listed
+        ? lineOf(listed.problem)
+        : [listed.path, sizeText(listed.size), listed.created, countsOf(listed.counts)].join('  '),
+    );
   }
   if (json) say(JSON.stringify({ backups }));
-  else if (backups.length === 0) say(`There are no backups in ${dir}.`);
-}
-
-/** A backup as `list` tells of it; `size` in bytes. */
-type Listed = { path: string; size: number } & (Pick<Manifest, 'created' | 'counts'> | { problem: string });
-
-async function look(path: string): Promise<Listed> {
-  let size = 0;
-  try {
-    ({ size } = await stat(path));
-    await using backup = await readBackup(path, { limit: MAX_UNPACKED, schema: SCHEMA_VERSION });
-    const { created, counts } = backup.manifest;
-    return { path, size, created, counts };
-  } catch (error) {
-    return { path, size, problem: lineOf(error) };
-  }
+  else if (backups.length === 0) say(`There are no backups in ${backupsDir(home)}.`);
 }
 
 export interface RestoreOptions {
@@ -178,11 +156,4 @@ async function passphraseIn(file: string): Promise<string> {
     throw new CommandError(`the passphrase cannot be read: ${lineOf(error)}`, 1, { cause: error });
   });
   return text.replace(/\r?\n$/, '');
-}
-
-/** By the local clock, which a person looks for. */
-function fileName(at: Date): string {
-  const two = (value: number): string => String(value).padStart(2, '0');
-  const date = [at.getFullYear(), two(at.getMonth() + 1), two(at.getDate())].join('-');
-  return `perch-${date}-${two(at.getHours())}${two(at.getMinutes())}${two(at.getSeconds())}.zip`;
 }

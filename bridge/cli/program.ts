@@ -46,7 +46,7 @@ export function makeProgram(): Command {
     .command('list')
     .description('list the backups in the home directory, and check each')
     .option('--json', 'print JSON')
-    .action(async (options) => (await import('./backup.ts')).listBackups(options));
+    .action(async (options) => (await import('./backup.ts')).printBackups(options));
   backup
     .command('restore')
     .argument('<file>')

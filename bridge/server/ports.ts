@@ -1,19 +1,27 @@
 import type { Opening } from '#shared/link/hello.ts';
 import type { Stream } from '#shared/link/stream.ts';
 import { BLOBS_PORT, JOURNAL_PORT } from '#shared/ports/journal.ts';
+import { backupPort } from '#shared/ports/backup.ts';
+import type { Port } from '#shared/ports/port.ts';
+import type { EventSchemas } from '#shared/link/calls.ts';
+import type { Contracts } from '#shared/rpc/contract.ts';
 import { CLOSE } from '#shared/rpc/frames.ts';
+import { backupHandlers } from '../capabilities/backup.ts';
 import { serveEgress } from '../capabilities/egress.ts';
 import type { Journal } from '../journal/journal.ts';
 import { serveBlobs } from './blobs-port.ts';
 import type { Host, Hosts } from './hosts.ts';
 import { JournalPort } from './journal-port.ts';
 import { Presence } from './presence.ts';
+import { type PortHandlers, servePort } from './serve-port.ts';
 
 export interface PortsDeps {
   journal: Journal;
   vaultKey: string;
   hosts: Hosts;
   presenceMs: number;
+  /** The bridge's home. */
+  home: string;
   /** This gateway's name in its own requests (capabilities/egress.ts). */
   via: string;
   log(line: string): void;
@@ -28,12 +36,17 @@ export interface Ports {
   close(): void;
 }
 
-export function lendPorts({ journal, vaultKey, hosts, presenceMs, via, log }: PortsDeps): Ports {
+export function lendPorts({ journal, vaultKey, hosts, presenceMs, home, via, log }: PortsDeps): Ports {
   const journalPort = new JournalPort({ journal, hosts, presence: new Presence(hosts, presenceMs), vaultKey, log });
+  const capability = <C extends Contracts, E extends EventSchemas>(
+    port: Port<C, E>,
+    handlers: PortHandlers<C, E>,
+  ): [string, Ports['serve']] => [port.kind, (stream) => servePort(stream, port, handlers, log)];
   const ports = new Map<string, Ports['serve']>([
     ['egress', (stream, opening) => serveEgress(stream, opening, via)],
     [JOURNAL_PORT, (stream, _opening, host) => journalPort.serve(stream, host)],
     [BLOBS_PORT, (stream, opening) => serveBlobs(stream, opening, { journal, log })],
+    capability(backupPort, backupHandlers({ journal, vaultKey, home })),
   ]);
   return {
     names: [...ports.keys()],

@@ -168,7 +168,7 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
     await app.register(appFiles, { appDir, workerCsp, admission: door });
     await app.ready();
 
-    const ports = lendPorts({ journal, vaultKey, hosts, presenceMs: timing.presenceMs, via, log });
+    const ports = lendPorts({ journal, vaultKey, hosts, presenceMs: timing.presenceMs, home: home.dir, via, log });
     const hello: Hello = {
       muxVersion: MUX_VERSION,
       portsVersion: PORTS_VERSION,

@@ -1,5 +1,6 @@
 import type { Contract, ParamsOf, ParsedOf, ResultOf } from '../contract.ts';
 import { agents } from './agents.ts';
+import { backups } from './backup.ts';
 import { chat } from './chat.ts';
 import { config } from './config.ts';
 import { connection } from './connection.ts';
@@ -10,7 +11,7 @@ import { tools } from './tools.ts';
 import { usage } from './usage.ts';
 
 /** Every method, on one screen. */
-export const contracts = { ...connection, ...chat, ...sessions, ...agents, ...models, ...config, ...tools, ...usage, ...sync };
+export const contracts = { ...connection, ...chat, ...sessions, ...agents, ...models, ...config, ...tools, ...usage, ...sync, ...backups };
 
 export type AllContracts = typeof contracts;
 export type MethodName = keyof AllContracts;

@@ -3,7 +3,7 @@ import type { Link } from '#shared/link/link.ts';
 import { CLOSE, LIMITS } from '#shared/rpc/frames.ts';
 import type { MethodResult } from '#shared/rpc/methods/index.ts';
 import { agentsOf } from './agents.ts';
-import type { Bridge } from './bridge.ts';
+import { type Bridge, noBridge } from './bridge.ts';
 import type { Clock } from './clock.ts';
 import { Config } from './config.ts';
 import { type Admission, Connection } from './connection.ts';
@@ -16,6 +16,7 @@ import { Hub } from './hub.ts';
 import { Idempotency } from './idempotency.ts';
 import { lazy } from './lazy.ts';
 import { agentMethods } from './methods/agents.ts';
+import { backupMethods } from './methods/backup.ts';
 import { chatMethods } from './methods/chat.ts';
 import { configMethods } from './methods/config.ts';
 import { modelMethods } from './methods/models.ts';
@@ -73,7 +74,7 @@ export interface Gateway {
 
 /** Puts the parts together, and ends what a host that died has left. Rejects where the vault cannot be read. */
 export async function createGateway(options: GatewayOptions): Promise<Gateway> {
-  const { vault, clock, fetch, version } = options;
+  const { vault, clock, fetch, version, bridge = noBridge } = options;
   const started = clock.monotonic();
   const hub = new Hub();
   const connections = new Set<Connection>();
@@ -156,6 +157,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     ...configMethods({ config }),
     ...toolMethods({ tools }),
     ...usageMethods({ vault, clock, timeZone }),
+    ...backupMethods({ bridge }),
     ...syncMethods({ vault, hub, config, sync, changed: () => follow.syncChanged() }),
   });
   const idempotency = new Idempotency(clock);

@@ -18,6 +18,7 @@ const READS: ReadonlySet<MethodName> = new Set<MethodName>([
   'usage.get',
   'usage.daily',
   'usage.hourly',
+  'backup.status',
   'sync.status',
   'sync.conflicts',
 ]);

@@ -1,0 +1,92 @@
+import { existsSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { SCHEMA_VERSION } from '#shared/link/hello.ts';
+import type { backupPort } from '#shared/ports/backup.ts';
+import { RpcError } from '#shared/rpc/errors.ts';
+import type { SyncRecord } from '#shared/sync/record.ts';
+import { backupsDir, listBackups, saveBackup } from '../backup/folder.ts';
+import { BackupUnusable, MAX_UNPACKED } from '../backup/format.ts';
+import { type Backup, readBackup } from '../backup/read.ts';
+import { applyRestore, planRestore } from '../backup/restore.ts';
+import { type Secrets, unsealSecrets, VaultSeal } from '../backup/sealed-secrets.ts';
+import { codeOf, reasonOf } from '../home.ts';
+import type { Journal } from '../journal/journal.ts';
+import { packageVersion } from '../package-root.ts';
+import type { PortHandlers } from '../server/serve-port.ts';
+
+export interface BackupDeps {
+  journal: Journal;
+  vaultKey: string;
+  /** The bridge's home. */
+  home: string;
+}
+
+/** Backups by the bridge that has the journal open. */
+export function backupHandlers({ journal, vaultKey, home }: BackupDeps): PortHandlers<typeof backupPort.calls, typeof backupPort.events> {
+  const seal = new VaultSeal(vaultKey);
+  // One at a time: each reads, or writes, everything.
+  let tail: Promise<unknown> = Promise.resolve();
+  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
+    const done = tail.then(work).catch((error: unknown) => {
+      throw seen(error);
+    });
+    tail = done.catch(() => {});
+    return done;
+  };
+
+  return {
+    'backup.export': ({ passphrase }) =>
+      inTurn(async () => {
+        const input = { journal, app: packageVersion(), ...(passphrase === undefined ? {} : { secrets: { seal, passphrase } }) };
+        const { path, bytes, written } = await saveBackup(home, input);
+        const { entries, missingBlobs } = written.manifest;
+        // The manifest is a file of it too.
+        return { path, files: Object.keys(entries).length + 1, size: bytes, missing: missingBlobs };
+      }),
+
+    'backup.list': () =>
+      inTurn(async () => {
+        const backups = [];
+        for await (const listed of listBackups(home)) {
+          const { path, size } = listed;
+          const entry = { path, name: basename(path), size };
+          if ('problem' in listed) backups.push({ ...entry, problem: listed.problem });
+          else {
+            const { records, secrets } = listed.counts;
+            const sum = Object.values(records).reduce((total, count) => total + count, 0);
+            backups.push({ ...entry, created: listed.created, records: sum, secrets: secrets > 0 });
+          }
+        }
+        return { backups };
+      }),
+
+    'backup.restore': ({ name, passphrase, replace, dryRun }) =>
+      inTurn(async () => {
+        const records: SyncRecord[] = [];
+        const path = join(backupsDir(home), basename(name));
+        if (!existsSync(path)) throw new RpcError('NOT_FOUND', `There is no backup ${name}`);
+        const record = (each: SyncRecord): void => void records.push(each);
+        await using backup = await readBackup(path, { limit: MAX_UNPACKED, schema: SCHEMA_VERSION, record });
+        const secrets = await secretsOf(backup, passphrase);
+        const plan = await planRestore({ journal, backup, records, secrets, seal, replace });
+        const restored = !dryRun && plan.records.length + plan.blobs.length > 0;
+        if (restored) await applyRestore(plan, { journal, backup });
+        return { restored, changes: plan.stores };
+      }),
+  };
+}
+
+/** The backup's secrets; none where there is no passphrase, for a restore may do without. */
+async function secretsOf({ sealed }: Backup, passphrase: string | undefined): Promise<Secrets> {
+  if (passphrase === undefined) return [];
+  if (!sealed) throw new RpcError('INVALID_PARAMS', 'passphrase: the backup holds no secrets');
+  return unsealSecrets(sealed, passphrase);
+}
+
+/** What a person can do something about is told to them; the rest is a fault. */
+function seen(error: unknown): unknown {
+  if (error instanceof RpcError) return error;
+  if (error instanceof BackupUnusable) return new RpcError('INVALID_PARAMS', reasonOf(error), {}, { cause: error });
+  if (codeOf(error) === 'ENOSPC') return new RpcError('INTERNAL_ERROR', 'The disk is full: no backup was made', {}, { cause: error });
+  return error;
+}

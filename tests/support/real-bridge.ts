@@ -1,0 +1,28 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { backupPort } from '#shared/ports/backup.ts';
+import { SCHEMA_VERSION } from '#shared/link/hello.ts';
+import { backupHandlers } from '../../bridge/capabilities/backup.ts';
+import { openJournal } from '../../bridge/journal/open.ts';
+import { FakeBridge, lend } from './fake-bridge.ts';
+
+const VAULT_KEY = 'k'.repeat(43);
+
+/** The core's bridge with what the real one lends, in a home of its own; only the uplink between is a memory link. */
+export async function realBridge() {
+  const home = mkdtempSync(join(tmpdir(), 'perch-home-'));
+  const journal = await openJournal({ dir: home, vaultKey: VAULT_KEY, log: () => {} });
+  await journal.open({ origin: 'test', schema: SCHEMA_VERSION, position: null });
+  const bridge = new FakeBridge(lend(backupPort, backupHandlers({ journal, vaultKey: VAULT_KEY, home })));
+  return {
+    bridge,
+    home,
+    journal,
+    async [Symbol.asyncDispose]() {
+      bridge.detach();
+      await journal.close();
+      rmSync(home, { recursive: true, force: true });
+    },
+  };
+}
