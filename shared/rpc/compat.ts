@@ -2,8 +2,8 @@ import type { MethodName, MethodResult } from './methods/index.ts';
 
 /** How a method was answered before protocol 3. */
 export interface EarlierShape {
-  /** The method whose answer it is made from. */
-  method: MethodName;
+  /** The method whose answer it is made from; null where there was no such method yet. */
+  method: MethodName | null;
   shape(payload: unknown): unknown;
 }
 
@@ -19,6 +19,7 @@ const shapes = new Map<string, EarlierShape>([
     earlier('agents.list', ({ agents }) => agents.map(({ id, config: { name = id, model = null } }) => ({ id, name, model }))),
   ],
   ['models.list', earlier('models.list', ({ models }) => models.map((model) => ({ id: model.key, ...model })))],
+  ['tts.speak', { method: null, shape: (payload) => payload }],
   ['tools.list', earlier('tools.catalog', ({ tools }) => tools.map(({ name, description }) => ({ name, description })))],
 ]);
 

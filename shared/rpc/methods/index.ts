@@ -8,10 +8,23 @@ import { models } from './models.ts';
 import { sessions } from './sessions.ts';
 import { sync } from './sync.ts';
 import { tools } from './tools.ts';
+import { tts } from './tts.ts';
 import { usage } from './usage.ts';
 
 /** Every method, on one screen. */
-export const contracts = { ...connection, ...chat, ...sessions, ...agents, ...models, ...config, ...tools, ...usage, ...sync, ...backups };
+export const contracts = {
+  ...connection,
+  ...chat,
+  ...sessions,
+  ...agents,
+  ...models,
+  ...config,
+  ...tools,
+  ...usage,
+  ...sync,
+  ...backups,
+  ...tts,
+};
 
 export type AllContracts = typeof contracts;
 export type MethodName = keyof AllContracts;

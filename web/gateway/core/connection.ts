@@ -244,6 +244,7 @@ export class Connection implements Subscriber {
     if (method === 'connect') throw new RpcError('INVALID_PARAMS', 'This connection is established already');
     this.#checkRate(method);
     const earlier: EarlierShape | undefined = this.#protocol === PROTOCOL ? undefined : earlierShape(method);
+    if (earlier?.method === null) throw new RpcError('NOT_IMPLEMENTED', `${method} is not part of protocol ${MIN_PROTOCOL}`);
     const run = async (): Promise<unknown> => {
       const payload = await dispatcher.call(earlier?.method ?? method, params, this.#caller);
       return earlier ? earlier.shape(payload) : payload;

@@ -23,6 +23,7 @@ import { modelMethods } from './methods/models.ts';
 import { sessionMethods } from './methods/sessions.ts';
 import { syncMethods } from './methods/sync.ts';
 import { toolMethods } from './methods/tools.ts';
+import { ttsMethods } from './methods/tts.ts';
 import { usageMethods } from './methods/usage.ts';
 import type { LocalServer } from './providers/discovery.ts';
 import { LOCAL_SERVERS } from './providers/discovery.ts';
@@ -158,6 +159,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     ...toolMethods({ tools }),
     ...usageMethods({ vault, clock, timeZone }),
     ...backupMethods({ bridge }),
+    ...ttsMethods({ bridge }),
     ...syncMethods({ vault, hub, config, sync, changed: () => follow.syncChanged() }),
   });
   const idempotency = new Idempotency(clock);

@@ -19,6 +19,7 @@ const READS: ReadonlySet<MethodName> = new Set<MethodName>([
   'usage.daily',
   'usage.hourly',
   'backup.status',
+  'tts.voices',
   'sync.status',
   'sync.conflicts',
 ]);

@@ -1,0 +1,53 @@
+import { createMp3Encoder } from 'wasm-media-encoders';
+
+/** A WAV file that cannot be read. */
+export class WavUnreadable extends Error {
+  override name = 'WavUnreadable';
+}
+
+const KILOBITS = 64;
+
+/** The MP3 of a WAV file of 16-bit samples, as speech engines write them. */
+export async function mp3Of(wav: Buffer): Promise<Buffer> {
+  const { channels, sampleRate, samples } = readWav(wav);
+  const encoder = await createMp3Encoder();
+  encoder.configure({ channels, sampleRate, bitrate: KILOBITS });
+  // What the encoder gives lies in its own memory, until the next call.
+  const body = Buffer.from(encoder.encode(samples));
+  return Buffer.concat([body, Buffer.from(encoder.finalize())]);
+}
+
+interface Sound {
+  channels: 1 | 2;
+  sampleRate: number;
+  /** Each channel's, −1 to 1. */
+  samples: Float32Array[];
+}
+
+function readWav(wav: Buffer): Sound {
+  if (wav.length < 12 || wav.toString('latin1', 0, 4) !== 'RIFF' || wav.toString('latin1', 8, 12) !== 'WAVE')
+    throw new WavUnreadable('it is no WAV file');
+  let format: { channels: number; sampleRate: number; bits: number } | undefined;
+  for (let at = 12; at + 8 <= wav.length;) {
+    const id = wav.toString('latin1', at, at + 4);
+    const start = at + 8;
+    // An engine that writes to a pipe does not know the size, and says more than there is.
+    const end = Math.min(wav.length, start + wav.readUInt32LE(at + 4));
+    if (id === 'fmt ' && end - start >= 16)
+      format = { channels: wav.readUInt16LE(start + 2), sampleRate: wav.readUInt32LE(start + 4), bits: wav.readUInt16LE(start + 14) };
+    if (id === 'data') {
+      if (format?.bits !== 16) throw new WavUnreadable('its samples have no 16 bits');
+      const { channels, sampleRate } = format;
+      if (channels !== 1 && channels !== 2) throw new WavUnreadable(`it has ${channels} channels`);
+      const length = Math.floor((end - start) / 2 / channels);
+      if (length === 0) throw new WavUnreadable('it is empty');
+      const sample = (index: number): number => wav.readInt16LE(start + 2 * index) / 32_768;
+      const samples = Array.from({ length: channels }, (_, channel) =>
+        Float32Array.from({ length }, (_, index) => sample(index * channels + channel)),
+      );
+      return { channels, sampleRate, samples };
+    }
+    at = end + (end % 2);
+  }
+  throw new WavUnreadable('it has no sound');
+}

@@ -1,0 +1,147 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { WebSocket } from 'ws';
+import { z } from '#shared/rpc/zod.ts';
+import type { Voice } from '#shared/rpc/methods/tts.ts';
+import { pieces } from './pieces.ts';
+
+/** Where the voices of the network are; tests give a server of their own. */
+export interface NeuralPlace {
+  socket: string;
+  voices: string;
+}
+
+const BASE = 'speech.platform.bing.com/consumer/speech/synthesize/readaloud';
+const PLACE: NeuralPlace = { socket: `wss://${BASE}/edge/v1`, voices: `https://${BASE}/voices/list` };
+/** What every copy of the browser that these voices are made for sends; no secret. */
+const CLIENT = '6A5AA1D4EAFF4E9FB37E23D68491D6F4';
+const VERSION = '1-143.0.3650.96';
+const HEADERS = {
+  'user-agent':
+    'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/143.0.0.0 Safari/537.36 Edg/143.0.0.0',
+  origin: 'chrome-extension://jdiccldimpdaibmpdkjnbmckianbfold',
+};
+const FORMAT = 'audio-24khz-48kbitrate-mono-mp3';
+/** Bytes of text in one turn; the service takes no more. */
+const TURN_BYTES = 4096;
+const TURN_MS = 30_000;
+const LIST_MS = 5_000;
+const MAX_AUDIO = 32 * 1024 * 1024;
+
+/** The service refused, or is not there. */
+export class NeuralFailed extends Error {
+  override name = 'NeuralFailed';
+}
+
+export interface Utterance {
+  text: string;
+  voice: string;
+  /** `+10%` and `-5Hz`. */
+  rate: string;
+  pitch: string;
+}
+
+const listed = z.array(z.object({ ShortName: z.string(), FriendlyName: z.string(), Locale: z.string(), Gender: z.string() }));
+
+/** The neural voices that Edge reads pages with. */
+export class NeuralVoices {
+  readonly #place: NeuralPlace;
+
+  constructor(place: NeuralPlace = PLACE) {
+    this.#place = place;
+  }
+
+  /** Rejects with `NeuralFailed` where they cannot be reached. */
+  async voices(signal: AbortSignal): Promise<Voice[]> {
+    try {
+      const response = await fetch(`${this.#place.voices}?${query()}`, {
+        headers: HEADERS,
+        signal: AbortSignal.any([signal, AbortSignal.timeout(LIST_MS)]),
+      });
+      if (!response.ok) throw new Error(`HTTP ${response.status}`);
+      const voices = listed.parse(await response.json());
+      return voices.map(({ ShortName: id, FriendlyName: name, Locale: language, Gender: gender }) => ({ id, name, language, gender }));
+    } catch (error) {
+      signal.throwIfAborted();
+      throw failed(error);
+    }
+  }
+
+  /** MP3. Rejects with `NeuralFailed` where not all of it came. */
+  async speak(utterance: Utterance, signal: AbortSignal): Promise<Buffer> {
+    const parts: Buffer[] = [];
+    for (const text of pieces(utterance.text, TURN_BYTES)) parts.push(await this.#turn({ ...utterance, text }, signal));
+    return Buffer.concat(parts);
+  }
+
+  #turn(utterance: Utterance, caller: AbortSignal): Promise<Buffer> {
+    const signal = AbortSignal.any([caller, AbortSignal.timeout(TURN_MS)]);
+    const socket = new WebSocket(`${this.#place.socket}?${query()}&ConnectionId=${randomUUID().replaceAll('-', '')}`, {
+      headers: HEADERS,
+      maxPayload: MAX_AUDIO,
+    });
+    return new Promise<Buffer>((resolve, reject) => {
+      const audio: Buffer[] = [];
+      let size = 0;
+      const end = (error?: unknown): void => {
+        signal.removeEventListener('abort', onabort);
+        socket.terminate();
+        if (error === undefined) resolve(Buffer.concat(audio));
+        else reject(caller.aborted ? caller.reason : failed(error));
+      };
+      const onabort = (): void => end(new Error('it did not answer in time'));
+      signal.addEventListener('abort', onabort);
+      if (signal.aborted) onabort();
+      socket.on('error', end);
+      socket.on('close', (_code, reason) => end(new Error(reason.toString() || 'it hung up before the end')));
+      socket.on('open', () => {
+        socket.send(message('speech.config', 'application/json; charset=utf-8', configuration));
+        socket.send(message('ssml', 'application/ssml+xml', ssml(utterance), randomUUID().replaceAll('-', '')));
+      });
+      socket.on('message', (data: Buffer, isBinary) => {
+        if (!isBinary) {
+          if (!/^Path:turn\.end\r?$/m.test(data.toString())) return;
+          end(size > 0 ? undefined : new Error('it said nothing'));
+          return;
+        }
+        // Two bytes say how long the head is.
+        const head = data.length < 2 ? 0 : data.readUInt16BE(0) + 2;
+        if (!/^Path:audio\r?$/m.test(data.subarray(2, head).toString())) return;
+        size += data.length - head;
+        if (size > MAX_AUDIO) end(new Error('it said too much'));
+        else audio.push(data.subarray(head));
+      });
+    });
+  }
+}
+
+const configuration = JSON.stringify({
+  context: {
+    synthesis: { audio: { metadataoptions: { sentenceBoundaryEnabled: 'false', wordBoundaryEnabled: 'false' }, outputFormat: FORMAT } },
+  },
+});
+
+const message = (path: string, type: string, body: string, requestId?: string): string =>
+  `${requestId === undefined ? '' : `X-RequestId:${requestId}\r\n`}Content-Type:${type}\r\nX-Timestamp:${new Date().toISOString()}\r\nPath:${path}\r\n\r\n${body}`;
+
+/** What the service is asked with. The text is escaped: it cannot become markup. */
+function ssml({ text, voice, rate, pitch }: Utterance): string {
+  const language = voice.split('-', 2).join('-');
+  return `<speak version="1.0" xmlns="http://www.w3.org/2001/10/synthesis" xml:lang="${language}"><voice name="${voice}"><prosody pitch="${pitch}" rate="${rate}" volume="+0%">${escaped(text)}</prosody></voice></speak>`;
+}
+
+const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&apos;' };
+const escaped = (text: string): string =>
+  // What XML cannot hold at all is left out.
+  // eslint-disable-next-line no-control-regex
+  text.replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, ' ').replace(/[&<>"']/g, (each) => ENTITIES[each] ?? '');
+
+/** The service wants a hash of the time, to five minutes, in ticks of Windows, and of the client. */
+function query(): string {
+  const seconds = Math.floor(Date.now() / 1000) + 11_644_473_600;
+  const ticks = BigInt(seconds - (seconds % 300)) * 10_000_000n;
+  const hash = createHash('sha256').update(`${ticks}${CLIENT}`).digest('hex').toUpperCase();
+  return new URLSearchParams({ TrustedClientToken: CLIENT, 'Sec-MS-GEC': hash, 'Sec-MS-GEC-Version': VERSION }).toString();
+}
+
+const failed = (error: unknown): NeuralFailed =>
+  new NeuralFailed(`the voices of the network cannot be had: ${error instanceof Error ? error.message : String(error)}`, { cause: error });

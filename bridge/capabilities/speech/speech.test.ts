@@ -1,0 +1,212 @@
+import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { afterEach, describe, expect, it, test } from 'vitest';
+import { WebSocketServer } from 'ws';
+import { speechPort } from '#shared/ports/speech.ts';
+import { verifies } from '../../../tests/requirements.ts';
+import { FakeBridge, lend } from '../../../tests/support/fake-bridge.ts';
+import { mp3Of, WavUnreadable } from './mp3.ts';
+import { NeuralVoices } from './neural.ts';
+import { pieces } from './pieces.ts';
+import { speechHandlers } from './speech.ts';
+import { systemEngines } from './system.ts';
+
+const cleanUps: (() => void)[] = [];
+afterEach(() => cleanUps.splice(0).forEach((cleanUp) => cleanUp()));
+
+type Behaviour = 'speaks' | 'hangs up' | 'refuses';
+
+/** A service that talks as the network's one does: a turn of text heads, and of binary frames with a head of their own. */
+async function service(behaviour: Behaviour = 'speaks') {
+  const turns: { ssml: string; url: string }[] = [];
+  const server = createServer((_request, response) => {
+    if (behaviour === 'refuses') return response.writeHead(403).end();
+    const voice = { Name: 'x', ShortName: 'en-US-AriaNeural', FriendlyName: 'Aria', Locale: 'en-US', Gender: 'Female' };
+    return response.end(JSON.stringify([voice]));
+  });
+  const sockets = new WebSocketServer({ server, verifyClient: () => behaviour !== 'refuses' });
+  sockets.on('connection', (socket, { url = '' }) => {
+    socket.on('message', (data) => {
+      const text = data.toString();
+      const [, id] = /X-RequestId:(\w+)/.exec(text) ?? [];
+      if (!text.includes('Path:ssml') || id === undefined) return;
+      turns.push({ ssml: text.slice(text.indexOf('\r\n\r\n') + 4), url });
+      socket.send(`X-RequestId:${id}\r\nPath:turn.start\r\n\r\n{}`);
+      const frame = (path: string, body: Buffer): Buffer => {
+        const head = Buffer.from(`X-RequestId:${id}\r\nContent-Type:audio/mpeg\r\nPath:${path}\r\n`);
+        const size = Buffer.alloc(2);
+        size.writeUInt16BE(head.length);
+        return Buffer.concat([size, head, body]);
+      };
+      socket.send(frame('audio', Buffer.from(`<sound ${turns.length}a>`)));
+      if (behaviour === 'hangs up') return socket.close();
+      socket.send(frame('audio', Buffer.from(`<sound ${turns.length}b>`)));
+      socket.send(`X-RequestId:${id}\r\nPath:audio.metadata\r\n\r\n{}`);
+      socket.send(`X-RequestId:${id}\r\nPath:turn.end\r\n\r\n{}`);
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  cleanUps.push(() => {
+    for (const client of sockets.clients) client.terminate();
+    server.close();
+  });
+  const { port } = server.address() as AddressInfo;
+  return { turns, neural: new NeuralVoices({ socket: `ws://127.0.0.1:${port}/edge/v1`, voices: `http://127.0.0.1:${port}/voices` }) };
+}
+
+const over = (deps: Parameters<typeof speechHandlers>[0]) => new FakeBridge(lend(speechPort, speechHandlers(deps)));
+const decoded = (audio: string): string => Buffer.from(audio, 'base64').toString();
+
+/** A second of a tone, as a WAV file of 22,050 Hz whose head claims more than there is. */
+function tone(): Buffer {
+  const data = Buffer.alloc(22_050 * 2);
+  for (let index = 0; index < 22_050; index++) data.writeInt16LE(Math.round(12_000 * Math.sin(index / 8)), index * 2);
+  const head = Buffer.alloc(44);
+  head.write('RIFF\xff\xff\xff\x7fWAVEfmt ', 'latin1');
+  head.writeUInt32LE(16, 16);
+  head.writeUInt16LE(1, 20);
+  head.writeUInt16LE(1, 22);
+  head.writeUInt32LE(22_050, 24);
+  head.writeUInt32LE(44_100, 28);
+  head.writeUInt16LE(2, 32);
+  head.writeUInt16LE(16, 34);
+  head.write('data\xff\xff\xff\x7f', 36, 'latin1');
+  return Buffer.concat([head, data]);
+}
+
+/** A program in the place of eSpeak, first on the path, which tells what it was called with by the length of what it says. */
+function standIn(): { calls(): string[][] } {
+  const dir = mkdtempSync(join(tmpdir(), 'perch-espeak-'));
+  const [log, wav, program] = [join(dir, 'calls'), join(dir, 'tone.wav'), join(dir, 'espeak-ng')];
+  writeFileSync(wav, tone());
+  writeFileSync(log, '');
+  const listing = 'Pty Language Age/Gender VoiceName File\n 5  en-us  --/M  English_(America)  gmw/en-US\n 5  de  --/F  German  gmw/de\n';
+  writeFileSync(
+    program,
+    `#!${process.execPath}\nconst fs = require('node:fs');\nconst input = fs.readFileSync(0, 'utf8');\nfs.appendFileSync(${JSON.stringify(log)}, JSON.stringify([...process.argv.slice(2), input]) + '\\n');\nprocess.stdout.write(process.argv[2] === '--voices' ? ${JSON.stringify(listing)} : fs.readFileSync(${JSON.stringify(wav)}));\n`,
+  );
+  chmodSync(program, 0o755);
+  const before = process.env.PATH;
+  process.env.PATH = `${dir}${delimiter}${before}`;
+  cleanUps.push(() => {
+    process.env.PATH = before;
+    rmSync(dir, { recursive: true, force: true });
+  });
+  const read = (): string => execFileSync(process.execPath, ['-p', `fs.readFileSync(${JSON.stringify(log)}, 'utf8')`]).toString();
+  return {
+    calls: () =>
+      read()
+        .split('\n')
+        .filter((line) => line !== '')
+        .map((line) => JSON.parse(line) as string[]),
+  };
+}
+
+verifies('tts/speak', 'the network’s voice speaks with rate and pitch, and the text cannot become markup', async () => {
+  const { neural, turns } = await service();
+  const answer = await over({ neural }).call(speechPort, 'speech.speak', {
+    text: 'Tom & <break/> "Jerry"',
+    voice: 'de-DE-KatjaNeural',
+    rate: '+10%',
+    pitch: '-5Hz',
+  });
+  expect(answer).toMatchObject({ mimeType: 'audio/mpeg', voice: 'de-DE-KatjaNeural' });
+  expect(decoded(answer.audio)).toBe('<sound 1a><sound 1b>');
+  expect(answer.sizeBytes).toBe(decoded(answer.audio).length);
+  expect(turns[0]?.ssml).toContain('<voice name="de-DE-KatjaNeural"><prosody pitch="-5Hz" rate="+10%"');
+  expect(turns[0]?.ssml).toContain('Tom &amp; &lt;break/&gt; &quot;Jerry&quot;');
+  expect(turns[0]?.url).toMatch(/Sec-MS-GEC=[0-9A-F]{64}/);
+});
+
+verifies('tts/speak', 'the default voice, and a long text in several turns', async () => {
+  const { neural, turns } = await service();
+  const text = 'A sentence about nothing at all. '.repeat(300).trim();
+  const answer = await over({ neural }).call(speechPort, 'speech.speak', { text });
+  expect(answer.voice).toBe('en-US-AriaNeural');
+  expect(turns.length).toBe(3);
+  expect(decoded(answer.audio)).toBe('<sound 1a><sound 1b><sound 2a><sound 2b><sound 3a><sound 3b>');
+});
+
+verifies('tts/fallback', 'where the network refuses or hangs up, the system speaks, and says so', async () => {
+  for (const behaviour of ['refuses', 'hangs up'] as const) {
+    const { neural } = await service(behaviour);
+    const { calls } = standIn();
+    const text = '-v whatever; $(rm)';
+    const answer = await over({ neural, engines: systemEngines('linux') }).call(speechPort, 'speech.speak', {
+      text,
+      voice: 'de-DE-KatjaNeural',
+      rate: '+100%',
+      pitch: '+20Hz',
+    });
+    expect(answer.voice).toBe('system:espeak-ng:de');
+    expect(calls().at(-1)).toEqual(['--stdout', '--stdin', '-v', 'de', '-s', '350', '-p', '60', text]);
+    const mp3 = Buffer.from(answer.audio, 'base64');
+    expect(mp3.readUInt16BE(0) >> 5, 'the head of an MP3 frame').toBe(0x7ff);
+    // 64 kbit/s for a second.
+    expect(mp3.length).toBeGreaterThan(6_000);
+    expect(mp3.length).toBeLessThan(11_000);
+  }
+});
+
+verifies('tts/fallback', 'where nothing can speak, it says how to get it', async () => {
+  const { neural } = await service('refuses');
+  await expect(over({ neural, engines: [] }).call(speechPort, 'speech.speak', { text: 'Hello' })).rejects.toMatchObject({
+    code: 'INTERNAL_ERROR',
+    message: expect.stringContaining('install a speech engine'),
+  });
+});
+
+verifies('tts/voices', 'of the network and of the system', async () => {
+  const { neural } = await service();
+  standIn();
+  const { voices } = await over({ neural, engines: systemEngines('linux') }).call(speechPort, 'speech.voices', {});
+  expect(voices).toEqual([
+    { id: 'en-US-AriaNeural', name: 'Aria', language: 'en-US', gender: 'Female' },
+    { id: 'system:espeak-ng:en-us', name: 'English (America)', language: 'en-us', gender: 'Male' },
+    { id: 'system:espeak-ng:de', name: 'German', language: 'de', gender: 'Female' },
+  ]);
+});
+
+const hasEspeak = ((): boolean => {
+  try {
+    execFileSync('espeak-ng', ['--version'], { stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  }
+})();
+
+test.runIf(hasEspeak)('the real eSpeak speaks', async () => {
+  const { neural } = await service('refuses');
+  const answer = await over({ neural }).call(speechPort, 'speech.speak', { text: 'Hello, world.', voice: 'en-GB-SoniaNeural' });
+  expect(answer.voice).toBe('system:espeak-ng:en-gb');
+  expect(answer.sizeBytes).toBeGreaterThan(3_000);
+});
+
+describe('a WAV file', () => {
+  it.each([
+    ['nothing', Buffer.alloc(0)],
+    ['something else', Buffer.from('not a wav file at all, but long enough to be looked at')],
+    ['no sound', tone().subarray(0, 44)],
+    ['a cut head', tone().subarray(0, 30)],
+  ])('that is %s is refused', async (_what, wav) => {
+    await expect(mp3Of(wav)).rejects.toThrow(WavUnreadable);
+  });
+});
+
+describe('pieces', () => {
+  it('are whole sentences, else words, else characters, and nothing is lost', () => {
+    expect(pieces('One two. Three four. Five.', 22)).toEqual(['One two. Three four.', 'Five.']);
+    expect(pieces('aaaa bbbb cccc', 9)).toEqual(['aaaa bbbb', 'cccc']);
+    expect(pieces('ü'.repeat(10), 8)).toEqual(['üüüü', 'üüüü', 'üü']);
+    const zalgo = `a${'\u0301'.repeat(30)}`;
+    expect(pieces(zalgo, 8).join('')).toBe(zalgo);
+    expect(pieces('  ', 8)).toEqual([]);
+  });
+});

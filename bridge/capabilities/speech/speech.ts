@@ -1,0 +1,48 @@
+import type { speechPort } from '#shared/ports/speech.ts';
+import { RpcError } from '#shared/rpc/errors.ts';
+import { DEFAULT_VOICE } from '#shared/rpc/methods/tts.ts';
+import type { PortHandlers } from '../../server/serve-port.ts';
+import { NeuralFailed, NeuralVoices } from './neural.ts';
+import { speakBySystem, type SystemEngine, systemEngines, systemVoices } from './system.ts';
+
+const HOW = 'connect to the network for the neural voices, or install a speech engine (on Debian: apt-get install espeak-ng)';
+
+export interface SpeechDeps {
+  neural?: NeuralVoices;
+  engines?: readonly SystemEngine[];
+}
+
+/** Speech: the network's neural voices, else the system's own engine (decisions, "Devices, logs, system, usage, speech"). */
+export function speechHandlers({ neural = new NeuralVoices(), engines = systemEngines() }: SpeechDeps = {}): PortHandlers<
+  typeof speechPort.calls,
+  typeof speechPort.events
+> {
+  return {
+    'speech.speak': async ({ text, voice = DEFAULT_VOICE, rate = '+0%', pitch = '+0Hz' }, { signal }) => {
+      const utterance = { text, voice, rate, pitch };
+      try {
+        return spoken(await neural.speak(utterance, signal), voice);
+      } catch (error) {
+        if (!(error instanceof NeuralFailed)) throw error;
+        const found = await speakBySystem(engines, utterance, signal);
+        if (!found)
+          throw new RpcError('INTERNAL_ERROR', `Nothing here can speak: ${error.message}. To have it, ${HOW}.`, {}, { cause: error });
+        return spoken(found.mp3, found.voice);
+      }
+    },
+
+    'speech.voices': async (_params, { signal }) => {
+      const [network, system] = await Promise.all([
+        neural.voices(signal).catch((error: unknown) => {
+          if (error instanceof NeuralFailed) return [];
+          throw error;
+        }),
+        systemVoices(engines, signal),
+      ]);
+      return { voices: [...network, ...system] };
+    },
+  };
+}
+
+const spoken = (mp3: Buffer, voice: string) =>
+  ({ audio: mp3.toString('base64'), mimeType: 'audio/mpeg', sizeBytes: mp3.length, voice }) as const;

@@ -1,0 +1,161 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Voice } from '#shared/rpc/methods/tts.ts';
+import { mp3Of } from './mp3.ts';
+import type { Utterance } from './neural.ts';
+
+const SPEAK_MS = 60_000;
+const MAX_OUTPUT = 256 * 1024 * 1024;
+
+/** A speech engine of the system: a program that is there, or is not. */
+export interface SystemEngine {
+  /** `espeak-ng`. */
+  name: string;
+  voices(signal: AbortSignal): Promise<Voice[]>;
+  /** A WAV file. Rate and pitch are what the program makes of them. */
+  speak(utterance: Utterance, signal: AbortSignal): Promise<{ wav: Buffer; voice: string }>;
+}
+
+/** The engines that one looks for on a platform, the best first. */
+export function systemEngines(platform: NodeJS.Platform = process.platform): SystemEngine[] {
+  if (platform === 'darwin') return [say];
+  if (platform === 'win32') return [sapi];
+  return [espeak('espeak-ng'), espeak('espeak')];
+}
+
+/** Speaks with the first engine that there is; undefined where there is none. */
+export async function speakBySystem(
+  engines: readonly SystemEngine[],
+  utterance: Utterance,
+  signal: AbortSignal,
+): Promise<{ mp3: Buffer; voice: string } | undefined> {
+  for (const engine of engines) {
+    try {
+      const { wav, voice } = await engine.speak(utterance, signal);
+      return { mp3: await mp3Of(wav), voice: `system:${engine.name}:${voice}` };
+    } catch (error) {
+      if (!isMissing(error)) throw error;
+    }
+  }
+  return undefined;
+}
+
+export async function systemVoices(engines: readonly SystemEngine[], signal: AbortSignal): Promise<Voice[]> {
+  for (const engine of engines) {
+    try {
+      return (await engine.voices(signal)).map((voice) => ({ ...voice, id: `system:${engine.name}:${voice.id}` }));
+    } catch (error) {
+      if (!isMissing(error)) throw error;
+    }
+  }
+  return [];
+}
+
+const isMissing = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === 'ENOENT';
+
+/** Runs a program without a shell; what it is to speak goes to its standard input. */
+function run(program: string, args: readonly string[], input: string, signal: AbortSignal): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const child = execFile(
+      program,
+      args,
+      { encoding: 'buffer', maxBuffer: MAX_OUTPUT, signal, timeout: SPEAK_MS, windowsHide: true },
+      (error, stdout) => (error ? reject(error) : resolve(stdout)),
+    );
+    // A program that is not there, or ends early, takes no input.
+    child.stdin?.on('error', () => {});
+    child.stdin?.end(input);
+  });
+}
+
+const percentOf = (rate: string): number => Number.parseInt(rate, 10);
+const hertzOf = (pitch: string): number => Number.parseInt(pitch, 10);
+const languageOf = (voice: string): string => voice.split('-', 2).join('-');
+const within = (value: number, least: number, most: number): number => Math.max(least, Math.min(most, Math.round(value)));
+
+/** eSpeak: 175 words a minute and a pitch of 50 of 99 are its own; a hertz is about half of one of those. */
+function espeak(program: string): SystemEngine {
+  const list = async (signal: AbortSignal): Promise<Voice[]> => {
+    const lines = (await run(program, ['--voices'], '', signal)).toString().split('\n').slice(1);
+    return lines.flatMap((line) => {
+      const [, , language, sex, name] = /^\s*(\d+)\s+(\S+)\s+(\S+)\s+(\S+)\s+(\S+)/.exec(line) ?? [];
+      if (language === undefined || name === undefined) return [];
+      const gender = sex?.endsWith('F') ? 'Female' : sex?.endsWith('M') ? 'Male' : 'Neutral';
+      return [{ id: language, name: name.replaceAll('_', ' '), language, gender }];
+    });
+  };
+  return {
+    name: program,
+    voices: list,
+    async speak({ text, voice, rate, pitch }, signal) {
+      const known = new Set((await list(signal)).map(({ language }) => language.toLowerCase()));
+      const wanted = languageOf(voice).toLowerCase();
+      const [short = 'en'] = wanted.split('-');
+      const chosen = [wanted, short].find((each) => known.has(each)) ?? 'en';
+      const args = ['--stdout', '--stdin', '-v', chosen, '-s', String(within(175 * (1 + percentOf(rate) / 100), 80, 450))];
+      const wav = await run(program, [...args, '-p', String(within(50 + hertzOf(pitch) / 2, 0, 99))], text, signal);
+      return { wav, voice: chosen };
+    },
+  };
+}
+
+/** Works in a folder of its own, which is deleted. */
+async function inFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
+  const folder = await mkdtemp(join(tmpdir(), 'perch-speech-'));
+  try {
+    return await work(folder);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** macOS. It has no pitch. */
+const say: SystemEngine = {
+  name: 'say',
+  async voices(signal) {
+    const lines = (await run('say', ['-v', '?'], '', signal)).toString().split('\n');
+    return lines.flatMap((line) => {
+      const [, name, language] = /^(.+?)\s+([a-z]{2,3}_[A-Z0-9]+)\s+#/.exec(line) ?? [];
+      return name === undefined || language === undefined
+        ? []
+        : [{ id: name, name, language: language.replace('_', '-'), gender: 'Neutral' }];
+    });
+  },
+  speak: ({ text, voice, rate }, signal) =>
+    inFolder(async (folder) => {
+      const language = languageOf(voice);
+      const chosen = (await say.voices(signal)).find((each) => each.language === language);
+      const file = join(folder, 'speech.wav');
+      const args = ['-o', file, '--data-format=LEI16@22050', '-r', String(within(175 * (1 + percentOf(rate) / 100), 80, 450))];
+      await run('say', [...args, ...(chosen ? ['-v', chosen.id] : []), '-f', '-'], text, signal);
+      return { wav: await readFile(file), voice: chosen?.id ?? 'default' };
+    }),
+};
+
+/** Windows. Rates go from −10 to 10; it has no pitch. */
+const sapi: SystemEngine = {
+  name: 'sapi',
+  async voices(signal) {
+    const script =
+      'Add-Type -AssemblyName System.Speech; (New-Object System.Speech.Synthesis.SpeechSynthesizer).GetInstalledVoices() | % { $i = $_.VoiceInfo; "$($i.Name)|$($i.Culture)|$($i.Gender)" }';
+    const lines = (await run('powershell.exe', ['-NoProfile', '-NonInteractive', '-Command', script], '', signal))
+      .toString()
+      .split(/\r?\n/);
+    return lines.flatMap((line) => {
+      const [name, language, gender] = line.split('|');
+      return name && language && gender ? [{ id: name, name, language, gender }] : [];
+    });
+  },
+  speak: ({ text, voice, rate }, signal) =>
+    inFolder(async (folder) => {
+      const file = join(folder, 'speech.wav');
+      // Text and file come by standard input, so that nothing of them is ever read as a script.
+      const script =
+        'Add-Type -AssemblyName System.Speech; [Console]::InputEncoding = [Text.Encoding]::UTF8; $in = [Console]::In.ReadToEnd() | ConvertFrom-Json; $s = New-Object System.Speech.Synthesis.SpeechSynthesizer; $s.Rate = $in.rate; try { $s.SelectVoiceByHints("NotSet", "NotSet", 0, $in.language) } catch {}; $s.SetOutputToWaveFile($in.file); $s.Speak($in.text); $s.Dispose(); $s.Voice.Name';
+      const input = JSON.stringify({ text, file, language: languageOf(voice), rate: within(percentOf(rate) / 10, -10, 10) });
+      const name = (await run('powershell.exe', ['-NoProfile', '-NonInteractive', '-Command', script], input, signal)).toString().trim();
+      return { wav: await readFile(file), voice: name || 'default' };
+    }),
+};

@@ -1,0 +1,13 @@
+import { speechPort } from '#shared/ports/speech.ts';
+import type { tts } from '#shared/rpc/methods/tts.ts';
+import type { Bridge } from '../bridge.ts';
+import type { Handlers } from '../dispatch.ts';
+
+export const ttsMethods = ({ bridge }: { bridge: Bridge }): Handlers<typeof tts> => ({
+  'tts.speak': (params, { signal }) => bridge.call(speechPort, 'speech.speak', params, { signal }),
+
+  'tts.voices': async (_params, { signal }) => {
+    const { voices } = await bridge.call(speechPort, 'speech.voices', {}, { signal });
+    return { voices, count: voices.length };
+  },
+});
