@@ -2,13 +2,14 @@ import { test } from 'vitest';
 import { app } from './requirements/app.ts';
 import { bridge } from './requirements/bridge.ts';
 import { capabilities } from './requirements/capabilities.ts';
+import { channels } from './requirements/channels.ts';
 import { chat } from './requirements/chat.ts';
 import { protocol } from './requirements/protocol.ts';
 import { vault } from './requirements/vault.ts';
 import type { Requirement, Section } from './requirements/requirement.ts';
 
 type IdOf<S> = S extends Section<infer Id> ? Id : never;
-const sections = [...protocol, ...chat, ...bridge, ...app, ...vault, ...capabilities];
+const sections = [...protocol, ...chat, ...bridge, ...app, ...vault, ...capabilities, ...channels];
 
 /** An id that a test may cite. */
 export type RequirementId = IdOf<(typeof sections)[number]>;

@@ -19,6 +19,7 @@ const shapes = new Map<string, EarlierShape>([
     earlier('agents.list', ({ agents }) => agents.map(({ id, config: { name = id, model = null } }) => ({ id, name, model }))),
   ],
   ['models.list', earlier('models.list', ({ models }) => models.map((model) => ({ id: model.key, ...model })))],
+  ['channels.list', earlier('channels.list', ({ channels }) => channels.map(({ id, status }) => ({ id, type: id, status })))],
   ['tts.speak', { method: null, shape: (payload) => payload }],
   ['tools.list', earlier('tools.catalog', ({ tools }) => tools.map(({ name, description }) => ({ name, description })))],
 ]);

@@ -1,6 +1,7 @@
 import type { Contract, ParamsOf, ParsedOf, ResultOf } from '../contract.ts';
 import { agents } from './agents.ts';
 import { backups } from './backup.ts';
+import { channels } from './channels.ts';
 import { chat } from './chat.ts';
 import { config } from './config.ts';
 import { connection } from './connection.ts';
@@ -24,6 +25,7 @@ export const contracts = {
   ...sync,
   ...backups,
   ...tts,
+  ...channels,
 };
 
 export type AllContracts = typeof contracts;

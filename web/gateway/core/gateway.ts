@@ -4,6 +4,7 @@ import { CLOSE, LIMITS } from '#shared/rpc/frames.ts';
 import type { MethodResult } from '#shared/rpc/methods/index.ts';
 import { agentsOf } from './agents.ts';
 import { type Bridge, noBridge } from './bridge.ts';
+import { Channels } from './channels/channels.ts';
 import type { Clock } from './clock.ts';
 import { Config } from './config.ts';
 import { type Admission, Connection } from './connection.ts';
@@ -17,6 +18,7 @@ import { Idempotency } from './idempotency.ts';
 import { lazy } from './lazy.ts';
 import { agentMethods } from './methods/agents.ts';
 import { backupMethods } from './methods/backup.ts';
+import { channelMethods } from './methods/channels.ts';
 import { chatMethods } from './methods/chat.ts';
 import { configMethods } from './methods/config.ts';
 import { modelMethods } from './methods/models.ts';
@@ -126,6 +128,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     ...(options.silenceMs === undefined ? {} : { silenceMs: options.silenceMs }),
   };
   const runs = new Runs(deps);
+  const channels = new Channels({ hub, clock, settings: () => config.settings });
   const follow = new Follow({ vault, hub, clock, sync, config, foreign, fault });
   const signals = sync && new HostSignals({ vault, hub, clock, sync, runs, foreign, fault });
   const stopFollowing = (): void => {
@@ -160,6 +163,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     ...usageMethods({ vault, clock, timeZone }),
     ...backupMethods({ bridge }),
     ...ttsMethods({ bridge }),
+    ...channelMethods(channels),
     ...syncMethods({ vault, hub, config, sync, changed: () => follow.syncChanged() }),
   });
   const idempotency = new Idempotency(clock);

@@ -19,6 +19,33 @@ const provider = z.strictObject({
   enabled: z.boolean().optional(),
 });
 
+const users = z.array(z.string().min(1).max(200)).max(10_000).nullable();
+const pollIntervalSeconds = z.number().int().min(60, 'must be 60 seconds or more').max(86_400);
+/** What every channel has. Their other settings are kept as they are: each platform has its own. */
+const channel = z.looseObject({
+  enabled: z.boolean().optional(),
+  /** Who may write; empty or null: everyone. */
+  allowedUsers: users.optional(),
+  pollIntervalSeconds: pollIntervalSeconds.optional(),
+  /** Who answers there. */
+  agentId: id.optional(),
+  /** Tools that runs from there may use: none, unless they are named. */
+  tools: z.array(z.string().min(1).max(200)).max(1000).optional(),
+});
+/** The social channel (interface document 2, section 2.2). */
+const social = channel.extend({
+  bearerToken: z.string().min(1).max(4096),
+  socialUsername: z
+    .string()
+    .max(100)
+    .regex(/^[^@]*$/, 'must be without the at-sign')
+    .default(''),
+  monitorMentions: z.boolean().default(true),
+  monitorDMs: z.boolean().default(false),
+  pollIntervalSeconds: pollIntervalSeconds.default(120),
+  allowedUsers: users.default(null),
+});
+
 /** The whole configuration. Keys that are not here are kept as they are, for builds that know them. */
 export const settings = z.looseObject({
   providers: z.record(id, provider).default({}),
@@ -28,6 +55,11 @@ export const settings = z.looseObject({
     .array(z.strictObject({ pattern: z.string().min(1).max(300), agentId: id }))
     .max(1000)
     .default([]),
+  channels: z
+    .object({ x: social.optional() })
+    .catchall(channel)
+    .refine((given) => Object.keys(given).every((name) => id.safeParse(name).success), 'must have ids as names')
+    .default({}),
   chat: z
     .looseObject({
       /** The default model's key. */
@@ -49,5 +81,10 @@ export const settings = z.looseObject({
 });
 export type Settings = z.infer<typeof settings>;
 
+const CHANNEL_SECRETS = new Set(['bearerToken', 'botToken', 'appToken', 'accessToken', 'token', 'password', 'secret']);
+
 /** Whether a dotted path leads to a secret. */
-export const isSecret = (path: readonly string[]): boolean => path.length === 3 && path[0] === 'providers' && path[2] === 'apiKey';
+export function isSecret([section, , name = '', ...rest]: readonly string[]): boolean {
+  if (rest.length > 0) return false;
+  return (section === 'providers' && name === 'apiKey') || (section === 'channels' && CHANNEL_SECRETS.has(name));
+}

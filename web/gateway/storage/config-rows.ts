@@ -1,7 +1,7 @@
 import { isObject } from '../core/merge.ts';
 
 /** Sections whose entries are records of their own: a provider's address and the name of its key always go together. */
-const SPLIT = new Set(['providers', 'agents']);
+const SPLIT = new Set(['providers', 'agents', 'channels']);
 
 /** The document in pieces: a section each (`chat`), an entry each of those that are lists by name (`providers.openai`). */
 export function configRows(document: Record<string, unknown>): Map<string, unknown> {

@@ -255,6 +255,18 @@ Answers are \`{"type":"res","id","ok","payload"|"error"}\`, pushes are \`{"type"
     text: `Every browser that you link has the same chats, settings and memory, and the bridge keeps them on disk. A browser that was wiped fills itself again, one that was offline catches up. Where two changed the same thing apart, the later one is used and the other is put aside: **Devices and sync** shows it, and what is on disk and who is attached. Link another browser with \`npm run -s perch -- open\`.`,
   },
   {
+    id: 'channels',
+    title: 'Channels beside the app',
+    keywords: 'channel telegram discord slack whatsapp signal matrix email x twitter social bot reach messenger connect',
+    text: `A channel is where people reach your agents beside the app. \`channels.catalog\` lists those that Perch knows, with what each platform allows and which can be started here; \`channels.list\` shows those that run and those that are configured under \`channels\` in the configuration. Tokens are kept encrypted and read as \`***\`. Runs that come from a channel get no tools, unless the channel's \`tools\` name them.`,
+  },
+  {
+    id: 'speech',
+    title: 'Reading aloud',
+    keywords: 'speech tts voice speak read aloud audio mp3 espeak',
+    text: `\`tts.speak\` turns text into MP3, through the bridge: with the network's neural voices, or with the system's own speech engine where there is no network (\`voice\` in the answer says who spoke). \`tts.voices\` lists them. On Debian, \`apt-get install espeak-ng\` gives a voice that works offline.`,
+  },
+  {
     id: 'usage',
     title: 'Tokens and cost',
     keywords: 'usage.get usage.daily usage.hourly spent money price statistics calls provider model',

@@ -1,0 +1,89 @@
+import { call } from '../contract.ts';
+import { id } from '../frames.ts';
+import { z } from '../zod.ts';
+
+/** What a channel can do, wherever it is. */
+const metadata = {
+  display_name: z.string(),
+  category: z.enum(['builtin', 'messenger', 'social', 'work', 'mail', 'sms']),
+  /** `#rrggbb`. */
+  color: z.string(),
+  /** Name of an icon. */
+  icon: z.string(),
+  capabilities: z.object({
+    typing: z.boolean(),
+    reactions: z.boolean(),
+    threads: z.boolean(),
+    editing: z.boolean(),
+    deletion: z.boolean(),
+    buttons: z.boolean(),
+    pins: z.boolean(),
+    read_receipts: z.boolean(),
+  }),
+  /** Characters and megabytes; null: no limit of its own. */
+  media_limits: z.object({ max_message_length: z.number().int().nullable(), max_file_size_mb: z.number().nullable() }),
+  supports_dm: z.boolean(),
+  supports_groups: z.boolean(),
+};
+
+export const channelKind = z.object({
+  id: z.string(),
+  ...metadata,
+  /** This gateway can start it; else why not. */
+  startable: z.boolean(),
+  reason: z.string().optional(),
+  /** Its settings, `channels.<id>.<name>`. */
+  settings: z.array(z.object({ name: z.string(), required: z.boolean(), secret: z.boolean(), meaning: z.string() })),
+});
+export type ChannelKind = z.infer<typeof channelKind>;
+
+const state = {
+  name: z.string(),
+  running: z.boolean(),
+  status: z.enum(['running', 'stopped', 'configured', 'error']),
+  source: z.enum(['runtime', 'config']),
+  ...metadata,
+  /** Of this host, since it started. Times in milliseconds since 1970. */
+  metrics: z
+    .object({
+      messages_received: z.number().int(),
+      messages_sent: z.number().int(),
+      messages_failed: z.number().int(),
+      last_message_at: z.number().nullable(),
+      connected_since: z.number().nullable(),
+    })
+    .optional(),
+  /** Why it does not run though it is enabled. */
+  problem: z.string().optional(),
+};
+
+export const channelEntry = z.object({ id: z.string(), ...state });
+/** A channel that is connected, or known from the configuration (interface document 1, section 2.2). */
+export type ChannelEntry = z.infer<typeof channelEntry>;
+
+/** Where people reach agents beside the app (interface document 1, section 4.1). */
+export const channels = {
+  'channels.list': call({
+    params: z.strictObject({}),
+    result: z.object({ channels: z.array(channelEntry) }),
+    docs: 'Lists channels: those that are connected, and those that are only configured.',
+    policy: { scope: 'read' },
+  }),
+  'channels.status': call({
+    params: z
+      .strictObject({ channelId: id.optional(), channel_id: id.optional() })
+      .refine(({ channelId, channel_id }) => (channelId === undefined) !== (channel_id === undefined), {
+        path: ['channelId'],
+        message: 'is needed, once',
+      }),
+    result: z.object({ channel_id: z.string(), ...state }),
+    docs: 'How one channel is; `channel_id` is an earlier name of `channelId`.',
+    policy: { scope: 'read' },
+  }),
+  'channels.catalog': call({
+    params: z.strictObject({}),
+    result: z.object({ channels: z.array(channelKind), count: z.number().int() }),
+    docs: 'All channels that could be configured, with what they can do, and whether this gateway can start them.',
+    policy: { scope: 'read' },
+  }),
+};
