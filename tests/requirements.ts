@@ -4,12 +4,13 @@ import { bridge } from './requirements/bridge.ts';
 import { capabilities } from './requirements/capabilities.ts';
 import { channels } from './requirements/channels.ts';
 import { chat } from './requirements/chat.ts';
+import { configFile } from './requirements/config-file.ts';
 import { protocol } from './requirements/protocol.ts';
 import { vault } from './requirements/vault.ts';
 import type { Requirement, Section } from './requirements/requirement.ts';
 
 type IdOf<S> = S extends Section<infer Id> ? Id : never;
-const sections = [...protocol, ...chat, ...bridge, ...app, ...vault, ...capabilities, ...channels];
+const sections = [...protocol, ...chat, ...bridge, ...app, ...vault, ...capabilities, ...channels, ...configFile];
 
 /** An id that a test may cite. */
 export type RequirementId = IdOf<(typeof sections)[number]>;

@@ -1,5 +1,6 @@
 import { errorShape } from './frames.ts';
 import { approval } from './methods/approvals.ts';
+import { configFileState } from './methods/config.ts';
 import { execRequest } from './methods/exec.ts';
 import { usage } from './records.ts';
 import { z } from './zod.ts';
@@ -33,6 +34,8 @@ export const events = {
   /** A tool waits for a person's word, and what was said. */
   'approval.requested': z.object({ approval }),
   'approval.resolved': z.object({ approval }),
+  /** The configuration file was read, written, or cannot be used. */
+  'config.file': configFileState,
   /** How this host stands with the journal has changed, or a version was put aside: `sync.status` and `sync.conflicts` tell. */
   'sync.changed': z.object({ state: z.string() }),
   /** The gateway is about to leave (update or hand-over): finish, then reconnect. */

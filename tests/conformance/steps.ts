@@ -34,6 +34,7 @@ export const STEPS: readonly Step[] = [
   step('config.get', {}),
   step('config.set', { key: 'chat.model', value: model }),
   step('config.patch', { patch: { chat: { systemPrompt: 'Be brief.' } } }),
+  step('config.file', {}),
   step('secrets.reload', {}),
   step('models.list', {}),
   step('models.providers', {}),

@@ -155,15 +155,20 @@ describe('config', () => {
     },
   );
 
-  verifies('config/get-set-patch', 'of a stored document that another build wrote, the parts that fit are kept', async () => {
-    await using gw = await testGateway();
-    await gw.vault.config.write({ chat: { model: 'a/b' }, providers: 'something else', later: { x: 1 } });
-    await using next = await testGateway({ vault: gw.vault, useGuide: true });
-    const { client } = await next.client();
-    expect((await client.call('config.get', {})).value).toEqual({ chat: { model: 'a/b' }, later: { x: 1 } });
-    await client.call('config.set', { key: 'chat.timeZone', value: 'UTC' });
-    expect(await gw.vault.config.read()).toEqual({ chat: { model: 'a/b', timeZone: 'UTC' }, later: { x: 1 } });
-  });
+  verifies(
+    'config/get-set-patch',
+    'of a stored document that another build wrote, the parts that fit are used, and the others stay',
+    async () => {
+      await using gw = await testGateway();
+      await gw.vault.config.write({ chat: { model: 'a/b' }, providers: 'something else', later: { x: 1 } });
+      await using next = await testGateway({ vault: gw.vault, useGuide: true });
+      const { client } = await next.client();
+      expect((await client.call('config.get', {})).value).toEqual({ chat: { model: 'a/b' }, later: { x: 1 } });
+      await client.call('config.set', { key: 'chat.timeZone', value: 'UTC' });
+      const providers = 'something else';
+      expect(await gw.vault.config.read()).toEqual({ chat: { model: 'a/b', timeZone: 'UTC' }, providers, later: { x: 1 } });
+    },
+  );
 
   verifies('config/secrets', 'a write that fails leaves the key as it was', async () => {
     await using gw = await testGateway();

@@ -2,9 +2,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { backupPort } from '#shared/ports/backup.ts';
+import { configFilePort } from '#shared/ports/config-file.ts';
 import { speechPort } from '#shared/ports/speech.ts';
 import { SCHEMA_VERSION } from '#shared/link/hello.ts';
 import { backupHandlers } from '../../bridge/capabilities/backup.ts';
+import { configFileHandlers } from '../../bridge/capabilities/config-file.ts';
 import { NeuralVoices } from '../../bridge/capabilities/speech/neural.ts';
 import { speechHandlers } from '../../bridge/capabilities/speech/speech.ts';
 import { openJournal } from '../../bridge/journal/open.ts';
@@ -18,6 +20,7 @@ export async function realBridge() {
   const journal = await openJournal({ dir: home, vaultKey: VAULT_KEY, log: () => {} });
   await journal.open({ origin: 'test', schema: SCHEMA_VERSION, position: null });
   const bridge = new FakeBridge(
+    lend(configFilePort, configFileHandlers(home)),
     lend(backupPort, backupHandlers({ journal, vaultKey: VAULT_KEY, home })),
     lend(speechPort, speechHandlers({ neural: new NeuralVoices({ socket: 'ws://127.0.0.1:1', voices: 'http://127.0.0.1:1' }) })),
   );

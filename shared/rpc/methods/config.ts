@@ -3,6 +3,16 @@ import { z } from '../zod.ts';
 
 const key = z.string().min(1).max(300);
 
+export const configFileState = z.object({
+  /** `off`: no bridge, so no file. `broken`: it is no JSON; `invalid`: it does not fit. Either way what was good last stays in use. */
+  state: z.enum(['off', 'synced', 'broken', 'invalid', 'failed']),
+  path: z.string().nullable(),
+  /** What is wrong, and where in the file, counted from 1. */
+  problem: z.object({ message: z.string(), line: z.number().int().optional(), column: z.number().int().optional() }).nullable(),
+});
+/** How the user's configuration file stands. */
+export type ConfigFileState = z.infer<typeof configFileState>;
+
 /** Reading and changing the configuration (interface document 1, section 4.1; decisions, "Sessions …, config"). */
 export const config = {
   'config.get': call({
@@ -24,6 +34,13 @@ export const config = {
     emits: ['config.changed'],
     docs: 'Merges a JSON merge patch (null deletes); validated as a whole before anything changes.',
     policy: { scope: 'admin', controlPlane: true },
+  }),
+  'config.file': call({
+    params: z.strictObject({}),
+    result: configFileState,
+    emits: ['config.file'],
+    docs: 'How the configuration file beside the bridge stands: both ways the same, or what is wrong with it and where.',
+    policy: { scope: 'read' },
   }),
   'secrets.reload': call({
     params: z.strictObject({}),

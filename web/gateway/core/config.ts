@@ -1,5 +1,6 @@
 import { sha256 } from '#shared/sha256.ts';
 import { RpcError } from '#shared/rpc/errors.ts';
+import { canonical } from './canonical.ts';
 import { parseParams } from './dispatch.ts';
 import type { Hub } from './hub.ts';
 import { checkNames, isObject, type Json, mergePatch, patchAt, pathOf } from './merge.ts';
@@ -22,6 +23,8 @@ export class Config {
   #stored: Json = {};
   /** What is seen of it. */
   #document: Json = {};
+  /** Sections that do not fit this build (or this browser): kept as they are, for those that they do fit. */
+  #aside: Json = {};
   #parsed: Settings = settings.parse({});
   #secrets = new Map<string, string>();
   /** Secrets that the stored document names and that cannot be read here: another host may be able to. */
@@ -40,8 +43,10 @@ export class Config {
 
   async load(): Promise<void> {
     const stored = (await this.#vault.config.read()) ?? {};
-    // What another build stored may not fit: the parts that do are kept.
-    const fitting = Object.fromEntries(Object.entries(stored).filter(([name, value]) => settings.safeParse({ [name]: value }).success));
+    // What another build stored may not fit: only the parts that do are used.
+    const fits = ([name, value]: [string, unknown]): boolean => settings.safeParse({ [name]: value }).success;
+    const fitting = Object.fromEntries(Object.entries(stored).filter(fits));
+    const aside = Object.fromEntries(Object.entries(stored).filter((section) => !fits(section)));
     const secrets = new Map<string, string>();
     const lost: string[] = [];
     let document: unknown = fitting;
@@ -58,6 +63,7 @@ export class Config {
     this.#hash = await hashOf(seen);
     this.#stored = stored;
     this.#document = seen;
+    this.#aside = aside;
     this.#parsed = settings.parse(seen);
     this.#secrets = secrets;
     this.#lost = lost;
@@ -89,6 +95,11 @@ export class Config {
 
   get hash(): string {
     return this.#hash;
+  }
+
+  /** The whole document, with the sections that do not fit here; secrets read as `***`. */
+  get whole(): Json {
+    return { ...this.#aside, ...this.#document };
   }
 
   /** A provider's key, in the clear: for the provider alone. */
@@ -132,16 +143,19 @@ export class Config {
   edit(edit: (document: Json) => unknown): Promise<string> {
     const work = this.#tail.then(async () => {
       await this.#refresh();
-      const edited = edit(this.#document);
+      const wanted = edit(this.#document);
+      if (!isObject(wanted)) throw new RpcError('INVALID_PARAMS', 'The configuration is an object');
+      const edited = Object.fromEntries(Object.entries(wanted).filter((section) => !this.#isAside(section)));
       parseParams(settings, edited);
-      if (!isObject(edited)) throw new RpcError('INVALID_PARAMS', 'The configuration is an object');
       const { document, changed } = takeSecrets(edited);
       const named = new Set(secretPaths(document));
       for (const path of named) {
         if (changed.has(path) || this.#secrets.has(path)) continue;
         throw new RpcError('INVALID_PARAMS', `${path}: there is no secret to keep as ${REDACTED}`);
       }
-      const stored = this.#lost.filter((path) => !changed.has(path)).reduce(keepSecret, document);
+      // What takes the place of a section that was put aside is a new one.
+      this.#aside = Object.fromEntries(Object.entries(this.#aside).filter(([name]) => !Object.hasOwn(document, name)));
+      const stored = { ...this.#aside, ...this.#lost.filter((path) => !changed.has(path)).reduce(keepSecret, document) };
       const kept = new Set(secretPaths(stored));
       for (const path of [...this.#secrets.keys(), ...this.#lost]) if (!kept.has(path)) changed.set(path, null);
       await this.#vault.config.write(stored, changed, this.#stored);
@@ -159,6 +173,11 @@ export class Config {
     });
     this.#tail = work.catch(() => {});
     return work;
+  }
+
+  /** A section as it was put aside: it still does not fit here. */
+  #isAside([name, value]: [string, unknown]): boolean {
+    return Object.hasOwn(this.#aside, name) && canonical(value) === canonical(this.#aside[name]);
   }
 
   #changed(): void {
@@ -200,15 +219,4 @@ function takeSecrets(edited: Json): { document: Json; changed: Map<string, strin
   return { document: isObject(document) ? document : {}, changed };
 }
 
-const hashOf = async (document: Json): Promise<string> => (await sha256(JSON.stringify(sorted(document)))).slice(0, 16);
-
-/** The same document whatever the order in which its keys were set. */
-function sorted(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sorted);
-  if (!isObject(value)) return value;
-  return Object.fromEntries(
-    Object.keys(value)
-      .sort()
-      .map((name) => [name, sorted(value[name])]),
-  );
-}
+const hashOf = async (document: Json): Promise<string> => (await sha256(canonical(document))).slice(0, 16);

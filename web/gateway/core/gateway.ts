@@ -7,6 +7,7 @@ import { type Bridge, noBridge } from './bridge.ts';
 import { Channels } from './channels/channels.ts';
 import type { Clock } from './clock.ts';
 import { Config } from './config.ts';
+import { keepConfigFile } from './config-file/keep.ts';
 import { type Admission, Connection } from './connection.ts';
 import { createDispatcher } from './dispatch.ts';
 import { type FaultLog, faults } from './faults.ts';
@@ -85,7 +86,15 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   let serves = true;
   const fault = faults(options.log ?? ((id, error) => console.error(`[perch ${id}]`, error)));
 
-  const config = new Config(vault, hub, () => apply(), fault);
+  const config = new Config(
+    vault,
+    hub,
+    () => {
+      apply();
+      configFile.look();
+    },
+    fault,
+  );
   let origins: ReadonlySet<string> = new Set();
   /** What follows from the configuration, anew at each change of it. */
   const apply = (): void => {
@@ -128,11 +137,12 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     ...(options.silenceMs === undefined ? {} : { silenceMs: options.silenceMs }),
   };
   const runs = new Runs(deps);
+  const configFile = keepConfigFile({ bridge, config, hub, clock, serves: () => sync?.state().role !== 'replica', fault });
   const channels = new Channels({ hub, clock, settings: () => config.settings });
   const follow = new Follow({ vault, hub, clock, sync, config, foreign, fault });
   const signals = sync && new HostSignals({ vault, hub, clock, sync, runs, foreign, fault });
   const stopFollowing = (): void => {
-    for (const part of [follow, signals, foreign]) part?.stop();
+    for (const part of [configFile, follow, signals, foreign]) part?.stop();
   };
   try {
     await foreign.start();
@@ -158,7 +168,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     ...sessionMethods({ runs, vault, hub, clock, agents }),
     ...agentMethods({ agents, config, vault }),
     ...modelMethods({ providers, clock }),
-    ...configMethods({ config }),
+    ...configMethods({ config, file: configFile }),
     ...toolMethods({ tools }),
     ...usageMethods({ vault, clock, timeZone }),
     ...backupMethods({ bridge }),

@@ -13,6 +13,7 @@ const READS: ReadonlySet<MethodName> = new Set<MethodName>([
   'models.providers',
   'models.probe',
   'config.get',
+  'config.file',
   'tools.list',
   'tools.catalog',
   'usage.get',

@@ -255,6 +255,12 @@ Answers are \`{"type":"res","id","ok","payload"|"error"}\`, pushes are \`{"type"
     text: `Every browser that you link has the same chats, settings and memory, and the bridge keeps them on disk. A browser that was wiped fills itself again, one that was offline catches up. Where two changed the same thing apart, the later one is used and the other is put aside: **Devices and sync** shows it, and what is on disk and who is attached. Link another browser with \`npm run -s perch -- open\`.`,
   },
   {
+    id: 'config-file',
+    title: 'The configuration file',
+    keywords: 'config.json file edit by hand settings json path where syntax error line column dotfiles',
+    text: `With the bridge, all settings also stand in \`config.json\` in Perch's home directory, and you may edit them there: what you save is used within a few seconds, and what you change in the app appears in the file. Comments and the order of what you wrote stay. A file with an error changes nothing: \`config.file\` says what is wrong, with line and column, and what was good last stays in use. Where file and app changed the same setting apart, the file wins, and the other version is kept beside it as \`config.lost-….json\`. Keys that you type into the file are moved to the encrypted store, and \`***\` stands in their places.`,
+  },
+  {
     id: 'channels',
     title: 'Channels beside the app',
     keywords: 'channel telegram discord slack whatsapp signal matrix email x twitter social bot reach messenger connect',

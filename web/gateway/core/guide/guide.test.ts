@@ -273,7 +273,7 @@ describe('the docs', () => {
     const settings = ['chat.model', 'chat.systemPrompt', 'chat.timeZone'];
     const known = new Set([...Object.keys(contracts), ...events, ...settings]);
     const all = articles.map(({ text }) => text).join('\n');
-    const mentioned = all.matchAll(new RegExp(`(?<![\\w.])(?:${namespaces.join('|')})\\.[a-z_A-Z]+`, 'g'));
+    const mentioned = all.matchAll(new RegExp(`(?<![\\w.])(?:${namespaces.join('|')})\\.(?!json|lost)[a-z_A-Z]+`, 'g'));
     for (const [name] of mentioned) if (!name.startsWith('chat.completions')) expect(known, name).toContain(name);
     const names = new Set(tools.map(({ name }) => name));
     for (const [name] of all.matchAll(/\b(?:memory|docs|session)_\w+/g)) expect(names, name).toContain(name);

@@ -1,0 +1,54 @@
+import { call } from '../rpc/contract.ts';
+import { z } from '../rpc/zod.ts';
+import { port } from './port.ts';
+
+const document = z.record(z.string(), z.unknown());
+/** SHA-256 of the file's text, in hex; null where there is no file. */
+const hash = z.string().nullable();
+
+/** The user's own configuration file beside the bridge (decisions, "Sessions, agents, models, channels, config"; "Command line"). */
+export const configFilePort = port({
+  kind: 'config-file',
+  what: 'The configuration file',
+  calls: {
+    'config-file.read': call({
+      params: z.object({ /** The hash that is known. */ known: hash.optional() }),
+      result: z.discriminatedUnion('state', [
+        z.object({ state: z.literal('same') }),
+        z.object({
+          state: z.literal('read'),
+          path: z.string(),
+          hash,
+          /** What it says; null where there is no file. */
+          document: document.nullable(),
+          /** What it said when file and gateway agreed last; null where they never have. */
+          synced: document.nullable(),
+        }),
+        /** It is no JSON, or cannot be read: where, counted from 1, and why. */
+        z.object({
+          state: z.literal('broken'),
+          path: z.string(),
+          hash,
+          message: z.string(),
+          line: z.number().int().optional(),
+          column: z.number().int().optional(),
+        }),
+      ]),
+      docs: 'Reads the file, unless it is as it is known.',
+      policy: { scope: 'read' },
+    }),
+    'config-file.write': call({
+      params: z.object({
+        document,
+        /** The hash of the file that the document was made from. */
+        base: hash,
+        /** A version that lost against the file, to be kept beside it. */
+        lost: document.optional(),
+      }),
+      result: z.object({ /** False: the file has changed since, and nothing was written. */ written: z.boolean(), hash }),
+      docs: 'Changes the file, in one step, where it says something else, and notes that file and gateway agree. Comments and order stay.',
+      policy: { scope: 'admin' },
+    }),
+  },
+  events: {},
+});

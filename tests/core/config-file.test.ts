@@ -1,0 +1,207 @@
+import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, renameSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { ConfigFileState } from '#shared/rpc/methods/config.ts';
+import { threeWay } from '../../web/gateway/core/config-file/three-way.ts';
+import type { Json } from '../../web/gateway/core/merge.ts';
+import { verifies } from '../requirements.ts';
+import { FakeClock } from '../support/clock.ts';
+import { FakeSync } from '../support/fake-sync.ts';
+import { testGateway, until } from '../support/gateway.ts';
+import { realBridge } from '../support/real-bridge.ts';
+
+/** A gateway with a bridge whose home has a configuration file. */
+async function withFile(text?: string, options: Partial<Parameters<typeof testGateway>[0]> = {}) {
+  const there = await realBridge();
+  const path = join(there.home, 'config.json');
+  if (text !== undefined) writeFileSync(path, text);
+  const clock = new FakeClock();
+  const gw = await testGateway({ useGuide: true, clock, bridge: there.bridge, ...options });
+  const { client, events } = await gw.client();
+  const state = (): Promise<ConfigFileState> => client.call('config.file', {});
+  const read = (): unknown => JSON.parse(readFileSync(path, 'utf8'));
+  const get = async (): Promise<unknown> => (await client.call('config.get', {})).value;
+  return {
+    ...{ there, gw, client, events, clock, path, state, read, get },
+    /** What a person saves; the next look sees it. */
+    save(next: unknown) {
+      writeFileSync(path, typeof next === 'string' ? next : JSON.stringify(next));
+      clock.advance(3_000);
+    },
+    lost: () => readdirSync(there.home).filter((name) => name.startsWith('config.lost')),
+    async [Symbol.asyncDispose]() {
+      await gw[Symbol.asyncDispose]();
+      expect(there.bridge.faults).toEqual([]);
+      await there[Symbol.asyncDispose]();
+    },
+  };
+}
+
+const PROVIDER = { baseUrl: 'http://models.test/v1' };
+
+verifies('config-file/both-ways', 'what the file says is used, what the app sets is in the file, and only the owner reads it', async () => {
+  await using at = await withFile('{"chat": {"systemPrompt": "Be brief."}}');
+  await until(async () => (await at.state()).state === 'synced');
+  expect(await at.get()).toEqual({ chat: { systemPrompt: 'Be brief.' } });
+  await at.client.call('config.patch', { patch: { providers: { mine: PROVIDER } } });
+  await until(() => readFileSync(at.path, 'utf8').includes('mine'), 'the file has it');
+  expect(at.read()).toEqual({ chat: { systemPrompt: 'Be brief.' }, providers: { mine: PROVIDER } });
+  expect(statSync(at.path).mode & 0o777).toBe(0o600);
+  at.save({ chat: { systemPrompt: 'Be long.' } });
+  await until(async () => JSON.stringify(await at.get()) === '{"chat":{"systemPrompt":"Be long."}}');
+  expect(at.events.map(({ event }) => event)).toContain('config.file');
+});
+
+verifies('config-file/both-ways', 'without a file one is made, and again where it was deleted', async () => {
+  await using at = await withFile();
+  await until(() => existsSync(at.path));
+  expect(at.read()).toEqual({});
+  await at.client.call('config.set', { key: 'chat.systemPrompt', value: 'x' });
+  await until(() => readFileSync(at.path, 'utf8').includes('x'));
+  renameSync(at.path, `${at.path}.old`);
+  at.clock.advance(3_000);
+  await until(() => existsSync(at.path));
+  expect(at.read()).toEqual({ chat: { systemPrompt: 'x' } });
+});
+
+verifies('config-file/keeps-text', 'comments, order and what this build does not know stay; a link stays a link', async () => {
+  const text = `{
+  // mine
+  "zebra": { "stripes": 5 }, /* unknown */
+  "chat": {
+    "systemPrompt": "old", // here
+  },
+}
+`;
+  await using at = await withFile();
+  await until(() => existsSync(at.path));
+  mkdirSync(join(at.there.home, 'dotfiles'));
+  writeFileSync(join(at.there.home, 'dotfiles', 'perch.json'), text);
+  renameSync(at.path, `${at.path}.old`);
+  symlinkSync(join('dotfiles', 'perch.json'), at.path);
+  at.clock.advance(3_000);
+  await until(async () => JSON.stringify(await at.get()).includes('stripes'));
+  await at.client.call('config.set', { key: 'chat.systemPrompt', value: 'new' });
+  await until(() => readFileSync(at.path, 'utf8').includes('new'));
+  expect(readFileSync(at.path, 'utf8')).toBe(text.replace('"old"', '"new"'));
+  expect(lstatSync(at.path).isSymbolicLink()).toBe(true);
+});
+
+verifies(
+  'config-file/broken',
+  'a syntax error is told with line and column, the last good configuration stays, and the file is left alone',
+  async () => {
+    await using at = await withFile('{"chat": {"systemPrompt": "good"}}');
+    await until(async () => (await at.state()).state === 'synced');
+    const broken = '{\n  "chat": {\n    "systemPrompt": "bad" "x": 1\n  }\n}\n';
+    at.save(broken);
+    await until(async () => (await at.state()).state === 'broken');
+    expect(await at.state()).toEqual({
+      state: 'broken',
+      path: at.path,
+      problem: { message: expect.any(String) as string, line: 3, column: 27 },
+    });
+    expect(await at.get()).toEqual({ chat: { systemPrompt: 'good' } });
+    await at.client.call('config.set', { key: 'chat.timeZone', value: 'Europe/Berlin' });
+    at.clock.advance(3_000);
+    await at.state();
+    expect(readFileSync(at.path, 'utf8')).toBe(broken);
+    at.save({ chat: { systemPrompt: 'mended' } });
+    await until(async () => (await at.state()).state === 'synced');
+    expect(await at.get()).toEqual({ chat: { systemPrompt: 'mended', timeZone: 'Europe/Berlin' } });
+  },
+);
+
+verifies('config-file/broken', 'one that does not fit says which setting', async () => {
+  await using at = await withFile('{}');
+  await until(async () => (await at.state()).state === 'synced');
+  for (const [wrong, says] of [
+    [{ chat: { timeZone: 'Mars/Olympus' } }, 'chat.timeZone'],
+    [{ providers: { a: { ...PROVIDER, apiKey: '***' } } }, 'providers.a.apiKey'],
+    [{ providers: { a: { ...PROVIDER, extra: 1 } } }, 'providers.a.extra'],
+  ] as const) {
+    at.save(wrong);
+    await until(async () => (await at.state()).problem?.message.includes(says) ?? false, says);
+    expect((await at.state()).state).toBe('invalid');
+    expect(at.read()).toEqual(wrong);
+    expect(await at.get()).toEqual({});
+  }
+  at.save('[]');
+  await until(async () => (await at.state()).state === 'broken');
+});
+
+verifies(
+  'config-file/conflict',
+  'both changed a setting: the file wins, the loser is kept beside it, what only one changed is taken',
+  async () => {
+    await using at = await withFile('{"chat": {"systemPrompt": "first"}}');
+    await until(async () => (await at.state()).state === 'synced');
+    at.there.bridge.detach();
+    await at.client.call('config.patch', { patch: { chat: { systemPrompt: 'from the app', timeZone: 'UTC' } } });
+    writeFileSync(at.path, '{"chat": {"systemPrompt": "from the file"}, "gateway": {"discover": false}}');
+    at.there.bridge.attach();
+    await until(async () => JSON.stringify(await at.get()).includes('discover'));
+    const agreed = { chat: { systemPrompt: 'from the file', timeZone: 'UTC' }, gateway: { discover: false } };
+    expect(await at.get()).toEqual(agreed);
+    await until(() => at.lost().length > 0);
+    await until(async () => (await at.state()).state === 'synced' && JSON.stringify(at.read()).includes('UTC'));
+    expect(at.read()).toEqual(agreed);
+    const [lost = ''] = at.lost();
+    expect(JSON.parse(readFileSync(join(at.there.home, lost), 'utf8'))).toMatchObject({ chat: { systemPrompt: 'from the app' } });
+  },
+);
+
+verifies('config-file/secrets', 'a key typed into the file is taken out of it; one from the app never gets into it', async () => {
+  await using at = await withFile(JSON.stringify({ providers: { mine: { ...PROVIDER, apiKey: 'sk-typed-into-the-file' } } }));
+  await until(() => !readFileSync(at.path, 'utf8').includes('sk-typed'));
+  expect(at.read()).toEqual({ providers: { mine: { ...PROVIDER, apiKey: '***' } } });
+  expect(await at.gw.vault.secrets.get('providers.mine.apiKey')).toBe('sk-typed-into-the-file');
+  await at.client.call('config.patch', { patch: { providers: { other: { ...PROVIDER, apiKey: 'sk-from-the-app' } } } });
+  await until(() => readFileSync(at.path, 'utf8').includes('other'));
+  for (const name of readdirSync(at.there.home, { recursive: true, encoding: 'utf8' })) {
+    const file = join(at.there.home, name);
+    if (statSync(file).isFile()) expect(readFileSync(file).includes('sk-'), name).toBe(false);
+  }
+  expect(at.lost()).toEqual([]);
+});
+
+verifies('config-file/one', 'a host that does not serve leaves the file alone', async () => {
+  const sync = new FakeSync({ role: 'replica' });
+  await using at = await withFile('{"chat": {"systemPrompt": "file"}}', { sync });
+  at.clock.advance(3_000);
+  await at.client.call('config.set', { key: 'chat.timeZone', value: 'UTC' });
+  expect(await at.state()).toEqual({ state: 'off', path: null, problem: null });
+  expect(at.read()).toEqual({ chat: { systemPrompt: 'file' } });
+  sync.set({ role: 'holder' });
+  at.clock.advance(3_000);
+  await until(async () => (await at.state()).state === 'synced');
+  expect(await at.get()).toEqual({ chat: { systemPrompt: 'file', timeZone: 'UTC' } });
+});
+
+verifies('config/aside', 'a section that does not fit here survives what is written here', async () => {
+  await using at = await withFile('{}');
+  await at.gw.vault.config.write({ chat: { timeZone: 'Mars/Olympus' }, gateway: {} });
+  await at.client.call('secrets.reload', {});
+  await at.client.call('config.set', { key: 'gateway.discover', value: false });
+  expect(await at.gw.vault.config.read()).toEqual({ chat: { timeZone: 'Mars/Olympus' }, gateway: { discover: false } });
+  await at.client.call('config.set', { key: 'chat.timeZone', value: 'UTC' });
+  expect(await at.gw.vault.config.read()).toEqual({ chat: { timeZone: 'UTC' }, gateway: { discover: false } });
+});
+
+test('a three-way merge takes what one side changed, whatever it was, and loses nothing in silence', () => {
+  const leaf = fc.oneof(fc.integer({ min: 0, max: 3 }), fc.constant('x'), fc.array(fc.integer({ min: 0, max: 1 }), { maxLength: 2 }));
+  const document = fc.dictionary(
+    fc.constantFrom('a', 'b', 'c'),
+    fc.oneof(leaf, fc.dictionary(fc.constantFrom('d', 'e'), leaf)),
+  ) as fc.Arbitrary<Json>;
+  fc.assert(
+    fc.property(document, document, document, (base, ours, theirs) => {
+      expect(threeWay(base, base, theirs)).toEqual({ document: theirs, lost: false });
+      expect(threeWay(base, ours, base)).toEqual({ document: ours, lost: false });
+      expect(threeWay(base, ours, ours)).toEqual({ document: ours, lost: false });
+      const { document: merged } = threeWay(base, ours, theirs);
+      expect(threeWay(theirs, merged, theirs).document).toEqual(merged);
+    }),
+  );
+});

@@ -1,0 +1,15 @@
+import { chosen } from './requirement.ts';
+
+export const configFile = [
+  chosen('decisions, "Sessions, agents, models, channels, config"', {
+    'config-file/both-ways':
+      'The user’s configuration file and the gateway’s configuration are kept the same, both ways, written in one step.',
+    'config-file/keeps-text': 'Comments, order and unknown keys of the file survive.',
+    'config-file/broken':
+      'A file with an error changes nothing and is not written to; the error is told, a syntax error with line and column.',
+    'config-file/conflict': 'Where both changed a setting the file wins, and the loser is kept.',
+    'config-file/secrets': 'Secrets are kept encrypted; the file holds `***` in their places.',
+    'config-file/one': 'Only the host that serves keeps the file.',
+    'config/aside': 'A stored section that does not fit a host survives what that host writes.',
+  }),
+];

@@ -1,0 +1,142 @@
+import { configFilePort } from '#shared/ports/config-file.ts';
+import { RpcError } from '#shared/rpc/errors.ts';
+import type { ConfigFileState } from '#shared/rpc/methods/config.ts';
+import type { Bridge } from '../bridge.ts';
+import { canonical } from '../canonical.ts';
+import type { Clock } from '../clock.ts';
+import type { Config } from '../config.ts';
+import type { Hub } from '../hub.ts';
+import { checkNames } from '../merge.ts';
+import { threeWay } from './three-way.ts';
+
+/** How often the file is looked at. */
+const LOOK_MS = 3_000;
+/** The file was changed again and again while it was being written. */
+const TRIES = 5;
+
+/** The gateway's configuration is not any more what the file was compared with. */
+class ChangedMeanwhile extends Error {}
+
+export interface ConfigFileDeps {
+  bridge: Bridge;
+  config: Pick<Config, 'whole' | 'edit'>;
+  hub: Hub;
+  clock: Clock;
+  /** Whether this host is the one that serves: one alone keeps the file. */
+  serves(): boolean;
+  fault(error: unknown): RpcError;
+}
+
+/**
+ * Keeps the user's configuration file and the gateway's configuration the same (decisions, "Sessions, agents, models, channels, config"): three-way by what they
+ * agreed on last; where both changed a setting the file wins, and what lost is kept beside it. A file that is broken, or does not fit, changes nothing, and is not written to.
+ */
+export class ConfigFile {
+  readonly #deps: ConfigFileDeps;
+  #state: ConfigFileState = { state: 'off', path: null, problem: null };
+  /** Hash of the file's text as it was read last, whether it was of use or not. */
+  #known: string | null | undefined;
+  /** The gateway's configuration when they agreed last. */
+  #agreed = '';
+  #looking: Promise<void> = Promise.resolve();
+  readonly #stops: (() => void)[] = [];
+
+  constructor(deps: ConfigFileDeps) {
+    this.#deps = deps;
+    this.#stops.push(deps.bridge.watch(() => void this.look()));
+    const again = (): void => {
+      this.#stops[1] = deps.clock.after(LOOK_MS, () => {
+        void this.look();
+        again();
+      });
+    };
+    again();
+    void this.look();
+  }
+
+  get state(): ConfigFileState {
+    return this.#state;
+  }
+
+  /** Resolves when file and configuration agree, or cannot. Never rejects. */
+  look(): Promise<void> {
+    this.#looking = this.#looking.then(() => this.#look());
+    return this.#looking;
+  }
+
+  stop(): void {
+    for (const stop of this.#stops) stop();
+  }
+
+  async #look(): Promise<void> {
+    const { bridge, serves, fault } = this.#deps;
+    if (!bridge.lends(configFilePort)) {
+      // Another bridge may have another file.
+      this.#known = undefined;
+      return this.#tell({ state: 'off', path: null, problem: null });
+    }
+    if (!serves()) return;
+    try {
+      for (let tries = 0; tries < TRIES; tries++) if (await this.#agree()) return;
+    } catch (error) {
+      if (bridge.lends(configFilePort)) this.#tell({ ...this.#state, state: 'failed', problem: { message: fault(error).message } });
+    }
+  }
+
+  /** False: one of the two has changed meanwhile. */
+  async #agree(): Promise<boolean> {
+    const { bridge, config } = this.#deps;
+    const before = canonical(config.whole);
+    const known = before === this.#agreed || this.#state.problem ? { known: this.#known } : {};
+    const read = await bridge.call(configFilePort, 'config-file.read', this.#known === undefined ? {} : known);
+    if (read.state === 'same') return true;
+    const { path, hash } = read;
+    if (read.state === 'broken') {
+      this.#known = hash;
+      const { message, line, column } = read;
+      this.#tell({
+        state: 'broken',
+        path,
+        problem: { message, ...(line === undefined ? {} : { line }), ...(column === undefined ? {} : { column }) },
+      });
+      return true;
+    }
+    const { document: file, synced } = read;
+    if (file) checkNames(file);
+    // Without a file (any more), the gateway's configuration becomes one.
+    const { document, lost } = file ? threeWay(synced ?? {}, config.whole, file) : { document: config.whole, lost: false };
+    const own = config.whole;
+    if (canonical(document) !== before) {
+      try {
+        await config.edit(() => {
+          if (canonical(config.whole) !== before) throw new ChangedMeanwhile();
+          return document;
+        });
+      } catch (error) {
+        if (error instanceof ChangedMeanwhile) return false;
+        if (!(error instanceof RpcError)) throw error;
+        this.#known = hash;
+        this.#tell({ state: 'invalid', path, problem: { message: error.message } });
+        return true;
+      }
+    }
+    // With what the file had of secrets taken out of it. Set meanwhile, it differs again, and is looked at again.
+    const settled = config.whole;
+    const { written, hash: after } = await bridge.call(configFilePort, 'config-file.write', {
+      document: settled,
+      base: hash,
+      ...(lost ? { lost: own } : {}),
+    });
+    if (!written) return false;
+    this.#known = after;
+    this.#agreed = canonical(settled);
+    this.#tell({ state: 'synced', path, problem: null });
+    return true;
+  }
+
+  #tell(state: ConfigFileState): void {
+    const changed = canonical(state) !== canonical(this.#state);
+    this.#state = state;
+    if (changed) this.#deps.hub.emit({ event: 'config.file', payload: state }, null);
+  }
+}
