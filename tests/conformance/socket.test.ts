@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe } from 'vitest';
 import { connectOutside } from '../e2e/outside.ts';
 import { type Perch, startPerch } from '../e2e/harness.ts';
 import { verifies } from '../requirements.ts';
-import { takeSteps, takeWrongSteps } from './steps.ts';
+import { takeSteps, takeWrongSteps } from './take.ts';
 
 let perch: Perch;
 beforeAll(async () => {

@@ -1,7 +1,8 @@
 import { describe, expect } from 'vitest';
 import { allows, SCOPES } from '#shared/rpc/contract.ts';
 import { contracts } from '#shared/rpc/methods/index.ts';
-import { STEPS, takeSteps, takeWrongSteps } from '../conformance/steps.ts';
+import { STEPS } from '../conformance/steps.ts';
+import { takeSteps, takeWrongSteps } from '../conformance/take.ts';
 import { verifies } from '../requirements.ts';
 import { testGateway } from '../support/gateway.ts';
 import { realBridge } from '../support/real-bridge.ts';

@@ -58,4 +58,7 @@ export const protocol = [
     'limits/control-plane': 'Control-plane writes: 30 a minute per method.',
     'limits/slow-consumer': 'A reader that stalls is closed with 1008 "slow consumer" once 4 MiB wait; the run goes on.',
   }),
+  chosen('design, "One contract, many readers"', {
+    'docs/protocol': '`docs/protocol.md` is rendered from the contracts, with an example of each method that the conformance tests run.',
+  }),
 ];

@@ -1,0 +1,46 @@
+import type { z } from 'zod';
+import { expect } from 'vitest';
+import type { GatewayClient } from '#shared/client/client.ts';
+import { contracts } from '#shared/rpc/methods/index.ts';
+import { STEPS } from './steps.ts';
+
+/** Takes the steps: each answer is of its contract's form and has nothing else, or the code that is wanted. */
+export async function takeSteps(client: GatewayClient): Promise<void> {
+  const results: Record<string, unknown> = {};
+  for (const { method, params, code, lacking } of STEPS) {
+    const answer = client.request(method, params(results));
+    const refused =
+      lacking !== undefined &&
+      (await answer.then(
+        () => null,
+        (error: unknown) => error,
+      ));
+    if (refused) expect(refused, method).toMatchObject({ code: lacking });
+    else if (code !== undefined) await expect(answer, method).rejects.toMatchObject({ code });
+    else {
+      const result = (results[method] = await answer);
+      expect(contracts[method].result.parse(result), method).toEqual(result);
+    }
+  }
+}
+
+const VALUES: readonly unknown[] = [null, 5, -1.5, true, '', 'no such value', [], {}, [5], { other: 5 }];
+
+/** Gives every param of every method what its contract refuses, and one that there is not. */
+export async function takeWrongSteps(client: GatewayClient): Promise<void> {
+  for (const { method, params } of new Map(STEPS.map((each) => [each.method, each])).values()) {
+    const right = params({});
+    const refused = async (change: Record<string, unknown>): Promise<void> => {
+      const [name = ''] = Object.keys(change);
+      const what = `${method} ${JSON.stringify(change)}`;
+      await expect(client.request(method, { ...right, ...change }), what).rejects.toMatchObject({
+        code: 'INVALID_PARAMS',
+        message: expect.stringContaining(name) as string,
+      });
+    };
+    for (const [name, schema] of Object.entries((contracts[method].params as z.ZodObject).shape)) {
+      for (const value of VALUES) if (!(schema as z.ZodType).safeParse(value).success) await refused({ [name]: value });
+    }
+    await refused({ noSuchParam: 1 });
+  }
+}

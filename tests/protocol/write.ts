@@ -1,0 +1,7 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { EXAMPLES } from '../conformance/steps.ts';
+import { protocolPage } from './page.ts';
+
+// `npm run docs`.
+writeFileSync(join(import.meta.dirname, '../../docs/protocol.md'), protocolPage(EXAMPLES));
