@@ -104,6 +104,9 @@ export const providerEntry = z.object({
 });
 export type ProviderEntry = z.infer<typeof providerEntry>;
 
+/** Workspaces are called as agents are: one that names none has the workspace of its own id. */
+export const workspaceName = z.string().regex(/^[A-Za-z0-9_-]{1,128}$/, 'must match [A-Za-z0-9_-]{1,128}');
+
 const toolPatterns = z.array(z.string().min(1).max(200)).max(1000);
 
 export const agentConfig = z.strictObject({
@@ -116,8 +119,8 @@ export const agentConfig = z.strictObject({
   tools: z.strictObject({ allow: toolPatterns.optional(), deny: toolPatterns.optional() }).optional(),
   /** False: without the tools that remember. */
   memory: z.boolean().optional(),
-  /** The folder that its files lie in. */
-  workspace: z.string().min(1).max(1000).optional(),
+  /** The workspace that its files lie in; the one of its own id where left out. */
+  workspace: workspaceName.optional(),
   /** An emoji, or an image as a data URL. */
   avatar: z.string().min(1).max(200_000).optional(),
 });

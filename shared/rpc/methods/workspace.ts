@@ -1,18 +1,18 @@
 import { call } from '../contract.ts';
+import { workspaceName } from '../records.ts';
 import { z } from '../zod.ts';
 
-/** Bytes of one file of a workspace. */
-export const MAX_FILE_BYTES = 8 * 1024 * 1024;
+/** Bytes of one file, and what a whole workspace may have. */
+export const WORKSPACE_LIMITS = { fileBytes: 8 * 1024 * 1024, bytes: 256 * 1024 * 1024, files: 10_000 } as const;
 
-/** Names with `/` between them; no empty ones, no `.` or `..`. */
+/** Names with `/` between them; no empty ones, no `.` or `..`, no control characters. In Unicode's form NFC, so that what looks the same is the same. */
 export const workspacePath = z
   .string()
+  .normalize('NFC')
   .min(1)
-  .max(500)
-  .regex(/^[^/\\\0]+(\/[^/\\\0]+)*$/, 'must be names with / between them')
+  .max(400)
+  .regex(/^[^/\\\p{Cc}\p{Cs}]+(\/[^/\\\p{Cc}\p{Cs}]+)*$/u, 'must be names with / between them')
   .refine((path) => !path.split('/').some((part) => part === '.' || part === '..'), 'must not have . or ..');
-
-export const workspaceName = z.string().regex(/^[A-Za-z0-9_-]{1,128}$/, 'must match [A-Za-z0-9_-]{1,128}');
 
 /** A file of a workspace as it is kept. */
 export const fileRecord = z.object({
@@ -38,7 +38,7 @@ const workspace = workspaceName.default('main');
 /** Files that agents work with: each agent has a workspace (its configuration's `workspace`, else of its own id). */
 export const workspaces = {
   'workspace.list': call({
-    params: z.strictObject({ workspace, under: z.string().max(500).optional() }),
+    params: z.strictObject({ workspace, under: workspacePath.optional() }),
     result: z.object({ files: z.array(fileEntry), count: z.number().int() }),
     docs: 'Lists the files of a workspace by path, or those under a folder.',
     policy: { scope: 'read' },
@@ -53,12 +53,16 @@ export const workspaces = {
     params: z.strictObject({
       workspace,
       path: workspacePath,
-      content: z.string().max(Math.ceil((MAX_FILE_BYTES * 4) / 3)),
+      content: z.string().max(Math.ceil((WORKSPACE_LIMITS.fileBytes * 4) / 3) + 4),
       encoding: z.enum(['utf8', 'base64']).default('utf8'),
-      mimeType: z.string().min(1).max(200).optional(),
+      mimeType: z
+        .string()
+        .max(200)
+        .regex(/^[\w!#$&^.+-]+\/[\w!#$&^.+-]+(; ?[\w!#$&^.+-]+=[\w!#$&^.+-]+)*$/, 'must be a media type such as text/plain')
+        .optional(),
     }),
     result: z.object({ file: fileEntry }),
-    docs: 'Writes a whole file, of 8 MiB at the most.',
+    docs: 'Writes a whole file, of 8 MiB at the most; a workspace holds 10,000 files and 256 MiB. `mimeType` goes by the name where it is left out.',
     policy: { scope: 'write' },
   }),
   'workspace.remove': call({

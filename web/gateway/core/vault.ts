@@ -3,7 +3,7 @@ import type { JobDefinition, JobRun } from '#shared/rpc/methods/cron.ts';
 import type { DeviceRecord } from '#shared/rpc/methods/device.ts';
 import type { ExecPolicy, ExecRequest } from '#shared/rpc/methods/exec.ts';
 import type { Plan } from '#shared/rpc/methods/plan.ts';
-import type { FileRecord } from '#shared/rpc/methods/workspace.ts';
+import type { FileEntry, FileRecord } from '#shared/rpc/methods/workspace.ts';
 import type { HistoryMessage, SessionEntry, Usage } from '#shared/rpc/records.ts';
 import type { ConflictCopy } from '#shared/sync/conflict.ts';
 import type { SyncStore } from '#shared/sync/record.ts';
@@ -81,7 +81,6 @@ export interface Collections {
   approvals: Approval;
   devices: DeviceRecord;
   systemEvents: SystemEvent;
-  files: FileRecord;
 }
 
 /** Reading and changing such records; every change is strict. */
@@ -180,6 +179,16 @@ export interface Vault {
     add(memory: MemoryRecord): Promise<void>;
     remove(id: string): Promise<boolean>;
     list(): Promise<MemoryRecord[]>;
+  };
+  /** Files of workspaces. */
+  files: {
+    /** Those of a workspace whose path begins so, by path; reads no content. */
+    list(workspace: string, prefix: string): Promise<FileEntry[]>;
+    get(workspace: string, path: string): Promise<FileRecord | undefined>;
+    /** Strict; rejects with what `check` throws, which is told how many other files the workspace has, and their bytes. */
+    put(file: FileRecord, check: (others: { files: number; bytes: number }) => void): Promise<void>;
+    /** Strict; false where there was none. */
+    remove(workspace: string, path: string): Promise<boolean>;
   };
   /** Records of the other kinds. */
   collection<Name extends keyof Collections>(name: Name): Collection<Collections[Name]>;

@@ -12,7 +12,6 @@ const KEYS: { [Name in keyof Collections]: (record: Collections[Name]) => string
   approvals: ({ id }) => id,
   devices: ({ id }) => id,
   systemEvents: ({ id }) => id,
-  files: ({ key }) => key,
 };
 
 /** The records of one store. */

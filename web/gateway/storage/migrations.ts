@@ -40,7 +40,8 @@ export const steps: readonly Step[] = [
     db.createObjectStore('execRequests', { keyPath: 'requestId' }).createIndex('createdAt', 'createdAt');
     db.createObjectStore('execPolicies', { keyPath: 'hash' });
     db.createObjectStore('approvals', { keyPath: 'id' }).createIndex('createdAt', 'createdAt');
-    db.createObjectStore('files', { keyPath: 'key' }).createIndex('path', ['workspace', 'path']);
+    // All that a list of files says is in the index, so that listing reads no content.
+    db.createObjectStore('files', { keyPath: 'key' }).createIndex('entry', ['workspace', 'path', 'mimeType', 'size', 'modifiedAt']);
     db.createObjectStore('logs', { keyPath: 'seq', autoIncrement: true });
   },
 ];

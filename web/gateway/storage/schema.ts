@@ -1,5 +1,6 @@
 import type { DBSchema, IDBPDatabase, IDBPTransaction, StoreNames } from 'idb';
 import type { Position } from '#shared/ports/journal.ts';
+import type { FileRecord } from '#shared/rpc/methods/workspace.ts';
 import type { Part } from '#shared/rpc/records.ts';
 import type { ConflictCopy } from '#shared/sync/conflict.ts';
 import type { SyncStore } from '#shared/sync/record.ts';
@@ -85,7 +86,11 @@ export interface Schema extends DBSchema {
   approvals: { key: string; value: Collections['approvals']; indexes: { createdAt: number } };
   devices: { key: string; value: Collections['devices'] };
   systemEvents: { key: string; value: Collections['systemEvents'] };
-  files: { key: string; value: Collections['files']; indexes: { path: [workspace: string, path: string] } };
+  files: {
+    key: string;
+    value: FileRecord;
+    indexes: { entry: [workspace: string, path: string, mimeType: string, size: number, modifiedAt: number] };
+  };
   /** What happened on this copy, a ring; by number. */
   logs: { key: number; value: LogRecord };
   changes: {

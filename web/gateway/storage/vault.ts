@@ -7,6 +7,7 @@ import { collectionOf } from './collection.ts';
 import { configStore } from './config.ts';
 import { Database } from './database.ts';
 import { conflictStore } from './conflicts.ts';
+import { fileStore } from './files.ts';
 import { memoryStore } from './memories.ts';
 import { messageStore } from './messages.ts';
 import { Replica } from './replica.ts';
@@ -91,6 +92,7 @@ export async function openVault(options: VaultOptions): Promise<StoredVault> {
     config: configStore({ transactions, secrets }),
     secrets,
     memories: memoryStore({ transactions }),
+    files: fileStore({ transactions }),
     collection: (name) => collectionOf(transactions, name),
     conflicts: conflictStore({ transactions }),
     onforeign: (listener) => sync.onforeign(listener),

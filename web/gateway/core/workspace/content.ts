@@ -1,0 +1,39 @@
+import { fromBase64, toBase64 } from '#shared/base64.ts';
+import { RpcError } from '#shared/rpc/errors.ts';
+import type { FileRecord } from '#shared/rpc/methods/workspace.ts';
+
+/** A file's content, as it is stored. */
+export type Content = Pick<FileRecord, 'content' | 'encoding' | 'size'>;
+
+const BASE64 = /^[A-Za-z0-9+/_-]*={0,2}$/;
+const encoder = new TextEncoder();
+
+/** Checks what is to be written. Text that comes as base64 is kept as text. Throws `INVALID_PARAMS` where the content is not what `encoding` says. */
+export function readContent(content: string, encoding: FileRecord['encoding']): Content {
+  if (encoding === 'utf8') {
+    if (!content.isWellFormed())
+      throw new RpcError('INVALID_PARAMS', 'content: is no text, for it has half a character; send it as base64');
+    return { content, encoding, size: encoder.encode(content).byteLength };
+  }
+  const data = content.replace(/\s+/g, '');
+  if (!BASE64.test(data) || data.replace(/=+$/, '').length % 4 === 1) throw new RpcError('INVALID_PARAMS', 'content: is not base64');
+  const bytes = fromBase64(data);
+  const text = textOf(bytes);
+  return text === undefined
+    ? { content: toBase64(bytes), encoding, size: bytes.length }
+    : { content: text, encoding: 'utf8', size: bytes.length };
+}
+
+/** The text that bytes are; undefined where they are none. */
+function textOf(bytes: Uint8Array): string | undefined {
+  if (bytes.includes(0)) return undefined;
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The content as base64, whatever it is stored as. */
+export const base64Of = ({ content, encoding }: Pick<Content, 'content' | 'encoding'>): string =>
+  encoding === 'base64' ? content : toBase64(encoder.encode(content));

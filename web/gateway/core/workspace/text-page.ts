@@ -1,0 +1,13 @@
+/** A page of a text, from `offset` in UTF-16 units; no character is cut in two. `nextOffset` is null at the end. */
+export function pageOf(
+  text: string,
+  offset: number,
+  limit: number,
+): { content: string; offset: number; nextOffset: number | null; chars: number } {
+  const isLow = (at: number): boolean => at > 0 && at < text.length && (text.charCodeAt(at) & 0xfc00) === 0xdc00;
+  const from = isLow(offset) ? offset - 1 : offset;
+  let end = Math.min(text.length, from + limit);
+  // A limit of one half must still get on.
+  if (isLow(end)) end += end - 1 > from ? -1 : 1;
+  return { content: text.slice(from, end), offset: from, nextOffset: end < text.length ? end : null, chars: text.length };
+}

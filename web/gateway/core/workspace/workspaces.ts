@@ -1,0 +1,71 @@
+import { RpcError } from '#shared/rpc/errors.ts';
+import { type FileEntry, type FileRecord, WORKSPACE_LIMITS } from '#shared/rpc/methods/workspace.ts';
+import type { Clock } from '../clock.ts';
+import type { Vault } from '../vault.ts';
+import { readContent } from './content.ts';
+import { mediaType } from './media-type.ts';
+
+const MB = 1024 * 1024;
+
+export interface WorkspacesDeps {
+  vault: Pick<Vault, 'files'>;
+  clock: Clock;
+}
+
+export interface NewFile {
+  path: string;
+  content: string;
+  encoding: FileRecord['encoding'];
+  mimeType?: string | undefined;
+}
+
+/** The files that agents work with, by workspace. Names and paths are those of the contract (shared/rpc/methods/workspace.ts). */
+export class Workspaces {
+  readonly #deps: WorkspacesDeps;
+
+  constructor(deps: WorkspacesDeps) {
+    this.#deps = deps;
+  }
+
+  /** All files by path, or those under a folder. */
+  list(workspace: string, under?: string): Promise<FileEntry[]> {
+    return this.#deps.vault.files.list(workspace, under === undefined ? '' : `${under}/`);
+  }
+
+  /** Throws `NOT_FOUND`. */
+  async read(workspace: string, path: string): Promise<FileRecord> {
+    const file = await this.#deps.vault.files.get(workspace, path);
+    if (!file) throw new RpcError('NOT_FOUND', `path: there is no file ${path} in the workspace ${workspace}`);
+    return file;
+  }
+
+  /** Throws `INVALID_PARAMS` for content that is not what it says, and where a limit is reached. */
+  async write(workspace: string, file: NewFile): Promise<FileEntry> {
+    const content = readContent(file.content, file.encoding);
+    const { path } = file;
+    if (content.size > WORKSPACE_LIMITS.fileBytes) refuse(`content: a file may have ${WORKSPACE_LIMITS.fileBytes / MB} MiB`);
+    const mimeType = file.mimeType ?? mediaType(path, content.encoding === 'utf8');
+    const record = { key: `${workspace}/${path}`, workspace, path, mimeType, modifiedAt: this.#deps.clock.now(), ...content };
+    await this.#deps.vault.files.put(record, ({ files, bytes }) => {
+      if (files >= WORKSPACE_LIMITS.files) refuse(`path: the workspace ${workspace} is full, with ${WORKSPACE_LIMITS.files} files`);
+      if (bytes + content.size > WORKSPACE_LIMITS.bytes)
+        refuse(`content: the workspace ${workspace} is full, with ${WORKSPACE_LIMITS.bytes / MB} MiB`);
+    });
+    return entryOf(record);
+  }
+
+  /** Throws `NOT_FOUND`. */
+  async remove(workspace: string, path: string): Promise<void> {
+    if (!(await this.#deps.vault.files.remove(workspace, path)))
+      throw new RpcError('NOT_FOUND', `path: there is no file ${path} in the workspace ${workspace}`);
+  }
+}
+
+/** A file without its content. */
+export function entryOf({ workspace, path, mimeType, size, modifiedAt }: FileEntry): FileEntry {
+  return { workspace, path, mimeType, size, modifiedAt };
+}
+
+function refuse(why: string): never {
+  throw new RpcError('INVALID_PARAMS', why);
+}
