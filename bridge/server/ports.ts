@@ -1,15 +1,18 @@
+import { join } from 'node:path';
 import type { Opening } from '#shared/link/hello.ts';
 import type { Stream } from '#shared/link/stream.ts';
 import { BLOBS_PORT, JOURNAL_PORT } from '#shared/ports/journal.ts';
 import { backupPort } from '#shared/ports/backup.ts';
 import { configFilePort } from '#shared/ports/config-file.ts';
 import type { Port } from '#shared/ports/port.ts';
+import { skillsPort } from '#shared/ports/skills.ts';
 import { speechPort } from '#shared/ports/speech.ts';
 import type { EventSchemas } from '#shared/link/calls.ts';
 import type { Contracts } from '#shared/rpc/contract.ts';
 import { CLOSE } from '#shared/rpc/frames.ts';
 import { backupHandlers } from '../capabilities/backup.ts';
 import { configFileHandlers } from '../capabilities/config-file.ts';
+import { skillsHandlers } from '../capabilities/skills.ts';
 import { speechHandlers } from '../capabilities/speech/speech.ts';
 import { serveEgress } from '../capabilities/egress.ts';
 import type { Journal } from '../journal/journal.ts';
@@ -52,6 +55,7 @@ export function lendPorts({ journal, vaultKey, hosts, presenceMs, home, via, log
     [BLOBS_PORT, (stream, opening) => serveBlobs(stream, opening, { journal, log })],
     capability(configFilePort, configFileHandlers(home)),
     capability(speechPort, speechHandlers()),
+    capability(skillsPort, skillsHandlers({ dir: join(home, 'skills') })),
     capability(backupPort, backupHandlers({ journal, vaultKey, home })),
   ]);
   return {

@@ -1,0 +1,151 @@
+import { constants } from 'node:fs';
+import { access, open, readdir, realpath } from 'node:fs/promises';
+import { delimiter, join, sep } from 'node:path';
+import { SKILL_LIMITS, type skillsPort } from '#shared/ports/skills.ts';
+import { RpcError } from '#shared/rpc/errors.ts';
+import { codeOf } from '../home.ts';
+import type { PortHandlers } from '../server/serve-port.ts';
+
+/** Entries of the skills folder that are looked at, and levels below a skill's folder. */
+const MAX_ENTRIES = 2000;
+const MAX_DEPTH = 4;
+const PROGRAM = /^[A-Za-z0-9_][A-Za-z0-9._+-]*$/;
+const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]*$/;
+
+export interface SkillsOptions {
+  /** The folder that skills lie in, one folder each. It need not exist. */
+  dir: string;
+  env?: NodeJS.ProcessEnv;
+}
+
+/**
+ * The skills of a folder, as texts. What is in it is others' work: links that lead out of a skill's folder, pipes, files that are huge or no text are told
+ * of and never read.
+ */
+export function skillsHandlers({
+  dir,
+  env = process.env,
+}: SkillsOptions): PortHandlers<(typeof skillsPort)['calls'], (typeof skillsPort)['events']> {
+  const inside = async (folder: string): Promise<string> => {
+    const [root, real] = await Promise.all([realpath(dir), realpath(join(dir, folder))]);
+    if (!isBelow(real, root)) throw new RpcError('INVALID_PARAMS', 'is a link that leads out of the skills folder');
+    return real;
+  };
+  const skill = async (
+    folder: string,
+  ): Promise<{ folder: string; path: string; text: string | null; problem?: string; files: string[] }> => {
+    const path = join(dir, folder);
+    try {
+      const real = await inside(folder);
+      const [{ text, truncated }, files] = await Promise.all([readText(real, 'SKILL.md'), filesOf(real)]);
+      if (!truncated) return { folder, path, text, files };
+      return { folder, path, text: null, problem: `SKILL.md has more than ${SKILL_LIMITS.chars / 1024} KiB`, files };
+    } catch (error) {
+      return { folder, path, text: null, problem: reasonOf(error), files: [] };
+    }
+  };
+  return {
+    async list() {
+      const entries = await readdir(dir, { withFileTypes: true }).catch((error: unknown) => {
+        if (codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR') return [];
+        throw error;
+      });
+      const folders = entries
+        .filter((entry) => (entry.isDirectory() || entry.isSymbolicLink()) && !entry.name.startsWith('.'))
+        .slice(0, MAX_ENTRIES)
+        .map(({ name }) => name)
+        .sort()
+        .slice(0, SKILL_LIMITS.skills);
+      return { skills: await Promise.all(folders.map(skill)) };
+    },
+
+    async read({ folder, file }) {
+      if ([folder, ...file.split('/')].some((name) => name === '' || name === '.' || name === '..' || /[/\\\0]/.test(name)))
+        throw new RpcError('NOT_FOUND', `The skill ${folder} has no file ${file}`);
+      try {
+        return await readText(await inside(folder), file);
+      } catch (error) {
+        if (error instanceof RpcError) throw error;
+        throw new RpcError('NOT_FOUND', `The skill ${folder} has no file ${file}`, {}, { cause: error });
+      }
+    },
+
+    async missing({ programs, variables }) {
+      const there = await Promise.all(programs.map((name) => hasProgram(name, env)));
+      return {
+        programs: programs.filter((_, at) => !there[at]),
+        variables: variables.filter((name) => !VARIABLE.test(name) || !env[name]),
+      };
+    },
+  };
+}
+
+const isBelow = (path: string, root: string): boolean => path.startsWith(root.endsWith(sep) ? root : root + sep);
+
+/** The names of a skill's other files. Links are left out, wherever they lead. */
+async function filesOf(root: string): Promise<string[]> {
+  const found: string[] = [];
+  const walk = async (below: string, depth: number): Promise<void> => {
+    const entries = await readdir(join(root, below), { withFileTypes: true }).catch(() => []);
+    for (const entry of entries.slice(0, MAX_ENTRIES).sort((a, b) => (a.name < b.name ? -1 : 1))) {
+      if (found.length >= SKILL_LIMITS.files) return;
+      const name = below === '' ? entry.name : `${below}/${entry.name}`;
+      if (entry.isDirectory() && depth < MAX_DEPTH && !entry.name.startsWith('.')) await walk(name, depth + 1);
+      else if (entry.isFile() && name !== 'SKILL.md') found.push(name);
+    }
+  };
+  await walk('', 1);
+  return found;
+}
+
+/** The text of a file, as much as is read of one. Throws where it is not in the folder, no plain file, or no text. */
+async function readText(root: string, file: string): Promise<{ text: string; truncated: boolean }> {
+  const path = await realpath(join(root, file));
+  if (!isBelow(path, root)) throw new RpcError('INVALID_PARAMS', `${file} is a link that leads out of the skill's folder`);
+  // A pipe that nobody writes to would hold up who opens it.
+  const handle = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+  try {
+    const { size } = await handle.stat().then((stat) => {
+      if (!stat.isFile()) throw new RpcError('INVALID_PARAMS', `${file} is no plain file`);
+      return stat;
+    });
+    const bytes = Buffer.alloc(Math.min(size, SKILL_LIMITS.chars));
+    const { bytesRead } = await handle.read(bytes, 0, bytes.length, 0);
+    const truncated = size > bytesRead;
+    const read = bytes.subarray(0, bytesRead);
+    if (read.includes(0)) throw new RpcError('INVALID_PARAMS', `${file} is no text`);
+    try {
+      // What is cut may end in half a character.
+      return { text: new TextDecoder('utf-8', { fatal: true }).decode(read, { stream: truncated }), truncated };
+    } catch {
+      throw new RpcError('INVALID_PARAMS', `${file} is no text`);
+    }
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Whether a program of that name is on the path. */
+async function hasProgram(name: string, env: NodeJS.ProcessEnv): Promise<boolean> {
+  if (!PROGRAM.test(name)) return false;
+  const windows = process.platform === 'win32';
+  const endings = windows ? ['', ...(env.PATHEXT ?? '.EXE;.CMD;.BAT').split(';')] : [''];
+  const dirs = (env.PATH ?? env.Path ?? '').split(delimiter).filter(Boolean);
+  for (const dir of dirs) {
+    for (const ending of endings) {
+      const found = await access(join(dir, name + ending), windows ? constants.F_OK : constants.X_OK).then(
+        () => true,
+        () => false,
+      );
+      if (found) return true;
+    }
+  }
+  return false;
+}
+
+function reasonOf(error: unknown): string {
+  if (error instanceof RpcError) return error.message;
+  const code = codeOf(error);
+  if (code === 'ENOENT') return 'has no SKILL.md';
+  return `SKILL.md cannot be read (${typeof code === 'string' ? code : 'unknown'})`;
+}

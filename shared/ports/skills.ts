@@ -1,0 +1,47 @@
+import { call } from '../rpc/contract.ts';
+import { z } from '../rpc/zod.ts';
+import { port } from './port.ts';
+
+/** Characters of one `SKILL.md` or other file that are read, files of one skill and skills that are listed. */
+export const SKILL_LIMITS = { chars: 256 * 1024, files: 200, skills: 200 } as const;
+
+const folder = z.string().min(1).max(255);
+
+/** The skills in the bridge's folder, as texts: nothing here knows what they say (decisions: inert until an agent reads them). */
+export const skillsPort = port({
+  kind: 'skills',
+  what: 'Reading the skills on this machine',
+  calls: {
+    list: call({
+      params: z.object({}),
+      result: z.object({
+        skills: z.array(
+          z.object({
+            folder: z.string(),
+            path: z.string(),
+            /** `SKILL.md`; null where it cannot be read, and then `problem` says why. */
+            text: z.string().nullable(),
+            problem: z.string().optional(),
+            /** The other files, `/` between names. */
+            files: z.array(z.string()),
+          }),
+        ),
+      }),
+      docs: 'The folders of skills with their SKILL.md.',
+      policy: { scope: 'read' },
+    }),
+    read: call({
+      params: z.object({ folder, file: z.string().min(1).max(1000) }),
+      result: z.object({ text: z.string(), truncated: z.boolean() }),
+      docs: 'A text file of a skill. NOT_FOUND where there is none in its folder, INVALID_PARAMS where it is no text.',
+      policy: { scope: 'read' },
+    }),
+    missing: call({
+      params: z.object({ programs: z.array(z.string().max(100)).max(500), variables: z.array(z.string().max(200)).max(500) }),
+      result: z.object({ programs: z.array(z.string()), variables: z.array(z.string()) }),
+      docs: 'Which of these programs and environment variables are not there.',
+      policy: { scope: 'read' },
+    }),
+  },
+  events: {},
+});
