@@ -7,10 +7,11 @@ import { chat } from './requirements/chat.ts';
 import { configFile } from './requirements/config-file.ts';
 import { protocol } from './requirements/protocol.ts';
 import { vault } from './requirements/vault.ts';
+import { workbench } from './requirements/workbench.ts';
 import type { Requirement, Section } from './requirements/requirement.ts';
 
 type IdOf<S> = S extends Section<infer Id> ? Id : never;
-const sections = [...protocol, ...chat, ...bridge, ...app, ...vault, ...capabilities, ...channels, ...configFile];
+const sections = [...protocol, ...chat, ...bridge, ...app, ...vault, ...capabilities, ...channels, ...configFile, ...workbench];
 
 /** An id that a test may cite. */
 export type RequirementId = IdOf<(typeof sections)[number]>;

@@ -68,6 +68,18 @@ export const chat = {
     docs: 'The active branch of a session, oldest first. `cursor` is passed as `before` for the page above; `runs` are those under way, with the text so far.',
     policy: { scope: 'read' },
   }),
+  'chat.attachment': call({
+    params: z.strictObject({
+      sessionId,
+      agentId: agentId.default(DEFAULT_ID),
+      messageId: z.string().min(1).max(128),
+      /** Which one of the message's `attachments`, from 0. */
+      index: z.number().int().min(0).max(1000),
+    }),
+    result: z.object({ filename: z.string(), mimeType: z.string(), content: z.string() }),
+    docs: 'The bytes of a file of a message, as base64: a history leaves out those that are large.',
+    policy: { scope: 'read' },
+  }),
   'chat.resend': call({
     params: z.strictObject({ ...where, ...route, idempotencyKey }),
     result: completed,

@@ -6,11 +6,14 @@ import { chat } from './chat.ts';
 import { config } from './config.ts';
 import { connection } from './connection.ts';
 import { models } from './models.ts';
+import { plans } from './plan.ts';
 import { sessions } from './sessions.ts';
+import { skills } from './skills.ts';
 import { sync } from './sync.ts';
 import { tools } from './tools.ts';
 import { tts } from './tts.ts';
 import { usage } from './usage.ts';
+import { workspaces } from './workspace.ts';
 
 /** Every method, on one screen. */
 export const contracts = {
@@ -26,6 +29,9 @@ export const contracts = {
   ...backups,
   ...tts,
   ...channels,
+  ...workspaces,
+  ...plans,
+  ...skills,
 };
 
 export type AllContracts = typeof contracts;

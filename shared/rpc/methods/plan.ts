@@ -23,6 +23,8 @@ export const plan = z.object({
   /** Whose plan it is, and in which session it is followed. */
   agentId,
   sessionId,
+  /** The run that follows it, or did last. */
+  runId: z.string().optional(),
   createdAt: z.number(),
   updatedAt: z.number(),
 });

@@ -17,6 +17,9 @@ export interface Agent {
   config: AgentConfig;
 }
 
+/** The workspace that an agent's files lie in. */
+export const workspaceOf = ({ id, config }: Agent): string => config.workspace ?? id;
+
 export interface Agents {
   /** Throws `NOT_FOUND`. */
   get(id: string): Agent;

@@ -54,10 +54,12 @@ export class Follow {
   }
 
   #onforeign(changes: readonly ForeignChange[]): void {
-    const { config, foreign, fault } = this.#deps;
+    const { hub, config, foreign, fault } = this.#deps;
     const stores = new Set(changes.map(({ store }) => store));
     if (stores.has('config') || stores.has('secrets')) config.reload().catch(fault);
     if (stores.has('runs')) void foreign.refresh();
+    for (const { store, key, deleted } of changes)
+      if (store === 'plans') hub.emit({ event: 'plan.changed', payload: { planId: key, ...(deleted ? { deleted } : {}) } }, null);
     if (stores.has('conflicts')) this.syncChanged();
     const touched = changes.flatMap(({ store, key, sessionKey, deleted }) => {
       const session = sessionKey ?? (store === 'sessions' || store === 'heads' ? key : undefined);

@@ -6,6 +6,7 @@ import { agentsOf } from './agents.ts';
 import { type Bridge, noBridge } from './bridge.ts';
 import { Channels } from './channels/channels.ts';
 import type { Clock } from './clock.ts';
+import { companionOf } from './companion.ts';
 import { Config } from './config.ts';
 import { keepConfigFile } from './config-file/keep.ts';
 import { type Admission, Connection } from './connection.ts';
@@ -23,11 +24,14 @@ import { channelMethods } from './methods/channels.ts';
 import { chatMethods } from './methods/chat.ts';
 import { configMethods } from './methods/config.ts';
 import { modelMethods } from './methods/models.ts';
+import { planMethods } from './methods/plan.ts';
 import { sessionMethods } from './methods/sessions.ts';
+import { skillMethods } from './methods/skills.ts';
 import { syncMethods } from './methods/sync.ts';
 import { toolMethods } from './methods/tools.ts';
 import { ttsMethods } from './methods/tts.ts';
 import { usageMethods } from './methods/usage.ts';
+import { workspaceMethods } from './methods/workspace.ts';
 import type { LocalServer } from './providers/discovery.ts';
 import { LOCAL_SERVERS } from './providers/discovery.ts';
 import { Providers } from './providers/providers.ts';
@@ -123,7 +127,10 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const timeZone = (): string => config.settings.chat.timeZone ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
   const models = { resolve: (model?: string, provider?: string) => providers.resolve(model, provider) };
   const { sync } = options;
-  const foreign = new ForeignRuns({ vault, hub, clock, sync, fault });
+  const workbench = lazy(async () => (await import('./workbench.ts')).openWorkbench({ vault, hub, clock, bridge, agents, runs, fault }));
+  tools.registerLater(async () => (await workbench()).tools);
+  const companion = companionOf(workbench, fault);
+  const foreign = new ForeignRuns({ vault, hub, clock, sync, lost: companion.lost, fault });
   const deps = {
     vault,
     hub,
@@ -133,6 +140,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     agent: agents.get,
     models,
     tools,
+    companion,
     fault,
     ...(options.silenceMs === undefined ? {} : { silenceMs: options.silenceMs }),
   };
@@ -150,6 +158,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     stopFollowing();
     throw error;
   }
+  void companion.recover(vault);
   // A page has no use for it.
   const http = lazy(async () => {
     const [{ createHttp }, { HttpAgents }] = await Promise.all([import('./http/http.ts'), import('./runs/http-agents.ts')]);
@@ -174,6 +183,9 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     ...backupMethods({ bridge }),
     ...ttsMethods({ bridge }),
     ...channelMethods(channels),
+    ...workspaceMethods({ workbench }),
+    ...planMethods({ workbench }),
+    ...skillMethods({ workbench }),
     ...syncMethods({ vault, hub, config, sync, changed: () => follow.syncChanged() }),
   });
   const idempotency = new Idempotency(clock);

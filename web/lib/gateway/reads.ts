@@ -4,6 +4,7 @@ import type { MethodName } from '#shared/rpc/methods/index.ts';
 const READS: ReadonlySet<MethodName> = new Set<MethodName>([
   'health',
   'chat.history',
+  'chat.attachment',
   'sessions.list',
   'sessions.preview',
   'sessions.export',
@@ -24,6 +25,11 @@ const READS: ReadonlySet<MethodName> = new Set<MethodName>([
   'channels.status',
   'channels.catalog',
   'tts.voices',
+  'workspace.list',
+  'workspace.read',
+  'plan.list',
+  'plan.get',
+  'skills.list',
   'sync.status',
   'sync.conflicts',
 ]);

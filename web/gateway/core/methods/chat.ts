@@ -38,4 +38,17 @@ export const chatMethods = ({ runs, vault }: { runs: Runs; vault: Vault }): Hand
     const cursor = cut || branch.more ? (messages[0]?.id ?? null) : null;
     return { messages, cursor, runs: runs.under(key) };
   },
+
+  'chat.attachment': async ({ agentId, sessionId, messageId, index }) => {
+    const message = await vault.messages.get(messageId);
+    if (message?.sessionKey !== sessionKey(agentId, sessionId))
+      throw new RpcError('NOT_FOUND', 'messageId: no such message in this session');
+    const file = typeof message.content === 'string' ? undefined : message.content.filter((part) => part.type !== 'text')[index];
+    if (!file) throw new RpcError('NOT_FOUND', 'index: the message has no such file');
+    const { mimeType, data, filename = message.attachments?.[index]?.filename ?? 'file' } = file;
+    // Without the bridge what was attached on another device may not be here.
+    if (data === '' && message.attachments?.[index]?.size)
+      throw new RpcError('INTERNAL_ERROR', `${filename} is not on this device: link the bridge to fetch it`);
+    return { filename, mimeType, content: data };
+  },
 });

@@ -5,7 +5,8 @@ import type { HistoryMessage, Part } from '#shared/rpc/records.ts';
 const MB = 1024 * 1024;
 const MAX_EACH = 16 * MB;
 const MAX_IMAGE = 6 * MB;
-const MAX_ALL = 18 * MB;
+/** Bytes of all files of one message. */
+export const MAX_ATTACHED = 18 * MB;
 const BASE64 = /^[A-Za-z0-9+/_-]*={0,2}$/;
 
 export interface Attached {
@@ -31,7 +32,7 @@ export function readAttachments(inputs: readonly AttachmentInput[]): Attached {
     if (image && size > MAX_IMAGE) refuse(`${filename} has ${inMb(size)}; an image may have 6 MB`);
     if (input.size !== undefined && input.size !== size) refuse(`size says ${input.size} bytes, but the content has ${size}`);
     all += size;
-    if (all > MAX_ALL) refuse('a message may carry 18 MB of attachments');
+    if (all > MAX_ATTACHED) refuse('a message may carry 18 MB of attachments');
     parts.push(
       image ? { type: 'image', mimeType: input.mimeType, data, filename } : { type: 'file', mimeType: input.mimeType, data, filename },
     );

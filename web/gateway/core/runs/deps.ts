@@ -5,13 +5,22 @@ import type { Agent } from '../agents.ts';
 import type { Clock } from '../clock.ts';
 import type { Hub } from '../hub.ts';
 import type { Provider, ToolSpec } from '../providers/provider.ts';
+import type { ToolContext } from '../tools/registry.ts';
 import type { MessageRecord, SessionRecord, Vault } from '../vault.ts';
 import type { ForeignRuns } from './foreign-runs.ts';
 
 /** The tools that runs may use. */
 export interface RunTools {
-  specs(agent: Agent): ToolSpec[];
-  run(call: ToolCall, context: { agentId: string; sessionKey: string | null; principal: string; signal: AbortSignal }): Promise<unknown>;
+  specs(agent: Agent): Promise<ToolSpec[]>;
+  run(call: ToolCall, context: ToolContext): Promise<unknown>;
+}
+
+/** What accompanies runs: it tells agents how things stand, and hears how runs end. */
+export interface Companion {
+  /** Blocks for the system prompt; `key` is null where the run is of no session, `tools` are those that the agent is offered. Never rejects. */
+  notes(agent: Agent, key: string | null, tools: readonly ToolSpec[]): Promise<string[]>;
+  /** A run of a session has ended; its readers are told behind this. `reason`: why, where it did not end well. Never rejects. */
+  ended(run: { id: string; sessionKey: string; reason?: string }): Promise<void>;
 }
 
 /** The model that a run talks to. */
@@ -33,6 +42,7 @@ export interface RunsDeps {
   models: { resolve(model?: string, provider?: string): Promise<Chosen> };
   tools: RunTools;
   foreign: ForeignRuns;
+  companion: Companion;
   fault(error: unknown): RpcError;
   silenceMs?: number;
 }
@@ -46,6 +56,8 @@ export interface RunRequest {
   temperature?: number;
   maxTokens?: number;
   principal: string;
+  /** What the run is to be called; it has an id of its own where left out. */
+  runId?: string;
   /** Of a call that may be a repeat, which reached this host or another one before. */
   idempotencyKey?: string | undefined;
   /** Told the run's id when it has its place in line. */

@@ -17,6 +17,8 @@ export interface ForeignRunsDeps {
   hub: Hub;
   clock: Clock;
   sync: SyncPort | undefined;
+  /** Hears of the end of a run that its host did not bring about. Never rejects. */
+  lost(run: RunRecord): Promise<void>;
   fault(error: unknown): unknown;
 }
 
@@ -226,6 +228,7 @@ export class ForeignRuns {
     this.#taken.set(run.id, 'ended');
     this.#runs.delete(run.id);
     this.#texts.delete(run.id);
+    await this.#deps.lost(run);
     const [agentId = '', sessionId = ''] = run.sessionKey.split('/');
     const payload = { agentId, sessionId, runId: run.id, error: hostGone().toShape(), ...(messageId === undefined ? {} : { messageId }) };
     hub.emit({ event: 'chat.error', payload }, run.sessionKey);

@@ -4,7 +4,7 @@ import type { ModelEvent } from '../providers/provider.ts';
 import { sessionKey } from '../vault.ts';
 import type { RunsDeps } from './deps.ts';
 import { generate } from './generate.ts';
-import { timeContext } from './prompt.ts';
+import { systemOf, timeContext } from './prompt.ts';
 import type { Runs } from './runs.ts';
 
 /** Agents as `/v1` runs them (decisions, "HTTP"): stateless on the whole `messages`, or in a session that lasts. */
@@ -25,13 +25,15 @@ export class HttpAgents {
     const { clock, tools, models, timeZone, silenceMs, vault } = this.#deps;
     const agent = this.#deps.agent(request.agentId);
     const { provider, model, key } = await models.resolve(agent.model);
-    const system = [agent.systemPrompt, timeContext(clock.now(), timeZone())].filter(Boolean).join('\n\n');
+    const offered = await tools.specs(agent);
+    const notes = await this.#deps.companion.notes(agent, null, offered);
+    const system = systemOf(agent.systemPrompt, notes, timeContext(clock.now(), timeZone()));
     const temperature = request.temperature ?? agent.temperature;
     for await (const event of generate({
       provider,
       model,
       messages: [{ role: 'system', content: system }, ...request.messages],
-      tools: tools.specs(agent),
+      tools: offered,
       ...(temperature === undefined ? {} : { temperature }),
       ...(request.maxTokens === undefined ? {} : { maxTokens: request.maxTokens }),
       ...(silenceMs === undefined ? {} : { silenceMs }),

@@ -7,10 +7,16 @@ export function timeContext(now: number, timeZone: string): string {
   return `Current date and time: ${at} (${timeZone}).`;
 }
 
-/** What a model is asked with: the system prompt and time, then the branch as it stands. */
-export function promptOf(systemPrompt: string | undefined, time: string, branch: readonly MessageRecord[]): ModelMessage[] {
-  const messages: ModelMessage[] = [{ role: 'system', content: systemPrompt ? `${systemPrompt}\n\n${time}` : time }];
-  for (const { role, content, toolCalls, toolCallId, name } of branch) {
+/** The system message: what is set, what the agent is to know of how things stand, and the time. */
+export const systemOf = (systemPrompt: string | undefined, notes: readonly string[], time: string): string =>
+  [systemPrompt, ...notes, time].filter(Boolean).join('\n\n');
+
+/** What a model is asked with: the system message, then the branch as it stands. */
+export function promptOf(system: string, branch: readonly MessageRecord[]): ModelMessage[] {
+  const messages: ModelMessage[] = [{ role: 'system', content: system }];
+  for (const message of branch) {
+    const { role, toolCalls, toolCallId, name } = message;
+    const content = role === 'assistant' ? withoutFiles(message.content) : message.content;
     // An empty reply (stopped before the first word) would be refused by some servers.
     if (role === 'assistant' && content === '' && !toolCalls?.length) continue;
     messages.push({
@@ -22,4 +28,12 @@ export function promptOf(systemPrompt: string | undefined, time: string, branch:
     });
   }
   return messages;
+}
+
+/** What an agent has sent is named to it, and not sent back to its model. */
+function withoutFiles(content: MessageRecord['content']): string {
+  if (typeof content === 'string') return content;
+  return content
+    .map((part) => (part.type === 'text' ? part.text : `[You sent the file ${part.filename ?? 'without a name'}.]`))
+    .join('\n\n');
 }

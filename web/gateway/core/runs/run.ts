@@ -3,11 +3,13 @@ import type { AnyEvent } from '#shared/rpc/events.ts';
 import type { Usage } from '#shared/rpc/records.ts';
 import type { Agent } from '../agents.ts';
 import { estimateUsage } from '../providers/estimate.ts';
+import type { SentFile } from '../tools/registry.ts';
 import { plainText, sessionChanged } from '../sessions.ts';
 import type { MessageRecord, RunOutcome } from '../vault.ts';
 import { generate } from './generate.ts';
 import type { Chosen, Completed, Place, RunRequest, RunsDeps } from './deps.ts';
-import { promptOf, timeContext } from './prompt.ts';
+import { promptOf, systemOf, timeContext } from './prompt.ts';
+import { ReplyFiles } from './reply-files.ts';
 
 const SAVE_PARTIAL_MS = 1000;
 /** Messages of the branch that a model is given. */
@@ -15,7 +17,7 @@ const CONTEXT_MESSAGES = 400;
 
 /** One generation, from its place in line to its terminal event. */
 export class Run {
-  readonly id = crypto.randomUUID();
+  readonly id: string;
   /** The reply's text so far, over all steps. */
   text = '';
   started = false;
@@ -29,10 +31,12 @@ export class Run {
   readonly #abort = new AbortController();
   /** Messages that complete steps have left: tool calls and their results. */
   readonly #left: MessageRecord[] = [];
+  readonly #files = new ReplyFiles();
   /** Text of the step under way. */
   #stepText = '';
 
   constructor(key: string, request: RunRequest, agent: Agent, place: (at: number) => Promise<Place | Completed>, deps: RunsDeps) {
+    this.id = request.runId ?? crypto.randomUUID();
     this.#key = key;
     this.#request = request;
     this.#agent = agent;
@@ -46,6 +50,7 @@ export class Run {
 
   /** Runs to the end. The one terminal event goes out after the outcome is stored, and before this settles. */
   async execute(chosen: Chosen): Promise<Completed> {
+    const { companion } = this.#deps;
     this.#chosen = chosen;
     let place: Place | undefined;
     try {
@@ -59,11 +64,13 @@ export class Run {
       const usage = await this.#generate(place);
       const reply = this.#reply(place, { content: this.#stepText, usage });
       await this.#store('done', [...this.#left, reply], usage);
+      await companion.ended({ id: this.id, sessionKey: this.#key });
       this.#emit({ event: 'chat.done', payload: { ...this.ids, usage, messageId: reply.id } });
       return { completed: true, sessionId: this.#request.sessionId, runId: this.id, messageId: reply.id, usage };
     } catch (thrown) {
       const error = this.#deps.fault(thrown);
       const messageId = place && (await this.#keepPartial(place, error));
+      await companion.ended({ id: this.id, sessionKey: this.#key, reason: error.message });
       this.#emit({
         event: 'chat.error',
         payload: { ...this.ids, error: error.toShape(), ...(messageId === undefined ? {} : { messageId }) },
@@ -104,27 +111,30 @@ export class Run {
   }
 
   async #generate(place: Place): Promise<Usage> {
-    const { vault, clock, tools, timeZone, silenceMs } = this.#deps;
+    const { vault, clock, tools, timeZone, silenceMs, companion } = this.#deps;
     const { user } = place;
     // On resend the session's head is still the earlier reply: what lies above the answered message is the branch.
     const above = await vault.messages.branch(this.#key, { limit: CONTEXT_MESSAGES, before: user.id });
     const systemPrompt = this.#request.systemPrompt ?? this.#agent.systemPrompt;
     const temperature = this.#request.temperature ?? this.#agent.temperature;
     const { agentId, principal, maxTokens } = this.#request;
+    const offered = await tools.specs(this.#agent);
+    const notes = await companion.notes(this.#agent, this.#key, offered);
+    const run = { id: this.id, send: (file: SentFile) => this.#files.add(file) };
     let usage: Usage | undefined;
     const stopSaving = this.#savePartials();
     try {
       for await (const event of generate({
         provider: this.#chosen.provider,
         model: this.#chosen.model,
-        messages: promptOf(systemPrompt, timeContext(clock.now(), timeZone()), [...above.messages, user]),
-        tools: tools.specs(this.#agent),
+        messages: promptOf(systemOf(systemPrompt, notes, timeContext(clock.now(), timeZone())), [...above.messages, user]),
+        tools: offered,
         ...(temperature === undefined ? {} : { temperature }),
         ...(maxTokens === undefined ? {} : { maxTokens }),
         ...(silenceMs === undefined ? {} : { silenceMs }),
         signal: this.#abort.signal,
         clock,
-        runTool: (call, signal) => tools.run(call, { agentId, sessionKey: this.#key, principal, signal }),
+        runTool: (call, signal) => tools.run(call, { agentId, sessionKey: this.#key, principal, signal, run }),
       })) {
         switch (event.type) {
           case 'text':
@@ -179,7 +189,7 @@ export class Run {
   }
 
   #reply(place: Place, fields: Pick<MessageRecord, 'content'> & Partial<MessageRecord>): MessageRecord {
-    return this.#message(place, { role: 'assistant', model: this.#chosen.key, ...fields });
+    return this.#message(place, { role: 'assistant', model: this.#chosen.key, ...fields, ...this.#files.with(fields.content) });
   }
 
   /** What had come before the run was cut short, marked with why; its id. Where even that cannot be stored, the terminal event goes out without. */

@@ -11,6 +11,26 @@ export interface ToolContext {
   sessionKey: string | null;
   principal: string;
   signal: AbortSignal;
+  /** The run of the session; none in a stateless call. */
+  run?: ToolRun;
+}
+
+/** A run, as far as its tools may reach it. */
+export interface ToolRun {
+  id: string;
+  /** The file arrives with the run's reply. Throws `INVALID_PARAMS` where the reply has no room for it. */
+  send(file: SentFile): void;
+}
+
+export interface SentFile {
+  filename: string;
+  mimeType: string;
+  /** Base64. */
+  data: string;
+  /** Bytes. */
+  size: number;
+  /** A sentence to go with it. */
+  note?: string | undefined;
 }
 
 /** A tool that agents can use. */
@@ -59,6 +79,8 @@ function problems(error: z.ZodError): string {
 export class ToolRegistry {
   readonly #tools = new Map<string, Tool>();
   readonly #agent: (id: string) => Agent;
+  /** Tools that are not loaded yet. */
+  readonly #later = new Set<() => Promise<readonly Tool[]>>();
 
   /** `agent`: throws `NOT_FOUND` where there is none of that id. */
   constructor(agent: (id: string) => Agent) {
@@ -71,22 +93,40 @@ export class ToolRegistry {
     this.#tools.set(tool.name, tool);
   }
 
+  /** Tools that are loaded when tools are first wanted, so that no page waits for them at its start. */
+  registerLater(load: () => Promise<readonly Tool[]>): void {
+    this.#later.add(load);
+  }
+
+  /** Resolves when all tools are here. Rejects where some cannot be loaded; they are tried again the next time. */
+  async ready(): Promise<void> {
+    await Promise.all(
+      [...this.#later].map(async (load) => {
+        const tools = await load();
+        // Another call may have waited for the same ones.
+        if (this.#later.delete(load)) for (const tool of tools) this.register(tool);
+      }),
+    );
+  }
+
   unregister(name: string): boolean {
     return this.#tools.delete(name);
   }
 
-  /** All of them, by name. */
+  /** Those that are here, by name; `ready` makes them all. */
   list(): Tool[] {
     return [...this.#tools.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
   }
 
   /** What an agent's model is offered. */
-  specs(agent: Agent): ToolSpec[] {
+  async specs(agent: Agent): Promise<ToolSpec[]> {
+    await this.ready();
     return this.#of(agent).map(({ name, description, schema }) => ({ name, description, schema }));
   }
 
   /** Runs a call. Throws `NOT_FOUND` for a name that is unknown, or that the agent may not use, `INVALID_PARAMS` for arguments that do not fit, and at once when `signal` fires. */
   async run(call: Pick<ToolCall, 'tool' | 'args'>, context: ToolContext): Promise<unknown> {
+    await this.ready();
     const tools = this.#of(this.#agent(context.agentId));
     const tool = tools.find(({ name }) => name === call.tool);
     if (!tool) throw new RpcError('NOT_FOUND', `There is no tool ${call.tool}. There are: ${tools.map(({ name }) => name).join(', ')}`);

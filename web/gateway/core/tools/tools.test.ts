@@ -35,7 +35,7 @@ function setUp(messages: MessageRecord[] = []) {
 }
 
 describe('the registry', () => {
-  it('lists tools with JSON Schema and source', () => {
+  it('lists tools with JSON Schema and source', async () => {
     const { registry } = setUp();
     expect(registry.list().map(({ name, source }) => `${name} ${source}`)).toEqual([
       'current_time core',
@@ -47,7 +47,7 @@ describe('the registry', () => {
       'memory_update_preference memory',
       'session_search core',
     ]);
-    expect(registry.specs(agent).find(({ name }) => name === 'docs_search')).toEqual({
+    expect((await registry.specs(agent)).find(({ name }) => name === 'docs_search')).toEqual({
       name: 'docs_search',
       description: "Searches Perch's own documentation.",
       schema: {

@@ -1,0 +1,34 @@
+import type { Companion } from './runs/deps.ts';
+import type { RunRecord, Vault } from './vault.ts';
+import type { Workbench } from './workbench.ts';
+
+/** The workbench beside runs. It is loaded with the first of them; where that fails, runs go on without it. */
+export function companionOf(
+  workbench: () => Promise<Workbench>,
+  fault: (error: unknown) => unknown,
+): Companion & { lost(run: RunRecord): Promise<void>; recover(vault: Pick<Vault, 'collection'>): Promise<void> } {
+  const within = async <T>(work: (bench: Workbench) => Promise<T>): Promise<T | undefined> => {
+    try {
+      return await work(await workbench());
+    } catch (error) {
+      fault(error);
+      return undefined;
+    }
+  };
+  return {
+    notes: async (...run) => (await within((bench) => bench.notes(...run))) ?? [],
+    ended: ({ id, reason }) => within(({ plans }) => plans.ended(id, reason)),
+    /** The run of a host that is gone. */
+    lost: ({ id, sessionKey }) => within(({ plans }) => plans.lost(id, sessionKey)),
+    /** Pauses plans that a host which died has left under way. */
+    async recover(vault) {
+      try {
+        const plans = await vault.collection('plans').list();
+        // Opening the workbench does it; without such plans it need not be loaded.
+        if (plans.some(({ status }) => status === 'running' || status === 'pending')) await workbench();
+      } catch (error) {
+        fault(error);
+      }
+    },
+  };
+}

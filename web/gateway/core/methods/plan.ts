@@ -1,0 +1,22 @@
+import type { plans } from '#shared/rpc/methods/plan.ts';
+import type { Handlers } from '../dispatch.ts';
+import { sessionKey } from '../vault.ts';
+import type { Workbench } from '../workbench.ts';
+
+export const planMethods = ({ workbench }: { workbench(): Promise<Pick<Workbench, 'plans'>> }): Handlers<typeof plans> => ({
+  'plan.list': async () => {
+    const all = await (await workbench()).plans.list();
+    return { plans: all, count: all.length };
+  },
+  'plan.get': async ({ planId }) => (await workbench()).plans.get(planId),
+  'plan.resume': async ({ planId }, { principal, follow }) => {
+    const { plans } = await workbench();
+    const { agentId, sessionId } = await plans.get(planId);
+    follow(sessionKey(agentId, sessionId));
+    return plans.resume(planId, principal);
+  },
+  'plan.delete': async ({ planId }) => {
+    await (await workbench()).plans.remove(planId);
+    return { deleted: true };
+  },
+});

@@ -1,0 +1,246 @@
+import { RpcError } from '#shared/rpc/errors.ts';
+import type { Plan } from '#shared/rpc/methods/plan.ts';
+import type { Clock } from '../clock.ts';
+import type { Hub } from '../hub.ts';
+import type { RunRequest } from '../runs/deps.ts';
+import { sessionKey, type Vault, VaultReadOnly } from '../vault.ts';
+import { planNote } from './plan-note.ts';
+import { begin, changed, currentIndex, currentStep, newSteps, pause, type PlanChange } from './steps.ts';
+
+export interface PlansDeps {
+  vault: Pick<Vault, 'collection' | 'runs' | 'onforeign'>;
+  hub: Hub;
+  clock: Clock;
+  /** Throws where there is no such agent. */
+  agent(id: string): unknown;
+  runs: {
+    /** Whether this host has the run, under way or waiting. */
+    find(runId: string): unknown;
+    send(request: RunRequest & { message: string }): Promise<unknown>;
+  };
+  fault(error: unknown): unknown;
+}
+
+/** Where a plan is made and followed: a run of a session. */
+export interface PlanPlace {
+  agentId: string;
+  sessionId: string;
+  runId: string;
+}
+
+const HOST_GONE = 'The host that followed the plan went away';
+
+/**
+ * The plans (decisions, "Cron, tools, exec, plans"). A plan that is running is followed by a run; it is paused when that run ends with steps left, and where
+ * its host has died. One plan of a session is running at a time.
+ */
+export class Plans {
+  readonly #deps: PlansDeps;
+  /** Those that are not completed, by id. */
+  readonly #open = new Map<string, Plan>();
+  #tail: Promise<unknown> = Promise.resolve();
+
+  private constructor(deps: PlansDeps) {
+    this.#deps = deps;
+  }
+
+  /** Reads what there is, and pauses what nobody follows any more. */
+  static async open(deps: PlansDeps): Promise<Plans> {
+    const plans = new Plans(deps);
+    deps.vault.onforeign((changes) => {
+      for (const { store, key } of changes) if (store === 'plans') void plans.#reread(key).catch(deps.fault);
+    });
+    for (const plan of await plans.list()) plans.#keep(plan);
+    await plans.#recover();
+    return plans;
+  }
+
+  /** The one that was changed last first. */
+  async list(): Promise<Plan[]> {
+    return (await this.#store.list()).sort((a, b) => b.updatedAt - a.updatedAt);
+  }
+
+  /** Throws `NOT_FOUND`. */
+  async get(id: string): Promise<Plan> {
+    const plan = await this.#store.get(id);
+    if (!plan) throw new RpcError('NOT_FOUND', `planId: there is no plan ${id}`);
+    return plan;
+  }
+
+  /** The plan that a session is at: the newest that is not completed. */
+  current(key: string): Plan | undefined {
+    return [...this.#open.values()].filter((plan) => keyOf(plan) === key).sort((a, b) => b.createdAt - a.createdAt)[0];
+  }
+
+  /** What an agent is told of the plan that a session is at. */
+  note(key: string): string | undefined {
+    const plan = this.current(key);
+    return plan && planNote(plan);
+  }
+
+  /** Makes a plan, and begins with its first step unless `start` is false. Another one that is under way in the session is paused. */
+  create({ agentId, sessionId, runId }: PlanPlace, goal: string, steps: readonly string[], start: boolean): Promise<Plan> {
+    return this.#inTurn(async () => {
+      await this.#pauseOthers(sessionKey(agentId, sessionId));
+      // A later plan is later by its time too, whatever the clock says.
+      const now = Math.max(this.#deps.clock.now(), ...[...this.#open.values()].map(({ createdAt }) => createdAt + 1));
+      const made = newSteps(steps, 0);
+      const plan: Plan = {
+        id: crypto.randomUUID(),
+        goal,
+        status: 'pending',
+        steps: made,
+        currentStepIndex: currentIndex(made),
+        agentId,
+        sessionId,
+        runId,
+        createdAt: now,
+        updatedAt: now,
+      };
+      return this.#put(start ? begin(plan, runId, now) : plan);
+    });
+  }
+
+  /** Changes a plan of the session, the current one where `planId` is left out. Throws `NOT_FOUND` and `INVALID_PARAMS` with what is allowed. */
+  update(place: PlanPlace, planId: string | undefined, change: PlanChange): Promise<Plan> {
+    return this.#inTurn(async () => {
+      const key = sessionKey(place.agentId, place.sessionId);
+      const id = planId ?? this.current(key)?.id;
+      if (id === undefined) throw new RpcError('NOT_FOUND', 'This chat has no plan that is not completed; plan_create makes one');
+      const after = await this.#change(id, (plan) => {
+        if (keyOf(plan) !== key) throw new RpcError('NOT_FOUND', `This chat has no plan ${id}`);
+        return changed(plan, change, place.runId, this.#deps.clock.now());
+      });
+      if (!after) throw new RpcError('NOT_FOUND', `This chat has no plan ${id}`);
+      if (after.status === 'running') await this.#pauseOthers(key, id);
+      return after;
+    });
+  }
+
+  /** Goes on with a paused plan: a run begins in its session. Throws `NOT_FOUND`. */
+  async resume(id: string, principal: string): Promise<{ resumed: boolean; plan: Plan; reason?: string }> {
+    const runId = crypto.randomUUID();
+    const [plan, reason, step] = await this.#inTurn(async () => {
+      const before = await this.get(id);
+      const why = this.#obstacle(before);
+      if (why !== undefined) return [before, why] as const;
+      const { clock } = this.#deps;
+      const after = (await this.#change(id, (now) => (now.status === 'paused' ? begin(now, runId, clock.now()) : now))) ?? before;
+      return after.runId === runId ? ([after, undefined, currentStep(before)] as const) : ([after, this.#obstacle(after)] as const);
+    });
+    if (reason !== undefined || !step) return { resumed: false, plan, reason: reason ?? 'The plan has no step left' };
+    const { agentId, sessionId } = plan;
+    const before = step.result ? `\n\nIt was begun before: ${step.result}` : '';
+    const message = `Go on with the plan "${plan.goal}" at its step ${step.id}: ${step.description}${before}`;
+    // How the run ends is told by its own events; where it did not even begin, the plan waits again.
+    this.#deps.runs.send({ agentId, sessionId, message, principal, runId }).catch((error: unknown) => this.ended(runId, messageOf(error)));
+    return { resumed: true, plan };
+  }
+
+  /** Throws `NOT_FOUND`. */
+  remove(id: string): Promise<void> {
+    return this.#inTurn(async () => {
+      if (!(await this.#store.remove(id))) throw new RpcError('NOT_FOUND', `planId: there is no plan ${id}`);
+      this.#open.delete(id);
+      this.#deps.hub.emit({ event: 'plan.changed', payload: { planId: id, deleted: true } }, null);
+    });
+  }
+
+  /** A run has ended: what it followed and did not complete is paused, with why where it did not end well. Never rejects. */
+  ended(runId: string, reason?: string): Promise<void> {
+    return this.#pauseWhere((plan) => plan.runId === runId, reason);
+  }
+
+  /** A run of another host has ended with it. Never rejects. */
+  lost(runId: string, key: string): Promise<void> {
+    const { runs } = this.#deps;
+    return this.#pauseWhere(
+      (plan) => plan.runId === runId || (keyOf(plan) === key && plan.runId !== undefined && !runs.find(plan.runId)),
+      HOST_GONE,
+    );
+  }
+
+  get #store() {
+    return this.#deps.vault.collection('plans');
+  }
+
+  #obstacle(plan: Plan): string | undefined {
+    if (plan.status !== 'paused') return `The plan is ${plan.status}; only one that is paused can be resumed`;
+    const other = [...this.#open.values()].find(({ id, status, ...rest }) => {
+      return id !== plan.id && status === 'running' && keyOf(rest) === keyOf(plan);
+    });
+    if (other) return `Another plan is under way in this chat: ${other.goal}`;
+    try {
+      this.#deps.agent(plan.agentId);
+      return undefined;
+    } catch (error) {
+      return messageOf(error);
+    }
+  }
+
+  /** Of a plan that is running and whose run is under way nowhere, or waits behind none in its session, the host is gone. */
+  async #recover(): Promise<void> {
+    if (![...this.#open.values()].some(isFollowed)) return;
+    const { vault, runs } = this.#deps;
+    const unfinished = await vault.runs.unfinished();
+    const alive = (plan: Plan): boolean =>
+      unfinished.some(({ id, sessionKey: key }) => id === plan.runId || key === keyOf(plan)) ||
+      (plan.runId !== undefined && runs.find(plan.runId) !== undefined);
+    await this.#pauseWhere((plan) => !alive(plan), HOST_GONE);
+  }
+
+  async #pauseWhere(which: (plan: Plan) => boolean, reason: string | undefined): Promise<void> {
+    const { clock, fault } = this.#deps;
+    if (![...this.#open.values()].some((plan) => isFollowed(plan) && which(plan))) return;
+    await this.#inTurn(async () => {
+      for (const { id } of [...this.#open.values()].filter((plan) => isFollowed(plan) && which(plan)))
+        await this.#change(id, (plan) => (isFollowed(plan) && which(plan) ? pause(plan, reason, clock.now()) : plan));
+    }).catch((error: unknown) => {
+      // What may only be read stays as it is, and says so elsewhere.
+      if (!(error instanceof VaultReadOnly)) fault(error);
+    });
+  }
+
+  async #pauseOthers(key: string, except?: string): Promise<void> {
+    for (const { id } of [...this.#open.values()].filter((plan) => plan.status === 'running' && keyOf(plan) === key && plan.id !== except))
+      await this.#change(id, (plan) => (plan.status === 'running' ? pause(plan, 'Another plan came first', this.#deps.clock.now()) : plan));
+  }
+
+  async #change(id: string, change: (plan: Plan) => Plan): Promise<Plan | undefined> {
+    const after = await this.#store.update(id, (plan) => plan && change(plan));
+    if (after) this.#tell(after);
+    return after;
+  }
+
+  async #put(plan: Plan): Promise<Plan> {
+    await this.#store.put(plan);
+    this.#tell(plan);
+    return plan;
+  }
+
+  #tell(plan: Plan): void {
+    this.#keep(plan);
+    this.#deps.hub.emit({ event: 'plan.changed', payload: { planId: plan.id } }, keyOf(plan));
+  }
+
+  #keep(plan: Plan): void {
+    if (plan.status === 'completed') this.#open.delete(plan.id);
+    else this.#open.set(plan.id, plan);
+  }
+
+  async #reread(id: string): Promise<void> {
+    const plan = await this.#store.get(id);
+    if (plan) this.#keep(plan);
+    else this.#open.delete(id);
+  }
+
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const mine = this.#tail.then(work);
+    this.#tail = mine.catch(() => {});
+    return mine;
+  }
+}
+
+const keyOf = ({ agentId, sessionId }: Pick<Plan, 'agentId' | 'sessionId'>): string => sessionKey(agentId, sessionId);
+const isFollowed = ({ status }: Plan): boolean => status === 'running' || status === 'pending';
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -1,0 +1,139 @@
+import { RpcError } from '#shared/rpc/errors.ts';
+import type { Plan, PlanStep } from '#shared/rpc/methods/plan.ts';
+
+export const MAX_STEPS = 50;
+
+/** What an agent may make of a step. Only `begin` and `pause` do more. */
+const NEXT: Readonly<Record<PlanStep['status'], readonly PlanStep['status'][]>> = {
+  pending: ['running', 'skipped'],
+  running: ['completed', 'failed', 'skipped'],
+  failed: ['running', 'skipped'],
+  skipped: ['pending'],
+  completed: [],
+};
+
+/** The step under way; else the one that failed, else the next one; the number of steps where all are done. */
+export function currentIndex(steps: readonly PlanStep[]): number {
+  for (const status of ['running', 'failed', 'pending'] as const) {
+    const at = steps.findIndex((step) => step.status === status);
+    if (at >= 0) return at;
+  }
+  return steps.length;
+}
+
+export const currentStep = ({ steps, currentStepIndex }: Plan): PlanStep | undefined => steps[currentStepIndex];
+
+export const newSteps = (descriptions: readonly string[], from: number): PlanStep[] =>
+  descriptions.map((description, at) => ({ id: `s${from + at + 1}`, description, status: 'pending' }));
+
+/** A step in another state, with the times that belong to it. */
+function moved({ completedAt: _, ...step }: PlanStep, status: PlanStep['status'], now: number): PlanStep {
+  if (status === 'running') return { ...step, status, startedAt: step.startedAt ?? now };
+  return status === 'pending' ? { ...step, status } : { ...step, status, completedAt: now };
+}
+
+const put = (plan: Plan, steps: PlanStep[], status: Plan['status'], now: number): Plan => ({
+  ...plan,
+  steps,
+  status,
+  currentStepIndex: currentIndex(steps),
+  updatedAt: now,
+});
+
+/** Goes on at the current step, under a run. The reason of an earlier pause is forgotten. */
+export function begin(plan: Plan, runId: string, now: number): Plan {
+  const steps = plan.steps.map((step, at) => {
+    if (at !== plan.currentStepIndex) return step;
+    const { result: _, ...rest } = step;
+    return moved(rest, 'running', now);
+  });
+  return { ...put(plan, steps, 'running', now), runId };
+}
+
+/** Nothing is under way any more: the step that was is the next one again, with why as its result. */
+export function pause(plan: Plan, reason: string | undefined, now: number): Plan {
+  const steps = plan.steps.map((step) =>
+    step.status === 'running' ? { ...moved(step, 'pending', now), ...(reason === undefined ? {} : { result: reason }) } : step,
+  );
+  return put(plan, steps, 'paused', now);
+}
+
+/** What an agent changes of a plan at once. */
+export interface PlanChange {
+  goal?: string | undefined;
+  /** The step that `status`, `result` and `description` are of; the current one where left out. */
+  stepId?: string | undefined;
+  status?: PlanStep['status'] | undefined;
+  result?: string | undefined;
+  description?: string | undefined;
+  add?: readonly string[] | undefined;
+  /** The step that new ones come behind; the last one where left out. */
+  after?: string | undefined;
+}
+
+/** The plan with the change. Throws `INVALID_PARAMS` or `NOT_FOUND`, naming what is allowed. */
+export function changed(plan: Plan, change: PlanChange, runId: string, now: number): Plan {
+  if (plan.status === 'completed') refuse(`The plan ${plan.id} is completed and stays as it is; plan_create makes another`);
+  let { steps } = plan;
+  if (change.add) steps = added(steps, change.add, change.after);
+  const { status, result, description } = change;
+  if (status !== undefined || result !== undefined || description !== undefined) {
+    const at = change.stepId === undefined ? plan.currentStepIndex : indexOf(steps, change.stepId);
+    steps = steps.map((step, index) => (index === at ? edited(step, change, steps, now) : step));
+  }
+  const next = advanced(steps, plan.status, now);
+  const goal = change.goal ?? plan.goal;
+  const after = put({ ...plan, goal }, next, planStatus(next, plan.status), now);
+  return after.status === 'running' ? { ...after, runId } : after;
+}
+
+function edited(step: PlanStep, { status, result, description }: PlanChange, steps: readonly PlanStep[], now: number): PlanStep {
+  const { id } = step;
+  if (description !== undefined && step.status !== 'pending' && step.status !== 'running' && step.status !== 'failed')
+    refuse(`The step ${id} is ${step.status}: only one that is pending, running or failed can be rewritten`);
+  let next = step;
+  if (status !== undefined && status !== step.status) {
+    const allowed = NEXT[step.status];
+    if (!allowed.includes(status)) {
+      const ways = allowed.length === 0 ? 'nothing else' : allowed.join(' or ');
+      refuse(`The step ${id} is ${step.status} and cannot become ${status}; it can become ${ways}`);
+    }
+    const under = status === 'running' ? steps.find((other) => other.status === 'running') : undefined;
+    if (under) refuse(`The step ${under.id} is running: make it ${NEXT.running.join(' or ')} first`);
+    next = moved(step, status, now);
+  }
+  return { ...next, ...(result === undefined ? {} : { result }), ...(description === undefined ? {} : { description }) };
+}
+
+function added(steps: readonly PlanStep[], descriptions: readonly string[], after: string | undefined): PlanStep[] {
+  if (steps.length + descriptions.length > MAX_STEPS) refuse(`A plan may have ${MAX_STEPS} steps`);
+  const at = after === undefined ? steps.length : indexOf(steps, after) + 1;
+  const last = Math.max(0, ...steps.map(({ id }) => Number(id.slice(1)) || 0));
+  return steps.toSpliced(at, 0, ...newSteps(descriptions, last));
+}
+
+function indexOf(steps: readonly PlanStep[], id: string): number {
+  const at = steps.findIndex((step) => step.id === id);
+  if (at < 0) throw new RpcError('NOT_FOUND', `There is no step ${id}. There are: ${steps.map((step) => step.id).join(', ')}`);
+  return at;
+}
+
+/** In a plan that is followed the next step begins when the one before it is done. */
+function advanced(steps: PlanStep[], was: Plan['status'], now: number): PlanStep[] {
+  const idle = !steps.some(({ status }) => status === 'running' || status === 'failed');
+  if (!idle || (was !== 'running' && was !== 'failed')) return steps;
+  const at = currentIndex(steps);
+  return steps.map((step, index) => (index === at ? moved(step, 'running', now) : step));
+}
+
+function planStatus(steps: readonly PlanStep[], was: Plan['status']): Plan['status'] {
+  const has = (status: PlanStep['status']): boolean => steps.some((step) => step.status === status);
+  if (has('running')) return 'running';
+  if (has('failed')) return 'failed';
+  if (!has('pending')) return 'completed';
+  return was;
+}
+
+function refuse(why: string): never {
+  throw new RpcError('INVALID_PARAMS', why);
+}

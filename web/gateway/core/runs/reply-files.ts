@@ -1,0 +1,30 @@
+import { RpcError } from '#shared/rpc/errors.ts';
+import type { HistoryMessage, Part } from '#shared/rpc/records.ts';
+import type { SentFile } from '../tools/registry.ts';
+import { MAX_ATTACHED } from './attachments.ts';
+
+const MAX_FILES = 50;
+
+/** The files that an agent sends with its reply. */
+export class ReplyFiles {
+  readonly #parts: Part[] = [];
+  readonly #info: NonNullable<HistoryMessage['attachments']> = [];
+  #bytes = 0;
+
+  /** Throws `INVALID_PARAMS` where the reply has no room for it. */
+  add({ filename, mimeType, data, size, note }: SentFile): void {
+    if (this.#info.length === MAX_FILES) throw new RpcError('INVALID_PARAMS', `A reply may carry ${MAX_FILES} files`);
+    if (this.#bytes + size > MAX_ATTACHED) throw new RpcError('INVALID_PARAMS', 'A reply may carry 18 MB of files');
+    this.#bytes += size;
+    if (note !== undefined) this.#parts.push({ type: 'text', text: note });
+    this.#parts.push({ type: mimeType.startsWith('image/') ? 'image' : 'file', mimeType, data, filename });
+    this.#info.push({ filename, mimeType, size });
+  }
+
+  /** The reply's content with them. */
+  with(content: HistoryMessage['content']): Pick<HistoryMessage, 'content' | 'attachments'> {
+    if (this.#info.length === 0) return { content };
+    const text: Part[] = typeof content !== 'string' ? content : content === '' ? [] : [{ type: 'text', text: content }];
+    return { content: [...text, ...this.#parts], attachments: this.#info };
+  }
+}

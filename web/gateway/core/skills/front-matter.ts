@@ -1,0 +1,83 @@
+import { z } from '#shared/rpc/zod.ts';
+import { lazy } from '../lazy.ts';
+
+/** Characters of front matter that are read. */
+const MAX_CHARS = 16 * 1024;
+/** Names of programs and variables that a skill may ask for, each. */
+const MAX_NEEDS = 50;
+
+const yaml = lazy(() => import('yaml'));
+
+const names = z
+  .union([
+    z.array(z.string().min(1).max(100)).max(MAX_NEEDS),
+    z
+      .string()
+      .max(1000)
+      .transform((text) => text.split(/[\s,]+/).filter(Boolean)),
+  ])
+  .optional();
+const requires = z.looseObject({ bins: names, anyBins: names, env: names });
+
+/** What the open Agent Skills format says of the front matter; other keys are left alone. */
+const frontMatter = z.looseObject({
+  name: z
+    .string()
+    .max(64, 'name has more than 64 characters')
+    .regex(/^[a-z0-9]+(-[a-z0-9]+)*$/, 'name must be lowercase letters, digits and single hyphens'),
+  description: z.string().trim().min(1, 'description is empty').max(1024, 'description has more than 1,024 characters'),
+  license: z.string().max(500).optional(),
+  compatibility: z.string().max(500, 'compatibility has more than 500 characters').optional(),
+  metadata: z
+    .looseObject({ requires: requires.optional(), openclaw: z.looseObject({ requires: requires.optional() }).optional() })
+    .nullish(),
+});
+
+/** What a `SKILL.md` says of its skill. */
+export interface SkillHead {
+  name: string;
+  description: string;
+  license: string | undefined;
+  compatibility: string | undefined;
+  /** What it needs: all of these programs and variables, and of each list in `anyOf` one. */
+  programs: string[];
+  anyOf: string[][];
+  variables: string[];
+}
+
+/** Reads the front matter of a `SKILL.md` in a folder of that name. Never throws: `problem` says what is wrong. */
+export async function readSkill(folder: string, text: string): Promise<SkillHead | { problem: string }> {
+  const match = /^\uFEFF?---[ \t]*\r?\n([\s\S]*?)\r?\n---[ \t]*(\r?\n|$)/.exec(text.slice(0, MAX_CHARS));
+  const source = match?.[1];
+  if (source === undefined) return { problem: 'SKILL.md does not begin with front matter between lines of ---' };
+  let given: unknown;
+  try {
+    const { parseDocument } = await yaml();
+    const document = parseDocument(source, { schema: 'core', prettyErrors: true, logLevel: 'silent' });
+    const [error] = document.errors;
+    if (error) return { problem: `The front matter is no YAML: ${firstLine(error.message)}` };
+    // Without aliases nothing can grow beyond what is written.
+    given = document.toJS({ maxAliasCount: 0 });
+  } catch (error) {
+    return { problem: `The front matter cannot be read: ${error instanceof Error ? firstLine(error.message) : 'it is too deep'}` };
+  }
+  const parsed = frontMatter.safeParse(given);
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues;
+    return { problem: `The front matter does not fit: ${issue ? `${issue.path.join('.') || 'it'}: ${issue.message}` : 'it is empty'}` };
+  }
+  const { name, description, license, compatibility, metadata } = parsed.data;
+  if (name !== folder) return { problem: `name is ${name}, but the folder is called ${folder}` };
+  const needs = [metadata?.requires, metadata?.openclaw?.requires];
+  return {
+    name,
+    description: description.replace(/\s+/g, ' '),
+    license,
+    compatibility,
+    programs: [...new Set(needs.flatMap((each) => each?.bins ?? []))],
+    anyOf: needs.flatMap((each) => (each?.anyBins?.length ? [each.anyBins] : [])),
+    variables: [...new Set(needs.flatMap((each) => each?.env ?? []))],
+  };
+}
+
+const firstLine = (text: string): string => (text.split('\n', 1)[0] ?? '').replace(/:$/, '').slice(0, 300);

@@ -1,0 +1,198 @@
+import { SKILL_LIMITS, skillsPort } from '#shared/ports/skills.ts';
+import { RpcError } from '#shared/rpc/errors.ts';
+import type { SkillEntry } from '#shared/rpc/methods/skills.ts';
+import { type Agent, workspaceOf } from '../agents.ts';
+import type { Bridge } from '../bridge.ts';
+import type { Clock } from '../clock.ts';
+import type { Vault } from '../vault.ts';
+import { readSkill, type SkillHead } from './front-matter.ts';
+import { skillsNote } from './skills-note.ts';
+
+/** So long the bridge's skills are not read anew for a run; so long a run waits for them. */
+const FRESH_MS = 10_000;
+const PATIENCE_MS = 2_000;
+const FOLDER = 'skills/';
+
+/** A skill and how its files are read. */
+export interface Skill {
+  entry: SkillEntry;
+  /** Names of its files beside `SKILL.md`. */
+  files: string[];
+  /** A text file of it. Throws `NOT_FOUND`, and `INVALID_PARAMS` where it is no text. */
+  read(file: string, signal: AbortSignal): Promise<string>;
+}
+
+/** A skill whose needs have not been looked for. */
+interface Found extends Omit<Skill, 'entry'> {
+  folder: string;
+  path: string;
+  source: SkillEntry['source'];
+  head: SkillHead | { problem: string };
+}
+
+export interface SkillsDeps {
+  vault: Pick<Vault, 'files'>;
+  bridge: Bridge;
+  clock: Clock;
+  agents: { list(): Agent[] };
+  fault(error: unknown): unknown;
+}
+
+/** The skills of agents' workspaces and of the bridge's folder. They are texts: nothing of them is executed, and nothing in them changes what an agent may do. */
+export class Skills {
+  readonly #deps: SkillsDeps;
+  /** Heads of `SKILL.md` as they were read, by where they lie; `stamp` tells whether it is still the same. */
+  readonly #heads = new Map<string, { stamp: string; head: Found['head'] }>();
+  #bridged: { at: number; skills: Found[] } | undefined;
+
+  constructor(deps: SkillsDeps) {
+    this.#deps = deps;
+  }
+
+  /** All of them, read anew. */
+  async list(signal?: AbortSignal): Promise<SkillEntry[]> {
+    const workspaces = [...new Set(this.#deps.agents.list().map(workspaceOf))];
+    const found = [...(await Promise.all(workspaces.map((name) => this.#ofWorkspace(name)))).flat(), ...(await this.#ofBridge(signal))];
+    return (await this.#complete(found, signal)).map(({ entry }) => entry);
+  }
+
+  /** Those of an agent, by name; what its workspace has goes before the bridge's. The bridge's may be some seconds old. */
+  async of(agent: Agent, signal?: AbortSignal): Promise<Skill[]> {
+    const found = [...(await this.#ofWorkspace(workspaceOf(agent))), ...(await this.#ofBridgeSoon(signal))];
+    const first = found.filter(({ folder }, at) => found.findIndex((other) => other.folder === folder) === at);
+    return this.#complete(first, signal);
+  }
+
+  /** What an agent is told: name and description of those that are ready. */
+  async note(agent: Agent): Promise<string | undefined> {
+    const patience = new AbortController();
+    const cancel = this.#deps.clock.after(PATIENCE_MS, () => patience.abort(new RpcError('INTERNAL_ERROR', 'The bridge does not answer')));
+    try {
+      const ready = (await this.of(agent, patience.signal)).map(({ entry }) => entry).filter(({ state }) => state === 'ready');
+      return ready.length > 0 ? skillsNote(ready) : undefined;
+    } finally {
+      cancel();
+    }
+  }
+
+  async #ofWorkspace(workspace: string): Promise<Found[]> {
+    const { vault } = this.#deps;
+    const folders = new Map<string, { files: string[]; stamp: string | undefined }>();
+    for (const { path, size, modifiedAt } of await vault.files.list(workspace, FOLDER)) {
+      const [, folder = '', rest] = /^skills\/([^/]+)\/(.+)$/.exec(path) ?? [];
+      if (rest === undefined) continue;
+      const known = folders.get(folder) ?? { files: [], stamp: undefined };
+      if (rest === 'SKILL.md') known.stamp = `${size} ${modifiedAt}`;
+      else if (known.files.length < SKILL_LIMITS.files) known.files.push(rest);
+      if (folders.size < SKILL_LIMITS.skills || folders.has(folder)) folders.set(folder, known);
+    }
+    const read = async (folder: string, file: string): Promise<string> => {
+      const record = await vault.files.get(workspace, `${FOLDER}${folder}/${file}`);
+      if (!record) throw new RpcError('NOT_FOUND', `The skill ${folder} has no file ${file}`);
+      if (record.encoding !== 'utf8') throw new RpcError('INVALID_PARAMS', `${file} is no text`);
+      return record.content;
+    };
+    return Promise.all(
+      [...folders].map(async ([folder, { files, stamp }]) => {
+        const path = `${workspace}/${FOLDER}${folder}`;
+        const head =
+          stamp === undefined ? { problem: 'has no SKILL.md' } : await this.#head(path, folder, stamp, () => read(folder, 'SKILL.md'));
+        return { folder, path, source: 'workspace' as const, head, files, read: (file) => read(folder, file) };
+      }),
+    );
+  }
+
+  async #ofBridge(signal?: AbortSignal): Promise<Found[]> {
+    const { bridge, clock } = this.#deps;
+    if (!bridge.lends(skillsPort)) return [];
+    const { skills } = await bridge.call(skillsPort, 'list', {}, signal ? { signal } : {});
+    const found = await Promise.all(
+      skills.slice(0, SKILL_LIMITS.skills).map(async ({ folder, path, text, problem, files }) => ({
+        folder,
+        path,
+        source: 'bridge' as const,
+        head:
+          text === null
+            ? { problem: problem ?? 'SKILL.md cannot be read' }
+            : await this.#head(`bridge:${folder}`, folder, text, async () => text),
+        files,
+        async read(file: string, stop: AbortSignal) {
+          const read = await bridge.call(skillsPort, 'read', { folder, file }, { signal: stop });
+          return read.truncated ? `${read.text}\n[the rest of ${file} is left out]` : read.text;
+        },
+      })),
+    );
+    this.#bridged = { at: clock.monotonic(), skills: found };
+    return found;
+  }
+
+  /** For a run, which goes on without them where the bridge does not answer. */
+  async #ofBridgeSoon(signal?: AbortSignal): Promise<Found[]> {
+    const { bridge, clock, fault } = this.#deps;
+    if (!bridge.lends(skillsPort)) return [];
+    if (this.#bridged && clock.monotonic() - this.#bridged.at < FRESH_MS) return this.#bridged.skills;
+    return this.#ofBridge(signal).catch((error: unknown) => {
+      fault(error);
+      return [];
+    });
+  }
+
+  async #head(key: string, folder: string, stamp: string, text: () => Promise<string>): Promise<Found['head']> {
+    const known = this.#heads.get(key);
+    if (known?.stamp === stamp) return known.head;
+    const head = await text().then(
+      (read) => readSkill(folder, read),
+      (error: unknown) => ({ problem: error instanceof Error ? error.message : 'SKILL.md cannot be read' }),
+    );
+    this.#heads.set(key, { stamp, head });
+    return head;
+  }
+
+  /** Looks for what they need, of all of them at once. */
+  async #complete(found: readonly Found[], signal?: AbortSignal): Promise<Skill[]> {
+    const heads = found.flatMap(({ head }) => ('problem' in head ? [] : [head]));
+    const programs = [...new Set(heads.flatMap((head) => [...head.programs, ...head.anyOf.flat()]))];
+    const variables = [...new Set(heads.flatMap((head) => head.variables))];
+    const lacks = await this.#missing(programs, variables, signal);
+    return found.map(({ head, folder, path, source, files, read }) => {
+      if ('problem' in head) {
+        return {
+          entry: { name: folder, description: '', source, path, state: 'invalid', missing: [], problem: head.problem },
+          files,
+          read,
+        };
+      }
+      const without = (name: string): boolean => lacks.programs.has(name);
+      const missing = [
+        ...head.programs.filter(without),
+        ...head.anyOf.flatMap((names) => (names.every(without) ? [names.join(' or ')] : [])),
+        ...head.variables.filter((name) => lacks.variables.has(name)),
+      ];
+      const { name, description, license, compatibility } = head;
+      const entry: SkillEntry = { name, description, source, path, state: missing.length > 0 ? 'missing' : 'ready', missing };
+      if (missing.length > 0 && lacks.problem !== undefined) entry.problem = lacks.problem;
+      if (license !== undefined) entry.license = license;
+      if (compatibility !== undefined) entry.compatibility = compatibility;
+      return { entry, files, read };
+    });
+  }
+
+  async #missing(
+    programs: string[],
+    variables: string[],
+    signal?: AbortSignal,
+  ): Promise<{ programs: Set<string>; variables: Set<string>; problem?: string }> {
+    const { bridge } = this.#deps;
+    if (programs.length + variables.length === 0) return { programs: new Set(), variables: new Set() };
+    const unknown = { programs: new Set(programs), variables: new Set(variables) };
+    if (!bridge.lends(skillsPort)) return { ...unknown, problem: 'What it needs can be looked for with the bridge only' };
+    try {
+      const asked = { programs: programs.slice(0, 500), variables: variables.slice(0, 500) };
+      const lacking = await bridge.call(skillsPort, 'missing', asked, signal ? { signal } : {});
+      const [more, others] = [programs.slice(500), variables.slice(500)];
+      return { programs: new Set([...lacking.programs, ...more]), variables: new Set([...lacking.variables, ...others]) };
+    } catch (error) {
+      return { ...unknown, problem: `What it needs could not be looked for: ${error instanceof Error ? error.message : String(error)}` };
+    }
+  }
+}
