@@ -74,7 +74,7 @@ export function skillsHandlers({
       const there = await Promise.all(programs.map((name) => hasProgram(name, env)));
       return {
         programs: programs.filter((_, at) => !there[at]),
-        variables: variables.filter((name) => !VARIABLE.test(name) || !env[name]),
+        variables: variables.filter((name) => !VARIABLE.test(name) || !Object.hasOwn(env, name) || !env[name]),
       };
     },
   };

@@ -1,0 +1,289 @@
+import { IDBFactory } from 'fake-indexeddb';
+import { describe, expect } from 'vitest';
+import type { GatewayClient } from '#shared/client/client.ts';
+import type { Plan } from '#shared/rpc/methods/plan.ts';
+import { verifies } from '../requirements.ts';
+import { FakeClock } from '../support/clock.ts';
+import { FakeSync } from '../support/fake-sync.ts';
+import { withRun } from '../support/foreign-run.ts';
+import { type ModelCall, type Say, type Script, testGateway, until } from '../support/gateway.ts';
+
+const STEPS = ['Look around', 'Write it down', 'Send it'];
+const make = (args: Record<string, unknown> = {}): Say => ({ tool: 'plan_create', args: { goal: 'A report', steps: STEPS, ...args } });
+const update = (args: Record<string, unknown>): Say => ({ tool: 'plan_update', args });
+const done = (result: string): Say => update({ status: 'completed', result });
+
+/** Says one thing after the other, whatever it is asked. */
+const inOrder =
+  (...turns: readonly (readonly Say[])[]): Script =>
+  (_call, count) =>
+    turns[count - 1] ?? ['nothing more'];
+
+const system = (call: ModelCall | undefined): string => String(call?.body.messages[0]?.content);
+const plansOf = async (client: GatewayClient): Promise<Plan[]> => (await client.call('plan.list', {})).plans;
+const states = (plan: Plan | undefined): string =>
+  `${plan?.status}: ${plan?.steps.map(({ status }) => status).join(' ')} @${plan?.currentStepIndex}`;
+const onlyPlan = async (client: GatewayClient): Promise<Plan> => {
+  const [plan, ...others] = await plansOf(client);
+  if (!plan || others.length > 0) throw new Error(`there are ${others.length + (plan ? 1 : 0)} plans`);
+  return plan;
+};
+
+describe('a plan', () => {
+  verifies(['plan/followed', 'plan.list/entries'], 'is made, followed through all its steps with other tools, and completed', async () => {
+    const seen: string[] = [];
+    await using gw = await testGateway({
+      model: (call, count) => {
+        seen.push(system(call));
+        return (
+          [
+            [make()],
+            [{ tool: 'file_write', args: { path: 'seen.md', content: 'much' } }],
+            [done('Seen much')],
+            [{ tool: 'file_read', args: { path: 'seen.md' } }, done('Written')],
+            [done('Sent')],
+            ['All done.'],
+          ][count - 1] ?? ['?']
+        );
+      },
+    });
+    const { client, events } = await gw.client();
+    await client.call('chat.send', { message: 'Report to me' });
+    const plan = await onlyPlan(client);
+    expect(plan).toMatchObject({ goal: 'A report', status: 'completed', agentId: 'main', sessionId: 'main', currentStepIndex: 3 });
+    expect(plan.steps.map(({ id, status, result }) => `${id} ${status} ${result}`)).toEqual([
+      's1 completed Seen much',
+      's2 completed Written',
+      's3 completed Sent',
+    ]);
+    for (const { startedAt, completedAt } of plan.steps) expect([typeof startedAt, typeof completedAt]).toEqual(['number', 'number']);
+    expect(await client.call('plan.get', { planId: plan.id })).toEqual(plan);
+    expect(events.filter(({ event }) => event === 'plan.changed')).toHaveLength(4);
+    // At every moment one step was running: each result that the model was told says so.
+    const { messages } = await client.call('chat.history', { sessionId: 'main' });
+    const told = messages.filter(({ name }) => name?.startsWith('plan_')).map(({ content }) => String(content));
+    expect(told.map((text) => text.match(/"status":"running"/g)?.length ?? 0)).toEqual([2, 2, 2, 0]);
+    expect(seen[0]).not.toContain('Plan ');
+    await client.call('chat.send', { message: 'Thanks' });
+    expect(system(gw.calls.at(-1))).not.toContain('A report');
+    expect(gw.faults).toEqual([]);
+  });
+
+  verifies(
+    ['plan/paused', 'plan.resume/resumes'],
+    'is paused when its run ends early, is in the next prompt, and goes on when resumed',
+    async () => {
+      await using gw = await testGateway({
+        model: inOrder([make()], [done('Seen')], ['I pause here.'], [done('Written')], [done('Sent')], ['Finished.']),
+      });
+      const { client, events } = await gw.client();
+      await client.call('chat.send', { message: 'Report to me', sessionId: 'work' });
+      const paused = await onlyPlan(client);
+      expect(states(paused)).toBe('paused: completed pending pending @1');
+      expect(paused.steps[1]).not.toHaveProperty('result');
+      const resumed = await client.call('plan.resume', { planId: paused.id });
+      expect([resumed.resumed, states(resumed.plan)]).toEqual([true, 'running: completed running pending @1']);
+      await until(() =>
+        events.some(({ event, payload }) => event === 'chat.done' && (payload as { runId: string }).runId === resumed.plan.runId),
+      );
+      expect(states(await onlyPlan(client))).toBe('completed: completed completed completed @3');
+      const prompt = gw.calls[3];
+      expect(system(prompt)).toMatch(
+        /is under way[\s\S]*Goal: A report\n- s1 \[completed\] Look around \(Seen\)\n→ s2 \[running\] Write it down\n- s3 \[pending\] Send it/,
+      );
+      expect(prompt?.body.messages.at(-1)).toMatchObject({
+        role: 'user',
+        content: expect.stringContaining('at its step s2: Write it down'),
+      });
+      const { messages } = await client.call('chat.history', { sessionId: 'work' });
+      expect(messages.at(-1)).toMatchObject({ content: 'Finished.' });
+      expect(gw.faults).toEqual([]);
+    },
+  );
+
+  verifies('plan/paused', 'with why, where its run failed or was aborted; a later run may take it up by itself', async () => {
+    const begun = Promise.withResolvers<void>();
+    await using gw = await testGateway({
+      model: (_call, count) => {
+        if (count === 2) begun.resolve();
+        return (
+          [[make()], [{ wait: new Promise(() => {}) }], [update({ status: 'running' })]][count - 1] ?? [{ status: 500, body: 'broken' }]
+        );
+      },
+    });
+    const { client } = await gw.client();
+    const sent = client.call('chat.send', { message: 'go' });
+    await begun.promise;
+    await client.call('chat.abort', { sessionId: 'main' });
+    await expect(sent).rejects.toMatchObject({ code: 'ABORTED' });
+    const aborted = await onlyPlan(client);
+    expect([states(aborted), aborted.steps[0]?.result]).toEqual(['paused: pending pending pending @0', 'The run was aborted']);
+    await expect(client.call('chat.send', { message: 'go on' })).rejects.toMatchObject({ code: 'INTERNAL_ERROR' });
+    expect(system(gw.calls[2])).toContain('is paused');
+    const failed = await onlyPlan(client);
+    expect(states(failed)).toBe('paused: pending pending pending @0');
+    expect(failed.steps[0]?.result).toMatch(/500/);
+  });
+
+  verifies('plan/transitions', 'moves along allowed ways only; steps are added, rewritten and skipped', async () => {
+    const results: unknown[] = [];
+    const turns: Say[][] = [
+      [make()],
+      [update({ stepId: 's2', status: 'completed' })],
+      [update({ stepId: 's2', status: 'running' })],
+      [update({ stepId: 's9', status: 'running' })],
+      [update({})],
+      [update({ planId: 'another', result: 'x' })],
+      [update({ status: 'failed', result: 'It is dark' })],
+      [update({ stepId: 's2', description: 'Write less', add: ['Light a lamp'], after: 's1' })],
+      [update({ stepId: 's1', status: 'skipped' })],
+      [done('Lit')],
+      [update({ stepId: 's4', status: 'running' })],
+      ['So far.'],
+    ];
+    await using gw = await testGateway({
+      model: ({ body }, count) => {
+        results.push(body.messages.at(-1)?.content);
+        return turns[count - 1] ?? ['?'];
+      },
+    });
+    const { client, events } = await gw.client();
+    await client.call('chat.send', { message: 'go' });
+    const told = results.map(String);
+    expect(told[2]).toContain('The step s2 is pending and cannot become completed; it can become running or skipped');
+    expect(told[3]).toContain('The step s1 is running: make it completed or failed or skipped first');
+    expect(told[4]).toContain('There is no step s9. There are: s1, s2, s3');
+    expect(told[5]).toContain('needs one of status');
+    expect(told[6]).toContain('This chat has no plan another');
+    expect(told[7]).toContain('"status":"failed"');
+    expect(told[11]).toContain('The step s4 is completed and cannot become running; it can become nothing else');
+    const plan = await onlyPlan(client);
+    expect(plan.steps.map(({ id, description, status }) => `${id} ${description}: ${status}`)).toEqual([
+      's1 Look around: skipped',
+      's4 Light a lamp: completed',
+      's2 Write less: pending',
+      's3 Send it: pending',
+    ]);
+    expect(states(plan)).toBe('paused: skipped completed pending pending @2');
+    expect(events.filter(({ event }) => event === 'chat.tool_result').length).toBe(11);
+  });
+
+  verifies('plan.resume/not-paused', 'one that failed, is completed, or whose chat follows another', async () => {
+    await using gw = await testGateway({
+      model: inOrder(
+        [make({ goal: 'First' })],
+        [update({ status: 'failed', result: 'no' })],
+        ['Failed.'],
+        [make({ goal: 'Second', start: false })],
+        ['ok?'],
+      ),
+    });
+    const { client } = await gw.client();
+    await client.call('chat.send', { message: 'go' });
+    const failed = await onlyPlan(client);
+    expect(await client.call('plan.resume', { planId: failed.id })).toEqual({
+      resumed: false,
+      plan: failed,
+      reason: 'The plan is failed; only one that is paused can be resumed',
+    });
+    await client.call('chat.send', { message: 'again' });
+    const [second, first] = await plansOf(client);
+    expect([second?.goal, states(second), first?.goal]).toEqual(['Second', 'paused: pending pending pending @0', 'First']);
+    const both = await Promise.all([1, 2].map(() => client.call('plan.resume', { planId: second?.id ?? '' })));
+    expect(both.map(({ resumed }) => resumed)).toEqual([true, false]);
+    expect(both[1]?.reason).toContain('The plan is running');
+    await until(async () => (await client.call('plan.get', { planId: second?.id ?? '' })).status === 'paused');
+    await expect(client.call('plan.resume', { planId: 'none' })).rejects.toMatchObject({ code: 'NOT_FOUND' });
+  });
+
+  verifies('plan.resume/not-paused', 'where its agent is gone; a run that cannot begin leaves it paused', async () => {
+    await using gw = await testGateway({ model: inOrder([make()], ['later']) });
+    const { client } = await gw.client();
+    await client.call('agents.add', { agent_id: 'helper' });
+    await client.call('chat.send', { message: 'go', agentId: 'helper' });
+    const plan = await onlyPlan(client);
+    await client.call('config.patch', { patch: { agents: { helper: { model: 'none/none' } } } });
+    expect(await client.call('plan.resume', { planId: plan.id })).toMatchObject({ resumed: true });
+    await until(async () => (await onlyPlan(client)).status === 'paused');
+    expect((await onlyPlan(client)).steps[0]?.result).toMatch(/none/);
+    await client.call('agents.remove', { agent_id: 'helper' });
+    expect(await client.call('plan.resume', { planId: plan.id })).toMatchObject({ resumed: false, reason: 'No such agent: helper' });
+  });
+
+  verifies('plan.delete/deletes', 'while a run follows it, which goes on', async () => {
+    const hold = Promise.withResolvers<void>();
+    await using gw = await testGateway({ model: inOrder([make()], [{ wait: hold.promise }, done('x')], ['Ended.']) });
+    const { client, events } = await gw.client();
+    const sent = client.call('chat.send', { message: 'go' });
+    await until(async () => (await plansOf(client)).length === 1);
+    const { id } = await onlyPlan(client);
+    expect(await client.call('plan.delete', { planId: id })).toEqual({ deleted: true });
+    await expect(client.call('plan.delete', { planId: id })).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    await expect(client.call('plan.get', { planId: id })).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    hold.resolve();
+    expect(await sent).toMatchObject({ completed: true });
+    expect(await plansOf(client)).toEqual([]);
+    expect(events.filter(({ event }) => event === 'plan.changed').at(-1)?.payload).toEqual({ planId: id, deleted: true });
+  });
+});
+
+describe('a plan whose host died', () => {
+  verifies(['plan.resume/resumes', 'plan/paused'], 'is paused at the next start, and goes on at the very step', async () => {
+    const indexedDB = new IDBFactory();
+    const name = 'killed';
+    const hung = Promise.withResolvers<void>();
+    // Never closed: as if the process were gone in the middle of the second step.
+    const dead = await testGateway({
+      indexedDB,
+      name,
+      model: (_call, count) => {
+        if (count === 3) hung.resolve();
+        return [[make()], [done('Seen')], [{ wait: new Promise(() => {}) }]][count - 1] ?? ['?'];
+      },
+    });
+    const { client: gone } = await dead.client();
+    gone.call('chat.send', { message: 'go' }).catch(() => {});
+    await hung.promise;
+    expect(states(await onlyPlan(gone))).toBe('running: completed running pending @1');
+
+    await using gw = await testGateway({ indexedDB, name, model: inOrder([done('Written')], [done('Sent')], ['Finished.']) });
+    const { client } = await gw.client();
+    const paused = await onlyPlan(client);
+    expect(states(paused)).toBe('paused: completed pending pending @1');
+    expect(paused.steps[1]?.result).toBe('The host that followed the plan went away');
+    expect(paused.steps[0]).toMatchObject({ status: 'completed', result: 'Seen' });
+    expect(await client.call('plan.resume', { planId: paused.id })).toMatchObject({ resumed: true, plan: { status: 'running' } });
+    await until(async () => (await onlyPlan(client)).status === 'completed');
+    expect(String(gw.calls[0]?.body.messages.at(-1)?.content)).toContain('at its step s2: Write it down\n\nIt was begun before: The host');
+    expect((await onlyPlan(client)).steps.map(({ result }) => result)).toEqual(['Seen', 'Written', 'Sent']);
+    expect(gw.faults).toEqual([]);
+  });
+
+  verifies('plan/hosts', 'is left alone while another host follows it, and paused when that one is gone', async () => {
+    const [clock, sync] = [new FakeClock(), new FakeSync({ role: 'holder' })];
+    const followed: Plan = {
+      id: 'p',
+      goal: 'A report',
+      status: 'running',
+      steps: [{ id: 's1', description: 'Look around', status: 'running', startedAt: 1 }],
+      currentStepIndex: 0,
+      agentId: 'main',
+      sessionId: 'main',
+      runId: 'run-q',
+      createdAt: 1,
+      updatedAt: 1,
+    };
+    await using gw = await withRun({ clock, sync });
+    await gw.base.vault.collection('plans').put(followed);
+    await using next = await testGateway({ vault: gw.vault, clock, sync, useGuide: true });
+    const { client } = await next.client();
+    expect(await onlyPlan(client)).toEqual(followed);
+    expect(await client.call('plan.resume', { planId: 'p' })).toMatchObject({ resumed: false });
+    // Its host is gone: the journal gives the run to this one.
+    sync.fence = 7;
+    await clock.waitsFor(10_000);
+    clock.advance(10_000);
+    await until(async () => (await onlyPlan(client)).status === 'paused');
+    expect((await onlyPlan(client)).steps[0]).toMatchObject({ status: 'pending', result: 'The host that followed the plan went away' });
+  });
+});

@@ -1,0 +1,160 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect } from 'vitest';
+import { skillsPort } from '#shared/ports/skills.ts';
+import { skillsHandlers } from '../../bridge/capabilities/skills.ts';
+import { verifies } from '../requirements.ts';
+import { FakeClock } from '../support/clock.ts';
+import { FakeBridge, lend } from '../support/fake-bridge.ts';
+import { testGateway } from '../support/gateway.ts';
+
+const skill = (name: string, description: string, more = ''): string =>
+  `---\nname: ${name}\ndescription: ${description}\n${more}---\n# ${name}\nDo it well.\n`;
+
+/** A folder on disk with these files, lent by a bridge. */
+async function bridgeWith(files: Record<string, string>) {
+  const dir = await mkdtemp(join(tmpdir(), 'perch-skills-'));
+  for (const [path, content] of Object.entries(files)) {
+    await mkdir(join(dir, path, '..'), { recursive: true });
+    await writeFile(join(dir, path), content);
+  }
+  const bridge = new FakeBridge(lend(skillsPort, skillsHandlers({ dir, env: { PATH: process.env.PATH, HAS_KEY: '1' } })));
+  return { bridge, dir, [Symbol.asyncDispose]: () => rm(dir, { recursive: true, force: true }) };
+}
+
+const system = (call: { body: { messages: { content: unknown }[] } } | undefined): string => String(call?.body.messages[0]?.content);
+
+describe('skills', () => {
+  verifies(['skills.list/entries', 'skills/format'], 'of workspaces and the bridge, with what each lacks', async () => {
+    await using lent = await bridgeWith({
+      'on-disk/SKILL.md': skill('on-disk', 'Lies on the disk', 'metadata: {requires: {bins: [node], env: [HAS_KEY]}}\n'),
+      'lacking/SKILL.md': skill(
+        'lacking',
+        'Lacks much',
+        'metadata: {openclaw: {requires: {bins: [node, no-such-bin], anyBins: [nope, neither], env: [NO_KEY]}}}\n',
+      ),
+      'broken/SKILL.md': '---\nname: [\n---\n',
+    });
+    await using gw = await testGateway({ bridge: lent.bridge });
+    const { client } = await gw.client();
+    await client.call('agents.add', { agent_id: 'writer', config: { workspace: 'writing' } });
+    await client.call('workspace.write', { path: 'skills/tea/SKILL.md', content: skill('tea', 'Makes tea', 'license: MIT\n') });
+    await client.call('workspace.write', { path: 'skills/none/readme.md', content: '' });
+    await client.call('workspace.write', { path: 'skills/ode/SKILL.md', workspace: 'writing', content: skill('ode', 'Writes odes') });
+    const { skills, count } = await client.call('skills.list', {});
+    expect(count).toBe(6);
+    const base = { missing: [], state: 'ready', source: 'workspace' };
+    expect(skills).toEqual([
+      { ...base, name: 'none', description: '', path: 'main/skills/none', state: 'invalid', problem: 'has no SKILL.md' },
+      { ...base, name: 'tea', description: 'Makes tea', path: 'main/skills/tea', license: 'MIT' },
+      { ...base, name: 'ode', description: 'Writes odes', path: 'writing/skills/ode' },
+      {
+        ...base,
+        name: 'broken',
+        description: '',
+        source: 'bridge',
+        path: join(lent.dir, 'broken'),
+        state: 'invalid',
+        problem: expect.stringContaining('no YAML'),
+      },
+      {
+        ...base,
+        name: 'lacking',
+        description: 'Lacks much',
+        source: 'bridge',
+        path: join(lent.dir, 'lacking'),
+        state: 'missing',
+        missing: ['no-such-bin', 'nope or neither', 'NO_KEY'],
+      },
+      { ...base, name: 'on-disk', description: 'Lies on the disk', source: 'bridge', path: join(lent.dir, 'on-disk') },
+    ]);
+    // One that is made whole is ready at once.
+    await client.call('workspace.write', { path: 'skills/none/SKILL.md', content: skill('none', 'Now there') });
+    expect((await client.call('skills.list', {})).skills[0]).toMatchObject({ name: 'none', state: 'ready' });
+    lent.bridge.detach();
+    expect((await client.call('skills.list', {})).count).toBe(3);
+    await client.call('workspace.write', {
+      path: 'skills/tea/SKILL.md',
+      content: skill('tea', 'Makes tea', 'metadata: {requires: {bins: [kettle]}}\n'),
+    });
+    expect((await client.call('skills.list', {})).skills.find(({ name }) => name === 'tea')).toMatchObject({
+      state: 'missing',
+      missing: ['kettle'],
+      problem: 'What it needs can be looked for with the bridge only',
+    });
+    expect(gw.faults).toEqual([]);
+  });
+
+  verifies('skills/inert', 'a model knows the ready ones by name, and reads one by a tool', async () => {
+    await using lent = await bridgeWith({
+      'tea/SKILL.md': skill('tea', 'Shadowed by the workspace'),
+      'report/SKILL.md': skill('report', 'Writes reports', 'allowed-tools: exec file_write *\n'),
+      'report/forms/short.md': 'Short form',
+      'lacking/SKILL.md': skill('lacking', 'Lacks much', 'metadata: {requires: {bins: [no-such-bin]}}\n'),
+    });
+    const told: string[] = [];
+    const calls = [
+      { tool: 'skill_read', args: { name: 'report' } },
+      { tool: 'skill_read', args: { name: 'report', file: 'forms/short.md' } },
+      { tool: 'skill_read', args: { name: 'tea' } },
+      { tool: 'skill_read', args: { name: 'report', file: '../../token' } },
+      { tool: 'skill_read', args: { name: 'bad' } },
+      { tool: 'skill_read', args: { name: 'none' } },
+      { tool: 'file_write', args: { path: 'x', content: 'x' } },
+    ];
+    await using gw = await testGateway({
+      bridge: lent.bridge,
+      model({ body }) {
+        const last = body.messages.at(-1);
+        if (last?.role === 'tool') told.push(String(last.content));
+        const next = calls[told.length];
+        return next === undefined ? ['done'] : [next];
+      },
+    });
+    const { client } = await gw.client();
+    await client.call('config.patch', { patch: { agents: { main: { tools: { deny: ['file_write'] } } } } });
+    await client.call('workspace.write', { path: 'skills/tea/SKILL.md', content: skill('tea', 'Makes tea') });
+    await client.call('workspace.write', { path: 'skills/bad/SKILL.md', content: '# no front matter' });
+    await client.call('chat.send', { message: 'a report' });
+    const prompt = system(gw.calls[0]);
+    expect(prompt).toContain('- report: Writes reports\n');
+    expect(prompt).toContain('- tea: Makes tea\n');
+    for (const hidden of ['lacking', 'bad', 'Shadowed', 'Do it well']) expect(prompt).not.toContain(hidden);
+    expect(JSON.parse(told[0] ?? '')).toMatchObject({
+      name: 'report',
+      file: 'SKILL.md',
+      content: expect.stringContaining('Do it well.'),
+      files: ['forms/short.md'],
+      nextOffset: null,
+    });
+    expect(JSON.parse(told[1] ?? '')).toMatchObject({ content: 'Short form' });
+    expect(told[2]).toContain('Makes tea');
+    expect(told[3]).toMatch(/"error":"The skill report has no file/);
+    expect(told[4]).toMatch(/"error":"The skill bad cannot be used: SKILL.md does not begin/);
+    expect(told[5]).toMatch(/"error":"There is no skill none. There are: tea, report/);
+    // What a skill asks for it does not get.
+    expect(told[6]).toMatch(/"error":"There is no tool file_write/);
+    const offered = (gw.calls.at(-1)?.body.tools ?? []).map((tool) => (tool as { function: { name: string } }).function.name);
+    expect(offered).not.toContain('file_write');
+    // Without the tool that reads them there is nothing to tell of.
+    await client.call('config.patch', { patch: { agents: { main: { tools: { deny: ['skill_*'] } } } } });
+    await client.call('chat.send', { message: 'again' });
+    expect(system(gw.calls.at(-1))).not.toContain('Skills');
+    expect(gw.faults).toEqual([]);
+  });
+
+  verifies('skills/inert', 'a run goes on where the bridge does not answer', async () => {
+    const clock = new FakeClock();
+    const handlers = skillsHandlers({ dir: '/none' });
+    const bridge = new FakeBridge(lend(skillsPort, { ...handlers, list: () => new Promise(() => {}) }));
+    await using gw = await testGateway({ bridge, clock });
+    const { client } = await gw.client();
+    await client.call('workspace.write', { path: 'skills/tea/SKILL.md', content: skill('tea', 'Makes tea') });
+    const sent = client.call('chat.send', { message: 'hi' });
+    await clock.waitsFor(2_000);
+    clock.advance(2_000);
+    expect(await sent).toMatchObject({ completed: true });
+    expect(system(gw.calls[0])).toContain('- tea: Makes tea');
+  });
+});

@@ -1,0 +1,229 @@
+import { describe, expect, vi } from 'vitest';
+import { WORKSPACE_LIMITS } from '#shared/rpc/methods/workspace.ts';
+import { verifies } from '../requirements.ts';
+import { type Say, type Script, testGateway } from '../support/gateway.ts';
+import { askRaw } from '../support/raw.ts';
+
+const base64 = (bytes: readonly number[]): string => Buffer.from(bytes).toString('base64');
+const MB = 1024 * 1024;
+
+/** Calls these tools one by one; `results` fills with what the model is told. */
+function caller(calls: readonly Say[]): { model: Script; results: string[] } {
+  const results: string[] = [];
+  return {
+    results,
+    model({ body }, count) {
+      const last = body.messages.at(-1);
+      if (last?.role === 'tool') results.push(String(last.content));
+      const next = calls[count - 1];
+      return next === undefined ? ['done'] : [next];
+    },
+  };
+}
+
+describe('workspaces', () => {
+  verifies('workspace/files', 'text as it is, the rest as base64; in their own workspace', async () => {
+    await using gw = await testGateway();
+    const { client } = await gw.client();
+    const { file } = await client.call('workspace.write', { path: 'notes/Ägypten.md', content: '# Grüße\r\n' });
+    expect(file).toMatchObject({ workspace: 'main', path: 'notes/Ägypten.md', mimeType: 'text/markdown', size: 11 });
+    expect(await client.call('workspace.read', { path: 'notes/Ägypten.md' })).toEqual({ file, content: '# Grüße\r\n', encoding: 'utf8' });
+    // What is text is kept as text, byte by byte, also where it came as base64.
+    const bom = [0xef, 0xbb, 0xbf, 0x68, 0x69];
+    await client.call('workspace.write', { path: 'bom', content: base64(bom), encoding: 'base64' });
+    const text = await client.call('workspace.read', { path: 'bom' });
+    expect([text.encoding, [...Buffer.from(text.content)], text.file.mimeType]).toEqual(['utf8', bom, 'text/plain']);
+    for (const bytes of [[0xff, 0xfe, 1], [104, 0, 105], []]) {
+      await client.call('workspace.write', { path: 'bytes', content: base64(bytes), encoding: 'base64', mimeType: 'application/x-thing' });
+      const read = await client.call('workspace.read', { path: 'bytes' });
+      expect([[...Buffer.from(read.content, read.encoding)], read.file.size]).toEqual([bytes, bytes.length]);
+    }
+    await client.call('workspace.write', { path: 'notes/Ägypten.md', content: 'other', workspace: 'else' });
+    expect((await client.call('workspace.list', {})).files.map(({ path }) => path)).toEqual(['bom', 'bytes', 'notes/Ägypten.md']);
+    expect(await client.call('workspace.list', { under: 'notes' })).toEqual({ files: [file], count: 1 });
+    expect(await client.call('workspace.remove', { path: 'bom' })).toEqual({ removed: true });
+    for (const method of ['workspace.read', 'workspace.remove'] as const)
+      await expect(client.call(method, { path: 'bom' })).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    expect((await client.call('workspace.list', { workspace: 'else' })).count).toBe(1);
+  });
+
+  verifies('workspace/names', 'in NFC, with their case, and nothing that leads elsewhere', async () => {
+    await using gw = await testGateway();
+    const { client } = await gw.client();
+    await client.call('workspace.write', { path: 'A\u0308.txt', content: '1' });
+    await client.call('workspace.write', { path: 'Ä.txt', content: '2' });
+    await client.call('workspace.write', { path: 'ä.txt', content: '3' });
+    expect((await client.call('workspace.list', {})).files.map(({ path }) => path)).toEqual(['Ä.txt', 'ä.txt']);
+    expect((await client.call('workspace.read', { path: 'A\u0308.txt' })).content).toBe('2');
+    for (const path of ['', '/a', 'a/', 'a//b', '..', 'a/../b', './a', 'a\\b', 'a\0b', 'a\nb', 'x'.repeat(401)])
+      await expect(client.call('workspace.write', { path, content: '' }), JSON.stringify(path)).rejects.toMatchObject({
+        code: 'INVALID_PARAMS',
+        message: expect.stringContaining('path'),
+      });
+    for (const workspace of ['../main', 'a/b', '', 'x y'])
+      await expect(client.call('workspace.list', { workspace })).rejects.toMatchObject({ code: 'INVALID_PARAMS' });
+    await client.call('workspace.write', { path: 'x'.repeat(400), workspace: 'w'.repeat(128), content: '' });
+    expect(gw.faults).toEqual([]);
+  });
+
+  verifies('workspace/limits', 'a file, a workspace’s bytes and files; what is no text, no base64', async () => {
+    await using gw = await testGateway();
+    const { client } = await gw.client();
+    const write = (params: Record<string, unknown>) => client.request('workspace.write', { path: 'f', ...params });
+    const whole = 'ü'.repeat(4 * MB);
+    expect(await write({ content: whole })).toMatchObject({ file: { size: WORKSPACE_LIMITS.fileBytes } });
+    await expect(write({ content: `${whole}a` })).rejects.toMatchObject({
+      code: 'INVALID_PARAMS',
+      message: expect.stringContaining('8 MiB'),
+    });
+    for (const content of ['a', '!!!!', 'ab=c'])
+      await expect(write({ content, encoding: 'base64' }), content).rejects.toMatchObject({
+        code: 'INVALID_PARAMS',
+        message: 'content: is not base64',
+      });
+    expect(await askRaw(gw, 'workspace.write', '{"path":"f","content":"\\ud800"}')).toMatchObject({
+      ok: false,
+      error: { code: 'INVALID_PARAMS' },
+    });
+    await expect(write({ content: '', mimeType: 'text/html\r\nx: y' })).rejects.toMatchObject({ code: 'INVALID_PARAMS' });
+    expect((await client.call('workspace.read', { path: 'f' })).content).toHaveLength(whole.length);
+    // As if the others were there: storage tells their number and bytes.
+    const put = gw.vault.files.put;
+    for (const [others, says] of [
+      [{ files: 10_000, bytes: 0 }, '10000 files'],
+      [{ files: 1, bytes: WORKSPACE_LIMITS.bytes }, '256 MiB'],
+    ] as const) {
+      vi.spyOn(gw.vault.files, 'put').mockImplementationOnce((file, check) => put(file, () => check(others)));
+      await expect(write({ content: 'a', path: 'new' })).rejects.toMatchObject({
+        code: 'INVALID_PARAMS',
+        message: expect.stringContaining(says),
+      });
+    }
+    expect(await client.call('workspace.list', {})).toMatchObject({ count: 1 });
+  });
+});
+
+describe('tools for files', () => {
+  verifies(['tools/files', 'tools/loaded-late'], 'write, list, read by pages and remove, in the agent’s own workspace', async () => {
+    const { model, results } = caller([
+      { tool: 'file_write', args: { path: 'a/x.md', content: 'ab\u{1F426}cd' } },
+      { tool: 'file_list', args: {} },
+      { tool: 'file_read', args: { path: 'a/x.md', limit: 3 } },
+      { tool: 'file_read', args: { path: 'a/x.md', offset: 2 } },
+      { tool: 'file_read', args: { path: 'secret.md' } },
+      { tool: 'file_read', args: { path: '../main/secret.md' } },
+      { tool: 'file_read', args: { path: 'picture.png' } },
+      { tool: 'file_write', args: { path: 'half', content: '\ud800' } },
+      { tool: 'file_remove', args: { path: 'a/x.md' } },
+      { tool: 'file_list', args: { under: 'a' } },
+    ]);
+    await using gw = await testGateway({ model });
+    const { client } = await gw.client();
+    await client.call('agents.add', { agent_id: 'writer', config: { workspace: 'writing' } });
+    await client.call('workspace.write', { path: 'secret.md', content: 'mine' });
+    await client.call('workspace.write', {
+      path: 'picture.png',
+      workspace: 'writing',
+      content: base64([137, 80, 0, 255]),
+      encoding: 'base64',
+    });
+    await client.call('chat.send', { message: 'write', agentId: 'writer' });
+    const [wrote, listed, page, rest, none, outside, picture, half, removed, left] = results.map((text) => JSON.parse(text) as unknown);
+    expect(wrote).toEqual({ written: 'a/x.md', size: 8, mimeType: 'text/markdown' });
+    expect(listed).toMatchObject({ count: 2, files: [{ path: 'a/x.md' }, { path: 'picture.png', mimeType: 'image/png' }] });
+    expect(page).toMatchObject({ content: 'ab', nextOffset: 2, chars: 6 });
+    expect(rest).toMatchObject({ content: '\u{1F426}cd', nextOffset: null });
+    expect(none).toEqual({ error: 'path: there is no file secret.md in the workspace writing' });
+    expect(outside).toEqual({ error: expect.stringContaining('must not have . or ..') });
+    expect(picture).toEqual({ error: expect.stringContaining('is no text') });
+    expect(half).toEqual({ error: expect.stringContaining('is no text') });
+    expect(removed).toEqual({ removed: 'a/x.md' });
+    expect(left).toEqual({ files: [], count: 0 });
+    expect((await client.call('workspace.read', { path: 'secret.md' })).content).toBe('mine');
+    const catalog = await client.call('tools.catalog', {});
+    expect(
+      catalog.tools.filter(({ name }) => /^(file_|plan_|send_file|skill_)/.test(name)).map(({ name, source }) => `${source} ${name}`),
+    ).toEqual([
+      'core file_list',
+      'core file_read',
+      'core file_remove',
+      'core file_write',
+      'core plan_create',
+      'core plan_get',
+      'core plan_update',
+      'core send_file',
+      'core skill_read',
+    ]);
+    expect((await client.call('tools.list', {})).tools).toEqual(catalog.tools.map(({ name }) => name));
+  });
+
+  verifies(
+    ['tools/send-file', 'chat.attachment/bytes'],
+    'arrives with the reply, can be fetched, and is named to the model alone',
+    async () => {
+      const { model, results } = caller([
+        { tool: 'send_file', args: { path: 'out/report.csv', note: 'Your report' } },
+        { tool: 'send_file', args: { path: 'big.bin' } },
+        { tool: 'send_file', args: { path: 'none' } },
+      ]);
+      await using gw = await testGateway({ model });
+      const { client } = await gw.client();
+      const big = new Uint8Array(300_000).fill(255);
+      await client.call('workspace.write', { path: 'out/report.csv', content: 'a,b\n' });
+      await client.call('workspace.write', { path: 'big.bin', content: Buffer.from(big).toString('base64'), encoding: 'base64' });
+      const { messageId } = await client.call('chat.send', { message: 'send it' });
+      expect(results.map((text) => JSON.parse(text) as unknown)).toEqual([
+        { sent: 'out/report.csv', size: 4 },
+        { sent: 'big.bin', size: 300_000 },
+        { error: expect.stringContaining('there is no file none') },
+      ]);
+      const attachments = [
+        { filename: 'report.csv', mimeType: 'text/csv', size: 4 },
+        { filename: 'big.bin', mimeType: 'application/octet-stream', size: 300_000 },
+      ];
+      const { messages } = await client.call('chat.history', { sessionId: 'main' });
+      expect(messages.at(-1)).toMatchObject({ id: messageId, role: 'assistant', content: 'done\nYour report', attachments });
+      // What was sent is what it was then.
+      await client.call('workspace.remove', { path: 'out/report.csv' });
+      const fetched = await Promise.all([0, 1].map((index) => client.call('chat.attachment', { sessionId: 'main', messageId, index })));
+      expect(fetched.map(({ filename, content }) => [filename, Buffer.from(content, 'base64').length])).toEqual([
+        ['report.csv', 4],
+        ['big.bin', 300_000],
+      ]);
+      for (const where of [{ index: 2 }, { index: 0, sessionId: 'other' }, { index: 0, messageId: messages[0]?.id ?? '' }])
+        await expect(client.call('chat.attachment', { sessionId: 'main', messageId, ...where })).rejects.toMatchObject({
+          code: 'NOT_FOUND',
+        });
+      await client.call('chat.send', { message: 'thanks' });
+      expect(gw.calls.at(-1)?.body.messages.find(({ content }) => String(content).startsWith('done'))?.content).toBe(
+        'done\n\nYour report\n\n[You sent the file report.csv.]\n\n[You sent the file big.bin.]',
+      );
+    },
+  );
+
+  verifies('tools/send-file', 'small ones stand in the history; not where there is no chat', async () => {
+    const { model } = caller([{ tool: 'send_file', args: { path: 'a.txt' } }]);
+    await using gw = await testGateway({ model });
+    const { client } = await gw.client();
+    await client.call('workspace.write', { path: 'a.txt', content: 'hi' });
+    await client.call('chat.send', { message: 'only one' });
+    const { messages } = await client.call('chat.history', { sessionId: 'main' });
+    expect(messages.at(-1)?.content).toEqual([
+      { type: 'text', text: 'done' },
+      { type: 'file', mimeType: 'text/plain', data: 'aGk=', filename: 'a.txt' },
+    ]);
+    const third = caller([
+      { tool: 'send_file', args: { path: 'a.txt' } },
+      { tool: 'plan_create', args: { goal: 'x', steps: ['y'] } },
+    ]);
+    await using stateless = await testGateway({ model: third.model, vault: gw.vault, useGuide: true });
+    const body = JSON.stringify({ model: 'perch/main', messages: [{ role: 'user', content: 'hi' }] });
+    const request = new Request('http://perch/v1/chat/completions', {
+      method: 'POST',
+      body,
+      headers: { 'content-type': 'application/json' },
+    });
+    await (await stateless.gateway.fetch(request, { id: 'key-1', scopes: ['write'] })).text();
+    expect(third.results.join()).toMatch(/A file is sent into a chat[\s\S]*A plan belongs to a chat/);
+  });
+});

@@ -1,0 +1,53 @@
+import { expect } from 'vitest';
+import { verifies } from '../../../../tests/requirements.ts';
+import { readSkill } from './front-matter.ts';
+
+const skill = (front: string, body = '# Tea\n') => readSkill('tea', `---\n${front}\n---\n${body}`);
+const base = 'name: tea\ndescription: Makes tea';
+
+verifies('skills/format', 'name, description, and what a skill needs, as it is written in the wild', async () => {
+  expect(await skill(`${base}\nlicense: MIT\ncompatibility: Needs a kettle\nallowed-tools: Bash(*)\nversion: 2`)).toEqual({
+    name: 'tea',
+    description: 'Makes tea',
+    license: 'MIT',
+    compatibility: 'Needs a kettle',
+    programs: [],
+    anyOf: [],
+    variables: [],
+  });
+  for (const metadata of [
+    'metadata: {"openclaw": {"emoji": "x", "requires": {"bins": ["kettle", "cup"], "anyBins": ["a", "b"], "env": ["KEY"]}}}',
+    'metadata:\n  author: me\n  requires:\n    bins: [kettle, cup, kettle]\n    anyBins: a b\n    env: KEY',
+  ])
+    expect(await skill(`${base}\n${metadata}`)).toMatchObject({ programs: ['kettle', 'cup'], anyOf: [['a', 'b']], variables: ['KEY'] });
+  expect(await readSkill('tea', '\uFEFF---\r\nname: tea\r\ndescription: >\r\n  Makes\r\n  tea\r\n---\r\nBody')).toMatchObject({
+    description: 'Makes tea',
+  });
+});
+
+verifies('skills/format', 'what does not fit says why, and nothing of it harms', async () => {
+  const wrong: [front: string, says: RegExp][] = [
+    ['name: tea', /description/],
+    ['description: x', /name/],
+    ['name: Tea\ndescription: x', /lowercase/],
+    ['name: a--b\ndescription: x', /single hyphens/],
+    [`name: ${'a'.repeat(65)}\ndescription: x`, /64/],
+    ['name: coffee\ndescription: x', /name is coffee, but the folder is called tea/],
+    [`name: tea\ndescription: ${'x'.repeat(1025)}`, /1,024/],
+    ['name: tea\ndescription: "  "', /empty/],
+    ['name: [tea\ndescription: x', /no YAML/],
+    ['name: tea\nname: tea\ndescription: x', /no YAML/],
+    ['- a\n- b', /does not fit/],
+    ['', /does not fit|does not begin/],
+    [`${base}\nmetadata: {requires: {bins: [1, 2]}}`, /metadata.requires/],
+    [`a: &a [x]\n${base}\nmetadata: {other: *a}`, /cannot be read/],
+    [`${base}\nmetadata: ${'['.repeat(5000)}`, /no YAML|cannot be read/],
+    [`${base}\nmetadata: {requires: {bins: [${Array.from({ length: 51 }, (_, at) => `b${at}`).join(', ')}]}}`, /metadata.requires/],
+  ];
+  for (const [front, says] of wrong) expect(await skill(front), front.slice(0, 80)).toEqual({ problem: expect.stringMatching(says) });
+  for (const text of ['', '# Tea', '---\nname: tea', 'x\n---\nname: tea\n---\n', `---\n${'#'.repeat(20_000)}\n---\n`])
+    expect(await readSkill('tea', text)).toEqual({ problem: expect.stringContaining('does not begin with front matter') });
+  await skill(`${base}\n__proto__: {polluted: true}\nconstructor: {prototype: {polluted: true}}`);
+  await skill(`${base}\nrun: !!js/function "function(){ globalThis.polluted = true }"`);
+  expect('polluted' in {} || 'polluted' in globalThis).toBe(false);
+});
