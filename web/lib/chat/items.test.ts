@@ -61,3 +61,30 @@ test('after a reply that was cut short another try is a reply of its own', () =>
   ]);
   expect(items.map(({ key }) => key)).toEqual(['a', 'b']);
 });
+
+test('files that came with a reply are shown below its text', () => {
+  const [small, large] = itemsOf([
+    message({
+      id: 'a',
+      role: 'assistant',
+      content: [
+        { type: 'text', text: 'Here.' },
+        { type: 'image', mimeType: 'image/png', data: 'AAAA' },
+      ],
+      aborted: true,
+    }),
+    message({ id: 'b', role: 'assistant', content: 'Large.', attachments: [{ filename: 'b.zip', mimeType: 'application/zip', size: 9 }] }),
+  ]);
+  expect(small).toMatchObject({
+    segments: [
+      { kind: 'text', text: 'Here.' },
+      { kind: 'files', files: [{ filename: 'Picture', mimeType: 'image/png', size: null, content: 'AAAA' }] },
+    ],
+  });
+  expect(large).toMatchObject({
+    segments: [
+      { kind: 'text', text: 'Large.' },
+      { kind: 'files', files: [{ filename: 'b.zip', size: 9, content: null, stored: { messageId: 'b', index: 0 } }] },
+    ],
+  });
+});

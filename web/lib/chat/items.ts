@@ -1,4 +1,5 @@
 import type { HistoryMessage, Usage } from '#shared/rpc/records.ts';
+import { filesOf, type ShownFile } from './shown-files.ts';
 
 /** A tool that a reply used. `result` is what the gateway stored: text, often JSON. */
 export interface ToolUse {
@@ -9,7 +10,7 @@ export interface ToolUse {
   state: 'running' | 'done' | 'error';
 }
 
-export type Segment = { kind: 'text'; text: string } | { kind: 'tool'; use: ToolUse };
+export type Segment = { kind: 'text'; text: string } | { kind: 'tool'; use: ToolUse } | { kind: 'files'; files: ShownFile[] };
 
 export interface UserItem {
   kind: 'user';
@@ -87,6 +88,8 @@ function replyOf(group: readonly HistoryMessage[], key: string): ReplyItem {
     }
     const text = textOf(message.content);
     if (text !== '') segments.push({ kind: 'text', text });
+    const files = filesOf(message);
+    if (files.length > 0) segments.push({ kind: 'files', files });
     for (const call of message.toolCalls ?? []) {
       const use: ToolUse = { id: call.id, tool: call.tool, args: call.args, result: null, state: 'done' };
       uses.set(call.id, use);

@@ -3,6 +3,7 @@ import { RpcError } from '#shared/rpc/errors.ts';
 import type { HistoryMessage, Part } from '#shared/rpc/records.ts';
 import { answered, joined, placed } from '#lib/chat/branch.ts';
 import { itemsOf, textOf } from '#lib/chat/items.ts';
+import type { ShownFile } from '#lib/chat/shown-files.ts';
 import { isLost, type Problem, problemOf } from '#lib/errors.ts';
 import { gateway } from '#lib/gateway/connection.svelte.ts';
 import { announcer } from './announcer.svelte.ts';
@@ -120,6 +121,12 @@ export class Chat {
     this.problem = null;
     void storage.persist();
     await outbox.add({ agentId: this.agentId, sessionId: this.sessionId, message, files, model });
+  }
+
+  /** The bytes (base64) of a file that is shown without. */
+  async fetchFile({ stored }: ShownFile): Promise<string> {
+    const { agentId, sessionId } = this;
+    return stored ? (await gateway.call('chat.attachment', { agentId, sessionId, ...stored })).content : '';
   }
 
   /** Stops the reply under way and what is in line behind it. */

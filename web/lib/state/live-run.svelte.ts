@@ -65,6 +65,8 @@ export class LiveRun {
         content += part.text;
         continue;
       }
+      // A reply's files are read with what is stored.
+      if (part.kind === 'files') continue;
       const { id, tool, args, result, state } = part.use;
       messages.push({ id: `${this.runId}:${index}`, role: 'assistant', content, timestamp, toolCalls: [{ id, tool, args }] });
       messages.push({
