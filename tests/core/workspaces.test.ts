@@ -1,5 +1,6 @@
 import { describe, expect, vi } from 'vitest';
 import { WORKSPACE_LIMITS } from '#shared/rpc/methods/workspace.ts';
+import { articles } from '../../web/gateway/core/guide/docs.ts';
 import { verifies } from '../requirements.ts';
 import { type Say, type Script, testGateway } from '../support/gateway.ts';
 import { askRaw } from '../support/raw.ts';
@@ -155,6 +156,9 @@ describe('tools for files', () => {
       'core skill_read',
     ]);
     expect((await client.call('tools.list', {})).tools).toEqual(catalog.tools.map(({ name }) => name));
+    const named = articles.flatMap(({ text }) => text.match(/\b(?:file|send|plan|skill)_\w+/g) ?? []);
+    expect(catalog.tools.map(({ name }) => name)).toEqual(expect.arrayContaining(named));
+    expect(named.length).toBeGreaterThan(6);
   });
 
   verifies(

@@ -377,7 +377,27 @@ Over WebSocket, \`tools.list\` gives the names and \`tools.catalog\` the JSON Sc
     title: 'Agents',
     keywords:
       'agent main several configure agentId agents.list agents.add agents.remove agents.bindings persona assistant own model prompt tools allow deny memory workspace',
-    text: `An agent is a name with a model, a system prompt and a temperature; \`main\` is always there. \`agents.add\` with an \`agent_id\` and a \`config\` makes an agent of your own: its \`name\`, \`model\`, \`systemPrompt\`, \`temperature\`, and under \`tools\` what it is allowed (\`allow\`, \`deny\`, names with \`*\`). \`memory: false\` leaves out the tools that remember. \`agents.list\` lists them, \`agents.remove\` removes one; its chats stay. Send to one with \`agentId\`, or over HTTP as the model \`perch/<agent_id>\`.`,
+    text: `An agent is a name with a model, a system prompt and a temperature; \`main\` is always there. \`agents.add\` with an \`agent_id\` and a \`config\` makes an agent of your own: its \`name\`, \`model\`, \`systemPrompt\`, \`temperature\`, the \`workspace\` of its files, and under \`tools\` what it is allowed (\`allow\`, \`deny\`, names with \`*\`). \`memory: false\` leaves out the tools that remember. \`agents.list\` lists them, \`agents.remove\` removes one; its chats stay. Send to one with \`agentId\`, or over HTTP as the model \`perch/<agent_id>\`.`,
+  },
+  {
+    id: 'workspace',
+    title: 'Files that agents work with',
+    keywords: 'workspace folder file write read list remove store document agent path send_file download upload limit size',
+    text: `Each agent has a workspace: files that it lists, reads, writes and removes by \`file_list\`, \`file_read\`, \`file_write\` and \`file_remove\`, and nothing outside. It is named after the agent, unless its configuration has a \`workspace\`. By \`send_file\` an agent hands you a file; it stands below the reply, and a click saves it.
+
+Programs use \`workspace.list\`, \`workspace.read\`, \`workspace.write\` and \`workspace.remove\`. A file may have 8 MiB, a workspace 256 MiB and 10,000 files.`,
+  },
+  {
+    id: 'plans',
+    title: 'Plans',
+    keywords: 'plan step goal task list todo resume paused interrupted continue multi-step follow',
+    text: `For work of several steps an agent makes a plan by \`plan_create\` and keeps it up to date by \`plan_update\`; one step is running at a time. When its run ends before the plan is done, or the host dies, the plan is paused where it was, and \`plan.resume\` has the agent go on at that very step. \`plan.list\` and \`plan.get\` show plans, \`plan.delete\` deletes one.`,
+  },
+  {
+    id: 'skills',
+    title: 'Skills',
+    keywords: 'skill SKILL.md instructions agent skills folder install add missing requirement invalid front matter yaml',
+    text: `A skill is a folder with a \`SKILL.md\` in the open Agent Skills format: YAML front matter with \`name\` and \`description\`, then instructions. Put it into an agent's workspace as \`skills/<name>/SKILL.md\`, or into the folder \`skills\` of the bridge's directory for all agents. Agents are told name and description, and read the rest by \`skill_read\` when a task fits; nothing in a skill is executed, and it gives no rights. \`skills.list\` names them all, with programs or variables that are missing and what is wrong with one.`,
   },
   {
     id: 'configuration',

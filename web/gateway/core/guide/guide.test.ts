@@ -109,6 +109,9 @@ describe('answers', () => {
     ['edit my message and regenerate', 'edit-retry'],
     ['where do I find the access token', 'token'],
     ['install as an app', 'install-app'],
+    ['how do I resume a paused plan', 'plans'],
+    ['where do I put a SKILL.md folder', 'skills'],
+    ['which files can an agent write in its workspace', 'workspace'],
   ])('answers "%s" by the article %s', async (question, id) => {
     const title = articles.find((article) => article.id === id)?.title ?? 'no such article';
     expect(await reply(question)).toContain(`From Perch's docs: ${title}.`);
