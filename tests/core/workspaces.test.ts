@@ -186,7 +186,12 @@ describe('tools for files', () => {
         { filename: 'big.bin', mimeType: 'application/octet-stream', size: 300_000 },
       ];
       const { messages } = await client.call('chat.history', { sessionId: 'main' });
-      expect(messages.at(-1)).toMatchObject({ id: messageId, role: 'assistant', content: 'done\nYour report', attachments });
+      expect(messages.at(-1)).toMatchObject({
+        id: messageId,
+        role: 'assistant',
+        content: 'done\nYour report\n\n[391 KiB left out here]',
+        attachments,
+      });
       // What was sent is what it was then.
       await client.call('workspace.remove', { path: 'out/report.csv' });
       const fetched = await Promise.all([0, 1].map((index) => client.call('chat.attachment', { sessionId: 'main', messageId, index })));

@@ -27,7 +27,11 @@ describe('a file that an agent sends', () => {
         await outside.client.call('chat.send', { message: `/tool send_file {"path": "${path}", "note": "As you asked: ${path}"}` });
     }
     const page = await browser.page(perch.linkUrl);
-    await page.getByRole('button', { name: /^Connection: (Bridge|This browser)$/ }).filter({ visible: true }).first().waitFor();
+    await page
+      .getByRole('button', { name: /^Connection: (Bridge|This browser)$/ })
+      .filter({ visible: true })
+      .first()
+      .waitFor();
     await page.goto(`${perch.url}/chat/main/main`);
     const sizes: number[] = [];
     for (const name of ['report.csv', 'large.bin']) {

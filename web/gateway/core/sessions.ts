@@ -72,8 +72,6 @@ function sizeOf(message: HistoryMessage): number {
 /** The text of a large message is kept where it alone is small enough. */
 function placeholder(message: HistoryMessage, bytes: number): string {
   const text = plainText(message.content);
-  // What is large are its files, which `attachments` names.
-  if (message.attachments?.length && text.length * 3 < MAX_MESSAGE_BYTES) return text;
   const size = `[${Math.round(bytes / 1024).toLocaleString('en')} KiB left out here]`;
   return text.length * 3 < MAX_MESSAGE_BYTES && text !== '' ? `${text}\n\n${size}` : size;
 }

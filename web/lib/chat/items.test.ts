@@ -73,7 +73,12 @@ test('files that came with a reply are shown below its text', () => {
       ],
       aborted: true,
     }),
-    message({ id: 'b', role: 'assistant', content: 'Large.', attachments: [{ filename: 'b.zip', mimeType: 'application/zip', size: 9 }] }),
+    message({
+      id: 'b',
+      role: 'assistant',
+      content: 'Large.\n\n[391 KiB left out here]',
+      attachments: [{ filename: 'b.zip', mimeType: 'application/zip', size: 9 }],
+    }),
   ]);
   expect(small).toMatchObject({
     segments: [

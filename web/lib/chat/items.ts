@@ -1,5 +1,5 @@
 import type { HistoryMessage, Usage } from '#shared/rpc/records.ts';
-import { filesOf, type ShownFile } from './shown-files.ts';
+import { filesOf, type ShownFile, shownText, textOf } from './shown-files.ts';
 
 /** A tool that a reply used. `result` is what the gateway stored: text, often JSON. */
 export interface ToolUse {
@@ -32,11 +32,6 @@ export interface ReplyItem {
 
 /** What the list of a chat shows, top to bottom. */
 export type Item = UserItem | ReplyItem;
-
-/** The text of a message without its pictures and files. */
-export function textOf(content: HistoryMessage['content']): string {
-  return typeof content === 'string' ? content : content.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n');
-}
 
 /** The text of a reply, as it is copied. */
 export function replyText(segments: readonly Segment[]): string {
@@ -86,7 +81,7 @@ function replyOf(group: readonly HistoryMessage[], key: string): ReplyItem {
         });
       continue;
     }
-    const text = textOf(message.content);
+    const text = shownText(message);
     if (text !== '') segments.push({ kind: 'text', text });
     const files = filesOf(message);
     if (files.length > 0) segments.push({ kind: 'files', files });

@@ -25,3 +25,14 @@ export function filesOf({ id, content, attachments = [] }: HistoryMessage): Show
     };
   });
 }
+
+/** The text of a stored message. That a history left bytes out is told by the files themselves, where it has some. */
+export function shownText({ content, attachments }: HistoryMessage): string {
+  if (typeof content !== 'string') return textOf(content);
+  return attachments?.length ? content.replace(/(^|\n\n)\[[\d,.]+ KiB left out here\]$/, '') : content;
+}
+
+/** The text of a message without its pictures and files. */
+export function textOf(content: HistoryMessage['content']): string {
+  return typeof content === 'string' ? content : content.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n');
+}

@@ -1,7 +1,7 @@
 import { SvelteMap } from 'svelte/reactivity';
 import { RpcError } from '#shared/rpc/errors.ts';
 import { asStored } from '#lib/chat/branch.ts';
-import { textOf } from '#lib/chat/items.ts';
+import { textOf } from '#lib/chat/shown-files.ts';
 import { isLost, problemOf } from '#lib/errors.ts';
 import { gateway } from '#lib/gateway/connection.svelte.ts';
 import { asAttachment, type OutboxRecord, pageDb } from './page-db.ts';

@@ -63,10 +63,10 @@ export function planTools(plans: Plans): Tool[] {
   ];
 }
 
-function placeOf({ agentId, sessionKey, run }: ToolContext): PlanPlace {
+function placeOf({ agentId, sessionKey, runId }: ToolContext): PlanPlace {
   const sessionId = sessionKey?.split('/')[1];
-  if (sessionId === undefined || !run) throw new RpcError('INVALID_PARAMS', 'A plan belongs to a chat, and this call is in none');
-  return { agentId, sessionId, runId: run.id };
+  if (sessionId === undefined || runId === null) throw new RpcError('INVALID_PARAMS', 'A plan belongs to a chat, and this call is in none');
+  return { agentId, sessionId, runId };
 }
 
 function shown(plan: Plan) {

@@ -39,7 +39,8 @@ export class HttpAgents {
       ...(silenceMs === undefined ? {} : { silenceMs }),
       signal: request.signal,
       clock,
-      runTool: (call, signal) => tools.run(call, { agentId: agent.id, sessionKey: null, principal: request.principal, signal }),
+      runTool: (call, signal) =>
+        tools.run(call, { agentId: agent.id, sessionKey: null, runId: null, principal: request.principal, signal }),
     })) {
       if (event.type === 'text') yield event;
       else if (event.type === 'end') {

@@ -120,7 +120,7 @@ export class Run {
     const { agentId, principal, maxTokens } = this.#request;
     const offered = await tools.specs(this.#agent);
     const notes = await companion.notes(this.#agent, this.#key, offered);
-    const run = { id: this.id, send: (file: SentFile) => this.#files.add(file) };
+    const send = (file: SentFile): void => this.#files.add(file);
     let usage: Usage | undefined;
     const stopSaving = this.#savePartials();
     try {
@@ -134,7 +134,7 @@ export class Run {
         ...(silenceMs === undefined ? {} : { silenceMs }),
         signal: this.#abort.signal,
         clock,
-        runTool: (call, signal) => tools.run(call, { agentId, sessionKey: this.#key, principal, signal, run }),
+        runTool: (call, signal) => tools.run(call, { agentId, sessionKey: this.#key, runId: this.id, principal, signal, send }),
       })) {
         switch (event.type) {
           case 'text':

@@ -9,17 +9,12 @@ export interface ToolContext {
   agentId: string;
   /** Null in a stateless call. */
   sessionKey: string | null;
+  /** Null in a stateless call. */
+  runId: string | null;
   principal: string;
   signal: AbortSignal;
-  /** The run of the session; none in a stateless call. */
-  run?: ToolRun;
-}
-
-/** A run, as far as its tools may reach it. */
-export interface ToolRun {
-  id: string;
-  /** The file arrives with the run's reply. Throws `INVALID_PARAMS` where the reply has no room for it. */
-  send(file: SentFile): void;
+  /** Has a file arrive with the run's reply; not there in a stateless call. Throws `INVALID_PARAMS` where the reply has no room for it. */
+  send?(file: SentFile): void;
 }
 
 export interface SentFile {

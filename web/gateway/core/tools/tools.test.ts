@@ -29,7 +29,7 @@ function setUp(messages: MessageRecord[] = []) {
     },
   };
   for (const tool of coreTools({ vault, clock })) registry.register(tool);
-  const context = { agentId: 'main', sessionKey: 'main/main', principal: 'owner', signal: new AbortController().signal };
+  const context = { agentId: 'main', sessionKey: 'main/main', runId: null, principal: 'owner', signal: new AbortController().signal };
   const run = (tool: string, args: Record<string, unknown> = {}): Promise<unknown> => registry.run({ tool, args }, context);
   return { registry, memories, run, clock, context };
 }

@@ -84,10 +84,10 @@ export function fileTools({ workspaces, agent }: FileToolsDeps): Tool[] {
       source: 'core',
       params: z.strictObject({ path, note: z.string().trim().min(1).max(2000).optional().describe('A sentence to go with it') }),
       async run({ path: name, note }, context) {
-        if (!context.run) throw new RpcError('INVALID_PARAMS', 'A file is sent into a chat, and this call is in none');
+        if (!context.send) throw new RpcError('INVALID_PARAMS', 'A file is sent into a chat, and this call is in none');
         const file = await workspaces.read(own(context), name);
         const filename = name.split('/').at(-1) ?? name;
-        context.run.send({ filename, mimeType: file.mimeType, data: base64Of(file), size: file.size, note });
+        context.send({ filename, mimeType: file.mimeType, data: base64Of(file), size: file.size, note });
         return { sent: name, size: file.size };
       },
     }),
