@@ -6,6 +6,7 @@ import { verifies } from '../requirements.ts';
 import { FakeClock } from '../support/clock.ts';
 import { FakeSync } from '../support/fake-sync.ts';
 import { withRun } from '../support/foreign-run.ts';
+import { TestHosts } from '../support/hosts.ts';
 import { type ModelCall, type Say, type Script, testGateway, until } from '../support/gateway.ts';
 
 const STEPS = ['Look around', 'Write it down', 'Send it'];
@@ -27,6 +28,20 @@ const onlyPlan = async (client: GatewayClient): Promise<Plan> => {
   const [plan, ...others] = await plansOf(client);
   if (!plan || others.length > 0) throw new Error(`there are ${others.length + (plan ? 1 : 0)} plans`);
   return plan;
+};
+
+/** A plan that a run follows. */
+const followed: Plan = {
+  id: 'p',
+  goal: 'A report',
+  status: 'running',
+  steps: [{ id: 's1', description: 'Look around', status: 'running', startedAt: 1 }],
+  currentStepIndex: 0,
+  agentId: 'main',
+  sessionId: 'main',
+  runId: 'run-q',
+  createdAt: 1,
+  updatedAt: 1,
 };
 
 describe('a plan', () => {
@@ -261,18 +276,6 @@ describe('a plan whose host died', () => {
 
   verifies('plan/hosts', 'is left alone while another host follows it, and paused when that one is gone', async () => {
     const [clock, sync] = [new FakeClock(), new FakeSync({ role: 'holder' })];
-    const followed: Plan = {
-      id: 'p',
-      goal: 'A report',
-      status: 'running',
-      steps: [{ id: 's1', description: 'Look around', status: 'running', startedAt: 1 }],
-      currentStepIndex: 0,
-      agentId: 'main',
-      sessionId: 'main',
-      runId: 'run-q',
-      createdAt: 1,
-      updatedAt: 1,
-    };
     await using gw = await withRun({ clock, sync });
     await gw.base.vault.collection('plans').put(followed);
     await using next = await testGateway({ vault: gw.vault, clock, sync, useGuide: true });
@@ -285,5 +288,37 @@ describe('a plan whose host died', () => {
     clock.advance(10_000);
     await until(async () => (await onlyPlan(client)).status === 'paused');
     expect((await onlyPlan(client)).steps[0]).toMatchObject({ status: 'pending', result: 'The host that followed the plan went away' });
+  });
+
+  verifies('plan/paused', 'although its run had not begun, or had ended, when the host died; nobody need ask for it', async () => {
+    const indexedDB = new IDBFactory();
+    const name = 'between';
+    const dead = await testGateway({ indexedDB, name, useGuide: true });
+    await dead.vault.collection('plans').put(followed);
+    await dead.vault.collection('plans').put({ ...followed, id: 'later', runId: 'none', sessionId: 'other', status: 'pending' });
+    await using gw = await testGateway({ indexedDB, name, useGuide: true });
+    await until(async () => (await gw.vault.collection('plans').list()).every(({ status }) => status === 'paused'));
+    expect((await gw.vault.collection('plans').get('p'))?.steps[0]?.result).toBe('The host that followed the plan went away');
+    expect(gw.faults).toEqual([]);
+  });
+
+  verifies('plan/hosts', 'what another host changes of a plan is told here', async () => {
+    const hosts = new TestHosts();
+    await using one = await hosts.host({
+      model: inOrder([make()], [done('Seen')], ['I pause here.'], [done('Written')], [done('Sent')], ['Done.']),
+    });
+    await using two = await hosts.host();
+    const [{ client }, { client: other, events }] = [await one.client(), await two.client()];
+    await client.call('chat.send', { message: 'go' });
+    await one.synced();
+    await two.synced();
+    const { id } = await onlyPlan(other);
+    expect(states(await onlyPlan(other))).toBe('paused: completed pending pending @1');
+    expect(events).toContainEqual(expect.objectContaining({ event: 'plan.changed', payload: { planId: id } }));
+    await client.call('plan.delete', { planId: id });
+    await one.synced();
+    await two.synced();
+    expect(await plansOf(other)).toEqual([]);
+    expect(events.filter(({ event }) => event === 'plan.changed').at(-1)?.payload).toEqual({ planId: id, deleted: true });
   });
 });
