@@ -35,6 +35,8 @@ export class Home {
   readonly dir: string;
   readonly tokenFile: string;
   readonly credentialsFile: string;
+  /** Whom the vault lets in (server/access.ts). */
+  readonly accessFile: string;
   readonly profilesDir: string;
   readonly #warn: (line: string) => void;
   #writing: Promise<unknown> = Promise.resolve();
@@ -43,6 +45,7 @@ export class Home {
     this.dir = dir;
     this.tokenFile = join(dir, 'token');
     this.credentialsFile = join(dir, 'credentials.json');
+    this.accessFile = join(dir, 'access.json');
     this.profilesDir = join(dir, 'profiles');
     this.#warn = warn;
   }

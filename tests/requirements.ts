@@ -5,13 +5,14 @@ import { capabilities } from './requirements/capabilities.ts';
 import { channels } from './requirements/channels.ts';
 import { chat } from './requirements/chat.ts';
 import { configFile } from './requirements/config-file.ts';
+import { devices } from './requirements/devices.ts';
 import { protocol } from './requirements/protocol.ts';
 import { vault } from './requirements/vault.ts';
 import { workbench } from './requirements/workbench.ts';
 import type { Requirement, Section } from './requirements/requirement.ts';
 
 type IdOf<S> = S extends Section<infer Id> ? Id : never;
-const sections = [...protocol, ...chat, ...bridge, ...app, ...vault, ...capabilities, ...channels, ...configFile, ...workbench];
+const sections = [...protocol, ...chat, ...bridge, ...app, ...vault, ...capabilities, ...channels, ...configFile, ...workbench, ...devices];
 
 /** An id that a test may cite. */
 export type RequirementId = IdOf<(typeof sections)[number]>;

@@ -1,11 +1,12 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { appAuth, type Credential, importSecret, prove, proves, type ProofPurpose } from '#shared/link/proof.ts';
-import { SCOPES, type Scope } from '#shared/rpc/contract.ts';
+import { PAIRING, SCOPES, type Scope } from '#shared/rpc/contract.ts';
 import type { StoredCredential } from '../home.ts';
+import type { Access, Granted } from './access.ts';
 import type { AuthLimiter } from './auth-limiter.ts';
 
 /** What kind of secret was tried; failures are counted per kind and origin. */
-export type CredentialClass = 'token' | 'app' | 'host' | 'code';
+export type CredentialClass = 'token' | 'app' | 'host' | 'code' | 'device' | 'pairing';
 
 export type Denial = { ok: false; code: 'AUTH_REQUIRED' | 'RATE_LIMITED'; message: string; retryAfterMs?: number };
 export type Admitted = {
@@ -14,28 +15,41 @@ export type Admitted = {
   scopes: readonly Scope[];
   /** The bridge's half of a mutual proof. */
   proof?: string;
+  /** Of a device that is not paired yet, for the host to look at. */
+  pairingCode?: string;
+  /** Where the right to be here can end before the connection does. */
+  hold?: Granted['hold'];
 };
 export type Verdict = Admitted | Denial;
 
 /** Tokens shorter than this could be guessed, so that they are not looked at during a lock-out; ours have 43 characters. */
 const UNGUESSABLE_CHARS = 32;
 
+export interface AuthDeps {
+  token: string;
+  credentials: readonly StoredCredential[];
+  access: Pick<Access, 'find'>;
+  limiter: AuthLimiter;
+}
+
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
 
 /**
- * Knows the owner's token and the credentials of linked browsers. Everything is compared in constant time; secrets of 256 bits are always
+ * Knows the owner's token, the credentials of linked browsers, and whom the vault lets in (access.ts). Everything is compared in constant time; secrets of 256 bits are always
  * looked at, so that a lock-out which others caused never keeps their owner out (decisions, "Frames and connection").
  */
 export class Auth {
   readonly #token: Buffer;
   readonly #guessable: boolean;
   readonly #limiter: AuthLimiter;
+  readonly #access: Pick<Access, 'find'>;
   readonly #credentials: Map<string, StoredCredential>;
   #headless: Credential | undefined;
 
-  constructor({ token, credentials, limiter }: { token: string; credentials: readonly StoredCredential[]; limiter: AuthLimiter }) {
+  constructor({ token, credentials, access, limiter }: AuthDeps) {
     this.#token = digest(token);
     this.#guessable = token.length < UNGUESSABLE_CHARS;
+    this.#access = access;
     this.#limiter = limiter;
     this.#credentials = new Map(credentials.map((credential) => [credential.id, credential]));
   }
@@ -64,8 +78,31 @@ export class Auth {
       const found = await this.#checkProof(auth, 'app', nonce, origin, (id) => this.#stored(id, 'app'));
       return found.ok ? { ok: true, principal: `app:${found.id}`, scopes: SCOPES, proof: found.proof } : found;
     }
-    const token = isRecord(auth) && 'token' in auth ? auth.token : bearer;
-    return this.checkToken(typeof token === 'string' ? token : undefined, origin);
+    const { token, deviceToken, pairingCode }: Record<string, unknown> = isRecord(auth) ? auth : {};
+    if (typeof deviceToken === 'string') {
+      const found = this.#access.find(deviceToken);
+      // Who also gives another token that is right is whom that one says.
+      if (typeof token !== 'string') return found ? admit(found) : this.deny('device', origin, NO_DEVICE);
+      const verdict = this.checkBearer(token, origin);
+      return !verdict.ok && found ? admit(found) : verdict;
+    }
+    if (typeof pairingCode === 'string' && typeof token !== 'string') return this.#checkPairing(pairingCode, origin);
+    const given = isRecord(auth) && 'token' in auth ? token : bearer;
+    return this.checkBearer(typeof given === 'string' ? given : undefined, origin);
+  }
+
+  /** A token of the owner, or of anybody whom the vault lets in. */
+  checkBearer(token: string | undefined, origin: string | undefined): Verdict {
+    const found = token === undefined ? undefined : this.#access.find(token);
+    return found ? admit(found) : this.checkToken(token, origin);
+  }
+
+  /** Only the host knows the codes. It ends the connection where this is none, which counts here as a failed try. */
+  #checkPairing(pairingCode: string, origin: string | undefined): Verdict {
+    const lockedMs = this.#limiter.locked(keyOf('pairing', origin));
+    if (lockedMs > 0) return lockedOut(lockedMs);
+    if (pairingCode.length > MAX_CODE_CHARS) return this.deny('pairing', origin, 'This is no pairing code');
+    return { ok: true, principal: PAIRING, scopes: [], pairingCode };
   }
 
   /** A host's proof on `/uplink`; the answer says which kind of host holds that credential. */
@@ -77,8 +114,7 @@ export class Auth {
   /** Counts a failed try and words the answer: while locked out it says no more than that. */
   deny(kind: CredentialClass, origin: string | undefined, message: string): Denial {
     const lockedMs = this.#limiter.fail(keyOf(kind, origin));
-    if (lockedMs === 0) return { ok: false, code: 'AUTH_REQUIRED', message };
-    return { ok: false, code: 'RATE_LIMITED', message: 'Too many failed tries', retryAfterMs: Math.ceil(lockedMs) };
+    return lockedMs === 0 ? { ok: false, code: 'AUTH_REQUIRED', message } : lockedOut(lockedMs);
   }
 
   async #checkProof(
@@ -112,5 +148,15 @@ export function bearerOf(header: string | undefined): string | undefined {
   return /^Bearer +([^ ]+) *$/i.exec(header ?? '')?.[1];
 }
 
+const MAX_CODE_CHARS = 100;
+const NO_DEVICE = 'The device token is not right, or the device was revoked: pair it again';
+
+const admit = ({ principal, scopes, hold }: Granted): Admitted => ({ ok: true, principal, scopes, hold });
+const lockedOut = (ms: number): Denial => ({
+  ok: false,
+  code: 'RATE_LIMITED',
+  message: 'Too many failed tries',
+  retryAfterMs: Math.ceil(ms),
+});
 const keyOf = (kind: CredentialClass, origin: string | undefined): string => `${kind} from ${origin ?? 'programs'}`;
 const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;

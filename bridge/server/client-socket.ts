@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import type { Duplex } from 'node:stream';
 import type { RawData, WebSocket } from 'ws';
-import type { Opening } from '#shared/link/hello.ts';
+import { type Opening, PAIRING_CODE_HEADER } from '#shared/link/hello.ts';
 import type { Stream } from '#shared/link/stream.ts';
 import { HEAD_HEADER, MOVED_HEADER, MOVES_HEADER } from '#shared/ports/journal.ts';
+import { allows, PAIRING, type Scope, SCOPES } from '#shared/rpc/contract.ts';
 import type { ErrorShape } from '#shared/rpc/errors.ts';
 import { CLOSE, type EventFrame, LIMITS, type RequestFrame, type ResponseFrame } from '#shared/rpc/frames.ts';
 import type { Journal } from '../journal/journal.ts';
@@ -45,6 +46,14 @@ const HEADROOM = 1024;
 /** The host of a client is gone or serves no longer; another does, or may come (decisions, "Frames and connection"). */
 const RESTARTING = { code: 1012, reason: 'gateway restarting' };
 
+const REVOKED = { code: CLOSE.policy, reason: 'access was revoked' };
+
+/** The scopes of a connection that asks for fewer than it was given; what it was not given it does not get. Other programs' names of scopes count for nothing. */
+function narrowed(given: readonly Scope[], asked: unknown): readonly Scope[] {
+  const wanted = Array.isArray(asked) ? SCOPES.filter((scope) => asked.includes(scope)) : [];
+  return wanted.length > 0 && wanted.every((scope) => allows(given, scope)) ? wanted : given;
+}
+
 /**
  * One client of protocol 3: challenge, `connect` and its credential, then bytes both ways without a look at them. A slow client costs at most the
  * stream's credit here, for what its socket has not taken is not released; the host sees that and acts on it.
@@ -68,6 +77,7 @@ export class ClientSocket {
   #unsent = 0;
   #stuckSince = 0;
   #leaving: { code: number; reason: string } | undefined;
+  #release: () => void = () => {};
 
   constructor(socket: WebSocket, transport: Duplex, caller: ClientCaller, deps: ClientDeps) {
     this.#socket = socket;
@@ -137,10 +147,14 @@ export class ClientSocket {
     const headers = {
       ...(this.#caller.userAgent === undefined ? {} : { 'user-agent': this.#caller.userAgent }),
       ...(verdict.proof === undefined ? {} : { 'x-perch-proof': verdict.proof }),
+      ...(verdict.pairingCode === undefined ? {} : { [PAIRING_CODE_HEADER]: verdict.pairingCode }),
       ...(this.#deps.rateLimits ? {} : { 'x-perch-rate-limits': 'off' }),
       [MOVES_HEADER]: '1',
     };
-    const opening = { kind: 'rpc', principal: verdict.principal, scopes: [...verdict.scopes], origin: origin ?? null, headers };
+    const scopes = verdict.hold ? narrowed(verdict.scopes, params.scopes) : verdict.scopes;
+    const opening = { kind: 'rpc', principal: verdict.principal, scopes: [...scopes], origin: origin ?? null, headers };
+    if (verdict.hold) this.#release = verdict.hold(() => this.close(REVOKED.code, REVOKED.reason));
+    if (this.#socket.readyState !== this.#socket.OPEN) return this.#release();
     this.#admitted = { opening, connect: JSON.stringify({ ...frame, params }) };
     await this.#open(this.#admitted);
   }
@@ -196,6 +210,7 @@ export class ClientSocket {
   /** The host ends it. One that no longer serves, and cannot hand the client on, does so with the code of a hand-over: the client finds the next one. */
   #ended(code: number, reason: string): void {
     const end = code === CLOSE.handingOver ? RESTARTING : { code, reason };
+    if (code === CLOSE.policy && this.#admitted?.opening.principal === PAIRING) this.#deps.auth.deny('pairing', this.#caller.origin, reason);
     this.close(end.code, end.reason);
   }
 
@@ -225,6 +240,7 @@ export class ClientSocket {
   #closed(code: number, reason: string): void {
     clearTimeout(this.#timer);
     this.#gone.abort();
+    this.#release();
     // 1005 and 1006 are what a socket says of itself; to the host the client just left.
     this.#leaving = { code: code === 1005 || code === 1006 ? CLOSE.goingAway : code, reason };
     this.#leave();

@@ -38,7 +38,7 @@ export function httpRoutes(app: FastifyInstance, deps: HttpDeps): void {
       discard(incoming);
     };
     const { origin } = incoming.headers;
-    const verdict = auth.checkToken(bearerOf(incoming.headers.authorization), origin);
+    const verdict = auth.checkBearer(bearerOf(incoming.headers.authorization), origin);
     if (!verdict.ok) {
       const { status, headers } = denialOf(verdict);
       return refuse(status, verdict.message, headers);
@@ -48,6 +48,9 @@ export function httpRoutes(app: FastifyInstance, deps: HttpDeps): void {
     if (Number(incoming.headers['content-length'] ?? 0) > MAX_BODY_BYTES) return refuse(413, TOO_LARGE);
     if (exchanges.count >= maxExchanges) return refuse(503, 'too many requests are under way', { 'retry-after': '1' });
     response.once('close', exchanges.enter());
+    // Cut, whatever has been sent: it must not pass for a whole answer.
+    if (verdict.hold) response.once('close', verdict.hold(() => response.destroy()));
+    if (response.destroyed) return;
 
     const hungUp = new AbortController();
     const onclose = (): void => hungUp.abort();

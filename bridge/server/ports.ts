@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { Opening } from '#shared/link/hello.ts';
 import type { Stream } from '#shared/link/stream.ts';
+import { accessPort } from '#shared/ports/access.ts';
 import { BLOBS_PORT, JOURNAL_PORT } from '#shared/ports/journal.ts';
 import { backupPort } from '#shared/ports/backup.ts';
 import { configFilePort } from '#shared/ports/config-file.ts';
@@ -16,6 +17,7 @@ import { skillsHandlers } from '../capabilities/skills.ts';
 import { speechHandlers } from '../capabilities/speech/speech.ts';
 import { serveEgress } from '../capabilities/egress.ts';
 import type { Journal } from '../journal/journal.ts';
+import { type Access, accessHandlers } from './access.ts';
 import { serveBlobs } from './blobs-port.ts';
 import type { Host, Hosts } from './hosts.ts';
 import { JournalPort } from './journal-port.ts';
@@ -25,6 +27,7 @@ import { type PortHandlers, servePort } from './serve-port.ts';
 export interface PortsDeps {
   journal: Journal;
   vaultKey: string;
+  access: Access;
   hosts: Hosts;
   presenceMs: number;
   /** The bridge's home. */
@@ -43,7 +46,7 @@ export interface Ports {
   close(): void;
 }
 
-export function lendPorts({ journal, vaultKey, hosts, presenceMs, home, via, log }: PortsDeps): Ports {
+export function lendPorts({ journal, vaultKey, access, hosts, presenceMs, home, via, log }: PortsDeps): Ports {
   const journalPort = new JournalPort({ journal, hosts, presence: new Presence(hosts, presenceMs), vaultKey, log });
   const capability = <C extends Contracts, E extends EventSchemas>(
     port: Port<C, E>,
@@ -52,6 +55,7 @@ export function lendPorts({ journal, vaultKey, hosts, presenceMs, home, via, log
   const ports = new Map<string, Ports['serve']>([
     ['egress', (stream, opening) => serveEgress(stream, opening, via)],
     [JOURNAL_PORT, (stream, _opening, host) => journalPort.serve(stream, host)],
+    [accessPort.kind, (stream, _opening, host) => servePort(stream, accessPort, accessHandlers(access, () => hosts.holder === host), log)],
     [BLOBS_PORT, (stream, opening) => serveBlobs(stream, opening, { journal, log })],
     capability(configFilePort, configFileHandlers(home)),
     capability(speechPort, speechHandlers()),

@@ -9,6 +9,7 @@ import { CLOSE, LIMITS } from '#shared/rpc/frames.ts';
 import packageJson from '../../package.json' with { type: 'json' };
 import type { Home } from '../home.ts';
 import type { Journal } from '../journal/journal.ts';
+import { Access } from './access.ts';
 import { Admission } from './admission.ts';
 import { appFiles, arrivalOf, isNavigation, isReserved, readBuildInfo } from './app-files.ts';
 import { AuthLimiter } from './auth-limiter.ts';
@@ -91,7 +92,8 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
   const { build, workerCsp } = await readBuildInfo(appDir);
   const hosts = new Hosts(mode, timing);
   const limiter = new AuthLimiter({ onlock: (key) => log(`too many failed tries (${key}): locked out for 5 minutes`) });
-  const auth = new Auth({ token, credentials: await home.credentials(), limiter });
+  const access = await Access.open(home.accessFile, log);
+  const auth = new Auth({ token, credentials: await home.credentials(), access, limiter });
   const codes = new LinkCodes();
   const clients = new Clients({ auth, hosts, journal, timing, rateLimits: options.rateLimits !== false });
   hosts.on('join', ({ kind, build: theirs }) => log(`a host is attached (${kind}, build ${theirs})`));
@@ -168,7 +170,7 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
     await app.register(appFiles, { appDir, workerCsp, admission: door });
     await app.ready();
 
-    const ports = lendPorts({ journal, vaultKey, hosts, presenceMs: timing.presenceMs, home: home.dir, via, log });
+    const ports = lendPorts({ journal, vaultKey, access, hosts, presenceMs: timing.presenceMs, home: home.dir, via, log });
     const hello: Hello = {
       muxVersion: MUX_VERSION,
       portsVersion: PORTS_VERSION,

@@ -21,7 +21,7 @@ export const hello = z.object({
 export type Hello = z.infer<typeof hello>;
 
 export const principal = z.object({
-  /** Who calls: `owner`, `app:<credential>`, `host`, later `device:…` or `key:…`. */
+  /** Who calls: `owner`, `app:<credential>`, `host`, `device:<id>`, `pairing`, later `key:…`. */
   id: z.string().max(200),
   scopes: z.array(z.enum(SCOPES)),
 });
@@ -37,5 +37,8 @@ export const opening = z.object({
 });
 /** What a stream is opened with. */
 export type Opening = z.infer<typeof opening>;
+
+/** In the opening of a client that is to be paired: the code that it has shown. The bridge cannot tell whether it is one. */
+export const PAIRING_CODE_HEADER = 'x-perch-pairing-code';
 
 export const ending = z.object({ code: z.number().int(), reason: z.string().max(1000) });

@@ -18,6 +18,17 @@ export interface Policy {
   idempotent?: boolean;
   /** A write to the control plane: 30 calls a minute per method and connection. */
   controlPlane?: boolean;
+  /** A device that is not paired yet may call it, and nothing else. */
+  pairing?: boolean;
+}
+
+/** What a device that is not paired yet is called: it has shown a pairing code and no more (decisions, "Devices, logs …"). */
+export const PAIRING = 'pairing';
+
+/** Why the caller may not call a method of this policy; undefined where it may. */
+export function refusalOf({ principal, scopes }: { principal: string; scopes: readonly Scope[] }, policy: Policy): string | undefined {
+  if (principal === PAIRING) return policy.pairing ? undefined : 'may not be called before the device is paired';
+  return allows(scopes, policy.scope) ? undefined : `needs the scope ${policy.scope}`;
 }
 
 /** One method, declared once: types, validation, client, command line, documents and mocks are derived from it. */

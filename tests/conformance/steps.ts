@@ -1,3 +1,4 @@
+import { generateKeyPairSync, sign } from 'node:crypto';
 import type { z } from 'zod';
 import type { AllContracts, MethodName } from '#shared/rpc/methods/index.ts';
 
@@ -22,6 +23,13 @@ const step = <M extends Method>(method: M, params: Params<M> | ((results: Result
 
 /** As `step`, for what some machines cannot do. */
 const perhaps = <M extends Method>(method: M, params: Params<M>, lacking: string): Step => ({ ...step(method, params), lacking });
+
+/** As a device with an Ed25519 key answers a pairing code. */
+function answerTo(code: string): string {
+  const { publicKey, privateKey } = generateKeyPairSync('ed25519');
+  const key = publicKey.export({ type: 'spki', format: 'der' }).toString('base64url');
+  return `${key}.${sign(null, Buffer.from(code), privateKey).toString('base64url')}`;
+}
 
 const path = 'main/main.jsonl';
 const model = 'guide/guide';
@@ -104,6 +112,16 @@ export const STEPS: readonly Step[] = [
   step('sync.status', {}),
   step('sync.conflicts', {}),
   step('sync.resolve', { id: 'none', choice: 'keep' }),
+  step('device.initiate', { deviceName: 'A phone', scopes: ['read'] }),
+  step('device.complete', { code: 'AAAA-AAAA', response: answerTo('AAAAAAAA') }, 'NOT_FOUND'),
+  step('device.complete', { code: 'AAAA-AAAA', response: 'no response' }, 'INVALID_PARAMS'),
+  step('device.complete', (results) => {
+    const code = results['device.initiate']?.code ?? 'none';
+    return { code, response: answerTo(code) };
+  }),
+  step('device.list', {}),
+  step('device.revoke', (results) => ({ deviceId: results['device.complete']?.deviceId ?? 'none' })),
+  step('device.revoke', { deviceId: 'none' }, 'NOT_FOUND'),
 ];
 
 /** Params of each method with which it is answered, as a step has them that needs nothing of the steps before. */

@@ -95,7 +95,7 @@ export interface TestGateway {
   /** Faults of ours that the gateway logged: a test that expects none looks here. */
   faults: unknown[];
   /** A raw link to it, as a socket behind the bridge would have. */
-  link(options?: { scopes?: readonly Scope[]; socket?: boolean; principal?: string }): Link<string>;
+  link(options?: { scopes?: readonly Scope[]; socket?: boolean; principal?: string; pairingCode?: string }): Link<string>;
   /** A connected client that subscribes to everything, and the events that it got. */
   client(options?: { events?: 'all' | 'own'; scopes?: readonly Scope[] }): Promise<{ client: GatewayClient; events: EventFrame[] }>;
   [Symbol.asyncDispose](): Promise<void>;
@@ -134,9 +134,9 @@ export async function testGateway(
     ...(options.sync ? { sync: options.sync } : {}),
     ...(options.bridge ? { bridge: options.bridge } : {}),
   });
-  const link: TestGateway['link'] = ({ scopes = SCOPES, socket = false, principal = 'owner' } = {}) => {
+  const link: TestGateway['link'] = ({ scopes = SCOPES, socket = false, principal = 'owner', ...rest } = {}) => {
     const [ours, theirs] = memoryPair<string>();
-    gateway.accept(theirs, { principal, scopes, challenged: false, socket });
+    gateway.accept(theirs, { principal, scopes, challenged: false, socket, ...rest });
     return ours;
   };
   const client: TestGateway['client'] = async ({ events: subscription = 'all', scopes = SCOPES } = {}) => {

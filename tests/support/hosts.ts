@@ -2,6 +2,7 @@ import 'fake-indexeddb/auto';
 import { SCHEMA_VERSION } from '#shared/link/hello.ts';
 import type { SyncState } from '#shared/rpc/methods/sync.ts';
 import { systemClock } from '../../web/gateway/core/clock.ts';
+import type { Bridge } from '../../web/gateway/core/bridge.ts';
 import type { SyncPort } from '../../web/gateway/core/sync.ts';
 import { openVault } from '../../web/gateway/storage/vault.ts';
 import { Replicator } from '../../web/gateway/sync/replicator.ts';
@@ -26,7 +27,7 @@ export class TestHosts {
   #holder: string | undefined;
 
   /** A host that has caught up. The first one chooses the scripted model as its provider; the others have that by the journal. */
-  async host(options: { model?: Script } = {}): Promise<TestHost> {
+  async host(options: { model?: Script; bridge?: Bridge } = {}): Promise<TestHost> {
     const name = `host-${++names}`;
     const first = this.journal.seq === 0;
     const vault = await openVault({ name, clock: systemClock, onclosed: () => {} });

@@ -27,6 +27,8 @@ export interface FakeHostOptions {
   http?: (request: Request, opening: Opening) => Promise<Response>;
   /** Instead of `http`: the stream itself. */
   rawHttp?: (stream: Stream) => void;
+  /** Instead of all that: each stream, as it is opened. */
+  onstream?: (stream: Stream, opening: Opening) => void;
   /** Answers no heartbeat: as a frozen worker would. */
   frozen?: boolean;
   /** What its hello says it can do. None by default, as older builds: it serves without the journal. */
@@ -108,6 +110,7 @@ export async function dialHost(options: FakeHostOptions): Promise<FakeHost> {
     },
     onstream(stream, opening) {
       openings.push(opening);
+      if (options.onstream) return options.onstream(stream, opening);
       if (opening.kind === 'http' && options.rawHttp) return options.rawHttp(stream);
       if (opening.kind === 'http') return serveHttp(stream, opening, url, (request) => (options.http ?? echoHttp)(request, opening));
       const link = textLink(stream, () => LIMITS.maxPayload);

@@ -5,6 +5,7 @@ import { channels } from './channels.ts';
 import { chat } from './chat.ts';
 import { config } from './config.ts';
 import { connection } from './connection.ts';
+import { devices } from './device.ts';
 import { models } from './models.ts';
 import { plans } from './plan.ts';
 import { sessions } from './sessions.ts';
@@ -32,6 +33,7 @@ export const contracts = {
   ...workspaces,
   ...plans,
   ...skills,
+  ...devices,
 };
 
 export type AllContracts = typeof contracts;

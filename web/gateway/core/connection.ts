@@ -1,6 +1,6 @@
 import type { Link, MovableLink } from '#shared/link/link.ts';
 import { type EarlierShape, earlierShape } from '#shared/rpc/compat.ts';
-import type { Scope } from '#shared/rpc/contract.ts';
+import { PAIRING, refusalOf, type Scope } from '#shared/rpc/contract.ts';
 import { RpcError } from '#shared/rpc/errors.ts';
 import { type AnyEvent, type EventPayload, events } from '#shared/rpc/events.ts';
 import { CLOSE, LIMITS, MIN_PROTOCOL, PROTOCOL, type RequestFrame, type ResponseFrame } from '#shared/rpc/frames.ts';
@@ -19,6 +19,8 @@ export interface Admission {
   scopes: readonly Scope[];
   /** The bridge's half of the mutual proof, for the answer to `connect`. */
   proof?: string;
+  /** What a device that is not paired yet has shown; its principal is `PAIRING`. */
+  pairingCode?: string;
   /** The challenge has been sent, as event 1. */
   challenged: boolean;
   /** A socket, which is rate limited; ports are not. */
@@ -38,6 +40,8 @@ export interface ConnectionDeps {
   rateLimit(): { perMinute: number; burst: number } | null;
   /** Turns a fault of ours into what the caller may see, and logs it. */
   fault(error: unknown): RpcError;
+  /** Whether a code is one that a device can be paired with; that it is none counts as a try. */
+  admits(pairingCode: string): Promise<boolean>;
   /** The connection is ready for events; the result ends that. */
   joined(connection: Subscriber): () => void;
   closed(): void;
@@ -45,9 +49,13 @@ export interface ConnectionDeps {
 
 /** From this much in the link's queue on, deltas of a run are merged instead of sent one by one. */
 const MERGE_FROM = 64 * 1024;
+/** As long as a pairing code lives. */
+const PAIRING_MS = 5 * 60_000;
 /** Sessions that a client goes on following at another host; an opening has 64 KB. */
 const MAX_FOLLOWS = 100;
 const CONTROL_PLANE = { perMinute: 30, burst: 30 };
+
+const PAIRING_METHODS = METHOD_NAMES.filter((method) => !refusalOf({ principal: PAIRING, scopes: [] }, contracts[method].policy));
 
 /** One client: the first-frame rule, protocol range, `seq`, limits, and dispatch (decisions, "Frames and connection"). */
 export class Connection implements Subscriber {
@@ -79,6 +87,9 @@ export class Connection implements Subscriber {
   readonly #lost: boolean;
   /** All that the client sends to this host has been heard. */
   #left = false;
+  /** Frames that came while the pairing code was looked at. */
+  #early: string[] | undefined;
+  #earlyChars = 0;
 
   constructor(link: Link<string>, admission: Admission, deps: ConnectionDeps) {
     this.#link = link;
@@ -141,6 +152,10 @@ export class Connection implements Subscriber {
     this.#ended();
   }
 
+  get principal(): string {
+    return this.#admission.principal;
+  }
+
   /** A socket, not a page's port. */
   get socket(): boolean {
     return this.#admission.socket;
@@ -173,14 +188,18 @@ export class Connection implements Subscriber {
     const before = this.#protocol === undefined;
     if (text.length > (before ? LIMITS.maxPayloadBeforeConnect : LIMITS.maxPayload))
       return this.close(CLOSE.tooBig, 'the frame is too large');
+    if (this.#early) {
+      if ((this.#earlyChars += text.length) > LIMITS.maxPayloadBeforeConnect) return this.close(CLOSE.tooBig, 'too much before an answer');
+      return void this.#early.push(text);
+    }
     const read = readClientFrame(text);
     if ('close' in read) return this.close(CLOSE.policy, read.close);
     if ('error' in read) return this.#respond({ type: 'res', id: read.id, ok: false, error: read.error.toShape() });
-    if (before) this.#connect(read.frame);
+    if (before) void this.#connect(read.frame);
     else void this.#call(read.frame);
   }
 
-  #connect({ id, method, params }: RequestFrame): void {
+  async #connect({ id, method, params }: RequestFrame): Promise<void> {
     const refuse = (error: RpcError, code: number): void => {
       this.#respond({ type: 'res', id, ok: false, error: error.toShape() });
       this.close(code, error.message);
@@ -200,12 +219,19 @@ export class Connection implements Subscriber {
       );
     }
     this.#cancelTimeout();
+    const { proof, moved, pairingCode } = this.#admission;
+    if (this.principal === PAIRING) {
+      this.#cancelTimeout = this.#deps.clock.after(PAIRING_MS, () => this.close(CLOSE.normal, 'the time to pair is over'));
+      // The host before has looked at the code of a client that is taken over.
+      const refusal = moved === undefined ? await this.#refusalOf(pairingCode) : undefined;
+      if (refusal) return refuse(refusal, CLOSE.policy);
+    }
+    if (!this.#open) return;
     this.#protocol = Math.min(given.maxProtocol, PROTOCOL);
-    this.all = given.events === 'all';
+    this.all = given.events === 'all' && this.principal !== PAIRING;
     const limit = this.#admission.socket ? this.#deps.rateLimit() : null;
     if (limit) this.#limit = new RateLimit(this.#deps.clock, limit);
     this.#leave = this.#deps.joined(this);
-    const { proof, moved } = this.#admission;
     if (moved !== undefined) return;
     this.#respond({
       type: 'res',
@@ -214,12 +240,26 @@ export class Connection implements Subscriber {
       payload: {
         protocol: this.#protocol,
         server: { name: 'perch', version: this.#deps.version, connId: this.id },
-        features: { methods: METHOD_NAMES, events: Object.keys(events) },
+        features: { methods: this.principal === PAIRING ? PAIRING_METHODS : METHOD_NAMES, events: Object.keys(events) },
         policy: { maxPayload: LIMITS.maxPayload, maxBufferedBytes: LIMITS.maxBufferedBytes, tickIntervalMs: LIMITS.tickIntervalMs },
         snapshot: { presence: [], health: this.#deps.health() },
         ...(proof === undefined ? {} : { auth: { proof } }),
       },
     });
+    const early = this.#early ?? [];
+    this.#early = undefined;
+    for (const text of early) this.#read(text);
+  }
+
+  /** Why a device may not even be paired. Frames that come meanwhile wait. */
+  async #refusalOf(pairingCode = ''): Promise<RpcError | undefined> {
+    this.#early = [];
+    try {
+      if (await this.#deps.admits(pairingCode)) return undefined;
+      return new RpcError('AUTH_REQUIRED', 'The pairing code is wrong, or was used, or has expired');
+    } catch (error) {
+      return this.#deps.fault(error);
+    }
   }
 
   async #call({ id, method, params }: RequestFrame): Promise<void> {
@@ -232,7 +272,10 @@ export class Connection implements Subscriber {
       const payload = await this.#dispatch(method, params);
       this.#respond({ type: 'res', id, ok: true, payload });
     } catch (error) {
-      this.#respond({ type: 'res', id, ok: false, error: this.#deps.fault(error).toShape() });
+      const failure = this.#deps.fault(error);
+      this.#respond({ type: 'res', id, ok: false, error: failure.toShape() });
+      // Another code was tried, or this one is no good any more: each guess costs a connection, which the bridge counts.
+      if (this.principal === PAIRING && failure.code === 'NOT_FOUND') this.close(CLOSE.policy, failure.message);
     } finally {
       this.#inFlight.delete(id);
       this.#leaveIfIdle();

@@ -1,4 +1,4 @@
-import { allows, type Contract, type ParsedOf, type ResultOf, type Scope } from '#shared/rpc/contract.ts';
+import { type Contract, type ParsedOf, refusalOf, type ResultOf, type Scope } from '#shared/rpc/contract.ts';
 import { RpcError } from '#shared/rpc/errors.ts';
 import { type AllContracts, contracts, type MethodName } from '#shared/rpc/methods/index.ts';
 import type { z } from '#shared/rpc/zod.ts';
@@ -48,9 +48,8 @@ export function createDispatcher(handlers: AllHandlers): Dispatcher {
       const entry = table[method];
       if (!entry && RESERVED.has(method)) throw new RpcError('NOT_IMPLEMENTED', `${method} is not implemented`);
       if (!entry) throw new RpcError('METHOD_NOT_FOUND', `There is no method ${JSON.stringify(method.slice(0, 80))}`);
-      if (!allows(caller.scopes, entry.contract.policy.scope)) {
-        throw new RpcError('AUTH_REQUIRED', `${method} needs the scope ${entry.contract.policy.scope}`);
-      }
+      const refusal = refusalOf(caller, entry.contract.policy);
+      if (refusal !== undefined) throw new RpcError('AUTH_REQUIRED', `${method} ${refusal}`);
       refuseProto(params);
       return entry.run(parseParams(entry.contract.params, params), caller);
     },

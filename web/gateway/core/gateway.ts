@@ -23,6 +23,7 @@ import { backupMethods } from './methods/backup.ts';
 import { channelMethods } from './methods/channels.ts';
 import { chatMethods } from './methods/chat.ts';
 import { configMethods } from './methods/config.ts';
+import { deviceMethods } from './methods/devices.ts';
 import { modelMethods } from './methods/models.ts';
 import { planMethods } from './methods/plan.ts';
 import { sessionMethods } from './methods/sessions.ts';
@@ -171,6 +172,27 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     });
   });
 
+  const connected = {
+    principals: () => [...connections].map(({ principal }) => principal),
+    close: (principal: string, code: number, reason: string) => {
+      for (const connection of [...connections]) if (connection.principal === principal) connection.close(code, reason);
+    },
+  };
+  let closed = false;
+  let stopDevices = (): void => {};
+  const devices = lazy(async () => {
+    const { Devices } = await import('./devices/devices.ts');
+    const made = new Devices({ vault, clock, bridge: options.bridge ?? noBridge, sync, connected, fault });
+    stopDevices = () => made.stop();
+    if (closed) stopDevices();
+    return made;
+  });
+  const seen = (principal: string): void => {
+    if (principal.startsWith('device:') && !closed) void devices().then((made) => made.seen(principal)).catch(fault);
+  };
+  // The bridge must hear whom to let in, also while nobody asks for devices here.
+  if (options.bridge) devices().catch(fault);
+
   const dispatcher = createDispatcher({
     health: () => health(),
     ...chatMethods({ runs, vault }),
@@ -178,6 +200,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     ...agentMethods({ agents, config, vault }),
     ...modelMethods({ providers, clock }),
     ...configMethods({ config, file: configFile }),
+    ...deviceMethods({ devices }),
     ...toolMethods({ tools }),
     ...usageMethods({ vault, clock, timeZone }),
     ...backupMethods({ bridge }),
@@ -223,14 +246,24 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
           const limit = config.settings.gateway.rateLimit ?? RATE_LIMIT;
           return limit.perMinute === 0 ? null : limit;
         },
-        joined: (subscriber) => hub.add(subscriber),
-        closed: () => connections.delete(connection),
+        admits: async (code) => (await devices()).admits(code),
+        joined: (subscriber) => {
+          seen(admission.principal);
+          return hub.add(subscriber);
+        },
+        closed: () => {
+          connections.delete(connection);
+          seen(admission.principal);
+        },
       });
       connections.add(connection);
       connection.start();
       leaveIfDone(connection);
     },
-    fetch: async (request, principal) => (await http())(request, principal),
+    async fetch(request, principal) {
+      seen(principal.id);
+      return (await http())(request, principal);
+    },
     origins: () => origins,
     handOver() {
       serves = false;
@@ -248,6 +281,8 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     async close() {
       stopTicking();
       stopFollowing();
+      closed = true;
+      stopDevices();
       for (const connection of [...connections]) connection.close(CLOSE.goingAway, 'the gateway closed');
       await vault.close();
     },

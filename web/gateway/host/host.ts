@@ -1,4 +1,4 @@
-import { type Opening, SCHEMA_VERSION } from '#shared/link/hello.ts';
+import { type Opening, PAIRING_CODE_HEADER, SCHEMA_VERSION } from '#shared/link/hello.ts';
 import { serveHttp } from '#shared/link/http.ts';
 import { type Link, portLink } from '#shared/link/link.ts';
 import type { Stream } from '#shared/link/stream.ts';
@@ -248,10 +248,12 @@ export class Host implements HostApi {
       // What another host has acknowledged is here before this one answers.
       await this.#replicator?.reached(head);
       const moved = headers[MOVED_HEADER];
+      const pairingCode = headers[PAIRING_CODE_HEADER];
       gateway.accept(link, {
         ...{ principal, scopes, challenged: true, socket: true },
         ...(proof === undefined ? {} : { proof }),
         ...(moved === undefined ? {} : { moved }),
+        ...(pairingCode === undefined ? {} : { pairingCode }),
         ...(headers[MOVES_HEADER] === undefined ? {} : { movable: link }),
       });
     } else if (kind === 'http') {

@@ -14,28 +14,37 @@ const KEYS: { [Name in keyof Collections]: (record: Collections[Name]) => string
   systemEvents: ({ id }) => id,
 };
 
+/**
+ * Where a record only ever moves on, the stage of what is written, as its fence: a version of an earlier stage that was written apart never wins. A device that one host
+ * has revoked stays so, though another host saw it later. Undefined: gone.
+ */
+const STAGES: { [Name in keyof Collections]?: (record: Collections[Name] | undefined) => number } = {
+  devices: (record) => (record === undefined ? 2 : record.state === 'paired' ? 1 : 0),
+};
+
 /** The records of one store. */
 export function collectionOf<Name extends keyof Collections>(transactions: Transactions, name: Name): Collection<Collections[Name]> {
   type Value = Collections[Name];
   const keyOf: (record: Value) => string = KEYS[name];
+  const stageOf: ((record: Value | undefined) => number) | undefined = STAGES[name];
   // A store's value is its collection's record, which the compiler does not follow through the mapped type.
   const stored = (value: Value) => value as Schema[Name]['value'];
   return {
     get: (key) => transactions.read([name], async (tx) => (await tx.objectStore(name).get(key)) as Value | undefined),
     list: () => transactions.read([name], async (tx) => (await tx.objectStore(name).getAll()) as Value[]),
-    put: (record) => transactions.write([name], ({ put }) => put(name, keyOf(record), stored(record))),
+    put: (record) => transactions.write([name], ({ put }) => put(name, keyOf(record), stored(record), stageOf?.(record))),
     update: (key, change) =>
       transactions.write([name], async ({ tx, put }) => {
         const before = (await tx.objectStore(name).get(key)) as Value | undefined;
         const after = change(before);
         if (after === undefined) return before;
-        await put(name, keyOf(after), stored(after));
+        await put(name, keyOf(after), stored(after), stageOf?.(after));
         return after;
       }),
     remove: (key) =>
       transactions.write([name], async ({ tx, remove }) => {
         if ((await tx.objectStore(name).getKey(key)) === undefined) return false;
-        await remove(name, key);
+        await remove(name, key, stageOf?.(undefined));
         return true;
       }),
   };

@@ -32,6 +32,7 @@ const READS: ReadonlySet<MethodName> = new Set<MethodName>([
   'skills.list',
   'sync.status',
   'sync.conflicts',
+  'device.list',
 ]);
 
 /** Whether the method changes nothing: one that was cut because the page moved to another host may be called there again. */

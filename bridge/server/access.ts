@@ -1,0 +1,140 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { rename, rm } from 'node:fs/promises';
+import { accessPort, type Grant, grant } from '#shared/ports/access.ts';
+import type { Scope } from '#shared/rpc/contract.ts';
+import { z } from '#shared/rpc/zod.ts';
+import { checkMode, readIfThere, reasonOf, writeWhole } from '../home.ts';
+import type { PortHandlers } from './serve-port.ts';
+
+const accessFile = z.object({ version: z.literal(1), grants: z.array(grant) });
+
+/** What a token lets in. */
+export interface Granted {
+  principal: string;
+  scopes: readonly Scope[];
+  /** Something of the principal's is open: `close` is called when the grant ends, at once where it has. The result is for when it is closed. */
+  hold(close: () => void): () => void;
+}
+
+interface Entry {
+  grant: Grant;
+  hash: Buffer;
+  open: Set<() => void>;
+  ended: boolean;
+}
+
+/**
+ * The bridge's mirror of whom the vault lets in: tokens' hashes alone, in memory and in a file of mode 0600, so that a bridge that was started again admits before a
+ * host is attached (decisions, "HTTP").
+ */
+export class Access {
+  readonly #file: string;
+  readonly #log: (line: string) => void;
+  #entries = new Map<string, Entry>();
+  /** Taken back while this bridge runs. Ids are never given out twice, so that these stay out. */
+  readonly #revoked = new Set<string>();
+  #writing: Promise<void> = Promise.resolve();
+
+  private constructor(file: string, log: (line: string) => void) {
+    this.#file = file;
+    this.#log = log;
+  }
+
+  /** Reads the file. One that is damaged is left out: the next mirror makes it anew. */
+  static async open(file: string, log: (line: string) => void): Promise<Access> {
+    const access = new Access(file, log);
+    const text = await readIfThere(file);
+    if (text === undefined) return access;
+    await checkMode(file, 0o600, log);
+    try {
+      access.#set(accessFile.parse(JSON.parse(text)).grants);
+    } catch {
+      log(`${file} is damaged: paired devices are let in once a host is attached`);
+    }
+    return access;
+  }
+
+  /** Looks at every grant, each in constant time. */
+  find(token: string): Granted | undefined {
+    const hash = createHash('sha256').update(token).digest();
+    let found: Entry | undefined;
+    for (const entry of this.#entries.values()) if (timingSafeEqual(entry.hash, hash)) found = entry;
+    return found && grantedBy(found);
+  }
+
+  /** Who has something open. */
+  connected(): string[] {
+    return [...this.#entries.values()].flatMap(({ grant: { principal }, open }) => (open.size > 0 ? principal : []));
+  }
+
+  /** These and no others are let in from here on. Resolves when that is on disk, or has been logged not to be. */
+  mirror(grants: readonly Grant[]): Promise<void> {
+    this.#set(grants.filter(({ principal }) => !this.#revoked.has(principal)));
+    return this.#write();
+  }
+
+  revoke(principal: string): Promise<void> {
+    this.#revoked.add(principal);
+    return this.mirror([...this.#entries.values()].map((entry) => entry.grant));
+  }
+
+  #set(grants: readonly Grant[]): void {
+    const before = this.#entries;
+    this.#entries = new Map(
+      grants.map((given) => {
+        const known = before.get(given.principal);
+        if (known && isSame(known.grant, given)) return [given.principal, known];
+        return [given.principal, { grant: given, hash: Buffer.from(given.tokenHash, 'hex'), open: new Set(), ended: false }];
+      }),
+    );
+    for (const [principal, entry] of before) {
+      if (this.#entries.get(principal) === entry) continue;
+      entry.ended = true;
+      for (const close of [...entry.open]) close();
+    }
+  }
+
+  /** One after the other; a file that cannot be written must not let in who was revoked. */
+  #write(): Promise<void> {
+    this.#writing = this.#writing.then(async () => {
+      const grants = [...this.#entries.values()].map((entry) => entry.grant);
+      try {
+        await writeWhole(this.#file, `${JSON.stringify({ version: 1, grants }, null, 2)}\n`, rename);
+      } catch (error) {
+        this.#log(`${this.#file} cannot be written: ${reasonOf(error)}`);
+        await rm(this.#file, { force: true }).catch(() => {});
+      }
+    });
+    return this.#writing;
+  }
+}
+
+/** What the port does for one host; `serves` says whether it is the one that serves. */
+export const accessHandlers = (
+  access: Access,
+  serves: () => boolean,
+): PortHandlers<(typeof accessPort)['calls'], (typeof accessPort)['events']> => ({
+  'access.mirror': async ({ grants }) => {
+    const taken = serves();
+    if (taken) await access.mirror(grants);
+    return { taken };
+  },
+  'access.revoke': async ({ principal }) => {
+    await access.revoke(principal);
+    return {};
+  },
+  'access.connected': async () => ({ principals: access.connected() }),
+});
+
+const grantedBy = (entry: Entry): Granted => ({
+  principal: entry.grant.principal,
+  scopes: entry.grant.scopes,
+  hold(close) {
+    if (entry.ended) close();
+    else entry.open.add(close);
+    return () => void entry.open.delete(close);
+  },
+});
+
+const isSame = (a: Grant, b: Grant): boolean =>
+  a.tokenHash === b.tokenHash && a.scopes.length === b.scopes.length && a.scopes.every((scope) => b.scopes.includes(scope));

@@ -1,0 +1,337 @@
+import { sign } from 'node:crypto';
+import { generateKeyPairSync } from 'node:crypto';
+import { describe, expect } from 'vitest';
+import type { GatewayClient } from '#shared/client/client.ts';
+import { toBase64url } from '#shared/base64.ts';
+import { PAIRING, SCOPES } from '#shared/rpc/contract.ts';
+import { contracts } from '#shared/rpc/methods/index.ts';
+import { sha256 } from '#shared/sha256.ts';
+import { verifies } from '../requirements.ts';
+import { FakeClock } from '../support/clock.ts';
+import { pairingClient, testDevice } from '../support/device.ts';
+import { testGateway, until } from '../support/gateway.ts';
+import { TestHosts } from '../support/hosts.ts';
+
+const initiate = async (client: GatewayClient): Promise<string> => (await client.call('device.initiate', { deviceName: 'Phone' })).code;
+const refused = (code: string, message?: string) => ({
+  code,
+  ...(message === undefined ? {} : { message: expect.stringContaining(message) as string }),
+});
+const NONE = refused('NOT_FOUND', 'There is no such pairing code');
+const WRONG = 'ZZZZZZZZ';
+
+describe('pairing', () => {
+  verifies(
+    ['device.initiate/code', 'device.list/fields', 'device/token-kept'],
+    'a device with a code gets a token of its own, which is kept as a hash',
+    async () => {
+      const clock = new FakeClock();
+      await using gw = await testGateway({ clock });
+      const { client } = await gw.client();
+      const { code, expiresAt } = await client.call('device.initiate', { deviceName: ' A phone ', scopes: ['read'] });
+      expect(expiresAt).toBe(clock.now() + 300_000);
+      expect(await client.call('device.list', {})).toEqual({ devices: [], count: 0 });
+      const device = await testDevice();
+      const phone = await pairingClient(gw, code);
+      const { paired, deviceId, deviceToken } = await phone.call('device.complete', { code, response: await device.response(code) });
+      expect(paired).toBe(true);
+      expect(deviceToken).toMatch(/^[A-Za-z0-9_-]{43}$/);
+      const entry = { id: deviceId, name: 'A phone', scopes: ['read'], createdAt: clock.now(), lastSeenAt: null, connected: false };
+      expect(await client.call('device.list', {})).toEqual({ devices: [entry], count: 1 });
+      const [record] = await gw.vault.collection('devices').list();
+      expect(record).toMatchObject({ tokenHash: await sha256(deviceToken), publicKey: device.spki });
+      expect(JSON.stringify(record)).not.toContain(deviceToken);
+      expect(JSON.stringify(record)).not.toContain(code);
+    },
+  );
+
+  verifies('device.initiate/alphabet', 'of 60 codes', async () => {
+    await using gw = await testGateway();
+    const { client } = await gw.client();
+    const codes = await Promise.all(Array.from({ length: 60 }, () => initiate(client)));
+    expect(new Set(codes).size).toBe(60);
+    for (const code of codes) expect(code).toMatch(/^[2-9A-HJKMNP-Z]{8}$/);
+    const device = await testDevice();
+    const code = await initiate(client);
+    const typed = `${code.slice(0, 4)}-${code.slice(4)} `.toLowerCase();
+    // What the device signs may be the code as it was made, or as it was typed.
+    expect(await client.call('device.complete', { code: typed, response: await device.response(code) })).toMatchObject({ paired: true });
+    const other = (await initiate(client)).toLowerCase();
+    expect(await client.call('device.complete', { code: other, response: await device.response(other) })).toMatchObject({ paired: true });
+  });
+
+  for (const kind of ['Ed25519', 'P-256'] as const) {
+    verifies('device.complete/keys', `${kind}, made by WebCrypto`, async () => {
+      await using gw = await testGateway();
+      const { client } = await gw.client();
+      const device = await testDevice(kind);
+      const code = await initiate(client);
+      expect(await client.call('device.complete', { code, response: await device.response(code) })).toMatchObject({ paired: true });
+    });
+  }
+
+  verifies('device.complete/keys', 'P-256 signatures in DER, short ones too', async () => {
+    await using gw = await testGateway();
+    const { client } = await gw.client();
+    const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+    const spki = publicKey.export({ type: 'spki', format: 'der' }).toString('base64url');
+    const lengths = new Set<number>();
+    while (lengths.size < 3) {
+      const code = await initiate(client);
+      const signature = sign('sha256', Buffer.from(code), privateKey);
+      lengths.add(signature.byteLength);
+      const response = `${spki}.${signature.toString('base64url')}`;
+      expect(await client.call('device.complete', { code, response })).toMatchObject({ paired: true });
+    }
+  });
+
+  verifies('device.complete/wrong', 'each with a sentence of its own', async () => {
+    await using gw = await testGateway();
+    const { client } = await gw.client();
+    const [device, other] = [await testDevice(), await testDevice('P-256')];
+    const code = await initiate(client);
+    const good = await device.sign(code);
+    const spki = (type: 'rsa' | 'ec' | 'x25519') => {
+      const { publicKey } =
+        type === 'rsa'
+          ? generateKeyPairSync('rsa', { modulusLength: 1024 })
+          : type === 'ec'
+            ? generateKeyPairSync('ec', { namedCurve: 'P-384' })
+            : generateKeyPairSync('x25519');
+      return publicKey.export({ type: 'spki', format: 'der' }).toString('base64url');
+    };
+    const offCurve = other.spki.slice(0, -4) + (other.spki.endsWith('AAAA') ? 'BBBB' : 'AAAA');
+    const cases: [string, string][] = [
+      ['nothing', 'must be `<public key>.<signature over the code>`'],
+      [`${device.spki}.`, 'must be `<public key>.<signature over the code>`'],
+      [`${device.spki}.a+/=`, 'must be `<public key>.<signature over the code>`'],
+      [`${device.spki}.A`, 'must be `<public key>.<signature over the code>`'],
+      ...(['rsa', 'ec', 'x25519'] as const).map((type): [string, string] => [
+        `${spki(type)}.${toBase64url(good)}`,
+        'must be an Ed25519 or P-256 key',
+      ]),
+      [`${offCurve}.${toBase64url(good)}`, 'is no valid P-256 key'],
+      [`${device.spki}.${toBase64url(good.slice(1))}`, 'is no Ed25519 signature'],
+      [`${other.spki}.${toBase64url(new Uint8Array(70))}`, 'is no P-256 signature'],
+    ];
+    for (const [response, message] of cases) {
+      await expect(client.call('device.complete', { code, response }), response).rejects.toMatchObject(refused('INVALID_PARAMS', message));
+      // The same for a code that there is not: the answer tells nothing.
+      await expect(client.call('device.complete', { code: WRONG, response })).rejects.toMatchObject(refused('INVALID_PARAMS', message));
+    }
+    for (const response of [await device.response('another text'), `${other.spki}.${toBase64url(good)}`]) {
+      const bad = refused('INVALID_PARAMS', 'the signature is not one over this code by this key');
+      await expect(client.call('device.complete', { code, response })).rejects.toMatchObject(bad);
+    }
+    expect(await client.call('device.complete', { code, response: await device.response(code) })).toMatchObject({ paired: true });
+  });
+
+  verifies('device.complete/tries', 'five with a wrong signature, at one time or not: the code is no good', async () => {
+    await using gw = await testGateway();
+    const { client } = await gw.client();
+    const device = await testDevice();
+    const wrong = await device.response('another text');
+    const one = await initiate(client);
+    for (let i = 0; i < 4; i++) await client.call('device.complete', { code: one, response: wrong }).catch(() => {});
+    expect(await client.call('device.complete', { code: one, response: await device.response(one) })).toMatchObject({ paired: true });
+    const two = await initiate(client);
+    const answers = await Promise.allSettled(
+      Array.from({ length: 9 }, () => client.call('device.complete', { code: two, response: wrong })),
+    );
+    const codes = answers.map((answer) => (answer.status === 'rejected' ? (answer.reason as { code: string }).code : 'ok')).sort();
+    expect(codes).toEqual([...Array<string>(5).fill('INVALID_PARAMS'), ...Array<string>(4).fill('NOT_FOUND')]);
+    await expect(client.call('device.complete', { code: two, response: await device.response(two) })).rejects.toMatchObject(NONE);
+  });
+
+  verifies('device.complete/tries', 'brute force: five guesses, whoever made them, end every code that waits', async () => {
+    await using gw = await testGateway();
+    const { client } = await gw.client();
+    const device = await testDevice();
+    const [one, two] = [await initiate(client), await initiate(client)];
+    const guess = `23456${'789'}`;
+    for (let i = 0; i < 3; i++) {
+      await expect(client.call('device.complete', { code: guess, response: await device.response(guess) })).rejects.toMatchObject(NONE);
+    }
+    for (let i = 0; i < 2; i++) await expect(pairingClient(gw, guess)).rejects.toMatchObject({ code: 'AUTH_REQUIRED' });
+    for (const code of [one, two]) {
+      await expect(client.call('device.complete', { code, response: await device.response(code) })).rejects.toMatchObject(NONE);
+      await expect(pairingClient(gw, code)).rejects.toMatchObject({ code: 'AUTH_REQUIRED' });
+    }
+    const three = await initiate(client);
+    expect(await client.call('device.complete', { code: three, response: await device.response(three) })).toMatchObject({ paired: true });
+  });
+
+  verifies('device.complete/expires', 'not a moment longer, and whatever the wall clock says', async () => {
+    const clock = new FakeClock();
+    await using gw = await testGateway({ clock });
+    const { client } = await gw.client();
+    const device = await testDevice();
+    const [one, two] = [await initiate(client), await initiate(client)];
+    clock.advance(299_999);
+    clock.jump(3_600_000);
+    expect(await client.call('device.complete', { code: one, response: await device.response(one) })).toMatchObject({ paired: true });
+    clock.jump(-7_200_000);
+    clock.advance(1);
+    await expect(client.call('device.complete', { code: two, response: await device.response(two) })).rejects.toMatchObject(NONE);
+    await until(async () => (await gw.vault.collection('devices').list()).length === 1, 'the code to be removed');
+  });
+
+  verifies('device.complete/once', 'also for two at one time', async () => {
+    await using gw = await testGateway();
+    const { client } = await gw.client();
+    const [one, two] = [await testDevice(), await testDevice('P-256')];
+    const code = await initiate(client);
+    const answers = await Promise.allSettled(
+      [await one.response(code), await two.response(code)].map((response) => client.call('device.complete', { code, response })),
+    );
+    expect(answers.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+    expect(answers.find(({ status }) => status === 'rejected')).toMatchObject({ reason: NONE });
+    await expect(client.call('device.complete', { code, response: await one.response(code) })).rejects.toMatchObject(NONE);
+    expect((await client.call('device.list', {})).count).toBe(1);
+  });
+
+  verifies('device.complete/hosts', 'a code of one host at another; a device that one revokes is gone at the other', async () => {
+    const hosts = new TestHosts();
+    await using one = await hosts.host();
+    await using two = await hosts.host();
+    const [a, b] = [(await one.client()).client, (await two.client()).client];
+    const code = await initiate(a);
+    await two.synced();
+    const device = await testDevice();
+    const phone = await pairingClient(two, code);
+    const { deviceId } = await phone.call('device.complete', { code, response: await device.response(code) });
+    await one.synced();
+    expect((await a.call('device.list', {})).devices).toMatchObject([{ id: deviceId }]);
+    await expect(a.call('device.complete', { code, response: await device.response(code) })).rejects.toMatchObject(NONE);
+    const gone = Promise.withResolvers<[number, string]>();
+    two.link({ principal: `device:${deviceId}` }).receive({ message: () => {}, close: (...end) => gone.resolve(end) });
+    await a.call('device.revoke', { deviceId });
+    expect(await gone.promise).toEqual([1008, 'access was revoked']);
+    expect((await b.call('device.list', {})).count).toBe(0);
+    expect([...one.faults, ...two.faults]).toEqual([]);
+  });
+
+  verifies('device.revoke/stays', 'another host sees it once more, without knowing, and later', async () => {
+    const hosts = new TestHosts();
+    await using one = await hosts.host();
+    await using two = await hosts.host();
+    const { client } = await one.client();
+    const code = await initiate(client);
+    const { deviceId } = await client.call('device.complete', { code, response: await (await testDevice()).response(code) });
+    await two.synced();
+    two.crash();
+    await client.call('device.revoke', { deviceId });
+    // Later than the deletion, and made without knowing of it.
+    await two.vault
+      .collection('devices')
+      .update(deviceId, (before) => (before?.state === 'paired' ? { ...before, lastSeenAt: 1 } : undefined));
+    expect((await (await two.client()).client.call('device.list', {})).count).toBe(1);
+    two.replicator.attach(hosts.journal.line());
+    await two.synced();
+    await one.synced();
+    expect((await (await two.client()).client.call('device.list', {})).count).toBe(0);
+    expect((await client.call('device.list', {})).count).toBe(0);
+  });
+});
+
+describe('a device that is not paired yet', () => {
+  verifies('device/pairing-alone', 'every method but device.complete is refused', async () => {
+    await using gw = await testGateway();
+    const { client } = await gw.client();
+    const code = await initiate(client);
+    const phone = await pairingClient(gw, code);
+    expect(phone.hello.features.methods).toEqual(['device.complete']);
+    for (const method of Object.keys(contracts)) {
+      if (method === 'connect' || method === 'device.complete') continue;
+      await expect(phone.request(method, {}), method).rejects.toMatchObject({ code: 'AUTH_REQUIRED' });
+    }
+    // Nor with scopes, should somebody give it some.
+    const link = gw.link({ principal: PAIRING, scopes: SCOPES, pairingCode: code });
+    const { GatewayClient: Client } = await import('#shared/client/client.ts');
+    const rich = await Client.connect(link, { params: {} });
+    for (const method of Object.keys(contracts)) {
+      if (method === 'connect' || method === 'device.complete') continue;
+      await expect(rich.request(method, {}), method).rejects.toMatchObject({ code: 'AUTH_REQUIRED' });
+    }
+    const device = await testDevice();
+    expect(await phone.call('device.complete', { code, response: await device.response(code) })).toMatchObject({ paired: true });
+  });
+
+  verifies('device/pairing-alone', 'no events come, though it asks for all', async () => {
+    const clock = new FakeClock();
+    await using gw = await testGateway({ clock });
+    const { client } = await gw.client();
+    const texts: string[] = [];
+    const link = gw.link({ principal: PAIRING, scopes: [], pairingCode: await initiate(client) });
+    link.receive({ message: (text) => texts.push(text), close: () => {} });
+    link.send(JSON.stringify({ type: 'req', id: '1', method: 'connect', params: { minProtocol: 3, maxProtocol: 3, events: 'all' } }));
+    await until(() => texts.length === 2);
+    await client.call('chat.send', { message: 'a secret' });
+    clock.advance(15_000);
+    await until(() => texts.length > 2);
+    expect(texts.slice(2).map((text) => (JSON.parse(text) as { event: string }).event)).toEqual(['tick']);
+  });
+
+  verifies('device/pairing-alone', 'a wrong code ends the connection, at once or when it is tried', async () => {
+    await using gw = await testGateway();
+    const { client } = await gw.client();
+    await expect(pairingClient(gw, WRONG)).rejects.toMatchObject({ code: 'AUTH_REQUIRED' });
+    const phone = await pairingClient(gw, await initiate(client));
+    const device = await testDevice();
+    await expect(phone.call('device.complete', { code: WRONG, response: await device.response(WRONG) })).rejects.toMatchObject(NONE);
+    expect(await phone.closed).toMatchObject({ code: 1008 });
+  });
+
+  verifies('device/pairing-alone', 'what comes before the code has been looked at waits, within limits', async () => {
+    await using gw = await testGateway();
+    const { client } = await gw.client();
+    const code = await initiate(client);
+    const connect = JSON.stringify({ type: 'req', id: 'c', method: 'connect', params: { minProtocol: 3, maxProtocol: 3 } });
+    const open = (pairingCode: string) => {
+      const got: { texts: string[]; end?: number } = { texts: [] };
+      const link = gw.link({ principal: PAIRING, scopes: [], pairingCode });
+      link.receive({ message: (text) => got.texts.push(text), close: (end) => void (got.end = end) });
+      link.send(connect);
+      return { link, got };
+    };
+    const good = open(code);
+    good.link.send(JSON.stringify({ type: 'req', id: 'h', method: 'health', params: {} }));
+    await until(() => good.got.texts.length === 3);
+    expect(good.got.texts.slice(1).map((text) => JSON.parse(text) as object)).toMatchObject([
+      { id: 'c', ok: true },
+      { id: 'h', error: { code: 'AUTH_REQUIRED' } },
+    ]);
+    const bad = open(WRONG);
+    bad.link.send(JSON.stringify({ type: 'req', id: 'h', method: 'device.complete', params: {} }));
+    await until(() => bad.got.end === 1008);
+    expect(bad.got.texts.slice(1).map((text) => JSON.parse(text) as object)).toMatchObject([{ id: 'c', error: { code: 'AUTH_REQUIRED' } }]);
+    const full = open(code);
+    full.link.send('x'.repeat(65_537));
+    await until(() => full.got.end === 1009);
+  });
+});
+
+verifies('device.list/seen', 'who is connected, and when each was last here, once a minute', async () => {
+  const clock = new FakeClock();
+  await using gw = await testGateway({ clock });
+  const { client } = await gw.client();
+  const code = await initiate(client);
+  const { deviceId } = await client.call('device.complete', { code, response: await (await testDevice()).response(code) });
+  const { GatewayClient: Client } = await import('#shared/client/client.ts');
+  const connect = () => Client.connect(gw.link({ principal: `device:${deviceId}`, scopes: ['read'] }), { params: {} });
+  const entry = async () => (await client.call('device.list', {})).devices[0];
+  const first = clock.now();
+  const device = await connect();
+  expect(await entry()).toMatchObject({ connected: true });
+  await until(async () => (await entry())?.lastSeenAt === first);
+  await expect(device.call('chat.abort', { sessionId: 'main' })).rejects.toMatchObject({
+    code: 'AUTH_REQUIRED',
+    message: 'chat.abort needs the scope write',
+  });
+  clock.advance(59_999);
+  device.close();
+  await until(async () => (await entry())?.connected === false);
+  clock.advance(1);
+  await connect();
+  await until(async () => (await entry())?.lastSeenAt === first + 60_000);
+});

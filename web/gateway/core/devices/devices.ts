@@ -1,0 +1,222 @@
+import { toBase64url } from '#shared/base64.ts';
+import { CLOSE } from '#shared/rpc/frames.ts';
+import { RpcError } from '#shared/rpc/errors.ts';
+import type { DeviceEntry, DeviceRecord, PairedRecord, PairingRecord } from '#shared/rpc/methods/device.ts';
+import type { Scope } from '#shared/rpc/contract.ts';
+import { sha256 } from '#shared/sha256.ts';
+import type { Bridge } from '../bridge.ts';
+import type { Clock } from '../clock.ts';
+import type { SyncPort } from '../sync.ts';
+import type { Collection, Vault } from '../vault.ts';
+import { AccessMirror } from './access-mirror.ts';
+import { canonicalCode, isSameText, newCode } from './code.ts';
+import { readResponse } from './response.ts';
+
+const CODE_MS = 5 * 60_000;
+const TRIES = 5;
+/** Codes that wait at a time; the oldest goes first. */
+const MAX_CODES = 10;
+/** When a device was last seen is noted so often at the most. */
+const SEEN_MS = 60_000;
+
+/** Live connections, as far as devices care. */
+export interface Connected {
+  principals(): readonly string[];
+  close(principal: string, code: number, reason: string): void;
+}
+
+export interface DevicesDeps {
+  vault: Vault;
+  clock: Clock;
+  bridge: Bridge;
+  sync: SyncPort | undefined;
+  connected: Connected;
+  fault(error: unknown): unknown;
+}
+
+/**
+ * Paired devices, and those that are being paired (interface document 1, section 3; decisions, "Devices, logs …"). Both lie in the vault: a code that one host gave out is
+ * good at whichever host serves the device.
+ */
+export class Devices {
+  readonly #deps: DevicesDeps;
+  readonly #records: Collection<DeviceRecord>;
+  readonly #mirror: AccessMirror;
+  /** When codes end, monotonic, by their devices' ids: a code that was made elsewhere is timed from when it was first seen here. */
+  readonly #deadlines = new Map<string, number>();
+  /** When each device was last noted as seen, monotonic. */
+  readonly #seen = new Map<string, number>();
+  readonly #timers = new Map<string, () => void>();
+  readonly #stopFollowing: () => void;
+
+  constructor(deps: DevicesDeps) {
+    const { vault, bridge, sync, connected, fault } = deps;
+    this.#deps = deps;
+    this.#records = vault.collection('devices');
+    this.#mirror = new AccessMirror({ bridge, sync, fault, grants: () => this.#grants() });
+    this.#stopFollowing = vault.onforeign((changes) => {
+      const ours = changes.filter(({ store }) => store === 'devices');
+      for (const { key, deleted } of ours) if (deleted) connected.close(principalOf(key), REVOKED.code, REVOKED.reason);
+      if (ours.length > 0) void this.#mirror.changed();
+    });
+  }
+
+  stop(): void {
+    this.#stopFollowing();
+    this.#mirror.stop();
+    for (const cancel of this.#timers.values()) cancel();
+  }
+
+  /** A code for a new device; `expiresAt` in milliseconds since 1970. */
+  async initiate(name: string, scopes: readonly Scope[]): Promise<{ code: string; expiresAt: number }> {
+    const { clock } = this.#deps;
+    await this.#makeRoom();
+    const code = newCode();
+    const id = crypto.randomUUID();
+    const createdAt = clock.now();
+    const expiresAt = createdAt + CODE_MS;
+    this.#deadlines.set(id, clock.monotonic() + CODE_MS);
+    this.#timers.set(
+      id,
+      clock.after(CODE_MS, () => void this.#forget(id)),
+    );
+    const asked = [...new Set(scopes)];
+    await this.#records.put({ state: 'pairing', id, name, scopes: asked, createdAt, codeHash: await hashOf(code), expiresAt, tries: 0 });
+    return { code, expiresAt };
+  }
+
+  /** Whether there is such a code. One that is none is a try for each code that waits: any of them may have been meant. */
+  async admits(code: string): Promise<boolean> {
+    const pending = await this.#pending();
+    if (find(pending, await hashOf(code))) return true;
+    await this.#charge(pending);
+    return false;
+  }
+
+  /**
+   * Pairs the device that signed the code. Throws `INVALID_PARAMS` where the response is none, or its signature is not of this code; `NOT_FOUND` where there is no such
+   * code (any more): who guesses is not told which.
+   */
+  async complete(code: string, response: string): Promise<{ deviceId: string; deviceToken: string }> {
+    const { publicKey, signs } = await readResponse(response);
+    const hash = await hashOf(code);
+    const pending = await this.#pending();
+    const meant = find(pending, hash);
+    // Noted before the signature is looked at, so that tries at one time count each.
+    const charged = await this.#charge(meant ? [meant] : pending);
+    if (!meant || charged === 0) throw noSuchCode();
+    if (!(await signs(canonicalCode(code))) && !(await signs(code))) {
+      throw new RpcError('INVALID_PARAMS', 'response: the signature is not one over this code by this key');
+    }
+    const { id, name, scopes, createdAt } = meant;
+    const deviceToken = toBase64url(crypto.getRandomValues(new Uint8Array(32)));
+    const tokenHash = await sha256(deviceToken);
+    let paired = false;
+    await this.#records.update(id, (before) => {
+      paired = before?.state === 'pairing';
+      return paired ? { state: 'paired', id, name, scopes, createdAt, publicKey, tokenHash, lastSeenAt: null } : undefined;
+    });
+    if (!paired) throw noSuchCode();
+    this.#settle(id);
+    await this.#mirror.changed();
+    return { deviceId: id, deviceToken };
+  }
+
+  async list(): Promise<DeviceEntry[]> {
+    const connected = new Set([...this.#deps.connected.principals(), ...(await this.#mirror.connected())]);
+    return (await this.#paired())
+      .sort((a, b) => a.createdAt - b.createdAt)
+      .map(({ id, name, scopes, createdAt, lastSeenAt }) => {
+        return { id, name, scopes, createdAt, lastSeenAt, connected: connected.has(principalOf(id)) };
+      });
+  }
+
+  /** Resolves when the device is out: not let in any more, and what it had open is closed. Throws `NOT_FOUND`. */
+  async revoke(id: string): Promise<void> {
+    const record = await this.#records.get(id);
+    if (record?.state !== 'paired' || !(await this.#records.remove(id))) throw new RpcError('NOT_FOUND', 'There is no such device');
+    this.#deps.connected.close(principalOf(id), REVOKED.code, REVOKED.reason);
+    await this.#mirror.revoke(principalOf(id));
+  }
+
+  /** The principal has connected or asked for something, if it is a device. */
+  async seen(principal: string): Promise<void> {
+    const id = idOf(principal);
+    const { clock } = this.#deps;
+    if (id === undefined || clock.monotonic() - (this.#seen.get(id) ?? -Infinity) < SEEN_MS) return;
+    this.#seen.set(id, clock.monotonic());
+    await this.#records.update(id, (before) => (before?.state === 'paired' ? { ...before, lastSeenAt: clock.now() } : undefined));
+  }
+
+  async #grants() {
+    await this.#pending();
+    return (await this.#paired()).map(({ id, tokenHash, scopes }) => ({ principal: principalOf(id), tokenHash, scopes }));
+  }
+
+  async #paired(): Promise<PairedRecord[]> {
+    return (await this.#records.list()).filter((record) => record.state === 'paired');
+  }
+
+  /** Those whose code is good. */
+  async #pending(): Promise<PairingRecord[]> {
+    return (await this.#records.list()).filter((record) => record.state === 'pairing').filter((record) => this.#isGood(record));
+  }
+
+  #isGood({ id, expiresAt, tries }: PairingRecord): boolean {
+    const { clock } = this.#deps;
+    const left = Math.min(CODE_MS, expiresAt - clock.now());
+    const deadline = this.#deadlines.get(id) ?? clock.monotonic() + left;
+    this.#deadlines.set(id, deadline);
+    return tries < TRIES && clock.monotonic() < deadline;
+  }
+
+  /** Notes a try for each; the result is how many of them had one left. */
+  async #charge(records: readonly PairingRecord[]): Promise<number> {
+    let charged = 0;
+    for (const { id } of records) {
+      let left = false;
+      await this.#records.update(id, (before) => {
+        left = before?.state === 'pairing' && before.tries < TRIES;
+        return before?.state === 'pairing' && left ? { ...before, tries: before.tries + 1 } : undefined;
+      });
+      if (left) charged++;
+    }
+    return charged;
+  }
+
+  async #makeRoom(): Promise<void> {
+    const good = (await this.#pending()).sort((a, b) => b.createdAt - a.createdAt).slice(0, MAX_CODES - 1);
+    const kept = new Set(good.map(({ id }) => id));
+    for (const { id, state } of await this.#records.list()) if (state === 'pairing' && !kept.has(id)) await this.#forget(id);
+  }
+
+  /** Removes a device that has not been paired. */
+  async #forget(id: string): Promise<void> {
+    this.#settle(id);
+    try {
+      if ((await this.#records.get(id))?.state === 'pairing') await this.#records.remove(id);
+    } catch (error) {
+      this.#deps.fault(error);
+    }
+  }
+
+  #settle(id: string): void {
+    this.#timers.get(id)?.();
+    this.#timers.delete(id);
+    this.#deadlines.delete(id);
+  }
+}
+
+const REVOKED = { code: CLOSE.policy, reason: 'access was revoked' };
+const principalOf = (id: string): string => `device:${id}`;
+const idOf = (principal: string): string | undefined => /^device:(.+)$/.exec(principal)?.[1];
+const hashOf = (code: string): Promise<string> => sha256(canonicalCode(code));
+
+/** Looks at every one of them. */
+function find(pending: readonly PairingRecord[], hash: string): PairingRecord | undefined {
+  let found: PairingRecord | undefined;
+  for (const record of pending) if (isSameText(record.codeHash, hash)) found = record;
+  return found;
+}
+
+const noSuchCode = (): RpcError => new RpcError('NOT_FOUND', 'There is no such pairing code: it is wrong, or was used, or has expired');

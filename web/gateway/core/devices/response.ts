@@ -1,0 +1,72 @@
+import { fromBase64 } from '#shared/base64.ts';
+import { RpcError } from '#shared/rpc/errors.ts';
+
+/** What a SPKI key begins with, by its kind, in hex; the rest is the key itself (for P-256 an uncompressed point). */
+const KINDS = [
+  { prefix: '302a300506032b6570032100', bytes: 44, name: 'Ed25519', algorithm: { name: 'Ed25519' } },
+  {
+    prefix: '3059301306072a8648ce3d020106082a8648ce3d03010703420004',
+    bytes: 91,
+    name: 'P-256',
+    algorithm: { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' },
+  },
+] as const;
+
+/** What a device answers to a code: `<public key>.<signature over the code>`, both base64url. */
+export interface PairingResponse {
+  /** SPKI, base64url, as it came. */
+  publicKey: string;
+  /** Whether the signature is one over the text, by that key. */
+  signs(text: string): Promise<boolean>;
+}
+
+/**
+ * Reads what a device answers (decisions, "Devices, logs …"). A P-256 signature may be r and s one after the other (as WebCrypto makes it) or DER (as most other
+ * libraries do). Throws `INVALID_PARAMS`, which tells nothing of any code.
+ */
+export async function readResponse(response: string): Promise<PairingResponse> {
+  const [, publicKey = '', given = ''] = /^([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]+)$/.exec(response) ?? [];
+  const [spki, signature] = [bytesOf(publicKey), bytesOf(given)];
+  if (!spki || !signature) throw wrong('must be `<public key>.<signature over the code>`, both in base64url');
+  const kind = KINDS.find(({ prefix, bytes }) => spki.byteLength === bytes && hex(spki).startsWith(prefix));
+  if (!kind) throw wrong('the public key must be an Ed25519 or P-256 key, as SPKI');
+  let key: CryptoKey;
+  try {
+    key = await crypto.subtle.importKey('spki', spki, kind.algorithm, false, ['verify']);
+  } catch (error) {
+    const unknown = error instanceof Error && error.name === 'NotSupportedError';
+    throw wrong(unknown ? `this browser cannot check ${kind.name} keys` : `the public key is no valid ${kind.name} key`);
+  }
+  const raw = signature.byteLength === 64 ? signature : kind.name === 'P-256' ? fromDer(signature) : undefined;
+  if (!raw) throw wrong(`the signature is no ${kind.name} signature`);
+  return { publicKey, signs: (text) => crypto.subtle.verify(kind.algorithm, key, raw, new TextEncoder().encode(text)) };
+}
+
+/** r and s, 32 bytes each, of `SEQUENCE { INTEGER r, INTEGER s }`; undefined where it is none. A short one may have 64 bytes itself, but hardly ever: then it is refused. */
+function fromDer(der: Uint8Array): Uint8Array<ArrayBuffer> | undefined {
+  if (der[0] !== 0x30 || der[1] !== der.byteLength - 2) return undefined;
+  const raw = new Uint8Array(64);
+  let at = 2;
+  for (const end of [32, 64]) {
+    const length = der[at + 1] ?? 0;
+    const number = der.subarray(at + 2, at + 2 + length);
+    if (der[at] !== 0x02 || length === 0 || number.byteLength !== length) return undefined;
+    const digits = number[0] === 0 ? number.subarray(1) : number;
+    if (digits.byteLength > 32) return undefined;
+    raw.set(digits, end - digits.byteLength);
+    at += 2 + length;
+  }
+  return at === der.byteLength ? raw : undefined;
+}
+
+function bytesOf(text: string): Uint8Array<ArrayBuffer> | undefined {
+  try {
+    const bytes = fromBase64(text);
+    return bytes.byteLength > 0 ? bytes : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const hex = (bytes: Uint8Array): string => Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+const wrong = (what: string): RpcError => new RpcError('INVALID_PARAMS', `response: ${what}`);

@@ -1,0 +1,20 @@
+import type { devices } from '#shared/rpc/methods/device.ts';
+import type { Devices } from '../devices/devices.ts';
+import type { Handlers } from '../dispatch.ts';
+
+export interface DeviceMethodsDeps {
+  devices(): Promise<Devices>;
+}
+
+export const deviceMethods = ({ devices: load }: DeviceMethodsDeps): Handlers<typeof devices> => ({
+  'device.initiate': async ({ deviceName, scopes }) => (await load()).initiate(deviceName, scopes),
+  'device.complete': async ({ code, response }) => ({ paired: true, ...(await (await load()).complete(code, response)) }),
+  'device.list': async () => {
+    const devices = await (await load()).list();
+    return { devices, count: devices.length };
+  },
+  'device.revoke': async ({ deviceId }) => {
+    await (await load()).revoke(deviceId);
+    return { revoked: true };
+  },
+});
