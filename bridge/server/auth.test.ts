@@ -11,7 +11,11 @@ function setUp(token = TOKEN) {
   const clock = { now: 0 };
   const locks: string[] = [];
   const limiter = new AuthLimiter({ now: () => clock.now, onlock: (key) => locks.push(key) });
-  return { clock, locks, auth: new Auth({ token, credentials: [credential('a', 'app'), credential('h', 'host')], access: { find: () => undefined }, limiter }) };
+  return {
+    clock,
+    locks,
+    auth: new Auth({ token, credentials: [credential('a', 'app'), credential('h', 'host')], access: { find: () => undefined }, limiter }),
+  };
 }
 
 const codes = (auth: Auth, tries: number, origin?: string) =>

@@ -210,7 +210,8 @@ export class ClientSocket {
   /** The host ends it. One that no longer serves, and cannot hand the client on, does so with the code of a hand-over: the client finds the next one. */
   #ended(code: number, reason: string): void {
     const end = code === CLOSE.handingOver ? RESTARTING : { code, reason };
-    if (code === CLOSE.policy && this.#admitted?.opening.principal === PAIRING) this.#deps.auth.deny('pairing', this.#caller.origin, reason);
+    if (code === CLOSE.policy && this.#admitted?.opening.principal === PAIRING)
+      this.#deps.auth.deny('pairing', this.#caller.origin, reason);
     this.close(end.code, end.reason);
   }
 

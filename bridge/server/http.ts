@@ -49,7 +49,11 @@ export function httpRoutes(app: FastifyInstance, deps: HttpDeps): void {
     if (exchanges.count >= maxExchanges) return refuse(503, 'too many requests are under way', { 'retry-after': '1' });
     response.once('close', exchanges.enter());
     // Cut, whatever has been sent: it must not pass for a whole answer.
-    if (verdict.hold) response.once('close', verdict.hold(() => response.destroy()));
+    if (verdict.hold)
+      response.once(
+        'close',
+        verdict.hold(() => response.destroy()),
+      );
     if (response.destroyed) return;
 
     const hungUp = new AbortController();

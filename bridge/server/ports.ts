@@ -55,7 +55,16 @@ export function lendPorts({ journal, vaultKey, access, hosts, presenceMs, home, 
   const ports = new Map<string, Ports['serve']>([
     ['egress', (stream, opening) => serveEgress(stream, opening, via)],
     [JOURNAL_PORT, (stream, _opening, host) => journalPort.serve(stream, host)],
-    [accessPort.kind, (stream, _opening, host) => servePort(stream, accessPort, accessHandlers(access, () => hosts.holder === host), log)],
+    [
+      accessPort.kind,
+      (stream, _opening, host) =>
+        servePort(
+          stream,
+          accessPort,
+          accessHandlers(access, () => hosts.holder === host),
+          log,
+        ),
+    ],
     [BLOBS_PORT, (stream, opening) => serveBlobs(stream, opening, { journal, log })],
     capability(configFilePort, configFileHandlers(home)),
     capability(speechPort, speechHandlers()),

@@ -188,7 +188,10 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     return made;
   });
   const seen = (principal: string): void => {
-    if (principal.startsWith('device:') && !closed) void devices().then((made) => made.seen(principal)).catch(fault);
+    if (principal.startsWith('device:') && !closed)
+      void devices()
+        .then((made) => made.seen(principal))
+        .catch(fault);
   };
   // The bridge must hear whom to let in, also while nobody asks for devices here.
   if (options.bridge) devices().catch(fault);

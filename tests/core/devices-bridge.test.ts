@@ -1,0 +1,258 @@
+import { readFile, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect } from 'vitest';
+import { accessPort, type Grant } from '#shared/ports/access.ts';
+import type { Scope } from '#shared/rpc/contract.ts';
+import { sha256 } from '#shared/sha256.ts';
+import { Home } from '../../bridge/home.ts';
+import { startTestBridge, type TestBridge } from '../../bridge/server/tests/bridge.ts';
+import { TestClient } from '../../bridge/server/tests/client.ts';
+import { bridgeOver } from '../../web/gateway/ports/bridge.ts';
+import { verifies } from '../requirements.ts';
+import { type BridgedGateway, bridgedGateway } from '../support/bridged.ts';
+import { testDevice } from '../support/device.ts';
+import { until } from '../support/gateway.ts';
+
+/** A first frame with these credentials, and its answer. */
+async function connect(bridge: TestBridge, auth: Record<string, unknown>, rest: Record<string, unknown> = {}) {
+  const client = await TestClient.open(bridge.url);
+  const answer = await client.call('connect', { minProtocol: 3, maxProtocol: 3, auth, ...rest });
+  return { client, answer };
+}
+
+/** Pairs a device as a phone would: over a socket that shows the code. */
+async function pair(bridge: TestBridge, scopes: Scope[]): Promise<{ deviceId: string; deviceToken: string }> {
+  const owner = await TestClient.connect(bridge.url, bridge.token);
+  const code = String((await owner.call('device.initiate', { deviceName: 'Phone', scopes })).payload?.code);
+  const { client } = await connect(bridge, { pairingCode: code });
+  const answer = await client.call('device.complete', { code, response: await (await testDevice('P-256')).response(code) });
+  expect(answer).toMatchObject({ ok: true, payload: { paired: true } });
+  client.socket.close();
+  owner.socket.close();
+  return { deviceId: String(answer.payload?.deviceId), deviceToken: String(answer.payload?.deviceToken) };
+}
+
+async function setUp(options: Parameters<typeof bridgedGateway>[0] = {}) {
+  const bridge = await startTestBridge();
+  const gw = await bridgedGateway(options);
+  await gw.attach(bridge);
+  return {
+    bridge,
+    gw,
+    async [Symbol.asyncDispose]() {
+      await bridge[Symbol.asyncDispose]();
+      await gw[Symbol.asyncDispose]();
+    },
+  };
+}
+
+const revoke = (gw: BridgedGateway, deviceId: string) => gw.client().then(({ client }) => client.call('device.revoke', { deviceId }));
+const DENIED = { ok: false, error: { code: 'AUTH_REQUIRED' } };
+const chat = (bridge: TestBridge, token: string, stream: boolean) =>
+  bridge.http('/v1/chat/completions', {
+    token,
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ model: 'perch/main', stream, messages: [{ role: 'user', content: 'hi' }] }),
+  });
+
+describe('over real sockets', () => {
+  verifies('device/token', 'with the scopes that it was given: connect, bearer, and the token as another program has it', async () => {
+    await using both = await setUp();
+    const { bridge } = both;
+    const { deviceId, deviceToken } = await pair(bridge, ['read']);
+    for (const auth of [{ deviceToken }, { token: deviceToken }, { token: 'wrong', deviceToken }]) {
+      const { client, answer } = await connect(bridge, auth, { role: 'operator', scopes: ['operator.admin'], device: { id: 'x' } });
+      expect(answer).toMatchObject({ ok: true });
+      expect(await client.call('sessions.list')).toMatchObject({ ok: true });
+      for (const method of ['chat.send', 'device.initiate', 'config.set']) {
+        expect(await client.call(method, { message: 'hi' }), method).toMatchObject(DENIED);
+      }
+      expect((await client.call('device.list')).payload?.devices).toMatchObject([{ id: deviceId, connected: true }]);
+      client.socket.close();
+    }
+    expect((await bridge.http('/v1/models', { token: deviceToken })).status).toBe(200);
+    expect((await chat(bridge, deviceToken, false)).status).toBe(403);
+    const writer = await pair(bridge, ['read', 'write']);
+    expect((await chat(bridge, writer.deviceToken, false)).status).toBe(200);
+    // The owner's rights are not a device's: no code that links a browser.
+    expect((await bridge.http('/link/code', { token: writer.deviceToken, method: 'POST' })).status).toBe(401);
+    const upgraded = await TestClient.open(bridge.url, { headers: { authorization: `Bearer ${writer.deviceToken}` } });
+    expect(await upgraded.call('connect', { minProtocol: 3, maxProtocol: 3 })).toMatchObject({ ok: true });
+    expect(await upgraded.call('config.set', { key: 'chat.timeZone', value: 'UTC' })).toMatchObject(DENIED);
+    const fewer = await connect(bridge, { deviceToken: writer.deviceToken }, { scopes: ['read'] });
+    expect(await fewer.client.call('chat.abort', { sessionId: 'main' })).toMatchObject(DENIED);
+    const more = await connect(bridge, { deviceToken: writer.deviceToken }, { scopes: ['admin'] });
+    expect(await more.client.call('config.set', { key: 'chat.timeZone', value: 'UTC' })).toMatchObject(DENIED);
+  });
+
+  verifies('device.revoke/closes', 'sockets and streams, before the answer; the token is void', async () => {
+    const gate = Promise.withResolvers<void>();
+    await using both = await setUp({ model: () => ['Hel', { wait: gate.promise }, 'lo'] });
+    const { bridge, gw } = both;
+    const { deviceId, deviceToken } = await pair(bridge, ['write']);
+    const other = await pair(bridge, ['write']);
+    const { client } = await connect(bridge, { deviceToken });
+    const bystander = (await connect(bridge, { deviceToken: other.deviceToken })).client;
+    let ended: unknown;
+    void client.closed.then((end) => (ended = end));
+    const streamed = await chat(bridge, deviceToken, true);
+    const reader = streamed.body?.getReader();
+    expect(new TextDecoder().decode((await reader?.read())?.value)).toContain('data:');
+    const waiting = chat(bridge, deviceToken, false).catch(() => 'cut');
+    await until(() => gw.calls.length === 2);
+    await revoke(gw, deviceId);
+    const readOn = async (): Promise<void> => {
+      for (;;) if ((await reader?.read())?.done) return;
+    };
+    await expect(readOn()).rejects.toThrow();
+    expect(await waiting).toBe('cut');
+    await until(() => ended !== undefined);
+    expect(ended).toMatchObject({ code: 1008, reason: 'access was revoked' });
+    await until(() => gw.calls.every(({ signal }) => signal.aborted), 'what ran for its requests to be ended');
+    expect((await connect(bridge, { deviceToken })).answer).toMatchObject({
+      ok: false,
+      error: { code: 'AUTH_REQUIRED', message: expect.stringContaining('revoked') as string },
+    });
+    expect((await bridge.http('/v1/models', { token: deviceToken })).status).toBe(401);
+    expect(await bystander.call('health')).toMatchObject({ ok: true });
+    gate.resolve();
+    await expect(revoke(gw, deviceId)).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    expect(gw.faults).toEqual([]);
+  });
+
+  verifies('device.revoke/closes', 'while the device waits for a host', async () => {
+    await using bridge = await startTestBridge();
+    const [host] = [await bridge.attach({ capabilities: [] })];
+    const port = bridgeOver(
+      () => host.mux,
+      () => () => {},
+    );
+    const grant: Grant = { principal: 'device:a', tokenHash: await sha256('t'.repeat(43)), scopes: ['read'] };
+    expect(await port.call(accessPort, 'access.mirror', { grants: [grant] })).toEqual({ taken: true });
+    // It connects while its host is away, and the next one says that it is out.
+    bridge.bridge.hosts.expectHost(10_000);
+    host.die();
+    await until(() => bridge.bridge.hosts.holder === null);
+    bridge.bridge.hosts.expectHost(10_000);
+    const client = await TestClient.open(bridge.url);
+    client.send(
+      JSON.stringify({
+        type: 'req',
+        id: '1',
+        method: 'connect',
+        params: { minProtocol: 3, maxProtocol: 3, auth: { deviceToken: 't'.repeat(43) } },
+      }),
+    );
+    await until(() => bridge.bridge.hosts.waiting === 1);
+    const lesser = await bridge.attach({ capabilities: ['journal'] });
+    const other = bridgeOver(
+      () => lesser.mux,
+      () => () => {},
+    );
+    await other.call(accessPort, 'access.revoke', { principal: 'device:a' });
+    expect(await client.closed).toMatchObject({ code: 1008, reason: 'access was revoked' });
+  });
+
+  verifies('device/guessing', 'ten codes, and then none is looked at; the owner and devices come in all the same', async () => {
+    await using both = await setUp();
+    const { bridge, gw } = both;
+    const { deviceToken } = await pair(bridge, ['read']);
+    const answers: unknown[] = [];
+    for (let i = 0; i < 11; i++) {
+      const { client, answer } = await connect(bridge, { pairingCode: `WRNG-${i}` });
+      answers.push(answer.error?.code);
+      expect(await client.closed).toMatchObject({ code: 1008 });
+    }
+    expect(answers).toEqual([...Array<string>(10).fill('AUTH_REQUIRED'), 'RATE_LIMITED']);
+    const { client } = await gw.client();
+    const { code } = await client.call('device.initiate', { deviceName: 'Late' });
+    expect((await connect(bridge, { pairingCode: code })).answer).toMatchObject({ error: { code: 'RATE_LIMITED' } });
+    expect((await connect(bridge, { deviceToken })).answer).toMatchObject({ ok: true });
+    expect((await connect(bridge, { token: bridge.token })).answer).toMatchObject({ ok: true });
+    for (let i = 0; i < 12; i++) await connect(bridge, { deviceToken: 'wrong' });
+    expect((await connect(bridge, { deviceToken: 'wrong' })).answer).toMatchObject({ error: { code: 'RATE_LIMITED' } });
+    expect((await connect(bridge, { deviceToken })).answer).toMatchObject({ ok: true });
+  });
+
+  verifies('device/guessing', 'pairing itself is no failed try', async () => {
+    await using both = await setUp();
+    for (let i = 0; i < 11; i++) await pair(both.bridge, ['read']);
+    expect((await both.gw.vault.collection('devices').list()).length).toBe(11);
+  });
+
+  verifies('device/token-kept', 'in a file of mode 0600, by which another bridge lets in before a host is there', async () => {
+    await using both = await setUp();
+    const { bridge, gw } = both;
+    const { deviceId, deviceToken } = await pair(bridge, ['read']);
+    const text = await readFile(bridge.home.accessFile, 'utf8');
+    expect(JSON.parse(text)).toMatchObject({ grants: [{ principal: `device:${deviceId}`, scopes: ['read'] }] });
+    expect(text).not.toContain(deviceToken);
+    expect((await stat(bridge.home.accessFile)).mode & 0o777).toBe(0o600);
+    await using second = await startTestBridge({ home: bridge.home });
+    second.bridge.hosts.expectHost(10_000);
+    const client = await TestClient.open(second.url);
+    client.send(
+      JSON.stringify({ type: 'req', id: '1', method: 'connect', params: { minProtocol: 3, maxProtocol: 3, auth: { deviceToken } } }),
+    );
+    await until(() => second.bridge.hosts.waiting === 1);
+    gw.detach();
+    await gw.attach(second);
+    expect(await client.next()).toMatchObject({ ok: true });
+    // One that is damaged lets nobody in, and nothing fails.
+    const home = await Home.open({ dir: join(bridge.home.dir, 'other') });
+    await writeFile(home.accessFile, '{"version":1,"grants":[{"principal":"owner"}]}', { mode: 0o600 });
+    await using third = await startTestBridge({ home });
+    expect((await connect(third, { deviceToken })).answer).toMatchObject(DENIED);
+    expect(third.lines.join()).toContain('is damaged');
+  });
+
+  verifies('device/mirror', 'a device that was revoked while no bridge was there is out once one is', async () => {
+    await using both = await setUp();
+    const { bridge, gw } = both;
+    const { deviceId, deviceToken } = await pair(bridge, ['read']);
+    gw.detach();
+    await revoke(gw, deviceId);
+    await gw.attach(bridge);
+    // One that came in a moment before is cut off.
+    const isDenied = () =>
+      connect(bridge, { deviceToken }).then(
+        ({ answer }) => answer.error?.code === 'AUTH_REQUIRED',
+        () => false,
+      );
+    await until(isDenied, 'the mirror to be there');
+    expect(gw.faults).toEqual([]);
+  });
+
+  verifies(
+    'device/mirror',
+    'only from the host that serves, never for the owner; any host may take a grant back, and it stays so',
+    async () => {
+      await using bridge = await startTestBridge();
+      const serving = await bridge.attach();
+      const other = await bridge.attach({ capabilities: ['journal'] });
+      const [port, second] = [serving, other].map(({ mux }) =>
+        bridgeOver(
+          () => mux,
+          () => () => {},
+        ),
+      );
+      const token = 't'.repeat(43);
+      const grants: Grant[] = [{ principal: 'device:a', tokenHash: await sha256(token), scopes: ['read'] }];
+      expect(await second?.call(accessPort, 'access.mirror', { grants })).toEqual({ taken: false });
+      expect((await connect(bridge, { deviceToken: token })).answer).toMatchObject(DENIED);
+      expect(await port?.call(accessPort, 'access.mirror', { grants })).toEqual({ taken: true });
+      const { answer, client } = await connect(bridge, { deviceToken: token });
+      expect(answer).toMatchObject({ ok: true, payload: { opening: { principal: 'device:a', scopes: ['read'] } } });
+      expect(await second?.call(accessPort, 'access.connected', {})).toEqual({ principals: ['device:a'] });
+      await expect(
+        port?.call(accessPort, 'access.mirror', { grants: [{ principal: 'owner', tokenHash: 'a'.repeat(64), scopes: ['admin'] }] }),
+      ).rejects.toMatchObject({ code: 'INVALID_PARAMS' });
+      await second?.call(accessPort, 'access.revoke', { principal: 'device:a' });
+      expect(await client.closed).toMatchObject({ code: 1008 });
+      await port?.call(accessPort, 'access.mirror', { grants });
+      expect((await connect(bridge, { deviceToken: token })).answer).toMatchObject(DENIED);
+      expect(await second?.call(accessPort, 'access.connected', {})).toEqual({ principals: [] });
+    },
+  );
+});
