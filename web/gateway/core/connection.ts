@@ -1,35 +1,19 @@
-import type { Link, MovableLink } from '#shared/link/link.ts';
+import type { Link } from '#shared/link/link.ts';
 import { type EarlierShape, earlierShape } from '#shared/rpc/compat.ts';
-import { PAIRING, refusalOf, type Scope } from '#shared/rpc/contract.ts';
+import { PAIRING } from '#shared/rpc/contract.ts';
 import { RpcError } from '#shared/rpc/errors.ts';
 import { type AnyEvent, type EventPayload, events } from '#shared/rpc/events.ts';
 import { CLOSE, LIMITS, MIN_PROTOCOL, PROTOCOL, type RequestFrame, type ResponseFrame } from '#shared/rpc/frames.ts';
 import { contracts } from '#shared/rpc/methods/index.ts';
+import type { Admission } from './admission.ts';
 import type { Clock } from './clock.ts';
 import { readClientFrame } from './client-frame.ts';
 import { type Caller, type Dispatcher, METHOD_NAMES, parseParams } from './dispatch.ts';
 import type { Subscriber } from './hub.ts';
 import type { Idempotency } from './idempotency.ts';
 import { type MovedClient, readMoved } from './moved.ts';
+import { PAIRING_METHODS, PAIRING_MS, PairingGate } from './pairing-gate.ts';
 import { RateLimit } from './rate-limit.ts';
-
-/** How a connection came to be let in. The bridge has checked the credential and sent the challenge; a page's port is trusted as it is. */
-export interface Admission {
-  principal: string;
-  scopes: readonly Scope[];
-  /** The bridge's half of the mutual proof, for the answer to `connect`. */
-  proof?: string;
-  /** What a device that is not paired yet has shown; its principal is `PAIRING`. */
-  pairingCode?: string;
-  /** The challenge has been sent, as event 1. */
-  challenged: boolean;
-  /** A socket, which is rate limited; ports are not. */
-  socket: boolean;
-  /** How the bridge takes the client to another host, where it can. */
-  movable?: MovableLink;
-  /** What the host that served the client before says of it, where there was one; the client does not hear of the change. */
-  moved?: string;
-}
 
 export interface ConnectionDeps {
   clock: Clock;
@@ -49,13 +33,9 @@ export interface ConnectionDeps {
 
 /** From this much in the link's queue on, deltas of a run are merged instead of sent one by one. */
 const MERGE_FROM = 64 * 1024;
-/** As long as a pairing code lives. */
-const PAIRING_MS = 5 * 60_000;
 /** Sessions that a client goes on following at another host; an opening has 64 KB. */
 const MAX_FOLLOWS = 100;
 const CONTROL_PLANE = { perMinute: 30, burst: 30 };
-
-const PAIRING_METHODS = METHOD_NAMES.filter((method) => !refusalOf({ principal: PAIRING, scopes: [] }, contracts[method].policy));
 
 /** One client: the first-frame rule, protocol range, `seq`, limits, and dispatch (decisions, "Frames and connection"). */
 export class Connection implements Subscriber {
@@ -87,9 +67,7 @@ export class Connection implements Subscriber {
   readonly #lost: boolean;
   /** All that the client sends to this host has been heard. */
   #left = false;
-  /** Frames that came while the pairing code was looked at. */
-  #early: string[] | undefined;
-  #earlyChars = 0;
+  readonly #gate = new PairingGate();
 
   constructor(link: Link<string>, admission: Admission, deps: ConnectionDeps) {
     this.#link = link;
@@ -188,10 +166,7 @@ export class Connection implements Subscriber {
     const before = this.#protocol === undefined;
     if (text.length > (before ? LIMITS.maxPayloadBeforeConnect : LIMITS.maxPayload))
       return this.close(CLOSE.tooBig, 'the frame is too large');
-    if (this.#early) {
-      if ((this.#earlyChars += text.length) > LIMITS.maxPayloadBeforeConnect) return this.close(CLOSE.tooBig, 'too much before an answer');
-      return void this.#early.push(text);
-    }
+    if (this.#gate.shut) return this.#gate.hold(text) ? undefined : this.close(CLOSE.tooBig, 'too much before the answer to connect');
     const read = readClientFrame(text);
     if ('close' in read) return this.close(CLOSE.policy, read.close);
     if ('error' in read) return this.#respond({ type: 'res', id: read.id, ok: false, error: read.error.toShape() });
@@ -219,12 +194,18 @@ export class Connection implements Subscriber {
       );
     }
     this.#cancelTimeout();
-    const { proof, moved, pairingCode } = this.#admission;
+    const { proof, moved, pairingCode = '' } = this.#admission;
     if (this.principal === PAIRING) {
       this.#cancelTimeout = this.#deps.clock.after(PAIRING_MS, () => this.close(CLOSE.normal, 'the time to pair is over'));
       // The host before has looked at the code of a client that is taken over.
-      const refusal = moved === undefined ? await this.#refusalOf(pairingCode) : undefined;
-      if (refusal) return refuse(refusal, CLOSE.policy);
+      if (moved === undefined) {
+        try {
+          const refusal = await this.#gate.refusal(() => this.#deps.admits(pairingCode));
+          if (refusal) return refuse(refusal, CLOSE.policy);
+        } catch (error) {
+          return refuse(this.#deps.fault(error), CLOSE.internal);
+        }
+      }
     }
     if (!this.#open) return;
     this.#protocol = Math.min(given.maxProtocol, PROTOCOL);
@@ -246,20 +227,7 @@ export class Connection implements Subscriber {
         ...(proof === undefined ? {} : { auth: { proof } }),
       },
     });
-    const early = this.#early ?? [];
-    this.#early = undefined;
-    for (const text of early) this.#read(text);
-  }
-
-  /** Why a device may not even be paired. Frames that come meanwhile wait. */
-  async #refusalOf(pairingCode = ''): Promise<RpcError | undefined> {
-    this.#early = [];
-    try {
-      if (await this.#deps.admits(pairingCode)) return undefined;
-      return new RpcError('AUTH_REQUIRED', 'The pairing code is wrong, or was used, or has expired');
-    } catch (error) {
-      return this.#deps.fault(error);
-    }
+    for (const text of this.#gate.open()) this.#read(text);
   }
 
   async #call({ id, method, params }: RequestFrame): Promise<void> {

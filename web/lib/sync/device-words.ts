@@ -1,4 +1,5 @@
 import type { AttachedHost } from '#shared/ports/journal.ts';
+import type { Scope } from '#shared/rpc/contract.ts';
 import type { Conflict } from '#shared/rpc/methods/sync.ts';
 
 export const kindOf = ({ kind }: Pick<AttachedHost, 'kind'>): string =>
@@ -7,6 +8,10 @@ export const kindOf = ({ kind }: Pick<AttachedHost, 'kind'>): string =>
 /** What a host that is attached does. */
 export const partOf = ({ holder, ready }: Pick<AttachedHost, 'holder' | 'ready'>): string =>
   holder ? 'Serves now' : ready ? 'Stands by with a full copy' : 'Catching up';
+
+/** What a device may do that was given these scopes. */
+export const rightsOf = (scopes: readonly Scope[]): string =>
+  scopes.includes('admin') ? 'May do everything' : scopes.includes('write') ? 'May read and write' : 'May read';
 
 /** The two versions of a conflict, and the buttons that choose between them. */
 export function conflictWords({ kind, kept }: Pick<Conflict, 'kind' | 'kept'>): {

@@ -273,6 +273,17 @@ Answers are \`{"type":"res","id","ok","payload"|"error"}\`, pushes are \`{"type"
     text: `\`tts.speak\` turns text into MP3, through the bridge: with the network's neural voices, or with the system's own speech engine where there is no network (\`voice\` in the answer says who spoke). \`tts.voices\` lists them. On Debian, \`apt-get install espeak-ng\` gives a voice that works offline.`,
   },
   {
+    id: 'pairing',
+    title: 'Pairing a phone or a program',
+    keywords:
+      'device.initiate device.complete device.list device.revoke pair pairing code device token phone watch script program scope scopes rights read write admin lost stolen access deviceToken pairingCode public key signature',
+    text: `A paired device has a token of its own, with fewer rights than yours, which you can take back. \`device.initiate\` with a \`deviceName\` (and \`scopes\`: \`read\`, \`write\`, \`admin\`; the first two by default) gives a code of 8 characters, good once and for 5 minutes.
+
+The device connects with \`auth: {pairingCode}\` and calls \`device.complete\` with the \`code\` and a \`response\`: its public key (Ed25519 or P-256, as SPKI) and its signature over the code, both in base64url with a dot between. The answer has its \`deviceToken\`, shown once. From then on it connects with \`auth: {deviceToken}\`, or sends it as the bearer token to \`/v1\`.
+
+\`device.list\` shows who is paired, connected, and was last seen when; so does **Devices and sync**. \`device.revoke\` with the \`deviceId\` voids the token and closes what the device has open.`,
+  },
+  {
     id: 'usage',
     title: 'Tokens and cost',
     keywords: 'usage.get usage.daily usage.hourly spent money price statistics calls provider model',
