@@ -306,7 +306,8 @@ describe('a device that is not paired yet', () => {
     await until(() => bad.got.end === 1008);
     expect(bad.got.texts.slice(1).map((text) => JSON.parse(text) as object)).toMatchObject([{ id: 'c', error: { code: 'AUTH_REQUIRED' } }]);
     const full = open(code);
-    full.link.send('x'.repeat(65_537));
+    full.link.send('x'.repeat(40_000));
+    full.link.send('x'.repeat(40_000));
     await until(() => full.got.end === 1009);
   });
 });

@@ -1,0 +1,81 @@
+import type { Page } from 'playwright';
+import { afterAll, beforeAll, expect } from 'vitest';
+import { GatewayClient, socketLink } from '../../shared/client/index.ts';
+import { verifies } from '../requirements.ts';
+import { testDevice } from '../support/device.ts';
+import { until } from '../support/gateway.ts';
+import { focused, lowContrast, overflowing } from './accessibility.ts';
+import { launchBrowser, type TestBrowser } from './browser.ts';
+import { type Perch, startPerch } from './harness.ts';
+
+// The managed Chromium serves; a tab stands by. So the device is paired at one host, and revoked at another.
+let perch: Perch;
+let browser: TestBrowser;
+beforeAll(async () => {
+  perch = await startPerch({ host: 'headless' });
+  browser = await launchBrowser();
+});
+afterAll(async () => {
+  await browser?.[Symbol.asyncDispose]();
+  await perch?.[Symbol.asyncDispose]();
+});
+
+const connect = (auth: Record<string, string>): Promise<GatewayClient> =>
+  GatewayClient.connect(socketLink(new WebSocket(perch.wsUrl)), { params: { clientName: 'phone', auth } });
+
+async function pair(deviceName: string, kind: 'Ed25519' | 'P-256', owner: GatewayClient): Promise<string> {
+  const { code } = await owner.call('device.initiate', { deviceName, scopes: ['read'] });
+  const phone = await connect({ pairingCode: code });
+  await expect(phone.call('health', {})).rejects.toMatchObject({ code: 'AUTH_REQUIRED' });
+  const { deviceToken } = await phone.call('device.complete', { code, response: await (await testDevice(kind)).response(code) });
+  phone.close();
+  return deviceToken;
+}
+
+verifies(
+  ['device/token', 'device.revoke/closes', 'device.list/seen', 'device/mirror'],
+  'phones are paired, come in, and are revoked on the page of another browser',
+  async () => {
+    const owner = await perch.client();
+    const token = await pair('A phone', 'P-256', owner);
+    const other = await pair(`A program with a long name ${'x'.repeat(60)}`, 'Ed25519', owner);
+    await expect(connect({ pairingCode: 'AAAA-AAAA' })).rejects.toMatchObject({ code: 'AUTH_REQUIRED' });
+    const phone = await connect({ deviceToken: token });
+    const program = await connect({ deviceToken: other });
+    await expect(phone.call('chat.send', { message: 'hi' })).rejects.toMatchObject({ code: 'AUTH_REQUIRED' });
+
+    const page: Page = await browser.page(perch.linkUrl);
+    await page.getByRole('button', { name: 'Connection: Bridge' }).first().filter({ visible: true }).waitFor();
+    await page.goto(`${perch.url}/devices`);
+    const row = page.getByRole('listitem').filter({ hasText: 'A phone' });
+    await row.getByText('Connected').waitFor();
+    await row.getByText('May read ·').waitFor();
+    for (const width of [1280, 360]) {
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await page.setViewportSize({ width, height: 800 });
+        await page.emulateMedia({ colorScheme });
+        await row.scrollIntoViewIfNeeded();
+        if (process.env.SHOTS) await page.screenshot({ path: `${process.env.SHOTS}/devices-${width}-${colorScheme}.png` });
+        expect([...(await overflowing(page)), ...(await lowContrast(page))], `${width} ${colorScheme}`).toEqual([]);
+      }
+    }
+    await row.getByRole('button', { name: 'Revoke' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Revoke A phone?' });
+    if (process.env.SHOTS) await page.screenshot({ path: `${process.env.SHOTS}/devices-revoke.png` });
+    await dialog.getByRole('button', { name: 'Revoke', exact: true }).click();
+    expect(await phone.closed).toMatchObject({ code: 1008, reason: 'access was revoked' });
+    await row.waitFor({ state: 'detached' });
+    // The keyboard is on the next one.
+    await until(async () => (await focused(page)) === 'Revoke…', 'the focus to move on');
+    await expect(connect({ deviceToken: token })).rejects.toMatchObject({ code: 'AUTH_REQUIRED' });
+    await until(async () => (await owner.call('device.list', {})).count === 1, 'the host that serves to hear of it');
+    expect(await program.call('health', {})).toMatchObject({ status: 'ok' });
+
+    // A bridge that starts again knows whom to let in.
+    await perch.restart();
+    const again = await connect({ deviceToken: other });
+    expect(await again.call('health', {})).toMatchObject({ status: 'ok' });
+    await expect(connect({ deviceToken: token })).rejects.toMatchObject({ code: 'AUTH_REQUIRED' });
+  },
+  120_000,
+);
