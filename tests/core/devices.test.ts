@@ -161,6 +161,22 @@ describe('pairing', () => {
     expect(await client.call('device.complete', { code: three, response: await device.response(three) })).toMatchObject({ paired: true });
   });
 
+  verifies('device.initiate/code', 'ten wait at the most: the oldest makes room', async () => {
+    const clock = new FakeClock();
+    await using gw = await testGateway({ clock });
+    const { client } = await gw.client();
+    const codes: string[] = [];
+    for (let i = 0; i < 11; i++) {
+      codes.push(await initiate(client));
+      clock.advance(1);
+    }
+    const device = await testDevice();
+    const [oldest = '', next = ''] = codes;
+    await expect(client.call('device.complete', { code: oldest, response: await device.response(oldest) })).rejects.toMatchObject(NONE);
+    expect(await client.call('device.complete', { code: next, response: await device.response(next) })).toMatchObject({ paired: true });
+    expect(await gw.vault.collection('devices').list()).toHaveLength(10);
+  });
+
   verifies('device.complete/expires', 'not a moment longer, and whatever the wall clock says', async () => {
     const clock = new FakeClock();
     await using gw = await testGateway({ clock });

@@ -2,41 +2,36 @@ import { call } from '../contract.ts';
 import { SCOPES } from '../contract.ts';
 import { z } from '../zod.ts';
 
-const common = {
+export const deviceEntry = z.object({
   id: z.string(),
   name: z.string(),
   scopes: z.array(z.enum(SCOPES)),
   createdAt: z.number(),
-};
+  lastSeenAt: z.number().nullable(),
+  connected: z.boolean(),
+});
+export type DeviceEntry = z.infer<typeof deviceEntry>;
+
+/** A paired device as it is kept; its secrets only as hashes. */
+export interface PairedRecord extends Omit<DeviceEntry, 'connected'> {
+  state: 'paired';
+  /** SPKI, base64url. */
+  publicKey: string;
+  /** SHA-256 of the device token, in hex. */
+  tokenHash: string;
+}
 
 /** A device that a code was made for, and which has not answered yet. */
-const pairingRecord = z.object({
-  ...common,
-  state: z.literal('pairing'),
+export interface PairingRecord extends Omit<DeviceEntry, 'connected' | 'lastSeenAt'> {
+  state: 'pairing';
   /** SHA-256 of the code, in hex. So short a code can be found from its hash: this only keeps it out of sight. */
-  codeHash: z.string(),
-  expiresAt: z.number(),
-  tries: z.number().int(),
-});
-export type PairingRecord = z.infer<typeof pairingRecord>;
+  codeHash: string;
+  expiresAt: number;
+  tries: number;
+}
 
-const pairedRecord = z.object({
-  ...common,
-  state: z.literal('paired'),
-  /** SPKI, base64url. */
-  publicKey: z.string(),
-  /** SHA-256 of the device token, in hex. */
-  tokenHash: z.string(),
-  lastSeenAt: z.number().nullable(),
-});
-export type PairedRecord = z.infer<typeof pairedRecord>;
-
-/** A device as it is kept; its secrets only as hashes. It goes from `pairing` to `paired` to removed, and never back. */
-export const deviceRecord = z.discriminatedUnion('state', [pairingRecord, pairedRecord]);
-export type DeviceRecord = z.infer<typeof deviceRecord>;
-
-export const deviceEntry = pairedRecord.omit({ state: true, tokenHash: true, publicKey: true }).extend({ connected: z.boolean() });
-export type DeviceEntry = z.infer<typeof deviceEntry>;
+/** It goes from `pairing` to `paired` to removed, and never back. */
+export type DeviceRecord = PairingRecord | PairedRecord;
 
 /** Pairing other devices (interface document 1, sections 3 and 4.1; decisions, "Devices, logs …"). */
 export const devices = {
