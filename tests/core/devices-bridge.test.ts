@@ -1,9 +1,11 @@
-import { readFile, stat, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { accessPort, type Grant } from '#shared/ports/access.ts';
 import type { Scope } from '#shared/rpc/contract.ts';
 import { sha256 } from '#shared/sha256.ts';
+import { Access, accessHandlers } from '../../bridge/server/access.ts';
 import { Home } from '../../bridge/home.ts';
 import { startTestBridge, type TestBridge } from '../../bridge/server/tests/bridge.ts';
 import { TestClient } from '../../bridge/server/tests/client.ts';
@@ -11,7 +13,9 @@ import { bridgeOver } from '../../web/gateway/ports/bridge.ts';
 import { verifies } from '../requirements.ts';
 import { type BridgedGateway, bridgedGateway } from '../support/bridged.ts';
 import { testDevice } from '../support/device.ts';
-import { until } from '../support/gateway.ts';
+import { FakeBridge, lend } from '../support/fake-bridge.ts';
+import { FakeSync } from '../support/fake-sync.ts';
+import { testGateway, until } from '../support/gateway.ts';
 
 /** A first frame with these credentials, and its answer. */
 async function connect(bridge: TestBridge, auth: Record<string, unknown>, rest: Record<string, unknown> = {}) {
@@ -55,6 +59,40 @@ const chat = (bridge: TestBridge, token: string, stream: boolean) =>
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ model: 'perch/main', stream, messages: [{ role: 'user', content: 'hi' }] }),
   });
+
+verifies(
+  'device/mirror',
+  'a host that begins to serve tells the bridge, also where it came back; one that stands by does not',
+  async () => {
+    const dir = await mkdtemp(join(tmpdir(), 'perch-access-'));
+    const access = await Access.open(join(dir, 'access.json'), () => {});
+    const sync = new FakeSync({ role: 'none' });
+    const asked: boolean[] = [];
+    const handlers = accessHandlers(access, () => {
+      asked.push(sync.state().role === 'holder');
+      return sync.state().role === 'holder';
+    });
+    const bridge = new FakeBridge(lend(accessPort, handlers));
+    await using gw = await testGateway({ bridge, sync });
+    const { client } = await gw.client();
+    const { code } = await client.call('device.initiate', { deviceName: 'Phone' });
+    const response = await (await testDevice()).response(code);
+    const { deviceId, deviceToken } = await client.call('device.complete', { code, response });
+    expect(access.find(deviceToken)).toBeUndefined();
+    sync.set({ role: 'replica' });
+    sync.set({ role: 'holder' });
+    await until(() => access.find(deviceToken) !== undefined);
+    bridge.detach();
+    sync.set({ role: 'none' });
+    await client.call('device.revoke', { deviceId });
+    bridge.attach();
+    sync.set({ role: 'holder' });
+    await until(() => access.find(deviceToken) === undefined);
+    expect(new Set(asked)).toEqual(new Set([true]));
+    expect([...gw.faults, ...bridge.faults]).toEqual([]);
+    await rm(dir, { recursive: true });
+  },
+);
 
 describe('over real sockets', () => {
   verifies('device/token', 'with the scopes that it was given: connect, bearer, and the token as another program has it', async () => {

@@ -28,9 +28,11 @@ export class AccessMirror {
         void this.changed();
       }),
       sync?.watch(() => {
-        if (this.#serves && !this.#served) this.#told = undefined;
-        if (this.#serves !== this.#served) void this.changed();
+        const begins = this.#serves && !this.#served;
         this.#served = this.#serves;
+        if (!begins) return;
+        this.#told = undefined;
+        void this.changed();
       }) ?? ((): void => {}),
     ];
     void this.changed();
@@ -57,7 +59,8 @@ export class AccessMirror {
   }
 
   get #serves(): boolean {
-    return this.#deps.sync?.state().role !== 'replica';
+    const { sync } = this.#deps;
+    return !sync || sync.state().role === 'holder';
   }
 
   async #tell(): Promise<void> {
