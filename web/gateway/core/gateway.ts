@@ -183,7 +183,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   let stopDevices = (): void => {};
   const devices = lazy(async () => {
     const { Devices } = await import('./devices/devices.ts');
-    const made = new Devices({ vault, clock, bridge: options.bridge ?? noBridge, sync, connected, fault });
+    const made = new Devices({ vault, clock, bridge, sync, connected, fault });
     stopDevices = () => made.stop();
     if (closed) stopDevices();
     return made;
