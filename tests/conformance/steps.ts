@@ -1,4 +1,4 @@
-import { generateKeyPairSync, sign } from 'node:crypto';
+import { createPrivateKey, createPublicKey, sign } from 'node:crypto';
 import type { z } from 'zod';
 import type { AllContracts, MethodName } from '#shared/rpc/methods/index.ts';
 
@@ -24,10 +24,11 @@ const step = <M extends Method>(method: M, params: Params<M> | ((results: Result
 /** As `step`, for what some machines cannot do. */
 const perhaps = <M extends Method>(method: M, params: Params<M>, lacking: string): Step => ({ ...step(method, params), lacking });
 
-/** As a device with an Ed25519 key answers a pairing code. */
+/** As a device with an Ed25519 key answers a pairing code; always the same key, so that the protocol page stays the same. */
 function answerTo(code: string): string {
-  const { publicKey, privateKey } = generateKeyPairSync('ed25519');
-  const key = publicKey.export({ type: 'spki', format: 'der' }).toString('base64url');
+  const pkcs8 = Buffer.concat([Buffer.from('302e020100300506032b657004220420', 'hex'), Buffer.alloc(32, 7)]);
+  const privateKey = createPrivateKey({ key: pkcs8, format: 'der', type: 'pkcs8' });
+  const key = createPublicKey(privateKey).export({ type: 'spki', format: 'der' }).toString('base64url');
   return `${key}.${sign(null, Buffer.from(code), privateKey).toString('base64url')}`;
 }
 
@@ -116,7 +117,7 @@ export const STEPS: readonly Step[] = [
   step('device.complete', { code: 'AAAA-AAAA', response: answerTo('AAAAAAAA') }, 'NOT_FOUND'),
   step('device.complete', { code: 'AAAA-AAAA', response: 'no response' }, 'INVALID_PARAMS'),
   step('device.complete', (results) => {
-    const code = results['device.initiate']?.code ?? 'none';
+    const code = results['device.initiate']?.code ?? 'ABCD2345';
     return { code, response: answerTo(code) };
   }),
   step('device.list', {}),

@@ -45,6 +45,7 @@ function methodText(name: string, contract: Contract, examples: Examples): strin
   const notes = [
     `Scope \`${policy.scope}\``,
     ...(policy.idempotent ? ['repeatable'] : []),
+    ...(policy.pairing ? ['or a pairing code'] : []),
     ...(policy.controlPlane ? ['30 calls a minute'] : []),
     ...(emits.length > 0 ? [`causes ${emits.map((event) => `\`${event}\``).join(', ')}`] : []),
   ];
