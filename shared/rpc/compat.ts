@@ -1,3 +1,4 @@
+import { scheduleText } from './methods/cron.ts';
 import type { MethodName, MethodResult } from './methods/index.ts';
 
 /** How a method was answered before protocol 3. */
@@ -18,6 +19,9 @@ const shapes = new Map<string, EarlierShape>([
     'agents.list',
     earlier('agents.list', ({ agents }) => agents.map(({ id, config: { name = id, model = null } }) => ({ id, name, model }))),
   ],
+  // What its schedule says, in words where it has no expression.
+  ['cron.list', earlier('cron.list', ({ jobs }) => jobs.map((job) => ({ ...job, cron: scheduleText(job.schedule) })))],
+  ['cron.add', earlier('cron.add', ({ jobId }) => ({ id: jobId }))],
   ['models.list', earlier('models.list', ({ models }) => models.map((model) => ({ id: model.key, ...model })))],
   ['channels.list', earlier('channels.list', ({ channels }) => channels.map(({ id, status }) => ({ id, type: id, status })))],
   ['tts.speak', { method: null, shape: (payload) => payload }],

@@ -34,6 +34,7 @@ function answerTo(code: string): string {
 
 const path = 'main/main.jsonl';
 const model = 'guide/guide';
+const jobOf = (results: Results): string => results['cron.add']?.jobId ?? 'none';
 
 /** Every method at least once, in an order in which each has what it needs, on a gateway that is new. */
 export const STEPS: readonly Step[] = [
@@ -110,6 +111,27 @@ export const STEPS: readonly Step[] = [
   step('channels.status', { channel_id: 'x' }, 'NOT_FOUND'),
   step('tts.voices', {}),
   perhaps('tts.speak', { text: 'Hello' }, 'INTERNAL_ERROR'),
+  step('cron.add', { cron: '0 9 * * MON-FRI', message: 'What is new?', name: 'News' }),
+  step('cron.add', { message: 'When?' }, 'INVALID_PARAMS'),
+  step('cron.add', { cron: '0 9 * * *', schedule: { kind: 'every', everyMs: 60_000 }, message: 'Which?' }, 'INVALID_PARAMS'),
+  step('cron.add', { cron: '0 25 * * *', message: 'Never' }, 'INVALID_PARAMS'),
+  step('cron.add', { schedule: { kind: 'cron', expr: '0 9 * * *', tz: 'No/Where' }, message: 'Where?' }, 'INVALID_PARAMS'),
+  step('cron.add', { schedule: { kind: 'at', at: 1 }, message: 'Too late' }, 'INVALID_PARAMS'),
+  step('cron.add', { cron: '0 9 * * *', message: 'Who?', agentId: 'none' }, 'NOT_FOUND'),
+  step('cron.list', {}),
+  step('cron.update', (results) => ({ id: jobOf(results), schedule: { kind: 'every', everyMs: 3_600_000 } })),
+  step('cron.update', { id: 'none' }, 'NOT_FOUND'),
+  step('cron.toggle', (results) => ({ id: jobOf(results), enabled: false })),
+  step('cron.toggle', { id: 'none', enabled: true }, 'NOT_FOUND'),
+  step('cron.run', (results) => ({ id: jobOf(results) })),
+  step('cron.run', { id: 'none' }, 'NOT_FOUND'),
+  step('cron.history', (results) => ({ jobId: jobOf(results) })),
+  step('cron.history', { jobId: 'none' }, 'NOT_FOUND'),
+  step('cron.remove', (results) => ({ id: jobOf(results) })),
+  step('cron.remove', { id: 'none' }, 'NOT_FOUND'),
+  step('system.event', { text: 'A parcel has come' }),
+  step('system.event', { text: 'The door bell rings', mode: 'now' }),
+  step('system.heartbeat.last', {}),
   step('sync.status', {}),
   step('sync.conflicts', {}),
   step('sync.resolve', { id: 'none', choice: 'keep' }),

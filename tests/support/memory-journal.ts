@@ -70,7 +70,7 @@ export class MemoryJournal {
         const holder = held?.holder ?? presumed;
         if (holder !== undefined && holder !== port.origin && [...this.#ports].some(({ origin }) => origin === holder))
           return { fence: null };
-        const fence = (held?.fence ?? 1) + 1;
+        const fence = (held?.fence ?? (presumed === undefined ? 0 : 1)) + 1;
         this.fences.set(name, { fence, holder: port.origin });
         return { fence };
       },

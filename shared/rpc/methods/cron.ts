@@ -2,21 +2,30 @@ import { call } from '../contract.ts';
 import { agentId } from '../records.ts';
 import { z } from '../zod.ts';
 
+const expression = z.string().trim().min(1).max(200);
+
 const schedule = z.discriminatedUnion('kind', [
   /** A five-field expression, by a time zone (the configured one where left out). */
-  z.strictObject({ kind: z.literal('cron'), expr: z.string().trim().min(1).max(200), tz: z.string().max(100).optional() }),
+  z.strictObject({ kind: z.literal('cron'), expr: expression, tz: z.string().min(1).max(100).optional() }),
+  /** From a minute to a year, as an expression cannot tick more often either. */
   z.strictObject({
     kind: z.literal('every'),
     everyMs: z
       .number()
       .int()
-      .min(1000)
+      .min(60_000)
       .max(366 * 24 * 3_600_000),
   }),
   /** Once; milliseconds since 1970. */
-  z.strictObject({ kind: z.literal('at'), at: z.number().int().nonnegative() }),
+  z.strictObject({ kind: z.literal('at'), at: z.number().int().nonnegative().max(8.64e15) }),
 ]);
 export type Schedule = z.infer<typeof schedule>;
+
+/** A schedule in one line: its expression, or words such as `every 3600 s`, `at 2026-01-01T00:00:00.000Z`. */
+export function scheduleText(given: Schedule): string {
+  if (given.kind === 'cron') return given.expr;
+  return given.kind === 'every' ? `every ${given.everyMs / 1000} s` : `at ${new Date(given.at).toISOString()}`;
+}
 
 const runStatus = z.enum(['running', 'completed', 'failed', 'timeout', 'skipped']);
 
@@ -40,9 +49,10 @@ export const jobDefinition = z.object({
 export type JobDefinition = z.infer<typeof jobDefinition>;
 
 export const job = jobDefinition.omit({ since: true }).extend({
-  /** Milliseconds since 1970; null where it has no further tick, or is disabled. */
+  /** Milliseconds since 1970, with the pause after failures; null where it has no further tick, or is disabled. */
   nextRunAt: z.number().nullable(),
   lastRunAt: z.number().nullable(),
+  /** What became of its last tick. */
   lastStatus: runStatus.nullable(),
 });
 /** A scheduled job (decisions, "Cron, tools, exec, plans"). */
@@ -57,15 +67,23 @@ export const jobRun = z.object({
   startedAt: z.number(),
   completedAt: z.number().optional(),
   status: runStatus,
+  /** Why it failed, or was skipped. */
   error: z.string().optional(),
-  /** Where it spoke. */
+  /** Ticks that one record of what was skipped stands for, where it is more than one. */
+  ticks: z.number().int().optional(),
+  /** Somebody ran it by hand: it stands for no tick. */
+  manual: z.literal(true).optional(),
+  /** Where it spoke, and as which run. */
+  agentId: z.string().optional(),
   sessionId: z.string().optional(),
+  runId: z.string().optional(),
 });
 export type JobRun = z.infer<typeof jobRun>;
 
 const jobId = z.string().min(1).max(128);
 const name = z.string().trim().min(1).max(200);
-const message = z.string().min(1).max(500_000);
+const message = z.string().min(1).max(100_000);
+const idempotencyKey = z.string().min(1).max(256).optional();
 
 /** Scheduled jobs (interface document 1, section 4.1). */
 export const cron = {
@@ -78,7 +96,7 @@ export const cron = {
   'cron.add': call({
     params: z.strictObject({
       /** A five-field expression; or `schedule`. */
-      cron: z.string().trim().min(1).max(200).optional(),
+      cron: expression.optional(),
       schedule: schedule.optional(),
       message,
       agentId: agentId.default('main'),
@@ -86,10 +104,11 @@ export const cron = {
       sessionTarget: z.enum(['main', 'isolated']).default('isolated'),
       catchUp: z.boolean().default(false),
       enabled: z.boolean().default(true),
+      idempotencyKey,
     }),
     result: z.object({ jobId: z.string(), ok: z.literal(true), job }),
     emits: ['cron.changed'],
-    docs: 'Adds a job: by `cron`, a five-field expression, or by a `schedule` object.',
+    docs: 'Adds a job: by `cron`, a five-field expression in the configured time zone, or by a `schedule` object.',
     policy: { scope: 'write', idempotent: true },
   }),
   'cron.update': call({
@@ -104,28 +123,28 @@ export const cron = {
     }),
     result: z.object({ job }),
     emits: ['cron.changed'],
-    docs: 'Changes what is given of a job.',
+    docs: 'Changes what is given of a job. Another schedule counts from now on.',
     policy: { scope: 'write' },
   }),
   'cron.toggle': call({
     params: z.strictObject({ id: jobId, enabled: z.boolean() }),
     result: z.object({ ok: z.literal(true), enabled: z.boolean() }),
     emits: ['cron.changed'],
-    docs: 'Enables or disables a job.',
+    docs: 'Enables or disables a job; ticks while it was disabled do not count.',
     policy: { scope: 'write' },
   }),
   'cron.remove': call({
     params: z.strictObject({ id: jobId }),
     result: z.object({ ok: z.literal(true) }),
     emits: ['cron.changed'],
-    docs: 'Removes a job; a run of it that is under way goes on.',
+    docs: 'Removes a job and its history; a run of it that is under way goes on.',
     policy: { scope: 'write' },
   }),
   'cron.run': call({
-    params: z.strictObject({ id: jobId }),
+    params: z.strictObject({ id: jobId, idempotencyKey }),
     result: z.object({ ok: z.literal(true), record: jobRun }),
     emits: ['cron.changed'],
-    docs: 'Runs a job now, whatever its schedule; answers when the run has begun.',
+    docs: 'Runs a job now, whatever its schedule; answers when the run has its place in line. One that is under way is ALREADY_EXISTS.',
     policy: { scope: 'write', idempotent: true },
   }),
   'cron.history': call({

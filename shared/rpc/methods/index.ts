@@ -6,11 +6,13 @@ import { chat } from './chat.ts';
 import { config } from './config.ts';
 import { connection } from './connection.ts';
 import { devices } from './device.ts';
+import { cron } from './cron.ts';
 import { models } from './models.ts';
 import { plans } from './plan.ts';
 import { sessions } from './sessions.ts';
 import { skills } from './skills.ts';
 import { sync } from './sync.ts';
+import { system } from './system.ts';
 import { tools } from './tools.ts';
 import { tts } from './tts.ts';
 import { usage } from './usage.ts';
@@ -34,6 +36,8 @@ export const contracts = {
   ...plans,
   ...skills,
   ...devices,
+  ...cron,
+  ...system,
 };
 
 export type AllContracts = typeof contracts;

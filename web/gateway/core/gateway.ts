@@ -11,6 +11,8 @@ import { companionOf } from './companion.ts';
 import { Config } from './config.ts';
 import { keepConfigFile } from './config-file/keep.ts';
 import { Connection } from './connection.ts';
+import { type Admission, Connection } from './connection.ts';
+import { lazyCron } from './cron/lazy-cron.ts';
 import { createDispatcher } from './dispatch.ts';
 import { type FaultLog, faults } from './faults.ts';
 import type { Fetch } from './fetch.ts';
@@ -25,11 +27,13 @@ import { channelMethods } from './methods/channels.ts';
 import { chatMethods } from './methods/chat.ts';
 import { configMethods } from './methods/config.ts';
 import { deviceMethods } from './methods/devices.ts';
+import { cronMethods } from './methods/cron.ts';
 import { modelMethods } from './methods/models.ts';
 import { planMethods } from './methods/plan.ts';
 import { sessionMethods } from './methods/sessions.ts';
 import { skillMethods } from './methods/skills.ts';
 import { syncMethods } from './methods/sync.ts';
+import { systemMethods } from './methods/system.ts';
 import { toolMethods } from './methods/tools.ts';
 import { ttsMethods } from './methods/tts.ts';
 import { usageMethods } from './methods/usage.ts';
@@ -40,8 +44,11 @@ import { Providers } from './providers/providers.ts';
 import { ForeignRuns } from './runs/foreign-runs.ts';
 import { HostSignals } from './runs/host-signals.ts';
 import { Runs } from './runs/runs.ts';
+import type { Settings } from './settings.ts';
 import type { SyncPort } from './sync.ts';
+import { SystemEvents } from './system/events.ts';
 import { coreTools } from './tools/core-tools.ts';
+import { cronTools } from './tools/cron-tools.ts';
 import { ToolRegistry } from './tools/registry.ts';
 import type { Vault } from './vault.ts';
 
@@ -105,6 +112,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   /** What follows from the configuration, anew at each change of it. */
   const apply = (): void => {
     providers.configure(configured());
+    cron.look();
     const own = Object.values(config.settings.providers).map(({ baseUrl }) => new URL(baseUrl).origin);
     origins = new Set([...own, ...localServers.map(({ port }) => `http://127.0.0.1:${port}`)]);
   };
@@ -113,7 +121,9 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       .filter(([, provider]) => provider.enabled !== false)
       .map(([id, { name, baseUrl }]) => ({ id, name: name ?? id, baseUrl, apiKey: config.secret(`providers.${id}.apiKey`) }));
 
-  const agents = agentsOf(() => config.settings);
+  const settings = (): Settings => config.settings;
+  const agents = agentsOf(settings);
+  const cron = lazyCron(clock, fault);
   const tools = new ToolRegistry((id) => agents.get(id));
   const guide = new GuideProvider({
     clock,
@@ -124,7 +134,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const localServers = options.localServers ?? (config.settings.gateway.discover === false ? [] : LOCAL_SERVERS);
   const providers = new Providers({ guide, fetch, clock, localServers });
   apply();
-  for (const tool of coreTools({ vault, clock })) tools.register(tool);
+  for (const tool of [...coreTools({ vault, clock }), ...cronTools(cron.load)]) tools.register(tool);
 
   const timeZone = (): string => config.settings.chat.timeZone ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
   const models = { resolve: (model?: string, provider?: string) => providers.resolve(model, provider) };
@@ -133,11 +143,14 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   tools.registerLater(async () => (await workbench()).tools);
   const companion = companionOf(workbench, fault);
   const foreign = new ForeignRuns({ vault, hub, clock, sync, lost: companion.lost, fault });
+  const foreign = new ForeignRuns({ vault, hub, clock, sync, fault });
+  const events = new SystemEvents({ vault, clock, agents, settings });
   const deps = {
     vault,
     hub,
     clock,
     foreign,
+    events,
     timeZone,
     agent: agents.get,
     models,
@@ -152,7 +165,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const follow = new Follow({ vault, hub, clock, sync, config, foreign, fault });
   const signals = sync && new HostSignals({ vault, hub, clock, sync, runs, foreign, fault });
   const stopFollowing = (): void => {
-    for (const part of [configFile, follow, signals, foreign]) part?.stop();
+    for (const part of [configFile, follow, signals, foreign, cron]) part?.stop();
   };
   try {
     await foreign.start();
@@ -161,6 +174,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     throw error;
   }
   void companion.recover(vault);
+  cron.start({ vault, hub, clock, sync, runs, agents, events, settings, timeZone, fault });
   // A page has no use for it.
   const http = lazy(async () => {
     const [{ createHttp }, { HttpAgents }] = await Promise.all([import('./http/http.ts'), import('./runs/http-agents.ts')]);
@@ -213,6 +227,8 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     ...workspaceMethods({ workbench }),
     ...planMethods({ workbench }),
     ...skillMethods({ workbench }),
+    ...cronMethods({ cron: cron.load }),
+    ...systemMethods({ vault, events, runs, settings }),
     ...syncMethods({ vault, hub, config, sync, changed: () => follow.syncChanged() }),
   });
   const idempotency = new Idempotency(clock);
@@ -279,6 +295,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     },
     async drain(ms) {
       state = 'draining';
+      cron.stop();
       hub.broadcast({ event: 'shutdown', payload: { reason: 'a newer version takes over' } });
       await runs.drain(ms);
     },

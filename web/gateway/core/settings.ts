@@ -68,6 +68,22 @@ export const settings = z.looseObject({
       timeZone: z.string().max(100).refine(isTimeZone, 'is no time zone').optional(),
     })
     .default({}),
+  /** At each beat the agent is told to look at what waits for it. */
+  heartbeat: z
+    .looseObject({
+      enabled: z.boolean().default(false),
+      everyMs: z
+        .number()
+        .int()
+        .min(60_000)
+        .max(7 * 24 * 3_600_000)
+        .default(30 * 60_000),
+      /** What it is told even where nothing waits. */
+      message: z.string().min(1).max(10_000).optional(),
+      /** Whose main session beats, and gets the system events; `main` where left out. */
+      agentId: id.optional(),
+    })
+    .prefault({}),
   gateway: z
     .looseObject({
       /** Requests a minute on one socket; 0 switches the limit off. */

@@ -75,7 +75,7 @@ export interface Branch {
 export interface Collections {
   plans: Plan;
   jobs: JobDefinition;
-  jobRuns: JobRun;
+  jobRuns: JobRunRecord;
   execRequests: ExecRequest;
   execPolicies: ExecPolicy;
   approvals: Approval;
@@ -86,13 +86,20 @@ export interface Collections {
 /** Reading and changing such records; every change is strict. */
 export interface Collection<T> {
   get(key: string): Promise<T | undefined>;
-  /** All of them, by key. */
-  list(): Promise<T[]>;
+  /** All of them, by key; with a prefix those whose keys begin with it. */
+  list(prefix?: string): Promise<T[]>;
   put(record: T): Promise<void>;
   /** What `change` makes of the record takes its place, in one transaction; undefined leaves it as it is. Resolves with what stands then. */
   update(key: string, change: (before: T | undefined) => T | undefined): Promise<T | undefined>;
   /** False where there was none. */
   remove(key: string): Promise<boolean>;
+}
+
+/** A run of a job, as it is kept. */
+export interface JobRunRecord extends JobRun {
+  /** Which worker executes it, on which copy of the data. */
+  executor?: string;
+  replica?: string;
 }
 
 /** Something that an agent is told at its next run. */

@@ -12,6 +12,8 @@ verifies('storage/change-log', 'records of every kind are kept, changed and remo
   await policies.put(policy('b'));
   await policies.put(policy('a'));
   expect((await policies.list()).map(({ hash }) => hash)).toEqual(['a', 'b']);
+  expect((await policies.list('a')).map(({ hash }) => hash)).toEqual(['a']);
+  expect(await policies.list('ab')).toEqual([]);
   expect(await policies.update('a', (before) => before && { ...before, command: 'pwd' })).toMatchObject({ command: 'pwd' });
   expect(await policies.update('none', (before) => before)).toBeUndefined();
   expect(await policies.get('a')).toMatchObject({ command: 'pwd' });

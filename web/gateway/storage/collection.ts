@@ -31,7 +31,10 @@ export function collectionOf<Name extends keyof Collections>(transactions: Trans
   const stored = (value: Value) => value as Schema[Name]['value'];
   return {
     get: (key) => transactions.read([name], async (tx) => (await tx.objectStore(name).get(key)) as Value | undefined),
-    list: () => transactions.read([name], async (tx) => (await tx.objectStore(name).getAll()) as Value[]),
+    list: (prefix = '') => {
+      const keys = prefix === '' ? null : IDBKeyRange.bound(prefix, `${prefix}\uffff`);
+      return transactions.read([name], async (tx) => (await tx.objectStore(name).getAll(keys)) as Value[]);
+    },
     put: (record) => transactions.write([name], ({ put }) => put(name, keyOf(record), stored(record), stageOf?.(record))),
     update: (key, change) =>
       transactions.write([name], async ({ tx, put }) => {

@@ -23,6 +23,12 @@ export interface Companion {
   ended(run: { id: string; sessionKey: string; reason?: string }): Promise<void>;
 }
 
+/** What a session is to be told with its next run. */
+export interface WaitingEvents {
+  /** Undefined where nothing waits. `told` forgets what `text` says. */
+  waiting(sessionKey: string): Promise<{ text: string; told(): Promise<void> } | undefined>;
+}
+
 /** The model that a run talks to. */
 export interface Chosen {
   /** `<provider>/<model_id>`. */
@@ -43,6 +49,7 @@ export interface RunsDeps {
   tools: RunTools;
   foreign: ForeignRuns;
   companion: Companion;
+  events: WaitingEvents;
   fault(error: unknown): RpcError;
   silenceMs?: number;
 }
@@ -60,8 +67,12 @@ export interface RunRequest {
   runId?: string;
   /** Of a call that may be a repeat, which reached this host or another one before. */
   idempotencyKey?: string | undefined;
+  /** Of a session that begins with it; the message's first words where left out. */
+  title?: string;
   /** Told the run's id when it has its place in line. */
   onrun?: (runId: string) => void;
+  /** Told when the message is stored. */
+  onbegin?: () => void;
 }
 
 /** Where a run hangs in the tree of messages. */

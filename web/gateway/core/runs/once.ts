@@ -12,13 +12,14 @@ const MESSAGES = 100;
  */
 export async function once(
   { messages, sessions }: Vault,
-  { idempotencyKey, principal, sessionId }: RunRequest,
+  request: RunRequest,
   key: string,
   at: number,
   place: (messageId: string) => Promise<Place>,
 ): Promise<Place | Completed> {
+  const { idempotencyKey, principal, sessionId } = request;
   if (idempotencyKey === undefined) return place(crypto.randomUUID());
-  const id = (await sha256(JSON.stringify([principal, key, idempotencyKey]))).slice(0, 32);
+  const id = await messageIdOf(principal, key, idempotencyKey);
   const [user, session] = await Promise.all([messages.get(id), sessions.get(key)]);
   if (!user) return place(id);
   if (!session || at - user.timestamp > KEEP_MS) return place(crypto.randomUUID());
@@ -28,8 +29,12 @@ export async function once(
   return { completed: true, sessionId, runId: reply.runId, messageId: reply.id, usage: reply.usage };
 }
 
+/** The id of the message that a call with an idempotency key stores in a session. */
+export const messageIdOf = async (principal: string, key: string, idempotencyKey: string): Promise<string> =>
+  (await sha256(JSON.stringify([principal, key, idempotencyKey]))).slice(0, 32);
+
 /** The whole reply to a message of the branch: what is said last before somebody asks again. */
-function answerTo(id: string, branch: readonly MessageRecord[]): MessageRecord | undefined {
+export function answerTo(id: string, branch: readonly MessageRecord[]): MessageRecord | undefined {
   const at = branch.findIndex((message) => message.id === id);
   if (at < 0) return undefined;
   const below = branch.slice(at + 1);

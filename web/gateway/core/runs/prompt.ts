@@ -7,9 +7,9 @@ export function timeContext(now: number, timeZone: string): string {
   return `Current date and time: ${at} (${timeZone}).`;
 }
 
-/** The system message: what is set, what the agent is to know of how things stand, and the time. */
-export const systemOf = (systemPrompt: string | undefined, notes: readonly string[], time: string): string =>
-  [systemPrompt, ...notes, time].filter(Boolean).join('\n\n');
+/** The system message: what is set, what the agent is to know of how things stand, and the time with what has happened. */
+export const systemOf = (systemPrompt: string | undefined, notes: readonly string[], context: string): string =>
+  [systemPrompt, ...notes, context].filter(Boolean).join('\n\n');
 
 /** What a model is asked with: the system message, then the branch as it stands. */
 export function promptOf(system: string, branch: readonly MessageRecord[]): ModelMessage[] {

@@ -34,6 +34,8 @@ export class Run {
   readonly #files = new ReplyFiles();
   /** Text of the step under way. */
   #stepText = '';
+  /** Forgets the events that this run was told of. */
+  #told = async (): Promise<void> => {};
 
   constructor(key: string, request: RunRequest, agent: Agent, place: (at: number) => Promise<Place | Completed>, deps: RunsDeps) {
     this.id = request.runId ?? crypto.randomUUID();
@@ -64,6 +66,8 @@ export class Run {
       const usage = await this.#generate(place);
       const reply = this.#reply(place, { content: this.#stepText, usage });
       await this.#store('done', [...this.#left, reply], usage);
+      // Gone only now: what a run that failed was told of, the next one is told again.
+      await this.#told().catch((error: unknown) => this.#deps.fault(error));
       await companion.ended({ id: this.id, sessionKey: this.#key });
       this.#emit({ event: 'chat.done', payload: { ...this.ids, usage, messageId: reply.id } });
       return { completed: true, sessionId: this.#request.sessionId, runId: this.id, messageId: reply.id, usage };
@@ -102,6 +106,7 @@ export class Run {
       },
     });
     this.started = true;
+    this.#request.onbegin?.();
     if (place.message) {
       const { id, parentId, content, timestamp } = place.message;
       this.#emit({ event: 'chat.message', payload: { ...this.ids, messageId: id, parentId, content: plainText(content), timestamp } });
@@ -111,7 +116,7 @@ export class Run {
   }
 
   async #generate(place: Place): Promise<Usage> {
-    const { vault, clock, tools, timeZone, silenceMs, companion } = this.#deps;
+    const { vault, clock, tools, timeZone, silenceMs, companion, events } = this.#deps;
     const { user } = place;
     // On resend the session's head is still the earlier reply: what lies above the answered message is the branch.
     const above = await vault.messages.branch(this.#key, { limit: CONTEXT_MESSAGES, before: user.id });
@@ -121,13 +126,16 @@ export class Run {
     const offered = await tools.specs(this.#agent);
     const notes = await companion.notes(this.#agent, this.#key, offered);
     const send = (file: SentFile): void => this.#files.add(file);
+    const waiting = await events.waiting(this.#key);
+    if (waiting) this.#told = () => waiting.told();
+    const context = [timeContext(clock.now(), timeZone()), ...(waiting ? [waiting.text] : [])].join('\n\n');
     let usage: Usage | undefined;
     const stopSaving = this.#savePartials();
     try {
       for await (const event of generate({
         provider: this.#chosen.provider,
         model: this.#chosen.model,
-        messages: promptOf(systemOf(systemPrompt, notes, timeContext(clock.now(), timeZone())), [...above.messages, user]),
+        messages: promptOf(systemOf(systemPrompt, notes, context), [...above.messages, user]),
         tools: offered,
         ...(temperature === undefined ? {} : { temperature }),
         ...(maxTokens === undefined ? {} : { maxTokens }),

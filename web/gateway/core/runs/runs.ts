@@ -67,7 +67,8 @@ export class Runs {
     if (request.abortPrevious) void this.abort(key);
     return this.#enqueue(key, request, (at) =>
       once(this.#deps.vault, request, key, at, async (id) => {
-        const session = (await this.#deps.vault.sessions.get(key)) ?? newSession(request.agentId, request.sessionId, content, at);
+        const session =
+          (await this.#deps.vault.sessions.get(key)) ?? newSession(request.agentId, request.sessionId, request.title ?? content, at);
         const parent = session.headId === null ? undefined : await this.#deps.vault.messages.get(session.headId);
         return placed(session, parent, messageOf(id, key, content, attached, at));
       }),

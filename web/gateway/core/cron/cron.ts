@@ -1,0 +1,74 @@
+import type { JobRun } from '#shared/rpc/methods/cron.ts';
+import type { RpcError } from '#shared/rpc/errors.ts';
+import type { Agents } from '../agents.ts';
+import type { Clock } from '../clock.ts';
+import type { Hub } from '../hub.ts';
+import type { Runs } from '../runs/runs.ts';
+import type { Settings } from '../settings.ts';
+import type { SyncPort } from '../sync.ts';
+import type { SystemEvents } from '../system/events.ts';
+import type { Vault } from '../vault.ts';
+import { Heartbeat } from './heartbeat.ts';
+import { HEARTBEAT, JobRuns, jobIdOf, jobRunOf } from './job-runs.ts';
+import { Jobs } from './jobs.ts';
+import { Scheduler } from './scheduler.ts';
+import { Turn } from './turn.ts';
+
+export interface CronDeps {
+  vault: Vault;
+  hub: Hub;
+  clock: Clock;
+  sync: SyncPort | undefined;
+  runs: Pick<Runs, 'send' | 'abortRun'>;
+  agents: Agents;
+  events: SystemEvents;
+  settings(): Settings;
+  timeZone(): string;
+  fault(error: unknown): RpcError;
+}
+
+/** Scheduled jobs and the heartbeat (decisions, "Cron, tools, exec, plans"): what there is of them, and what runs them. */
+export class Cron {
+  readonly jobs: Jobs;
+  readonly #scheduler: Scheduler;
+  readonly #stops: (() => void)[];
+
+  /** It looks what is due at once, and from then on. */
+  constructor(deps: CronDeps) {
+    const { vault, hub, clock, sync, timeZone } = deps;
+    const records = new JobRuns(vault.collection('jobRuns'));
+    const turn = new Turn(sync, clock);
+    const tell = (jobId: string): void => hub.emit({ event: 'cron.changed', payload: { jobId } }, null);
+    this.#scheduler = new Scheduler({ ...deps, records, turn, heartbeat: new Heartbeat({ ...deps, turn }), changed: tell });
+    const changed = (jobId: string): void => {
+      tell(jobId);
+      this.look();
+    };
+    this.jobs = new Jobs({ jobs: vault.collection('jobs'), records, agents: deps.agents, clock, timeZone, changed });
+    this.#stops = [
+      () => this.#scheduler.stop(),
+      () => turn.stop(),
+      sync?.watch(() => void this.#scheduler.look({ hosts: true })) ?? (() => {}),
+      vault.onforeign((changes) => {
+        const touched = changes.flatMap(({ store, key }) => (store === 'jobs' ? [key] : store === 'jobRuns' ? [jobIdOf(key)] : []));
+        for (const jobId of new Set(touched)) if (jobId !== HEARTBEAT) tell(jobId);
+        if (touched.length > 0) this.look();
+      }),
+    ];
+    this.look();
+  }
+
+  /** What the jobs or the settings say may have changed. */
+  look(): void {
+    void this.#scheduler.look();
+  }
+
+  stop(): void {
+    for (const stop of this.#stops) stop();
+  }
+
+  /** Runs a job by hand. Throws `NOT_FOUND`, and `ALREADY_EXISTS` while a run of it is under way. */
+  async run(jobId: string): Promise<JobRun> {
+    return jobRunOf(await this.#scheduler.run(await this.jobs.get(jobId)));
+  }
+}

@@ -1,0 +1,58 @@
+import { MAIN } from '../agents.ts';
+import type { Settings } from '../settings.ts';
+import type { SystemEvents } from '../system/events.ts';
+import type { Vault } from '../vault.ts';
+import { HEARTBEAT, runIdOf } from './job-runs.ts';
+import { GRACE_MS } from './plan.ts';
+import { speak, type SpeakDeps } from './speak.ts';
+import { ticksOf } from './schedule.ts';
+import type { Turn } from './turn.ts';
+
+const MESSAGE = 'Heartbeat: look at what waits for you, and do what it asks for. Where nothing needs doing, say so in a word.';
+
+export interface HeartbeatDeps extends SpeakDeps {
+  vault: Pick<Vault, 'collection'>;
+  settings(): Pick<Settings, 'heartbeat'>;
+  events: Pick<SystemEvents, 'any' | 'agentId'>;
+  turn: Turn;
+}
+
+/** At each beat the main session is told to look at what waits. Beats that nobody was there for are left out. */
+export class Heartbeat {
+  readonly #deps: HeartbeatDeps;
+  #speaking = false;
+
+  constructor(deps: HeartbeatDeps) {
+    this.#deps = deps;
+  }
+
+  /** Beats where it is time. When the next beat is, or the one that is due and not this host's yet; null: it is off. */
+  async look(): Promise<number | null> {
+    const { clock, settings, vault, turn } = this.#deps;
+    const { enabled, everyMs } = settings().heartbeat;
+    if (!enabled) return null;
+    const ticks = ticksOf({ kind: 'every', everyMs }, 0, 'UTC');
+    const now = clock.now();
+    const tick = ticks.upTo(now);
+    const next = ticks.after(now);
+    const records = vault.collection('jobRuns');
+    if (tick === null || now - tick > GRACE_MS || (await records.get(HEARTBEAT))?.scheduledAt === tick) return next;
+    if (!turn.serves()) return next;
+    if (!(await turn.take(runIdOf(HEARTBEAT, tick)))) return tick;
+    if ((await records.get(HEARTBEAT))?.scheduledAt === tick) return next;
+    const at = { startedAt: now, completedAt: now };
+    await records.put({ id: HEARTBEAT, jobId: HEARTBEAT, scheduledAt: tick, status: 'completed', ...at });
+    await this.#beat();
+    return next;
+  }
+
+  async #beat(): Promise<void> {
+    const { settings, events } = this.#deps;
+    const { message } = settings().heartbeat;
+    // What the last beat began is looking still.
+    if (this.#speaking || (message === undefined && !(await events.any()))) return;
+    this.#speaking = true;
+    const request = { agentId: events.agentId, sessionId: MAIN, message: message ?? MESSAGE, principal: HEARTBEAT };
+    void speak(this.#deps, request).finally(() => (this.#speaking = false));
+  }
+}

@@ -1,0 +1,154 @@
+import { RpcError } from '#shared/rpc/errors.ts';
+import type { Job, JobDefinition, JobRun, Schedule } from '#shared/rpc/methods/cron.ts';
+import type { Agents } from '../agents.ts';
+import type { Clock } from '../clock.ts';
+import { sanitize } from '../runs/sanitize.ts';
+import type { Collection } from '../vault.ts';
+import { type JobRuns, jobRunOf } from './job-runs.ts';
+import { planOf } from './plan.ts';
+import { checkSchedule } from './schedule.ts';
+
+/** Jobs that there may be. */
+const MOST = 500;
+const NAME_CHARS = 60;
+
+/** What is given of a new job; `cron` is an expression in place of a `schedule`. */
+export interface NewJob extends Pick<JobDefinition, 'message' | 'agentId' | 'sessionTarget' | 'catchUp' | 'enabled'> {
+  cron?: string | undefined;
+  schedule?: Schedule | undefined;
+  name?: string | undefined;
+}
+
+export interface JobsDeps {
+  jobs: Collection<JobDefinition>;
+  records: JobRuns;
+  agents: Pick<Agents, 'get'>;
+  clock: Clock;
+  timeZone(): string;
+  /** Tells of a job that has changed, and has it looked at. */
+  changed(jobId: string): void;
+}
+
+/** The jobs there are. */
+export class Jobs {
+  readonly #deps: JobsDeps;
+
+  constructor(deps: JobsDeps) {
+    this.#deps = deps;
+  }
+
+  /** The one that is due first first; then those that are not due any more, by name. */
+  async list(): Promise<Job[]> {
+    const jobs = await Promise.all((await this.#deps.jobs.list()).map((job) => this.#shown(job)));
+    return jobs.sort((a, b) => (a.nextRunAt ?? Infinity) - (b.nextRunAt ?? Infinity) || (a.name < b.name ? -1 : 1));
+  }
+
+  /** Throws `NOT_FOUND`. */
+  async get(id: string): Promise<JobDefinition> {
+    const job = await this.#deps.jobs.get(id);
+    if (!job) throw noSuch(id);
+    return job;
+  }
+
+  /** Throws `INVALID_PARAMS` for a schedule that is none, and `NOT_FOUND` for an agent that there is not. */
+  async add({ cron, schedule: given, message, name, ...rest }: NewJob): Promise<Job> {
+    const { jobs, agents, clock } = this.#deps;
+    if ((cron === undefined) === (given === undefined)) {
+      throw new RpcError('INVALID_PARAMS', 'cron: give either a five-field expression as `cron`, or a `schedule`');
+    }
+    const now = clock.now();
+    const schedule: Schedule = given ?? { kind: 'cron', expr: cron ?? '' };
+    checkSchedule(schedule, now, cron === undefined ? 'schedule' : 'cron');
+    agents.get(rest.agentId);
+    const text = sanitize(message);
+    if ((await jobs.list()).length >= MOST) throw new RpcError('INVALID_PARAMS', `There are ${MOST} jobs already: remove some first`);
+    const job = { ...rest, id: crypto.randomUUID(), name: name ?? nameOf(text), schedule, message: text, createdAt: now, since: now };
+    await jobs.put(job);
+    this.#deps.changed(job.id);
+    return this.#shown(job);
+  }
+
+  /** Throws as `add` does. */
+  async update(
+    id: string,
+    change: Partial<Pick<JobDefinition, 'schedule' | 'message' | 'agentId' | 'name' | 'sessionTarget' | 'catchUp'>>,
+  ): Promise<Job> {
+    const { agents, clock } = this.#deps;
+    const now = clock.now();
+    if (change.schedule) checkSchedule(change.schedule, now, 'schedule');
+    if (change.agentId !== undefined) agents.get(change.agentId);
+    const since = change.schedule ? { since: now } : {};
+    const message = change.message === undefined ? {} : { message: sanitize(change.message) };
+    return this.#shown(await this.#change(id, (job) => ({ ...job, ...change, ...message, ...since })));
+  }
+
+  /** Enables or disables. What it was already it stays, and its ticks count on. */
+  async toggle(id: string, enabled: boolean): Promise<void> {
+    const now = this.#deps.clock.now();
+    await this.#change(id, (job) => {
+      if (job.enabled === enabled) return job;
+      const { schedule } = job;
+      if (enabled && schedule.kind === 'at' && schedule.at <= now) {
+        throw new RpcError('INVALID_PARAMS', 'id: the time of this job has passed; give it another one with cron.update first');
+      }
+      return { ...job, enabled, since: now };
+    });
+  }
+
+  /** Removes a job and what is known of its runs, but for one that is under way. */
+  async remove(id: string): Promise<void> {
+    const { jobs, records, changed } = this.#deps;
+    if (!(await jobs.remove(id))) throw noSuch(id);
+    await records.remove((await records.of(id)).filter(({ status }) => status !== 'running'));
+    changed(id);
+  }
+
+  /** Runs of one job, or of all, the newest first. Throws `NOT_FOUND` for a job that is not there and has left nothing. */
+  async history(jobId: string | undefined, limit: number): Promise<JobRun[]> {
+    const { records } = this.#deps;
+    const runs = await (jobId === undefined ? records.all() : records.of(jobId));
+    if (jobId !== undefined && runs.length === 0) await this.get(jobId);
+    return runs
+      .sort((a, b) => b.startedAt - a.startedAt || b.scheduledAt - a.scheduledAt)
+      .slice(0, limit)
+      .map(jobRunOf);
+  }
+
+  async #change(id: string, change: (job: JobDefinition) => JobDefinition): Promise<JobDefinition> {
+    // Checked first: what is thrown in a transaction aborts others that are stored with it.
+    change(await this.get(id));
+    const after = await this.#deps.jobs.update(id, (job) => job && change(job));
+    if (!after) throw noSuch(id);
+    this.#deps.changed(id);
+    return after;
+  }
+
+  async #shown(definition: JobDefinition): Promise<Job> {
+    const { records, clock, timeZone } = this.#deps;
+    const { since: _, ...job } = definition;
+    const runs = await records.of(job.id);
+    const next = (): number | null => {
+      try {
+        return planOf(definition, runs, clock.now(), timeZone()).nextAt;
+      } catch {
+        // Another build may know schedules and time zones that this one does not; it is listed all the same.
+        return null;
+      }
+    };
+    const newest = runs.toSorted((a, b) => a.startedAt - b.startedAt);
+    return {
+      ...job,
+      nextRunAt: job.enabled ? next() : null,
+      lastRunAt: newest.findLast(({ status }) => status !== 'skipped')?.startedAt ?? null,
+      lastStatus: newest.at(-1)?.status ?? null,
+    };
+  }
+}
+
+/** The first words of what the agent is told. */
+function nameOf(message: string): string {
+  const line = message.trim().split('\n', 1)[0] ?? '';
+  return line.length <= NAME_CHARS ? line : `${line.slice(0, NAME_CHARS - 1).trimEnd()}…`;
+}
+
+const noSuch = (id: string): RpcError => new RpcError('NOT_FOUND', `id: there is no job ${id}`);

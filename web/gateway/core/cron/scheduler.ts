@@ -1,0 +1,253 @@
+import { RpcError } from '#shared/rpc/errors.ts';
+import type { JobDefinition } from '#shared/rpc/methods/cron.ts';
+import { MAIN } from '../agents.ts';
+import { repeated } from '../repeated.ts';
+import { sessionKey, type JobRunRecord, type Vault } from '../vault.ts';
+import type { Heartbeat } from './heartbeat.ts';
+import { type JobRuns, runIdOf } from './job-runs.ts';
+import { type Missed, missedText, type Plan, planOf } from './plan.ts';
+import { outcomeOf } from './recovery.ts';
+import { speak, type SpeakDeps } from './speak.ts';
+import type { Turn } from './turn.ts';
+
+/** So often at the least it is looked what is due: a clock that jumped, or a machine that slept, is noticed by then. */
+const LOOK_MS = 60_000;
+/** What is due, and not this host's yet, is looked at again after this. */
+const RETRY_MS = 5_000;
+/** Whose runs they are. */
+export const CRON = 'cron';
+
+export interface SchedulerDeps extends SpeakDeps {
+  vault: Pick<Vault, 'collection' | 'messages' | 'origin' | 'replica'>;
+  runs: SpeakDeps['runs'];
+  records: JobRuns;
+  heartbeat: Heartbeat;
+  turn: Turn;
+  timeZone(): string;
+  /** Tells that a job has changed or has run. */
+  changed(jobId: string): void;
+}
+
+/** Runs what is due. It remembers nothing: what was due is derived from the jobs and the records of their runs each time it looks. */
+export class Scheduler {
+  readonly #deps: SchedulerDeps;
+  /** Runs that this host executes, by id. */
+  readonly #active = new Set<string>();
+  readonly #look = repeated(() => this.#lookOnce());
+  #cancel = (): void => {};
+  #stopped = false;
+  /** Hosts may have come or gone since it was looked for what jobs that were removed have left. */
+  #sweep = true;
+
+  constructor(deps: SchedulerDeps) {
+    this.#deps = deps;
+  }
+
+  /** Looks what is due, now and from then on. `hosts`: some may have come or gone. */
+  look({ hosts = false } = {}): Promise<void> {
+    this.#sweep ||= hosts;
+    return this.#stopped ? Promise.resolve() : this.#look();
+  }
+
+  /** Begins no more runs. */
+  stop(): void {
+    this.#stopped = true;
+    this.#cancel();
+  }
+
+  /** Runs a job by hand. Throws `ALREADY_EXISTS` while a run of it is under way. */
+  async run(job: JobDefinition): Promise<JobRunRecord> {
+    const { records, clock } = this.#deps;
+    const runs = await records.of(job.id);
+    if (runs.some(({ status }) => status === 'running')) throw underWay();
+    let at = clock.now();
+    // A tick may have come in this very millisecond.
+    while (runs.some(({ scheduledAt }) => scheduledAt === at)) at++;
+    const record: JobRunRecord = { ...this.#recordOf(job, at), manual: true };
+    if (!(await this.#begin(job, record))) throw underWay();
+    return record;
+  }
+
+  async #lookOnce(): Promise<void> {
+    const { vault, turn, heartbeat, clock } = this.#deps;
+    let next = Infinity;
+    const consider = (at: number | null): void => void (next = Math.min(next, at ?? Infinity));
+    try {
+      const jobs = await vault.collection('jobs').list();
+      for (const job of jobs) {
+        if (this.#stopped) return;
+        try {
+          consider(await this.#check(job, turn.serves()));
+        } catch (error) {
+          // One job that cannot be read or stored holds up no other.
+          this.#fault(error);
+        }
+      }
+      consider(await heartbeat.look());
+      if (this.#sweep && turn.serves()) await this.#sweepOrphans(new Set(jobs.map(({ id }) => id)));
+    } catch (error) {
+      this.#fault(error);
+    }
+    if (this.#stopped) return;
+    const now = clock.now();
+    const wait = next > now ? Math.ceil(next - now) : RETRY_MS;
+    this.#cancel();
+    this.#cancel = clock.after(Math.min(wait, LOOK_MS), () => void this.look());
+  }
+
+  /** Does what is due of a job. When it is to be looked at next; null where it need not be. */
+  async #check(job: JobDefinition, serves: boolean): Promise<number | null> {
+    const { records, clock, timeZone } = this.#deps;
+    let runs = await records.of(job.id);
+    if (serves && (await this.#endLeft(runs))) runs = await records.of(job.id);
+    if (!job.enabled) return null;
+    const { nextAt, due } = planOf(job, runs, clock.now(), timeZone());
+    // A host that does not serve hears of it when it does.
+    if (due && !serves) return null;
+    if (!due || !(await this.#settle(job, due, runs))) {
+      if (nextAt === null && serves) await this.#retire(job, runs);
+      return nextAt;
+    }
+    runs = await records.of(job.id);
+    const after = planOf(job, runs, clock.now(), timeZone()).nextAt;
+    if (after === null) await this.#retire(job, runs);
+    return after;
+  }
+
+  /** Runs a tick that is due, or notes that it was left out. False: that is not this host's to do, or not yet. */
+  async #settle(job: JobDefinition, { tick, late, earlier }: NonNullable<Plan['due']>, runs: readonly JobRunRecord[]): Promise<boolean> {
+    const { turn, records } = this.#deps;
+    if (late && !job.catchUp) {
+      const count = (earlier?.count ?? 0) + 1;
+      await this.#skip(job, { failures: 0, first: tick, ...earlier, last: tick, count });
+      return true;
+    }
+    const id = runIdOf(job.id, tick);
+    if (!(await turn.take(id)) || (await records.get(id))) return false;
+    if (earlier) await this.#skip(job, earlier);
+    if (runs.some(({ status }) => status === 'running')) {
+      await this.#note(job, tick, 'The run before was still under way');
+      return true;
+    }
+    return this.#begin(job, this.#recordOf(job, tick));
+  }
+
+  async #skip(job: JobDefinition, missed: Missed): Promise<void> {
+    await this.#note(job, missed.last, missedText(missed), missed.count);
+  }
+
+  /** Notes that a tick was left out, and how many it stands for. */
+  async #note(job: JobDefinition, tick: number, error: string, ticks = 1): Promise<void> {
+    const { records, clock, changed } = this.#deps;
+    const now = clock.now();
+    const times = { scheduledAt: tick, startedAt: now, completedAt: now };
+    const record = { id: runIdOf(job.id, tick), jobId: job.id, ...times, status: 'skipped' as const, error };
+    await records.add({ ...record, ...(ticks > 1 ? { ticks } : {}) });
+    await records.prune(job.id);
+    changed(job.id);
+  }
+
+  #recordOf(job: JobDefinition, tick: number): JobRunRecord {
+    const { vault, clock } = this.#deps;
+    return {
+      id: runIdOf(job.id, tick),
+      jobId: job.id,
+      scheduledAt: tick,
+      startedAt: clock.now(),
+      status: 'running',
+      agentId: job.agentId,
+      sessionId: job.sessionTarget === 'main' ? MAIN : `cron-${job.id}-${tick}`,
+      executor: vault.origin,
+      replica: vault.replica,
+    };
+  }
+
+  /** Stores that a run begins, and lets it run. False: another one was first. */
+  async #begin(job: JobDefinition, record: JobRunRecord): Promise<boolean> {
+    const { records, changed } = this.#deps;
+    this.#active.add(record.id);
+    try {
+      if (!(await records.add(record)) || this.#stopped) {
+        this.#active.delete(record.id);
+        return false;
+      }
+    } catch (error) {
+      this.#active.delete(record.id);
+      throw error;
+    }
+    changed(job.id);
+    void this.#execute(job, record);
+    return true;
+  }
+
+  async #execute(job: JobDefinition, record: JobRunRecord): Promise<void> {
+    const { records, clock, changed } = this.#deps;
+    const { id, sessionId = MAIN, agentId = MAIN } = record;
+    const isolated = job.sessionTarget === 'isolated';
+    const outcome = await speak(this.#deps, {
+      agentId,
+      sessionId,
+      message: job.message,
+      principal: CRON,
+      idempotencyKey: id,
+      ...(isolated ? { title: job.name } : {}),
+    });
+    try {
+      await records.change(id, { ...outcome, completedAt: clock.now() });
+      await records.prune(job.id);
+    } catch (error) {
+      // It is found again as a run that nobody executes, and ended then.
+      this.#fault(error);
+    }
+    this.#active.delete(id);
+    changed(job.id);
+    // Its end may bring a pause, and free the next tick.
+    void this.look();
+  }
+
+  /** Once it is stopped its vault is closed, or will be. */
+  #fault(error: unknown): void {
+    if (!this.#stopped) this.#deps.fault(error);
+  }
+
+  /** Ends those of a job's runs that a host that is gone has left under way; whether there was one. */
+  async #endLeft(runs: readonly JobRunRecord[]): Promise<boolean> {
+    const { vault, records, turn, clock, changed } = this.#deps;
+    let any = false;
+    for (const run of runs) {
+      if (run.status !== 'running' || this.#active.has(run.id)) continue;
+      const own = run.executor === vault.origin;
+      if (!own && !(await turn.inherits(run.id, run.executor, run.replica === vault.replica))) continue;
+      const outcome = await outcomeOf(vault, run, { key: sessionKey(run.agentId ?? MAIN, run.sessionId ?? MAIN), principal: CRON });
+      const isNewest = !runs.some(({ scheduledAt, manual }) => !manual && scheduledAt > run.scheduledAt);
+      // Nothing of it had begun: its tick is due as before.
+      if (!outcome && isNewest && !run.manual) await records.remove([run]);
+      else await records.change(run.id, { completedAt: clock.now(), ...(outcome ?? { status: 'failed', error: NOT_BEGUN }) });
+      changed(run.jobId);
+      any = true;
+    }
+    return any;
+  }
+
+  /** What jobs that were removed have left: nobody looks at them otherwise. */
+  async #sweepOrphans(jobs: ReadonlySet<string>): Promise<void> {
+    const { records, clock } = this.#deps;
+    this.#sweep = false;
+    await this.#endLeft((await records.all()).filter(({ jobId, status }) => status === 'running' && !jobs.has(jobId)));
+    await records.pruneOrphans(jobs, clock.now());
+  }
+
+  /** A job that was to run once, and has, is disabled; it stays, with its history. */
+  async #retire(job: JobDefinition, runs: readonly JobRunRecord[]): Promise<void> {
+    const { vault, changed } = this.#deps;
+    if (job.schedule.kind !== 'at' || runs.some(({ status }) => status === 'running')) return;
+    await vault
+      .collection('jobs')
+      .update(job.id, (now) => (now?.since === job.since && now.enabled ? { ...now, enabled: false } : undefined));
+    changed(job.id);
+  }
+}
+
+const NOT_BEGUN = 'The host went away before it began';
+
+const underWay = (): RpcError => new RpcError('ALREADY_EXISTS', 'id: a run of this job is under way');

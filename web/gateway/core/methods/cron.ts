@@ -1,0 +1,28 @@
+import type { cron } from '#shared/rpc/methods/cron.ts';
+import type { Cron } from '../cron/cron.ts';
+import type { Handlers } from '../dispatch.ts';
+
+export const cronMethods = ({ cron: load }: { cron(): Promise<Cron> }): Handlers<typeof cron> => ({
+  'cron.list': async () => {
+    const jobs = await (await load()).jobs.list();
+    return { jobs, count: jobs.length };
+  },
+  'cron.add': async ({ idempotencyKey: _, ...given }) => {
+    const job = await (await load()).jobs.add(given);
+    return { jobId: job.id, ok: true, job };
+  },
+  'cron.update': async ({ id, ...change }) => ({ job: await (await load()).jobs.update(id, change) }),
+  'cron.toggle': async ({ id, enabled }) => {
+    await (await load()).jobs.toggle(id, enabled);
+    return { ok: true, enabled };
+  },
+  'cron.remove': async ({ id }) => {
+    await (await load()).jobs.remove(id);
+    return { ok: true };
+  },
+  'cron.run': async ({ id }) => ({ ok: true, record: await (await load()).run(id) }),
+  'cron.history': async ({ jobId, limit }) => {
+    const records = await (await load()).jobs.history(jobId, limit);
+    return { records, count: records.length };
+  },
+});

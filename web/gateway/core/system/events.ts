@@ -1,0 +1,104 @@
+import { RpcError } from '#shared/rpc/errors.ts';
+import { type Agents, MAIN } from '../agents.ts';
+import type { Clock } from '../clock.ts';
+import type { WaitingEvents } from '../runs/deps.ts';
+import type { Runs } from '../runs/runs.ts';
+import { sanitize } from '../runs/sanitize.ts';
+import type { Settings } from '../settings.ts';
+import { sessionKey, type SystemEvent, type Vault } from '../vault.ts';
+
+/** Events that may wait. */
+const MOST = 1000;
+/** Characters of events that one run is told; the rest waits for the next. */
+const MOST_CHARS = 20_000;
+
+export interface SystemEventsDeps {
+  vault: Pick<Vault, 'collection'>;
+  clock: Clock;
+  agents: Pick<Agents, 'list'>;
+  settings(): Pick<Settings, 'heartbeat'>;
+}
+
+/** What the main session is to be told with its next run. They are stored at once, and forgotten when a run that was told of them is done: a crash may tell twice, and loses none. */
+export class SystemEvents implements WaitingEvents {
+  readonly #deps: SystemEventsDeps;
+  /** Those that a run of their own is about to tell. */
+  readonly #held = new Set<string>();
+
+  constructor(deps: SystemEventsDeps) {
+    this.#deps = deps;
+  }
+
+  /** The agent whose main session gets the events and the heartbeat. */
+  get agentId(): string {
+    const { agents, settings } = this.#deps;
+    const wanted = settings().heartbeat.agentId;
+    return agents.list().find(({ id }) => id === wanted)?.id ?? MAIN;
+  }
+
+  async waiting(key: string): ReturnType<WaitingEvents['waiting']> {
+    if (key !== sessionKey(this.agentId, MAIN)) return undefined;
+    const told: SystemEvent[] = [];
+    let chars = 0;
+    for (const event of await this.#list()) {
+      chars += event.text.length;
+      if (told.length > 0 && chars > MOST_CHARS) break;
+      told.push(event);
+    }
+    if (told.length === 0) return undefined;
+    const lines = told.map(({ at, text }) => `- ${new Date(at).toISOString()}: ${text}`);
+    return {
+      text: ['System events since your last turn; programs told them, not the person:', ...lines].join('\n'),
+      told: async () => void (await Promise.all(told.map(({ id }) => this.#events.remove(id)))),
+    };
+  }
+
+  /** Whether the next run will be told of something. */
+  async any(): Promise<boolean> {
+    return (await this.#list()).length > 0;
+  }
+
+  /** Strict. Throws `INVALID_PARAMS` for a text that is none, `RATE_LIMITED` where too many wait. */
+  async add(text: string): Promise<void> {
+    await this.#store(sanitize(text));
+  }
+
+  /** Stores it, and has it answered in the main session at once. Until that run has begun it waits like the others. */
+  async now(text: string, runs: Pick<Runs, 'send'>): Promise<void> {
+    const clean = sanitize(text);
+    const id = crypto.randomUUID();
+    this.#held.add(id);
+    try {
+      await this.#store(clean, id);
+    } catch (error) {
+      this.#held.delete(id);
+      throw error;
+    }
+    let begun: Promise<unknown> | undefined;
+    const request = { agentId: this.agentId, sessionId: MAIN, message: `System event: ${clean}`, principal: 'system', idempotencyKey: id };
+    // What becomes of it is told by its own events and kept in the session.
+    void runs
+      .send({ ...request, onbegin: () => (begun = this.#events.remove(id)) })
+      .catch(() => {})
+      .then(() => begun)
+      .catch(() => {})
+      .finally(() => this.#held.delete(id));
+  }
+
+  get #events() {
+    return this.#deps.vault.collection('systemEvents');
+  }
+
+  async #store(text: string, id: string = crypto.randomUUID()): Promise<void> {
+    if ((await this.#events.list()).length >= MOST) {
+      throw new RpcError('RATE_LIMITED', `${MOST} events wait for the next run already`, { retryable: true });
+    }
+    await this.#events.put({ id, text, at: this.#deps.clock.now() });
+  }
+
+  /** Oldest first. */
+  async #list(): Promise<SystemEvent[]> {
+    const events = await this.#events.list();
+    return events.filter(({ id }) => !this.#held.has(id)).sort((a, b) => a.at - b.at);
+  }
+}

@@ -1,0 +1,73 @@
+import { RpcError } from '#shared/rpc/errors.ts';
+import { type Job, scheduleText, type Schedule } from '#shared/rpc/methods/cron.ts';
+import { z } from '#shared/rpc/zod.ts';
+import type { Cron } from '../cron/cron.ts';
+import { defineTool, type Tool } from './registry.ts';
+
+const iso = (at: number | null): string | null => (at === null ? null : new Date(at).toISOString());
+
+const shown = (job: Job) => ({
+  id: job.id,
+  name: job.name,
+  schedule: scheduleText(job.schedule),
+  message: job.message,
+  enabled: job.enabled,
+  nextRunAt: iso(job.nextRunAt),
+  lastRunAt: iso(job.lastRunAt),
+  lastStatus: job.lastStatus,
+});
+
+/** Tools by which an agent gives itself jobs: it sees and removes its own alone. */
+export function cronTools(cron: () => Promise<Cron>): Tool[] {
+  return [
+    defineTool({
+      name: 'cron_add',
+      description: 'Schedules a message to yourself: give one of cron, everyMinutes and at.',
+      source: 'core',
+      params: z.strictObject({
+        message: z.string().min(1).max(10_000).describe('What you are told when the time has come, with all that you need to know then'),
+        name: z.string().trim().min(1).max(200).optional(),
+        cron: z.string().min(1).max(200).optional().describe('Minute, hour, day, month, weekday, such as "0 9 * * MON-FRI"'),
+        timeZone: z.string().min(1).max(100).optional().describe('Of cron: an IANA name; the configured one where left out'),
+        everyMinutes: z.number().int().min(1).max(500_000).optional(),
+        at: z.iso.datetime({ offset: true }).optional().describe('Once, at this time with its offset, such as "2026-05-01T09:00:00+02:00"'),
+        inMainSession: z.boolean().default(false).describe('In your main chat; else each run has a chat of its own'),
+      }),
+      async run({ message, name, cron: expr, timeZone: tz, everyMinutes, at, inMainSession }, { agentId }) {
+        const schedules: Schedule[] = [
+          ...(expr === undefined ? [] : [{ kind: 'cron' as const, expr: expr.trim(), ...(tz === undefined ? {} : { tz }) }]),
+          ...(everyMinutes === undefined ? [] : [{ kind: 'every' as const, everyMs: everyMinutes * 60_000 }]),
+          ...(at === undefined ? [] : [{ kind: 'at' as const, at: Date.parse(at) }]),
+        ];
+        const [schedule] = schedules;
+        if (!schedule || schedules.length > 1) throw new RpcError('INVALID_PARAMS', 'Give one of cron, everyMinutes and at');
+        const sessionTarget = inMainSession ? 'main' : 'isolated';
+        const { jobs } = await cron();
+        return shown(await jobs.add({ schedule, message, name, agentId, sessionTarget, catchUp: false, enabled: true }));
+      },
+    }),
+    defineTool({
+      name: 'cron_list',
+      description: 'Your scheduled jobs.',
+      source: 'core',
+      params: z.strictObject({}),
+      run: async (_args, { agentId }) => {
+        const all = await (await cron()).jobs.list();
+        return { jobs: all.filter((job) => job.agentId === agentId).map(shown) };
+      },
+    }),
+    defineTool({
+      name: 'cron_remove',
+      description: 'Removes one of your scheduled jobs, by its id from cron_list.',
+      source: 'core',
+      params: z.strictObject({ id: z.string().min(1).max(128) }),
+      async run({ id }, { agentId }) {
+        const { jobs } = await cron();
+        const own = (await jobs.list()).some((job) => job.id === id && job.agentId === agentId);
+        if (!own) throw new RpcError('NOT_FOUND', `You have no job with the id ${id}; cron_list gives ids`);
+        await jobs.remove(id);
+        return { removed: id };
+      },
+    }),
+  ];
+}
