@@ -3,7 +3,8 @@ import { chosen, specified } from './requirement.ts';
 /** Scheduled jobs, system events, the heartbeat. */
 export const cron = [
   specified('interface 1, sections 3 and 4.1', {
-    'cron/methods': '`cron.list`, `cron.add`, `cron.toggle`, `cron.remove`, `cron.history` list, add, switch and remove jobs, and tell of their runs.',
+    'cron/methods':
+      '`cron.list`, `cron.add`, `cron.toggle`, `cron.remove`, `cron.history` list, add, switch and remove jobs, and tell of their runs.',
     'system.event/tells': '`system.event` answers `{ok, eventType, mode}` and reaches the main session.',
     'system.heartbeat.last/answers': '`system.heartbeat.last` answers `{enabled, lastHeartbeatAt}`.',
   }),
@@ -11,12 +12,15 @@ export const cron = [
     'cron/earlier-shapes': 'At protocol 2 `cron.list` is an array of `{id, cron, …}` and `cron.add` is `{id}`.',
   }),
   chosen('decisions, "Cron, tools, exec, plans"', {
-    'cron/schedule': 'A schedule is an expression with a time zone, an interval of a minute or more, or one time; what is none is INVALID_PARAMS with a sentence.',
+    'cron/schedule':
+      'A schedule is an expression with a time zone, an interval of a minute or more, or one time; what is none is INVALID_PARAMS with a sentence.',
     'cron/ticks': 'A tick runs once, by wall time, in the main session or in one of its own, and is recorded.',
     'cron/clock-changes':
       'Where the clocks change, a job with plain minutes and hours runs exactly once a day; one with `*` or a step in them follows the clock.',
-    'cron/missed': 'Ticks missed while no host ran are recorded skipped, in one record with the reason, or run once on return with `catchUp`.',
-    'cron/clock-jump': 'A clock that jumps repeats no tick that has run, loses none that is to come, and leaves what it leapt over as missed.',
+    'cron/missed':
+      'Ticks missed while no host ran are recorded skipped, in one record with the reason, or run once on return with `catchUp`.',
+    'cron/clock-jump':
+      'A clock that jumps repeats no tick that has run, loses none that is to come, and leaves what it leapt over as missed.',
     'cron/one-executor': 'One host at a time runs ticks, under a lease where there is a journal; no tick runs twice.',
     'cron/crash': 'A host that dies leaves no run `running`: one that had begun is ended, one that had not is due as before.',
     'cron/overlap': 'A tick that comes while the run before is under way is skipped, and recorded.',
@@ -29,8 +33,10 @@ export const cron = [
     'cron/tools': 'An agent adds, lists and removes jobs of its own alone.',
   }),
   chosen('decisions, "Devices, logs, system, usage, speech"', {
-    'system.event/waits': 'An event with `next-heartbeat` joins the next run of the main session; a run that fails, or a crash, loses none.',
+    'system.event/waits':
+      'An event with `next-heartbeat` joins the next run of the main session; a run that fails, or a crash, loses none.',
     'system.event/now': 'With `now` the main session answers at once.',
-    'heartbeat/beats': 'The heartbeat is off by default; at each beat the main session looks at what waits, without a model call where nothing does.',
+    'heartbeat/beats':
+      'The heartbeat is off by default; at each beat the main session looks at what waits, without a model call where nothing does.',
   }),
 ] as const;

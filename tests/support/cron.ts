@@ -1,0 +1,78 @@
+import { IDBFactory } from 'fake-indexeddb';
+import type { GatewayClient } from '#shared/client/client.ts';
+import type { JobRun } from '#shared/rpc/methods/cron.ts';
+import type { MethodParams } from '#shared/rpc/methods/index.ts';
+import { FakeClock } from './clock.ts';
+import { type Say, type Script, type TestGateway, testGateway } from './gateway.ts';
+
+export const MINUTE = 60_000;
+export const HOUR = 60 * MINUTE;
+
+/** Time goes on, by `stepMs` at a time, until the condition holds. */
+export async function goesOn(clock: FakeClock, condition: () => boolean | Promise<boolean>, stepMs = 1000): Promise<void> {
+  for (let steps = 0; !(await condition()); steps++) {
+    if (steps > 2000) throw new Error('The condition did not come about, however far the clock went');
+    clock.advance(stepMs);
+    // What is stored and said upon it has its turns.
+    for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+/** Says a word every half minute for so many minutes, so that it is never silent for long. */
+export const slowly = (clock: FakeClock, minutes: number): Say[] =>
+  Array.from({ length: minutes * 2 }, (_, index): Say[] => [
+    '.',
+    { wait: new Promise<void>((resolve) => clock.after((index + 1) * 30_000, resolve)) },
+  ]).flat();
+
+export interface CronHost extends TestGateway {
+  clock: FakeClock;
+  api: GatewayClient;
+  add(params?: Partial<MethodParams<'cron.add'>>): Promise<string>;
+  /** Runs of all jobs, the oldest first. */
+  history(jobId?: string): Promise<JobRun[]>;
+  /** Time goes on for so long. */
+  pass(ms: number, stepMs?: number): Promise<void>;
+  /** Time goes on until there are so many records that have ended. */
+  ended(count: number): Promise<JobRun[]>;
+}
+
+let names = 0;
+
+/** Gateways one after another on the same data and clock, as a browser that is closed and opened again. */
+export function cronHosts({ clock = new FakeClock() }: { clock?: FakeClock } = {}) {
+  const indexedDB = new IDBFactory();
+  const name = `cron-${++names}`;
+  let first = true;
+  return {
+    clock,
+    async open(model?: Script): Promise<CronHost> {
+      const gw = await testGateway({ clock, indexedDB, name, useGuide: !first, ...(model ? { model } : {}) });
+      first = false;
+      return { ...gw, ...(await overApi(gw, clock)) };
+    },
+  };
+}
+
+/** What tests of jobs ask of a gateway. */
+export async function overApi(gw: TestGateway, clock: FakeClock): Promise<Omit<CronHost, keyof TestGateway>> {
+  const { client: api } = await gw.client();
+  const history = async (jobId?: string): Promise<JobRun[]> =>
+    (await api.call('cron.history', { limit: 200, ...(jobId === undefined ? {} : { jobId }) })).records.reverse();
+  return {
+    clock,
+    api,
+    history,
+    add: async (params = {}) =>
+      (await api.call('cron.add', { message: 'Look', ...('schedule' in params ? {} : { cron: '* * * * *' }), ...params })).jobId,
+    pass: (ms, stepMs) => {
+      const end = clock.now() + ms;
+      return goesOn(clock, () => clock.now() >= end, stepMs);
+    },
+    async ended(count) {
+      const found = async () => (await history()).filter(({ status }) => status !== 'running');
+      await goesOn(clock, async () => (await found()).length >= count);
+      return found();
+    },
+  };
+}

@@ -1,0 +1,73 @@
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+interface WallTime {
+  at: number;
+  hour: number;
+  minute: number;
+}
+
+/** The wall clock of a time zone between two instants, by `Intl` alone: what schedules are held against. */
+export function wallClock(zone: string, from: number, to: number) {
+  const format = new Intl.DateTimeFormat('en', {
+    timeZone: zone,
+    calendar: 'gregory',
+    numberingSystem: 'latn',
+    hourCycle: 'h23',
+    year: 'numeric',
+    month: '2-digit',
+    day: '2-digit',
+    hour: '2-digit',
+    minute: '2-digit',
+  });
+  /** What the wall clock shows, as if it showed UTC. */
+  const shown = (at: number): number => {
+    const [month = 0, day = 0, year = 0, hour = 0, minute = 0] = (format.format(at).match(/\d+/g) ?? []).map(Number);
+    return Date.UTC(year, month - 1, day, hour, minute);
+  };
+  // No zone changes twice in a day: where a day's end is another number of minutes away from UTC than its beginning, the minute is looked for.
+  const changes: number[] = [];
+  const offsets: { since: number; offset: number }[] = [{ since: -Infinity, offset: shown(from) - from }];
+  for (let day = from; day < to; day += DAY) {
+    const before = offsets.at(-1)?.offset ?? 0;
+    if (shown(day + DAY) - (day + DAY) === before) continue;
+    let at = day;
+    for (const step of [HOUR, MINUTE]) while (shown(at + step) - (at + step) === before) at += step;
+    at += MINUTE;
+    changes.push(at);
+    offsets.push({ since: at, offset: shown(at) - at });
+  }
+  const offsetAt = (at: number): number => offsets.findLast(({ since }) => since <= at)?.offset ?? 0;
+
+  return {
+    /** When the clocks change. */
+    changes,
+
+    /** Every minute of a span. */
+    minutes(start: number, end: number): WallTime[] {
+      const found: WallTime[] = [];
+      for (let at = start; at < end; at += MINUTE) {
+        const wall = new Date(shown(at));
+        found.push({ at, hour: wall.getUTCHours(), minute: wall.getUTCMinutes() });
+      }
+      return found;
+    },
+
+    /** These times of each day: the first of two, the end of the gap where there is none. */
+    daily(times: readonly { hour: number; minute: number }[], start: number, end: number): number[] {
+      const found = new Set<number>();
+      const distances = new Set(offsets.map(({ offset }) => offset));
+      for (let day = Math.floor(start / DAY) * DAY - DAY; day < end + DAY; day += DAY) {
+        for (const { hour, minute } of times) {
+          const wall = day + hour * HOUR + minute * MINUTE;
+          const fits = [...distances].map((offset) => wall - offset).filter((at) => at + offsetAt(at) === wall);
+          const gap = changes.find((at) => at + offsetAt(at - 1) <= wall && wall < at + offsetAt(at));
+          const at = fits.length > 0 ? Math.min(...fits) : gap;
+          if (at !== undefined && at >= start && at < end) found.add(at);
+        }
+      }
+      return [...found].sort((a, b) => a - b);
+    },
+  };
+}
