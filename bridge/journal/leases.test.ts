@@ -17,6 +17,7 @@ function leases() {
     take,
     release: (holder: string, fence: number) => one(journal, () => journal.releaseLease('run', holder, fence)),
     pushFence: (fence: number) => push(journal, [version(`run${fence}`, 1, 'a', { store: 'runs', fence })]),
+    prune: () => journal.prune(),
     reopen() {
       journal.close();
       journal = open();
@@ -77,4 +78,18 @@ verifies('vault.journal/leases', 'numbers grow on across openings, and above tho
   test.pushFence(6);
   test.reopen();
   expect(test.take('b', { name: 'another', presumed: 'a' })).toBe(7);
+});
+
+verifies(['vault.journal/leases', 'cron/one-executor'], 'who had a tick of a job is forgotten after a day, who had a run is not', () => {
+  using test = leases();
+  const names = ['cron:job@1', 'run:cron:job@1', 'run:1'];
+  for (const name of names) expect(test.take('a', { name })).toBe(1);
+  test.time.now += 1000;
+  for (const name of names) expect(test.take('b', { name })).toBe(2);
+  test.time.now += 1000 + 24 * 3_600_000;
+  test.prune();
+  expect(names.map((name) => test.take('c', { name }))).toEqual([3, 3, 3]);
+  test.time.now += 1001 + 24 * 3_600_000;
+  test.prune();
+  expect(names.map((name) => test.take('d', { name }))).toEqual([1, 1, 4]);
 });

@@ -1,8 +1,8 @@
 import 'fake-indexeddb/auto';
 import { SCHEMA_VERSION } from '#shared/link/hello.ts';
 import type { SyncState } from '#shared/rpc/methods/sync.ts';
-import { systemClock } from '../../web/gateway/core/clock.ts';
 import type { Bridge } from '../../web/gateway/core/bridge.ts';
+import { type Clock, systemClock } from '../../web/gateway/core/clock.ts';
 import type { SyncPort } from '../../web/gateway/core/sync.ts';
 import { openVault } from '../../web/gateway/storage/vault.ts';
 import { Replicator } from '../../web/gateway/sync/replicator.ts';
@@ -25,16 +25,18 @@ export class TestHosts {
   readonly journal = new MemoryJournal();
   readonly #watchers = new Set<() => void>();
   #holder: string | undefined;
+  /** As for a moment while one takes over from the other. */
+  everyoneServes = false;
 
   /** A host that has caught up. The first one chooses the scripted model as its provider; the others have that by the journal. */
-  async host(options: { model?: Script; bridge?: Bridge } = {}): Promise<TestHost> {
+  async host({ clock = systemClock, ...options }: { model?: Script; clock?: Clock; bridge?: Bridge } = {}): Promise<TestHost> {
     const name = `host-${++names}`;
     const first = this.journal.seq === 0;
-    const vault = await openVault({ name, clock: systemClock, onclosed: () => {} });
+    const vault = await openVault({ name, clock, onclosed: () => {} });
     const faults: unknown[] = [];
     const replicator = new Replicator({
       replica: vault.sync,
-      clock: systemClock,
+      clock,
       schema: SCHEMA_VERSION,
       name,
       onfault: (error) => void faults.push(error),
@@ -47,7 +49,7 @@ export class TestHosts {
     };
     await synced();
     this.#holder ??= vault.origin;
-    const gw = await testGateway({ vault, sync: this.#port(replicator, vault.origin), useGuide: !first, ...options });
+    const gw = await testGateway({ vault, sync: this.#port(replicator, vault.origin), useGuide: !first, clock, ...options });
     await synced();
     return { ...gw, origin: vault.origin, replicator, synced, crash: () => line.cut() };
   }
@@ -61,7 +63,7 @@ export class TestHosts {
   #port(replicator: Replicator, origin: string): SyncPort {
     const state = (): SyncState => {
       const given = replicator.state();
-      return { ...given, role: given.state === 'away' ? 'none' : this.#holder === origin ? 'holder' : 'replica' };
+      return { ...given, role: given.state === 'away' ? 'none' : this.everyoneServes || this.#holder === origin ? 'holder' : 'replica' };
     };
     return {
       state,

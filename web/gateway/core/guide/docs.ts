@@ -411,6 +411,24 @@ Programs use \`workspace.list\`, \`workspace.read\`, \`workspace.write\` and \`w
     text: `A skill is a folder with a \`SKILL.md\` in the open Agent Skills format: YAML front matter with \`name\` and \`description\`, then instructions. Put it into an agent's workspace as \`skills/<name>/SKILL.md\`, or into the folder \`skills\` of the bridge's directory for all agents. Agents are told name and description, and read the rest by \`skill_read\` when a task fits; nothing in a skill is executed, and it gives no rights. \`skills.list\` names them all, with programs or variables that are missing and what is wrong with one.`,
   },
   {
+    id: 'schedules',
+    title: 'Scheduled jobs',
+    keywords:
+      'cron schedule scheduled job timer reminder remind every day daily morning hourly weekly recurring later time zone tick missed catch up cron_add cron_list cron_remove',
+    text: `A job tells an agent something at set times. \`cron.add\` takes a \`message\` and \`cron\`, five fields such as \`0 9 * * MON-FRI\`, or a \`schedule\`: \`{kind: "cron", expr, tz?}\`, \`{kind: "every", everyMs}\` (a minute or more), \`{kind: "at", at}\`. \`sessionTarget\` says where it speaks: \`main\`, or \`isolated\`, a chat for each run. Agents use \`cron_add\`, \`cron_list\`, \`cron_remove\`.
+
+\`cron.list\`, \`cron.update\`, \`cron.toggle\`, \`cron.remove\`, \`cron.run\` (now), \`cron.history\`. Ticks missed while nothing ran are skipped, or run once with \`catchUp\`. Where clocks change, \`30 2 * * *\` still runs once that day. After failures a job rests longer and longer.`,
+  },
+  {
+    id: 'heartbeat',
+    title: 'System events and the heartbeat',
+    keywords:
+      'system.event system.heartbeat.last heartbeat wake notify webhook event tell agent proactive next-heartbeat check in regularly',
+    text: `\`system.event\` tells the main session something: with \`mode\` \`now\` the agent answers at once, else it learns of it with its next message.
+
+The heartbeat is off until you set \`heartbeat.enabled\`. Every \`heartbeat.everyMs\` (a minute or more, half an hour by default) the agent then looks at what waits; where nothing does, no model is called, unless \`heartbeat.message\` gives it something to do. \`heartbeat.agentId\` chooses another agent than \`main\`. \`system.heartbeat.last\` says when it last beat.`,
+  },
+  {
     id: 'configuration',
     title: 'Configuration over the API',
     keywords: 'config.get config.set config.patch settings json file hash key dotted',

@@ -5,6 +5,7 @@ import { verifies } from '../../../../tests/requirements.ts';
 import { systemClock } from '../clock.ts';
 import type { ModelEvent, ModelMessage, ModelRequest, ToolSpec } from '../providers/provider.ts';
 import { coreTools } from '../tools/core-tools.ts';
+import { cronTools } from '../tools/cron-tools.ts';
 import type { MemoryRecord, MessageRecord } from '../vault.ts';
 import { STARTERS } from './answer.ts';
 import { articles } from './docs.ts';
@@ -104,6 +105,9 @@ describe('answers', () => {
     ['websocket protocol', 'websocket'],
     ['the port is in use', 'port-taken'],
     ['add an API key for OpenRouter', 'hosted-models'],
+    ['remind me every morning at nine', 'schedules'],
+    ['how do I schedule a job', 'schedules'],
+    ['what is the heartbeat', 'heartbeat'],
     ['how do I run a tool', 'tools'],
     ['can you remember things for me', 'memory'],
     ['edit my message and regenerate', 'edit-retry'],
@@ -276,10 +280,11 @@ describe('the docs', () => {
     const settings = ['chat.model', 'chat.systemPrompt', 'chat.timeZone'];
     const known = new Set([...Object.keys(contracts), ...events, ...settings]);
     const all = articles.map(({ text }) => text).join('\n');
-    const mentioned = all.matchAll(new RegExp(`(?<![\\w.])(?:${namespaces.join('|')})\\.(?!json|lost)[a-z_A-Z]+`, 'g'));
+    const mentioned = all.matchAll(new RegExp(`(?<![\\w.])(?:${namespaces.join('|')})(?:\\.(?!json|lost)[a-z_A-Z]+)+`, 'g'));
     for (const [name] of mentioned) if (!name.startsWith('chat.completions')) expect(known, name).toContain(name);
-    const names = new Set(tools.map(({ name }) => name));
-    for (const [name] of all.matchAll(/\b(?:memory|docs|session)_\w+/g)) expect(names, name).toContain(name);
+    const cron = cronTools(() => Promise.reject(new Error('not asked for')));
+    const names = new Set([...tools, ...cron].map(({ name }) => name));
+    for (const [name] of all.matchAll(/\b(?:memory|docs|session|cron)_\w+/g)) expect(names, name).toContain(name);
     expect(articles.find(({ id }) => id === 'memory')?.text.match(/memory_\w+/g)?.length).toBeGreaterThan(4);
   });
 

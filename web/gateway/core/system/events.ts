@@ -46,7 +46,8 @@ export class SystemEvents implements WaitingEvents {
       told.push(event);
     }
     if (told.length === 0) return undefined;
-    const lines = told.map(({ at, text }) => `- ${new Date(at).toISOString()}: ${text}`);
+    // A line within an event is not to pass for another event.
+    const lines = told.map(({ at, text }) => `- ${new Date(at).toISOString()}: ${text.replaceAll('\n', '\n  ')}`);
     return {
       text: ['System events since your last turn; programs told them, not the person:', ...lines].join('\n'),
       told: async () => void (await Promise.all(told.map(({ id }) => this.#events.remove(id)))),

@@ -1,0 +1,232 @@
+import { describe, expect } from 'vitest';
+import type { SyncState } from '#shared/rpc/methods/sync.ts';
+import type { JobRunRecord } from '../../web/gateway/core/vault.ts';
+import { verifies } from '../requirements.ts';
+import { FakeClock } from '../support/clock.ts';
+import { cronHosts, goesOn, HOUR, MINUTE, overApi } from '../support/cron.ts';
+import { FakeSync } from '../support/fake-sync.ts';
+import { script, testGateway, until } from '../support/gateway.ts';
+import { TestHosts } from '../support/hosts.ts';
+
+const START = new FakeClock().now();
+const half = script(['half', { wait: new Promise(() => {}) }]);
+const lostRun = (jobId: string, tick: number, change: Partial<JobRunRecord> = {}): JobRunRecord => ({
+  id: `${jobId}@${tick}`,
+  jobId,
+  scheduledAt: tick,
+  startedAt: tick,
+  status: 'running',
+  agentId: 'main',
+  sessionId: `cron-${jobId}-${tick}`,
+  executor: 'gone',
+  replica: 'other',
+  ...change,
+});
+
+describe('a host that died', () => {
+  verifies('cron/crash', 'between the tick and the run: the run comes on return', async () => {
+    const hosts = cronHosts();
+    const tick = START + MINUTE;
+    {
+      await using gw = await hosts.open();
+      const jobId = await gw.add({ schedule: { kind: 'at', at: tick } });
+      await gw.vault.collection('jobRuns').put(lostRun(jobId, tick));
+    }
+    hosts.clock.advance(MINUTE + 1000);
+    await using gw = await hosts.open();
+    expect(await gw.ended(1)).toMatchObject([{ status: 'completed', scheduledAt: tick }]);
+    expect(gw.calls).toHaveLength(1);
+  });
+
+  verifies(['cron/crash', 'cron/missed'], 'between the tick and the run, long ago: it was missed', async () => {
+    const hosts = cronHosts();
+    {
+      await using gw = await hosts.open();
+      const jobId = await gw.add({ schedule: { kind: 'at', at: START + MINUTE } });
+      await gw.vault.collection('jobRuns').put(lostRun(jobId, START + MINUTE));
+    }
+    hosts.clock.advance(HOUR);
+    await using gw = await hosts.open();
+    expect(await gw.ended(1)).toMatchObject([{ status: 'skipped', scheduledAt: START + MINUTE }]);
+    expect(gw.calls).toHaveLength(0);
+  });
+
+  verifies('cron/crash', 'in the middle of a run: it is ended, and not begun again', async () => {
+    const hosts = cronHosts();
+    {
+      await using gw = await hosts.open(half);
+      await gw.add({ schedule: { kind: 'at', at: START + MINUTE } });
+      await goesOn(gw.clock, () => gw.calls.length === 1);
+    }
+    await using gw = await hosts.open();
+    expect(await gw.ended(1)).toMatchObject([{ status: 'failed', error: 'The host that ran it went away' }]);
+    await gw.pass(2 * MINUTE);
+    expect(gw.calls).toHaveLength(0);
+    expect(await gw.history()).toHaveLength(1);
+  });
+
+  verifies('cron/crash', 'with the answer stored, and its record not: it was completed', async () => {
+    const hosts = cronHosts();
+    {
+      await using gw = await hosts.open();
+      await gw.add({ schedule: { kind: 'at', at: START + MINUTE } });
+      const [run] = await gw.ended(1);
+      const jobRuns = gw.vault.collection('jobRuns');
+      await jobRuns.update(run?.id ?? '', (before) => before && { ...before, status: 'running', executor: 'gone' });
+    }
+    await using gw = await hosts.open();
+    expect(await gw.ended(1)).toMatchObject([{ status: 'completed' }]);
+    expect(gw.calls).toHaveLength(0);
+  });
+
+  verifies('cron/crash', 'with a run by hand, or one of a job that was removed: it is ended', async () => {
+    const hosts = cronHosts();
+    let jobId: string;
+    {
+      await using gw = await hosts.open();
+      jobId = await gw.add({ schedule: { kind: 'every', everyMs: HOUR } });
+      const jobRuns = gw.vault.collection('jobRuns');
+      await jobRuns.put(lostRun(jobId, START + 7, { manual: true }));
+      await jobRuns.put(lostRun('removed', START + 5));
+      await jobRuns.put({ ...lostRun('removed', START - 800 * HOUR), status: 'completed' });
+    }
+    await using gw = await hosts.open();
+    await until(async () => (await gw.history()).length === 1);
+    expect(await gw.history()).toMatchObject([{ jobId, status: 'failed', error: 'The host went away before it began' }]);
+    expect(gw.faults).toEqual([]);
+  });
+});
+
+/** A gateway with a job each minute, whose standing among hosts a test says. */
+async function standing(state: Partial<SyncState> = {}) {
+  const clock = new FakeClock();
+  const sync = new FakeSync(state);
+  const gw = await testGateway({ clock, sync });
+  const api = await overApi(gw, clock);
+  const jobId = await api.add();
+  const lease = (tick: number) => `cron:${jobId}@${START + tick * MINUTE}`;
+  return { ...gw, ...api, clock, sync, jobId, lease };
+}
+
+describe('among hosts', () => {
+  verifies('cron/one-executor', 'a tick that another host has the lease of is left to it; the next is taken', async () => {
+    await using gw = await standing();
+    gw.sync.leases.set(gw.lease(1), null);
+    await gw.pass(MINUTE + 30_000);
+    expect(gw.calls).toHaveLength(0);
+    expect(await gw.history()).toEqual([]);
+    // Its record comes in.
+    await gw.vault.collection('jobRuns').put({ ...lostRun(gw.jobId, START + MINUTE), status: 'completed' });
+    await goesOn(gw.clock, () => gw.calls.length === 1);
+    expect((await gw.history()).map(({ scheduledAt }) => scheduledAt)).toEqual([START + MINUTE, START + 2 * MINUTE]);
+    expect(gw.sync.leased).toContain(gw.lease(2));
+  });
+
+  verifies(
+    'cron/one-executor',
+    'one that nobody has run is taken when the lease is free; one that stays taken is missed at last',
+    async () => {
+      await using gw = await standing();
+      gw.sync.leases.set(gw.lease(1), null);
+      await gw.pass(MINUTE + 20_000);
+      gw.sync.leases.delete(gw.lease(1));
+      expect(await gw.ended(1)).toMatchObject([{ status: 'completed', scheduledAt: START + MINUTE }]);
+      for (const tick of [2, 3, 4]) gw.sync.leases.set(gw.lease(tick), null);
+      await goesOn(gw.clock, () => gw.calls.length === 2);
+      expect((await gw.history()).slice(1)).toMatchObject([{ status: 'skipped', ticks: 3 }, { scheduledAt: START + 5 * MINUTE }]);
+    },
+  );
+
+  verifies('cron/one-executor', 'where somebody had the lease before, what they stored is waited for', async () => {
+    await using gw = await standing();
+    gw.sync.leases.set(gw.lease(1), 2);
+    gw.sync.leases.set(gw.lease(2), 2);
+    await goesOn(gw.clock, () => gw.sync.leased.includes(gw.lease(1)));
+    expect(gw.calls).toHaveLength(0);
+    expect(await gw.ended(1)).toMatchObject([{ status: 'completed' }]);
+    await goesOn(gw.clock, () => gw.sync.leased.includes(gw.lease(2)));
+    await gw.vault.collection('jobRuns').put({ ...lostRun(gw.jobId, START + 2 * MINUTE), status: 'completed' });
+    await gw.pass(30_000);
+    expect(gw.calls).toHaveLength(1);
+  });
+
+  verifies('cron/one-executor', 'a replica runs nothing, nor one that catches up, nor a replica that is cut off', async () => {
+    await using gw = await standing({ role: 'replica' });
+    await gw.pass(90_000);
+    gw.sync.set({ role: 'none', state: 'away' });
+    await gw.pass(3 * MINUTE, 5000);
+    gw.sync.set({ state: 'catching-up' });
+    await gw.pass(90_000);
+    gw.sync.set({ state: 'outdated' });
+    await gw.pass(90_000);
+    expect([gw.calls.length, (await gw.history()).length]).toEqual([0, 0]);
+    gw.sync.set({ state: 'synced', role: 'holder' });
+    await goesOn(gw.clock, () => gw.calls.length === 1);
+    expect(await gw.history()).toMatchObject([{ status: 'skipped' }, { status: 'running' }]);
+  });
+
+  verifies('cron/one-executor', 'the one that served and is cut off waits for the line, then is on its own', async () => {
+    await using gw = await standing();
+    gw.sync.leases.set(gw.lease(1), null);
+    gw.sync.set({ role: 'none', state: 'away' });
+    await gw.pass(55_000);
+    expect(gw.calls).toHaveLength(0);
+    await goesOn(gw.clock, () => gw.calls.length === 1);
+    expect(gw.sync.leased).toEqual([]);
+    gw.sync.set({ role: 'holder', state: 'failing' });
+    await goesOn(gw.clock, () => gw.calls.length === 2);
+  });
+});
+
+describe('two gateways over one journal', () => {
+  verifies('cron/one-executor', 'each tick runs once, on the one that serves, and both know of it', async () => {
+    const clock = new FakeClock();
+    const hosts = new TestHosts();
+    await using one = await hosts.host({ clock });
+    await using two = await hosts.host({ clock });
+    const [a, b] = [await overApi(one, clock), await overApi(two, clock)];
+    await a.add();
+    await goesOn(clock, () => one.calls.length === 2);
+    hosts.serve(two);
+    await goesOn(clock, () => two.calls.length === 2);
+    await until(async () => (await a.history()).filter(({ status }) => status === 'completed').length === 4);
+    expect(await a.history()).toEqual(await b.history());
+    expect((await a.history()).map(({ scheduledAt }) => (scheduledAt - START) / MINUTE)).toEqual([1, 2, 3, 4]);
+    expect([one.calls.length, two.calls.length]).toEqual([2, 2]);
+    expect([...one.faults, ...two.faults]).toEqual([]);
+  });
+
+  verifies(['cron/one-executor', 'cron/crash'], 'the run of one that dies is ended by the other, and not begun anew', async () => {
+    const clock = new FakeClock();
+    const hosts = new TestHosts();
+    await using one = await hosts.host({ clock, model: half });
+    await using two = await hosts.host({ clock });
+    const [a, b] = [await overApi(one, clock), await overApi(two, clock)];
+    await a.add({ schedule: { kind: 'at', at: START + MINUTE } });
+    await goesOn(clock, () => one.calls.length === 1);
+    await one.synced();
+    await two.synced();
+    one.crash();
+    await until(() => one.replicator.state().state === 'away');
+    hosts.serve(two);
+    await goesOn(clock, async () => (await b.history())[0]?.status === 'failed');
+    expect((await b.history())[0]?.error).toBe('The host that ran it went away');
+    await b.pass(2 * MINUTE);
+    expect(two.calls).toHaveLength(0);
+  });
+
+  verifies('cron/one-executor', 'both believe that they serve: one of them runs the tick', async () => {
+    const clock = new FakeClock();
+    const hosts = new TestHosts();
+    hosts.everyoneServes = true;
+    await using one = await hosts.host({ clock });
+    await using two = await hosts.host({ clock });
+    const [a, b] = [await overApi(one, clock), await overApi(two, clock)];
+    await a.add();
+    await two.synced();
+    await goesOn(clock, () => one.calls.length + two.calls.length >= 5);
+    await until(async () => (await b.history()).filter(({ status }) => status === 'completed').length === 5);
+    expect((await b.history()).map(({ scheduledAt }) => (scheduledAt - START) / MINUTE)).toEqual([1, 2, 3, 4, 5]);
+    expect(one.calls.length + two.calls.length).toBe(5);
+  });
+});

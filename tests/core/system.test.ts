@@ -1,0 +1,157 @@
+import { describe, expect } from 'vitest';
+import { verifies } from '../requirements.ts';
+import { cronHosts, goesOn, HOUR, MINUTE, overApi } from '../support/cron.ts';
+import { FakeClock } from '../support/clock.ts';
+import { FakeSync } from '../support/fake-sync.ts';
+import { type ModelCall, testGateway, until } from '../support/gateway.ts';
+
+const START = new FakeClock().now();
+const systemOf = (call: ModelCall | undefined): string => String(call?.body.messages[0]?.content);
+const lastOf = (call: ModelCall | undefined): unknown => call?.body.messages.at(-1)?.content;
+
+describe('system events', () => {
+  verifies(
+    ['system.event/tells', 'system.event/waits'],
+    'the next run of the main session is told, once, and no other session',
+    async () => {
+      await using gw = await cronHosts().open();
+      expect(await gw.api.call('system.event', { text: 'A parcel\u0007 has come' })).toEqual({
+        ok: true,
+        eventType: 'system',
+        mode: 'next-heartbeat',
+      });
+      gw.clock.advance(1);
+    await gw.api.call('system.event', { text: 'It rains\nand pours' });
+      await gw.api.call('chat.send', { message: 'hi', sessionId: 'other' });
+      await gw.api.call('chat.send', { message: 'hi' });
+      await gw.api.call('chat.send', { message: 'and now?' });
+      const [other, main, after] = gw.calls.map(systemOf);
+      expect(main).toMatch(/System events since your last turn.*\n- 2026-11-20T12:00:00\.000Z: A parcel has come\n- .*: It rains\n  and pours$/s);
+      expect(other).not.toContain('parcel');
+      expect(after).not.toContain('parcel');
+      const { messages } = await gw.api.call('chat.history', { sessionId: 'main' });
+      expect(JSON.stringify(messages)).not.toContain('parcel');
+      expect(await gw.vault.collection('systemEvents').list()).toEqual([]);
+    },
+  );
+
+  verifies('system.event/waits', 'a run that fails loses none, nor does a host that goes; many come in parts', async () => {
+    const hosts = cronHosts();
+    {
+      await using gw = await hosts.open(() => [{ status: 400, body: 'no' }]);
+      await gw.api.call('system.event', { text: 'A parcel has come' });
+      await gw.api.call('chat.send', { message: 'hi' }).catch(() => {});
+      expect(systemOf(gw.calls[0])).toContain('parcel');
+      hosts.clock.advance(1);
+      for (const name of ['second', 'third', 'fourth']) {
+        await gw.api.call('system.event', { text: name + '.'.repeat(9000) });
+        hosts.clock.advance(1);
+      }
+    }
+    await using gw = await hosts.open();
+    await gw.api.call('chat.send', { message: 'hi' });
+    await gw.api.call('chat.send', { message: 'hi' });
+    const [one = '', two = ''] = gw.calls.map(systemOf);
+    expect(['parcel', 'second', 'third', 'fourth'].map((name) => [one.includes(name), two.includes(name)])).toEqual([
+      [true, false],
+      [true, false],
+      [true, false],
+      [false, true],
+    ]);
+  });
+
+  verifies('system.event/now', 'as a message of its own, behind what is said there', async () => {
+    await using gw = await cronHosts().open();
+    expect(await gw.api.call('system.event', { text: 'The bell rings', mode: 'now' })).toMatchObject({ ok: true, mode: 'now' });
+    await until(() => gw.calls.length === 1);
+    expect(lastOf(gw.calls[0])).toBe('System event: The bell rings');
+    expect(systemOf(gw.calls[0])).not.toContain('bell');
+    await until(async () => (await gw.vault.collection('systemEvents').list()).length === 0);
+    const { messages } = await gw.api.call('chat.history', { sessionId: 'main' });
+    expect(messages[0]).toMatchObject({ role: 'user', content: 'System event: The bell rings' });
+    await expect(gw.api.call('system.event', { text: ' \u0007' })).rejects.toMatchObject({ code: 'INVALID_PARAMS' });
+    const again = { text: 'once', idempotencyKey: 'k' };
+    await gw.api.call('system.event', again);
+    await gw.api.call('system.event', again);
+    expect(await gw.vault.collection('systemEvents').list()).toHaveLength(1);
+  });
+
+  verifies(['system.event/now', 'system.event/waits'], 'one that cannot begin waits for the next run', async () => {
+    const hosts = cronHosts();
+    await using gw = await hosts.open();
+    await gw.api.call('config.patch', { patch: { chat: { model: 'none/none' } } });
+    await gw.api.call('system.event', { text: 'The bell rings', mode: 'now' });
+    await until(() =>
+      gw.vault
+        .collection('systemEvents')
+        .list()
+        .then((events) => events.length === 1),
+    );
+    await gw.api.call('config.patch', { patch: { chat: { model: 'test/scripted' } } });
+    await until(async () => {
+      await gw.api.call('chat.send', { message: 'hi' });
+      return systemOf(gw.calls.at(-1)).includes('The bell rings');
+    });
+  });
+
+  verifies('system.event/waits', 'too many are refused', async () => {
+    await using gw = await cronHosts().open();
+    const events = gw.vault.collection('systemEvents');
+    await Promise.all(Array.from({ length: 1000 }, (_, index) => events.put({ id: `e${index}`, text: 'x', at: START })));
+    await expect(gw.api.call('system.event', { text: 'x' })).rejects.toMatchObject({ code: 'RATE_LIMITED' });
+  });
+});
+
+describe('the heartbeat', () => {
+  verifies(['heartbeat/beats', 'system.heartbeat.last/answers'], 'is off by default, and calls no model where nothing waits', async () => {
+    await using gw = await cronHosts().open();
+    await gw.pass(2 * HOUR, MINUTE);
+    expect(await gw.api.call('system.heartbeat.last', {})).toEqual({ enabled: false, lastHeartbeatAt: null });
+    await gw.api.call('config.patch', { patch: { heartbeat: { enabled: true, everyMs: 10 * MINUTE } } });
+    await gw.pass(11 * MINUTE, 10_000);
+    const { enabled, lastHeartbeatAt } = await gw.api.call('system.heartbeat.last', {});
+    expect(enabled).toBe(true);
+    expect(lastHeartbeatAt).toBeGreaterThanOrEqual(START + 2 * HOUR);
+    expect(gw.calls).toHaveLength(0);
+    await expect(gw.api.call('config.patch', { patch: { heartbeat: { everyMs: 59_999 } } })).rejects.toMatchObject({
+      code: 'INVALID_PARAMS',
+    });
+  });
+
+  verifies(['heartbeat/beats', 'system.event/waits'], 'has what waits looked at, in the main session of its agent', async () => {
+    await using gw = await cronHosts().open();
+    await gw.api.call('agents.add', { agent_id: 'helper' });
+    await gw.api.call('config.patch', { patch: { heartbeat: { enabled: true, everyMs: 10 * MINUTE, agentId: 'helper' } } });
+    await gw.api.call('system.event', { text: 'A parcel has come' });
+    await goesOn(gw.clock, () => gw.calls.length === 1, 10_000);
+    expect(systemOf(gw.calls[0])).toContain('parcel');
+    expect(lastOf(gw.calls[0])).toContain('Heartbeat');
+    const { messages } = await gw.api.call('chat.history', { agentId: 'helper', sessionId: 'main' });
+    expect(messages[0]?.content).toContain('Heartbeat');
+    await gw.pass(25 * MINUTE, 10_000);
+    expect(gw.calls).toHaveLength(1);
+    // With a message of its own it speaks at each beat; a beat that nobody was there for is left out.
+    await gw.api.call('config.patch', { patch: { heartbeat: { message: 'Anything new?', agentId: null } } });
+    gw.clock.jump(5 * HOUR);
+    await goesOn(gw.clock, () => gw.calls.length === 3, 10_000);
+    expect(gw.calls.slice(1).map(lastOf)).toEqual(['Anything new?', 'Anything new?']);
+    expect(await gw.api.call('cron.history', {})).toEqual({ records: [], count: 0 });
+    expect(gw.faults).toEqual([]);
+  });
+
+  verifies(['heartbeat/beats', 'cron/one-executor'], 'beats on one host', async () => {
+    const clock = new FakeClock();
+    const sync = new FakeSync({ role: 'replica' });
+    await using gw = await testGateway({ clock, sync });
+    const api = await overApi(gw, clock);
+    await api.api.call('config.patch', { patch: { heartbeat: { enabled: true, everyMs: 10 * MINUTE, message: 'Well?' } } });
+    await api.pass(15 * MINUTE, 10_000);
+    expect(gw.calls).toHaveLength(0);
+    sync.set({ role: 'holder' });
+    sync.leases.set(`cron:heartbeat@${START + 20 * MINUTE}`, null);
+    await api.pass(10 * MINUTE, 10_000);
+    expect(gw.calls).toHaveLength(0);
+    await goesOn(clock, () => gw.calls.length === 1, 10_000);
+    expect(sync.leased).toContain(`cron:heartbeat@${START + 30 * MINUTE}`);
+  });
+});
