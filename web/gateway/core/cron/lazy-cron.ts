@@ -2,10 +2,10 @@ import type { Clock } from '../clock.ts';
 import { lazy } from '../lazy.ts';
 import type { Cron, CronDeps } from './cron.ts';
 
-/** A load that failed is tried again after this. */
+/** What failed is tried again after this. */
 const AGAIN_MS = 60_000;
 
-/** The scheduled jobs, whose code is fetched once the gateway is up. */
+/** The scheduled jobs, whose code is fetched when there is something for it to do. */
 export interface LazyCron {
   /** Resolves when it is there. Rejects where its code cannot be fetched. */
   load(): Promise<Cron>;
@@ -17,31 +17,48 @@ export interface LazyCron {
 }
 
 export function lazyCron(clock: Clock, fault: (error: unknown) => void): LazyCron {
+  let deps: CronDeps | undefined;
   let cron: Cron | undefined;
   let stopped = false;
   let cancel = (): void => {};
+  let unwatch = (): void => {};
   const started = Promise.withResolvers<CronDeps>();
   const load = lazy(async () => {
     const { Cron } = await import('./cron.ts');
     cron = new Cron(await started.promise);
+    unwatch();
     if (stopped) cron.stop();
     return cron;
   });
-  const begin = (): void =>
-    void load().catch((error: unknown) => {
+  /** Fetches it where a job or the heartbeat wants it. */
+  const wake = async (): Promise<void> => {
+    if (!deps || cron || stopped) return;
+    try {
+      if (deps.settings().heartbeat.enabled || (await deps.vault.collection('jobs').list()).length > 0) await load();
+    } catch (error) {
+      if (stopped) return;
       fault(error);
-      if (!stopped) cancel = clock.after(AGAIN_MS, begin);
-    });
+      cancel();
+      cancel = clock.after(AGAIN_MS, () => void wake());
+    }
+  };
   return {
     load,
-    start(deps) {
-      started.resolve(deps);
-      begin();
+    start(given) {
+      deps = given;
+      started.resolve(given);
+      // Another host may add the first job.
+      unwatch = given.vault.onforeign((changes) => void (changes.some(({ store }) => store === 'jobs') && wake()));
+      void wake();
     },
-    look: () => cron?.look(),
+    look() {
+      if (cron) cron.look();
+      else void wake();
+    },
     stop() {
       stopped = true;
       cancel();
+      unwatch();
       cron?.stop();
     },
   };
