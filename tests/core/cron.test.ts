@@ -79,6 +79,15 @@ verifies('cron/schedule', 'what is no schedule is refused; another one counts fr
   expect(new Date(other.nextRunAt ?? 0).toISOString()).toBe('2026-11-21T00:00:00.000Z');
 });
 
+verifies('cron/schedule', 'more jobs than can be looked after are refused', async () => {
+  await using gw = await cronHosts().open();
+  const { job } = await gw.api.call('cron.add', { cron: '0 9 * * *', message: 'x' });
+  const { nextRunAt: _next, lastRunAt: _last, lastStatus: _status, ...definition } = job;
+  const jobs = gw.vault.collection('jobs');
+  await Promise.all(Array.from({ length: 199 }, (_, index) => jobs.put({ ...definition, id: `j${index}`, since: START })));
+  await expect(gw.api.call('cron.add', { cron: '0 9 * * *', message: 'x' })).rejects.toMatchObject({ code: 'INVALID_PARAMS' });
+});
+
 verifies('cron/once', 'it runs, and stays, disabled, with its history', async () => {
   await using gw = await cronHosts().open();
   const jobId = await gw.add({ schedule: { kind: 'at', at: START + 90_000 } });

@@ -9,7 +9,7 @@ import { planOf } from './plan.ts';
 import { checkSchedule } from './schedule.ts';
 
 /** Jobs that there may be. */
-const MOST = 500;
+const MOST = 200;
 const NAME_CHARS = 60;
 
 /** What is given of a new job; `cron` is an expression in place of a `schedule`. */

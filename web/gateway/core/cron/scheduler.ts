@@ -116,14 +116,17 @@ export class Scheduler {
 
   /** Runs a tick that is due, or notes that it was left out. False: that is not this host's to do, or not yet. */
   async #settle(job: JobDefinition, { tick, late, earlier }: NonNullable<Plan['due']>, runs: readonly JobRunRecord[]): Promise<boolean> {
-    const { turn, records } = this.#deps;
+    const { vault, turn, records } = this.#deps;
     if (late && !job.catchUp) {
       const count = (earlier?.count ?? 0) + 1;
       await this.#skip(job, { failures: 0, first: tick, ...earlier, last: tick, count });
       return true;
     }
     const id = runIdOf(job.id, tick);
-    if (!(await turn.take(id)) || (await records.get(id))) return false;
+    if (!(await turn.take(id))) return false;
+    // Meanwhile its record may have come in, and the job may have been switched off, changed or removed.
+    const [record, current] = await Promise.all([records.get(id), vault.collection('jobs').get(job.id)]);
+    if (record || !current?.enabled || current.since !== job.since) return false;
     if (earlier) await this.#skip(job, earlier);
     if (runs.some(({ status }) => status === 'running')) {
       await this.#note(job, tick, 'The run before was still under way');

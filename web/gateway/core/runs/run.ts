@@ -119,14 +119,16 @@ export class Run {
     const { vault, clock, tools, timeZone, silenceMs, companion, events } = this.#deps;
     const { user } = place;
     // On resend the session's head is still the earlier reply: what lies above the answered message is the branch.
-    const above = await vault.messages.branch(this.#key, { limit: CONTEXT_MESSAGES, before: user.id });
+    const [above, waiting] = await Promise.all([
+      vault.messages.branch(this.#key, { limit: CONTEXT_MESSAGES, before: user.id }),
+      events.waiting(this.#key),
+    ]);
     const systemPrompt = this.#request.systemPrompt ?? this.#agent.systemPrompt;
     const temperature = this.#request.temperature ?? this.#agent.temperature;
     const { agentId, principal, maxTokens } = this.#request;
     const offered = await tools.specs(this.#agent);
     const notes = await companion.notes(this.#agent, this.#key, offered);
     const send = (file: SentFile): void => this.#files.add(file);
-    const waiting = await events.waiting(this.#key);
     if (waiting) this.#told = () => waiting.told();
     const context = [timeContext(clock.now(), timeZone()), ...(waiting ? [waiting.text] : [])].join('\n\n');
     let usage: Usage | undefined;
