@@ -21,12 +21,14 @@ describe('system events', () => {
         mode: 'next-heartbeat',
       });
       gw.clock.advance(1);
-    await gw.api.call('system.event', { text: 'It rains\nand pours' });
+      await gw.api.call('system.event', { text: 'It rains\nand pours' });
       await gw.api.call('chat.send', { message: 'hi', sessionId: 'other' });
       await gw.api.call('chat.send', { message: 'hi' });
       await gw.api.call('chat.send', { message: 'and now?' });
       const [other, main, after] = gw.calls.map(systemOf);
-      expect(main).toMatch(/System events since your last turn.*\n- 2026-11-20T12:00:00\.000Z: A parcel has come\n- .*: It rains\n  and pours$/s);
+      expect(main).toMatch(
+        /System events since your last turn.*\n- 2026-11-20T12:00:00\.000Z: A parcel has come\n- .*: It rains\n  and pours$/s,
+      );
       expect(other).not.toContain('parcel');
       expect(after).not.toContain('parcel');
       const { messages } = await gw.api.call('chat.history', { sessionId: 'main' });
