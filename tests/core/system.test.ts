@@ -96,6 +96,22 @@ describe('system events', () => {
     });
   });
 
+  verifies('system.event/now', 'and what stands in line before it is not told of it too', async () => {
+    const gate = Promise.withResolvers<void>();
+    await using gw = await cronHosts().open((_call, count) => (count === 1 ? ['first', { wait: gate.promise }] : ['next']));
+    const sent = [gw.api.call('chat.send', { message: 'one' }), gw.api.call('chat.send', { message: 'two' })];
+    await until(() => gw.calls.length === 1);
+    await gw.api.call('system.event', { text: 'The bell rings', mode: 'now' });
+    gate.resolve();
+    await Promise.all(sent);
+    await until(() => gw.calls.length === 3);
+    expect(gw.calls.map((call) => [systemOf(call).includes('bell'), lastOf(call)])).toEqual([
+      [false, 'one'],
+      [false, 'two'],
+      [false, 'System event: The bell rings'],
+    ]);
+  });
+
   verifies('system.event/waits', 'too many are refused', async () => {
     await using gw = await cronHosts().open();
     const events = gw.vault.collection('systemEvents');
@@ -110,7 +126,8 @@ describe('the heartbeat', () => {
     await gw.pass(2 * HOUR, MINUTE);
     expect(await gw.api.call('system.heartbeat.last', {})).toEqual({ enabled: false, lastHeartbeatAt: null });
     await gw.api.call('config.patch', { patch: { heartbeat: { enabled: true, everyMs: 10 * MINUTE } } });
-    await gw.pass(11 * MINUTE, 10_000);
+    // Its code is fetched now.
+    await goesOn(gw.clock, async () => (await gw.api.call('system.heartbeat.last', {})).lastHeartbeatAt !== null, 10_000);
     const { enabled, lastHeartbeatAt } = await gw.api.call('system.heartbeat.last', {});
     expect(enabled).toBe(true);
     expect(lastHeartbeatAt).toBeGreaterThanOrEqual(START + 2 * HOUR);
