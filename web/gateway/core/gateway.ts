@@ -11,7 +11,6 @@ import { companionOf } from './companion.ts';
 import { Config } from './config.ts';
 import { keepConfigFile } from './config-file/keep.ts';
 import { Connection } from './connection.ts';
-import { type Admission, Connection } from './connection.ts';
 import { lazyCron } from './cron/lazy-cron.ts';
 import { createDispatcher } from './dispatch.ts';
 import { type FaultLog, faults } from './faults.ts';
@@ -143,7 +142,6 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   tools.registerLater(async () => (await workbench()).tools);
   const companion = companionOf(workbench, fault);
   const foreign = new ForeignRuns({ vault, hub, clock, sync, lost: companion.lost, fault });
-  const foreign = new ForeignRuns({ vault, hub, clock, sync, fault });
   const events = new SystemEvents({ vault, clock, agents, settings });
   const deps = {
     vault,
