@@ -1,12 +1,13 @@
-import { pipeline, type Readable, type Transform } from 'node:stream';
-import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
+import type { Readable } from 'node:stream';
 import { Agent, type Dispatcher, request } from 'undici';
 import type { Opening } from '#shared/link/hello.ts';
 import type { ResponseHead } from '#shared/link/http.ts';
 import { STREAM_WINDOW, type Stream } from '#shared/link/stream.ts';
 import { CLOSE } from '#shared/rpc/frames.ts';
+import { ACCEPTED_ENCODINGS, decodedBody } from './decoded-body.ts';
 import { refuseEgress } from './egress-guard.ts';
 import { HOP_BY_HOP } from './hop-by-hop.ts';
+import { pinnedLookup, resolveBySystem } from './pinned-lookup.ts';
 
 /** Bytes of a request that goes out. It is sent whole, with its length, for not every server understands a body in chunks. */
 const MAX_BODY_BYTES = 64 * 1024 * 1024;
@@ -30,14 +31,7 @@ const NOT_RETURNED = new Set([...HOP_BY_HOP, 'content-encoding', 'content-length
 export const VIA = 'x-perch-via';
 
 // Models think for minutes: how long a silence may last is the core's to say.
-const dispatcher = new Agent({ headersTimeout: 0, bodyTimeout: 0 });
-
-const DECODERS = new Map<string, () => Transform>([
-  ['gzip', createGunzip],
-  ['x-gzip', createGunzip],
-  ['deflate', createInflate],
-  ['br', createBrotliDecompress],
-]);
+const dispatcher = new Agent({ headersTimeout: 0, bodyTimeout: 0, connect: { lookup: pinnedLookup(resolveBySystem, 'local') } });
 
 /**
  * The way out for a host in a browser, which has 6 connections to one server and CORS in its way: one HTTP exchange for each stream, its address
@@ -94,13 +88,11 @@ async function goOut(
   const response = await request(url, {
     dispatcher,
     method: method as Dispatcher.HttpMethod,
-    headers: { 'user-agent': 'perch', ...Object.fromEntries(sent), 'accept-encoding': 'gzip, deflate, br', [VIA]: via },
+    headers: { 'user-agent': 'perch', ...Object.fromEntries(sent), 'accept-encoding': ACCEPTED_ENCODINGS, [VIA]: via },
     body: body.byteLength > 0 ? body : null,
     signal,
   });
-  const decoder = DECODERS.get(String(response.headers['content-encoding']).toLowerCase())?.();
-  // A failure on either side destroys both, and shows on the last.
-  const decoded: Readable = decoder ? pipeline(response.body, decoder, () => {}) : response.body;
+  const decoded = decodedBody(response);
   begun(decoded);
   const headers = Object.fromEntries(
     Object.entries(response.headers).filter(

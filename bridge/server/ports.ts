@@ -8,6 +8,7 @@ import { configFilePort } from '#shared/ports/config-file.ts';
 import type { Port } from '#shared/ports/port.ts';
 import { skillsPort } from '#shared/ports/skills.ts';
 import { speechPort } from '#shared/ports/speech.ts';
+import { webPort } from '#shared/ports/web.ts';
 import type { EventSchemas } from '#shared/link/calls.ts';
 import type { Contracts } from '#shared/rpc/contract.ts';
 import { CLOSE } from '#shared/rpc/frames.ts';
@@ -16,6 +17,7 @@ import { configFileHandlers } from '../capabilities/config-file.ts';
 import { skillsHandlers } from '../capabilities/skills.ts';
 import { speechHandlers } from '../capabilities/speech/speech.ts';
 import { serveEgress } from '../capabilities/egress.ts';
+import { webHandlers } from '../capabilities/web.ts';
 import type { Journal } from '../journal/journal.ts';
 import { type Access, accessHandlers } from './access.ts';
 import { serveBlobs } from './blobs-port.ts';
@@ -69,6 +71,7 @@ export function lendPorts({ journal, vaultKey, access, hosts, presenceMs, home, 
     capability(configFilePort, configFileHandlers(home)),
     capability(speechPort, speechHandlers()),
     capability(skillsPort, skillsHandlers({ dir: join(home, 'skills') })),
+    capability(webPort, webHandlers()),
     capability(backupPort, backupHandlers({ journal, vaultKey, home })),
   ]);
   return {

@@ -4,11 +4,13 @@ import { join } from 'node:path';
 import { backupPort } from '#shared/ports/backup.ts';
 import { configFilePort } from '#shared/ports/config-file.ts';
 import { speechPort } from '#shared/ports/speech.ts';
+import { webPort } from '#shared/ports/web.ts';
 import { SCHEMA_VERSION } from '#shared/link/hello.ts';
 import { backupHandlers } from '../../bridge/capabilities/backup.ts';
 import { configFileHandlers } from '../../bridge/capabilities/config-file.ts';
 import { NeuralVoices } from '../../bridge/capabilities/speech/neural.ts';
 import { speechHandlers } from '../../bridge/capabilities/speech/speech.ts';
+import { webHandlers } from '../../bridge/capabilities/web.ts';
 import { openJournal } from '../../bridge/journal/open.ts';
 import { FakeBridge, lend } from './fake-bridge.ts';
 
@@ -22,6 +24,7 @@ export async function realBridge() {
   const bridge = new FakeBridge(
     lend(configFilePort, configFileHandlers(home)),
     lend(backupPort, backupHandlers({ journal, vaultKey: VAULT_KEY, home })),
+    lend(webPort, webHandlers()),
     lend(speechPort, speechHandlers({ neural: new NeuralVoices({ socket: 'ws://127.0.0.1:1', voices: 'http://127.0.0.1:1' }) })),
   );
   return {

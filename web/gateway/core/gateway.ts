@@ -13,6 +13,7 @@ import { keepConfigFile } from './config-file/keep.ts';
 import { Connection } from './connection.ts';
 import { lazyCron } from './cron/lazy-cron.ts';
 import { createDispatcher } from './dispatch.ts';
+import { type Documents, readHere } from './documents/documents.ts';
 import { type FaultLog, faults } from './faults.ts';
 import type { Fetch } from './fetch.ts';
 import { Follow } from './follow.ts';
@@ -48,7 +49,9 @@ import type { SyncPort } from './sync.ts';
 import { SystemEvents } from './system/events.ts';
 import { coreTools } from './tools/core-tools.ts';
 import { cronTools } from './tools/cron-tools.ts';
+import { officeTools } from './tools/office-tools.ts';
 import { ToolRegistry } from './tools/registry.ts';
+import { webTools } from './tools/web-tools.ts';
 import type { Vault } from './vault.ts';
 
 const RATE_LIMIT = { perMinute: 600, burst: 100 };
@@ -66,6 +69,8 @@ export interface GatewayOptions {
   sync?: SyncPort;
   /** What the bridge lends; nothing where there never is one. */
   bridge?: Bridge;
+  /** Who reads documents; the gateway itself by default. */
+  documents?: Documents;
   log?: FaultLog;
 }
 
@@ -90,7 +95,7 @@ export interface Gateway {
 
 /** Puts the parts together, and ends what a host that died has left. Rejects where the vault cannot be read. */
 export async function createGateway(options: GatewayOptions): Promise<Gateway> {
-  const { vault, clock, fetch, version, bridge = noBridge } = options;
+  const { vault, clock, fetch, version, bridge = noBridge, documents = readHere } = options;
   const started = clock.monotonic();
   const hub = new Hub();
   const connections = new Set<Connection>();
@@ -133,7 +138,13 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const localServers = options.localServers ?? (config.settings.gateway.discover === false ? [] : LOCAL_SERVERS);
   const providers = new Providers({ guide, fetch, clock, localServers });
   apply();
-  for (const tool of [...coreTools({ vault, clock }), ...cronTools(cron.load)]) tools.register(tool);
+  const own = [
+    ...coreTools({ vault, clock }),
+    ...cronTools(cron.load),
+    ...officeTools({ vault, documents, agent: agents.get }),
+    ...webTools({ bridge, documents, allow: () => config.settings.tools.webFetch?.allow ?? [] }),
+  ];
+  for (const tool of own) tools.register(tool);
 
   const timeZone = (): string => config.settings.chat.timeZone ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
   const models = { resolve: (model?: string, provider?: string) => providers.resolve(model, provider) };

@@ -94,6 +94,12 @@ export const settings = z.looseObject({
       discover: z.boolean().optional(),
     })
     .default({}),
+  tools: z
+    .looseObject({
+      /** Private places that `web_fetch` may ask: `nas.local` or `127.0.0.1:8080`. */
+      webFetch: z.looseObject({ allow: z.array(z.string().min(1).max(300)).max(1000).optional() }).optional(),
+    })
+    .default({}),
 });
 export type Settings = z.infer<typeof settings>;
 

@@ -1,48 +1,37 @@
 import type { Part } from '#shared/rpc/records.ts';
+import { fileNote } from './file-note.ts';
 import type { ModelMessage, ModelRequest } from './provider.ts';
-
-/** MIME types beside `text/*` whose bytes are text. */
-const TEXT_TYPES = /^(text\/|application\/(json|xml|yaml|x-yaml|toml|javascript|typescript|x-sh|sql|x-ndjson)\b)|\+(json|xml)\b/;
 
 type ContentPart = { type: 'text'; text: string } | { type: 'image_url'; image_url: { url: string } };
 
-function decodeText(base64: string): string {
-  return new TextDecoder().decode(Uint8Array.from(atob(base64), (char) => char.charCodeAt(0)));
-}
+const NO_TOOLS: ReadonlySet<string> = new Set();
 
-function fileNote(name: string, mimeType: string, data: string): string {
-  if (TEXT_TYPES.test(mimeType)) return `File ${name}:\n\n${decodeText(data)}`;
-  return `[The file ${name} (${mimeType}, ${Math.floor((data.length * 3) / 4)} bytes) is attached; its content is not text and is not shown.]`;
-}
-
-function contentPart(part: Part): ContentPart {
+function contentPart(part: Part, tools: ReadonlySet<string>): ContentPart {
   switch (part.type) {
     case 'text':
       return { type: 'text', text: part.text };
     case 'image':
       return { type: 'image_url', image_url: { url: `data:${part.mimeType};base64,${part.data}` } };
     case 'file':
-      return { type: 'text', text: fileNote(part.filename, part.mimeType, part.data) };
+      return { type: 'text', text: fileNote(part, tools) };
   }
 }
 
-/** The text of a message's content; pictures leave nothing. */
-export function plainText(content: string | readonly Part[]): string {
+/** The text of a message's content; pictures leave nothing. `tools`: those that may read what is attached. */
+export function plainText(content: string | readonly Part[], tools: ReadonlySet<string> = NO_TOOLS): string {
   if (typeof content === 'string') return content;
   return content
-    .flatMap((part) =>
-      part.type === 'image' ? [] : part.type === 'text' ? [part.text] : [fileNote(part.filename, part.mimeType, part.data)],
-    )
+    .flatMap((part) => (part.type === 'image' ? [] : part.type === 'text' ? [part.text] : [fileNote(part, tools)]))
     .join('\n\n');
 }
 
-function chatMessage(message: ModelMessage): Record<string, unknown> {
+function chatMessage(message: ModelMessage, tools: ReadonlySet<string>): Record<string, unknown> {
   const { role, content } = message;
   switch (role) {
     case 'user': {
       // Many servers take parts only with models that see; a plain string is what all of them take.
       const plain = typeof content === 'string' || !content.some((part) => part.type === 'image');
-      return { role, content: plain ? plainText(content) : content.map(contentPart) };
+      return { role, content: plain ? plainText(content, tools) : content.map((part) => contentPart(part, tools)) };
     }
     case 'assistant': {
       const text = plainText(content);
@@ -63,9 +52,10 @@ function chatMessage(message: ModelMessage): Record<string, unknown> {
 
 /** The body of `POST /chat/completions`, streaming, with the usage asked for. */
 export function chatBody(request: ModelRequest): Record<string, unknown> {
+  const tools = new Set(request.tools?.map(({ name }) => name));
   const body: Record<string, unknown> = {
     model: request.model,
-    messages: request.messages.map(chatMessage),
+    messages: request.messages.map((message) => chatMessage(message, tools)),
     stream: true,
     stream_options: { include_usage: true },
   };

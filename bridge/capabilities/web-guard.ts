@@ -1,0 +1,51 @@
+import { RpcError } from '#shared/rpc/errors.ts';
+import { plainHost, refuseAddress, refuseName } from './addresses.ts';
+
+/** Ports above the reserved ones behind which something else than web servers listens, by the list that browsers have. */
+const BAD_PORTS = new Set([
+  1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080,
+]);
+
+/** Which private places are free: each `host` or `host:port`, as in a URL. */
+export class Allowed {
+  readonly #places: ReadonlySet<string>;
+
+  constructor(places: readonly string[]) {
+    this.#places = new Set(
+      places.flatMap((place) => {
+        const url = URL.parse(`http://${place.trim()}`);
+        return url ? [/:\d+$/.test(place.trim()) ? placeOf(url) : plainHost(url.hostname)] : [];
+      }),
+    );
+  }
+
+  has(url: URL): boolean {
+    return this.#places.has(plainHost(url.hostname)) || this.#places.has(placeOf(url));
+  }
+}
+
+const placeOf = (url: URL): string => `${plainHost(url.hostname)}:${url.port || (url.protocol === 'https:' ? 443 : 80)}`;
+
+/**
+ * A page's address that may be asked as far as it can be told without resolving it. Throws `INVALID_PARAMS` with the reason: other protocols, a
+ * name or password in it, ports of other services, and every place that is not public and not in `allowed`. A URL's parser has by then written
+ * every spelling of an IPv4 address (octal, hexadecimal, one number) in the usual way.
+ */
+export function judgedUrl(address: string | URL, allowed: Allowed): URL {
+  const url = URL.parse(String(address));
+  const refuse = (why: string): never => {
+    throw new RpcError('INVALID_PARAMS', why);
+  };
+  if (!url) return refuse('this is no address of a page; it must begin with https:// or http://');
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') refuse(`only http and https addresses are fetched, not ${url.protocol}`);
+  if (url.username !== '' || url.password !== '') refuse('an address with a user name or password in it is not fetched');
+  url.hash = '';
+  const never = refuseName(url.hostname) ?? refuseAddress(url.hostname, 'local');
+  if (never !== undefined) refuse(never);
+  if (allowed.has(url)) return url;
+  const port = Number(url.port || 443);
+  if ((port < 1024 && port !== 80 && port !== 443) || BAD_PORTS.has(port)) refuse(`port ${port} is not one of a web page`);
+  const refusal = refuseAddress(url.hostname, 'public');
+  if (refusal !== undefined) refuse(`${refusal}; the person may name it in the setting tools.webFetch.allow`);
+  return url;
+}

@@ -1,0 +1,104 @@
+import { STATUS_CODES } from 'node:http';
+import type { Readable } from 'node:stream';
+import { Agent, request } from 'undici';
+import { WEB_LIMITS, type webPort } from '#shared/ports/web.ts';
+import { RpcError } from '#shared/rpc/errors.ts';
+import type { PortHandlers } from '../server/serve-port.ts';
+import { ACCEPTED_ENCODINGS, decodedBody } from './decoded-body.ts';
+import { pinnedLookup, RefusedAddress, resolveBySystem, type Resolve } from './pinned-lookup.ts';
+import { Allowed, judgedUrl } from './web-guard.ts';
+
+const READABLE = /^(text\/|application\/(json|xml|xhtml\+xml|pdf|yaml|javascript|x-ndjson|rtf)\b|[\w.-]+\/[\w.-]+\+(json|xml)\b)/i;
+const REDIRECTS = new Set([301, 302, 303, 307, 308]);
+
+export interface WebDeps {
+  /** All addresses of a name; the system's resolver by default. */
+  resolve?: Resolve;
+  /** Milliseconds for all of a fetch. */
+  ms?: number;
+}
+
+/** Fetches pages of the public web: the one way there from an agent's tools. */
+export function webHandlers({ resolve = resolveBySystem, ms = WEB_LIMITS.ms }: WebDeps = {}): PortHandlers<
+  (typeof webPort)['calls'],
+  (typeof webPort)['events']
+> {
+  return {
+    async 'web.fetch'({ url, allow }, { signal }) {
+      const allowed = new Allowed(allow);
+      const late = AbortSignal.timeout(ms);
+      let at = judgedUrl(url, allowed);
+      try {
+        for (let hops = 0; ; hops++) {
+          const answer = await hop(at, { resolve, allowed, signal: AbortSignal.any([signal, late]) });
+          if (!('location' in answer)) return { url: at.href, ...answer };
+          if (hops === WEB_LIMITS.redirects)
+            throw new RpcError('INTERNAL_ERROR', `${url} leads on and on: more than ${WEB_LIMITS.redirects} redirects`);
+          at = judgedUrl(URL.parse(answer.location, at.href) ?? answer.location, allowed);
+        }
+      } catch (error) {
+        signal.throwIfAborted();
+        if (late.aborted) throw new RpcError('INTERNAL_ERROR', `${at.host} took more than ${ms / 1000} s`, { retryable: true });
+        throw told(error, at);
+      }
+    },
+  };
+}
+
+type Answer = { location: string } | { status: number; contentType: string; body: string };
+
+/** One request. Its connections are its own: none that was judged for another call, with other places allowed, is used again. */
+async function hop(url: URL, { resolve, allowed, signal }: { resolve: Resolve; allowed: Allowed; signal: AbortSignal }): Promise<Answer> {
+  const agent = new Agent({ connect: { lookup: pinnedLookup(resolve, 'public', () => allowed.has(url)) } });
+  try {
+    const response = await request(url, {
+      dispatcher: agent,
+      headers: {
+        'user-agent': 'perch',
+        accept: 'text/html, application/xhtml+xml, application/pdf, text/*, application/json, application/xml;q=0.9, */*;q=0.1',
+        'accept-encoding': ACCEPTED_ENCODINGS,
+      },
+      signal,
+    });
+    const { statusCode: status, headers, body } = response;
+    const header = (name: string): string => [headers[name]].flat()[0] ?? '';
+    const location = header('location');
+    if (REDIRECTS.has(status) && location !== '') {
+      body.destroy();
+      return { location };
+    }
+    if (status >= 400)
+      throw new RpcError('INTERNAL_ERROR', `${url.href} answered ${status} ${STATUS_CODES[status] ?? ''}`.trim(), { details: { status } });
+    const contentType = header('content-type') || 'text/plain';
+    if (!READABLE.test(contentType))
+      throw new RpcError('INVALID_PARAMS', `${url.href} is ${contentType.slice(0, 100)}, which is no text, page or PDF`);
+    const bytes = await whole(decodedBody({ body, headers }), url);
+    return { status, contentType, body: bytes.toString('base64') };
+  } finally {
+    await agent.destroy().catch(() => {});
+  }
+}
+
+async function whole(body: Readable, url: URL): Promise<Buffer> {
+  const parts: Buffer[] = [];
+  let size = 0;
+  for await (const part of body as AsyncIterable<Buffer>) {
+    size += part.length;
+    if (size > WEB_LIMITS.bytes) throw new RpcError('INVALID_PARAMS', `${url.href} has more than ${WEB_LIMITS.bytes / 1024 / 1024} MB`);
+    parts.push(part);
+  }
+  return Buffer.concat(parts);
+}
+
+function told(error: unknown, { host }: URL): RpcError {
+  if (error instanceof RpcError) return error;
+  for (let at: unknown = error; at instanceof Error; at = at.cause)
+    if (at instanceof RefusedAddress) return new RpcError('INVALID_PARAMS', at.message);
+  const first: unknown = error instanceof AggregateError ? error.errors[0] : error;
+  return new RpcError(
+    'INTERNAL_ERROR',
+    `${host} could not be asked: ${first instanceof Error ? first.message : String(first)}`,
+    {},
+    { cause: error },
+  );
+}

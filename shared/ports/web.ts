@@ -1,0 +1,31 @@
+import { call } from '../rpc/contract.ts';
+import { z } from '../rpc/zod.ts';
+import { port } from './port.ts';
+
+/** Bytes of a page, unpacked; and how long all of it may take, redirects too. */
+export const WEB_LIMITS = { bytes: 5 * 1024 * 1024, ms: 30_000, redirects: 5 } as const;
+
+export const webPort = port({
+  kind: 'web',
+  what: 'Fetching pages',
+  calls: {
+    'web.fetch': call({
+      params: z.object({
+        url: z.string().max(4096),
+        /** Private places that the person has named: `nas.local` or `127.0.0.1:8080`. */
+        allow: z.array(z.string().max(300)).max(1000).default([]),
+      }),
+      result: z.object({
+        /** Where the redirects led. */
+        url: z.string(),
+        status: z.number().int(),
+        contentType: z.string(),
+        /** Base64. */
+        body: z.string(),
+      }),
+      docs: 'Fetches a page of the public web. Addresses that are not public are refused, wherever a name or a redirect leads.',
+      policy: { scope: 'write' },
+    }),
+  },
+  events: {},
+});

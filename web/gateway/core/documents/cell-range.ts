@@ -1,0 +1,40 @@
+import { RpcError } from '#shared/rpc/errors.ts';
+
+export const LAST_ROW = 1_048_576;
+export const LAST_COLUMN = 16_384;
+
+/** A part of a sheet; rows and columns from 1, both ends in it. */
+export interface CellRange {
+  top: number;
+  bottom: number;
+  left: number;
+  right: number;
+}
+
+/** `B2:F40`, `B:F`, `2:40` or one cell; the whole sheet where left out. Throws `INVALID_PARAMS`. */
+export function cellRange(text: string | undefined): CellRange {
+  const all = { top: 1, bottom: LAST_ROW, left: 1, right: LAST_COLUMN };
+  if (text === undefined || text.trim() === '') return all;
+  const ends = text.replaceAll('$', '').trim().split(':').map(parsedEnd);
+  const [first, last = first] = ends;
+  if (!first || !last || ends.length > 2)
+    throw new RpcError('INVALID_PARAMS', `"${text.slice(0, 100)}" is no range; write it as B2:F40, B:F or 2:40`);
+  return { top: first.row ?? 1, bottom: last.row ?? LAST_ROW, left: first.column ?? 1, right: last.column ?? LAST_COLUMN };
+}
+
+function parsedEnd(text: string): { row?: number; column?: number } | undefined {
+  const [, letters = '', digits = ''] = /^\s*([A-Za-z]{0,3})(\d{0,7})\s*$/.exec(text) ?? [];
+  if (letters === '' && digits === '') return undefined;
+  return { ...(letters === '' ? {} : { column: columnNumber(letters) }), ...(digits === '' ? {} : { row: Number(digits) }) };
+}
+
+/** `AB` is 28. */
+export const columnNumber = (letters: string): number =>
+  [...letters.toUpperCase()].reduce((sum, letter) => sum * 26 + letter.charCodeAt(0) - 64, 0);
+
+/** 28 is `AB`. */
+export function columnName(column: number): string {
+  let name = '';
+  for (let left = column; left > 0; left = Math.floor((left - 1) / 26)) name = String.fromCharCode(65 + ((left - 1) % 26)) + name;
+  return name;
+}

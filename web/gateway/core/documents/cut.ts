@@ -1,0 +1,24 @@
+import type { DocumentText } from './documents.ts';
+
+/** A part of a text from `offset`, at most `limit` characters, cut at the end of a line where one is near. */
+export function cut(text: string, offset: number, limit: number): Pick<DocumentText, 'text' | 'part' | 'next'> {
+  const rest = text.length - offset;
+  if (rest <= limit && offset === 0) return { text };
+  let end = Math.min(text.length, offset + limit);
+  if (end < text.length) {
+    const line = text.lastIndexOf('\n', end) + 1;
+    if (line > offset + limit / 2) end = line;
+    else if (isHighSurrogate(text, end - 1)) end--;
+  }
+  const shown = text.slice(offset, end);
+  return {
+    text: shown,
+    part: shown === '' ? `nothing: there are ${text.length} characters` : `characters ${offset + 1}–${end} of ${text.length}`,
+    ...(end < text.length ? { next: { offset: end } } : {}),
+  };
+}
+
+function isHighSurrogate(text: string, at: number): boolean {
+  const code = text.charCodeAt(at);
+  return code >= 0xd800 && code <= 0xdbff;
+}

@@ -1,0 +1,174 @@
+import { Breath } from './breath.ts';
+import { cut } from './cut.ts';
+import type { DocumentRequest, DocumentText } from './documents.ts';
+import { DocxStyles } from './docx-styles.ts';
+import { OfficePackage } from './office-package.ts';
+import { markdownTable } from './table.ts';
+import { type Element, element, elements, textIn } from './xml-tree.ts';
+
+/** A word-processor file as Markdown: headings, lists, tables, links, and the notes at the end. What was deleted and only marked so is left out. */
+export async function readDocx({ name, bytes, offset = 0, limit }: DocumentRequest, signal: AbortSignal): Promise<DocumentText> {
+  const parts = await OfficePackage.open(name, bytes, signal);
+  const { path: main, root } = await parts.main('word/document.xml', 'w:document');
+  const relations = await parts.relations(main);
+  const related = async (type: string): Promise<Element | undefined> => {
+    const found = [...relations.values()].find((relation) => relation.type === type);
+    return found && parts.tree(found.target);
+  };
+  const styles = new DocxStyles(await related('styles'), await related('numbering'));
+  const writer = new DocxWriter(styles, new Map([...relations].map(([id, { target }]) => [id, target])));
+  const body = element(root, 'w:body');
+  const breath = new Breath(signal);
+  const blocks: string[] = [];
+  for (const block of elements(body)) {
+    blocks.push(...writer.blocks(block));
+    // Several times the length of its text is what a paragraph's XML has.
+    await breath.after(200 + 5 * (blocks.at(-1)?.length ?? 0));
+  }
+  for (const [mark, type] of [
+    ['', 'footnotes'],
+    ['e', 'endnotes'],
+  ] as const) {
+    for (const note of elements(await related(type))) {
+      const id = note.attributes['w:id'];
+      // The first two are the lines between text and notes.
+      if (id === undefined || note.attributes['w:type'] !== undefined) continue;
+      blocks.push(
+        `[^${mark}${id}]: ${elements(note)
+          .flatMap((block) => writer.blocks(block))
+          .join(' ')}`,
+      );
+    }
+  }
+  const title = element(await parts.tree('docProps/core.xml'), 'dc:title');
+  return {
+    ...(title && textIn(title).trim() !== '' ? { title: textIn(title).trim() } : {}),
+    ...cut(joined(blocks), offset, limit),
+  };
+}
+
+/** List items stand under one another, everything else apart. */
+function joined(blocks: readonly string[]): string {
+  let text = '';
+  let before = '';
+  for (const block of blocks) {
+    if (block === '') continue;
+    const item = /^\s*(-|\d+\.) /;
+    text += text === '' ? block : `${item.test(before) && item.test(block) ? '\n' : '\n\n'}${block}`;
+    before = block;
+  }
+  return text;
+}
+
+/** Elements whose content is not part of the text as it stands. */
+const LEFT_OUT = new Set([
+  'w:del',
+  'w:moveFrom',
+  'w:instrText',
+  'w:delText',
+  'mc:Fallback',
+  'w:pPr',
+  'w:rPr',
+  'w:sdtPr',
+  'w:tblPr',
+  'w:trPr',
+]);
+
+class DocxWriter {
+  readonly #styles: DocxStyles;
+  readonly #targets: ReadonlyMap<string, string>;
+
+  constructor(styles: DocxStyles, targets: ReadonlyMap<string, string>) {
+    this.#styles = styles;
+    this.#targets = targets;
+  }
+
+  /** A paragraph, a table, or what is in some wrapper. */
+  blocks(block: Element): string[] {
+    if (LEFT_OUT.has(block.name)) return [];
+    if (block.name === 'w:p') return this.#paragraph(block);
+    if (block.name === 'w:tbl') return [this.#table(block)];
+    return elements(block).flatMap((child) => this.blocks(child));
+  }
+
+  #paragraph(paragraph: Element): string[] {
+    // Text in boxes comes after the paragraph that they hang on.
+    const boxes: string[] = [];
+    const text = this.#inline(paragraph, boxes).trim();
+    if (text === '') return boxes;
+    const { heading, list } = this.#styles.of(paragraph);
+    if (heading !== undefined) return [`${'#'.repeat(heading)} ${text.replaceAll('\n', ' ')}`, ...boxes];
+    if (list) return [`${'  '.repeat(list.level)}${list.mark} ${text.replaceAll('\n', `\n${'  '.repeat(list.level + 1)}`)}`, ...boxes];
+    return [text, ...boxes];
+  }
+
+  #inline(of: Element, boxes: string[]): string {
+    let text = '';
+    for (const child of elements(of)) text += this.#piece(child, boxes);
+    return text;
+  }
+
+  #piece(child: Element, boxes: string[]): string {
+    if (LEFT_OUT.has(child.name)) return '';
+    switch (child.name) {
+      case 'w:t':
+        return textIn(child);
+      case 'w:tab':
+        return '\t';
+      case 'w:br':
+      case 'w:cr':
+        return '\n';
+      case 'w:noBreakHyphen':
+        return '\u2011';
+      case 'w:footnoteReference':
+        return `[^${child.attributes['w:id'] ?? ''}]`;
+      case 'w:endnoteReference':
+        return `[^e${child.attributes['w:id'] ?? ''}]`;
+      case 'w:hyperlink': {
+        const text = this.#inline(child, boxes);
+        const target = this.#targets.get(child.attributes['r:id'] ?? '');
+        return target !== undefined && /^(https?|mailto):/i.test(target) && target !== text ? `[${text}](${target})` : text;
+      }
+      case 'wp:docPr':
+        return child.attributes['descr'] ? `[Picture: ${child.attributes['descr']}]` : '';
+      case 'm:t':
+        return textIn(child);
+      case 'w:txbxContent':
+        boxes.push(...elements(child).flatMap((block) => this.blocks(block)));
+        return '';
+      default:
+        return this.#inline(child, boxes);
+    }
+  }
+
+  #table(table: Element): string {
+    const rows: string[][] = [];
+    for (const row of wrapped(table, 'w:tr')) {
+      const cells: string[] = [];
+      for (const cell of wrapped(row, 'w:tc')) {
+        const properties = element(cell, 'w:tcPr');
+        const merged = element(properties, 'w:vMerge');
+        // A cell that goes on from the row above has nothing of its own.
+        const goesOn = merged !== undefined && merged.attributes['w:val'] !== 'restart';
+        cells.push(
+          goesOn
+            ? ''
+            : elements(cell)
+                .flatMap((block) => this.blocks(block))
+                .join('\n'),
+        );
+        const span = Math.min(100, Number(element(properties, 'w:gridSpan')?.attributes['w:val'] ?? 1));
+        for (let more = 1; more < span; more++) cells.push('');
+      }
+      rows.push(cells);
+    }
+    return markdownTable(rows);
+  }
+}
+
+/** Rows and cells, those within content controls and the like too. */
+function wrapped(of: Element, name: string): Element[] {
+  return elements(of).flatMap((child) =>
+    child.name === name ? [child] : ['w:sdt', 'w:sdtContent', 'w:customXml', 'w:ins'].includes(child.name) ? wrapped(child, name) : [],
+  );
+}

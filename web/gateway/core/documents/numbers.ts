@@ -1,0 +1,27 @@
+import { RpcError } from '#shared/rpc/errors.ts';
+
+/** The numbers that `1-5, 8, 12-` names, in that order, each once; all of 1 to `count` where left out. Throws `INVALID_PARAMS` for what names none. */
+export function numbersIn(text: string | undefined, count: number, what: string): number[] {
+  const all = (from: number, to: number): number[] => Array.from({ length: Math.max(0, to - from + 1) }, (_, index) => from + index);
+  if (text === undefined || text.trim() === '') return all(1, count);
+  const found = new Set<number>();
+  for (const part of text.split(',')) {
+    const [, first, dash, last] = /^\s*(\d{1,7})\s*(?:([-–])\s*(\d{1,7})?)?\s*$/.exec(part) ?? [];
+    if (first === undefined) throw new RpcError('INVALID_PARAMS', `"${text.slice(0, 100)}" names no ${what}s; write them as 1-5, 8`);
+    const to = dash === undefined ? Number(first) : Number(last ?? count);
+    for (const number of all(Math.max(1, Number(first)), Math.min(to, count))) found.add(number);
+  }
+  if (found.size === 0) throw new RpcError('INVALID_PARAMS', `there is no ${what} ${text.slice(0, 100)}: the last one is ${count}`);
+  return [...found];
+}
+
+/** The other way: `1-5, 8`. */
+export function numbersText(numbers: readonly number[]): string {
+  const runs: [number, number][] = [];
+  for (const number of numbers) {
+    const last = runs.at(-1);
+    if (last && last[1] === number - 1) last[1] = number;
+    else runs.push([number, number]);
+  }
+  return runs.map(([from, to]) => (from === to ? String(from) : `${from}-${to}`)).join(', ');
+}

@@ -1,0 +1,139 @@
+import { configure, type FileEntry, Uint8ArrayReader, ZipReader } from '@zip.js/zip.js/index-native.js';
+import { RpcError } from '#shared/rpc/errors.ts';
+import { Breath } from './breath.ts';
+import { unreadable } from './documents.ts';
+import { elementsIn, type Element } from './xml-tree.ts';
+import { type XmlHandlers, XmlReader } from './xml-reader.ts';
+
+configure({ useWebWorkers: false });
+
+/** Limits of a package (quality.md, "zip bombs"): a real one of 16 MB stays far below. */
+const MAX_ENTRIES = 10_000;
+const MAX_UNPACKED = 128 * 1024 * 1024;
+/** Bytes of a part that is held as a tree. */
+const MAX_TREE = 32 * 1024 * 1024;
+
+/** The parts of a DOCX, XLSX or PPTX file. */
+export class OfficePackage {
+  readonly #name: string;
+  readonly #entries: ReadonlyMap<string, FileEntry>;
+  readonly #signal: AbortSignal;
+  /** Bytes that may still be unpacked. */
+  #left = MAX_UNPACKED;
+
+  private constructor(name: string, entries: ReadonlyMap<string, FileEntry>, signal: AbortSignal) {
+    this.#name = name;
+    this.#entries = entries;
+    this.#signal = signal;
+  }
+
+  /** Throws a sentence for what is encrypted, of the old format, broken or absurd. */
+  static async open(name: string, bytes: Uint8Array<ArrayBuffer>, signal: AbortSignal): Promise<OfficePackage> {
+    if (isCompound(bytes)) throw unreadable(name, whyCompound(bytes));
+    const entries = new Map<string, FileEntry>();
+    try {
+      for await (const entry of new ZipReader(new Uint8ArrayReader(bytes)).getEntriesGenerator()) {
+        if (entries.size >= MAX_ENTRIES) throw unreadable(name, `has more than ${MAX_ENTRIES} parts, and is not read`);
+        if (!entry.directory) entries.set(entry.filename.replaceAll('\\', '/').toLowerCase(), entry);
+      }
+    } catch (error) {
+      throw broken(name, error, signal);
+    }
+    return new OfficePackage(name, entries, signal);
+  }
+
+  has(path: string): boolean {
+    return this.#entries.has(path.toLowerCase());
+  }
+
+  /** Reads an XML part piece by piece; nothing where there is no such part. */
+  async read(path: string, handlers: XmlHandlers, most = MAX_UNPACKED): Promise<void> {
+    const entry = this.#entries.get(path.toLowerCase());
+    if (!entry) return;
+    if (entry.encrypted) throw unreadable(this.#name, 'is protected by a password, and cannot be read without it');
+    const tooMuch = (): RpcError => unreadable(this.#name, 'unpacks to far more than it should, and is not read');
+    // Headers lie: what comes out is counted too.
+    if (entry.uncompressedSize > most) throw tooMuch();
+    const xml = new XmlReader(handlers);
+    const breath = new Breath(this.#signal);
+    let refusal: unknown;
+    let size = 0;
+    const sink = new WritableStream<Uint8Array>({
+      write: async (bytes) => {
+        try {
+          size += bytes.length;
+          this.#left -= bytes.length;
+          if (this.#left < 0 || size > most) throw tooMuch();
+          xml.write(bytes);
+          await breath.after(bytes.length);
+        } catch (error) {
+          refusal = error;
+          throw error;
+        }
+      },
+    });
+    try {
+      await entry.getData(sink, { checkSignature: true, signal: this.#signal });
+      xml.end();
+    } catch (error) {
+      if (refusal === undefined || !(refusal instanceof Enough)) throw broken(this.#name, refusal ?? error, this.#signal);
+    }
+  }
+
+  /** An XML part as a tree; undefined where there is no such part. */
+  async tree(path: string): Promise<Element | undefined> {
+    if (!this.has(path)) return undefined;
+    const { handlers, root } = elementsIn();
+    await this.read(path, handlers, MAX_TREE);
+    return root();
+  }
+
+  /** What a part refers to, by id; paths from the package's root, addresses outside as they stand. */
+  async relations(path: string): Promise<Map<string, { type: string; target: string }>> {
+    const slash = path.lastIndexOf('/') + 1;
+    const found = new Map<string, { type: string; target: string }>();
+    await this.read(`${path.slice(0, slash)}_rels/${path.slice(slash)}.rels`, {
+      open(name, attributes) {
+        const { Id: id, Type: type = '', Target: target = '', TargetMode: mode } = attributes;
+        if (name !== 'Relationship' || id === undefined) return;
+        // Kinds are told by the last word of their address, which is the same in both editions of the standard.
+        const kind = type.slice(type.lastIndexOf('/') + 1);
+        found.set(id, { type: kind, target: mode === 'External' ? target : resolved(path, target) });
+      },
+    });
+    return found;
+  }
+
+  /** The part that all begins with: the document, the workbook, the presentation. `name`: its element. */
+  async main(usual: string, name: string): Promise<{ path: string; root: Element }> {
+    const found = [...(await this.relations('')).values()].find(({ type }) => type === 'officeDocument');
+    const path = found?.target ?? usual;
+    const root = await this.tree(path);
+    if (root?.name !== name) throw unreadable(this.#name, `is no file of this kind: it has no ${usual}`);
+    return { path, root };
+  }
+}
+
+/** Thrown by a handler that has seen enough of a part. */
+export class Enough extends Error {}
+
+function resolved(from: string, target: string): string {
+  return decodeURI(new URL(target, `file:///${from}`).pathname).slice(1);
+}
+
+/** Signature of compound files: what Office wrote until 2007, and what it puts around a file that a password protects. */
+const COMPOUND = [0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1];
+const isCompound = (bytes: Uint8Array): boolean => COMPOUND.every((byte, at) => bytes[at] === byte);
+
+function whyCompound(bytes: Uint8Array): string {
+  const text = new TextDecoder('utf-16le').decode(bytes.subarray(0, bytes.length & ~1));
+  return text.includes('EncryptedPackage')
+    ? 'is protected by a password, and cannot be read without it'
+    : 'is of the format that Office used until 2007 (.doc, .xls, .ppt), which is not read; save it as .docx, .xlsx or .pptx';
+}
+
+function broken(name: string, error: unknown, signal: AbortSignal): unknown {
+  signal.throwIfAborted();
+  if (error instanceof RpcError) return error;
+  return unreadable(name, `cannot be read: it is damaged, or cut off (${error instanceof Error ? error.message : String(error)})`);
+}

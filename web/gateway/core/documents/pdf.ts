@@ -1,0 +1,107 @@
+import { getDocument } from 'unpdf/pdfjs';
+import { RpcError } from '#shared/rpc/errors.ts';
+import { breathe } from './breath.ts';
+import { type DocumentRequest, type DocumentText, unreadable } from './documents.ts';
+import { numbersIn, numbersText } from './numbers.ts';
+import { type PdfPiece, pageText } from './pdf-text.ts';
+
+type Pdf = Awaited<ReturnType<typeof getDocument>['promise']>;
+
+/** A PDF page by page, in reading order. Pages without text are named: they are pictures, such as a scan. */
+export async function readPdf({ name, bytes, limit, offset = 0, ...request }: DocumentRequest, signal: AbortSignal): Promise<DocumentText> {
+  const task = getDocument({
+    // It takes what it is given away.
+    data: bytes.slice(),
+    disableFontFace: true,
+    useSystemFonts: false,
+    useWasm: false,
+    verbosity: 0,
+    stopAtErrors: false,
+  });
+  try {
+    const pdf = await opened(name, task.promise);
+    const wanted = numbersIn(request.pages, pdf.numPages, 'page');
+    const empty: number[] = [];
+    const shown: number[] = [];
+    let text = '';
+    let next: DocumentText['next'];
+    for (const [index, number] of wanted.entries()) {
+      await breathe(signal);
+      const page = await textOf(pdf, number);
+      if (page === '') empty.push(number);
+      const block = `## Page ${number}\n\n${page === '' ? '(no text)' : page}`;
+      if (index > 0 && text.length + block.length > limit) {
+        next = { pages: numbersText(wanted.slice(index)) };
+        break;
+      }
+      shown.push(number);
+      const rest = index === 0 ? block.slice(offset) : block;
+      text += `${text === '' ? '' : '\n\n'}${rest.slice(0, limit)}`;
+      if (rest.length > limit) {
+        next = { pages: numbersText(wanted), offset: offset + limit };
+        break;
+      }
+    }
+    if (empty.length === shown.length)
+      throw unreadable(
+        name,
+        `has no text on ${shown.length === pdf.numPages ? 'any of its pages' : `page ${numbersText(shown)}`}: they are pictures, such as a scan, which cannot be read here`,
+      );
+    const title = await titleOf(pdf);
+    return {
+      ...(title === undefined ? {} : { title }),
+      part: `pages ${numbersText(shown)} of ${pdf.numPages}`,
+      text,
+      ...(empty.length > 0 ? { notes: [`Without text (pictures, such as a scan): page ${numbersText(empty)}`] } : {}),
+      ...(next ? { next } : {}),
+    };
+  } finally {
+    await task.destroy().catch(() => {});
+  }
+}
+
+async function opened(name: string, promise: Promise<Pdf>): Promise<Pdf> {
+  try {
+    return await promise;
+  } catch (error) {
+    const what = error instanceof Error ? error.name : '';
+    if (what === 'PasswordException') throw unreadable(name, 'is protected by a password, and cannot be read without it');
+    throw unreadable(name, `cannot be read: it is no PDF, damaged, or cut off (${error instanceof Error ? error.message : String(error)})`);
+  }
+}
+
+async function textOf(pdf: Pdf, number: number): Promise<string> {
+  try {
+    const page = await pdf.getPage(number);
+    const { items } = await page.getTextContent();
+    page.cleanup();
+    return pageText(items.flatMap((item): PdfPiece[] => ('str' in item ? [pieceOf(item)] : [])));
+  } catch (error) {
+    // One page that is broken does not take the others with it.
+    if (error instanceof RpcError) throw error;
+    return `(this page is damaged: ${error instanceof Error ? error.message : String(error)})`;
+  }
+}
+
+function pieceOf({
+  str,
+  transform,
+  width,
+  height,
+  hasEOL,
+}: {
+  str: string;
+  transform: readonly number[];
+  width: number;
+  height: number;
+  hasEOL: boolean;
+}): PdfPiece {
+  const [, , skew = 0, rise = 0, x = 0, y = 0] = transform;
+  return { text: str, x, y, width, height: height || Math.hypot(skew, rise), endsLine: hasEOL };
+}
+
+async function titleOf(pdf: Pdf): Promise<string | undefined> {
+  const { info } = await pdf.getMetadata().catch(() => ({ info: {} }));
+  const title: unknown = 'Title' in info ? info.Title : undefined;
+  return typeof title === 'string' && title.trim() !== '' ? title.trim().slice(0, 500) : undefined;
+}

@@ -1,0 +1,16 @@
+/** A text that grows by pieces, and knows how it ends: to look into a long string after each addition would copy it each time. */
+export class Pieces {
+  readonly #parts: string[] = [];
+  /** The last two characters. */
+  tail = '';
+
+  add(text: string): void {
+    if (text === '') return;
+    this.#parts.push(text);
+    this.tail = (this.tail + text).slice(-2);
+  }
+
+  toString(): string {
+    return this.#parts.join('');
+  }
+}

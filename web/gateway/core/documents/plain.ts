@@ -1,0 +1,28 @@
+import { cut } from './cut.ts';
+import { type DocumentRequest, type DocumentText, unreadable } from './documents.ts';
+
+/** Text, whatever it is encoded in: UTF-8, UTF-16 with its mark, else Windows-1252, which takes every byte. */
+export function decoded(bytes: Uint8Array, label?: string): string {
+  const [first, second] = bytes;
+  if (first === 0xff && second === 0xfe) return new TextDecoder('utf-16le').decode(bytes);
+  if (first === 0xfe && second === 0xff) return new TextDecoder('utf-16be').decode(bytes);
+  if (label !== undefined) {
+    try {
+      return new TextDecoder(label).decode(bytes);
+    } catch {
+      // A name that nobody knows: as if there were none.
+    }
+  }
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    return new TextDecoder('windows-1252').decode(bytes);
+  }
+}
+
+/** A file of text as it stands. */
+export function readPlain({ name, bytes, offset = 0, limit }: DocumentRequest): DocumentText {
+  const utf16 = bytes[0] === 0xff || bytes[0] === 0xfe;
+  if (!utf16 && bytes.subarray(0, 8192).includes(0)) throw unreadable(name, 'is no text');
+  return cut(decoded(bytes).replaceAll('\r\n', '\n'), offset, limit);
+}

@@ -1,0 +1,90 @@
+import type { DocumentRequest, DocumentText } from './documents.ts';
+import { numbersIn, numbersText } from './numbers.ts';
+import { OfficePackage } from './office-package.ts';
+import { markdownTable } from './table.ts';
+import { type Element, element, elements, textIn } from './xml-tree.ts';
+
+/** A presentation slide by slide: title, text, tables, what is said of pictures, and the speaker's notes. */
+export async function readPptx(request: DocumentRequest, signal: AbortSignal): Promise<DocumentText> {
+  const { name, bytes, limit } = request;
+  const parts = await OfficePackage.open(name, bytes, signal);
+  const { path: main, root } = await parts.main('ppt/presentation.xml', 'p:presentation');
+  const relations = await parts.relations(main);
+  const ids = elements(element(root, 'p:sldIdLst'), 'p:sldId');
+  const slides = ids.flatMap(({ attributes }) => relations.get(attributes['r:id'] ?? '')?.target ?? []);
+  const wanted = slides.length === 0 ? [] : numbersIn(request.pages, slides.length, 'slide');
+  const shown: number[] = [];
+  let text = '';
+  for (const [index, number] of wanted.entries()) {
+    const slide = await slideText(parts, slides[number - 1] ?? '', number);
+    if (shown.length > 0 && text.length + slide.length > limit)
+      return { ...partOf(shown, slides.length), text, next: { pages: numbersText(wanted.slice(index)) } };
+    text += `${text === '' ? '' : '\n\n'}${slide.slice(0, limit)}`;
+    shown.push(number);
+  }
+  return { ...partOf(shown, slides.length), text };
+}
+
+const partOf = (shown: readonly number[], all: number): { part: string } => ({ part: `slides ${numbersText(shown) || 'none'} of ${all}` });
+
+async function slideText(parts: OfficePackage, path: string, number: number): Promise<string> {
+  const slide = await parts.tree(path);
+  const shapes = elements(element(slide, 'p:cSld', 'p:spTree')).flatMap(leaves);
+  const title = shapes.find((shape) => /^(title|ctrTitle)$/.test(placeholder(shape) ?? ''));
+  const hidden = slide?.attributes['show'] === '0' ? ' (hidden)' : '';
+  const heading = title ? `: ${paragraphs(element(title, 'p:txBody')).join(' ').trim()}` : '';
+  const blocks = [`## Slide ${number}${hidden}${heading}`];
+  for (const shape of shapes) if (shape !== title) blocks.push(shapeText(shape));
+  const notes = [...(await parts.relations(path)).values()].find(({ type }) => type === 'notesSlide');
+  if (notes) {
+    const noted = elements(element(await parts.tree(notes.target), 'p:cSld', 'p:spTree')).flatMap(leaves);
+    const spoken = noted.filter((shape) => placeholder(shape) === 'body').flatMap((shape) => paragraphs(element(shape, 'p:txBody')));
+    if (spoken.join('').trim() !== '') blocks.push(`Notes: ${spoken.join('\n').trim()}`);
+  }
+  return blocks.filter((block) => block !== '').join('\n\n');
+}
+
+/** The shapes themselves, where they are grouped. */
+function leaves(shape: Element): Element[] {
+  if (shape.name === 'p:grpSp') return elements(shape).flatMap(leaves);
+  if (shape.name === 'mc:AlternateContent') return elements(element(shape, 'mc:Choice')).flatMap(leaves);
+  return [shape];
+}
+
+/** What a shape stands for in the layout: `title`, `body`, `sldNum`, … */
+function placeholder(shape: Element): string | undefined {
+  const found = element(shape, 'p:nvSpPr', 'p:nvPr', 'p:ph');
+  return found && (found.attributes['type'] ?? 'body');
+}
+
+function shapeText(shape: Element): string {
+  switch (shape.name) {
+    case 'p:sp':
+      // Numbers, dates and footers are the same on every slide.
+      if (/^(sldNum|dt|ftr|hdr)$/.test(placeholder(shape) ?? '')) return '';
+      return paragraphs(element(shape, 'p:txBody')).join('\n').trim();
+    case 'p:pic': {
+      const said = element(shape, 'p:nvPicPr', 'p:cNvPr')?.attributes['descr'];
+      return said ? `[Picture: ${said}]` : '';
+    }
+    case 'p:graphicFrame': {
+      const table = element(shape, 'a:graphic', 'a:graphicData', 'a:tbl');
+      return markdownTable(
+        elements(table, 'a:tr').map((row) => elements(row, 'a:tc').map((cell) => paragraphs(element(cell, 'a:txBody')).join('\n'))),
+      );
+    }
+    default:
+      return '';
+  }
+}
+
+/** Lower levels are indented as lists. */
+function paragraphs(body: Element | undefined): string[] {
+  return elements(body, 'a:p').map((paragraph) => {
+    const level = Math.min(8, Number(element(paragraph, 'a:pPr')?.attributes['lvl'] ?? 0) || 0);
+    const text = elements(paragraph)
+      .map((piece) => (piece.name === 'a:br' ? '\n' : elements(piece, 'a:t').map(textIn).join('')))
+      .join('');
+    return level > 0 && text.trim() !== '' ? `${'  '.repeat(level - 1)}- ${text}` : text;
+  });
+}

@@ -1,0 +1,21 @@
+import type { DocumentKind } from './kinds.ts';
+import type { DocumentRequest, DocumentText } from './documents.ts';
+
+type Read = (request: DocumentRequest, signal: AbortSignal) => DocumentText | Promise<DocumentText>;
+
+/** Each kind's reader is loaded when the first file of it comes. */
+const READERS: Record<DocumentKind, () => Promise<Read>> = {
+  pdf: async () => (await import('./pdf.ts')).readPdf,
+  docx: async () => (await import('./docx.ts')).readDocx,
+  xlsx: async () => (await import('./xlsx.ts')).readXlsx,
+  pptx: async () => (await import('./pptx.ts')).readPptx,
+  html: async () => (await import('./html.ts')).readHtml,
+  text: async () => (await import('./plain.ts')).readPlain,
+};
+
+/** Reads a file, a slice at a time, so that nothing waits long for it. */
+export async function readDocument(request: DocumentRequest, signal: AbortSignal): Promise<DocumentText> {
+  const read = await READERS[request.kind]();
+  signal.throwIfAborted();
+  return read(request, signal);
+}

@@ -1,0 +1,82 @@
+import { fromBase64 } from '#shared/base64.ts';
+import { RpcError } from '#shared/rpc/errors.ts';
+import type { Part } from '#shared/rpc/records.ts';
+import type { Collection, MessageRecord, Vault } from '../vault.ts';
+import { type DocumentKind, kindOf, READER } from './kinds.ts';
+
+/** Messages of a chat's branch that are looked through for a file, and how many at a time. */
+const SEARCHED = 2000;
+const PAGE = 50;
+
+export interface FilesDeps {
+  messages: Pick<Vault['messages'], 'branch'>;
+  collection(name: 'files'): Pick<Collection<{ path: string; mimeType: string; encoding: 'utf8' | 'base64'; content: string }>, 'get'>;
+}
+
+export interface FileWanted {
+  attachment?: string | undefined;
+  path?: string | undefined;
+  /** What the tool reads. */
+  kinds: readonly DocumentKind[];
+  workspace: string;
+  sessionKey: string | null;
+}
+
+export interface FoundFile {
+  name: string;
+  kind: DocumentKind;
+  bytes: Uint8Array<ArrayBuffer>;
+}
+
+/** The file of a chat, the newest of its name, or of a workspace. Throws `NOT_FOUND` with what there is, `INVALID_PARAMS` for one of another kind. */
+export async function findFile(deps: FilesDeps, wanted: FileWanted): Promise<FoundFile> {
+  const { attachment, path, workspace } = wanted;
+  if (path !== undefined && attachment !== undefined) throw new RpcError('INVALID_PARAMS', 'give either attachment or path, not both');
+  if (path === undefined) return attached(deps, wanted);
+  const file = await deps.collection('files').get(`${workspace}/${path.replace(/^(\.?\/)+/, '')}`);
+  if (!file) throw new RpcError('NOT_FOUND', `there is no file ${path} in the workspace ${workspace}`);
+  return {
+    name: file.path,
+    kind: fitting(file.path, file.mimeType, wanted.kinds),
+    bytes: file.encoding === 'base64' ? fromBase64(file.content) : new TextEncoder().encode(file.content),
+  };
+}
+
+async function attached({ messages }: FilesDeps, { attachment, kinds, sessionKey }: FileWanted): Promise<FoundFile> {
+  if (sessionKey === null) throw new RpcError('NOT_FOUND', 'there is no chat here that files could be attached in');
+  const names = new Set<string>();
+  let before: string | undefined;
+  for (let seen = 0; seen < SEARCHED; seen += PAGE) {
+    const page = await messages.branch(sessionKey, { limit: PAGE, ...(before === undefined ? {} : { before }) });
+    for (const part of filesIn(page.messages)) {
+      names.add(part.filename);
+      const fits =
+        attachment === undefined ? kinds.some((kind) => kind === kindOf(part.filename, part.mimeType)) : part.filename === attachment;
+      if (fits) return { name: part.filename, kind: fitting(part.filename, part.mimeType, kinds), bytes: fromBase64(part.data) };
+    }
+    before = page.messages[0]?.id;
+    if (!page.more || before === undefined) break;
+  }
+  const which = attachment === undefined ? `no ${kinds.join(' or ')} file` : `no file "${attachment}"`;
+  throw new RpcError(
+    'NOT_FOUND',
+    `${which} is attached in this chat${names.size > 0 ? `; there are: ${[...names].slice(0, 50).join(', ')}` : ''}`,
+  );
+}
+
+/** The newest first. */
+function filesIn(messages: readonly MessageRecord[]): Extract<Part, { type: 'file' }>[] {
+  return messages
+    .toReversed()
+    .flatMap(({ content }) => (typeof content === 'string' ? [] : content.filter((part) => part.type === 'file').toReversed()));
+}
+
+function fitting(name: string, mimeType: string, kinds: readonly DocumentKind[]): DocumentKind {
+  const kind = kindOf(name, mimeType);
+  const asked = kinds.find((each) => each === kind);
+  if (asked) return asked;
+  // A file that tells nothing of itself is read as what it is asked for.
+  const [first] = kinds;
+  if (kind === undefined && first) return first;
+  throw new RpcError('INVALID_PARAMS', `${name} is for another tool: ${kind === undefined ? 'none' : READER[kind]}`);
+}

@@ -1,0 +1,127 @@
+import { type CellRange, columnNumber } from './cell-range.ts';
+import { Enough, type OfficePackage } from './office-package.ts';
+import type { XlsxFormats } from './xlsx-formats.ts';
+
+export interface SheetCells {
+  rows: { row: number; cells: { column: number; text: string }[] }[];
+  /** The row to go on with, where the limit was reached. */
+  next?: number;
+}
+
+/** Columns of one table: what a hostile sheet spreads over thousands is not shown so. */
+const MAX_COLUMNS = 500;
+
+/** The texts that cells refer to by number. */
+export async function sharedStrings(parts: OfficePackage, path: string): Promise<string[]> {
+  const strings: string[] = [];
+  let text = '';
+  let inText = false;
+  let phonetic = 0;
+  await parts.read(path, {
+    open(name) {
+      if (name === 'si') text = '';
+      else if (name === 'rPh') phonetic++;
+      inText = name === 't';
+    },
+    text(piece) {
+      if (inText && phonetic === 0) text += piece;
+    },
+    close(name) {
+      if (name === 'si') strings.push(text);
+      else if (name === 'rPh') phonetic--;
+      inText = false;
+    },
+  });
+  return strings;
+}
+
+export interface CellsWanted {
+  range: CellRange;
+  strings: readonly string[];
+  formats: XlsxFormats;
+  /** Characters after which the next row is left for later; at least one row is read. */
+  limit: number;
+}
+
+/** The cells of a sheet that have something in them, row by row, until the limit is reached. */
+export async function sheetCells(parts: OfficePackage, path: string, { range, strings, formats, limit }: CellsWanted): Promise<SheetCells> {
+  const found: SheetCells = { rows: [] };
+  let size = 0;
+  let row = 0;
+  let column = 0;
+  let cell: Cell | undefined;
+  let into: 'value' | 'formula' | 'inline' | undefined;
+  const columns = new Set<number>();
+  const keep = (read: Cell): void => {
+    const inside = row >= range.top && row <= range.bottom && column >= range.left && column <= range.right;
+    const text = inside ? cellText(read, strings, formats) : '';
+    if (text === '') return;
+    if (columns.size >= MAX_COLUMNS && !columns.has(column)) return;
+    columns.add(column);
+    let last = found.rows.at(-1);
+    if (last?.row !== row) {
+      if (size >= limit && found.rows.length > 0) {
+        found.next = row;
+        throw new Enough();
+      }
+      found.rows.push((last = { row, cells: [] }));
+      size += String(row).length + 5;
+    }
+    last.cells.push({ column, text });
+    size += text.length + 3;
+  };
+  await parts.read(path, {
+    open(name, attributes) {
+      if (name === 'row') {
+        row = Number(attributes['r'] ?? row + 1) || row + 1;
+        column = 0;
+        if (row > range.bottom) throw new Enough();
+      } else if (name === 'c') {
+        column = columnNumber(/^[A-Z]+/i.exec(attributes['r'] ?? '')?.[0] ?? '') || column + 1;
+        cell = { type: attributes['t'] ?? 'n', style: Number(attributes['s'] ?? 0), value: '', formula: '', inline: '' };
+      } else if (name === 'v') into = 'value';
+      else if (name === 'f') into = 'formula';
+      else if (name === 't') into = 'inline';
+    },
+    text(piece) {
+      if (cell && into) cell[into] += piece;
+    },
+    close(name) {
+      if (name === 'c' && cell) {
+        keep(cell);
+        cell = undefined;
+      }
+      into = undefined;
+    },
+  });
+  return found;
+}
+
+interface Cell {
+  type: string;
+  style: number;
+  value: string;
+  formula: string;
+  inline: string;
+}
+
+function cellText({ type, style, value, formula, inline }: Cell, strings: readonly string[], formats: XlsxFormats): string {
+  switch (type) {
+    case 's':
+      return strings[Number(value)] ?? '';
+    case 'inlineStr':
+      return inline;
+    case 'b':
+      return value === '1' ? 'TRUE' : value === '0' ? 'FALSE' : value;
+    case 'str':
+    case 'e':
+    case 'd':
+      return value;
+    default: {
+      // A formula that was never reckoned has no value to show.
+      if (value === '') return formula === '' ? '' : `=${formula}`;
+      const number = Number(value);
+      return Number.isFinite(number) ? formats.shown(number, style) : value;
+    }
+  }
+}

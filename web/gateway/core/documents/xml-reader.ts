@@ -1,0 +1,55 @@
+import { Parser } from 'htmlparser2';
+
+/** What is told of an XML text while it is read. */
+export interface XmlHandlers {
+  open?(name: string, attributes: Readonly<Record<string, string>>): void;
+  text?(text: string): void;
+  close?(name: string): void;
+}
+
+/** Elements within one another. */
+const MAX_DEPTH = 1000;
+
+/**
+ * Reads XML as it comes. Entities of a document type definition are never expanded, for a few lines of them can stand for gigabytes: such a text is
+ * refused, as Office refuses it.
+ */
+export class XmlReader {
+  readonly #parser: Parser;
+  #decoder: TextDecoder | undefined;
+  #depth = 0;
+
+  constructor(handlers: XmlHandlers) {
+    this.#parser = new Parser(
+      {
+        onprocessinginstruction: (_name, data) => {
+          if (/^!doctype/i.test(data)) throw new Error('it has a document type definition');
+        },
+        onopentag: (name, attributes) => {
+          if (++this.#depth > MAX_DEPTH) throw new Error('its elements are nested too deep');
+          handlers.open?.(name, attributes);
+        },
+        ontext: (text) => handlers.text?.(text),
+        onclosetag: (name) => {
+          this.#depth--;
+          handlers.close?.(name);
+        },
+      },
+      { xmlMode: true, decodeEntities: true },
+    );
+  }
+
+  write(bytes: Uint8Array): void {
+    this.#decoder ??= new TextDecoder(encodingOf(bytes));
+    this.#parser.write(this.#decoder.decode(bytes, { stream: true }));
+  }
+
+  end(): void {
+    this.#parser.end(this.#decoder?.decode() ?? '');
+  }
+}
+
+function encodingOf([first, second]: Uint8Array): string {
+  if (first === 0xff && second === 0xfe) return 'utf-16le';
+  return first === 0xfe && second === 0xff ? 'utf-16be' : 'utf-8';
+}

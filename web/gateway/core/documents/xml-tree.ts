@@ -1,0 +1,43 @@
+import type { XmlHandlers } from './xml-reader.ts';
+
+/** An element of XML, with what is in it; names as they are written (`w:p`). */
+export interface Element {
+  name: string;
+  attributes: Readonly<Record<string, string>>;
+  children: (Element | string)[];
+}
+
+/** Handlers that build a tree, and the tree's root once it is read. */
+export function elementsIn(): { handlers: XmlHandlers; root(): Element | undefined } {
+  const top: Element = { name: '', attributes: {}, children: [] };
+  const open = [top];
+  return {
+    handlers: {
+      open(name, attributes) {
+        const element = { name, attributes, children: [] };
+        open.at(-1)?.children.push(element);
+        open.push(element);
+      },
+      text: (text) => void open.at(-1)?.children.push(text),
+      close: () => void (open.length > 1 && open.pop()),
+    },
+    root: () => elements(top)[0],
+  };
+}
+
+/** The elements in an element, or those of one name. */
+export function elements(of: Element | undefined, name?: string): Element[] {
+  const found: Element[] = [];
+  for (const child of of?.children ?? []) if (typeof child !== 'string' && (name === undefined || child.name === name)) found.push(child);
+  return found;
+}
+
+/** The element along a path of names; undefined where there is none. */
+export function element(of: Element | undefined, ...path: string[]): Element | undefined {
+  let at = of;
+  for (const name of path) at = at?.children.find((child): child is Element => typeof child !== 'string' && child.name === name);
+  return at;
+}
+
+/** The text that is directly in an element. */
+export const textIn = (of: Element): string => of.children.filter((child) => typeof child === 'string').join('');

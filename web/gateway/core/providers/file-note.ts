@@ -1,0 +1,34 @@
+import type { Part } from '#shared/rpc/records.ts';
+import { kindOf, READER } from '../documents/kinds.ts';
+
+/** Characters of a text file that a model is given at once. */
+const SHOWN_CHARS = 50_000;
+
+type FilePart = Extract<Part, { type: 'file' }>;
+
+/** What a model that takes text alone is told of an attached file: its text, or its name and, where `tools` has it, the tool that reads it. */
+export function fileNote({ filename, mimeType, data }: FilePart, tools: ReadonlySet<string>): string {
+  const kind = kindOf(filename, mimeType);
+  const reader = kind && tools.has(READER[kind]) ? READER[kind] : undefined;
+  if (kind !== 'text' && kind !== 'html') {
+    const how = reader
+      ? `; read it with ${reader} and attachment ${JSON.stringify(filename)}`
+      : '; its content is not text and is not shown';
+    return `[The file ${filename} (${mimeType}, ${Math.floor((data.length * 3) / 4)} bytes) is attached${how}.]`;
+  }
+  // Four characters of base64 are three bytes.
+  const start = decodeText(data.slice(0, Math.ceil((SHOWN_CHARS * 4) / 3 / 4) * 4)).replaceAll('\r\n', '\n');
+  if (data.length <= (SHOWN_CHARS * 4) / 3) return `File ${filename}:\n\n${start}`;
+  // Of a page, the reader counts the characters of what it makes of it.
+  const from = kind === 'text' ? ` and offset ${start.length}` : '';
+  const rest = reader ? `read the rest with ${reader}, attachment ${JSON.stringify(filename)}${from}` : 'the rest is not shown';
+  return `File ${filename}:\n\n${start}\n\n[The file goes on; ${rest}.]`;
+}
+
+function decodeText(base64: string): string {
+  // The bytes may end in the middle of a character.
+  return new TextDecoder().decode(
+    Uint8Array.from(atob(base64), (char) => char.charCodeAt(0)),
+    { stream: true },
+  );
+}

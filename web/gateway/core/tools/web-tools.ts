@@ -1,0 +1,49 @@
+import { fromBase64 } from '#shared/base64.ts';
+import { webPort } from '#shared/ports/web.ts';
+import { z } from '#shared/rpc/zod.ts';
+import type { Bridge } from '../bridge.ts';
+import type { Documents } from '../documents/documents.ts';
+import { kindOf } from '../documents/kinds.ts';
+import { MAX_TEXT, shown } from './office-tools.ts';
+import { defineTool, type Tool } from './registry.ts';
+
+export interface WebToolsDeps {
+  bridge: Pick<Bridge, 'call'>;
+  documents: Documents;
+  /** Private places that the person has named (`tools.webFetch.allow`). */
+  allow(): readonly string[];
+}
+
+/** The way to the public web, by the bridge alone: a browser has CORS in its way, and cannot tell where a name leads. */
+export function webTools({ bridge, documents, allow }: WebToolsDeps): Tool[] {
+  return [
+    defineTool({
+      name: 'web_fetch',
+      description: 'Fetches a page, PDF or text from the public web and gives its text.',
+      source: 'core',
+      params: z.strictObject({
+        url: z.string().trim().min(1).max(4096).describe('With https:// or http://'),
+        maxChars: z.number().int().min(100).max(MAX_TEXT).default(20_000).describe('Most characters of text'),
+        offset: z.number().int().min(0).optional().describe('Characters to leave out at the start, as "next" said'),
+        pages: z.string().trim().max(200).optional().describe('Of a PDF: such as 1-5, 8'),
+      }),
+      async run({ url, maxChars, ...part }, { signal }) {
+        const answer = await bridge.call(webPort, 'web.fetch', { url, allow: [...allow()] }, { signal });
+        const { pathname } = new URL(answer.url);
+        const text = await documents.read(
+          {
+            ...part,
+            kind: kindOf(pathname, answer.contentType) ?? 'text',
+            name: answer.url,
+            bytes: fromBase64(answer.body),
+            base: answer.url,
+            charset: /;\s*charset\s*=\s*["']?([\w-]+)/i.exec(answer.contentType)?.[1],
+            limit: maxChars,
+          },
+          signal,
+        );
+        return { url: answer.url, contentType: answer.contentType, ...shown(text) };
+      },
+    }),
+  ];
+}
