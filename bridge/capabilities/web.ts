@@ -61,6 +61,8 @@ async function hop(url: URL, { resolve, allowed, signal }: { resolve: Resolve; a
       signal,
     });
     const { statusCode: status, headers, body } = response;
+    // One that is given up unread says so, and nobody may be listening by then.
+    body.on('error', () => {});
     const header = (name: string): string => [headers[name]].flat()[0] ?? '';
     const location = header('location');
     if (REDIRECTS.has(status) && location !== '') {

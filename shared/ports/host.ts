@@ -23,6 +23,19 @@ export interface HostApi {
   /** The page is being hidden for good or for the back-forward cache; and it is back. */
   leaving(tabLock: string): Promise<void>;
   returning(tabLock: string): Promise<void>;
+  /** The page lends workers that read documents, for as long as it lives and is not leaving. */
+  lend(tabLock: string, lender: DocumentsLender): Promise<void>;
+}
+
+/** The name by which a dedicated worker knows that it is to read documents, and not to host the gateway. */
+export const DOCUMENTS_WORKER = 'perch-documents';
+
+/** A page's dedicated worker that reads documents: one at a time, started when it is wanted (design.md, "The UI is a client like any other"). */
+export interface DocumentsLender {
+  /** Resolves with a port to it. */
+  start(): Promise<MessagePort>;
+  /** Ends it, whatever it is doing. */
+  stop(): Promise<void>;
 }
 
 export interface HostIdentity {

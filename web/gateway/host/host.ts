@@ -6,7 +6,7 @@ import { textLink } from '#shared/link/text-link.ts';
 import { HEAD_HEADER, JOURNAL_PORT, MOVED_HEADER, MOVES_HEADER } from '#shared/ports/journal.ts';
 import { CLOSE, LIMITS } from '#shared/rpc/frames.ts';
 import { SCOPES } from '#shared/rpc/contract.ts';
-import type { HostApi, HostStatus } from '#shared/ports/host.ts';
+import type { DocumentsLender, HostApi, HostStatus } from '#shared/ports/host.ts';
 import { systemClock } from '../core/clock.ts';
 import { createGateway, type Gateway } from '../core/gateway.ts';
 import { bridgeOver } from '../ports/bridge.ts';
@@ -15,6 +15,7 @@ import { openVault, type StoredVault, takeEpoch } from '../storage/vault.ts';
 import { journalLine } from '../sync/journal-line.ts';
 import { Replicator } from '../sync/replicator.ts';
 import { hostName } from './host-name.ts';
+import { LentDocuments } from './lent-documents.ts';
 import { takeOwnership } from './lock.ts';
 import { acceptRelayed, relay } from './relay.ts';
 import { Uplink } from './uplink.ts';
@@ -41,6 +42,9 @@ export class Host implements HostApi {
   #replicator: Replicator | undefined;
   /** Pages that hide leave the uplink on only while another page is there: a lone page may freeze the worker with its socket open. */
   readonly #pages = new Map<string, 'here' | 'away'>();
+  readonly #documents = new LentDocuments();
+  /** Pages whose end is waited for, because they have lent something. */
+  readonly #lenders = new Set<string>();
   readonly #waiting = Promise.withResolvers<'waiting'>();
   /** Cuts the pages that are passed on, so that they connect anew. */
   readonly #relayed = new Set<() => void>();
@@ -114,7 +118,18 @@ export class Host implements HostApi {
 
   async leaving(tabLock: string): Promise<void> {
     this.#pages.set(tabLock, 'away');
+    this.#documents.gone(tabLock);
     this.#left();
+  }
+
+  async lend(tabLock: string, lender: DocumentsLender): Promise<void> {
+    this.#documents.lend(tabLock, lender);
+    if (this.#lenders.has(tabLock)) return;
+    this.#lenders.add(tabLock);
+    void navigator.locks.request(tabLock, () => {
+      this.#lenders.delete(tabLock);
+      this.#documents.gone(tabLock);
+    });
   }
 
   async returning(tabLock: string): Promise<void> {
@@ -210,6 +225,7 @@ export class Host implements HostApi {
           (port) => this.#uplink.lending(port),
           (listener) => this.#uplink.watch(listener),
         ),
+        documents: this.#documents,
         clock: systemClock,
         version: this.#build,
         fetch: createFetch({ allowed: () => gateway.origins(), egress: () => this.#uplink.lending('egress') }),

@@ -1,13 +1,17 @@
 import { expose } from 'comlink';
+import { DOCUMENTS_WORKER } from '#shared/ports/host.ts';
+import { serveDocuments } from '../documents/serve.ts';
 import { Host } from './host.ts';
 
-// The one entry of every host: a SharedWorker, or a dedicated worker where there is none.
+// The one entry of every worker, so that there is one build of what they load: a host is a SharedWorker, or a dedicated worker where there is none.
 const scope = globalThis as unknown as SharedWorkerGlobalScope | DedicatedWorkerGlobalScope;
-const host = new Host({ build: __PERCH_BUILD__, origin: scope.location.origin, close: () => scope.close() });
+const host = (): Host => new Host({ build: __PERCH_BUILD__, origin: scope.location.origin, close: () => scope.close() });
 
 if ('onconnect' in scope) {
+  const served = host();
   scope.onconnect = ({ ports }) => {
     const [port] = ports;
-    if (port) expose(host, port);
+    if (port) expose(served, port);
   };
-} else expose(host);
+} else if (scope.name === DOCUMENTS_WORKER) serveDocuments(scope);
+else expose(host());

@@ -5,6 +5,7 @@ import type { HostApi, HostStatus } from '#shared/ports/host.ts';
 import sharedUrl from '../../gateway/host/worker.ts?sharedworker&url';
 import dedicatedUrl from '../../gateway/host/worker.ts?worker&url';
 import { scriptURL } from '../trusted.ts';
+import { DocumentWorker } from './document-worker.ts';
 
 /** Every tab must pass the same options, else the worker refuses it (facts.md, "SharedWorker"). */
 const OPTIONS = { type: 'module', name: `perch-${__PERCH_BUILD__}`, extendedLifetime: true } as const;
@@ -21,11 +22,13 @@ export class WorkerHost {
   /** Resolves when the worker is dead; never rejects. */
   readonly died: Promise<void>;
   readonly #tabLock = `perch-tab:${crypto.randomUUID()}`;
+  readonly #documents = new DocumentWorker();
   #held: Promise<void>;
 
   private constructor(api: Remote<HostApi>, onerror: Promise<never>, stop = (): void => {}) {
     this.api = api;
     this.#held = holdLock(this.#tabLock);
+    this.#lend();
     const silent = Promise.withResolvers<never>();
     const timer = setTimeout(silent.reject, START_MS);
     this.died = Promise.race([api.identify(), onerror, silent.promise]).then(async ({ lock }) => {
@@ -82,6 +85,11 @@ export class WorkerHost {
   returning(): void {
     // Not before it is held: the worker takes a page whose lock it is granted for gone.
     void this.#held.then(() => this.api.returning(this.#tabLock));
+    this.#lend();
+  }
+
+  #lend(): void {
+    void this.#held.then(() => this.api.lend(this.#tabLock, proxy(this.#documents)));
   }
 }
 

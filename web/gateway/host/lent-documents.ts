@@ -1,0 +1,118 @@
+import type { DocumentsLender } from '#shared/ports/host.ts';
+import { RpcError } from '#shared/rpc/errors.ts';
+import { type Documents, type DocumentRequest, type DocumentText, readHere, unreadable } from '../core/documents/documents.ts';
+import type { DocumentAnswer } from '../documents/answer.ts';
+
+/** Milliseconds. A page that is frozen lends nothing: the next one is asked. */
+const START_MS = 5_000;
+const READ_MS = 60_000;
+/** A worker that has nothing to read for so long gives its memory back. */
+const IDLE_MS = 60_000;
+
+interface Helper {
+  page: string;
+  lender: DocumentsLender;
+  port: MessagePort;
+}
+
+/**
+ * Reads documents in workers that pages lend: a SharedWorker cannot start one, and a file that is parsed in the gateway's own would hold up
+ * everything else, or, made for that, for ever. One file at a time. With no page that lends one, the gateway's own worker reads.
+ */
+export class LentDocuments implements Documents {
+  readonly #lenders = new Map<string, DocumentsLender>();
+  readonly #gone = new Map<string, () => void>();
+  readonly #fallback: Documents;
+  #helper: Helper | undefined;
+  #line: Promise<unknown> = Promise.resolve();
+  #idle: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(fallback: Documents = readHere) {
+    this.#fallback = fallback;
+  }
+
+  /** A page lends workers, by its name, until it is gone. */
+  lend(page: string, lender: DocumentsLender): void {
+    this.#lenders.delete(page);
+    this.#lenders.set(page, lender);
+  }
+
+  gone(page: string): void {
+    this.#lenders.delete(page);
+    if (this.#helper?.page === page) this.#helper = undefined;
+    this.#gone.get(page)?.();
+  }
+
+  read(request: DocumentRequest, signal: AbortSignal): Promise<DocumentText> {
+    const read = this.#line.then(() => this.#read(request, signal));
+    this.#line = read.catch(() => {});
+    return read;
+  }
+
+  async #read(request: DocumentRequest, signal: AbortSignal): Promise<DocumentText> {
+    clearTimeout(this.#idle);
+    try {
+      // The newest page first: it is the likeliest to be in front.
+      for (const [page, lender] of [...this.#lenders].reverse()) {
+        signal.throwIfAborted();
+        const answer = await this.#lent(page, lender, request, signal);
+        if (answer && 'text' in answer) return answer.text;
+        if (answer && 'refused' in answer) throw new RpcError(answer.refused.code, answer.refused.message);
+      }
+      signal.throwIfAborted();
+      return await this.#fallback.read(request, signal);
+    } finally {
+      this.#idle = setTimeout(() => this.#stop(), IDLE_MS);
+    }
+  }
+
+  /** What a page's worker says; undefined where the page is gone, frozen, or cannot start one. */
+  async #lent(page: string, lender: DocumentsLender, request: DocumentRequest, signal: AbortSignal): Promise<DocumentAnswer | undefined> {
+    const end = Promise.withResolvers<'gone' | 'aborted' | 'late'>();
+    const onabort = (): void => end.resolve('aborted');
+    this.#gone.set(page, () => end.resolve('gone'));
+    signal.addEventListener('abort', onabort);
+    let timer = setTimeout(() => end.resolve('late'), START_MS);
+    try {
+      const started = await Promise.race([this.#started(page, lender), end.promise]);
+      if (typeof started === 'string') {
+        if (started === 'aborted') this.#stop();
+        return undefined;
+      }
+      clearTimeout(timer);
+      timer = setTimeout(() => end.resolve('late'), READ_MS);
+      const answered = new Promise<DocumentAnswer>((resolve) => {
+        started.port.onmessage = ({ data }: MessageEvent<DocumentAnswer>) => resolve(data);
+      });
+      started.port.postMessage(request);
+      const answer = await Promise.race([answered, end.promise]);
+      if (typeof answer !== 'string') return answer;
+      // It may be in the middle of something without an end.
+      this.#stop();
+      if (answer === 'late') throw unreadable(request.name, `is not read: that takes more than ${READ_MS / 1000} s`);
+      return undefined;
+    } catch (error) {
+      if (error instanceof RpcError) throw error;
+      return undefined;
+    } finally {
+      clearTimeout(timer);
+      this.#gone.delete(page);
+      signal.removeEventListener('abort', onabort);
+    }
+  }
+
+  async #started(page: string, lender: DocumentsLender): Promise<Helper> {
+    if (this.#helper?.page === page) return this.#helper;
+    this.#stop();
+    const helper = { page, lender, port: await lender.start() };
+    this.#helper = helper;
+    return helper;
+  }
+
+  #stop(): void {
+    const helper = this.#helper;
+    this.#helper = undefined;
+    helper?.port.close();
+    void helper?.lender.stop().catch(() => {});
+  }
+}
