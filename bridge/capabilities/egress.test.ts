@@ -80,6 +80,12 @@ describe('egress', () => {
     expect(seen?.headers).not.toHaveProperty('transfer-encoding');
   });
 
+  verifies('egress/resolved', 'a name of this machine is asked', async () => {
+    await using server = await upstream((_, response) => response.end('here'));
+    const answer = await goOut(server.url.replace('127.0.0.1', 'localhost'));
+    expect(await answer.text()).toBe('here');
+  });
+
   it('decodes a compressed answer, and does not claim its length', async () => {
     const body = gzipSync('hello '.repeat(1000));
     await using server = await upstream((_request, response) =>

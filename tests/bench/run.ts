@@ -5,6 +5,7 @@ import { parseArgs } from 'node:util';
 import buildOnce from '../e2e/build-once.ts';
 import { chat } from './chat.ts';
 import { deltas } from './deltas.ts';
+import { documents } from './documents.ts';
 import { type Figure, table } from './figures.ts';
 import { http } from './http.ts';
 import { idle } from './idle.ts';
@@ -23,6 +24,7 @@ const SECTIONS: Record<string, (options: { quick: boolean }) => Promise<Figure[]
   writes,
   'new-host': newHost,
   chats,
+  documents,
   idle,
 };
 

@@ -15,6 +15,8 @@ export const reading = [
     'office/attachments':
       'The tools read what is attached in the chat or lies in the agent’s workspace, and say what there is; the model is told which tool reads a file.',
     'office/untrusted': 'What comes from a file or a page is marked as data from outside.',
+    'office/lent':
+      'Documents are read in a worker that a page lends, one at a time, ended when it takes too long; without a page the gateway reads.',
     'web/readable': 'A page is given as Markdown, its main part where it names one.',
     'web/fetch':
       '`web_fetch` follows redirects, tells title and final address, and reads pages, PDFs and text of bounded size in bounded time.',

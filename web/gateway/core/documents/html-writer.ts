@@ -4,7 +4,7 @@ import { markdownTable } from './table.ts';
 
 /** Elements without text that a reader would want. */
 const LEFT_OUT = new Set(
-  'script style noscript template svg math iframe object embed canvas audio video select datalist button nav footer aside dialog head'.split(
+  'script style noscript template svg math iframe object embed canvas audio video select datalist button nav footer aside dialog head title'.split(
     ' ',
   ),
 );
@@ -70,7 +70,7 @@ export class HtmlWriter implements Partial<Handler> {
   }
 
   onopentag(name: string, attributes: Record<string, string>): void {
-    if (name === 'title' && this.#title === '') this.#inTitle = true;
+    if (name === 'title' && this.#title === '' && !this.#open.some((open) => open.name === 'svg')) this.#inTitle = true;
     const left = LEFT_OUT.has(name) || isHidden(attributes);
     const opened: Open = { name, frame: false, main: false, left };
     if (this.#open.push(opened) > MAX_OPEN) throw new TooDeep();

@@ -438,7 +438,26 @@ The heartbeat is off until you set \`heartbeat.enabled\`. Every \`heartbeat.ever
     id: 'attachments',
     title: 'Attachments',
     keywords: 'file image picture upload photo document size limit vision paste drop',
-    text: `A message may carry files: 16 MB each, images 6 MB, 18 MB together. Pictures go to models that see; of text files the text is sent along. One that is too large or cannot be decoded is refused, never dropped in silence. The guide cannot read attachments.`,
+    text: `A message may carry files: 16 MB each, images 6 MB, 18 MB together. Pictures go to models that see; of text files the first 50,000 characters are sent along, of others the name. Models with tools read the rest, and PDF and Office files, by themselves. One that is too large or cannot be decoded is refused, never dropped in silence.
+
+The guide reads a file when you tell it to: \`/tool read_pdf {}\`.`,
+  },
+  {
+    id: 'documents',
+    title: 'Reading PDF, Word, Excel and PowerPoint files',
+    keywords:
+      'document pdf docx xlsx pptx word excel powerpoint office spreadsheet sheet table slides presentation csv scan password read_text extract',
+    text: `Attach the file, or put it into the agent's workspace; models with tools then read it. By hand: \`/tool read_pdf {"pages": "1-5"}\`, \`/tool read_docx {}\`, \`/tool read_xlsx {"sheet": "Sales", "range": "B2:F40"}\`, \`/tool read_pptx {}\`, and \`/tool read_text {}\` for plain text, CSV and HTML. Each takes \`attachment\` (a file's name in this chat; the newest where left out) or \`path\` (in the workspace). A result has 50,000 characters at most and says with what to go on.
+
+Everything is read on this device. What cannot be read is said: files with a password, of Office before 2007, damaged ones, and scans, which are pictures of text.`,
+  },
+  {
+    id: 'web-pages',
+    title: 'Fetching web pages',
+    keywords: 'web_fetch url http https website page browse internet download link ssrf private address allow',
+    text: `\`web_fetch\` gets a page, PDF or text from the public web and gives its text; by hand \`/tool web_fetch {"url": "https://example.com"}\`. It goes through the bridge, with at most 5 MB, 30 seconds and 5 redirects.
+
+Addresses of this machine and of private networks are refused, wherever a name or a redirect leads. To let it ask one, name it in the configuration, under \`tools\`: \`{"webFetch": {"allow": ["nas.local", "127.0.0.1:8080"]}}\`. What a page says is given to the model as data, never as instructions.`,
   },
   {
     id: 'keyboard',

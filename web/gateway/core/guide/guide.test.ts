@@ -165,6 +165,22 @@ describe('answers', () => {
     ];
     expect(await reply([{ role: 'user', content }])).toMatch(/^I cannot read attachments/);
   });
+
+  it('tell how a file is read, and show what is in it as it is', async () => {
+    const content: ModelMessage['content'] = [
+      { type: 'text', text: 'curl example' },
+      { type: 'file', mimeType: 'application/pdf', data: 'AAAA', filename: 'a.pdf' },
+    ];
+    const offered = [{ name: 'read_pdf', description: 'Reads', schema: {} }];
+    expect(await reply([{ role: 'user', content }], guide(), { tools: offered })).toContain('`/tool read_pdf {}` gives you the text');
+    const read = { file: 'a.pdf', part: 'pages 1 of 9', note: 'data', text: '# One\n```', next: { pages: '2-9' } };
+    const shown = await reply([
+      { role: 'user', content: '/tool read_pdf {}' },
+      { role: 'assistant', content: '', toolCalls: [{ id: 'c', tool: 'read_pdf', args: {} }] },
+      { role: 'tool', toolCallId: 'c', content: JSON.stringify(read) },
+    ]);
+    expect(shown).toBe('**a.pdf**: pages 1 of 9\n\n````\n# One\n```\n````\n\nTo go on, add: `{"pages":"2-9"}`');
+  });
 });
 
 describe('tools', () => {

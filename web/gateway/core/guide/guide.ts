@@ -1,5 +1,6 @@
 import type { ModelEntry } from '#shared/rpc/records.ts';
 import type { Clock } from '../clock.ts';
+import { kindOf, READER } from '../documents/kinds.ts';
 import type { ModelEvent, ModelMessage, ModelRequest, Provider, ToolSpec } from '../providers/provider.ts';
 import { pause } from '../providers/watchdog.ts';
 import { MessageSearch } from '../retrieval/message-search.ts';
@@ -95,9 +96,9 @@ export class GuideProvider implements Provider {
           call: { id: `call_${crypto.randomUUID().replaceAll('-', '').slice(0, 24)}`, tool: command.tool, args: command.args },
         };
       case undefined: {
-        const attached = last !== undefined && typeof last.content !== 'string' && last.content.some((part) => part.type !== 'text');
         const text = await answer(question, this.#sources, this.#search);
-        const noted = attached ? `I cannot read attachments; a model that sees can.\n\n${text}` : text;
+        const attached = noteOfAttached(last?.content ?? '', tools);
+        const noted = attached === undefined ? text : `${attached}\n\n${text}`;
         // Said once, in a chat's first answer; a greeting says it itself.
         const first = !messages.some(({ role }) => role === 'assistant');
         return first && !/language model/.test(noted) ? `${noted}\n\n${FOOTER}` : noted;
@@ -126,4 +127,15 @@ function trailingResults(messages: readonly ModelMessage[]): { tool: string; con
     tool: message.name ?? calls.find(({ id }) => id === message.toolCallId)?.tool ?? 'tool',
     content: textOf(message),
   }));
+}
+
+/** What is said of the files in a message; undefined where there are none. */
+function noteOfAttached(content: ModelMessage['content'], tools: readonly ToolSpec[]): string | undefined {
+  const parts = typeof content === 'string' ? [] : content.filter((part) => part.type !== 'text');
+  for (const part of parts) {
+    const kind = part.type === 'file' ? kindOf(part.filename, part.mimeType) : undefined;
+    const reader = kind && tools.find(({ name }) => name === READER[kind]);
+    if (reader) return `I do not read attachments by myself; \`/tool ${reader.name} {}\` gives you the text of this one.`;
+  }
+  return parts.length > 0 ? 'I cannot read attachments; a model that sees can.' : undefined;
 }

@@ -44,6 +44,13 @@ function item(value: Record<string, unknown>): string | undefined {
   return `${typeof title === 'string' ? `**${title}**\n\n` : ''}${quote(text)}${facts ? `\n\n${facts}` : ''}`;
 }
 
+/** The text of a file or page, as it is: what it has of Markdown is its own. */
+function readText({ file, url, title, part, notes, next }: Record<string, unknown>, text: string): string {
+  const about = [title, part, ...(Array.isArray(notes) ? notes : [])].filter((each) => typeof each === 'string');
+  const more = next === undefined ? '' : `\n\nTo go on, add: \`${JSON.stringify(next)}\``;
+  return `**${String(file ?? url)}**${about.length > 0 ? `: ${about.join('; ')}` : ''}\n\n${codeBlock(text)}${more}`;
+}
+
 /** A result in Markdown: lists of found texts as quotations, everything else as the JSON it is. */
 export function renderResult({ tool, content }: ToolResult): string {
   const value = parse(content);
@@ -54,6 +61,7 @@ export function renderResult({ tool, content }: ToolResult): string {
     if (tool === 'memory_add' && typeof value['text'] === 'string')
       return `Noted. I will find it again when you ask:\n\n${quote(value['text'])}`;
     if (tool === 'current_time' && typeof value['local'] === 'string') return `It is ${value['local']} (${String(value['timeZone'])}).`;
+    if (typeof value['text'] === 'string' && typeof (value['file'] ?? value['url']) === 'string') return readText(value, value['text']);
     const results = value['results'];
     if (Array.isArray(results)) {
       if (results.length === 0) return `\`${tool}\` found nothing.`;

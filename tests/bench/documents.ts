@@ -1,0 +1,61 @@
+import { toBase64 } from '#shared/base64.ts';
+import { lines, pdf } from '../support/office-files.ts';
+import { Caller } from './caller.ts';
+import { atMost, type Figure } from './figures.ts';
+import { startGateway } from './gateway.ts';
+import { median } from './stats.ts';
+
+const PAGES = 300;
+const LINES = 50;
+const AT_ONCE = 12;
+
+/** How long `health` waits at the longest while an agent's tool reads a PDF of 300 full pages, beside as long a time in which nothing is read. */
+export async function documents({ quick }: { quick: boolean }): Promise<Figure[]> {
+  const rounds = quick ? 1 : 3;
+  const file = toBase64(await pdf(Array.from({ length: PAGES }, (_, index) => lines(index + 1, LINES))));
+  await using perch = await startGateway();
+  using reader = await Caller.connect(perch.wsUrl, perch.token);
+  using asker = await Caller.connect(perch.wsUrl, perch.token);
+  const attachments = [{ filename: 'a.pdf', mimeType: 'application/pdf', content: file }];
+  await reader.call('chat.send', { message: 'Here it is.', attachments });
+  const took: number[] = [];
+  const waits: number[] = [];
+  const idle: number[] = [];
+  for (let round = 0; round < rounds; round++) {
+    const since = performance.now();
+    const readAll = async (): Promise<void> => {
+      // As many as one result has room for; the first round also loads what reads.
+      for (let page = 1; page <= PAGES; page += AT_ONCE)
+        await reader.call('chat.send', { message: `/tool read_pdf {"pages":"${page}-${page + AT_ONCE - 1}"}` });
+    };
+    waits.push(await longest(asker, readAll()));
+    took.push(performance.now() - since);
+    idle.push(await longest(asker, new Promise((resolve) => setTimeout(resolve, took.at(-1)))));
+  }
+  const worst = Math.max(...waits);
+  return [
+    {
+      what: `longest wait for an rpc, ${PAGES}-page PDF read`,
+      unit: 'ms',
+      ours: worst,
+      floor: { name: 'idle', value: Math.max(...idle) },
+      bar: atMost(worst, 50, 'ms'),
+    },
+    { what: '  in the middle round', unit: 'ms', ours: median(waits), floor: { name: 'idle', value: median(idle) } },
+    { what: '  time of the whole reading', unit: 'ms', ours: median(took) },
+  ];
+}
+
+/** The longest of the calls that are made one after the other until something is done. */
+async function longest(caller: Caller, until: Promise<unknown>): Promise<number> {
+  let done = false;
+  let most = 0;
+  const end = until.finally(() => (done = true));
+  while (!done) {
+    const since = performance.now();
+    await caller.call('health', {});
+    most = Math.max(most, performance.now() - since);
+  }
+  await end;
+  return most;
+}

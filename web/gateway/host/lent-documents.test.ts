@@ -1,0 +1,90 @@
+import { describe, expect } from 'vitest';
+import { verifies } from '../../../tests/requirements.ts';
+import { until } from '../../../tests/support/gateway.ts';
+import type { DocumentsLender } from '#shared/ports/host.ts';
+import type { Documents, DocumentRequest } from '../core/documents/documents.ts';
+import { LentDocuments } from './lent-documents.ts';
+
+const request: DocumentRequest = { kind: 'text', name: 'a.txt', bytes: new Uint8Array([1]), limit: 10 };
+const open = new AbortController().signal;
+const here: Documents = { read: async () => ({ text: 'read here' }) };
+
+/** A page whose worker answers with what `answer` says; undefined: it says nothing. */
+class Page implements DocumentsLender {
+  readonly #answer: (request: DocumentRequest) => unknown;
+  started = 0;
+  stopped = 0;
+  requests = 0;
+
+  constructor(answer: (request: DocumentRequest) => unknown) {
+    this.#answer = answer;
+  }
+
+  async start(): Promise<MessagePort> {
+    this.started++;
+    const { port1, port2 } = new MessageChannel();
+    port1.onmessage = ({ data }: MessageEvent<DocumentRequest>) => {
+      this.requests++;
+      const answer = this.#answer(data);
+      if (answer !== undefined) port1.postMessage(answer);
+    };
+    return port2;
+  }
+
+  async stop(): Promise<void> {
+    this.stopped++;
+  }
+}
+
+const silent = (): Page => new Page(() => undefined);
+
+describe('documents in workers that pages lend', () => {
+  verifies('office/lent', 'the newest page’s reads, one file after the other in one worker', async () => {
+    const documents = new LentDocuments(here);
+    const [first, second] = [silent(), new Page(({ name }) => ({ text: { text: name } }))];
+    documents.lend('first', first);
+    documents.lend('second', second);
+    const texts = await Promise.all(['a', 'b', 'c'].map((name) => documents.read({ ...request, name }, open)));
+    expect(texts).toEqual([{ text: 'a' }, { text: 'b' }, { text: 'c' }]);
+    expect([first.started, second.started]).toEqual([0, 1]);
+  });
+
+  verifies('office/lent', 'what the worker refuses is told as it is, and not tried elsewhere', async () => {
+    const documents = new LentDocuments(here);
+    documents.lend('page', new Page(() => ({ refused: { code: 'INVALID_PARAMS', message: 'a.txt is no text' } })));
+    await expect(documents.read(request, open)).rejects.toMatchObject({ code: 'INVALID_PARAMS', message: 'a.txt is no text' });
+  });
+
+  verifies('office/lent', 'without a page, with one that is gone, goes, or fails, another one or the gateway itself reads', async () => {
+    const documents = new LentDocuments(here);
+    expect(await documents.read(request, open)).toEqual({ text: 'read here' });
+    const [steady, going] = [new Page(() => ({ text: { text: 'steady' } })), silent()];
+    documents.lend('steady', steady);
+    documents.lend('going', going);
+    const read = documents.read(request, open);
+    await until(() => going.requests === 1);
+    documents.gone('going');
+    expect(await read).toEqual({ text: 'steady' });
+    documents.gone('steady');
+    documents.lend('failing', new Page(() => ({ failed: 'the network is away' })));
+    expect(await documents.read(request, open)).toEqual({ text: 'read here' });
+    documents.lend('refusing', { start: () => Promise.reject(new Error('no worker here')), stop: async () => {} });
+    expect(await documents.read(request, open)).toEqual({ text: 'read here' });
+  });
+
+  verifies('office/lent', 'a reading that nobody wants any more ends its worker; the next one gets another', async () => {
+    const documents = new LentDocuments(here);
+    let answer: unknown;
+    const page = new Page(() => answer);
+    documents.lend('page', page);
+    const stop = new AbortController();
+    const read = documents.read(request, stop.signal);
+    await until(() => page.requests === 1);
+    stop.abort(new Error('enough'));
+    await expect(read).rejects.toThrow('enough');
+    expect(page.stopped).toBe(1);
+    answer = { text: { text: 'again' } };
+    expect(await documents.read(request, open)).toEqual({ text: 'again' });
+    expect(page.started).toBe(2);
+  });
+});
