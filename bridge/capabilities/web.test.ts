@@ -106,15 +106,12 @@ describe('what is not public', () => {
       reached++;
       response.end('secret');
     });
-    // Public when it is judged, private from then on. Port and address of the public one are nobody's.
-    const { resolve, asked } = names({ 'rebind.test': [['192.0.2.1'], ['127.0.0.1']] });
-    const publicFirst: Resolve = async (name) =>
-      (await resolve(name)).map((each) => (each.address === '192.0.2.1' ? { ...each, address: '93.184.216.34' } : each));
-    await expect(get(`http://rebind.test:${inside.port}/`, { resolve: publicFirst, ms: 300 })).rejects.toMatchObject({
-      code: 'INTERNAL_ERROR',
-    });
+    // Public when it is judged, private from then on; nobody has the public one.
+    const { resolve, asked } = names({ 'rebind.test': [['2a00::1'], ['127.0.0.1']] });
+    const url = `http://rebind.test:${inside.port}/`;
+    await expect(get(url, { resolve, ms: 300 })).rejects.toMatchObject({ code: 'INTERNAL_ERROR' });
     expect(asked).toEqual(['rebind.test']);
-    await expect(get(`http://rebind.test:${inside.port}/`, { resolve: publicFirst })).rejects.toMatchObject({ code: 'INVALID_PARAMS' });
+    await expect(get(url, { resolve })).rejects.toMatchObject({ code: 'INVALID_PARAMS' });
     expect(reached).toBe(0);
   });
 
@@ -175,7 +172,7 @@ describe('fetching', () => {
 
   verifies('web/fetch', 'takes so much and so long, packed or not, and ends when nobody wants it', async () => {
     const gone = Promise.withResolvers<void>();
-    const bomb = gzipSync(Buffer.alloc(WEB_LIMITS.bytes * 20));
+    const bomb = gzipSync(Buffer.alloc(WEB_LIMITS.bytes * 4));
     await using server = await site((request, response) => {
       response.setHeader('content-type', 'text/plain');
       if (request.url === '/bomb') return response.setHeader('content-encoding', 'gzip').end(bomb);
