@@ -22,7 +22,7 @@ async function readings(perch: Perch): Promise<string[]> {
     const tool = `read_${filename.slice(filename.indexOf('.') + 1)}`;
     const attachments = [{ filename, mimeType: 'application/octet-stream', content: toBase64(bytes) }];
     await outside.client.call('chat.send', { message: `/tool ${tool} {"attachment":"${filename}"}`, attachments });
-    const { messages } = await outside.client.call('chat.history', {});
+    const { messages } = await outside.client.call('chat.history', { sessionId: 'main' });
     answers.push(JSON.stringify(messages.slice(-3)));
   }
   return answers;
