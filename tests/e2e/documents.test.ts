@@ -40,7 +40,7 @@ verifies('office/pdf', 'in a worker that a tab lends, which nothing else waits f
   await using perch = await startPerch({ host: 'tab' });
   await using browser = await launchBrowser();
   const page = await browser.page(perch.linkUrl);
-  await until(async () => (await fetch(`${perch.url}/health`)).ok, 'a host', 30_000);
+  await until(async () => (await perch.fetch('/v1/models')).ok, 'a host', 30_000);
   const answers = await readings(perch);
   for (const [index, words] of WORDS.entries()) expect(answers[index]).toContain(words);
   expect(page.workers()).toHaveLength(1);
