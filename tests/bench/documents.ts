@@ -1,3 +1,7 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { json } from 'node:stream/consumers';
 import { toBase64 } from '#shared/base64.ts';
 import { lines, pdf } from '../support/office-files.ts';
 import { Caller } from './caller.ts';
@@ -7,26 +11,25 @@ import { median } from './stats.ts';
 
 const PAGES = 300;
 const LINES = 50;
+/** As many as one result has room for. */
 const AT_ONCE = 12;
 
-/** How long `health` waits at the longest while an agent's tool reads a PDF of 300 full pages, beside as long a time in which nothing is read. */
+/** How long `health` waits at the longest while an agent reads a PDF of 300 full pages from end to end, beside as long a time in which nothing is read. */
 export async function documents({ quick }: { quick: boolean }): Promise<Figure[]> {
   const rounds = quick ? 1 : 3;
-  const file = toBase64(await pdf(Array.from({ length: PAGES }, (_, index) => lines(index + 1, LINES))));
-  await using perch = await startGateway();
+  const content = toBase64(await pdf(Array.from({ length: PAGES }, (_, index) => lines(index + 1, LINES))));
+  await using model = await readingModel();
+  await using perch = await startGateway({ upstream: model.url });
   using reader = await Caller.connect(perch.wsUrl, perch.token);
   using asker = await Caller.connect(perch.wsUrl, perch.token);
-  const attachments = [{ filename: 'a.pdf', mimeType: 'application/pdf', content: file }];
-  await reader.call('chat.send', { message: 'Here it is.', attachments });
-  const took: number[] = [];
-  const waits: number[] = [];
-  const idle: number[] = [];
+  const say = (message: string, more: Record<string, unknown> = {}): Promise<string> =>
+    reader.call('chat.send', { message, model: 'bench/reader', ...more });
+  await say('1-1', { attachments: [{ filename: 'a.pdf', mimeType: 'application/pdf', content }] });
+  const [took, waits, idle]: [number[], number[], number[]] = [[], [], []];
   for (let round = 0; round < rounds; round++) {
     const since = performance.now();
     const readAll = async (): Promise<void> => {
-      // As many as one result has room for; the first round also loads what reads.
-      for (let page = 1; page <= PAGES; page += AT_ONCE)
-        await reader.call('chat.send', { message: `/tool read_pdf {"pages":"${page}-${page + AT_ONCE - 1}"}` });
+      for (let page = 1; page <= PAGES; page += AT_ONCE) await say(`${page}-${page + AT_ONCE - 1}`);
     };
     waits.push(await longest(asker, readAll()));
     took.push(performance.now() - since);
@@ -41,7 +44,6 @@ export async function documents({ quick }: { quick: boolean }): Promise<Figure[]
       floor: { name: 'idle', value: Math.max(...idle) },
       bar: atMost(worst, 50, 'ms'),
     },
-    { what: '  in the middle round', unit: 'ms', ours: median(waits), floor: { name: 'idle', value: median(idle) } },
     { what: '  time of the whole reading', unit: 'ms', ours: median(took) },
   ];
 }
@@ -58,4 +60,31 @@ async function longest(caller: Caller, until: Promise<unknown>): Promise<number>
   }
   await end;
   return most;
+}
+
+/** A model that reads the pages that it is told, and then says so. */
+async function readingModel(): Promise<AsyncDisposable & { url: string }> {
+  const server = createServer(async (request, response) => {
+    if (request.url?.endsWith('/models'))
+      return response.end(JSON.stringify({ object: 'list', data: [{ id: 'reader', object: 'model' }] }));
+    const { messages } = (await json(request)) as { messages: { role: string; content: unknown }[] };
+    const last = messages.at(-1);
+    const [pages = ''] = /^[\d-]+/.exec(String(last?.content)) ?? [];
+    const call = { index: 0, id: 'call', type: 'function', function: { name: 'read_pdf', arguments: JSON.stringify({ pages }) } };
+    const tool = last?.role !== 'tool';
+    const chunk = (delta: object, finish: string | null): string =>
+      `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'reader', choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`;
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    response.end(
+      `${chunk(tool ? { tool_calls: [call] } : { content: 'Read.' }, null)}${chunk({}, tool ? 'tool_calls' : 'stop')}data: [DONE]\n\n`,
+    );
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
 }

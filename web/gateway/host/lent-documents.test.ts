@@ -74,7 +74,7 @@ describe('documents in workers that pages lend', () => {
 
   verifies('office/lent', 'a reading that nobody wants any more ends its worker; the next one gets another', async () => {
     const documents = new LentDocuments(here);
-    let answer: unknown;
+    let answer: unknown = undefined;
     const page = new Page(() => answer);
     documents.lend('page', page);
     const stop = new AbortController();
