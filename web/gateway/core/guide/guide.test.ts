@@ -183,6 +183,13 @@ describe('answers', () => {
   });
 });
 
+it('gives a long text in a bounded number of pieces, with nothing lost', () => {
+  const text = Array.from({ length: 20_000 }, (_, index) => `word ${index}\n`).join('');
+  const given = pieces(text);
+  expect(given.length).toBeLessThanOrEqual(400);
+  expect(given.join('')).toBe(text);
+});
+
 describe('tools', () => {
   const offered = { tools };
 
