@@ -7,7 +7,8 @@ export interface DocumentRequest {
   kind: DocumentKind;
   /** For sentences about it. */
   name: string;
-  bytes: Uint8Array<ArrayBuffer>;
+  /** As a string: in base64, to be decoded where it is read. */
+  bytes: Uint8Array<ArrayBuffer> | string;
   /** Most characters of text. */
   limit: number;
   /** HTML: what its links are relative to, and how it was said to be encoded. */
@@ -22,6 +23,9 @@ export interface DocumentRequest {
   /** XLSX: `B2:F40`, `B:F` or `2:40`. */
   range?: string | undefined;
 }
+
+/** The same with its bytes decoded, as readers get it. */
+export type DecodedRequest = DocumentRequest & { bytes: Uint8Array<ArrayBuffer> };
 
 /** Text of a file, in reading order; tables as Markdown. */
 export interface DocumentText {

@@ -1,13 +1,13 @@
 import { Breath } from './breath.ts';
 import { cut } from './cut.ts';
-import type { DocumentRequest, DocumentText } from './documents.ts';
+import type { DecodedRequest, DocumentText } from './documents.ts';
 import { DocxStyles } from './docx-styles.ts';
 import { OfficePackage } from './office-package.ts';
 import { markdownTable } from './table.ts';
 import { type Element, element, elements, textIn } from './xml-tree.ts';
 
 /** A word-processor file as Markdown: headings, lists, tables, links, and the notes at the end. What was deleted and only marked so is left out. */
-export async function readDocx({ name, bytes, offset = 0, limit }: DocumentRequest, signal: AbortSignal): Promise<DocumentText> {
+export async function readDocx({ name, bytes, offset = 0, limit }: DecodedRequest, signal: AbortSignal): Promise<DocumentText> {
   const parts = await OfficePackage.open(name, bytes, signal);
   const { path: main, root } = await parts.main('word/document.xml', 'w:document');
   const relations = await parts.relations(main);

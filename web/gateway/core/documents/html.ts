@@ -1,7 +1,7 @@
 import { Parser } from 'htmlparser2';
 import { Breath, SLICE } from './breath.ts';
 import { cut } from './cut.ts';
-import { type DocumentRequest, type DocumentText, unreadable } from './documents.ts';
+import { type DecodedRequest, type DocumentText, unreadable } from './documents.ts';
 import { HtmlWriter, TooDeep } from './html-writer.ts';
 import { decoded } from './plain.ts';
 
@@ -10,7 +10,7 @@ const MAIN_CHARS = 200;
 
 /** A page as Markdown: its main part where it names one, without menus, scripts and what is hidden. */
 export async function readHtml(
-  { name, bytes, base, charset, offset = 0, limit }: DocumentRequest,
+  { name, bytes, base, charset, offset = 0, limit }: DecodedRequest,
   signal: AbortSignal,
 ): Promise<DocumentText> {
   const html = decoded(bytes, charset ?? declaredCharset(bytes));

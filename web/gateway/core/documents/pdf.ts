@@ -1,14 +1,14 @@
 import { getDocument } from 'unpdf/pdfjs';
 import { RpcError } from '#shared/rpc/errors.ts';
 import { breathe } from './breath.ts';
-import { type DocumentRequest, type DocumentText, unreadable } from './documents.ts';
+import { type DecodedRequest, type DocumentText, unreadable } from './documents.ts';
 import { numbersIn, numbersText } from './numbers.ts';
 import { type PdfPiece, pageText } from './pdf-text.ts';
 
 type Pdf = Awaited<ReturnType<typeof getDocument>['promise']>;
 
 /** A PDF page by page, in reading order. Pages without text are named: they are pictures, such as a scan. */
-export async function readPdf({ name, bytes, limit, offset = 0, ...request }: DocumentRequest, signal: AbortSignal): Promise<DocumentText> {
+export async function readPdf({ name, bytes, limit, offset = 0, ...request }: DecodedRequest, signal: AbortSignal): Promise<DocumentText> {
   const task = getDocument({
     // It takes what it is given away.
     data: bytes.slice(),

@@ -1,5 +1,5 @@
 import { cut } from './cut.ts';
-import { type DocumentRequest, type DocumentText, unreadable } from './documents.ts';
+import { type DecodedRequest, type DocumentText, unreadable } from './documents.ts';
 
 /** Text, whatever it is encoded in: UTF-8, UTF-16 with its mark, else Windows-1252, which takes every byte. */
 export function decoded(bytes: Uint8Array, label?: string): string {
@@ -21,7 +21,7 @@ export function decoded(bytes: Uint8Array, label?: string): string {
 }
 
 /** A file of text as it stands. */
-export function readPlain({ name, bytes, offset = 0, limit }: DocumentRequest): DocumentText {
+export function readPlain({ name, bytes, offset = 0, limit }: DecodedRequest): DocumentText {
   const utf16 = bytes[0] === 0xff || bytes[0] === 0xfe;
   if (!utf16 && bytes.subarray(0, 8192).includes(0)) throw unreadable(name, 'is no text');
   return cut(decoded(bytes).replaceAll('\r\n', '\n'), offset, limit);

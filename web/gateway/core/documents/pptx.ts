@@ -1,11 +1,11 @@
-import type { DocumentRequest, DocumentText } from './documents.ts';
+import type { DecodedRequest, DocumentText } from './documents.ts';
 import { numbersIn, numbersText } from './numbers.ts';
 import { OfficePackage } from './office-package.ts';
 import { markdownTable } from './table.ts';
 import { type Element, element, elements, textIn } from './xml-tree.ts';
 
 /** A presentation slide by slide: title, text, tables, what is said of pictures, and the speaker's notes. */
-export async function readPptx(request: DocumentRequest, signal: AbortSignal): Promise<DocumentText> {
+export async function readPptx(request: DecodedRequest, signal: AbortSignal): Promise<DocumentText> {
   const { name, bytes, limit } = request;
   const parts = await OfficePackage.open(name, bytes, signal);
   const { path: main, root } = await parts.main('ppt/presentation.xml', 'p:presentation');

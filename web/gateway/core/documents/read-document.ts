@@ -1,7 +1,8 @@
 import type { DocumentKind } from './kinds.ts';
-import type { DocumentRequest, DocumentText } from './documents.ts';
+import { fromBase64 } from '#shared/base64.ts';
+import type { DecodedRequest, DocumentRequest, DocumentText } from './documents.ts';
 
-type Read = (request: DocumentRequest, signal: AbortSignal) => DocumentText | Promise<DocumentText>;
+type Read = (request: DecodedRequest, signal: AbortSignal) => DocumentText | Promise<DocumentText>;
 
 /** Each kind's reader is loaded when the first file of it comes. */
 const READERS: Record<DocumentKind, () => Promise<Read>> = {
@@ -17,5 +18,6 @@ const READERS: Record<DocumentKind, () => Promise<Read>> = {
 export async function readDocument(request: DocumentRequest, signal: AbortSignal): Promise<DocumentText> {
   const read = await READERS[request.kind]();
   signal.throwIfAborted();
-  return read(request, signal);
+  const { bytes } = request;
+  return read({ ...request, bytes: typeof bytes === 'string' ? fromBase64(bytes) : bytes }, signal);
 }

@@ -1,4 +1,3 @@
-import { fromBase64 } from '#shared/base64.ts';
 import { RpcError } from '#shared/rpc/errors.ts';
 import type { Part } from '#shared/rpc/records.ts';
 import type { Collection, MessageRecord, Vault } from '../vault.ts';
@@ -25,7 +24,7 @@ export interface FileWanted {
 export interface FoundFile {
   name: string;
   kind: DocumentKind;
-  bytes: Uint8Array<ArrayBuffer>;
+  bytes: Uint8Array<ArrayBuffer> | string;
 }
 
 /** The file of a chat, the newest of its name, or of a workspace. Throws `NOT_FOUND` with what there is, `INVALID_PARAMS` for one of another kind. */
@@ -38,7 +37,7 @@ export async function findFile(deps: FilesDeps, wanted: FileWanted): Promise<Fou
   return {
     name: file.path,
     kind: fitting(file.path, file.mimeType, wanted.kinds),
-    bytes: file.encoding === 'base64' ? fromBase64(file.content) : new TextEncoder().encode(file.content),
+    bytes: file.encoding === 'base64' ? file.content : new TextEncoder().encode(file.content),
   };
 }
 
@@ -52,7 +51,7 @@ async function attached({ messages }: FilesDeps, { attachment, kinds, sessionKey
       names.add(part.filename);
       const fits =
         attachment === undefined ? kinds.some((kind) => kind === kindOf(part.filename, part.mimeType)) : part.filename === attachment;
-      if (fits) return { name: part.filename, kind: fitting(part.filename, part.mimeType, kinds), bytes: fromBase64(part.data) };
+      if (fits) return { name: part.filename, kind: fitting(part.filename, part.mimeType, kinds), bytes: part.data };
     }
     before = page.messages[0]?.id;
     if (!page.more || before === undefined) break;

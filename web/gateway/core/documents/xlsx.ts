@@ -1,6 +1,6 @@
 import { RpcError } from '#shared/rpc/errors.ts';
 import { cellRange, type CellRange, columnName } from './cell-range.ts';
-import { type DocumentRequest, type DocumentText, unreadable } from './documents.ts';
+import { type DecodedRequest, type DocumentText, unreadable } from './documents.ts';
 import { OfficePackage } from './office-package.ts';
 import { markdownTable } from './table.ts';
 import { sharedStrings, type SheetCells, sheetCells } from './xlsx-cells.ts';
@@ -17,7 +17,7 @@ interface Sheet {
  * A workbook's sheets as Markdown tables, with the letters of the columns and the numbers of the rows. Of formulas, the values that were stored with
  * them. All visible sheets, or the one that is named.
  */
-export async function readXlsx(request: DocumentRequest, signal: AbortSignal): Promise<DocumentText> {
+export async function readXlsx(request: DecodedRequest, signal: AbortSignal): Promise<DocumentText> {
   const { name, bytes, limit } = request;
   const range = cellRange(request.range);
   const parts = await OfficePackage.open(name, bytes, signal);

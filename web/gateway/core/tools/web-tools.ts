@@ -1,4 +1,3 @@
-import { fromBase64 } from '#shared/base64.ts';
 import { webPort } from '#shared/ports/web.ts';
 import { z } from '#shared/rpc/zod.ts';
 import type { Bridge } from '../bridge.ts';
@@ -35,7 +34,7 @@ export function webTools({ bridge, documents, allow }: WebToolsDeps): Tool[] {
             ...part,
             kind: kindOf(pathname, answer.contentType) ?? 'text',
             name: answer.url,
-            bytes: fromBase64(answer.body),
+            bytes: answer.body,
             base: answer.url,
             charset: /;\s*charset\s*=\s*["']?([\w-]+)/i.exec(answer.contentType)?.[1],
             limit: maxChars,
