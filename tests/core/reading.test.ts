@@ -81,14 +81,9 @@ describe('files', () => {
       ]),
     });
     const { client } = await gw.client();
-    const kept = { workspace: 'main', mimeType: '', size: 3, modifiedAt: 1 };
-    await gw.vault.collection('files').put({ ...kept, key: 'main/notes/a.csv', path: 'notes/a.csv', encoding: 'utf8', content: 'ä,b' });
-    await gw.vault
-      .collection('files')
-      .put({ ...kept, key: 'other/a.csv', workspace: 'other', path: 'a.csv', encoding: 'utf8', content: 'no' });
-    await gw.vault
-      .collection('files')
-      .put({ ...kept, key: 'main/b.pdf', path: 'b.pdf', encoding: 'base64', content: toBase64(await pdf([lines(3, 1)])) });
+    await client.call('workspace.write', { path: 'notes/a.csv', content: 'ä,b' });
+    await client.call('workspace.write', { workspace: 'other', path: 'a.csv', content: 'no' });
+    await client.call('workspace.write', { path: 'b.pdf', content: toBase64(await pdf([lines(3, 1)])), encoding: 'base64' });
     await client.call('chat.send', { message: 'x' });
     expect(lastResult(gw)).toMatchObject({ file: 'notes/a.csv', text: 'ä,b' });
     await client.call('chat.send', { message: 'y' });

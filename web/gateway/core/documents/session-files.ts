@@ -1,6 +1,6 @@
 import { RpcError } from '#shared/rpc/errors.ts';
 import type { Part } from '#shared/rpc/records.ts';
-import type { Collection, MessageRecord, Vault } from '../vault.ts';
+import type { MessageRecord, Vault } from '../vault.ts';
 import { type DocumentKind, kindOf, READER } from './kinds.ts';
 
 /** Messages of a chat's branch that are looked through for a file, and how many at a time. */
@@ -9,7 +9,7 @@ const PAGE = 50;
 
 export interface FilesDeps {
   messages: Pick<Vault['messages'], 'branch'>;
-  collection(name: 'files'): Pick<Collection<{ path: string; mimeType: string; encoding: 'utf8' | 'base64'; content: string }>, 'get'>;
+  files: Pick<Vault['files'], 'get'>;
 }
 
 export interface FileWanted {
@@ -32,7 +32,7 @@ export async function findFile(deps: FilesDeps, wanted: FileWanted): Promise<Fou
   const { attachment, path, workspace } = wanted;
   if (path !== undefined && attachment !== undefined) throw new RpcError('INVALID_PARAMS', 'give either attachment or path, not both');
   if (path === undefined) return attached(deps, wanted);
-  const file = await deps.collection('files').get(`${workspace}/${path.replace(/^(\.?\/)+/, '')}`);
+  const file = await deps.files.get(workspace, path.replace(/^(\.?\/)+/, ''));
   if (!file) throw new RpcError('NOT_FOUND', `there is no file ${path} in the workspace ${workspace}`);
   return {
     name: file.path,

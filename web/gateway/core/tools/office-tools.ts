@@ -1,5 +1,5 @@
 import { z } from '#shared/rpc/zod.ts';
-import type { Agent } from '../agents.ts';
+import { type Agent, workspaceOf } from '../agents.ts';
 import type { Documents, DocumentText } from '../documents/documents.ts';
 import { type DocumentKind, READER } from '../documents/kinds.ts';
 import { findFile, type FilesDeps } from '../documents/session-files.ts';
@@ -36,8 +36,13 @@ export function officeTools({ vault, documents, agent }: OfficeToolsDeps): Tool[
     }: { attachment?: string | undefined; path?: string | undefined } & Record<string, string | number | undefined>,
     context: ToolContext,
   ): Promise<unknown> => {
-    const { config, id } = agent(context.agentId);
-    const found = await findFile(vault, { attachment, path, kinds, workspace: config.workspace ?? id, sessionKey: context.sessionKey });
+    const found = await findFile(vault, {
+      attachment,
+      path,
+      kinds,
+      workspace: workspaceOf(agent(context.agentId)),
+      sessionKey: context.sessionKey,
+    });
     const text = await documents.read({ ...part, kind: found.kind, name: found.name, bytes: found.bytes, limit: MAX_TEXT }, context.signal);
     return { file: found.name, ...shown(text) };
   };
