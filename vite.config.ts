@@ -5,6 +5,7 @@ import adapter from '@sveltejs/adapter-static';
 import type { Adapter } from '@sveltejs/kit';
 import { sveltekit } from '@sveltejs/kit/vite';
 import { defineConfig, type Plugin, type UserConfig } from 'vite';
+import packageJson from './package.json' with { type: 'json' };
 
 /** What the app is built from; the build id is a hash of all of it. */
 export const SOURCES = ['web', 'shared', 'public', 'vite.config.ts', 'package-lock.json'];
@@ -79,7 +80,7 @@ export default defineConfig(({ command }) => {
 });
 
 const config: UserConfig = {
-  define: { __PERCH_BUILD__: JSON.stringify(build) },
+  define: { __PERCH_BUILD__: JSON.stringify(build), __PERCH_VERSION__: JSON.stringify(packageJson.version) },
   worker: { format: 'es' },
   build: { target: 'es2023' },
   environments: {

@@ -11,6 +11,7 @@ import { applyRestore, planRestore } from '../backup/restore.ts';
 import { type Secrets, unsealSecrets, VaultSeal } from '../backup/sealed-secrets.ts';
 import { Home, homeDirectory } from '../home.ts';
 import type { Journal } from '../journal/journal.ts';
+import { JOURNAL_FILE, KEY_FILE } from '../journal/file-names.ts';
 import { openJournal } from '../journal/open.ts';
 import { vaultKey } from '../journal/vault-key.ts';
 import { packageVersion } from '../package-root.ts';
@@ -18,8 +19,6 @@ import { canAsk, hidden, isAgreed } from './ask.ts';
 import { changesTable, countsOf, sizeText } from './backup-text.ts';
 import { CommandError, lineOf } from './errors.ts';
 
-const JOURNAL_FILE = 'journal.sqlite';
-const KEY_FILE = 'vault.key';
 const MIN_PASSPHRASE = 8;
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`);

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { isAbsolute, join, resolve } from 'node:path';
 import { Home } from '../home.ts';
+import { LogRing } from '../log-ring.ts';
 import { appDir } from '../package-root.ts';
 import { banner } from './banner.ts';
 import { CommandError, lineOf } from './errors.ts';
@@ -18,7 +19,11 @@ const LINK_MS = 10 * 60_000;
 const ATTACH_MS = 60_000;
 const CLOSE_MS = 2_800;
 
-const log = (line: string): void => void process.stderr.write(`${line.replaceAll('\n', ' ')}\n`);
+const ring = new LogRing();
+const log = (line: string): void => {
+  ring.write(line);
+  process.stderr.write(`${line.replaceAll('\n', ' ')}\n`);
+};
 
 /** `perch gateway run`: serves until a signal. Prints the three lines on standard output once it serves, all else on standard error. */
 export async function runGateway(options: GatewayOptions): Promise<void> {
@@ -53,6 +58,7 @@ export async function runGateway(options: GatewayOptions): Promise<void> {
     appDir,
     expose: options.expose ?? false,
     log,
+    ring,
   });
   let chromium: { close(): Promise<void> } | undefined;
   // The bridge first: what is under way may end well, and clients hear why.

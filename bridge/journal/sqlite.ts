@@ -6,6 +6,7 @@ import type { SyncRecord } from '#shared/sync/record.ts';
 import { getBlob, putBlob } from './blobs.ts';
 import { failureOf, isDamage, reasonOf } from './failures.ts';
 import { identityOf, makePrivate, prepare, type Surroundings, surroundings } from './file.ts';
+import { JOURNAL_FILE } from './file-names.ts';
 import { infoOf } from './info.ts';
 import { type JournalFailed, JournalFull, type Opened, type Replica } from './journal.ts';
 import { type LeaseWanted, noteFence, releaseLease, takeLease } from './leases.ts';
@@ -53,7 +54,7 @@ export class SqliteJournal {
     this.#options = options;
     this.#surroundings = options.surroundings ?? surroundings;
     this.#seal = new RowSeal(options.vaultKey);
-    this.path = join(options.dir, 'journal.sqlite');
+    this.path = join(options.dir, JOURNAL_FILE);
     try {
       this.#tables = this.#open();
     } catch (error) {

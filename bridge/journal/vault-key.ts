@@ -2,13 +2,14 @@ import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { checkMode, codeOf, linkOrRename, readIfThere, reasonOf, writeWhole } from '../home.ts';
+import { KEY_FILE } from './file-names.ts';
 
 /**
  * The key that the vault's secrets are sealed with, and its journal signed (256 bit, base64url): `vault.key` in the home directory, made at the first start
  * and kept with mode 0600, outside the journal. Throws where the file holds something else. `warn` hears of a mode that lets others in.
  */
 export async function vaultKey(dir: string, warn: (line: string) => void = () => {}): Promise<string> {
-  const path = join(dir, 'vault.key');
+  const path = join(dir, KEY_FILE);
   const found = await readIfThere(path);
   if (found === undefined) return make(path);
   await checkMode(path, 0o600, warn);

@@ -11,6 +11,7 @@ import { speechPort } from '#shared/ports/speech.ts';
 import { webPort } from '#shared/ports/web.ts';
 import type { EventSchemas } from '#shared/link/calls.ts';
 import type { Contracts } from '#shared/rpc/contract.ts';
+import { logsPort, systemPort } from '#shared/ports/system.ts';
 import { CLOSE } from '#shared/rpc/frames.ts';
 import { backupHandlers } from '../capabilities/backup.ts';
 import { configFileHandlers } from '../capabilities/config-file.ts';
@@ -20,6 +21,8 @@ import { serveEgress } from '../capabilities/egress.ts';
 import { webHandlers } from '../capabilities/web.ts';
 import type { Journal } from '../journal/journal.ts';
 import { type Access, accessHandlers } from './access.ts';
+import { type SystemDeps, systemHandlers } from '../capabilities/system/system-port.ts';
+import type { LogRing } from '../log-ring.ts';
 import { serveBlobs } from './blobs-port.ts';
 import type { Host, Hosts } from './hosts.ts';
 import { JournalPort } from './journal-port.ts';
@@ -36,6 +39,10 @@ export interface PortsDeps {
   home: string;
   /** This gateway's name in its own requests (capabilities/egress.ts). */
   via: string;
+  /** What the bridge is, and where it keeps things. */
+  system: SystemDeps;
+  /** What `log` has written. */
+  ring: LogRing;
   log(line: string): void;
 }
 
@@ -49,6 +56,7 @@ export interface Ports {
 }
 
 export function lendPorts({ journal, vaultKey, access, hosts, presenceMs, home, via, log }: PortsDeps): Ports {
+export function lendPorts({ journal, vaultKey, hosts, presenceMs, home, via, system, ring, log }: PortsDeps): Ports {
   const journalPort = new JournalPort({ journal, hosts, presence: new Presence(hosts, presenceMs), vaultKey, log });
   const capability = <C extends Contracts, E extends EventSchemas>(
     port: Port<C, E>,
@@ -73,6 +81,8 @@ export function lendPorts({ journal, vaultKey, access, hosts, presenceMs, home, 
     capability(skillsPort, skillsHandlers({ dir: join(home, 'skills') })),
     capability(webPort, webHandlers()),
     capability(backupPort, backupHandlers({ journal, vaultKey, home })),
+    capability(systemPort, systemHandlers(system)),
+    capability(logsPort, { 'logs.read': async (params) => ring.read(params) }),
   ]);
   return {
     names: [...ports.keys()],

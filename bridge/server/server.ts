@@ -9,6 +9,7 @@ import { CLOSE, LIMITS } from '#shared/rpc/frames.ts';
 import packageJson from '../../package.json' with { type: 'json' };
 import type { Home } from '../home.ts';
 import type { Journal } from '../journal/journal.ts';
+import { LogRing } from '../log-ring.ts';
 import { Access } from './access.ts';
 import { Admission } from './admission.ts';
 import { appFiles, arrivalOf, isNavigation, isReserved, readBuildInfo } from './app-files.ts';
@@ -52,6 +53,8 @@ export interface BridgeOptions {
   /** False: the host is asked not to limit the rate of sockets (benchmarks). Failed credentials are limited all the same. */
   rateLimits?: boolean;
   log?: (line: string) => void;
+  /** What `log` writes to beside; else one that has what the bridge itself says. */
+  ring?: LogRing;
   /** For tests. */
   timing?: Partial<Timing>;
 }
@@ -83,11 +86,17 @@ const CLOSING = { code: 1001, reason: 'the gateway is closing' };
 
 /** Starts the bridge: a pipe with locks on it (design.md). Rejects, with a sentence for people, where it cannot serve. */
 export async function startBridge(options: BridgeOptions): Promise<Bridge> {
-  const { port, bind, home, token, journal, vaultKey, mode, appDir, expose = false, log = () => {} } = options;
+  const { port, bind, home, token, journal, vaultKey, mode, appDir, expose = false } = options;
   if (!isLoopbackBind(bind) && !expose) {
     throw new Error(`${bind} is reachable from other machines: bind to 127.0.0.1, or say --expose to serve the API (not the app) there`);
   }
   if (token === '') throw new Error('the token is empty');
+  const ring = options.ring ?? new LogRing();
+  ring.hide([token, vaultKey]);
+  const log = (line: string): void => {
+    if (!options.ring) ring.write(line);
+    options.log?.(line);
+  };
   const timing: Timing = { ...TIMING, ...options.timing };
   const { build, workerCsp } = await readBuildInfo(appDir);
   const hosts = new Hosts(mode, timing);
@@ -170,7 +179,10 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
     await app.register(appFiles, { appDir, workerCsp, admission: door });
     await app.ready();
 
-    const ports = lendPorts({ journal, vaultKey, access, hosts, presenceMs: timing.presenceMs, home: home.dir, via, log });
+    const ports = lendPorts({
+      ...{ journal, vaultKey, access, hosts, presenceMs: timing.presenceMs, home: home.dir, via, ring, log },
+      system: { home, version: packageJson.version, build, mode },
+    });
     const hello: Hello = {
       muxVersion: MUX_VERSION,
       portsVersion: PORTS_VERSION,

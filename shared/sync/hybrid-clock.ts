@@ -30,6 +30,11 @@ export class HybridClock {
     return `${String(this.#wall).padStart(15, '0')}-${this.#counter.toString(36).padStart(4, '0')}-${this.#origin}`;
   }
 
+  /** By how many milliseconds the newest reading, whoever made it, lies in the future of the wall clock here. */
+  ahead(): number {
+    return this.#wall - Math.floor(this.#now());
+  }
+
   /** Takes note of a reading of another host (or of an earlier life of this one). Throws on a string that is none. */
   receive(reading: string): void {
     const [, wallText, counterText] = FORM.exec(reading) ?? [];

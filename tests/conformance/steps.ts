@@ -145,6 +145,16 @@ export const STEPS: readonly Step[] = [
   step('device.list', {}),
   step('device.revoke', (results) => ({ deviceId: results['device.complete']?.deviceId ?? 'none' })),
   step('device.revoke', { deviceId: 'none' }, 'NOT_FOUND'),
+  step('logs.tail', { cursor: 'none' }, 'INVALID_PARAMS'),
+  step('logs.tail', {}),
+  step('logs.tail', { json: true, localTime: true, limit: 10 }),
+  step('logs.tail', (results) => ({ cursor: results['logs.tail']?.cursor ?? '.0..0' })),
+  step('system.logs', { level: 'warn' }),
+  step('system.info', {}),
+  step('system.presence', {}),
+  step('web.status', {}),
+  step('update.check', {}),
+  step('doctor.run', {}),
 ];
 
 /** Params of each method with which it is answered, as a step has them that needs nothing of the steps before. */

@@ -7,6 +7,7 @@ import type { EventFrame } from '#shared/rpc/frames.ts';
 import type { Bridge } from '../../web/gateway/core/bridge.ts';
 import type { Clock } from '../../web/gateway/core/clock.ts';
 import { systemClock } from '../../web/gateway/core/clock.ts';
+import { type Environment, nowhere } from '../../web/gateway/core/environment.ts';
 import type { Fetch } from '../../web/gateway/core/fetch.ts';
 import { createGateway, type Gateway } from '../../web/gateway/core/gateway.ts';
 import type { SyncPort } from '../../web/gateway/core/sync.ts';
@@ -115,6 +116,7 @@ export async function testGateway(
     useGuide?: boolean;
     sync?: SyncPort;
     bridge?: Bridge;
+    environment?: Partial<Environment>;
   } = {},
 ): Promise<TestGateway> {
   const clock = options.clock ?? systemClock;
@@ -133,6 +135,7 @@ export async function testGateway(
     ...(options.silenceMs === undefined ? {} : { silenceMs: options.silenceMs }),
     ...(options.sync ? { sync: options.sync } : {}),
     ...(options.bridge ? { bridge: options.bridge } : {}),
+    environment: { ...nowhere, ...options.environment },
   });
   const link: TestGateway['link'] = ({ scopes = SCOPES, socket = false, principal = 'owner', ...rest } = {}) => {
     const [ours, theirs] = memoryPair<string>();

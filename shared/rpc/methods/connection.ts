@@ -1,6 +1,7 @@
 import { call } from '../contract.ts';
 import { PROTOCOL } from '../frames.ts';
 import { z } from '../zod.ts';
+import { presenceEntry } from './status.ts';
 
 const health = z.object({ status: z.enum(['ok', 'draining', 'degraded']), uptime: z.number(), connections: z.number() });
 
@@ -32,7 +33,7 @@ export const connection = {
       server: z.object({ name: z.string(), version: z.string(), connId: z.string() }),
       features: z.object({ methods: z.array(z.string()), events: z.array(z.string()) }),
       policy: z.object({ maxPayload: z.number(), maxBufferedBytes: z.number(), tickIntervalMs: z.number() }),
-      snapshot: z.object({ presence: z.array(z.unknown()), health }),
+      snapshot: z.object({ presence: z.array(presenceEntry), health }),
       /** The bridge's half of the mutual proof, where the client asked for it by its own (design.md, "Two origins"). */
       auth: z.object({ proof: z.string() }).optional(),
     }),

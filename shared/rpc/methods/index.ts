@@ -7,10 +7,12 @@ import { config } from './config.ts';
 import { connection } from './connection.ts';
 import { devices } from './device.ts';
 import { cron } from './cron.ts';
+import { logs } from './logs.ts';
 import { models } from './models.ts';
 import { plans } from './plan.ts';
 import { sessions } from './sessions.ts';
 import { skills } from './skills.ts';
+import { status } from './status.ts';
 import { sync } from './sync.ts';
 import { system } from './system.ts';
 import { tools } from './tools.ts';
@@ -38,6 +40,8 @@ export const contracts = {
   ...devices,
   ...cron,
   ...system,
+  ...logs,
+  ...status,
 };
 
 export type AllContracts = typeof contracts;

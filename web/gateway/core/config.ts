@@ -107,6 +107,16 @@ export class Config {
     return this.#secrets.get(path);
   }
 
+  /** All secrets that can be read here, for what must not show them. */
+  get secrets(): Iterable<string> {
+    return this.#secrets.values();
+  }
+
+  /** What is wrong with what is stored: dotted paths of secrets that cannot be read here, and sections that are left out. */
+  get faults(): { lost: readonly string[]; misfits: readonly string[] } {
+    return { lost: this.#lost, misfits: Object.keys(this.#aside) };
+  }
+
   /** Secrets that can be read here. */
   get secretCount(): number {
     return this.#secrets.size;

@@ -5,15 +5,18 @@ import { RpcError } from '#shared/rpc/errors.ts';
 import { type AnyEvent, type EventPayload, events } from '#shared/rpc/events.ts';
 import { CLOSE, LIMITS, MIN_PROTOCOL, PROTOCOL, type RequestFrame, type ResponseFrame } from '#shared/rpc/frames.ts';
 import { contracts } from '#shared/rpc/methods/index.ts';
+import type { PresenceEntry } from '#shared/rpc/methods/status.ts';
 import type { Admission } from './admission.ts';
 import type { Clock } from './clock.ts';
 import { readClientFrame } from './client-frame.ts';
 import { type Caller, type Dispatcher, METHOD_NAMES, parseParams } from './dispatch.ts';
 import type { Subscriber } from './hub.ts';
 import type { Idempotency } from './idempotency.ts';
+import type { LogWriter } from './log/log.ts';
 import { type MovedClient, readMoved } from './moved.ts';
 import { PAIRING_METHODS, PAIRING_MS, PairingGate } from './pairing-gate.ts';
 import { RateLimit } from './rate-limit.ts';
+import type { PresentClient } from './status/presence.ts';
 
 export interface ConnectionDeps {
   clock: Clock;
@@ -21,13 +24,15 @@ export interface ConnectionDeps {
   idempotency: Idempotency;
   version: string;
   health(): { status: 'ok' | 'draining' | 'degraded'; uptime: number; connections: number };
+  presence(): PresenceEntry[];
+  log: LogWriter;
   rateLimit(): { perMinute: number; burst: number } | null;
   /** Turns a fault of ours into what the caller may see, and logs it. */
   fault(error: unknown): RpcError;
   /** Whether a code is one that a device can be paired with; that it is none counts as a try. */
   admits(pairingCode: string): Promise<boolean>;
-  /** The connection is ready for events; the result ends that. */
-  joined(connection: Subscriber): () => void;
+  /** The connection is made and ready for events; the result ends that. */
+  joined(connection: Connection): () => void;
   closed(): void;
 }
 
@@ -36,6 +41,8 @@ const MERGE_FROM = 64 * 1024;
 /** Sessions that a client goes on following at another host; an opening has 64 KB. */
 const MAX_FOLLOWS = 100;
 const CONTROL_PLANE = { perMinute: 30, burst: 30 };
+/** A connection that is held back is noted so often at the most. */
+const NOTE_LIMITED_MS = 60_000;
 
 /** One client: the first-frame rule, protocol range, `seq`, limits, and dispatch (decisions, "Frames and connection"). */
 export class Connection implements Subscriber {
@@ -67,6 +74,10 @@ export class Connection implements Subscriber {
   readonly #lost: boolean;
   /** All that the client sends to this host has been heard. */
   #left = false;
+  #name: string | undefined;
+  #version: string | undefined;
+  #activeAt: number;
+  #notedLimit = -Infinity;
   readonly #gate = new PairingGate();
 
   constructor(link: Link<string>, admission: Admission, deps: ConnectionDeps) {
@@ -76,6 +87,7 @@ export class Connection implements Subscriber {
     const before = readMoved(admission.moved);
     this.#lost = admission.moved !== undefined && !before;
     this.id = before?.connId ?? crypto.randomUUID();
+    this.#activeAt = deps.clock.now();
     this.#seq = before?.seq ?? (admission.challenged ? 1 : 0);
     for (const key of before?.follows ?? []) this.#followed.add(key);
     this.#caller = {
@@ -134,6 +146,12 @@ export class Connection implements Subscriber {
     return this.#admission.principal;
   }
 
+  /** As others may know it. */
+  get present(): PresentClient {
+    const app = this.principal.startsWith('app:');
+    return { id: this.id, name: this.#name, version: this.#version, app, activeAt: this.#activeAt };
+  }
+
   /** A socket, not a page's port. */
   get socket(): boolean {
     return this.#admission.socket;
@@ -176,6 +194,7 @@ export class Connection implements Subscriber {
 
   async #connect({ id, method, params }: RequestFrame): Promise<void> {
     const refuse = (error: RpcError, code: number): void => {
+      this.#deps.log.write('warn', 'connections', `A connection was refused: ${error.message}`, { principal: this.#admission.principal });
       this.#respond({ type: 'res', id, ok: false, error: error.toShape() });
       this.close(code, error.message);
     };
@@ -210,6 +229,8 @@ export class Connection implements Subscriber {
     if (!this.#open) return;
     this.#protocol = Math.min(given.maxProtocol, PROTOCOL);
     this.all = given.events === 'all' && this.principal !== PAIRING;
+    this.#name = given.clientName ?? given.client?.displayName ?? given.client?.id;
+    this.#version = given.client?.version;
     const limit = this.#admission.socket ? this.#deps.rateLimit() : null;
     if (limit) this.#limit = new RateLimit(this.#deps.clock, limit);
     this.#leave = this.#deps.joined(this);
@@ -223,7 +244,7 @@ export class Connection implements Subscriber {
         server: { name: 'perch', version: this.#deps.version, connId: this.id },
         features: { methods: this.principal === PAIRING ? PAIRING_METHODS : METHOD_NAMES, events: Object.keys(events) },
         policy: { maxPayload: LIMITS.maxPayload, maxBufferedBytes: LIMITS.maxBufferedBytes, tickIntervalMs: LIMITS.tickIntervalMs },
-        snapshot: { presence: [], health: this.#deps.health() },
+        snapshot: { presence: this.#deps.presence(), health: this.#deps.health() },
         ...(proof === undefined ? {} : { auth: { proof } }),
       },
     });
@@ -236,6 +257,7 @@ export class Connection implements Subscriber {
       return this.#respond({ type: 'res', id, ok: false, error: error.toShape() });
     }
     this.#inFlight.add(id);
+    this.#activeAt = this.#deps.clock.now();
     try {
       const payload = await this.#dispatch(method, params);
       this.#respond({ type: 'res', id, ok: true, payload });
@@ -273,11 +295,17 @@ export class Connection implements Subscriber {
       if (!limit) this.#controlPlane.set(method, (limit = new RateLimit(this.#deps.clock, CONTROL_PLANE)));
       wait = limit.take();
     }
-    if (wait > 0)
-      throw new RpcError('RATE_LIMITED', `Too many requests: again in ${Math.ceil(wait / 1000)} s`, {
-        retryable: true,
-        retryAfterMs: wait,
-      });
+    if (wait === 0) return;
+    this.#noteLimited(method);
+    throw new RpcError('RATE_LIMITED', `Too many requests: again in ${Math.ceil(wait / 1000)} s`, { retryable: true, retryAfterMs: wait });
+  }
+
+  #noteLimited(method: string): void {
+    const { clock, log } = this.#deps;
+    if (clock.monotonic() - this.#notedLimit < NOTE_LIMITED_MS) return;
+    this.#notedLimit = clock.monotonic();
+    const { principal } = this.#admission;
+    log.write('warn', 'connections', 'A connection sends too many requests', { connId: this.id, principal, method });
   }
 
   #respond(frame: ResponseFrame): void {

@@ -14,6 +14,7 @@ import { Connection } from './connection.ts';
 import { lazyCron } from './cron/lazy-cron.ts';
 import { createDispatcher } from './dispatch.ts';
 import { type Documents, readHere } from './documents/documents.ts';
+import { type Environment, nowhere } from './environment.ts';
 import { type FaultLog, faults } from './faults.ts';
 import type { Fetch } from './fetch.ts';
 import { Follow } from './follow.ts';
@@ -21,6 +22,8 @@ import { GuideProvider } from './guide/guide.ts';
 import { Hub } from './hub.ts';
 import { Idempotency } from './idempotency.ts';
 import { lazy } from './lazy.ts';
+import { Log } from './log/log.ts';
+import { noteSettings, watchForLog } from './log/watch.ts';
 import { agentMethods } from './methods/agents.ts';
 import { backupMethods } from './methods/backup.ts';
 import { channelMethods } from './methods/channels.ts';
@@ -28,10 +31,12 @@ import { chatMethods } from './methods/chat.ts';
 import { configMethods } from './methods/config.ts';
 import { deviceMethods } from './methods/devices.ts';
 import { cronMethods } from './methods/cron.ts';
+import { logMethods } from './methods/logs.ts';
 import { modelMethods } from './methods/models.ts';
 import { planMethods } from './methods/plan.ts';
 import { sessionMethods } from './methods/sessions.ts';
 import { skillMethods } from './methods/skills.ts';
+import { statusMethods } from './methods/status.ts';
 import { syncMethods } from './methods/sync.ts';
 import { systemMethods } from './methods/system.ts';
 import { toolMethods } from './methods/tools.ts';
@@ -44,6 +49,7 @@ import { Providers } from './providers/providers.ts';
 import { ForeignRuns } from './runs/foreign-runs.ts';
 import { HostSignals } from './runs/host-signals.ts';
 import { Runs } from './runs/runs.ts';
+import { Presence, type PresentClient } from './status/presence.ts';
 import type { Settings } from './settings.ts';
 import type { SyncPort } from './sync.ts';
 import { SystemEvents } from './system/events.ts';
@@ -71,6 +77,9 @@ export interface GatewayOptions {
   bridge?: Bridge;
   /** Who reads documents; the gateway itself by default. */
   documents?: Documents;
+  /** What the host knows of where it runs. */
+  environment?: Environment;
+  /** Told of faults of ours, which go into the log too. */
   log?: FaultLog;
 }
 
@@ -95,15 +104,21 @@ export interface Gateway {
 
 /** Puts the parts together, and ends what a host that died has left. Rejects where the vault cannot be read. */
 export async function createGateway(options: GatewayOptions): Promise<Gateway> {
-  const { vault, clock, fetch, version, bridge = noBridge, documents = readHere } = options;
+  const { vault, clock, fetch, version, bridge = noBridge, documents = readHere, environment = nowhere } = options;
   const started = clock.monotonic();
   const hub = new Hub();
   const connections = new Set<Connection>();
   let state: 'ok' | 'draining' = 'ok';
   let serves = true;
-  const fault = faults(options.log ?? ((id, error) => console.error(`[perch ${id}]`, error)));
+  const log = new Log({ clock, store: vault.logs, level: () => config.settings.gateway.logLevel ?? 'info' });
+  const fault = faults((id, error) => {
+    log.write('error', 'gateway', 'Something went wrong', { id, error });
+    if (options.log) options.log(id, error);
+    else console.error(`[perch ${id}]`, error);
+  });
 
-  const config = new Config(
+  let noted: unknown;
+  const config: Config = new Config(
     vault,
     hub,
     () => {
@@ -115,6 +130,9 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   let origins: ReadonlySet<string> = new Set();
   /** What follows from the configuration, anew at each change of it. */
   const apply = (): void => {
+    log.hide(config.secrets);
+    if (noted !== undefined) noteSettings(log, noted, config.get());
+    noted = config.get();
     providers.configure(configured());
     cron.look();
     const own = Object.values(config.settings.providers).map(({ baseUrl }) => new URL(baseUrl).origin);
@@ -136,7 +154,13 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   });
   await config.load();
   const localServers = options.localServers ?? (config.settings.gateway.discover === false ? [] : LOCAL_SERVERS);
-  const providers = new Providers({ guide, fetch, clock, localServers });
+  const providers = new Providers({
+    ...{ guide, fetch, clock, localServers },
+    onstate({ id, state: now, message }) {
+      if (now === 'ready') log.write('info', 'providers', `${id} answers again`);
+      else log.write('warn', 'providers', message ?? `${id} cannot be used`, { provider: id, state: now });
+    },
+  });
   apply();
   const own = [
     ...coreTools({ vault, clock }),
@@ -173,8 +197,14 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const channels = new Channels({ hub, clock, settings: () => config.settings });
   const follow = new Follow({ vault, hub, clock, sync, config, foreign, fault });
   const signals = sync && new HostSignals({ vault, hub, clock, sync, runs, foreign, fault });
+  /** Those that have connected, the oldest first. */
+  const joined = new Set<Connection>();
+  const clients = (): PresentClient[] => [...joined].map(({ present }) => present);
+  const presence = new Presence({ clock, sync, bridge, clients, providers: () => providers.known(), draining: () => state === 'draining' });
+  const stopWatching = watchForLog({ log, hub, sync, bridge });
   const stopFollowing = (): void => {
-    for (const part of [configFile, follow, signals, foreign, cron]) part?.stop();
+    for (const part of [configFile, follow, signals, foreign, presence, cron]) part?.stop();
+    stopWatching();
   };
   try {
     await foreign.start();
@@ -239,6 +269,21 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     ...cronMethods({ cron: cron.load }),
     ...systemMethods({ vault, events, runs, settings }),
     ...syncMethods({ vault, hub, config, sync, changed: () => follow.syncChanged() }),
+    ...logMethods({ log, vault, bridge, clock, timeZone }),
+    ...statusMethods({
+      presence,
+      uptime: () => health().uptime,
+      build: version,
+      environment,
+      bridge,
+      clock,
+      vault,
+      config,
+      providers,
+      sync,
+      log,
+      clients,
+    }),
   });
   const idempotency = new Idempotency(clock);
   const health = (): MethodResult<'health'> => ({
@@ -259,11 +304,14 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     });
   };
   tick();
+  log.write('info', 'gateway', 'The gateway has started', { version: environment.release, build: version, host: environment.host() });
 
   return {
     accept(link, admission) {
-      if (connections.size >= LIMITS.maxConnections)
+      if (connections.size >= LIMITS.maxConnections) {
+        log.write('warn', 'connections', `A connection was refused: there are ${LIMITS.maxConnections} already`);
         return link.close(CLOSE.noGateway, `there are ${LIMITS.maxConnections} connections already`);
+      }
       const connection = new Connection(link, admission, {
         clock,
         dispatcher,
@@ -276,12 +324,17 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
           return limit.perMinute === 0 ? null : limit;
         },
         admits: async (code) => (await devices()).admits(code),
-        joined: (subscriber) => {
+        presence: () => presence.now(),
+        log,
+        joined(subscriber) {
+          joined.add(subscriber);
+          presence.clientsChanged();
           seen(admission.principal);
           return hub.add(subscriber);
         },
-        closed: () => {
+        closed() {
           connections.delete(connection);
+          if (joined.delete(connection)) presence.clientsChanged();
           seen(admission.principal);
         },
       });
@@ -305,6 +358,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     async drain(ms) {
       state = 'draining';
       cron.stop();
+      log.write('info', 'gateway', 'A newer version takes over');
       hub.broadcast({ event: 'shutdown', payload: { reason: 'a newer version takes over' } });
       await runs.drain(ms);
     },
@@ -314,6 +368,8 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       closed = true;
       stopDevices();
       for (const connection of [...connections]) connection.close(CLOSE.goingAway, 'the gateway closed');
+      log.write('info', 'gateway', 'The gateway is closed');
+      await log.flush();
       await vault.close();
     },
   };

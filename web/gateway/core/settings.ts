@@ -1,5 +1,6 @@
 import { isTimeZone } from './local-time.ts';
 import { id } from '#shared/rpc/frames.ts';
+import { logLevel } from '#shared/rpc/log-level.ts';
 import { agentConfig } from '#shared/rpc/records.ts';
 import { z } from '#shared/rpc/zod.ts';
 
@@ -92,6 +93,8 @@ export const settings = z.looseObject({
         .optional(),
       /** Look for model servers on localhost. */
       discover: z.boolean().optional(),
+      /** Lines of the log below it are not kept; `info` by default. */
+      logLevel: logLevel.optional(),
     })
     .default({}),
   tools: z

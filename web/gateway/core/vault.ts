@@ -1,3 +1,4 @@
+import type { LogLevel } from '#shared/rpc/log-level.ts';
 import type { Approval } from '#shared/rpc/methods/approvals.ts';
 import type { JobDefinition, JobRun } from '#shared/rpc/methods/cron.ts';
 import type { DeviceRecord } from '#shared/rpc/methods/device.ts';
@@ -111,10 +112,10 @@ export interface SystemEvent {
 
 /** One line of the log. */
 export interface LogRecord {
-  /** Its number, given at storing: later ones are higher. */
-  seq?: number;
+  /** Its number: later ones are higher. */
+  seq: number;
   at: number;
-  level: 'debug' | 'info' | 'warn' | 'error';
+  level: LogLevel;
   /** Which part of the gateway says it. */
   component: string;
   message: string;
@@ -218,6 +219,19 @@ export interface Vault {
     add(record: UsageRecord): void;
     since(at: number): Promise<UsageRecord[]>;
   };
+  /** The log: of this copy alone, a ring. */
+  logs: {
+    /** Relaxed, all or nothing. Their numbers are higher than any before; what falls out of the newest 10,000 goes, now and then. */
+    append(lines: readonly LogRecord[]): Promise<void>;
+    /** At most `limit` lines numbered `from` and higher, below `to`, by number. */
+    range(from: number, to: number, limit: number): Promise<LogRecord[]>;
+    /** The numbers of the oldest and the newest; null in an empty log. */
+    span(): Promise<{ first: number; last: number } | null>;
+  };
+  /** Strict: writes something of this copy alone, and reads it back. Rejects as every write does, or where it is not there. */
+  check(): Promise<void>;
+  /** By how many milliseconds the newest change that other hosts have made lies in the future of this host's clock; 0 or less: it does not. */
+  ahead(): number;
   close(): Promise<void>;
 }
 

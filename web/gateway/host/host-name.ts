@@ -14,11 +14,17 @@ const SYSTEMS: [name: string, token: RegExp][] = [
   ['Linux', /Linux/],
 ];
 
-/** What people call this browser: `Chrome 156 on Linux`. */
-export function hostName({ userAgent }: { userAgent: string }): string {
+/** What people call this browser, and the system that it runs on: `Chrome 156`, `Linux`. */
+export function platformOf({ userAgent }: { userAgent: string }): { browser: string | undefined; system: string | undefined } {
   const browser = BROWSERS.map(([name, token]) => ({ name, version: token.exec(userAgent)?.[1] })).find(
     ({ version }) => version !== undefined,
   );
   const system = SYSTEMS.find(([, token]) => token.test(userAgent))?.[0];
-  return [browser ? `${browser.name} ${browser.version}` : 'A browser', system && `on ${system}`].filter(Boolean).join(' ');
+  return { browser: browser && `${browser.name} ${browser.version}`, system };
+}
+
+/** The two in one: `Chrome 156 on Linux`. */
+export function hostName(navigator: { userAgent: string }): string {
+  const { browser, system } = platformOf(navigator);
+  return [browser ?? 'A browser', system && `on ${system}`].filter(Boolean).join(' ');
 }

@@ -14,6 +14,7 @@ import { createFetch } from '../ports/fetch.ts';
 import { openVault, type StoredVault, takeEpoch } from '../storage/vault.ts';
 import { journalLine } from '../sync/journal-line.ts';
 import { Replicator } from '../sync/replicator.ts';
+import { environmentOf } from './environment.ts';
 import { hostName } from './host-name.ts';
 import { LentDocuments } from './lent-documents.ts';
 import { takeOwnership } from './lock.ts';
@@ -228,6 +229,7 @@ export class Host implements HostApi {
         documents: this.#documents,
         clock: systemClock,
         version: this.#build,
+        environment: environmentOf(globalThis, () => this.#uplinkCredential?.id ?? ''),
         fetch: createFetch({ allowed: () => gateway.origins(), egress: () => this.#uplink.lending('egress') }),
       });
       this.#replicator = replicator;

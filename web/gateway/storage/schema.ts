@@ -55,7 +55,9 @@ export type LocalRow =
   /** The newest reading of others that it has met: its own clock goes on behind it. */
   | { name: 'seen'; value: string }
   /** The newest of its own changes that the journal has. */
-  | { name: 'pushed'; value: string };
+  | { name: 'pushed'; value: string }
+  /** What a check of writing has left. */
+  | { name: 'checked'; value: string };
 
 /** The database as it is after the last migration. */
 export interface Schema extends DBSchema {

@@ -8,10 +8,12 @@ import { configStore } from './config.ts';
 import { Database } from './database.ts';
 import { conflictStore } from './conflicts.ts';
 import { fileStore } from './files.ts';
+import { logRing } from './logs.ts';
 import { memoryStore } from './memories.ts';
 import { messageStore } from './messages.ts';
 import { Replica } from './replica.ts';
 import { runStore } from './runs.ts';
+import { checkWriting } from './check-writing.ts';
 import { secretStore } from './secrets.ts';
 import { sessionStore } from './sessions.ts';
 import { Transactions } from './transaction.ts';
@@ -97,6 +99,9 @@ export async function openVault(options: VaultOptions): Promise<StoredVault> {
     conflicts: conflictStore({ transactions }),
     onforeign: (listener) => sync.onforeign(listener),
     usage: usage.store,
+    logs: logRing({ transactions }),
+    check: () => checkWriting(transactions),
+    ahead: () => readings.ahead(),
     origin,
     replica,
     sync,

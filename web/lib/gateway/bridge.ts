@@ -63,7 +63,7 @@ export async function connectBridge(credential: KeptCredential): Promise<Gateway
   const nonce = crypto.randomUUID();
   return GatewayClient.connect(socketLink(socket), {
     params: async (challenge) => ({
-      client: { id: 'perch-app', platform: 'web', mode: 'ui' },
+      client: { id: 'perch-app', version: __PERCH_BUILD__, platform: 'web', mode: 'ui' },
       clientName: 'Perch',
       events: 'all',
       auth: { credentialId: credential.id, nonce, proof: await prove(credential.key, 'client', 'app', challenge.nonce, nonce) },

@@ -36,6 +36,13 @@ const READS: ReadonlySet<MethodName> = new Set<MethodName>([
   'sync.status',
   'sync.conflicts',
   'device.list',
+  'logs.tail',
+  'system.logs',
+  'system.info',
+  'system.presence',
+  'web.status',
+  'update.check',
+  'doctor.run',
 ]);
 
 /** Whether the method changes nothing: one that was cut because the page moved to another host may be called there again. */

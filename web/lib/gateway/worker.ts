@@ -64,7 +64,7 @@ export class WorkerHost {
     const link = portLink<string>(port1);
     const [client] = await Promise.all([
       GatewayClient.connect(link, {
-        params: { client: { id: 'perch-app', platform: 'web', mode: 'ui' }, clientName: 'Perch', events: 'all' },
+        params: { client: { id: 'perch-app', version: __PERCH_BUILD__, platform: 'web', mode: 'ui' }, clientName: 'Perch', events: 'all' },
         timeoutMs: 40_000,
       }),
       this.api.open(transfer(port2, [port2]), this.#tabLock),

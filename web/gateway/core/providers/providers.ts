@@ -38,6 +38,8 @@ export interface ProvidersOptions {
   /** Model servers looked for on this machine; an empty list looks for none. */
   localServers?: readonly LocalServer[] | undefined;
   idleTimeoutMs?: number | undefined;
+  /** Told how a provider is where that has changed since it was asked before. */
+  onstate?: (provider: Pick<ProviderEntry, 'id' | 'state' | 'message'>) => void;
 }
 
 /** A provider with what is known of it. The last good list stays when the server goes away. */
@@ -96,6 +98,13 @@ export class Providers {
       ...(known.discovered ? { discovered: true } : {}),
       ...(known.message === undefined ? {} : { message: known.message }),
     }));
+  }
+
+  /** Those that have been asked, as they were then. */
+  known(): { id: string; state: ProviderEntry['state'] }[] {
+    return this.#all()
+      .filter(({ askedAt }) => askedAt !== undefined)
+      .map(({ provider, state }) => ({ id: provider.id, state }));
   }
 
   /**
@@ -188,7 +197,8 @@ export class Providers {
   }
 
   async #fetchModels(known: Known): Promise<void> {
-    const { clock } = this.#options;
+    const { clock, onstate } = this.#options;
+    const before = known.state;
     try {
       known.models = await withTimeout(clock, LIST_TIMEOUT_MS, new AbortController().signal, (signal) => known.provider.models(signal));
       known.state = 'ready';
@@ -200,6 +210,8 @@ export class Providers {
         error instanceof ProviderError || error instanceof RpcError ? error.message : `${known.provider.name} did not answer in time.`;
     }
     known.askedAt = clock.monotonic();
+    if (known.state !== before)
+      onstate?.({ id: known.provider.id, state: known.state, ...(known.message ? { message: known.message } : {}) });
   }
 
   #make(config: ProviderConfig, discovered: boolean): Known {

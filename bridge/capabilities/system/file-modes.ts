@@ -1,0 +1,29 @@
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Home } from '../../home.ts';
+import { JOURNAL_FILE, KEY_FILE } from '../../journal/file-names.ts';
+
+export interface OpenFile {
+  path: string;
+  mode: string;
+  wanted: string;
+}
+
+/** What of the home directory others may read or change though they should not. */
+export async function openFiles({
+  dir,
+  tokenFile,
+  credentialsFile,
+}: Pick<Home, 'dir' | 'tokenFile' | 'credentialsFile'>): Promise<OpenFile[]> {
+  const files = [tokenFile, credentialsFile, join(dir, KEY_FILE), join(dir, JOURNAL_FILE)].map((path) => ({ path, wanted: 0o600 }));
+  const found = await Promise.all(
+    [{ path: dir, wanted: 0o700 }, ...files].map(async ({ path, wanted }) => {
+      const mode = await stat(path).then(
+        (stats) => stats.mode & 0o777,
+        () => undefined,
+      );
+      return mode !== undefined && (mode & ~wanted) !== 0 ? [{ path, mode: mode.toString(8), wanted: wanted.toString(8) }] : [];
+    }),
+  );
+  return found.flat();
+}

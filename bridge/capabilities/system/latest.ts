@@ -1,0 +1,78 @@
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { z } from '#shared/rpc/zod.ts';
+import { runProgram } from './run-program.ts';
+
+const PACKAGE = 'perch';
+const ANSWER_MS = 30_000;
+const KNOWN_MS = 10 * 60_000;
+const UNKNOWN_MS = 30_000;
+
+const published = z.object({
+  version: z.string().regex(/^\d+\.\d+\.\d+[\w.+-]*$/),
+  bin: z.union([z.string(), z.record(z.string(), z.string())]).optional(),
+});
+const refusal = z.object({ error: z.object({ code: z.string().optional(), summary: z.string().optional() }) });
+
+export interface Latest {
+  version: string | null;
+  error?: string;
+}
+
+/** The newest version in the registry that this user's npm is set to, asked by npm itself: it knows proxies, certificates and credentials. */
+export class LatestVersion {
+  readonly #options: { cwd: string; env: NodeJS.ProcessEnv };
+  #asked: { at: number; answer: Promise<Latest> } | undefined;
+
+  /** `cwd`: a folder without settings of a project's own. */
+  constructor(cwd: string, env: NodeJS.ProcessEnv = process.env) {
+    this.#options = { cwd, env };
+  }
+
+  /** An answer is good for ten minutes, a failure for half a one; never rejects. */
+  async ask(): Promise<Latest> {
+    const now = performance.now();
+    if (this.#asked) {
+      const answer = await this.#asked.answer;
+      if (now - this.#asked.at < (answer.version === null ? UNKNOWN_MS : KNOWN_MS)) return answer;
+    }
+    this.#asked = { at: now, answer: this.#look() };
+    return this.#asked.answer;
+  }
+
+  async #look(): Promise<Latest> {
+    const npm = npmProgram();
+    if (!npm) return { version: null, error: 'There is no npm on the bridge’s machine to ask.' };
+    const [program, ...first] = npm;
+    const args = [...first, 'view', PACKAGE, 'version', 'bin', '--json', '--fetch-retries=0', `--fetch-timeout=${ANSWER_MS / 2}`];
+    const { stdout, code } = await runProgram(program, args, { timeout: ANSWER_MS, ...this.#options });
+    const said = jsonOf(stdout);
+    const found = published.safeParse(said);
+    if (code === 0 && found.success) {
+      const { version, bin } = found.data;
+      // A name may belong to others in a registry.
+      if (typeof bin === 'object' && Object.hasOwn(bin, PACKAGE)) return { version };
+      return { version: null, error: `The registry’s package ${PACKAGE} is another program.` };
+    }
+    const why = refusal.safeParse(said).data?.error;
+    if (why?.code === 'E404') return { version: null, error: `The registry has no package ${PACKAGE}.` };
+    if (code === null) return { version: null, error: 'npm could not be asked, or did not answer in time.' };
+    // Its summary may name the registry with credentials in it; the code says enough.
+    return { version: null, error: `The registry could not be asked${why?.code ? ` (${why.code})` : ''}.` };
+  }
+}
+
+/** Program and first arguments. On Windows npm is a script, which only a shell runs: its own file is given to Node. */
+function npmProgram(): [program: string, ...args: string[]] | undefined {
+  if (process.platform !== 'win32') return ['npm'];
+  const file = join(dirname(process.execPath), 'node_modules', 'npm', 'bin', 'npm-cli.js');
+  return existsSync(file) ? [process.execPath, file] : undefined;
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,35 @@
+import { runProgram } from './run-program.ts';
+
+const ANSWER_MS = 5_000;
+/** Somebody may install one meanwhile. */
+const MISSING_MS = 60_000;
+const PROGRAMS = process.platform === 'win32' ? ['python', 'python3', 'py'] : ['python3', 'python'];
+
+/** Asks for this machine's Python, once: what was found stays, what was not is looked for again after a minute. */
+export class Python {
+  readonly #env: NodeJS.ProcessEnv;
+  #asked: { at: number; version: Promise<string | null> } | undefined;
+
+  constructor(env: NodeJS.ProcessEnv = process.env) {
+    this.#env = env;
+  }
+
+  /** `3.13.5`; null where there is none. */
+  async version(): Promise<string | null> {
+    const now = performance.now();
+    this.#asked ??= { at: now, version: this.#ask() };
+    const version = await this.#asked.version;
+    if (version === null && now - this.#asked.at > MISSING_MS) this.#asked = undefined;
+    return version;
+  }
+
+  async #ask(): Promise<string | null> {
+    for (const program of PROGRAMS) {
+      const { stdout, stderr, code } = await runProgram(program, ['--version'], { timeout: ANSWER_MS, env: this.#env });
+      // Windows has a `python` that only opens its shop.
+      const version = code === 0 ? /Python (\d+\.\d+[\w.+]*)/.exec(`${stdout}${stderr}`)?.[1] : undefined;
+      if (version !== undefined) return version;
+    }
+    return null;
+  }
+}

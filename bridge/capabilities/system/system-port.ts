@@ -1,0 +1,57 @@
+import type { systemPort } from '#shared/ports/system.ts';
+import { findBrowser, NoBrowser } from '../../headless/find.ts';
+import type { Home } from '../../home.ts';
+import type { HostMode } from '../../server/host-rank.ts';
+import type { PortHandlers } from '../../server/serve-port.ts';
+import { openFiles } from './file-modes.ts';
+import { LatestVersion } from './latest.ts';
+import { Python } from './python.ts';
+
+export interface SystemDeps {
+  home: Pick<Home, 'dir' | 'tokenFile' | 'credentialsFile'>;
+  /** Of the package, and of the app that is served. */
+  version: string;
+  build: string;
+  mode: HostMode;
+  /** For tests: a made-up machine. */
+  env?: NodeJS.ProcessEnv;
+  isRoot?: boolean;
+  findBrowser?: () => Promise<string | null>;
+  now?: () => number;
+}
+
+type Handlers = PortHandlers<(typeof systemPort)['calls'], (typeof systemPort)['events']>;
+
+/** What the bridge says of its machine (shared/ports/system.ts). */
+export function systemHandlers(deps: SystemDeps): Handlers {
+  const { home, version, build, mode, env = process.env, isRoot = process.getuid?.() === 0, now = Date.now } = deps;
+  const find = deps.findBrowser ?? findBrowser;
+  const python = new Python(env);
+  const latest = new LatestVersion(home.dir, env);
+  return {
+    'system.about': async () => {
+      const found = await python.version();
+      return { version, build, node: process.versions.node, platform: process.platform, python: found, now: now() };
+    },
+
+    'system.faults': async () => {
+      const windows = process.platform === 'win32';
+      let noBrowser: string | null = null;
+      const browser = await find().catch((error: unknown) => {
+        if (!(error instanceof NoBrowser)) throw error;
+        noBrowser = `${error.message}.`;
+        return null;
+      });
+      return {
+        open: windows ? [] : await openFiles(home),
+        modesUnknown: windows ? 'Windows has no modes of files: who may read them is told by their folder’s properties.' : null,
+        unsandboxed: isRoot,
+        hostMode: mode,
+        browser,
+        noBrowser,
+      };
+    },
+
+    'system.latest': () => latest.ask(),
+  };
+}

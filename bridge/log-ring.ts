@@ -1,0 +1,38 @@
+import { randomUUID } from 'node:crypto';
+import type { BridgeLine } from '#shared/ports/system.ts';
+import { isAtLeast, type LogLevel } from '#shared/rpc/log-level.ts';
+import { Redactor } from '#shared/redact.ts';
+
+const KEPT = 2_000;
+
+/** The newest lines that the bridge has said, in memory, without secrets. */
+export class LogRing {
+  /** Another one each time the bridge starts. */
+  readonly id = randomUUID();
+  readonly #lines: BridgeLine[] = [];
+  readonly #redactor = new Redactor();
+  #last = 0;
+
+  /** These never stand in it. */
+  hide(secrets: Iterable<string>): void {
+    this.#redactor.learn(secrets);
+  }
+
+  write(line: string): void {
+    this.#lines.push({ number: ++this.#last, at: Date.now(), level: levelOf(line), message: this.#redactor.text(line) });
+    if (this.#lines.length > KEPT) this.#lines.shift();
+  }
+
+  /** See the port's `logs.read` (shared/ports/system.ts). */
+  read({ ring, after, limit, level }: { ring: string; after?: number | undefined; limit: number; level: LogLevel }) {
+    const newer = after === undefined ? this.#lines : this.#lines.filter(({ number }) => number > (ring === this.id ? after : 0));
+    const grave = newer.filter((line) => isAtLeast(line.level, level));
+    return { ring: this.id, lines: after === undefined ? grave.slice(-limit) : grave.slice(0, limit), last: this.#last };
+  }
+}
+
+/** The bridge's lines are sentences; these words tell what is grave. */
+function levelOf(line: string): LogLevel {
+  if (/^warning\b|locked out|turned away|ended; starting|started again|can be read by others/i.test(line)) return 'warn';
+  return /\bfail(s|ed|ure)?\b|\bcannot\b|could not|damaged|crashed|\bError\b/.test(line) ? 'error' : 'info';
+}

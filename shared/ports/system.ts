@@ -1,0 +1,92 @@
+import { call } from '../rpc/contract.ts';
+import { logLevel, MAX_LOG_LINES } from '../rpc/log-level.ts';
+import { z } from '../rpc/zod.ts';
+import { port } from './port.ts';
+
+const nothing = z.strictObject({});
+
+/** The machine that the bridge runs on, as `system.info`, `update.check` and the doctor ask about it. */
+export const systemPort = port({
+  kind: 'system',
+  what: 'Looking at the bridge’s machine',
+  calls: {
+    'system.about': call({
+      params: nothing,
+      result: z.object({
+        /** The bridge's clock, milliseconds since 1970. */
+        now: z.number(),
+        /** Of the package, and of the app that it serves. */
+        version: z.string(),
+        build: z.string(),
+        node: z.string(),
+        platform: z.string(),
+        /** Null where there is no Python. */
+        python: z.string().nullable(),
+      }),
+      docs: 'What runs there, and what time it is.',
+      policy: { scope: 'read' },
+    }),
+    'system.faults': call({
+      params: nothing,
+      result: z.object({
+        /** Files and folders that others may read or change though they should not. */
+        open: z.array(z.object({ path: z.string(), mode: z.string(), wanted: z.string() })),
+        /** Why these modes cannot be told; null where they can. */
+        modesUnknown: z.string().nullable(),
+        /** The managed Chromium has no sandbox, for the bridge runs as root. */
+        unsandboxed: z.boolean(),
+        /** Who may host the gateway. */
+        hostMode: z.enum(['auto', 'tab', 'headless']),
+        /** The program that can host it without a tab; null where there is none. */
+        browser: z.string().nullable(),
+        /** Why there is none. */
+        noBrowser: z.string().nullable(),
+      }),
+      docs: 'What may be wrong with the bridge’s files and programs.',
+      policy: { scope: 'read' },
+    }),
+    'system.latest': call({
+      params: nothing,
+      result: z.object({ version: z.string().nullable(), error: z.string().optional() }),
+      docs: 'The newest version that the registry of this machine’s npm has; null, and why, where nobody can say.',
+      policy: { scope: 'read' },
+    }),
+  },
+  events: {},
+});
+
+export const bridgeLine = z.object({
+  /** Counts from 1; later lines have higher numbers. */
+  number: z.number().int().positive(),
+  at: z.number(),
+  level: logLevel,
+  message: z.string(),
+});
+export type BridgeLine = z.infer<typeof bridgeLine>;
+
+/** What the bridge has said since it started, as far as it remembers. */
+export const logsPort = port({
+  kind: 'logs',
+  what: 'Reading the bridge’s log',
+  calls: {
+    'logs.read': call({
+      params: z.strictObject({
+        /** Which ring, and after which of its lines; otherwise the newest. Another ring: the bridge was started again, and all it has is newer. */
+        ring: z.string().max(100).default(''),
+        after: z.number().int().nonnegative().optional(),
+        limit: z.number().int().min(1).max(MAX_LOG_LINES),
+        /** This one and what is graver. */
+        level: logLevel.default('debug'),
+      }),
+      result: z.object({
+        ring: z.string(),
+        lines: z.array(bridgeLine),
+        /** The number of the newest line. */
+        last: z.number().int().nonnegative(),
+      }),
+      docs: 'The newest lines, or the first ones after a line; oldest first.',
+      policy: { scope: 'read' },
+    }),
+  },
+  events: {},
+});

@@ -1,0 +1,92 @@
+/** What a secret reads as. */
+export const HIDDEN = '***';
+
+/** Characters of a text that are looked at; what is longer is cut. */
+const LOOKED_AT = 20_000;
+const KEPT = 8_000;
+/** As long as a secret may be (settings): the rest of one that a cut went through is cut off too. */
+const LONGEST_SECRET = 4_096;
+/** Shorter ones are no secrets, and would make holes in every text. */
+const SHORTEST_SECRET = 4;
+const DEPTH = 6;
+const MEMBERS = 100;
+
+/** Forms that secrets have, whoever they belong to, and what takes their place. Each is linear in the text's length. */
+const FORMS: readonly (readonly [form: RegExp, shown: string])[] = [
+  [/-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]{0,30}PRIVATE KEY-----|$)/g, HIDDEN],
+  // A name and password in an address.
+  [/\b([a-z][a-z0-9+.-]{0,20}:\/\/)[^\s/?#@]{1,500}@/gi, `$1${HIDDEN}@`],
+  [/\b(bearer)[ \t]+[^\s"',;]+/gi, `$1 ${HIDDEN}`],
+  [/\b([Bb]asic)[ \t]+(?=[^\s]{0,500}[\dA-Z=+/])[\w+/=-]{8,}/g, `$1 ${HIDDEN}`],
+  // Keys by the beginnings that services give them.
+  [/\b(?:sk|rk|xox[abprs])-[\w-]{8,}/g, HIDDEN],
+  [/\b(?:gsk_|xai-|hf_|npm_|gh[posur]_|github_pat_|glpat-|AIza|AKIA)[\w-]{16,}/g, HIDDEN],
+  [/\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*/g, HIDDEN],
+  // What an address carries to be used once.
+  [/([?&#](?:link|code|state|otp|sig|signature|key)=)[^\s&"'<>]+/gi, `$1${HIDDEN}`],
+  // A named value: `api_key=…`, `"token": "…"`, `x-api-key: …`.
+  [
+    /((?:api[-_]?key|access[-_]?key|private[-_]?key|token|secret|passw(?:or)?d|passphrase|authorization|credential|(?:set-)?cookie|pairing[-_]?code)["']?\s{0,5}[=:]\s{0,5})(?:"[^"]*"?|'[^']*'?|[^\s&"',;}\])]+)/gi,
+    `$1${HIDDEN}`,
+  ],
+  // 256 bit in base64url, as the bridge's own tokens and credentials are.
+  [/(?<![\w-])[\w-]{43}(?![\w-])/g, HIDDEN],
+];
+
+const SECRET_NAME =
+  /api.?key|access.?key|private.?key|secret|passw|passphrase|tokens?$|authorization|cookie|credential|bearer|(?:pairing|link|auth).?code/i;
+
+/** The ways in which a secret may stand in a text. */
+function writings(secret: string): string[] {
+  return [...new Set([secret, encodeURIComponent(secret), JSON.stringify(secret).slice(1, -1)])];
+}
+
+/** Takes secrets out of what is to be written down: those that it is told of, and all that look like one. */
+export class Redactor {
+  /** The longest first, for one may be a part of another. */
+  #known: string[] = [];
+
+  /** Knows these from now on, also when they have been replaced since: a text of before may still come. */
+  learn(secrets: Iterable<string>): void {
+    const known = new Set(this.#known);
+    for (const secret of secrets) if (secret.length >= SHORTEST_SECRET) for (const written of writings(secret)) known.add(written);
+    if (known.size > this.#known.length) this.#known = [...known].sort((a, b) => b.length - a.length);
+  }
+
+  /** The text without secrets, and cut where it is long. */
+  text(text: string): string {
+    let seen = text.slice(0, LOOKED_AT);
+    for (const secret of this.#known) seen = seen.replaceAll(secret, HIDDEN);
+    for (const [form, shown] of FORMS) seen = seen.replace(form, shown);
+    if (text.length > LOOKED_AT) seen = seen.slice(0, Math.max(0, seen.length - LONGEST_SECRET));
+    return seen.length > KEPT || text.length > LOOKED_AT ? `${seen.slice(0, KEPT)}…` : seen;
+  }
+
+  /** A value as plain JSON without secrets: by what it holds, and by the names of its members. Errors are told with their stack. */
+  value(value: unknown, depth = 0): unknown {
+    if (typeof value === 'string') return this.text(value);
+    if (value === null || typeof value === 'boolean' || (typeof value === 'number' && Number.isFinite(value))) return value;
+    if (value === undefined) return null;
+    if (typeof value !== 'object') return this.text(String(value));
+    if (depth >= DEPTH) return '…';
+    if (value instanceof Error) {
+      const { name, message, stack, cause } = value;
+      const told = { name, message, ...(stack === undefined ? {} : { stack }), ...(cause === undefined ? {} : { cause }) };
+      return this.value(told, depth);
+    }
+    if (Array.isArray(value)) return value.slice(0, MEMBERS).map((each) => this.value(each, depth + 1));
+    return this.fields(value, depth);
+  }
+
+  /** The members of an object, likewise. */
+  fields(fields: object, depth = 0): Record<string, unknown> {
+    const shown: [string, unknown][] = [];
+    for (const [name, value] of Object.entries(fields).slice(0, MEMBERS)) {
+      if (value === undefined) continue;
+      // Counts of tokens are no tokens.
+      const hidden = SECRET_NAME.test(name) && typeof value !== 'number' && typeof value !== 'boolean' && value !== null;
+      shown.push([this.text(name), hidden ? HIDDEN : this.value(value, depth + 1)]);
+    }
+    return Object.fromEntries(shown);
+  }
+}

@@ -1,0 +1,42 @@
+import type { DoctorCheck } from '#shared/rpc/methods/status.ts';
+import type { Bridge } from '../bridge.ts';
+import type { Clock } from '../clock.ts';
+import type { Config } from '../config.ts';
+import type { Environment } from '../environment.ts';
+import type { Log } from '../log/log.ts';
+import type { Providers } from '../providers/providers.ts';
+import type { PresentClient } from '../status/presence.ts';
+import type { SyncPort } from '../sync.ts';
+import type { Vault } from '../vault.ts';
+
+export interface DoctorDeps {
+  clock: Clock;
+  vault: Pick<Vault, 'check' | 'ahead' | 'conflicts' | 'logs' | 'replica'>;
+  config: Pick<Config, 'settings' | 'faults'>;
+  providers: Pick<Providers, 'states' | 'list' | 'resolve'>;
+  bridge: Bridge;
+  sync: SyncPort | undefined;
+  environment: Environment;
+  log: Pick<Log, 'flush' | 'problem' | 'write'>;
+  /** The build of the worker that the core runs in. */
+  build: string;
+  clients(): readonly PresentClient[];
+}
+
+/** What a check found. */
+export type Finding = Pick<DoctorCheck, 'severity' | 'message' | 'fixHint'>;
+
+/** One question about the gateway's health. */
+export interface Check {
+  id: string;
+  title: string;
+  /** Null: it does not apply here. What it throws is a fault of the check, and told as such. */
+  look(signal: AbortSignal): Promise<Finding | null> | Finding | null;
+}
+
+export const fine = (message: string): Finding => ({ severity: 'ok', message });
+export const wrong = (severity: Exclude<Finding['severity'], 'ok'>, message: string, fixHint?: string): Finding => ({
+  severity,
+  message,
+  ...(fixHint === undefined ? {} : { fixHint }),
+});

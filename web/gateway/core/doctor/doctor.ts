@@ -1,0 +1,37 @@
+import type { MethodResult } from '#shared/rpc/methods/index.ts';
+import type { DoctorCheck } from '#shared/rpc/methods/status.ts';
+import { withTimeout } from '../providers/watchdog.ts';
+import { bridgeChecks } from './bridge-checks.ts';
+import type { Check, DoctorDeps } from './deps.ts';
+import { modelChecks } from './model-checks.ts';
+import { settingsChecks } from './settings-checks.ts';
+import { storageChecks } from './storage-checks.ts';
+import { syncChecks } from './sync-checks.ts';
+
+/** A check that has not answered by then has found something: what it asks does not answer. */
+const CHECK_MS = 12_000;
+
+/** Runs all checks side by side, each with its own end (decisions, "Devices, logs …"). One that fails is told as such and fails nothing else. */
+export async function examine(deps: DoctorDeps, signal: AbortSignal): Promise<MethodResult<'doctor.run'>> {
+  const groups = [storageChecks, syncChecks, bridgeChecks, modelChecks, settingsChecks];
+  const found = await Promise.all(groups.flatMap((checksOf) => checksOf(deps)).map((check) => run(check, deps, signal)));
+  const checks = found.filter((check) => check !== null);
+  const count = (...severities: DoctorCheck['severity'][]): number => checks.filter(({ severity }) => severities.includes(severity)).length;
+  const summary = { passed: count('ok', 'info'), warnings: count('warning'), failed: count('error', 'critical') };
+  if (summary.failed > 0) {
+    const failing = checks.filter(({ severity }) => severity === 'error' || severity === 'critical').map(({ id }) => id);
+    deps.log.write('warn', 'doctor', 'The doctor has found faults', { failing });
+  }
+  return { checks, summary };
+}
+
+async function run({ id, title, look }: Check, { clock }: DoctorDeps, signal: AbortSignal): Promise<DoctorCheck | null> {
+  try {
+    const finding = await withTimeout(clock, CHECK_MS, signal, async (ends) => look(ends));
+    return finding && { id, title, ...finding };
+  } catch (error) {
+    signal.throwIfAborted();
+    const message = `This could not be checked: ${error instanceof Error ? error.message : String(error)}`;
+    return { id, title, severity: 'warning', message, fixHint: 'Look into the log by `logs.tail`, and run the doctor again.' };
+  }
+}

@@ -1,0 +1,65 @@
+import { RpcError } from '#shared/rpc/errors.ts';
+import { type Check, type DoctorDeps, fine, type Finding, wrong } from './deps.ts';
+
+const SETTINGS = 'Look at it in Settings → Providers.';
+
+/** Providers that are configured, and the models that are to be used. */
+export function modelChecks({ providers, config }: DoctorDeps): Check[] {
+  const { settings } = config;
+  let asked: ReturnType<typeof providers.states> | undefined;
+  // Shared by the checks, and so not ended by one of them.
+  const states = (): ReturnType<typeof providers.states> => (asked ??= providers.states({ refresh: true }));
+  const configured = Object.entries(settings.providers).filter(([, { enabled }]) => enabled !== false);
+  const model = async (key: string, whose: string): Promise<Finding> => {
+    await states();
+    let route;
+    try {
+      route = await providers.resolve(key);
+    } catch (error) {
+      if (!(error instanceof RpcError) || error.code !== 'NOT_FOUND') throw error;
+      return wrong(
+        'error',
+        `${whose} is ${key}, which there is not: ${error.message}`,
+        'Choose another in Settings → Default model, or add its provider in Settings → Providers.',
+      );
+    }
+    const all = (await providers.list()).filter(({ provider }) => provider === route.provider.id);
+    // A server that lists nothing is told of by its own check, and many take models that they do not list.
+    if (all.length === 0 || all.some((entry) => entry.key === route.key)) return fine(`${whose} is ${route.key}.`);
+    return wrong(
+      'warning',
+      `${whose} is ${route.key}, which ${route.provider.name} does not list.`,
+      'Choose another in Settings → Default model.',
+    );
+  };
+  return [
+    ...configured.map(([id, { name = id }]) => ({
+      id: `provider:${id}`,
+      title: `Provider ${name}`,
+      async look() {
+        const found = (await states()).find((entry) => entry.id === id);
+        if (!found) return null;
+        if (found.state === 'ready')
+          return fine(`${name} answers and lists ${found.models === 1 ? 'one model' : `${found.models} models`}.`);
+        if (found.state === 'needs_key')
+          return wrong('error', found.message ?? `${name} wants a key.`, `Give ${name} its API key in Settings → Providers.`);
+        return wrong('error', found.message ?? `${name} cannot be reached.`, SETTINGS);
+      },
+    })),
+    {
+      id: 'default-model',
+      title: 'The default model',
+      look() {
+        const key = settings.chat.model;
+        if (key === undefined)
+          return wrong('info', 'No model is chosen: the built-in guide answers.', 'Choose one in Settings → Default model.');
+        return model(key, 'The default model');
+      },
+    },
+    ...Object.entries(settings.agents).flatMap(([id, { model: key }]) =>
+      key === undefined
+        ? []
+        : [{ id: `agent-model:${id}`, title: `The model of ${id}`, look: () => model(key, `The model of agent ${id}`) }],
+    ),
+  ];
+}

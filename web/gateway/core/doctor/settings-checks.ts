@@ -1,0 +1,36 @@
+import { type Check, type DoctorDeps, fine, wrong } from './deps.ts';
+
+/** What is wrong, or unusual, in the configuration. */
+export const settingsChecks = ({ config }: DoctorDeps): Check[] => [
+  {
+    id: 'secrets',
+    title: 'Keys can be read',
+    look() {
+      const { lost } = config.faults;
+      if (lost.length === 0) return fine('All keys can be read.');
+      return wrong('error', `Keys that cannot be read in this browser: ${lost.join(', ')}.`, 'Enter them again in Settings → Providers.');
+    },
+  },
+  {
+    id: 'settings',
+    title: 'The configuration fits',
+    look() {
+      const { misfits } = config.faults;
+      if (misfits.length === 0) return fine('All sections of the configuration fit.');
+      const message = `Sections that do not fit this build, and are left out: ${misfits.join(', ')}.`;
+      return wrong('error', message, 'Reload the app to get the newest build, or set each section anew by `config.set`.');
+    },
+  },
+  {
+    id: 'rate-limit',
+    title: 'The rate limit',
+    look() {
+      if (config.settings.gateway.rateLimit?.perMinute !== 0) return fine('Sockets are limited in their rate.');
+      return wrong(
+        'warning',
+        'The rate limit is off: one program can keep the gateway busy.',
+        'Set it by `config.set` with the key `gateway.rateLimit`.',
+      );
+    },
+  },
+];

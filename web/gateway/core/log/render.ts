@@ -1,0 +1,35 @@
+import type { LogLine } from '#shared/rpc/methods/logs.ts';
+import type { Told } from './tail.ts';
+
+/** Tells lines with their times in a zone. */
+export function lineIn(timeZone: string): (line: Told) => LogLine {
+  const time = timeIn(timeZone);
+  return ({ at, level, component, message, fields }) => ({ time: time(at), at, level, component, message, ...(fields ? { fields } : {}) });
+}
+
+/** One line of text: `2026-11-20T12:00:00.000Z WARN  runs: A run failed {"code":"…"}`. */
+export function textOf({ time, level, component, message, fields }: LogLine): string {
+  // What a message holds must not look like a line of its own.
+  const text = message.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g, ' ');
+  return `${time} ${level.toUpperCase().padEnd(5)} ${component}: ${text}${fields ? ` ${JSON.stringify(fields)}` : ''}`;
+}
+
+/** ISO 8601 with the zone's offset at that instant; `Z` for UTC. */
+function timeIn(timeZone: string): (at: number) => string {
+  if (timeZone === 'UTC') return (at) => new Date(at).toISOString();
+  const number = '2-digit';
+  const format = new Intl.DateTimeFormat('en', {
+    ...{ timeZone, calendar: 'gregory', numberingSystem: 'latn', hourCycle: 'h23', year: 'numeric' },
+    ...{ month: number, day: number, hour: number, minute: number, second: number },
+  });
+  return (at) => {
+    const parts = Object.fromEntries(format.formatToParts(at).map(({ type, value }) => [type, Number(value)]));
+    const { year = 0, month = 1, day = 1, hour, minute, second } = parts;
+    const ms = ((at % 1000) + 1000) % 1000;
+    const local = Date.UTC(year, month - 1, day, hour, minute, second, ms);
+    const minutes = Math.round((local - at) / 60_000);
+    const two = (value: number): string => String(value).padStart(2, '0');
+    const offset = `${minutes < 0 ? '-' : '+'}${two(Math.floor(Math.abs(minutes) / 60))}:${two(Math.abs(minutes) % 60)}`;
+    return new Date(local).toISOString().replace('Z', offset);
+  };
+}

@@ -1,0 +1,168 @@
+import { isAtLeast, LOG_LEVELS, type LogLevel } from '#shared/rpc/log-level.ts';
+import { logsPort } from '#shared/ports/system.ts';
+import type { Bridge } from '../bridge.ts';
+import type { Clock } from '../clock.ts';
+import { withTimeout } from '../providers/watchdog.ts';
+import type { LogRecord, Vault } from '../vault.ts';
+import type { Log } from './log.ts';
+
+/** The bridge's lines are left out where they do not come by then. */
+const BRIDGE_MS = 2_000;
+const CHUNK = 500;
+
+export type Told = Omit<LogRecord, 'seq'>;
+
+/** How far one log has been read: which one, and up to which line. */
+interface Place {
+  log: string;
+  number: number;
+}
+
+interface Numbered {
+  number: number;
+  line: Told;
+}
+
+/** Some lines of one log, oldest first. `place`: behind all that were looked at. */
+interface Part {
+  lines: Numbered[];
+  place: Place;
+}
+
+/** One log among those that are read together. */
+interface Source {
+  newest(limit: number, level: LogLevel): Promise<Part>;
+  /** The first lines after a place, or the newest where that is a place in another log. */
+  after(place: Place, limit: number): Promise<Part>;
+}
+
+export interface TailDeps {
+  log: Log;
+  vault: Pick<Vault, 'logs' | 'replica'>;
+  bridge: Bridge;
+  clock: Clock;
+}
+
+/** The gateway's log and the bridge's as one, by time. */
+export class Tail {
+  readonly #deps: TailDeps;
+
+  constructor(deps: TailDeps) {
+    this.#deps = deps;
+  }
+
+  /** The newest lines of a level and above, and the cursor behind them. */
+  async newest(limit: number, level: LogLevel, signal: AbortSignal): Promise<{ lines: Told[]; cursor: string }> {
+    const [own, bridge] = await Promise.all([this.#own().newest(limit, level), this.#bridge(NOWHERE, signal).newest(limit, level)]);
+    const lines = merged(own, bridge).slice(-limit);
+    return { lines: lines.map(({ line }) => line), cursor: cursorAt(own.place, bridge.place) };
+  }
+
+  /** The first lines behind a cursor: reading on from the cursor that comes with them leaves none out and repeats none. */
+  async after(cursor: string, limit: number, signal: AbortSignal): Promise<{ lines: Told[]; cursor: string }> {
+    const [at, bridgeAt] = placesIn(cursor);
+    const [own, bridge] = await Promise.all([this.#own().after(at, limit), this.#bridge(bridgeAt, signal).after(bridgeAt, limit)]);
+    const lines = merged(own, bridge).slice(0, limit);
+    const upTo = ({ lines: all, place }: Part, before: Place): Place => {
+      const taken = all.filter((line) => lines.includes(line));
+      if (taken.length === all.length) return place;
+      const number = taken.at(-1)?.number ?? (all.at(0)?.number ?? 1) - 1;
+      return { log: place.log, number: before.log === place.log ? Math.max(before.number, number) : number };
+    };
+    return { lines: lines.map(({ line }) => line), cursor: cursorAt(upTo(own, at), upTo(bridge, bridgeAt)) };
+  }
+
+  #own(): Source {
+    const { log, vault } = this.#deps;
+    const { logs, replica } = vault;
+    const numbered = (records: readonly LogRecord[]): Numbered[] => records.map(({ seq, ...line }) => ({ number: seq, line }));
+    const unstored = (from: number, to: number): LogRecord[] => log.unstored.filter(({ seq }) => seq >= from && seq < to);
+    /** What is not stored is looked at first: it may be stored meanwhile, and then is in both. */
+    const read = async (from: number, to: number, limit: number): Promise<LogRecord[]> => {
+      const waiting = unstored(from, to);
+      const stored = await logs.range(from, to, limit);
+      const last = stored.at(-1)?.seq ?? 0;
+      return [...stored, ...waiting.filter(({ seq }) => seq > last)].slice(0, limit);
+    };
+    const span = async (): Promise<{ first: number; last: number }> => {
+      await log.flush();
+      const waiting = log.unstored;
+      const stored = await logs.span().catch(() => null);
+      return {
+        first: stored?.first ?? waiting.at(0)?.seq ?? 1,
+        last: Math.max(stored?.last ?? 0, waiting.at(-1)?.seq ?? 0),
+      };
+    };
+    const newest: Source['newest'] = async (limit, level) => {
+      const { first, last } = await span();
+      let found: LogRecord[] = [];
+      for (let to = last + 1; to > first && found.length < limit; to -= CHUNK) {
+        const from = Math.max(first, to - CHUNK);
+        // A database that cannot be read is what one may want to read of here.
+        const chunk = await read(from, to, CHUNK).catch(() => unstored(from, to));
+        found = [...chunk.filter((record) => isAtLeast(record.level, level)), ...found];
+      }
+      return { lines: numbered(found.slice(-limit)), place: { log: replica, number: last } };
+    };
+    return {
+      newest,
+      async after(place, limit) {
+        const { last } = await span();
+        // A log that is shorter than it was has been cleared.
+        if (place.log !== replica || place.number > last) return newest(limit, LOG_LEVELS[0]);
+        const records = await read(place.number + 1, last + 1, limit);
+        return { lines: numbered(records), place: { log: replica, number: records.at(-1)?.seq ?? place.number } };
+      },
+    };
+  }
+
+  /** `before`: where reading stays while the bridge does not answer. */
+  #bridge(before: Place, signal: AbortSignal): Source {
+    const { log, bridge, clock } = this.#deps;
+    const read = async (params: { ring?: string; after?: number; limit: number; level?: LogLevel }): Promise<Part> => {
+      if (!bridge.lends(logsPort)) return { lines: [], place: before };
+      try {
+        const answer = await withTimeout(clock, BRIDGE_MS, signal, (ends) => bridge.call(logsPort, 'logs.read', params, { signal: ends }));
+        const redactor = await log.redactor();
+        const lines = answer.lines.map(({ number, at, level, message }) => ({
+          number,
+          line: { at, level, component: 'bridge', message: redactor.text(message) },
+        }));
+        const last = params.after === undefined ? answer.last : (lines.at(-1)?.number ?? (answer.ring === params.ring ? params.after : 0));
+        return { lines, place: { log: answer.ring, number: last } };
+      } catch {
+        signal.throwIfAborted();
+        return { lines: [], place: before };
+      }
+    };
+    return {
+      newest: (limit, level) => read({ limit, level }),
+      after: ({ log: ring, number }, limit) => read(ring === '' ? { limit } : { ring, after: number, limit }),
+    };
+  }
+}
+
+const NOWHERE: Place = { log: '', number: 0 };
+
+/** Two logs as one: the earlier line first, and each log's own lines in their order whatever its clock did. */
+function merged(a: Part, b: Part): Numbered[] {
+  const all: Numbered[] = [];
+  let [i, j] = [0, 0];
+  for (;;) {
+    const [left, right] = [a.lines[i], b.lines[j]];
+    if (!left && !right) return all;
+    if (left && (!right || left.line.at <= right.line.at)) [all[all.length], i] = [left, i + 1];
+    else if (right) [all[all.length], j] = [right, j + 1];
+  }
+}
+
+const cursorAt = (own: Place, bridge: Place): string => [own.log, own.number, bridge.log, bridge.number].join('.');
+
+/** The contract has checked its form. */
+function placesIn(cursor: string): [own: Place, bridge: Place] {
+  const [log = '', number, ring = '', line] = cursor.split('.');
+  return [
+    { log, number: Number(number) },
+    { log: ring, number: Number(line) },
+  ];
+}

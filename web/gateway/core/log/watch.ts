@@ -1,0 +1,68 @@
+import type { Bridge } from '../bridge.ts';
+import type { Hub } from '../hub.ts';
+import { isObject } from '../merge.ts';
+import type { SyncPort } from '../sync.ts';
+import type { LogWriter } from './log.ts';
+
+export interface WatchDeps {
+  log: LogWriter;
+  hub: Hub;
+  sync: SyncPort | undefined;
+  bridge: Bridge;
+}
+
+/** Notes what the parts tell of anyway: runs that fail, the bridge and the journal that come and go, which host serves. The result stops it. */
+export function watchForLog({ log, hub, sync, bridge }: WatchDeps): () => void {
+  const leave = hub.add({
+    all: true,
+    follows: () => true,
+    push({ event, payload }) {
+      if (event !== 'chat.error' || payload.error.code === 'ABORTED') return;
+      const { runId, agentId, sessionId, error } = payload;
+      log.write('warn', 'runs', `A run failed: ${error.message}`, { runId, agentId, sessionId, code: error.code, details: error.details });
+    },
+  });
+  let attached = bridge.lends({ kind: 'logs' });
+  const stopBridge = bridge.watch(() => {
+    const now = bridge.lends({ kind: 'logs' });
+    if (now !== attached) log.write('info', 'bridge', now ? 'The bridge is attached' : 'The bridge is away');
+    attached = now;
+  });
+  let before = sync?.state();
+  const stopSync = sync?.watch(() => {
+    const now = sync.state();
+    if (now.role !== before?.role) log.write('info', 'sync', ROLES[now.role]);
+    if (now.state !== before?.state || now.problem !== before.problem) {
+      const wrong = now.state === 'failing' || now.state === 'outdated';
+      const message = now.problem ?? `The journal is ${now.state}`;
+      log.write(wrong ? 'warn' : 'info', 'sync', message, { state: now.state, pending: now.pending });
+    }
+    before = now;
+  });
+  return () => {
+    leave();
+    stopBridge();
+    stopSync?.();
+  };
+}
+
+const ROLES = {
+  holder: 'This host serves the gateway’s clients',
+  replica: 'Another host serves the gateway’s clients',
+  none: 'No bridge says which host serves',
+};
+
+/** Notes which settings have changed, by their names alone. */
+export function noteSettings(log: LogWriter, before: unknown, after: unknown): void {
+  const keys = changed(before, after, '', 3);
+  if (keys.length > 0) log.write('info', 'config', 'Settings were changed', { settings: keys });
+  else log.write('info', 'config', 'Settings were read anew, or a secret was changed');
+}
+
+/** Dotted paths, down to `depth` names, of what differs. */
+function changed(before: unknown, after: unknown, path: string, depth: number): string[] {
+  if (JSON.stringify(before) === JSON.stringify(after)) return [];
+  if (depth === 0 || !isObject(before) || !isObject(after)) return [path];
+  const names = new Set([...Object.keys(before), ...Object.keys(after)]);
+  return [...names].flatMap((name) => changed(before[name], after[name], path === '' ? name : `${path}.${name}`, depth - 1));
+}

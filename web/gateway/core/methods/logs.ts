@@ -1,0 +1,30 @@
+import type { logs } from '#shared/rpc/methods/logs.ts';
+import type { Handlers } from '../dispatch.ts';
+import { lazy } from '../lazy.ts';
+import type { TailDeps } from '../log/tail.ts';
+
+export interface LogMethodsDeps extends TailDeps {
+  timeZone(): string;
+}
+
+export function logMethods(deps: LogMethodsDeps): Handlers<typeof logs> {
+  const reading = lazy(async () => {
+    const [{ Tail }, render] = await Promise.all([import('../log/tail.ts'), import('../log/render.ts')]);
+    return { tail: new Tail(deps), ...render };
+  });
+  return {
+    'logs.tail': async ({ limit, json, localTime, cursor: before }, { signal }) => {
+      const { tail, lineIn, textOf } = await reading();
+      const { lines, cursor } = await (before === undefined ? tail.newest(limit, 'debug', signal) : tail.after(before, limit, signal));
+      const told = lines.map(lineIn(localTime ? deps.timeZone() : 'UTC'));
+      return { lines: json ? told : told.map(textOf), count: told.length, path: 'indexeddb:perch/logs', cursor };
+    },
+
+    'system.logs': async ({ lines: limit, level }, { signal }) => {
+      const { tail, lineIn } = await reading();
+      const { lines } = await tail.newest(limit, level === 'all' ? 'debug' : level, signal);
+      const told = lines.map(lineIn('UTC'));
+      return { logs: told, count: told.length };
+    },
+  };
+}

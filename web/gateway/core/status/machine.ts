@@ -1,0 +1,47 @@
+import { systemPort } from '#shared/ports/system.ts';
+import type { MethodResult } from '#shared/rpc/methods/index.ts';
+import type { ResultOf } from '#shared/rpc/contract.ts';
+import type { Bridge } from '../bridge.ts';
+import type { Clock } from '../clock.ts';
+import type { Environment } from '../environment.ts';
+import { withTimeout } from '../providers/watchdog.ts';
+import { isNewer } from './versions.ts';
+
+/** Python is asked who it is, which takes a moment on a machine that sleeps. */
+const ABOUT_MS = 10_000;
+/** npm reads its settings, and asks its registry. */
+const LATEST_MS = 40_000;
+
+type About = ResultOf<(typeof systemPort)['calls']['system.about']>;
+
+export interface MachineDeps {
+  bridge: Bridge;
+  clock: Clock;
+  environment: Environment;
+}
+
+/** What the bridge says of its machine; null where there is no bridge, or it does not answer. */
+export async function aboutBridge({ bridge, clock }: Pick<MachineDeps, 'bridge' | 'clock'>, signal: AbortSignal): Promise<About | null> {
+  if (!bridge.lends(systemPort)) return null;
+  try {
+    return await withTimeout(clock, ABOUT_MS, signal, (ends) => bridge.call(systemPort, 'system.about', {}, { signal: ends }));
+  } catch {
+    signal.throwIfAborted();
+    return null;
+  }
+}
+
+/** Whether the registry has a newer version (decisions, "Devices, logs …": never a failure). */
+export async function checkUpdate({ bridge, clock, environment }: MachineDeps, signal: AbortSignal): Promise<MethodResult<'update.check'>> {
+  const currentVersion = environment.release;
+  try {
+    const { version, error } = await withTimeout(clock, LATEST_MS, signal, (ends) =>
+      bridge.call(systemPort, 'system.latest', {}, { signal: ends }),
+    );
+    if (version === null) return { currentVersion, updateAvailable: false, error: error ?? 'Nobody can say' };
+    return { currentVersion, updateAvailable: isNewer(version, currentVersion), latestVersion: version };
+  } catch (error) {
+    signal.throwIfAborted();
+    return { currentVersion, updateAvailable: false, error: error instanceof Error ? error.message : String(error) };
+  }
+}

@@ -1,0 +1,17 @@
+/** Whether `version` comes after `than`, as package versions are ordered: `1.2.0-rc.1` before `1.2.0`. False where one of them is none. */
+export function isNewer(version: string, than: string): boolean {
+  const [a, b] = [parse(version), parse(than)];
+  if (!a || !b) return false;
+  for (const [at, number] of a.numbers.entries()) {
+    const other = b.numbers[at] ?? 0;
+    if (number !== other) return number > other;
+  }
+  // A preview comes before what it is a preview of.
+  if (a.preview === '' || b.preview === '') return a.preview === '' && b.preview !== '';
+  return a.preview.localeCompare(b.preview, 'en', { numeric: true }) > 0;
+}
+
+function parse(version: string): { numbers: number[]; preview: string } | undefined {
+  const [, numbers, preview = ''] = /^v?(\d{1,9}\.\d{1,9}\.\d{1,9})(?:-([\w.-]+))?(?:\+[\w.-]+)?$/.exec(version) ?? [];
+  return numbers === undefined ? undefined : { numbers: numbers.split('.').map(Number), preview };
+}

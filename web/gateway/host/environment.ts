@@ -1,0 +1,21 @@
+import type { Environment } from '../core/environment.ts';
+import { platformOf } from './host-name.ts';
+
+/** What the worker that `scope` is of knows of where it runs. `credentialId`: of its line to the bridge. */
+export function environmentOf(scope: typeof globalThis, credentialId: () => string): Environment {
+  const { navigator } = scope;
+  const { browser = 'unknown', system = 'unknown' } = platformOf(navigator);
+  // Missing where the page is no secure context.
+  const storage: StorageManager | undefined = navigator.storage;
+  return {
+    release: __PERCH_VERSION__,
+    browser,
+    platform: system,
+    host: () => (credentialId().startsWith('headless-') ? 'headless' : 'onconnect' in scope ? 'shared-worker' : 'dedicated-worker'),
+    persisted: async () => (await storage?.persisted?.().catch(() => null)) ?? null,
+    async estimate() {
+      const { usage, quota } = (await storage?.estimate?.().catch(() => undefined)) ?? {};
+      return usage === undefined || quota === undefined ? null : { usage, quota };
+    },
+  };
+}
