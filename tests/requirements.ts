@@ -7,6 +7,7 @@ import { chat } from './requirements/chat.ts';
 import { configFile } from './requirements/config-file.ts';
 import { devices } from './requirements/devices.ts';
 import { cron } from './requirements/cron.ts';
+import { logs } from './requirements/logs.ts';
 import { protocol } from './requirements/protocol.ts';
 import { reading } from './requirements/reading.ts';
 import { vault } from './requirements/vault.ts';
@@ -14,20 +15,7 @@ import { workbench } from './requirements/workbench.ts';
 import type { Requirement, Section } from './requirements/requirement.ts';
 
 type IdOf<S> = S extends Section<infer Id> ? Id : never;
-const sections = [
-  ...protocol,
-  ...chat,
-  ...bridge,
-  ...app,
-  ...vault,
-  ...capabilities,
-  ...channels,
-  ...configFile,
-  ...workbench,
-  ...devices,
-  ...cron,
-  ...reading,
-];
+const sections = [...protocol, ...chat, ...bridge, ...app, ...vault, ...capabilities, ...channels, ...configFile, ...workbench, ...devices, ...cron, ...reading, ...logs];
 
 /** An id that a test may cite. */
 export type RequirementId = IdOf<(typeof sections)[number]>;

@@ -32,6 +32,14 @@ export function makeProgram(): Command {
     .option('--auth-token <token>', 'the owner’s token, where the gateway was given one')
     .action(async (options) => (await import('./open.ts')).openLink(options));
 
+  program
+    .command('doctor')
+    .description('look for faults in the running gateway, and say what to do about each')
+    .addOption(portOption())
+    .option('--auth-token <token>', 'the owner’s token, where the gateway was given one')
+    .option('--json', 'print JSON')
+    .action(async (options) => (await import('./doctor.ts')).runDoctor(options));
+
   const backup = program.command('backup').description('copies of everything on this disk, made and brought back without a browser');
   backup
     .command('export')

@@ -32,11 +32,13 @@ export const script =
   () =>
     says;
 
-/** An OpenAI-compatible model server behind the core's `Fetch`. */
-export function scriptedModel(answer: Script): { fetch: Fetch; calls: ModelCall[] } {
+const modelList = (): Response => Response.json({ object: 'list', data: [{ id: 'scripted', object: 'model' }] });
+
+/** An OpenAI-compatible model server behind the core's `Fetch`. `list`: what it answers when its models are asked for. */
+export function scriptedModel(answer: Script, list = modelList): { fetch: Fetch; calls: ModelCall[] } {
   const calls: ModelCall[] = [];
   const fetch: Fetch = async (url, { body, signal, headers = {} }) => {
-    if (url.endsWith('/models')) return Response.json({ object: 'list', data: [{ id: 'scripted', object: 'model' }] });
+    if (url.endsWith('/models')) return list();
     const call: ModelCall = { body: JSON.parse(body ?? '{}') as ModelCall['body'], signal, headers };
     calls.push(call);
     const says = answer(call, calls.length);
@@ -117,13 +119,14 @@ export async function testGateway(
     sync?: SyncPort;
     bridge?: Bridge;
     environment?: Partial<Environment>;
+    models?: () => Response;
   } = {},
 ): Promise<TestGateway> {
   const clock = options.clock ?? systemClock;
   const name = options.name ?? `test-${++databases}`;
   if (!options.vault) globalThis.indexedDB = options.indexedDB ?? new IDBFactory();
   const vault = options.vault ?? (await openVault({ name, epoch: await takeEpoch(name), clock, onclosed: () => {} }));
-  const model = scriptedModel(options.model ?? script(['Hello', ' there']));
+  const model = scriptedModel(options.model ?? script(['Hello', ' there']), options.models);
   const faults: unknown[] = [];
   const gateway = await createGateway({
     vault,

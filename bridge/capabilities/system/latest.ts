@@ -44,7 +44,17 @@ export class LatestVersion {
     const npm = npmProgram();
     if (!npm) return { version: null, error: 'There is no npm on the bridge’s machine to ask.' };
     const [program, ...first] = npm;
-    const args = [...first, 'view', PACKAGE, 'version', 'bin', '--json', '--fetch-retries=0', `--fetch-timeout=${ANSWER_MS / 2}`];
+    const args = [
+      ...first,
+      'view',
+      PACKAGE,
+      'version',
+      'bin',
+      '--json',
+      '--no-update-notifier',
+      '--fetch-retries=0',
+      `--fetch-timeout=${ANSWER_MS / 2}`,
+    ];
     const { stdout, code } = await runProgram(program, args, { timeout: ANSWER_MS, ...this.#options });
     const said = jsonOf(stdout);
     const found = published.safeParse(said);

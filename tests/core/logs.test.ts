@@ -1,0 +1,292 @@
+import { expect } from 'vitest';
+import type { GatewayClient } from '#shared/client/client.ts';
+import { memoryPair } from '#shared/link/link.ts';
+import type { LogLine } from '#shared/rpc/methods/logs.ts';
+import type { Vault } from '../../web/gateway/core/vault.ts';
+import { openVault } from '../../web/gateway/storage/vault.ts';
+import { systemClock } from '../../web/gateway/core/clock.ts';
+import { dump } from '../../web/gateway/storage/fixture.ts';
+import { verifies } from '../requirements.ts';
+import { lentLogs } from '../support/bridge-parts.ts';
+import { FakeBridge } from '../support/fake-bridge.ts';
+import { FakeSync } from '../support/fake-sync.ts';
+import { script, type TestGateway, testGateway, until } from '../support/gateway.ts';
+
+const tail = async (client: GatewayClient, params: object = {}): Promise<LogLine[]> => {
+  const { lines } = await client.call('logs.tail', { limit: 2_000, json: true, ...params });
+  return lines.filter((line) => typeof line === 'object');
+};
+
+/** The vault of a test's gateway, with some of it replaced. */
+async function vaultWith(name: string, change: (vault: Vault) => Partial<Vault>): Promise<Vault> {
+  const vault = await openVault({ name, clock: systemClock, onclosed: () => {} });
+  return { ...vault, ...change(vault) };
+}
+
+verifies(
+  ['logs/tail', 'logs/levels', 'logs/limits'],
+  'lines as text and as objects, the newest of them, and those of a level',
+  async () => {
+    await using gw = await testGateway();
+    const { client } = await gw.client();
+    await client.call('config.set', { key: 'gateway.discover', value: false });
+    const { lines, count, path, cursor } = await client.call('logs.tail', {});
+    expect(count).toBe(lines.length);
+    expect(path).toBe('indexeddb:perch/logs');
+    expect(cursor).toMatch(/\./);
+    expect(lines[0]).toMatch(/^\d{4}-\d\d-\d\dT[\d:.]{12}Z INFO {2}gateway: The gateway has started \{"version":"0.0.0","build":"test"/);
+    expect(await client.call('logs.tail', { limit: 1, json: true })).toMatchObject({
+      lines: [{ level: 'info', component: 'config', message: 'Settings were changed', fields: { settings: ['gateway'] } }],
+      count: 1,
+    });
+    await expect(client.call('chat.send', { message: 'x', model: 'test/none', provider: 'nobody' })).rejects.toMatchObject({
+      code: 'NOT_FOUND',
+    });
+    expect((await client.call('system.logs', {})).count).toBe((await tail(client)).length);
+    for (const [params, code] of [
+      [{ limit: 2_001 }, 'limit'],
+      [{ limit: 0 }, 'limit'],
+      [{ cursor: 'x' }, 'cursor'],
+    ] as const)
+      await expect(client.call('logs.tail', params)).rejects.toMatchObject({
+        code: 'INVALID_PARAMS',
+        message: expect.stringContaining(code) as string,
+      });
+    await expect(client.call('system.logs', { lines: 501 })).rejects.toMatchObject({ code: 'INVALID_PARAMS' });
+  },
+);
+
+verifies('logs/limits', 'without a limit 200 lines, and 50; with one the newest of a full ring, also of a rare level', async () => {
+  await using gw = await testGateway();
+  const { client } = await gw.client();
+  await client.call('logs.tail', {});
+  const level = (seq: number) => (seq % 1_000 === 0 ? ('error' as const) : ('info' as const));
+  const lines = Array.from({ length: 9_000 }, (_, at) => ({
+    seq: at + 10,
+    at,
+    level: level(at),
+    component: 'test',
+    message: `line ${at}`,
+  }));
+  await gw.vault.logs.append(lines);
+  expect((await client.call('logs.tail', {})).count).toBe(200);
+  expect((await client.call('system.logs', {})).count).toBe(50);
+  expect((await client.call('logs.tail', { limit: 2_000 })).count).toBe(2_000);
+  const { logs } = await client.call('system.logs', { level: 'error', lines: 5 });
+  expect(logs.map(({ message }) => message)).toEqual([4, 5, 6, 7, 8].map((at) => `line ${at}000`));
+});
+
+verifies('logs/local-time', 'times of the configured zone, with its offset at that time', async () => {
+  await using gw = await testGateway();
+  const { client } = await gw.client();
+  await client.call('config.set', { key: 'chat.timeZone', value: 'America/St_Johns' });
+  await client.call('logs.tail', {});
+  const [summer, winter] = [Date.UTC(2026, 6, 1, 12, 34, 56, 789), Date.UTC(2026, 11, 31, 23, 59, 59, 7)];
+  await gw.vault.logs.append(
+    [summer, winter].map((at, index) => ({ seq: 1_000 + index, at, level: 'info', component: 'test', message: 'x' })),
+  );
+  const times = async (localTime: boolean) => (await tail(client, { localTime, limit: 2 })).map(({ time }) => time);
+  expect(await times(true)).toEqual(['2026-07-01T10:04:56.789-02:30', '2026-12-31T20:29:59.007-03:30']);
+  expect(await times(false)).toEqual(['2026-07-01T12:34:56.789Z', '2026-12-31T23:59:59.007Z']);
+});
+
+verifies('logs/level', '`gateway.logLevel` holds from when it is set', async () => {
+  await using gw = await testGateway();
+  const { client } = await gw.client();
+  await client.call('config.set', { key: 'gateway.logLevel', value: 'error' });
+  const before = (await tail(client)).length;
+  await client.call('config.set', { key: 'chat.systemPrompt', value: 'x' });
+  expect(await tail(client)).toHaveLength(before);
+  await expect(client.call('config.set', { key: 'gateway.logLevel', value: 'loud' })).rejects.toMatchObject({ code: 'INVALID_PARAMS' });
+});
+
+verifies(
+  'logs/notes',
+  'what happens to connections, runs, providers, settings and roles is noted, and faults with their id and stack',
+  async () => {
+    const sync = new FakeSync();
+    let broken = false;
+    const vault = await vaultWith('noted', (real) => ({
+      usage: { ...real.usage, since: (at) => (broken ? Promise.reject(new RangeError('usage is broken')) : real.usage.since(at)) },
+    }));
+    await using gw = await testGateway({
+      vault,
+      sync,
+      model: script([{ status: 500, body: '{"error":{"message":"the model is on fire"}}' }]),
+    });
+    const { client } = await gw.client();
+    await expect(client.call('chat.send', { message: 'Hello', agentId: 'main' })).rejects.toThrow();
+    broken = true;
+    const failure: unknown = await client.call('usage.get', {}).catch((error: unknown) => error);
+    const { id } = (failure as { extra: { details: { id: string } } }).extra.details;
+    sync.set({ role: 'replica' });
+    sync.set({ state: 'failing', problem: 'the disk is full' });
+    sync.set({ state: 'synced', problem: null });
+    const raw = gw.link({ socket: true });
+    raw.receive({ message: () => {}, close: () => {} });
+    raw.send('{"type":"req","id":"1","method":"health","params":{}}');
+    await client.call('config.set', { key: 'gateway.rateLimit', value: { perMinute: 1, burst: 1 } });
+    const [ours, theirs] = memoryPair<string>();
+    gw.gateway.accept(theirs, { principal: 'key:program', scopes: ['read'], challenged: false, socket: true });
+    const answers: string[] = [];
+    ours.receive({ message: (text) => void answers.push(text), close: () => {} });
+    ours.send('{"type":"req","id":"1","method":"connect","params":{"minProtocol":3,"maxProtocol":3}}');
+    for (let at = 2; at < 6; at++) ours.send(`{"type":"req","id":"${at}","method":"health","params":{}}`);
+    await until(() => answers.length >= 6);
+
+    const found = await tail(client);
+    const messages = found.map(({ level, component, message }) => `${level} ${component}: ${message}`);
+    for (const wanted of [
+      /^info gateway: The gateway has started/,
+      /^warn runs: A run failed: .*on fire/,
+      /^info sync: Another host serves/,
+      /^warn sync: the disk is full/,
+      /^info sync: The journal is synced/,
+      /^warn connections: A connection was refused: The first request must be connect/,
+      /^error gateway: Something went wrong/,
+      /^info config: Settings were changed/,
+    ])
+      expect(messages, String(wanted)).toContainEqual(expect.stringMatching(wanted));
+    // Held back four times, and noted once.
+    expect(messages.filter((message) => message.includes('too many requests'))).toHaveLength(1);
+    expect(found.find(({ message }) => message === 'Something went wrong')?.fields).toMatchObject({
+      id,
+      error: { name: 'RangeError', message: 'usage is broken', stack: expect.stringContaining('logs.test.ts') as string },
+    });
+    expect(found.find(({ message }) => message.startsWith('A run failed'))?.fields).toMatchObject({
+      agentId: 'main',
+      sessionId: 'main',
+      code: 'INTERNAL_ERROR',
+    });
+  },
+);
+
+verifies('logs/notes', 'a provider that cannot be reached is noted once, and once more when it answers again', async () => {
+  let gone = false;
+  const models = (): Response => (gone ? new Response('', { status: 503 }) : Response.json({ data: [{ id: 'scripted' }] }));
+  await using gw = await testGateway({ models });
+  const { client } = await gw.client();
+  const noted = async () => (await tail(client)).filter(({ component }) => component === 'providers').map(({ level }) => level);
+  for (const state of [false, true, true, false, false]) {
+    gone = state;
+    await client.call('models.providers', { refresh: true });
+  }
+  expect(await noted()).toEqual(['warn', 'info']);
+});
+
+const KEY = 'planted secret/with "marks" 7h3';
+const TOKEN = 'pq4NdT8xWm1Rk7Lp0Sd5Yh2Nc9Bf4Gj6Aa-_uEiOoPx';
+
+verifies('logs/redacted', 'no planted secret is in the log, in the database or over the wire, after a whole scenario', async () => {
+  const { ring, lent } = lentLogs();
+  const vault = await vaultWith('secrets', (real) => ({
+    usage: {
+      ...real.usage,
+      since: () => Promise.reject(new Error(`no usage for ${KEY}`, { cause: { apiKey: KEY, text: `Bearer ${TOKEN}` } })),
+    },
+  }));
+  const says = `{"error":{"message":"the key ${KEY.replaceAll('"', '\\"')} is not right, nor is ${encodeURIComponent(KEY)}"}}`;
+  await using gw = await testGateway({ vault, bridge: new FakeBridge(lent), model: script([{ status: 401, body: says }]) });
+  const { client } = await gw.client();
+  await client.call('config.set', { key: 'gateway.logLevel', value: 'debug' });
+  await client.call('config.patch', { patch: { providers: { test: { apiKey: KEY } } } });
+  await expect(client.call('chat.send', { message: `my key is ${KEY}` })).rejects.toThrow();
+  await expect(client.call('usage.get', {})).rejects.toThrow();
+  await client.call('config.patch', { patch: { providers: { test: { apiKey: 'another key 9z' } } } });
+  // The old one may still come.
+  await expect(client.call('usage.get', {})).rejects.toThrow();
+  const raw = gw.link({ socket: true, principal: 'key:x' });
+  raw.receive({ message: () => {}, close: () => {} });
+  raw.send(JSON.stringify({ type: 'req', id: '1', method: 'health', params: { auth: { token: TOKEN } } }));
+  ring.write(`a host said ${KEY} and ${TOKEN}`);
+  const lines = await tail(client);
+  expect(lines.length).toBeGreaterThan(6);
+  const all = [
+    JSON.stringify(lines),
+    JSON.stringify(await client.call('logs.tail', { limit: 2_000 })),
+    JSON.stringify(await client.call('system.logs', { lines: 500 })),
+    JSON.stringify((await dump('secrets'))['logs']),
+  ];
+  expect(all[3]).toContain('A run failed');
+  for (const text of all) {
+    for (const secret of [KEY, JSON.stringify(KEY).slice(1, -1), encodeURIComponent(KEY), TOKEN, 'another key 9z', 'marks']) {
+      expect(text.includes(secret), secret).toBe(false);
+      // Within JSON that was put into JSON.
+      expect(text.includes(JSON.stringify(secret).slice(1, -1)), secret).toBe(false);
+    }
+  }
+});
+
+verifies(
+  ['logs/cursor', 'logs/bridge'],
+  'several write, one reads on: every line once, of gateway and bridge, in the order of each',
+  async () => {
+    const { ring, lent } = lentLogs();
+    await using gw = await testGateway({ bridge: new FakeBridge(lent) });
+    const { client } = await gw.client();
+    let { cursor } = await client.call('logs.tail', {});
+    const read: LogLine[] = [];
+    let writing = 4;
+    const write = async (who: number): Promise<void> => {
+      for (let at = 0; at < 60; at++) {
+        await client.call('config.set', { key: 'chat.systemPrompt', value: `${who}-${at}` });
+        ring.write(`bridge ${who}-${at}`);
+        if (at % 7 === 0) ring.write(`bridge again ${who}-${at}`);
+      }
+      writing--;
+    };
+    const readOn = async (limit: number): Promise<number> => {
+      const answer = await client.call('logs.tail', { cursor, limit, json: true });
+      ({ cursor } = answer);
+      read.push(...answer.lines.filter((line) => typeof line === 'object'));
+      return answer.count;
+    };
+    const writers = Promise.all([1, 2, 3, 4].map(write));
+    for (let turn = 0; writing > 0; turn++) await readOn(1 + (turn % 5));
+    await writers;
+    while ((await readOn(50)) > 0);
+    const bridge = read.filter(({ component }) => component === 'bridge').map(({ message }) => message);
+    const stored = ring.read({ ring: ring.id, limit: 2_000, level: 'debug' }).lines.map(({ message }) => message);
+    expect(bridge).toEqual(stored);
+    const own = read.filter(({ component }) => component === 'config').length;
+    expect(own).toBe(240);
+    expect(await client.call('logs.tail', { cursor })).toMatchObject({ lines: [], cursor });
+  },
+  60_000,
+);
+
+verifies('logs/cursor', 'after the bridge or the log is another one, reading goes on with what that has', async () => {
+  const first = lentLogs();
+  const bridge = new FakeBridge(first.lent);
+  await using gw = await testGateway({ bridge });
+  const { client } = await gw.client();
+  first.ring.write('one');
+  const { cursor } = await client.call('logs.tail', {});
+  bridge.detach();
+  await client.call('config.set', { key: 'chat.systemPrompt', value: 'x' });
+  const away = await client.call('logs.tail', { cursor, json: true });
+  expect(away.lines).toMatchObject([{ message: 'The bridge is away' }, { component: 'config' }]);
+  bridge.attach();
+  first.ring.write('two');
+  expect(await client.call('logs.tail', { cursor: away.cursor, json: true })).toMatchObject({
+    lines: [{ message: 'The bridge is attached' }, { message: 'two' }],
+  });
+  // A cursor of another browser's log, and of an earlier bridge.
+  const other = await client.call('logs.tail', { cursor: 'other.7.earlier.99', json: true });
+  expect(other.lines.map((line) => (typeof line === 'object' ? line.message : ''))).toEqual(
+    expect.arrayContaining(['The gateway has started', 'one', 'two']),
+  );
+});
+
+verifies('logs/harmless', 'with a log that takes nothing a run ends well, and the log is read from memory', async () => {
+  const full = (): Promise<never> => Promise.reject(new DOMException('no room', 'QuotaExceededError'));
+  const vault = await vaultWith('full', (real) => ({ logs: { ...real.logs, append: full } }));
+  await using gw: TestGateway = await testGateway({ vault });
+  const { client } = await gw.client();
+  const { cursor } = await client.call('logs.tail', {});
+  expect(await client.call('chat.send', { message: 'Hello' })).toMatchObject({ completed: true });
+  await client.call('config.set', { key: 'chat.systemPrompt', value: 'x' });
+  expect((await tail(client)).map(({ message }) => message)).toContain('The gateway has started');
+  expect(await client.call('logs.tail', { cursor, json: true })).toMatchObject({ lines: [{ component: 'config' }] });
+  expect(gw.faults).toEqual([]);
+});

@@ -1,0 +1,20 @@
+import { logsPort, systemPort } from '#shared/ports/system.ts';
+import { type SystemDeps, systemHandlers } from '../../bridge/capabilities/system/system-port.ts';
+import { LogRing } from '../../bridge/log-ring.ts';
+import { type Lent, lend } from './fake-bridge.ts';
+
+/** The bridge's own log, lent as the bridge lends it. */
+export function lentLogs(ring = new LogRing()): { ring: LogRing; lent: Lent } {
+  return { ring, lent: lend(logsPort, { 'logs.read': async (params) => ring.read(params) }) };
+}
+
+/** The bridge's machine, a made-up one where a test says so, by the bridge's real handlers. */
+export const lentSystem = (change: Partial<SystemDeps> = {}): Lent =>
+  lend(
+    systemPort,
+    systemHandlers({
+      home: { dir: '/nowhere', tokenFile: '/nowhere/token', credentialsFile: '/nowhere/credentials.json' },
+      ...{ version: '0.0.0', build: 'test', mode: 'auto', isRoot: false, findBrowser: async () => '/usr/bin/chromium' },
+      ...change,
+    }),
+  );
