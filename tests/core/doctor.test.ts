@@ -1,0 +1,313 @@
+import { chmodSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Command } from 'commander';
+import { afterAll, expect } from 'vitest';
+import type { AttachedHost, JournalInfo } from '#shared/ports/journal.ts';
+import { contracts, type MethodResult } from '#shared/rpc/methods/index.ts';
+import type { DoctorCheck } from '#shared/rpc/methods/status.ts';
+import type { SystemDeps } from '../../bridge/capabilities/system/system-port.ts';
+import { makeProgram } from '../../bridge/cli/program.ts';
+import { Home } from '../../bridge/home.ts';
+import { NoBrowser } from '../../bridge/headless/find.ts';
+import { systemClock } from '../../web/gateway/core/clock.ts';
+import type { Environment } from '../../web/gateway/core/environment.ts';
+import { settings } from '../../web/gateway/core/settings.ts';
+import type { Vault } from '../../web/gateway/core/vault.ts';
+import { openVault } from '../../web/gateway/storage/vault.ts';
+import { verifies } from '../requirements.ts';
+import { lentSystem } from '../support/bridge-parts.ts';
+import { FakeClock } from '../support/clock.ts';
+import { FakeBridge } from '../support/fake-bridge.ts';
+import { FakeSync } from '../support/fake-sync.ts';
+import { type TestGateway, testGateway, until } from '../support/gateway.ts';
+
+/** All that checks have found in this file: their hints are looked at in the end. */
+const found: DoctorCheck[] = [];
+
+async function examine(gw: TestGateway): Promise<MethodResult<'doctor.run'> & { by(id: string): DoctorCheck | undefined }> {
+  const { client } = await gw.client();
+  const result = await client.call('doctor.run', {});
+  found.push(...result.checks);
+  client.close();
+  return { ...result, by: (id) => result.checks.find((check) => check.id === id) };
+}
+
+/** What the doctor of a gateway like this says of one thing. */
+async function diagnose(
+  id: string,
+  options: Parameters<typeof testGateway>[0],
+  prepare?: (gw: TestGateway) => Promise<unknown>,
+): Promise<DoctorCheck | undefined> {
+  await using gw = await testGateway(options);
+  await prepare?.(gw);
+  return (await examine(gw)).by(id);
+}
+
+const config = (patch: Record<string, unknown>) => async (gw: TestGateway) => {
+  const { client } = await gw.client();
+  await client.call('config.patch', { patch });
+  client.close();
+};
+
+const environment = (change: Partial<Environment>): { environment: Partial<Environment> } => ({ environment: change });
+const bridge = (change: Partial<SystemDeps> = {}): { bridge: FakeBridge } => ({ bridge: new FakeBridge(lentSystem(change)) });
+
+const someHost = (change: Partial<AttachedHost>): AttachedHost => ({
+  ...{ origin: 'a', kind: 'tab', build: 'test', name: 'Chrome 156 on Linux', since: 0, ready: true, holder: true },
+  ...change,
+});
+
+function sync(
+  state: Parameters<FakeSync['set']>[0] = {},
+  journal: Partial<JournalInfo> = {},
+  hosts: AttachedHost[] = [],
+): { sync: FakeSync } {
+  const fake = new FakeSync(state);
+  const info = { id: 'j', path: '/home/journal.sqlite', bytes: 1, head: 1, schema: 4, records: 1, tombstones: 0, blobs: 0, blobBytes: 0 };
+  fake.journal = { journal: { ...info, changedAt: null, notices: [], free: null, ...journal }, hosts };
+  return { sync: fake };
+}
+
+async function vaultWith(name: string, change: (vault: Vault) => Partial<Vault>): Promise<{ vault: Vault }> {
+  const vault = await openVault({ name, clock: systemClock, onclosed: () => {} });
+  return { vault: { ...vault, ...change(vault) } };
+}
+
+const dir = mkdtempSync(join(tmpdir(), 'perch-doctor-'));
+afterAll(() => rmSync(dir, { recursive: true, force: true }));
+
+verifies('doctor/checks', 'a gateway that is well, with all there is: every check is there, and nothing is wrong', async () => {
+  const home = await Home.open({ dir: join(dir, 'well') });
+  await home.token();
+  const well = environment({ persisted: async () => true, estimate: async () => ({ usage: 1, quota: 100 }) });
+  await using gw = await testGateway({ ...well, ...bridge({ home }), ...sync({}, { free: 10 * 1024 ** 3 }, [someHost({})]) });
+  const { checks, summary } = await examine(gw);
+  expect(checks.filter(({ severity }) => severity !== 'ok' && severity !== 'info')).toEqual([]);
+  expect(summary).toEqual({ passed: checks.length, warnings: 0, failed: 0 });
+  expect(new Set(checks.map(({ id }) => id)).size).toBe(checks.length);
+  expect(checks.map(({ id }) => id)).toEqual([
+    ...['storage-persistent', 'storage-room', 'vault', 'log'],
+    ...['sync', 'schema', 'conflicts', 'journal', 'disk', 'host-clocks', 'builds'],
+    ...['bridge', 'version', 'clock', 'file-modes', 'sandbox', 'chromium', 'python'],
+    ...['provider:test', 'default-model', 'secrets', 'settings', 'rate-limit'],
+  ]);
+});
+
+verifies('doctor/checks', 'faults of the browser’s storage', async () => {
+  const forgets = environment({ persisted: async () => false });
+  expect(await diagnose('storage-persistent', forgets)).toMatchObject({ severity: 'warning' });
+  // Then it is a copy.
+  expect(await diagnose('storage-persistent', { ...forgets, ...sync() })).toMatchObject({ severity: 'info' });
+  expect(await diagnose('storage-persistent', {})).toMatchObject({ severity: 'info' });
+  for (const [usage, severity] of [
+    [89, 'ok'],
+    [91, 'warning'],
+    [99, 'error'],
+  ] as const)
+    expect(await diagnose('storage-room', environment({ estimate: async () => ({ usage, quota: 100 }) }))).toMatchObject({ severity });
+  const full = (): Promise<never> => Promise.reject(new Error('The browser has no room left'));
+  const broken = await vaultWith('doctor-full', (real) => ({ check: full, logs: { ...real.logs, append: full } }));
+  await using gw = await testGateway(broken);
+  const { by, summary } = await examine(gw);
+  expect(by('vault')).toMatchObject({ severity: 'critical', message: 'Nothing can be stored: The browser has no room left' });
+  expect(by('log')).toMatchObject({ severity: 'warning' });
+  expect(summary).toMatchObject({ warnings: 1, failed: 1 });
+});
+
+verifies('doctor/checks', 'faults of the journal, its disk, and of what devices wrote', async () => {
+  for (const [state, severity] of [
+    ['away', 'warning'],
+    ['failing', 'error'],
+    ['outdated', 'error'],
+    ['catching-up', 'info'],
+    ['off', 'info'],
+  ] as const)
+    expect(await diagnose('sync', sync({ state, pending: 3 })), state).toMatchObject({ severity });
+  expect(await diagnose('sync', sync({ state: 'failing', problem: 'The disk is full' }))).toMatchObject({
+    message: expect.stringMatching(/^The disk is full/) as string,
+  });
+  expect(await diagnose('schema', sync({}, { schema: 99 }))).toMatchObject({ severity: 'error' });
+  expect(await diagnose('schema', sync({ state: 'outdated' }))).toMatchObject({ severity: 'error' });
+  const notice = { at: Date.now(), message: 'The journal was damaged and is filled again' };
+  expect(await diagnose('journal', sync({}, { notices: [notice] }))).toMatchObject({ severity: 'warning', message: notice.message });
+  expect(await diagnose('journal', sync({}, { notices: [{ ...notice, at: 1 }] }))).toMatchObject({ severity: 'ok' });
+  expect(await diagnose('disk', sync({}, { free: 500 * 1024 ** 2 }))).toMatchObject({ severity: 'warning' });
+  expect(await diagnose('disk', sync({}, { free: 50 * 1024 ** 2 }))).toMatchObject({
+    severity: 'error',
+    message: expect.stringContaining('50 MB') as string,
+  });
+  const copies = await vaultWith('doctor-conflicts', (real) => ({
+    conflicts: {
+      ...real.conflicts,
+      list: async () => [{ id: 'c', store: 'memories', key: 'm', clock: '000000000000001-0000-b', payload: '{}', at: 1 }],
+    },
+  }));
+  expect(await diagnose('conflicts', copies)).toMatchObject({
+    severity: 'warning',
+    message: expect.stringMatching(/^A version was/) as string,
+  });
+});
+
+verifies('doctor/checks', 'a change that another host has dated in the future', async () => {
+  const clock = new FakeClock(1_000_000_000_000);
+  const vault = await openVault({ name: 'doctor-ahead', clock, onclosed: () => {} });
+  await vault.memories.add({ id: 'm', text: 'x', category: 'fact', createdAt: 1 });
+  expect(await diagnose('host-clocks', { vault: { ...vault, close: async () => {} }, clock })).toMatchObject({ severity: 'ok' });
+  // As if this host's own clock had been put right since: what stands in the vault is of a later time.
+  clock.jump(-10 * 60_000);
+  expect(await diagnose('host-clocks', { vault, clock })).toMatchObject({
+    severity: 'warning',
+    message: expect.stringContaining('10 minutes') as string,
+  });
+});
+
+verifies('doctor/checks', 'pages, hosts and a bridge of other builds', async () => {
+  expect(await diagnose('builds', sync({}, {}, [someHost({ build: 'old-build' })]))).toMatchObject({
+    ...{ severity: 'warning', message: expect.stringContaining('Chrome 156 on Linux has old-build') as string },
+  });
+  const page = async (gw: TestGateway): Promise<void> => {
+    const link = gw.link({ principal: 'app:local' });
+    const answered = new Promise<void>((done) => link.receive({ message: (text) => text.includes('"res"') && done(), close: () => {} }));
+    const params = { minProtocol: 3, maxProtocol: 3, client: { id: 'perch-app', version: 'older' } };
+    link.send(JSON.stringify({ type: 'req', id: '1', method: 'connect', params }));
+    await answered;
+  };
+  expect(await diagnose('builds', {}, page)).toMatchObject({
+    severity: 'warning',
+    message: expect.stringContaining('a page has older') as string,
+  });
+  expect(await diagnose('bridge', bridge({ build: 'newer' }))).toMatchObject({
+    severity: 'warning',
+    message: expect.stringContaining('newer') as string,
+  });
+  expect(await diagnose('version', bridge({ version: '9.9.9' }))).toMatchObject({ severity: 'warning' });
+  expect(await diagnose('bridge', {})).toMatchObject({ severity: 'info' });
+});
+
+verifies('doctor/checks', 'what is wrong on the bridge’s machine', async () => {
+  for (const [ahead, severity] of [
+    [0, 'ok'],
+    [60_000, 'warning'],
+    [-3_600_000, 'error'],
+  ] as const)
+    expect(await diagnose('clock', bridge({ now: () => Date.now() + ahead })), String(ahead)).toMatchObject({ severity });
+  if (process.platform !== 'win32') {
+    const home = await Home.open({ dir: join(dir, 'open') });
+    await home.token();
+    chmodSync(home.tokenFile, 0o640);
+    expect(await diagnose('file-modes', bridge({ home }))).toMatchObject({
+      ...{
+        severity: 'error',
+        message: expect.stringContaining(`${home.tokenFile} (mode 640)`) as string,
+        fixHint: `Run: chmod 600 '${home.tokenFile}'`,
+      },
+    });
+    chmodSync(home.tokenFile, 0o600);
+    chmodSync(home.dir, 0o755);
+    expect(await diagnose('file-modes', bridge({ home }))).toMatchObject({ severity: 'error', fixHint: `Run: chmod 700 '${home.dir}'` });
+  }
+  expect(await diagnose('sandbox', bridge({ isRoot: true }))).toMatchObject({ severity: 'warning' });
+  expect(await diagnose('sandbox', bridge({ isRoot: true, mode: 'tab' }))).toBeUndefined();
+  const none = { findBrowser: async () => null };
+  const named = { findBrowser: () => Promise.reject(new NoBrowser('PERCH_CHROMIUM names /no, which is no program that can be run')) };
+  expect(await diagnose('chromium', bridge(none))).toMatchObject({ severity: 'error' });
+  expect(await diagnose('chromium', bridge({ ...none, mode: 'tab' }))).toMatchObject({ severity: 'info' });
+  expect(await diagnose('chromium', bridge(named))).toMatchObject({ severity: 'error', message: expect.stringContaining('/no') as string });
+  expect(await diagnose('python', bridge({ env: { PATH: '/nowhere' } }))).toMatchObject({
+    severity: 'info',
+    message: expect.stringContaining('no Python') as string,
+  });
+});
+
+verifies('doctor/checks', 'providers that want a key or cannot be reached, and models that there are not', async () => {
+  const answers = (status: number) => ({ models: () => new Response('{}', { status }) });
+  expect(await diagnose('provider:test', answers(401))).toMatchObject({
+    severity: 'error',
+    fixHint: expect.stringContaining('API key') as string,
+  });
+  expect(await diagnose('provider:test', answers(503))).toMatchObject({ severity: 'error' });
+  expect(await diagnose('provider:test', {})).toMatchObject({ severity: 'ok' });
+  expect(await diagnose('provider:test', {}, config({ providers: { test: { enabled: false } } }))).toBeUndefined();
+  expect(await diagnose('default-model', {}, config({ chat: { model: 'gone/model' } }))).toMatchObject({ severity: 'error' });
+  expect(await diagnose('default-model', {}, config({ chat: { model: 'test/other' } }))).toMatchObject({ severity: 'warning' });
+  expect(await diagnose('default-model', {}, config({ chat: { model: null } }))).toMatchObject({ severity: 'info' });
+  const agent = config({ agents: { helper: { model: 'gone/model' } } });
+  expect(await diagnose('agent-model:helper', {}, agent)).toMatchObject({
+    severity: 'error',
+    message: expect.stringContaining('helper') as string,
+  });
+});
+
+verifies('doctor/checks', 'keys that cannot be read, sections that do not fit, and a rate limit that is off', async () => {
+  const lost = await vaultWith('doctor-lost', (real) => ({
+    secrets: {
+      ...real.secrets,
+      get: (name) => (name === 'providers.mine.apiKey' ? Promise.reject(new Error('sealed with another key')) : real.secrets.get(name)),
+    },
+  }));
+  await lost.vault.config.write({ providers: { mine: { baseUrl: 'http://mine.test/v1', apiKey: '***' } }, bindings: 'of a later build' });
+  await using gw = await testGateway({ ...lost, useGuide: true });
+  const { by } = await examine(gw);
+  expect(by('secrets')).toMatchObject({ severity: 'error', message: expect.stringContaining('providers.mine.apiKey') as string });
+  expect(by('settings')).toMatchObject({ severity: 'error', message: expect.stringContaining('bindings') as string });
+  const off = config({ gateway: { rateLimit: { perMinute: 0, burst: 1 } } });
+  expect(await diagnose('rate-limit', {}, off)).toMatchObject({ severity: 'warning' });
+});
+
+verifies('doctor/bounded', 'a check that throws and one that hangs are told as such, and the others answer', async () => {
+  const clock = new FakeClock();
+  const hangs = environment({ persisted: () => new Promise(() => {}), estimate: () => Promise.reject(new Error('the browser says no')) });
+  await using gw = await testGateway({ ...hangs, clock });
+  const before = clock.pending();
+  const waits = clock.waitsFor(12_000);
+  const examined = examine(gw);
+  await waits;
+  // All but the one that hangs have ended.
+  await until(() => clock.pending() <= before);
+  clock.advance(12_000);
+  const { by } = await examined;
+  expect(by('storage-persistent')).toMatchObject({ severity: 'warning', message: 'This could not be checked: No answer within 12 s' });
+  expect(by('storage-room')).toMatchObject({ severity: 'warning', message: 'This could not be checked: the browser says no' });
+  expect(by('vault')).toMatchObject({ severity: 'ok' });
+});
+
+/** `perch …` as the command line knows them. */
+const commands = (command: Command): string[] => [
+  command.name(),
+  ...command.commands.flatMap((child) => commands(child).map((name) => `${command.name()} ${name}`)),
+];
+
+const PAGES: Record<string, string> = { Settings: 'settings', Devices: 'devices' };
+
+verifies('doctor/hints', 'each failing check has a hint, whose commands, pages, methods and settings exist', () => {
+  const failing = found.filter(({ severity }) => severity !== 'ok' && severity !== 'info');
+  expect(failing.length).toBeGreaterThan(20);
+  const program = makeProgram();
+  const known = commands(program);
+  const routes = readdirSync(join(import.meta.dirname, '../../web/routes/(app)'));
+  const sections = ['Storage', 'Providers', 'Default model'];
+  for (const { id, fixHint = '' } of failing) expect(fixHint, id).not.toBe('');
+  for (const { fixHint = '' } of found) {
+    for (const [, quoted = ''] of fixHint.matchAll(/`([^`]+)`/g)) {
+      if (quoted.startsWith('perch ')) {
+        const words = quoted.split(' ');
+        const name = words.filter((word) => !word.startsWith('--') && word !== 'tab').join(' ');
+        expect(known, quoted).toContain(name);
+        const command = words.slice(1).reduce<Command>((at, word) => at.commands.find((child) => child.name() === word) ?? at, program);
+        for (const option of words.filter((word) => word.startsWith('--')))
+          expect(
+            command.options.map(({ long }) => long),
+            quoted,
+          ).toContain(option);
+      } else if (quoted in contracts) expect(contracts).toHaveProperty([quoted]);
+      else {
+        const [section = '', key = ''] = quoted.split('.');
+        expect(settings.parse({}), quoted).toHaveProperty(section);
+        expect(settings.safeParse({ [section]: { [key]: 'no such value' } }).success, quoted).toBe(false);
+      }
+    }
+    for (const [, page = ''] of fixHint.matchAll(/\b(Settings|Devices)\b/g)) expect(routes).toContain(PAGES[page]);
+    for (const [, section = ''] of fixHint.matchAll(/Settings → ([A-Z][a-z]+(?: model)?)/g)) expect(sections).toContain(section);
+  }
+});
