@@ -8,6 +8,7 @@ import { contracts } from '#shared/rpc/methods/index.ts';
 import type { PresenceEntry } from '#shared/rpc/methods/status.ts';
 import type { Admission } from './admission.ts';
 import type { Clock } from './clock.ts';
+import { ConnectionLimits } from './connection-limits.ts';
 import { readClientFrame } from './client-frame.ts';
 import { type Caller, type Dispatcher, METHOD_NAMES, parseParams } from './dispatch.ts';
 import type { Subscriber } from './hub.ts';
@@ -15,7 +16,6 @@ import type { Idempotency } from './idempotency.ts';
 import type { LogWriter } from './log/log.ts';
 import { type MovedClient, readMoved } from './moved.ts';
 import { PAIRING_METHODS, PAIRING_MS, PairingGate } from './pairing-gate.ts';
-import { RateLimit } from './rate-limit.ts';
 import type { PresentClient } from './status/presence.ts';
 
 export interface ConnectionDeps {
@@ -40,9 +40,6 @@ export interface ConnectionDeps {
 const MERGE_FROM = 64 * 1024;
 /** Sessions that a client goes on following at another host; an opening has 64 KB. */
 const MAX_FOLLOWS = 100;
-const CONTROL_PLANE = { perMinute: 30, burst: 30 };
-/** A connection that is held back is noted so often at the most. */
-const NOTE_LIMITED_MS = 60_000;
 
 /** One client: the first-frame rule, protocol range, `seq`, limits, and dispatch (decisions, "Frames and connection"). */
 export class Connection implements Subscriber {
@@ -55,12 +52,11 @@ export class Connection implements Subscriber {
   readonly #followed = new Set<string>();
   readonly #inFlight = new Set<string>();
   readonly #gone = new AbortController();
-  readonly #controlPlane = new Map<string, RateLimit>();
   readonly #caller: Caller;
   /** Deltas that wait for the link to drain, by run; in order of arrival. */
   readonly #merged = new Map<string, EventPayload<'chat.delta'>>();
   #mergedChars = 0;
-  #limit: RateLimit | undefined;
+  #limits: ConnectionLimits | undefined;
   #seq: number;
   #protocol: number | undefined;
   #leave: (() => void) | undefined;
@@ -77,7 +73,6 @@ export class Connection implements Subscriber {
   #name: string | undefined;
   #version: string | undefined;
   #activeAt: number;
-  #notedLimit = -Infinity;
   readonly #gate = new PairingGate();
 
   constructor(link: Link<string>, admission: Admission, deps: ConnectionDeps) {
@@ -232,7 +227,7 @@ export class Connection implements Subscriber {
     this.#name = given.clientName ?? given.client?.displayName ?? given.client?.id;
     this.#version = given.client?.version;
     const limit = this.#admission.socket ? this.#deps.rateLimit() : null;
-    if (limit) this.#limit = new RateLimit(this.#deps.clock, limit);
+    if (limit) this.#limits = this.#limitsOf(limit);
     this.#leave = this.#deps.joined(this);
     if (moved !== undefined) return;
     this.#respond({
@@ -275,7 +270,7 @@ export class Connection implements Subscriber {
   #dispatch(method: string, params: Record<string, unknown>): Promise<unknown> {
     const { dispatcher, idempotency } = this.#deps;
     if (method === 'connect') throw new RpcError('INVALID_PARAMS', 'This connection is established already');
-    this.#checkRate(method);
+    this.#limits?.take(method, dispatcher.contractOf(method)?.policy.controlPlane ?? false);
     const earlier: EarlierShape | undefined = this.#protocol === PROTOCOL ? undefined : earlierShape(method);
     if (earlier?.method === null) throw new RpcError('NOT_IMPLEMENTED', `${method} is not part of protocol ${MIN_PROTOCOL}`);
     const run = async (): Promise<unknown> => {
@@ -287,25 +282,12 @@ export class Connection implements Subscriber {
     return idempotency.once(JSON.stringify([this.#admission.principal, method, key]), run);
   }
 
-  #checkRate(method: string): void {
-    if (!this.#limit) return;
-    let wait = this.#limit.take();
-    if (wait === 0 && this.#deps.dispatcher.contractOf(method)?.policy.controlPlane) {
-      let limit = this.#controlPlane.get(method);
-      if (!limit) this.#controlPlane.set(method, (limit = new RateLimit(this.#deps.clock, CONTROL_PLANE)));
-      wait = limit.take();
-    }
-    if (wait === 0) return;
-    this.#noteLimited(method);
-    throw new RpcError('RATE_LIMITED', `Too many requests: again in ${Math.ceil(wait / 1000)} s`, { retryable: true, retryAfterMs: wait });
-  }
-
-  #noteLimited(method: string): void {
+  #limitsOf(limit: { perMinute: number; burst: number }): ConnectionLimits {
     const { clock, log } = this.#deps;
-    if (clock.monotonic() - this.#notedLimit < NOTE_LIMITED_MS) return;
-    this.#notedLimit = clock.monotonic();
     const { principal } = this.#admission;
-    log.write('warn', 'connections', 'A connection sends too many requests', { connId: this.id, principal, method });
+    const onlimited = (method: string): void =>
+      log.write('warn', 'connections', 'A connection sends too many requests', { connId: this.id, principal, method });
+    return new ConnectionLimits({ clock, limit, onlimited });
   }
 
   #respond(frame: ResponseFrame): void {

@@ -96,6 +96,8 @@ export interface Gateway {
   handOver(): void;
   /** This host serves again. */
   resume(): void;
+  /** Something went wrong in a part of the host that the gateway does not see; it is noted in the log. */
+  noted(component: string, error: unknown): void;
   /** Takes no new runs, waits for those under way, aborts them after `ms`. */
   drain(ms: number): Promise<void>;
   /** Closes all connections and the vault. */
@@ -355,6 +357,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       serves = true;
       for (const connection of connections) connection.closeWhenIdle(undefined);
     },
+    noted: (component, error) => log.write('error', component, error instanceof Error ? error.message : String(error), { error }),
     async drain(ms) {
       state = 'draining';
       cron.stop();

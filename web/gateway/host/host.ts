@@ -17,7 +17,7 @@ import { Replicator } from '../sync/replicator.ts';
 import { environmentOf } from './environment.ts';
 import { hostName } from './host-name.ts';
 import { LentDocuments } from './lent-documents.ts';
-import { takeOwnership } from './lock.ts';
+import { holdForLife, takeOwnership } from './lock.ts';
 import { acceptRelayed, relay } from './relay.ts';
 import { Uplink } from './uplink.ts';
 
@@ -210,13 +210,13 @@ export class Host implements HostApi {
     let vault: StoredVault | undefined;
     try {
       const epoch = await takeEpoch(name);
-      vault = await openVault({ name, epoch, clock: systemClock, onclosed: () => this.#lose(SUPERSEDED) });
+      vault = await openVault({ name, epoch, clock: systemClock, onclosed: () => this.#lose(SUPERSEDED), onfault: this.#noter('storage') });
       const replicator = new Replicator({
         replica: vault.sync,
         clock: systemClock,
         schema: SCHEMA_VERSION,
         name: hostName(navigator),
-        onfault: (error) => console.error('[perch sync]', error),
+        onfault: this.#noter('sync'),
       });
       await replicator.start();
       const gateway = await createGateway({
@@ -246,6 +246,15 @@ export class Host implements HostApi {
       ownership.release();
       throw error;
     }
+  }
+
+  /** Notes faults in the log, once there is a gateway that has one. */
+  #noter(component: string): (error: unknown) => void {
+    return (error) =>
+      void this.#gateway.then(
+        (gateway) => gateway.noted(component, error),
+        () => console.error(`[perch ${component}]`, error),
+      );
   }
 
   #synced(gateway: Gateway, replicator: Replicator): void {
@@ -312,13 +321,3 @@ export class Host implements HostApi {
 }
 
 const OFF: HostStatus['sync'] = { state: 'off', role: 'none', pending: 0, lastSyncAt: null, progress: null, problem: null };
-
-/** Holds a Web Lock for the worker's life, so that who waits for it learns of its death. Resolves when it is held. */
-function holdForLife(name: string): Promise<void> {
-  return new Promise((resolve) => {
-    void navigator.locks.request(name, () => {
-      resolve();
-      return new Promise(() => {});
-    });
-  });
-}

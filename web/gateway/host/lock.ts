@@ -95,3 +95,13 @@ async function isFree(name: string, granted: () => boolean): Promise<boolean> {
   const { held = [] } = await navigator.locks.query();
   return granted() || !held.some((lock) => lock.name === name);
 }
+
+/** Holds a Web Lock for the worker's life, so that who waits for it learns of its death. Resolves when it is held. */
+export function holdForLife(name: string): Promise<void> {
+  return new Promise((resolve) => {
+    void navigator.locks.request(name, () => {
+      resolve();
+      return new Promise(() => {});
+    });
+  });
+}

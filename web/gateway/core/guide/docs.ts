@@ -484,6 +484,22 @@ Addresses of this machine and of private networks are refused, wherever a name o
     text: `By default the bridge listens on this machine only. A \`--bind\` to another address is refused unless you also pass \`--expose\`, as whoever has the token could then use your gateway from the network.`,
   },
   {
+    id: 'doctor',
+    title: 'Finding out what is wrong: the doctor',
+    keywords: 'diagnose diagnostics doctor.run health check fault problem broken repair fix perch doctor',
+    text: `\`perch doctor\` looks for faults in the running gateway, and says what to do about each: storage that the browser may delete or that is full, clocks that differ, a provider that wants a key or cannot be reached, files that others can read, no browser to host the gateway, builds that differ, a journal that is away or whose disk is full, versions put aside, keys that cannot be read, settings that do not fit. Over the API it is \`doctor.run\`; \`--json\` prints the same.
+
+\`system.presence\` tells which parts are there, \`system.info\` what they run on, \`web.status\` whether a tab is open, and \`update.check\` whether there is a newer version.`,
+  },
+  {
+    id: 'logs',
+    title: 'Logs',
+    keywords: 'log lines tail logs.tail system.logs level debug history errors id what happened secret redacted',
+    text: `The gateway notes what is worth knowing: starts, connections that were refused, replies that failed, providers that come and go, which settings were changed, and errors under the id that their message shows. \`logs.tail\` gives the newest lines, the bridge's own among them, as text or with \`json: true\` as objects; its \`cursor\` reads on from there. \`system.logs\` gives those of a \`level\` and graver ones.
+
+Secrets are taken out before anything is written. The newest 10,000 lines are kept, in this browser alone. The setting \`gateway.logLevel\` (\`debug\`, \`info\`, \`warn\`, \`error\`) says what is noted.`,
+  },
+  {
     id: 'no-answer',
     title: 'Troubleshooting',
     keywords: 'problem broken help not working fix stuck nothing happens debug',

@@ -10,7 +10,7 @@ export function lineIn(timeZone: string): (line: Told) => LogLine {
 /** One line of text: `2026-11-20T12:00:00.000Z WARN  runs: A run failed {"code":"…"}`. */
 export function textOf({ time, level, component, message, fields }: LogLine): string {
   // What a message holds must not look like a line of its own.
-  const text = message.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g, ' ');
+  const text = message.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ');
   return `${time} ${level.toUpperCase().padEnd(5)} ${component}: ${text}${fields ? ` ${JSON.stringify(fields)}` : ''}`;
 }
 
