@@ -55,8 +55,7 @@ export interface Ports {
   close(): void;
 }
 
-export function lendPorts({ journal, vaultKey, access, hosts, presenceMs, home, via, log }: PortsDeps): Ports {
-export function lendPorts({ journal, vaultKey, hosts, presenceMs, home, via, system, ring, log }: PortsDeps): Ports {
+export function lendPorts({ journal, vaultKey, access, hosts, presenceMs, home, via, system, ring, log }: PortsDeps): Ports {
   const journalPort = new JournalPort({ journal, hosts, presence: new Presence(hosts, presenceMs), vaultKey, log });
   const capability = <C extends Contracts, E extends EventSchemas>(
     port: Port<C, E>,
