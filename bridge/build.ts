@@ -60,12 +60,17 @@ function declarations(): void {
 }
 
 mkdirSync(dist, { recursive: true });
-for (const stale of ['perch.js', 'journal-thread.js', 'client.js', 'client.d.ts', 'bridge', 'shared', 'types'])
+for (const stale of ['perch.js', 'journal-thread.js', 'exec-keeper.js', 'client.js', 'client.d.ts', 'bridge', 'shared', 'types'])
   rmSync(join(dist, stale), { recursive: true, force: true });
 // The app, where its sources have changed.
 run('bridge/setup.js', '--build');
-// The journal's thread is a program of its own (bridge/journal/open.ts).
-await bundle({ perch: 'bridge/cli/main.ts', 'journal-thread': 'bridge/journal/thread.ts' }, 'node', 'bridge');
+// The journal's thread (bridge/journal/open.ts) and the keeper of commands (bridge/capabilities/exec/keep.ts) are programs of their own.
+const programs = {
+  perch: 'bridge/cli/main.ts',
+  'journal-thread': 'bridge/journal/thread.ts',
+  'exec-keeper': 'bridge/capabilities/exec/keeper.ts',
+};
+await bundle(programs, 'node', 'bridge');
 await bundle({ client: 'shared/client/index.ts' }, 'neutral', 'shared');
 chmodSync(join(dist, 'perch.js'), 0o755);
 declarations();

@@ -8,6 +8,7 @@ import { configFile } from './requirements/config-file.ts';
 import { devices } from './requirements/devices.ts';
 import { cron } from './requirements/cron.ts';
 import { logs } from './requirements/logs.ts';
+import { exec } from './requirements/exec.ts';
 import { protocol } from './requirements/protocol.ts';
 import { reading } from './requirements/reading.ts';
 import { vault } from './requirements/vault.ts';
@@ -15,7 +16,7 @@ import { workbench } from './requirements/workbench.ts';
 import type { Requirement, Section } from './requirements/requirement.ts';
 
 type IdOf<S> = S extends Section<infer Id> ? Id : never;
-const sections = [...protocol, ...chat, ...bridge, ...app, ...vault, ...capabilities, ...channels, ...configFile, ...workbench, ...devices, ...cron, ...reading, ...logs];
+const sections = [...protocol, ...chat, ...bridge, ...app, ...vault, ...capabilities, ...channels, ...configFile, ...workbench, ...devices, ...cron, ...reading, ...logs, ...exec];
 
 /** An id that a test may cite. */
 export type RequirementId = IdOf<(typeof sections)[number]>;

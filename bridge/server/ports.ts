@@ -5,6 +5,7 @@ import { accessPort } from '#shared/ports/access.ts';
 import { BLOBS_PORT, JOURNAL_PORT } from '#shared/ports/journal.ts';
 import { backupPort } from '#shared/ports/backup.ts';
 import { configFilePort } from '#shared/ports/config-file.ts';
+import { execPort } from '#shared/ports/exec.ts';
 import type { Port } from '#shared/ports/port.ts';
 import { skillsPort } from '#shared/ports/skills.ts';
 import { speechPort } from '#shared/ports/speech.ts';
@@ -19,6 +20,7 @@ import { skillsHandlers } from '../capabilities/skills.ts';
 import { speechHandlers } from '../capabilities/speech/speech.ts';
 import { serveEgress } from '../capabilities/egress.ts';
 import { webHandlers } from '../capabilities/web.ts';
+import { execHandlers } from '../capabilities/exec/exec.ts';
 import type { Journal } from '../journal/journal.ts';
 import { type Access, accessHandlers } from './access.ts';
 import { type SystemDeps, systemHandlers } from '../capabilities/system/system-port.ts';
@@ -82,6 +84,7 @@ export function lendPorts({ journal, vaultKey, access, hosts, presenceMs, home, 
     capability(backupPort, backupHandlers({ journal, vaultKey, home })),
     capability(systemPort, systemHandlers(system)),
     capability(logsPort, { 'logs.read': async (params) => ring.read(params) }),
+    capability(execPort, execHandlers({ home, log })),
   ]);
   return {
     names: [...ports.keys()],

@@ -1,0 +1,31 @@
+/** What a command gets of the bridge's environment. Nothing else: tokens and keys lie in environments. */
+const NAMES = ['PATH', 'HOME', 'USER', 'LOGNAME', 'LANG', 'LANGUAGE', 'LC_ALL', 'LC_CTYPE', 'TZ', 'TMPDIR'];
+const WINDOWS_NAMES = [
+  'SystemRoot',
+  'SystemDrive',
+  'ComSpec',
+  'PATHEXT',
+  'TEMP',
+  'TMP',
+  'USERPROFILE',
+  'USERNAME',
+  'APPDATA',
+  'LOCALAPPDATA',
+  'ProgramFiles',
+  'ProgramData',
+];
+
+/** A command's environment, by name in order. `TERM` says that there is no terminal. */
+export function commandEnvironment(
+  env: NodeJS.ProcessEnv = process.env,
+  platform: NodeJS.Platform = process.platform,
+): Record<string, string> {
+  const windows = platform === 'win32';
+  const known = new Map(Object.entries(env).map(([name, value]) => [windows ? name.toUpperCase() : name, value]));
+  const names = windows ? [...NAMES, ...WINDOWS_NAMES] : NAMES;
+  const given = names.flatMap((name) => {
+    const value = known.get(windows ? name.toUpperCase() : name);
+    return value === undefined ? [] : [[name, value] as const];
+  });
+  return Object.fromEntries([...given, ['TERM', 'dumb'] as const].sort(([a], [b]) => (a < b ? -1 : 1)));
+}

@@ -1,0 +1,40 @@
+import { join } from 'node:path';
+import { execPort } from '#shared/ports/exec.ts';
+import { RpcError } from '#shared/rpc/errors.ts';
+import type { PortHandlers } from '../../server/serve-port.ts';
+import { commandEnvironment } from './environment.ts';
+import { Keeper } from './keep.ts';
+import { resolveCommand } from './resolve.ts';
+import { runCommand } from './run.ts';
+
+export interface ExecOptions {
+  /** The bridge's directory: commands that name no directory run in its `workspace`. */
+  home: string;
+  log(line: string): void;
+  env?: NodeJS.ProcessEnv;
+}
+
+/** Commands on this machine, with the rights of whoever started the bridge. That a person approved them is the core's to see to; that what runs is what was approved, this one's. */
+export function execHandlers({ home, log, env: given = process.env }: ExecOptions): PortHandlers<typeof execPort.calls, typeof execPort.events> {
+  const env = commandEnvironment(given);
+  const surroundings = { workspace: join(home, 'workspace'), env };
+  const keeper = new Keeper(log);
+  return {
+    'exec.resolve': (asked) => resolveCommand(asked, surroundings),
+
+    'exec.run': async ({ command, args, workingDir, hash, timeoutMs }, { signal, send }) => {
+      const resolved = await resolveCommand({ command, args, workingDir }, surroundings);
+      if (resolved.hash !== hash || resolved.workingDir !== workingDir) {
+        throw new RpcError(
+          'INTERNAL_ERROR',
+          `${command} is not what was approved any more: its program, its directory or its environment has changed since`,
+          { details: { reason: 'changed' } },
+        );
+      }
+      return runCommand(
+        { command, realPath: resolved.realPath, args, workingDir, env, timeoutMs },
+        { signal, keeper, send: (stream, text) => send('exec.output', { stream, text }) },
+      );
+    },
+  };
+}

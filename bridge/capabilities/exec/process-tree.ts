@@ -1,0 +1,72 @@
+import { execFile } from 'node:child_process';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Process, processes } from './processes.ts';
+
+/** A command's processes: the first one, which leads a group and a session, and an entry of the environment that all inherit. */
+export interface Tree {
+  /** Undefined where it is not known, or did not start. */
+  pid?: number | undefined;
+  mark: string;
+}
+
+/** How long they may take to go by themselves, and how long it is tried to kill what does not: together under 2 s. */
+const GRACE_MS = 1000;
+const KILL_MS = 800;
+const LOOK_MS = 40;
+
+/**
+ * Ends all processes of a tree: asks first, kills then. Also those that made a group or session of their own, or whose parents are gone, as far as the
+ * system tells. Resolves when none is left, or it was tried for long enough.
+ */
+export async function endTree(tree: Tree, look = processes): Promise<void> {
+  if (process.platform === 'win32') return endOnWindows(tree);
+  const known = new Map<number, string>();
+  const members = async (): Promise<Process[]> => {
+    const found = membersOf(tree, await look(tree.mark), known);
+    for (const { pid, began } of found) known.set(pid, began);
+    return found;
+  };
+  const asked = new Set<number>();
+  const until = async (end: number, name: NodeJS.Signals, again: boolean): Promise<boolean> => {
+    for (;;) {
+      const left = await members();
+      if (left.length === 0) return true;
+      for (const { pid } of left) if (again || !asked.has(pid)) signal(pid, name);
+      for (const { pid } of left) asked.add(pid);
+      if (performance.now() >= end) return false;
+      await sleep(LOOK_MS);
+    }
+  };
+  if (await until(performance.now() + GRACE_MS, 'SIGTERM', false)) return;
+  await until(performance.now() + KILL_MS, 'SIGKILL', true);
+}
+
+/** `known`: members met before, by pid, with when they began; orphans among them would not be recognised. */
+export function membersOf({ pid: first }: Tree, all: readonly Process[], known: ReadonlyMap<number, string>): Process[] {
+  const isRoot = ({ pid, group, session, began, marked }: Process): boolean =>
+    marked || known.get(pid) === began || (first !== undefined && (pid === first || group === first || session === first));
+  const found = new Map(all.filter(isRoot).map((each) => [each.pid, each]));
+  for (let before = -1; before < found.size;) {
+    before = found.size;
+    for (const each of all) if (found.has(each.parent)) found.set(each.pid, each);
+  }
+  // The looker itself may have been started with the mark.
+  found.delete(process.pid);
+  return [...found.values()];
+}
+
+function signal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name);
+  } catch {
+    // It went meanwhile, or is another user's.
+  }
+}
+
+/** Windows knows parents, and ends a tree by them. */
+function endOnWindows({ pid }: Tree): Promise<void> {
+  if (pid === undefined) return Promise.resolve();
+  return new Promise((resolve) => execFile('taskkill', taskkillArgs(pid), { windowsHide: true }, () => resolve()));
+}
+
+export const taskkillArgs = (pid: number): string[] => ['/PID', String(pid), '/T', '/F'];

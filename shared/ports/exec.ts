@@ -1,0 +1,61 @@
+import { call } from '../rpc/contract.ts';
+import { z } from '../rpc/zod.ts';
+import { port } from './port.ts';
+
+/** Bytes of each of standard output and standard error that are kept of a command; what comes after is read and dropped. */
+export const MAX_OUTPUT_BYTES = 1024 * 1024;
+/** How long a command may take where nothing else is set: ten minutes. */
+export const COMMAND_MS = 600_000;
+export const MAX_COMMAND_MS = 24 * 3_600_000;
+
+// The kernel ends a text there: what is shown would not be what runs.
+const withoutNul = (text: string): boolean => !text.includes('\0');
+
+export const commandName = z.string().min(1).max(4096).refine(withoutNul, 'must not have NUL');
+export const commandArgs = z.array(z.string().max(32_768).refine(withoutNul, 'must not have NUL')).max(1000);
+export const commandDir = z.string().min(1).max(4096).refine(withoutNul, 'must not have NUL');
+
+const asked = { command: commandName, args: commandArgs };
+
+/** Programs on the bridge's machine, without a shell (decisions, "Cron, tools, exec, plans"). */
+export const execPort = port({
+  kind: 'exec',
+  what: 'Running commands',
+  calls: {
+    'exec.resolve': call({
+      params: z.object({ ...asked, workingDir: commandDir.optional() }),
+      result: z.object({
+        /** The program's file, links resolved. */
+        realPath: z.string(),
+        /** Absolute, links resolved. */
+        workingDir: z.string(),
+        /** SHA-256 in hex: command, real path, the file's bytes, arguments, directory, environment. */
+        hash: z.string(),
+      }),
+      docs: 'What a command would be, if it ran now. `INVALID_PARAMS` where there is no such program or directory.',
+      policy: { scope: 'read' },
+    }),
+    'exec.run': call({
+      params: z.object({
+        ...asked,
+        workingDir: commandDir,
+        /** As `exec.resolve` gave it, and a person saw it. */
+        hash: z.string(),
+        timeoutMs: z.number().int().min(1).max(MAX_COMMAND_MS).default(COMMAND_MS),
+      }),
+      result: z.object({
+        /** Null where a signal ended it. */
+        exitCode: z.number().int().nullable(),
+        signal: z.string().nullable(),
+        timedOut: z.boolean(),
+        /** There was more output than was sent. */
+        truncated: z.boolean(),
+      }),
+      docs: 'Runs it, where it still is what the hash says. Its output comes as events. Ends, with all processes that it started, when the program does, or the caller goes.',
+      policy: { scope: 'write' },
+    }),
+  },
+  events: {
+    'exec.output': z.object({ stream: z.enum(['stdout', 'stderr']), text: z.string() }),
+  },
+});

@@ -1,0 +1,41 @@
+import { chosen, specified } from './requirement.ts';
+
+/** Commands on the bridge's machine, and a person's word before any tool has an effect. */
+export const exec = [
+  specified('interface 1, section 4.1', {
+    'exec/list': '`exec.list` answers `{requests, count}`, `exec.get` `{request}`.',
+    'exec/create': '`exec.create {command, args?, workingDir?}` answers `{request}`.',
+    'exec/decide': '`exec.approve` and `exec.deny` answer `{request}`.',
+  }),
+  specified('interface 1, section 4.2', {
+    'exec/earlier': '`tools.exec_approve {requestId, approved}` answers `{ok}`.',
+  }),
+  chosen('decisions, "Cron, tools, exec, plans"', {
+    'exec/states':
+      'pending → approved → running → completed or failed; or denied, expired after 300 s, cancelled. One that is not pending is returned as it is.',
+    'exec/answers-at-once': '`exec.approve` answers at once, and the command runs on.',
+    'exec/bound': 'An approval binds to command, real path, the program’s bytes, arguments, directory and environment, and is used once.',
+    'exec/no-shell': 'A command runs without a shell: its arguments reach the program as they are.',
+    'exec/policies': 'A stored "always" covers exactly the same command, until it is taken back.',
+    'exec/needs-bridge': 'Without a bridge `exec.create` is INTERNAL_ERROR "needs the bridge".',
+    'exec/newest-first': '`exec.list` lists everything, the newest first; the newest 500 are kept.',
+    'exec/restart':
+      'A command that ran when its host died is failed at the next start, and never runs twice; what waited expires in its time.',
+    'exec/hosts': 'With several hosts the one whose request it is runs it, also where the word was given through another.',
+    'approvals/every-tool': 'A tool with an effect runs after a person’s word, unless its policy says otherwise: auto, ask or deny.',
+    'approvals/expiry': 'A question that nobody answers in 300 s is denied; a run that ends takes its questions along.',
+    'approvals/told': 'A denial is told to the model as the tool’s result.',
+    'approvals/persons': 'API keys and channels never approve, nor change what runs without asking.',
+    'approvals/always': '`always` makes the tool’s policy auto, and of a command stores exactly that command.',
+    'approvals/agents-command': 'An agent’s command makes a request and waits for it; its entry among the approvals names it.',
+  }),
+  chosen('quality, "Security"', {
+    'exec/environment': 'A command’s environment is a list of names that it needs, without tokens of ours.',
+    'exec/tree':
+      'All processes of a command are gone 2 s after its end, also those that made a session of their own, and also where the bridge dies.',
+    'exec/flood': 'Output beyond 1 MiB of each kind is read and dropped: memory stays as it is, and the command goes on.',
+    'exec/directory':
+      'A command runs in a folder of the bridge’s own, or in an absolute directory that is there; anything else is INVALID_PARAMS.',
+    'injection/no-effect': 'A model that obeys every injected instruction gets no effect without a person’s word.',
+  }),
+];
