@@ -11,16 +11,17 @@ import { lendExec, processesWith } from './tests/lent.ts';
 
 const SHOW = '#!/usr/bin/env node\nconsole.log(JSON.stringify(process.argv.slice(2)))';
 
-/** Forks three deep: a child, one in a session of its own whose parent goes, and one that forgets its environment. All ignore SIGTERM. */
+/** Forks: a child, one in a session of its own, one whose parent goes, one that forgets its environment, and one that does that in its own session. */
 const forks = (mark: string): string => `#!/bin/bash
 trap '' TERM
 (trap '' TERM; exec -a ${mark}-child sleep 1000) &
 setsid bash -c "trap '' TERM; (exec -a ${mark}-orphan sleep 1000) & exec -a ${mark}-session sleep 1000" &
 env -i /bin/bash -c "exec -a ${mark}-bare sleep 1000" &
+env -i setsid /bin/bash -c "trap '' TERM; exec -a ${mark}-far sleep 1000" &
 echo ready
 exec -a ${mark}-root sleep 1000
 `;
-const FORKED = 5;
+const FORKED = 6;
 
 describe('a command', () => {
   verifies('exec/no-shell', 'its arguments reach the program as they are', async () => {
@@ -113,6 +114,7 @@ describe('a command', () => {
       ['no-such-program', /no program no-such-program on the bridge's PATH/],
       // A relative entry of the PATH would let a folder's content decide what runs.
       ['here', /no program here/],
+      ['package.json', /no program package.json/],
       ['./none', /there is no file/],
       [join(exec.home, 'text'), /may be run/],
       [exec.home, /may be run/],

@@ -15,7 +15,11 @@ export interface ExecOptions {
 }
 
 /** Commands on this machine, with the rights of whoever started the bridge. That a person approved them is the core's to see to; that what runs is what was approved, this one's. */
-export function execHandlers({ home, log, env: given = process.env }: ExecOptions): PortHandlers<typeof execPort.calls, typeof execPort.events> {
+export function execHandlers({
+  home,
+  log,
+  env: given = process.env,
+}: ExecOptions): PortHandlers<typeof execPort.calls, typeof execPort.events> {
   const env = commandEnvironment(given);
   const surroundings = { workspace: join(home, 'workspace'), env };
   const keeper = new Keeper(log);

@@ -27,18 +27,20 @@ export async function endTree(tree: Tree, look = processes): Promise<void> {
     return found;
   };
   const asked = new Set<number>();
-  const until = async (end: number, name: NodeJS.Signals, again: boolean): Promise<boolean> => {
-    for (;;) {
+  const gone = async (end: number, name: NodeJS.Signals, again: boolean): Promise<boolean> => {
+    // One that is just becoming another program shows no environment, one that is just being made does not show at all: it is looked twice.
+    for (let empty = 0; ;) {
       const left = await members();
-      if (left.length === 0) return true;
+      empty = left.length === 0 ? empty + 1 : 0;
+      if (empty === 2) return true;
       for (const { pid } of left) if (again || !asked.has(pid)) signal(pid, name);
       for (const { pid } of left) asked.add(pid);
       if (performance.now() >= end) return false;
       await sleep(LOOK_MS);
     }
   };
-  if (await until(performance.now() + GRACE_MS, 'SIGTERM', false)) return;
-  await until(performance.now() + KILL_MS, 'SIGKILL', true);
+  if (await gone(performance.now() + GRACE_MS, 'SIGTERM', false)) return;
+  await gone(performance.now() + KILL_MS, 'SIGKILL', true);
 }
 
 /** `known`: members met before, by pid, with when they began; orphans among them would not be recognised. */
