@@ -27,10 +27,10 @@ export const events = {
   'cron.changed': z.object({ jobId: z.string() }),
   /** A command waits for a person's word. */
   'exec.requested': z.object({ request: execRequest }),
-  /** A request was approved, denied, cancelled, has expired, or its command has ended. */
+  /** A request was approved, denied, cancelled, has expired, or its command has ended. Requests in events come without their output. */
   'exec.resolved': z.object({ request: execRequest }),
-  /** More output of a command that runs. */
-  'exec.output': z.object({ requestId: z.string(), stream: z.enum(['stdout', 'stderr']), text: z.string() }),
+  /** More output of a command that runs; `offset`: length of that output before it, in UTF-16 units. */
+  'exec.output': z.object({ requestId: z.string(), stream: z.enum(['stdout', 'stderr']), text: z.string(), offset: z.number().int() }),
   /** A tool waits for a person's word, and what was said. */
   'approval.requested': z.object({ approval }),
   'approval.resolved': z.object({ approval }),

@@ -11,6 +11,8 @@ import { configFileHandlers } from '../../bridge/capabilities/config-file.ts';
 import { NeuralVoices } from '../../bridge/capabilities/speech/neural.ts';
 import { speechHandlers } from '../../bridge/capabilities/speech/speech.ts';
 import { webHandlers } from '../../bridge/capabilities/web.ts';
+import { execPort } from '#shared/ports/exec.ts';
+import { execHandlers } from '../../bridge/capabilities/exec/exec.ts';
 import { openJournal } from '../../bridge/journal/open.ts';
 import { FakeBridge, lend } from './fake-bridge.ts';
 
@@ -25,6 +27,7 @@ export async function realBridge() {
     lend(configFilePort, configFileHandlers(home)),
     lend(backupPort, backupHandlers({ journal, vaultKey: VAULT_KEY, home })),
     lend(webPort, webHandlers()),
+    lend(execPort, execHandlers({ home, log: () => {} })),
     lend(speechPort, speechHandlers({ neural: new NeuralVoices({ socket: 'ws://127.0.0.1:1', voices: 'http://127.0.0.1:1' }) })),
   );
   return {

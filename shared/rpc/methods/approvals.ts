@@ -9,7 +9,8 @@ export const approval = z.object({
   args: z.record(z.string(), z.unknown()),
   /** One sentence for the person: what will happen. */
   summary: z.string(),
-  agentId,
+  /** Null: a person asked for a command. */
+  agentId: agentId.nullable(),
   sessionId: sessionId.nullable(),
   runId: z.string().nullable(),
   status: z.enum(['pending', 'approved', 'denied', 'expired', 'cancelled']),

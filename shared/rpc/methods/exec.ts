@@ -1,3 +1,4 @@
+import { commandArgs, commandDir, commandName } from '../../ports/exec.ts';
 import { call } from '../contract.ts';
 import { agentId, sessionId } from '../records.ts';
 import { z } from '../zod.ts';
@@ -13,20 +14,23 @@ export const execRequest = z.object({
   /** Who asked: an agent in a session, or a person (null). */
   agentId: agentId.nullable(),
   sessionId: sessionId.nullable(),
+  /** The run that waits for it. */
+  runId: z.string().nullable(),
   status: execStatus,
   createdAt: z.number(),
   expiresAt: z.number(),
   resolvedAt: z.number().optional(),
+  endedAt: z.number().optional(),
   /** How it ended: the exit code, or null where a signal ended it. */
   exitCode: z.number().int().nullable().optional(),
   stdout: z.string().optional(),
   stderr: z.string().optional(),
-  /** Output was more than is kept. */
+  /** There was more output than is kept: the first MiB of each kind, less of older commands. */
   truncated: z.boolean().optional(),
   /** Why it failed, or was denied or cancelled. */
   reason: z.string().optional(),
   riskLevel: z.enum(['low', 'medium', 'high']),
-  /** What an approval binds to: SHA-256 of the command, its real path, arguments, directory and environment. */
+  /** What an approval binds to: SHA-256 of the command, its real path, the program's bytes, arguments, directory and environment. */
   hash: z.string(),
   /** The program's file, links resolved. */
   realPath: z.string(),
@@ -52,7 +56,7 @@ export const exec = {
   'exec.list': call({
     params: z.strictObject({}),
     result: z.object({ requests: z.array(execRequest), count: z.number().int() }),
-    docs: 'Lists requests to run a command, the newest first.',
+    docs: 'Lists requests to run a command, the newest first; without their output, which `exec.get` has.',
     policy: { scope: 'read' },
   }),
   'exec.get': call({
@@ -63,9 +67,10 @@ export const exec = {
   }),
   'exec.create': call({
     params: z.strictObject({
-      command: z.string().min(1).max(4096),
-      args: z.array(z.string().max(32_768)).max(1000).default([]),
-      workingDir: z.string().min(1).max(4096).optional(),
+      command: commandName,
+      args: commandArgs.default([]),
+      /** An absolute directory; where it is left out, a folder of the bridge's own. */
+      workingDir: commandDir.optional(),
     }),
     result: request,
     emits: ['exec.requested', 'exec.resolved'],

@@ -1,5 +1,6 @@
 import type { Contract, ParamsOf, ParsedOf, ResultOf } from '../contract.ts';
 import { agents } from './agents.ts';
+import { approvals } from './approvals.ts';
 import { backups } from './backup.ts';
 import { channels } from './channels.ts';
 import { chat } from './chat.ts';
@@ -8,6 +9,7 @@ import { connection } from './connection.ts';
 import { devices } from './device.ts';
 import { cron } from './cron.ts';
 import { logs } from './logs.ts';
+import { exec } from './exec.ts';
 import { models } from './models.ts';
 import { plans } from './plan.ts';
 import { sessions } from './sessions.ts';
@@ -42,6 +44,8 @@ export const contracts = {
   ...system,
   ...logs,
   ...status,
+  ...exec,
+  ...approvals,
 };
 
 export type AllContracts = typeof contracts;

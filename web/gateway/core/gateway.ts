@@ -4,6 +4,7 @@ import { CLOSE, LIMITS } from '#shared/rpc/frames.ts';
 import type { MethodResult } from '#shared/rpc/methods/index.ts';
 import type { Admission } from './admission.ts';
 import { agentsOf } from './agents.ts';
+import { deskLater } from './approvals/later.ts';
 import { type Bridge, noBridge } from './bridge.ts';
 import { Channels } from './channels/channels.ts';
 import type { Clock } from './clock.ts';
@@ -15,6 +16,7 @@ import { lazyCron } from './cron/lazy-cron.ts';
 import { createDispatcher } from './dispatch.ts';
 import { type Documents, readHere } from './documents/documents.ts';
 import { type Environment, nowhere } from './environment.ts';
+import { execTool } from './exec/tool.ts';
 import { type FaultLog, faults } from './faults.ts';
 import type { Fetch } from './fetch.ts';
 import { Follow } from './follow.ts';
@@ -25,6 +27,7 @@ import { lazy } from './lazy.ts';
 import { Log } from './log/log.ts';
 import { noteSettings, watchForLog } from './log/watch.ts';
 import { agentMethods } from './methods/agents.ts';
+import { approvalMethods } from './methods/approvals.ts';
 import { backupMethods } from './methods/backup.ts';
 import { channelMethods } from './methods/channels.ts';
 import { chatMethods } from './methods/chat.ts';
@@ -32,6 +35,7 @@ import { configMethods } from './methods/config.ts';
 import { deviceMethods } from './methods/devices.ts';
 import { cronMethods } from './methods/cron.ts';
 import { logMethods } from './methods/logs.ts';
+import { execMethods } from './methods/exec.ts';
 import { modelMethods } from './methods/models.ts';
 import { planMethods } from './methods/plan.ts';
 import { sessionMethods } from './methods/sessions.ts';
@@ -50,13 +54,14 @@ import { ForeignRuns } from './runs/foreign-runs.ts';
 import { HostSignals } from './runs/host-signals.ts';
 import { Runs } from './runs/runs.ts';
 import { Presence, type PresentClient } from './status/presence.ts';
-import type { Settings } from './settings.ts';
+import type { Settings, ToolPolicy } from './settings.ts';
 import type { SyncPort } from './sync.ts';
 import { SystemEvents } from './system/events.ts';
 import { coreTools } from './tools/core-tools.ts';
+import { policyOf } from './tools/policy.ts';
 import { cronTools } from './tools/cron-tools.ts';
 import { officeTools } from './tools/office-tools.ts';
-import { ToolRegistry } from './tools/registry.ts';
+import { type Tool, ToolRegistry } from './tools/registry.ts';
 import { webTools } from './tools/web-tools.ts';
 import type { Vault } from './vault.ts';
 
@@ -106,7 +111,7 @@ export interface Gateway {
 
 /** Puts the parts together, and ends what a host that died has left. Rejects where the vault cannot be read. */
 export async function createGateway(options: GatewayOptions): Promise<Gateway> {
-  const { vault, clock, fetch, version, bridge = noBridge, documents = readHere, environment = nowhere } = options;
+  const { vault, clock, fetch, version, sync, bridge = noBridge, documents = readHere, environment = nowhere } = options;
   const started = clock.monotonic();
   const hub = new Hub();
   const connections = new Set<Connection>();
@@ -148,7 +153,14 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const settings = (): Settings => config.settings;
   const agents = agentsOf(settings);
   const cron = lazyCron(clock, fault);
-  const tools = new ToolRegistry((id) => agents.get(id));
+  const timeoutMs = (): number | undefined => config.settings.tools.execTimeoutMs;
+  const asking = deskLater({ vault, hub, clock, bridge, sync, config, timeoutMs, fault });
+  const { desk } = asking;
+  const policy = (tool: Pick<Tool, 'name' | 'effect'>): ToolPolicy => policyOf(config.settings.tools, tool);
+  const tools = new ToolRegistry((id) => agents.get(id), {
+    policyOf: policy,
+    ask: async (question, context) => (await desk()).approvals.ask(question, context),
+  });
   const guide = new GuideProvider({
     clock,
     tools: () => tools.list(),
@@ -169,12 +181,12 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     ...cronTools(cron.load),
     ...officeTools({ vault, documents, agent: agents.get }),
     ...webTools({ bridge, documents, allow: () => config.settings.tools.webFetch?.allow ?? [] }),
+    execTool({ desk, policy }),
   ];
   for (const tool of own) tools.register(tool);
 
   const timeZone = (): string => config.settings.chat.timeZone ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
   const models = { resolve: (model?: string, provider?: string) => providers.resolve(model, provider) };
-  const { sync } = options;
   const workbench = lazy(async () => (await import('./workbench.ts')).openWorkbench({ vault, hub, clock, bridge, agents, runs, fault }));
   tools.registerLater(async () => (await workbench()).tools);
   const companion = companionOf(workbench, fault);
@@ -205,7 +217,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const presence = new Presence({ clock, sync, bridge, clients, providers: () => providers.known(), draining: () => state === 'draining' });
   const stopWatching = watchForLog({ log, hub, sync, bridge });
   const stopFollowing = (): void => {
-    for (const part of [configFile, follow, signals, foreign, presence, cron]) part?.stop();
+    for (const part of [configFile, follow, signals, foreign, presence, cron, asking]) part?.stop();
     stopWatching();
   };
   try {
@@ -270,6 +282,8 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     ...skillMethods({ workbench }),
     ...cronMethods({ cron: cron.load }),
     ...systemMethods({ vault, events, runs, settings }),
+    ...execMethods({ desk }),
+    ...approvalMethods({ desk }),
     ...syncMethods({ vault, hub, config, sync, changed: () => follow.syncChanged() }),
     ...logMethods({ log, vault, bridge, clock, timeZone }),
     ...statusMethods({

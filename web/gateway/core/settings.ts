@@ -1,8 +1,13 @@
+import { MAX_COMMAND_MS } from '#shared/ports/exec.ts';
 import { isTimeZone } from './local-time.ts';
 import { id } from '#shared/rpc/frames.ts';
 import { logLevel } from '#shared/rpc/log-level.ts';
 import { agentConfig } from '#shared/rpc/records.ts';
 import { z } from '#shared/rpc/zod.ts';
+
+/** What may be decided of a tool once and for all. */
+const POLICIES = ['auto', 'ask', 'deny'] as const;
+export type ToolPolicy = (typeof POLICIES)[number];
 
 const provider = z.strictObject({
   name: z.string().trim().min(1).max(100).optional(),
@@ -99,6 +104,10 @@ export const settings = z.looseObject({
     .default({}),
   tools: z
     .looseObject({
+      /** By a tool's name, or a pattern with `*`: whether it runs without asking (`auto`), after a person's word (`ask`), or never (`deny`). */
+      policies: z.record(z.string().min(1).max(200), z.enum(POLICIES)).optional(),
+      /** Milliseconds that a command may take. */
+      execTimeoutMs: z.number().int().min(1000).max(MAX_COMMAND_MS).optional(),
       /** Private places that `web_fetch` may ask: `nas.local` or `127.0.0.1:8080`. */
       webFetch: z.looseObject({ allow: z.array(z.string().min(1).max(300)).max(1000).optional() }).optional(),
     })

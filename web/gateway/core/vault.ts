@@ -72,14 +72,23 @@ export interface Branch {
   more: boolean;
 }
 
+/** Who asks a person something, and acts on the answer: a host in one of its lives, and its copy of the data. */
+export interface Asker {
+  origin: string;
+  replica: string;
+}
+
+export type ExecRecord = ExecRequest & Asker;
+export type ApprovalRecord = Approval & Asker;
+
 /** Records that stand each for itself, by the store that they lie in. */
 export interface Collections {
   plans: Plan;
   jobs: JobDefinition;
   jobRuns: JobRunRecord;
-  execRequests: ExecRequest;
+  execRequests: ExecRecord;
   execPolicies: ExecPolicy;
-  approvals: Approval;
+  approvals: ApprovalRecord;
   devices: DeviceRecord;
   systemEvents: SystemEvent;
 }

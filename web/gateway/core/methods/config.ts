@@ -1,15 +1,27 @@
 import type { config } from '#shared/rpc/methods/config.ts';
 import type { KeptFile } from '../config-file/keep.ts';
+import { requirePerson } from '../approvals/person.ts';
 import type { Config } from '../config.ts';
-import type { Handlers } from '../dispatch.ts';
+import type { Caller, Handlers } from '../dispatch.ts';
+
+/** What runs without asking is for persons to say: a program that could would approve itself. */
+const checkTools = (caller: Caller, name: string | undefined): void => {
+  if (name === 'tools') requirePerson(caller, 'change which tools run without asking');
+};
 
 export const configMethods = ({ config: store, file }: { config: Config; file: Pick<KeptFile, 'state'> }): Handlers<typeof config> => ({
   'config.get': ({ key }) => ({ value: store.get(key), hash: store.hash }),
-  'config.set': async ({ key, value }) => ({ ok: true, hash: await store.set(key, value) }),
   'config.file': () => file.state,
+  'config.set': async ({ key, value }, caller) => {
+    checkTools(caller, key.split('.')[0]);
+    return { ok: true, hash: await store.set(key, value) };
+  },
   'secrets.reload': async () => {
     await store.reload();
     return { reloaded: true, count: store.secretCount };
   },
-  'config.patch': async ({ patch, baseHash }) => ({ ok: true, hash: await store.patch(patch, baseHash) }),
+  'config.patch': async ({ patch, baseHash }, caller) => {
+    for (const name of Object.keys(patch)) checkTools(caller, name);
+    return { ok: true, hash: await store.patch(patch, baseHash) };
+  },
 });

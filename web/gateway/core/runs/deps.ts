@@ -2,6 +2,7 @@ import type { RpcError } from '#shared/rpc/errors.ts';
 import type { MethodResult } from '#shared/rpc/methods/index.ts';
 import type { ToolCall } from '#shared/rpc/records.ts';
 import type { Agent } from '../agents.ts';
+import { isPerson } from '../approvals/person.ts';
 import type { Clock } from '../clock.ts';
 import type { Hub } from '../hub.ts';
 import type { Provider, ToolSpec } from '../providers/provider.ts';
@@ -36,6 +37,10 @@ export interface Chosen {
   provider: Provider;
   model: string;
 }
+
+/** What a run's model is offered. The guide, which runs whatever a person types, is offered tools for persons alone (decisions, "Cron, tools, exec, plans"). */
+export const offeredTo = async (principal: string, tools: RunTools, agent: Agent, { provider }: Pick<Chosen, 'provider'>): Promise<ToolSpec[]> =>
+  provider.id !== 'guide' || isPerson(principal) ? tools.specs(agent) : [];
 
 export type Completed = MethodResult<'chat.send'>;
 

@@ -2,7 +2,7 @@ import type { Agent } from '../agents.ts';
 import type { HttpAgentRun } from '../http/deps.ts';
 import type { ModelEvent } from '../providers/provider.ts';
 import { sessionKey } from '../vault.ts';
-import type { RunsDeps } from './deps.ts';
+import { offeredTo, type RunsDeps } from './deps.ts';
 import { generate } from './generate.ts';
 import { systemOf, timeContext } from './prompt.ts';
 import type { Runs } from './runs.ts';
@@ -25,7 +25,7 @@ export class HttpAgents {
     const { clock, tools, models, timeZone, silenceMs, vault } = this.#deps;
     const agent = this.#deps.agent(request.agentId);
     const { provider, model, key } = await models.resolve(agent.model);
-    const offered = await tools.specs(agent);
+    const offered = await offeredTo(request.principal, tools, agent, { provider });
     const notes = await this.#deps.companion.notes(agent, null, offered);
     const system = systemOf(agent.systemPrompt, notes, timeContext(clock.now(), timeZone()));
     const temperature = request.temperature ?? agent.temperature;

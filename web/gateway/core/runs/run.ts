@@ -7,7 +7,7 @@ import type { SentFile } from '../tools/registry.ts';
 import { plainText, sessionChanged } from '../sessions.ts';
 import type { MessageRecord, RunOutcome } from '../vault.ts';
 import { generate } from './generate.ts';
-import type { Chosen, Completed, Place, RunRequest, RunsDeps } from './deps.ts';
+import { type Chosen, type Completed, offeredTo, type Place, type RunRequest, type RunsDeps } from './deps.ts';
 import { promptOf, systemOf, timeContext } from './prompt.ts';
 import { ReplyFiles } from './reply-files.ts';
 
@@ -126,7 +126,7 @@ export class Run {
     const systemPrompt = this.#request.systemPrompt ?? this.#agent.systemPrompt;
     const temperature = this.#request.temperature ?? this.#agent.temperature;
     const { agentId, principal, maxTokens } = this.#request;
-    const offered = await tools.specs(this.#agent);
+    const offered = await offeredTo(principal, tools, this.#agent, this.#chosen);
     const notes = await companion.notes(this.#agent, this.#key, offered);
     const send = (file: SentFile): void => this.#files.add(file);
     if (waiting) this.#told = () => waiting.told();

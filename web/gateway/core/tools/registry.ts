@@ -3,6 +3,7 @@ import type { ToolCall } from '#shared/rpc/records.ts';
 import { z } from '#shared/rpc/zod.ts';
 import type { Agent } from '../agents.ts';
 import type { ToolSpec } from '../providers/provider.ts';
+import type { ToolPolicy } from '../settings.ts';
 
 /** Where a call comes from. */
 export interface ToolContext {
@@ -32,6 +33,13 @@ export interface SentFile {
 export interface Tool extends ToolSpec {
   /** `core`, `memory`, `office`, `bridge`, `mcp:<server>` (decisions, "Cron, tools …"). */
   source: string;
+  /**
+   * What a call would do, as a sentence for the person who is asked first. A tool without it only looks, or changes nothing but what it remembers. Throws
+   * `INVALID_PARAMS` as `run` does.
+   */
+  effect?(args: Record<string, unknown>): string;
+  /** Whether `run` itself asks the person, in a way of its own. */
+  asks?: boolean;
   /** Throws `INVALID_PARAMS` for arguments that do not fit, else what the tool throws. */
   run(args: Record<string, unknown>, context: ToolContext): Promise<unknown>;
 }
@@ -42,9 +50,17 @@ export function defineTool<P extends z.ZodObject>(tool: {
   description: string;
   source: string;
   params: P;
+  effect?(args: z.output<P>): string;
+  asks?: boolean;
   run(args: z.output<P>, context: ToolContext): Promise<unknown> | unknown;
 }): Tool {
   let schema: ToolSpec['schema'] | undefined;
+  const { effect } = tool;
+  const parse = (args: Record<string, unknown>): z.output<P> => {
+    const parsed = tool.params.safeParse(args);
+    if (!parsed.success) throw new RpcError('INVALID_PARAMS', `The arguments of ${tool.name} do not fit: ${problems(parsed.error)}`);
+    return parsed.data;
+  };
   return {
     name: tool.name,
     description: tool.description,
@@ -53,11 +69,9 @@ export function defineTool<P extends z.ZodObject>(tool: {
     get schema() {
       return (schema ??= schemaOf(tool.params));
     },
-    async run(args, context) {
-      const parsed = tool.params.safeParse(args);
-      if (!parsed.success) throw new RpcError('INVALID_PARAMS', `The arguments of ${tool.name} do not fit: ${problems(parsed.error)}`);
-      return tool.run(parsed.data, context);
-    },
+    ...(effect ? { effect: (args) => effect(parse(args)) } : {}),
+    ...(tool.asks === undefined ? {} : { asks: tool.asks }),
+    run: async (args, context) => tool.run(parse(args), context),
   };
 }
 
@@ -70,16 +84,38 @@ function problems(error: z.ZodError): string {
   return error.issues.map((issue) => (issue.path.length > 0 ? `${issue.path.join('.')}: ${issue.message}` : issue.message)).join('; ');
 }
 
+/** What a person is asked before a tool runs. */
+export interface ToolQuestion {
+  tool: string;
+  args: Record<string, unknown>;
+  summary: string;
+}
+
+/** What stands before tools that have an effect. */
+export interface ToolGate {
+  policyOf(tool: Pick<Tool, 'name' | 'effect'>): ToolPolicy;
+  /** Resolves when a person has approved; rejects, with a sentence for the model, where not. */
+  ask(question: ToolQuestion, context: ToolContext): Promise<void>;
+}
+
+/** Where nobody can be asked: nothing that has an effect runs. */
+const SHUT: ToolGate = {
+  policyOf: ({ effect }) => (effect ? 'deny' : 'auto'),
+  ask: () => Promise.reject(new Error('nobody can be asked')),
+};
+
 /** The tools there are, by name. */
 export class ToolRegistry {
   readonly #tools = new Map<string, Tool>();
   readonly #agent: (id: string) => Agent;
   /** Tools that are not loaded yet. */
   readonly #later = new Set<() => Promise<readonly Tool[]>>();
+  readonly #gate: ToolGate;
 
   /** `agent`: throws `NOT_FOUND` where there is none of that id. */
-  constructor(agent: (id: string) => Agent) {
+  constructor(agent: (id: string) => Agent, gate: ToolGate = SHUT) {
     this.#agent = agent;
+    this.#gate = gate;
   }
 
   /** Throws `ALREADY_EXISTS` for a name that is taken. */
@@ -119,13 +155,23 @@ export class ToolRegistry {
     return this.#of(agent).map(({ name, description, schema }) => ({ name, description, schema }));
   }
 
-  /** Runs a call. Throws `NOT_FOUND` for a name that is unknown, or that the agent may not use, `INVALID_PARAMS` for arguments that do not fit, and at once when `signal` fires. */
+  /**
+   * Runs a call, after a person's word where the tool's policy wants one. Throws `NOT_FOUND` for a name that is unknown, or that the agent may not use,
+   * `INVALID_PARAMS` for arguments that do not fit, `AUTH_REQUIRED` where the call was denied, and at once when `signal` fires.
+   */
   async run(call: Pick<ToolCall, 'tool' | 'args'>, context: ToolContext): Promise<unknown> {
     await this.ready();
     const tools = this.#of(this.#agent(context.agentId));
     const tool = tools.find(({ name }) => name === call.tool);
     if (!tool) throw new RpcError('NOT_FOUND', `There is no tool ${call.tool}. There are: ${tools.map(({ name }) => name).join(', ')}`);
     context.signal.throwIfAborted();
+    const policy = this.#gate.policyOf(tool);
+    if (policy === 'deny') throw new RpcError('AUTH_REQUIRED', `The configuration does not let ${tool.name} run (tools.policies)`);
+    if (policy === 'ask' && !tool.asks) {
+      const summary = tool.effect?.(call.args) ?? `Run ${tool.name}`;
+      await this.#gate.ask({ tool: tool.name, args: call.args, summary }, context);
+      context.signal.throwIfAborted();
+    }
     return tool.run(call.args, context);
   }
 
@@ -139,7 +185,7 @@ export class ToolRegistry {
 }
 
 /** `*` stands for any characters. */
-function matches(pattern: string, name: string): boolean {
+export function matches(pattern: string, name: string): boolean {
   const [first = '', ...rest] = pattern.split('*');
   const last = rest.pop();
   if (last === undefined) return name === pattern;

@@ -1,0 +1,136 @@
+import { RpcError } from '#shared/rpc/errors.ts';
+import type { Approval } from '#shared/rpc/methods/approvals.ts';
+import type { Clock } from '../clock.ts';
+import type { Config } from '../config.ts';
+import type { ExecRequests } from '../exec/requests.ts';
+import { approvalOf, commandApproval } from '../exec/shown.ts';
+import type { Hub } from '../hub.ts';
+import { mergePatch } from '../merge.ts';
+import type { SyncPort } from '../sync.ts';
+import type { ToolContext, ToolQuestion } from '../tools/registry.ts';
+import type { ApprovalRecord, Vault } from '../vault.ts';
+import { refusal } from './refusal.ts';
+import { EXPIRES_MS, newestFirst, Questions } from './questions.ts';
+
+export interface ApprovalsDeps {
+  vault: Vault;
+  hub: Pick<Hub, 'emit'>;
+  clock: Clock;
+  sync: SyncPort | undefined;
+  config: Pick<Config, 'edit'>;
+  exec: ExecRequests;
+  fault(error: unknown): RpcError;
+}
+
+export interface Decision {
+  decision: 'approve' | 'deny';
+  always: boolean;
+  reason?: string | undefined;
+}
+
+/** Calls of tools that wait for a person's word; commands, which are kept as requests of their own, are shown among them. */
+export class Approvals {
+  readonly #deps: ApprovalsDeps;
+  readonly #questions: Questions<ApprovalRecord>;
+  /** Calls of this host's runs. */
+  readonly #waiting = new Map<string, (record: ApprovalRecord) => void>();
+
+  constructor(deps: ApprovalsDeps) {
+    this.#deps = deps;
+    const { vault, clock, sync, fault } = deps;
+    this.#questions = new Questions<ApprovalRecord>({
+      store: vault.collection('approvals'),
+      vault,
+      clock,
+      sync,
+      what: 'approval',
+      idOf: ({ id }) => id,
+      isOpen: ({ status }) => status === 'pending',
+      expired: (before, at) => ({ ...before, status: 'expired', resolvedAt: at, reason: 'Nobody answered in time' }),
+      orphaned: (before, at) => ({ ...before, status: 'cancelled', resolvedAt: at, reason: 'The run that asked is gone' }),
+      told: (record) => this.#tell(record),
+      own: (record) => {
+        if (record.status !== 'pending') this.#waiting.get(record.id)?.(record);
+      },
+      fault,
+    });
+  }
+
+  start(): Promise<void> {
+    return this.#questions.start();
+  }
+
+  stop(): void {
+    this.#questions.stop();
+  }
+
+  heard(ids: readonly string[]): Promise<void> {
+    return this.#questions.heard(ids);
+  }
+
+  /** Resolves when a person has approved; rejects with a sentence for the model where one has not, and with the signal's reason. */
+  async ask({ tool, args, summary }: ToolQuestion, { agentId, sessionKey, runId, signal }: ToolContext): Promise<void> {
+    const { vault, clock, fault } = this.#deps;
+    const at = clock.now();
+    const id = crypto.randomUUID();
+    const over = Promise.withResolvers<ApprovalRecord>();
+    this.#waiting.set(id, over.resolve);
+    const cancel = (): void => {
+      over.reject(signal.reason);
+      this.#questions
+        .answer(id, (before, now) => ({ ...before, status: 'cancelled', resolvedAt: now, reason: 'The run was aborted' }))
+        .catch(fault);
+    };
+    try {
+      await this.#questions.add({
+        id,
+        tool,
+        args,
+        summary,
+        agentId,
+        sessionId: sessionKey === null ? null : (sessionKey.split('/')[1] ?? null),
+        runId,
+        status: 'pending',
+        createdAt: at,
+        expiresAt: at + EXPIRES_MS,
+        origin: vault.origin,
+        replica: vault.replica,
+      });
+      signal.addEventListener('abort', cancel, { once: true });
+      if (signal.aborted) cancel();
+      const record = await over.promise;
+      if (record.status !== 'approved') throw refusal(tool, record);
+    } finally {
+      signal.removeEventListener('abort', cancel);
+      this.#waiting.delete(id);
+      this.#questions.prune().catch(fault);
+    }
+  }
+
+  /** Those that wait, or all that are kept; the newest first. */
+  async list(status: 'pending' | 'all'): Promise<Approval[]> {
+    const [asked, commands] = await Promise.all([this.#questions.list(), this.#deps.exec.records()]);
+    const all = newestFirst([...asked.map(approvalOf), ...commands.map(commandApproval)]);
+    return status === 'all' ? all : all.filter((each) => each.status === 'pending');
+  }
+
+  /** A command's word goes to its request. */
+  async resolve(id: string, { decision, always, reason }: Decision): Promise<Approval> {
+    const { exec, config } = this.#deps;
+    if (await exec.has(id)) return commandApproval(await (decision === 'approve' ? exec.approve(id, always) : exec.deny(id, reason)));
+    const said = reason === undefined ? {} : { reason };
+    const status = decision === 'approve' ? 'approved' : 'denied';
+    const { record, changed } = await this.#questions.answer(id, (before, at) => ({ ...before, status, resolvedAt: at, ...said }));
+    if (changed && always && record.status === 'approved') {
+      await config.edit((document) => mergePatch(document, { tools: { policies: { [record.tool]: 'auto' } } }));
+    }
+    return approvalOf(record);
+  }
+
+  #tell(record: ApprovalRecord): void {
+    const approval = approvalOf(record);
+    const { agentId, sessionId, status } = record;
+    const event = status === 'pending' ? 'approval.requested' : 'approval.resolved';
+    this.#deps.hub.emit({ event, payload: { approval } }, agentId === null || sessionId === null ? null : `${agentId}/${sessionId}`);
+  }
+}

@@ -1,0 +1,29 @@
+import { execPort } from '#shared/ports/exec.ts';
+import type { Bridge } from '../bridge.ts';
+import type { ExecRecord } from '../vault.ts';
+import type { OutputName } from './kept-output.ts';
+
+/** What a request's run adds to it. */
+export type Outcome = Pick<ExecRecord, 'status' | 'exitCode' | 'truncated' | 'reason'>;
+
+/** Runs an approved command at the bridge, which refuses it where it is not what was approved any more. */
+export async function execute(
+  bridge: Bridge,
+  { command, args, workingDir, hash }: ExecRecord,
+  timeoutMs: number,
+  signal: AbortSignal,
+  onoutput: (stream: OutputName, text: string) => void,
+): Promise<Outcome> {
+  const asked = { command, args, workingDir, hash, timeoutMs };
+  const on = { 'exec.output': ({ stream, text }: { stream: OutputName; text: string }) => onoutput(stream, text) };
+  const ended = await bridge.call(execPort, 'exec.run', asked, { signal, on });
+  let reason: string | undefined;
+  if (ended.timedOut) reason = `It took longer than ${Math.round(timeoutMs / 1000)} s`;
+  else if (ended.signal !== null) reason = `It was ended by ${ended.signal}`;
+  return {
+    status: ended.exitCode === 0 && !ended.timedOut ? 'completed' : 'failed',
+    exitCode: ended.exitCode,
+    ...(reason === undefined ? {} : { reason }),
+    ...(ended.truncated ? { truncated: true } : {}),
+  };
+}

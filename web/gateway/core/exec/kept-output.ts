@@ -1,0 +1,41 @@
+import { MAX_OUTPUT_BYTES } from '#shared/ports/exec.ts';
+import type { ExecRecord } from '../vault.ts';
+
+/** The newest commands keep all of their output, older ones so many characters of each kind. */
+const WHOLE = 20;
+const TRIMMED_CHARS = 8 * 1024;
+
+export type OutputName = 'stdout' | 'stderr';
+
+/** What a command that runs has written so far. */
+export class KeptOutput {
+  readonly #texts = { stdout: '', stderr: '' };
+  #truncated = false;
+
+  /** The place in its output that a piece begins at; null where there is no room for it: a bridge that sends more than it should is not believed. */
+  add(stream: OutputName, text: string): number | null {
+    const offset = this.#texts[stream].length;
+    if (offset + text.length > MAX_OUTPUT_BYTES) {
+      this.#truncated = true;
+      return null;
+    }
+    this.#texts[stream] += text;
+    return offset;
+  }
+
+  get length(): number {
+    return this.#texts.stdout.length + this.#texts.stderr.length;
+  }
+
+  /** The fields of a request. */
+  get fields(): { stdout: string; stderr: string; truncated?: true } {
+    return { ...this.#texts, ...(this.#truncated ? { truncated: true } : {}) };
+  }
+}
+
+/** The record with less output, where its place from the newest and its size ask for that. */
+export function trimmed(record: ExecRecord, place: number): ExecRecord | undefined {
+  const { stdout = '', stderr = '' } = record;
+  if (place < WHOLE || Math.max(stdout.length, stderr.length) <= TRIMMED_CHARS) return undefined;
+  return { ...record, stdout: stdout.slice(0, TRIMMED_CHARS), stderr: stderr.slice(0, TRIMMED_CHARS), truncated: true };
+}

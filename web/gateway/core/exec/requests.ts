@@ -1,0 +1,300 @@
+import { COMMAND_MS, execPort } from '#shared/ports/exec.ts';
+import { RpcError } from '#shared/rpc/errors.ts';
+import type { AnyEvent } from '#shared/rpc/events.ts';
+import type { ExecPolicy, ExecRequest } from '#shared/rpc/methods/exec.ts';
+import { EXPIRES_MS, newestFirst, Questions } from '../approvals/questions.ts';
+import type { Bridge } from '../bridge.ts';
+import type { Clock } from '../clock.ts';
+import type { Hub } from '../hub.ts';
+import type { SyncPort } from '../sync.ts';
+import { type ExecRecord, sessionKey, type Vault } from '../vault.ts';
+import { execute, type Outcome } from './execute.ts';
+import { KeptOutput, trimmed } from './kept-output.ts';
+import { riskOf } from './risk.ts';
+import { briefOf, commandApproval, requestOf } from './shown.ts';
+
+/** Output of a command that runs is stored so often, for a host that dies. */
+const SAVE_MS = 2000;
+export interface ExecDeps {
+  vault: Vault;
+  hub: Pick<Hub, 'emit'>;
+  clock: Clock;
+  bridge: Bridge;
+  sync: SyncPort | undefined;
+  /** Milliseconds that a command may take; undefined: as long as usual. */
+  timeoutMs(): number | undefined;
+  fault(error: unknown): RpcError;
+}
+
+/** A command, and who wants it: an agent in a run, or (null) a person. */
+export interface Wanted {
+  command: string;
+  args: readonly string[];
+  workingDir?: string | undefined;
+  agentId: string | null;
+  sessionId: string | null;
+  runId: string | null;
+  /** It needs no approval: the tool's policy is `auto`. */
+  approved?: boolean;
+}
+
+/** A request of this host that is not over. */
+interface Live {
+  begun: boolean;
+  stop: AbortController;
+  output: KeptOutput;
+  done: PromiseWithResolvers<ExecRecord>;
+}
+
+/**
+ * Requests to run a command: pending → approved → running → completed or failed, or denied, expired, cancelled (decisions, "Cron, tools, exec, plans"). The
+ * host that made a request runs it, once; the answer may come from any host of the vault.
+ */
+export class ExecRequests {
+  readonly #deps: ExecDeps;
+  readonly #questions: Questions<ExecRecord>;
+  readonly #live = new Map<string, Live>();
+
+  constructor(deps: ExecDeps) {
+    this.#deps = deps;
+    const { vault, clock, sync, fault } = deps;
+    this.#questions = new Questions<ExecRecord>({
+      store: vault.collection('execRequests'),
+      vault,
+      clock,
+      sync,
+      what: 'exec request',
+      idOf: ({ requestId }) => requestId,
+      isOpen: ({ status }) => status === 'pending' || status === 'approved' || status === 'running',
+      expired: (before, at) => ({ ...before, status: 'expired', resolvedAt: at, reason: 'Nobody answered in time' }),
+      orphaned: (before, at) => this.#orphaned(before, at),
+      told: (record, before) => this.#tell(record, before),
+      own: (record) => this.#own(record),
+      fault,
+    });
+  }
+
+  start(): Promise<void> {
+    return this.#questions.start();
+  }
+
+  /** Ends what runs; at the next start it is told as failed. */
+  stop(): void {
+    this.#questions.stop();
+    for (const { stop } of this.#live.values()) stop.abort(new RpcError('ABORTED', 'The gateway closed'));
+  }
+
+  heard(ids: readonly string[]): Promise<void> {
+    return this.#questions.heard(ids);
+  }
+
+  /** Without their output. */
+  async list(): Promise<ExecRequest[]> {
+    return (await this.records()).map(briefOf);
+  }
+
+  /** The newest first. */
+  records(): Promise<ExecRecord[]> {
+    return this.#questions.list();
+  }
+
+  async get(id: string): Promise<ExecRequest> {
+    const record = await this.#questions.get(id);
+    const live = this.#live.get(id);
+    return requestOf(live?.begun ? { ...record, ...live.output.fields } : record);
+  }
+
+  /** Whether there is one of that id. */
+  async has(id: string): Promise<boolean> {
+    return (await this.#deps.vault.collection('execRequests').get(id)) !== undefined;
+  }
+
+  /** Makes a request, which waits, or runs at once where a stored policy covers exactly this command. Rejects without a bridge, and with `INVALID_PARAMS` for what cannot run. */
+  async create({ command, args, workingDir, approved = false, ...who }: Wanted, signal: AbortSignal): Promise<ExecRequest> {
+    const { bridge, vault, clock } = this.#deps;
+    const asked = { command, args: [...args], ...(workingDir === undefined ? {} : { workingDir }) };
+    const resolved = await bridge.call(execPort, 'exec.resolve', asked, { signal });
+    const covered = (await vault.collection('execPolicies').get(resolved.hash)) !== undefined;
+    const at = clock.now();
+    const record: ExecRecord = {
+      ...asked,
+      ...resolved,
+      ...who,
+      requestId: crypto.randomUUID(),
+      status: 'pending',
+      createdAt: at,
+      expiresAt: at + EXPIRES_MS,
+      riskLevel: riskOf({ ...asked, realPath: resolved.realPath }),
+      origin: vault.origin,
+      replica: vault.replica,
+    };
+    const reason = covered ? 'A stored policy covers exactly this command' : approved ? 'The policy of exec is auto' : undefined;
+    const made: ExecRecord = reason === undefined ? record : { ...record, status: 'approved', resolvedAt: at, reason };
+    this.#live.set(made.requestId, newLive());
+    try {
+      await this.#questions.add(made);
+    } catch (error) {
+      this.#live.delete(made.requestId);
+      throw error;
+    }
+    return requestOf(made);
+  }
+
+  /** Makes one, and waits until it is over; the signal cancels it. */
+  async perform(wanted: Wanted, signal: AbortSignal): Promise<ExecRequest> {
+    const { requestId } = await this.create(wanted, signal);
+    const over = this.#live.get(requestId)?.done.promise;
+    const cancel = (): void => void this.cancel(requestId, 'The run that asked for it was aborted').catch(this.#deps.fault);
+    signal.addEventListener('abort', cancel, { once: true });
+    if (signal.aborted) cancel();
+    try {
+      return over ? requestOf(await over) : await this.get(requestId);
+    } finally {
+      signal.removeEventListener('abort', cancel);
+    }
+  }
+
+  async approve(id: string, always: boolean): Promise<ExecRequest> {
+    const { vault, clock } = this.#deps;
+    const { record, changed } = await this.#questions.answer(id, (before, at) => ({ ...before, status: 'approved', resolvedAt: at }));
+    if (changed && always && record.status === 'approved') {
+      const { hash, command, args, workingDir } = record;
+      await vault.collection('execPolicies').put({ hash, command, args, workingDir, createdAt: clock.now() });
+    }
+    return requestOf(record);
+  }
+
+  async deny(id: string, reason?: string): Promise<ExecRequest> {
+    const said = reason === undefined ? {} : { reason };
+    const { record } = await this.#questions.answer(id, (before, at) => ({ ...before, status: 'denied', resolvedAt: at, ...said }));
+    return requestOf(record);
+  }
+
+  /** Withdraws one that waits, ends one that runs, here or on another host. */
+  async cancel(id: string, reason = 'It was cancelled'): Promise<ExecRequest> {
+    const { record, changed } = await this.#questions.answer(id, (before, at) => ({
+      ...before,
+      status: 'cancelled',
+      resolvedAt: at,
+      reason,
+    }));
+    if (changed || (record.status !== 'approved' && record.status !== 'running')) return requestOf(record);
+    const live = this.#live.get(id);
+    if (!live) {
+      await this.#deps.sync?.signal(record.origin, { type: 'exec.cancel', requestId: id }).catch(() => false);
+      return requestOf(record);
+    }
+    live.stop.abort(new RpcError('ABORTED', reason));
+    return requestOf(await live.done.promise);
+  }
+
+  async policies(): Promise<ExecPolicy[]> {
+    return newestFirst(await this.#deps.vault.collection('execPolicies').list());
+  }
+
+  async forget(hash: string): Promise<void> {
+    if (!(await this.#deps.vault.collection('execPolicies').remove(hash))) throw new RpcError('NOT_FOUND', `There is no policy ${hash}`);
+  }
+
+  /** Something has become of one of this host's: it begins, or is over. */
+  #own(record: ExecRecord): void {
+    const { requestId: id, status } = record;
+    const live = this.#live.get(id);
+    if (status === 'pending' && !live) return void this.#live.set(id, newLive());
+    if (!live) {
+      // Over here already, and another host did not know: an approval is used once, so it must not run.
+      if (status === 'approved') this.#close(id, 'The answer came too late').catch(this.#deps.fault);
+      return;
+    }
+    if (live.begun || status === 'pending') return;
+    if (status !== 'approved') return this.#over(id, live, record);
+    live.begun = true;
+    this.#run(record, live).catch((error: unknown) =>
+      this.#over(id, live, { ...record, status: 'failed', reason: this.#deps.fault(error).message }),
+    );
+  }
+
+  #over(id: string, live: Live, record: ExecRecord): void {
+    this.#live.delete(id);
+    live.done.resolve(record);
+    this.#questions.prune(trimmed).catch(this.#deps.fault);
+  }
+
+  async #close(id: string, reason: string): Promise<void> {
+    const at = this.#deps.clock.now();
+    await this.#questions.change(id, (before) => ({ ...before, status: 'failed', endedAt: at, reason }));
+  }
+
+  async #run(record: ExecRecord, live: Live): Promise<void> {
+    const { bridge, clock, timeoutMs } = this.#deps;
+    const { requestId: id } = record;
+    await this.#questions.change(id, (before) => ({ ...before, status: 'running' }));
+    const stopSaving = this.#save(id, live);
+    let outcome: Outcome;
+    try {
+      const limit = timeoutMs() ?? COMMAND_MS;
+      outcome = await execute(bridge, record, limit, live.stop.signal, (stream, text) => {
+        const offset = live.output.add(stream, text);
+        if (offset !== null) this.#emit({ event: 'exec.output', payload: { requestId: id, stream, text, offset } }, record);
+      });
+    } catch (error) {
+      const status = live.stop.signal.aborted ? 'cancelled' : 'failed';
+      outcome = { status, reason: this.#deps.fault(live.stop.signal.aborted ? live.stop.signal.reason : error).message };
+    } finally {
+      stopSaving();
+    }
+    const ended = { endedAt: clock.now(), ...live.output.fields, ...outcome };
+    let over: ExecRecord = { ...record, ...ended };
+    try {
+      over = (await this.#questions.change(id, (before) => ({ ...before, ...ended }))).record;
+    } catch (error) {
+      // Who waits is told all the same; at the next start it is closed as failed.
+      this.#deps.fault(error);
+    }
+    this.#over(id, live, over);
+  }
+
+  #save(id: string, live: Live): () => void {
+    let saved = 0;
+    let cancel = (): void => {};
+    const again = (): void => {
+      cancel = this.#deps.clock.after(SAVE_MS, () => {
+        if (live.output.length > saved) {
+          saved = live.output.length;
+          // It is in memory too; the end tells of a store that fails.
+          this.#questions
+            .change(id, (before) => (before.status === 'running' ? { ...before, ...live.output.fields } : undefined))
+            .catch(() => {});
+        }
+        again();
+      });
+    };
+    again();
+    return () => cancel();
+  }
+
+  /** What a person asked for still waits for a person; for an agent's command nobody waits any more, and what ran is not run again. */
+  #orphaned(before: ExecRecord, at: number): ExecRecord {
+    const { origin, replica } = this.#deps.vault;
+    if (before.status !== 'pending')
+      return { ...before, status: 'failed', endedAt: at, reason: 'The host went away before it had ended; it is not run again' };
+    if (before.agentId !== null) return { ...before, status: 'cancelled', resolvedAt: at, reason: 'The run that asked for it is gone' };
+    return { ...before, origin, replica };
+  }
+
+  #tell(record: ExecRecord, before: string | undefined): void {
+    if (record.status === 'running') return;
+    const request = briefOf(record);
+    const waits = record.status === 'pending';
+    this.#emit(waits ? { event: 'exec.requested', payload: { request } } : { event: 'exec.resolved', payload: { request } }, record);
+    const approval = commandApproval(record);
+    if (waits) this.#emit({ event: 'approval.requested', payload: { approval } }, record);
+    else if (before === 'pending') this.#emit({ event: 'approval.resolved', payload: { approval } }, record);
+  }
+
+  #emit(event: AnyEvent, { agentId, sessionId }: ExecRecord): void {
+    this.#deps.hub.emit(event, agentId === null || sessionId === null ? null : sessionKey(agentId, sessionId));
+  }
+}
+
+const newLive = (): Live => ({ begun: false, stop: new AbortController(), output: new KeptOutput(), done: Promise.withResolvers() });

@@ -1,0 +1,47 @@
+import type { ExecRequest } from '#shared/rpc/methods/exec.ts';
+
+const words = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\s+/));
+
+/** They look and change nothing, whatever their arguments. */
+const LOOKING = words(`
+  ls cat head tail wc pwd echo printf whoami id uname uptime which stat du df free ps
+  grep egrep fgrep basename dirname realpath readlink diff cmp cksum md5sum sha1sum sha256sum true false printenv
+`);
+/** They delete, take over the machine, reach others, or bring in other people's programs. */
+const DANGEROUS = words(`
+  rm rmdir dd shred truncate mkfs wipefs fdisk parted mount umount chmod chown chattr
+  sudo su doas pkexec passwd useradd userdel usermod visudo crontab at kill killall pkill shutdown reboot halt poweroff systemctl service
+  ssh scp sftp rsync nc ncat netcat socat telnet ftp iptables nft
+  apt apt-get aptitude dpkg yum dnf rpm pacman zypper apk brew port snap flatpak nix
+  npm npx pnpm yarn bun corepack pip pipx uv uvx poetry conda gem bundle cargo rustup go composer cpan
+  docker podman kubectl helm wget eval powershell pwsh cmd reg diskutil launchctl osascript
+`);
+/** They run another program, which their arguments name. */
+const RUNNING = words('env xargs nice nohup timeout setsid stdbuf watch strace gdb script parallel make exec chroot unshare');
+const SHELLS = words('sh bash zsh dash ash ksh fish csh tcsh busybox');
+const INTERPRETERS = words('python pypy node deno perl ruby php lua rscript tclsh awk gawk mawk sed osascript groovy julia');
+/** Where a system keeps its own programs: a name means what it says there alone. */
+const SYSTEM = /^(\/usr)?\/s?bin\//;
+
+/**
+ * How much a command may do, to order what a person sees; it decides nothing. `low`: a well-known program of the system that only looks. `high`: it deletes,
+ * changes the system, reaches others, installs, or runs what its arguments say. Anything else is `medium`, which is no promise: any program may do anything.
+ */
+export function riskOf({ command, args, realPath }: Pick<ExecRequest, 'command' | 'args' | 'realPath'>): ExecRequest['riskLevel'] {
+  const names = [nameOf(command), nameOf(realPath)];
+  const any = (set: ReadonlySet<string>): boolean => names.some((name) => set.has(name) || set.has(name.replace(/[-.\d]+$/, '')));
+  if (any(DANGEROUS) || any(RUNNING) || any(SHELLS) || names.some((name) => name.startsWith('mkfs.'))) return 'high';
+  if (any(INTERPRETERS) && args.some((arg) => /^(-[A-Za-z]*[ceEi]|-m|--(eval|execute|print|expression|in-place)\b.*|-p)/.test(arg)))
+    return 'high';
+  if (names.includes('curl') && args.some((arg) => /^(-[A-Za-z]*[oOTdFJ]|--(output|remote-name|upload-file|data|form))/.test(arg)))
+    return 'high';
+  if (names.includes('find') && args.some((arg) => /^-(delete|exec|execdir|ok|okdir|fprint|fls)/.test(arg))) return 'high';
+  return SYSTEM.test(realPath) && LOOKING.has(names[0] ?? '') ? 'low' : 'medium';
+}
+
+/** Without folders and the ending that Windows adds. */
+const nameOf = (path: string): string =>
+  path
+    .replace(/^.*[/\\]/, '')
+    .replace(/\.exe$/i, '')
+    .toLowerCase();

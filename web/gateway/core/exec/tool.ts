@@ -1,0 +1,58 @@
+import { commandArgs, commandDir, commandName } from '#shared/ports/exec.ts';
+import type { ExecRequest } from '#shared/rpc/methods/exec.ts';
+import { z } from '#shared/rpc/zod.ts';
+import { refusal } from '../approvals/refusal.ts';
+import type { Desk } from '../approvals/desk.ts';
+import type { ToolPolicy } from '../settings.ts';
+import { defineTool, type Tool } from '../tools/registry.ts';
+
+/** Characters of a command's output that a model is given, and those that its errors may take of them where there is much of both. */
+const MAX_CHARS = 20_000;
+const ERROR_CHARS = 5_000;
+
+/** Commands for agents: each makes a request, which waits for a person, and its outcome is the tool's result. */
+export const execTool = ({ desk, policy }: { desk(): Promise<Desk>; policy(tool: Pick<Tool, 'name' | 'effect'>): ToolPolicy }): Tool => {
+  const tool = defineTool({
+    name: 'exec',
+    description:
+      'Runs a program on the machine of the bridge and answers with its exit code and output. There is no shell: give the program and each argument apart. A person has to approve first.',
+    source: 'bridge',
+    params: z.strictObject({
+      command: commandName.describe('The program: a name or a path'),
+      args: commandArgs.default([]).describe('Its arguments, each as it is'),
+      workingDir: commandDir.optional().describe('An absolute directory; where it is left out, a folder for such work'),
+    }),
+    effect: ({ command, args }) => `Run ${JSON.stringify([command, ...args])}`,
+    asks: true,
+    async run({ command, args, workingDir }, { agentId, sessionKey, runId, signal }) {
+      const sessionId = sessionKey?.split('/')[1] ?? null;
+      const approved = policy(tool) === 'auto';
+      const { exec } = await desk();
+      const request = await exec.perform({ command, args, workingDir, agentId, sessionId, runId, approved }, signal);
+      if (request.status !== 'completed' && request.status !== 'failed') throw refusal('The command', request);
+      return forModel(request);
+    },
+  });
+  return tool;
+};
+
+function forModel({ requestId, status, exitCode = null, stdout = '', stderr = '', truncated, reason }: ExecRequest): unknown {
+  const errorChars = Math.max(ERROR_CHARS, MAX_CHARS - stdout.length);
+  return {
+    requestId,
+    status,
+    exitCode,
+    stdout: withoutMiddle(stdout, MAX_CHARS - Math.min(stderr.length, errorChars)),
+    stderr: withoutMiddle(stderr, errorChars),
+    ...(truncated ? { truncated } : {}),
+    ...(reason === undefined ? {} : { reason }),
+  };
+}
+
+/** The text in so many characters: its beginning, how much is left out, and its end. */
+export function withoutMiddle(text: string, most: number): string {
+  if (text.length <= most) return text;
+  const note = `\n[… ${text.length - most} characters left out …]\n`;
+  const half = Math.max(0, Math.floor((most - note.length) / 2));
+  return `${text.slice(0, half)}${note}${text.slice(text.length - half)}`;
+}

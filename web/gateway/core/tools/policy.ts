@@ -1,0 +1,16 @@
+import type { Settings, ToolPolicy } from '../settings.ts';
+import { matches, type Tool } from './registry.ts';
+
+/**
+ * Whether a tool runs, by `tools.policies`: what is said of its name, else of the longest pattern that fits, of two as long the stricter. Where nothing is
+ * said, a tool that has an effect waits for a person.
+ */
+export function policyOf({ policies = {} }: Settings['tools'], { name, effect }: Pick<Tool, 'name' | 'effect'>): ToolPolicy {
+  if (Object.hasOwn(policies, name)) return policies[name] ?? 'deny';
+  const fitting = Object.entries(policies).filter(([pattern]) => matches(pattern, name));
+  const longest = Math.max(...fitting.map(([pattern]) => pattern.length));
+  const said = fitting.flatMap(([pattern, policy]) => (pattern.length === longest ? [policy] : []));
+  return STRICTEST_FIRST.find((policy) => said.includes(policy)) ?? (effect ? 'ask' : 'auto');
+}
+
+const STRICTEST_FIRST = ['deny', 'ask', 'auto'] as const;
