@@ -54,6 +54,7 @@ export class ExecRequests {
   readonly #deps: ExecDeps;
   readonly #questions: Questions<ExecRecord>;
   readonly #live = new Map<string, Live>();
+  #stopped = false;
 
   constructor(deps: ExecDeps) {
     this.#deps = deps;
@@ -78,8 +79,9 @@ export class ExecRequests {
     return this.#questions.start();
   }
 
-  /** Ends what runs; at the next start it is told as failed. */
+  /** Ends what runs; it is told as failed, now or at the next start. */
   stop(): void {
+    this.#stopped = true;
     this.#questions.stop();
     for (const { stop } of this.#live.values()) stop.abort(new RpcError('ABORTED', 'The gateway closed'));
   }
@@ -238,8 +240,8 @@ export class ExecRequests {
         if (offset !== null) this.#emit({ event: 'exec.output', payload: { requestId: id, stream, text, offset } }, record);
       });
     } catch (error) {
-      const status = live.stop.signal.aborted ? 'cancelled' : 'failed';
-      outcome = { status, reason: this.#deps.fault(live.stop.signal.aborted ? live.stop.signal.reason : error).message };
+      const { aborted, reason } = live.stop.signal;
+      outcome = { status: aborted && !this.#stopped ? 'cancelled' : 'failed', reason: this.#deps.fault(aborted ? reason : error).message };
     } finally {
       stopSaving();
     }

@@ -1,0 +1,309 @@
+import { readFile, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { IDBFactory } from 'fake-indexeddb';
+import { describe, expect } from 'vitest';
+import type { GatewayClient } from '#shared/client/client.ts';
+import type { EventFrame } from '#shared/rpc/frames.ts';
+import type { ExecRequest } from '#shared/rpc/methods/exec.ts';
+import { type LentExec, lendExec, processesWith } from '../../bridge/capabilities/exec/tests/lent.ts';
+import { verifies } from '../requirements.ts';
+import { FakeClock } from '../support/clock.ts';
+import { testGateway, until } from '../support/gateway.ts';
+
+const create = async (client: GatewayClient, command: string, args: string[] = []): Promise<ExecRequest> =>
+  (await client.call('exec.create', { command, args })).request;
+const get = async (client: GatewayClient, requestId: string): Promise<ExecRequest> =>
+  (await client.call('exec.get', { requestId })).request;
+
+/** Resolves with the request once it is over. */
+async function over(client: GatewayClient, requestId: string): Promise<ExecRequest> {
+  await until(async () => !['pending', 'approved', 'running'].includes((await get(client, requestId)).status), 'the end');
+  return get(client, requestId);
+}
+const resolved = (events: EventFrame[]): unknown[] =>
+  events.flatMap(({ event, payload }) => (event === 'exec.resolved' ? [(payload as { request: ExecRequest }).request.status] : []));
+const there = (path: string): Promise<boolean> =>
+  stat(path).then(
+    () => true,
+    () => false,
+  );
+/** A script that leaves a line each time it runs. */
+const counting = (exec: LentExec): Promise<string> => exec.script('count', `#!/bin/sh\necho ran >> ${exec.home}/count.txt\necho "$@"\n`);
+const counted = async (exec: LentExec): Promise<number> =>
+  (await readFile(join(exec.home, 'count.txt'), 'utf8').catch(() => '')).split('\n').length - 1;
+
+describe('a request', () => {
+  verifies(['exec/create', 'exec/decide', 'exec/states', 'exec/list'], 'waits, is approved, runs, and is over', async () => {
+    await using exec = await lendExec();
+    await using gw = await testGateway({ bridge: exec.bridge, clock: new FakeClock() });
+    const { client, events } = await gw.client();
+    const script = await counting(exec);
+    const request = await create(client, script, ['a b', '$HOME']);
+    expect(request).toEqual({
+      requestId: expect.any(String) as string,
+      command: script,
+      args: ['a b', '$HOME'],
+      workingDir: join(exec.home, 'workspace'),
+      agentId: null,
+      sessionId: null,
+      runId: null,
+      status: 'pending',
+      createdAt: expect.any(Number) as number,
+      expiresAt: request.createdAt + 300_000,
+      riskLevel: 'medium',
+      hash: expect.stringMatching(/^[0-9a-f]{64}$/) as string,
+      realPath: script,
+    });
+    expect(await counted(exec)).toBe(0);
+    const { requestId } = request;
+    expect((await client.call('exec.approve', { requestId })).request.status).toBe('approved');
+    expect(await over(client, requestId)).toMatchObject({ status: 'completed', exitCode: 0, stdout: 'a b $HOME\n', stderr: '' });
+    expect(await counted(exec)).toBe(1);
+    await until(() => resolved(events).length === 2);
+    expect(resolved(events)).toEqual(['approved', 'completed']);
+    const names = events.map(({ event }) => event).filter((event) => /^(exec|approval)\./.test(event));
+    expect(names).toEqual(['exec.requested', 'approval.requested', 'exec.resolved', 'approval.resolved', 'exec.output', 'exec.resolved']);
+    expect(events.find(({ event }) => event === 'exec.output')?.payload).toEqual({
+      requestId,
+      stream: 'stdout',
+      text: 'a b $HOME\n',
+      offset: 0,
+    });
+    expect(gw.faults).toEqual([]);
+  });
+
+  verifies('exec/answers-at-once', 'the answer to an approval does not wait for the command; output so far can be read', async () => {
+    await using exec = await lendExec();
+    await using gw = await testGateway({ bridge: exec.bridge });
+    const { client } = await gw.client();
+    const request = await create(client, 'sh', ['-c', 'echo begun; while ! test -e go; do sleep 0.01; done; echo done; exit 4']);
+    await client.call('exec.approve', { requestId: request.requestId });
+    await until(async () => (await get(client, request.requestId)).stdout === 'begun\n');
+    expect((await get(client, request.requestId)).status).toBe('running');
+    await writeFile(join(request.workingDir, 'go'), '');
+    expect(await over(client, request.requestId)).toMatchObject({ status: 'failed', exitCode: 4, stdout: 'begun\ndone\n' });
+  });
+
+  verifies('exec/states', 'one that is not pending is returned as it is, whatever is said', async () => {
+    await using exec = await lendExec();
+    await using gw = await testGateway({ bridge: exec.bridge });
+    const { client } = await gw.client();
+    const script = await counting(exec);
+    const { requestId } = await create(client, script);
+    const { request: denied } = await client.call('exec.deny', { requestId, reason: 'No' });
+    expect(denied).toMatchObject({ status: 'denied', reason: 'No', resolvedAt: expect.any(Number) as number });
+    for (const again of [
+      client.call('exec.approve', { requestId, always: true }),
+      client.call('exec.deny', { requestId }),
+      client.call('exec.cancel', { requestId }),
+    ])
+      expect((await again).request).toEqual(denied);
+    expect((await client.call('exec.policies', {})).count).toBe(0);
+
+    const second = await create(client, script);
+    await Promise.all([1, 2, 3].map(() => client.call('exec.approve', { requestId: second.requestId })));
+    await over(client, second.requestId);
+    await client.call('exec.approve', { requestId: second.requestId });
+    expect(await counted(exec)).toBe(1);
+  });
+
+  verifies('exec/earlier', '`tools.exec_approve`, either way', async () => {
+    await using exec = await lendExec();
+    await using gw = await testGateway({ bridge: exec.bridge });
+    const { client } = await gw.client();
+    const [one, two] = [await create(client, 'true'), await create(client, 'true')];
+    expect(await client.call('tools.exec_approve', { requestId: one.requestId, approved: true })).toEqual({ ok: true });
+    expect(await client.call('tools.exec_approve', { requestId: two.requestId, approved: false })).toEqual({ ok: true });
+    expect((await over(client, one.requestId)).status).toBe('completed');
+    expect((await get(client, two.requestId)).status).toBe('denied');
+  });
+
+  verifies('exec/states', 'expires after 300 s, and cannot be approved then', async () => {
+    await using exec = await lendExec();
+    const clock = new FakeClock();
+    await using gw = await testGateway({ bridge: exec.bridge, clock });
+    const { client, events } = await gw.client();
+    const script = await counting(exec);
+    const { requestId } = await create(client, script);
+    clock.advance(299_999);
+    expect((await get(client, requestId)).status).toBe('pending');
+    clock.advance(1);
+    await until(() => resolved(events).includes('expired'));
+    expect((await client.call('exec.approve', { requestId })).request.status).toBe('expired');
+    // The wall clock jumps, and no timer has noticed: it is over all the same.
+    const { requestId: second } = await create(client, script);
+    clock.jump(300_000);
+    expect((await client.call('exec.approve', { requestId: second })).request.status).toBe('expired');
+    expect(await counted(exec)).toBe(0);
+  });
+
+  verifies('exec/states', 'is withdrawn while it waits; while it runs, its processes end', async () => {
+    await using exec = await lendExec();
+    await using gw = await testGateway({ bridge: exec.bridge });
+    const { client } = await gw.client();
+    const waits = await create(client, 'true');
+    expect((await client.call('exec.cancel', { requestId: waits.requestId })).request.status).toBe('cancelled');
+    const name = `cancelled${Date.now()}`;
+    const runs = await create(client, 'bash', ['-c', `echo on; exec -a ${name} sleep 1000`]);
+    await client.call('exec.approve', { requestId: runs.requestId });
+    await until(async () => (await get(client, runs.requestId)).stdout === 'on\n' && processesWith(name).length > 0);
+    const { request } = await client.call('exec.cancel', { requestId: runs.requestId });
+    expect(request).toMatchObject({ status: 'cancelled', stdout: 'on\n' });
+    await until(() => processesWith(name).length === 0, 'its end', 4000);
+    expect(await get(client, runs.requestId)).toEqual(request);
+  });
+
+  verifies('exec/bound', 'a program that was swapped after the approval was asked for does not run', async () => {
+    await using exec = await lendExec();
+    await using gw = await testGateway({ bridge: exec.bridge });
+    const { client } = await gw.client();
+    const script = await exec.script('good', '#!/bin/sh\necho good\n');
+    const { requestId } = await create(client, script);
+    await exec.script('good', `#!/bin/sh\ntouch ${exec.home}/evil\n`);
+    await client.call('exec.approve', { requestId });
+    expect(await over(client, requestId)).toMatchObject({
+      status: 'failed',
+      reason: expect.stringContaining('not what was approved') as string,
+    });
+    expect(await there(join(exec.home, 'evil'))).toBe(false);
+  });
+
+  verifies('exec/needs-bridge', 'and a bridge that goes away is told as what it is', async () => {
+    await using without = await testGateway();
+    const { client: alone } = await without.client();
+    await expect(create(alone, 'true')).rejects.toMatchObject({
+      code: 'INTERNAL_ERROR',
+      message: expect.stringContaining('needs the bridge') as string,
+    });
+    await using exec = await lendExec();
+    await using gw = await testGateway({ bridge: exec.bridge });
+    const { client } = await gw.client();
+    const { requestId } = await create(client, 'sh', ['-c', 'echo on; exec sleep 1000']);
+    await client.call('exec.approve', { requestId });
+    await until(async () => (await get(client, requestId)).stdout === 'on\n');
+    exec.bridge.detach();
+    expect(await over(client, requestId)).toMatchObject({
+      status: 'failed',
+      reason: expect.stringContaining('bridge went away') as string,
+      stdout: 'on\n',
+    });
+  });
+
+  verifies('exec/states', 'that takes too long is ended, by the configured time', async () => {
+    await using exec = await lendExec();
+    await using gw = await testGateway({ bridge: exec.bridge });
+    const { client } = await gw.client();
+    await client.call('config.set', { key: 'tools.execTimeoutMs', value: 1000 });
+    const { requestId } = await create(client, 'sleep', ['1000']);
+    await client.call('exec.approve', { requestId });
+    expect(await over(client, requestId)).toMatchObject({ status: 'failed', exitCode: null, reason: 'It took longer than 1 s' });
+  });
+
+  verifies('exec/newest-first', 'the list has no output; beyond 500 the oldest go, and old ones keep less output', async () => {
+    await using exec = await lendExec();
+    await using gw = await testGateway({ bridge: exec.bridge, clock: new FakeClock(2_000_000) });
+    const { client } = await gw.client();
+    const { requestId: first } = await create(client, 'echo', ['hi']);
+    await client.call('exec.approve', { requestId: first });
+    const record = { ...(await over(client, first)), origin: 'gone', replica: 'gone', stdout: 'x'.repeat(10_000) };
+    for (let at = 0; at < 510; at++)
+      await gw.vault.collection('execRequests').put({ ...record, requestId: `old-${at}`, createdAt: 1000 + at });
+    const { requestId: last } = await create(client, 'true');
+    await client.call('exec.approve', { requestId: last });
+    await over(client, last);
+    await until(async () => (await client.call('exec.list', {})).count === 500);
+    const { requests } = await client.call('exec.list', {});
+    expect(requests.map(({ requestId }) => requestId).slice(2, 4)).toEqual(['old-509', 'old-508']);
+    expect(requests.some(({ stdout }) => stdout !== undefined)).toBe(false);
+    await until(async () => (await get(client, 'old-20')).truncated === true);
+    expect((await get(client, 'old-20')).stdout).toHaveLength(8192);
+    expect(await get(client, 'old-509')).toMatchObject({ stdout: record.stdout });
+  });
+});
+
+describe('policies', () => {
+  verifies('exec/policies', '"always" covers exactly this command, until it is taken back', async () => {
+    await using exec = await lendExec();
+    await using gw = await testGateway({ bridge: exec.bridge });
+    const { client, events } = await gw.client();
+    const script = await counting(exec);
+    const first = await create(client, script, ['x']);
+    await client.call('exec.approve', { requestId: first.requestId, always: true });
+    await over(client, first.requestId);
+    const { policies } = await client.call('exec.policies', {});
+    expect(policies).toMatchObject([{ hash: first.hash, command: script, args: ['x'] }]);
+
+    const second = await create(client, script, ['x']);
+    expect(second).toMatchObject({ status: 'approved', reason: 'A stored policy covers exactly this command' });
+    expect(await over(client, second.requestId)).toMatchObject({ status: 'completed', stdout: 'x\n' });
+    expect(resolved(events)).toEqual(['approved', 'completed', 'approved', 'completed']);
+    expect((await create(client, script, ['y'])).status).toBe('pending');
+    expect((await create(client, script, ['x', ''])).status).toBe('pending');
+    await exec.script('count', '#!/bin/sh\necho other\n');
+    expect((await create(client, script, ['x'])).status).toBe('pending');
+    await counting(exec);
+    await client.call('exec.forget', { hash: first.hash });
+    expect((await create(client, script, ['x'])).status).toBe('pending');
+    await expect(client.call('exec.forget', { hash: first.hash })).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    expect(await counted(exec)).toBe(2);
+  });
+});
+
+describe('a restart', () => {
+  verifies(
+    'exec/restart',
+    'what ran is failed and never runs again; what waited can still be approved, or expires in its time',
+    async () => {
+      await using exec = await lendExec();
+      const indexedDB = new IDBFactory();
+      const clock = new FakeClock();
+      const script = await counting(exec);
+      const options = { bridge: exec.bridge, clock, indexedDB, name: 'restarts' };
+      await using gw = await testGateway(options);
+      const { client: before } = await gw.client();
+      const late = await create(before, script, ['late']);
+      clock.advance(100_000);
+      const waits = await create(before, script, ['waits']);
+      const ran = await create(before, 'sh', ['-c', `echo ran >> ${exec.home}/count.txt; echo on; exec sleep 1000`]);
+      await before.call('exec.approve', { requestId: ran.requestId });
+      await until(async () => (await get(before, ran.requestId)).stdout === 'on\n');
+      clock.advance(2000);
+      await until(async () => (await gw.vault.collection('execRequests').get(ran.requestId))?.stdout === 'on\n', 'its output on disk');
+
+      // The next one has the data from here on: the first can write no more, as if it were gone, and so is its line.
+      await using again = await testGateway({ ...options, useGuide: true });
+      exec.bridge.detach();
+      exec.bridge.attach();
+      const { client, events } = await again.client();
+      clock.advance(1500);
+      await until(() => resolved(events).includes('failed'), 'the end of what ran');
+      expect(await get(client, ran.requestId)).toMatchObject({
+        status: 'failed',
+        stdout: 'on\n',
+        reason: expect.stringContaining('host went away') as string,
+      });
+      clock.advance(200_000);
+      await until(() => resolved(events).includes('expired'));
+      expect((await get(client, late.requestId)).status).toBe('expired');
+      expect((await client.call('exec.approve', { requestId: waits.requestId })).request.status).toBe('approved');
+      expect(await over(client, waits.requestId)).toMatchObject({ status: 'completed', stdout: 'waits\n' });
+      expect(await counted(exec)).toBe(2);
+      expect(again.faults).toEqual([]);
+    },
+  );
+
+  verifies('exec/restart', 'a gateway that closes ends what runs, and says so', async () => {
+    await using exec = await lendExec();
+    const options = { bridge: exec.bridge, indexedDB: new IDBFactory(), name: 'closes' };
+    const name = `closing${Date.now()}`;
+    const gw = await testGateway(options);
+    const { client } = await gw.client();
+    const { requestId } = await create(client, 'bash', ['-c', `echo on; exec -a ${name} sleep 1000`]);
+    await client.call('exec.approve', { requestId });
+    await until(async () => (await get(client, requestId)).stdout === 'on\n');
+    await gw.gateway.close();
+    await until(() => processesWith(name).length === 0, 'its end', 4000);
+    await using again = await testGateway({ ...options, useGuide: true });
+    expect(await get((await again.client()).client, requestId)).toMatchObject({ status: 'failed' });
+  });
+});
