@@ -98,7 +98,7 @@ describe("an agent's command", () => {
     await client.call('approvals.resolve', { id: (await asked(client)).id, decision: 'approve' });
     await sent;
     const { stdout, stderr } = JSON.parse(told(gw)[0] ?? '') as { stdout: string; stderr: string };
-    expect(stdout).toMatch(/^a+\n\[… 35001 characters left out …\]\na+z$/);
+    expect(stdout).toMatch(/^a+\n\[… 35051 characters left out …\]\na+z$/);
     expect(stdout.length + stderr.length).toBeLessThanOrEqual(20_000);
   });
 

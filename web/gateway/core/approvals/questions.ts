@@ -32,7 +32,7 @@ export interface QuestionsDeps<R extends Question> {
   expired(record: R, at: number): R;
   /** The record as it is when the host that asked is gone; where it still waits then, it is this host's from now on. */
   orphaned(record: R, at: number): R;
-  /** It is new, or its status is not what it was (`before`); here or on another host. */
+  /** It is new here, or its status is not what it was (`before`); here or on another host. */
   told(record: R, before: string | undefined): void;
   /** One of this host's own is there, or has changed, whoever changed it. */
   own(record: R): void;
@@ -45,7 +45,7 @@ export interface QuestionsDeps<R extends Question> {
  */
 export class Questions<R extends Question> {
   readonly #deps: QuestionsDeps<R>;
-  /** The status of those that are open, as it was told. */
+  /** Those that are open, as they were told. */
   readonly #open = new Map<string, R>();
   readonly #timers = new Map<string, () => void>();
   readonly #look = repeated(() => this.#lookOnce());
@@ -57,10 +57,14 @@ export class Questions<R extends Question> {
     this.#deps = deps;
   }
 
-  /** Reads what there is, and sees to what earlier hosts have left. */
+  /** Reads what there is, tells of what waits, and sees to what earlier hosts have left. */
   async start(): Promise<void> {
-    const { store, isOpen, idOf, sync } = this.#deps;
-    for (const record of await store.list()) if (isOpen(record)) this.#open.set(idOf(record), record);
+    const { store, isOpen, idOf, sync, told } = this.#deps;
+    for (const record of await store.list()) {
+      if (!isOpen(record)) continue;
+      this.#open.set(idOf(record), record);
+      if (record.status === 'pending') told(record, undefined);
+    }
     if (sync) this.#unwatch = sync.watch(() => this.#open.size > 0 && void this.#look());
     await this.#look();
   }

@@ -49,10 +49,12 @@ function forModel({ requestId, status, exitCode = null, stdout = '', stderr = ''
   };
 }
 
+/** Characters that the note about what is left out may take. */
+const NOTE_CHARS = 50;
+
 /** The text in so many characters: its beginning, how much is left out, and its end. */
 export function withoutMiddle(text: string, most: number): string {
   if (text.length <= most) return text;
-  const note = `\n[… ${text.length - most} characters left out …]\n`;
-  const half = Math.max(0, Math.floor((most - note.length) / 2));
-  return `${text.slice(0, half)}${note}${text.slice(text.length - half)}`;
+  const half = Math.max(0, Math.floor((most - NOTE_CHARS) / 2));
+  return `${text.slice(0, half)}\n[… ${text.length - 2 * half} characters left out …]\n${text.slice(text.length - half)}`;
 }

@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { z } from '#shared/rpc/zod.ts';
+import { verifies } from '../../../../tests/requirements.ts';
 import { FakeClock } from '../../../../tests/support/clock.ts';
 import type { MemoryRecord, MessageRecord } from '../vault.ts';
 import { coreTools } from './core-tools.ts';
-import { defineTool, ToolRegistry } from './registry.ts';
+import { policyOf } from './policy.ts';
+import { defineTool, type ToolQuestion, ToolRegistry } from './registry.ts';
 
 const agent = { id: 'main', name: 'Main', model: undefined, systemPrompt: undefined, temperature: undefined, config: {} };
 
@@ -152,5 +154,65 @@ describe('memory tools', () => {
       run('memory_update_preference', { key: 'language', value: 'German' }),
     ]);
     expect(memories.map(({ text }) => text).sort()).toEqual(['language: German', 'tone: a fact that only looks like one', 'tone: casual']);
+  });
+});
+
+describe('the gate', () => {
+  const effects: string[] = [];
+  const send = defineTool({
+    name: 'send',
+    description: '',
+    source: 'core',
+    params: z.strictObject({ to: z.string() }),
+    effect: ({ to }) => `Send a letter to ${to}`,
+    run: ({ to }) => effects.push(to),
+  });
+  const look = defineTool({ name: 'look', description: '', source: 'core', params: z.strictObject({}), run: () => 'seen' });
+  const context = { agentId: 'main', sessionKey: null, runId: null, principal: 'owner', signal: new AbortController().signal };
+
+  verifies('approvals/every-tool', 'asks with a sentence before a tool that has an effect, and not before others', async () => {
+    effects.length = 0;
+    const questions: ToolQuestion[] = [];
+    const answer = Promise.withResolvers<void>();
+    const registry = new ToolRegistry(() => agent, {
+      policyOf: (tool) => policyOf({}, tool),
+      ask: async (question) => {
+        questions.push(question);
+        await answer.promise;
+      },
+    });
+    for (const tool of [send, look]) registry.register(tool);
+    expect(await registry.run({ tool: 'look', args: {} }, context)).toBe('seen');
+    await expect(registry.run({ tool: 'send', args: { to: 5 } }, context)).rejects.toMatchObject({ code: 'INVALID_PARAMS' });
+    expect(questions).toEqual([]);
+    const sent = registry.run({ tool: 'send', args: { to: 'Ada' } }, context);
+    expect(questions).toEqual([{ tool: 'send', args: { to: 'Ada' }, summary: 'Send a letter to Ada' }]);
+    expect(effects).toEqual([]);
+    answer.resolve();
+    await sent;
+    expect(effects).toEqual(['Ada']);
+  });
+
+  verifies('approvals/every-tool', 'is shut where nobody can be asked', async () => {
+    effects.length = 0;
+    const registry = new ToolRegistry(() => agent);
+    for (const tool of [send, look]) registry.register(tool);
+    expect(await registry.run({ tool: 'look', args: {} }, context)).toBe('seen');
+    await expect(registry.run({ tool: 'send', args: { to: 'Ada' } }, context)).rejects.toMatchObject({ code: 'AUTH_REQUIRED' });
+    expect(effects).toEqual([]);
+  });
+
+  it.each([
+    [undefined, 'ask', 'auto'],
+    [{}, 'ask', 'auto'],
+    [{ '*': 'auto' }, 'auto', 'auto'],
+    [{ '*': 'auto', send: 'deny' }, 'deny', 'auto'],
+    [{ 's*': 'deny', send: 'auto' }, 'auto', 'auto'],
+    [{ '*': 'deny', 's*': 'auto' }, 'auto', 'deny'],
+    [{ 's*': 'auto', '*d': 'deny' }, 'deny', 'auto'],
+    [{ look: 'ask', sen: 'auto' }, 'ask', 'ask'],
+  ] as const)('by the policies %j', (policies, ofSend, ofLook) => {
+    const given = policies === undefined ? {} : { policies };
+    expect([policyOf(given, send), policyOf(given, look)]).toEqual([ofSend, ofLook]);
   });
 });
