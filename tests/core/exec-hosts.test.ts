@@ -22,6 +22,17 @@ const counted = async (exec: LentExec): Promise<number> =>
 const counting = (exec: LentExec): Promise<string> => exec.script('count', `#!/bin/sh\necho ran >> ${exec.home}/count.txt\necho out\n`);
 const kinds = (events: EventFrame[]): string[] => events.map(({ event }) => event).filter((event) => /^(exec|approval)\./.test(event));
 
+/** Lets the other host serve, and approves there the one question that waits. */
+async function approveThere({ hosts, two, a, b }: Pick<Awaited<ReturnType<typeof setUp>>, 'hosts' | 'two' | 'a' | 'b'>): Promise<string> {
+  const waiting = async (client: GatewayClient) => (await client.call('approvals.list', {})).approvals;
+  await until(async () => (await waiting(a.client)).length === 1);
+  hosts.serve(two);
+  await until(async () => (await waiting(b.client)).length === 1);
+  const id = (await waiting(b.client))[0]?.id ?? '';
+  await b.client.call('approvals.resolve', { id, decision: 'approve' });
+  return id;
+}
+
 /** Two hosts on one journal, each with a line of its own to the bridge; the first one serves. */
 async function setUp() {
   const exec = await lendExec();
@@ -52,33 +63,25 @@ async function setUp() {
 describe('two hosts', () => {
   verifies('exec/hosts', "an agent's command that waits on one is approved on the other, which hears of its output and end", async () => {
     await using there = await setUp();
-    const { hosts, one, two, a, b, exec } = there;
+    const { one, two, a, b, exec } = there;
     const sent = a.client.call('chat.send', { message: 'run it' });
-    await until(async () => (await a.client.call('approvals.list', {})).count === 1);
-    hosts.serve(two);
-    await until(async () => (await b.client.call('approvals.list', {})).count === 1);
-    const [approval] = (await b.client.call('approvals.list', {})).approvals;
-    await b.client.call('approvals.resolve', { id: approval?.id ?? '', decision: 'approve' });
+    const requestId = await approveThere(there);
     await sent;
     await until(() => kinds(b.events).filter((kind) => kind === 'exec.resolved').length === 2);
     expect(kinds(b.events)).toEqual(expect.arrayContaining(['exec.requested', 'approval.requested', 'approval.resolved', 'exec.output']));
-    expect(await known(b.client, approval?.id ?? '')).toMatchObject({ status: 'completed', exitCode: 0 });
-    expect((await b.client.call('exec.get', { requestId: approval?.id ?? '' })).request.stdout).toBe('out\n');
+    expect(await known(b.client, requestId)).toMatchObject({ status: 'completed', exitCode: 0 });
+    expect((await b.client.call('exec.get', { requestId })).request.stdout).toBe('out\n');
     expect(await counted(exec)).toBe(1);
     expect([...one.faults, ...two.faults]).toEqual([]);
   });
 
   verifies('exec/hosts', "a tool's question is answered on the other", async () => {
     await using there = await setUp();
-    const { hosts, two, a, b } = there;
+    const { two, a } = there;
     await a.client.call('config.set', { key: 'tools.policies', value: { exec: 'auto', 'memory_*': 'ask' } });
     await a.client.call('config.set', { key: 'chat.model', value: 'guide/guide' });
     const sent = a.client.call('chat.send', { message: '/tool memory_add {"text": "Tea"}' });
-    await until(async () => (await a.client.call('approvals.list', {})).count === 1);
-    hosts.serve(two);
-    await until(async () => (await b.client.call('approvals.list', {})).count === 1);
-    const [approval] = (await b.client.call('approvals.list', {})).approvals;
-    await b.client.call('approvals.resolve', { id: approval?.id ?? '', decision: 'approve' });
+    await approveThere(there);
     await sent;
     await until(async () => (await two.vault.memories.list()).length === 1);
   });

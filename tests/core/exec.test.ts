@@ -205,9 +205,11 @@ describe('a request', () => {
     const { client } = await gw.client();
     const { requestId: first } = await create(client, 'echo', ['hi']);
     await client.call('exec.approve', { requestId: first });
-    const record = { ...(await over(client, first)), origin: 'gone', replica: 'gone', stdout: 'x'.repeat(10_000) };
+    const record = { ...(await over(client, first)), origin: 'gone', replica: 'gone' };
+    const records = gw.vault.collection('execRequests');
+    const long = { stdout: 'x'.repeat(10_000) };
     for (let at = 0; at < 510; at++)
-      await gw.vault.collection('execRequests').put({ ...record, requestId: `old-${at}`, createdAt: 1000 + at });
+      await records.put({ ...record, ...(at === 20 || at === 509 ? long : {}), requestId: `old-${at}`, createdAt: 1000 + at });
     const { requestId: last } = await create(client, 'true');
     await client.call('exec.approve', { requestId: last });
     await over(client, last);
@@ -217,7 +219,19 @@ describe('a request', () => {
     expect(requests.some(({ stdout }) => stdout !== undefined)).toBe(false);
     await until(async () => (await get(client, 'old-20')).truncated === true);
     expect((await get(client, 'old-20')).stdout).toHaveLength(8192);
-    expect(await get(client, 'old-509')).toMatchObject({ stdout: record.stdout });
+    expect(await get(client, 'old-509')).toMatchObject(long);
+  });
+});
+
+describe('questions', () => {
+  verifies('approvals/expiry', 'a hundred may wait; one more is refused, until some are answered', async () => {
+    await using exec = await lendExec();
+    await using gw = await testGateway({ bridge: exec.bridge });
+    const { client } = await gw.client();
+    const all = await Promise.all(Array.from({ length: 100 }, () => create(client, 'true')));
+    await expect(create(client, 'true')).rejects.toMatchObject({ code: 'RATE_LIMITED' });
+    await client.call('exec.deny', { requestId: all[0]?.requestId ?? '' });
+    expect((await create(client, 'true')).status).toBe('pending');
   });
 });
 

@@ -4,6 +4,7 @@ import type { Clock } from '../clock.ts';
 import type { Config } from '../config.ts';
 import type { ExecRequests } from '../exec/requests.ts';
 import { approvalOf, commandApproval } from '../exec/shown.ts';
+import { sessionOf } from '../exec/tell.ts';
 import type { Hub } from '../hub.ts';
 import { mergePatch } from '../merge.ts';
 import type { SyncPort } from '../sync.ts';
@@ -129,8 +130,7 @@ export class Approvals {
 
   #tell(record: ApprovalRecord): void {
     const approval = approvalOf(record);
-    const { agentId, sessionId, status } = record;
-    const event = status === 'pending' ? 'approval.requested' : 'approval.resolved';
-    this.#deps.hub.emit({ event, payload: { approval } }, agentId === null || sessionId === null ? null : `${agentId}/${sessionId}`);
+    const event = record.status === 'pending' ? 'approval.requested' : 'approval.resolved';
+    this.#deps.hub.emit({ event, payload: { approval } }, sessionOf(record));
   }
 }

@@ -1,17 +1,17 @@
 import { COMMAND_MS, execPort } from '#shared/ports/exec.ts';
 import { RpcError } from '#shared/rpc/errors.ts';
-import type { AnyEvent } from '#shared/rpc/events.ts';
 import type { ExecPolicy, ExecRequest } from '#shared/rpc/methods/exec.ts';
 import { EXPIRES_MS, newestFirst, Questions } from '../approvals/questions.ts';
 import type { Bridge } from '../bridge.ts';
 import type { Clock } from '../clock.ts';
 import type { Hub } from '../hub.ts';
 import type { SyncPort } from '../sync.ts';
-import { type ExecRecord, sessionKey, type Vault } from '../vault.ts';
+import type { ExecRecord, Vault } from '../vault.ts';
 import { execute, type Outcome } from './execute.ts';
 import { KeptOutput, trimmed } from './kept-output.ts';
 import { riskOf } from './risk.ts';
-import { briefOf, commandApproval, requestOf } from './shown.ts';
+import { briefOf, requestOf } from './shown.ts';
+import { sessionOf, tell } from './tell.ts';
 
 /** Output of a command that runs is stored so often, for a host that dies. */
 const SAVE_MS = 2000;
@@ -69,7 +69,7 @@ export class ExecRequests {
       isOpen: ({ status }) => status === 'pending' || status === 'approved' || status === 'running',
       expired: (before, at) => ({ ...before, status: 'expired', resolvedAt: at, reason: 'Nobody answered in time' }),
       orphaned: (before, at) => this.#orphaned(before, at),
-      told: (record, before) => this.#tell(record, before),
+      told: (record, before) => tell(deps.hub, record, before),
       own: (record) => this.#own(record),
       fault,
     });
@@ -228,7 +228,7 @@ export class ExecRequests {
   }
 
   async #run(record: ExecRecord, live: Live): Promise<void> {
-    const { bridge, clock, timeoutMs } = this.#deps;
+    const { bridge, hub, clock, timeoutMs } = this.#deps;
     const { requestId: id } = record;
     await this.#questions.change(id, (before) => ({ ...before, status: 'running' }));
     const stopSaving = this.#save(id, live);
@@ -237,7 +237,7 @@ export class ExecRequests {
       const limit = timeoutMs() ?? COMMAND_MS;
       outcome = await execute(bridge, record, limit, live.stop.signal, (stream, text) => {
         const offset = live.output.add(stream, text);
-        if (offset !== null) this.#emit({ event: 'exec.output', payload: { requestId: id, stream, text, offset } }, record);
+        if (offset !== null) hub.emit({ event: 'exec.output', payload: { requestId: id, stream, text, offset } }, sessionOf(record));
       });
     } catch (error) {
       const { aborted, reason } = live.stop.signal;
@@ -282,20 +282,6 @@ export class ExecRequests {
       return { ...before, status: 'failed', endedAt: at, reason: 'The host went away before it had ended; it is not run again' };
     if (before.agentId !== null) return { ...before, status: 'cancelled', resolvedAt: at, reason: 'The run that asked for it is gone' };
     return { ...before, origin, replica };
-  }
-
-  #tell(record: ExecRecord, before: string | undefined): void {
-    if (record.status === 'running') return;
-    const request = briefOf(record);
-    const waits = record.status === 'pending';
-    this.#emit(waits ? { event: 'exec.requested', payload: { request } } : { event: 'exec.resolved', payload: { request } }, record);
-    const approval = commandApproval(record);
-    if (waits) this.#emit({ event: 'approval.requested', payload: { approval } }, record);
-    else if (before === 'pending') this.#emit({ event: 'approval.resolved', payload: { approval } }, record);
-  }
-
-  #emit(event: AnyEvent, { agentId, sessionId }: ExecRecord): void {
-    this.#deps.hub.emit(event, agentId === null || sessionId === null ? null : sessionKey(agentId, sessionId));
   }
 }
 

@@ -32,6 +32,7 @@ it.each([
 
 it('shows where each argument begins and ends', () => {
   expect(commandLine('echo', ['a', 'b c', '', '"', '\n', '$(x)'])).toBe('echo a "b c" "" "\\"" "\\n" "$(x)"');
+  expect(commandLine('rm', ['a\u202eb', '\u200b', 'é😀'])).toBe('rm "a\\u{202e}b" "\\u{200b}" "é😀"');
 });
 
 it('cuts out the middle', () => {

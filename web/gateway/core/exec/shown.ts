@@ -21,7 +21,7 @@ export function commandApproval(request: ExecRequest): Approval {
     requestId,
     tool: 'exec',
     args: { command, args, workingDir },
-    summary: `Run ${commandLine(command, args)} in ${workingDir}`,
+    summary: `Run ${commandLine(command, args)} in ${visible(workingDir)}`,
     agentId,
     sessionId,
     runId,
@@ -34,5 +34,11 @@ export function commandApproval(request: ExecRequest): Approval {
 }
 
 /** A command for a person to read, each part that is not plain in quotes: where one begins and ends must be seen. */
-export const commandLine = (command: string, args: readonly string[]): string =>
-  [command, ...args].map((part) => (/^[\w@%+=:,./-]+$/.test(part) ? part : JSON.stringify(part))).join(' ');
+export const commandLine = (command: string, args: readonly string[]): string => [command, ...args].map(visible).join(' ');
+
+/** What has no shape of its own is written out: some of it would turn the order of the rest around. */
+function visible(text: string): string {
+  if (/^[\w@%+=:,./-]+$/.test(text)) return text;
+  const code = (char: string): string => `\\u{${char.codePointAt(0)?.toString(16) ?? ''}}`;
+  return JSON.stringify(text).replace(/[\p{C}\p{Zl}\p{Zp}]/gu, code);
+}

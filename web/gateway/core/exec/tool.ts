@@ -4,6 +4,7 @@ import { z } from '#shared/rpc/zod.ts';
 import { refusal } from '../approvals/refusal.ts';
 import type { Desk } from '../approvals/desk.ts';
 import type { ToolPolicy } from '../settings.ts';
+import { commandLine } from './shown.ts';
 import { defineTool, type Tool } from '../tools/registry.ts';
 
 /** Characters of a command's output that a model is given, and those that its errors may take of them where there is much of both. */
@@ -22,7 +23,7 @@ export const execTool = ({ desk, policy }: { desk(): Promise<Desk>; policy(tool:
       args: commandArgs.default([]).describe('Its arguments, each as it is'),
       workingDir: commandDir.optional().describe('An absolute directory; where it is left out, a folder for such work'),
     }),
-    effect: ({ command, args }) => `Run ${JSON.stringify([command, ...args])}`,
+    effect: ({ command, args }) => `Run ${commandLine(command, args)}`,
     asks: true,
     async run({ command, args, workingDir }, { agentId, sessionKey, runId, signal }) {
       const sessionId = sessionKey?.split('/')[1] ?? null;

@@ -1,0 +1,20 @@
+import type { Hub } from '../hub.ts';
+import { type ExecRecord, sessionKey } from '../vault.ts';
+import { briefOf, commandApproval } from './shown.ts';
+
+/** The session that a record belongs to; null: none. */
+export const sessionOf = ({ agentId, sessionId }: { agentId: string | null; sessionId: string | null }): string | null =>
+  agentId === null || sessionId === null ? null : sessionKey(agentId, sessionId);
+
+/** Tells what has become of a request, and of its entry among the approvals; `before` is the status that was told last. */
+export function tell(hub: Pick<Hub, 'emit'>, record: ExecRecord, before: string | undefined): void {
+  const { status } = record;
+  if (status === 'running') return;
+  const session = sessionOf(record);
+  const request = briefOf(record);
+  const approval = commandApproval(record);
+  const waits = status === 'pending';
+  hub.emit({ event: waits ? 'exec.requested' : 'exec.resolved', payload: { request } }, session);
+  if (waits) hub.emit({ event: 'approval.requested', payload: { approval } }, session);
+  else if (before === 'pending') hub.emit({ event: 'approval.resolved', payload: { approval } }, session);
+}
