@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import type { GatewayClient } from '#shared/client/client.ts';
@@ -147,4 +147,25 @@ describe('two hosts', () => {
     expect((await known(a.client, requestId))?.reason).toContain('too late');
     expect(await counted(exec)).toBe(0);
   });
+
+  verifies(
+    ['exec/hosts', 'exec/bound'],
+    'an approval that comes once more while it runs, from a host that did not know, does not run it again',
+    async () => {
+      await using there = await setUp();
+      const { one, two, a, b, exec } = there;
+      const requestId = await create(a.client, 'sh', ['-c', `echo ran >> ${exec.home}/count.txt; while ! test -e go; do sleep 0.01; done`]);
+      await one.synced();
+      await two.synced();
+      const record = await two.vault.collection('execRequests').get(requestId);
+      await a.client.call('exec.approve', { requestId });
+      await until(async () => (await counted(exec)) === 1);
+      await until(async () => (await status(b.client, requestId)) === 'running');
+      if (record) await two.vault.collection('execRequests').put({ ...record, status: 'approved' });
+      await until(async () => (await status(a.client, requestId)) === 'approved');
+      await writeFile(join(exec.home, 'workspace/go'), '');
+      await until(async () => (await status(a.client, requestId)) === 'completed');
+      expect(await counted(exec)).toBe(1);
+    },
+  );
 });
