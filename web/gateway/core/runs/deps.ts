@@ -39,8 +39,12 @@ export interface Chosen {
 }
 
 /** What a run's model is offered. The guide, which runs whatever a person types, is offered tools for persons alone (decisions, "Cron, tools, exec, plans"). */
-export const offeredTo = async (principal: string, tools: RunTools, agent: Agent, { provider }: Pick<Chosen, 'provider'>): Promise<ToolSpec[]> =>
-  provider.id !== 'guide' || isPerson(principal) ? tools.specs(agent) : [];
+export const offeredTo = async (
+  principal: string,
+  tools: RunTools,
+  agent: Agent,
+  { provider }: Pick<Chosen, 'provider'>,
+): Promise<ToolSpec[]> => (provider.id !== 'guide' || isPerson(principal) ? tools.specs(agent) : []);
 
 export type Completed = MethodResult<'chat.send'>;
 
