@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { z } from '#shared/rpc/zod.ts';
 import { verifies } from '../../../../tests/requirements.ts';
 import { FakeClock } from '../../../../tests/support/clock.ts';
+import { until } from '../../../../tests/support/gateway.ts';
 import type { MemoryRecord, MessageRecord } from '../vault.ts';
 import { coreTools } from './core-tools.ts';
 import { policyOf } from './policy.ts';
@@ -186,6 +187,7 @@ describe('the gate', () => {
     await expect(registry.run({ tool: 'send', args: { to: 5 } }, context)).rejects.toMatchObject({ code: 'INVALID_PARAMS' });
     expect(questions).toEqual([]);
     const sent = registry.run({ tool: 'send', args: { to: 'Ada' } }, context);
+    await until(() => questions.length > 0);
     expect(questions).toEqual([{ tool: 'send', args: { to: 'Ada' }, summary: 'Send a letter to Ada' }]);
     expect(effects).toEqual([]);
     answer.resolve();
