@@ -115,7 +115,7 @@ describe('models and tools', () => {
       expect([name, description, source]).toEqual([
         expect.stringMatching(/^\w+$/),
         expect.stringMatching(/\w+ \w+/),
-        expect.stringMatching(/^(core|memory|office)$/),
+        expect.stringMatching(/^(bridge|core|memory|office)$/),
       ]);
       expect(schema).toMatchObject({ type: 'object', properties: expect.any(Object) });
     }

@@ -427,15 +427,23 @@ Programs use \`workspace.list\`, \`workspace.read\`, \`workspace.write\` and \`w
     text: `\`system.event\` tells the main session something: with \`mode\` \`now\` the agent answers at once, else it learns of it with its next message.
 
 The heartbeat is off until you set \`heartbeat.enabled\`. Every \`heartbeat.everyMs\` (a minute or more, half an hour by default) the agent then looks at what waits; where nothing does, no model is called, unless \`heartbeat.message\` gives it something to do. \`heartbeat.agentId\` chooses another agent than \`main\`. \`system.heartbeat.last\` says when it last beat.`,
+  },
+  {
     id: 'commands',
     title: 'Running commands',
+    keywords:
       'exec shell terminal program run execute exec.create exec.approve exec.deny exec.cancel exec.get exec.list exec.policies exec.forget tools.exec_approve output working directory risk always policy',
     text: `With the bridge attached, a program on its machine can be run: by an agent with the tool \`exec\`, or with \`exec.create {"command", "args", "workingDir"}\`. Nothing runs before a person says so with \`exec.approve\`, within five minutes; \`always\` lets exactly this command run from then on (\`exec.policies\` lists such, \`exec.forget\` takes one back). \`exec.deny\` denies, \`exec.cancel\` withdraws or ends it with all its processes.
+
 There is no shell: each argument reaches the program as it is. The approval is bound to the program's file, arguments, directory and environment; if one has changed since, it is refused. Output beyond 1 MiB is dropped. The time limit is \`tools.execTimeoutMs\`, ten minutes by default. A command has the rights of whoever started the bridge; the risk shown is a hint, no promise.`,
+  },
+  {
     id: 'approvals',
     title: 'Approvals',
+    keywords:
       'approve deny allow permission ask confirm tool approvals.list approvals.resolve tools.policies auto ask deny policy always api key',
     text: `A tool with an effect on something outside Perch waits for a person. \`approvals.list\` shows what waits, commands too; \`approvals.resolve\` with \`decision\` \`approve\` or \`deny\` answers, and with \`always\` for good. After five minutes without an answer the call is denied, and the agent is told. Under \`tools.policies\` each tool, by its name or a pattern with \`*\`, can be set to \`auto\`, \`ask\` or \`deny\`.
+
 Only the owner, the app and paired devices can approve or change that: API keys and channels cannot.`,
   },
   {
