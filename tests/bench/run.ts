@@ -11,6 +11,7 @@ import { http } from './http.ts';
 import { idle } from './idle.ts';
 import { open } from './open.ts';
 import { rpc } from './rpc.ts';
+import { search } from './search.ts';
 import { chats } from './vault/chats.ts';
 import { newHost } from './vault/new-host.ts';
 import { writes } from './vault/writes.ts';
@@ -25,6 +26,7 @@ const SECTIONS: Record<string, (options: { quick: boolean }) => Promise<Figure[]
   'new-host': newHost,
   chats,
   documents,
+  search,
   idle,
 };
 

@@ -29,7 +29,7 @@ describe('sessions', () => {
     await using gw = await testGateway({ clock, model: script(['A fine', ' answer']) });
     const { client } = await gw.client();
     const started = clock.now();
-    expect(await client.call('sessions.list', {})).toEqual({ sessions: [] });
+    expect(await client.call('sessions.list', {})).toEqual({ sessions: [], total: 0, cursor: null });
     await client.call('chat.send', { message: 'What is a heron?\nAnd a stork?', sessionId: 'birds' });
     clock.advance(5000);
     await client.call('chat.send', { message: 'Name a tree', sessionId: 'trees' });

@@ -11,13 +11,58 @@ const folder = z
   .regex(/^[^/]+(\/[^/]+)*$/, 'must be names with / between them');
 const title = z.string().trim().min(1).max(200);
 const tag = z.string().trim().min(1).max(50);
+/** Only sessions that are so; all of them where nothing is said. `folder`: in it or in one within it. */
+const filters = {
+  agentId: agentId.optional(),
+  folder: folder.optional(),
+  tag: tag.optional(),
+  archived: z.boolean().optional(),
+  pinned: z.boolean().optional(),
+};
+const cursor = z.string().max(500);
+/** From and to, in UTF-16 units. */
+const spans = z.array(z.tuple([z.number(), z.number()]));
 
 /** Managing sessions (interface document 1, section 4.1; decisions, "Sessions …"). */
 export const sessions = {
   'sessions.list': call({
-    params: z.strictObject({}),
-    result: z.object({ sessions: z.array(sessionEntry) }),
-    docs: 'Lists sessions, the most recently used first.',
+    params: z.strictObject({
+      limit: z.number().int().min(1).max(10_000).optional(),
+      cursor: cursor.optional(),
+      paths: z.array(sessionPath).max(100).optional(),
+      ...filters,
+    }),
+    result: z.object({ sessions: z.array(sessionEntry), total: z.number(), cursor: z.string().nullable() }),
+    docs: 'Lists sessions, the most recently used first: all of them, or `limit` and a `cursor` to pass for the next ones; `paths` for single ones. `total` counts all that fit.',
+    policy: { scope: 'read' },
+  }),
+  'sessions.search': call({
+    params: z.strictObject({
+      query: z.string().trim().min(1).max(1000),
+      limit: z.number().int().min(1).max(100).default(20),
+      cursor: z.string().regex(/^\d{1,6}$/).optional(),
+      ...filters,
+    }),
+    result: z.object({
+      results: z.array(
+        z.object({
+          session: sessionEntry,
+          /** The message that fits best; null where only the title does. */
+          messageId: z.string().nullable(),
+          role: historyMessage.shape.role.nullable(),
+          timestamp: z.number(),
+          snippet: z.string(),
+          matches: spans,
+          titleMatches: spans,
+        }),
+      ),
+      /** Sessions that were found; null where too many texts would have to be looked at to tell. */
+      total: z.number().nullable(),
+      cursor: z.string().nullable(),
+      /** Not all messages are in the index yet. */
+      incomplete: z.boolean().optional(),
+    }),
+    docs: 'Finds sessions by their titles and messages: all words, "phrases" as they are, the last word perhaps unfinished. The best first, each with the message that fits best.',
     policy: { scope: 'read' },
   }),
   'sessions.preview': call({

@@ -57,6 +57,7 @@ import { Presence, type PresentClient } from './status/presence.ts';
 import type { Settings, ToolPolicy } from './settings.ts';
 import type { SyncPort } from './sync.ts';
 import { SystemEvents } from './system/events.ts';
+import { messagesFor } from './retrieval/message-search.ts';
 import { coreTools } from './tools/core-tools.ts';
 import { policyOf } from './tools/policy.ts';
 import { cronTools } from './tools/cron-tools.ts';
@@ -164,7 +165,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const guide = new GuideProvider({
     clock,
     tools: () => tools.list(),
-    sources: { memories: () => vault.memories.list(), messages: () => vault.messages.recent(2000) },
+    sources: { memories: () => vault.memories.list(), messages: (question) => messagesFor(vault, question) },
   });
   await config.load();
   const localServers = options.localServers ?? (config.settings.gateway.discover === false ? [] : LOCAL_SERVERS);

@@ -56,6 +56,43 @@ export interface UsageRecord {
   usage: Usage;
 }
 
+export interface SearchOptions {
+  limit: number;
+  /** So many of the best are left out. */
+  offset?: number;
+  /** Only such sessions. */
+  accepts?: (session: SessionRecord) => boolean;
+  /** Characters of a snippet; 200 unless said. */
+  chars?: number;
+}
+
+/** A session that was found, with the message that fits best; without one where only the title does. */
+export interface SearchResult {
+  session: SessionRecord;
+  messageId: string | null;
+  role: HistoryMessage['role'] | null;
+  timestamp: number;
+  snippet: string;
+  /** Where what was looked for stands in the snippet, and in the title: from and to, in UTF-16 units. */
+  matches: [start: number, end: number][];
+  titleMatches: [start: number, end: number][];
+}
+
+export interface SearchPage {
+  results: SearchResult[];
+  /** Sessions that were found; null where that is not known, for too many texts would have to be looked at. */
+  total: number | null;
+  /** The offset of the next page. */
+  next: number | null;
+  /** False: some messages are not in the index yet. */
+  complete: boolean;
+}
+
+export interface FoundMessage {
+  message: MessageRecord;
+  score: number;
+}
+
 /** What a finished run leaves, written in one transaction. */
 export interface RunOutcome {
   runId: string;
@@ -157,6 +194,13 @@ export interface Vault {
     all(sessionKey: string): Promise<MessageRecord[]>;
     /** Every message whose session is listed, newest first, for retrieval; at most `limit`. */
     recent(limit: number): Promise<MessageRecord[]>;
+  };
+  /** Finds messages by their words (an index of this copy's own). */
+  search: {
+    /** Sessions by their titles and by what is in one of their messages: all words and "phrases" of `text`, its last word perhaps unfinished. The best first. */
+    sessions(text: string, options: SearchOptions): Promise<SearchPage>;
+    /** Single messages, without attachments, that have all or any of the words. The best first. */
+    messages(text: string, options: { limit: number; need: 'all' | 'any' }): Promise<FoundMessage[]>;
   };
   runs: {
     /**

@@ -27,6 +27,8 @@ const RETURN_MS = 2_000;
 /** How long a worker without pages goes on with what is under way, once another host serves; browsers let it live for some minutes at best. */
 const FINISH_MS = 120_000;
 const LOOK_MS = 100;
+/** After a start, when pages have what they need, the index for search is looked after. */
+const TEND_MS = 3_000;
 const SUPERSEDED = 'A newer version of Perch has taken over';
 
 /** Everything that one worker is: it owns the data under the lock, serves the pages' ports, and keeps the line to the bridge. */
@@ -240,6 +242,8 @@ export class Host implements HostApi {
       for (const cut of this.#relayed) cut();
       this.#relayed.clear();
       this.#tell({ state: 'serving', problem: null });
+      const { tend } = vault;
+      systemClock.after(TEND_MS, () => void tend().catch((error: unknown) => console.error('[perch search]', error)));
       return gateway;
     } catch (error) {
       await vault?.close();

@@ -7,6 +7,7 @@ import { readValue, toRecord, valueOf } from './records.ts';
 import { putInto, removeFrom } from './requests.ts';
 import type { ChangeRow, PlainStore, Schema, StoredMessage, WriteTransaction } from './schema.ts';
 import type { EntryPart, HeadPart } from './session-parts.ts';
+import type { Committed } from './transaction.ts';
 import { SessionRows } from './session-rows.ts';
 import { storedBytes } from './session-totals.ts';
 
@@ -14,6 +15,7 @@ export interface Applied {
   changes: ForeignChange[];
   /** Versions made here that lost against one made apart from them: new records, for the journal. */
   copies: SyncRecord[];
+  committed: Committed;
 }
 
 /**
@@ -37,7 +39,8 @@ export async function applyRecords(
     return row !== undefined && !row.deleted;
   };
   const sessions = new SessionRows(tx);
-  const applied: Applied = { changes: [], copies: [] };
+  const applied: Pick<Applied, 'changes' | 'copies'> = { changes: [], copies: [] };
+  const messages = new Set<string>();
 
   for (const record of records) {
     const { store, key, clock, fence } = record;
@@ -80,6 +83,7 @@ export async function applyRecords(
       const sessionKey = (message ?? known)?.sessionKey;
       if (sessionKey === undefined) continue;
       change.sessionKey = sessionKey;
+      messages.add(key);
       const bytes = (message ? storedBytes(message) : 0) - (known ? storedBytes(known) : 0);
       await sessions.message(sessionKey, message ? (known ? 0 : 1) : -1, bytes);
       if (message) putInto(tx, 'messages', message);
@@ -94,6 +98,6 @@ export async function applyRecords(
       else putInto(tx, store, value as never);
     }
   }
-  await sessions.store();
-  return applied;
+  if (messages.size > 0) putInto(tx, 'searchPending', { ids: [...messages] });
+  return { ...applied, committed: { sessions: await sessions.store(), messages: messages.size } };
 }

@@ -24,6 +24,8 @@ export interface DatabaseOptions {
   onoutdated?: (() => void) | undefined;
   /** The browser has closed the database by force, as it does before it throws the data away. */
   onterminated?: () => void;
+  /** A connection was opened: the data may be another than with the one before. */
+  onopened?: () => void;
   /** What is to be written before the database closes for a newer build. */
   beforeOutdated?: () => Promise<void>;
   /** Tests pass other migrations. */
@@ -141,7 +143,7 @@ export class Database {
     const { name, onblocked, steps: migrations = steps } = this.#options;
     let failure: unknown;
     try {
-      return await openDB<Schema>(name, migrations.length, {
+      const connection = await openDB<Schema>(name, migrations.length, {
         upgrade(db, from, _to, tx) {
           // idb does not wait for this function: a failed step has to abort the upgrade itself.
           const upgrading = (async () => {
@@ -157,6 +159,8 @@ export class Database {
         blocking: (_current, next) => void this.#giveWay(next),
         terminated: onterminated,
       });
+      this.#options.onopened?.();
+      return connection;
     } catch (error) {
       if (isVersionError(error)) {
         throw new VaultTooNew('The data was written by a newer build of Perch; reload to get it', { cause: error });

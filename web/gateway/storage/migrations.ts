@@ -43,6 +43,9 @@ export const steps: readonly Step[] = [
     // All that a list of files says is in the index, so that listing reads no content.
     db.createObjectStore('files', { keyPath: 'key' }).createIndex('entry', ['workspace', 'path', 'mimeType', 'size', 'modifiedAt']);
     db.createObjectStore('logs', { keyPath: 'seq', autoIncrement: true });
+    db.createObjectStore('searchPending', { keyPath: 'seq', autoIncrement: true });
+    db.createObjectStore('searchSegments', { keyPath: 'id' });
+    db.createObjectStore('searchPages', { keyPath: ['segment', 'part', 'page'] });
   },
 ];
 

@@ -13,7 +13,7 @@ import type { SecretWriter } from './secrets.ts';
 import type { ChangeSink, Transactions } from './transaction.ts';
 
 /** The stores that records of the vault lie in (heads lie with their sessions), and what belongs to them. */
-const VAULT = [...Object.keys(SYNC_STORES).filter((store) => store !== 'heads'), 'partials', 'changes'] as StoreName[];
+const VAULT = [...Object.keys(SYNC_STORES).filter((store) => store !== 'heads'), 'partials', 'changes', 'searchPending'] as StoreName[];
 
 export interface ReplicaDeps {
   transactions: Transactions;
@@ -134,12 +134,13 @@ export class Replica implements ChangeSink {
     for (const { clock } of records) readings.receive(clock);
     this.#seen = records.reduce((seen, { clock }) => (clock > seen ? clock : seen), this.#seen);
     const clearings = this.#clearings;
-    const { changes, copies } = await transactions.local(VAULT, async (tx) => {
+    const { changes, copies, committed } = await transactions.local(VAULT, async (tx) => {
       const applied = await applyRecords(tx, records, { pushed: this.pushed, fresh: fresh && this.#untouched, onfault });
       putInto(tx, 'local', { name: 'seen', value: this.#seen });
       if (position && clearings === this.#clearings) await tx.objectStore('local').put({ name: 'position', value: position });
       return applied;
     });
+    transactions.oncommitted(committed);
     if (changes.length > 0) for (const listener of this.#listeners) listener(changes);
     return copies;
   }
@@ -152,7 +153,7 @@ export class Replica implements ChangeSink {
     const rows = await transactions.read(['changes'], (tx) => tx.objectStore('changes').getAll());
     const gone = rows.filter((row) => isPushed(row, this.pushed) && !row.deleted && !known.has(`${row.store}/${row.key}`));
     if (gone.length === 0) return;
-    await transactions.local(VAULT, async (tx) => {
+    const { committed } = await transactions.local(VAULT, async (tx) => {
       const log = tx.objectStore('changes');
       const forgetRows = (): Promise<unknown> => Promise.all(gone.map(({ store, key }) => log.delete([store, key])));
       await forgetRows();
@@ -166,9 +167,11 @@ export class Replica implements ChangeSink {
         deleted: true,
         seq: 1,
       }));
-      await applyRecords(tx, tombstones, { pushed: this.pushed, fresh: false, onfault: this.#deps.onfault });
+      const applied = await applyRecords(tx, tombstones, { pushed: this.pushed, fresh: false, onfault: this.#deps.onfault });
       await forgetRows();
+      return applied;
     });
+    transactions.oncommitted(committed);
     const changes = gone.map(({ store, key }) => ({ store, key, deleted: true }));
     for (const listener of this.#listeners) listener(changes);
   }

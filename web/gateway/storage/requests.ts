@@ -8,6 +8,6 @@ export function putInto<Name extends StoreName>(tx: WriteTransaction, store: Nam
   unwrap(tx.objectStore(store)).put(value);
 }
 
-export function removeFrom(tx: WriteTransaction, store: StoreName, key: IDBValidKey): void {
+export function removeFrom(tx: WriteTransaction, store: StoreName, key: IDBValidKey | IDBKeyRange): void {
   unwrap(tx.objectStore(store)).delete(key);
 }

@@ -57,7 +57,25 @@ export type LocalRow =
   /** The newest of its own changes that the journal has. */
   | { name: 'pushed'; value: string }
   /** What a check of writing has left. */
-  | { name: 'checked'; value: string };
+  | { name: 'checked'; value: string }
+  /** The index for search: what form it has, which one it is, its segments, and up to which message (by id; null: all) those that were there before it are in them. */
+  | { name: 'search'; form: number; id: string; segments: number[]; filled: string | null };
+
+/** A segment of the index for search: documents of `docs` messages, with `length` terms in all; the first term of each page of its dictionary. */
+export interface SegmentRow {
+  id: number;
+  docs: number;
+  length: number;
+  terms: string[];
+}
+
+/** A page of a segment (search/pages.ts says of what). */
+export interface SearchPage {
+  segment: number;
+  part: number;
+  page: number;
+  data: Uint8Array<ArrayBuffer> | string[];
+}
 
 /** The database as it is after the last migration. */
 export interface Schema extends DBSchema {
@@ -95,6 +113,10 @@ export interface Schema extends DBSchema {
   };
   /** What happened on this copy, a ring; by number. */
   logs: { key: number; value: LogRecord };
+  /** Messages that were stored or removed, by transaction, until the index for search has them on disk. Like its other stores of this copy alone. */
+  searchPending: { key: number; value: { seq?: number; ids: string[] } };
+  searchSegments: { key: number; value: SegmentRow };
+  searchPages: { key: [segment: number, part: number, page: number]; value: SearchPage };
   changes: {
     key: [store: string, key: string];
     value: ChangeRow;

@@ -48,16 +48,21 @@ export class SessionRows {
     row.size += bytes;
   }
 
-  /** Stores the rows. After all messages are. */
-  async store(): Promise<void> {
+  /** Stores the rows, after all messages are, and resolves with them; undefined: it is gone. */
+  async store(): Promise<Map<string, SessionRecord | undefined>> {
     const sessions = this.#tx.objectStore('sessions');
+    const stored = new Map<string, SessionRecord | undefined>();
     await Promise.all(
       [...this.#touched].map(async ([key, { row, recount }]) => {
+        stored.set(key, undefined);
         if (!row) return sessions.delete(key);
         const [sums, preview] = await Promise.all([recount ? countOf(this.#tx, key) : {}, previewOf(this.#tx, row.headId)]);
-        await sessions.put({ ...row, ...sums, preview });
+        const summed = { ...row, ...sums, preview };
+        stored.set(key, summed);
+        await sessions.put(summed);
       }),
     );
+    return stored;
   }
 
   #rowOf(key: string, touched: Touched): SessionRecord {

@@ -2,6 +2,7 @@ import type { SessionRecord, Vault } from '../core/vault.ts';
 import { splitParts } from './parts.ts';
 import { putMessage } from './runs.ts';
 import { countOf } from './session-rows.ts';
+import type { SessionList } from './session-list.ts';
 import { emptied, withHead, withMessages } from './session-totals.ts';
 import { inSession, type StoreName, type WriteTransaction } from './schema.ts';
 import type { Transactions, Write } from './transaction.ts';
@@ -9,13 +10,10 @@ import type { Transactions, Write } from './transaction.ts';
 const CONTENT: StoreName[] = ['sessions', 'messages', 'runs', 'partials', 'blobs'];
 
 /** The sessions' entries. */
-export function sessionStore({ clock, transactions }: { clock: { now(): number }; transactions: Transactions }): Vault['sessions'] {
+export function sessionStore(deps: { clock: { now(): number }; transactions: Transactions; sessions: SessionList }): Vault['sessions'] {
+  const { clock, transactions, sessions } = deps;
   return {
-    /** The one changed last comes first. */
-    async list() {
-      const all = await transactions.read(['sessions'], (tx) => tx.objectStore('sessions').getAll());
-      return all.sort((a, b) => b.updatedAt - a.updatedAt);
-    },
+    list: () => sessions.list(),
 
     get: (key) => transactions.read(['sessions'], (tx) => tx.objectStore('sessions').get(key)),
 

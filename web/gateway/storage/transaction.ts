@@ -44,6 +44,14 @@ export interface ChangeSink {
   undone(): void;
 }
 
+/** What a transaction has changed of what others keep in memory. */
+export interface Committed {
+  /** Rows of sessions as they are now; undefined: it is gone. */
+  sessions: ReadonlyMap<string, SessionRecord | undefined>;
+  /** So many messages were stored or removed. */
+  messages: number;
+}
+
 /** A write that waits for its turn, and whoever waits for it. */
 interface Job {
   stores: StoreName[];
@@ -59,6 +67,8 @@ const GROUP = 64;
 export class Transactions {
   /** Set once there is something beside this database. */
   sink: ChangeSink | undefined;
+  /** Hears of each transaction that was committed, in their order and before whoever asked for it. */
+  oncommitted: (committed: Committed) => void = () => {};
   readonly #database: Database;
   readonly #options: TransactionOptions;
   readonly #queue: Job[] = [];
@@ -116,20 +126,27 @@ export class Transactions {
     const { sink } = this;
     if (sink?.refusal) throw sink.refusal;
     const stores = new Set(writes.flatMap((write) => write.stores));
+    if (stores.has('messages')) stores.add('searchPending');
+    let committed: Committed | undefined;
     let elsewhere: Promise<void> | undefined;
     const body = async (tx: WriteTransaction): Promise<unknown[]> => {
       const done: unknown[] = [];
       const changes: Change[] = [];
+      const sessions = new Map<string, SessionRecord | undefined>();
       for (const write of writes) {
         const notes = new ChangeNotes(tx, this.#options.clock, sink?.pushed ?? '');
-        done.push(await write.body(openWrite(tx, notes)));
+        done.push(await write.body(openWrite(tx, notes, sessions)));
         changes.push(...notes.changes);
       }
+      const messages = changes.filter(({ row }) => row.store === 'messages').map(({ row }) => row.key);
+      if (messages.length > 0) putInto(tx, 'searchPending', { ids: messages });
+      committed = { sessions, messages: messages.length };
       if (changes.length > 0) elsewhere = sink?.changed(changes);
       return done;
     };
     try {
       const values = await this.local([...stores, 'changes'], body, durability);
+      if (committed) this.oncommitted(committed);
       return { values, elsewhere: elsewhere ?? Promise.resolve() };
     } catch (error) {
       if (elsewhere) sink?.undone();
@@ -158,7 +175,7 @@ export class Transactions {
 }
 
 /** What writes is asynchronous, so that what throws at once rejects too, and `Promise.all` sees to every one of them. */
-function openWrite(tx: WriteTransaction, notes: ChangeNotes): Write {
+function openWrite(tx: WriteTransaction, notes: ChangeNotes, sessions: Map<string, SessionRecord | undefined>): Write {
   return {
     tx,
     async put(store, key, value, fence) {
@@ -177,6 +194,7 @@ function openWrite(tx: WriteTransaction, notes: ChangeNotes): Write {
       const entry = entryPart(session);
       const head = headPart(session);
       putInto(tx, 'sessions', session);
+      sessions.set(session.key, session);
       await Promise.all([
         (!before || !isSame(entry, entryPart(before))) && notes.note('sessions', session.key, entry),
         (!before || !isSame(head, headPart(before))) && notes.note('heads', session.key, head),
@@ -184,6 +202,7 @@ function openWrite(tx: WriteTransaction, notes: ChangeNotes): Write {
     },
     async removeSession(key) {
       removeFrom(tx, 'sessions', key);
+      sessions.set(key, undefined);
       await Promise.all([notes.note('sessions', key, undefined), notes.note('heads', key, undefined)]);
     },
   };

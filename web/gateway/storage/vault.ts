@@ -14,7 +14,9 @@ import { messageStore } from './messages.ts';
 import { Replica } from './replica.ts';
 import { runStore } from './runs.ts';
 import { checkWriting } from './check-writing.ts';
+import { searchStore, type SearchStoreDeps } from './search-store.ts';
 import { secretStore } from './secrets.ts';
+import { SessionList } from './session-list.ts';
 import { sessionStore } from './sessions.ts';
 import { Transactions } from './transaction.ts';
 import { UsageLog } from './usage.ts';
@@ -39,13 +41,17 @@ export interface VaultOptions {
   onclosed: (reason: ClosedReason) => void;
   /** An older build's connection is still open; the vault opens when that closes. */
   onblocked?: () => void;
-  /** Usage, which nobody waits for, could not be stored. */
+  /** Usage, or the index for search, which nobody waits for, could not be stored. */
   onfault?: (error: unknown) => void;
+  /** Tests pass small ones. */
+  searchSizes?: SearchStoreDeps['sizes'];
 }
 
 /** The vault, and what its sync works with. */
 export interface StoredVault extends Vault {
   readonly sync: Replica;
+  /** Brings the index for search up to date; for when a worker has started, and has nothing better to do. */
+  tend(): Promise<void>;
 }
 
 /**
@@ -61,6 +67,7 @@ export async function openVault(options: VaultOptions): Promise<StoredVault> {
     onblocked,
     onoutdated: () => serving && onclosed('newer-version'),
     beforeOutdated: () => beforeOutdated(),
+    onopened: () => serving && sessions.forget(),
     // A first write finds out whether the data is gone, and then it is read again.
     onterminated: () => void (serving && epoch !== undefined && transactions.local([], async () => {}).catch(onfault)),
   });
@@ -79,6 +86,12 @@ export async function openVault(options: VaultOptions): Promise<StoredVault> {
   const secrets = secretStore({ transactions });
   const sync = new Replica({ transactions, readings, blobs, secrets, origin, seen, pushed, onfault });
   transactions.sink = sync;
+  const sessions = new SessionList(transactions);
+  const search = searchStore({ clock, transactions, sessions, onfault, sizes: options.searchSizes });
+  transactions.oncommitted = (committed) => {
+    sessions.changed(committed.sessions);
+    search.changed(committed.messages);
+  };
   const usage = new UsageLog({ clock, transactions, onfault });
   const settle = async (): Promise<void> => {
     await transactions.idle();
@@ -88,7 +101,7 @@ export async function openVault(options: VaultOptions): Promise<StoredVault> {
   serving = true;
 
   return {
-    sessions: sessionStore({ clock, transactions }),
+    sessions: sessionStore({ clock, transactions, sessions }),
     messages: messageStore({ transactions, blobs }),
     runs: runStore({ transactions, replica, origin }),
     config: configStore({ transactions, secrets }),
@@ -102,10 +115,13 @@ export async function openVault(options: VaultOptions): Promise<StoredVault> {
     logs: logRing({ transactions }),
     check: () => checkWriting(transactions),
     ahead: () => readings.ahead(),
+    search: search.store,
+    tend: () => search.tend(),
     origin,
     replica,
     sync,
     async close() {
+      await search.stop();
       await settle();
       await database.close();
     },

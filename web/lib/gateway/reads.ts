@@ -6,6 +6,7 @@ const READS: ReadonlySet<MethodName> = new Set<MethodName>([
   'chat.history',
   'chat.attachment',
   'sessions.list',
+  'sessions.search',
   'sessions.preview',
   'sessions.export',
   'agents.list',

@@ -8,8 +8,8 @@ import { quote } from './render.ts';
 /** What the guide looks through beside the docs. */
 export interface GuideSources {
   memories(): Promise<readonly MemoryRecord[]>;
-  /** Recent messages of all sessions, newest first. */
-  messages(): Promise<readonly MessageRecord[]>;
+  /** Recent messages of all sessions, newest first, and whatever else may be of use for the question. */
+  messages(question: string): Promise<readonly MessageRecord[]>;
 }
 
 /** The least share of a question that a text must cover to be quoted. */
@@ -76,7 +76,7 @@ export async function answer(question: string, sources: GuideSources, search: Me
     const about = (await searchDocs('Perch guide what is', 50)).find((hit) => hit.doc.id === id);
     if (about) return article(about, []);
   }
-  const [memories, messages] = await Promise.all([sources.memories(), sources.messages()]);
+  const [memories, messages] = await Promise.all([sources.memories(), sources.messages(question)]);
   const found = Bm25.of(memories, ({ text }) => text).search(question, 3);
   const remembered = found.filter((hit) => hit.coverage >= ENOUGH.memory);
   const same = question.trim().toLowerCase();

@@ -380,8 +380,8 @@ Over WebSocket, \`tools.list\` gives the names and \`tools.catalog\` the JSON Sc
   {
     id: 'search-chats',
     title: 'Finding something in earlier chats',
-    keywords: 'search find history past messages earlier session_search look up old conversation',
-    text: `Ask the guide with the words that you remember: it looks through recent messages of all chats and quotes them with chat and date. By hand it is \`/tool session_search {"query": "…"}\`.`,
+    keywords: 'search find history past messages earlier session_search sessions.search look up old conversation index phrase',
+    text: `Ask the guide with the words that you remember: it looks through the messages of all chats and quotes them with chat and date. By hand it is \`/tool session_search {"query": "…"}\`. A program calls \`sessions.search\` with a \`query\`: it finds the chats with all of the words in one message or in the title, the last word perhaps unfinished, "words in quotes" as they stand; \`agentId\`, \`folder\`, \`tag\`, \`archived\` narrow it.`,
   },
   {
     id: 'agents',

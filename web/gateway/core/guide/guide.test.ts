@@ -25,12 +25,7 @@ function said(text: string, fields: Partial<MessageRecord> = {}): MessageRecord 
 const tools: ToolSpec[] = coreTools({
   clock: systemClock,
   vault: {
-    messages: {
-      get: () => Promise.resolve(undefined),
-      branch: () => Promise.resolve({ messages: [], more: false }),
-      all: () => Promise.resolve([]),
-      recent: () => Promise.resolve([]),
-    },
+    search: { sessions: () => Promise.resolve({ results: [], total: 0, next: null, complete: true }), messages: () => Promise.resolve([]) },
     memories: { add: () => Promise.resolve(), remove: () => Promise.resolve(false), list: () => Promise.resolve([]) },
   },
 });

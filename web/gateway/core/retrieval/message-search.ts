@@ -1,9 +1,20 @@
 import { plainText } from '../providers/openai-request.ts';
-import type { MessageRecord } from '../vault.ts';
+import type { MessageRecord, Vault } from '../vault.ts';
 import { Bm25, type Hit } from './bm25.ts';
 
 /** Of a long message only the beginning is searched. */
 const INDEXED_CHARS = 4000;
+
+/** Of what was said lately so much is looked through for each question, and so many of older messages. */
+const RECENT = 2000;
+const RELATED = 200;
+
+/** The newest messages, and those of all chats that have most of a question's words. */
+export async function messagesFor({ messages, search }: Pick<Vault, 'messages' | 'search'>, question: string): Promise<MessageRecord[]> {
+  const [recent, related] = await Promise.all([messages.recent(RECENT), search.messages(question, { limit: RELATED, need: 'any' })]);
+  const known = new Set(recent.map(({ id }) => id));
+  return [...recent, ...related.flatMap(({ message }) => (known.has(message.id) ? [] : message))];
+}
 
 /** A searchable message. */
 export interface FoundMessage {
@@ -15,7 +26,7 @@ export interface FoundMessage {
 }
 
 /** What is worth finding: what people and models said, but no commands, no tool output, and not what the guide itself quoted. */
-function worthFinding(message: MessageRecord): boolean {
+export function worthFinding(message: MessageRecord): boolean {
   if (message.role === 'user') return !plainText(message.content).startsWith('/');
   return message.role === 'assistant' && !message.model?.startsWith('guide/');
 }

@@ -1,3 +1,5 @@
+import { PAIRED, PAIRED_RUN, SEGMENTED, segments, WORD } from './scripts.ts';
+
 /** Words too common to tell one text from another. */
 const STOP_WORDS = new Set(
   (
@@ -6,16 +8,6 @@ const STOP_WORDS = new Set(
     'would you your about tell show know use used uses using thing things something anything'
   ).split(' '),
 );
-
-const WORD = /[\p{L}\p{N}\p{M}]+/gu;
-/** By script extensions where the long-vowel mark counts. Written without spaces between words; pairs of neighbours serve search better than a dictionary's guess. */
-const PAIRED = /[\p{Script=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{Script=Hangul}]/u;
-const PAIRED_RUN =
-  /[\p{Script=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{Script=Hangul}]+|[^\p{Script=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{Script=Hangul}]+/gu;
-/** Likewise, but with words too long for pairs: these are segmented. */
-const SEGMENTED = /[\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
-
-const segmenter = new Intl.Segmenter('th', { granularity: 'word' });
 
 /** Takes the commonest English endings off, so that `models`, `adding` and `stored` meet `model`, `add` and `store`. */
 export function stem(word: string): string {
@@ -39,7 +31,7 @@ function pairs(run: string): string[] {
 
 function words(text: string): string[] {
   if (PAIRED.test(text)) return (text.match(PAIRED_RUN) ?? []).flatMap((run) => (PAIRED.test(run) ? pairs(run) : words(run)));
-  if (SEGMENTED.test(text)) return [...segmenter.segment(text)].filter((part) => part.isWordLike).map((part) => part.segment);
+  if (SEGMENTED.test(text)) return segments(text).map(({ segment }) => segment);
   return [text];
 }
 

@@ -1,26 +1,26 @@
 import { RpcError } from '#shared/rpc/errors.ts';
 import { z } from '#shared/rpc/zod.ts';
 import type { Clock } from '../clock.ts';
+import { worthFinding } from '../retrieval/message-search.ts';
+import { plainText } from '../sessions.ts';
 import { searchDocs } from '../guide/library.ts';
-import { MessageSearch } from '../retrieval/message-search.ts';
 import type { Vault } from '../vault.ts';
 import { memoryTools } from './memory-tools.ts';
 import { defineTool, type Tool } from './registry.ts';
 
-/** Messages that a search looks through. */
-const SEARCHED_MESSAGES = 2000;
+/** Characters that a model is shown of a message. */
+const SHOWN_CHARS = 1000;
 
 const query = z.string().trim().min(1).max(1000).describe('Words to look for');
 const limit = (most: number, usual: number) => z.number().int().min(1).max(most).default(usual).describe('Most results');
 
 export interface CoreToolsDeps {
-  vault: Pick<Vault, 'messages' | 'memories'>;
+  vault: Pick<Vault, 'search' | 'memories'>;
   clock: Clock;
 }
 
 /** The tools that every gateway has. */
 export function coreTools({ vault, clock }: CoreToolsDeps): Tool[] {
-  const messages = new MessageSearch();
   return [
     defineTool({
       name: 'docs_search',
@@ -34,18 +34,22 @@ export function coreTools({ vault, clock }: CoreToolsDeps): Tool[] {
     }),
     defineTool({
       name: 'session_search',
-      description: 'Searches the recent messages of all chats.',
+      description: 'Searches the messages of all chats: for all of the words, "phrases" as they are; where no message has all, for any.',
       source: 'core',
       params: z.strictObject({ query, limit: limit(20, 5) }),
       async run(args) {
-        const found = messages.search(await vault.messages.recent(SEARCHED_MESSAGES), args.query, args.limit);
+        const find = async (need: 'all' | 'any') =>
+          (await vault.search.messages(args.query, { limit: args.limit * 4, need })).filter(({ message }) => worthFinding(message));
+        const all = await find('all');
+        // A model asks in sentences: what has some of the words is better than nothing.
+        const found = all.length > 0 ? all : await find('any');
         return {
-          results: found.map(({ doc }) => ({
-            text: doc.text.slice(0, 1000),
-            role: doc.role,
-            session: doc.sessionKey,
-            at: new Date(doc.timestamp).toISOString(),
-            id: doc.id,
+          results: found.slice(0, args.limit).map(({ message: { id, role, sessionKey, timestamp, content } }) => ({
+            text: plainText(content).slice(0, SHOWN_CHARS),
+            role,
+            session: sessionKey,
+            at: new Date(timestamp).toISOString(),
+            id,
           })),
         };
       },

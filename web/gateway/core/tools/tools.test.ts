@@ -2,6 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { z } from '#shared/rpc/zod.ts';
 import { verifies } from '../../../../tests/requirements.ts';
 import { FakeClock } from '../../../../tests/support/clock.ts';
+import { matchesText, readQuery } from '../retrieval/search-query.ts';
+import { plainText } from '../sessions.ts';
 import { until } from '../../../../tests/support/gateway.ts';
 import type { MemoryRecord, MessageRecord } from '../vault.ts';
 import { coreTools } from './core-tools.ts';
@@ -15,11 +17,13 @@ function setUp(messages: MessageRecord[] = []) {
   const memories: MemoryRecord[] = [];
   const registry = new ToolRegistry(() => agent);
   const vault = {
-    messages: {
-      get: () => Promise.resolve(undefined),
-      branch: () => Promise.resolve({ messages: [], more: false }),
-      all: () => Promise.resolve([]),
-      recent: (limit: number) => Promise.resolve(messages.slice(0, limit)),
+    search: {
+      sessions: () => Promise.resolve({ results: [], total: 0, next: null, complete: true }),
+      messages: async (text: string, { limit }: { limit: number }) => {
+        const query = readQuery(text);
+        const found = messages.filter(({ content }) => matchesText(query, plainText(content)));
+        return found.slice(0, limit).map((message) => ({ message, score: 1 }));
+      },
     },
     memories: {
       add: async (memory: MemoryRecord) => void memories.push(memory),

@@ -1,0 +1,62 @@
+import type { SearchQuery } from './search-query.ts';
+import { eachTerm } from './terms.ts';
+
+/** From and to, in UTF-16 units. */
+export type Span = [start: number, end: number];
+
+/** Before the first word that was found. */
+const LEAD = 40;
+
+/** Where in a text the words of a query stand; those that touch are one. */
+export function spansOf({ words }: SearchQuery, text: string): Span[] {
+  const spans: Span[] = [];
+  eachTerm(text, (term, start, end) => {
+    if (!words.some((word) => word.fits(term))) return;
+    const last = spans.at(-1);
+    if (last && start <= last[1]) last[1] = Math.max(last[1], end);
+    else spans.push([start, end]);
+  });
+  return spans;
+}
+
+/** The piece of a text, of some `length` characters, that shows most of what was looked for, on one line, and where in it that stands. */
+export function snippetOf(query: SearchQuery, text: string, length: number): { snippet: string; matches: Span[] } {
+  const spans = spansOf(query, text);
+  const from = text.length <= length ? 0 : startOf(text, bestWindow(spans, length));
+  let to = Math.min(text.length, from + length);
+  if (to < text.length) {
+    const space = text.slice(to - 20, to).search(/\s\S*$/u);
+    if (space > 0) to = to - 20 + space;
+    else if (isCut(text, to)) to--;
+  }
+  const piece = text.slice(from, to);
+  const before = from > 0 ? '…' : '';
+  const matches: Span[] = [];
+  for (const [start, end] of spans) {
+    if (start < from || start >= to) continue;
+    matches.push([start - from + before.length, Math.min(end, to) - from + before.length]);
+  }
+  // White space becomes spaces one by one, so that places stay.
+  return { snippet: `${before}${piece.replace(/\s/gu, ' ')}${to < text.length ? '…' : ''}`, matches };
+}
+
+/** The start of the span from which on most spans are near. */
+function bestWindow(spans: readonly Span[], length: number): number {
+  let [best, most, end] = [spans[0]?.[0] ?? 0, 0, 0];
+  spans.forEach(([start], first) => {
+    while ((spans[end]?.[0] ?? Infinity) < start + length - 2 * LEAD) end++;
+    if (end - first > most) [best, most] = [start, end - first];
+  });
+  return Math.max(0, best - LEAD);
+}
+
+/** The next beginning of a word, where there is one near. */
+function startOf(text: string, at: number): number {
+  if (at === 0) return 0;
+  const space = text.slice(at, at + 20).search(/\s\S/u);
+  if (space >= 0) return at + space + 1;
+  return isCut(text, at) ? at + 1 : at;
+}
+
+/** Whether a character of two units would be cut here. */
+const isCut = (text: string, at: number): boolean => /[\udc00-\udfff]/.test(text.charAt(at)) && /[\ud800-\udbff]/.test(text.charAt(at - 1));

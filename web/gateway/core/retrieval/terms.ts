@@ -1,0 +1,56 @@
+import { PAIRED, PAIRED_RUN, SEGMENTED, segments, WORD } from './scripts.ts';
+
+/** Longer words are known by their beginning: keys, hashes and the like would fill the index. */
+const LONGEST = 32;
+/** Accents of Latin, Greek and Cyrillic; the marks of other scripts are parts of their letters. */
+const ACCENTS = /[\u0300-\u036f]/g;
+// eslint-disable-next-line no-control-regex
+const ASCII = /^[\0-\x7f]*$/;
+const PLAIN_WORD = /[a-z0-9]+/g;
+
+/** A text as it is compared: without case, width and accents. */
+export function fold(text: string): string {
+  const lower = text.toLowerCase();
+  return ASCII.test(lower) ? lower : lower.normalize('NFKD').replace(ACCENTS, '').normalize('NFKC').toLowerCase().replaceAll('ß', 'ss');
+}
+
+/**
+ * Calls back with each term of a text and where in it the term stands, in UTF-16 units. A term is a folded word; of scripts that are written without spaces it is
+ * a pair of neighbours, and the last character of a run by itself, so that each character begins a term.
+ */
+export function eachTerm(text: string, found: (term: string, start: number, end: number) => void): void {
+  if (ASCII.test(text)) {
+    for (const { 0: word, index } of text.toLowerCase().matchAll(PLAIN_WORD)) found(word.slice(0, LONGEST), index, index + word.length);
+    return;
+  }
+  for (const { 0: word, index } of text.matchAll(WORD)) {
+    if (ASCII.test(word)) found(word.toLowerCase().slice(0, LONGEST), index, index + word.length);
+    else if (!PAIRED.test(word)) eachPlain(word, index, found);
+    else {
+      for (const { 0: run, index: at } of word.matchAll(PAIRED_RUN)) {
+        if (PAIRED.test(run)) eachPair(run, index + at, found);
+        else eachPlain(run, index + at, found);
+      }
+    }
+  }
+}
+
+function eachPlain(word: string, index: number, found: (term: string, start: number, end: number) => void): void {
+  if (!SEGMENTED.test(word)) return foundWord(word, index, found);
+  for (const { segment, index: at } of segments(word)) foundWord(segment, index + at, found);
+}
+
+/** Folding may take a sign apart (`½`, `ﬁ`), and into what is no letter. */
+function foundWord(word: string, index: number, found: (term: string, start: number, end: number) => void): void {
+  for (const [part] of fold(word).matchAll(WORD)) found(part.slice(0, LONGEST), index, index + word.length);
+}
+
+function eachPair(run: string, index: number, found: (term: string, start: number, end: number) => void): void {
+  const chars = [...run];
+  let at = index;
+  chars.forEach((char, i) => {
+    const next = chars[i + 1] ?? '';
+    found(fold(char + next), at, at + char.length + next.length);
+    at += char.length;
+  });
+}

@@ -1,0 +1,72 @@
+/** Bytes that grow as they are written, with numbers in as few bytes as they need: seven bits each, the lowest first. */
+export class ByteWriter {
+  #bytes = new Uint8Array(64);
+  length = 0;
+
+  number(value: number): void {
+    if (this.length + 5 > this.#bytes.length) this.#grow(5);
+    let rest = value;
+    while (rest > 0x7f) {
+      this.#bytes[this.length++] = (rest & 0x7f) | 0x80;
+      rest >>>= 7;
+    }
+    this.#bytes[this.length++] = rest;
+  }
+
+  append(bytes: Uint8Array): void {
+    if (this.length + bytes.length > this.#bytes.length) this.#grow(bytes.length);
+    this.#bytes.set(bytes, this.length);
+    this.length += bytes.length;
+  }
+
+  /** A copy of what was written from `from` to `to`. */
+  slice(from = 0, to = this.length): Uint8Array<ArrayBuffer> {
+    return this.#bytes.slice(from, Math.min(to, this.length));
+  }
+
+  /** What was written; good until more is. */
+  view(): Uint8Array {
+    return this.#bytes.subarray(0, this.length);
+  }
+
+  clear(): void {
+    this.length = 0;
+  }
+
+  /** Forgets the first bytes. */
+  shift(count: number): void {
+    this.#bytes.copyWithin(0, count, this.length);
+    this.length -= count;
+  }
+
+  #grow(least: number): void {
+    const larger = new Uint8Array(Math.max(2 * this.#bytes.length, this.length + least));
+    larger.set(this.#bytes.subarray(0, this.length));
+    this.#bytes = larger;
+  }
+}
+
+/** Reads what a `ByteWriter` wrote. */
+export class ByteReader {
+  readonly #bytes: Uint8Array;
+  at = 0;
+
+  constructor(bytes: Uint8Array) {
+    this.#bytes = bytes;
+  }
+
+  get more(): boolean {
+    return this.at < this.#bytes.length;
+  }
+
+  number(): number {
+    const bytes = this.#bytes;
+    let byte = bytes[this.at++] ?? 0;
+    let value = byte & 0x7f;
+    for (let shift = 7; byte > 0x7f; shift += 7) {
+      byte = bytes[this.at++] ?? 0;
+      value |= (byte & 0x7f) << shift;
+    }
+    return value >>> 0;
+  }
+}

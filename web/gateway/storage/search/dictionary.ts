@@ -1,0 +1,58 @@
+import { ByteReader, ByteWriter } from './bytes.ts';
+
+/** A term of a segment, and where its postings lie: in the segment's stream of them. */
+export interface TermEntry {
+  term: string;
+  /** Documents that have it. */
+  count: number;
+  start: number;
+  length: number;
+}
+
+/** Writes one page of a segment's dictionary: terms in order, each by what it has beyond the one before. */
+export class DictionaryPage {
+  readonly #bytes = new ByteWriter();
+  #last = '';
+  #entries = 0;
+
+  /** `start`: where the postings of its first term will lie. */
+  constructor(start: number) {
+    this.#bytes.number(start);
+  }
+
+  get size(): number {
+    return this.#entries === 0 ? 0 : this.#bytes.length;
+  }
+
+  add(term: string, count: number, length: number): void {
+    let shared = 0;
+    while (shared < this.#last.length && term.charCodeAt(shared) === this.#last.charCodeAt(shared)) shared++;
+    this.#bytes.number(shared);
+    this.#bytes.number(term.length - shared);
+    for (let i = shared; i < term.length; i++) this.#bytes.number(term.charCodeAt(i));
+    this.#bytes.number(count);
+    this.#bytes.number(length);
+    this.#last = term;
+    this.#entries++;
+  }
+
+  bytes(): Uint8Array<ArrayBuffer> {
+    return this.#bytes.slice();
+  }
+}
+
+/** The terms of a page, in order; stops early where `found` answers false. */
+export function eachEntry(page: Uint8Array, found: (entry: TermEntry) => boolean | void): void {
+  const reader = new ByteReader(page);
+  let start = reader.number();
+  let last = '';
+  while (reader.more) {
+    let term = last.slice(0, reader.number());
+    for (let left = reader.number(); left > 0; left--) term += String.fromCharCode(reader.number());
+    const count = reader.number();
+    const length = reader.number();
+    if (found({ term, count, start, length }) === false) return;
+    start += length;
+    last = term;
+  }
+}

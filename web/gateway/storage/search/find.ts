@@ -1,0 +1,251 @@
+import { hasPhrases, matchesText, readQuery, type SearchQuery } from '../../core/retrieval/search-query.ts';
+import { snippetOf, spansOf } from '../../core/retrieval/snippet.ts';
+import { eachTerm } from '../../core/retrieval/terms.ts';
+import type { FoundMessage, SearchOptions, SearchPage, SearchResult, SessionRecord } from '../../core/vault.ts';
+import type { StoredMessage } from '../schema.ts';
+import type { SessionList } from '../session-list.ts';
+import type { Transactions } from '../transaction.ts';
+import { joinParts } from '../parts.ts';
+import { eachMatch, idf, scoringOf } from './score.ts';
+import { type SearchIndex, textOf } from './search-index.ts';
+import type { SessionNames, Source } from './source.ts';
+
+/** Messages that a search itself takes in first, so that what was just said is found. */
+const TAKEN_FIRST = 1024;
+/** Messages of which the text is looked at for one search: for phrases, and where a message has gone meanwhile. */
+const MOST_READ = 2000;
+const READ_AT_ONCE = 64;
+/** A word in the title is worth so many in a message. */
+const TITLE_WEIGHT = 2;
+const SNIPPET_CHARS = 200;
+
+export interface FindDeps {
+  index: SearchIndex;
+  transactions: Transactions;
+  sessions: SessionList;
+  now: () => number;
+}
+
+/** One document that was found. */
+interface Match {
+  source: Source;
+  doc: number;
+  score: number;
+}
+
+/** A session that was found, by its title or by the message that fits best. */
+interface Ranked {
+  session: SessionRecord;
+  score: number;
+  match: Match | undefined;
+}
+
+interface Found {
+  sources: readonly Source[];
+  complete: boolean;
+  /** Calls back with each match in a session that may be found, source by source. */
+  each(match: (session: number, found: Match) => void): Promise<void>;
+  /** What each word is worth. */
+  weights: readonly number[];
+  names: SessionNames;
+}
+
+/** Sessions by what is in their messages and titles, the best first. */
+export async function findSessions(deps: FindDeps, text: string, options: SearchOptions): Promise<SearchPage> {
+  const query = readQuery(text);
+  const { limit, offset = 0, accepts = () => true } = options;
+  if (query.words.length === 0) return { results: [], total: 0, next: null, complete: true };
+  return deps.index.reading(async () => {
+    const sessions = await deps.sessions.all();
+    const found = await lookUp(deps, query, sessions, accepts);
+    const titled = titlesWith(query, sessions, accepts, found.weights);
+    const { ranked, exact } = await (query.phrases.length > 0 ? ranksByText : ranksByBest)(deps, query, found, sessions, titled, offset + limit);
+    const page = ranked.slice(offset, offset + limit);
+    const results = await Promise.all(page.map((each) => resultOf(deps, query, each, options.chars ?? SNIPPET_CHARS)));
+    return {
+      results,
+      total: exact ? ranked.length : null,
+      next: ranked.length > offset + limit ? offset + limit : null,
+      complete: found.complete,
+    };
+  });
+}
+
+/** Single messages with any of the words of a text, the best first. */
+export async function findMessages(deps: FindDeps, text: string, options: { limit: number; need: 'all' | 'any' }): Promise<FoundMessage[]> {
+  const query = readQuery(text);
+  if (query.words.length === 0) return [];
+  return deps.index.reading(async () => {
+    const found = await lookUp(deps, query, await deps.sessions.all(), () => true, options.need);
+    const best = new Best<Match>(options.limit);
+    await found.each((_, match) => best.add(match));
+    const messages = await readMessages(deps, best.sorted());
+    return messages.flatMap(({ match, message }) => {
+      if (!message || (options.need === 'all' && !hasPhrases(query.phrases, textOf(message)))) return [];
+      return { message: joinParts(message, () => undefined), score: match.score };
+    });
+  });
+}
+
+async function lookUp(
+  { index, now }: FindDeps,
+  query: SearchQuery,
+  sessions: ReadonlyMap<string, SessionRecord>,
+  accepts: (session: SessionRecord) => boolean,
+  need: 'all' | 'any' = 'all',
+): Promise<Found> {
+  await index.take(TAKEN_FIRST);
+  const { sources, sessions: names, complete } = await index.sources();
+  const words = await Promise.all(sources.map((source) => source.lookup(query.words)));
+  const scoring = scoringOf(sources, words, need, now());
+  const allowed = Uint8Array.from(names.keys, (key) => {
+    const session = sessions.get(key);
+    return session && accepts(session) ? 1 : 0;
+  });
+  return {
+    sources,
+    complete,
+    names,
+    weights: scoring.weights,
+    async each(match) {
+      for (const [at, source] of sources.entries()) {
+        const { session } = source.columns;
+        eachMatch(source, words[at] ?? [], scoring, (doc, score) => {
+          const number = session[doc] ?? 0;
+          if (allowed[number] === 1) match(number, { source, doc, score });
+        });
+        // Others have their turn between large ones.
+        if (source.size > 100_000) await new Promise((resolve) => setTimeout(resolve));
+      }
+    },
+  };
+}
+
+const titleTerms = new WeakMap<SessionRecord, string[]>();
+
+function termsOfTitle(session: SessionRecord): string[] {
+  let terms = titleTerms.get(session);
+  if (!terms) {
+    const found: string[] = (terms = []);
+    eachTerm(session.title, (term) => void found.push(term));
+    titleTerms.set(session, terms);
+  }
+  return terms;
+}
+
+/** Sessions whose title has every word and phrase, and what that is worth. */
+function titlesWith(
+  query: SearchQuery,
+  sessions: ReadonlyMap<string, SessionRecord>,
+  accepts: (session: SessionRecord) => boolean,
+  weights: readonly number[],
+): Map<string, number> {
+  const titled = new Map<string, number>();
+  // A word that no message has is worth what one in the fewest is.
+  const score = TITLE_WEIGHT * weights.reduce((sum, weight) => sum + (weight || idf(1, 0)), 0);
+  for (const session of sessions.values()) {
+    const terms = termsOfTitle(session);
+    if (!query.words.every((word) => terms.some((term) => word.fits(term))) || !hasPhrases(query.phrases, session.title)) continue;
+    if (accepts(session)) titled.set(session.key, score);
+  }
+  return titled;
+}
+
+type Ranker = (
+  deps: FindDeps,
+  query: SearchQuery,
+  found: Found,
+  sessions: ReadonlyMap<string, SessionRecord>,
+  titled: ReadonlyMap<string, number>,
+  wanted: number,
+) => Promise<{ ranked: Ranked[]; exact: boolean }>;
+
+/** Each session by its best message. */
+const ranksByBest: Ranker = async (_deps, _query, found, sessions, titled) => {
+  const best = new Map<number, Match>();
+  await found.each((session, match) => {
+    const before = best.get(session);
+    if (!before || match.score > before.score) best.set(session, match);
+  });
+  const matches = new Map([...best].map(([number, match]) => [found.names.keys[number] ?? '', match]));
+  return { ranked: rankedOf(matches, sessions, titled), exact: true };
+};
+
+/** Likewise where the text must be looked at: the messages that fit best are read until there are enough sessions. */
+const ranksByText: Ranker = async (deps, query, found, sessions, titled, wanted) => {
+  const best = new Best<Match & { session: number }>(MOST_READ);
+  await found.each((session, match) => best.add({ ...match, session }));
+  const candidates = best.sorted();
+  const matches = new Map<string, Match>();
+  let at = 0;
+  for (; at < candidates.length && matches.size <= wanted; at += READ_AT_ONCE) {
+    const some = candidates.slice(at, at + READ_AT_ONCE).filter(({ session }) => !matches.has(found.names.keys[session] ?? ''));
+    for (const { match, message } of await readMessages(deps, some)) {
+      if (!message || matches.has(message.sessionKey) || !matchesText(query, textOf(message))) continue;
+      matches.set(message.sessionKey, match);
+    }
+  }
+  const exact = at >= candidates.length && candidates.length < MOST_READ;
+  return { ranked: rankedOf(matches, sessions, titled), exact };
+};
+
+function rankedOf(
+  matches: ReadonlyMap<string, Match>,
+  sessions: ReadonlyMap<string, SessionRecord>,
+  titled: ReadonlyMap<string, number>,
+): Ranked[] {
+  const ranked: Ranked[] = [];
+  for (const key of new Set([...matches.keys(), ...titled.keys()])) {
+    const session = sessions.get(key);
+    const match = matches.get(key);
+    if (session) ranked.push({ session, match, score: (match?.score ?? 0) + (titled.get(key) ?? 0) });
+  }
+  return ranked.sort((a, b) => b.score - a.score || b.session.updatedAt - a.session.updatedAt || (a.session.key < b.session.key ? -1 : 1));
+}
+
+async function resultOf(deps: FindDeps, query: SearchQuery, { session, match }: Ranked, chars: number): Promise<SearchResult> {
+  const titleMatches = spansOf(query, session.title);
+  const [read] = match ? await readMessages(deps, [match]) : [];
+  const message = read?.message;
+  if (!message) {
+    const { snippet, matches } = snippetOf(query, session.preview, chars);
+    return { session, messageId: null, role: null, timestamp: session.updatedAt, snippet, matches, titleMatches };
+  }
+  const { id, role, timestamp } = message;
+  return { session, messageId: id, role, timestamp, ...snippetOf(query, textOf(message), chars), titleMatches };
+}
+
+async function readMessages<M extends Match>(
+  { transactions }: FindDeps,
+  matches: readonly M[],
+): Promise<{ match: M; message: StoredMessage | undefined }[]> {
+  const ids = await Promise.all(matches.map(({ source, doc }) => source.idOf(doc)));
+  return transactions.read(['messages'], async (tx) => {
+    const store = tx.objectStore('messages');
+    return Promise.all(matches.map(async (match, at) => ({ match, message: await store.get(ids[at] ?? '') })));
+  });
+}
+
+/** The best so many of what is added. */
+class Best<T extends { score: number }> {
+  readonly #limit: number;
+  #kept: T[] = [];
+  #least = -Infinity;
+
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  add(item: T): void {
+    if (item.score <= this.#least) return;
+    this.#kept.push(item);
+    // Cut down now and then, which costs less than a place for each.
+    if (this.#kept.length < 2 * this.#limit + 16) return;
+    this.#kept = this.sorted();
+    this.#least = this.#kept.at(-1)?.score ?? -Infinity;
+  }
+
+  sorted(): T[] {
+    return this.#kept.toSorted((a, b) => b.score - a.score).slice(0, this.#limit);
+  }
+}

@@ -1,0 +1,100 @@
+/** Documents of one page of a segment's tables: a page stays below 64 KB, beyond which Chromium makes a file of each value. */
+export const DOCS_PAGE = 2048;
+/** Bytes of one page of postings. */
+export const POSTINGS_PAGE = 32 * 1024;
+/** Bytes of a page of the dictionary, roughly. */
+export const TERMS_PAGE = 12 * 1024;
+
+export const ROLES = ['user', 'assistant', 'system', 'tool'] as const;
+
+/** A document's row in the tables of its segment. */
+export interface DocRow {
+  id: string;
+  /** Number of its session in the segment. */
+  session: number;
+  /** Seconds since 1970. */
+  time: number;
+  /** Its role and, roughly, its length in terms: see `codeOf`. */
+  code: number;
+}
+
+/** What a search looks at of each document, as columns. `hash`: of its id. */
+export interface DocColumns {
+  session: Uint32Array;
+  time: Uint32Array;
+  hash: Uint32Array;
+  code: Uint8Array;
+}
+
+/** Role and length in one byte: the length in steps of a quarter of a doubling. */
+export function codeOf(role: (typeof ROLES)[number], length: number): number {
+  return (Math.max(0, ROLES.indexOf(role)) << 6) | Math.min(63, Math.round(4 * Math.log2(1 + length)));
+}
+
+/** The middle of what a code stands for. */
+export const LENGTHS: readonly number[] = Array.from({ length: 64 }, (_, code) => 2 ** (code / 4) - 1);
+
+/** FNV-1a over UTF-16 units. */
+export function hashOf(id: string): number {
+  let hash = 0x811c9dc5;
+  for (let i = 0; i < id.length; i++) hash = Math.imul(hash ^ id.charCodeAt(i), 0x01000193);
+  return hash >>> 0;
+}
+
+export function newColumns(length: number): DocColumns {
+  return {
+    session: new Uint32Array(length),
+    time: new Uint32Array(length),
+    hash: new Uint32Array(length),
+    code: new Uint8Array(length),
+  };
+}
+
+/** The columns of one page as bytes: 13 for each document. */
+export function packDocs(docs: readonly DocRow[]): Uint8Array<ArrayBuffer> {
+  const { length } = docs;
+  const numbers = new Uint32Array(3 * length);
+  const bytes = new Uint8Array(13 * length);
+  docs.forEach(({ id, session, time, code }, at) => {
+    numbers[at] = session;
+    numbers[length + at] = time;
+    numbers[2 * length + at] = hashOf(id);
+    bytes[12 * length + at] = code;
+  });
+  bytes.set(new Uint8Array(numbers.buffer));
+  return bytes;
+}
+
+/** Writes such a page into the columns, from `start` on. */
+export function unpackDocs(columns: DocColumns, start: number, bytes: Uint8Array): void {
+  const length = bytes.length / 13;
+  const numbers = new Uint32Array(bytes.slice(0, 12 * length).buffer);
+  columns.session.set(numbers.subarray(0, length), start);
+  columns.time.set(numbers.subarray(length, 2 * length), start);
+  columns.hash.set(numbers.subarray(2 * length), start);
+  columns.code.set(bytes.subarray(12 * length), start);
+}
+
+const UUID = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/;
+
+/** Ids of one page: 16 bytes for each where all are UUIDs. */
+export function packIds(ids: readonly string[]): Uint8Array<ArrayBuffer> | string[] {
+  if (!ids.every((id) => UUID.test(id))) return [...ids];
+  const bytes = new Uint8Array(16 * ids.length);
+  ids.forEach((id, at) => {
+    const hex = id.replaceAll('-', '');
+    for (let i = 0; i < 16; i++) bytes[16 * at + i] = parseInt(hex.slice(2 * i, 2 * i + 2), 16);
+  });
+  return bytes;
+}
+
+export function unpackId(page: Uint8Array | readonly string[], at: number): string {
+  if (!(page instanceof Uint8Array)) return page[at] ?? '';
+  let hex = '';
+  for (let i = 16 * at; i < 16 * at + 16; i++) hex += (page[i] ?? 0).toString(16).padStart(2, '0');
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+}
+
+/** A set of a page's documents, as bits. */
+export const hasBit = (bits: Uint8Array, at: number): boolean => ((bits[at >> 3] ?? 0) & (1 << (at & 7))) !== 0;
+export const setBit = (bits: Uint8Array, at: number): void => void (bits[at >> 3] = (bits[at >> 3] ?? 0) | (1 << (at & 7)));

@@ -1,0 +1,110 @@
+import type { QueryWord } from '../../core/retrieval/search-query.ts';
+import { codeOf, hashOf, newColumns, type ROLES } from './layout.ts';
+import { PostingsWriter } from './postings.ts';
+import type { SegmentWriter } from './segment-writer.ts';
+import { commonest, type FoundTerm, type SessionNames, type Source } from './source.ts';
+
+/** Terms after which a writer of a segment lets others have their turn. */
+const TERMS_A_TURN = 2_000;
+
+export interface IndexedMessage {
+  id: string;
+  sessionKey: string;
+  role: (typeof ROLES)[number];
+  timestamp: number;
+  /** How often each term stands in it, and all terms together. */
+  terms: ReadonlyMap<string, number>;
+  length: number;
+}
+
+/** The documents that are in no segment yet: in memory, made anew from the messages when a worker starts. */
+export class Memtable implements Source {
+  readonly columns;
+  readonly ids: string[] = [];
+  length = 0;
+  deadCount = 0;
+  readonly #sessions: SessionNames;
+  readonly #docs = new Map<string, number>();
+  readonly #dead = new Set<number>();
+  /** Document and count in turns. */
+  readonly #terms = new Map<string, number[]>();
+
+  constructor(sessions: SessionNames, capacity: number) {
+    this.#sessions = sessions;
+    this.columns = newColumns(capacity);
+  }
+
+  get size(): number {
+    return this.ids.length;
+  }
+
+  get full(): boolean {
+    return this.size === this.columns.code.length;
+  }
+
+  add({ id, sessionKey, role, timestamp, terms, length }: IndexedMessage): void {
+    const doc = this.ids.push(id) - 1;
+    this.#docs.set(id, doc);
+    this.columns.session[doc] = this.#sessions.number(sessionKey);
+    this.columns.time[doc] = Math.max(0, timestamp / 1000);
+    this.columns.hash[doc] = hashOf(id);
+    this.columns.code[doc] = codeOf(role, length);
+    this.length += length;
+    for (const [term, times] of terms) {
+      const list = this.#terms.get(term);
+      if (list) list.push(doc, times);
+      else this.#terms.set(term, [doc, times]);
+    }
+  }
+
+  /** The message is gone, or about to come anew. */
+  remove(id: string): void {
+    const doc = this.#docs.get(id);
+    if (doc === undefined) return;
+    this.#docs.delete(id);
+    this.#dead.add(doc);
+    this.deadCount++;
+  }
+
+  isDead(doc: number): boolean {
+    return this.#dead.has(doc);
+  }
+
+  lookup(words: readonly QueryWord[]): Promise<FoundTerm[][]> {
+    const found = words.map(({ root, fits }) => {
+      const fitting = [...this.#terms]
+        .filter(([term]) => term.startsWith(root) && fits(term))
+        .map(([term, list]) => ({ term, list, count: list.length / 2 }))
+        .sort((a, b) => (a.term < b.term ? -1 : 1));
+      return commonest(fitting).map(({ list, count }) => ({ count, postings: packed(list).bytes.slice() }));
+    });
+    return Promise.resolve(found);
+  }
+
+  idOf(doc: number): Promise<string> {
+    return Promise.resolve(this.ids[doc] ?? '');
+  }
+
+  /** Writes it as a segment. */
+  async writeTo(writer: SegmentWriter): Promise<void> {
+    const { session, time, code } = this.columns;
+    this.ids.forEach((id, doc) =>
+      writer.doc({ id, session: this.#sessions.keys[session[doc] ?? 0] ?? '', time: time[doc] ?? 0, code: code[doc] ?? 0 }),
+    );
+    const terms = [...this.#terms.keys()].sort();
+    for (const [at, term] of terms.entries()) {
+      const { bytes, count } = packed(this.#terms.get(term) ?? []);
+      writer.term(term, count, bytes.view());
+      if (writer.full || at % TERMS_A_TURN === 0) await writer.flush();
+    }
+  }
+}
+
+const scratch = new PostingsWriter();
+
+/** Good until the next call. */
+function packed(list: readonly number[]): PostingsWriter {
+  scratch.clear();
+  for (let i = 0; i < list.length; i += 2) scratch.add(list[i] ?? 0, list[i + 1] ?? 1);
+  return scratch;
+}

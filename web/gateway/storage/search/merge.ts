@@ -1,0 +1,126 @@
+import { eachEntry, type TermEntry } from './dictionary.ts';
+import { DOCS_PAGE, LENGTHS, POSTINGS_PAGE } from './layout.ts';
+import { PART, type SearchPages } from './pages.ts';
+import { eachPosting, PostingsWriter } from './postings.ts';
+import type { Segment } from './segment.ts';
+import type { SegmentWriter } from './segment-writer.ts';
+import type { SessionNames } from './source.ts';
+
+/** Bytes of postings after which others have their turn. */
+const BYTES_A_TURN = 256 * 1024;
+
+export interface Merged {
+  /** For each segment that went in, the new number of each of its documents; -1: it was dead. */
+  numbers: Int32Array[];
+  /** Terms of all documents. */
+  length: number;
+}
+
+/** Writes the living documents of `segments` as one, in small steps between which others have their turn. Those that die meanwhile are in it still. */
+export async function merge(
+  segments: readonly Segment[],
+  writer: SegmentWriter,
+  { pages, sessions }: { pages: SearchPages; sessions: SessionNames },
+): Promise<Merged> {
+  const numbers: Int32Array[] = [];
+  let next = 0;
+  let length = 0;
+  for (const segment of segments) {
+    const own = new Int32Array(segment.size).fill(-1);
+    numbers.push(own);
+    const { session, time, code } = segment.columns;
+    for (let page = 0; page * DOCS_PAGE < segment.size; page++) {
+      const ids = await segment.idsOf(page);
+      ids.forEach((id, at) => {
+        const doc = page * DOCS_PAGE + at;
+        if (segment.isDead(doc)) return;
+        own[doc] = next++;
+        length += LENGTHS[(code[doc] ?? 0) & 63] ?? 0;
+        writer.doc({ id, session: sessions.keys[session[doc] ?? 0] ?? '', time: time[doc] ?? 0, code: code[doc] ?? 0 });
+      });
+      if (writer.full) await writer.flush();
+    }
+  }
+  await mergeTerms(segments, numbers, writer, pages);
+  return { numbers, length: Math.round(length) };
+}
+
+async function mergeTerms(
+  segments: readonly Segment[],
+  numbers: readonly Int32Array[],
+  writer: SegmentWriter,
+  pages: SearchPages,
+): Promise<void> {
+  const cursors = segments.map((segment) => new TermCursor(segment, pages));
+  for (const cursor of cursors) await cursor.load();
+  const postings = new PostingsWriter();
+  let work = 0;
+  for (;;) {
+    let term: string | undefined;
+    for (const { entry } of cursors) if (entry && (term === undefined || entry.term < term)) term = entry.term;
+    if (term === undefined) return;
+    postings.clear();
+    for (const [at, cursor] of cursors.entries()) {
+      if (cursor.entry?.term !== term) continue;
+      const own = numbers[at];
+      const bytes = cursor.postings();
+      work += bytes.length + 16;
+      eachPosting(bytes, (doc, times) => {
+        const number = own?.[doc] ?? -1;
+        if (number >= 0) postings.add(number, times);
+      });
+      if (!cursor.next()) await cursor.load();
+    }
+    if (postings.count > 0) writer.term(term, postings.count, postings.bytes.view());
+    if (work > BYTES_A_TURN || writer.full) {
+      work = 0;
+      await writer.flush();
+    }
+  }
+}
+
+/** Goes through the terms of a segment, a page of the dictionary at a time. */
+class TermCursor {
+  readonly #segment: Segment;
+  readonly #pages: SearchPages;
+  #page = -1;
+  #entries: TermEntry[] = [];
+  #at = 0;
+  #bytes = new Uint8Array(0);
+  #from = 0;
+
+  constructor(segment: Segment, pages: SearchPages) {
+    this.#segment = segment;
+    this.#pages = pages;
+  }
+
+  /** Undefined at the end. */
+  get entry(): TermEntry | undefined {
+    return this.#entries[this.#at];
+  }
+
+  postings(): Uint8Array {
+    const { start = 0, length = 0 } = this.entry ?? {};
+    return this.#bytes.subarray(start - this.#from, start - this.#from + length);
+  }
+
+  /** False: `load` must get the next page first. */
+  next(): boolean {
+    return ++this.#at < this.#entries.length;
+  }
+
+  async load(): Promise<void> {
+    this.#entries = [];
+    this.#at = 0;
+    if (++this.#page >= this.#segment.terms.length) return;
+    const [page] = await this.#pages.range(this.#segment.id, PART.terms, this.#page, this.#page);
+    if (page?.data instanceof Uint8Array) eachEntry(page.data, (entry) => void this.#entries.push(entry));
+    const [first, last] = [this.#entries[0], this.#entries.at(-1)];
+    if (!first || !last) return;
+    const [from, to] = [Math.floor(first.start / POSTINGS_PAGE), Math.floor((last.start + last.length - 1) / POSTINGS_PAGE)];
+    const read = await this.#pages.range(this.#segment.id, PART.postings, from, to);
+    const bytes = new Uint8Array(read.reduce((sum, { data }) => sum + data.length, 0));
+    read.forEach(({ data }, at) => data instanceof Uint8Array && bytes.set(data, at * POSTINGS_PAGE));
+    [this.#bytes, this.#from] = [bytes, from * POSTINGS_PAGE];
+  }
+}

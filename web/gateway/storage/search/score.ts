@@ -1,0 +1,86 @@
+import { LENGTHS } from './layout.ts';
+import { eachPosting } from './postings.ts';
+import type { FoundTerm, Source } from './source.ts';
+
+/** Term saturation and length normalisation, at their usual values. */
+const K1 = 1.2;
+const B = 0.75;
+/** What was said today counts half as much again as what is very old, and half of that goes in a month. */
+const RECENT = 0.5;
+const HALF_LIFE_DAYS = 30;
+/** By role: what tools answered is seldom what somebody looks for. */
+const ROLE_WEIGHTS = [1, 1, 0.8, 0.5];
+const DAY = 86_400;
+
+/** What holds for all sources of one search. */
+export interface Scoring {
+  /** For each word, what having it is worth. */
+  weights: readonly number[];
+  /** Documents need all of the words, or any. */
+  need: 'all' | 'any';
+  /** By length code. */
+  norms: Float64Array;
+  /** By age in days. */
+  ages: Float64Array;
+  /** Seconds since 1970. */
+  now: number;
+}
+
+/** `found`: for each source what each word was found as. `now`: milliseconds. */
+export function scoringOf(sources: readonly Source[], found: readonly FoundTerm[][][], need: 'all' | 'any', now: number): Scoring {
+  const docs = sources.reduce((sum, { size }) => sum + size, 0);
+  const length = sources.reduce((sum, source) => sum + source.length, 0);
+  const mean = Math.max(1, length / Math.max(1, docs));
+  const weights = (found[0] ?? []).map((_, word) => {
+    const having = found.reduce((sum, words) => sum + (words[word] ?? []).reduce((all, { count }) => all + count, 0), 0);
+    return idf(docs, Math.min(docs, having));
+  });
+  return {
+    weights,
+    need,
+    norms: Float64Array.from(LENGTHS, (each) => K1 * (1 - B + (B * each) / mean)),
+    ages: Float64Array.from({ length: 1000 }, (_, days) => 1 + RECENT * 2 ** (-days / HALF_LIFE_DAYS)),
+    now: now / 1000,
+  };
+}
+
+export const idf = (docs: number, having: number): number => Math.log(1 + (docs - having + 0.5) / (having + 0.5));
+
+// Kept from search to search: a million documents have five megabytes of these.
+let marks = new Uint8Array(0);
+let scores = new Float32Array(0);
+
+/** Calls back with each living document of a source that has what is needed, and its score. At once, without letting others have their turn. */
+export function eachMatch(source: Source, found: readonly FoundTerm[][], scoring: Scoring, match: (doc: number, score: number) => void): void {
+  const { weights, need, norms, ages, now } = scoring;
+  if (need === 'all' && found.some((terms) => terms.length === 0)) return;
+  if (marks.length < source.size) [marks, scores] = [new Uint8Array(source.size), new Float32Array(source.size)];
+  const { code, time } = source.columns;
+  const order = found.map((terms, word) => ({ terms, word, count: terms.reduce((sum, { count }) => sum + count, 0) }));
+  // The rarest first: what it does not touch is not looked at again.
+  order.sort((a, b) => a.count - b.count);
+  const touched: number[] = [];
+  order.forEach(({ terms, word }, turn) => {
+    const weight = weights[word] ?? 0;
+    for (const { postings } of terms) {
+      eachPosting(postings, (doc, times) => {
+        const mark = marks[doc] ?? 0;
+        if (mark === 0) {
+          if (turn > 0 && need === 'all') return;
+          touched.push(doc);
+        } else if (mark < turn && need === 'all') return;
+        marks[doc] = turn + 1;
+        scores[doc] = (scores[doc] ?? 0) + (weight * times * (K1 + 1)) / (times + (norms[(code[doc] ?? 0) & 63] ?? 1));
+      });
+    }
+  });
+  for (const doc of touched) {
+    const had = marks[doc] ?? 0;
+    const score = scores[doc] ?? 0;
+    marks[doc] = 0;
+    scores[doc] = 0;
+    if ((need === 'all' && had < order.length) || source.isDead(doc)) continue;
+    const age = Math.min(ages.length - 1, Math.max(0, Math.floor((now - (time[doc] ?? 0)) / DAY)));
+    match(doc, score * (ages[age] ?? 1) * (ROLE_WEIGHTS[(code[doc] ?? 0) >> 6] ?? 1));
+  }
+}

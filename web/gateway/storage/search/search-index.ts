@@ -1,0 +1,349 @@
+import { eachTerm } from '../../core/retrieval/terms.ts';
+import { plainText } from '../../core/sessions.ts';
+import { removeFrom, putInto } from '../requests.ts';
+import type { LocalRow, SegmentRow, StoredMessage } from '../schema.ts';
+import type { Transactions } from '../transaction.ts';
+import { joinParts } from '../parts.ts';
+import { hashOf } from './layout.ts';
+import { type IndexedMessage, Memtable } from './memtable.ts';
+import { merge } from './merge.ts';
+import { IndexBroken, SearchPages } from './pages.ts';
+import { Segment } from './segment.ts';
+import { SegmentWriter } from './segment-writer.ts';
+import { SessionNames, type Source } from './source.ts';
+
+/** What the stores hold: another number, and the index is made anew. */
+const FORM = 1;
+/** Of a very long message only the beginning is found. */
+const INDEXED_CHARS = 50_000;
+/** Characters after which others have their turn. */
+const CHARS_A_TURN = 100_000;
+/** Messages that are read together. */
+const MESSAGES_A_TURN = 128;
+/** Messages of one transaction of the vault are few; these are so many rows. */
+const ROWS_A_TURN = 64;
+
+export interface SearchIndexDeps {
+  transactions: Transactions;
+  /** Tests pass small ones. `memtable`: messages that make a segment. `fan`: segments of a size that are merged. */
+  sizes?: { memtable: number; fan: number };
+}
+
+type StateRow = Extract<LocalRow, { name: 'search' }>;
+
+/** Everything that was read in of an index, and what is in memory alone. */
+interface Loaded {
+  /** Of this index, not of one that was made anew meanwhile. */
+  id: string;
+  sessions: SessionNames;
+  segments: Segment[];
+  memtable: Memtable;
+  /** Every message up to this one is in the index; null: all are. */
+  filled: string | null;
+  /** The newest row of `searchPending` that was taken. */
+  taken: number;
+  /** Messages that were taken, and are not in a segment yet or not known there to be dead. */
+  unsaved: number;
+}
+
+/**
+ * The index of all messages for search, of this copy of the data alone. What was stored is noted in `searchPending` by the transaction that stored it; from there it
+ * comes into a table in memory, and by some thousands into a segment on disk, which never changes; segments of a size are merged. Each step is one transaction,
+ * or writes what nothing refers to yet, so that it can be cut short anywhere. Messages that were there before the index are read in by their keys.
+ */
+export class SearchIndex {
+  readonly pages: SearchPages;
+  readonly #transactions: Transactions;
+  readonly #sizes: { memtable: number; fan: number };
+  #loaded: Loaded | undefined;
+  #turns: Promise<unknown> = Promise.resolve();
+  #nextSegment = 0;
+  #readers = 0;
+  #stopped = false;
+
+  constructor({ transactions, sizes = { memtable: 2048, fan: 8 } }: SearchIndexDeps) {
+    this.#transactions = transactions;
+    this.#sizes = sizes;
+    this.pages = new SearchPages(transactions);
+  }
+
+  stop(): void {
+    this.#stopped = true;
+  }
+
+  /** Takes up to so many messages in. False: there was nothing more to do. */
+  take(most: number): Promise<boolean> {
+    return this.#turn(async () => {
+      const loaded = await this.#load();
+      for (let taken = 0; taken < most; ) {
+        if (loaded.memtable.full) return true;
+        const count = (await this.#takePending(loaded)) || (await this.#fill(loaded));
+        if (count === 0) return false;
+        taken += count;
+      }
+      return true;
+    });
+  }
+
+  /** Takes everything in, and brings the index in order. Others have their turn between the steps. */
+  async work(): Promise<void> {
+    for (let more = true; more && !this.#stopped; ) {
+      more = await this.take(MESSAGES_A_TURN);
+      const { memtable, unsaved } = await this.#turn(() => this.#load());
+      if (memtable.full || unsaved >= this.#sizes.memtable) {
+        await this.#turn(() => this.#save());
+        await this.#tidy();
+        more = true;
+      }
+    }
+    if (!this.#stopped) await this.#tidy();
+  }
+
+  /** What can be searched now. `complete`: everything that is stored is in it. */
+  async sources(): Promise<{ sources: Source[]; sessions: SessionNames; complete: boolean }> {
+    return this.#turn(async () => {
+      const loaded = await this.#load();
+      const waiting = await this.#transactions.read(['searchPending'], (tx) =>
+        tx.objectStore('searchPending').getKey(IDBKeyRange.lowerBound(loaded.taken, true)),
+      );
+      const complete = loaded.filled === null && waiting === undefined;
+      return { sources: [...loaded.segments, loaded.memtable], sessions: loaded.sessions, complete };
+    });
+  }
+
+  /** Keeps what segments refer to while `read` runs; begins anew where the index turns out to be broken. */
+  async reading<T>(read: () => Promise<T>): Promise<T> {
+    this.#readers++;
+    try {
+      return await read();
+    } catch (error) {
+      if (!(error instanceof IndexBroken)) throw error;
+      await this.#turn(() => this.#reset());
+      return await read();
+    } finally {
+      this.#readers--;
+    }
+  }
+
+  /** One after the other. */
+  #turn<T>(step: () => Promise<T>): Promise<T> {
+    const turn = this.#turns.then(step);
+    this.#turns = turn.catch(() => {});
+    return turn;
+  }
+
+  async #load(): Promise<Loaded> {
+    const row = await this.#transactions.read(['local'], (tx) => tx.objectStore('local').get('search'));
+    const state = row?.name === 'search' && row.form === FORM ? row : undefined;
+    if (state && state.id === this.#loaded?.id) return this.#loaded;
+    if (!state) return this.#reset();
+    const sessions = new SessionNames();
+    try {
+      const segments: Segment[] = [];
+      for (const segment of await this.pages.segments()) segments.push(await Segment.load(segment, this.pages, sessions));
+      if (segments.map(({ id }) => id).join() !== state.segments.join()) throw new IndexBroken('A segment of the index is missing');
+      return await this.#adopt(state, sessions, segments);
+    } catch (error) {
+      if (error instanceof IndexBroken) return this.#reset();
+      throw error;
+    }
+  }
+
+  async #adopt(state: StateRow, sessions: SessionNames, segments: Segment[]): Promise<Loaded> {
+    this.pages.forget();
+    await this.pages.sweep(new Set(segments.map(({ id }) => id)));
+    this.#nextSegment = Math.max(0, ...segments.map(({ id }) => id)) + 1;
+    const memtable = new Memtable(sessions, this.#sizes.memtable);
+    return (this.#loaded = { id: state.id, sessions, segments, memtable, filled: state.filled, taken: 0, unsaved: 0 });
+  }
+
+  /** An empty index, into which all messages are to come. */
+  async #reset(): Promise<Loaded> {
+    const state: StateRow = { name: 'search', form: FORM, id: crypto.randomUUID(), segments: [], filled: '' };
+    await this.#transactions.local(['searchSegments', 'searchPending'], async (tx) => {
+      await Promise.all([tx.objectStore('searchSegments').clear(), tx.objectStore('searchPending').clear()]);
+      putInto(tx, 'local', state);
+    });
+    return this.#adopt(state, new SessionNames(), []);
+  }
+
+  /** What was stored since. Resolves with how many messages that were. */
+  async #takePending(loaded: Loaded): Promise<number> {
+    const { taken, messages, ids } = await this.#transactions.read(['searchPending', 'messages'], async (tx) => {
+      const rows = await tx.objectStore('searchPending').getAll(IDBKeyRange.lowerBound(loaded.taken, true), ROWS_A_TURN);
+      const ids = new Set<string>();
+      let taken = loaded.taken;
+      for (const row of rows) {
+        if (ids.size > 0 && ids.size + row.ids.length > MESSAGES_A_TURN) break;
+        for (const id of row.ids) ids.add(id);
+        taken = row.seq ?? taken;
+      }
+      const store = tx.objectStore('messages');
+      return { taken, ids: [...ids], messages: await Promise.all([...ids].map((id) => store.get(id))) };
+    });
+    if (taken === loaded.taken) return 0;
+    // Those beyond are still to be read in.
+    const { filled } = loaded;
+    const known = ids.map((id, at) => ({ id, message: messages[at] })).filter(({ id }) => filled === null || id <= filled);
+    const room = loaded.memtable.columns.code.length - loaded.memtable.size;
+    if (room < known.length && loaded.memtable.size > 0) await this.#save();
+    await this.#remove(loaded, known.map(({ id }) => id));
+    await this.#add(loaded, known.flatMap(({ message }) => message ?? []));
+    loaded.taken = taken;
+    loaded.unsaved += ids.length;
+    return ids.length;
+  }
+
+  /** The next messages of those that were there before the index. */
+  async #fill(loaded: Loaded): Promise<number> {
+    const { filled } = loaded;
+    if (filled === null) return 0;
+    const room = Math.min(MESSAGES_A_TURN, loaded.memtable.columns.code.length - loaded.memtable.size);
+    const messages = await this.#transactions.read(['messages'], (tx) =>
+      tx.objectStore('messages').getAll(IDBKeyRange.lowerBound(filled, true), room),
+    );
+    await this.#add(loaded, messages);
+    loaded.filled = messages.at(-1)?.id ?? null;
+    if (loaded.filled === null) await this.#save();
+    return messages.length;
+  }
+
+  async #add(loaded: Loaded, messages: readonly StoredMessage[]): Promise<void> {
+    let chars = 0;
+    for (const message of messages) {
+      const text = textOf(message);
+      chars += text.length;
+      if (chars > CHARS_A_TURN) {
+        chars = 0;
+        await new Promise((resolve) => setTimeout(resolve));
+      }
+      if (loaded.memtable.full) await this.#save();
+      loaded.memtable.add(indexed(message, text));
+    }
+  }
+
+  /** Messages that are gone, or that come anew. */
+  async #remove(loaded: Loaded, ids: readonly string[]): Promise<void> {
+    const hashes = new Map<number, string[]>();
+    for (const id of ids) {
+      loaded.memtable.remove(id);
+      const hash = hashOf(id);
+      hashes.set(hash, [...(hashes.get(hash) ?? []), id]);
+    }
+    // A sieve of 64 Kbit, so that most of a million documents cost a look each.
+    const sieve = new Uint8Array(1 << 16);
+    for (const hash of hashes.keys()) sieve[hash & 0xffff] = 1;
+    for (const segment of loaded.segments) {
+      const { hash } = segment.columns;
+      const suspects: number[] = [];
+      for (let doc = 0; doc < hash.length; doc++) {
+        if (sieve[(hash[doc] ?? 0) & 0xffff] === 1 && hashes.has(hash[doc] ?? 0)) suspects.push(doc);
+      }
+      for (const doc of suspects) {
+        if (!segment.isDead(doc) && hashes.get(hash[doc] ?? 0)?.includes(await segment.idOf(doc))) segment.kill(doc);
+      }
+    }
+  }
+
+  /** Makes what is in memory a segment. */
+  async #save(): Promise<void> {
+    const loaded = await this.#load();
+    const { memtable, filled, taken, sessions } = loaded;
+    let row: SegmentRow | undefined;
+    if (memtable.size > memtable.deadCount) {
+      const writer = this.#writer();
+      await memtable.writeTo(writer);
+      row = await writer.finish(memtable.length);
+    }
+    const segment = row && (await Segment.load(row, this.pages, sessions));
+    for (let doc = 0; segment && doc < memtable.size; doc++) if (memtable.isDead(doc)) segment.kill(doc);
+    await this.#commit(loaded, [], segment && row ? [[row, segment]] : [], { filled, taken });
+    loaded.memtable = new Memtable(sessions, this.#sizes.memtable);
+    loaded.unsaved = 0;
+  }
+
+  /** In the place of the segments `old` there are `added` from here on. `saved`: what is in segments with them. */
+  async #commit(
+    loaded: Loaded,
+    old: readonly Segment[],
+    added: readonly (readonly [SegmentRow, Segment])[],
+    saved?: Pick<Loaded, 'filled' | 'taken'>,
+  ): Promise<void> {
+    const segments = [...loaded.segments.filter((segment) => !old.includes(segment)), ...added.map(([, segment]) => segment)];
+    await this.#transactions.local(['searchSegments', 'searchPages', 'searchPending'], async (tx) => {
+      const state = await tx.objectStore('local').get('search');
+      if (state?.name !== 'search' || state.id !== loaded.id) throw new IndexBroken('The index was made anew meanwhile');
+      for (const { id } of old) removeFrom(tx, 'searchSegments', id);
+      for (const [row] of added) putInto(tx, 'searchSegments', row);
+      for (const page of segments.flatMap((segment) => segment.unsaved())) putInto(tx, 'searchPages', page);
+      const ids = segments.map(({ id }) => id).sort((a, b) => a - b);
+      putInto(tx, 'local', { ...state, segments: ids, filled: saved ? saved.filled : state.filled });
+      if (saved && saved.taken > 0) removeFrom(tx, 'searchPending', IDBKeyRange.upperBound(saved.taken));
+    });
+    for (const segment of segments) segment.saved();
+    loaded.segments = segments;
+  }
+
+  #writer(): SegmentWriter {
+    return new SegmentWriter(this.#nextSegment++, (pages) => this.pages.write(pages));
+  }
+
+  /** Merges segments while there are many of a size, and those of which much is dead; then deletes what is left over. */
+  async #tidy(): Promise<void> {
+    const loaded = await this.#turn(() => this.#load());
+    let merged = false;
+    for (let group = this.#ripe(loaded); group && !this.#stopped; group = this.#ripe(loaded)) {
+      if (!(await this.#merge(loaded, group))) return;
+      merged = true;
+    }
+    // Whoever reads may need what went into a merge; the rest of it goes with the next one, or at the next start.
+    if (merged && this.#readers === 0) {
+      await this.#turn(async () => this.pages.sweep(new Set((await this.#load()).segments.map(({ id }) => id))));
+    }
+  }
+
+  #ripe({ segments }: Loaded): Segment[] | undefined {
+    const { memtable, fan } = this.#sizes;
+    const levels = new Map<number, Segment[]>();
+    for (const segment of segments) {
+      if (segment.deadCount * 2 > segment.size) return [segment];
+      const level = Math.max(0, Math.round(Math.log(segment.size / memtable) / Math.log(fan)));
+      const group = [...(levels.get(level) ?? []), segment];
+      if (group.length >= fan) return group;
+      levels.set(level, group);
+    }
+    return undefined;
+  }
+
+  /** False: the index was made anew meanwhile. */
+  async #merge(loaded: Loaded, group: readonly Segment[]): Promise<boolean> {
+    const writer = this.#writer();
+    const { numbers, length } = await merge(group, writer, { pages: this.pages, sessions: loaded.sessions });
+    const row = await writer.finish(length);
+    return this.#turn(async () => {
+      if ((await this.#load()) !== loaded) return false;
+      const segment = row.docs > 0 ? await Segment.load(row, this.pages, loaded.sessions) : undefined;
+      // Some may have died while the merge went on.
+      group.forEach((old, at) =>
+        numbers[at]?.forEach((doc, before) => {
+          if (doc >= 0 && old.isDead(before)) segment?.kill(doc);
+        }),
+      );
+      await this.#commit(loaded, group, segment ? [[row, segment]] : []);
+      return true;
+    });
+  }
+}
+
+/** What is searched of a message. */
+export const textOf = (message: StoredMessage): string => plainText(joinParts(message, () => undefined).content).slice(0, INDEXED_CHARS);
+
+function indexed({ id, sessionKey, role, timestamp }: StoredMessage, text: string): IndexedMessage {
+  const terms = new Map<string, number>();
+  let length = 0;
+  eachTerm(text, (term) => {
+    terms.set(term, (terms.get(term) ?? 0) + 1);
+    length++;
+  });
+  return { id, sessionKey, role, timestamp, terms, length };
+}

@@ -1,0 +1,100 @@
+import type { SearchPage, SegmentRow } from '../schema.ts';
+import { ByteWriter } from './bytes.ts';
+import { DictionaryPage } from './dictionary.ts';
+import { DOCS_PAGE, type DocRow, packDocs, packIds, POSTINGS_PAGE, TERMS_PAGE } from './layout.ts';
+import { PART, type Part } from './pages.ts';
+
+/** Bytes that are written together. */
+const BATCH = 256 * 1024;
+/** Keys of sessions in one page. */
+const SESSIONS_PAGE = 500;
+
+/**
+ * Writes the pages of a new segment as they fill: documents and terms in their order. Nothing refers to them until the row that `finish` gives is stored, so
+ * they may come in as many transactions as is good.
+ */
+export class SegmentWriter {
+  readonly #id: number;
+  readonly #write: (pages: readonly SearchPage[]) => Promise<void>;
+  #batch: SearchPage[] = [];
+  #size = 0;
+  readonly #counts = new Map<Part, number>();
+  #docs: DocRow[] = [];
+  #docCount = 0;
+  readonly #sessions = new Map<string, number>();
+  readonly #postings = new ByteWriter();
+  /** Where the postings of the next term lie. */
+  #start = 0;
+  #dictionary = new DictionaryPage(0);
+  readonly #firsts: string[] = [];
+
+  constructor(id: number, write: (pages: readonly SearchPage[]) => Promise<void>) {
+    this.#id = id;
+    this.#write = write;
+  }
+
+  /** It is time for `flush`. */
+  get full(): boolean {
+    return this.#size >= BATCH;
+  }
+
+  doc({ session, ...row }: Omit<DocRow, 'session'> & { session: string }): void {
+    let number = this.#sessions.get(session);
+    if (number === undefined) this.#sessions.set(session, (number = this.#sessions.size));
+    this.#docs.push({ ...row, session: number });
+    if (++this.#docCount % DOCS_PAGE === 0) this.#docsPage();
+  }
+
+  /** `term` comes after every one before. */
+  term(term: string, count: number, postings: Uint8Array): void {
+    if (this.#dictionary.size === 0) this.#firsts.push(term);
+    this.#dictionary.add(term, count, postings.length);
+    this.#start += postings.length;
+    this.#postings.append(postings);
+    if (this.#postings.length >= POSTINGS_PAGE) this.#postingsPages();
+    if (this.#dictionary.size >= TERMS_PAGE) this.#dictionaryPage();
+  }
+
+  async flush(): Promise<void> {
+    const batch = this.#batch;
+    [this.#batch, this.#size] = [[], 0];
+    if (batch.length > 0) await this.#write(batch);
+  }
+
+  /** Writes what is left. `length`: of all documents, in terms. */
+  async finish(length: number): Promise<SegmentRow> {
+    if (this.#docs.length > 0) this.#docsPage();
+    if (this.#dictionary.size > 0) this.#dictionaryPage();
+    if (this.#postings.length > 0) this.#page(PART.postings, this.#postings.slice());
+    const sessions = [...this.#sessions.keys()];
+    for (let at = 0; at < sessions.length; at += SESSIONS_PAGE) this.#page(PART.sessions, sessions.slice(at, at + SESSIONS_PAGE));
+    await this.flush();
+    return { id: this.#id, docs: this.#docCount, length, terms: this.#firsts };
+  }
+
+  #docsPage(): void {
+    this.#page(PART.docs, packDocs(this.#docs));
+    this.#page(PART.ids, packIds(this.#docs.map(({ id }) => id)));
+    this.#docs = [];
+  }
+
+  #postingsPages(): void {
+    let from = 0;
+    for (; from + POSTINGS_PAGE <= this.#postings.length; from += POSTINGS_PAGE) {
+      this.#page(PART.postings, this.#postings.slice(from, from + POSTINGS_PAGE));
+    }
+    this.#postings.shift(from);
+  }
+
+  #dictionaryPage(): void {
+    this.#page(PART.terms, this.#dictionary.bytes());
+    this.#dictionary = new DictionaryPage(this.#start);
+  }
+
+  #page(part: Part, data: SearchPage['data']): void {
+    const page = this.#counts.get(part) ?? 0;
+    this.#counts.set(part, page + 1);
+    this.#batch.push({ segment: this.#id, part, page, data });
+    this.#size += data instanceof Uint8Array ? data.length : 50 * data.length;
+  }
+}
