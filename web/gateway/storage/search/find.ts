@@ -8,6 +8,7 @@ import type { Transactions } from '../transaction.ts';
 import { joinParts } from '../parts.ts';
 import { eachMatch, idf, scoringOf } from './score.ts';
 import { type SearchIndex, textOf } from './search-index.ts';
+import { Pace } from './pace.ts';
 import type { SessionNames, Source } from './source.ts';
 
 /** Messages that a search itself takes in first, so that what was just said is found. */
@@ -61,7 +62,10 @@ export async function findSessions(deps: FindDeps, text: string, options: Search
     const titled = titlesWith(query, sessions, accepts, found.weights);
     const { ranked, exact } = await (query.phrases.length > 0 ? ranksByText : ranksByBest)(deps, query, found, sessions, titled, offset + limit);
     const page = ranked.slice(offset, offset + limit);
-    const results = await Promise.all(page.map((each) => resultOf(deps, query, each, options.chars ?? SNIPPET_CHARS)));
+    const read = await readMessages(deps, page.flatMap(({ match }) => match ?? []));
+    const messages = new Map(read.map(({ match, message }) => [match, message]));
+    const chars = options.chars ?? SNIPPET_CHARS;
+    const results = page.map(({ session, match }) => resultOf(query, session, match && messages.get(match), chars));
     return {
       results,
       total: exact ? ranked.length : null,
@@ -94,8 +98,7 @@ async function lookUp(
   accepts: (session: SessionRecord) => boolean,
   need: 'all' | 'any' = 'all',
 ): Promise<Found> {
-  await index.take(TAKEN_FIRST);
-  const { sources, sessions: names, complete } = await index.sources();
+  const { sources, sessions: names, complete } = await index.sources(TAKEN_FIRST);
   const words = await Promise.all(sources.map((source) => source.lookup(query.words)));
   const scoring = scoringOf(sources, words, need, now());
   const allowed = Uint8Array.from(names.keys, (key) => {
@@ -108,14 +111,14 @@ async function lookUp(
     names,
     weights: scoring.weights,
     async each(match) {
+      const pace = new Pace();
       for (const [at, source] of sources.entries()) {
         const { session } = source.columns;
         eachMatch(source, words[at] ?? [], scoring, (doc, score) => {
           const number = session[doc] ?? 0;
           if (allowed[number] === 1) match(number, { source, doc, score });
         });
-        // Others have their turn between large ones.
-        if (source.size > 100_000) await new Promise((resolve) => setTimeout(resolve));
+        if (pace.due) await pace.pause();
       }
     },
   };
@@ -203,10 +206,8 @@ function rankedOf(
   return ranked.sort((a, b) => b.score - a.score || b.session.updatedAt - a.session.updatedAt || (a.session.key < b.session.key ? -1 : 1));
 }
 
-async function resultOf(deps: FindDeps, query: SearchQuery, { session, match }: Ranked, chars: number): Promise<SearchResult> {
+function resultOf(query: SearchQuery, session: SessionRecord, message: StoredMessage | undefined, chars: number): SearchResult {
   const titleMatches = spansOf(query, session.title);
-  const [read] = match ? await readMessages(deps, [match]) : [];
-  const message = read?.message;
   if (!message) {
     const { snippet, matches } = snippetOf(query, session.preview, chars);
     return { session, messageId: null, role: null, timestamp: session.updatedAt, snippet, matches, titleMatches };

@@ -1,11 +1,9 @@
 import type { QueryWord } from '../../core/retrieval/search-query.ts';
 import { codeOf, hashOf, newColumns, type ROLES } from './layout.ts';
+import { Pace } from './pace.ts';
 import { PostingsWriter } from './postings.ts';
 import type { SegmentWriter } from './segment-writer.ts';
 import { commonest, type FoundTerm, type SessionNames, type Source } from './source.ts';
-
-/** Terms after which a writer of a segment lets others have their turn. */
-const TERMS_A_TURN = 2_000;
 
 export interface IndexedMessage {
   id: string;
@@ -88,14 +86,26 @@ export class Memtable implements Source {
   /** Writes it as a segment. */
   async writeTo(writer: SegmentWriter): Promise<void> {
     const { session, time, code } = this.columns;
-    this.ids.forEach((id, doc) =>
-      writer.doc({ id, session: this.#sessions.keys[session[doc] ?? 0] ?? '', time: time[doc] ?? 0, code: code[doc] ?? 0 }),
-    );
-    const terms = [...this.#terms.keys()].sort();
-    for (const [at, term] of terms.entries()) {
-      const { bytes, count } = packed(this.#terms.get(term) ?? []);
-      writer.term(term, count, bytes.view());
-      if (writer.full || at % TERMS_A_TURN === 0) await writer.flush();
+    const pace = new Pace();
+    for (const [doc, id] of this.ids.entries()) {
+      writer.doc({ id, session: this.#sessions.keys[session[doc] ?? 0] ?? '', time: time[doc] ?? 0, code: code[doc] ?? 0 });
+      if (pace.due) await pace.pause();
+    }
+    // By their first letter, for to order all of them at once would take too long.
+    const initials = new Map<string, string[]>();
+    for (const term of this.#terms.keys()) {
+      const initial = term.charAt(0);
+      const list = initials.get(initial);
+      if (list) list.push(term);
+      else initials.set(initial, [term]);
+    }
+    for (const initial of [...initials.keys()].sort()) {
+      for (const term of initials.get(initial)?.sort() ?? []) {
+        const { bytes, count } = packed(this.#terms.get(term) ?? []);
+        writer.term(term, count, bytes.view());
+        if (writer.full) await writer.flush();
+        if (pace.due) await pace.pause();
+      }
     }
   }
 }

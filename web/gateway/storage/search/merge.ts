@@ -1,13 +1,11 @@
 import { eachEntry, type TermEntry } from './dictionary.ts';
 import { DOCS_PAGE, LENGTHS, POSTINGS_PAGE } from './layout.ts';
+import { Pace } from './pace.ts';
 import { PART, type SearchPages } from './pages.ts';
 import { eachPosting, PostingsWriter } from './postings.ts';
 import type { Segment } from './segment.ts';
 import type { SegmentWriter } from './segment-writer.ts';
 import type { SessionNames } from './source.ts';
-
-/** Bytes of postings after which others have their turn. */
-const BYTES_A_TURN = 256 * 1024;
 
 export interface Merged {
   /** For each segment that went in, the new number of each of its documents; -1: it was dead. */
@@ -23,6 +21,7 @@ export async function merge(
   { pages, sessions }: { pages: SearchPages; sessions: SessionNames },
 ): Promise<Merged> {
   const numbers: Int32Array[] = [];
+  const pace = new Pace();
   let next = 0;
   let length = 0;
   for (const segment of segments) {
@@ -39,6 +38,7 @@ export async function merge(
         writer.doc({ id, session: sessions.keys[session[doc] ?? 0] ?? '', time: time[doc] ?? 0, code: code[doc] ?? 0 });
       });
       if (writer.full) await writer.flush();
+      if (pace.due) await pace.pause();
     }
   }
   await mergeTerms(segments, numbers, writer, pages);
@@ -54,7 +54,7 @@ async function mergeTerms(
   const cursors = segments.map((segment) => new TermCursor(segment, pages));
   for (const cursor of cursors) await cursor.load();
   const postings = new PostingsWriter();
-  let work = 0;
+  const pace = new Pace();
   for (;;) {
     let term: string | undefined;
     for (const { entry } of cursors) if (entry && (term === undefined || entry.term < term)) term = entry.term;
@@ -64,7 +64,6 @@ async function mergeTerms(
       if (cursor.entry?.term !== term) continue;
       const own = numbers[at];
       const bytes = cursor.postings();
-      work += bytes.length + 16;
       eachPosting(bytes, (doc, times) => {
         const number = own?.[doc] ?? -1;
         if (number >= 0) postings.add(number, times);
@@ -72,10 +71,8 @@ async function mergeTerms(
       if (!cursor.next()) await cursor.load();
     }
     if (postings.count > 0) writer.term(term, postings.count, postings.bytes.view());
-    if (work > BYTES_A_TURN || writer.full) {
-      work = 0;
-      await writer.flush();
-    }
+    if (writer.full) await writer.flush();
+    if (pace.due) await pace.pause();
   }
 }
 
@@ -114,13 +111,13 @@ class TermCursor {
     this.#at = 0;
     if (++this.#page >= this.#segment.terms.length) return;
     const [page] = await this.#pages.range(this.#segment.id, PART.terms, this.#page, this.#page);
-    if (page?.data instanceof Uint8Array) eachEntry(page.data, (entry) => void this.#entries.push(entry));
+    if (page instanceof Uint8Array) eachEntry(page, (entry) => void this.#entries.push(entry));
     const [first, last] = [this.#entries[0], this.#entries.at(-1)];
     if (!first || !last) return;
     const [from, to] = [Math.floor(first.start / POSTINGS_PAGE), Math.floor((last.start + last.length - 1) / POSTINGS_PAGE)];
     const read = await this.#pages.range(this.#segment.id, PART.postings, from, to);
-    const bytes = new Uint8Array(read.reduce((sum, { data }) => sum + data.length, 0));
-    read.forEach(({ data }, at) => data instanceof Uint8Array && bytes.set(data, at * POSTINGS_PAGE));
+    const bytes = new Uint8Array(read.reduce((sum, { length }) => sum + length, 0));
+    read.forEach((data, at) => data instanceof Uint8Array && bytes.set(data, at * POSTINGS_PAGE));
     [this.#bytes, this.#from] = [bytes, from * POSTINGS_PAGE];
   }
 }

@@ -7,7 +7,7 @@ export const PART = { docs: 0, ids: 1, dead: 2, sessions: 3, terms: 4, postings:
 export type Part = (typeof PART)[keyof typeof PART];
 
 /** Bytes of pages that are kept in memory. */
-const CACHE = 16 * 1024 * 1024;
+const CACHE = 24 * 1024 * 1024;
 
 /** What is stored of the index does not fit together: it must be made anew. */
 export class IndexBroken extends Error {
@@ -18,11 +18,20 @@ export class IndexBroken extends Error {
 export const pagesOf = (segment: number, part?: Part): IDBKeyRange =>
   part === undefined ? IDBKeyRange.bound([segment], [segment, []]) : IDBKeyRange.bound([segment, part], [segment, part, []]);
 
+/** Pages that somebody waits for. */
+interface Wanted {
+  range: IDBKeyRange;
+  count: number;
+  resolve(pages: SearchPage['data'][]): void;
+  reject(error: unknown): void;
+}
+
 /** The pages of the index's segments, in the database. A page never changes but for those of the dead. */
 export class SearchPages {
   readonly #transactions: Transactions;
-  readonly #cache = new Map<string, Uint8Array>();
+  readonly #cache = new Map<string, SearchPage['data']>();
   #cached = 0;
+  #wanted: Wanted[] = [];
 
   constructor(transactions: Transactions) {
     this.#transactions = transactions;
@@ -30,24 +39,43 @@ export class SearchPages {
 
   /** Pages `from` to `to`, both included, joined; of the dictionary and the postings. Throws `IndexBroken` where one is missing. */
   async bytes(segment: number, part: Part, from: number, to = from): Promise<Uint8Array> {
-    const known = Array.from({ length: to - from + 1 }, (_, i) => this.#kept(`${segment}/${part}/${from + i}`));
-    if (known.every((page) => page !== undefined)) return join(known);
-    const pages = await this.range(segment, part, from, to);
-    const read = pages.map(({ data }) => {
-      if (!(data instanceof Uint8Array)) throw new IndexBroken('A page has no bytes');
-      return data;
-    });
-    // What is read in one go for a common word would drive out all else.
-    if (read.length <= 16) read.forEach((data, i) => this.#keep(`${segment}/${part}/${from + i}`, data));
-    return join(read);
+    return join(await this.kept(segment, part, from, to));
   }
 
-  /** Throws `IndexBroken` where one is missing. */
-  async range(segment: number, part: Part, from: number, to: number): Promise<SearchPage[]> {
+  /** Likewise one by one, from memory where they are there. */
+  async kept(segment: number, part: Part, from: number, to = from): Promise<SearchPage['data'][]> {
+    const known = Array.from({ length: to - from + 1 }, (_, i) => this.#kept(`${segment}/${part}/${from + i}`));
+    if (known.every((page) => page !== undefined)) return known;
+    const read = await this.range(segment, part, from, to);
+    // What is read in one go for a common word would drive out all else.
+    if (read.length <= 16) read.forEach((data, i) => this.#keep(`${segment}/${part}/${from + i}`, data));
+    return read;
+  }
+
+  /** Likewise from the database. What is asked for in one turn is read in one transaction: with each of its own a search would wait for dozens. */
+  range(segment: number, part: Part, from: number, to: number): Promise<SearchPage['data'][]> {
+    const { promise, resolve, reject } = Promise.withResolvers<SearchPage['data'][]>();
     const range = IDBKeyRange.bound([segment, part, from], [segment, part, to]);
-    const pages = await this.#transactions.read(['searchPages'], (tx) => tx.objectStore('searchPages').getAll(range));
-    if (pages.length !== to - from + 1) throw new IndexBroken('A page of the index is missing');
-    return pages;
+    if (this.#wanted.push({ range, count: to - from + 1, resolve, reject }) === 1) queueMicrotask(() => void this.#fetch());
+    return promise;
+  }
+
+  async #fetch(): Promise<void> {
+    const wanted = this.#wanted;
+    this.#wanted = [];
+    try {
+      const found = await this.#transactions.read(['searchPages'], (tx) => {
+        const store = tx.objectStore('searchPages');
+        return Promise.all(wanted.map(({ range }) => store.getAll(range)));
+      });
+      wanted.forEach(({ count, resolve, reject }, at) => {
+        const pages = found[at] ?? [];
+        if (pages.length === count) resolve(pages.map(({ data }) => data));
+        else reject(new IndexBroken('A page of the index is missing'));
+      });
+    } catch (error) {
+      for (const { reject } of wanted) reject(error);
+    }
   }
 
   /** All pages of a part, as far as there are any. */
@@ -100,7 +128,7 @@ export class SearchPages {
     this.#cached = 0;
   }
 
-  #kept(key: string): Uint8Array | undefined {
+  #kept(key: string): SearchPage['data'] | undefined {
     const page = this.#cache.get(key);
     if (!page) return undefined;
     // The map's order is that of the last use.
@@ -109,25 +137,32 @@ export class SearchPages {
     return page;
   }
 
-  #keep(key: string, page: Uint8Array): void {
-    this.#cached += page.length - (this.#cache.get(key)?.length ?? 0);
+  #keep(key: string, page: SearchPage['data']): void {
+    const before = this.#cache.get(key);
+    this.#cached += sizeOf(page) - (before ? sizeOf(before) : 0);
     this.#cache.set(key, page);
-    for (const [oldest, { length }] of this.#cache) {
+    for (const [oldest, data] of this.#cache) {
       if (this.#cached <= CACHE) break;
       this.#cache.delete(oldest);
-      this.#cached -= length;
+      this.#cached -= sizeOf(data);
     }
   }
 }
 
-function join(pages: readonly Uint8Array[]): Uint8Array {
-  const [first] = pages;
-  if (first && pages.length === 1) return first;
-  const whole = new Uint8Array(pages.reduce((sum, { length }) => sum + length, 0));
+const sizeOf = (data: SearchPage['data']): number => (data instanceof Uint8Array ? data.length : 100 * data.length);
+
+function join(pages: readonly SearchPage['data'][]): Uint8Array {
+  const parts = pages.map((page) => {
+    if (!(page instanceof Uint8Array)) throw new IndexBroken('A page has no bytes');
+    return page;
+  });
+  const [first] = parts;
+  if (first && parts.length === 1) return first;
+  const whole = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
   let at = 0;
-  for (const page of pages) {
-    whole.set(page, at);
-    at += page.length;
+  for (const part of parts) {
+    whole.set(part, at);
+    at += part.length;
   }
   return whole;
 }

@@ -7,6 +7,7 @@ import { joinParts } from '../parts.ts';
 import { hashOf } from './layout.ts';
 import { type IndexedMessage, Memtable } from './memtable.ts';
 import { merge } from './merge.ts';
+import { Pace } from './pace.ts';
 import { IndexBroken, SearchPages } from './pages.ts';
 import { Segment } from './segment.ts';
 import { SegmentWriter } from './segment-writer.ts';
@@ -16,10 +17,10 @@ import { SessionNames, type Source } from './source.ts';
 const FORM = 1;
 /** Of a very long message only the beginning is found. */
 const INDEXED_CHARS = 50_000;
-/** Characters after which others have their turn. */
-const CHARS_A_TURN = 100_000;
 /** Messages that are read together. */
-const MESSAGES_A_TURN = 128;
+const MESSAGES_A_TURN = 256;
+/** While all messages are read in, so many times as many make a segment: fewer merges. */
+const FILLING = 4;
 /** Messages of one transaction of the vault are few; these are so many rows. */
 const ROWS_A_TURN = 64;
 
@@ -73,24 +74,31 @@ export class SearchIndex {
 
   /** Takes up to so many messages in. False: there was nothing more to do. */
   take(most: number): Promise<boolean> {
-    return this.#turn(async () => {
-      const loaded = await this.#load();
-      for (let taken = 0; taken < most; ) {
-        if (loaded.memtable.full) return true;
-        const count = (await this.#takePending(loaded)) || (await this.#fill(loaded));
-        if (count === 0) return false;
-        taken += count;
-      }
-      return true;
-    });
+    return this.#turn(() => this.#take(most));
+  }
+
+  async #take(most: number): Promise<boolean> {
+    const loaded = await this.#load();
+    for (let taken = 0; taken < most; ) {
+      if (loaded.memtable.full) return true;
+      const count = (await this.#takePending(loaded)) || (await this.#fill(loaded));
+      if (count === 0) return false;
+      taken += count;
+    }
+    return true;
+  }
+
+  /** As it was at the last look. */
+  async #known(): Promise<Loaded> {
+    return this.#loaded ?? this.#load();
   }
 
   /** Takes everything in, and brings the index in order. Others have their turn between the steps. */
   async work(): Promise<void> {
     for (let more = true; more && !this.#stopped; ) {
       more = await this.take(MESSAGES_A_TURN);
-      const { memtable, unsaved } = await this.#turn(() => this.#load());
-      if (memtable.full || unsaved >= this.#sizes.memtable) {
+      const { memtable, unsaved, filled } = await this.#known();
+      if (memtable.full || (filled === null && unsaved >= this.#sizes.memtable)) {
         await this.#turn(() => this.#save());
         await this.#tidy();
         more = true;
@@ -99,15 +107,12 @@ export class SearchIndex {
     if (!this.#stopped) await this.#tidy();
   }
 
-  /** What can be searched now. `complete`: everything that is stored is in it. */
-  async sources(): Promise<{ sources: Source[]; sessions: SessionNames; complete: boolean }> {
+  /** What can be searched, once up to `most` messages more were taken in. `complete`: everything that is stored is in it. */
+  async sources(most: number): Promise<{ sources: Source[]; sessions: SessionNames; complete: boolean }> {
     return this.#turn(async () => {
-      const loaded = await this.#load();
-      const waiting = await this.#transactions.read(['searchPending'], (tx) =>
-        tx.objectStore('searchPending').getKey(IDBKeyRange.lowerBound(loaded.taken, true)),
-      );
-      const complete = loaded.filled === null && waiting === undefined;
-      return { sources: [...loaded.segments, loaded.memtable], sessions: loaded.sessions, complete };
+      const complete = !(await this.#take(most));
+      const { segments, memtable, sessions } = await this.#known();
+      return { sources: [...segments, memtable], sessions, complete };
     });
   }
 
@@ -153,7 +158,7 @@ export class SearchIndex {
     this.pages.forget();
     await this.pages.sweep(new Set(segments.map(({ id }) => id)));
     this.#nextSegment = Math.max(0, ...segments.map(({ id }) => id)) + 1;
-    const memtable = new Memtable(sessions, this.#sizes.memtable);
+    const memtable = this.#memtable(sessions, state.filled);
     return (this.#loaded = { id: state.id, sessions, segments, memtable, filled: state.filled, taken: 0, unsaved: 0 });
   }
 
@@ -209,14 +214,10 @@ export class SearchIndex {
   }
 
   async #add(loaded: Loaded, messages: readonly StoredMessage[]): Promise<void> {
-    let chars = 0;
+    const pace = new Pace();
     for (const message of messages) {
       const text = textOf(message);
-      chars += text.length;
-      if (chars > CHARS_A_TURN) {
-        chars = 0;
-        await new Promise((resolve) => setTimeout(resolve));
-      }
+      if (pace.due) await pace.pause();
       if (loaded.memtable.full) await this.#save();
       loaded.memtable.add(indexed(message, text));
     }
@@ -233,7 +234,9 @@ export class SearchIndex {
     // A sieve of 64 Kbit, so that most of a million documents cost a look each.
     const sieve = new Uint8Array(1 << 16);
     for (const hash of hashes.keys()) sieve[hash & 0xffff] = 1;
+    const pace = new Pace();
     for (const segment of loaded.segments) {
+      if (pace.due) await pace.pause();
       const { hash } = segment.columns;
       const suspects: number[] = [];
       for (let doc = 0; doc < hash.length; doc++) {
@@ -258,7 +261,7 @@ export class SearchIndex {
     const segment = row && (await Segment.load(row, this.pages, sessions));
     for (let doc = 0; segment && doc < memtable.size; doc++) if (memtable.isDead(doc)) segment.kill(doc);
     await this.#commit(loaded, [], segment && row ? [[row, segment]] : [], { filled, taken });
-    loaded.memtable = new Memtable(sessions, this.#sizes.memtable);
+    loaded.memtable = this.#memtable(sessions, filled);
     loaded.unsaved = 0;
   }
 
@@ -282,6 +285,10 @@ export class SearchIndex {
     });
     for (const segment of segments) segment.saved();
     loaded.segments = segments;
+  }
+
+  #memtable(sessions: SessionNames, filled: string | null): Memtable {
+    return new Memtable(sessions, this.#sizes.memtable * (filled === null ? 1 : FILLING));
   }
 
   #writer(): SegmentWriter {

@@ -43,7 +43,7 @@ export class Segment implements Source {
     const last = Math.ceil(row.docs / DOCS_PAGE) - 1;
     for (let from = 0; from <= last; from += PAGES_AT_ONCE) {
       const read = await pages.range(row.id, PART.docs, from, Math.min(last, from + PAGES_AT_ONCE - 1));
-      for (const { page, data } of read) if (data instanceof Uint8Array) unpackDocs(columns, page * DOCS_PAGE, data);
+      read.forEach((data, at) => data instanceof Uint8Array && unpackDocs(columns, (from + at) * DOCS_PAGE, data));
     }
     columns.session.forEach((local, doc) => (columns.session[doc] = numbers[local] ?? 0));
     const segment = new Segment(row, pages, columns);
@@ -81,15 +81,15 @@ export class Segment implements Source {
 
   async idOf(doc: number): Promise<string> {
     const page = Math.floor(doc / DOCS_PAGE);
-    const [found] = await this.#pages.range(this.id, PART.ids, page, page);
-    return found ? unpackId(found.data, doc % DOCS_PAGE) : '';
+    const [found] = await this.#pages.kept(this.id, PART.ids, page);
+    return found ? unpackId(found, doc % DOCS_PAGE) : '';
   }
 
   /** The ids of one page of documents. */
   async idsOf(page: number): Promise<string[]> {
     const [found] = await this.#pages.range(this.id, PART.ids, page, page);
     const count = Math.min(DOCS_PAGE, this.size - page * DOCS_PAGE);
-    return Array.from({ length: count }, (_, at) => (found ? unpackId(found.data, at) : ''));
+    return Array.from({ length: count }, (_, at) => (found ? unpackId(found, at) : ''));
   }
 
   async lookup(words: readonly QueryWord[]): Promise<FoundTerm[][]> {
