@@ -73,3 +73,32 @@ export async function indexBytes(): Promise<number> {
   db.close();
   return bytes;
 }
+
+/** Runs there too: no merge of the index is under way, which would have pages of a segment that is not one yet. */
+export async function isSettled(): Promise<boolean> {
+  const db = await new Promise<IDBDatabase>((resolve, reject) => {
+    const request = indexedDB.open('perch');
+    request.onsuccess = () => resolve(request.result);
+    request.onerror = () => reject(request.error ?? new Error('cannot be opened'));
+  });
+  const tx = db.transaction(['searchPages', 'searchSegments']);
+  const segments = new Promise<IDBValidKey[]>((resolve) => {
+    const request = tx.objectStore('searchSegments').getAllKeys();
+    request.onsuccess = () => resolve(request.result);
+  });
+  const written = new Promise<number[]>((resolve) => {
+    const found: number[] = [];
+    const request = tx.objectStore('searchPages').openKeyCursor();
+    request.onsuccess = () => {
+      const cursor = request.result;
+      if (!cursor) return resolve(found);
+      const [segment] = cursor.key as number[];
+      if (segment === undefined) return resolve(found);
+      found.push(segment);
+      cursor.continue([segment, []]);
+    };
+  });
+  const settled = (await segments).join() === (await written).join();
+  db.close();
+  return settled;
+}

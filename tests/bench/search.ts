@@ -4,7 +4,7 @@ import { startPerch } from '../e2e/harness.ts';
 import { Caller } from './caller.ts';
 import { atMost, type Figure } from './figures.ts';
 import { unlimit } from './gateway.ts';
-import { indexBytes, seed } from './search-seed.ts';
+import { indexBytes, isSettled, seed } from './search-seed.ts';
 import { median, percentile, sequential } from './stats.ts';
 
 const EACH = 200;
@@ -55,8 +55,11 @@ export async function search({ quick }: { quick: boolean }): Promise<Figure[]> {
   }
   const built = performance.now() - building;
   console.error(`index of ${sessions * EACH} messages complete after ${(built / 1000).toFixed(0)} s`);
-  // Merges may go on.
-  await sleep(quick ? 1_000 : 20_000);
+  for (let settled = 0; settled < 3; ) {
+    await sleep(1_000);
+    settled = (await health.evaluate(isSettled)) ? settled + 1 : 0;
+  }
+  console.error(`merged after ${((performance.now() - building) / 1000).toFixed(0)} s`);
   const index = await health.evaluate(indexBytes);
 
   const idle = await sequential(200, () => caller.call('health', {}));
