@@ -38,7 +38,8 @@ export const sessions = {
   }),
   'sessions.search': call({
     params: z.strictObject({
-      query: z.string().trim().min(1).max(1000),
+      /** White space after the last word says that it is finished. */
+      query: z.string().max(1000).regex(/\S/, 'must have a word'),
       limit: z.number().int().min(1).max(100).default(20),
       cursor: z.string().regex(/^\d{1,6}$/).optional(),
       ...filters,
