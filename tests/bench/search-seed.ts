@@ -39,11 +39,32 @@ export async function seed([first, last, messagesEach]: readonly [number, number
         if (depth === 100) content += `unique${at}`;
         bytes += content.length;
         timestamp += 60_000;
-        tx.objectStore('messages').put({ id, sessionKey: key, parentId, depth, role: depth % 2 ? 'assistant' : 'user', content, timestamp });
+        tx.objectStore('messages').put({
+          id,
+          sessionKey: key,
+          parentId,
+          depth,
+          role: depth % 2 ? 'assistant' : 'user',
+          content,
+          timestamp,
+        });
         parentId = id;
       }
-      const entry = { title: `${draw()} ${draw()} ${draw()}`, createdAt: timestamp, pinned: false, archived: at % 10 === 0, folder: null, tags: [] };
-      const sums = { headId: parentId, updatedAt: timestamp, messageCount: messagesEach, size: messagesEach * 400, preview: 'What was said last. '.repeat(8) };
+      const entry = {
+        title: `${draw()} ${draw()} ${draw()}`,
+        createdAt: timestamp,
+        pinned: false,
+        archived: at % 10 === 0,
+        folder: null,
+        tags: [],
+      };
+      const sums = {
+        headId: parentId,
+        updatedAt: timestamp,
+        messageCount: messagesEach,
+        size: messagesEach * 400,
+        preview: 'What was said last. '.repeat(8),
+      };
       tx.objectStore('sessions').put({ key, agentId: 'main', sessionId: `s${at}`, ...entry, ...sums });
     }
     await done(tx);

@@ -48,14 +48,14 @@ export async function search({ quick }: { quick: boolean }): Promise<Figure[]> {
   const find = async (query: string, more: Record<string, unknown> = {}): Promise<SearchAnswer> =>
     (JSON.parse(await caller.call('sessions.search', { query, ...more })) as { payload: SearchAnswer }).payload;
   let looked = 0;
-  for (let complete = false; !complete; ) {
+  for (let complete = false; !complete;) {
     waits.push(...(await sequential(1, () => caller.call('health', {}))));
     await sleep(POLL_MS);
     if (++looked % 20 === 0) complete = !(await find('unique1')).incomplete;
   }
   const built = performance.now() - building;
   console.error(`index of ${sessions * EACH} messages complete after ${(built / 1000).toFixed(0)} s`);
-  for (let settled = 0; settled < 3; ) {
+  for (let settled = 0; settled < 3;) {
     await sleep(1_000);
     settled = (await health.evaluate(isSettled)) ? settled + 1 : 0;
   }
@@ -91,7 +91,13 @@ export async function search({ quick }: { quick: boolean }): Promise<Figure[]> {
       floor: { name: 'after', value: percentile(idle, 0.95) },
     },
     { what: '    the longest', unit: 'ms', ours: Math.max(...waits), floor: { name: 'after', value: Math.max(...idle) } },
-    { what: '  index by the texts’ bytes', unit: 'MB', ours: index / 2 ** 20, floor: { name: 'texts', value: text / 2 ** 20 }, ratio: index / text },
+    {
+      what: '  index by the texts’ bytes',
+      unit: 'MB',
+      ours: index / 2 ** 20,
+      floor: { name: 'texts', value: text / 2 ** 20 },
+      ratio: index / text,
+    },
   ];
 }
 
@@ -114,7 +120,9 @@ async function connected(url: string, token: string): Promise<Caller> {
 
 /** Words that chats begin with, which are as common as words are. */
 async function wordsOf(caller: Caller): Promise<string[][]> {
-  const { payload } = JSON.parse(await caller.call('chat.history', { sessionId: 's7' })) as { payload: { messages: { content: string }[] } };
+  const { payload } = JSON.parse(await caller.call('chat.history', { sessionId: 's7' })) as {
+    payload: { messages: { content: string }[] };
+  };
   return payload.messages.map(({ content }) => content.split(' '));
 }
 

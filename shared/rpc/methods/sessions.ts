@@ -41,7 +41,10 @@ export const sessions = {
       /** White space after the last word says that it is finished. */
       query: z.string().max(1000).regex(/\S/, 'must have a word'),
       limit: z.number().int().min(1).max(100).default(20),
-      cursor: z.string().regex(/^\d{1,6}$/).optional(),
+      cursor: z
+        .string()
+        .regex(/^\d{1,6}$/)
+        .optional(),
       ...filters,
     }),
     result: z.object({

@@ -17,8 +17,19 @@ const word = fc.constantFrom(...WORDS);
 const text = fc.array(word, { minLength: 1, maxLength: 6 }).map((words) => words.join(' '));
 const session = fc.constantFrom('one', 'two', 'three', 'four');
 const step = fc.oneof(
-  { weight: 6, arbitrary: fc.record({ kind: fc.constant('add' as const), session, texts: fc.array(text, { minLength: 1, maxLength: 7 }), title: text }) },
-  { weight: 3, arbitrary: fc.record({ kind: fc.constant('foreign' as const), session, texts: fc.array(text, { minLength: 1, maxLength: 7 }) }) },
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      kind: fc.constant('add' as const),
+      session,
+      texts: fc.array(text, { minLength: 1, maxLength: 7 }),
+      title: text,
+    }),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({ kind: fc.constant('foreign' as const), session, texts: fc.array(text, { minLength: 1, maxLength: 7 }) }),
+  },
   { weight: 3, arbitrary: fc.record({ kind: fc.constant('edit' as const), which: fc.nat(50), text }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('remove' as const), session }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('clear' as const), session }) },
@@ -59,16 +70,33 @@ async function compare(vault: Vault, query: string): Promise<void> {
 /** What is marked is what was looked for. */
 function expectMarks({ snippet, matches, titleMatches, messageId, session: { title } }: SearchResult, query: string): void {
   const { words } = readQuery(query);
-  const marked = [...matches.map(([start, end]) => snippet.slice(start, end)), ...titleMatches.map(([start, end]) => title.slice(start, end))];
-  for (const piece of marked) expect(words.some((each) => matchesText({ words: [each], phrases: [] }, piece)), `${query}: ${piece}`).toBe(true);
+  const marked = [
+    ...matches.map(([start, end]) => snippet.slice(start, end)),
+    ...titleMatches.map(([start, end]) => title.slice(start, end)),
+  ];
+  for (const piece of marked)
+    expect(
+      words.some((each) => matchesText({ words: [each], phrases: [] }, piece)),
+      `${query}: ${piece}`,
+    ).toBe(true);
   if (messageId !== null) expect(matches.length).toBeGreaterThan(0);
 }
 
 let seq = 0;
 const foreign = (key: string, value: unknown): SequencedRecord => {
   seq++;
-  const record = { store: 'messages' as const, key, clock: `${String(2e12 + seq).padStart(15, '0')}-0000-there`, seal: 'none' as const, seq };
-  return { ...record, payload: value === undefined ? null : JSON.stringify(value), ...(value === undefined ? { deleted: true as const } : {}) };
+  const record = {
+    store: 'messages' as const,
+    key,
+    clock: `${String(2e12 + seq).padStart(15, '0')}-0000-there`,
+    seal: 'none' as const,
+    seq,
+  };
+  return {
+    ...record,
+    payload: value === undefined ? null : JSON.stringify(value),
+    ...(value === undefined ? { deleted: true as const } : {}),
+  };
 };
 
 verifies(
@@ -96,7 +124,11 @@ verifies(
               const key = `main/${each.session}`;
               await vault.sessions.add(newSession(key, { title: each.title }), messagesOf(key, each.texts));
             } else if (each.kind === 'foreign') {
-              await vault.sync.apply(messagesOf(`main/${each.session}`, each.texts).map((message) => foreign(message.id, message)), null, false);
+              await vault.sync.apply(
+                messagesOf(`main/${each.session}`, each.texts).map((message) => foreign(message.id, message)),
+                null,
+                false,
+              );
             } else if (each.kind === 'edit' || each.kind === 'forget') {
               const old = ids[each.which % Math.max(1, ids.length)];
               if (!old) continue;

@@ -4,7 +4,6 @@ import { PAIRED, PAIRED_RUN, SEGMENTED, segments, WORD } from './scripts.ts';
 const LONGEST = 32;
 /** Accents of Latin, Greek and Cyrillic; the marks of other scripts are parts of their letters. */
 const ACCENTS = /[\u0300-\u036f]/g;
-// eslint-disable-next-line no-control-regex
 const ASCII = /^[\0-\x7f]*$/;
 const PLAIN_WORD = /[a-z0-9]+/g;
 

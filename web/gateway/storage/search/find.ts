@@ -60,9 +60,19 @@ export async function findSessions(deps: FindDeps, text: string, options: Search
     const sessions = await deps.sessions.all();
     const found = await lookUp(deps, query, sessions, accepts);
     const titled = titlesWith(query, sessions, accepts, found.weights);
-    const { ranked, exact } = await (query.phrases.length > 0 ? ranksByText : ranksByBest)(deps, query, found, sessions, titled, offset + limit);
+    const { ranked, exact } = await (query.phrases.length > 0 ? ranksByText : ranksByBest)(
+      deps,
+      query,
+      found,
+      sessions,
+      titled,
+      offset + limit,
+    );
     const page = ranked.slice(offset, offset + limit);
-    const read = await readMessages(deps, page.flatMap(({ match }) => match ?? []));
+    const read = await readMessages(
+      deps,
+      page.flatMap(({ match }) => match ?? []),
+    );
     const messages = new Map(read.map(({ match, message }) => [match, message]));
     const chars = options.chars ?? SNIPPET_CHARS;
     const results = page.map(({ session, match }) => resultOf(query, session, match && messages.get(match), chars));

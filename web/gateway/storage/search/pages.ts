@@ -107,7 +107,7 @@ export class SearchPages {
 
   /** In pieces, for a write that is acknowledged waits for them. */
   async #remove(segment: number): Promise<void> {
-    for (let left = true; left; ) {
+    for (let left = true; left;) {
       left = await this.#transactions.local(['searchPages'], async (tx) => {
         const store = tx.objectStore('searchPages');
         const keys = await store.getAllKeys(pagesOf(segment), 64);

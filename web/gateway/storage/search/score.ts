@@ -51,7 +51,12 @@ let marks = new Uint8Array(0);
 let scores = new Float32Array(0);
 
 /** Calls back with each living document of a source that has what is needed, and its score. At once, without letting others have their turn. */
-export function eachMatch(source: Source, found: readonly FoundTerm[][], scoring: Scoring, match: (doc: number, score: number) => void): void {
+export function eachMatch(
+  source: Source,
+  found: readonly FoundTerm[][],
+  scoring: Scoring,
+  match: (doc: number, score: number) => void,
+): void {
   const { weights, need, norms, ages, now } = scoring;
   if (need === 'all' && found.some((terms) => terms.length === 0)) return;
   if (marks.length < source.size) [marks, scores] = [new Uint8Array(source.size), new Float32Array(source.size)];

@@ -79,7 +79,7 @@ export class SearchIndex {
 
   async #take(most: number): Promise<boolean> {
     const loaded = await this.#load();
-    for (let taken = 0; taken < most; ) {
+    for (let taken = 0; taken < most;) {
       if (loaded.memtable.full) return true;
       const count = (await this.#takePending(loaded)) || (await this.#fill(loaded));
       if (count === 0) return false;
@@ -95,7 +95,7 @@ export class SearchIndex {
 
   /** Takes everything in, and brings the index in order. Others have their turn between the steps. */
   async work(): Promise<void> {
-    for (let more = true; more && !this.#stopped; ) {
+    for (let more = true; more && !this.#stopped;) {
       more = await this.take(MESSAGES_A_TURN);
       const { memtable, unsaved, filled } = await this.#known();
       if (memtable.full || (filled === null && unsaved >= this.#sizes.memtable)) {
@@ -192,8 +192,14 @@ export class SearchIndex {
     const known = ids.map((id, at) => ({ id, message: messages[at] })).filter(({ id }) => filled === null || id <= filled);
     const room = loaded.memtable.columns.code.length - loaded.memtable.size;
     if (room < known.length && loaded.memtable.size > 0) await this.#save();
-    await this.#remove(loaded, known.map(({ id }) => id));
-    await this.#add(loaded, known.flatMap(({ message }) => message ?? []));
+    await this.#remove(
+      loaded,
+      known.map(({ id }) => id),
+    );
+    await this.#add(
+      loaded,
+      known.flatMap(({ message }) => message ?? []),
+    );
     loaded.taken = taken;
     loaded.unsaved += ids.length;
     return ids.length;

@@ -100,9 +100,7 @@ export class Segment implements Source {
     const first = Math.max(0, pageOf(this.terms, root));
     let last = first;
     while (last + 1 < this.terms.length && last - first < MOST_PAGES && (this.terms[last + 1] ?? '').startsWith(root)) last++;
-    const pages = await Promise.all(
-      Array.from({ length: last - first + 1 }, (_, i) => this.#pages.bytes(this.id, PART.terms, first + i)),
-    );
+    const pages = await Promise.all(Array.from({ length: last - first + 1 }, (_, i) => this.#pages.bytes(this.id, PART.terms, first + i)));
     const found: TermEntry[] = [];
     for (const page of pages) {
       eachEntry(page, (entry) => {
