@@ -7,7 +7,8 @@ import type { SessionList } from '../session-list.ts';
 import type { Transactions } from '../transaction.ts';
 import { joinParts } from '../parts.ts';
 import { eachMatch, idf, scoringOf } from './score.ts';
-import { type SearchIndex, textOf } from './search-index.ts';
+import type { SearchIndex } from './search-index.ts';
+import { textOf } from './document.ts';
 import { Pace } from './pace.ts';
 import type { SessionNames, Source } from './source.ts';
 

@@ -14,6 +14,19 @@ export interface Merged {
   length: number;
 }
 
+/** Segments that are to become one: many of a size, or one of which most is dead; undefined where none are. */
+export function ripe(segments: readonly Segment[], { memtable, fan }: { memtable: number; fan: number }): Segment[] | undefined {
+  const levels = new Map<number, Segment[]>();
+  for (const segment of segments) {
+    if (segment.deadCount * 2 > segment.size) return [segment];
+    const level = Math.max(0, Math.round(Math.log(segment.size / memtable) / Math.log(fan)));
+    const group = [...(levels.get(level) ?? []), segment];
+    if (group.length >= fan) return group;
+    levels.set(level, group);
+  }
+  return undefined;
+}
+
 /** Writes the living documents of `segments` as one, in small steps between which others have their turn. Those that die meanwhile are in it still. */
 export async function merge(
   segments: readonly Segment[],

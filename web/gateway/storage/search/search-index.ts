@@ -1,12 +1,10 @@
-import { eachTerm } from '../../core/retrieval/terms.ts';
-import { plainText } from '../../core/sessions.ts';
 import { removeFrom, putInto } from '../requests.ts';
 import type { LocalRow, SegmentRow, StoredMessage } from '../schema.ts';
 import type { Transactions } from '../transaction.ts';
-import { joinParts } from '../parts.ts';
-import { hashOf } from './layout.ts';
-import { type IndexedMessage, Memtable } from './memtable.ts';
-import { merge } from './merge.ts';
+import { killIn } from './deaths.ts';
+import { indexed, textOf } from './document.ts';
+import { Memtable } from './memtable.ts';
+import { merge, ripe } from './merge.ts';
 import { Pace } from './pace.ts';
 import { IndexBroken, SearchPages } from './pages.ts';
 import { Segment } from './segment.ts';
@@ -15,8 +13,6 @@ import { SessionNames, type Source } from './source.ts';
 
 /** What the stores hold: another number, and the index is made anew. */
 const FORM = 1;
-/** Of a very long message only the beginning is found. */
-const INDEXED_CHARS = 50_000;
 /** Messages that are read together. */
 const MESSAGES_A_TURN = 256;
 /** While all messages are read in, so many times as many make a segment: fewer merges. */
@@ -192,10 +188,9 @@ export class SearchIndex {
     const known = ids.map((id, at) => ({ id, message: messages[at] })).filter(({ id }) => filled === null || id <= filled);
     const room = loaded.memtable.columns.code.length - loaded.memtable.size;
     if (room < known.length && loaded.memtable.size > 0) await this.#save();
-    await this.#remove(
-      loaded,
-      known.map(({ id }) => id),
-    );
+    const again = known.map(({ id }) => id);
+    for (const id of again) loaded.memtable.remove(id);
+    await killIn(loaded.segments, again);
     await this.#add(
       loaded,
       known.flatMap(({ message }) => message ?? []),
@@ -226,31 +221,6 @@ export class SearchIndex {
       if (pace.due) await pace.pause();
       if (loaded.memtable.full) await this.#save();
       loaded.memtable.add(indexed(message, text));
-    }
-  }
-
-  /** Messages that are gone, or that come anew. */
-  async #remove(loaded: Loaded, ids: readonly string[]): Promise<void> {
-    const hashes = new Map<number, string[]>();
-    for (const id of ids) {
-      loaded.memtable.remove(id);
-      const hash = hashOf(id);
-      hashes.set(hash, [...(hashes.get(hash) ?? []), id]);
-    }
-    // A sieve of 64 Kbit, so that most of a million documents cost a look each.
-    const sieve = new Uint8Array(1 << 16);
-    for (const hash of hashes.keys()) sieve[hash & 0xffff] = 1;
-    const pace = new Pace();
-    for (const segment of loaded.segments) {
-      if (pace.due) await pace.pause();
-      const { hash } = segment.columns;
-      const suspects: number[] = [];
-      for (let doc = 0; doc < hash.length; doc++) {
-        if (sieve[(hash[doc] ?? 0) & 0xffff] === 1 && hashes.has(hash[doc] ?? 0)) suspects.push(doc);
-      }
-      for (const doc of suspects) {
-        if (!segment.isDead(doc) && hashes.get(hash[doc] ?? 0)?.includes(await segment.idOf(doc))) segment.kill(doc);
-      }
     }
   }
 
@@ -305,7 +275,7 @@ export class SearchIndex {
   async #tidy(): Promise<void> {
     const loaded = await this.#turn(() => this.#load());
     let merged = false;
-    for (let group = this.#ripe(loaded); group && !this.#stopped; group = this.#ripe(loaded)) {
+    for (let group = ripe(loaded.segments, this.#sizes); group && !this.#stopped; group = ripe(loaded.segments, this.#sizes)) {
       if (!(await this.#merge(loaded, group))) return;
       merged = true;
     }
@@ -313,19 +283,6 @@ export class SearchIndex {
     if (merged && this.#readers === 0) {
       await this.#turn(async () => this.pages.sweep(new Set((await this.#load()).segments.map(({ id }) => id))));
     }
-  }
-
-  #ripe({ segments }: Loaded): Segment[] | undefined {
-    const { memtable, fan } = this.#sizes;
-    const levels = new Map<number, Segment[]>();
-    for (const segment of segments) {
-      if (segment.deadCount * 2 > segment.size) return [segment];
-      const level = Math.max(0, Math.round(Math.log(segment.size / memtable) / Math.log(fan)));
-      const group = [...(levels.get(level) ?? []), segment];
-      if (group.length >= fan) return group;
-      levels.set(level, group);
-    }
-    return undefined;
   }
 
   /** False: the index was made anew meanwhile. */
@@ -346,17 +303,4 @@ export class SearchIndex {
       return true;
     });
   }
-}
-
-/** What is searched of a message. */
-export const textOf = (message: StoredMessage): string => plainText(joinParts(message, () => undefined).content).slice(0, INDEXED_CHARS);
-
-function indexed({ id, sessionKey, role, timestamp }: StoredMessage, text: string): IndexedMessage {
-  const terms = new Map<string, number>();
-  let length = 0;
-  eachTerm(text, (term) => {
-    terms.set(term, (terms.get(term) ?? 0) + 1);
-    length++;
-  });
-  return { id, sessionKey, role, timestamp, terms, length };
 }

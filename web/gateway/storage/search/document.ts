@@ -1,0 +1,22 @@
+import { eachTerm } from '../../core/retrieval/terms.ts';
+import { plainText } from '../../core/sessions.ts';
+import { joinParts } from '../parts.ts';
+import type { StoredMessage } from '../schema.ts';
+import type { IndexedMessage } from './memtable.ts';
+
+/** Of a very long message only the beginning is found. */
+const INDEXED_CHARS = 50_000;
+
+/** What is searched of a message. */
+export const textOf = (message: StoredMessage): string => plainText(joinParts(message, () => undefined).content).slice(0, INDEXED_CHARS);
+
+/** The message with its terms. */
+export function indexed({ id, sessionKey, role, timestamp }: StoredMessage, text: string): IndexedMessage {
+  const terms = new Map<string, number>();
+  let length = 0;
+  eachTerm(text, (term) => {
+    terms.set(term, (terms.get(term) ?? 0) + 1);
+    length++;
+  });
+  return { id, sessionKey, role, timestamp, terms, length };
+}
