@@ -12,6 +12,7 @@ const press = (key: string, held: string = '', code = '') => ({
 
 test.each([
   [press('O', 'ctrl shift'), 'newChat'],
+  [press('k', 'ctrl'), 'search'],
   [press('b', 'ctrl'), 'sidebar'],
   [press('M', 'ctrl shift'), 'models'],
   [press('/', 'ctrl'), 'help'],

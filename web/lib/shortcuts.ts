@@ -1,6 +1,7 @@
 /** What keys do; Mod is Cmd on machines of Apple, Ctrl elsewhere. */
 export const SHORTCUTS = {
   newChat: { keys: 'Mod+Shift+O', label: 'New chat' },
+  search: { keys: 'Mod+K', label: 'Search the chats' },
   sidebar: { keys: 'Mod+B', label: 'Show or hide the sidebar' },
   models: { keys: 'Mod+Shift+M', label: 'Choose a model' },
   settings: { keys: 'Mod+,', label: 'Settings' },

@@ -7,8 +7,10 @@ import { kept } from './kept.ts';
 
 /** Chats that changed are read anew at most this often, milliseconds. */
 const REFRESH_MS = 150;
+/** Chats that are loaded at first, and more by as many. */
+const PAGE = 100;
 
-/** The list of chats. */
+/** The list of chats: the ones used last, and further down as far as somebody has looked. */
 class Sessions {
   list = $state.raw<SessionEntry[]>([]);
   loaded = $state(false);
@@ -18,6 +20,13 @@ class Sessions {
   readonly #seen = new SvelteMap<string, number>(seenOf(kept.read('seen')));
   #timer: ReturnType<typeof setTimeout> | undefined;
   #started = false;
+  #cursor = $state<string | null>(null);
+  #loadingMore = false;
+  /** Chats on screen that are further down than the list. */
+  #others = $state.raw<SessionEntry[]>([]);
+
+  /** There are more than the list has. */
+  readonly more = $derived(this.#cursor !== null);
 
   start(): void {
     if (this.#started) return;
@@ -39,21 +48,55 @@ class Sessions {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     try {
-      const { sessions } = await gateway.call('sessions.list', {});
-      this.list = sessions.toSorted((a, b) => b.updatedAt - a.updatedAt);
+      // As far as the list goes already.
+      const { sessions, cursor } = await gateway.call('sessions.list', { limit: Math.min(10_000, Math.max(PAGE, this.list.length)) });
+      this.list = sessions;
+      this.#cursor = cursor;
       this.problem = null;
       // What was there before this browser first looked counts as read.
       const first = !this.loaded && this.#seen.size === 0;
       for (const entry of sessions) if (entry.path === this.current || first) this.#markSeen(entry);
       this.loaded = true;
       this.#keepSeen();
+      await this.#findCurrent();
     } catch (error) {
       this.problem = problemOf(error, 'list the chats');
     }
   }
 
+  async loadMore(): Promise<void> {
+    if (this.#cursor === null || this.#loadingMore) return;
+    this.#loadingMore = true;
+    try {
+      const { sessions, cursor } = await gateway.call('sessions.list', { limit: PAGE, cursor: this.#cursor });
+      const known = new Set(this.list.map(({ path }) => path));
+      this.list = [...this.list, ...sessions.filter(({ path }) => !known.has(path))];
+      this.#cursor = cursor;
+      // What is so far down and was never looked at here is nothing new.
+      for (const entry of sessions) if (!this.#seen.has(entry.path)) this.#markSeen(entry);
+      this.#keepSeen();
+    } catch (error) {
+      this.problem = problemOf(error, 'list the chats');
+    } finally {
+      this.#loadingMore = false;
+    }
+  }
+
+  /** The chat on screen may be further down than the list. */
+  async #findCurrent(): Promise<void> {
+    const path = this.current;
+    if (path === null || this.list.some((entry) => entry.path === path)) return;
+    try {
+      this.#others = (await gateway.call('sessions.list', { paths: [path] })).sessions;
+    } catch (error) {
+      // An address that can be no chat's.
+      if (!(error instanceof RpcError && error.code === 'NOT_FOUND')) throw error;
+    }
+  }
+
   find(agentId: string, sessionId: string): SessionEntry | undefined {
-    return this.list.find((entry) => entry.agentId === agentId && entry.sessionId === sessionId);
+    const isIt = (entry: SessionEntry): boolean => entry.agentId === agentId && entry.sessionId === sessionId;
+    return this.list.find(isIt) ?? this.#others.find(isIt);
   }
 
   /** Looking at a chat reads it. */
@@ -61,6 +104,7 @@ class Sessions {
     this.current = path;
     const entry = this.list.find((candidate) => candidate.path === path);
     if (entry && this.#markSeen(entry)) this.#keepSeen();
+    if (!entry && this.loaded) this.#findCurrent().catch((error: unknown) => (this.problem = problemOf(error, 'list the chats')));
   }
 
   unread(entry: SessionEntry): boolean {
@@ -80,12 +124,15 @@ class Sessions {
       if (!(error instanceof RpcError && error.code === 'NOT_FOUND')) throw error;
     }
     this.list = this.list.filter(({ path }) => path !== entry.path);
+    this.#others = this.#others.filter(({ path }) => path !== entry.path);
     this.#seen.delete(entry.path);
     this.#keepSeen();
   }
 
   #patch(path: string, change: Partial<SessionEntry>): void {
-    this.list = this.list.map((entry) => (entry.path === path ? { ...entry, ...change } : entry));
+    const patched = (entry: SessionEntry): SessionEntry => (entry.path === path ? { ...entry, ...change } : entry);
+    this.list = this.list.map(patched);
+    this.#others = this.#others.map(patched);
   }
 
   #markSeen({ path, messageCount }: SessionEntry): boolean {
