@@ -16,6 +16,8 @@ class Layout {
   drawer = $state(false);
   modelsOpen = $state(false);
   helpOpen = $state(false);
+  /** The search field is to have the keyboard, once it is there. */
+  searchAsked = $state(false);
   readonly #actions = new Map<ShortcutName, Action>();
 
   readonly sidebarShown = $derived(this.narrow ? this.drawer : this.docked);
@@ -35,6 +37,11 @@ class Layout {
       this.docked = !this.docked;
       kept.write('sidebar', this.docked ? null : 'hidden');
     }
+  }
+
+  search(): void {
+    if (!this.sidebarShown) this.toggleSidebar();
+    this.searchAsked = true;
   }
 
   /** Answers to a shortcut until the returned function is called. An action that returns false leaves the key to the browser. */
