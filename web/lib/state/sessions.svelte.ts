@@ -1,3 +1,4 @@
+import { untrack } from 'svelte';
 import { SvelteMap } from 'svelte/reactivity';
 import { RpcError } from '#shared/rpc/errors.ts';
 import type { SessionEntry } from '#shared/rpc/records.ts';
@@ -48,8 +49,9 @@ class Sessions {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     try {
-      // As far as the list goes already.
-      const { sessions, cursor } = await gateway.call('sessions.list', { limit: Math.min(10_000, Math.max(PAGE, this.list.length)) });
+      // As far as the list goes already; an effect that asks for it must not be run by what it gets.
+      const limit = Math.min(10_000, Math.max(PAGE, untrack(() => this.list.length)));
+      const { sessions, cursor } = await gateway.call('sessions.list', { limit });
       this.list = sessions;
       this.#cursor = cursor;
       this.problem = null;
