@@ -50,7 +50,13 @@ class Sessions {
     this.#timer = undefined;
     try {
       // As far as the list goes already; an effect that asks for it must not be run by what it gets.
-      const limit = Math.min(10_000, Math.max(PAGE, untrack(() => this.list.length)));
+      const limit = Math.min(
+        10_000,
+        Math.max(
+          PAGE,
+          untrack(() => this.list.length),
+        ),
+      );
       const { sessions, cursor } = await gateway.call('sessions.list', { limit });
       this.list = sessions;
       this.#cursor = cursor;
