@@ -88,13 +88,31 @@ export const modelEntry = z.object({
   /** USD per million tokens; null where unknown. */
   cost_per_1m_input: z.number().nullable(),
   cost_per_1m_output: z.number().nullable(),
+  /** Of input that the provider still had from an earlier call. */
+  cost_per_1m_cached_input: z.number().nullable(),
 });
 export type ModelEntry = z.infer<typeof modelEntry>;
+
+/** What a provider speaks and whose it is (interface document 1, section 4.1: `models.providers`). */
+export const providerKind = z.enum([
+  'openai-compatible',
+  'openai',
+  'anthropic',
+  'google',
+  'openrouter',
+  'mistral',
+  'groq',
+  'deepseek',
+  'xai',
+  'ollama',
+  'lmstudio',
+]);
+export type ProviderKind = z.infer<typeof providerKind>;
 
 export const providerEntry = z.object({
   id: z.string(),
   name: z.string(),
-  kind: z.enum(['guide', 'openai-compatible']),
+  kind: z.enum(['guide', ...providerKind.options]),
   state: z.enum(['ready', 'needs_key', 'unreachable']),
   baseUrl: z.string().optional(),
   /** Found on this machine without being configured. */
@@ -104,15 +122,31 @@ export const providerEntry = z.object({
 });
 export type ProviderEntry = z.infer<typeof providerEntry>;
 
+export const kindEntry = z.object({
+  id: providerKind,
+  name: z.string(),
+  /** Where it is unless the configuration says otherwise; null where it has to say so. */
+  baseUrl: z.string().nullable(),
+  needsKey: z.boolean(),
+  /** Where a key is got, or how the server is set up; null where that depends. */
+  docsUrl: z.string().nullable(),
+});
+/** A kind of provider that can be configured. */
+export type KindEntry = z.infer<typeof kindEntry>;
+
 /** Workspaces are called as agents are: one that names none has the workspace of its own id. */
 export const workspaceName = z.string().regex(/^[A-Za-z0-9_-]{1,128}$/, 'must match [A-Za-z0-9_-]{1,128}');
 
 const toolPatterns = z.array(z.string().min(1).max(200)).max(1000);
 
+export const modelKeys = z.array(z.string().min(1).max(300)).max(10);
+
 export const agentConfig = z.strictObject({
   name: z.string().trim().min(1).max(100).optional(),
   /** The model's key; the default model where left out. */
   model: z.string().min(1).max(300).optional(),
+  /** Keys of models that take over, in this order, where the one before cannot answer; those of `chat.fallbacks` where left out. */
+  fallbacks: modelKeys.optional(),
   systemPrompt: z.string().max(100_000).optional(),
   temperature: z.number().min(0).max(2).optional(),
   /** Names of tools, `*` for any characters. Without `allow` all are allowed; `deny` decides over it. */

@@ -46,6 +46,7 @@ export const STEPS: readonly Step[] = [
   step('secrets.reload', {}),
   step('models.list', {}),
   step('models.providers', {}),
+  step('models.catalog', {}),
   step('models.probe', { model }),
   step('models.probe', { model: 'none/none' }, 'NOT_FOUND'),
   step('tools.list', {}),

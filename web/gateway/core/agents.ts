@@ -11,6 +11,8 @@ export interface Agent {
   name: string;
   /** The model's key; undefined for the default one. */
   model: string | undefined;
+  /** Keys of the models that take over, in this order. */
+  fallbacks: readonly string[];
   systemPrompt: string | undefined;
   temperature: number | undefined;
   /** What is set of it. */
@@ -36,6 +38,7 @@ export function agentsOf(settings: () => Settings): Agents {
       id,
       name: config.name ?? (id === MAIN ? 'Main' : id),
       model: config.model ?? chat.model,
+      fallbacks: config.fallbacks ?? chat.fallbacks ?? [],
       systemPrompt: config.systemPrompt ?? chat.systemPrompt,
       temperature: config.temperature,
       config,

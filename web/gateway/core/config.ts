@@ -4,6 +4,7 @@ import { canonical } from './canonical.ts';
 import { parseParams } from './dispatch.ts';
 import type { Hub } from './hub.ts';
 import { checkNames, isObject, type Json, mergePatch, patchAt, pathOf } from './merge.ts';
+import { baseUrlOf } from './providers/kinds.ts';
 import { isSecret, settings, type Settings } from './settings.ts';
 import type { Vault } from './vault.ts';
 
@@ -159,13 +160,19 @@ export class Config {
       parseParams(settings, edited);
       const { document, changed } = takeSecrets(edited);
       const named = new Set(secretPaths(document));
+      const moved = movedSecrets(this.#parsed, settings.parse(document)).filter((path) => !changed.has(path));
+      for (const path of moved) {
+        if (!named.has(path)) continue;
+        const provider = path.split('.').slice(0, -1).join('.');
+        throw new RpcError('INVALID_PARAMS', `${path}: give the key again, as the address of ${provider} changes to another server`);
+      }
       for (const path of named) {
         if (changed.has(path) || this.#secrets.has(path)) continue;
         throw new RpcError('INVALID_PARAMS', `${path}: there is no secret to keep as ${REDACTED}`);
       }
       // What takes the place of a section that was put aside is a new one.
       this.#aside = Object.fromEntries(Object.entries(this.#aside).filter(([name]) => !Object.hasOwn(document, name)));
-      const stored = { ...this.#aside, ...this.#lost.filter((path) => !changed.has(path)).reduce(keepSecret, document) };
+      const stored = { ...this.#aside, ...this.#lost.filter((path) => !changed.has(path) && !moved.includes(path)).reduce(keepSecret, document) };
       const kept = new Set(secretPaths(stored));
       for (const path of [...this.#secrets.keys(), ...this.#lost]) if (!kept.has(path)) changed.set(path, null);
       await this.#vault.config.write(stored, changed, this.#stored);
@@ -194,6 +201,18 @@ export class Config {
     this.#onchange();
     this.#hub.emit({ event: 'config.changed', payload: { hash: this.#hash } }, null);
   }
+}
+
+/** Dotted paths of the keys whose provider has another address than before: they are not sent there without being given again. */
+function movedSecrets(before: Settings, after: Settings): string[] {
+  const originOf = (part: Settings['providers'][string] | undefined): string | undefined => {
+    const baseUrl = part && baseUrlOf(part);
+    return baseUrl === undefined ? undefined : new URL(baseUrl).origin;
+  };
+  return Object.entries(after.providers).flatMap(([id, part]) => {
+    const old = originOf(before.providers[id]);
+    return old !== undefined && old !== originOf(part) ? [`providers.${id}.apiKey`] : [];
+  });
 }
 
 /** Dotted paths of the secrets that a document has. */

@@ -2,6 +2,7 @@ import type { Principal } from '#shared/link/hello.ts';
 import type { Link } from '#shared/link/link.ts';
 import { CLOSE, LIMITS } from '#shared/rpc/frames.ts';
 import type { MethodResult } from '#shared/rpc/methods/index.ts';
+import type { Usage } from '#shared/rpc/records.ts';
 import type { Admission } from './admission.ts';
 import { agentsOf } from './agents.ts';
 import { deskLater } from './approvals/later.ts';
@@ -49,6 +50,7 @@ import { usageMethods } from './methods/usage.ts';
 import { workspaceMethods } from './methods/workspace.ts';
 import type { LocalServer } from './providers/discovery.ts';
 import { LOCAL_SERVERS } from './providers/discovery.ts';
+import { baseUrlOf } from './providers/kinds.ts';
 import { Providers } from './providers/providers.ts';
 import { ForeignRuns } from './runs/foreign-runs.ts';
 import { HostSignals } from './runs/host-signals.ts';
@@ -143,13 +145,13 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     noted = config.get();
     providers.configure(configured());
     cron.look();
-    const own = Object.values(config.settings.providers).map(({ baseUrl }) => new URL(baseUrl).origin);
-    origins = new Set([...own, ...localServers.map(({ port }) => `http://127.0.0.1:${port}`)]);
+    const own = Object.values(config.settings.providers).flatMap((part) => baseUrlOf(part) ?? []);
+    origins = new Set([...own.map((baseUrl) => new URL(baseUrl).origin), ...localServers.map(({ port }) => `http://127.0.0.1:${port}`)]);
   };
   const configured = (): Parameters<Providers['configure']>[0] =>
     Object.entries(config.settings.providers)
       .filter(([, provider]) => provider.enabled !== false)
-      .map(([id, { name, baseUrl }]) => ({ id, name: name ?? id, baseUrl, apiKey: config.secret(`providers.${id}.apiKey`) }));
+      .map(([id, { name, kind, baseUrl }]) => ({ id, name: name ?? id, kind, baseUrl, apiKey: config.secret(`providers.${id}.apiKey`) }));
 
   const settings = (): Settings => config.settings;
   const agents = agentsOf(settings);
@@ -187,7 +189,10 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   for (const tool of own) tools.register(tool);
 
   const timeZone = (): string => config.settings.chat.timeZone ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
-  const models = { resolve: (model?: string, provider?: string) => providers.resolve(model, provider) };
+  const models = {
+    resolve: (model?: string, provider?: string) => providers.resolve(model, provider),
+    priced: (key: string, usage: Usage) => providers.priced(key, usage),
+  };
   const workbench = lazy(async () => (await import('./workbench.ts')).openWorkbench({ vault, hub, clock, bridge, agents, runs, fault }));
   tools.registerLater(async () => (await workbench()).tools);
   const companion = companionOf(workbench, fault);
@@ -237,7 +242,10 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       providers,
       clock,
       fault,
-      record: (call) => vault.usage.add({ ...call, id: crypto.randomUUID(), sessionKey: null }),
+      record: (call) =>
+        void providers
+          .priced(call.model, call.usage)
+          .then((usage) => vault.usage.add({ ...call, usage, id: crypto.randomUUID(), sessionKey: null })),
     });
   });
 

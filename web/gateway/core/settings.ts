@@ -2,28 +2,36 @@ import { MAX_COMMAND_MS } from '#shared/ports/exec.ts';
 import { isTimeZone } from './local-time.ts';
 import { id } from '#shared/rpc/frames.ts';
 import { logLevel } from '#shared/rpc/log-level.ts';
-import { agentConfig } from '#shared/rpc/records.ts';
+import { agentConfig, modelKeys, providerKind } from '#shared/rpc/records.ts';
 import { z } from '#shared/rpc/zod.ts';
+import { baseUrlOf } from './providers/kinds.ts';
 
 /** What may be decided of a tool once and for all. */
 const POLICIES = ['auto', 'ask', 'deny'] as const;
 export type ToolPolicy = (typeof POLICIES)[number];
 
-const provider = z.strictObject({
-  name: z.string().trim().min(1).max(100).optional(),
-  /** With `/v1` or whatever the server has before `/chat/completions`. */
-  baseUrl: z
-    .url({ protocol: /^https?$/, error: 'must be an http or https address' })
-    .max(1000)
-    // A name and password there would be shown in errors and lists; paths are put behind it.
-    .refine((text) => {
-      const url = URL.parse(text);
-      return url?.username === '' && url.password === '' && url.search === '' && url.hash === '';
-    }, 'must be without user name, password, query and fragment'),
-  /** A secret: kept apart, read as `***`. */
-  apiKey: z.string().max(4096).optional(),
-  enabled: z.boolean().optional(),
-});
+const provider = z
+  .strictObject({
+    kind: providerKind.optional(),
+    name: z.string().trim().min(1).max(100).optional(),
+    /** With `/v1` or whatever the server has before `/chat/completions`; the kind's own where left out. */
+    baseUrl: z
+      .url({ protocol: /^https?$/, error: 'must be an http or https address' })
+      .max(1000)
+      // A name and password there would be shown in errors and lists; paths are put behind it.
+      .refine((text) => {
+        const url = URL.parse(text);
+        return url?.username === '' && url.password === '' && url.search === '' && url.hash === '';
+      }, 'must be without user name, password, query and fragment')
+      .optional(),
+    /** A secret: kept apart, read as `***`. */
+    apiKey: z.string().max(4096).optional(),
+    enabled: z.boolean().optional(),
+  })
+  .refine((part) => baseUrlOf(part) !== undefined, {
+    path: ['baseUrl'],
+    error: 'is missing: only kinds with an address of their own go without',
+  });
 
 const users = z.array(z.string().min(1).max(200)).max(10_000).nullable();
 const pollIntervalSeconds = z.number().int().min(60, 'must be 60 seconds or more').max(86_400);
@@ -70,6 +78,8 @@ export const settings = z.looseObject({
     .looseObject({
       /** The default model's key. */
       model: z.string().min(1).max(300).optional(),
+      /** Keys of models that take over, in this order, where the one before cannot answer. */
+      fallbacks: modelKeys.optional(),
       systemPrompt: z.string().max(100_000).optional(),
       timeZone: z.string().max(100).refine(isTimeZone, 'is no time zone').optional(),
     })

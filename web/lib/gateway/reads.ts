@@ -13,6 +13,7 @@ const READS: ReadonlySet<MethodName> = new Set<MethodName>([
   'agents.bindings',
   'models.list',
   'models.providers',
+  'models.catalog',
   'models.probe',
   'config.get',
   'config.file',

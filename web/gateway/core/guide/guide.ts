@@ -1,7 +1,14 @@
-import type { ModelEntry } from '#shared/rpc/records.ts';
 import type { Clock } from '../clock.ts';
 import { kindOf, READER } from '../documents/kinds.ts';
-import type { ModelEvent, ModelMessage, ModelRequest, Provider, ToolSpec } from '../providers/provider.ts';
+import {
+  type ListedModel,
+  listedModel,
+  type ModelEvent,
+  type ModelMessage,
+  type ModelRequest,
+  type Provider,
+  type ToolSpec,
+} from '../providers/provider.ts';
 import { pause } from '../providers/watchdog.ts';
 import { MessageSearch } from '../retrieval/message-search.ts';
 import { answer, FOOTER, type GuideSources, HELP } from './answer.ts';
@@ -42,22 +49,8 @@ export class GuideProvider implements Provider {
     this.#paceMs = Math.min(8, paceMs);
   }
 
-  models(): Promise<ModelEntry[]> {
-    return Promise.resolve([
-      {
-        key: 'guide/guide',
-        provider: 'guide',
-        model_id: 'guide',
-        display_name: 'Guide (no model)',
-        max_tokens: null,
-        context_window: null,
-        supports_tools: true,
-        supports_vision: false,
-        supports_thinking: false,
-        cost_per_1m_input: 0,
-        cost_per_1m_output: 0,
-      },
-    ]);
+  models(): Promise<ListedModel[]> {
+    return Promise.resolve([listedModel('guide', { name: 'Guide (no model)', tools: true, vision: false, thinking: false })]);
   }
 
   async *stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {

@@ -131,3 +131,32 @@ export function readKnown(body: Envelope): KnownParams {
     })),
   };
 }
+
+/** Parameters that change an answer, and the values with which they do not. */
+const CHANGING: Readonly<Record<string, readonly unknown[]>> = {
+  response_format: [],
+  tool_choice: ['auto'],
+  functions: [],
+  function_call: ['auto'],
+  stop: [],
+  logprobs: [false],
+  top_logprobs: [0],
+  logit_bias: [],
+  top_p: [1],
+  presence_penalty: [0],
+  frequency_penalty: [0],
+  seed: [],
+  prediction: [],
+  audio: [],
+  web_search_options: [],
+};
+
+/** Throws a 400 that names the first parameter which a provider of another format cannot follow: it would be dropped in silence. */
+export function refuseUnknown(body: Envelope): void {
+  for (const [name, harmless] of Object.entries(CHANGING)) {
+    const value = body[name];
+    const plain = name === 'response_format' && typeof value === 'object' && value !== null && 'type' in value && value.type === 'text';
+    if (value == null || plain || harmless.includes(value)) continue;
+    throw badRequest(`${name}: cannot be passed on to this model, which speaks another format`, name);
+  }
+}

@@ -2,11 +2,12 @@ import { id as sessionIdShape } from '#shared/rpc/frames.ts';
 import { RpcError } from '#shared/rpc/errors.ts';
 import type { Usage } from '#shared/rpc/records.ts';
 import { estimateTokens } from '../providers/estimate.ts';
-import { canForward } from '../providers/openai-compatible.ts';
+import { canForward } from '../providers/forwarding.ts';
 import type { ModelEvent } from '../providers/provider.ts';
 import type { Route } from '../providers/providers.ts';
+import { retriedStream } from '../providers/retry.ts';
 import { readJson } from './body.ts';
-import { type Envelope, readEnvelope, readKnown } from './chat-request.ts';
+import { type Envelope, readEnvelope, readKnown, refuseUnknown } from './chat-request.ts';
 import { completionHead } from './completion.ts';
 import { badRequest, type HttpError, modelNotFound, toHttpError } from './errors.ts';
 import { passStream, passWhole } from './forward.ts';
@@ -106,6 +107,7 @@ async function direct(call: Call, deps: HttpDeps): Promise<Source> {
   const record = (usage: Usage): void => deps.record?.({ at: deps.clock.now(), provider: provider.id, model: key, principal, usage });
   const head = completionHead(body.model, deps.clock.now());
   if (!canForward(provider)) {
+    refuseUnknown(body);
     const { messages, temperature, maxTokens, tools } = readKnown(body);
     const request = {
       model,
@@ -114,7 +116,8 @@ async function direct(call: Call, deps: HttpDeps): Promise<Source> {
       ...(maxTokens === undefined ? {} : { maxTokens }),
       ...(tools.length > 0 ? { tools } : {}),
     };
-    return eventSource({ events: provider.stream(request, signal), head, messages, record }, call, deps);
+    const events = retriedStream(() => provider.stream(request, signal), { clock: deps.clock, signal });
+    return eventSource({ events, head, messages, record }, call, deps);
   }
   const forwarded = await provider.forward({ ...body, model }, signal);
   const counted = (usage: Usage | undefined, chars: number): void => record(usage ?? guess(body, chars));

@@ -3,7 +3,7 @@ import { writeSse } from '#shared/http/sse.ts';
 import { z } from '#shared/rpc/zod.ts';
 import { ChatAssembler, readUsage } from '../providers/chat-assembler.ts';
 import { shorten, streamFault } from '../providers/openai-errors.ts';
-import type { Forwarded } from '../providers/openai-compatible.ts';
+import type { Forwarded } from '../providers/forwarding.ts';
 import { type ModelEvent, ProviderError } from '../providers/provider.ts';
 import { completion, type CompletionHead, DONE } from './completion.ts';
 import type { HttpError } from './errors.ts';

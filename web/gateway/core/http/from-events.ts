@@ -56,7 +56,7 @@ export async function* streamFromEvents(
         output += JSON.stringify(event.call);
         out = writer.toolCall(event.call);
       } else if (event.type === 'usage') usage = event.usage;
-      else finish = event.reason;
+      else if (event.type === 'finish') finish = event.reason;
       if (out === '') continue;
       begun = true;
       yield out;

@@ -1,12 +1,15 @@
 import type { models } from '#shared/rpc/methods/models.ts';
 import type { Clock } from '../clock.ts';
 import type { Handlers } from '../dispatch.ts';
+import { kinds } from '../providers/kinds.ts';
 import type { Providers } from '../providers/providers.ts';
 
 const PROBE_MS = 20_000;
 
 export const modelMethods = ({ providers, clock }: { providers: Providers; clock: Clock }): Handlers<typeof models> => ({
-  'models.list': async (_params, { signal }) => ({ models: await providers.list({ signal }) }),
+  'models.list': async (_params, { signal }) => ({ models: await providers.list({ signal }), pricesAsOf: await providers.pricesAsOf() }),
+
+  'models.catalog': () => ({ kinds: kinds() }),
 
   'models.providers': async ({ refresh }, { signal }) => ({ providers: await providers.states({ refresh, signal }) }),
 

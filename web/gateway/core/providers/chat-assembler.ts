@@ -1,5 +1,7 @@
 import type { Usage } from '#shared/rpc/records.ts';
 import { z } from '#shared/rpc/zod.ts';
+import type { Assembler } from './assembled.ts';
+import { callArgs, newCallId } from './call-args.ts';
 import { shorten, streamFault } from './openai-errors.ts';
 import { type ModelEvent, ProviderError } from './provider.ts';
 
@@ -11,11 +13,14 @@ const toolDelta = z.object({
     .nullish(),
 });
 
+const textual = z.object({ text: z.string().nullish() });
+
 const delta = z.object({
-  content: z.union([z.string(), z.array(z.object({ text: z.string().nullish() }))]).nullish(),
+  content: z.union([z.string(), z.array(z.object({ text: z.string().nullish(), thinking: z.array(textual).nullish() }))]).nullish(),
   refusal: z.string().nullish(),
   reasoning_content: z.string().nullish(),
   reasoning: z.string().nullish(),
+  reasoning_details: z.array(z.record(z.string(), z.unknown())).nullish().catch(null),
   tool_calls: z.array(toolDelta).nullish(),
 });
 
@@ -24,6 +29,11 @@ const upstreamUsage = z.object({
   completion_tokens: z.number().nullish(),
   total_tokens: z.number().nullish(),
   prompt_tokens_details: z.object({ cached_tokens: z.number().nullish() }).nullish(),
+  completion_tokens_details: z.object({ reasoning_tokens: z.number().nullish() }).nullish().catch(null),
+  /** DeepSeek's name for the cached ones. */
+  prompt_cache_hit_tokens: z.number().nullish().catch(null),
+  /** USD, where the provider bills by the call. */
+  cost: z.number().nullish().catch(null),
 });
 
 const chunk = z.object({
@@ -55,27 +65,42 @@ const count = (value: number | null | undefined): number => Math.max(0, Math.rou
 export function readUsage(value: unknown): Usage | undefined {
   const parsed = upstreamUsage.safeParse(value);
   if (!parsed.success || (parsed.data.prompt_tokens == null && parsed.data.completion_tokens == null)) return undefined;
-  const inputTokens = count(parsed.data.prompt_tokens);
-  const outputTokens = count(parsed.data.completion_tokens);
-  const cached = parsed.data.prompt_tokens_details?.cached_tokens;
+  const { prompt_tokens, completion_tokens, total_tokens, prompt_tokens_details, completion_tokens_details, cost } = parsed.data;
+  const inputTokens = count(prompt_tokens);
+  const completion = count(completion_tokens);
+  const thought = count(completion_tokens_details?.reasoning_tokens);
+  // xAI counts the thoughts beside the completion, the others within it.
+  const outputTokens = thought > 0 && count(total_tokens) === inputTokens + completion + thought ? completion + thought : completion;
+  const cached = prompt_tokens_details?.cached_tokens ?? parsed.data.prompt_cache_hit_tokens;
   return {
     inputTokens,
     outputTokens,
-    totalTokens: parsed.data.total_tokens == null ? inputTokens + outputTokens : count(parsed.data.total_tokens),
+    totalTokens: total_tokens == null ? inputTokens + outputTokens : count(total_tokens),
     ...(cached ? { cacheReadTokens: count(cached) } : {}),
+    ...(cost == null || !(cost >= 0) ? {} : { cost }),
   };
 }
 
+/** What the `kept` of this wire is marked with; its value are fields of the assistant's message. */
+export const WIRE = 'openai';
+
+/** Fields of thought that some providers want back when the tools have run. */
+export type KeptField = 'reasoning_content' | 'reasoning_details';
+
 /** Puts the chunks of one completion (or a whole completion object) together into model events. */
-export class ChatAssembler {
+export class ChatAssembler implements Assembler {
   readonly #provider: string;
   readonly #calls: PartialCall[] = [];
+  readonly #keeps: KeptField | undefined;
+  #reasoning = '';
+  readonly #details: Record<string, unknown>[] = [];
   #usage: Usage | undefined;
   #finish: FinishReason | undefined;
 
-  /** `provider` is the display name that errors speak of. */
-  constructor(provider: string) {
+  /** `provider` is the display name that errors speak of; `keeps` the field that it wants back. */
+  constructor(provider: string, keeps?: KeptField) {
     this.#provider = provider;
+    this.#keeps = keeps;
   }
 
   /** A finish reason has come; only usage may follow. */
@@ -113,6 +138,8 @@ export class ChatAssembler {
     if (!done && !this.finished) throw new ProviderError(`${this.#provider} broke off in the middle of its answer`, { retryable: true });
     const out: ModelEvent[] = this.#calls.filter(Boolean).map((call) => ({ type: 'tool_call', call: this.#call(call) }));
     const called = out.length > 0;
+    const value = this.#keeps === 'reasoning_content' ? this.#reasoning : this.#details;
+    if (called && this.#keeps && value.length > 0) out.push({ type: 'keep', kept: { wire: WIRE, value: { [this.#keeps]: value } } });
     if (this.#usage) out.push({ type: 'usage', usage: this.#usage });
     const reason = this.#finish ?? 'stop';
     out.push({ type: 'finish', reason: called && reason === 'stop' ? 'tool_calls' : reason });
@@ -121,9 +148,12 @@ export class ChatAssembler {
 
   #delta(part: z.infer<typeof delta>): ModelEvent[] {
     const out: ModelEvent[] = [];
-    const reasoning = part.reasoning_content || part.reasoning;
+    const pieces = Array.isArray(part.content) ? part.content : [];
+    const reasoning = part.reasoning_content || part.reasoning || textOf(pieces.flatMap(({ thinking }) => thinking ?? []));
     if (reasoning) out.push({ type: 'reasoning', text: reasoning });
-    const content = Array.isArray(part.content) ? part.content.map((each) => each.text ?? '').join('') : part.content;
+    this.#reasoning += reasoning;
+    for (const detail of part.reasoning_details ?? []) addDetail(this.#details, detail);
+    const content = typeof part.content === 'string' ? part.content : textOf(pieces);
     if (content) out.push({ type: 'text', text: content });
     if (part.refusal) out.push({ type: 'text', text: part.refusal });
     for (const call of part.tool_calls ?? []) this.#collect(call);
@@ -144,17 +174,18 @@ export class ChatAssembler {
   }
 
   #call({ id, name, args }: PartialCall): { id: string; tool: string; args: Record<string, unknown> } {
-    if (name === '') throw new ProviderError(`${this.#provider} asked for a tool without naming it`);
-    let value: unknown;
-    try {
-      value = args.trim() === '' ? {} : JSON.parse(args);
-    } catch (cause) {
-      throw new ProviderError(`${this.#provider} asked for the tool ${name} with arguments that are not JSON: ${shorten(args, 80)}`, {
-        cause,
-      });
-    }
-    const parsed = z.record(z.string(), z.unknown()).safeParse(value ?? {});
-    if (!parsed.success) throw new ProviderError(`${this.#provider} asked for the tool ${name} with arguments that are no object`);
-    return { id: id || `call_${crypto.randomUUID().replaceAll('-', '').slice(0, 24)}`, tool: name, args: parsed.data };
+    return { id: id || newCallId(), tool: name, args: callArgs(this.#provider, name, args) };
   }
 }
+
+const textOf = (pieces: readonly { text?: string | null | undefined }[]): string => pieces.map(({ text }) => text ?? '').join('');
+
+/** Pieces of one thought come one after another; they go back as one. */
+function addDetail(details: Record<string, unknown>[], detail: Record<string, unknown>): void {
+  const last = details.at(-1);
+  const field = detail['type'] === 'reasoning.text' ? 'text' : detail['type'] === 'reasoning.summary' ? 'summary' : undefined;
+  if (!last || !field || last['type'] !== detail['type'] || last['index'] !== detail['index']) return void details.push({ ...detail });
+  Object.assign(last, detail, { [field]: `${stringOf(last[field])}${stringOf(detail[field])}` });
+}
+
+const stringOf = (value: unknown): string => (typeof value === 'string' ? value : '');

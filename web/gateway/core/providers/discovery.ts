@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.ts';
 import type { Fetch } from '../fetch.ts';
-import { readModels } from './model-entry.ts';
+import { readModels } from './listed-models.ts';
 import { withTimeout } from './watchdog.ts';
 
 /** A model server that runs on this machine by custom on a port of its own. */
@@ -27,7 +27,7 @@ export interface FoundServer {
   baseUrl: string;
 }
 
-async function looksLikeModels(fetch: Fetch, baseUrl: string, id: string, signal: AbortSignal): Promise<boolean> {
+async function looksLikeModels(fetch: Fetch, baseUrl: string, signal: AbortSignal): Promise<boolean> {
   const response = await fetch(`${baseUrl}/models`, { headers: { accept: 'application/json' }, signal });
   if (!response.ok || !response.body) {
     await response.body?.cancel();
@@ -46,7 +46,7 @@ async function looksLikeModels(fetch: Fetch, baseUrl: string, id: string, signal
     }
     text += decoder.decode(value, { stream: true });
   }
-  return readModels(id, JSON.parse(text + decoder.decode())) !== undefined;
+  return readModels(JSON.parse(text + decoder.decode())) !== undefined;
 }
 
 /** Which of the servers answer `GET /v1/models` with a list of models, asked all at once, a second each. */
@@ -55,7 +55,7 @@ export async function discover(fetch: Fetch, clock: Clock, servers: readonly Loc
     servers.map(async ({ id, name, port }): Promise<FoundServer[]> => {
       const baseUrl = `http://127.0.0.1:${port}/v1`;
       try {
-        return (await withTimeout(clock, PROBE_MS, signal, (limit) => looksLikeModels(fetch, baseUrl, id, limit)))
+        return (await withTimeout(clock, PROBE_MS, signal, (limit) => looksLikeModels(fetch, baseUrl, limit)))
           ? [{ id, name, baseUrl }]
           : [];
       } catch {

@@ -4,7 +4,7 @@ import { kindOf, READER } from '../documents/kinds.ts';
 /** Characters of a text file that a model is given at once. */
 const SHOWN_CHARS = 50_000;
 
-type FilePart = Extract<Part, { type: 'file' }>;
+type FilePart = Pick<Extract<Part, { type: 'file' }>, 'filename' | 'mimeType' | 'data'>;
 
 /** What a model that takes text alone is told of an attached file: its text, or its name and, where `tools` has it, the tool that reads it. */
 export function fileNote({ filename, mimeType, data }: FilePart, tools: ReadonlySet<string>): string {
@@ -28,7 +28,7 @@ export function fileNote({ filename, mimeType, data }: FilePart, tools: Readonly
 function decodeText(base64: string): string {
   // The bytes may end in the middle of a character.
   return new TextDecoder().decode(
-    Uint8Array.from(atob(base64), (char) => char.charCodeAt(0)),
+    Uint8Array.from(atob(base64.replaceAll('-', '+').replaceAll('_', '/')), (char) => char.charCodeAt(0)),
     { stream: true },
   );
 }

@@ -7,6 +7,7 @@ import { type Clock, systemClock } from '../clock.ts';
 import type { Fetch } from '../fetch.ts';
 import { OpenAiCompatible } from './openai-compatible.ts';
 import { type ModelEvent, type ModelRequest, ProviderError } from './provider.ts';
+import { retriedStream } from './retry.ts';
 
 const TEXT = UPSTREAM_TEXT.join('');
 const realFetch: Fetch = (url, init) => fetch(url, init);
@@ -43,7 +44,8 @@ async function run(
   const events: ModelEvent[] = [];
   let error: unknown;
   try {
-    for await (const event of provider(options).stream(request, signal)) events.push(event);
+    const retrying = { clock: options.clock ?? hasty, signal, random: () => 1 };
+    for await (const event of retriedStream(() => provider(options).stream(request, signal), retrying)) events.push(event);
   } catch (thrown) {
     error = thrown;
   }
@@ -241,7 +243,7 @@ describe('an upstream that misbehaves', () => {
     });
   });
 
-  it('is waited for as long as it asks, up to 20 s', async () => {
+  it('is waited for as long as it asks, up to 60 s', async () => {
     const clock = new FakeClock();
     upstream.queue.push('error-429', 'normal');
     const result = run(ask('any'), { clock });
@@ -251,8 +253,8 @@ describe('an upstream that misbehaves', () => {
     clock.advance(1);
     expect((await result).text).toBe(TEXT);
 
-    const impatient: Fetch = () => Promise.resolve(new Response('{}', { status: 429, headers: { 'retry-after': '21' } }));
-    expect((await run(ask('x'), { fetch: impatient, clock: new FakeClock() })).error).toMatchObject({ retryAfterMs: 21_000 });
+    const impatient: Fetch = () => Promise.resolve(new Response('{}', { status: 429, headers: { 'retry-after': '61' } }));
+    expect((await run(ask('x'), { fetch: impatient, clock: new FakeClock() })).error).toMatchObject({ retryAfterMs: 61_000 });
   });
 
   it('hides the key that the server quotes', async () => {
@@ -321,7 +323,7 @@ describe('abort', () => {
     const abort = new AbortController();
     upstream.queue.push('error-503');
     const result = run(ask('any'), { clock }, abort.signal);
-    await clock.waitsFor(500);
+    await clock.waitsFor(600);
     abort.abort(new Error('stop'));
     expect((await result).error).toMatchObject({ message: 'stop' });
     expect(clock.pending()).toBe(0);

@@ -2,7 +2,9 @@ import { z } from '#shared/rpc/zod.ts';
 import { ProviderError } from './provider.ts';
 
 const DETAIL_LIMIT = 500;
-const RETRYABLE = new Set([408, 425, 429, 500, 502, 503, 504, 520, 522, 524, 529]);
+const RETRYABLE = new Set([408, 409, 425, 429]);
+/** Servers that say so will not do better the next time. */
+const NEVER = new Set([501, 505]);
 
 const errorObject = z.object({ message: z.string(), code: z.union([z.string(), z.number()]).nullish(), type: z.string().nullish() });
 const inStream = z.union([
@@ -50,7 +52,9 @@ export function faultFromText(text: string): UpstreamFault {
   const trimmed = text.trim();
   if (trimmed === '') return { message: 'it gave no reason' };
   try {
-    const fault = bodyFault(JSON.parse(trimmed));
+    const value: unknown = JSON.parse(trimmed);
+    // Google sends its errors in a list where it was asked for events.
+    const fault = bodyFault(Array.isArray(value) ? value[0] : value);
     if (fault) return { ...fault, message: shorten(fault.message) };
   } catch {
     // Not JSON: a page or plain text, below.
@@ -80,7 +84,7 @@ export function retryAfterMs(header: string | null, now: number): number | undef
   return Number.isNaN(date) ? undefined : Math.max(0, date - now);
 }
 
-function lead(name: string, status: number): string {
+export function lead(name: string, status: number): string {
   if (status === 401 || status === 403) return `${name} did not accept the API key (HTTP ${status})`;
   if (status === 404) return `${name} knows no such model or address (HTTP 404)`;
   if (status === 429) return `${name} is limiting requests (HTTP 429)`;
@@ -88,13 +92,23 @@ function lead(name: string, status: number): string {
   return `${name} refused the request (HTTP ${status})`;
 }
 
+/** Whether the same request may succeed later, by its HTTP status. */
+export const mayPass = (status: number): boolean => RETRYABLE.has(status) || (status >= 500 && !NEVER.has(status));
+
+/** Milliseconds that an answer's headers ask to wait. */
+export function waitOf(headers: Headers, now: number): number | undefined {
+  const ms = headers.get('retry-after-ms');
+  if (ms !== null && ms.trim() !== '' && Number(ms) >= 0) return Math.ceil(Number(ms));
+  return retryAfterMs(headers.get('retry-after'), now);
+}
+
 /** The error of an answer that was no success. `body` is its text, of which the reason is quoted. */
 export function statusError(name: string, response: Response, body: string, now: number): ProviderError {
   const { status } = response;
   const fault = faultFromText(body);
-  const retryAfter = retryAfterMs(response.headers.get('retry-after'), now);
+  const retryAfter = waitOf(response.headers, now);
   // A used-up quota is told with 429 as well, and trying again does not help.
-  const retryable = RETRYABLE.has(status) && fault.code !== 'insufficient_quota';
+  const retryable = mayPass(status) && fault.code !== 'insufficient_quota';
   return new ProviderError(`${lead(name, status)}: ${fault.message}`, {
     status,
     retryable,

@@ -1,32 +1,25 @@
 import type { Part } from '#shared/rpc/records.ts';
+import { WIRE } from './chat-assembler.ts';
 import { fileNote } from './file-note.ts';
-import type { ModelMessage, ModelRequest } from './provider.ts';
+import type { Quirks } from './openai-quirks.ts';
+import { base64Of, plainText } from './parts.ts';
+import { type ModelMessage, type ModelRequest, toolNames } from './provider.ts';
 
 type ContentPart = { type: 'text'; text: string } | { type: 'image_url'; image_url: { url: string } };
-
-const NO_TOOLS: ReadonlySet<string> = new Set();
 
 function contentPart(part: Part, tools: ReadonlySet<string>): ContentPart {
   switch (part.type) {
     case 'text':
       return { type: 'text', text: part.text };
     case 'image':
-      return { type: 'image_url', image_url: { url: `data:${part.mimeType};base64,${part.data}` } };
+      return { type: 'image_url', image_url: { url: `data:${part.mimeType};base64,${base64Of(part)}` } };
     case 'file':
       return { type: 'text', text: fileNote(part, tools) };
   }
 }
 
-/** The text of a message's content; pictures leave nothing. `tools`: those that may read what is attached. */
-export function plainText(content: string | readonly Part[], tools: ReadonlySet<string> = NO_TOOLS): string {
-  if (typeof content === 'string') return content;
-  return content
-    .flatMap((part) => (part.type === 'image' ? [] : part.type === 'text' ? [part.text] : [fileNote(part, tools)]))
-    .join('\n\n');
-}
-
-function chatMessage(message: ModelMessage, tools: ReadonlySet<string>): Record<string, unknown> {
-  const { role, content } = message;
+function chatMessage(message: ModelMessage, { callId = (id) => id }: Quirks, tools: ReadonlySet<string>): Record<string, unknown> {
+  const { role, content, kept } = message;
   switch (role) {
     case 'user': {
       // Many servers take parts only with models that see; a plain string is what all of them take.
@@ -37,30 +30,38 @@ function chatMessage(message: ModelMessage, tools: ReadonlySet<string>): Record<
       const text = plainText(content);
       if (!message.toolCalls?.length) return { role, content: text };
       const calls = message.toolCalls.map(({ id, tool, args }) => ({
-        id,
+        id: callId(id),
         type: 'function',
         function: { name: tool, arguments: JSON.stringify(args) },
       }));
-      return { role, content: text === '' ? null : text, tool_calls: calls };
+      return {
+        role,
+        content: text === '' ? null : text,
+        tool_calls: calls,
+        ...(kept?.wire === WIRE && isFields(kept.value) ? kept.value : {}),
+      };
     }
     case 'tool':
-      return { role, content: plainText(content), tool_call_id: message.toolCallId ?? '' };
+      return { role, content: plainText(content), tool_call_id: callId(message.toolCallId ?? '') };
     case 'system':
       return { role, content: plainText(content) };
   }
 }
 
+const isFields = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);
+
 /** The body of `POST /chat/completions`, streaming, with the usage asked for. */
-export function chatBody(request: ModelRequest): Record<string, unknown> {
-  const tools = new Set(request.tools?.map(({ name }) => name));
+export function chatBody(request: ModelRequest, quirks: Quirks = {}): Record<string, unknown> {
+  const tools = toolNames(request);
   const body: Record<string, unknown> = {
     model: request.model,
-    messages: request.messages.map((message) => chatMessage(message, tools)),
+    messages: request.messages.map((message) => chatMessage(message, quirks, tools)),
     stream: true,
-    stream_options: { include_usage: true },
+    ...(quirks.streamOptions === false ? {} : { stream_options: { include_usage: true } }),
+    ...quirks.body,
   };
   if (request.temperature !== undefined) body['temperature'] = request.temperature;
-  if (request.maxTokens !== undefined) body['max_tokens'] = request.maxTokens;
+  if (request.maxTokens !== undefined) body[quirks.maxTokens ?? 'max_tokens'] = request.maxTokens;
   if (request.tools?.length) {
     body['tools'] = request.tools.map(({ name, description, schema }) => ({
       type: 'function',

@@ -1,4 +1,4 @@
-import type { ModelEntry, Part, ToolCall, Usage } from '#shared/rpc/records.ts';
+import type { Part, ToolCall, Usage } from '#shared/rpc/records.ts';
 
 /** A message as a provider is asked with it. */
 export interface ModelMessage {
@@ -7,6 +7,15 @@ export interface ModelMessage {
   toolCalls?: ToolCall[];
   toolCallId?: string;
   name?: string;
+  /** What the provider gave with this turn and wants back with it (event `keep`). */
+  kept?: Kept;
+}
+
+/** A turn's part that only its provider can read, such as signed thoughts. It lasts as long as the run. */
+export interface Kept {
+  /** The wire that it is written in. */
+  wire: string;
+  value: unknown;
 }
 
 export interface ToolSpec {
@@ -25,14 +34,46 @@ export interface ModelRequest {
   tools?: ToolSpec[];
 }
 
+/** Names of the tools that the model may use. */
+export const toolNames = ({ tools = [] }: Pick<ModelRequest, 'tools'>): ReadonlySet<string> => new Set(tools.map(({ name }) => name));
+
 /** What a provider yields while it answers. The stream ends by returning; a failure is thrown, as `ProviderError` where it is the provider's. */
 export type ModelEvent =
   | { type: 'text'; text: string }
   | { type: 'reasoning'; text: string }
   | { type: 'tool_call'; call: ToolCall }
+  /** To be given back with this turn when its tools have run. */
+  | { type: 'keep'; kept: Kept }
   /** Real figures; without this event the run estimates. */
   | { type: 'usage'; usage: Usage }
   | { type: 'finish'; reason: 'stop' | 'length' | 'tool_calls' | 'content_filter' };
+
+/** A model as its server lists it; null for what the server does not tell. */
+export interface ListedModel {
+  /** The provider's own name of it. */
+  id: string;
+  name: string | null;
+  maxTokens: number | null;
+  contextWindow: number | null;
+  tools: boolean | null;
+  vision: boolean | null;
+  thinking: boolean | null;
+  /** USD per million tokens. */
+  price: { input: number; output: number; cachedInput: number | null } | null;
+}
+
+/** A listed model of which only the name is known. */
+export const listedModel = (id: string, known: Partial<ListedModel> = {}): ListedModel => ({
+  id,
+  name: null,
+  maxTokens: null,
+  contextWindow: null,
+  tools: null,
+  vision: null,
+  thinking: null,
+  price: null,
+  ...known,
+});
 
 /** Where models come from. One object per configured provider, made anew when its configuration changes. */
 export interface Provider {
@@ -41,21 +82,40 @@ export interface Provider {
   /** Streams an answer. Honours `signal` at once: the upstream request is cancelled and the stream throws its reason. */
   stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelEvent>;
   /** What the server lists now. */
-  models(signal: AbortSignal): Promise<ModelEntry[]>;
+  models(signal: AbortSignal): Promise<ListedModel[]>;
 }
+
+interface ProviderErrorDetail {
+  status?: number | undefined;
+  retryable?: boolean | undefined;
+  retryAfterMs?: number | undefined;
+  silent?: boolean | undefined;
+  ofRequest?: boolean | undefined;
+  cause?: unknown;
+}
+
+/** Statuses that tell of the request: neither another try nor another model helps. */
+const OF_REQUEST = new Set([400, 413, 422]);
 
 /** The provider failed: refused, broke off, went silent or sent what cannot be read. */
 export class ProviderError extends Error {
   override name = 'ProviderError';
   /** The upstream's HTTP status, where it had one. */
   readonly status: number | undefined;
+  /** The same request may succeed later. */
   readonly retryable: boolean;
   readonly retryAfterMs: number | undefined;
+  /** It said nothing for so long that it is not asked again at once. */
+  readonly silent: boolean;
+  /** What was asked is at fault, not who was asked. */
+  readonly ofRequest: boolean;
 
-  constructor(message: string, detail: { status?: number; retryable?: boolean; retryAfterMs?: number; cause?: unknown } = {}) {
+  constructor(message: string, detail: ProviderErrorDetail = {}) {
     super(message, { cause: detail.cause });
     this.status = detail.status;
     this.retryable = detail.retryable ?? false;
     this.retryAfterMs = detail.retryAfterMs;
+    this.silent = detail.silent ?? false;
+    this.ofRequest = detail.ofRequest ?? (detail.status !== undefined && OF_REQUEST.has(detail.status));
   }
 }

@@ -68,7 +68,7 @@ describe('discovery', () => {
     expect(keys(await all.list())).toEqual(['guide/guide', 'ollama/llama3.2', 'ollama/qwen3']);
     expect(await all.states()).toMatchObject([
       { id: 'guide', kind: 'guide', state: 'ready', models: 1 },
-      { id: 'ollama', name: 'Ollama', kind: 'openai-compatible', state: 'ready', discovered: true, models: 2 },
+      { id: 'ollama', name: 'Ollama', kind: 'ollama', state: 'ready', discovered: true, models: 2 },
     ]);
     expect(await all.resolve('ollama/qwen3')).toMatchObject({ key: 'ollama/qwen3', model: 'qwen3', provider: { id: 'ollama' } });
   });

@@ -1,10 +1,13 @@
 import { RpcError } from '#shared/rpc/errors.ts';
-import type { ModelEntry, ProviderEntry } from '#shared/rpc/records.ts';
+import { type ModelEntry, type ProviderEntry, providerKind, type ProviderKind, type Usage } from '#shared/rpc/records.ts';
 import type { Clock } from '../clock.ts';
 import type { Fetch } from '../fetch.ts';
+import { lazy } from '../lazy.ts';
 import { discover, type FoundServer, LOCAL_SERVERS, type LocalServer } from './discovery.ts';
-import { OpenAiCompatible } from './openai-compatible.ts';
-import { type Provider, ProviderError } from './provider.ts';
+import { baseUrlOf, isLocal, vendorAt } from './kinds.ts';
+import { makeProvider, type ProviderConfig } from './made-provider.ts';
+import { modelEntry, withCost } from './model-entry.ts';
+import { type ListedModel, listedModel, type Provider, ProviderError } from './provider.ts';
 import { withTimeout } from './watchdog.ts';
 
 /** The model that is always there. */
@@ -13,13 +16,7 @@ export const GUIDE_MODEL = 'guide/guide';
 const FRESH_MS = 60_000;
 const LIST_TIMEOUT_MS = 5_000;
 
-/** A provider as the configuration gives it, its secret resolved. */
-export interface ProviderConfig {
-  id: string;
-  name: string;
-  baseUrl: string;
-  apiKey?: string | undefined;
-}
+const table = lazy(() => import('./model-table.ts'));
 
 /** Where a model's key leads. */
 export interface Route {
@@ -45,6 +42,9 @@ export interface ProvidersOptions {
 /** A provider with what is known of it. The last good list stays when the server goes away. */
 interface Known {
   provider: Provider;
+  kind: ProviderEntry['kind'];
+  /** Whose prices and limits its models have; undefined where they cost nothing. */
+  vendor: ProviderKind | undefined;
   baseUrl?: string;
   /** What it was made from: unchanged configuration keeps the object and its list. */
   made: string;
@@ -68,7 +68,7 @@ export class Providers {
 
   constructor(options: ProvidersOptions) {
     this.#options = options;
-    this.#guide = { provider: options.guide, made: '', discovered: false, models: [], state: 'ready' };
+    this.#guide = { provider: options.guide, kind: 'guide', vendor: undefined, made: '', discovered: false, models: [], state: 'ready' };
   }
 
   /** Takes the configured providers; those that did not change keep what is known of them. Runs under way keep the provider they have. */
@@ -76,7 +76,12 @@ export class Providers {
     const before = new Map(this.#configured.map((known) => [known.made, known]));
     this.#configured = list
       .filter(({ id }) => id !== this.#guide.provider.id)
-      .map((config) => before.get(makeKey(config)) ?? this.#make(config, false));
+      .flatMap((config) => {
+        const baseUrl = baseUrlOf(config);
+        if (baseUrl === undefined) return [];
+        const whole = { ...config, baseUrl };
+        return [before.get(makeKey(whole)) ?? this.#make(whole, false)];
+      });
   }
 
   /** Models of all providers, the guide's first. Lists older than a minute are asked for again, all at once, 5 s at most. */
@@ -85,13 +90,29 @@ export class Providers {
     return this.#all().flatMap((known) => known.models);
   }
 
+  /** The day of the table's prices, where models of its vendors are listed; else null. */
+  async pricesAsOf(): Promise<string | null> {
+    if (!this.#all().some(({ vendor, models }) => vendor !== undefined && vendor !== 'openai-compatible' && models.length > 0)) return null;
+    return (await loadedTable())?.PRICES_AS_OF ?? null;
+  }
+
+  /** The usage with its cost, where the provider gave none and the model's price is known. Never rejects. */
+  async priced(key: string, usage: Usage): Promise<Usage> {
+    const slash = key.indexOf('/');
+    const known = this.#all().find(({ provider }) => provider.id === key.slice(0, slash));
+    if (!known) return usage;
+    const model = key.slice(slash + 1);
+    const entry = known.models.find((each) => each.model_id === model) ?? (await this.#entry(known, listedModel(model)));
+    return withCost(usage, entry);
+  }
+
   /** Providers and how they are. */
   async states(options: { refresh?: boolean | undefined; signal?: AbortSignal | undefined } = {}): Promise<ProviderEntry[]> {
     await this.#update(options);
     return this.#all().map((known) => ({
       id: known.provider.id,
       name: known.provider.name,
-      kind: known === this.#guide ? 'guide' : 'openai-compatible',
+      kind: known.kind,
       state: known.state,
       models: known.models.length,
       ...(known.baseUrl === undefined ? {} : { baseUrl: known.baseUrl }),
@@ -185,7 +206,8 @@ export class Providers {
   #take(found: readonly FoundServer[]): void {
     this.#lookedAt = this.#options.clock.monotonic();
     for (const server of found) {
-      if (!this.#found.some((known) => known.provider.id === server.id)) this.#found.push(this.#make(server, true));
+      if (!this.#found.some((known) => known.provider.id === server.id))
+        this.#found.push(this.#make({ ...server, kind: providerKind.safeParse(server.id).data }, true));
     }
   }
 
@@ -200,7 +222,8 @@ export class Providers {
     const { clock, onstate } = this.#options;
     const before = known.state;
     try {
-      known.models = await withTimeout(clock, LIST_TIMEOUT_MS, new AbortController().signal, (signal) => known.provider.models(signal));
+      const listed = await withTimeout(clock, LIST_TIMEOUT_MS, new AbortController().signal, (signal) => known.provider.models(signal));
+      known.models = await Promise.all(listed.map((model) => this.#entry(known, model)));
       known.state = 'ready';
       known.message = undefined;
     } catch (error) {
@@ -214,15 +237,27 @@ export class Providers {
       onstate?.({ id: known.provider.id, state: known.state, ...(known.message ? { message: known.message } : {}) });
   }
 
-  #make(config: ProviderConfig, discovered: boolean): Known {
+  async #entry({ provider, vendor }: Known, listed: ListedModel): Promise<ModelEntry> {
+    const free = vendor === undefined;
+    const known = free || vendor === 'openai-compatible' ? undefined : (await loadedTable())?.findModel(vendor, listed.id);
+    return modelEntry(provider.id, listed, known, free);
+  }
+
+  #make(config: ProviderConfig & { baseUrl: string }, discovered: boolean): Known {
     const { fetch, clock, idleTimeoutMs } = this.#options;
-    const provider = new OpenAiCompatible({ ...config, fetch, clock, idleTimeoutMs });
-    return { provider, baseUrl: provider.baseUrl, made: makeKey(config), discovered, models: [], state: 'ready' };
+    const { kind = 'openai-compatible' } = config;
+    const baseUrl = config.baseUrl.trim().replace(/\/+$/, '');
+    const provider = makeProvider({ ...config, baseUrl, fetch, clock, idleTimeoutMs });
+    const vendor = discovered || isLocal(kind) ? undefined : vendorAt(kind, baseUrl);
+    return { provider, kind, vendor, baseUrl, made: makeKey(config), discovered, models: [], state: 'ready' };
   }
 }
 
-function makeKey(config: ProviderConfig): string {
-  return JSON.stringify([config.id, config.name, config.baseUrl, config.apiKey ?? null]);
+/** Without the table a price is not known, and nothing else is lost. */
+const loadedTable = () => table().catch(() => undefined);
+
+function makeKey({ id, name, kind, baseUrl, apiKey }: ProviderConfig): string {
+  return JSON.stringify([id, name, kind ?? null, baseUrl ?? null, apiKey ?? null]);
 }
 
 function withoutPrefix(known: Known, model: string): string {

@@ -75,12 +75,13 @@ export type BodyItem = { kind: 'data'; data: string } | { kind: 'whole'; text: s
 
 /**
  * Tells an event stream from a whole JSON by its first byte, as content types are often wrong, and yields the batches that each network chunk
- * completes. `last` marks what the end of the body alone completed. Throws `SseTooLarge`, and `ProviderError` for a web page.
+ * completes. `last` marks what the end of the body alone completed; `isEnd` knows the event that announces it. Throws `SseTooLarge`, and `ProviderError` for a web page.
  */
 export async function* readItems(
   provider: string,
   body: ReadableStream<Uint8Array> | null,
   watchdog: Watchdog,
+  isEnd = (data: string): boolean => data === '[DONE]',
 ): AsyncGenerator<{ items: BodyItem[]; last: boolean }> {
   const scanner = new SseScanner();
   const decoder = new TextDecoder();
@@ -99,7 +100,7 @@ export async function* readItems(
       text += decoder.decode(chunk, { stream: true });
     } else {
       const items = scanner.push(chunk).map((event): BodyItem => ({ kind: 'data', data: event.data }));
-      announced ||= items.some((item) => item.kind === 'data' && item.data === '[DONE]');
+      announced ||= items.some((item) => item.kind === 'data' && isEnd(item.data));
       if (items.length > 0) yield { items, last: false };
     }
   }

@@ -1,4 +1,4 @@
-import { plainText } from '../providers/openai-request.ts';
+import { plainText } from '../providers/parts.ts';
 import type { MessageRecord, Vault } from '../vault.ts';
 import { Bm25, type Hit } from './bm25.ts';
 

@@ -1,6 +1,6 @@
 import type { RpcError } from '#shared/rpc/errors.ts';
 import type { MethodResult } from '#shared/rpc/methods/index.ts';
-import type { ToolCall } from '#shared/rpc/records.ts';
+import type { ToolCall, Usage } from '#shared/rpc/records.ts';
 import type { Agent } from '../agents.ts';
 import { isPerson } from '../approvals/person.ts';
 import type { Clock } from '../clock.ts';
@@ -45,6 +45,12 @@ export const offeredTo = async (
   agent: Agent,
   { provider }: Pick<Chosen, 'provider'>,
 ): Promise<ToolSpec[]> => (provider.id !== 'guide' || isPerson(principal) ? tools.specs(agent) : []);
+export interface Models {
+  /** Throws `NOT_FOUND`. */
+  resolve(model?: string, provider?: string): Promise<Chosen>;
+  /** The usage with what it cost, where that is known. Never rejects. */
+  priced(key: string, usage: Usage): Promise<Usage>;
+}
 
 export type Completed = MethodResult<'chat.send'>;
 
@@ -54,7 +60,7 @@ export interface RunsDeps {
   clock: Clock;
   timeZone(): string;
   agent(id: string): Agent;
-  models: { resolve(model?: string, provider?: string): Promise<Chosen> };
+  models: Models;
   tools: RunTools;
   foreign: ForeignRuns;
   companion: Companion;

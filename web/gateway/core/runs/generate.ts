@@ -2,7 +2,10 @@ import { RpcError } from '#shared/rpc/errors.ts';
 import type { ToolCall, Usage } from '#shared/rpc/records.ts';
 import type { Clock } from '../clock.ts';
 import { estimateUsage } from '../providers/estimate.ts';
-import { type ModelEvent, type ModelMessage, type Provider, ProviderError, type ToolSpec } from '../providers/provider.ts';
+import { type Kept, type ModelEvent, type ModelMessage, type Provider, ProviderError, type ToolSpec } from '../providers/provider.ts';
+import { retriedStream } from '../providers/retry.ts';
+import type { Chosen, Models } from './deps.ts';
+import { ModelChain } from './model-chain.ts';
 
 /** A silent provider ends the run after this (decisions, "Chat"). */
 export const SILENCE_MS = 60_000;
@@ -11,8 +14,11 @@ const MAX_STEPS = 12;
 const MAX_REPLY_CHARS = 16 * 1024 * 1024;
 
 export interface Generation {
-  provider: Provider;
-  model: string;
+  /** Who is asked. */
+  chosen: Chosen;
+  /** Keys of the models that take over, in this order, where the one before fails before it has shown anything. */
+  fallbacks: readonly string[];
+  models: Models;
   messages: ModelMessage[];
   tools: ToolSpec[];
   temperature?: number;
@@ -20,58 +26,47 @@ export interface Generation {
   signal: AbortSignal;
   clock: Clock;
   silenceMs?: number;
+  /** For the length of the waits between tries; chance where left out. */
+  random?: () => number;
   runTool(call: ToolCall, signal: AbortSignal): Promise<unknown>;
 }
 
 export type GenerationEvent =
   | { type: 'text'; text: string }
+  /** From here on another model answers. */
+  | { type: 'model'; key: string }
   | { type: 'tool_call'; call: ToolCall }
   | { type: 'tool_result'; call: ToolCall; result: unknown; isError: boolean }
   /** One provider call has ended: its text and the calls that it asks for. */
   | { type: 'step'; text: string; calls: ToolCall[] }
-  | { type: 'end'; usage: Usage; reason: 'stop' | 'length' | 'tool_calls' | 'content_filter' };
+  /** `usage` is of all calls; `shares` by the model that was asked, the last one last. */
+  | { type: 'end'; usage: Usage; shares: { key: string; usage: Usage }[]; reason: 'stop' | 'length' | 'tool_calls' | 'content_filter' };
 
 /**
- * The agent loop: provider call, tool calls (in parallel where the model asks so), results, until done or the step limit. Throws what
- * stopped it: the signal's reason, or an `RpcError` that says what the provider did.
+ * The agent loop: provider call, tool calls (in parallel where the model asks so), results, until done or the step limit. A call that fails
+ * before its first event is tried again; one that has shown nothing goes to the next model. Throws what stopped it: the signal's reason, or an
+ * `RpcError` that says what the provider did.
  */
 export async function* generate(run: Generation): AsyncGenerator<GenerationEvent> {
   const messages = [...run.messages];
-  let total: Usage | undefined;
+  const chain = new ModelChain(run.chosen, run.fallbacks, run.models);
+  const shares: { key: string; usage: Usage }[] = [];
   for (let step = 1; ; step++) {
-    let text = '';
-    let usage: Usage | undefined;
-    let reason: Extract<ModelEvent, { type: 'finish' }>['reason'] = 'stop';
-    const calls: ToolCall[] = [];
-    const request = {
-      model: run.model,
-      messages,
-      ...(run.tools.length > 0 && step < MAX_STEPS ? { tools: run.tools } : {}),
-      ...(run.temperature === undefined ? {} : { temperature: run.temperature }),
-      ...(run.maxTokens === undefined ? {} : { maxTokens: run.maxTokens }),
-    };
-    try {
-      for await (const event of watched(run, (signal) => run.provider.stream(request, signal))) {
-        if (event.type === 'text') {
-          if (event.text === '') continue;
-          text += event.text;
-          if (text.length > MAX_REPLY_CHARS) throw new ProviderError(`${run.provider.name} sent more than ${MAX_REPLY_CHARS} characters`);
-          yield { type: 'text', text: event.text };
-        } else if (event.type === 'tool_call') calls.push(event.call);
-        else if (event.type === 'usage') usage = event.usage;
-        else if (event.type === 'finish') reason = event.reason;
-      }
-    } catch (error) {
-      run.signal.throwIfAborted();
-      throw visible(error, run.provider);
-    }
-    total = sum(total, usage ?? estimateUsage(messages, text));
+    const tools = step < MAX_STEPS ? run.tools : [];
+    const answer = yield* answered(run, chain, messages, tools);
+    const { text, calls, kept, usage, reason } = answer;
+    const { key } = chain.current;
+    const priced = await run.models.priced(key, usage ?? estimateUsage(messages, text));
+    const share = shares.findIndex((each) => each.key === key);
+    const [before] = share === -1 ? [] : shares.splice(share, 1);
+    shares.push({ key, usage: sum(before?.usage, priced) });
     yield { type: 'step', text, calls };
     if (calls.length === 0 || step >= MAX_STEPS) {
-      yield { type: 'end', usage: total, reason };
+      const total = shares.reduce<Usage | undefined>((all, each) => sum(all, each.usage), undefined);
+      yield { type: 'end', usage: total ?? priced, shares, reason };
       return;
     }
-    messages.push({ role: 'assistant', content: text, toolCalls: calls });
+    messages.push({ role: 'assistant', content: text, toolCalls: calls, ...(kept ? { kept } : {}) });
     for (const call of calls) yield { type: 'tool_call', call };
     const results = await Promise.all(calls.map((call) => settle(run, call)));
     run.signal.throwIfAborted();
@@ -87,6 +82,55 @@ export async function* generate(run: Generation): AsyncGenerator<GenerationEvent
   }
 }
 
+interface Answer {
+  text: string;
+  calls: ToolCall[];
+  kept: Kept | undefined;
+  usage: Usage | undefined;
+  reason: Extract<ModelEvent, { type: 'finish' }>['reason'];
+}
+
+/** One provider call, by the first model of the chain that can answer. Its text comes as events; thoughts stay here. */
+async function* answered(
+  run: Generation,
+  chain: ModelChain,
+  messages: ModelMessage[],
+  tools: ToolSpec[],
+): AsyncGenerator<GenerationEvent, Answer> {
+  for (;;) {
+    const { provider, model } = chain.current;
+    const answer: Answer = { text: '', calls: [], kept: undefined, usage: undefined, reason: 'stop' };
+    const request = {
+      model,
+      messages,
+      ...(tools.length > 0 ? { tools } : {}),
+      ...(run.temperature === undefined ? {} : { temperature: run.temperature }),
+      ...(run.maxTokens === undefined ? {} : { maxTokens: run.maxTokens }),
+    };
+    try {
+      for await (const event of retriedStream(() => watched(run, provider, (signal) => provider.stream(request, signal)), run)) {
+        if (event.type === 'text') {
+          if (event.text === '') continue;
+          answer.text += event.text;
+          if (answer.text.length > MAX_REPLY_CHARS)
+            throw new ProviderError(`${provider.name} sent more than ${MAX_REPLY_CHARS} characters`);
+          yield { type: 'text', text: event.text };
+        } else if (event.type === 'tool_call') answer.calls.push(event.call);
+        else if (event.type === 'keep') answer.kept = event.kept;
+        else if (event.type === 'usage') answer.usage = event.usage;
+        else if (event.type === 'finish') answer.reason = event.reason;
+      }
+      return answer;
+    } catch (error) {
+      run.signal.throwIfAborted();
+      const failure = visible(error, provider);
+      if (answer.text !== '' || !(error instanceof ProviderError) || error.ofRequest) throw failure;
+      await chain.next(failure);
+    }
+    yield { type: 'model', key: chain.current.key };
+  }
+}
+
 /** A tool that fails is told to the model as a result; only the run's own end is thrown. */
 async function settle(run: Generation, call: ToolCall): Promise<{ call: ToolCall; result: unknown; isError: boolean }> {
   try {
@@ -98,7 +142,11 @@ async function settle(run: Generation, call: ToolCall): Promise<{ call: ToolCall
 }
 
 /** The provider's events, ended by the run's signal even where the provider does not listen, and by silence. */
-async function* watched(run: Generation, start: (signal: AbortSignal) => AsyncIterable<ModelEvent>): AsyncGenerator<ModelEvent> {
+async function* watched(
+  run: Generation,
+  provider: Provider,
+  start: (signal: AbortSignal) => AsyncIterable<ModelEvent>,
+): AsyncGenerator<ModelEvent> {
   const silence = new AbortController();
   const signal = AbortSignal.any([run.signal, silence.signal]);
   const silenceMs = run.silenceMs ?? SILENCE_MS;
@@ -109,7 +157,7 @@ async function* watched(run: Generation, start: (signal: AbortSignal) => AsyncIt
   if (signal.aborted) onabort();
   const iterator = start(signal)[Symbol.asyncIterator]();
   const tooLong = (): void =>
-    silence.abort(new ProviderError(`${run.provider.name} sent nothing for ${silenceMs / 1000} s`, { retryable: true }));
+    silence.abort(new ProviderError(`${provider.name} sent nothing for ${silenceMs / 1000} s`, { retryable: true, silent: true }));
   try {
     for (;;) {
       const cancel = run.clock.after(silenceMs, tooLong);

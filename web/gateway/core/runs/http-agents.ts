@@ -24,14 +24,15 @@ export class HttpAgents {
     if (request.sessionId !== undefined) return yield* this.#inSession({ ...request, sessionId: request.sessionId });
     const { clock, tools, models, timeZone, silenceMs, vault } = this.#deps;
     const agent = this.#deps.agent(request.agentId);
-    const { provider, model, key } = await models.resolve(agent.model);
-    const offered = await offeredTo(request.principal, tools, agent, { provider });
+    const chosen = await models.resolve(agent.model);
+    const offered = await offeredTo(request.principal, tools, agent, chosen);
     const notes = await this.#deps.companion.notes(agent, null, offered);
     const system = systemOf(agent.systemPrompt, notes, timeContext(clock.now(), timeZone()));
     const temperature = request.temperature ?? agent.temperature;
     for await (const event of generate({
-      provider,
-      model,
+      chosen,
+      fallbacks: agent.fallbacks,
+      models,
       messages: [{ role: 'system', content: system }, ...request.messages],
       tools: offered,
       ...(temperature === undefined ? {} : { temperature }),
@@ -45,15 +46,10 @@ export class HttpAgents {
       if (event.type === 'text') yield event;
       else if (event.type === 'end') {
         const { principal } = request;
-        vault.usage.add({
-          id: crypto.randomUUID(),
-          at: clock.now(),
-          provider: provider.id,
-          model: key,
-          sessionKey: null,
-          principal,
-          usage: event.usage,
-        });
+        for (const { key, usage } of event.shares) {
+          const [provider = ''] = key.split('/', 1);
+          vault.usage.add({ id: crypto.randomUUID(), at: clock.now(), provider, model: key, sessionKey: null, principal, usage });
+        }
         yield { type: 'usage', usage: event.usage };
         yield { type: 'finish', reason: event.reason };
       }

@@ -5,7 +5,7 @@ import type { Agent } from '../agents.ts';
 import { estimateUsage } from '../providers/estimate.ts';
 import type { SentFile } from '../tools/registry.ts';
 import { plainText, sessionChanged } from '../sessions.ts';
-import type { MessageRecord, RunOutcome } from '../vault.ts';
+import type { MessageRecord, RunOutcome, UsageRecord } from '../vault.ts';
 import { generate } from './generate.ts';
 import { type Chosen, type Completed, offeredTo, type Place, type RunRequest, type RunsDeps } from './deps.ts';
 import { promptOf, systemOf, timeContext } from './prompt.ts';
@@ -14,6 +14,9 @@ import { ReplyFiles } from './reply-files.ts';
 const SAVE_PARTIAL_MS = 1000;
 /** Messages of the branch that a model is given. */
 const CONTEXT_MESSAGES = 400;
+
+/** Usage by the model that was asked, the one that answered last. */
+type Shares = { key: string; usage: Usage }[];
 
 /** One generation, from its place in line to its terminal event. */
 export class Run {
@@ -26,6 +29,8 @@ export class Run {
   readonly #request: RunRequest;
   readonly #agent: Agent;
   #chosen!: Chosen;
+  /** The key of the model that answers: the chosen one, until another has taken over. */
+  #model = '';
   readonly #place: (at: number) => Promise<Place | Completed>;
   readonly #deps: RunsDeps;
   readonly #abort = new AbortController();
@@ -54,6 +59,7 @@ export class Run {
   async execute(chosen: Chosen): Promise<Completed> {
     const { companion } = this.#deps;
     this.#chosen = chosen;
+    this.#model = chosen.key;
     let place: Place | undefined;
     try {
       // What another host writes in this session comes first. Aborted before that has ended, it has not begun, and leaves nothing.
@@ -63,9 +69,9 @@ export class Run {
       if ('completed' in found) return found;
       place = await this.#begin(found, at);
       this.#abort.signal.throwIfAborted();
-      const usage = await this.#generate(place);
+      const { usage, shares } = await this.#generate(place);
       const reply = this.#reply(place, { content: this.#stepText, usage });
-      await this.#store('done', [...this.#left, reply], usage);
+      await this.#store('done', [...this.#left, reply], shares);
       // Gone only now: what a run that failed was told of, the next one is told again.
       await this.#told().catch((error: unknown) => this.#deps.fault(error));
       await companion.ended({ id: this.id, sessionKey: this.#key });
@@ -115,7 +121,7 @@ export class Run {
     return place;
   }
 
-  async #generate(place: Place): Promise<Usage> {
+  async #generate(place: Place): Promise<{ usage: Usage; shares: Shares }> {
     const { vault, clock, tools, timeZone, silenceMs, companion, events } = this.#deps;
     const { user } = place;
     // On resend the session's head is still the earlier reply: what lies above the answered message is the branch.
@@ -132,11 +138,13 @@ export class Run {
     if (waiting) this.#told = () => waiting.told();
     const context = [timeContext(clock.now(), timeZone()), ...(waiting ? [waiting.text] : [])].join('\n\n');
     let usage: Usage | undefined;
+    let shares: Shares = [];
     const stopSaving = this.#savePartials();
     try {
       for await (const event of generate({
-        provider: this.#chosen.provider,
-        model: this.#chosen.model,
+        chosen: this.#chosen,
+        fallbacks: this.#agent.fallbacks,
+        models: this.#deps.models,
         messages: promptOf(systemOf(systemPrompt, notes, context), [...above.messages, user]),
         tools: offered,
         ...(temperature === undefined ? {} : { temperature }),
@@ -152,9 +160,12 @@ export class Run {
             this.text += event.text;
             this.#stepText += event.text;
             break;
+          case 'model':
+            this.#model = event.key;
+            break;
           case 'step':
             if (event.calls.length > 0)
-              this.#push(place, { role: 'assistant', content: event.text, toolCalls: event.calls, model: this.#chosen.key });
+              this.#push(place, { role: 'assistant', content: event.text, toolCalls: event.calls, model: this.#model });
             if (event.calls.length > 0) this.#stepText = '';
             break;
           case 'tool_call':
@@ -173,12 +184,14 @@ export class Run {
           }
           case 'end':
             usage = event.usage;
+            shares = event.shares;
         }
       }
     } finally {
       stopSaving();
     }
-    return usage ?? estimateUsage([], this.text);
+    usage ??= estimateUsage([], this.text);
+    return { usage, shares: shares.length > 0 ? shares : [{ key: this.#model, usage }] };
   }
 
   #push(place: Place, fields: Pick<MessageRecord, 'role' | 'content'> & Partial<MessageRecord>): void {
@@ -199,7 +212,7 @@ export class Run {
   }
 
   #reply(place: Place, fields: Pick<MessageRecord, 'content'> & Partial<MessageRecord>): MessageRecord {
-    return this.#message(place, { role: 'assistant', model: this.#chosen.key, ...fields, ...this.#files.with(fields.content) });
+    return this.#message(place, { role: 'assistant', model: this.#model, ...fields, ...this.#files.with(fields.content) });
   }
 
   /** What had come before the run was cut short, marked with why; its id. Where even that cannot be stored, the terminal event goes out without. */
@@ -228,20 +241,18 @@ export class Run {
     }
   }
 
-  async #store(status: RunOutcome['status'], messages: MessageRecord[], usage?: Usage): Promise<void> {
+  async #store(status: RunOutcome['status'], messages: MessageRecord[], shares: Shares = []): Promise<void> {
     const { vault, clock } = this.#deps;
     const endedAt = clock.now();
-    const [provider = ''] = this.#chosen.key.split('/', 1);
-    const record = usage && {
-      id: this.id,
-      at: endedAt,
-      provider,
-      model: this.#chosen.key,
-      sessionKey: this.#key,
-      principal: this.#request.principal,
-      usage,
-    };
-    await vault.runs.finish({ runId: this.id, status, endedAt, messages, ...(record ? { usage: record } : {}) });
+    const records = shares.map(({ key, usage }, index): UsageRecord => {
+      const [provider = ''] = key.split('/', 1);
+      const id = index === shares.length - 1 ? this.id : `${this.id}-${index}`;
+      return { id, at: endedAt, provider, model: key, sessionKey: this.#key, principal: this.#request.principal, usage };
+    });
+    const last = records.pop();
+    await vault.runs.finish({ runId: this.id, status, endedAt, messages, ...(last ? { usage: last } : {}) });
+    // What models before the last one were asked.
+    for (const record of records) vault.usage.add(record);
   }
 
   /** Keeps the text so far on disk, once a second while it grows, for a host that dies. */

@@ -10,7 +10,7 @@ import { coreTools } from './core-tools.ts';
 import { policyOf } from './policy.ts';
 import { defineTool, type ToolQuestion, ToolRegistry } from './registry.ts';
 
-const agent = { id: 'main', name: 'Main', model: undefined, systemPrompt: undefined, temperature: undefined, config: {} };
+const agent = { id: 'main', name: 'Main', model: undefined, fallbacks: [], systemPrompt: undefined, temperature: undefined, config: {} };
 
 function setUp(messages: MessageRecord[] = []) {
   const clock = new FakeClock();

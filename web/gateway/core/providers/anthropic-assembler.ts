@@ -1,0 +1,203 @@
+import type { Usage } from '#shared/rpc/records.ts';
+import { z } from '#shared/rpc/zod.ts';
+import type { Assembler } from './assembled.ts';
+import { callArgs } from './call-args.ts';
+import { mayPass, shorten } from './openai-errors.ts';
+import { type ModelEvent, ProviderError } from './provider.ts';
+
+/** What the `kept` of this wire is marked with; its value are the turn's blocks of thought. */
+export const WIRE = 'anthropic';
+
+const tokens = z.number().nonnegative().nullish();
+const usage = z.object({
+  input_tokens: tokens,
+  output_tokens: tokens,
+  cache_read_input_tokens: tokens,
+  cache_creation_input_tokens: tokens,
+});
+const index = z.number().int().nonnegative().max(10_000);
+
+const block = z.looseObject({
+  type: z.string(),
+  text: z.string().nullish(),
+  thinking: z.string().nullish(),
+  data: z.string().nullish(),
+  id: z.string().nullish(),
+  name: z.string().nullish(),
+});
+const delta = z.looseObject({
+  type: z.string().nullish(),
+  text: z.string().nullish(),
+  thinking: z.string().nullish(),
+  signature: z.string().nullish(),
+  partial_json: z.string().nullish(),
+  stop_reason: z.string().nullish(),
+});
+const failure = z.object({ type: z.string().nullish(), message: z.string() });
+
+const known = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('message_start'), message: z.object({ usage: usage.nullish() }) }),
+  z.object({ type: z.literal('content_block_start'), index, content_block: block }),
+  z.object({ type: z.literal('content_block_delta'), index, delta }),
+  z.object({ type: z.literal('message_delta'), delta, usage: usage.nullish() }),
+  z.object({ type: z.literal('message_stop') }),
+  z.object({ type: z.literal('error'), error: failure }),
+]);
+const KNOWN = new Set(known.options.map((each) => each.shape.type.value));
+const anyEvent = z.object({ type: z.string() });
+
+type FinishReason = Extract<ModelEvent, { type: 'finish' }>['reason'];
+const FINISH = new Map<string, FinishReason>([
+  ['max_tokens', 'length'],
+  ['model_context_window_exceeded', 'length'],
+  ['tool_use', 'tool_calls'],
+  ['refusal', 'content_filter'],
+]);
+
+/** The HTTP statuses that errors in a stream would have had. */
+const STATUS = new Map<string, number>([
+  ['invalid_request_error', 400],
+  ['authentication_error', 401],
+  ['billing_error', 402],
+  ['permission_error', 403],
+  ['not_found_error', 404],
+  ['request_too_large', 413],
+  ['rate_limit_error', 429],
+  ['api_error', 500],
+  ['timeout_error', 504],
+  ['overloaded_error', 529],
+]);
+
+/** One block of the answer while it comes. */
+interface Partial {
+  type: string;
+  id: string;
+  name: string;
+  json: string;
+  thinking: string;
+  signature: string;
+  data: string;
+}
+
+/** Puts the events of one streamed message together into model events. */
+export class AnthropicAssembler implements Assembler {
+  readonly #provider: string;
+  readonly #blocks = new Map<number, Partial>();
+  #usage: z.infer<typeof usage> = {};
+  #finish: FinishReason | undefined;
+
+  /** `provider` is the display name that errors speak of. */
+  constructor(provider: string) {
+    this.#provider = provider;
+  }
+
+  get finished(): boolean {
+    return this.#finish !== undefined;
+  }
+
+  /** Events that are new are passed over. */
+  add(data: string): ModelEvent[] {
+    let value: unknown;
+    try {
+      value = JSON.parse(data);
+    } catch (cause) {
+      throw new ProviderError(`${this.#provider} sent something that is not JSON: ${shorten(data, 80)}`, { cause });
+    }
+    const named = anyEvent.safeParse(value);
+    if (named.success && !KNOWN.has(named.data.type as never)) {
+      if (named.data.type === 'message')
+        throw new ProviderError(`${this.#provider} sent its answer whole, although it was asked to stream`);
+      return [];
+    }
+    const parsed = known.safeParse(value);
+    if (!parsed.success) throw new ProviderError(`${this.#provider} sent an event that cannot be read: ${shorten(data, 80)}`);
+    const event = parsed.data;
+    switch (event.type) {
+      case 'message_start':
+        this.#count(event.message.usage);
+        return [];
+      case 'content_block_start':
+        return this.#begin(event.index, event.content_block);
+      case 'content_block_delta':
+        return this.#delta(event.index, event.delta);
+      case 'message_delta':
+        this.#count(event.usage);
+        if (event.delta.stop_reason) this.#finish = FINISH.get(event.delta.stop_reason) ?? 'stop';
+        return [];
+      case 'message_stop':
+        return [];
+      case 'error':
+        throw this.#failed(event.error);
+    }
+  }
+
+  end(done: boolean): ModelEvent[] {
+    if (!done && !this.finished) throw new ProviderError(`${this.#provider} broke off in the middle of its answer`, { retryable: true });
+    const blocks = [...this.#blocks].sort(([a], [b]) => a - b).map(([, each]) => each);
+    const calls = blocks.filter(({ type }) => type === 'tool_use');
+    const thoughts = blocks.flatMap(thoughtOf);
+    const out: ModelEvent[] = calls.map(({ id, name, json }) => ({
+      type: 'tool_call',
+      call: { id, tool: name, args: callArgs(this.#provider, name, json) },
+    }));
+    if (calls.length > 0 && thoughts.length > 0) out.push({ type: 'keep', kept: { wire: WIRE, value: thoughts } });
+    const counted = usageOf(this.#usage);
+    if (counted) out.push({ type: 'usage', usage: counted });
+    out.push({ type: 'finish', reason: this.#finish ?? 'stop' });
+    return out;
+  }
+
+  #begin(at: number, { type, text, thinking, data, id, name }: z.infer<typeof block>): ModelEvent[] {
+    const begun = { type, id: id ?? '', name: name ?? '', json: '', thinking: thinking ?? '', signature: '', data: data ?? '' };
+    this.#blocks.set(at, begun);
+    if (type === 'text' && text) return [{ type: 'text', text }];
+    return type === 'thinking' && thinking ? [{ type: 'reasoning', text: thinking }] : [];
+  }
+
+  #delta(at: number, { type, text, thinking, signature, partial_json }: z.infer<typeof delta>): ModelEvent[] {
+    const begun = this.#blocks.get(at);
+    if (!begun) throw new ProviderError(`${this.#provider} sent a piece of something that it had not begun`);
+    switch (type) {
+      case 'text_delta':
+        return text ? [{ type: 'text', text }] : [];
+      case 'thinking_delta':
+        begun.thinking += thinking ?? '';
+        return thinking ? [{ type: 'reasoning', text: thinking }] : [];
+      case 'signature_delta':
+        begun.signature += signature ?? '';
+        return [];
+      case 'input_json_delta':
+        begun.json += partial_json ?? '';
+        return [];
+      default:
+        return [];
+    }
+  }
+
+  /** Figures of a later event are of the whole answer so far. */
+  #count(counted: z.infer<typeof usage> | null | undefined): void {
+    for (const [name, value] of Object.entries(counted ?? {})) if (value != null) this.#usage = { ...this.#usage, [name]: value };
+  }
+
+  #failed({ type, message }: z.infer<typeof failure>): ProviderError {
+    const status = STATUS.get(type ?? '');
+    return new ProviderError(`${this.#provider} reported an error: ${shorten(message)}`, {
+      status,
+      retryable: status !== undefined && mayPass(status),
+    });
+  }
+}
+
+function thoughtOf({ type, thinking, signature, data }: Partial): Record<string, unknown>[] {
+  if (type === 'thinking') return [{ type, thinking, signature }];
+  return type === 'redacted_thinking' ? [{ type, data }] : [];
+}
+
+/** Cached input is counted apart by the API, within the input by us. */
+function usageOf(counted: z.infer<typeof usage>): Usage | undefined {
+  if (counted.input_tokens == null && counted.output_tokens == null) return undefined;
+  const cacheReadTokens = Math.round(counted.cache_read_input_tokens ?? 0);
+  const inputTokens = Math.round((counted.input_tokens ?? 0) + (counted.cache_creation_input_tokens ?? 0)) + cacheReadTokens;
+  const outputTokens = Math.round(counted.output_tokens ?? 0);
+  return { inputTokens, outputTokens, totalTokens: inputTokens + outputTokens, ...(cacheReadTokens > 0 ? { cacheReadTokens } : {}) };
+}

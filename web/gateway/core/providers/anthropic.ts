@@ -1,0 +1,87 @@
+import { z } from '#shared/rpc/zod.ts';
+import { AnthropicAssembler } from './anthropic-assembler.ts';
+import { adaptMessagesBody, messagesBody } from './anthropic-request.ts';
+import { assembled } from './assembled.ts';
+import { findModel } from './model-table.ts';
+import { type ListedModel, listedModel, type ModelEvent, type ModelRequest, type Provider, ProviderError } from './provider.ts';
+import { UpstreamHttp, type UpstreamOptions } from './upstream-http.ts';
+import type { Watchdog } from './watchdog.ts';
+
+const VERSION = '2023-06-01';
+/** The answer's limit has to be said; this is what the smallest of today's models take. */
+const MAX_TOKENS = 8192;
+const PAGES = 10;
+
+const supported = z.object({ supported: z.boolean() }).nullish().catch(null);
+const model = z.object({
+  id: z.string().min(1).max(300),
+  display_name: z.string().nullish(),
+  max_input_tokens: z.number().positive().nullish().catch(null),
+  max_tokens: z.number().positive().nullish().catch(null),
+  capabilities: z.object({ image_input: supported, thinking: supported }).nullish().catch(null),
+});
+const page = z.object({ data: z.array(z.unknown()), has_more: z.boolean().nullish(), last_id: z.string().nullish() });
+
+/** Anthropic's Messages API. */
+export class Anthropic implements Provider {
+  readonly id: string;
+  readonly name: string;
+  readonly #http: UpstreamHttp;
+  /** What the server last listed as limits of answers. */
+  readonly #limits = new Map<string, number>();
+
+  constructor(options: UpstreamOptions) {
+    this.id = options.id;
+    this.name = options.name;
+    this.#http = new UpstreamHttp(options, {
+      headers: (apiKey) => ({
+        'anthropic-version': VERSION,
+        // Without the bridge the browser itself asks, which the API allows only so. The key is the person's own.
+        'anthropic-dangerous-direct-browser-access': 'true',
+        ...(apiKey ? { 'x-api-key': apiKey } : {}),
+      }),
+    });
+  }
+
+  stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
+    const limit = this.#limits.get(request.model) ?? findModel('anthropic', request.model)?.maxTokens ?? MAX_TOKENS;
+    const body = messagesBody(request, limit);
+    const open = (watchdog: Watchdog): Promise<Response> => this.#http.sendAdapted('/messages', body, watchdog, adaptMessagesBody);
+    return assembled(this.#http, new AnthropicAssembler(this.name), { signal, open, isEnd });
+  }
+
+  models(signal: AbortSignal): Promise<ListedModel[]> {
+    return this.#http.watched(signal, async (watchdog) => {
+      const models: ListedModel[] = [];
+      let after = '';
+      for (let count = 0; count < PAGES; count++) {
+        const parsed = page.safeParse(await this.#http.json(`/models?limit=1000${after}`, watchdog));
+        if (!parsed.success)
+          throw new ProviderError(`${this.name} does not list models at ${this.#http.baseUrl}/models; is the base URL right?`);
+        models.push(...parsed.data.data.flatMap((each) => this.#read(each)));
+        if (!parsed.data.has_more || !parsed.data.last_id) break;
+        after = `&after_id=${encodeURIComponent(parsed.data.last_id)}`;
+      }
+      return models;
+    });
+  }
+
+  #read(value: unknown): ListedModel[] {
+    const parsed = model.safeParse(value);
+    if (!parsed.success) return [];
+    const { id, display_name, max_input_tokens, max_tokens, capabilities } = parsed.data;
+    if (max_tokens) this.#limits.set(id, max_tokens);
+    return [
+      listedModel(id, {
+        name: display_name || null,
+        maxTokens: max_tokens ?? null,
+        contextWindow: max_input_tokens ?? null,
+        tools: true,
+        vision: capabilities?.image_input?.supported ?? null,
+        thinking: capabilities?.thinking?.supported ?? null,
+      }),
+    ];
+  }
+}
+
+const isEnd = (data: string): boolean => /"type"\s*:\s*"message_stop"/.test(data.slice(0, 100));

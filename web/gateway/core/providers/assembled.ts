@@ -1,0 +1,60 @@
+import { type ModelEvent, ProviderError } from './provider.ts';
+import { readItems } from './upstream-body.ts';
+import { parseJson, type UpstreamHttp } from './upstream-http.ts';
+import type { Watchdog } from './watchdog.ts';
+
+/** After the finish reason only a trailer may follow: servers that leave the connection open get this long. */
+export const TRAILER_MS = 2_000;
+
+/** Puts what a server streams together into model events. */
+export interface Assembler {
+  /** A finish reason has come; only a trailer may follow. */
+  readonly finished: boolean;
+  /** Reads one event's data. Throws `ProviderError` for what cannot be read and for an error that it tells of. */
+  add(data: string): ModelEvent[];
+  /** The events that close the answer. Throws where it broke off: `done` says that the end was announced. */
+  end(done: boolean): ModelEvent[];
+}
+
+/**
+ * The model events of one answer, which end in exactly one finish or throw: the signal's reason, or `ProviderError`. `isEnd` knows the data
+ * of the last event, where there is such a one beside `[DONE]`.
+ */
+export async function* assembled(
+  http: UpstreamHttp,
+  assembler: Assembler,
+  {
+    signal,
+    open,
+    isEnd = () => false,
+  }: { signal: AbortSignal; open(watchdog: Watchdog): Promise<Response>; isEnd?(data: string): boolean },
+): AsyncGenerator<ModelEvent> {
+  const watchdog = http.watch(signal);
+  const isDone = (data: string): boolean => data.trim() === '[DONE]';
+  try {
+    const response = await open(watchdog);
+    for await (const { items, last } of readItems(http.name, response.body, watchdog, (data) => isDone(data) || isEnd(data))) {
+      for (const item of items) {
+        if (item.kind === 'whole') {
+          yield* assembler.add(item.text);
+          return yield* assembler.end(true);
+        }
+        if (isDone(item.data)) return yield* assembler.end(true);
+        // Half an event at the very end is a stream that was cut, not garbage.
+        if (last && parseJson(item.data) === undefined) break;
+        const before = assembler.finished;
+        yield* assembler.add(item.data);
+        if (isEnd(item.data)) return yield* assembler.end(true);
+        if (assembler.finished && !before) watchdog.limit(Math.min(TRAILER_MS, http.idleMs));
+      }
+    }
+    yield* assembler.end(false);
+  } catch (error) {
+    signal.throwIfAborted();
+    // Silence or a cut after the finish reason: the answer is whole, only the trailer never came.
+    if (!assembler.finished || (error instanceof ProviderError && !watchdog.signal.aborted)) throw http.explain(error);
+    yield* assembler.end(false);
+  } finally {
+    watchdog.stop();
+  }
+}

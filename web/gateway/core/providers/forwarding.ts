@@ -1,0 +1,23 @@
+import type { Provider } from './provider.ts';
+import type { BodyItem } from './upstream-body.ts';
+
+/** A raw answer of the upstream, for a caller that speaks the same language. */
+export interface Forwarded {
+  /** Batches as they come, one per network chunk; ends or throws as the upstream does. */
+  batches: AsyncGenerator<{ items: BodyItem[]; last: boolean }>;
+  /** After the finish: only a trailer is still waited for. */
+  trailer(): void;
+}
+
+/** A provider that passes a completions request through as it is. */
+export interface ForwardingProvider extends Provider {
+  /**
+   * Sends a caller's own `POST /chat/completions` body. Resolves when the upstream has accepted it, with what it sends; rejects with
+   * `ProviderError` before that. The upstream is cancelled by `signal` and when the batches are left early.
+   */
+  forward(body: Record<string, unknown>, signal: AbortSignal): Promise<Forwarded>;
+}
+
+export function canForward(provider: Provider): provider is ForwardingProvider {
+  return 'forward' in provider && typeof provider.forward === 'function';
+}

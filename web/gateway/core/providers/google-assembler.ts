@@ -1,0 +1,157 @@
+import type { ToolCall, Usage } from '#shared/rpc/records.ts';
+import { z } from '#shared/rpc/zod.ts';
+import type { Assembler } from './assembled.ts';
+import { newCallId } from './call-args.ts';
+import { mayPass, shorten } from './openai-errors.ts';
+import { type ModelEvent, ProviderError } from './provider.ts';
+
+/** What the `kept` of this wire is marked with; its value are the turn's parts as they came. */
+export const WIRE = 'google';
+
+const piece = z.looseObject({
+  text: z.string().nullish(),
+  thought: z.boolean().nullish(),
+  thoughtSignature: z.string().nullish(),
+  functionCall: z
+    .looseObject({ id: z.string().nullish(), name: z.string().min(1), args: z.record(z.string(), z.unknown()).nullish() })
+    .nullish(),
+});
+const tokens = z.number().nonnegative().nullish();
+const chunk = z.object({
+  candidates: z
+    .array(
+      z.object({
+        index: z.number().nullish(),
+        content: z.object({ parts: z.array(piece).nullish() }).nullish(),
+        finishReason: z.string().nullish(),
+        finishMessage: z.string().nullish(),
+      }),
+    )
+    .nullish(),
+  promptFeedback: z.object({ blockReason: z.string().nullish(), blockReasonMessage: z.string().nullish() }).nullish(),
+  usageMetadata: z
+    .object({
+      promptTokenCount: tokens,
+      toolUsePromptTokenCount: tokens,
+      candidatesTokenCount: tokens,
+      thoughtsTokenCount: tokens,
+      cachedContentTokenCount: tokens,
+    })
+    .nullish(),
+  error: z.object({ code: z.number().nullish(), message: z.string(), status: z.string().nullish() }).nullish(),
+});
+type Piece = z.infer<typeof piece>;
+
+/** Reasons that speak of what was said; the answer so far stands. */
+const BLOCKED = new Set([
+  'SAFETY',
+  'RECITATION',
+  'LANGUAGE',
+  'BLOCKLIST',
+  'PROHIBITED_CONTENT',
+  'SPII',
+  'IMAGE_SAFETY',
+  'IMAGE_PROHIBITED_CONTENT',
+]);
+/** Reasons that mean that the model stumbled over its own call. */
+const STUMBLED = new Set(['MALFORMED_FUNCTION_CALL', 'UNEXPECTED_TOOL_CALL', 'TOO_MANY_TOOL_CALLS', 'MALFORMED_RESPONSE']);
+
+/** Puts the chunks of one streamed answer together into model events. */
+export class GoogleAssembler implements Assembler {
+  readonly #provider: string;
+  readonly #parts: Piece[] = [];
+  readonly #calls: ToolCall[] = [];
+  #usage: Usage | undefined;
+  #reason: string | undefined;
+
+  /** `provider` is the display name that errors speak of. */
+  constructor(provider: string) {
+    this.#provider = provider;
+  }
+
+  get finished(): boolean {
+    return this.#reason !== undefined;
+  }
+
+  add(data: string): ModelEvent[] {
+    const { candidates, promptFeedback, usageMetadata, error } = this.#read(data);
+    if (error) {
+      const status = error.code ?? undefined;
+      const retryable = status !== undefined && mayPass(status);
+      throw new ProviderError(`${this.#provider} reported an error: ${shorten(error.message)}`, { status, retryable });
+    }
+    if (usageMetadata) this.#usage = usageOf(usageMetadata);
+    if (promptFeedback?.blockReason) throw this.#blocked(promptFeedback.blockReason, promptFeedback.blockReasonMessage);
+    const candidate = candidates?.find((each) => (each.index ?? 0) === 0);
+    if (!candidate) return [];
+    const out = (candidate.content?.parts ?? []).flatMap((part) => this.#part(part));
+    const reason = candidate.finishReason;
+    if (reason && reason !== 'FINISH_REASON_UNSPECIFIED') {
+      if (STUMBLED.has(reason))
+        throw new ProviderError(`${this.#provider} made a tool call that cannot be used (${reason})`, { retryable: true });
+      if (BLOCKED.has(reason) && this.#parts.length === 0) throw this.#blocked(reason, candidate.finishMessage);
+      this.#reason = reason;
+    }
+    return out;
+  }
+
+  end(done: boolean): ModelEvent[] {
+    if (!done && !this.finished) throw new ProviderError(`${this.#provider} broke off in the middle of its answer`, { retryable: true });
+    const out: ModelEvent[] = this.#calls.map((call) => ({ type: 'tool_call', call }));
+    if (out.length > 0 && this.#parts.some(({ thoughtSignature }) => thoughtSignature))
+      out.push({ type: 'keep', kept: { wire: WIRE, value: this.#parts } });
+    if (this.#usage) out.push({ type: 'usage', usage: this.#usage });
+    out.push({ type: 'finish', reason: this.#finish() });
+    return out;
+  }
+
+  #finish(): Extract<ModelEvent, { type: 'finish' }>['reason'] {
+    if (this.#reason === 'MAX_TOKENS') return 'length';
+    if (this.#reason !== undefined && BLOCKED.has(this.#reason)) return 'content_filter';
+    return this.#calls.length > 0 ? 'tool_calls' : 'stop';
+  }
+
+  #read(data: string): z.infer<typeof chunk> {
+    let value: unknown;
+    try {
+      value = JSON.parse(data);
+    } catch (cause) {
+      throw new ProviderError(`${this.#provider} sent something that is not JSON: ${shorten(data, 80)}`, { cause });
+    }
+    const parsed = chunk.safeParse(value);
+    if (parsed.success) return parsed.data;
+    throw new ProviderError(`${this.#provider} sent a chunk that cannot be read: ${shorten(data, 80)}`, { cause: parsed.error });
+  }
+
+  #part(part: Piece): ModelEvent[] {
+    this.#keep(part);
+    if (part.functionCall) {
+      const { id, name, args } = part.functionCall;
+      this.#calls.push({ id: id || newCallId(), tool: name, args: args ?? {} });
+      return [];
+    }
+    if (!part.text) return [];
+    return [part.thought ? { type: 'reasoning', text: part.text } : { type: 'text', text: part.text }];
+  }
+
+  /** Pieces of one text go back as one, a signature where it came. */
+  #keep(part: Piece): void {
+    const last = this.#parts.at(-1);
+    const plain = (each: Piece): boolean => typeof each.text === 'string' && !each.functionCall && !each.thoughtSignature;
+    if (last && plain(last) && plain(part) && Boolean(last.thought) === Boolean(part.thought)) last.text = `${last.text}${part.text}`;
+    else this.#parts.push({ ...part });
+  }
+
+  #blocked(reason: string, message: string | null | undefined): ProviderError {
+    const why = message ? `${reason}: ${shorten(message)}` : reason;
+    return new ProviderError(`${this.#provider} blocked the request by its safety rules (${why})`, { ofRequest: true });
+  }
+}
+
+function usageOf(counted: NonNullable<z.infer<typeof chunk>['usageMetadata']>): Usage {
+  const round = (value: number | null | undefined): number => Math.round(value ?? 0);
+  const inputTokens = round(counted.promptTokenCount) + round(counted.toolUsePromptTokenCount);
+  const outputTokens = round(counted.candidatesTokenCount) + round(counted.thoughtsTokenCount);
+  const cacheReadTokens = round(counted.cachedContentTokenCount);
+  return { inputTokens, outputTokens, totalTokens: inputTokens + outputTokens, ...(cacheReadTokens > 0 ? { cacheReadTokens } : {}) };
+}

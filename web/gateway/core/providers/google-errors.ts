@@ -1,0 +1,34 @@
+import { z } from '#shared/rpc/zod.ts';
+import { statusError } from './openai-errors.ts';
+import { ProviderError } from './provider.ts';
+
+const details = z.object({
+  error: z.object({
+    details: z.array(z.looseObject({ reason: z.string().nullish(), retryDelay: z.string().nullish() })).nullish(),
+  }),
+});
+
+/** The error of an answer that was no success: as elsewhere, but a bad key comes as 400, and the wish to wait within the body. */
+export function googleFailure(name: string, response: Response, body: string, now: number): ProviderError {
+  const error = statusError(name, response, body, now);
+  const all = detailsOf(body);
+  if (all.some(({ reason }) => reason === 'API_KEY_INVALID')) {
+    return new ProviderError(error.message.replace('refused the request (HTTP 400)', 'did not accept the API key (HTTP 400)'), {
+      status: 401,
+    });
+  }
+  const delay = all.flatMap(({ retryDelay }) => /^([\d.]+)s$/.exec(retryDelay ?? '')?.[1] ?? [])[0];
+  if (delay === undefined || error.retryAfterMs !== undefined) return error;
+  const { status, retryable } = error;
+  return new ProviderError(error.message, { status, retryable, retryAfterMs: Math.ceil(Number(delay) * 1000) });
+}
+
+function detailsOf(body: string): { reason?: string | null | undefined; retryDelay?: string | null | undefined }[] {
+  try {
+    const value: unknown = JSON.parse(body);
+    const parsed = details.safeParse(Array.isArray(value) ? value[0] : value);
+    return parsed.success ? (parsed.data.error.details ?? []) : [];
+  } catch {
+    return [];
+  }
+}

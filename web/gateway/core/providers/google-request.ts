@@ -1,0 +1,101 @@
+import type { Part, ToolCall } from '#shared/rpc/records.ts';
+import { WIRE } from './google-assembler.ts';
+import { fileNote } from './file-note.ts';
+import { base64Of, plainText } from './parts.ts';
+import { type ModelMessage, type ModelRequest, toolNames } from './provider.ts';
+
+type Piece = Record<string, unknown>;
+interface Turn {
+  role: 'user' | 'model';
+  parts: Piece[];
+}
+
+/** What is sent as it is; the rest is described. */
+const INLINE = /^(image\/(png|jpeg|webp|heic|heif)|application\/pdf|audio\/|video\/)/;
+/** Newer models refuse calls without their signature. This is the API's own word for calls of other models and of earlier runs. */
+const UNSIGNED = 'skip_thought_signature_validator';
+
+const text = (value: string): Piece[] => (value === '' ? [] : [{ text: value }]);
+
+function partPieces(part: Part, tools: ReadonlySet<string>): Piece[] {
+  if (part.type === 'text') return text(part.text);
+  if (INLINE.test(part.mimeType)) return [{ inlineData: { mimeType: part.mimeType, data: base64Of(part) } }];
+  return text(fileNote({ ...part, filename: part.filename ?? 'image' }, tools));
+}
+
+/** A tool's result has to be an object. */
+function resultOf(content: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(content);
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value };
+    return { result: value };
+  } catch {
+    return { result: content };
+  }
+}
+
+function pieces(
+  { role, content, toolCalls, toolCallId, name, kept }: ModelMessage,
+  calls: ReadonlyMap<string, ToolCall>,
+  tools: ReadonlySet<string>,
+): Piece[] {
+  if (role === 'tool') {
+    const tool = name ?? calls.get(toolCallId ?? '')?.tool ?? 'tool';
+    return [{ functionResponse: { name: tool, response: resultOf(plainText(content)) } }];
+  }
+  if (role === 'user') return typeof content === 'string' ? text(content) : content.flatMap((part) => partPieces(part, tools));
+  if (kept?.wire === WIRE && Array.isArray(kept.value)) return kept.value;
+  const asked = (toolCalls ?? []).map(({ tool, args }, index) => ({
+    functionCall: { name: tool, args },
+    // Of calls that were made at once, the first alone is signed.
+    ...(index === 0 ? { thoughtSignature: UNSIGNED } : {}),
+  }));
+  return [...text(plainText(content)), ...asked];
+}
+
+/** Turns by whoever speaks: messages of one role that follow each other are one turn. It begins with the person's. */
+function turns({ messages, tools }: ModelRequest): Turn[] {
+  const names = toolNames({ tools });
+  const out: Turn[] = [];
+  const calls = new Map<string, ToolCall>();
+  for (const message of messages) {
+    if (message.role === 'system') continue;
+    for (const call of message.toolCalls ?? []) calls.set(call.id, call);
+    const role = message.role === 'assistant' ? 'model' : 'user';
+    const last = out.at(-1);
+    // The branch may have been cut in the middle of a turn.
+    if (!last && (role === 'model' || message.role === 'tool')) continue;
+    const parts = pieces(message, calls, names);
+    if (parts.length === 0) continue;
+    if (last?.role === role) last.parts.push(...parts);
+    else out.push({ role, parts });
+  }
+  return out;
+}
+
+/** The body of `:streamGenerateContent`. */
+export function generateBody(request: ModelRequest): Record<string, unknown> {
+  const system = request.messages.filter(({ role }) => role === 'system').map(({ content }) => ({ text: plainText(content) }));
+  const config = {
+    ...(request.temperature === undefined ? {} : { temperature: request.temperature }),
+    ...(request.maxTokens === undefined ? {} : { maxOutputTokens: request.maxTokens }),
+  };
+  return {
+    contents: turns(request),
+    ...(system.length > 0 ? { systemInstruction: { parts: system } } : {}),
+    ...(Object.keys(config).length > 0 ? { generationConfig: config } : {}),
+    ...(request.tools?.length
+      ? {
+          tools: [
+            {
+              functionDeclarations: request.tools.map(({ name, description, schema }) => ({
+                name,
+                description,
+                parametersJsonSchema: schema,
+              })),
+            },
+          ],
+        }
+      : {}),
+  };
+}

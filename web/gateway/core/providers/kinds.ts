@@ -1,0 +1,42 @@
+import { type KindEntry, type ProviderKind, providerKind } from '#shared/rpc/records.ts';
+
+const entry = (name: string, baseUrl: string | null, docsUrl: string | null, needsKey = true): Omit<KindEntry, 'id'> => ({
+  name,
+  baseUrl,
+  needsKey,
+  docsUrl,
+});
+
+const TABLE: Readonly<Record<ProviderKind, Omit<KindEntry, 'id'>>> = {
+  'openai-compatible': entry('Any OpenAI-compatible server', null, null, false),
+  openai: entry('OpenAI', 'https://api.openai.com/v1', 'https://platform.openai.com/api-keys'),
+  anthropic: entry('Anthropic', 'https://api.anthropic.com/v1', 'https://platform.claude.com/settings/keys'),
+  google: entry('Google Gemini', 'https://generativelanguage.googleapis.com/v1beta', 'https://aistudio.google.com/apikey'),
+  openrouter: entry('OpenRouter', 'https://openrouter.ai/api/v1', 'https://openrouter.ai/settings/keys'),
+  mistral: entry('Mistral', 'https://api.mistral.ai/v1', 'https://console.mistral.ai/api-keys'),
+  groq: entry('Groq', 'https://api.groq.com/openai/v1', 'https://console.groq.com/keys'),
+  deepseek: entry('DeepSeek', 'https://api.deepseek.com/v1', 'https://platform.deepseek.com/api_keys'),
+  xai: entry('xAI', 'https://api.x.ai/v1', 'https://console.x.ai'),
+  ollama: entry('Ollama', 'http://127.0.0.1:11434/v1', 'https://docs.ollama.com', false),
+  lmstudio: entry('LM Studio', 'http://127.0.0.1:1234/v1', 'https://lmstudio.ai/docs', false),
+};
+
+/** Every kind, as `models.catalog` lists them. */
+export const kinds = (): KindEntry[] => providerKind.options.map((id) => ({ id, ...TABLE[id] }));
+
+export const kindOf = (id: ProviderKind): Omit<KindEntry, 'id'> => TABLE[id];
+
+/** Kinds whose models run on the person's own machine and cost nothing. */
+export const isLocal = (kind: ProviderKind): boolean => kind === 'ollama' || kind === 'lmstudio';
+
+/** Whose models an address serves: OpenAI's stay OpenAI's where they were configured as "any server". */
+export function vendorAt(kind: ProviderKind, baseUrl: string): ProviderKind {
+  if (kind !== 'openai-compatible') return kind;
+  const origin = URL.parse(baseUrl)?.origin;
+  return kinds().find((each) => each.needsKey && each.baseUrl !== null && new URL(each.baseUrl).origin === origin)?.id ?? kind;
+}
+
+/** The address that a part of the configuration means; undefined where it has neither one of its own nor its kind's. */
+export function baseUrlOf(part: { kind?: ProviderKind | undefined; baseUrl?: string | undefined }): string | undefined {
+  return part.baseUrl ?? kindOf(part.kind ?? 'openai-compatible').baseUrl ?? undefined;
+}

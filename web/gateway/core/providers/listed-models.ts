@@ -1,0 +1,84 @@
+import { z } from '#shared/rpc/zod.ts';
+import { type ListedModel, listedModel } from './provider.ts';
+
+/** An entry of `GET /models`; beside `id` each server has its own extras, of which these are read. */
+const listed = z.object({
+  id: z.string().min(1).max(300),
+  name: z.string().nullish(),
+  display_name: z.string().nullish(),
+  context_length: z.number().nullish(),
+  context_window: z.number().nullish(),
+  max_model_len: z.number().nullish(),
+  max_context_length: z.number().nullish(),
+  loaded_context_length: z.number().nullish(),
+  max_completion_tokens: z.number().nullish(),
+  meta: z.object({ n_ctx: z.number().nullish(), n_ctx_train: z.number().nullish() }).nullish(),
+  top_provider: z.object({ max_completion_tokens: z.number().nullish() }).nullish(),
+  supported_parameters: z.array(z.string()).nullish(),
+  architecture: z.object({ input_modalities: z.array(z.string()).nullish() }).nullish(),
+  pricing: z.looseObject({ prompt: z.unknown(), completion: z.unknown() }).nullish(),
+  /** Mistral's flags, LM Studio's list. */
+  capabilities: z.union([z.record(z.string(), z.unknown()), z.array(z.string())]).nullish(),
+  /** LM Studio's: `llm`, `vlm`, `embeddings`. */
+  type: z.string().nullish(),
+  active: z.boolean().nullish(),
+});
+type Listed = z.infer<typeof listed>;
+
+const list = z.object({ object: z.string().nullish(), data: z.array(z.unknown()).nullish() });
+
+/** Prices are given for one token, as text or as a number; a negative one means "it depends". */
+function perMillion(perToken: unknown): number | null {
+  const value = typeof perToken === 'string' && perToken.trim() !== '' ? Number(perToken) : perToken;
+  return typeof value !== 'number' || !Number.isFinite(value) || value < 0 ? null : Math.round(value * 1e12) / 1e6;
+}
+
+function priceOf({ pricing }: Listed): ListedModel['price'] {
+  const input = perMillion(pricing?.prompt);
+  const output = perMillion(pricing?.completion);
+  return input === null || output === null ? null : { input, output, cachedInput: perMillion(pricing?.['input_cache_read']) };
+}
+
+/** Whether the model can do something: by the server's flags, its list of parameters, or null where it has neither. */
+function can({ capabilities, supported_parameters }: Listed, flag: string, parameter?: string): boolean | null {
+  if (Array.isArray(capabilities)) return capabilities.includes(flag) ? true : null;
+  const value = capabilities?.[flag];
+  if (typeof value === 'boolean') return value;
+  return parameter !== undefined && supported_parameters ? supported_parameters.includes(parameter) : null;
+}
+
+const chats = ({ capabilities, type, active }: Listed): boolean =>
+  active !== false &&
+  type !== 'embeddings' &&
+  (capabilities == null || Array.isArray(capabilities) || capabilities['completion_chat'] !== false);
+
+/** Models from the body of `GET /models`; undefined where it is no such list. Those that say themselves that they do not chat are left out. */
+export function readModels(body: unknown): ListedModel[] | undefined {
+  const parsed = list.safeParse(body);
+  if (!parsed.success) return undefined;
+  // Ollama without a model lists `null`.
+  if (!parsed.data.data) return parsed.data.object === 'list' ? [] : undefined;
+  const entries = parsed.data.data.map((item) => listed.safeParse(item));
+  // One odd entry must not hide the others, but a list of nothing but odd ones is not a list of models.
+  const good = entries.flatMap((entry) => (entry.success ? [entry.data] : []));
+  if (good.length === 0 && entries.length > 0) return undefined;
+  return good.filter(chats).map((model) =>
+    listedModel(model.id, {
+      name: model.display_name || model.name || null,
+      maxTokens: model.max_completion_tokens ?? model.top_provider?.max_completion_tokens ?? null,
+      contextWindow:
+        model.context_length ??
+        model.context_window ??
+        model.max_model_len ??
+        model.loaded_context_length ??
+        model.max_context_length ??
+        model.meta?.n_ctx ??
+        model.meta?.n_ctx_train ??
+        null,
+      tools: can(model, Array.isArray(model.capabilities) ? 'tool_use' : 'function_calling', 'tools'),
+      vision: model.type === 'vlm' || (model.architecture?.input_modalities?.includes('image') ?? can(model, 'vision')),
+      thinking: can(model, 'reasoning', 'reasoning'),
+      price: priceOf(model),
+    }),
+  );
+}

@@ -1,0 +1,157 @@
+import { SseTooLarge } from '#shared/http/sse.ts';
+import { RpcError } from '#shared/rpc/errors.ts';
+import type { Clock } from '../clock.ts';
+import { type Fetch, FetchRefused } from '../fetch.ts';
+import { statusError } from './openai-errors.ts';
+import { ProviderError } from './provider.ts';
+import { readText } from './upstream-body.ts';
+import { abortable, Watchdog } from './watchdog.ts';
+
+/** What every provider that is asked over HTTP is made from. */
+export interface UpstreamOptions {
+  id: string;
+  /** What errors and lists call it. */
+  name: string;
+  /** With its version path, such as `http://127.0.0.1:11434/v1`. */
+  baseUrl: string;
+  /** Left out for servers that want none. */
+  apiKey?: string | undefined;
+  fetch: Fetch;
+  clock: Clock;
+  /** Milliseconds without a byte after which the answer is given up; 60 s (decisions, "Chat"). */
+  idleTimeoutMs?: number | undefined;
+}
+
+/** How one vendor's HTTP differs. */
+export interface Dialect {
+  /** Headers of every request; the key goes here, never into an address. */
+  headers(apiKey: string | undefined): Record<string, string>;
+  /** The error that an answer without success tells of. */
+  failure?: typeof statusError;
+}
+
+const ERROR_BODY_LIMIT = 64 * 1024;
+
+/** Requests to one provider: headers, time-outs, and errors in the provider's name. */
+export class UpstreamHttp {
+  readonly name: string;
+  readonly baseUrl: string;
+  readonly idleMs: number;
+  readonly #apiKey: string | undefined;
+  readonly #fetch: Fetch;
+  readonly #clock: Clock;
+  readonly #dialect: Dialect;
+
+  constructor(options: UpstreamOptions, dialect: Dialect) {
+    this.name = options.name;
+    this.baseUrl = options.baseUrl.trim().replace(/\/+$/, '');
+    this.idleMs = options.idleTimeoutMs ?? 60_000;
+    this.#apiKey = options.apiKey || undefined;
+    this.#fetch = options.fetch;
+    this.#clock = options.clock;
+    this.#dialect = dialect;
+  }
+
+  /** A signal that follows the caller's and fires after a silence. */
+  watch(signal: AbortSignal): Watchdog {
+    const seconds = Math.round(this.idleMs / 1000);
+    const silence = (): ProviderError =>
+      new ProviderError(`${this.name} went silent: nothing came for ${seconds} s`, { retryable: true, silent: true });
+    return new Watchdog(this.#clock, this.idleMs, signal, silence);
+  }
+
+  /** Does `work` under a watchdog; what it throws is the signal's reason or told as the provider's failure. */
+  async watched<T>(signal: AbortSignal, work: (watchdog: Watchdog) => Promise<T>): Promise<T> {
+    const watchdog = this.watch(signal);
+    try {
+      return await work(watchdog);
+    } catch (error) {
+      signal.throwIfAborted();
+      throw this.explain(error);
+    } finally {
+      watchdog.stop();
+    }
+  }
+
+  /** The answer to a request, once it is known to be one of success. Throws `ProviderError`. `path` is behind the base URL, or a whole URL. */
+  async send(path: string, body: unknown, watchdog: Watchdog): Promise<Response> {
+    const { signal } = watchdog;
+    const headers = { accept: 'text/event-stream, application/json', ...this.#dialect.headers(this.#apiKey) };
+    const init =
+      body === undefined
+        ? { headers, signal }
+        : { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(body), signal };
+    let response: Response;
+    try {
+      response = await abortable(this.#fetch(path.startsWith('/') ? this.baseUrl + path : path, init), signal);
+    } catch (cause) {
+      signal.throwIfAborted();
+      if (cause instanceof RpcError || cause instanceof ProviderError) throw cause;
+      if (cause instanceof FetchRefused) throw new ProviderError(`${this.name} is not asked: ${cause.message}`, { cause });
+      throw new ProviderError(`${this.name} cannot be reached at ${this.baseUrl}: it is not running, or does not allow calls from here`, {
+        retryable: true,
+        cause,
+      });
+    }
+    watchdog.touch();
+    if (response.ok) return response;
+    if (response.type === 'opaqueredirect' || (response.status >= 300 && response.status < 400)) {
+      void response.body?.cancel();
+      throw new ProviderError(`${this.name} redirects to another address; use the address that it leads to as the base URL`);
+    }
+    const text = await readText(response.body, watchdog, ERROR_BODY_LIMIT, false);
+    throw this.#redacted((this.#dialect.failure ?? statusError)(this.name, response, text, this.#clock.now()));
+  }
+
+  /** The JSON that an address answers with; undefined where it is none. */
+  async json(path: string, watchdog: Watchdog, body?: unknown): Promise<unknown> {
+    return parseJson(await readText((await this.send(path, body, watchdog)).body, watchdog));
+  }
+
+  /**
+   * Sends a body, and again without what the server refuses in it: `adapt` gives that version of it, or undefined where that is not the
+   * reason. Each version has less, so that this ends.
+   */
+  async sendAdapted(
+    path: string,
+    body: Record<string, unknown>,
+    watchdog: Watchdog,
+    adapt: (body: Record<string, unknown>, refusal: string) => Record<string, unknown> | undefined,
+  ): Promise<Response> {
+    for (let current = body; ;) {
+      try {
+        return await this.send(path, current, watchdog);
+      } catch (error) {
+        const refused = error instanceof ProviderError && (error.status === 400 || error.status === 422);
+        const adapted = refused ? adapt(current, error.message) : undefined;
+        if (!adapted) throw error;
+        current = adapted;
+      }
+    }
+  }
+
+  /** A failure of the transport or of the format, as the provider's. */
+  explain(error: unknown): unknown {
+    if (error instanceof ProviderError || error instanceof RpcError) return error;
+    if (error instanceof SseTooLarge) return new ProviderError(`${this.name} sent an event that is too large to read`, { cause: error });
+    return this.brokeOff(error);
+  }
+
+  brokeOff(cause?: unknown): ProviderError {
+    return new ProviderError(`${this.name} broke off in the middle of its answer`, { retryable: true, cause });
+  }
+
+  /** Servers quote keys in their refusals. */
+  #redacted(error: ProviderError): ProviderError {
+    if (this.#apiKey && error.message.includes(this.#apiKey)) error.message = error.message.replaceAll(this.#apiKey, '***');
+    return error;
+  }
+}
+
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
