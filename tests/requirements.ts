@@ -12,12 +12,13 @@ import { exec } from './requirements/exec.ts';
 import { protocol } from './requirements/protocol.ts';
 import { reading } from './requirements/reading.ts';
 import { search } from './requirements/search.ts';
+import { providers } from './requirements/providers.ts';
 import { vault } from './requirements/vault.ts';
 import { workbench } from './requirements/workbench.ts';
 import type { Requirement, Section } from './requirements/requirement.ts';
 
 type IdOf<S> = S extends Section<infer Id> ? Id : never;
-const sections = [...protocol, ...chat, ...bridge, ...app, ...vault, ...capabilities, ...channels, ...configFile, ...workbench, ...devices, ...cron, ...reading, ...logs, ...exec, ...search];
+const sections = [...protocol, ...chat, ...bridge, ...app, ...vault, ...capabilities, ...channels, ...configFile, ...workbench, ...devices, ...cron, ...reading, ...logs, ...exec, ...search, ...providers];
 
 /** An id that a test may cite. */
 export type RequirementId = IdOf<(typeof sections)[number]>;

@@ -1,5 +1,5 @@
 import { RpcError } from '#shared/rpc/errors.ts';
-import type { ModelEntry, ProviderEntry } from '#shared/rpc/records.ts';
+import type { KindEntry, ModelEntry, ProviderEntry, ProviderKind } from '#shared/rpc/records.ts';
 import { type Problem, problemOf } from '#lib/errors.ts';
 import { gateway } from '#lib/gateway/connection.svelte.ts';
 import { kept } from './kept.ts';
@@ -9,6 +9,8 @@ export const GUIDE_MODEL = 'guide/guide';
 
 export interface ProviderForm {
   name: string;
+  kind: ProviderKind;
+  /** Empty for the kind's own. */
   baseUrl: string;
   /** Null keeps the stored one; an empty text removes it. */
   apiKey: string | null;
@@ -18,6 +20,8 @@ export interface ProviderForm {
 class Models {
   list = $state.raw<ModelEntry[]>([]);
   providers = $state.raw<ProviderEntry[]>([]);
+  /** Kinds of providers that can be added. */
+  kinds = $state.raw<KindEntry[]>([]);
   /** The default model's key. */
   standard = $state(GUIDE_MODEL);
   /** Ids of providers that have a key stored. */
@@ -58,6 +62,11 @@ class Models {
     }
   }
 
+  /** Reads which kinds there are; once, as they never change. */
+  async loadKinds(): Promise<void> {
+    if (this.kinds.length === 0) this.kinds = (await gateway.call('models.catalog', {})).kinds;
+  }
+
   find(key: string): ModelEntry | undefined {
     return this.list.find((model) => model.key === key);
   }
@@ -77,9 +86,11 @@ class Models {
   }
 
   /** Stores a provider and asks it for its models; its entry afterwards. */
-  async save(id: string, { name, baseUrl, apiKey }: ProviderForm): Promise<ProviderEntry | undefined> {
+  async save(id: string, { name, kind, baseUrl, apiKey }: ProviderForm): Promise<ProviderEntry | undefined> {
     const key = apiKey === null ? {} : { apiKey: apiKey === '' ? null : apiKey };
-    await gateway.call('config.patch', { patch: { providers: { [id]: { name, baseUrl, ...key } } } });
+    await gateway.call('config.patch', {
+      patch: { providers: { [id]: { name, kind, baseUrl: baseUrl === '' ? null : baseUrl, ...key } } },
+    });
     await this.load(true);
     return this.providers.find((provider) => provider.id === id);
   }

@@ -37,11 +37,7 @@ export class Google implements Provider {
   }
 
   stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
-    const id = request.model
-      .replace(/^models\//, '')
-      .split('/')
-      .map(encodeURIComponent)
-      .join('/');
+    const id = encodeURIComponent(request.model.replace(/^models\//, ''));
     const body = generateBody(request);
     const open = (watchdog: Watchdog): Promise<Response> => this.#http.send(`/models/${id}:streamGenerateContent?alt=sse`, body, watchdog);
     return assembled(this.#http, new GoogleAssembler(this.name), { signal, open });

@@ -1,0 +1,30 @@
+import { chosen, specified } from './requirement.ts';
+
+/** Where models come from, and what they cost. */
+export const providers = [
+  specified('interface 1, section 2.2', {
+    'models.list/limits-and-prices':
+      'A model’s `max_tokens`, `context_window` and costs are what its server lists, else the table’s, else null.',
+  }),
+  chosen('decisions, "Sessions, agents, models, channels, config"', {
+    'models.catalog/kinds':
+      '`models.catalog` lists the kinds of providers that can be configured, with address and whether they want a key.',
+    'models.providers/states': 'A provider of any kind is ready, needs a key (it has none, or it was refused), or is unreachable.',
+    'models.probe/kinds': '`models.probe` works for all kinds.',
+    'config/key-and-address': 'A stored key is not sent to another address: who changes the address gives the key again.',
+  }),
+  chosen('decisions, "Chat"', {
+    'usage/cost':
+      'Usage has its cost in USD: what the provider billed, else by the price of its real tokens; what runs here costs nothing.',
+    'chat/tries':
+      'A failed call is tried three times before its first event, with back-off and as long as the provider asks, up to a minute.',
+    'chat/fallbacks': 'Where a model fails before it has shown anything the next of the chain answers, and message and usage name it.',
+  }),
+  chosen('quality.md, "Reliability"', {
+    'providers/anthropic-stream': 'Anthropic’s stream arrives as text, thoughts, tool calls and usage, with pictures and PDFs sent.',
+    'providers/google-stream': 'Gemini’s stream arrives as text, thoughts, tool calls and usage, with pictures and PDFs sent.',
+    'providers/hostile-anthropic': 'Whatever Anthropic’s server sends ends in one finish or one clear error.',
+    'providers/hostile-google': 'Whatever Google’s server sends ends in one finish or one clear error.',
+    'providers/quirks': 'Vendors that speak OpenAI’s format get it as each of them takes it.',
+  }),
+];

@@ -1,0 +1,74 @@
+import type { Fetch } from '../../web/gateway/core/fetch.ts';
+import type { ModelEvent, ModelRequest, Provider } from '../../web/gateway/core/providers/provider.ts';
+
+/** A request that a stand-in for a provider's server got. */
+export interface Asked {
+  url: string;
+  method: string;
+  headers: Record<string, string>;
+  body: Record<string, unknown> | undefined;
+  signal: AbortSignal;
+}
+
+/** A server behind the core's `Fetch`: `answer` gives the response to each request, `asked` keeps them. */
+export function standIn(answer: (asked: Asked, count: number) => Response | Promise<Response>): { fetch: Fetch; asked: Asked[] } {
+  const asked: Asked[] = [];
+  const fetch: Fetch = async (url, { method = 'GET', headers = {}, body, signal }) => {
+    const value: unknown = body === undefined ? undefined : JSON.parse(body);
+    const one: Asked = { url, method, headers, signal, body: typeof value === 'object' && value !== null ? { ...value } : undefined };
+    asked.push(one);
+    return answer(one, asked.length);
+  };
+  return { fetch, asked };
+}
+
+/** Server-sent events with their names, as Anthropic writes them. */
+export const named = (...events: readonly { type: string }[]): string =>
+  events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join('');
+
+/** Server-sent events of data alone, as Google writes them. */
+export const unnamed = (...events: readonly unknown[]): string => events.map((event) => `data: ${JSON.stringify(event)}\r\n\r\n`).join('');
+
+export interface Streaming {
+  /** Cut at these places, modulo the length. */
+  cuts?: readonly number[];
+  /** `stall` leaves the connection open; `break` resets it. */
+  ends?: 'close' | 'stall' | 'break';
+  onCancel?: () => void;
+}
+
+/** A streaming response of these bytes. */
+export function streamed(text: string, { cuts = [], ends = 'close', onCancel }: Streaming = {}): Response {
+  const bytes = new TextEncoder().encode(text);
+  const at = [0, ...cuts.map((cut) => cut % (bytes.length + 1)).sort((a, b) => a - b), bytes.length];
+  const pieces = at.slice(1).map((end, index) => bytes.slice(at[index], end));
+  const body = new ReadableStream<Uint8Array>(
+    {
+      pull(controller) {
+        const piece = pieces.shift();
+        if (piece) return controller.enqueue(piece);
+        if (ends === 'stall') return new Promise(() => {});
+        return ends === 'break' ? controller.error(new TypeError('network error')) : controller.close();
+      },
+      cancel: () => onCancel?.(),
+    },
+    { highWaterMark: 0 },
+  );
+  return new Response(body, { headers: { 'content-type': 'text/event-stream' } });
+}
+
+/** All that a provider gives to a request, and what ended it where that was an error. */
+export async function outcomeOf(
+  provider: Provider,
+  request: ModelRequest,
+  signal = new AbortController().signal,
+): Promise<{ events: ModelEvent[]; text: string; error: unknown }> {
+  const events: ModelEvent[] = [];
+  let error: unknown;
+  try {
+    for await (const event of provider.stream(request, signal)) events.push(event);
+  } catch (thrown) {
+    error = thrown;
+  }
+  return { events, error, text: events.map((event) => (event.type === 'text' ? event.text : '')).join('') };
+}

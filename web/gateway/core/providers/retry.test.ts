@@ -1,0 +1,123 @@
+import { describe, expect, it } from 'vitest';
+import { FakeClock } from '../../../../tests/support/clock.ts';
+import { verifies } from '../../../../tests/requirements.ts';
+import { systemClock } from '../clock.ts';
+import { mayPass, waitOf } from './openai-errors.ts';
+import { ProviderError } from './provider.ts';
+import { retried, retriedStream } from './retry.ts';
+
+const busy = (retryAfterMs?: number): ProviderError => new ProviderError('busy', { status: 503, retryable: true, retryAfterMs });
+const signal = new AbortController().signal;
+
+/** Starts that throw in turn; after the last comes 'ok'. */
+function failing(...errors: readonly unknown[]): { start: () => AsyncGenerator<string>; tries: () => number } {
+  let tries = 0;
+  return {
+    tries: () => tries,
+    async *start() {
+      const error = errors[tries++];
+      if (error !== undefined) throw error;
+      yield 'ok';
+    },
+  };
+}
+
+async function all(source: AsyncIterable<string>): Promise<string[]> {
+  const out: string[] = [];
+  for await (const each of source) out.push(each);
+  return out;
+}
+
+describe('tries', () => {
+  verifies('chat/tries', 'three in all, with waits that grow and are chance within their limit', async () => {
+    const clock = new FakeClock();
+    const { start, tries } = failing(busy(), busy());
+    const result = all(retriedStream(start, { clock, signal, random: () => 0.5 }));
+    await clock.waitsFor(300);
+    expect(tries()).toBe(1);
+    clock.advance(300);
+    await clock.waitsFor(900);
+    expect(tries()).toBe(2);
+    clock.advance(900);
+    expect(await result).toEqual(['ok']);
+    const fourth = failing(busy(), busy(), busy(), busy());
+    await expect(all(retriedStream(fourth.start, { clock: systemClock, signal, random: () => 0 }))).rejects.toThrow('busy');
+    expect(fourth.tries()).toBe(3);
+  });
+
+  verifies('chat/tries', 'as long as the provider asks, but not over a minute: that is told', async () => {
+    const clock = new FakeClock();
+    const patient = failing(busy(60_000));
+    const result = all(retriedStream(patient.start, { clock, signal, random: () => 0 }));
+    await clock.waitsFor(60_000);
+    clock.advance(60_000);
+    expect(await result).toEqual(['ok']);
+    const long = failing(busy(60_001));
+    await expect(all(retriedStream(long.start, { clock, signal }))).rejects.toMatchObject({ retryAfterMs: 60_001 });
+    expect(long.tries()).toBe(1);
+    expect(clock.pending()).toBe(0);
+  });
+
+  verifies('chat/tries', 'never again once something has come', async () => {
+    let tries = 0;
+    const got: string[] = [];
+    const start = async function* (): AsyncGenerator<string> {
+      tries++;
+      yield 'some';
+      throw busy();
+    };
+    await expect(async () => {
+      for await (const each of retriedStream(start, { clock: systemClock, signal, random: () => 0 })) got.push(each);
+    }).rejects.toThrow('busy');
+    expect([tries, got]).toEqual([1, ['some']]);
+  });
+
+  it('are over at once for what does not pass', async () => {
+    for (const error of [
+      new ProviderError('no', { status: 400 }),
+      new ProviderError('silent', { retryable: true, silent: true }),
+      new TypeError('ours'),
+    ]) {
+      const { start, tries } = failing(error);
+      await expect(all(retriedStream(start, { clock: systemClock, signal, random: () => 0 }))).rejects.toBe(error);
+      expect(tries()).toBe(1);
+    }
+  });
+
+  it('end at once by the signal, in the middle of a wait', async () => {
+    const clock = new FakeClock();
+    const abort = new AbortController();
+    const { start, tries } = failing(busy(5000));
+    const result = all(retriedStream(start, { clock, signal: abort.signal }));
+    await clock.waitsFor(5000);
+    abort.abort(new Error('stop'));
+    await expect(result).rejects.toThrow('stop');
+    expect([tries(), clock.pending()]).toEqual([1, 0]);
+  });
+
+  it('work for promises too', async () => {
+    let tries = 0;
+    const work = (): Promise<string> => (++tries < 3 ? Promise.reject(busy()) : Promise.resolve('ok'));
+    expect(await retried(work, { clock: systemClock, signal, random: () => 0 })).toBe('ok');
+    expect(tries).toBe(3);
+  });
+});
+
+it('statuses that may pass', () => {
+  expect([408, 409, 425, 429, 500, 502, 503, 504, 524, 529].every(mayPass)).toBe(true);
+  expect([400, 401, 402, 403, 404, 413, 422, 501, 505].some(mayPass)).toBe(false);
+});
+
+it.each([
+  [{ 'retry-after': '2' }, 2000],
+  [{ 'retry-after': '0.5' }, 500],
+  [{ 'retry-after': 'Fri, 20 Nov 2026 12:00:30 GMT' }, 30_000],
+  [{ 'retry-after': 'Fri, 20 Nov 2026 11:00:00 GMT' }, 0],
+  [{ 'retry-after-ms': '1234.5', 'retry-after': '9' }, 1235],
+  [{ 'retry-after-ms': 'soon', 'retry-after': '9' }, 9000],
+  [{ 'retry-after': 'soon' }, undefined],
+  [{ 'retry-after': '-1' }, undefined],
+  [{}, undefined],
+])('the wait that %o asks for is %s ms', (headers, ms) => {
+  expect(waitOf(new Headers(headers as Record<string, string>), Date.UTC(2026, 10, 20, 12))).toBe(ms);
+});
