@@ -1,4 +1,4 @@
-import { describe, expect } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { dump } from '../../web/gateway/storage/fixture.ts';
 import { verifies } from '../requirements.ts';
 import { testGateway, until } from '../support/gateway.ts';
@@ -259,6 +259,50 @@ describe('config', () => {
     await expect(client.request('secrets.reload', { x: 1 })).rejects.toMatchObject({ code: 'INVALID_PARAMS' });
     const { client: writer } = await gw.client({ scopes: ['write'] });
     await expect(writer.call('secrets.reload', {})).rejects.toMatchObject({ code: 'AUTH_REQUIRED' });
+  });
+
+  verifies('config/key-and-address', 'another server gets the key only when it is given again', async () => {
+    await using gw = await testGateway();
+    const { client } = await gw.client();
+    await client.call('config.patch', { patch: { providers: { mine: { baseUrl: 'https://one.test/v1', apiKey: SECRET } } } });
+    const before = await client.call('config.get', {});
+    const refused = async (patch: object): Promise<void> => {
+      await expect(client.call('config.patch', { patch: { providers: { mine: patch } } }), JSON.stringify(patch)).rejects.toMatchObject({
+        code: 'INVALID_PARAMS',
+        message: expect.stringMatching(/^providers\.mine\.apiKey: give the key again/) as string,
+      });
+      expect(await client.call('config.get', {})).toEqual(before);
+    };
+    for (const baseUrl of ['https://two.test/v1', 'http://one.test/v1', 'https://one.test:8443/v1', 'https://one.test.evil.test/v1']) {
+      await refused({ baseUrl });
+      await refused({ baseUrl, apiKey: '***' });
+    }
+    // The kind brings an address with it.
+    await refused({ kind: 'openai', baseUrl: null });
+    const whole = { key: 'providers.mine', value: { baseUrl: 'https://two.test/v1', apiKey: '***' } };
+    await expect(client.call('config.set', whole)).rejects.toMatchObject({ code: 'INVALID_PARAMS' });
+    // The same server under another path, a new key, or none: all well.
+    await client.call('config.patch', { patch: { providers: { mine: { baseUrl: 'https://one.test/other/v2' } } } });
+    await client.call('config.patch', { patch: { providers: { mine: { baseUrl: 'https://two.test/v1', apiKey: 'sk-new' } } } });
+    await client.call('config.patch', { patch: { providers: { mine: { baseUrl: 'https://three.test/v1', apiKey: null } } } });
+    expect((await client.call('config.get', { key: 'providers.mine' })).value).toEqual({ baseUrl: 'https://three.test/v1' });
+  });
+
+  it('a provider of a known kind needs no address; an unknown kind is refused', async () => {
+    await using gw = await testGateway();
+    const { client } = await gw.client();
+    await client.call('config.patch', { patch: { providers: { claude: { kind: 'anthropic', apiKey: SECRET } } } });
+    expect(gw.gateway.origins()).toContain('https://api.anthropic.com');
+    for (const [provider, path] of [
+      [{ kind: 'openai-compatible' }, 'providers.x.baseUrl'],
+      [{ kind: 'cohere', baseUrl: 'https://x.test' }, 'providers.x.kind'],
+      [{ kind: 'guide' }, 'providers.x.kind'],
+    ] as const) {
+      await expect(client.call('config.patch', { patch: { providers: { x: provider } } })).rejects.toMatchObject({
+        code: 'INVALID_PARAMS',
+        message: expect.stringContaining(path),
+      });
+    }
   });
 });
 

@@ -110,6 +110,8 @@ let databases = 0;
 export async function testGateway(
   options: {
     model?: Script;
+    /** What the world answers, instead of the scripted model. */
+    fetch?: Fetch;
     clock?: Clock;
     silenceMs?: number;
     vault?: Vault;
@@ -131,7 +133,7 @@ export async function testGateway(
   const gateway = await createGateway({
     vault,
     clock,
-    fetch: model.fetch,
+    fetch: options.fetch ?? model.fetch,
     version: 'test',
     localServers: [],
     log: (_id, error) => faults.push(error),
