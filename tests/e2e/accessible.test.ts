@@ -216,6 +216,8 @@ describe('accessible', () => {
     await keyboard.press('Enter');
     const dialog = page.getByRole('dialog', { name: 'Add a provider' });
     await dialog.waitFor();
+    expect(await focused(page)).toBe('Kind');
+    await keyboard.press('Tab');
     expect(await focused(page)).toBe('Base URL');
     await keyboard.type('nonsense');
     await keyboard.press('Enter');

@@ -4,6 +4,7 @@ import type { Page } from 'playwright';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { verifies } from '../requirements.ts';
 import { until } from '../support/gateway.ts';
+import { startAnthropic } from '../support/anthropic-server.ts';
 import { startUpstream, type Upstream, UPSTREAM_TEXT } from '../upstream.ts';
 import { launchBrowser, type TestBrowser } from './browser.ts';
 import { type Perch, startPerch } from './harness.ts';
@@ -86,6 +87,27 @@ describe('behind the bridge', () => {
     await connected(page, LINKED);
     await ask(page, 'hi there');
     await replies(page).getByText(text).waitFor();
+    await page.close();
+  });
+
+  verifies('app/provider-settings', 'a provider by its kind, which the worker learns to speak to when it is asked', async () => {
+    await using anthropic = await startAnthropic('sk-ant-app', 'Hello from Claude');
+    const page = await browser.page(`${perch.url}/settings`);
+    await connected(page, LINKED);
+    await page.getByRole('button', { name: /^Add a/ }).click();
+    await page.getByLabel('Kind').selectOption({ label: 'Anthropic' });
+    await page.getByLabel('Base URL').fill(anthropic.url);
+    await page.getByRole('textbox', { name: /^Key/ }).fill('sk-wrong');
+    await page.getByRole('button', { name: 'Save and test' }).click();
+    await page.getByText('invalid x-api-key').first().waitFor();
+    await page.getByRole('textbox', { name: /^Key/ }).fill('sk-ant-app');
+    await page.getByRole('button', { name: 'Save and test' }).click();
+    await page.getByText('Anthropic answers, with 1 model').waitFor();
+    await page.getByRole('button', { name: 'Make default' }).click();
+    await page.goto(`${perch.url}/`);
+    await connected(page, LINKED);
+    await ask(page, 'hi there');
+    await replies(page).getByText('Hello from Claude').waitFor();
     await page.close();
   });
 

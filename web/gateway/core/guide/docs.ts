@@ -39,7 +39,7 @@ It works with no key, no network and no download. For free conversation, add a m
     id: 'add-model',
     title: 'Adding a model',
     keywords: 'connect configure setup use provider llm settings real model choose install',
-    text: `Open **Settings → Providers**. Model servers that run on this machine on their usual ports are found without being asked: Ollama, LM Studio, llama.cpp and vLLM. Anything else that speaks the OpenAI format is added with a **base URL** (up to and including \`/v1\`) and, where it wants one, an **API key**.
+    text: `Open **Settings → Providers**. Model servers that run on this machine on their usual ports are found without being asked: Ollama, LM Studio, llama.cpp and vLLM. Of the others choose the **kind**: OpenAI, Anthropic, Google Gemini, OpenRouter, Mistral, Groq, DeepSeek, xAI, or any server that speaks the OpenAI format, which is added with a **base URL** (up to and including \`/v1\`). Most want an **API key**.
 
 Then choose the model in the chat. Models are named \`<provider>/<model_id>\`, for instance \`ollama/llama3.2\`.`,
   },
@@ -74,17 +74,53 @@ Without the bridge the browser calls LM Studio itself, and then CORS has to be e
   {
     id: 'hosted-models',
     title: 'Using a hosted service with an API key',
-    keywords: 'openai openrouter groq mistral together deepseek anthropic cloud online token secret compatible api key base url',
-    text: `Any service with an OpenAI-compatible address works. In **Settings → Providers** give it a name, its **base URL** (for OpenAI \`https://api.openai.com/v1\`, for OpenRouter \`https://openrouter.ai/api/v1\`) and your **API key**. Its models then appear in the list.
+    keywords: 'openai groq mistral together deepseek xai grok cloud online token secret compatible api key base url',
+    text: `In **Settings → Providers** choose the **kind** and paste your **API key**: OpenAI, Anthropic, Google Gemini, OpenRouter, Mistral, Groq, DeepSeek and xAI need no address. Any other service with an OpenAI-compatible address works with its **base URL**. Its models then appear in the list. Over WebSocket, \`models.catalog\` lists the kinds.
 
 The key is encrypted in the browser's database, is sent to that provider's address only, and reads as \`***\` everywhere else.`,
+  },
+  {
+    id: 'anthropic',
+    title: 'Using Anthropic (Claude)',
+    keywords: 'claude opus sonnet haiku messages api console key sk-ant',
+    text: `In **Settings → Providers → Add a provider** choose **Anthropic** and paste the API key from Anthropic's console. The models appear as \`<provider>/claude-…\`. Pictures and PDFs are sent as they are, tools work, several at once too.
+
+Over the API: \`config.set\` with key \`providers.anthropic\` and value \`{"kind": "anthropic", "apiKey": "…"}\`. \`/v1/chat/completions\` works with these models; parameters that the Messages API does not have, such as \`response_format\`, are refused by name.`,
+  },
+  {
+    id: 'google',
+    title: 'Using Google Gemini',
+    keywords: 'gemini gemma google ai studio flash pro key aiza',
+    text: `In **Settings → Providers → Add a provider** choose **Google Gemini** and paste the API key from Google AI Studio. The models appear as \`<provider>/gemini-…\`. Pictures, PDFs, sound and video are sent as they are, and tools work.
+
+Over the API: \`config.set\` with key \`providers.google\` and value \`{"kind": "google", "apiKey": "…"}\`. A request that Google blocks by its safety rules ends with an error that says so.`,
+  },
+  {
+    id: 'openrouter',
+    title: 'Using OpenRouter',
+    keywords: 'openrouter many models one key router credits',
+    text: `In **Settings → Providers → Add a provider** choose **OpenRouter** and paste its API key. All its models appear, as \`<provider>/<vendor>/<model>\`, with the limits and prices that OpenRouter lists; what a reply cost is what OpenRouter billed.`,
+  },
+  {
+    id: 'fallbacks',
+    title: 'Fallback models',
+    keywords: 'fallback chain backup second model instead takes over fails unavailable overloaded chat.fallbacks agents fallbacks',
+    text: `The setting \`chat.fallbacks\` is a list of model keys, such as \`["openai/gpt-5", "ollama/llama3.2"]\`; \`agents.<id>.fallbacks\` sets it for one agent. When a model fails before it has shown anything, after its tries, the next of the list answers, and the message says which it was. That is so for rate limits, failures, bad keys and models that are gone. What is wrong with the request itself, such as a context that is too long, goes to no other model, and what was shown already stands.
+
+Where all fail, the error has all their reasons.`,
+  },
+  {
+    id: 'prices',
+    title: 'What a reply costs',
+    keywords: 'price cost money dollars usd tokens usage bill expensive pricesAsOf',
+    text: `Each reply's usage has its cost in US dollars: what the provider billed, where it says so, else its real tokens at the model's price, cached input at its own. \`usage.get\` sums it up. Prices and limits are those that the provider's server lists; what it does not list comes from a table in Perch, whose day \`models.list\` tells as \`pricesAsOf\`. The guide and models on this machine cost nothing. A price that is not known is left out, never guessed.`,
   },
   {
     id: 'provider-states',
     title: "What a provider's state means",
     keywords: 'ready needs key unreachable error red offline status wrong 401 403 not working',
     text: `- **ready**: it lists its models.
-- **needs key**: it answered 401 or 403. Add or correct the API key in Settings.
+- **needs key**: its kind wants a key and has none, or it answered 401 or 403. Add or correct the API key in Settings.
 - **unreachable**: nothing answered in time, or what answered is no model server. Is it running? Does the base URL end with \`/v1\`?
 
 Lists are kept for a minute; refresh asks again at once and looks for new servers on this machine.`,
@@ -325,7 +361,7 @@ Closing the tab or the connection does not stop a reply when the gateway runs el
     id: 'provider-failure',
     title: 'When a provider fails',
     keywords: 'error timeout silent stalled broke off rate limit retry 429 500 cut garbage',
-    text: `Before the first word, Perch tries again twice after rate limits, server errors and network failures, and waits as long as the provider asks, up to 20 seconds. A provider that sends nothing for 60 seconds, breaks off or sends something unreadable ends the reply with an error that says so. What had come is kept, and you can retry.`,
+    text: `Before the first word, Perch tries again twice after rate limits, server errors and network failures, and waits as long as the provider asks, up to a minute. Then the next model of the fallbacks takes over, where there are any. A provider that sends nothing for 60 seconds, breaks off or sends something unreadable ends the reply with an error that says so. What had come is kept, and you can retry.`,
   },
   {
     id: 'offline',
@@ -359,7 +395,7 @@ What you write to a model goes to the provider of that model and nowhere else. W
     id: 'secrets',
     title: 'How API keys are kept',
     keywords: 'secret key encrypted safe password store security stars ***',
-    text: `Keys are encrypted in the browser's database, with a key that cannot be exported from it. They are sent only to the provider they belong to, and read as \`***\` in the settings and over the API. Writing \`***\` back keeps the stored key.`,
+    text: `Keys are encrypted in the browser's database, with a key that cannot be exported from it. They are sent only to the provider they belong to, and read as \`***\` in the settings and over the API. Writing \`***\` back keeps the stored key. When a provider's address changes to another server, the key has to be given again: it is never sent there by itself.`,
   },
   {
     id: 'memory',

@@ -99,10 +99,13 @@ describe('answers', () => {
     ['keyboard shortcuts', 'keyboard'],
     ['websocket protocol', 'websocket'],
     ['the port is in use', 'port-taken'],
-    ['add an API key for OpenRouter', 'hosted-models'],
     ['remind me every morning at nine', 'schedules'],
     ['how do I schedule a job', 'schedules'],
     ['what is the heartbeat', 'heartbeat'],
+    ['add an API key for OpenRouter', 'openrouter'],
+    ['How do I use Claude?', 'anthropic'],
+    ['What happens when a model fails, is there a fallback?', 'fallbacks'],
+    ['What does a reply cost?', 'prices'],
     ['how do I run a tool', 'tools'],
     ['can you remember things for me', 'memory'],
     ['edit my message and regenerate', 'edit-retry'],
@@ -295,7 +298,7 @@ describe('the docs', () => {
       (name) => name !== 'connect' && name !== 'health',
     );
     const events = ['chat.delta', 'chat.done', 'chat.error', 'chat.tool_call', 'chat.tool_result'];
-    const settings = ['chat.model', 'chat.systemPrompt', 'chat.timeZone', 'tools.policies', 'tools.execTimeoutMs'];
+    const settings = ['chat.model', 'chat.fallbacks', 'chat.systemPrompt', 'chat.timeZone', 'tools.policies', 'tools.execTimeoutMs'];
     const known = new Set([...Object.keys(contracts), ...events, ...settings]);
     const all = articles.map(({ text }) => text).join('\n');
     const mentioned = all.matchAll(new RegExp(`(?<![\\w.])(?:${namespaces.join('|')})(?:\\.(?!json|lost)[a-z_A-Z]+)+`, 'g'));

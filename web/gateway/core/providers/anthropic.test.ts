@@ -200,6 +200,12 @@ describe('a stream that is well', () => {
     expect(await said(named(start(), ...odd, ...TEXT.slice(1)))).toMatchObject({ text: 'Hellö 漢😀', error: undefined });
   });
 
+  it('is over with its last event, though the connection stays open', async () => {
+    const clock = new FakeClock();
+    const { provider } = anthropic(() => streamed(named(...TEXT), { ends: 'stall' }), clock);
+    expect(await outcomeOf(provider, ask())).toMatchObject({ text: 'Hellö 漢😀', error: undefined });
+  });
+
   it('is whole without its last event', async () => {
     const clock = new FakeClock();
     const { provider } = anthropic(() => streamed(named(...TEXT.slice(0, -1)), { ends: 'stall' }), clock);
