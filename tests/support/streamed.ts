@@ -23,7 +23,7 @@ export function standIn(answer: (asked: Asked, count: number) => Response | Prom
 }
 
 /** Server-sent events with their names, as Anthropic writes them. */
-export const named = (...events: readonly { type: string }[]): string =>
+export const named = (...events: readonly ({ type: string } & Record<string, unknown>)[]): string =>
   events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join('');
 
 /** Server-sent events of data alone, as Google writes them. */
