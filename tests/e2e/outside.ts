@@ -22,6 +22,7 @@ export async function connectOutside(perch: Perch, events: 'all' | 'own' = 'own'
 /** Makes the upstream a provider named `local`, and its models usable. */
 export async function addProvider(client: GatewayClient, baseUrl: string, apiKey?: string): Promise<void> {
   await client.call('config.patch', {
-    patch: { providers: { local: { name: 'Local', baseUrl, ...(apiKey === undefined ? {} : { apiKey }) } } },
+    // Null takes a stored key away, which another server would not be given.
+    patch: { providers: { local: { name: 'Local', baseUrl, apiKey: apiKey ?? null } } },
   });
 }

@@ -172,7 +172,10 @@ export class Config {
       }
       // What takes the place of a section that was put aside is a new one.
       this.#aside = Object.fromEntries(Object.entries(this.#aside).filter(([name]) => !Object.hasOwn(document, name)));
-      const stored = { ...this.#aside, ...this.#lost.filter((path) => !changed.has(path) && !moved.includes(path)).reduce(keepSecret, document) };
+      const stored = {
+        ...this.#aside,
+        ...this.#lost.filter((path) => !changed.has(path) && !moved.includes(path)).reduce(keepSecret, document),
+      };
       const kept = new Set(secretPaths(stored));
       for (const path of [...this.#secrets.keys(), ...this.#lost]) if (!kept.has(path)) changed.set(path, null);
       await this.#vault.config.write(stored, changed, this.#stored);
