@@ -18,7 +18,24 @@ import { workbench } from './requirements/workbench.ts';
 import type { Requirement, Section } from './requirements/requirement.ts';
 
 type IdOf<S> = S extends Section<infer Id> ? Id : never;
-const sections = [...protocol, ...chat, ...bridge, ...app, ...vault, ...capabilities, ...channels, ...configFile, ...workbench, ...devices, ...cron, ...reading, ...logs, ...exec, ...search, ...providers];
+const sections = [
+  ...protocol,
+  ...chat,
+  ...bridge,
+  ...app,
+  ...vault,
+  ...capabilities,
+  ...channels,
+  ...configFile,
+  ...workbench,
+  ...devices,
+  ...cron,
+  ...reading,
+  ...logs,
+  ...exec,
+  ...search,
+  ...providers,
+];
 
 /** An id that a test may cite. */
 export type RequirementId = IdOf<(typeof sections)[number]>;
