@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright';
+import { SYNC_STORES } from '#shared/sync/record.ts';
 import { launchBrowser } from '../e2e/browser.ts';
 import type { Perch } from '../e2e/harness.ts';
 import { openJournal } from '../../bridge/journal/open.ts';
@@ -13,8 +14,8 @@ export interface Copy {
   versions: Map<string, string>;
 }
 
-/** What a copy keeps for itself, or seals under a key of its own. */
-const OWN = ['changes', 'local', 'keys', 'secrets', 'partials', 'blobs'];
+/** What all copies have alike: secrets are sealed under a key of each, and the rest of a database is its own. */
+const isShared = (store: string): boolean => store in SYNC_STORES && store !== 'secrets';
 
 /** Every row of the page's database `perch`; null where there is none. */
 export async function copyIn(page: Page): Promise<Copy | null> {
@@ -45,7 +46,7 @@ export async function copyIn(page: Page): Promise<Copy | null> {
   const copy: Copy = { records: new Map(), versions: new Map() };
   for (const { name, rows } of stores) {
     for (const [key, value] of rows) {
-      if (!OWN.includes(name)) copy.records.set(`${name}/${key}`, inOrder(value));
+      if (isShared(name)) copy.records.set(`${name}/${key}`, inOrder(value));
       if (name !== 'changes') continue;
       const row = value as { store: string; key: string; clock: string; deleted?: true };
       copy.versions.set(`${row.store}/${row.key}`, row.clock + (row.deleted ? ' gone' : ''));
