@@ -1,6 +1,7 @@
 import { test } from 'vitest';
 import { app } from './requirements/app.ts';
 import { bridge } from './requirements/bridge.ts';
+import { drivenBrowser } from './requirements/browser.ts';
 import { capabilities } from './requirements/capabilities.ts';
 import { channels } from './requirements/channels.ts';
 import { chat } from './requirements/chat.ts';
@@ -35,6 +36,7 @@ const sections = [
   ...exec,
   ...search,
   ...providers,
+  ...drivenBrowser,
 ];
 
 /** An id that a test may cite. */

@@ -8,15 +8,24 @@ const BAD_PORTS = new Set([
 
 /** Which private places are free: each `host` or `host:port`, as in a URL. */
 export class Allowed {
+  /** Where the person names them. */
+  readonly setting: string;
   readonly #places: ReadonlySet<string>;
 
-  constructor(places: readonly string[]) {
+  constructor(places: readonly string[], setting = 'tools.webFetch.allow') {
+    this.setting = setting;
     this.#places = new Set(
       places.flatMap((place) => {
         const url = URL.parse(`http://${place.trim()}`);
         return url ? [/:\d+$/.test(place.trim()) ? placeOf(url) : plainHost(url.hostname)] : [];
       }),
     );
+  }
+
+  /** Whether any port of a host is free. */
+  hasHost(hostname: string): boolean {
+    const host = plainHost(hostname);
+    return [...this.#places].some((place) => place === host || place.replace(/:\d+$/, '') === host);
   }
 
   has(url: URL): boolean {
@@ -46,6 +55,6 @@ export function judgedUrl(address: string | URL, allowed: Allowed): URL {
   const port = Number(url.port || 443);
   if ((port < 1024 && port !== 80 && port !== 443) || BAD_PORTS.has(port)) refuse(`port ${port} is not one of a web page`);
   const refusal = refuseAddress(url.hostname, 'public');
-  if (refusal !== undefined) refuse(`${refusal}; the person may name it in the setting tools.webFetch.allow`);
+  if (refusal !== undefined) refuse(`${refusal}; the person may name it in the setting ${allowed.setting}`);
   return url;
 }

@@ -3,6 +3,7 @@ import type { Opening } from '#shared/link/hello.ts';
 import type { Stream } from '#shared/link/stream.ts';
 import { accessPort } from '#shared/ports/access.ts';
 import { BLOBS_PORT, JOURNAL_PORT } from '#shared/ports/journal.ts';
+import { browserPort } from '#shared/ports/browser.ts';
 import { backupPort } from '#shared/ports/backup.ts';
 import { configFilePort } from '#shared/ports/config-file.ts';
 import { execPort } from '#shared/ports/exec.ts';
@@ -14,6 +15,8 @@ import type { EventSchemas } from '#shared/link/calls.ts';
 import type { Contracts } from '#shared/rpc/contract.ts';
 import { logsPort, systemPort } from '#shared/ports/system.ts';
 import { CLOSE } from '#shared/rpc/frames.ts';
+import { browserHandlers } from '../capabilities/browser/browser.ts';
+import { BrowserProfiles } from '../capabilities/browser/profiles.ts';
 import { backupHandlers } from '../capabilities/backup.ts';
 import { configFileHandlers } from '../capabilities/config-file.ts';
 import { skillsHandlers } from '../capabilities/skills.ts';
@@ -54,7 +57,7 @@ export interface Ports {
   readonly names: string[];
   /** A stream that a host opened. */
   serve(stream: Stream, opening: Opening, host: Host): void;
-  close(): void;
+  close(): Promise<void>;
 }
 
 export function lendPorts({ journal, vaultKey, access, hosts, presenceMs, home, via, system, ring, log }: PortsDeps): Ports {
@@ -63,6 +66,7 @@ export function lendPorts({ journal, vaultKey, access, hosts, presenceMs, home, 
     port: Port<C, E>,
     handlers: PortHandlers<C, E>,
   ): [string, Ports['serve']] => [port.kind, (stream) => servePort(stream, port, handlers, log)];
+  const browsers = new BrowserProfiles({ dir: join(home, 'profiles', 'browser'), log });
   const ports = new Map<string, Ports['serve']>([
     ['egress', (stream, opening) => serveEgress(stream, opening, via)],
     [JOURNAL_PORT, (stream, _opening, host) => journalPort.serve(stream, host)],
@@ -81,6 +85,7 @@ export function lendPorts({ journal, vaultKey, access, hosts, presenceMs, home, 
     capability(speechPort, speechHandlers()),
     capability(skillsPort, skillsHandlers({ dir: join(home, 'skills') })),
     capability(webPort, webHandlers()),
+    capability(browserPort, browserHandlers(browsers)),
     capability(backupPort, backupHandlers({ journal, vaultKey, home })),
     capability(systemPort, systemHandlers(system)),
     capability(logsPort, { 'logs.read': async (params) => ring.read(params) }),
@@ -93,6 +98,9 @@ export function lendPorts({ journal, vaultKey, access, hosts, presenceMs, home, 
       if (serve) serve(stream, opening, host);
       else stream.reset(CLOSE.policy, `this bridge has no "${opening.kind}"`);
     },
-    close: () => journalPort.close(),
+    async close() {
+      journalPort.close();
+      await browsers.close();
+    },
   };
 }

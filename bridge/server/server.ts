@@ -221,7 +221,7 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
       hosts.close(CLOSING.code, CLOSING.reason);
       for (const uplink of uplinks) uplink.close(CLOSING.code, CLOSING.reason);
       await Promise.all([clientsGone, uplinkGauge.idle(timing.closeMs)]);
-      ports.close();
+      await ports.close();
       await stop();
     };
     let closed: Promise<void> | undefined;

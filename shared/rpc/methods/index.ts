@@ -1,6 +1,7 @@
 import type { Contract, ParamsOf, ParsedOf, ResultOf } from '../contract.ts';
 import { agents } from './agents.ts';
 import { approvals } from './approvals.ts';
+import { browser } from './browser.ts';
 import { backups } from './backup.ts';
 import { channels } from './channels.ts';
 import { chat } from './chat.ts';
@@ -34,6 +35,7 @@ export const contracts = {
   ...usage,
   ...sync,
   ...backups,
+  ...browser,
   ...tts,
   ...channels,
   ...workspaces,

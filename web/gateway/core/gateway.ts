@@ -29,6 +29,7 @@ import { Log } from './log/log.ts';
 import { noteSettings, watchForLog } from './log/watch.ts';
 import { agentMethods } from './methods/agents.ts';
 import { approvalMethods } from './methods/approvals.ts';
+import { browserMethods } from './methods/browser.ts';
 import { backupMethods } from './methods/backup.ts';
 import { channelMethods } from './methods/channels.ts';
 import { chatMethods } from './methods/chat.ts';
@@ -284,6 +285,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     ...toolMethods({ tools }),
     ...usageMethods({ vault, clock, timeZone }),
     ...backupMethods({ bridge }),
+    ...browserMethods({ bridge, allow: () => config.settings.browser.allow }),
     ...ttsMethods({ bridge }),
     ...channelMethods(channels),
     ...workspaceMethods({ workbench }),

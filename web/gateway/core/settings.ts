@@ -100,6 +100,12 @@ export const settings = z.looseObject({
       agentId: id.optional(),
     })
     .prefault({}),
+  browser: z
+    .looseObject({
+      /** Private places that the driven browser may go to: `localhost:5173` or `nas.local`. */
+      allow: z.array(z.string().min(1).max(300)).max(1000).default([]),
+    })
+    .prefault({}),
   gateway: z
     .looseObject({
       /** Requests a minute on one socket; 0 switches the limit off. */

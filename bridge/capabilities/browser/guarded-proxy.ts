@@ -1,0 +1,126 @@
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, request as httpRequest, type ServerResponse } from 'node:http';
+import { connect, type LookupFunction, type Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { HOP_BY_HOP } from '../hop-by-hop.ts';
+import { pinnedLookup, resolveBySystem, type Resolve } from '../pinned-lookup.ts';
+import { Allowed, judgedUrl } from '../web-guard.ts';
+
+const CONNECT_MS = 15_000;
+/** Marks answers that are the proxy's own. */
+export const REFUSED = 'x-perch-refused';
+
+export interface ProxyOptions {
+  /** Private places that may be asked now. */
+  allowed(): Allowed;
+  resolve?: Resolve;
+}
+
+/** A proxy on loopback that goes where the guard lets it, and nowhere else. */
+export interface GuardedProxy extends AsyncDisposable {
+  /** `http://127.0.0.1:<port>`. */
+  readonly url: string;
+}
+
+/**
+ * The one way out of a driven browser (quality.md, "SSRF"): as the browser has no other, the guard holds for redirects, popups, frames, workers and whatever a
+ * page thinks of. It connects to the very address that it judged.
+ */
+export async function startGuardedProxy({ allowed, resolve = resolveBySystem }: ProxyOptions): Promise<GuardedProxy> {
+  const lookup: LookupFunction = pinnedLookup(resolve, 'public', (hostname) => allowed().hasHost(hostname));
+  const sockets = new Set<Duplex>();
+  const server = createServer((request, response) => forward(request, response, lookup, allowed()));
+  server.on('connection', (socket) => {
+    sockets.add(socket);
+    socket.on('close', () => sockets.delete(socket));
+  });
+  server.on('connect', (request: IncomingMessage, client: Socket, head: Buffer) => tunnel(request, client, head, lookup, allowed()));
+  server.on('upgrade', (_request, socket: Socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'));
+  server.on('clientError', (_error, socket) => socket.destroy());
+  await new Promise<void>((done, fail) => {
+    server.once('error', fail);
+    server.listen(0, '127.0.0.1', done);
+  });
+  const address = server.address();
+  const port = typeof address === 'object' && address ? address.port : 0;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    async [Symbol.asyncDispose]() {
+      for (const socket of sockets) socket.destroy();
+      await new Promise((done) => server.close(done));
+    },
+  };
+}
+
+/** A tunnel for TLS and WebSockets. */
+function tunnel(request: IncomingMessage, client: Socket, head: Buffer, lookup: LookupFunction, allowed: Allowed): void {
+  client.on('error', () => client.destroy());
+  const place = URL.parse(`https://${request.url ?? ''}`);
+  const refusal = place ? refusalOf(place, allowed) : 'this is no place';
+  if (!place || refusal !== undefined) return refuse(client, refusal ?? '');
+  const upstream = connect({ host: hostOf(place), port: Number(place.port || 443), lookup, timeout: CONNECT_MS });
+  upstream.once('connect', () => {
+    upstream.setTimeout(0);
+    client.write('HTTP/1.1 200 Connection Established\r\n\r\n');
+    if (head.length > 0) upstream.write(head);
+    upstream.pipe(client).pipe(upstream);
+  });
+  upstream.on('timeout', () => upstream.destroy(new Error('it does not answer')));
+  upstream.on('error', (error) => (upstream.connecting || !client.writable ? refuse(client, error.message) : client.destroy()));
+  upstream.on('close', () => client.destroy());
+  client.on('close', () => upstream.destroy());
+}
+
+function forward(request: IncomingMessage, response: ServerResponse, lookup: LookupFunction, allowed: Allowed): void {
+  const refused = (why: string, status = 403): void => {
+    if (response.headersSent) return void response.destroy();
+    response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8', [REFUSED]: '1' }).end(why);
+  };
+  const place = URL.parse(request.url ?? '');
+  if (place?.protocol !== 'http:') return refused('this is no address of a page');
+  const refusal = refusalOf(place, allowed);
+  if (refusal !== undefined) return refused(refusal);
+  const headers = dropHopByHop(request.headers);
+  const upstream = httpRequest(
+    {
+      host: hostOf(place),
+      port: Number(place.port || 80),
+      method: request.method,
+      path: place.pathname + place.search,
+      headers,
+      lookup,
+      timeout: CONNECT_MS,
+    },
+    (answer) => {
+      const { [REFUSED]: _, ...passed } = dropHopByHop(answer.headers);
+      response.writeHead(answer.statusCode ?? 502, passed);
+      answer.pipe(response);
+      answer.on('error', () => response.destroy());
+    },
+  );
+  upstream.on('timeout', () => upstream.destroy(new Error('it does not answer')));
+  upstream.on('error', (error) => refused(error.message, 502));
+  response.on('close', () => upstream.destroy());
+  request.pipe(upstream);
+}
+
+function dropHopByHop(headers: IncomingHttpHeaders): IncomingHttpHeaders {
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => !HOP_BY_HOP.has(name)));
+}
+
+/** Why the browser may not go there, as far as it can be told without resolving the name. */
+function refusalOf(place: URL, allowed: Allowed): string | undefined {
+  try {
+    judgedUrl(place, allowed);
+    return undefined;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}
+
+const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[|\]$/g, '');
+
+function refuse(client: Socket, why: string): void {
+  client.end(
+    `HTTP/1.1 403 Forbidden\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n${why.replaceAll(/[\r\n]/g, ' ')}`,
+  );
+}

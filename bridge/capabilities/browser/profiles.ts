@@ -1,0 +1,108 @@
+import { mkdir, readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { RpcError } from '#shared/rpc/errors.ts';
+import { findBrowser, NoBrowser } from '../../headless/find.ts';
+import { codeOf } from '../../home.ts';
+import { Allowed, judgedUrl } from '../web-guard.ts';
+import { DrivenBrowser } from './driven-browser.ts';
+import { type GuardedProxy, startGuardedProxy } from './guarded-proxy.ts';
+
+const DEFAULT = 'default';
+export const SETTING = 'browser.allow';
+
+export interface BrowserDeps {
+  /** Where profiles lie, a folder each. */
+  dir: string;
+  log(line: string): void;
+  /** The browser's program; null where there is none. */
+  find?: () => Promise<string | null>;
+}
+
+/** The browsers that are driven, by their profile: persistent, each with cookies and storage of its own. */
+export class BrowserProfiles {
+  /** Private places that the browsers may go to. */
+  allowed = new Allowed([], SETTING);
+  readonly #deps: BrowserDeps;
+  readonly #running = new Map<string, Promise<DrivenBrowser>>();
+  #proxy: Promise<GuardedProxy> | undefined;
+
+  constructor(deps: BrowserDeps) {
+    this.#deps = deps;
+  }
+
+  /** The profile's browser where it runs. */
+  running(profile: string): Promise<DrivenBrowser> | undefined {
+    return this.#running.get(profile);
+  }
+
+  /** The profile's browser, started where it does not run. */
+  async browser(profile: string): Promise<DrivenBrowser> {
+    const running = this.#running.get(profile);
+    if (running) return running;
+    const starting = this.#start(profile);
+    this.#running.set(profile, starting);
+    try {
+      const started = await starting;
+      void started.closed.then(() => this.#running.get(profile) === starting && this.#running.delete(profile));
+      return started;
+    } catch (error) {
+      this.#running.delete(profile);
+      throw error;
+    }
+  }
+
+  async stop(profile: string): Promise<void> {
+    await (await this.#running.get(profile)?.catch(() => undefined))?.close();
+  }
+
+  async list(): Promise<{ name: string; started: boolean }[]> {
+    const entries = await readdir(this.#deps.dir, { withFileTypes: true }).catch((error: unknown) => {
+      if (codeOf(error) === 'ENOENT') return [];
+      throw error;
+    });
+    const names = new Set([DEFAULT, ...entries.filter((entry) => entry.isDirectory()).map(({ name }) => name)]);
+    return [...names].sort().map((name) => ({ name, started: this.#running.has(name) }));
+  }
+
+  async create(name: string): Promise<void> {
+    if ((await this.list()).some((profile) => profile.name === name))
+      throw new RpcError('ALREADY_EXISTS', `There is a profile ${name} already`);
+    await mkdir(join(this.#deps.dir, name), { recursive: true, mode: 0o700 });
+  }
+
+  async remove(name: string): Promise<void> {
+    if (name === DEFAULT) throw new RpcError('INVALID_PARAMS', 'name: the profile default stays');
+    await this.#known(name);
+    await this.stop(name);
+    await rm(join(this.#deps.dir, name), { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
+  }
+
+  /** Ends all of them. */
+  async close(): Promise<void> {
+    await Promise.all([...this.#running.keys()].map((profile) => this.stop(profile)));
+    await (await this.#proxy?.catch(() => undefined))?.[Symbol.asyncDispose]();
+  }
+
+  async #start(profile: string): Promise<DrivenBrowser> {
+    await this.#known(profile);
+    const { dir, log, find = findBrowser } = this.#deps;
+    const executable = await find().catch((error: unknown) => {
+      if (error instanceof NoBrowser) throw new RpcError('INTERNAL_ERROR', error.message, {}, { cause: error });
+      throw error;
+    });
+    if (executable === null)
+      throw new RpcError('INTERNAL_ERROR', 'There is no browser to drive here: install Chromium or Chrome, or let PERCH_CHROMIUM name one');
+    this.#proxy ??= startGuardedProxy({ allowed: () => this.allowed });
+    this.#proxy.catch(() => (this.#proxy = undefined));
+    const { url } = await this.#proxy;
+    const folder = join(dir, profile);
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    return DrivenBrowser.start({ executable, folder, proxy: url, judge: (address) => judgedUrl(address, this.allowed), log });
+  }
+
+  async #known(name: string): Promise<void> {
+    if (!(await this.list()).some((profile) => profile.name === name)) {
+      throw new RpcError('NOT_FOUND', `There is no profile ${name}; browser.createProfile makes one`);
+    }
+  }
+}

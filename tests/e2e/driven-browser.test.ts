@@ -1,0 +1,177 @@
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect } from 'vitest';
+import { browserPort } from '#shared/ports/browser.ts';
+import { browserHandlers } from '../../bridge/capabilities/browser/browser.ts';
+import { BrowserProfiles } from '../../bridge/capabilities/browser/profiles.ts';
+import { verifies } from '../requirements.ts';
+import { FakeBridge, lend } from '../support/fake-bridge.ts';
+
+const PAGE = `<!doctype html><title>A page</title><h1>Hello</h1><input id="name"><button id="go" onclick="document.title = 'Hello ' + document.getElementById('name').value">Go</button>`;
+
+/** A web server that notes what it was asked for. */
+async function serve(answer: (path: string) => { status?: number; headers?: Record<string, string>; body?: string }) {
+  const asked: string[] = [];
+  const server = createServer(({ url = '' }, response) => {
+    asked.push(url);
+    const { status = 200, headers = {}, body = PAGE } = answer(url);
+    response.writeHead(status, { 'content-type': 'text/html', ...headers }).end(body);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return { asked, place: `127.0.0.1:${port}`, url: `http://127.0.0.1:${port}`, close: () => server.close() };
+}
+
+const dir = mkdtempSync(join(tmpdir(), 'perch-driven-'));
+const profiles = new BrowserProfiles({ dir, log: () => {} });
+const bridge = new FakeBridge(lend(browserPort, browserHandlers(profiles)));
+const profile = 'default';
+let site: Awaited<ReturnType<typeof serve>>;
+/** A service on this machine that pages have no business with. */
+let secret: Awaited<ReturnType<typeof serve>>;
+
+beforeAll(async () => {
+  secret = await serve(() => ({ headers: { 'access-control-allow-origin': '*' }, body: 'the secret' }));
+  site = await serve((path) =>
+    path === '/redirect'
+      ? { status: 302, headers: { location: `${secret.url}/by-redirect` } }
+      : path === '/slow'
+        ? { body: '<title>Slow</title><script>alert("hello"); document.title = confirm("sure?") ? "yes" : "no"</script>' }
+        : {},
+  );
+  await bridge.call(browserPort, 'browser.allow', { places: [site.place] });
+});
+afterAll(async () => {
+  await profiles.close();
+  site?.close();
+  secret?.close();
+  rmSync(dir, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
+});
+
+verifies('browser/drive', 'a page is opened, filled in, clicked, read and photographed', async () => {
+  expect(await bridge.call(browserPort, 'browser.status', { profile })).toEqual({
+    started: false,
+    profile,
+    tabCount: 0,
+    url: null,
+    title: null,
+  });
+  const opened = await bridge.call(browserPort, 'browser.open', { url: site.url, profile });
+  expect(opened).toMatchObject({ opened: true, url: `${site.url}/`, title: 'A page' });
+  await bridge.call(browserPort, 'browser.type', { ref: '#name', text: 'Perch', profile });
+  expect(await bridge.call(browserPort, 'browser.click', { ref: 'text=Go', profile })).toEqual({ clicked: true, ref: 'text=Go' });
+  expect(await bridge.call(browserPort, 'browser.status', { profile })).toMatchObject({ started: true, title: 'Hello Perch' });
+  const { screenshotB64, mimeType, sizeBytes } = await bridge.call(browserPort, 'browser.screenshot', { profile, fullPage: true });
+  const picture = Buffer.from(screenshotB64, 'base64');
+  expect([mimeType, picture.length, picture.toString('latin1', 1, 4)]).toEqual(['image/png', sizeBytes, 'PNG']);
+  expect(picture.readUInt32BE(16)).toBe(1280);
+  const snapshot = await bridge.call(browserPort, 'browser.snapshot', { profile });
+  expect(snapshot.htmlPreview).toContain('<h1>Hello</h1>');
+  expect(snapshot.htmlLength).toBe(snapshot.htmlPreview.length);
+  const evaluate = async (fn: string) => (await bridge.call(browserPort, 'browser.evaluate', { fn, profile })).result;
+  expect(await evaluate('1 + 1')).toBe(2);
+  expect(await evaluate('async () => ({ heading: document.querySelector("h1").textContent })')).toEqual({ heading: 'Hello' });
+  expect(await evaluate('undefined')).toBe(null);
+  await expect(evaluate('missing()')).rejects.toMatchObject({
+    code: 'INTERNAL_ERROR',
+    message: expect.stringContaining('missing is not defined'),
+  });
+});
+
+verifies('browser/tabs', 'tabs are listed, focused and closed; dialogs hold nothing up', async () => {
+  const { tabId } = await bridge.call(browserPort, 'browser.open', { url: `${site.url}/slow`, profile });
+  const { tabs } = await bridge.call(browserPort, 'browser.tabs', { profile });
+  expect(tabs.filter(({ active }) => active)).toEqual([{ tabId, url: `${site.url}/slow`, title: 'no', active: true }]);
+  const [first] = tabs;
+  await bridge.call(browserPort, 'browser.focus', { tabId: first?.tabId ?? '', profile });
+  expect((await bridge.call(browserPort, 'browser.status', { profile })).url).toBe(first?.url);
+  expect(await bridge.call(browserPort, 'browser.close', { tabId, profile })).toEqual({ closed: true });
+  for (const name of ['browser.focus', 'browser.close'] as const)
+    await expect(bridge.call(browserPort, name, { tabId, profile })).rejects.toMatchObject({ code: 'NOT_FOUND' });
+  await bridge.call(browserPort, 'browser.navigate', { url: `${site.url}/again`, profile });
+  expect(site.asked).toContain('/again');
+});
+
+verifies('browser/guard', 'no redirect, fetch, frame, popup, socket or prefetch of a page reaches what is not allowed', async () => {
+  await expect(bridge.call(browserPort, 'browser.open', { url: secret.url, profile })).rejects.toMatchObject({
+    code: 'INVALID_PARAMS',
+    message: expect.stringContaining('browser.allow'),
+  });
+  await expect(bridge.call(browserPort, 'browser.navigate', { url: `${site.url}/redirect`, profile })).rejects.toMatchObject({
+    code: 'INVALID_PARAMS',
+  });
+  for (const url of ['file:///etc/passwd', 'javascript:alert(1)', 'chrome://version', 'http://169.254.169.254/', 'no address'])
+    await expect(bridge.call(browserPort, 'browser.open', { url, profile }), url).rejects.toMatchObject({ code: 'INVALID_PARAMS' });
+  await bridge.call(browserPort, 'browser.navigate', { url: site.url, profile });
+  const evaluate = async (fn: string) => (await bridge.call(browserPort, 'browser.evaluate', { fn, profile })).result;
+  const told = await evaluate(`async () => {
+    const other = ${JSON.stringify(secret.url)};
+    const answer = await fetch(other + '/by-fetch').then((response) => response.text(), String);
+    const frame = document.createElement('iframe');
+    frame.src = other + '/by-frame';
+    document.body.append(frame);
+    await new Promise((resolve) => (frame.onload = resolve));
+    const socket = new WebSocket(other.replace('http', 'ws') + '/by-socket');
+    await new Promise((resolve) => (socket.onerror = socket.onopen = resolve));
+    const name = await fetch('http://localhost:' + new URL(other).port + '/by-name', { mode: 'no-cors' }).then(() => 'came', () => 'failed');
+    open(other + '/by-popup');
+    return { answer, name };
+  }`);
+  expect(JSON.stringify(told)).not.toContain('the secret');
+  const { tabs } = await bridge.call(browserPort, 'browser.tabs', { profile });
+  expect(JSON.stringify(tabs)).not.toContain('the secret');
+  expect(secret.asked).toEqual([]);
+  // And where it is allowed, the same ways are open.
+  await bridge.call(browserPort, 'browser.allow', { places: [site.place, secret.place] });
+  expect(await evaluate(`fetch(${JSON.stringify(`${secret.url}/now`)}).then((response) => response.text())`)).toBe('the secret');
+  await bridge.call(browserPort, 'browser.allow', { places: [site.place] });
+});
+
+verifies(
+  'browser/errors',
+  'elements and selectors that are none, scripts that do not end',
+  async () => {
+    await bridge.call(browserPort, 'browser.navigate', { url: site.url, profile });
+    await expect(bridge.call(browserPort, 'browser.click', { ref: '#nowhere', profile })).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    await expect(bridge.call(browserPort, 'browser.click', { ref: '#[', profile })).rejects.toMatchObject({ code: 'INVALID_PARAMS' });
+    const stop = new AbortController();
+    const waiting = bridge.call(browserPort, 'browser.evaluate', { fn: '() => new Promise(() => {})', profile }, { signal: stop.signal });
+    stop.abort(new Error('enough'));
+    await expect(waiting).rejects.toThrow('enough');
+  },
+  60_000,
+);
+
+verifies(
+  'browser/profiles',
+  'each with storage of its own, which lasts; gone when deleted',
+  async () => {
+    const cookie = async (name: string, fn: string) => {
+      await bridge.call(browserPort, 'browser.open', { url: site.url, profile: name });
+      return (await bridge.call(browserPort, 'browser.evaluate', { fn, profile: name })).result;
+    };
+    expect(await bridge.call(browserPort, 'browser.createProfile', { name: 'work' })).toEqual({ created: true, profile: 'work' });
+    await expect(bridge.call(browserPort, 'browser.createProfile', { name: 'work' })).rejects.toMatchObject({ code: 'ALREADY_EXISTS' });
+    await cookie('work', 'localStorage.setItem("who", "work")');
+    expect(await cookie(profile, 'localStorage.getItem("who")')).toBe(null);
+    expect(await bridge.call(browserPort, 'browser.stop', { profile: 'work' })).toEqual({ started: false });
+    expect((await bridge.call(browserPort, 'browser.profiles', {})).profiles).toEqual([
+      { name: 'default', started: true },
+      { name: 'work', started: false },
+    ]);
+    expect(await cookie('work', 'localStorage.getItem("who")')).toBe('work');
+    expect(await bridge.call(browserPort, 'browser.deleteProfile', { name: 'work' })).toEqual({ deleted: true });
+    for (const call of [
+      bridge.call(browserPort, 'browser.deleteProfile', { name: 'work' }),
+      bridge.call(browserPort, 'browser.open', { url: site.url, profile: 'work' }),
+    ])
+      await expect(call).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    await expect(bridge.call(browserPort, 'browser.deleteProfile', { name: 'default' })).rejects.toMatchObject({ code: 'INVALID_PARAMS' });
+  },
+  60_000,
+);

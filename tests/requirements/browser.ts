@@ -1,0 +1,15 @@
+import { chosen, specified } from './requirement.ts';
+
+export const drivenBrowser = [
+  specified('interface 1, section 4.1', {
+    'browser/drive': 'Pages are opened, navigated, clicked, filled in, photographed, read and scripted, with the results of section 4.1.',
+    'browser/tabs': 'Tabs are listed, focused and closed.',
+    'browser/profiles': 'Profiles are listed, created and deleted, each with storage of its own that lasts.',
+  }),
+  chosen('decisions, "Devices, logs, system, usage, speech"', {
+    'browser/errors': 'An element that is not there is NOT_FOUND, a selector that is none INVALID_PARAMS; scripts end in time.',
+  }),
+  chosen('quality, "Security"', {
+    'browser/guard': 'The driven browser reaches no private place that the person has not named, by whatever way a page tries.',
+  }),
+];
