@@ -2,11 +2,14 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { backupPort } from '#shared/ports/backup.ts';
+import { browserPort } from '#shared/ports/browser.ts';
 import { configFilePort } from '#shared/ports/config-file.ts';
 import { speechPort } from '#shared/ports/speech.ts';
 import { webPort } from '#shared/ports/web.ts';
 import { SCHEMA_VERSION } from '#shared/link/hello.ts';
 import { backupHandlers } from '../../bridge/capabilities/backup.ts';
+import { browserHandlers } from '../../bridge/capabilities/browser/browser.ts';
+import { BrowserProfiles } from '../../bridge/capabilities/browser/profiles.ts';
 import { configFileHandlers } from '../../bridge/capabilities/config-file.ts';
 import { NeuralVoices } from '../../bridge/capabilities/speech/neural.ts';
 import { speechHandlers } from '../../bridge/capabilities/speech/speech.ts';
@@ -25,6 +28,11 @@ export async function realBridge() {
   await journal.open({ origin: 'test', schema: SCHEMA_VERSION, position: null });
   const bridge = new FakeBridge(
     lend(configFilePort, configFileHandlers(home)),
+    // The browser itself is for tests that have one.
+    lend(
+      browserPort,
+      browserHandlers(new BrowserProfiles({ dir: join(home, 'profiles', 'browser'), log: () => {}, find: () => Promise.resolve(null) })),
+    ),
     lend(backupPort, backupHandlers({ journal, vaultKey: VAULT_KEY, home })),
     lend(webPort, webHandlers()),
     lend(execPort, execHandlers({ home, log: () => {} })),

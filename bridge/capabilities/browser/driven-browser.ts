@@ -161,8 +161,7 @@ async function goTo(page: Page, url: URL): Promise<{ url: string; title: string 
   try {
     const response = await page.goto(url.href, { timeout: NAVIGATE_MS, waitUntil: 'load' });
     // What the guard says stands in the place of the page.
-    if (response?.status() === 403 && response.headers()['x-perch-refused'])
-      throw new RpcError('INVALID_PARAMS', `url: ${await response.text()}`);
+    if (response?.headers()[REFUSED]) throw new RpcError('INVALID_PARAMS', `url: ${await response.text()}`);
   } catch (error) {
     throw told(error, `${url.host || url.href} could not be opened`);
   }

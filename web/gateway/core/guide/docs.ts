@@ -297,6 +297,12 @@ Answers are \`{"type":"res","id","ok","payload"|"error"}\`, pushes are \`{"type"
     text: `With the bridge, all settings also stand in \`config.json\` in Perch's home directory, and you may edit them there: what you save is used within a few seconds, and what you change in the app appears in the file. Comments and the order of what you wrote stay. A file with an error changes nothing: \`config.file\` says what is wrong, with line and column, and what was good last stays in use. Where file and app changed the same setting apart, the file wins, and the other version is kept beside it as \`config.lost-….json\`. Keys that you type into the file are moved to the encrypted store, and \`***\` stands in their places.`,
   },
   {
+    id: 'browser',
+    title: 'Driving a browser',
+    keywords: 'browser automation chromium open page click type fill screenshot scrape playwright headless tab profile navigate',
+    text: `With the bridge attached, programs can drive a browser of its own: \`browser.open\` with \`{"url": "https://example.org"}\`, then \`browser.click\`, \`browser.type\`, \`browser.screenshot\`, \`browser.snapshot\` and \`browser.evaluate\`. Each profile (\`browser.createProfile\`) keeps its cookies and storage. It reaches the public internet; places on your own machine or network only where \`browser.allow\` in the configuration names them, such as \`localhost:5173\`.`,
+  },
+  {
     id: 'channels',
     title: 'Channels beside the app',
     keywords: 'channel telegram discord slack whatsapp signal matrix email x twitter social bot reach messenger connect',

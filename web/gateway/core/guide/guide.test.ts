@@ -298,7 +298,15 @@ describe('the docs', () => {
       (name) => name !== 'connect' && name !== 'health',
     );
     const events = ['chat.delta', 'chat.done', 'chat.error', 'chat.tool_call', 'chat.tool_result'];
-    const settings = ['chat.model', 'chat.fallbacks', 'chat.systemPrompt', 'chat.timeZone', 'tools.policies', 'tools.execTimeoutMs'];
+    const settings = [
+      'chat.model',
+      'chat.fallbacks',
+      'chat.systemPrompt',
+      'chat.timeZone',
+      'tools.policies',
+      'browser.allow',
+      'tools.execTimeoutMs',
+    ];
     const known = new Set([...Object.keys(contracts), ...events, ...settings]);
     const all = articles.map(({ text }) => text).join('\n');
     const mentioned = all.matchAll(new RegExp(`(?<![\\w.])(?:${namespaces.join('|')})(?:\\.(?!json|lost)[a-z_A-Z]+)+`, 'g'));
