@@ -18,6 +18,7 @@ import { environmentOf } from './environment.ts';
 import { hostName } from './host-name.ts';
 import { LentDocuments } from './lent-documents.ts';
 import { holdForLife, takeOwnership } from './lock.ts';
+import { loadParts } from './parts.ts';
 import { acceptRelayed, relay } from './relay.ts';
 import { Uplink } from './uplink.ts';
 
@@ -27,6 +28,7 @@ const RETURN_MS = 2_000;
 /** How long a worker without pages goes on with what is under way, once another host serves; browsers let it live for some minutes at best. */
 const FINISH_MS = 120_000;
 const LOOK_MS = 100;
+const PARTS_MS = 300;
 /** After a start, when pages have what they need, the index for search is looked after. */
 const TEND_MS = 3_000;
 const SUPERSEDED = 'A newer version of Perch has taken over';
@@ -242,6 +244,8 @@ export class Host implements HostApi {
       for (const cut of this.#relayed) cut();
       this.#relayed.clear();
       this.#tell({ state: 'serving', problem: null });
+      // Behind what the page needs to be usable.
+      setTimeout(() => void loadParts(), PARTS_MS);
       const { tend } = vault;
       systemClock.after(TEND_MS, () => void tend().catch((error: unknown) => console.error('[perch search]', error)));
       return gateway;

@@ -1,0 +1,33 @@
+/** What the worker loads when it is wanted. Readers of documents are not among them: they weigh more than all the rest, and the service worker keeps them. */
+const PARTS: readonly (() => Promise<unknown>)[] = [
+  // First what an answer of the guide takes.
+  () => import('../core/guide/docs.ts'),
+  () => import('../storage/search/find.ts'),
+  () => import('../storage/search/search-index.ts'),
+  () => import('../core/workbench.ts'),
+  () => import('../core/providers/openai-compatible.ts'),
+  () => import('../core/http/http.ts'),
+  () => import('../core/runs/http-agents.ts'),
+  () => import('#shared/redact.ts'),
+  () => import('../core/approvals/desk.ts'),
+  () => import('../core/config-file/config-file.ts'),
+  () => import('../core/cron/cron.ts'),
+  () => import('../core/devices/devices.ts'),
+  () => import('../core/channels/catalog.ts'),
+  () => import('../core/log/render.ts'),
+  () => import('../core/log/tail.ts'),
+  () => import('../core/status/machine.ts'),
+  () => import('../core/doctor/doctor.ts'),
+  () => import('../core/providers/anthropic.ts'),
+  () => import('../core/providers/google.ts'),
+  () => import('../core/providers/model-table.ts'),
+  () => import('yaml'),
+];
+
+/**
+ * Loads them one after another, so that a worker whose server goes away, or whose build is replaced, has them when they are wanted. What cannot be loaded now is
+ * tried again then.
+ */
+export async function loadParts(): Promise<void> {
+  for (const load of PARTS) await load().catch(() => {});
+}
