@@ -7,7 +7,7 @@ import { webPort } from '#shared/ports/web.ts';
 import { webHandlers } from '../../bridge/capabilities/web.ts';
 import { verifies } from '../requirements.ts';
 import { FakeBridge, lend } from '../support/fake-bridge.ts';
-import { type Say, type TestGateway, testGateway } from '../support/gateway.ts';
+import { type Say, type TestGateway, testGateway, until } from '../support/gateway.ts';
 import { docx, lines, pdf, xlsx } from '../support/office-files.ts';
 
 const attachment = (filename: string, bytes: Uint8Array, mimeType = 'application/octet-stream') => ({
@@ -117,7 +117,9 @@ describe('files', () => {
 describe('web_fetch', () => {
   verifies(['web/fetch', 'office/untrusted'], 'gives title, final address and text, of what the person allows', async () => {
     const report = await pdf([lines(1, 2)]);
+    const asked: (string | undefined)[] = [];
     const server = createServer((request, response) => {
+      asked.push(request.url);
       if (request.url === '/old') response.writeHead(302, { location: '/page' }).end();
       else if (request.url === '/pdf') response.writeHead(200, { 'content-type': PDF_TYPE }).end(report);
       else response.writeHead(200, { 'content-type': 'text/html' }).end('<title>T</title><p>Hello <a href="/x">there</a></p>');
@@ -131,7 +133,13 @@ describe('web_fetch', () => {
         model: calling([fetching('/old'), fetching('/old'), fetching('/pdf')]),
       });
       const { client } = await gw.client();
-      await client.call('chat.send', { message: 'x' });
+      const asking = client.call('chat.send', { message: 'x' });
+      await until(async () => (await client.call('approvals.list', {})).count === 1, 'the tool to ask');
+      const [approval] = (await client.call('approvals.list', {})).approvals;
+      expect(approval).toMatchObject({ tool: 'web_fetch', summary: `Ask http://${place}/old` });
+      expect(asked).toEqual([]);
+      await client.call('approvals.resolve', { id: approval?.id ?? '', decision: 'approve', always: true });
+      await asking;
       expect(lastResult(gw)).toMatchObject({ error: expect.stringContaining('tools.webFetch.allow') });
       await client.call('config.set', { key: 'tools.webFetch.allow', value: [place] });
       await client.call('chat.send', { message: 'x' });
@@ -152,6 +160,7 @@ describe('web_fetch', () => {
   verifies('web/fetch', 'without the bridge says that it needs it', async () => {
     await using gw = await testGateway({ model: calling([{ tool: 'web_fetch', args: { url: 'https://example.com/' } }]) });
     const { client } = await gw.client();
+    await client.call('config.set', { key: 'tools.policies', value: { web_fetch: 'auto' } });
     await client.call('chat.send', { message: 'x' });
     expect(lastResult(gw)).toMatchObject({ error: expect.stringContaining('Fetching pages needs the bridge') });
   });

@@ -33,6 +33,9 @@ export function cronTools(cron: () => Promise<Cron>): Tool[] {
         at: z.iso.datetime({ offset: true }).optional().describe('Once, at this time with its offset, such as "2026-05-01T09:00:00+02:00"'),
         inMainSession: z.boolean().default(false).describe('In your main chat; else each run has a chat of its own'),
       }),
+      // It goes on when nobody looks any more.
+      effect: ({ message, cron: expr, everyMinutes, at }) =>
+        `Schedule (${expr ?? at ?? `every ${everyMinutes ?? '?'} minutes`}): ${message}`,
       async run({ message, name, cron: expr, timeZone: tz, everyMinutes, at, inMainSession }, { agentId }) {
         const schedules: Schedule[] = [
           ...(expr === undefined ? [] : [{ kind: 'cron' as const, expr: expr.trim(), ...(tz === undefined ? {} : { tz }) }]),

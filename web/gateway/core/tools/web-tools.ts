@@ -26,6 +26,8 @@ export function webTools({ bridge, documents, allow }: WebToolsDeps): Tool[] {
         offset: z.number().int().min(0).optional().describe('Characters to leave out at the start, as "next" said'),
         pages: z.string().trim().max(200).optional().describe('Of a PDF: such as 1-5, 8'),
       }),
+      // What is in an address leaves the machine with it.
+      effect: ({ url }) => `Ask ${url}`,
       async run({ url, maxChars, ...part }, { signal }) {
         const answer = await bridge.call(webPort, 'web.fetch', { url, allow: [...allow()] }, { signal });
         const { pathname } = new URL(answer.url);
