@@ -37,5 +37,6 @@ export const exec = [
     'exec/directory':
       'A command runs in a folder of the bridge’s own, or in an absolute directory that is there; anything else is INVALID_PARAMS.',
     'injection/no-effect': 'A model that obeys every injected instruction gets no effect without a person’s word.',
+    'approvals/app': 'What waits is shown in the chat, with what exactly will happen, and is approved, once or always, or denied there.',
   }),
 ];

@@ -517,7 +517,7 @@ Everything is read on this device. What cannot be read is said: files with a pas
     keywords: 'web_fetch url http https website page browse internet download link ssrf private address allow',
     text: `\`web_fetch\` gets a page, PDF or text from the public web and gives its text; by hand \`/tool web_fetch {"url": "https://example.com"}\`. It goes through the bridge, with at most 5 MB, 30 seconds and 5 redirects.
 
-Addresses of this machine and of private networks are refused, wherever a name or a redirect leads. To let it ask one, name it in the configuration, under \`tools\`: \`{"webFetch": {"allow": ["nas.local", "127.0.0.1:8080"]}}\`. What a page says is given to the model as data, never as instructions.`,
+Addresses of this machine and of private networks are refused, wherever a name or a redirect leads. To let it ask one, name it in the configuration, under \`tools\`: \`{"webFetch": {"allow": ["nas.local", "127.0.0.1:8080"]}}\`. What a page says is given to the model as data, never as instructions. It waits for your word each time, unless you choose **Always**: what is in an address leaves the machine with it.`,
   },
   {
     id: 'keyboard',

@@ -1,0 +1,64 @@
+import { afterAll, beforeAll, describe, expect } from 'vitest';
+import { verifies } from '../requirements.ts';
+import { launchBrowser, type TestBrowser } from './browser.ts';
+import { type Perch, startPerch } from './harness.ts';
+import { connectOutside } from './outside.ts';
+
+describe('a tool that waits for a person', () => {
+  let perch: Perch;
+  let browser: TestBrowser;
+  beforeAll(async () => {
+    perch = await startPerch();
+    browser = await launchBrowser();
+  });
+  afterAll(async () => {
+    await browser?.[Symbol.asyncDispose]();
+    await perch?.[Symbol.asyncDispose]();
+  });
+
+  verifies('approvals/app', 'is approved or denied in the chat, and a command runs on the bridge’s machine once it is', async () => {
+    const page = await browser.page(perch.linkUrl);
+    await page
+      .getByRole('button', { name: /^Connection: (Bridge|This browser)$/ })
+      .filter({ visible: true })
+      .first()
+      .waitFor();
+    const ask = async (word: string): Promise<void> => {
+      const composer = page.getByRole('textbox', { name: 'Message' });
+      await composer.fill(`/tool exec {"command": "echo", "args": ["${word}"]}`);
+      await composer.press('Enter');
+    };
+    const waiting = page.getByRole('list', { name: 'Approvals' }).getByRole('listitem');
+    await ask('said-once');
+    await waiting.waitFor();
+    expect(await waiting.textContent()).toContain('said-once');
+    if (process.env.PERCH_SHOT) {
+      for (const theme of ['light', 'dark'] as const) {
+        await page.emulateMedia({ colorScheme: theme });
+        for (const [width, height] of [
+          [1280, 800],
+          [360, 740],
+        ] as const) {
+          await page.setViewportSize({ width, height });
+          await page.screenshot({ path: `${process.env.PERCH_SHOT}-${theme}-${width}.png` });
+        }
+      }
+      await page.setViewportSize({ width: 1280, height: 800 });
+    }
+    await waiting.getByRole('button', { name: 'Approve once' }).click();
+    await waiting.waitFor({ state: 'detached' });
+    await page.getByRole('article', { name: 'Reply' }).getByText('completed').filter({ visible: true }).first().waitFor();
+
+    await ask('never-said');
+    await waiting.getByRole('button', { name: 'Deny' }).click();
+    await waiting.waitFor({ state: 'detached' });
+    using outside = await connectOutside(perch);
+    const { requests } = await outside.client.call('exec.list', {});
+    expect(requests.map(({ args, status }) => [args[0], status])).toEqual([
+      ['never-said', 'denied'],
+      ['said-once', 'completed'],
+    ]);
+    expect(browser.complaints).toEqual([]);
+    await page.close();
+  });
+});

@@ -1,0 +1,42 @@
+import type { Approval } from '#shared/rpc/methods/approvals.ts';
+import { RpcError } from '#shared/rpc/errors.ts';
+import { isLost } from '#lib/errors.ts';
+import { gateway } from '#lib/gateway/connection.svelte.ts';
+import { announcer } from './announcer.svelte.ts';
+
+/** What waits for a person's word: calls of tools that have an effect, and commands. */
+class Approvals {
+  /** The one that has waited longest first. */
+  pending = $state.raw<Approval[]>([]);
+  #started = false;
+
+  start(): void {
+    if (this.#started) return;
+    this.#started = true;
+    gateway.on('approval.requested', ({ approval }) => {
+      announcer.say(`Waits for your approval: ${approval.summary}`);
+      void this.load();
+    });
+    for (const event of ['approval.resolved', 'exec.resolved'] as const) gateway.on(event, () => void this.load());
+  }
+
+  async load(): Promise<void> {
+    try {
+      this.pending = (await gateway.call('approvals.list', {})).approvals.toReversed();
+    } catch (error) {
+      // A host of an older build asks nobody.
+      const unknown = error instanceof RpcError && error.code === 'METHOD_NOT_FOUND';
+      if (!unknown && !isLost(error)) throw error;
+      this.pending = [];
+    }
+  }
+
+  /** Rejects where the gateway refuses. */
+  async resolve({ id }: Approval, decision: 'approve' | 'deny', always = false): Promise<void> {
+    await gateway.call('approvals.resolve', { id, decision, always });
+    this.pending = this.pending.filter((approval) => approval.id !== id);
+    announcer.say(decision === 'approve' ? 'Approved' : 'Denied');
+  }
+}
+
+export const approvals = new Approvals();
