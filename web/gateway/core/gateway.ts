@@ -25,30 +25,9 @@ import { GuideProvider } from './guide/guide.ts';
 import { Hub } from './hub.ts';
 import { Idempotency } from './idempotency.ts';
 import { lazy } from './lazy.ts';
+import { allMethods } from './methods/all.ts';
 import { Log } from './log/log.ts';
 import { noteSettings, watchForLog } from './log/watch.ts';
-import { agentMethods } from './methods/agents.ts';
-import { approvalMethods } from './methods/approvals.ts';
-import { browserMethods } from './methods/browser.ts';
-import { backupMethods } from './methods/backup.ts';
-import { channelMethods } from './methods/channels.ts';
-import { chatMethods } from './methods/chat.ts';
-import { configMethods } from './methods/config.ts';
-import { deviceMethods } from './methods/devices.ts';
-import { cronMethods } from './methods/cron.ts';
-import { logMethods } from './methods/logs.ts';
-import { execMethods } from './methods/exec.ts';
-import { modelMethods } from './methods/models.ts';
-import { planMethods } from './methods/plan.ts';
-import { sessionMethods } from './methods/sessions.ts';
-import { skillMethods } from './methods/skills.ts';
-import { statusMethods } from './methods/status.ts';
-import { syncMethods } from './methods/sync.ts';
-import { systemMethods } from './methods/system.ts';
-import { toolMethods } from './methods/tools.ts';
-import { ttsMethods } from './methods/tts.ts';
-import { usageMethods } from './methods/usage.ts';
-import { workspaceMethods } from './methods/workspace.ts';
 import type { LocalServer } from './providers/discovery.ts';
 import { LOCAL_SERVERS } from './providers/discovery.ts';
 import { baseUrlOf } from './providers/kinds.ts';
@@ -276,40 +255,14 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
 
   const dispatcher = createDispatcher({
     health: () => health(),
-    ...chatMethods({ runs, vault }),
-    ...sessionMethods({ runs, vault, hub, clock, agents }),
-    ...agentMethods({ agents, config, vault }),
-    ...modelMethods({ providers, clock }),
-    ...configMethods({ config, file: configFile }),
-    ...deviceMethods({ devices }),
-    ...toolMethods({ tools }),
-    ...usageMethods({ vault, clock, timeZone }),
-    ...backupMethods({ bridge }),
-    ...browserMethods({ bridge, allow: () => config.settings.browser.allow }),
-    ...ttsMethods({ bridge }),
-    ...channelMethods(channels),
-    ...workspaceMethods({ workbench }),
-    ...planMethods({ workbench }),
-    ...skillMethods({ workbench }),
-    ...cronMethods({ cron: cron.load }),
-    ...systemMethods({ vault, events, runs, settings }),
-    ...execMethods({ desk }),
-    ...approvalMethods({ desk }),
-    ...syncMethods({ vault, hub, config, sync, changed: () => follow.syncChanged() }),
-    ...logMethods({ log, vault, bridge, clock, timeZone }),
-    ...statusMethods({
-      presence,
+    ...allMethods({
+      ...{ vault, hub, clock, sync, bridge, config, settings, timeZone, fault, log, environment },
+      ...{ runs, agents, providers, tools, events, channels, devices, workbench, desk, presence, clients },
+      file: configFile,
+      cron: cron.load,
       uptime: () => health().uptime,
       build: version,
-      environment,
-      bridge,
-      clock,
-      vault,
-      config,
-      providers,
-      sync,
-      log,
-      clients,
+      changed: () => follow.syncChanged(),
     }),
   });
   const idempotency = new Idempotency(clock);

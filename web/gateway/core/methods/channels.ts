@@ -2,7 +2,7 @@ import type { channels } from '#shared/rpc/methods/channels.ts';
 import type { Channels } from '../channels/channels.ts';
 import type { Handlers } from '../dispatch.ts';
 
-export const channelMethods = (service: Channels): Handlers<typeof channels> => ({
+export const channelMethods = ({ channels: service }: { channels: Channels }): Handlers<typeof channels> => ({
   'channels.list': async () => ({ channels: await service.list() }),
 
   'channels.status': async ({ channelId, channel_id = channelId ?? '' }) => {
