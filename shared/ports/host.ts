@@ -56,6 +56,8 @@ export interface HostStatus {
   /** A sentence for the person, where something is wrong. */
   problem: string | null;
   sync: SyncState;
+  /** It has all of its parts, and goes on without the server that it came from. */
+  complete?: boolean;
   /** Who the worker is among the attached hosts, once its data is open. */
   origin?: string;
 }

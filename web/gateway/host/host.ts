@@ -245,7 +245,7 @@ export class Host implements HostApi {
       this.#relayed.clear();
       this.#tell({ state: 'serving', problem: null });
       // Behind what the page needs to be usable.
-      setTimeout(() => void loadParts(), PARTS_MS);
+      setTimeout(() => void loadParts().then((complete) => this.#tell({ complete })), PARTS_MS);
       const { tend } = vault;
       systemClock.after(TEND_MS, () => void tend().catch((error: unknown) => console.error('[perch search]', error)));
       return gateway;

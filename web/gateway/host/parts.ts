@@ -26,8 +26,10 @@ const PARTS: readonly (() => Promise<unknown>)[] = [
 
 /**
  * Loads them one after another, so that a worker whose server goes away, or whose build is replaced, has them when they are wanted. What cannot be loaded now is
- * tried again then.
+ * tried again then. False: not all of them are here.
  */
-export async function loadParts(): Promise<void> {
-  for (const load of PARTS) await load().catch(() => {});
+export async function loadParts(): Promise<boolean> {
+  let complete = true;
+  for (const load of PARTS) await load().catch(() => (complete = false));
+  return complete;
 }
