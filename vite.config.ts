@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import adapter from '@sveltejs/adapter-static';
 import type { Adapter } from '@sveltejs/kit';
@@ -53,6 +53,8 @@ function buildInfo(build: string): Plugin {
 }
 
 const WORKER_PARTS = '_app/immutable/workers/chunks';
+/** What is larger is kept once the app is, so that the app can be used offline soon. */
+const HEAVY_BYTES = 100_000;
 
 /** Tells the service worker of the worker's parts, before the files are compressed. */
 function tellingParts(inner: Adapter): Adapter {
@@ -60,10 +62,12 @@ function tellingParts(inner: Adapter): Adapter {
     ...inner,
     async adapt(builder) {
       const client = builder.getClientDirectory();
-      const parts = readdirSync(join(client, WORKER_PARTS)).filter((file) => file.endsWith('.js'));
+      const parts = readdirSync(join(client, WORKER_PARTS))
+        .filter((file) => file.endsWith('.js'))
+        .map((file) => ({ path: `${WORKER_PARTS}/${file}`, heavy: statSync(join(client, WORKER_PARTS, file)).size > HEAVY_BYTES }));
       const file = join(client, 'service-worker.js');
       const before = readFileSync(file, 'utf8');
-      const after = before.replace('__PERCH_WORKER_PARTS__', JSON.stringify(parts.map((part) => `${WORKER_PARTS}/${part}`)));
+      const after = before.replace('__PERCH_WORKER_PARTS__', JSON.stringify(parts));
       if (after === before) throw new Error('the service worker has no place for the parts of the worker');
       writeFileSync(file, after);
       await inner.adapt(builder);

@@ -13,13 +13,14 @@ const SHELL = '/';
 const NOT_PAGES = [/^\/v1(\/|$)/, /^\/ws$/, /^\/uplink$/, /^\/health$/, /^\/link(\/|$)/, /^\/host$/];
 
 /** Parts of the worker that it loads when they are wanted, which SvelteKit does not know of: the build puts their paths here (vite.config.ts). */
-const workerParts = JSON.parse('__PERCH_WORKER_PARTS__') as string[];
+const workerParts = JSON.parse('__PERCH_WORKER_PARTS__') as { path: string; heavy: boolean }[];
+const pathsOf = (heavy: boolean): string[] => workerParts.filter((part) => part.heavy === heavy).map(({ path }) => path);
 
 precacheAndRoute(
   [
     { url: SHELL, revision: __PERCH_BUILD__ },
     // Their names carry a hash of what is in them.
-    ...[...immutable.map(({ path }) => path), ...workerParts].map((path) => ({ url: `/${path}`, revision: null })),
+    ...[...immutable.map(({ path }) => path), ...pathsOf(false)].map((path) => ({ url: `/${path}`, revision: null })),
     ...assets
       .filter(({ path }) => !path.includes('screenshot-'))
       .map(({ path }) => ({ url: `/${path}`.replace('//', '/'), revision: __PERCH_BUILD__ })),
@@ -29,8 +30,33 @@ precacheAndRoute(
 cleanupOutdatedCaches();
 registerRoute(new NavigationRoute(createHandlerBoundToURL(SHELL), { denylist: NOT_PAGES }));
 
+/** Readers of documents and the like: kept when they are first used, or when the app is there and there is time. */
+const HEAVY_CACHE = 'perch-heavy';
+const heavy = new Set(pathsOf(true).map((path) => `/${path}`));
+registerRoute(
+  ({ url }) => heavy.has(url.pathname),
+  async ({ request, url }) => {
+    const cache = await caches.open(HEAVY_CACHE);
+    const kept = await cache.match(url.pathname);
+    if (kept) return kept;
+    const response = await fetch(request);
+    if (response.ok) await cache.put(url.pathname, response.clone());
+    return response;
+  },
+);
+
+async function keepHeavy(): Promise<void> {
+  const cache = await caches.open(HEAVY_CACHE);
+  for (const { url } of await cache.keys()) if (!heavy.has(new URL(url).pathname)) await cache.delete(url);
+  for (const path of heavy) if (!(await cache.match(path))) await cache.add(path);
+}
+
 // The first visit's pages have it at once; later ones when a page lets it in.
-self.addEventListener('activate', (event) => event.waitUntil(self.clients.claim()));
+self.addEventListener('activate', (event) => {
+  event.waitUntil(self.clients.claim());
+  // Not waited for: until this worker is active no page is answered by it.
+  void keepHeavy().catch(() => {});
+});
 
 self.addEventListener('message', (event) => {
   if ((event.data as { type?: unknown } | null)?.type === 'SKIP_WAITING') void self.skipWaiting();

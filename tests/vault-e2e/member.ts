@@ -78,7 +78,20 @@ export class Member implements AsyncDisposable {
   /** Opens the browser again on its profile, and the app in it. */
   async reopen(): Promise<void> {
     await this.browser.reopen();
-    await this.openTab();
+    // One whose data was just cleared has no app of its own yet: a person opens it once the bridge is there.
+    await this.openTab().catch(async (error: unknown) => {
+      if (!/ERR_CONNECTION_REFUSED/.test(String(error))) throw error;
+      await until(
+        () =>
+          fetch(`${this.perch.url}/health`).then(
+            ({ ok }) => ok,
+            () => false,
+          ),
+        'the bridge to be back',
+        20_000,
+      );
+      await this.page.goto(this.perch.url);
+    });
   }
 
   /** The browser throws everything of the app's away. Its page stays open, and may load itself anew. */
