@@ -22,12 +22,6 @@ export class Allowed {
     );
   }
 
-  /** Whether any port of a host is free. */
-  hasHost(hostname: string): boolean {
-    const host = plainHost(hostname);
-    return [...this.#places].some((place) => place === host || place.replace(/:\d+$/, '') === host);
-  }
-
   has(url: URL): boolean {
     return this.#places.has(plainHost(url.hostname)) || this.#places.has(placeOf(url));
   }

@@ -126,6 +126,15 @@ verifies('browser/guard', 'no redirect, fetch, frame, popup, socket or prefetch 
   const { tabs } = await bridge.call(browserPort, 'browser.tabs', { profile });
   expect(JSON.stringify(tabs)).not.toContain('the secret');
   expect(secret.asked).toEqual([]);
+  // A place that is named opens no other port of its host, whatever the host resolves to.
+  const [, port] = site.place.split(':');
+  await bridge.call(browserPort, 'browser.allow', { places: [site.place, `localhost:${port}`] });
+  const byName = (url: string): Promise<unknown> =>
+    evaluate(`fetch(${JSON.stringify(url)}, { mode: 'no-cors' }).then(({ status, type }) => type, () => 'failed')`);
+  expect(await byName(`http://localhost:${port}/named`)).toBe('opaque');
+  expect(site.asked).toContain('/named');
+  await byName(`${secret.url.replace('127.0.0.1', 'localhost')}/beside`);
+  expect(secret.asked).toEqual([]);
   // And where it is allowed, the same ways are open.
   await bridge.call(browserPort, 'browser.allow', { places: [site.place, secret.place] });
   expect(await evaluate(`fetch(${JSON.stringify(`${secret.url}/now`)}).then((response) => response.text())`)).toBe('the secret');

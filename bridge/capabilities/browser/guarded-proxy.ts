@@ -26,14 +26,15 @@ export interface GuardedProxy extends AsyncDisposable {
  * page thinks of. It connects to the very address that it judged.
  */
 export async function startGuardedProxy({ allowed, resolve = resolveBySystem }: ProxyOptions): Promise<GuardedProxy> {
-  const lookup: LookupFunction = pinnedLookup(resolve, 'public', (hostname) => allowed().hasHost(hostname));
   const sockets = new Set<Duplex>();
-  const server = createServer((request, response) => forward(request, response, lookup, allowed()));
+  const server = createServer((request, response) => forward(request, response, { allowed: allowed(), resolve }));
   server.on('connection', (socket) => {
     sockets.add(socket);
     socket.on('close', () => sockets.delete(socket));
   });
-  server.on('connect', (request: IncomingMessage, client: Socket, head: Buffer) => tunnel(request, client, head, lookup, allowed()));
+  server.on('connect', (request: IncomingMessage, client: Socket, head: Buffer) =>
+    tunnel(request, client, head, { allowed: allowed(), resolve }),
+  );
   server.on('upgrade', (_request, socket: Socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'));
   server.on('clientError', (_error, socket) => socket.destroy());
   await new Promise<void>((done, fail) => {
@@ -51,13 +52,26 @@ export async function startGuardedProxy({ allowed, resolve = resolveBySystem }: 
   };
 }
 
+interface Guard {
+  allowed: Allowed;
+  resolve: Resolve;
+}
+
+/** A name is resolved for the one place that was judged: another port of its host is another place. */
+const lookupFor = (place: URL, { allowed, resolve }: Guard): LookupFunction => pinnedLookup(resolve, 'public', () => allowed.has(place));
+
 /** A tunnel for TLS and WebSockets. */
-function tunnel(request: IncomingMessage, client: Socket, head: Buffer, lookup: LookupFunction, allowed: Allowed): void {
+function tunnel(request: IncomingMessage, client: Socket, head: Buffer, { allowed, resolve }: Guard): void {
   client.on('error', () => client.destroy());
   const place = URL.parse(`https://${request.url ?? ''}`);
   const refusal = place ? refusalOf(place, allowed) : 'this is no place';
   if (!place || refusal !== undefined) return refuse(client, refusal ?? '');
-  const upstream = connect({ host: hostOf(place), port: Number(place.port || 443), lookup, timeout: CONNECT_MS });
+  const upstream = connect({
+    host: hostOf(place),
+    port: Number(place.port || 443),
+    lookup: lookupFor(place, { allowed, resolve }),
+    timeout: CONNECT_MS,
+  });
   upstream.once('connect', () => {
     upstream.setTimeout(0);
     client.write('HTTP/1.1 200 Connection Established\r\n\r\n');
@@ -70,7 +84,7 @@ function tunnel(request: IncomingMessage, client: Socket, head: Buffer, lookup: 
   client.on('close', () => upstream.destroy());
 }
 
-function forward(request: IncomingMessage, response: ServerResponse, lookup: LookupFunction, allowed: Allowed): void {
+function forward(request: IncomingMessage, response: ServerResponse, { allowed, resolve }: Guard): void {
   const refused = (why: string, status = 403): void => {
     if (response.headersSent) return void response.destroy();
     response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8', [REFUSED]: '1' }).end(why);
@@ -87,7 +101,7 @@ function forward(request: IncomingMessage, response: ServerResponse, lookup: Loo
       method: request.method,
       path: place.pathname + place.search,
       headers,
-      lookup,
+      lookup: lookupFor(place, { allowed, resolve }),
       timeout: CONNECT_MS,
     },
     (answer) => {
