@@ -102,6 +102,8 @@ function forward(request: IncomingMessage, response: ServerResponse, { allowed, 
       path: place.pathname + place.search,
       headers,
       lookup: lookupFor(place, { allowed, resolve }),
+      // Never one that was judged for another list of places.
+      agent: false,
       timeout: CONNECT_MS,
     },
     (answer) => {
