@@ -3,6 +3,7 @@ import type { HostStatus } from '#shared/ports/host.ts';
 import type { EventName, EventPayload } from '#shared/rpc/events.ts';
 import { CLOSE } from '#shared/rpc/limits.ts';
 import type { MethodName, MethodParams, MethodResult } from '#shared/rpc/methods/index.ts';
+import { whenIdle } from '#lib/idle.ts';
 import { tooNew, unfit } from '#lib/sync/standing.ts';
 import { connectBridge, probeBridge, redeemCode, rememberedMode } from './bridge.ts';
 import { type KeptLink, readLink } from './credentials.ts';
@@ -208,7 +209,7 @@ export class GatewayConnection {
       if (end.code === RESTARTING) this.#goOn();
       else this.#failed(end);
     });
-    if (this.#link) whenIdle(() => void this.#settle());
+    if (this.#link) whenIdle(() => void this.#settle(), START_WORKER_MS);
     this.#mover.reconsider();
   }
 
@@ -298,11 +299,5 @@ export class GatewayConnection {
 
 const isHandover = (error: unknown): boolean =>
   error instanceof ConnectionClosed && (error.code === RESTARTING || error.code === CLOSE.handingOver);
-
-/** Calls back when the page has nothing better to do. Not all browsers know of idle times. */
-function whenIdle(work: () => void): void {
-  if (typeof requestIdleCallback === 'function') requestIdleCallback(work, { timeout: START_WORKER_MS });
-  else setTimeout(work, START_WORKER_MS / 5);
-}
 
 export const gateway = new GatewayConnection();

@@ -1,0 +1,34 @@
+import { expect } from 'vitest';
+import { verifies } from '../requirements.ts';
+import { launchBrowser } from './browser.ts';
+import { startPerch } from './harness.ts';
+
+verifies(
+  'app/page-parts',
+  'what shows messages cannot be fetched at first: the page says so, keeps what was sent, and shows all on Retry',
+  async () => {
+    await using perch = await startPerch();
+    await using browser = await launchBrowser();
+    const page = await browser.page();
+    let cut = true;
+    const kept: string[] = [];
+    // Known by a text that no other script has.
+    await browser.context.route('**/*.js', async (route) => {
+      const response = await route.fetch();
+      const list = (await response.text()).includes('To the newest message');
+      if (list) kept.push(route.request().url());
+      await (list && cut ? route.abort() : route.fulfill({ response }));
+    });
+    await page.goto(await perch.open());
+    const composer = page.getByRole('textbox', { name: 'Message' });
+    await composer.fill('What can you do?');
+    await composer.press('Enter');
+    const alert = page.getByRole('alert').filter({ hasText: 'shows messages could not be loaded' });
+    await alert.waitFor();
+    expect(kept.length).toBeGreaterThan(0);
+    cut = false;
+    await alert.getByRole('button', { name: 'Retry' }).click();
+    await page.getByRole('region', { name: 'Messages' }).getByText('What can you do?').waitFor();
+    await page.getByRole('article', { name: 'Reply' }).first().waitFor();
+  },
+);
