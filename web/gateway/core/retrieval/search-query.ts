@@ -67,11 +67,13 @@ export const foldedLine = (text: string): string => fold(text).replace(/\s+/gu, 
 
 /** Whether a text has every word and phrase. */
 export function matchesText({ words, phrases }: SearchQuery, text: string): boolean {
+  // Cheaper, and what fails the oftener.
+  if (!hasPhrases(phrases, text)) return false;
   const missing = new Set(words);
   eachTerm(text, (term) => {
     for (const word of missing) if (word.fits(term)) missing.delete(word);
   });
-  return missing.size === 0 && hasPhrases(phrases, text);
+  return missing.size === 0;
 }
 
 export function hasPhrases(phrases: readonly string[], text: string): boolean {
