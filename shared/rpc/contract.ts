@@ -1,4 +1,5 @@
 import type { z } from './zod.ts';
+import type { ErrorCode } from './errors.ts';
 import type { EventName } from './events.ts';
 
 /** What a caller must be allowed to do. `admin` includes `write`, which includes `read`. */
@@ -31,21 +32,27 @@ export function refusalOf({ principal, scopes }: { principal: string; scopes: re
   return allows(scopes, policy.scope) ? undefined : `needs the scope ${policy.scope}`;
 }
 
+/** Codes that say something of the method's own matter. */
+export const OWN_CODES = ['NOT_FOUND', 'ALREADY_EXISTS', 'ABORTED'] as const satisfies readonly ErrorCode[];
+export type OwnCode = (typeof OWN_CODES)[number];
+
 /** One method, declared once: types, validation, client, command line, documents and mocks are derived from it. */
 export interface Contract<P extends z.ZodType = z.ZodType, R extends z.ZodType = z.ZodType> {
   params: P;
   result: R;
   /** Events that a call can cause on the caller's connection. */
   emits: readonly EventName[];
+  /** Codes that it may fail with, beside those that any method may: `AUTH_REQUIRED`, `INVALID_PARAMS`, `RATE_LIMITED`, `INTERNAL_ERROR`. */
+  fails: readonly OwnCode[];
   /** One or two sentences for the protocol page. */
   docs: string;
   policy: Policy;
 }
 
 export function call<P extends z.ZodType, R extends z.ZodType>(
-  contract: Omit<Contract<P, R>, 'emits'> & { emits?: readonly EventName[] },
+  contract: Omit<Contract<P, R>, 'emits' | 'fails'> & Partial<Pick<Contract, 'emits' | 'fails'>>,
 ): Contract<P, R> {
-  return { emits: [], ...contract };
+  return { emits: [], fails: [], ...contract };
 }
 
 export type Contracts = Record<string, Contract>;

@@ -6,16 +6,18 @@ type Method = Exclude<MethodName, 'connect'>;
 type Results = { [M in Method]?: z.output<AllContracts[M]['result']> };
 type Params<M extends Method> = z.input<AllContracts[M]['params']>;
 
-interface Step {
+export interface Step {
   method: Method;
   params(results: Results): Record<string, unknown>;
   /** What it is refused with; else its result is to be of the contract's form. */
   code?: string;
   /** It may be refused so, where the machine lacks something. */
   lacking?: string;
+  /** Asked right after it, before its answer. */
+  beside?: Step;
 }
 
-const step = <M extends Method>(method: M, params: Params<M> | ((results: Results) => Params<M>), code?: string): Step => ({
+export const step = <M extends Method>(method: M, params: Params<M> | ((results: Results) => Params<M>), code?: string): Step => ({
   method,
   params: (results) => (typeof params === 'function' ? params(results) : params) as Record<string, unknown>,
   ...(code === undefined ? {} : { code }),

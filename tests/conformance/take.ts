@@ -2,12 +2,12 @@ import type { z } from 'zod';
 import { expect } from 'vitest';
 import type { GatewayClient } from '#shared/client/client.ts';
 import { contracts } from '#shared/rpc/methods/index.ts';
-import { STEPS } from './steps.ts';
+import { type Step, STEPS } from './steps.ts';
 
-/** Takes the steps: each answer is of its contract's form and has nothing else, or the code that is wanted. */
-export async function takeSteps(client: GatewayClient): Promise<void> {
+/** Takes steps: each answer is of its contract's form and has nothing else, or the code that is wanted. */
+export async function takeSteps(client: GatewayClient, steps: readonly Step[]): Promise<void> {
   const results: Record<string, unknown> = {};
-  for (const { method, params, code, lacking } of STEPS) {
+  const take = async ({ method, params, code, lacking }: Step): Promise<void> => {
     const answer = client.request(method, params(results));
     const refused =
       lacking !== undefined &&
@@ -21,7 +21,8 @@ export async function takeSteps(client: GatewayClient): Promise<void> {
       const result = (results[method] = await answer);
       expect(contracts[method].result.parse(result), method).toEqual(result);
     }
-  }
+  };
+  for (const step of steps) await Promise.all([take(step), ...(step.beside ? [take(step.beside)] : [])]);
 }
 
 const VALUES: readonly unknown[] = [null, 5, -1.5, true, '', 'no such value', [], {}, [5], { other: 5 }];

@@ -1,6 +1,7 @@
 import { describe, expect } from 'vitest';
 import { allows, SCOPES } from '#shared/rpc/contract.ts';
 import { contracts } from '#shared/rpc/methods/index.ts';
+import { FAILURES } from '../conformance/failures.ts';
 import { STEPS } from '../conformance/steps.ts';
 import { takeSteps, takeWrongSteps } from '../conformance/take.ts';
 import { verifies } from '../requirements.ts';
@@ -12,8 +13,22 @@ describe('every method, over a memory link', () => {
     expect(new Set(['connect', ...STEPS.map(({ method }) => method)])).toEqual(new Set(Object.keys(contracts)));
     await using there = await realBridge();
     await using gw = await testGateway({ useGuide: true, bridge: there.bridge });
-    await takeSteps((await gw.client()).client);
+    await takeSteps((await gw.client()).client, STEPS);
     expect([...gw.faults, ...there.bridge.faults]).toEqual([]);
+  });
+
+  verifies('methods/fail', 'with each code that its contract has', async () => {
+    const declared = Object.entries(contracts).flatMap(([method, { fails }]) => fails.map((code) => `${method} ${code}`));
+    const failing = new Set(
+      [...STEPS, ...FAILURES]
+        .flatMap((each) => [each, ...(each.beside ? [each.beside] : [])])
+        .map(({ method, code }) => `${method} ${code}`),
+    );
+    expect(declared.filter((each) => !failing.has(each))).toEqual([]);
+    await using there = await realBridge();
+    await using gw = await testGateway({ useGuide: true, bridge: there.bridge });
+    await takeSteps((await gw.client()).client, FAILURES);
+    expect(gw.faults).toEqual([]);
   });
 
   verifies('methods/refuse', 'a wrong type for each param, and one that there is not', async () => {

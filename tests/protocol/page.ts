@@ -29,7 +29,7 @@ export function protocolPage(examples: Examples): string {
     '# The protocol',
     `WebSocket RPC, version ${PROTOCOL} (version ${MIN_PROTOCOL} is answered too). This page is made from the contracts in \`shared/rpc/methods\`: \`npm run docs\` writes it, and a test compares. Each example is run by the conformance tests, over a memory link and over a WebSocket through bridge and browser.`,
     `A request is \`{"type": "req", "id", "method", "params"}\`; its answer \`{"type": "res", "id", "ok", "payload"}\` or, where \`ok\` is false, \`{…, "error": {code, message, details?, retryable?, retryAfterMs?}}\`. Events are \`{"type": "event", "event", "seq", "payload"}\`, \`seq\` counting from 1 on each connection. The first request is \`connect\`. A message has ${LIMITS.maxPayload / 1024 / 1024} MiB at the most.`,
-    `Methods need a scope: \`read\`, \`write\` (which has \`read\`) or \`admin\` (which has both). Where it says *repeatable*, \`idempotencyKey\` may be given among the params: repeats within 5 minutes get the first answer. What is not a param of a method is refused, by name. Types are written as in TypeScript; \`integer 1–200 = 50\` has bounds and a default.`,
+    `Methods need a scope: \`read\`, \`write\` (which has \`read\`) or \`admin\` (which has both). Where it says *repeatable*, \`idempotencyKey\` may be given among the params: repeats within 5 minutes get the first answer. What is not a param of a method is refused, by name. Any method may be answered with \`AUTH_REQUIRED\`, \`INVALID_PARAMS\`, \`RATE_LIMITED\` or \`INTERNAL_ERROR\`; what else it may fail with stands beside it. Types are written as in TypeScript; \`integer 1–200 = 50\` has bounds and a default.`,
     `**Namespaces:** ${names.map((name) => `[${name}](#${name})`).join(' · ')} · [events](#events) · [errors](#errors)`,
     ...[...byNamespace].flatMap(([name, methods]) => [`## ${name}`, ...methods.flatMap((method) => methodText(...method, examples))]),
     '## Events',
@@ -41,7 +41,7 @@ export function protocolPage(examples: Examples): string {
 }
 
 function methodText(name: string, contract: Contract, examples: Examples): string[] {
-  const { params, result, docs, emits, policy } = contract;
+  const { params, result, docs, emits, fails, policy } = contract;
   const notes = [
     `Scope \`${policy.scope}\``,
     ...(policy.idempotent ? ['repeatable'] : []),
@@ -49,6 +49,7 @@ function methodText(name: string, contract: Contract, examples: Examples): strin
     ...(policy.controlPlane ? ['30 calls a minute'] : []),
     ...(emits.length > 0 ? [`causes ${emits.map((event) => `\`${event}\``).join(', ')}`] : []),
   ];
+  if (fails.length > 0) notes.push(`may fail with ${fails.map((code) => `\`${code}\``).join(', ')}`);
   const earlier = earlierShape(name);
   if (earlier) notes.push(earlier.method === null ? `not part of version ${MIN_PROTOCOL}` : `another shape at version ${MIN_PROTOCOL}`);
   const example = examples.get(name);

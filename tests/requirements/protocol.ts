@@ -41,6 +41,7 @@ export const protocol = [
     'frames/fuzz': 'Random frames get the right code; nothing crashes or hangs.',
     'methods/conform':
       'Every method answers in the form of its contract, over a memory link as over a WebSocket through bridge and worker.',
+    'methods/fail': 'Each method fails with the codes that its contract has, and with no other of its own.',
     'methods/refuse': 'A wrong type for any param of any method is INVALID_PARAMS and names it.',
     'methods/scopes': 'Every method is refused with AUTH_REQUIRED to those who lack its scope.',
     'events/seq': '`seq` counts per connection from 1, on every event, without a gap.',

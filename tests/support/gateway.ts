@@ -12,7 +12,9 @@ import type { Fetch } from '../../web/gateway/core/fetch.ts';
 import { createGateway, type Gateway } from '../../web/gateway/core/gateway.ts';
 import type { SyncPort } from '../../web/gateway/core/sync.ts';
 import type { Vault } from '../../web/gateway/core/vault.ts';
+import { loadParts } from '../../web/gateway/host/parts.ts';
 import { openVault, takeEpoch } from '../../web/gateway/storage/vault.ts';
+import { audited } from './audit.ts';
 import { tapped } from './tap.ts';
 
 export interface ModelCall {
@@ -125,6 +127,8 @@ export async function testGateway(
   } = {},
 ): Promise<TestGateway> {
   const clock = options.clock ?? systemClock;
+  // A clock that a test turns does not wait for what is loaded when it is wanted.
+  if (options.clock) await loadParts();
   const name = options.name ?? `test-${++databases}`;
   if (!options.vault) globalThis.indexedDB = options.indexedDB ?? new IDBFactory();
   const vault = options.vault ?? (await openVault({ name, epoch: await takeEpoch(name), clock, onclosed: () => {} }));
@@ -142,10 +146,11 @@ export async function testGateway(
     ...(options.bridge ? { bridge: options.bridge } : {}),
     environment: { ...nowhere, ...options.environment },
   });
+  const undeclared = new Set<string>();
   const link: TestGateway['link'] = ({ scopes = SCOPES, socket = false, principal = 'owner', ...rest } = {}) => {
     const [ours, theirs] = memoryPair<string>();
     gateway.accept(theirs, { principal, scopes, challenged: false, socket, ...rest });
-    return ours;
+    return audited(ours, undeclared);
   };
   const client: TestGateway['client'] = async ({ events: subscription = 'all', scopes = SCOPES } = {}) => {
     const events: EventFrame[] = [];
@@ -168,7 +173,10 @@ export async function testGateway(
     faults,
     link,
     client,
-    [Symbol.asyncDispose]: () => gateway.close(),
+    async [Symbol.asyncDispose]() {
+      await gateway.close();
+      if (undeclared.size > 0) throw new Error(`their contracts do not have these codes: ${[...undeclared].join(', ')}`);
+    },
   };
 }
 

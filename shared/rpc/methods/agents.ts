@@ -16,6 +16,7 @@ export const agents = {
     result: z.object({ agent_id: id, created: z.literal(true) }),
     emits: ['config.changed'],
     docs: 'Creates an agent. An id that is taken is ALREADY_EXISTS.',
+    fails: ['ALREADY_EXISTS'],
     policy: { scope: 'admin', controlPlane: true },
   }),
   'agents.remove': call({
@@ -23,6 +24,7 @@ export const agents = {
     result: z.object({ agent_id: id, removed: z.literal(true) }),
     emits: ['config.changed'],
     docs: 'Removes an agent; its sessions stay to be read. `main` cannot be removed.',
+    fails: ['NOT_FOUND'],
     policy: { scope: 'admin', controlPlane: true },
   }),
   'agents.bindings': call({

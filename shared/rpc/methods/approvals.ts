@@ -45,6 +45,7 @@ export const approvals = {
     result: z.object({ approval }),
     emits: ['approval.resolved', 'exec.resolved'],
     docs: 'Approves or denies. One that is not pending is returned as it is. Only a person can: API keys and channels never approve.',
+    fails: ['NOT_FOUND'],
     policy: { scope: 'admin' },
   }),
 };

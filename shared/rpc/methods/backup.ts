@@ -60,6 +60,7 @@ export const backups = {
     result: z.object({ restored: z.boolean(), changes: restoreChanges }),
     emits: ['config.changed', 'sessions.changed'],
     docs: 'Brings a backup back, all of it or nothing; with `dryRun` says only what that would change. `replace` also deletes what is not in it. Paired devices stay as they are.',
+    fails: ['NOT_FOUND'],
     policy: { scope: 'admin', idempotent: true },
   }),
 };

@@ -78,6 +78,7 @@ export const channels = {
       }),
     result: z.object({ channel_id: z.string(), ...state }),
     docs: 'How one channel is; `channel_id` is an earlier name of `channelId`.',
+    fails: ['NOT_FOUND'],
     policy: { scope: 'read' },
   }),
   'channels.catalog': call({

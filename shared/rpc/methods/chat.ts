@@ -43,6 +43,7 @@ export const chat = {
     result: completed,
     emits,
     docs: 'Triggers an agent reply. The response comes when the run ends; the text streams as `chat.delta` events.',
+    fails: ['NOT_FOUND', 'ABORTED'],
     policy: run,
   }),
   'chat.abort': call({
@@ -66,6 +67,7 @@ export const chat = {
       runs: z.array(z.object({ runId: z.string(), text: z.string() })),
     }),
     docs: 'The active branch of a session, oldest first. `cursor` is passed as `before` for the page above; `runs` are those under way, with the text so far.',
+    fails: ['NOT_FOUND'],
     policy: { scope: 'read' },
   }),
   'chat.attachment': call({
@@ -78,6 +80,7 @@ export const chat = {
     }),
     result: z.object({ filename: z.string(), mimeType: z.string(), content: z.string() }),
     docs: 'The bytes of a file of a message, as base64: a history leaves out those that are large.',
+    fails: ['NOT_FOUND'],
     policy: { scope: 'read' },
   }),
   'chat.resend': call({
@@ -85,6 +88,7 @@ export const chat = {
     result: completed,
     emits,
     docs: 'Re-sends the last user message; the earlier reply is kept as a branch.',
+    fails: ['NOT_FOUND', 'ABORTED'],
     policy: run,
   }),
   'chat.edit': call({
@@ -92,6 +96,7 @@ export const chat = {
     result: completed,
     emits,
     docs: 'Edits the last user message and reruns; the earlier message is kept as a branch.',
+    fails: ['NOT_FOUND', 'ABORTED'],
     policy: run,
   }),
 };

@@ -19,6 +19,7 @@ export const config = {
     params: z.strictObject({ key: key.optional() }),
     result: z.object({ value: z.unknown(), hash: z.string() }),
     docs: 'Reads one entry by its dotted path, or the whole configuration. Secrets read as `***`.',
+    fails: ['NOT_FOUND'],
     policy: { scope: 'read' },
   }),
   'config.set': call({

@@ -109,6 +109,7 @@ export const cron = {
     result: z.object({ jobId: z.string(), ok: z.literal(true), job }),
     emits: ['cron.changed'],
     docs: 'Adds a job: by `cron`, a five-field expression in the configured time zone, or by a `schedule` object.',
+    fails: ['NOT_FOUND'],
     policy: { scope: 'write', idempotent: true },
   }),
   'cron.update': call({
@@ -124,6 +125,7 @@ export const cron = {
     result: z.object({ job }),
     emits: ['cron.changed'],
     docs: 'Changes what is given of a job. Another schedule counts from now on.',
+    fails: ['NOT_FOUND'],
     policy: { scope: 'write' },
   }),
   'cron.toggle': call({
@@ -131,6 +133,7 @@ export const cron = {
     result: z.object({ ok: z.literal(true), enabled: z.boolean() }),
     emits: ['cron.changed'],
     docs: 'Enables or disables a job; ticks while it was disabled do not count.',
+    fails: ['NOT_FOUND'],
     policy: { scope: 'write' },
   }),
   'cron.remove': call({
@@ -138,6 +141,7 @@ export const cron = {
     result: z.object({ ok: z.literal(true) }),
     emits: ['cron.changed'],
     docs: 'Removes a job and its history; a run of it that is under way goes on.',
+    fails: ['NOT_FOUND'],
     policy: { scope: 'write' },
   }),
   'cron.run': call({
@@ -145,12 +149,14 @@ export const cron = {
     result: z.object({ ok: z.literal(true), record: jobRun }),
     emits: ['cron.changed'],
     docs: 'Runs a job now, whatever its schedule; answers when the run has its place in line. One that is under way is ALREADY_EXISTS.',
+    fails: ['NOT_FOUND', 'ALREADY_EXISTS'],
     policy: { scope: 'write', idempotent: true },
   }),
   'cron.history': call({
     params: z.strictObject({ jobId: jobId.optional(), limit: z.number().int().min(1).max(200).default(50) }),
     result: z.object({ records: z.array(jobRun), count: z.number().int() }),
     docs: 'Runs of one job or of all, the newest first.',
+    fails: ['NOT_FOUND'],
     policy: { scope: 'read' },
   }),
 };

@@ -48,6 +48,7 @@ export const devices = {
     params: z.strictObject({ code: z.string().min(1).max(100), response: z.string().min(1).max(2000) }),
     result: z.object({ paired: z.literal(true), deviceId: z.string(), deviceToken: z.string() }),
     docs: 'Completes pairing: `response` is `<public key>.<signature over the code>`, both base64url. Gives the device its own token, once.',
+    fails: ['NOT_FOUND'],
     policy: { scope: 'write', controlPlane: true, pairing: true },
   }),
   'device.list': call({
@@ -60,6 +61,7 @@ export const devices = {
     params: z.strictObject({ deviceId: z.string().min(1).max(128) }),
     result: z.object({ revoked: z.literal(true) }),
     docs: 'Revokes a device: its token is void, and its live connections and streams are closed.',
+    fails: ['NOT_FOUND'],
     policy: { scope: 'admin', controlPlane: true },
   }),
 };

@@ -63,6 +63,7 @@ export const exec = {
     params: z.strictObject({ requestId }),
     result: request,
     docs: 'One request, with its output so far.',
+    fails: ['NOT_FOUND'],
     policy: { scope: 'read' },
   }),
   'exec.create': call({
@@ -82,6 +83,7 @@ export const exec = {
     result: request,
     emits: ['exec.resolved'],
     docs: 'Approves a request and answers at once; the command runs on. `always` stores a policy for exactly this command. One that is not pending is returned as it is.',
+    fails: ['NOT_FOUND'],
     policy: { scope: 'admin' },
   }),
   'exec.deny': call({
@@ -89,6 +91,7 @@ export const exec = {
     result: request,
     emits: ['exec.resolved'],
     docs: 'Denies a request. One that is not pending is returned as it is.',
+    fails: ['NOT_FOUND'],
     policy: { scope: 'admin' },
   }),
   'exec.cancel': call({
@@ -96,6 +99,7 @@ export const exec = {
     result: request,
     emits: ['exec.resolved'],
     docs: 'Withdraws a request; a command that runs is ended with all its processes.',
+    fails: ['NOT_FOUND'],
     policy: { scope: 'write' },
   }),
   'exec.policies': call({
@@ -108,6 +112,7 @@ export const exec = {
     params: z.strictObject({ hash: z.string().min(1).max(128) }),
     result: z.object({ forgotten: z.literal(true) }),
     docs: 'Takes a stored policy back.',
+    fails: ['NOT_FOUND'],
     policy: { scope: 'admin' },
   }),
   'tools.exec_approve': call({
@@ -115,6 +120,7 @@ export const exec = {
     result: z.object({ ok: z.literal(true) }),
     emits: ['exec.resolved'],
     docs: 'Approves or denies a request, in the form of earlier revisions.',
+    fails: ['NOT_FOUND'],
     policy: { scope: 'admin' },
   }),
 };

@@ -30,6 +30,7 @@ export const models = {
     params: z.strictObject({ model: z.string().min(1).max(300), provider: z.string().max(128).optional() }),
     result: z.object({ available: z.boolean(), latency: z.number().nullable(), error: z.string().optional() }),
     docs: 'Whether a model answers; `latency` in milliseconds.',
+    fails: ['NOT_FOUND'],
     policy: { scope: 'read' },
   }),
 };

@@ -45,6 +45,7 @@ export const plans = {
     params: z.strictObject({ planId }),
     result: plan,
     docs: 'One plan with its steps.',
+    fails: ['NOT_FOUND'],
     policy: { scope: 'read' },
   }),
   'plan.resume': call({
@@ -52,6 +53,7 @@ export const plans = {
     result: z.object({ resumed: z.boolean(), plan, reason: z.string().optional() }),
     emits: ['plan.changed'],
     docs: 'Goes on with a paused plan where it was: the agent is asked, in the plan’s session, to follow it. One that is not paused is left as it is, with the reason.',
+    fails: ['NOT_FOUND'],
     policy: { scope: 'write' },
   }),
   'plan.delete': call({
@@ -59,6 +61,7 @@ export const plans = {
     result: z.object({ deleted: z.literal(true) }),
     emits: ['plan.changed'],
     docs: 'Deletes a plan; a run that follows it goes on without it.',
+    fails: ['NOT_FOUND'],
     policy: { scope: 'write' },
   }),
 };

@@ -47,6 +47,7 @@ export const workspaces = {
     params: z.strictObject({ workspace, path: workspacePath }),
     result: z.object({ file: fileEntry, content: z.string(), encoding: z.enum(['utf8', 'base64']) }),
     docs: 'Reads a file: text as it is, anything else as base64.',
+    fails: ['NOT_FOUND'],
     policy: { scope: 'read' },
   }),
   'workspace.write': call({
@@ -69,6 +70,7 @@ export const workspaces = {
     params: z.strictObject({ workspace, path: workspacePath }),
     result: z.object({ removed: z.literal(true) }),
     docs: 'Removes a file.',
+    fails: ['NOT_FOUND'],
     policy: { scope: 'write' },
   }),
 };

@@ -168,6 +168,8 @@ export class Scheduler {
   /** Stores that a run begins, and lets it run. False: another one was first. */
   async #begin(job: JobDefinition, record: JobRunRecord): Promise<boolean> {
     const { records, changed } = this.#deps;
+    // One that begins at this very moment is in no record yet.
+    if ([...this.#active].some((id) => id.startsWith(`${job.id}@`))) return false;
     this.#active.add(record.id);
     try {
       if (!(await records.add(record)) || this.#stopped) {
