@@ -2,9 +2,10 @@ import type { Usage } from '#shared/rpc/records.ts';
 import { writeSse } from '#shared/http/sse.ts';
 import { z } from '#shared/rpc/zod.ts';
 import { ChatAssembler, readUsage } from '../providers/chat-assembler.ts';
-import { shorten, streamFault } from '../providers/openai-errors.ts';
+import { brokeOff, readChunk } from '../providers/chunk.ts';
+import { streamFault } from '../providers/openai-errors.ts';
 import type { Forwarded } from '../providers/forwarding.ts';
-import { type ModelEvent, ProviderError } from '../providers/provider.ts';
+import type { ModelEvent } from '../providers/provider.ts';
 import { completion, type CompletionHead, DONE } from './completion.ts';
 import type { HttpError } from './errors.ts';
 
@@ -23,6 +24,7 @@ const glance = z.looseObject({
   usage: z.unknown().optional(),
 });
 type Glance = z.infer<typeof glance>;
+const GLANCE = { schema: glance, fault: streamFault };
 
 export interface Passing {
   /** The provider's display name, for errors. */
@@ -30,21 +32,6 @@ export interface Passing {
   forwarded: Forwarded;
   /** Told the upstream's usage at the end; undefined where it gave none, with the characters that were generated. */
   record(usage: Usage | undefined, outputChars: number): void;
-}
-
-function read(provider: string, data: string): Glance {
-  let value: unknown;
-  try {
-    value = JSON.parse(data);
-  } catch (cause) {
-    throw new ProviderError(`${provider} sent something that is not JSON: ${shorten(data, 80)}`, { cause });
-  }
-  const fault = streamFault(value);
-  if (fault) throw new ProviderError(`${provider} reported an error: ${shorten(fault.message)}`);
-  const parsed = glance.safeParse(value);
-  if (!parsed.success)
-    throw new ProviderError(`${provider} sent a chunk that cannot be read: ${shorten(data, 80)}`, { cause: parsed.error });
-  return parsed.data;
 }
 
 function contentLength(value: unknown): number {
@@ -108,7 +95,7 @@ export async function* passStream(
         if (announced && item.kind === 'data') break;
         let chunk: Glance;
         try {
-          chunk = read(provider, item.kind === 'data' ? item.data : item.text);
+          chunk = readChunk(provider, item.kind === 'data' ? item.data : item.text, GLANCE);
         } catch (error) {
           // Half an event at the very end is a stream that was cut.
           throw last && item.kind === 'data' ? brokeOff(provider, error) : error;
@@ -139,9 +126,6 @@ export async function* passStream(
   yield out + DONE;
 }
 
-const brokeOff = (provider: string, cause?: unknown): ProviderError =>
-  new ProviderError(`${provider} broke off in the middle of its answer`, { retryable: true, cause });
-
 /** The upstream's whole answer, as it is; put together where it streamed although nobody asked it to. Throws `ProviderError`. */
 export async function passWhole({ provider, forwarded, record }: Passing, head: CompletionHead): Promise<string> {
   const assembler = new ChatAssembler(provider);
@@ -151,7 +135,7 @@ export async function passWhole({ provider, forwarded, record }: Passing, head: 
     for (const item of items) {
       if (item.kind === 'whole') {
         const watch = new Watch(1);
-        watch.see(read(provider, item.text));
+        watch.see(readChunk(provider, item.text, GLANCE));
         record(watch.usage, watch.chars);
         return item.text;
       }
@@ -161,7 +145,8 @@ export async function passWhole({ provider, forwarded, record }: Passing, head: 
     }
     if (done) break;
   }
-  events.push(...assembler.end(done));
+  if (!done && !assembler.finished) throw brokeOff(provider);
+  events.push(...assembler.end());
   const text = events.map((event) => (event.type === 'text' ? event.text : '')).join('');
   const calls = events.flatMap((event) => (event.type === 'tool_call' ? [event.call] : []));
   const usage = events.find((event) => event.type === 'usage')?.usage;

@@ -2,6 +2,7 @@ import type { Usage } from '#shared/rpc/records.ts';
 import { z } from '#shared/rpc/zod.ts';
 import type { Assembler } from './assembled.ts';
 import { callArgs } from './call-args.ts';
+import { readChunk } from './chunk.ts';
 import { mayPass, shorten } from './openai-errors.ts';
 import { type ModelEvent, ProviderError } from './provider.ts';
 
@@ -44,7 +45,10 @@ const known = z.discriminatedUnion('type', [
   z.object({ type: z.literal('error'), error: failure }),
 ]);
 const KNOWN = new Set(known.options.map((each) => each.shape.type.value));
-const anyEvent = z.object({ type: z.string() });
+const other = z
+  .object({ type: z.string().refine((type) => !KNOWN.has(type as never)) })
+  .transform(({ type }) => ({ type: 'other' as const, name: type }));
+const EVENT = { schema: z.union([known, other]), called: 'an event' };
 
 type FinishReason = Extract<ModelEvent, { type: 'finish' }>['reason'];
 const FINISH = new Map<string, FinishReason>([
@@ -97,21 +101,7 @@ export class AnthropicAssembler implements Assembler {
 
   /** Events that are new are passed over. */
   add(data: string): ModelEvent[] {
-    let value: unknown;
-    try {
-      value = JSON.parse(data);
-    } catch (cause) {
-      throw new ProviderError(`${this.#provider} sent something that is not JSON: ${shorten(data, 80)}`, { cause });
-    }
-    const named = anyEvent.safeParse(value);
-    if (named.success && !KNOWN.has(named.data.type as never)) {
-      if (named.data.type === 'message')
-        throw new ProviderError(`${this.#provider} sent its answer whole, although it was asked to stream`);
-      return [];
-    }
-    const parsed = known.safeParse(value);
-    if (!parsed.success) throw new ProviderError(`${this.#provider} sent an event that cannot be read: ${shorten(data, 80)}`);
-    const event = parsed.data;
+    const event = readChunk(this.#provider, data, EVENT);
     switch (event.type) {
       case 'message_start':
         this.#count(event.message.usage);
@@ -128,11 +118,13 @@ export class AnthropicAssembler implements Assembler {
         return [];
       case 'error':
         throw this.#failed(event.error);
+      case 'other':
+        if (event.name !== 'message') return [];
+        throw new ProviderError(`${this.#provider} sent its answer whole, although it was asked to stream`);
     }
   }
 
-  end(done: boolean): ModelEvent[] {
-    if (!done && !this.finished) throw new ProviderError(`${this.#provider} broke off in the middle of its answer`, { retryable: true });
+  end(): ModelEvent[] {
     const blocks = [...this.#blocks].sort(([a], [b]) => a - b).map(([, each]) => each);
     const calls = blocks.filter(({ type }) => type === 'tool_use');
     const thoughts = blocks.flatMap(thoughtOf);

@@ -1,3 +1,4 @@
+import { brokeOff } from './chunk.ts';
 import { type ModelEvent, ProviderError } from './provider.ts';
 import { readItems } from './upstream-body.ts';
 import { parseJson, type UpstreamHttp } from './upstream-http.ts';
@@ -12,8 +13,8 @@ export interface Assembler {
   readonly finished: boolean;
   /** Reads one event's data. Throws `ProviderError` for what cannot be read and for an error that it tells of. */
   add(data: string): ModelEvent[];
-  /** The events that close the answer. Throws where it broke off: `done` says that the end was announced. */
-  end(done: boolean): ModelEvent[];
+  /** The events that close the answer. */
+  end(): ModelEvent[];
 }
 
 /**
@@ -37,23 +38,24 @@ export async function* assembled(
       for (const item of items) {
         if (item.kind === 'whole') {
           yield* assembler.add(item.text);
-          return yield* assembler.end(true);
+          return yield* assembler.end();
         }
-        if (isDone(item.data)) return yield* assembler.end(true);
+        if (isDone(item.data)) return yield* assembler.end();
         // Half an event at the very end is a stream that was cut, not garbage.
         if (last && parseJson(item.data) === undefined) break;
         const before = assembler.finished;
         yield* assembler.add(item.data);
-        if (isEnd(item.data)) return yield* assembler.end(true);
+        if (isEnd(item.data)) return yield* assembler.end();
         if (assembler.finished && !before) watchdog.limit(Math.min(TRAILER_MS, http.idleMs));
       }
     }
-    yield* assembler.end(false);
+    if (!assembler.finished) throw brokeOff(http.name);
+    yield* assembler.end();
   } catch (error) {
     signal.throwIfAborted();
     // Silence or a cut after the finish reason: the answer is whole, only the trailer never came.
     if (!assembler.finished || (error instanceof ProviderError && !watchdog.signal.aborted)) throw http.explain(error);
-    yield* assembler.end(false);
+    yield* assembler.end();
   } finally {
     watchdog.stop();
   }

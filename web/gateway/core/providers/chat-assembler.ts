@@ -2,7 +2,8 @@ import type { Usage } from '#shared/rpc/records.ts';
 import { z } from '#shared/rpc/zod.ts';
 import type { Assembler } from './assembled.ts';
 import { callArgs, newCallId } from './call-args.ts';
-import { shorten, streamFault } from './openai-errors.ts';
+import { readChunk } from './chunk.ts';
+import { streamFault } from './openai-errors.ts';
 import { type ModelEvent, ProviderError } from './provider.ts';
 
 const toolDelta = z.object({
@@ -110,19 +111,9 @@ export class ChatAssembler implements Assembler {
 
   /** Reads one chunk as JSON text. Throws `ProviderError` for what cannot be read and for an error object. */
   add(data: string): ModelEvent[] {
-    let value: unknown;
-    try {
-      value = JSON.parse(data);
-    } catch (cause) {
-      throw new ProviderError(`${this.#provider} sent something that is not JSON: ${shorten(data, 80)}`, { cause });
-    }
-    const fault = streamFault(value);
-    if (fault) throw new ProviderError(`${this.#provider} reported an error: ${shorten(fault.message)}`);
-    const parsed = chunk.safeParse(value);
-    if (!parsed.success)
-      throw new ProviderError(`${this.#provider} sent a chunk that cannot be read: ${shorten(data, 80)}`, { cause: parsed.error });
-    if (parsed.data.usage) this.#usage = readUsage(parsed.data.usage) ?? this.#usage;
-    const choice = parsed.data.choices?.find((each) => (each.index ?? 0) === 0);
+    const { usage, choices } = readChunk(this.#provider, data, { schema: chunk, fault: streamFault });
+    if (usage) this.#usage = readUsage(usage) ?? this.#usage;
+    const choice = choices?.find((each) => (each.index ?? 0) === 0);
     if (!choice) return [];
     const out = this.#delta(choice.delta ?? choice.message ?? {});
     // A reason we do not know (`eos`, `end_turn`) still means that the model came to its end.
@@ -130,12 +121,8 @@ export class ChatAssembler implements Assembler {
     return out;
   }
 
-  /**
-   * The events that close the answer: tool calls, usage if known, and the finish. `done` says that the end was announced (`[DONE]`); without
-   * it and without a finish reason the answer broke off, and this throws.
-   */
-  end(done: boolean): ModelEvent[] {
-    if (!done && !this.finished) throw new ProviderError(`${this.#provider} broke off in the middle of its answer`, { retryable: true });
+  /** The events that close the answer: tool calls, usage if known, and the finish. */
+  end(): ModelEvent[] {
     const out: ModelEvent[] = this.#calls.filter(Boolean).map((call) => ({ type: 'tool_call', call: this.#call(call) }));
     const called = out.length > 0;
     const value = this.#keeps === 'reasoning_content' ? this.#reasoning : this.#details;

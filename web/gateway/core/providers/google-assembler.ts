@@ -2,6 +2,7 @@ import type { ToolCall, Usage } from '#shared/rpc/records.ts';
 import { z } from '#shared/rpc/zod.ts';
 import type { Assembler } from './assembled.ts';
 import { newCallId } from './call-args.ts';
+import { readChunk } from './chunk.ts';
 import { mayPass, shorten } from './openai-errors.ts';
 import { type ModelEvent, ProviderError } from './provider.ts';
 
@@ -74,7 +75,7 @@ export class GoogleAssembler implements Assembler {
   }
 
   add(data: string): ModelEvent[] {
-    const { candidates, promptFeedback, usageMetadata, error } = this.#read(data);
+    const { candidates, promptFeedback, usageMetadata, error } = readChunk(this.#provider, data, { schema: chunk });
     if (error) {
       const status = error.code ?? undefined;
       const retryable = status !== undefined && mayPass(status);
@@ -95,8 +96,7 @@ export class GoogleAssembler implements Assembler {
     return out;
   }
 
-  end(done: boolean): ModelEvent[] {
-    if (!done && !this.finished) throw new ProviderError(`${this.#provider} broke off in the middle of its answer`, { retryable: true });
+  end(): ModelEvent[] {
     const out: ModelEvent[] = this.#calls.map((call) => ({ type: 'tool_call', call }));
     if (out.length > 0 && this.#parts.some(({ thoughtSignature }) => thoughtSignature))
       out.push({ type: 'keep', kept: { wire: WIRE, value: this.#parts } });
@@ -109,18 +109,6 @@ export class GoogleAssembler implements Assembler {
     if (this.#reason === 'MAX_TOKENS') return 'length';
     if (this.#reason !== undefined && BLOCKED.has(this.#reason)) return 'content_filter';
     return this.#calls.length > 0 ? 'tool_calls' : 'stop';
-  }
-
-  #read(data: string): z.infer<typeof chunk> {
-    let value: unknown;
-    try {
-      value = JSON.parse(data);
-    } catch (cause) {
-      throw new ProviderError(`${this.#provider} sent something that is not JSON: ${shorten(data, 80)}`, { cause });
-    }
-    const parsed = chunk.safeParse(value);
-    if (parsed.success) return parsed.data;
-    throw new ProviderError(`${this.#provider} sent a chunk that cannot be read: ${shorten(data, 80)}`, { cause: parsed.error });
   }
 
   #part(part: Piece): ModelEvent[] {

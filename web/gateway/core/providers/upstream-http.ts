@@ -2,6 +2,7 @@ import { SseTooLarge } from '#shared/http/sse.ts';
 import { RpcError } from '#shared/rpc/errors.ts';
 import type { Clock } from '../clock.ts';
 import { type Fetch, FetchRefused } from '../fetch.ts';
+import { brokeOff } from './chunk.ts';
 import { statusError } from './openai-errors.ts';
 import { ProviderError } from './provider.ts';
 import { readText } from './upstream-body.ts';
@@ -134,11 +135,7 @@ export class UpstreamHttp {
   explain(error: unknown): unknown {
     if (error instanceof ProviderError || error instanceof RpcError) return error;
     if (error instanceof SseTooLarge) return new ProviderError(`${this.name} sent an event that is too large to read`, { cause: error });
-    return this.brokeOff(error);
-  }
-
-  brokeOff(cause?: unknown): ProviderError {
-    return new ProviderError(`${this.name} broke off in the middle of its answer`, { retryable: true, cause });
+    return brokeOff(this.name, error);
   }
 
   /** Servers quote keys in their refusals. */

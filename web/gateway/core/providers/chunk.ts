@@ -1,0 +1,31 @@
+import type { z } from '#shared/rpc/zod.ts';
+import { shorten, type UpstreamFault } from './openai-errors.ts';
+import { ProviderError } from './provider.ts';
+
+/** What one wire's pieces of an answer look like. */
+export interface ChunkForm<T> {
+  schema: z.ZodType<T>;
+  /** What errors call one; `a chunk` where left out. */
+  called?: string;
+  /** The fault that a piece tells of in a shape of its own, looked for before the schema. */
+  fault?(value: unknown): UpstreamFault | undefined;
+}
+
+/** Reads one piece of a provider's answer as JSON text. Throws `ProviderError` for what cannot be read and for a fault that it tells of. */
+export function readChunk<T>(provider: string, data: string, { schema, called = 'a chunk', fault }: ChunkForm<T>): T {
+  let value: unknown;
+  try {
+    value = JSON.parse(data);
+  } catch (cause) {
+    throw new ProviderError(`${provider} sent something that is not JSON: ${shorten(data, 80)}`, { cause });
+  }
+  const told = fault?.(value);
+  if (told) throw new ProviderError(`${provider} reported an error: ${shorten(told.message)}`);
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  throw new ProviderError(`${provider} sent ${called} that cannot be read: ${shorten(data, 80)}`, { cause: parsed.error });
+}
+
+/** The answer ended before its end was told. */
+export const brokeOff = (provider: string, cause?: unknown): ProviderError =>
+  new ProviderError(`${provider} broke off in the middle of its answer`, { retryable: true, cause });
