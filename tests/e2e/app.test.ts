@@ -7,29 +7,17 @@ import { until } from '../support/gateway.ts';
 import { startAnthropic } from '../support/anthropic-server.ts';
 import { startUpstream, type Upstream, UPSTREAM_TEXT } from '../upstream.ts';
 import { launchBrowser, type TestBrowser } from './browser.ts';
+import { connected, LINKED, linkedPage } from './connected.ts';
 import { type Perch, startPerch } from './harness.ts';
 import { addProvider, connectOutside } from './outside.ts';
 
 const composer = (page: Page) => page.getByRole('textbox', { name: 'Message' });
 const replies = (page: Page) => page.getByRole('article', { name: 'Reply' });
-const pill = (page: Page) => page.getByRole('button', { name: /^Connection: / }).first();
 const stop = (page: Page) => page.getByRole('button', { name: 'Stop' });
 
 async function ask(page: Page, text: string): Promise<void> {
   await composer(page).fill(text);
   await composer(page).press('Enter');
-}
-
-/** Linked, with the bridge there: another host answers at first, soon the tab's own. */
-const LINKED = /^Connection: (Bridge|This browser)$/;
-
-/** The pill says so: `Bridge`, `This browser`, … */
-async function connected(page: Page, words: string | RegExp): Promise<void> {
-  await pill(page).filter({ visible: true }).waitFor();
-  await until(async () => {
-    const label = (await pill(page).getAttribute('aria-label')) ?? '';
-    return typeof words === 'string' ? label === `Connection: ${words}` : words.test(label);
-  }, `the pill to say ${words}`);
 }
 
 const text = UPSTREAM_TEXT.join('');
@@ -50,8 +38,7 @@ describe('behind the bridge', () => {
   });
 
   verifies('app/first-answer', 'the printed link, a question, an answer', async () => {
-    const page = await browser.page(perch.linkUrl);
-    await connected(page, LINKED);
+    const page = await linkedPage(browser, perch);
     expect(page.url()).toBe(`${perch.url}/`);
     await ask(page, 'How do I add a model?');
     await replies(page).getByText('Settings').first().waitFor();

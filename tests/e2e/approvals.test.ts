@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { verifies } from '../requirements.ts';
 import { launchBrowser, type TestBrowser } from './browser.ts';
+import { linkedPage } from './connected.ts';
 import { type Perch, startPerch } from './harness.ts';
 import { connectOutside } from './outside.ts';
 
@@ -17,12 +18,7 @@ describe('a tool that waits for a person', () => {
   });
 
   verifies('approvals/app', 'is approved or denied in the chat, and a command runs on the bridge’s machine once it is', async () => {
-    const page = await browser.page(perch.linkUrl);
-    await page
-      .getByRole('button', { name: /^Connection: (Bridge|This browser)$/ })
-      .filter({ visible: true })
-      .first()
-      .waitFor();
+    const page = await linkedPage(browser, perch);
     const ask = async (word: string): Promise<void> => {
       const composer = page.getByRole('textbox', { name: 'Message' });
       await composer.fill(`/tool exec {"command": "echo", "args": ["${word}"]}`);

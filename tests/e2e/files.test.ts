@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { verifies } from '../requirements.ts';
 import { launchBrowser, type TestBrowser } from './browser.ts';
+import { linkedPage } from './connected.ts';
 import { type Perch, startPerch } from './harness.ts';
 import { connectOutside } from './outside.ts';
 
@@ -26,12 +27,7 @@ describe('a file that an agent sends', () => {
       for (const path of ['report.csv', 'large.bin'])
         await outside.client.call('chat.send', { message: `/tool send_file {"path": "${path}", "note": "As you asked: ${path}"}` });
     }
-    const page = await browser.page(perch.linkUrl);
-    await page
-      .getByRole('button', { name: /^Connection: (Bridge|This browser)$/ })
-      .filter({ visible: true })
-      .first()
-      .waitFor();
+    const page = await linkedPage(browser, perch);
     await page.goto(`${perch.url}/chat/main/main`);
     const sizes: number[] = [];
     for (const name of ['report.csv', 'large.bin']) {

@@ -1,0 +1,25 @@
+import type { Page } from 'playwright';
+import { until } from '../support/gateway.ts';
+import type { TestBrowser } from './browser.ts';
+import type { Perch } from './harness.ts';
+
+const pill = (page: Page) => page.getByRole('button', { name: /^Connection: / }).first();
+
+/** Linked, with the bridge there: another host answers at first, soon the tab's own. */
+export const LINKED = /^Connection: (Bridge|This browser)$/;
+
+/** The pill says so: `Bridge`, `This browser`, … */
+export async function connected(page: Page, words: string | RegExp): Promise<void> {
+  await pill(page).filter({ visible: true }).waitFor();
+  await until(async () => {
+    const label = (await pill(page).getAttribute('aria-label')) ?? '';
+    return typeof words === 'string' ? label === `Connection: ${words}` : words.test(label);
+  }, `the pill to say ${words}`);
+}
+
+/** A page opened by the printed link, once it is connected. */
+export async function linkedPage(browser: TestBrowser, perch: Perch): Promise<Page> {
+  const page = await browser.page(perch.linkUrl);
+  await connected(page, LINKED);
+  return page;
+}
