@@ -1,8 +1,7 @@
 import type { Link } from '#shared/link/link.ts';
-import { type EarlierShape, earlierShape } from '#shared/rpc/compat.ts';
 import { PAIRING } from '#shared/rpc/contract.ts';
 import { RpcError } from '#shared/rpc/errors.ts';
-import { type AnyEvent, type EventPayload, events } from '#shared/rpc/events.ts';
+import { type AnyEvent, events } from '#shared/rpc/events.ts';
 import { CLOSE, LIMITS, MIN_PROTOCOL, PROTOCOL, type RequestFrame, type ResponseFrame } from '#shared/rpc/frames.ts';
 import { contracts } from '#shared/rpc/methods/index.ts';
 import type { PresenceEntry } from '#shared/rpc/methods/status.ts';
@@ -10,25 +9,22 @@ import type { Admission } from './admission.ts';
 import type { Clock } from './clock.ts';
 import { ConnectionLimits } from './connection-limits.ts';
 import { readClientFrame } from './client-frame.ts';
-import { type Caller, type Dispatcher, METHOD_NAMES, parseParams } from './dispatch.ts';
+import { METHOD_NAMES, parseParams } from './dispatch.ts';
 import type { Subscriber } from './hub.ts';
-import type { Idempotency } from './idempotency.ts';
 import type { LogWriter } from './log/log.ts';
 import { type MovedClient, readMoved } from './moved.ts';
 import { PAIRING_METHODS, PAIRING_MS, PairingGate } from './pairing-gate.ts';
+import { PendingRequests, type PendingRequestsDeps } from './pending-requests.ts';
+import { SendBuffer } from './send-buffer.ts';
 import type { PresentClient } from './status/presence.ts';
 
-export interface ConnectionDeps {
+export interface ConnectionDeps extends PendingRequestsDeps {
   clock: Clock;
-  dispatcher: Dispatcher;
-  idempotency: Idempotency;
   version: string;
   health(): { status: 'ok' | 'draining' | 'degraded'; uptime: number; connections: number };
   presence(): PresenceEntry[];
   log: LogWriter;
   rateLimit(): { perMinute: number; burst: number } | null;
-  /** Turns a fault of ours into what the caller may see, and logs it. */
-  fault(error: unknown): RpcError;
   /** Whether a code is one that a device can be paired with; that it is none counts as a try. */
   admits(pairingCode: string): Promise<boolean>;
   /** The connection is made and ready for events; the result ends that. */
@@ -36,12 +32,10 @@ export interface ConnectionDeps {
   closed(): void;
 }
 
-/** From this much in the link's queue on, deltas of a run are merged instead of sent one by one. */
-const MERGE_FROM = 64 * 1024;
 /** Sessions that a client goes on following at another host; an opening has 64 KB. */
 const MAX_FOLLOWS = 100;
 
-/** One client: the first-frame rule, protocol range, `seq`, limits, and dispatch (decisions, "Frames and connection"). */
+/** One client, from its first frame to its end, here or at the next host (decisions, "Frames and connection"). */
 export class Connection implements Subscriber {
   readonly id: string;
   all = false;
@@ -50,19 +44,12 @@ export class Connection implements Subscriber {
   readonly #admission: Admission;
   readonly #deps: ConnectionDeps;
   readonly #followed = new Set<string>();
-  readonly #inFlight = new Set<string>();
   readonly #gone = new AbortController();
-  readonly #caller: Caller;
-  /** Deltas that wait for the link to drain, by run; in order of arrival. */
-  readonly #merged = new Map<string, EventPayload<'chat.delta'>>();
-  #mergedChars = 0;
-  #limits: ConnectionLimits | undefined;
-  #seq: number;
-  #protocol: number | undefined;
+  readonly #out: SendBuffer;
+  /** Its calls, once it is connected. */
+  #requests: PendingRequests | undefined;
   #leave: (() => void) | undefined;
   #cancelTimeout: () => void;
-  /** Size of the newest response while it is on its way: it does not count against the buffer limit. */
-  #responseChars = 0;
   #open = true;
   /** How to close once no call is under way. */
   #leaving: { code: number; reason: string } | undefined;
@@ -83,15 +70,9 @@ export class Connection implements Subscriber {
     this.#lost = admission.moved !== undefined && !before;
     this.id = before?.connId ?? crypto.randomUUID();
     this.#activeAt = deps.clock.now();
-    this.#seq = before?.seq ?? (admission.challenged ? 1 : 0);
+    const seq = before?.seq ?? (admission.challenged ? 1 : 0);
+    this.#out = new SendBuffer({ link, seq, onslow: () => this.close(CLOSE.policy, 'slow consumer') });
     for (const key of before?.follows ?? []) this.#followed.add(key);
-    this.#caller = {
-      connId: this.id,
-      principal: admission.principal,
-      scopes: admission.scopes,
-      follow: (key) => void this.#followed.add(key),
-      signal: this.#gone.signal,
-    };
     this.#cancelTimeout = deps.clock.after(LIMITS.connectTimeoutMs, () => this.close(CLOSE.policy, 'no connect within 15 s'));
   }
 
@@ -101,7 +82,7 @@ export class Connection implements Subscriber {
     if (this.#lost) return this.close(CLOSE.handingOver, 'the client cannot be taken over');
     this.#link.receive({
       message: (text) => this.#read(text),
-      drain: () => this.#drained(),
+      drain: () => this.#out.drained(),
       close: () => this.#ended(),
       left: () => {
         this.#left = true;
@@ -109,26 +90,15 @@ export class Connection implements Subscriber {
       },
     });
     if (this.#admission.challenged) return;
-    this.#event({ event: 'connect.challenge', payload: { nonce: crypto.randomUUID(), ts: this.#deps.clock.now() } });
+    this.#out.event({ event: 'connect.challenge', payload: { nonce: crypto.randomUUID(), ts: this.#deps.clock.now() } });
   }
 
   follows(sessionKey: string): boolean {
     return this.#followed.has(sessionKey);
   }
 
-  /** Sends an event, or merges it with the deltas that wait. */
   push(event: AnyEvent): void {
-    if (!this.#open) return;
-    if (event.event === 'chat.delta') {
-      const waiting = this.#merged.get(event.payload.runId);
-      if (waiting || this.#link.buffered > MERGE_FROM) {
-        this.#merged.set(event.payload.runId, waiting ? { ...waiting, delta: waiting.delta + event.payload.delta } : event.payload);
-        this.#mergedChars += event.payload.delta.length;
-        return this.#checkBuffer();
-      }
-    } else if (this.#merged.size > 0) this.#sendMerged();
-    this.#event(event);
-    this.#checkBuffer();
+    if (this.#open) this.#out.event(event);
   }
 
   close(code: number, reason: string): void {
@@ -163,28 +133,27 @@ export class Connection implements Subscriber {
 
   #leaveIfIdle(): void {
     // From where the bridge holds back what the client sends there is no way back.
-    if ((!this.#leaving && !this.#left) || this.#inFlight.size > 0 || !this.#open) return;
+    if ((!this.#leaving && !this.#left) || this.#requests?.idle === false || !this.#open) return;
     const { movable } = this.#admission;
-    if (this.#leaving && (!movable || this.#protocol === undefined)) return this.close(this.#leaving.code, this.#leaving.reason);
+    if (this.#leaving && (!movable || !this.#requests)) return this.close(this.#leaving.code, this.#leaving.reason);
     if (!movable) return;
     if (!this.#left) return movable.leave();
-    this.#sendMerged();
+    this.#out.flush();
     const follows = [...this.#followed].slice(-MAX_FOLLOWS);
-    movable.move(JSON.stringify({ connId: this.id, seq: this.#seq, follows } satisfies MovedClient));
+    movable.move(JSON.stringify({ connId: this.id, seq: this.#out.seq, follows } satisfies MovedClient));
     this.#ended();
   }
 
   #read(text: string): void {
     if (!this.#open) return;
-    const before = this.#protocol === undefined;
-    if (text.length > (before ? LIMITS.maxPayloadBeforeConnect : LIMITS.maxPayload))
+    if (text.length > (this.#requests ? LIMITS.maxPayload : LIMITS.maxPayloadBeforeConnect))
       return this.close(CLOSE.tooBig, 'the frame is too large');
     if (this.#gate.shut) return this.#gate.hold(text) ? undefined : this.close(CLOSE.tooBig, 'too much before the answer to connect');
     const read = readClientFrame(text);
     if ('close' in read) return this.close(CLOSE.policy, read.close);
     if ('error' in read) return this.#respond({ type: 'res', id: read.id, ok: false, error: read.error.toShape() });
-    if (before) void this.#connect(read.frame);
-    else void this.#call(read.frame);
+    if (this.#requests) void this.#call(this.#requests, read.frame);
+    else void this.#connect(read.frame);
   }
 
   async #connect({ id, method, params }: RequestFrame): Promise<void> {
@@ -222,12 +191,11 @@ export class Connection implements Subscriber {
       }
     }
     if (!this.#open) return;
-    this.#protocol = Math.min(given.maxProtocol, PROTOCOL);
+    const protocol = Math.min(given.maxProtocol, PROTOCOL);
+    this.#requests = this.#requestsOf(protocol);
     this.all = given.events === 'all' && this.principal !== PAIRING;
     this.#name = given.clientName ?? given.client?.displayName ?? given.client?.id;
     this.#version = given.client?.version;
-    const limit = this.#admission.socket ? this.#deps.rateLimit() : null;
-    if (limit) this.#limits = this.#limitsOf(limit);
     this.#leave = this.#deps.joined(this);
     if (moved !== undefined) return;
     this.#respond({
@@ -235,7 +203,7 @@ export class Connection implements Subscriber {
       id,
       ok: true,
       payload: {
-        protocol: this.#protocol,
+        protocol,
         server: { name: 'perch', version: this.#deps.version, connId: this.id },
         features: { methods: this.principal === PAIRING ? PAIRING_METHODS : METHOD_NAMES, events: Object.keys(events) },
         policy: { maxPayload: LIMITS.maxPayload, maxBufferedBytes: LIMITS.maxBufferedBytes, tickIntervalMs: LIMITS.tickIntervalMs },
@@ -246,78 +214,39 @@ export class Connection implements Subscriber {
     for (const text of this.#gate.open()) this.#read(text);
   }
 
-  async #call({ id, method, params }: RequestFrame): Promise<void> {
-    if (this.#inFlight.has(id)) {
-      const error = new RpcError('INVALID_PARAMS', `id: a request with the id ${JSON.stringify(id.slice(0, 80))} is under way`);
-      return this.#respond({ type: 'res', id, ok: false, error: error.toShape() });
-    }
-    this.#inFlight.add(id);
+  async #call(requests: PendingRequests, frame: RequestFrame): Promise<void> {
     this.#activeAt = this.#deps.clock.now();
-    try {
-      const payload = await this.#dispatch(method, params);
-      this.#respond({ type: 'res', id, ok: true, payload });
-    } catch (error) {
-      const failure = this.#deps.fault(error);
-      this.#respond({ type: 'res', id, ok: false, error: failure.toShape() });
-      // Another code was tried, or this one is no good any more: each guess costs a connection, which the bridge counts.
-      if (this.principal === PAIRING && failure.code === 'NOT_FOUND') this.close(CLOSE.policy, failure.message);
-    } finally {
-      this.#inFlight.delete(id);
-      this.#leaveIfIdle();
-    }
+    await requests.answer(frame);
+    this.#leaveIfIdle();
   }
 
-  #dispatch(method: string, params: Record<string, unknown>): Promise<unknown> {
-    const { dispatcher, idempotency } = this.#deps;
-    if (method === 'connect') throw new RpcError('INVALID_PARAMS', 'This connection is established already');
-    this.#limits?.take(method, dispatcher.contractOf(method)?.policy.controlPlane ?? false);
-    const earlier: EarlierShape | undefined = this.#protocol === PROTOCOL ? undefined : earlierShape(method);
-    if (earlier?.method === null) throw new RpcError('NOT_IMPLEMENTED', `${method} is not part of protocol ${MIN_PROTOCOL}`);
-    const run = async (): Promise<unknown> => {
-      const payload = await dispatcher.call(earlier?.method ?? method, params, this.#caller);
-      return earlier ? earlier.shape(payload) : payload;
-    };
-    const key = params.idempotencyKey;
-    if (typeof key !== 'string' || !dispatcher.contractOf(method)?.policy.idempotent) return run();
-    return idempotency.once(JSON.stringify([this.#admission.principal, method, key]), run);
+  #requestsOf(protocol: number): PendingRequests {
+    const { principal, scopes } = this.#admission;
+    const follow = (key: string): void => void this.#followed.add(key);
+    return new PendingRequests({
+      ...this.#deps,
+      caller: { connId: this.id, principal, scopes, follow, signal: this.#gone.signal },
+      protocol,
+      limits: this.#limits(),
+      respond: (frame) => {
+        this.#respond(frame);
+        // Another code was tried, or this one is no good any more: each guess costs a connection, which the bridge counts.
+        if (principal === PAIRING && !frame.ok && frame.error.code === 'NOT_FOUND') this.close(CLOSE.policy, frame.error.message);
+      },
+    });
   }
 
-  #limitsOf(limit: { perMinute: number; burst: number }): ConnectionLimits {
-    const { clock, log } = this.#deps;
-    const { principal } = this.#admission;
+  #limits(): ConnectionLimits | undefined {
+    const { clock, log, rateLimit } = this.#deps;
+    const { principal, socket } = this.#admission;
+    const limit = socket ? rateLimit() : null;
     const onlimited = (method: string): void =>
       log.write('warn', 'connections', 'A connection sends too many requests', { connId: this.id, principal, method });
-    return new ConnectionLimits({ clock, limit, onlimited });
+    return limit ? new ConnectionLimits({ clock, limit, onlimited }) : undefined;
   }
 
   #respond(frame: ResponseFrame): void {
-    if (!this.#open) return;
-    if (this.#merged.size > 0) this.#sendMerged();
-    const text = JSON.stringify(frame);
-    this.#responseChars = Math.max(this.#responseChars, text.length);
-    this.#link.send(text);
-    this.#checkBuffer();
-  }
-
-  #event({ event, payload }: AnyEvent): void {
-    this.#link.send(JSON.stringify({ type: 'event', event, seq: ++this.#seq, payload }));
-  }
-
-  #sendMerged(): void {
-    for (const payload of this.#merged.values()) this.#event({ event: 'chat.delta', payload });
-    this.#merged.clear();
-    this.#mergedChars = 0;
-  }
-
-  #drained(): void {
-    this.#responseChars = 0;
-    if (this.#open) this.#sendMerged();
-  }
-
-  #checkBuffer(): void {
-    // A response's characters count double: each may take more than a byte.
-    if (this.#link.buffered + this.#mergedChars > LIMITS.maxBufferedBytes + this.#responseChars * 2)
-      this.close(CLOSE.policy, 'slow consumer');
+    if (this.#open) this.#out.respond(frame);
   }
 
   #ended(): void {
@@ -326,7 +255,7 @@ export class Connection implements Subscriber {
     this.#cancelTimeout();
     this.#leave?.();
     this.#gone.abort(new RpcError('ABORTED', 'The connection closed'));
-    this.#merged.clear();
+    this.#out.clear();
     this.#deps.closed();
   }
 }

@@ -1,0 +1,71 @@
+import { type EarlierShape, earlierShape } from '#shared/rpc/compat.ts';
+import { RpcError } from '#shared/rpc/errors.ts';
+import { MIN_PROTOCOL, PROTOCOL, type RequestFrame, type ResponseFrame } from '#shared/rpc/frames.ts';
+import type { ConnectionLimits } from './connection-limits.ts';
+import type { Caller, Dispatcher } from './dispatch.ts';
+import type { Idempotency } from './idempotency.ts';
+
+export interface PendingRequestsDeps {
+  dispatcher: Dispatcher;
+  idempotency: Idempotency;
+  /** Turns a fault of ours into what the caller may see, and logs it. */
+  fault(error: unknown): RpcError;
+}
+
+export interface PendingRequestsOptions extends PendingRequestsDeps {
+  caller: Caller;
+  /** The protocol that was agreed on: params and results of an earlier one have its shapes. */
+  protocol: number;
+  /** None for who may call as often as they like. */
+  limits: ConnectionLimits | undefined;
+  respond(frame: ResponseFrame): void;
+}
+
+/** The calls of one client that are under way: each id once, within the limits, and a repeat of an idempotent call is the call itself. */
+export class PendingRequests {
+  readonly #options: PendingRequestsOptions;
+  readonly #inFlight = new Set<string>();
+
+  constructor(options: PendingRequestsOptions) {
+    this.#options = options;
+  }
+
+  /** No call is under way. */
+  get idle(): boolean {
+    return this.#inFlight.size === 0;
+  }
+
+  /** Answers a request by exactly one response. Never rejects. */
+  async answer({ id, method, params }: RequestFrame): Promise<void> {
+    const { respond, fault } = this.#options;
+    if (this.#inFlight.has(id)) {
+      const error = new RpcError('INVALID_PARAMS', `id: a request with the id ${JSON.stringify(id.slice(0, 80))} is under way`);
+      return respond({ type: 'res', id, ok: false, error: error.toShape() });
+    }
+    this.#inFlight.add(id);
+    try {
+      const payload = await this.#call(method, params);
+      respond({ type: 'res', id, ok: true, payload });
+    } catch (error) {
+      respond({ type: 'res', id, ok: false, error: fault(error).toShape() });
+    } finally {
+      this.#inFlight.delete(id);
+    }
+  }
+
+  #call(method: string, params: Record<string, unknown>): Promise<unknown> {
+    const { dispatcher, idempotency, caller, limits, protocol } = this.#options;
+    if (method === 'connect') throw new RpcError('INVALID_PARAMS', 'This connection is established already');
+    const policy = dispatcher.contractOf(method)?.policy;
+    limits?.take(method, policy?.controlPlane ?? false);
+    const earlier: EarlierShape | undefined = protocol === PROTOCOL ? undefined : earlierShape(method);
+    if (earlier?.method === null) throw new RpcError('NOT_IMPLEMENTED', `${method} is not part of protocol ${MIN_PROTOCOL}`);
+    const run = async (): Promise<unknown> => {
+      const payload = await dispatcher.call(earlier?.method ?? method, params, caller);
+      return earlier ? earlier.shape(payload) : payload;
+    };
+    const key = params.idempotencyKey;
+    if (typeof key !== 'string' || !policy?.idempotent) return run();
+    return idempotency.once(JSON.stringify([caller.principal, method, key]), run);
+  }
+}
