@@ -28,7 +28,7 @@ export interface ConnectionDeps extends PendingRequestsDeps {
   /** Whether a code is one that a device can be paired with; that it is none counts as a try. */
   admits(pairingCode: string): Promise<boolean>;
   /** The connection is made and ready for events; the result ends that. */
-  joined(connection: Connection): () => void;
+  joined(): () => void;
   closed(): void;
 }
 
@@ -196,7 +196,7 @@ export class Connection implements Subscriber {
     this.all = given.events === 'all' && this.principal !== PAIRING;
     this.#name = given.clientName ?? given.client?.displayName ?? given.client?.id;
     this.#version = given.client?.version;
-    this.#leave = this.#deps.joined(this);
+    this.#leave = this.#deps.joined();
     if (moved !== undefined) return;
     this.#respond({
       type: 'res',

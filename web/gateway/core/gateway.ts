@@ -1,6 +1,5 @@
 import type { Principal } from '#shared/link/hello.ts';
 import type { Link } from '#shared/link/link.ts';
-import { CLOSE, LIMITS } from '#shared/rpc/frames.ts';
 import type { MethodResult } from '#shared/rpc/methods/index.ts';
 import type { Usage } from '#shared/rpc/records.ts';
 import type { Admission } from './admission.ts';
@@ -13,7 +12,9 @@ import { companionOf } from './companion.ts';
 import { Config } from './config.ts';
 import { keepConfigFile } from './config-file/keep.ts';
 import { Connection } from './connection.ts';
+import { Connections } from './connections.ts';
 import { lazyCron } from './cron/lazy-cron.ts';
+import { devicesLater } from './devices/later.ts';
 import { createDispatcher } from './dispatch.ts';
 import { type Documents, readHere } from './documents/documents.ts';
 import { type Environment, nowhere } from './environment.ts';
@@ -97,9 +98,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const { vault, clock, fetch, version, sync, bridge = noBridge, documents = readHere, environment = nowhere } = options;
   const started = clock.monotonic();
   const hub = new Hub();
-  const connections = new Set<Connection>();
   let state: 'ok' | 'draining' = 'ok';
-  let serves = true;
   const log = new Log({ clock, store: vault.logs, level: () => config.settings.gateway.logLevel ?? 'info' });
   const fault = faults((id, error) => {
     log.write('error', 'gateway', 'Something went wrong', { id, error });
@@ -197,13 +196,18 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const channels = new Channels({ hub, clock, settings: () => config.settings });
   const follow = new Follow({ vault, hub, clock, sync, config, foreign, fault });
   const signals = sync && new HostSignals({ vault, hub, clock, sync, runs, foreign, fault });
-  /** Those that have connected, the oldest first. */
-  const joined = new Set<Connection>();
-  const clients = (): PresentClient[] => [...joined].map(({ present }) => present);
+  const connections: Connections = new Connections({
+    ...{ hub, clock, log },
+    open: (link, admission, told) => new Connection(link, admission, { ...connectionDeps, ...told }),
+    onclients: () => presence.clientsChanged(),
+    onseen: (principal) => paired.seen(principal),
+  });
+  const clients = (): PresentClient[] => connections.clients();
+  const paired = devicesLater({ vault, clock, bridge, sync, connected: connections, fault });
   const presence = new Presence({ clock, sync, bridge, clients, providers: () => providers.known(), draining: () => state === 'draining' });
   const stopWatching = watchForLog({ log, hub, sync, bridge });
   const stopFollowing = (): void => {
-    for (const part of [configFile, follow, signals, foreign, presence, cron, asking]) part?.stop();
+    for (const part of [configFile, follow, signals, foreign, presence, paired, cron, asking]) part?.stop();
     stopWatching();
   };
   try {
@@ -229,35 +233,15 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     });
   });
 
-  const connected = {
-    principals: () => [...connections].map(({ principal }) => principal),
-    close: (principal: string, code: number, reason: string) => {
-      for (const connection of [...connections]) if (connection.principal === principal) connection.close(code, reason);
-    },
-  };
-  let closed = false;
-  let stopDevices = (): void => {};
-  const devices = lazy(async () => {
-    const { Devices } = await import('./devices/devices.ts');
-    const made = new Devices({ vault, clock, bridge, sync, connected, fault });
-    stopDevices = () => made.stop();
-    if (closed) stopDevices();
-    return made;
-  });
-  const seen = (principal: string): void => {
-    if (principal.startsWith('device:') && !closed)
-      void devices()
-        .then((made) => made.seen(principal))
-        .catch(fault);
-  };
   // The bridge must hear whom to let in, also while nobody asks for devices here.
-  if (options.bridge) devices().catch(fault);
+  if (options.bridge) paired.devices().catch(fault);
 
   const dispatcher = createDispatcher({
     health: () => health(),
     ...allMethods({
       ...{ vault, hub, clock, sync, bridge, config, settings, timeZone, fault, log, environment },
-      ...{ runs, agents, providers, tools, events, channels, devices, workbench, desk, presence, clients },
+      ...{ runs, agents, providers, tools, events, channels, workbench, desk, presence, clients },
+      devices: paired.devices,
       file: configFile,
       cron: cron.load,
       uptime: () => health().uptime,
@@ -265,76 +249,33 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       changed: () => follow.syncChanged(),
     }),
   });
-  const idempotency = new Idempotency(clock);
   const health = (): MethodResult<'health'> => ({
     status: state,
     uptime: Math.round((clock.monotonic() - started) / 1000),
     connections: connections.size,
   });
 
-  const leaveIfDone = (connection: Connection): void => {
-    if (!serves && connection.socket) connection.closeWhenIdle({ code: CLOSE.handingOver, reason: 'another host serves now' });
+  const connectionDeps = {
+    ...{ clock, dispatcher, version, health, fault, log, idempotency: new Idempotency(clock) },
+    rateLimit: () => {
+      const limit = config.settings.gateway.rateLimit ?? RATE_LIMIT;
+      return limit.perMinute === 0 ? null : limit;
+    },
+    admits: async (code: string) => (await paired.devices()).admits(code),
+    presence: () => presence.now(),
   };
-
-  let stopTicking = (): void => {};
-  const tick = (): void => {
-    stopTicking = clock.after(LIMITS.tickIntervalMs, () => {
-      hub.broadcast({ event: 'tick', payload: { ts: clock.now() } });
-      tick();
-    });
-  };
-  tick();
+  connections.start();
   log.write('info', 'gateway', 'The gateway has started', { version: environment.release, build: version, host: environment.host() });
 
   return {
-    accept(link, admission) {
-      if (connections.size >= LIMITS.maxConnections) {
-        log.write('warn', 'connections', `A connection was refused: there are ${LIMITS.maxConnections} already`);
-        return link.close(CLOSE.noGateway, `there are ${LIMITS.maxConnections} connections already`);
-      }
-      const connection = new Connection(link, admission, {
-        clock,
-        dispatcher,
-        idempotency,
-        version,
-        health,
-        fault,
-        rateLimit: () => {
-          const limit = config.settings.gateway.rateLimit ?? RATE_LIMIT;
-          return limit.perMinute === 0 ? null : limit;
-        },
-        admits: async (code) => (await devices()).admits(code),
-        presence: () => presence.now(),
-        log,
-        joined(subscriber) {
-          joined.add(subscriber);
-          presence.clientsChanged();
-          seen(admission.principal);
-          return hub.add(subscriber);
-        },
-        closed() {
-          connections.delete(connection);
-          if (joined.delete(connection)) presence.clientsChanged();
-          seen(admission.principal);
-        },
-      });
-      connections.add(connection);
-      connection.start();
-      leaveIfDone(connection);
-    },
+    accept: (link, admission) => connections.accept(link, admission),
     async fetch(request, principal) {
-      seen(principal.id);
+      paired.seen(principal.id);
       return (await http())(request, principal);
     },
     origins: () => origins,
-    handOver() {
-      serves = false;
-      for (const connection of [...connections]) leaveIfDone(connection);
-    },
-    resume() {
-      serves = true;
-      for (const connection of connections) connection.closeWhenIdle(undefined);
-    },
+    handOver: () => connections.handOver(),
+    resume: () => connections.resume(),
     noted: (component, error) => log.write('error', component, error instanceof Error ? error.message : String(error), { error }),
     async drain(ms) {
       state = 'draining';
@@ -344,11 +285,8 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       await runs.drain(ms);
     },
     async close() {
-      stopTicking();
       stopFollowing();
-      closed = true;
-      stopDevices();
-      for (const connection of [...connections]) connection.close(CLOSE.goingAway, 'the gateway closed');
+      connections.end();
       log.write('info', 'gateway', 'The gateway is closed');
       await log.flush();
       await vault.close();
