@@ -18,16 +18,12 @@ import { environmentOf } from './environment.ts';
 import { hostName } from './host-name.ts';
 import { LentDocuments } from './lent-documents.ts';
 import { holdForLife, takeOwnership } from './lock.ts';
+import { Pages } from './pages.ts';
 import { loadParts } from './parts.ts';
 import { acceptRelayed, relay } from './relay.ts';
 import { Uplink } from './uplink.ts';
 
 const DRAIN_MS = 28_000;
-/** How long what is under way on the uplink waits for the last page to be back: a page that reloads is. */
-const RETURN_MS = 2_000;
-/** How long a worker without pages goes on with what is under way, once another host serves; browsers let it live for some minutes at best. */
-const FINISH_MS = 120_000;
-const LOOK_MS = 100;
 const PARTS_MS = 300;
 /** After a start, when pages have what they need, the index for search is looked after. */
 const TEND_MS = 3_000;
@@ -45,16 +41,19 @@ export class Host implements HostApi {
   readonly #watchers = new Set<(status: HostStatus) => void>();
   #status: HostStatus = { state: 'starting', uplink: 'off', problem: null, sync: OFF };
   #replicator: Replicator | undefined;
-  /** Pages that hide leave the uplink on only while another page is there: a lone page may freeze the worker with its socket open. */
-  readonly #pages = new Map<string, 'here' | 'away'>();
+  readonly #pages = new Pages({
+    stay: () => void this.#replicator?.stay(),
+    leave: async () => this.#replicator?.leave(),
+    isServed: () => this.#status.sync.role === 'replica',
+    isBusy: () => this.#uplink.busy,
+    ongone: () => this.#uplink.detach(),
+  });
   readonly #documents = new LentDocuments();
   /** Pages whose end is waited for, because they have lent something. */
   readonly #lenders = new Set<string>();
   readonly #waiting = Promise.withResolvers<'waiting'>();
   /** Cuts the pages that are passed on, so that they connect anew. */
   readonly #relayed = new Set<() => void>();
-  /** Counts the times that a page has left or come. */
-  #departure = 0;
   #uplinkCredential: Parameters<HostApi['attach']>[0] | null = null;
 
   constructor(options: { build: string; origin: string; close(): void }) {
@@ -80,7 +79,7 @@ export class Host implements HostApi {
   }
 
   async open(port: MessagePort, tabLock: string): Promise<void> {
-    this.#here(tabLock);
+    this.#pages.here(tabLock);
     const gateway = this.#serving();
     const link = portLink<string>(port);
     // With an owner of the same build in another tab this worker only passes on.
@@ -122,9 +121,8 @@ export class Host implements HostApi {
   }
 
   async leaving(tabLock: string): Promise<void> {
-    this.#pages.set(tabLock, 'away');
     this.#documents.gone(tabLock);
-    this.#left();
+    this.#pages.away(tabLock);
   }
 
   async lend(tabLock: string, lender: DocumentsLender): Promise<void> {
@@ -138,53 +136,8 @@ export class Host implements HostApi {
   }
 
   async returning(tabLock: string): Promise<void> {
-    this.#here(tabLock);
+    this.#pages.here(tabLock);
     if (this.#uplinkCredential) this.#uplink.attach(this.#uplinkCredential);
-  }
-
-  #here(tabLock: string): void {
-    const known = this.#pages.has(tabLock);
-    this.#pages.set(tabLock, 'here');
-    this.#departure++;
-    void this.#replicator?.stay();
-    if (known) return;
-    void navigator.locks.request(tabLock, () => {
-      // It is gone, by whatever death.
-      this.#pages.delete(tabLock);
-      this.#left();
-    });
-  }
-
-  /**
-   * With no page here any more the line goes. Another host is asked to serve first: clients are taken there, and what is under way here may end. Where there is
-   * none, what is under way has the time in which a page that only reloads would be back.
-   */
-  #left(): void {
-    if (this.#watched) return;
-    const departure = ++this.#departure;
-    const since = performance.now();
-    let asked = false;
-    const look = (): void => {
-      if (departure !== this.#departure) return;
-      const served = this.#status.sync.role === 'replica';
-      const over = performance.now() - since > (served ? FINISH_MS : RETURN_MS);
-      if (over || (asked && !this.#uplink.busy)) return this.#goIfLeft();
-      setTimeout(look, LOOK_MS);
-    };
-    void Promise.resolve(this.#replicator?.leave()).then(() => {
-      asked = true;
-      look();
-    });
-    setTimeout(look, LOOK_MS);
-  }
-
-  /** A page is here. */
-  get #watched(): boolean {
-    return [...this.#pages.values()].includes('here');
-  }
-
-  #goIfLeft(): void {
-    if (!this.#watched) this.#uplink.detach();
   }
 
   /** The gateway; one that could not start is tried again, for what kept it from that (no room, say) may be over. */
