@@ -1,12 +1,12 @@
-import { ConnectionClosed, type GatewayClient, RpcError } from '#shared/client/client.ts';
+import { ConnectionClosed, type GatewayClient } from '#shared/client/client.ts';
 import type { HostStatus } from '#shared/ports/host.ts';
 import type { EventName, EventPayload } from '#shared/rpc/events.ts';
 import { CLOSE } from '#shared/rpc/limits.ts';
 import type { MethodName, MethodParams, MethodResult } from '#shared/rpc/methods/index.ts';
 import { whenIdle } from '#lib/idle.ts';
 import { tooNew, unfit } from '#lib/sync/standing.ts';
-import { connectBridge, probeBridge, redeemCode, rememberedMode } from './bridge.ts';
-import { type KeptLink, readLink } from './credentials.ts';
+import { connectBridge } from './bridge.ts';
+import { BridgeLink } from './bridge-link.svelte.ts';
 import { Listeners } from './listeners.ts';
 import { Mover } from './mover.ts';
 import { OwnHost } from './own-host.ts';
@@ -16,8 +16,6 @@ import { type Way, wayOf } from './way.ts';
 
 const FIRST_RETRY_MS = 500;
 const LAST_RETRY_MS = 10_000;
-/** Failed tries of a bridge that had answered, before this browser's own gateway takes over. */
-const TRIES_BEFORE_FALLBACK = 2;
 const BRIDGE_CHECK_MS = 5_000;
 const CALL_WAIT_MS = 10_000;
 /** A hand-over to the next host is not shown unless it takes longer than this. */
@@ -39,9 +37,6 @@ export class GatewayConnection {
   state = $state<'connecting' | 'online' | 'waiting'>('connecting');
   /** The way in use: the bridge's `/ws`, or this browser's own worker. */
   via = $state<Way | null>(null);
-  /** This browser holds a credential for the bridge. */
-  linked = $state(false);
-  bridge = $state<'unknown' | 'reachable' | 'stopped'>('unknown');
   /** When the next try comes, milliseconds since 1970; null when none is planned. */
   retryAt = $state<number | null>(null);
   /** What is wrong, as a sentence. */
@@ -50,6 +45,9 @@ export class GatewayConnection {
   generation = $state(0);
   /** This browser's own host; null before it is started. */
   host = $state.raw<HostStatus | null>(null);
+  readonly bridge = new BridgeLink(() =>
+    this.#client && this.via === 'bridge' ? 'page' : this.host?.uplink === 'attached' ? 'worker' : null,
+  );
 
   readonly #own = new OwnHost({
     status: (status) => this.#onstatus(status),
@@ -59,18 +57,13 @@ export class GatewayConnection {
   readonly #mover = new Mover({
     current: () => this.#client,
     wanted: () => this.#better(),
-    open: (way) => (way === 'bridge' && this.#link ? connectBridge(this.#link.app) : this.#own.connect()),
+    open: (way) => (way === 'bridge' && this.bridge.credentials ? connectBridge(this.bridge.credentials.app) : this.#own.connect()),
     adopt: (client, way) => this.#adopt(client, way),
   });
   #client: GatewayClient | null = null;
-  #link: KeptLink | undefined;
-  /** The bridge does not accept this browser's credential. */
-  #refused = false;
-  #served = true;
   readonly #listeners = new Listeners();
   #waiters: (() => void)[] = [];
   #retryMs = FIRST_RETRY_MS;
-  #failures = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #started = false;
   #attempt = 0;
@@ -116,26 +109,20 @@ export class GatewayConnection {
 
   /** Also when a link is opened in a page that runs: it stays connected, and its worker goes to the bridge. */
   async #begin(): Promise<void> {
-    const refused = await redeemCode();
-    this.#link = await readLink().catch(() => undefined);
-    this.linked = this.#link !== undefined;
-    this.#refused = false;
-    this.bridge = 'unknown';
-    if (this.#link) {
-      this.#own.attach(this.#link.host);
+    const refusal = await this.bridge.read();
+    const { credentials } = this.bridge;
+    if (credentials) {
+      this.#own.attach(credentials.host);
       setTimeout(() => this.#own.start(), START_WORKER_MS);
     }
     if (this.#client) this.#mover.reconsider();
     else await this.#connect();
-    if (refused && !this.linked) this.problem = refused;
+    if (refusal && !this.bridge.linked) this.problem = refusal;
   }
 
   #way(): Way | 'ask' {
     return wayOf({
-      linked: this.#link !== undefined && !this.#refused,
-      bridge: this.bridge,
-      served: this.#served,
-      mode: rememberedMode.read(),
+      ...this.bridge.situation,
       role: this.host?.sync?.role ?? 'none',
       unfit: unfit(this.host),
       current: this.via,
@@ -159,8 +146,8 @@ export class GatewayConnection {
     this.retryAt = null;
     try {
       // What held the last time holds now, as a rule: the bridge is asked first only where nothing is known.
-      if (this.#way() === 'ask') await this.#probe();
-      const bridged = this.#way() === 'browser' ? null : await this.#overBridge();
+      if (this.#way() === 'ask') await this.bridge.probe();
+      const bridged = this.#way() === 'browser' ? null : await this.bridge.connect({ inUse: this.via === 'bridge' });
       if (!bridged && outrun()) return;
       const client = bridged ?? (await this.#own.connect());
       if (outrun()) client.close();
@@ -170,34 +157,13 @@ export class GatewayConnection {
     }
   }
 
-  /** Null: this browser's own worker has to do. Rejects while a bridge that was in use may still come back. */
-  async #overBridge(): Promise<GatewayClient | null> {
-    if (!this.#link) return null;
-    try {
-      return await connectBridge(this.#link.app);
-    } catch (error) {
-      if (error instanceof RpcError && error.code === 'AUTH_REQUIRED') this.#refused = true;
-      else if (this.via === 'bridge' && ++this.#failures < TRIES_BEFORE_FALLBACK) throw error;
-      else {
-        await this.#probe();
-        // It is there, but not for us: nobody serves behind it, say.
-        if (this.bridge === 'reachable') this.#served = false;
-      }
-      return null;
-    }
-  }
-
   #adopt(client: GatewayClient, via: Way): void {
     clearTimeout(this.#timer);
     this.#client = client;
     this.via = via;
-    if (via === 'bridge') {
-      this.bridge = 'reachable';
-      this.#served = true;
-    }
+    if (via === 'bridge') this.bridge.connected();
     this.state = 'online';
-    this.problem = this.#refused ? REFUSED : null;
-    this.#failures = 0;
+    this.problem = this.bridge.refused ? REFUSED : null;
     this.#retryMs = FIRST_RETRY_MS;
     this.#connectedAt = performance.now();
     this.#listeners.follow(client);
@@ -209,7 +175,7 @@ export class GatewayConnection {
       if (end.code === RESTARTING) this.#goOn();
       else this.#failed(end);
     });
-    if (this.#link) whenIdle(() => void this.#settle(), START_WORKER_MS);
+    if (this.bridge.linked) whenIdle(() => void this.#settle(), START_WORKER_MS);
     this.#mover.reconsider();
   }
 
@@ -236,31 +202,23 @@ export class GatewayConnection {
     this.#retryMs = Math.min(LAST_RETRY_MS, this.#retryMs * 2);
   }
 
-  async #probe(): Promise<void> {
-    const health = await probeBridge();
-    if (health) rememberedMode.write(health.mode);
-    // A line that stands knows better than a question that went unanswered.
-    if ((this.#client && this.via === 'bridge') || (!health && this.host?.uplink === 'attached')) return;
-    this.bridge = health ? 'reachable' : 'stopped';
-    this.#served = health === null || health.host !== null;
-  }
-
   /** While the bridge does not tell of itself, because this page is not on it, it is asked now and then. */
   async #look(once = false): Promise<void> {
-    if (!this.#client || !this.#link) return;
+    const { credentials } = this.bridge;
+    if (!this.#client || !credentials) return;
     // A worker that died while the page was between two ways is started again here.
     if (this.host === null && !staleBuild()) this.#own.start();
-    if (this.host?.state === 'failed' && !tooNew(this.host)) this.#own.attach(this.#link.host);
+    if (this.host?.state === 'failed' && !tooNew(this.host)) this.#own.attach(credentials.host);
     const needed = once || (this.via === 'browser' && (this.host?.uplink !== 'attached' || this.host.sync?.role === 'replica'));
     if (!needed) return;
-    await this.#probe();
+    await this.bridge.probe();
     this.#mover.reconsider();
   }
 
   #onstatus(status: HostStatus): void {
     const lost = this.host?.uplink === 'attached' && status.uplink !== 'attached';
     this.host = status;
-    if (status.uplink === 'attached') this.bridge = 'reachable';
+    if (status.uplink === 'attached') this.bridge.state = 'reachable';
     if (status.state === 'superseded') reloadOnce();
     if (lost) void this.#look();
     this.#mover.reconsider();

@@ -202,7 +202,7 @@ export class Chat {
 
   #notHere(): void {
     // What was read behind the bridge stays in sight: it is not gone, and comes here when the bridge is back.
-    const behind = gateway.linked && gateway.via === 'browser' && gateway.host?.sync?.state !== 'synced';
+    const behind = gateway.bridge.linked && gateway.via === 'browser' && gateway.host?.sync?.state !== 'synced';
     if (this.messages.length > 0 && behind) {
       this.elsewhere = true;
       this.phase = 'ready';

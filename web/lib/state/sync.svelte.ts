@@ -29,9 +29,9 @@ class Sync {
     return gateway.via === 'browser' ? (this.status?.sync ?? own ?? null) : null;
   });
   // Before the first connection nobody knows whether there is a bridge.
-  readonly standing: Standing = $derived(standingOf(gateway.linked || gateway.generation === 0, gateway.host, this.own));
+  readonly standing: Standing = $derived(standingOf(gateway.bridge.linked || gateway.generation === 0, gateway.host, this.own));
   /** No bridge was ever there. */
-  readonly alone = $derived(!gateway.linked && (this.own?.state ?? 'off') === 'off');
+  readonly alone = $derived(!gateway.bridge.linked && (this.own?.state ?? 'off') === 'off');
   readonly outdated = $derived(outdated(gateway.host));
   readonly count = $derived(this.conflicts?.length ?? this.status?.conflicts ?? 0);
 
