@@ -1,0 +1,118 @@
+import { ATTACHMENT_LIMITS, refusal } from '#lib/chat/limits.ts';
+import { drafts } from './drafts.ts';
+import type { PickedFile } from './page-db.ts';
+
+const KEEP_MS = 250;
+
+/** The message that is being written in one chat at a time: its text and files, kept until they are sent. */
+export class Draft {
+  text = $state('');
+  files = $state.raw<PickedFile[]>([]);
+  /** Why files could not be added, or the message not be sent, as sentences. */
+  problems = $state<string[]>([]);
+  /** Files that are being read. */
+  reading = $state(0);
+  #key = '';
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  /** Keeps what is there, and goes on with what another chat had. `key` as `drafts` has it. */
+  open(key: string): void {
+    this.keep();
+    this.#key = key;
+    this.text = drafts.text(key);
+    this.files = [];
+    this.problems = [];
+    drafts.files(key).then(
+      (stored) => this.#key === key && stored.length > 0 && this.files.length === 0 && (this.files = stored),
+      () => {},
+    );
+  }
+
+  /** Adds a text to go on with, and files that have been read. */
+  fill(text: string, files: PickedFile[]): void {
+    this.text = this.text.trim() === '' ? text : `${this.text}\n${text}`;
+    if (files.length > 0) this.#setFiles([...this.files, ...files]);
+    this.changed();
+  }
+
+  /** Reads files and adds those that the message may carry. */
+  async add(list: Iterable<File>): Promise<void> {
+    this.problems = [];
+    for (const file of list) {
+      const why = refusal(file, this.files);
+      if (why) {
+        this.problems.push(why);
+        continue;
+      }
+      this.reading++;
+      try {
+        const content = await base64(file);
+        // Others may have been read meanwhile.
+        const late = refusal(file, this.files);
+        if (late) this.problems.push(late);
+        else this.#setFiles([...this.files, picked(file, content)]);
+      } catch {
+        this.problems.push(`${file.name} could not be read. If it has been moved or changed, pick it again.`);
+      } finally {
+        this.reading--;
+      }
+    }
+  }
+
+  remove(index: number): void {
+    this.#setFiles(this.files.toSpliced(index, 1));
+  }
+
+  /** The text has changed: it is kept in a moment. */
+  changed(): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.keep(), KEEP_MS);
+  }
+
+  /** Keeps the text at once. */
+  keep(): void {
+    clearTimeout(this.#timer);
+    if (this.#key !== '') drafts.keepText(this.#key, this.text);
+  }
+
+  /** Takes the message out, to be sent; null, and the reason among `problems`, where it cannot be. */
+  take(): { text: string; files: PickedFile[] } | null {
+    const { text, files } = this;
+    if (text.length > ATTACHMENT_LIMITS.messageChars) {
+      this.problems = [
+        `The message has ${text.length.toLocaleString('en')} characters; it may have 500,000. Attach the text as a file instead.`,
+      ];
+      return null;
+    }
+    this.text = '';
+    this.files = [];
+    this.problems = [];
+    this.keep();
+    void drafts.forget(this.#key);
+    return { text, files };
+  }
+
+  #setFiles(next: PickedFile[]): void {
+    this.files = next;
+    drafts.keepFiles(this.#key, next).catch(() => {
+      this.problems.push('The files could not be kept in this browser: send the message before you reload.');
+    });
+  }
+}
+
+const picked = (file: File, content: string): PickedFile => ({
+  id: crypto.randomUUID(),
+  filename: file.name || 'pasted',
+  mimeType: file.type || 'application/octet-stream',
+  size: file.size,
+  content,
+});
+
+function base64(file: File): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const reader = new FileReader();
+    reader.onload = () => resolve(String(reader.result).replace(/^[^,]*,/, ''));
+    reader.onerror = () => reject(reader.error);
+    reader.readAsDataURL(file);
+  });
+}
