@@ -1,4 +1,5 @@
 import type { Clock } from '../core/clock.ts';
+import { GroupCommit } from '../core/group-commit.ts';
 import { OwnershipLost, type UsageRecord, type Vault } from '../core/vault.ts';
 import type { Transactions, Write } from './transaction.ts';
 
@@ -24,17 +25,17 @@ export interface UsageDeps {
 export class UsageLog {
   readonly #deps: UsageDeps;
   #waiting: UsageRecord[] = [];
-  #cancelTimer: (() => void) | undefined;
-  #flushing: Promise<void> = Promise.resolve();
+  readonly #group: GroupCommit;
 
   constructor(deps: UsageDeps) {
     this.#deps = deps;
+    this.#group = new GroupCommit(deps.clock, GROUP_MS, () => this.#commit());
   }
 
   readonly store: Vault['usage'] = {
     add: (record) => {
       this.#waiting.push(record);
-      this.#cancelTimer ??= this.#deps.clock.after(GROUP_MS, () => void this.flush());
+      this.#group.soon();
     },
 
     /** Oldest first, those included that wait for their group. */
@@ -52,10 +53,7 @@ export class UsageLog {
 
   /** Stores what waits. Never rejects: what goes wrong is told to `onfault`. */
   flush(): Promise<void> {
-    this.#cancelTimer?.();
-    this.#cancelTimer = undefined;
-    this.#flushing = this.#flushing.then(() => this.#commit());
-    return this.#flushing;
+    return this.#group.flush();
   }
 
   async #commit(): Promise<void> {

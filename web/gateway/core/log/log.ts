@@ -1,6 +1,7 @@
 import type { Redactor } from '#shared/redact.ts';
 import { isAtLeast, type LogLevel } from '#shared/rpc/log-level.ts';
 import type { Clock } from '../clock.ts';
+import { GroupCommit } from '../group-commit.ts';
 import { lazy } from '../lazy.ts';
 import type { LogRecord, Vault } from '../vault.ts';
 
@@ -39,11 +40,11 @@ export class Log {
   #unstored: LogRecord[] = [];
   #last: number | undefined;
   #problem: string | null = null;
-  #cancelTimer: (() => void) | undefined;
-  #flushing: Promise<void> = Promise.resolve();
+  readonly #group: GroupCommit;
 
   constructor(deps: LogDeps) {
     this.#deps = deps;
+    this.#group = new GroupCommit(deps.clock, GROUP_MS, () => this.#commit());
   }
 
   /** Notes a line. `fields`: what else is to be known, as plain values; errors are told with their stack. */
@@ -52,7 +53,7 @@ export class Log {
     if (!isAtLeast(level, this.#deps.level())) return;
     this.#lines.push({ at: clock.now(), level, component, message, fields });
     if (this.#lines.length > KEPT) this.#lines.shift();
-    this.#cancelTimer ??= clock.after(GROUP_MS, () => void this.flush());
+    this.#group.soon();
   }
 
   /** These never stand in the log, whoever writes them there. */
@@ -79,10 +80,7 @@ export class Log {
 
   /** Stores what waits. Never rejects. */
   flush(): Promise<void> {
-    this.#cancelTimer?.();
-    this.#cancelTimer = undefined;
-    this.#flushing = this.#flushing.then(() => this.#commit());
-    return this.#flushing;
+    return this.#group.flush();
   }
 
   async #commit(): Promise<void> {

@@ -1,0 +1,30 @@
+import type { Clock } from './clock.ts';
+
+/** Commits what comes one by one in groups: within `ms` of the first of a group, one commit at a time. */
+export class GroupCommit {
+  readonly #clock: Clock;
+  readonly #ms: number;
+  readonly #commit: () => Promise<void>;
+  #cancelTimer: (() => void) | undefined;
+  #committing: Promise<void> = Promise.resolve();
+
+  /** `commit` takes all that waits; it never rejects. */
+  constructor(clock: Clock, ms: number, commit: () => Promise<void>) {
+    this.#clock = clock;
+    this.#ms = ms;
+    this.#commit = commit;
+  }
+
+  /** Something waits now. */
+  soon(): void {
+    this.#cancelTimer ??= this.#clock.after(this.#ms, () => void this.flush());
+  }
+
+  /** Commits what waits at once. Never rejects. */
+  flush(): Promise<void> {
+    this.#cancelTimer?.();
+    this.#cancelTimer = undefined;
+    this.#committing = this.#committing.then(this.#commit);
+    return this.#committing;
+  }
+}
