@@ -8,6 +8,19 @@ export interface Clock {
   after(ms: number, callback: () => void): () => void;
 }
 
+/** Does `work` every `ms`, the first time after that; the result stops it. */
+export function every(clock: Clock, ms: number, work: () => void): () => void {
+  let cancel = (): void => {};
+  const again = (): void => {
+    cancel = clock.after(ms, () => {
+      work();
+      again();
+    });
+  };
+  again();
+  return () => cancel();
+}
+
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),

@@ -1,7 +1,7 @@
 import type { Link } from '#shared/link/link.ts';
 import { CLOSE, LIMITS } from '#shared/rpc/frames.ts';
 import type { Admission } from './admission.ts';
-import type { Clock } from './clock.ts';
+import { type Clock, every } from './clock.ts';
 import type { Connection, ConnectionDeps } from './connection.ts';
 import type { Connected } from './devices/devices.ts';
 import type { Hub } from './hub.ts';
@@ -27,7 +27,7 @@ export class Connections implements Connected {
   /** Those that have been let in by `connect`, the oldest first. */
   readonly #joined = new Set<Connection>();
   #serves = true;
-  #cancelTick = (): void => {};
+  #stopTicking = (): void => {};
 
   constructor(deps: ConnectionsDeps) {
     this.#deps = deps;
@@ -36,10 +36,7 @@ export class Connections implements Connected {
   /** Begins to tick. */
   start(): void {
     const { clock, hub } = this.#deps;
-    this.#cancelTick = clock.after(LIMITS.tickIntervalMs, () => {
-      hub.broadcast({ event: 'tick', payload: { ts: clock.now() } });
-      this.start();
-    });
+    this.#stopTicking = every(clock, LIMITS.tickIntervalMs, () => hub.broadcast({ event: 'tick', payload: { ts: clock.now() } }));
   }
 
   get size(): number {
@@ -97,7 +94,7 @@ export class Connections implements Connected {
 
   /** Closes all, and ticks no more. */
   end(): void {
-    this.#cancelTick();
+    this.#stopTicking();
     for (const connection of [...this.#open]) connection.close(CLOSE.goingAway, 'the gateway closed');
   }
 

@@ -3,7 +3,7 @@ import { RpcError } from '#shared/rpc/errors.ts';
 import type { ConfigFileState } from '#shared/rpc/methods/config.ts';
 import type { Bridge } from '../bridge.ts';
 import { canonical } from '../canonical.ts';
-import type { Clock } from '../clock.ts';
+import { type Clock, every } from '../clock.ts';
 import type { Config } from '../config.ts';
 import type { Hub } from '../hub.ts';
 import { checkNames } from '../merge.ts';
@@ -44,13 +44,7 @@ export class ConfigFile {
   constructor(deps: ConfigFileDeps) {
     this.#deps = deps;
     this.#stops.push(deps.bridge.watch(() => void this.look()));
-    const again = (): void => {
-      this.#stops[1] = deps.clock.after(LOOK_MS, () => {
-        void this.look();
-        again();
-      });
-    };
-    again();
+    this.#stops.push(every(deps.clock, LOOK_MS, () => void this.look()));
     void this.look();
   }
 

@@ -3,7 +3,7 @@ import { RpcError } from '#shared/rpc/errors.ts';
 import type { ExecPolicy, ExecRequest } from '#shared/rpc/methods/exec.ts';
 import { EXPIRES_MS, newestFirst, Questions } from '../approvals/questions.ts';
 import type { Bridge } from '../bridge.ts';
-import type { Clock } from '../clock.ts';
+import { type Clock, every } from '../clock.ts';
 import type { Hub } from '../hub.ts';
 import type { SyncPort } from '../sync.ts';
 import type { ExecRecord, Vault } from '../vault.ts';
@@ -258,21 +258,14 @@ export class ExecRequests {
 
   #save(id: string, live: Live): () => void {
     let saved = 0;
-    let cancel = (): void => {};
-    const again = (): void => {
-      cancel = this.#deps.clock.after(SAVE_MS, () => {
-        if (live.output.length > saved) {
-          saved = live.output.length;
-          // It is in memory too; the end tells of a store that fails.
-          this.#questions
-            .change(id, (before) => (before.status === 'running' ? { ...before, ...live.output.fields } : undefined))
-            .catch(() => {});
-        }
-        again();
-      });
-    };
-    again();
-    return () => cancel();
+    return every(this.#deps.clock, SAVE_MS, () => {
+      if (live.output.length <= saved) return;
+      saved = live.output.length;
+      // It is in memory too; the end tells of a store that fails.
+      this.#questions
+        .change(id, (before) => (before.status === 'running' ? { ...before, ...live.output.fields } : undefined))
+        .catch(() => {});
+    });
   }
 
   /** What a person asked for still waits for a person; for an agent's command nobody waits any more, and what ran is not run again. */

@@ -2,6 +2,7 @@ import { RpcError } from '#shared/rpc/errors.ts';
 import type { AnyEvent } from '#shared/rpc/events.ts';
 import type { Usage } from '#shared/rpc/records.ts';
 import type { Agent } from '../agents.ts';
+import { every } from '../clock.ts';
 import { estimateUsage } from '../providers/estimate.ts';
 import type { SentFile } from '../tools/registry.ts';
 import { plainText, sessionChanged } from '../sessions.ts';
@@ -258,19 +259,12 @@ export class Run {
   /** Keeps the text so far on disk, once a second while it grows, for a host that dies. */
   #savePartials(): () => void {
     let saved = 0;
-    let cancel = (): void => {};
-    const again = (): void => {
-      cancel = this.#deps.clock.after(SAVE_PARTIAL_MS, () => {
-        if (this.text.length > saved) {
-          saved = this.text.length;
-          // The text is on screen and in memory; the run's end tells of a store that fails.
-          this.#deps.vault.runs.savePartial(this.id, this.#stepText).catch(() => {});
-        }
-        again();
-      });
-    };
-    again();
-    return () => cancel();
+    return every(this.#deps.clock, SAVE_PARTIAL_MS, () => {
+      if (this.text.length <= saved) return;
+      saved = this.text.length;
+      // The text is on screen and in memory; the run's end tells of a store that fails.
+      this.#deps.vault.runs.savePartial(this.id, this.#stepText).catch(() => {});
+    });
   }
 
   #changed(): void {
