@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BrowserContext, Page } from 'playwright';
 import type { Credential } from '../../shared/link/proof.ts';
+import { unattended } from './launch.ts';
 import { awaitProfile, majorVersion, prepareProfile, profileHolder } from './profile.ts';
 
 export interface ManagedOptions {
@@ -24,16 +25,7 @@ interface HostPage {
   perchHost?: { attach(credential: Credential): Promise<void> };
 }
 
-const QUIET = [
-  '--disable-gpu',
-  '--disable-quic',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-  '--no-first-run',
-  '--in-process-gpu',
-  '--renderer-process-limit=1',
-];
+const SMALL = ['--in-process-gpu', '--renderer-process-limit=1'];
 const PAGE_TRIES = 3;
 const STEADY_MS = 60_000;
 const CLOSE_MS = 2000;
@@ -94,16 +86,10 @@ export class ManagedChromium {
     const env = Object.fromEntries(Object.entries(inherited).filter((entry): entry is [string, string] => entry[1] !== undefined));
     try {
       const context = await chromium.launchPersistentContext(profile, {
-        executablePath: executable,
-        headless: true,
-        chromiumSandbox: process.getuid?.() !== 0,
-        args: QUIET,
+        ...unattended(executable, SMALL),
         env,
         serviceWorkers: 'block',
         viewport: { width: 320, height: 240 },
-        handleSIGINT: false,
-        handleSIGTERM: false,
-        handleSIGHUP: false,
         timeout: 30_000,
       });
       this.#context = context;

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { BrowserContext, Page } from 'playwright';
 import { RpcError } from '#shared/rpc/errors.ts';
 import type { BrowserTab } from '#shared/rpc/methods/browser.ts';
+import { unattended } from '../../headless/launch.ts';
 import { REFUSED } from './guarded-proxy.ts';
 
 /** A page has this long to load (decisions, "Devices, logs, system, usage, speech"). */
@@ -11,12 +12,6 @@ const TITLE_MS = 2_000;
 const MAX_TABS = 50;
 
 const ARGS = [
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
   // Loopback goes through the proxy too, and nothing beside it.
   '--proxy-bypass-list=<-loopback>',
   '--force-webrtc-ip-handling-policy=disable_non_proxied_udp',
@@ -60,17 +55,11 @@ export class DrivenBrowser {
     );
     try {
       const context = await chromium.launchPersistentContext(folder, {
-        executablePath: executable,
-        headless: true,
-        chromiumSandbox: process.getuid?.() !== 0,
-        args: ARGS,
+        ...unattended(executable, ARGS),
         env,
         proxy: { server: proxy },
         viewport: { width: 1280, height: 800 },
         acceptDownloads: false,
-        handleSIGINT: false,
-        handleSIGTERM: false,
-        handleSIGHUP: false,
         timeout: NAVIGATE_MS,
       });
       context.setDefaultTimeout(ACT_MS);

@@ -1,0 +1,20 @@
+const QUIET = [
+  '--disable-gpu',
+  '--disable-quic',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+  '--no-first-run',
+];
+
+/** How a Chromium that nobody looks at is started: it asks the network for nothing of its own accord, and ends when we end it. `args`: what it gets beside that. */
+export const unattended = (executable: string, args: readonly string[]) => ({
+  executablePath: executable,
+  headless: true,
+  // Chromium's sandbox does not run as root (design.md, "Three hosts, one core").
+  chromiumSandbox: process.getuid?.() !== 0,
+  args: [...QUIET, ...args],
+  handleSIGINT: false,
+  handleSIGTERM: false,
+  handleSIGHUP: false,
+});
