@@ -58,7 +58,7 @@ export async function tabTo(page: Page, name: string | RegExp, key: 'Tab' | 'Shi
  * on it as without (it, what it is in, and its label).
  */
 export async function tabAround(page: Page): Promise<{ reached: string[]; missed: string[]; unseen: string[] }> {
-  await page.evaluate(() => {
+  await page.evaluate(async () => {
     const shown = (element: Element): boolean => element.checkVisibility({ visibilityProperty: true }) && !element.closest('[inert]');
     const list = [...document.querySelectorAll<HTMLElement>('a[href], button, input, select, textarea, summary, [tabindex]')]
       .filter((element) => shown(element) && !element.matches(':disabled, [aria-hidden="true"]'))
@@ -79,6 +79,9 @@ export async function tabAround(page: Page): Promise<{ reached: string[]; missed
         .join(' / ');
     };
     if (document.activeElement instanceof HTMLElement) document.activeElement.blur();
+    // What the keyboard has left fades: how it looks at rest counts.
+    const fading = document.getAnimations().filter((each) => each instanceof CSSTransition);
+    await Promise.allSettled(fading.map(({ finished }) => finished));
     const name = (element: HTMLElement): string =>
       `${element.tagName.toLowerCase()} ${element.getAttribute('aria-label') ?? (element.innerText || element.id)}`.trim();
     const before = new Map(list.map((element) => [element, look(element)]));
