@@ -11,5 +11,6 @@ export const drivenBrowser = [
   }),
   chosen('quality, "Security"', {
     'browser/guard': 'The driven browser reaches no private place that the person has not named, by whatever way a page tries.',
+    'browser/hostile-page': 'Whatever a page or its server does, the bridge stays up, and every call ends in time.',
   }),
 ];

@@ -108,9 +108,15 @@ function forward(request: IncomingMessage, response: ServerResponse, { allowed, 
     },
     (answer) => {
       const { [REFUSED]: _, ...passed } = dropHopByHop(answer.headers);
-      response.writeHead(answer.statusCode ?? 502, passed);
-      answer.pipe(response);
       answer.on('error', () => response.destroy());
+      const { statusCode = 0 } = answer;
+      // Also what HTTP does not have, such as 000: to write that throws, which would end the process.
+      if (statusCode < 200) {
+        refused(`an answer of status ${statusCode} cannot be passed on`, 502);
+        return void upstream.destroy();
+      }
+      response.writeHead(statusCode, passed);
+      answer.pipe(response);
     },
   );
   upstream.on('timeout', () => upstream.destroy(new Error('it does not answer')));

@@ -1,0 +1,40 @@
+import { once } from 'node:events';
+import { request } from 'node:http';
+import { type AddressInfo, createServer } from 'node:net';
+import { expect } from 'vitest';
+import { verifies } from '../../../tests/requirements.ts';
+import { Allowed } from '../web-guard.ts';
+import { startGuardedProxy } from './guarded-proxy.ts';
+
+/** A server that answers whatever it is asked with these bytes. */
+async function answering(bytes: string) {
+  const server = createServer((socket) => socket.on('error', () => {}).once('data', () => socket.end(bytes, 'latin1')));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const place = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return { place, [Symbol.dispose]: () => void server.close() };
+}
+
+async function statusThrough(proxy: string, place: string): Promise<number | undefined> {
+  const asked = request(proxy, { path: `http://${place}/`, headers: { host: place }, agent: false }).end();
+  const [response] = await once(asked, 'response');
+  response.resume();
+  return response.statusCode;
+}
+
+verifies('browser/hostile-page', 'an answer that is no HTTP is a bad gateway, and the proxy goes on', async () => {
+  for (const head of [
+    'HTTP/1.1 000 Nothing',
+    'HTTP/1.1 099 Less',
+    'HTTP/1.1 101 Switching',
+    'HTTP/1.1 200 OK\r\nx: a\x01b',
+    'no HTTP at all',
+  ]) {
+    using site = await answering(`${head}\r\n\r\nbody`);
+    await using proxy = await startGuardedProxy({ allowed: () => new Allowed([site.place]) });
+    expect(await statusThrough(proxy.url, site.place), head).toBe(502);
+  }
+  using site = await answering('HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nbody');
+  await using proxy = await startGuardedProxy({ allowed: () => new Allowed([site.place]) });
+  expect(await statusThrough(proxy.url, site.place)).toBe(200);
+});
