@@ -60,15 +60,27 @@ function declarations(): void {
 }
 
 mkdirSync(dist, { recursive: true });
-for (const stale of ['perch.js', 'journal-thread.js', 'exec-keeper.js', 'client.js', 'client.d.ts', 'bridge', 'shared', 'types'])
+for (const stale of [
+  'perch.js',
+  'journal-thread.js',
+  'exec-keeper.js',
+  'browser-driver.js',
+  'client.js',
+  'client.d.ts',
+  'bridge',
+  'shared',
+  'types',
+])
   rmSync(join(dist, stale), { recursive: true, force: true });
 // The app, where its sources have changed.
 run('bridge/setup.js', '--build');
-// The journal's thread (bridge/journal/open.ts) and the keeper of commands (bridge/capabilities/exec/keep.ts) are programs of their own.
+// The journal's thread (bridge/journal/open.ts), the keeper of commands (bridge/capabilities/exec/keep.ts) and the driver of browsers
+// (bridge/capabilities/browser/apart.ts) are programs of their own.
 const programs = {
   perch: 'bridge/cli/main.ts',
   'journal-thread': 'bridge/journal/thread.ts',
   'exec-keeper': 'bridge/capabilities/exec/keeper.ts',
+  'browser-driver': 'bridge/capabilities/browser/driver.ts',
 };
 await bundle(programs, 'node', 'bridge');
 await bundle({ client: 'shared/client/index.ts' }, 'neutral', 'shared');

@@ -15,8 +15,7 @@ import type { EventSchemas } from '#shared/link/calls.ts';
 import type { Contracts } from '#shared/rpc/contract.ts';
 import { logsPort, systemPort } from '#shared/ports/system.ts';
 import { CLOSE } from '#shared/rpc/frames.ts';
-import { browserHandlers } from '../capabilities/browser/browser.ts';
-import { BrowserProfiles } from '../capabilities/browser/profiles.ts';
+import { browsersApart } from '../capabilities/browser/apart.ts';
 import { backupHandlers } from '../capabilities/backup.ts';
 import { configFileHandlers } from '../capabilities/config-file.ts';
 import { skillsHandlers } from '../capabilities/skills.ts';
@@ -66,7 +65,7 @@ export function lendPorts({ journal, vaultKey, access, hosts, presenceMs, home, 
     port: Port<C, E>,
     handlers: PortHandlers<C, E>,
   ): [string, Ports['serve']] => [port.kind, (stream) => servePort(stream, port, handlers, log)];
-  const browsers = new BrowserProfiles({ dir: join(home, 'profiles', 'browser'), log });
+  const browsers = browsersApart({ dir: join(home, 'profiles', 'browser'), log });
   const ports = new Map<string, Ports['serve']>([
     ['egress', (stream, opening) => serveEgress(stream, opening, via)],
     [JOURNAL_PORT, (stream, _opening, host) => journalPort.serve(stream, host)],
@@ -85,7 +84,7 @@ export function lendPorts({ journal, vaultKey, access, hosts, presenceMs, home, 
     capability(speechPort, speechHandlers()),
     capability(skillsPort, skillsHandlers({ dir: join(home, 'skills') })),
     capability(webPort, webHandlers()),
-    capability(browserPort, browserHandlers(browsers)),
+    capability(browserPort, browsers.handlers),
     capability(backupPort, backupHandlers({ journal, vaultKey, home })),
     capability(systemPort, systemHandlers(system)),
     capability(logsPort, { 'logs.read': async (params) => ring.read(params) }),

@@ -4,10 +4,10 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect } from 'vitest';
+import { afterAll, beforeAll, expect, vi } from 'vitest';
 import { browserPort } from '#shared/ports/browser.ts';
-import { browserHandlers } from '../../bridge/capabilities/browser/browser.ts';
-import { BrowserProfiles } from '../../bridge/capabilities/browser/profiles.ts';
+import { browsersApart } from '../../bridge/capabilities/browser/apart.ts';
+import { processes } from '../../bridge/capabilities/exec/processes.ts';
 import { verifies } from '../requirements.ts';
 import { FakeBridge, lend } from '../support/fake-bridge.ts';
 
@@ -28,8 +28,8 @@ async function serve(answer: (path: string) => { status?: number; headers?: Reco
 }
 
 const dir = mkdtempSync(join(tmpdir(), 'perch-driven-'));
-const profiles = new BrowserProfiles({ dir, log: () => {} });
-const bridge = new FakeBridge(lend(browserPort, browserHandlers(profiles)));
+const browsers = browsersApart({ dir, log: () => {} });
+const bridge = new FakeBridge(lend(browserPort, browsers.handlers));
 const profile = 'default';
 let site: Awaited<ReturnType<typeof serve>>;
 /** A service on this machine that pages have no business with. */
@@ -47,7 +47,7 @@ beforeAll(async () => {
   await bridge.call(browserPort, 'browser.allow', { places: [site.place] });
 });
 afterAll(async () => {
-  await profiles.close();
+  await browsers.close();
   site?.close();
   secret?.close();
   rmSync(dir, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
@@ -183,4 +183,46 @@ verifies(
     await expect(bridge.call(browserPort, 'browser.deleteProfile', { name: 'default' })).rejects.toMatchObject({ code: 'INVALID_PARAMS' });
   },
   60_000,
+);
+
+/** The processes that drive the browsers. */
+const drivers = async (): Promise<number[]> =>
+  (await processes('')).filter(({ parent, group, pid }) => parent === process.pid && group === pid).map(({ pid }) => pid);
+
+verifies(
+  'browser/hostile-page',
+  'whoever drives the browser may die of a page: the bridge does not, and the next call starts it again',
+  async () => {
+    await bridge.call(browserPort, 'browser.open', { url: site.url, profile });
+    const waiting = bridge.call(browserPort, 'browser.evaluate', { fn: '() => new Promise(() => {})', profile });
+    const running = await drivers();
+    expect(running).toHaveLength(1);
+    for (const pid of running) process.kill(pid, 'SIGKILL');
+    await expect(waiting).rejects.toMatchObject({ code: 'INTERNAL_ERROR', message: expect.stringContaining('starts it again') });
+    expect(await bridge.call(browserPort, 'browser.status', { profile })).toMatchObject({ started: false });
+    expect(await bridge.call(browserPort, 'browser.open', { url: site.url, profile })).toMatchObject({ title: 'A page' });
+    // What was allowed before is allowed still, and nothing else.
+    await expect(bridge.call(browserPort, 'browser.open', { url: secret.url, profile })).rejects.toMatchObject({ code: 'INVALID_PARAMS' });
+    expect(await bridge.call(browserPort, 'browser.stop', { profile })).toEqual({ started: false });
+    await vi.waitFor(async () => expect(await drivers()).toEqual([]), 10_000);
+  },
+  60_000,
+);
+
+verifies(
+  'browser/hostile-page',
+  'a page that hangs, or opens one window after the other',
+  async () => {
+    await bridge.call(browserPort, 'browser.open', { url: site.url, profile });
+    await bridge.call(browserPort, 'browser.evaluate', { fn: 'setTimeout(() => { for (;;); })', profile });
+    await expect(bridge.call(browserPort, 'browser.snapshot', { profile })).rejects.toMatchObject({ code: 'INTERNAL_ERROR' });
+    await bridge.call(browserPort, 'browser.stop', { profile });
+    const { tabId } = await bridge.call(browserPort, 'browser.open', { url: site.url, profile });
+    const evaluate = async (fn: string) => (await bridge.call(browserPort, 'browser.evaluate', { fn, profile })).result;
+    await evaluate('() => void setTimeout(() => (self.opened = Array.from({ length: 55 }, () => open("about:blank"))))');
+    await vi.waitFor(async () => expect((await bridge.call(browserPort, 'browser.tabs', { profile })).tabs).toHaveLength(50), 40_000);
+    await bridge.call(browserPort, 'browser.focus', { tabId, profile });
+    await vi.waitFor(async () => expect(await evaluate('opened.filter((each) => !each.closed).length')).toBe(48), 20_000);
+  },
+  120_000,
 );

@@ -1,12 +1,11 @@
 import type { browserPort } from '#shared/ports/browser.ts';
 import { RpcError } from '#shared/rpc/errors.ts';
-import type { PortCall, PortHandlers } from '../../server/serve-port.ts';
+import type { PortHandlers } from '../../server/serve-port.ts';
 import { Allowed } from '../web-guard.ts';
-import { type DrivenBrowser, told } from './driven-browser.ts';
+import { type DrivenBrowser, inTime, told } from './driven-browser.ts';
 import { type BrowserProfiles, SETTING } from './profiles.ts';
 
 const PREVIEW_CHARS = 2_000;
-const EVALUATE_MS = 10_000;
 const MAX_RESULT = 4 * 1024 * 1024;
 
 /** The calls of the driven browser (interface document 1, section 4.1). */
@@ -62,14 +61,14 @@ export function browserHandlers(profiles: BrowserProfiles): PortHandlers<typeof 
 
     'browser.snapshot': async ({ profile }) => {
       const browser = await profiles.browser(profile);
-      const html = await (await browser.page()).content().catch((error: unknown) => {
+      const html = await inTime((await browser.page()).content()).catch((error: unknown) => {
         throw told(error, 'The page could not be read');
       });
       const place = await browser.place();
       return { htmlLength: html.length, htmlPreview: html.slice(0, PREVIEW_CHARS), url: place?.url ?? '', title: place?.title ?? '' };
     },
 
-    'browser.evaluate': async ({ fn, profile }, call) => ({ result: await evaluate(await profiles.browser(profile), fn, call) }),
+    'browser.evaluate': async ({ fn, profile }) => ({ result: await evaluate(await profiles.browser(profile), fn) }),
 
     'browser.profiles': async () => ({ profiles: await profiles.list() }),
 
@@ -107,33 +106,29 @@ async function act(profiles: BrowserProfiles, profile: string, ref: string, work
     const message = error instanceof Error ? error.message : '';
     if (/is not a valid selector|Unexpected token|Unknown engine|while parsing/i.test(message))
       throw new RpcError('INVALID_PARAMS', `ref: ${JSON.stringify(ref.slice(0, 200))} is no selector`, {}, { cause: error });
-    const there = await element.count().catch(() => 0);
+    const there = await inTime(element.count());
     if (there === 0) throw new RpcError('NOT_FOUND', `The page has no element ${JSON.stringify(ref.slice(0, 200))}`, {}, { cause: error });
     throw told(error, `The element ${JSON.stringify(ref.slice(0, 200))} cannot be used`);
   }
 }
 
 /** Runs in the page, not here: an expression, or a function that is called. What it comes to passes as JSON. */
-async function evaluate(browser: DrivenBrowser, fn: string, { signal }: PortCall<Record<string, never>>): Promise<unknown> {
+async function evaluate(browser: DrivenBrowser, fn: string): Promise<unknown> {
   const page = await browser.page();
-  const late = Promise.withResolvers<never>();
-  const timer = setTimeout(() => late.reject(new RpcError('INTERNAL_ERROR', `It did not end within ${EVALUATE_MS / 1000} s`)), EVALUATE_MS);
-  const onabort = (): void => late.reject(signal.reason);
-  signal.addEventListener('abort', onabort);
   try {
-    const text = await Promise.race([
-      page.evaluate(async (source) => {
-        const value: unknown = (0, eval)(`(${source}\n)`);
-        return JSON.stringify(await (typeof value === 'function' ? (value as () => unknown)() : value)) ?? 'null';
-      }, fn),
-      late.promise,
-    ]);
-    if (text.length > MAX_RESULT) throw new RpcError('INVALID_PARAMS', `fn: it comes to more than ${MAX_RESULT} characters`);
+    const text = await inTime(
+      page.evaluate(
+        async ([source, most]) => {
+          const value: unknown = (0, eval)(`(${source}\n)`);
+          const json = JSON.stringify(await (typeof value === 'function' ? (value as () => unknown)() : value)) ?? 'null';
+          return json.length > most ? null : json;
+        },
+        [fn, MAX_RESULT] as const,
+      ),
+    );
+    if (text === null) throw new RpcError('INVALID_PARAMS', `fn: it comes to more than ${MAX_RESULT} characters`);
     return JSON.parse(text);
   } catch (error) {
     throw told(error, 'The page says');
-  } finally {
-    clearTimeout(timer);
-    signal.removeEventListener('abort', onabort);
   }
 }

@@ -10,6 +10,10 @@ const NAVIGATE_MS = 30_000;
 const ACT_MS = 10_000;
 const TITLE_MS = 2_000;
 const MAX_TABS = 50;
+/** Characters of what a page says of itself: it may say anything. */
+const MAX_TITLE = 1000;
+const MAX_URL = 8192;
+const MAX_LINE = 500;
 
 const ARGS = [
   // Loopback goes through the proxy too, and nothing beside it.
@@ -87,7 +91,8 @@ export class DrivenBrowser {
     const address = this.#address(url);
     if (this.#tabs.size >= MAX_TABS) throw new RpcError('INVALID_PARAMS', `There are ${MAX_TABS} tabs: close one first`);
     const page = await this.#context.newPage();
-    const [tabId = ''] = [...this.#tabs].find(([, each]) => each === page) ?? [];
+    const [tabId] = [...this.#tabs].find(([, each]) => each === page) ?? [];
+    if (tabId === undefined) throw new RpcError('INVALID_PARAMS', `There are ${MAX_TABS} tabs: close one first`);
     this.#current = page;
     try {
       return { tabId, ...(await goTo(page, address)) };
@@ -133,9 +138,10 @@ export class DrivenBrowser {
     return page;
   }
 
-  /** The newest tab is the current one, as where a person opens it. */
+  /** The newest tab is the current one, as where a person opens it. A page may open any number: what is too many goes at once. */
   #add(page: Page): void {
     if ([...this.#tabs.values()].includes(page)) return;
+    if (this.#tabs.size >= MAX_TABS) return void page.close().catch(() => {});
     const tabId = `tab-${++this.#count}`;
     this.#tabs.set(tabId, page);
     this.#current = page;
@@ -159,8 +165,17 @@ async function goTo(page: Page, url: URL): Promise<{ url: string; title: string 
 
 /** A page that hangs has no title to tell. */
 async function placeOf(page: Page): Promise<{ url: string; title: string }> {
-  const late = new Promise<string>((resolve) => setTimeout(resolve, TITLE_MS, '').unref());
-  return { url: page.url(), title: await Promise.race([page.title().catch(() => ''), late]) };
+  const title = await inTime(page.title(), TITLE_MS).catch(() => '');
+  return { url: page.url().slice(0, MAX_URL), title: title.slice(0, MAX_TITLE) };
+}
+
+/** For what Playwright itself sets no limit to: a page that hangs answers nothing. */
+export async function inTime<T>(work: Promise<T>, ms = ACT_MS): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, fail) => {
+    timer = setTimeout(() => fail(new RpcError('INTERNAL_ERROR', `The page did not answer within ${ms / 1000} s`)), ms);
+  });
+  return Promise.race([work, late]).finally(() => clearTimeout(timer));
 }
 
 /** What Playwright says, in one line, as the caller may see it. */
@@ -171,8 +186,10 @@ export function told(error: unknown, what: string): RpcError {
 
 const firstLine = (error: unknown): string =>
   (error instanceof Error ? error.message : String(error))
+    .slice(0, 4 * MAX_LINE)
     .split('\n', 1)[0]
     ?.replace(/^[a-zA-Z.]+: /, '')
     // Colours of its own.
     // eslint-disable-next-line no-control-regex
-    .replace(/\u001b\[[0-9;]*m/g, '') ?? '';
+    .replace(/\u001b\[[0-9;]*m/g, '')
+    .slice(0, MAX_LINE) ?? '';

@@ -1,0 +1,167 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { type Caller, caller, CallsClosed } from '#shared/link/calls.ts';
+import { browserPort } from '#shared/ports/browser.ts';
+import { RpcError } from '#shared/rpc/errors.ts';
+import { packageRoot } from '../../package-root.ts';
+import type { PortCall, PortHandlers } from '../../server/serve-port.ts';
+import { endTree } from '../exec/process-tree.ts';
+import { browserHandlers } from './browser.ts';
+import { processLink } from './process-link.ts';
+import { type BrowserDeps, BrowserProfiles } from './profiles.ts';
+
+type Calls = typeof browserPort.calls;
+type Events = typeof browserPort.events;
+type Name = keyof Calls & string;
+
+/** The driver's program: of the sources, or as bridge/build.ts makes it. */
+const PROGRAM = import.meta.filename.endsWith('.ts')
+  ? join(import.meta.dirname, 'driver.ts')
+  : join(packageRoot, 'dist', 'browser-driver.js');
+/** Its processes are known by this entry of their environment. */
+const MARK = 'BROWSER_RUN_ID';
+/** Of its heap, in megabytes. */
+const MEMORY = 1024;
+/** Longer than the start of a browser and a page's load may take together. */
+const CALL_MS = 90_000;
+
+/** What makes no sense without a browser, or starts one. All else is done without a driver where none runs. */
+const DRIVEN: ReadonlySet<string> = new Set<Name>([
+  'browser.start',
+  'browser.open',
+  'browser.navigate',
+  'browser.click',
+  'browser.type',
+  'browser.screenshot',
+  'browser.snapshot',
+  'browser.evaluate',
+  'browser.focus',
+  'browser.close',
+]);
+
+interface Driver {
+  calls: Caller<Calls, Events>;
+  /** Kills it. */
+  kill(): void;
+  /** Lets its browsers close; resolves when no process of it is left. */
+  end(): Promise<void>;
+}
+
+/**
+ * Browsers driven by a process of their own (quality.md, "Security"): a page can make whoever drives it hold, and parse, whatever it likes, and that must not be the
+ * bridge. One that died, or did not answer, is started again by the next call.
+ */
+export function browsersApart(deps: Pick<BrowserDeps, 'dir' | 'log'>): { handlers: PortHandlers<Calls, Events>; close(): Promise<void> } {
+  const idle = browserHandlers(new BrowserProfiles(deps));
+  let places: readonly string[] = [];
+  let driver: Promise<Driver> | undefined;
+  let gone: Promise<void> = Promise.resolve();
+  /** Calls, also those that wait for a driver. */
+  let underWay = 0;
+
+  const start = async (): Promise<Driver> => {
+    // Two browsers cannot have one profile.
+    await gone;
+    const started = startDriver(deps, (over) => {
+      gone = over;
+      if (driver === starting) driver = undefined;
+    });
+    const starting = driver;
+    await started.calls.call('browser.allow', { places: [...places] });
+    return started;
+  };
+
+  /** One that drives nothing any more is not kept. */
+  const rest = async (from: Promise<Driver>, { calls, end }: Driver): Promise<void> => {
+    const { profiles } = await calls.call('browser.profiles', {});
+    if (underWay > 1 || driver !== from || profiles.some(({ started }) => started)) return;
+    driver = undefined;
+    gone = end();
+  };
+
+  const run = async (name: Name, params: never, call: PortCall<Events>): Promise<unknown> => {
+    if (name === 'browser.allow') ({ places } = params as { places: string[] });
+    if (!driver && !DRIVEN.has(name)) return idle[name](params, call);
+    const from = (driver ??= start());
+    underWay++;
+    let late: NodeJS.Timeout | undefined;
+    try {
+      const at = await from;
+      late = setTimeout(() => at.kill(), CALL_MS);
+      const result = await at.calls.call(name, params);
+      if (name === 'browser.stop' || name === 'browser.deleteProfile') await rest(from, at).catch(() => {});
+      return result;
+    } catch (error) {
+      const died = error instanceof CallsClosed;
+      // Also one that could not be started at all.
+      if ((died || !late) && driver === from) driver = undefined;
+      if (!died) throw error;
+      throw new RpcError(
+        'INTERNAL_ERROR',
+        'The page took its browser down, or hung it; the next call starts it again',
+        {},
+        { cause: error },
+      );
+    } finally {
+      clearTimeout(late);
+      underWay--;
+    }
+  };
+
+  const names = Object.keys(browserPort.calls) as Name[];
+  return {
+    handlers: Object.fromEntries(
+      names.map((name) => [name, (params: never, call: PortCall<Events>) => run(name, params, call)]),
+    ) as unknown as PortHandlers<Calls, Events>,
+    async close() {
+      const last = await driver?.catch(() => undefined);
+      driver = undefined;
+      await last?.end();
+      await gone;
+    },
+  };
+}
+
+function startDriver({ dir, log }: Pick<BrowserDeps, 'dir' | 'log'>, ongone: (over: Promise<void>) => void): Driver {
+  const id = randomUUID();
+  const own = Object.entries(process.env).filter(([name]) => !name.startsWith('PERCH_') || name === 'PERCH_CHROMIUM');
+  // A group of its own: what ends the bridge from a terminal leaves its browsers to it.
+  const child = fork(PROGRAM, [dir], {
+    detached: true,
+    env: { ...Object.fromEntries(own), [MARK]: id },
+    execArgv: [`--max-old-space-size=${MEMORY}`],
+    serialization: 'advanced',
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+    windowsHide: true,
+  });
+  if (child.stderr) createInterface({ input: child.stderr }).on('line', log);
+  const calls = caller(processLink(child), browserPort.calls, browserPort.events);
+  let ending = false;
+  const over = exitOf(child).then((how) => {
+    if (!ending) log(`the driven browsers' process crashed (${how}); the next call starts it again`);
+    return endTree({ pid: child.pid, mark: `${MARK}=${id}` });
+  });
+  void calls.closed.then(() => ongone(over));
+  return {
+    calls,
+    kill: () => void child.kill('SIGKILL'),
+    end() {
+      ending = true;
+      calls.close();
+      return over;
+    },
+  };
+}
+
+/** Resolves with how a process ended, or why it could not be started. */
+async function exitOf(child: ChildProcess): Promise<string> {
+  try {
+    const [code, signal] = await once(child, 'exit');
+    return String(signal ?? code);
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}
