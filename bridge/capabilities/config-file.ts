@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
-import { realpath, rename } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { open, realpath, rename } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { applyEdits, type JSONPath, modify, parse, type ParseError, printParseErrorCode } from 'jsonc-parser';
+import { applyEdits, type JSONPath, modify, parse, printParseErrorCode, visit } from 'jsonc-parser';
 import type { configFilePort } from '#shared/ports/config-file.ts';
 import { RpcError } from '#shared/rpc/errors.ts';
 import { codeOf, readIfThere, reasonOf, writeWhole } from '../home.ts';
@@ -11,7 +12,11 @@ import type { PortHandlers } from '../server/serve-port.ts';
 type Document = Record<string, unknown>;
 
 const FORMAT = { formattingOptions: { insertSpaces: true, tabSize: 2, eol: '\n' } };
-const MAX_CHARS = 4 * 1024 * 1024;
+const MAX_BYTES = 4 * 1024 * 1024;
+/** Levels of braces and brackets. */
+const MAX_DEPTH = 100;
+/** Editors of Windows begin a file with it. */
+const MARK = '\uFEFF';
 
 /** The user's configuration file, `config.json` in the bridge's home; comments and trailing commas are taken. */
 export function configFileHandlers(home: string): PortHandlers<typeof configFilePort.calls, typeof configFilePort.events> {
@@ -33,7 +38,7 @@ export function configFileHandlers(home: string): PortHandlers<typeof configFile
     base: string | null,
     lost: Document | undefined,
   ): Promise<{ written: boolean; hash: string | null }> => {
-    const text = await readIfThere(path);
+    const text = await readText(path);
     if (hashOf(text) !== base) return { written: false, hash: hashOf(text) };
     const read = text === undefined ? { document: {} } : readDocument(text);
     if (!('document' in read)) throw new RpcError('INTERNAL_ERROR', `${path} is no JSON any more`);
@@ -41,7 +46,8 @@ export function configFileHandlers(home: string): PortHandlers<typeof configFile
       const at = new Date().toISOString().replaceAll(':', '');
       await writeWhole(join(home, `config.lost-${at}.json`), pretty(lost), rename);
     }
-    const next = edited(text ?? '{}\n', read.document, document);
+    const mark = text?.startsWith(MARK) ? MARK : '';
+    const next = mark + edited(text?.slice(mark.length) ?? '{}\n', read.document, document);
     // A link stays one: what it leads to is replaced.
     if (next !== text) await writeWhole(await realpath(path).catch(() => path), next, rename);
     await writeWhole(syncedPath, pretty(document), rename);
@@ -52,7 +58,7 @@ export function configFileHandlers(home: string): PortHandlers<typeof configFile
     'config-file.read': async ({ known }) => {
       let text: string | undefined;
       try {
-        text = await readIfThere(path);
+        text = await readText(path);
       } catch (error) {
         return { state: 'broken', path, hash: null, message: reasonOf(error) };
       }
@@ -79,21 +85,84 @@ export function configFileHandlers(home: string): PortHandlers<typeof configFile
 const hashOf = (text: string | undefined): string | null => (text === undefined ? null : createHash('sha256').update(text).digest('hex'));
 const pretty = (document: Document): string => `${JSON.stringify(document, null, 2)}\n`;
 
-/** The document of a text, or what is wrong with it and where. */
-function readDocument(text: string): { document: Document } | { message: string; line?: number; column?: number } {
-  if (text.length > MAX_CHARS) return { message: `it has more than ${MAX_CHARS} characters` };
-  const errors: ParseError[] = [];
-  const value: unknown = parse(text, errors, { allowTrailingComma: true });
-  const [error] = errors;
-  if (error) {
-    const before = text.slice(0, error.offset).split('\n');
-    const message = printParseErrorCode(error.error)
-      .replace(/(?<=[a-z])(?=[A-Z])/g, ' ')
-      .toLowerCase();
-    return { message, line: before.length, column: (before.at(-1)?.length ?? 0) + 1 };
+/** The file's text; undefined where there is none. Rejects, with why, where it is no text of a file's size. */
+async function readText(path: string): Promise<string | undefined> {
+  // A pipe that nobody writes to would hold up who opens it.
+  const file = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0)).catch((error: unknown) => {
+    if (codeOf(error) === 'ENOENT') return undefined;
+    throw new Error(`it cannot be read: ${reasonOf(error)}`, { cause: error });
+  });
+  if (!file) return undefined;
+  try {
+    const stats = await file.stat();
+    if (!stats.isFile()) throw new Error('it is no plain file');
+    if (stats.size > MAX_BYTES) throw new Error(`it has more than ${MAX_BYTES} bytes`);
+    const bytes = await file.readFile();
+    try {
+      return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+    } catch (error) {
+      // What was read of it in another way could not be written back.
+      throw new Error('it is not in UTF-8: save it in that', { cause: error });
+    }
+  } finally {
+    await file.close();
   }
+}
+
+interface Fault {
+  message: string;
+  line?: number;
+  column?: number;
+}
+
+class Faulty extends Error {
+  readonly fault: Fault;
+
+  constructor(message: string, line: number, column: number) {
+    super(message);
+    this.fault = { message, line: line + 1, column: column + 1 };
+  }
+}
+
+/** The document of a text, or what is wrong with it and where. */
+function readDocument(given: string): { document: Document } | Fault {
+  const text = given.startsWith(MARK) ? given.slice(MARK.length) : given;
+  try {
+    check(text);
+  } catch (error) {
+    if (error instanceof Faulty) return error.fault;
+    throw error;
+  }
+  const value: unknown = parse(text, [], { allowTrailingComma: true });
   if (!isObject(value)) return { message: 'the configuration is an object, in braces', line: 1, column: 1 };
   return { document: value };
+}
+
+/** Throws at the first thing that is wrong with a text. */
+function check(text: string): void {
+  /** Of each brace that is open, the names in it; of brackets none. */
+  const within: Set<string>[] = [];
+  const begin = (_offset: number, _length: number, line: number, column: number): void => {
+    if (within.push(new Set()) > MAX_DEPTH) throw new Faulty(`more than ${MAX_DEPTH} levels`, line, column);
+  };
+  const end = (): void => void within.pop();
+  const options = { allowTrailingComma: true };
+  const visitor = {
+    onObjectBegin: begin,
+    onObjectEnd: end,
+    onArrayBegin: begin,
+    onArrayEnd: end,
+    onObjectProperty(name: string, _offset: number, _length: number, line: number, column: number) {
+      // The last one is what is read, the first one what would be written to.
+      if (within.at(-1)?.has(name)) throw new Faulty(`${JSON.stringify(name)} is there twice`, line, column);
+      within.at(-1)?.add(name);
+    },
+    onError(error: number, _offset: number, _length: number, line: number, column: number) {
+      const words = printParseErrorCode(error).replace(/(?<=[a-z])(?=[A-Z])/g, ' ');
+      throw new Faulty(words.toLowerCase(), line, column);
+    },
+  };
+  visit(text, visitor, options);
 }
 
 /** The text with what differs between two documents changed, and nothing else. */

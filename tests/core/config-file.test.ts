@@ -1,4 +1,16 @@
-import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, renameSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
@@ -204,4 +216,39 @@ test('a three-way merge takes what one side changed, whatever it was, and loses 
       expect(threeWay(theirs, merged, theirs).document).toEqual(merged);
     }),
   );
+});
+
+verifies('config-file/broken', 'a name that is there twice, braces without end, other encodings, and what is no file', async () => {
+  await using at = await withFile('{}');
+  await until(async () => (await at.state()).state === 'synced');
+  const problem = async (): Promise<string> => (await at.state()).problem?.message ?? '';
+  const deep = (levels: number): string => `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`;
+  const broken: [string, string | Buffer][] = [
+    ['twice', '{"chat": {"systemPrompt": "x"},\n "chat": {"systemPrompt": "y"}}'],
+    ['levels', deep(101)],
+    ['levels', deep(200_000)],
+    ['UTF-8', Buffer.from('{"chat": {"systemPrompt": "Gr\xfc\xdfe"}}', 'latin1')],
+    ['bytes', `{}${' '.repeat(4 * 1024 * 1024)}`],
+  ];
+  for (const [said, bytes] of broken) {
+    writeFileSync(at.path, bytes);
+    at.clock.advance(3_000);
+    await until(async () => (await problem()).includes(said), said);
+    expect(readFileSync(at.path)).toEqual(Buffer.from(bytes));
+    at.save({});
+    await until(async () => (await at.state()).state === 'synced');
+  }
+  rmSync(at.path);
+  if (process.platform !== 'win32') {
+    execFileSync('mkfifo', [at.path]);
+    at.clock.advance(3_000);
+    await until(async () => (await problem()).includes('no plain file'), 'a pipe');
+  }
+});
+
+verifies('config-file/keeps-text', 'the mark that editors of Windows begin a file with', async () => {
+  await using at = await withFile('\uFEFF{"chat": {"systemPrompt": "x"}} // mine\r\n');
+  await until(async () => (await at.state()).state === 'synced');
+  await at.client.call('config.set', { key: 'chat.systemPrompt', value: 'y' });
+  await until(() => readFileSync(at.path, 'utf8') === '\uFEFF{"chat": {"systemPrompt": "y"}} // mine\r\n', 'the file has it');
 });
