@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { createMp3Encoder } from 'wasm-media-encoders';
 
 /** A WAV file that cannot be read. */
@@ -6,22 +7,31 @@ export class WavUnreadable extends Error {
 }
 
 const KILOBITS = 64;
+/** Samples that are encoded at once: a long text takes seconds, in which the bridge must do other things too. */
+export const SLICE = 16 * 1024;
 
 /** The MP3 of a WAV file of 16-bit samples, as speech engines write them. */
-export async function mp3Of(wav: Buffer): Promise<Buffer> {
-  const { channels, sampleRate, samples } = readWav(wav);
+export async function mp3Of(wav: Buffer, signal?: AbortSignal): Promise<Buffer> {
+  const { channels, sampleRate, length, samples } = readWav(wav);
   const encoder = await createMp3Encoder();
   encoder.configure({ channels, sampleRate, bitrate: KILOBITS });
-  // What the encoder gives lies in its own memory, until the next call.
-  const body = Buffer.from(encoder.encode(samples));
-  return Buffer.concat([body, Buffer.from(encoder.finalize())]);
+  const parts: Buffer[] = [];
+  for (let at = 0; at < length; at += SLICE) {
+    // What the encoder gives lies in its own memory, until the next call.
+    parts.push(Buffer.from(encoder.encode(samples(at, Math.min(length, at + SLICE)))));
+    await setImmediate();
+    signal?.throwIfAborted();
+  }
+  return Buffer.concat([...parts, Buffer.from(encoder.finalize())]);
 }
 
 interface Sound {
   channels: 1 | 2;
   sampleRate: number;
-  /** Each channel's, −1 to 1. */
-  samples: Float32Array[];
+  /** Of each channel. */
+  length: number;
+  /** Some of each channel's, −1 to 1. */
+  samples(from: number, to: number): Float32Array[];
 }
 
 function readWav(wav: Buffer): Sound {
@@ -42,10 +52,11 @@ function readWav(wav: Buffer): Sound {
       const length = Math.floor((end - start) / 2 / channels);
       if (length === 0) throw new WavUnreadable('it is empty');
       const sample = (index: number): number => wav.readInt16LE(start + 2 * index) / 32_768;
-      const samples = Array.from({ length: channels }, (_, channel) =>
-        Float32Array.from({ length }, (_, index) => sample(index * channels + channel)),
-      );
-      return { channels, sampleRate, samples };
+      const samples = (from: number, to: number): Float32Array[] =>
+        Array.from({ length: channels }, (_, channel) =>
+          Float32Array.from({ length: to - from }, (_, index) => sample((from + index) * channels + channel)),
+        );
+      return { channels, sampleRate, length, samples };
     }
     at = end + (end % 2);
   }

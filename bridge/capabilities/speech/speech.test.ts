@@ -10,7 +10,7 @@ import { WebSocketServer } from 'ws';
 import { speechPort } from '#shared/ports/speech.ts';
 import { verifies } from '../../../tests/requirements.ts';
 import { FakeBridge, lend } from '../../../tests/support/fake-bridge.ts';
-import { mp3Of, WavUnreadable } from './mp3.ts';
+import { mp3Of, SLICE, WavUnreadable } from './mp3.ts';
 import { NeuralVoices } from './neural.ts';
 import { pieces } from './pieces.ts';
 import { speechHandlers } from './speech.ts';
@@ -197,6 +197,20 @@ describe('a WAV file', () => {
     ['a cut head', tone().subarray(0, 30)],
   ])('that is %s is refused', async (_what, wav) => {
     await expect(mp3Of(wav)).rejects.toThrow(WavUnreadable);
+  });
+
+  it('of a long text lets other work have its turns, and ends with its caller', async () => {
+    const [slices, head] = [20, tone().subarray(0, 44)];
+    const long = Buffer.concat([head, Buffer.alloc(slices * SLICE * 2)]);
+    let [turns, done] = [0, false];
+    const count = (): void => void (done || (turns++, setImmediate(count)));
+    count();
+    await mp3Of(long).finally(() => (done = true));
+    expect(turns).toBeGreaterThanOrEqual(slices);
+    const caller = new AbortController();
+    const given = mp3Of(long, caller.signal);
+    caller.abort(new Error('enough'));
+    await expect(given).rejects.toThrow('enough');
   });
 });
 

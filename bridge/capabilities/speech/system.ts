@@ -34,7 +34,7 @@ export async function speakBySystem(
   for (const engine of engines) {
     try {
       const { wav, voice } = await engine.speak(utterance, signal);
-      return { mp3: await mp3Of(wav), voice: `system:${engine.name}:${voice}` };
+      return { mp3: await mp3Of(wav, signal), voice: `system:${engine.name}:${voice}` };
     } catch (error) {
       if (!isMissing(error)) throw error;
     }
