@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs';
-import { isAbsolute, join, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { Home } from '../home.ts';
 import { LogRing } from '../log-ring.ts';
 import { appDir } from '../package-root.ts';
 import { banner } from './banner.ts';
 import { CommandError, lineOf } from './errors.ts';
-import { givenToken, keepGivenToken } from './token.ts';
+import { givenToken, keepToken } from './token.ts';
 
 export interface GatewayOptions {
   port: number;
@@ -67,12 +67,9 @@ export async function runGateway(options: GatewayOptions): Promise<void> {
     await chromium?.close();
   });
 
-  let tokenFile = isAbsolute(home.tokenFile) ? home.tokenFile : resolve(home.tokenFile);
-  if (given !== undefined) {
-    const kept = await keepGivenToken(home, Number(new URL(bridge.url).port || 80), given);
-    stack.defer(() => kept.forget());
-    tokenFile = resolve(kept.file);
-  }
+  const kept = await keepToken(home, Number(new URL(bridge.url).port || 80), given);
+  stack.defer(() => kept.forget());
+  const tokenFile = resolve(kept.file);
 
   if (managed && executable) {
     const [{ ManagedChromium }, { keepHosted }] = await Promise.all([managed, import('../headless/keep-hosted.ts')]);

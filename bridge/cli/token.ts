@@ -29,13 +29,17 @@ export function givenToken({ option, environment }: GivenToken, warn: (line: str
   return token;
 }
 
-/** Puts a given token where `perch open` and the printed `curl` find it: a file of mode 0600, removed at the end. */
-export async function keepGivenToken(home: Home, port: number, token: string): Promise<OwnerToken & { forget(): Promise<void> }> {
+/**
+ * The owner's token of a gateway that begins to serve on a port. One that was given goes where `perch open` and the printed `curl` find it: a file of mode 0600,
+ * removed at the end, or by the next gateway on this port.
+ */
+export async function keepToken(home: Home, port: number, given: string | undefined): Promise<OwnerToken & { forget(): Promise<void> }> {
   const file = givenFile(home, port);
   await rm(file, { force: true });
-  await writeFile(file, `${token}\n`, { mode: 0o600, flag: 'wx' });
+  if (given === undefined) return { value: await home.token(), file: home.tokenFile, forget: () => Promise.resolve() };
+  await writeFile(file, `${given}\n`, { mode: 0o600, flag: 'wx' });
   if (process.platform !== 'win32') await chmod(file, 0o600);
-  return { value: token, file, forget: () => rm(file, { force: true }) };
+  return { value: given, file, forget: () => rm(file, { force: true }) };
 }
 
 /** The token of the gateway that runs on a port: given here, or given to it, or the home's own. */

@@ -1,0 +1,25 @@
+import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { Home } from '../home.ts';
+import { keepToken, tokenOfRunning } from './token.ts';
+
+const PORT = 7333;
+
+test('the token of a gateway that was killed is not taken for that of the next one', async () => {
+  const dir = mkdtempSync(join(tmpdir(), 'perch-token-'));
+  try {
+    const home = await Home.open({ dir });
+    const killed = await keepToken(home, PORT, 'a token that was given');
+    expect(await tokenOfRunning(home, PORT, undefined)).toBe('a token that was given');
+    if (process.platform !== 'win32') expect(statSync(killed.file).mode & 0o777).toBe(0o600);
+    const next = await keepToken(home, PORT, undefined);
+    expect(await tokenOfRunning(home, PORT, undefined)).toBe(await home.token());
+    expect(next).toMatchObject({ value: await home.token(), file: home.tokenFile });
+    await next.forget();
+    expect(statSync(home.tokenFile).size).toBeGreaterThan(0);
+  } finally {
+    rmSync(dir, { recursive: true, force: true });
+  }
+});
