@@ -6,7 +6,7 @@ const BAD_PORTS = new Set([
   1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080,
 ]);
 
-/** Which private places are free: each `host` or `host:port`, as in a URL. */
+/** Which private places are free: each `host` or `host:port`, as in a URL; what else is written of one before or behind says nothing. */
 export class Allowed {
   /** Where the person names them. */
   readonly setting: string;
@@ -16,8 +16,12 @@ export class Allowed {
     this.setting = setting;
     this.#places = new Set(
       places.flatMap((place) => {
-        const url = URL.parse(`http://${place.trim()}`);
-        return url ? [/:\d+$/.test(place.trim()) ? placeOf(url) : plainHost(url.hostname)] : [];
+        const [bare = ''] = place
+          .trim()
+          .replace(/^https?:\/\//i, '')
+          .split(/[/?#\\]/);
+        const url = URL.parse(`http://${bare}`);
+        return url ? [/:\d+$/.test(bare) ? placeOf(url) : plainHost(url.hostname)] : [];
       }),
     );
   }
