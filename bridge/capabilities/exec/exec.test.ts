@@ -64,6 +64,15 @@ describe('a command', () => {
     expect(await exec.run('sh', ['-c', 'kill -9 $$'])).toMatchObject({ exitCode: null, signal: 'SIGKILL' });
   });
 
+  verifies('exec/no-shell', 'more arguments than the system takes are told of', async () => {
+    await using lent = await lendExec();
+    await expect(lent.run(process.execPath, Array(100).fill('x'.repeat(32_000)))).rejects.toMatchObject({
+      code: 'INTERNAL_ERROR',
+      message: expect.stringContaining('could not be started: spawn E2BIG'),
+    });
+    expect(lent.bridge.faults).toEqual([]);
+  });
+
   verifies('exec/environment', 'has the listed names alone', async () => {
     await using exec = await lendExec({
       ...process.env,

@@ -1,6 +1,7 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, type ChildProcessByStdio, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
+import type { Readable } from 'node:stream';
 import { MAX_OUTPUT_BYTES } from '#shared/ports/exec.ts';
 import { RpcError } from '#shared/rpc/errors.ts';
 import type { Keeper } from './keep.ts';
@@ -44,16 +45,7 @@ export async function runCommand(command: Command, { signal, keeper, send }: Run
   const mark = `${MARK}=${id}`;
   const kept = keeper.keep(mark);
   try {
-    const child = spawn(command.realPath, command.args, {
-      argv0: command.command,
-      cwd: command.workingDir,
-      env: { ...command.env, [MARK]: id },
-      shell: false,
-      detached: true,
-      stdio: ['ignore', 'pipe', 'pipe'],
-      windowsHide: true,
-    });
-    child.on('error', () => {});
+    const child = start(command, id);
     if (child.pid !== undefined) kept.began(child.pid);
     const outputs = {
       stdout: new Output(MAX_OUTPUT_BYTES, send.bind(null, 'stdout')),
@@ -80,6 +72,25 @@ export async function runCommand(command: Command, { signal, keeper, send }: Run
   }
 }
 
+function start({ command, realPath, args, workingDir, env }: Command, id: string): ChildProcessByStdio<null, Readable, Readable> {
+  try {
+    const child = spawn(realPath, args, {
+      argv0: command,
+      cwd: workingDir,
+      env: { ...env, [MARK]: id },
+      shell: false,
+      detached: true,
+      stdio: ['ignore', 'pipe', 'pipe'],
+      windowsHide: true,
+    });
+    child.on('error', () => {});
+    return child;
+  } catch (error) {
+    // Some failures are thrown, such as arguments that are too long for the system; others are events.
+    throw notStarted(command, error);
+  }
+}
+
 /** Resolves when the program has exited, is not wanted any more, or has had its time. */
 async function ending(child: ChildProcess, { command, timeoutMs }: Command, signal: AbortSignal): Promise<'exit' | 'abort' | 'time'> {
   const done = new AbortController();
@@ -89,8 +100,7 @@ async function ending(child: ChildProcess, { command, timeoutMs }: Command, sign
       once(child, 'exit', { signal: done.signal }).then(
         () => 'exit' as const,
         (error: unknown) => {
-          const reason = error instanceof Error ? error.message : String(error);
-          throw new RpcError('INTERNAL_ERROR', `${command} could not be started: ${reason}`);
+          throw notStarted(command, error);
         },
       ),
       once(signal, 'abort', { signal: done.signal }).then(() => 'abort' as const),
@@ -101,6 +111,9 @@ async function ending(child: ChildProcess, { command, timeoutMs }: Command, sign
     done.abort();
   }
 }
+
+const notStarted = (command: string, error: unknown): RpcError =>
+  new RpcError('INTERNAL_ERROR', `${command} could not be started: ${error instanceof Error ? error.message : String(error)}`);
 
 function within(promise: Promise<unknown>, ms: number): Promise<void> {
   return new Promise((resolve) => {
