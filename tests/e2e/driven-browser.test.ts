@@ -1,3 +1,4 @@
+import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -139,6 +140,27 @@ verifies('browser/guard', 'no redirect, fetch, frame, popup, socket or prefetch 
   await bridge.call(browserPort, 'browser.allow', { places: [site.place, secret.place] });
   expect(await evaluate(`fetch(${JSON.stringify(`${secret.url}/now`)}).then((response) => response.text())`)).toBe('the secret');
   await bridge.call(browserPort, 'browser.allow', { places: [site.place] });
+});
+
+verifies('browser/guard', 'WebRTC sends nothing beside the proxy', async () => {
+  const asked: number[] = [];
+  const service = createSocket('udp4', (message) => asked.push(message.length)).bind(0, '127.0.0.1');
+  try {
+    await once(service, 'listening');
+    await bridge.call(browserPort, 'browser.navigate', { url: site.url, profile });
+    const gathered = `async () => {
+      const peer = new RTCPeerConnection({ iceServers: [{ urls: 'stun:127.0.0.1:${service.address().port}' }] });
+      peer.createDataChannel('any');
+      const complete = new Promise((resolve) => (peer.onicegatheringstatechange = () => peer.iceGatheringState === 'complete' && resolve()));
+      await peer.setLocalDescription(await peer.createOffer());
+      await complete;
+      return peer.iceGatheringState;
+    }`;
+    expect((await bridge.call(browserPort, 'browser.evaluate', { fn: gathered, profile })).result).toBe('complete');
+    expect(asked).toEqual([]);
+  } finally {
+    service.close();
+  }
 });
 
 verifies(

@@ -18,6 +18,8 @@ const MAX_LINE = 500;
 const ARGS = [
   // Loopback goes through the proxy too, and nothing beside it.
   '--proxy-bypass-list=<-loopback>',
+  // Chrome and Chromium know the first spelling alone, the headless shell the second.
+  '--webrtc-ip-handling-policy=disable_non_proxied_udp',
   '--force-webrtc-ip-handling-policy=disable_non_proxied_udp',
 ];
 
