@@ -39,8 +39,8 @@ export interface RestoreInput {
 
 const PAGE = 1000;
 
-/** Not brought back: a device that was revoked since would be let in again. */
-const isLeft = ({ store }: Pick<SyncRecord, 'store'>): boolean => store === 'devices';
+/** Not brought back, for a person may have taken it back since: a device that was revoked would be let in again, a command run without asking. */
+const isLeft = ({ store }: Pick<SyncRecord, 'store'>): boolean => store === 'devices' || store === 'execPolicies';
 
 const idOf = ({ store, key }: Pick<SyncRecord, 'store' | 'key'>): string => `${store}/${key}`;
 

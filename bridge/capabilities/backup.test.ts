@@ -27,12 +27,12 @@ verifies(['backup/export', 'backup/restore'], 'what is gone comes back, what was
   expect(pulled.records.find(({ key }) => key === 'kept')?.payload).toContain('likes tea');
 });
 
-verifies('backup/restore', 'a revoked device stays revoked', async () => {
+verifies('backup/restore', 'a revoked device stays revoked, and a command that ran without asking is asked for again', async () => {
   await using there = await realBridge();
   const { bridge, journal } = there;
-  await journal.push([record('devices', 'phone', { id: 'phone' })], 'host-a');
+  await journal.push([record('devices', 'phone', { id: 'phone' }), record('execPolicies', 'always', { id: 'always' })], 'host-a');
   const { path } = await bridge.call(backupPort, 'backup.export', {});
-  await journal.push([tombstone('devices', 'phone')], 'host-a');
+  await journal.push([tombstone('devices', 'phone'), tombstone('execPolicies', 'always')], 'host-a');
   for (const replace of [false, true]) {
     expect(await bridge.call(backupPort, 'backup.restore', { name: basename(path), replace, dryRun: false })).toMatchObject({
       restored: false,

@@ -12,7 +12,7 @@ export const capabilities = [
   }),
   chosen('decisions, "Devices, logs, system, usage, speech"', {
     'backup/restore':
-      'A backup is brought back as a whole or not at all; nothing outside its folder is read; revoked devices stay revoked.',
+      'A backup is brought back as a whole or not at all; nothing outside its folder is read; revoked devices stay revoked, and so do commands that ran without asking.',
     'tts/fallback':
       'Without the network’s voices the system’s engine speaks, with a `voice` that says so; without any, INTERNAL_ERROR says how to get one.',
     'tts/protocol-2': 'At protocol 2 `tts.speak` is NOT_IMPLEMENTED.',
