@@ -5,7 +5,7 @@ import { LogRing } from '../log-ring.ts';
 import { appDir } from '../package-root.ts';
 import { banner } from './banner.ts';
 import { CommandError, lineOf } from './errors.ts';
-import { givenToken, keepToken } from './token.ts';
+import { givenToken, keepToken, tokenTaken } from './token.ts';
 
 export interface GatewayOptions {
   port: number;
@@ -31,7 +31,7 @@ export async function runGateway(options: GatewayOptions): Promise<void> {
   const stopped = onSignal(stop);
   await using stack = new AsyncDisposableStack();
 
-  const given = givenToken({ option: options.authToken, environment: process.env.PERCH_TOKEN }, log);
+  const given = givenToken({ option: options.authToken, environment: tokenTaken() }, log);
   if (!existsSync(join(appDir, 'index.html')))
     throw new CommandError('the app is not built: run `npm run build`, or start with `npm start`');
   const [{ startBridge }, { openJournal }, { vaultKey }, home] = await Promise.all([

@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { Home } from '../home.ts';
-import { keepToken, tokenOfRunning } from './token.ts';
+import { runProgram } from '../capabilities/system/run-program.ts';
+import { keepToken, tokenOfRunning, tokenTaken } from './token.ts';
 
 const PORT = 7333;
 
@@ -22,4 +23,13 @@ test('the token of a gateway that was killed is not taken for that of the next o
   } finally {
     rmSync(dir, { recursive: true, force: true });
   }
+});
+
+test('no program that the gateway starts has the token that it was given', async () => {
+  process.env.PERCH_TOKEN = 'a token that was given';
+  expect(tokenTaken()).toBe('a token that was given');
+  expect(tokenTaken()).toBeUndefined();
+  const { stdout } = await runProgram(process.execPath, ['-p', 'JSON.stringify(process.env)'], { timeout: 10_000 });
+  expect(stdout).toContain('PATH');
+  expect(stdout).not.toContain('a token that was given');
 });

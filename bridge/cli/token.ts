@@ -19,6 +19,13 @@ export interface GivenToken {
 /** Where a gateway on a port keeps a token that it was given, for as long as it runs. */
 const givenFile = (home: Home, port: number): string => join(home.dir, `token.${port}`);
 
+/** What `PERCH_TOKEN` says, taken out of the environment: no program that is started from here on is to have it. */
+export function tokenTaken(env: NodeJS.ProcessEnv = process.env): string | undefined {
+  const { PERCH_TOKEN: token } = env;
+  delete env.PERCH_TOKEN;
+  return token;
+}
+
 /** A token that was given by option or environment; undefined where none was. Throws where it cannot be sent in a header. */
 export function givenToken({ option, environment }: GivenToken, warn: (line: string) => void): string | undefined {
   if (option !== undefined) warn('warning: --auth-token shows in the process list; PERCH_TOKEN and the token file do not');
