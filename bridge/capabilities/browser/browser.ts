@@ -1,9 +1,8 @@
 import type { browserPort } from '#shared/ports/browser.ts';
 import { RpcError } from '#shared/rpc/errors.ts';
 import type { PortHandlers } from '../../server/serve-port.ts';
-import { Allowed } from '../web-guard.ts';
 import { type DrivenBrowser, inTime, told } from './driven-browser.ts';
-import { type BrowserProfiles, SETTING } from './profiles.ts';
+import type { BrowserProfiles } from './profiles.ts';
 
 const PREVIEW_CHARS = 2_000;
 const MAX_RESULT = 4 * 1024 * 1024;
@@ -12,7 +11,7 @@ const MAX_RESULT = 4 * 1024 * 1024;
 export function browserHandlers(profiles: BrowserProfiles): PortHandlers<typeof browserPort.calls, typeof browserPort.events> {
   return {
     'browser.allow': async ({ places }) => {
-      profiles.allowed = new Allowed(places, SETTING);
+      await profiles.allow(places);
       return {};
     },
 

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { request } from 'node:http';
-import { type AddressInfo, createServer } from 'node:net';
+import { type AddressInfo, connect, createServer } from 'node:net';
 import { expect } from 'vitest';
 import { verifies } from '../../../tests/requirements.ts';
 import { Allowed } from '../web-guard.ts';
@@ -37,4 +37,24 @@ verifies('browser/hostile-page', 'an answer that is no HTTP is a bad gateway, an
   using site = await answering('HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nbody');
   await using proxy = await startGuardedProxy({ allowed: () => new Allowed([site.place]) });
   expect(await statusThrough(proxy.url, site.place)).toBe(200);
+});
+
+verifies('browser/guard', 'a connection to a place that is not allowed any more ends', async () => {
+  using site = await answering('hello');
+  using other = await answering('hello');
+  let allowed = new Allowed([site.place, other.place]);
+  await using proxy = await startGuardedProxy({ allowed: () => allowed });
+  const tunnel = async ({ place }: { place: string }) => {
+    const socket = connect(Number(new URL(proxy.url).port), '127.0.0.1').setEncoding('latin1');
+    socket.write(`CONNECT ${place} HTTP/1.1\r\nHost: ${place}\r\n\r\n`);
+    expect((await once(socket, 'data'))[0]).toContain('200');
+    return socket;
+  };
+  const [kept, ended] = [await tunnel(site), await tunnel(other)];
+  allowed = new Allowed([site.place]);
+  const gone = once(ended, 'close');
+  proxy.recheck();
+  await gone;
+  kept.write('anything');
+  expect(await once(kept, 'data')).toEqual(['hello']);
 });

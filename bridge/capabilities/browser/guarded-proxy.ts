@@ -1,4 +1,11 @@
-import { createServer, type IncomingHttpHeaders, type IncomingMessage, request as httpRequest, type ServerResponse } from 'node:http';
+import {
+  type ClientRequest,
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  request as httpRequest,
+  type ServerResponse,
+} from 'node:http';
 import { connect, type LookupFunction, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { HOP_BY_HOP } from '../hop-by-hop.ts';
@@ -19,6 +26,8 @@ export interface ProxyOptions {
 export interface GuardedProxy extends AsyncDisposable {
   /** `http://127.0.0.1:<port>`. */
   readonly url: string;
+  /** Other private places are allowed now: connections to those that are not any more end. */
+  recheck(): void;
 }
 
 /**
@@ -27,13 +36,14 @@ export interface GuardedProxy extends AsyncDisposable {
  */
 export async function startGuardedProxy({ allowed, resolve = resolveBySystem }: ProxyOptions): Promise<GuardedProxy> {
   const sockets = new Set<Duplex>();
-  const server = createServer((request, response) => forward(request, response, { allowed: allowed(), resolve }));
+  const free: Guard['free'] = new Map();
+  const server = createServer((request, response) => forward(request, response, { allowed: allowed(), resolve, free }));
   server.on('connection', (socket) => {
     sockets.add(socket);
     socket.on('close', () => sockets.delete(socket));
   });
   server.on('connect', (request: IncomingMessage, client: Socket, head: Buffer) =>
-    tunnel(request, client, head, { allowed: allowed(), resolve }),
+    tunnel(request, client, head, { allowed: allowed(), resolve, free }),
   );
   server.on('upgrade', (_request, socket: Socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'));
   server.on('clientError', (_error, socket) => socket.destroy());
@@ -45,6 +55,9 @@ export async function startGuardedProxy({ allowed, resolve = resolveBySystem }: 
   const port = typeof address === 'object' && address ? address.port : 0;
   return {
     url: `http://127.0.0.1:${port}`,
+    recheck() {
+      for (const [connection, place] of free) if (!allowed().has(place)) connection.destroy();
+    },
     async [Symbol.asyncDispose]() {
       for (const socket of sockets) socket.destroy();
       await new Promise((done) => server.close(done));
@@ -55,13 +68,23 @@ export async function startGuardedProxy({ allowed, resolve = resolveBySystem }: 
 interface Guard {
   allowed: Allowed;
   resolve: Resolve;
+  /** What is connected to places that are allowed by name. */
+  free: Map<ClientRequest | Socket, URL>;
 }
 
 /** A name is resolved for the one place that was judged: another port of its host is another place. */
-const lookupFor = (place: URL, { allowed, resolve }: Guard): LookupFunction => pinnedLookup(resolve, 'public', () => allowed.has(place));
+const lookupFor = (place: URL, { allowed, resolve }: Pick<Guard, 'allowed' | 'resolve'>): LookupFunction =>
+  pinnedLookup(resolve, 'public', () => allowed.has(place));
+
+function note(connection: ClientRequest | Socket, place: URL, { allowed, free }: Guard): void {
+  if (!allowed.has(place)) return;
+  free.set(connection, place);
+  connection.once('close', () => free.delete(connection));
+}
 
 /** A tunnel for TLS and WebSockets. */
-function tunnel(request: IncomingMessage, client: Socket, head: Buffer, { allowed, resolve }: Guard): void {
+function tunnel(request: IncomingMessage, client: Socket, head: Buffer, guard: Guard): void {
+  const { allowed, resolve } = guard;
   client.on('error', () => client.destroy());
   const place = URL.parse(`https://${request.url ?? ''}`);
   const refusal = place ? refusalOf(place, allowed) : 'this is no place';
@@ -72,6 +95,7 @@ function tunnel(request: IncomingMessage, client: Socket, head: Buffer, { allowe
     lookup: lookupFor(place, { allowed, resolve }),
     timeout: CONNECT_MS,
   });
+  note(upstream, place, guard);
   upstream.once('connect', () => {
     upstream.setTimeout(0);
     client.write('HTTP/1.1 200 Connection Established\r\n\r\n');
@@ -84,7 +108,8 @@ function tunnel(request: IncomingMessage, client: Socket, head: Buffer, { allowe
   client.on('close', () => upstream.destroy());
 }
 
-function forward(request: IncomingMessage, response: ServerResponse, { allowed, resolve }: Guard): void {
+function forward(request: IncomingMessage, response: ServerResponse, guard: Guard): void {
+  const { allowed, resolve } = guard;
   const refused = (why: string, status = 403): void => {
     if (response.headersSent) return void response.destroy();
     response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8', [REFUSED]: '1' }).end(why);
@@ -119,6 +144,7 @@ function forward(request: IncomingMessage, response: ServerResponse, { allowed, 
       answer.pipe(response);
     },
   );
+  note(upstream, place, guard);
   upstream.on('timeout', () => upstream.destroy(new Error('it does not answer')));
   upstream.on('error', (error) => refused(error.message, 502));
   response.on('close', () => upstream.destroy());

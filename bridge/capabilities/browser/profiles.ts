@@ -20,14 +20,19 @@ export interface BrowserDeps {
 
 /** The browsers that are driven, by their profile: persistent, each with cookies and storage of its own. */
 export class BrowserProfiles {
-  /** Private places that the browsers may go to. */
-  allowed = new Allowed([], SETTING);
+  #allowed = new Allowed([], SETTING);
   readonly #deps: BrowserDeps;
   readonly #running = new Map<string, Promise<DrivenBrowser>>();
   #proxy: Promise<GuardedProxy> | undefined;
 
   constructor(deps: BrowserDeps) {
     this.#deps = deps;
+  }
+
+  /** Private places that the browsers may go to from here on; what they have open to others ends. */
+  async allow(places: readonly string[]): Promise<void> {
+    this.#allowed = new Allowed(places, SETTING);
+    (await this.#proxy?.catch(() => undefined))?.recheck();
   }
 
   /** The profile's browser where it runs. */
@@ -92,12 +97,12 @@ export class BrowserProfiles {
     });
     if (executable === null)
       throw new RpcError('INTERNAL_ERROR', 'There is no browser to drive here: install Chromium or Chrome, or let PERCH_CHROMIUM name one');
-    this.#proxy ??= startGuardedProxy({ allowed: () => this.allowed });
+    this.#proxy ??= startGuardedProxy({ allowed: () => this.#allowed });
     this.#proxy.catch(() => (this.#proxy = undefined));
     const { url } = await this.#proxy;
     const folder = join(dir, profile);
     await mkdir(folder, { recursive: true, mode: 0o700 });
-    return DrivenBrowser.start({ executable, folder, proxy: url, judge: (address) => judgedUrl(address, this.allowed), log });
+    return DrivenBrowser.start({ executable, folder, proxy: url, judge: (address) => judgedUrl(address, this.#allowed), log });
   }
 
   async #known(name: string): Promise<void> {
