@@ -6,9 +6,10 @@ export const FORMAT = 1;
 export const MANIFEST = 'backup.json';
 export const SECRETS = 'secrets.sealed';
 
-/** What a backup may unpack to unless somebody allows more (quality.md, "Security"), and the most of it that may be `backup.json`. */
+/** What a backup may unpack to unless somebody allows more (quality.md, "Security"), and the most of it that may be `backup.json`, or the secrets. */
 export const MAX_UNPACKED = 256 * 1024 * 1024;
 export const MAX_MANIFEST = 32 * 1024 * 1024;
+export const MAX_SECRETS = 32 * 1024 * 1024;
 export const MAX_ENTRIES = 200_000;
 
 /** The stores whose records a backup holds in the clear, one file each: all but the secrets. */
@@ -68,8 +69,20 @@ const unended = z.object({ status: z.enum(['queued', 'running']) });
 export const isUnderWay = ({ store, payload }: Pick<SyncRecord, 'store' | 'payload'>): boolean =>
   store === 'runs' && payload !== null && unended.safeParse(parsedJson(payload)).success;
 
-/** The value of a JSON text; undefined where it is none. */
+/** Brackets and commas of one JSON text: more than any of ours has, and few enough that to parse it takes little memory. */
+const MAX_STRUCTURE = 1_000_000;
+
+/** The value of a JSON text; undefined where it is none, or nothing but brackets: a few megabytes of those take gigabytes to parse. */
 export function parsedJson(text: string): unknown {
+  let structure = 0;
+  let inString = false;
+  for (let at = 0; text.length > MAX_STRUCTURE && at < text.length; at++) {
+    const char = text[at];
+    if (inString && char === '\\') at++;
+    else if (char === '"') inString = !inString;
+    else if (!inString && (char === '[' || char === '{' || char === ',')) structure++;
+    if (structure > MAX_STRUCTURE) return undefined;
+  }
   try {
     return JSON.parse(text);
   } catch {

@@ -182,6 +182,18 @@ verifies('vault.backup/limit', 'a bomb is stopped while it unpacks, whatever its
   expect(await refusal(await zipOf({ 'backup.json': [zeros, { listed: false }] }, null))).toMatch(/unpacks to more than 8 MB/);
 });
 
+verifies('vault.backup/limit', 'what is nothing but brackets is refused unparsed, wherever it stands', async () => {
+  const brackets = '['.repeat(30 * MB);
+  const manifest = await zipOf({ 'backup.json': [brackets, { listed: false }] }, null);
+  const sealed = await zipOf({ 'secrets.sealed': brackets });
+  const before = process.resourceUsage().maxRSS;
+  expect(await refusal(manifest, 64 * MB)).toMatch(/backup\.json cannot be read/);
+  expect(await refusal(sealed, 64 * MB)).toMatch(/sealed keys cannot be read/);
+  expect(await refusal(await zipOf({ 'secrets.sealed': '0'.repeat(33 * MB) }), 64 * MB)).toMatch(/secrets\.sealed is too large/);
+  // In kilobytes: each would take more than a gigabyte.
+  expect(process.resourceUsage().maxRSS - before).toBeLessThan(700_000);
+});
+
 verifies(
   'vault.backup/all-or-nothing',
   'cut off anywhere it is refused; with any bytes changed it is refused, or has the same records',

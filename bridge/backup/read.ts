@@ -12,6 +12,7 @@ import {
   manifest,
   manifestHead,
   MAX_MANIFEST,
+  MAX_SECRETS,
   parsedJson,
   recordsEntry,
 } from './format.ts';
@@ -121,7 +122,7 @@ async function checkEntries(
       lines.end();
       found.records.set(kind.store, keys.size);
     } else if (kind.kind === 'secrets') {
-      const unpacked = await unpacker.whole(entry);
+      const unpacked = await unpacker.whole(entry, MAX_SECRETS);
       hash = unpacked.hash;
       sealed = unpacked.bytes;
       readSealed(sealed);

@@ -2,15 +2,12 @@ import type { z } from '#shared/rpc/zod.ts';
 import { type SyncRecord, syncRecord } from '#shared/sync/record.ts';
 import { BackupUnusable, parsedJson } from './format.ts';
 
-/** Brackets and commas of one JSON text: more than any of ours has, and few enough that to parse it takes little memory. */
-const MAX_STRUCTURE = 1_000_000;
-
 /** The record of a line in the entry `name`. Throws `BackupUnusable` where it is none that a backup may hold. */
 export function recordOf(line: string, name: string): SyncRecord {
   const what = `a record in ${name}`;
-  const { key, payload, ...record } = checked(syncRecord, boundedJson(line), what);
+  const { key, payload, ...record } = checked(syncRecord, parsedJson(line), what);
   if (record.deleted || payload === null) throw new BackupUnusable(`${what} is a deleted one`);
-  if (boundedJson(payload) === undefined) throw new BackupUnusable(`${what} is not JSON`);
+  if (parsedJson(payload) === undefined) throw new BackupUnusable(`${what} is not JSON`);
   // As the journal keeps texts.
   return { ...record, key: key.toWellFormed(), payload: payload.toWellFormed() };
 }
@@ -21,18 +18,4 @@ export function checked<T>(schema: z.ZodType<T>, value: unknown, what: string): 
   if (success) return data;
   const [issue] = error.issues;
   throw new BackupUnusable(`${what} cannot be read (${[issue?.path.join('.'), issue?.message].filter(Boolean).join(': ').slice(0, 200)})`);
-}
-
-/** The value of a JSON text; undefined where it is none, or nothing but brackets: a few megabytes of those take gigabytes to parse. */
-function boundedJson(text: string): unknown {
-  let structure = 0;
-  let inString = false;
-  for (let at = 0; text.length > MAX_STRUCTURE && at < text.length; at++) {
-    const char = text[at];
-    if (inString && char === '\\') at++;
-    else if (char === '"') inString = !inString;
-    else if (!inString && (char === '[' || char === '{' || char === ',')) structure++;
-    if (structure > MAX_STRUCTURE) return undefined;
-  }
-  return parsedJson(text);
 }

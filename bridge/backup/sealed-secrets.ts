@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, createHash, randomBytes, scrypt } from 'node:crypto';
 import { z } from '#shared/rpc/zod.ts';
-import { BackupUnusable } from './format.ts';
+import { BackupUnusable, parsedJson } from './format.ts';
 
 /** 128 MB and about half a second for each guess at a passphrase. Fixed, so that no file can ask for more. */
 const COST = { N: 2 ** 17, r: 8, p: 1, maxmem: 256 * 1024 * 1024 };
@@ -40,7 +40,7 @@ export async function unsealSecrets(file: Uint8Array, passphrase: string): Promi
   try {
     decipher.setAuthTag(data.subarray(-TAG_BYTES));
     const plain = Buffer.concat([decipher.update(data.subarray(0, -TAG_BYTES)), decipher.final()]);
-    return secretList.parse(JSON.parse(plain.toString()));
+    return secretList.parse(parsedJson(plain.toString()));
   } catch (error) {
     throw new BackupUnusable('the keys in the backup cannot be opened with this passphrase', { cause: error });
   }
@@ -49,7 +49,7 @@ export async function unsealSecrets(file: Uint8Array, passphrase: string): Promi
 /** Whether it is a file of sealed secrets at all; throws `BackupUnusable` where it is none. */
 export function readSealed(file: Uint8Array): z.infer<typeof sealedFile> {
   try {
-    return sealedFile.parse(JSON.parse(Buffer.from(file).toString()));
+    return sealedFile.parse(parsedJson(Buffer.from(file).toString()));
   } catch (error) {
     throw new BackupUnusable('the backup is damaged: its sealed keys cannot be read', { cause: error });
   }
