@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect } from 'vitest';
 import { SKILL_LIMITS } from '#shared/ports/skills.ts';
 import { verifies } from '../../tests/requirements.ts';
-import { skillsHandlers } from './skills.ts';
+import { MAX_FOLDERS, skillsHandlers } from './skills.ts';
 
 let home: string;
 let dir: string;
@@ -92,6 +92,15 @@ verifies('skills/bridge-folder', 'links that lead out, pipes, folders, huge file
   await put('tea/long.md', 'ü'.repeat(SKILL_LIMITS.chars));
   const long = await handlers.read({ folder: 'tea', file: 'long.md' }, call);
   expect([long.truncated, long.text.length]).toEqual([true, SKILL_LIMITS.chars / 2]);
+});
+
+verifies('skills/bridge-folder', 'one of endless folders is looked at up to a limit', async () => {
+  await put('maze/SKILL.md', 'x');
+  await put('maze/a.md', 'x');
+  await Promise.all(Array.from({ length: MAX_FOLDERS }, (_, n) => mkdir(join(dir, 'maze', 'in', String(n)), { recursive: true })));
+  await put('maze/out/beyond.md', 'x');
+  const { skills } = await skillsHandlers({ dir }).list({}, call);
+  expect(skills).toMatchObject([{ text: 'x', files: ['a.md'] }]);
 });
 
 verifies('skills.list/entries', 'programs are looked for on the path, variables in the environment', async () => {

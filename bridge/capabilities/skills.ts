@@ -6,9 +6,10 @@ import { RpcError } from '#shared/rpc/errors.ts';
 import { codeOf } from '../home.ts';
 import type { PortHandlers } from '../server/serve-port.ts';
 
-/** Entries of the skills folder that are looked at, and levels below a skill's folder. */
+/** Entries of a folder that are looked at; and levels below a skill's folder, and folders of it in all. */
 const MAX_ENTRIES = 2000;
 const MAX_DEPTH = 4;
+export const MAX_FOLDERS = 500;
 const PROGRAM = /^[A-Za-z0-9_][A-Za-z0-9._+-]*$/;
 const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
@@ -85,7 +86,9 @@ const isBelow = (path: string, root: string): boolean => path.startsWith(root.en
 /** The names of a skill's other files. Links are left out, wherever they lead. */
 async function filesOf(root: string): Promise<string[]> {
   const found: string[] = [];
+  let folders = 0;
   const walk = async (below: string, depth: number): Promise<void> => {
+    if (++folders > MAX_FOLDERS) return;
     const entries = await readdir(join(root, below), { withFileTypes: true }).catch(() => []);
     for (const entry of entries.slice(0, MAX_ENTRIES).sort((a, b) => (a.name < b.name ? -1 : 1))) {
       if (found.length >= SKILL_LIMITS.files) return;
