@@ -12,18 +12,19 @@ export async function isAgreed(question: string): Promise<boolean> {
 
 /** Asks for what must not be seen. */
 export async function hidden(question: string): Promise<string> {
-  process.stderr.write(question);
-  const answer = await asked('', new Writable({ write: (_chunk, _encoding, done) => done() }));
+  const answer = await asked(question, new Writable({ write: (_chunk, _encoding, done) => done() }));
   process.stderr.write('\n');
   return answer;
 }
 
 async function asked(question: string, output: NodeJS.WritableStream): Promise<string> {
+  // The terminal is told first not to show what is typed: somebody may answer at once.
   const reader = createInterface({ input: process.stdin, output, terminal: true });
   // Ctrl+C, Ctrl+D: nobody answers any more.
   const ended = new Promise<never>((_, fail) => reader.once('close', () => fail(new CommandError('nothing was done'))));
   ended.catch(() => {});
   try {
+    if (output !== process.stderr) process.stderr.write(question);
     return await Promise.race([reader.question(question), ended]);
   } catch (error) {
     process.stderr.write('\n');
