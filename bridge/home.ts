@@ -37,6 +37,8 @@ export class Home {
   readonly credentialsFile: string;
   /** Whom the vault lets in (server/access.ts). */
   readonly accessFile: string;
+  /** The owner's password, as a hash (password.ts). */
+  readonly passwordFile: string;
   readonly profilesDir: string;
   readonly #warn: (line: string) => void;
   #writing: Promise<unknown> = Promise.resolve();
@@ -46,6 +48,7 @@ export class Home {
     this.tokenFile = join(dir, 'token');
     this.credentialsFile = join(dir, 'credentials.json');
     this.accessFile = join(dir, 'access.json');
+    this.passwordFile = join(dir, 'password.json');
     this.profilesDir = join(dir, 'profiles');
     this.#warn = warn;
   }

@@ -4,6 +4,7 @@ import type { DoctorCheck } from '#shared/rpc/methods/status.ts';
 import { RpcError } from '#shared/rpc/errors.ts';
 import { Home } from '../home.ts';
 import { CommandError, lineOf } from './errors.ts';
+import { givenPassword } from './password.ts';
 import { givenToken, tokenOfRunning } from './token.ts';
 
 const CONNECT_MS = 10_000;
@@ -12,17 +13,20 @@ const RUN_MS = 60_000;
 export interface DoctorOptions {
   port: number;
   authToken?: string;
+  password?: string;
   json?: boolean;
 }
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
 /** `perch doctor`: runs the gateway's own diagnosis and prints what it found, faults first. Exit code 1 where there is a fault. */
-export async function runDoctor({ port, authToken, json = false }: DoctorOptions): Promise<void> {
+export async function runDoctor({ port, authToken, password, json = false }: DoctorOptions): Promise<void> {
   const warn = (line: string): void => void process.stderr.write(`${line}\n`);
-  const home = await Home.open({ warn });
-  const token = await tokenOfRunning(home, port, givenToken({ option: authToken, environment: process.env.PERCH_TOKEN }, warn));
-  const client = await connect(port, token);
+  const token = givenToken({ option: authToken, environment: process.env.PERCH_TOKEN }, warn);
+  const byPassword = token === undefined ? givenPassword(password) : undefined;
+  const auth =
+    byPassword === undefined ? { token: await tokenOfRunning(await Home.open({ warn }), port, token) } : { password: byPassword };
+  const client = await connect(port, auth);
   try {
     const { checks, summary } = await client.call('doctor.run', {}, { signal: AbortSignal.timeout(RUN_MS) });
     if (json) say(JSON.stringify({ checks, summary }));
@@ -43,10 +47,10 @@ const ORDER: readonly DoctorCheck['severity'][] = ['critical', 'error', 'warning
 const textOf = ({ severity, title, message, fixHint }: DoctorCheck): string =>
   `${severity.padEnd(8)}  ${title}: ${message}${fixHint === undefined ? '' : `\n${' '.repeat(10)}→ ${fixHint}`}`;
 
-async function connect(port: number, token: string): Promise<GatewayClient> {
+async function connect(port: number, auth: { token: string } | { password: string }): Promise<GatewayClient> {
   try {
     return await GatewayClient.connect(socketLink(new WebSocket(`ws://127.0.0.1:${port}/ws`)), {
-      params: { clientName: 'perch doctor', auth: { token } },
+      params: { clientName: 'perch doctor', auth },
       timeoutMs: CONNECT_MS,
     });
   } catch (error) {

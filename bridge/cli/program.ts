@@ -37,8 +37,16 @@ export function makeProgram(): Command {
     .description('look for faults in the running gateway, and say what to do about each')
     .addOption(portOption())
     .option('--auth-token <token>', 'the owner’s token, where the gateway was given one')
+    .option('--password <password>', 'the owner’s password, where one is set (shows in the process list: PERCH_PASSWORD is better)')
     .option('--json', 'print JSON')
     .action(async (options) => (await import('./doctor.ts')).runDoctor(options));
+
+  program
+    .command('token')
+    .description('say where the owner’s token is; set a password as a second way in for people')
+    .option('--set-password', 'asked for unseen, or the one line of standard input')
+    .option('--clear-password', 'nobody is let in by a password any more')
+    .action(async (options) => (await import('./password.ts')).manageToken(options));
 
   const backup = program.command('backup').description('copies of everything on this disk, made and brought back without a browser');
   backup

@@ -1,20 +1,24 @@
 import { describe, expect, it } from 'vitest';
 import { verifies } from '../../tests/requirements.ts';
 import { importSecret, prove } from '#shared/link/proof.ts';
+import type { Password } from '../password.ts';
 import { AuthLimiter } from './auth-limiter.ts';
 import { Auth, bearerOf } from './auth.ts';
 
 const TOKEN = 'T'.repeat(43);
 const credential = (id: string, kind: 'app' | 'host') => ({ id, kind, secret: 'S'.repeat(42) + 'E', createdAt: 0 });
 
-function setUp(token = TOKEN) {
+function setUp(token = TOKEN, password: Pick<Password, 'check'> = { check: async () => undefined }) {
   const clock = { now: 0 };
   const locks: string[] = [];
   const limiter = new AuthLimiter({ now: () => clock.now, onlock: (key) => locks.push(key) });
   return {
     clock,
     locks,
-    auth: new Auth({ token, credentials: [credential('a', 'app'), credential('h', 'host')], access: { find: () => undefined }, limiter }),
+    auth: new Auth({
+      ...{ token, access: { find: () => undefined }, password, limiter },
+      credentials: [credential('a', 'app'), credential('h', 'host')],
+    }),
   };
 }
 
@@ -71,6 +75,46 @@ describe('failed credentials', () => {
     for (let i = 0; i < 50; i++) expect(auth.checkToken(undefined, undefined)).toMatchObject({ code: 'AUTH_REQUIRED' });
     expect(codes(auth, 1)).toEqual(['AUTH_REQUIRED']);
   });
+});
+
+describe('passwords', () => {
+  const byPassword = (auth: Auth, password: string, origin?: string, more: object = {}) =>
+    auth.checkConnect({ password, ...more }, undefined, 'nonce', origin);
+
+  verifies(
+    'password/locked-out',
+    'ten tries, however many come at one time; then refused unchecked, the right one too; never the token',
+    async () => {
+      const checked: string[] = [];
+      const { auth, clock, locks } = setUp(TOKEN, {
+        check: async (given) => {
+          checked.push(given);
+          await Promise.resolve();
+          return given === 'the right one' ? () => () => {} : undefined;
+        },
+      });
+      const verdicts = await Promise.all(Array.from({ length: 40 }, (_, n) => byPassword(auth, `guess ${n}`)));
+      expect(checked).toHaveLength(10);
+      expect(verdicts.map((verdict) => (verdict.ok ? 'ok' : verdict.code))).toEqual([
+        ...Array(10).fill('AUTH_REQUIRED'),
+        ...Array(30).fill('RATE_LIMITED'),
+      ]);
+      expect(await byPassword(auth, 'the right one')).toMatchObject({ ok: false, code: 'RATE_LIMITED', retryAfterMs: 300_000 });
+      expect(checked).toHaveLength(10);
+      expect(locks).toEqual(['password from programs']);
+      expect(auth.checkToken(TOKEN, undefined)).toMatchObject({ ok: true });
+      expect(await byPassword(auth, 'the right one', undefined, { token: TOKEN })).toMatchObject({ ok: true });
+      // Others' origins, and other kinds of credentials, are counted for themselves.
+      expect(await byPassword(auth, 'the right one', 'http://a')).toMatchObject({
+        ok: true,
+        principal: 'owner',
+        scopes: ['read', 'write', 'admin'],
+      });
+      expect(codes(auth, 1)).toEqual(['AUTH_REQUIRED']);
+      clock.now = 300_000;
+      expect(await byPassword(auth, 'the right one')).toMatchObject({ ok: true });
+    },
+  );
 });
 
 describe('proofs', () => {

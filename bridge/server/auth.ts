@@ -2,11 +2,12 @@ import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { appAuth, type Credential, importSecret, prove, proves, type ProofPurpose } from '#shared/link/proof.ts';
 import { PAIRING, SCOPES, type Scope } from '#shared/rpc/contract.ts';
 import type { StoredCredential } from '../home.ts';
+import type { Password } from '../password.ts';
 import type { Access, Granted } from './access.ts';
 import type { AuthLimiter } from './auth-limiter.ts';
 
 /** What kind of secret was tried; failures are counted per kind and origin. */
-export type CredentialClass = 'token' | 'app' | 'host' | 'code' | 'device' | 'pairing';
+export type CredentialClass = 'token' | 'password' | 'app' | 'host' | 'code' | 'device' | 'pairing';
 
 export type Denial = { ok: false; code: 'AUTH_REQUIRED' | 'RATE_LIMITED'; message: string; retryAfterMs?: number };
 export type Admitted = {
@@ -29,13 +30,14 @@ export interface AuthDeps {
   token: string;
   credentials: readonly StoredCredential[];
   access: Pick<Access, 'find'>;
+  password: Pick<Password, 'check'>;
   limiter: AuthLimiter;
 }
 
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
 
 /**
- * Knows the owner's token, the credentials of linked browsers, and whom the vault lets in (access.ts). Everything is compared in constant time; secrets of 256 bits are always
+ * Knows the owner's token and password, the credentials of linked browsers, and whom the vault lets in (access.ts). Everything is compared in constant time; secrets of 256 bits are always
  * looked at, so that a lock-out which others caused never keeps their owner out (decisions, "Frames and connection").
  */
 export class Auth {
@@ -43,13 +45,16 @@ export class Auth {
   readonly #guessable: boolean;
   readonly #limiter: AuthLimiter;
   readonly #access: Pick<Access, 'find'>;
+  readonly #password: Pick<Password, 'check'>;
   readonly #credentials: Map<string, StoredCredential>;
   #headless: Credential | undefined;
+  #trying: Promise<unknown> = Promise.resolve();
 
-  constructor({ token, credentials, access, limiter }: AuthDeps) {
+  constructor({ token, credentials, access, password, limiter }: AuthDeps) {
     this.#token = digest(token);
     this.#guessable = token.length < UNGUESSABLE_CHARS;
     this.#access = access;
+    this.#password = password;
     this.#limiter = limiter;
     this.#credentials = new Map(credentials.map((credential) => [credential.id, credential]));
   }
@@ -68,7 +73,7 @@ export class Auth {
   checkToken(token: string | undefined, origin: string | undefined): Verdict {
     if (token === undefined) return { ok: false, code: 'AUTH_REQUIRED', message: 'A token is required' };
     const skip = this.#guessable && this.#limiter.locked(keyOf('token', origin)) > 0;
-    if (!skip && timingSafeEqual(digest(token), this.#token)) return { ok: true, principal: 'owner', scopes: SCOPES };
+    if (!skip && timingSafeEqual(digest(token), this.#token)) return { ok: true, principal: OWNER, scopes: SCOPES };
     return this.deny('token', origin, 'The token is not right');
   }
 
@@ -78,7 +83,7 @@ export class Auth {
       const found = await this.#checkProof(auth, 'app', nonce, origin, (id) => this.#stored(id, 'app'));
       return found.ok ? { ok: true, principal: `app:${found.id}`, scopes: SCOPES, proof: found.proof } : found;
     }
-    const { token, deviceToken, pairingCode }: Record<string, unknown> = isRecord(auth) ? auth : {};
+    const { token, deviceToken, pairingCode, password }: Record<string, unknown> = isRecord(auth) ? auth : {};
     if (typeof deviceToken === 'string') {
       const found = this.#access.find(deviceToken);
       // Who also gives another token that is right is whom that one says.
@@ -87,6 +92,10 @@ export class Auth {
       return !verdict.ok && found ? admit(found) : verdict;
     }
     if (typeof pairingCode === 'string' && typeof token !== 'string') return this.#checkPairing(pairingCode, origin);
+    if (typeof password === 'string') {
+      const verdict = typeof token === 'string' ? this.checkBearer(token, origin) : undefined;
+      return verdict?.ok ? verdict : this.#checkPassword(password, origin);
+    }
     const given = isRecord(auth) && 'token' in auth ? token : bearer;
     return this.checkBearer(typeof given === 'string' ? given : undefined, origin);
   }
@@ -95,6 +104,21 @@ export class Auth {
   checkBearer(token: string | undefined, origin: string | undefined): Verdict {
     const found = token === undefined ? undefined : this.#access.find(token);
     return found ? admit(found) : this.checkToken(token, origin);
+  }
+
+  /**
+   * While locked out a password is not looked at, for it can be guessed. One at a time: however many sockets try at once, no more tries are made than are counted,
+   * and no more memory is taken than for one.
+   */
+  #checkPassword(password: string, origin: string | undefined): Promise<Verdict> {
+    const verdict = this.#trying.then(async (): Promise<Verdict> => {
+      const lockedMs = this.#limiter.locked(keyOf('password', origin));
+      if (lockedMs > 0) return lockedOut(lockedMs);
+      const hold = await this.#password.check(password);
+      return hold ? { ok: true, principal: OWNER, scopes: SCOPES, hold } : this.deny('password', origin, NO_PASSWORD);
+    });
+    this.#trying = verdict.catch(() => {});
+    return verdict;
   }
 
   /** Only the host knows the codes. It ends the connection where this is none, which counts here as a failed try. */
@@ -148,7 +172,9 @@ export function bearerOf(header: string | undefined): string | undefined {
   return /^Bearer +([^ ]+) *$/i.exec(header ?? '')?.[1];
 }
 
+const OWNER = 'owner';
 const MAX_CODE_CHARS = 100;
+const NO_PASSWORD = 'The password is not right, or none is set';
 const NO_DEVICE = 'The device token is not right, or the device was revoked: pair it again';
 
 const admit = ({ principal, scopes, hold }: Granted): Admitted => ({ ok: true, principal, scopes, hold });

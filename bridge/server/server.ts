@@ -10,6 +10,7 @@ import packageJson from '../../package.json' with { type: 'json' };
 import type { Home } from '../home.ts';
 import type { Journal } from '../journal/journal.ts';
 import { LogRing } from '../log-ring.ts';
+import { Password } from '../password.ts';
 import { Access } from './access.ts';
 import { Admission } from './admission.ts';
 import { appFiles, arrivalOf, isNavigation, isReserved, readBuildInfo } from './app-files.ts';
@@ -102,7 +103,8 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
   const hosts = new Hosts(mode, timing);
   const limiter = new AuthLimiter({ onlock: (key) => log(`too many failed tries (${key}): locked out for 5 minutes`) });
   const access = await Access.open(home.accessFile, log);
-  const auth = new Auth({ token, credentials: await home.credentials(), access, limiter });
+  const password = new Password(home.passwordFile, { warn: log, lookMs: timing.passwordMs });
+  const auth = new Auth({ token, credentials: await home.credentials(), access, password, limiter });
   const codes = new LinkCodes();
   const clients = new Clients({ auth, hosts, journal, timing, rateLimits: options.rateLimits !== false });
   hosts.on('join', ({ kind, build: theirs }) => log(`a host is attached (${kind}, build ${theirs})`));

@@ -16,6 +16,8 @@ export const TIMING = {
   stallMs: 30_000,
   /** For the other side to answer a WebSocket's close before the socket is cut. */
   closeMs: 2_000,
+  /** Between looks at the password's file, while somebody is connected by it. */
+  passwordMs: 2_000,
   /** For requests under way when the bridge closes. */
   graceMs: 1_500,
 };

@@ -1,4 +1,4 @@
-import { chmodSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Command } from 'commander';
@@ -204,6 +204,12 @@ verifies('doctor/checks', 'what is wrong on the bridge’s machine', async () =>
       },
     });
     chmodSync(home.tokenFile, 0o600);
+    for (const file of [home.accessFile, home.passwordFile]) {
+      writeFileSync(file, '{}', { mode: 0o600 });
+      chmodSync(file, 0o644);
+      expect(await diagnose('file-modes', bridge({ home }))).toMatchObject({ severity: 'error', fixHint: `Run: chmod 600 '${file}'` });
+      chmodSync(file, 0o600);
+    }
     chmodSync(home.dir, 0o755);
     expect(await diagnose('file-modes', bridge({ home }))).toMatchObject({ severity: 'error', fixHint: `Run: chmod 700 '${home.dir}'` });
   }

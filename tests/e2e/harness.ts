@@ -165,6 +165,7 @@ export function perch(args: readonly string[], env: Readonly<Record<string, stri
 const cleanEnvironment = (env: Readonly<Record<string, string>>): NodeJS.ProcessEnv => ({
   ...process.env,
   PERCH_TOKEN: undefined,
+  PERCH_PASSWORD: undefined,
   PERCH_DEBUG: undefined,
   ...env,
 });

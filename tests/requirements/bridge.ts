@@ -22,6 +22,16 @@ export const bridge = [
     'http.chat/openai-client': 'The official `openai` package works against `/v1`, streaming and not.',
     'http/cors': 'CORS allows exact origins, never `*`.',
   }),
+  chosen('decisions, "Frames and connection": `--password` / `auth.password`', {
+    'password/off': 'No password lets anybody in until one is set.',
+    'password/connects': '`auth.password` in `connect` lets the owner in; over HTTP it is no bearer token.',
+    'password/hash': 'A password is kept as a scrypt hash alone, in a file of mode 0600.',
+    'password/locked-out':
+      'Ten wrong passwords a minute for each origin or kind of credential, then 5 minutes refused unchecked; tokens are checked all the same.',
+    'password/changes': 'A password that is changed or taken away counts at once, and lets go of whoever came in by the old one.',
+    'cli/token':
+      '`perch token --set-password` asks unseen, or reads standard input; `--clear-password` takes it away; `--password` and `PERCH_PASSWORD` connect by it.',
+  }),
   chosen('quality.md, "Security"; decisions, "Frames and connection"', {
     'admission/origin': 'A foreign, prefixed or null Origin is refused on HTTP, WebSocket and uplink.',
     'admission/host': 'A rebound Host is refused before routing.',

@@ -13,7 +13,10 @@ export const lentSystem = (change: Partial<SystemDeps> = {}): Lent =>
   lend(
     systemPort,
     systemHandlers({
-      home: { dir: '/nowhere', tokenFile: '/nowhere/token', credentialsFile: '/nowhere/credentials.json' },
+      home: {
+        ...{ dir: '/nowhere', tokenFile: '/nowhere/token', credentialsFile: '/nowhere/credentials.json' },
+        ...{ accessFile: '/nowhere/access.json', passwordFile: '/nowhere/password.json' },
+      },
       ...{ version: '0.0.0', build: 'test', mode: 'auto', isRoot: false, findBrowser: async () => '/usr/bin/chromium' },
       ...change,
     }),

@@ -12,10 +12,10 @@ export interface OpenFile {
 /** What of the home directory others may read or change though they should not. */
 export async function openFiles({
   dir,
-  tokenFile,
-  credentialsFile,
-}: Pick<Home, 'dir' | 'tokenFile' | 'credentialsFile'>): Promise<OpenFile[]> {
-  const files = [tokenFile, credentialsFile, join(dir, KEY_FILE), join(dir, JOURNAL_FILE)].map((path) => ({ path, wanted: 0o600 }));
+  ...home
+}: Pick<Home, 'dir' | 'tokenFile' | 'credentialsFile' | 'accessFile' | 'passwordFile'>): Promise<OpenFile[]> {
+  const own = [home.tokenFile, home.credentialsFile, home.accessFile, home.passwordFile];
+  const files = [...own, join(dir, KEY_FILE), join(dir, JOURNAL_FILE)].map((path) => ({ path, wanted: 0o600 }));
   const found = await Promise.all(
     [{ path: dir, wanted: 0o700 }, ...files].map(async ({ path, wanted }) => {
       const mode = await stat(path).then(

@@ -8,7 +8,7 @@ import { LatestVersion } from './latest.ts';
 import { Python } from './python.ts';
 
 export interface SystemDeps {
-  home: Pick<Home, 'dir' | 'tokenFile' | 'credentialsFile'>;
+  home: Pick<Home, 'dir' | 'tokenFile' | 'credentialsFile' | 'accessFile' | 'passwordFile'>;
   /** Of the package, and of the app that is served. */
   version: string;
   build: string;

@@ -188,7 +188,15 @@ Used up or expired? \`perch open\` (in a checkout \`npm run -s perch -- open\`) 
     keywords: 'auth authorization bearer password authentication credential 401 unauthorized where',
     text: `Programs authenticate with a token: \`Authorization: Bearer <token>\` over HTTP, \`auth.token\` in \`connect\` over WebSocket. It is made at the first start and kept in a file that only you can read, in the platform's configuration directory under \`perch\`, or in \`PERCH_HOME\` where that is set.
 
-\`--auth-token\` sets one by hand, but then it shows in the process list; the file is safer. Repeated wrong tokens lock the guesser out for some minutes, never you.`,
+\`--auth-token\` sets one by hand, but then it shows in the process list; the file is safer. Repeated wrong tokens lock the guesser out for some minutes, never you. \`perch token\` says where the file is.`,
+  },
+  {
+    id: 'password',
+    title: 'A password instead of the token',
+    keywords: 'password login sign in people remember set change clear forget auth.password PERCH_PASSWORD perch token --set-password',
+    text: `A password is a second way in for people who cannot carry a token of 43 characters along. There is none until you set one: \`perch token --set-password\` asks for it unseen (or reads it from standard input), and \`perch token --clear-password\` takes it away. A gateway that runs goes by it at once, and lets go of whoever came in by an older one. Only its scrypt hash is kept.
+
+WebSocket clients send it as \`auth.password\` in \`connect\`; \`perch doctor\` takes it from \`PERCH_PASSWORD\`, or by \`--password\`, which shows in the process list. \`/v1\` takes the token alone. After ten wrong passwords in a minute all passwords are refused for five minutes; the token still lets you in.`,
   },
   {
     id: 'api',

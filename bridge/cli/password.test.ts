@@ -1,0 +1,119 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'vitest';
+import { perch } from '../../tests/e2e/harness.ts';
+import { verifies } from '../../tests/requirements.ts';
+import { bridgedGateway } from '../../tests/support/bridged.ts';
+import { folder } from '../backup/fixture.ts';
+import { Password } from '../password.ts';
+import { startTestBridge } from '../server/tests/bridge.ts';
+
+const MAIN = join(import.meta.dirname, 'main.ts');
+const PASSWORD = 'correct horse battery';
+
+interface Ended {
+  code: number | null;
+  stdout: string;
+  stderr: string;
+}
+
+const outputOf = async (child: ChildProcess): Promise<Ended> => {
+  const ended = { stdout: '', stderr: '' };
+  child.stdout?.on('data', (chunk: Buffer) => (ended.stdout += chunk.toString()));
+  child.stderr?.on('data', (chunk: Buffer) => (ended.stderr += chunk.toString()));
+  const [code] = (await once(child, 'close')) as [number | null];
+  return { code, ...ended };
+};
+
+/** `perch token …` with this on its standard input. */
+function token(home: string, args: string[], input = ''): Promise<Ended> {
+  const child = spawn(process.execPath, [MAIN, 'token', ...args], { env: { ...process.env, PERCH_HOME: home } });
+  child.stdin.end(input);
+  return outputOf(child);
+}
+
+const isPassword = async (home: string, text: string): Promise<boolean> =>
+  (await new Password(join(home, 'password.json')).check(text)) !== undefined;
+
+verifies('cli/token', 'a password is set from standard input, told of, and taken away', async () => {
+  using home = folder();
+  expect(await token(home.path, [])).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/^The token is in .*token\.\nNo password is set: /),
+  });
+  expect(await token(home.path, ['--set-password'], `${PASSWORD}\n`)).toMatchObject({ code: 0, stderr: '' });
+  expect(await isPassword(home.path, PASSWORD)).toBe(true);
+  expect((await token(home.path, [])).stdout).toMatch(/\nA password is set\.\n$/);
+  for (const [args, input] of [
+    [['--set-password'], ''],
+    [['--set-password'], 'short\n'],
+    [['--set-password'], 'two lines\nof text\n'],
+    [['--set-password'], 'x'.repeat(1001)],
+    [['--set-password', '--clear-password'], PASSWORD],
+    [['--nonsense'], ''],
+    [['more'], ''],
+  ] as const) {
+    const { code, stdout, stderr } = await token(home.path, [...args], input);
+    expect({ args, input, code, stdout }).toEqual({ args, input, code: 2, stdout: '' });
+    expect(stderr).toMatch(/^perch: [^\n]+\n$/);
+  }
+  expect(await isPassword(home.path, PASSWORD)).toBe(true);
+  expect((await token(home.path, ['--clear-password'])).stdout).toContain('gone');
+  expect(existsSync(join(home.path, 'password.json'))).toBe(false);
+  expect((await token(home.path, ['--clear-password'])).stdout).toContain('No password was set');
+});
+
+if (existsSync('/usr/bin/script') && process.platform === 'linux') {
+  verifies('cli/token', 'at a terminal it is asked for twice, and not shown', async () => {
+    using home = folder();
+    for (const [again, code] of [
+      ['something else', 1],
+      [PASSWORD, 0],
+    ] as const) {
+      const command = `${process.execPath} ${MAIN} token --set-password`;
+      const child = spawn('/usr/bin/script', ['-qec', command, '/dev/null'], { env: { ...process.env, CI: '', PERCH_HOME: home.path } });
+      let shown = '';
+      const answers = new Map([
+        ['New password: ', PASSWORD],
+        ['Once more: ', again],
+      ]);
+      child.stdout.on('data', (chunk: Buffer) => {
+        shown += chunk.toString();
+        for (const [question, answer] of answers) {
+          if (!shown.includes(question)) continue;
+          answers.delete(question);
+          child.stdin.write(`${answer}\r`);
+        }
+      });
+      expect((await outputOf(child)).code).toBe(code);
+      expect(answers.size).toBe(0);
+      expect(shown).not.toContain('horse');
+      expect(await isPassword(home.path, PASSWORD)).toBe(code === 0);
+    }
+  });
+}
+
+verifies('cli/token', 'a command connects by a password that is given, and says so when it is wrong', async () => {
+  await using bridge = await startTestBridge();
+  await using gw = await bridgedGateway();
+  await gw.attach(bridge);
+  await new Password(bridge.home.passwordFile).set(PASSWORD);
+  using home = folder();
+  const doctor = (args: string[], env: Record<string, string> = {}): Promise<Ended> =>
+    perch(['doctor', '--json', '--port', new URL(bridge.url).port, ...args], { PERCH_HOME: home.path, ...env }).then(
+      (output) => ({ code: 0, ...output }),
+      (error: Ended) => error,
+    );
+  // Without it, it has the token of another home.
+  expect((await doctor([])).stderr).toContain('The token is not right');
+  const examined = expect.stringContaining('"summary"') as string;
+  expect(await doctor([], { PERCH_PASSWORD: PASSWORD })).toMatchObject({ stdout: examined });
+  const shown = await doctor(['--password', PASSWORD]);
+  expect(shown).toMatchObject({ stdout: examined, stderr: expect.stringContaining('shows in the process list') });
+  const wrong = await doctor([], { PERCH_PASSWORD: 'another one' });
+  expect(wrong).toMatchObject({ code: 1, stderr: expect.stringMatching(/^perch: [^\n]*The password is not right[^\n]*\n$/) });
+  // A token that is given comes first.
+  expect(await doctor([], { PERCH_PASSWORD: 'another one', PERCH_TOKEN: bridge.token })).toMatchObject({ stdout: examined });
+});

@@ -1,0 +1,120 @@
+import { randomBytes, scrypt, type ScryptOptions, timingSafeEqual } from 'node:crypto';
+import { unwatchFile, watchFile } from 'node:fs';
+import { rename, rm } from 'node:fs/promises';
+import { z } from '#shared/rpc/zod.ts';
+import { checkMode, readIfThere, reasonOf, writeWhole } from './home.ts';
+
+/** Characters. Who guesses has ten tries in six minutes, and who has the file has the token beside it. */
+export const PASSWORD_CHARS = { min: 8, max: 1000 } as const;
+
+/** 32 MiB and about a third of a second for each try. */
+const COST = { N: 2 ** 15, r: 8, p: 3 } as const;
+const HASH_BYTES = 32;
+
+const bytes = z.string().regex(/^[A-Za-z0-9_-]{22,100}$/);
+const passwordFile = z.object({
+  version: z.literal(1),
+  salt: bytes,
+  hash: bytes,
+  N: z
+    .number()
+    .int()
+    .min(2 ** 14)
+    .max(2 ** 20)
+    .refine((N) => Number.isInteger(Math.log2(N))),
+  r: z.number().int().min(1).max(32),
+  p: z.number().int().min(1).max(16),
+});
+type Stored = z.infer<typeof passwordFile>;
+
+/** Lets go of what was opened by the password when that is changed or taken away, at once where it has been. */
+export type Hold = (close: () => void) => () => void;
+
+/**
+ * The owner's password, a second way in for people (decisions, "Frames and connection"): off until it is set. Its scrypt hash alone is kept, in a file of mode 0600, which is
+ * read at every try: so what `perch token` sets and clears counts at once, also for a gateway that runs.
+ */
+export class Password {
+  readonly #file: string;
+  readonly #warn: (line: string) => void;
+  readonly #lookMs: number;
+  /** What was opened by it, with the salt that it had then: each password has one of its own. */
+  readonly #open = new Map<() => void, string>();
+
+  /** `lookMs`: how often the file is looked at while something is open that was opened by it. */
+  constructor(file: string, { warn = () => {}, lookMs = 2_000 }: { warn?: (line: string) => void; lookMs?: number } = {}) {
+    this.#file = file;
+    this.#warn = warn;
+    this.#lookMs = lookMs;
+  }
+
+  /** Keeps its hash in the place of the one before. The same letters count as the same, however a keyboard composes them. */
+  async set(password: string): Promise<void> {
+    const salt = randomBytes(16).toString('base64url');
+    const hash = await derive(password, { salt, ...COST }, HASH_BYTES);
+    const stored: Stored = { version: 1, ...COST, salt, hash: hash.toString('base64url') };
+    await writeWhole(this.#file, `${JSON.stringify(stored)}\n`, rename);
+  }
+
+  async clear(): Promise<void> {
+    await rm(this.#file, { force: true });
+  }
+
+  async isSet(): Promise<boolean> {
+    return (await this.#read()) !== undefined;
+  }
+
+  /** Undefined where it is another one, or none is set. */
+  async check(password: string): Promise<Hold | undefined> {
+    const stored = await this.#read();
+    if (!stored || password.length > PASSWORD_CHARS.max) return undefined;
+    const hash = Buffer.from(stored.hash, 'base64url');
+    const given = await derive(password, stored, hash.byteLength);
+    return timingSafeEqual(given, hash) ? (close) => this.#hold(close, stored.salt) : undefined;
+  }
+
+  /** A file that is damaged lets nobody in. */
+  async #read(): Promise<Stored | undefined> {
+    try {
+      const text = await readIfThere(this.#file);
+      if (text === undefined) return undefined;
+      await checkMode(this.#file, 0o600, this.#warn);
+      return passwordFile.parse(JSON.parse(text));
+    } catch (error) {
+      const why = error instanceof z.ZodError || error instanceof SyntaxError ? `${this.#file} is damaged` : reasonOf(error);
+      this.#warn(`${why}: nobody is let in by a password until it is set again (perch token --set-password)`);
+      return undefined;
+    }
+  }
+
+  #hold(close: () => void, salt: string): () => void {
+    const ended = (): void => close();
+    if (this.#open.size === 0) watchFile(this.#file, { persistent: false, interval: this.#lookMs }, this.#changed);
+    this.#open.set(ended, salt);
+    // It may have changed since it was checked.
+    this.#changed();
+    return () => this.#drop(ended);
+  }
+
+  #changed = (): void => {
+    void this.#read().then((stored) => {
+      for (const [close, salt] of [...this.#open]) {
+        if (salt === stored?.salt) continue;
+        this.#drop(close);
+        close();
+      }
+    });
+  };
+
+  #drop(close: () => void): void {
+    this.#open.delete(close);
+    if (this.#open.size === 0) unwatchFile(this.#file, this.#changed);
+  }
+}
+
+function derive(password: string, { salt, N, r, p }: Pick<Stored, 'salt' | 'N' | 'r' | 'p'>, length: number): Promise<Buffer> {
+  const options: ScryptOptions = { N, r, p, maxmem: 256 * N * r };
+  return new Promise((done, fail) =>
+    scrypt(password.normalize('NFKC'), Buffer.from(salt, 'base64url'), length, options, (error, key) => (error ? fail(error) : done(key))),
+  );
+}
