@@ -4,6 +4,7 @@ import { canonical } from './canonical.ts';
 import { parseParams } from './dispatch.ts';
 import type { Hub } from './hub.ts';
 import { checkNames, isObject, type Json, mergePatch, patchAt, pathOf } from './merge.ts';
+import { fit, guarded, type Misfit, putBack, takeOut } from './misfits.ts';
 import { baseUrlOf } from './providers/kinds.ts';
 import { isSecret, settings, type Settings } from './settings.ts';
 import type { Vault } from './vault.ts';
@@ -24,8 +25,8 @@ export class Config {
   #stored: Json = {};
   /** What is seen of it. */
   #document: Json = {};
-  /** Sections that do not fit this build (or this browser): kept as they are, for those that they do fit. */
-  #aside: Json = {};
+  /** What does not fit this build (or this browser): kept as it is, for those that it does fit. */
+  #aside: readonly Misfit[] = [];
   #parsed: Settings = settings.parse({});
   #secrets = new Map<string, string>();
   /** Secrets that the stored document names and that cannot be read here: another host may be able to. */
@@ -45,9 +46,7 @@ export class Config {
   async load(): Promise<void> {
     const stored = (await this.#vault.config.read()) ?? {};
     // What another build stored may not fit: only the parts that do are used.
-    const fits = ([name, value]: [string, unknown]): boolean => settings.safeParse({ [name]: value }).success;
-    const fitting = Object.fromEntries(Object.entries(stored).filter(fits));
-    const aside = Object.fromEntries(Object.entries(stored).filter((section) => !fits(section)));
+    const { document: fitting, misfits } = fit(stored);
     const secrets = new Map<string, string>();
     const lost: string[] = [];
     let document: unknown = fitting;
@@ -64,8 +63,8 @@ export class Config {
     this.#hash = await hashOf(seen);
     this.#stored = stored;
     this.#document = seen;
-    this.#aside = aside;
-    this.#parsed = settings.parse(seen);
+    this.#aside = misfits;
+    this.#parsed = guarded(settings.parse(seen), misfits);
     this.#secrets = secrets;
     this.#lost = lost;
   }
@@ -98,9 +97,9 @@ export class Config {
     return this.#hash;
   }
 
-  /** The whole document, with the sections that do not fit here; secrets read as `***`. */
+  /** The whole document, with what does not fit here; secrets read as `***`. */
   get whole(): Json {
-    return { ...this.#aside, ...this.#document };
+    return putBack(this.#document, this.#aside);
   }
 
   /** A provider's key, in the clear: for the provider alone. */
@@ -113,9 +112,9 @@ export class Config {
     return this.#secrets.values();
   }
 
-  /** What is wrong with what is stored: dotted paths of secrets that cannot be read here, and sections that are left out. */
+  /** What is wrong with what is stored: dotted paths of secrets that cannot be read here, and of settings that are left out. */
   get faults(): { lost: readonly string[]; misfits: readonly string[] } {
-    return { lost: this.#lost, misfits: Object.keys(this.#aside) };
+    return { lost: this.#lost, misfits: this.#aside.map(({ path }) => path.join('.')) };
   }
 
   /** Secrets that can be read here. */
@@ -150,13 +149,14 @@ export class Config {
     });
   }
 
-  /** Changes the document, of which `edit` gives the next version; what that throws rejects, and nothing is changed. Resolves with the new hash. */
+  /** Changes the whole document, of which `edit` gives the next version; what that throws rejects, and nothing is changed. Resolves with the new hash. */
   edit(edit: (document: Json) => unknown): Promise<string> {
     const work = this.#tail.then(async () => {
       await this.#refresh();
-      const wanted = edit(this.#document);
+      const wanted = edit(this.whole);
       if (!isObject(wanted)) throw new RpcError('INVALID_PARAMS', 'The configuration is an object');
-      const edited = Object.fromEntries(Object.entries(wanted).filter((section) => !this.#isAside(section)));
+      // What does not fit stays as it is, unless it is that which changes: then it has to fit, or to go.
+      const { document: edited, misfits } = takeOut(wanted, this.#aside);
       parseParams(settings, edited);
       const { document, changed } = takeSecrets(edited);
       const named = new Set(secretPaths(document));
@@ -170,14 +170,10 @@ export class Config {
         if (changed.has(path) || this.#secrets.has(path)) continue;
         throw new RpcError('INVALID_PARAMS', `${path}: there is no secret to keep as ${REDACTED}`);
       }
-      // What takes the place of a section that was put aside is a new one.
-      this.#aside = Object.fromEntries(Object.entries(this.#aside).filter(([name]) => !Object.hasOwn(document, name)));
-      const stored = {
-        ...this.#aside,
-        ...this.#lost.filter((path) => !changed.has(path) && !moved.includes(path)).reduce(keepSecret, document),
-      };
+      const lost = this.#lost.filter((path) => !changed.has(path) && !moved.includes(path));
+      const stored = putBack(lost.reduce(keepSecret, document), misfits);
       const kept = new Set(secretPaths(stored));
-      for (const path of [...this.#secrets.keys(), ...this.#lost]) if (!kept.has(path)) changed.set(path, null);
+      for (const path of secretPaths(this.#stored)) if (!kept.has(path)) changed.set(path, null);
       await this.#vault.config.write(stored, changed, this.#stored);
       for (const [path, secret] of changed) {
         if (secret === null) this.#secrets.delete(path);
@@ -186,18 +182,14 @@ export class Config {
       this.#lost = this.#lost.filter((path) => kept.has(path) && !this.#secrets.has(path));
       this.#stored = stored;
       this.#document = document;
-      this.#parsed = settings.parse(document);
+      this.#aside = misfits;
+      this.#parsed = guarded(settings.parse(document), misfits);
       this.#hash = await hashOf(document);
       this.#changed();
       return this.#hash;
     });
     this.#tail = work.catch(() => {});
     return work;
-  }
-
-  /** A section as it was put aside: it still does not fit here. */
-  #isAside([name, value]: [string, unknown]): boolean {
-    return Object.hasOwn(this.#aside, name) && canonical(value) === canonical(this.#aside[name]);
   }
 
   #changed(): void {

@@ -72,7 +72,10 @@ export const settings = z.looseObject({
   channels: z
     .object({ x: social.optional() })
     .catchall(channel)
-    .refine((given) => Object.keys(given).every((name) => id.safeParse(name).success), 'must have ids as names')
+    .superRefine((given, context) => {
+      for (const name of Object.keys(given))
+        if (!id.safeParse(name).success) context.addIssue({ code: 'custom', path: [name], message: 'is no id' });
+    })
     .default({}),
   chat: z
     .looseObject({

@@ -16,9 +16,11 @@ export const settingsChecks = ({ config }: DoctorDeps): Check[] => [
     title: 'The configuration fits',
     look() {
       const { misfits } = config.faults;
-      if (misfits.length === 0) return fine('All sections of the configuration fit.');
-      const message = `Sections that do not fit this build, and are left out: ${misfits.join(', ')}.`;
-      return wrong('error', message, 'Reload the app to get the newest build, or set each section anew by `config.set`.');
+      if (misfits.length === 0) return fine('All of the configuration fits.');
+      const message = `Settings that do not fit this build, and are left out: ${misfits.join(', ')}.`;
+      // A section as a whole has no dot.
+      const severity = misfits.every((path) => path.includes('.')) ? 'warning' : 'error';
+      return wrong(severity, message, 'Reload the app to get the newest build, or set each anew by `config.set` (null takes it away).');
     },
   },
   {

@@ -1,0 +1,153 @@
+import { IDBFactory } from 'fake-indexeddb';
+import fc from 'fast-check';
+import { describe, expect } from 'vitest';
+import { systemClock } from '../../web/gateway/core/clock.ts';
+import { isObject, type Json } from '../../web/gateway/core/merge.ts';
+import { fit, putBack, takeOut } from '../../web/gateway/core/misfits.ts';
+import { settings } from '../../web/gateway/core/settings.ts';
+import type { Vault } from '../../web/gateway/core/vault.ts';
+import { openVault } from '../../web/gateway/storage/vault.ts';
+import { verifies } from '../requirements.ts';
+import { type Script, type TestGateway, testGateway, until } from '../support/gateway.ts';
+
+const PROVIDERS = { test: { baseUrl: 'http://model.test/v1' } };
+
+/** A gateway that finds this configuration, as an earlier or a later version stored it. */
+async function stored(config: Json, change: (vault: Vault) => Promise<unknown> = async () => {}, model?: Script): Promise<TestGateway> {
+  globalThis.indexedDB = new IDBFactory();
+  const vault = await openVault({ name: 'misfits', clock: systemClock, onclosed: () => {} });
+  await vault.config.write({ providers: PROVIDERS, chat: { model: 'test/scripted' }, ...config });
+  await change(vault);
+  return testGateway({ vault, useGuide: true, ...(model && { model }) });
+}
+
+const offered = (gw: TestGateway): string[] =>
+  (gw.calls.at(-1)?.body.tools ?? []).map((tool) => (tool as { function: { name: string } }).function.name);
+
+describe('a stored value that does not fit', () => {
+  const agents = {
+    helper: { name: 'Helper', systemPrompt: 'Be kind', workspace: 'my notes & things', later: { a: 1 } },
+    other: { name: 'Other', workspace: 'shared' },
+  };
+
+  verifies('config/narrow', 'is left out alone: its agent and all others go on, and it is kept and told of', async () => {
+    await using gw = await stored({ agents });
+    const { client } = await gw.client();
+    const listed = (await client.call('agents.list', {})).agents.map(({ id, config }) => [id, config]);
+    expect(listed).toEqual([
+      ['main', { name: 'Main' }],
+      ['helper', { name: 'Helper', systemPrompt: 'Be kind' }],
+      ['other', { name: 'Other', workspace: 'shared' }],
+    ]);
+    await client.call('chat.send', { message: 'hi', agentId: 'helper' });
+    expect(JSON.stringify(gw.calls[0]?.body.messages[0])).toContain('Be kind');
+    const check = async () => (await client.call('doctor.run', {})).checks.find(({ id }) => id === 'settings');
+    const told = await check();
+    expect(told).toMatchObject({ severity: 'warning', fixHint: expect.stringContaining('config.set') });
+    expect(told?.message).toMatch(
+      /: (agents\.helper\.workspace, agents\.helper\.later|agents\.helper\.later, agents\.helper\.workspace)\.$/,
+    );
+
+    // What is written beside it, also into the same agent, leaves it as it is.
+    await client.call('config.patch', { patch: { agents: { helper: { name: 'Renamed' } }, chat: { timeZone: 'UTC' } } });
+    await client.call('agents.add', { agent_id: 'third' });
+    expect(await gw.vault.config.read()).toMatchObject({ agents: { ...agents, helper: { ...agents.helper, name: 'Renamed' }, third: {} } });
+    await expect(client.call('config.set', { key: 'agents.helper.workspace', value: 'no name' })).rejects.toMatchObject({
+      code: 'INVALID_PARAMS',
+    });
+    // Set anew, or taken away, it is gone; so it is with its agent.
+    await client.call('config.set', { key: 'agents.helper.workspace', value: 'notes' });
+    await client.call('config.set', { key: 'agents.helper.later', value: null });
+    expect((await gw.vault.config.read())?.agents).toMatchObject({
+      helper: { name: 'Renamed', systemPrompt: 'Be kind', workspace: 'notes' },
+    });
+    expect(JSON.stringify(await gw.vault.config.read())).not.toContain('later');
+    expect(await check()).toMatchObject({ severity: 'ok' });
+  });
+
+  verifies('config/narrow', 'goes with the agent it belongs to', async () => {
+    await using gw = await stored({ agents });
+    const { client } = await gw.client();
+    await client.call('agents.remove', { agent_id: 'helper' });
+    expect((await gw.vault.config.read())?.agents).toEqual({ other: agents.other });
+  });
+
+  verifies('config/narrow', 'makes nothing wider: an unreadable limit is as narrow as can be', async () => {
+    await using gw = await stored({
+      agents: { helper: { tools: { allow: 'all', deny: ['*'] } }, other: {} },
+      tools: { policies: { current_time: 'never' } },
+      browser: { allow: 'nas.local' },
+    });
+    const { client } = await gw.client();
+    await client.call('chat.send', { message: 'hi', agentId: 'helper' });
+    expect(offered(gw)).toEqual([]);
+    await client.call('chat.send', { message: 'hi', agentId: 'other' });
+    expect(offered(gw)).toContain('current_time');
+    expect((await client.call('agents.list', {})).agents[1]?.config.tools).toEqual({ allow: [] });
+    expect((await client.call('config.get', { key: 'browser' })).value).toEqual({});
+    // Whatever was meant, it does not run unasked.
+    const model = () => [{ tool: 'current_time', args: {} }];
+    await using asking = await stored({ tools: { policies: { current_time: 'never' } } }, undefined, model);
+    const { client: person, events } = await asking.client();
+    const sent = person.call('chat.send', { message: 'hi' });
+    await until(() => events.some(({ event }) => event === 'approval.requested'));
+    await person.call('chat.abort', { sessionId: 'main' });
+    await expect(sent).rejects.toMatchObject({ code: 'ABORTED' });
+  });
+
+  verifies(
+    ['config/narrow', 'config/secrets'],
+    'takes its whole provider or channel along, whose key goes nowhere, and goes with it',
+    async () => {
+      const later = { kind: 'openai', baseUrl: 'http://proxy.test/v1', apiKey: '***', headers: { a: 'b' } };
+      await using gw = await stored(
+        { providers: { ...PROVIDERS, later }, channels: { x: { enabled: true, allowedUsers: 'me' } } },
+        (vault) => vault.secrets.set('providers.later.apiKey', 'sk-later'),
+      );
+      const { client } = await gw.client();
+      expect((await client.call('models.providers', {})).providers.map(({ id }) => id)).toEqual(['guide', 'test']);
+      expect(gw.gateway.origins()).not.toContain('https://api.openai.com');
+      expect((await client.call('channels.list', {})).channels.map(({ id }) => id)).toEqual(['webchat']);
+      expect((await client.call('chat.send', { message: 'hi' })).completed).toBe(true);
+      await client.call('config.set', { key: 'chat.timeZone', value: 'UTC' });
+      expect(await gw.vault.config.read()).toMatchObject({ providers: { ...PROVIDERS, later }, channels: { x: { allowedUsers: 'me' } } });
+      expect(await gw.vault.secrets.get('providers.later.apiKey')).toBe('sk-later');
+      await client.call('config.patch', { patch: { providers: { later: null } } });
+      expect((await gw.vault.config.read())?.providers).toEqual(PROVIDERS);
+      expect(await gw.vault.secrets.get('providers.later.apiKey')).toBeUndefined();
+    },
+  );
+});
+
+verifies('config/narrow', 'whatever is stored, what fits is found, and nothing of the rest is lost', () => {
+  const value = fc.oneof(
+    fc.jsonValue({ maxDepth: 3 }),
+    fc.constantFrom('auto', 'http://a.test', 120, true, ['x'], { allow: ['*'] }, 'UTC') as fc.Arbitrary<unknown>,
+  );
+  const name = fc.constantFrom(
+    'main',
+    'x',
+    'bad name',
+    'name',
+    'workspace',
+    'tools',
+    'baseUrl',
+    'model',
+    'policies',
+    'enabled',
+    'fallbacks',
+  );
+  const section = fc.oneof(value, fc.dictionary(name, fc.oneof(value, fc.dictionary(name, fc.oneof(value, fc.dictionary(name, value))))));
+  const document = fc.dictionary(fc.constantFrom(...Object.keys(settings.shape), 'of another build'), section) as fc.Arbitrary<Json>;
+  fc.assert(
+    fc.property(document, (given) => {
+      const { document: fitting, misfits } = fit(given);
+      expect(settings.safeParse(fitting).success).toBe(true);
+      expect(putBack(fitting, misfits)).toEqual(given);
+      expect(takeOut(given, misfits)).toEqual({ document: fitting, misfits });
+      // A section that is an object stays; `bindings` is a list.
+      for (const [key, part] of Object.entries(given)) if (isObject(part) && key !== 'bindings') expect(fitting[key]).toBeDefined();
+    }),
+    { numRuns: 200 },
+  );
+});
