@@ -15,7 +15,7 @@ export function allows(scopes: readonly Scope[], needed: Scope): boolean {
 export interface Policy {
   /** The least scope that may call it. */
   scope: Scope;
-  /** Takes `idempotencyKey` in its params: repeats within 5 minutes return the first answer. */
+  /** Its handler takes `idempotencyKey` too, to know a repeat whose first try another host had. */
   idempotent?: boolean;
   /** A write to the control plane: 30 calls a minute per method and connection. */
   controlPlane?: boolean;
@@ -31,6 +31,12 @@ export function refusalOf({ principal, scopes }: { principal: string; scopes: re
   if (principal === PAIRING) return policy.pairing ? undefined : 'may not be called before the device is paired';
   return allows(scopes, policy.scope) ? undefined : `needs the scope ${policy.scope}`;
 }
+
+/**
+ * Whether `idempotencyKey` may stand among the params: of methods with effects, repeats within 5 minutes get the first answer (decisions, "Frames and connection"). Those
+ * that are not paired yet share a principal, so one of them could be given another's answer.
+ */
+export const isRepeatable = ({ scope, pairing = false }: Policy): boolean => scope !== 'read' && !pairing;
 
 /** Codes that say something of the method's own matter. */
 export const OWN_CODES = ['NOT_FOUND', 'ALREADY_EXISTS', 'ABORTED'] as const satisfies readonly ErrorCode[];

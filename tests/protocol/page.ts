@@ -1,5 +1,5 @@
 import { earlierShape } from '#shared/rpc/compat.ts';
-import type { Contract } from '#shared/rpc/contract.ts';
+import { type Contract, isRepeatable } from '#shared/rpc/contract.ts';
 import { ERROR_CODES, type ErrorCode } from '#shared/rpc/errors.ts';
 import { CHAT_EVENTS, type EventName, events } from '#shared/rpc/events.ts';
 import { LIMITS, MIN_PROTOCOL, PROTOCOL } from '#shared/rpc/limits.ts';
@@ -44,7 +44,7 @@ function methodText(name: string, contract: Contract, examples: Examples): strin
   const { params, result, docs, emits, fails, policy } = contract;
   const notes = [
     `Scope \`${policy.scope}\``,
-    ...(policy.idempotent ? ['repeatable'] : []),
+    ...(isRepeatable(policy) ? ['repeatable'] : []),
     ...(policy.pairing ? ['or a pairing code'] : []),
     ...(policy.controlPlane ? ['30 calls a minute'] : []),
     ...(emits.length > 0 ? [`causes ${emits.map((event) => `\`${event}\``).join(', ')}`] : []),

@@ -48,6 +48,8 @@ export const protocol = [
     'events/scope': 'A connection gets events of the sessions it started runs on, read or previewed; `events: "all"` gets all of them.',
     'events/tick': '`tick {ts}` comes every 15 s.',
     'idempotency/replay': 'A repeat with the same idempotencyKey within 5 minutes gets the first answer and does nothing again.',
+    'idempotency/everywhere': 'Every method with effects takes an idempotencyKey; for those that only read it is an unknown param.',
+    'idempotency/kept': '1,000 answers are kept; nobody gets the answer that another was given.',
     'idempotency/hosts':
       'A repeat that reaches another host, or comes after its first try failed, stores no second message: it gets the first answer, or answers the message anew.',
     'limits/frame-before-connect': 'Over 64 KiB before `connect` closes the connection.',

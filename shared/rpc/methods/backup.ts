@@ -39,7 +39,7 @@ export const backups = {
     params: z.strictObject({ passphrase }),
     result: backupExported,
     docs: 'Writes everything into one zip in the bridge’s folder of backups. Secrets are left out, unless a passphrase of 8 characters or more seals them.',
-    policy: { scope: 'admin', idempotent: true },
+    policy: { scope: 'admin' },
   }),
   'backup.status': call({
     params: z.strictObject({}),
@@ -61,6 +61,6 @@ export const backups = {
     emits: ['config.changed', 'sessions.changed'],
     docs: 'Brings a backup back, all of it or nothing; with `dryRun` says only what that would change. `replace` also deletes what is not in it. Paired devices stay as they are.',
     fails: ['NOT_FOUND'],
-    policy: { scope: 'admin', idempotent: true },
+    policy: { scope: 'admin' },
   }),
 };

@@ -76,7 +76,7 @@ export const exec = {
     result: request,
     emits: ['exec.requested', 'exec.resolved'],
     docs: 'Asks to run a program with arguments, without a shell. It waits for approval, unless a stored policy covers exactly this command; needs the bridge.',
-    policy: { scope: 'write', idempotent: true },
+    policy: { scope: 'write' },
   }),
   'exec.approve': call({
     params: z.strictObject({ requestId, always: z.boolean().default(false) }),

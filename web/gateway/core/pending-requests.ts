@@ -3,7 +3,7 @@ import { RpcError } from '#shared/rpc/errors.ts';
 import { MIN_PROTOCOL, PROTOCOL, type RequestFrame, type ResponseFrame } from '#shared/rpc/frames.ts';
 import type { ConnectionLimits } from './connection-limits.ts';
 import type { Caller, Dispatcher } from './dispatch.ts';
-import type { Idempotency } from './idempotency.ts';
+import { type Idempotency, keyedCall } from './idempotency.ts';
 
 export interface PendingRequestsDeps {
   dispatcher: Dispatcher;
@@ -60,12 +60,9 @@ export class PendingRequests {
     limits?.take(method, policy?.controlPlane ?? false);
     const earlier: EarlierShape | undefined = protocol === PROTOCOL ? undefined : earlierShape(method);
     if (earlier?.method === null) throw new RpcError('NOT_IMPLEMENTED', `${method} is not part of protocol ${MIN_PROTOCOL}`);
-    const run = async (): Promise<unknown> => {
-      const payload = await dispatcher.call(earlier?.method ?? method, params, caller);
-      return earlier ? earlier.shape(payload) : payload;
-    };
-    const key = params.idempotencyKey;
-    if (typeof key !== 'string' || !policy?.idempotent) return run();
-    return idempotency.once(JSON.stringify([caller.principal, method, key]), run);
+    const keyed = keyedCall(params, policy);
+    const run = (): Promise<unknown> => dispatcher.call(earlier?.method ?? method, keyed?.params ?? params, caller);
+    const answer = keyed ? idempotency.once(JSON.stringify([caller.principal, method, keyed.key]), run) : run();
+    return earlier ? answer.then((payload) => earlier.shape(payload)) : answer;
   }
 }

@@ -1,0 +1,92 @@
+import { describe, expect } from 'vitest';
+import { contracts } from '#shared/rpc/methods/index.ts';
+import { Idempotency } from '../../web/gateway/core/idempotency.ts';
+import { EXAMPLES } from '../conformance/steps.ts';
+import { verifies } from '../requirements.ts';
+import { FakeClock } from '../support/clock.ts';
+import { testDevice } from '../support/device.ts';
+import { testGateway } from '../support/gateway.ts';
+import { askRaw } from '../support/raw.ts';
+
+describe('an idempotency key', () => {
+  verifies('idempotency/everywhere', 'is a param of each method with effects, and of no other', async () => {
+    await using gw = await testGateway({ useGuide: true });
+    const { client } = await gw.client();
+    for (const [method, params] of EXAMPLES) {
+      const { scope, pairing } = contracts[method as keyof typeof contracts].policy;
+      const ask = (idempotencyKey: unknown) =>
+        client.request(method, { ...params, idempotencyKey }).then(
+          () => 'answered',
+          (error: Error) => error.message,
+        );
+      const unknown = scope === 'read' || pairing === true;
+      const answer = expect(await ask('a key'), method);
+      if (unknown) answer.toBe('idempotencyKey: is not a parameter');
+      else answer.not.toContain('idempotencyKey');
+      for (const wrong of ['', 5, 'x'.repeat(257)]) expect(await ask(wrong), `${method} ${String(wrong)}`).toContain('idempotencyKey');
+    }
+  });
+
+  verifies('idempotency/replay', 'makes nothing twice, whatever it makes; a call that failed is tried anew', async () => {
+    await using gw = await testGateway();
+    const { client } = await gw.client();
+    const twice = async (method: string, params: object) => {
+      const call = () => client.request(method, { ...params, idempotencyKey: 'k' });
+      const first = await call();
+      expect(await call(), method).toEqual(first);
+    };
+    // Each of these would fail, or make another one.
+    await twice('agents.add', { agent_id: 'one' });
+    await twice('agents.remove', { agent_id: 'one' });
+    await twice('device.initiate', { deviceName: 'Phone' });
+    await client.call('chat.send', { message: 'hi' });
+    await twice('sessions.fork', { path: 'main/main.jsonl', sessionId: 'fork' });
+    await twice('sessions.delete', { path: 'main/fork.jsonl' });
+    await twice('cron.add', { cron: '0 9 * * *', message: 'hi' });
+    expect((await client.call('cron.list', {})).count).toBe(1);
+    const write = () =>
+      client.request('workspace.read', { path: 'a' }).then(() => client.request('workspace.remove', { path: 'a', idempotencyKey: 'k' }));
+    await expect(write()).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    await client.call('workspace.write', { path: 'a', content: 'x' });
+    expect(await write()).toEqual({ removed: true });
+  });
+
+  verifies(['idempotency/replay', 'connect/protocol-2'], 'has the answer in the form of the protocol that asks', async () => {
+    await using gw = await testGateway();
+    const params = JSON.stringify({ cron: '0 9 * * *', message: 'hi', idempotencyKey: 'k' });
+    const [old, current] = [await askRaw(gw, 'cron.add', params, 2), await askRaw(gw, 'cron.add', params, 3)];
+    const id = expect.any(String) as string;
+    expect(old).toMatchObject({ ok: true, payload: { id } });
+    expect(current).toMatchObject({ ok: true, payload: { jobId: id, ok: true } });
+    expect(old.ok && current.ok && [old.payload, current.payload]).toMatchObject([
+      { id: current.ok && (current.payload as { jobId: string }).jobId },
+      {},
+    ]);
+  });
+
+  verifies('idempotency/kept', 'of a device that is not paired gets no other device’s token', async () => {
+    await using gw = await testGateway();
+    const { client } = await gw.client();
+    const device = await testDevice();
+    const { code } = await client.call('device.initiate', { deviceName: 'Phone' });
+    const params = { code, response: await device.response(code), idempotencyKey: 'k' };
+    await expect(client.request('device.complete', params)).rejects.toMatchObject({ code: 'INVALID_PARAMS' });
+  });
+
+  verifies('idempotency/kept', 'is known for 1,000 calls', async () => {
+    const idempotency = new Idempotency(new FakeClock());
+    const done: string[] = [];
+    const once = (key: string) =>
+      idempotency.once(key, async () => {
+        done.push(key);
+        return key;
+      });
+    for (let n = 0; n < 1000; n++) await once(`k${n}`);
+    for (let n = 0; n < 1000; n++) await once(`k${n}`);
+    expect(done).toHaveLength(1000);
+    await once('one more');
+    await once('k1');
+    await once('k0');
+    expect(done.slice(1000)).toEqual(['one more', 'k0']);
+  });
+});
