@@ -6,7 +6,7 @@ import { unattended } from '../../headless/launch.ts';
 import { REFUSED } from './guarded-proxy.ts';
 
 /** A page has this long to load (decisions, "Devices, logs, system, usage, speech"). */
-const NAVIGATE_MS = 30_000;
+export const NAVIGATE_MS = 30_000;
 const ACT_MS = 10_000;
 const TITLE_MS = 2_000;
 const MAX_TABS = 50;
@@ -31,6 +31,8 @@ export interface DrivenOptions {
   /** Throws `INVALID_PARAMS` for an address that may not be opened, as far as it can be told. */
   judge(address: string): URL;
   log(line: string): void;
+  /** For tests: milliseconds for a page to load. */
+  navigateMs?: number;
 }
 
 /** One browser under our hands: its tabs, numbered from 1 as they come, and which of them is the current one. */
@@ -40,13 +42,15 @@ export class DrivenBrowser {
   readonly closed: Promise<void>;
   readonly #context: BrowserContext;
   readonly #judge: DrivenOptions['judge'];
+  readonly #navigateMs: number;
   readonly #tabs = new Map<string, Page>();
   #count = 0;
   #current: Page | undefined;
 
-  private constructor(context: BrowserContext, judge: DrivenOptions['judge']) {
+  private constructor(context: BrowserContext, { judge, navigateMs = NAVIGATE_MS }: DrivenOptions) {
     this.#context = context;
     this.#judge = judge;
+    this.#navigateMs = navigateMs;
     this.closed = new Promise((resolve) => context.on('close', () => resolve()));
     for (const page of context.pages()) this.#add(page);
     context.on('page', (page) => this.#add(page));
@@ -54,7 +58,8 @@ export class DrivenBrowser {
     context.on('dialog', (dialog) => void (dialog.type() === 'alert' ? dialog.accept() : dialog.dismiss()).catch(() => {}));
   }
 
-  static async start({ executable, folder, proxy, judge, log }: DrivenOptions): Promise<DrivenBrowser> {
+  static async start(options: DrivenOptions): Promise<DrivenBrowser> {
+    const { executable, folder, proxy, log } = options;
     const { chromium } = await import('playwright');
     const env = Object.fromEntries(
       Object.entries(process.env).filter((entry): entry is [string, string] => entry[1] !== undefined && !entry[0].startsWith('PERCH_')),
@@ -69,7 +74,7 @@ export class DrivenBrowser {
         timeout: NAVIGATE_MS,
       });
       context.setDefaultTimeout(ACT_MS);
-      return new DrivenBrowser(context, judge);
+      return new DrivenBrowser(context, options);
     } catch (error) {
       log(`the driven browser did not start: ${error instanceof Error ? error.message : String(error)}`);
       throw new RpcError('INTERNAL_ERROR', `The browser did not start: ${firstLine(error)}`, {}, { cause: error });
@@ -97,7 +102,7 @@ export class DrivenBrowser {
     if (tabId === undefined) throw new RpcError('INVALID_PARAMS', `There are ${MAX_TABS} tabs: close one first`);
     this.#current = page;
     try {
-      return { tabId, ...(await goTo(page, address)) };
+      return { tabId, ...(await goTo(page, address, this.#navigateMs)) };
     } catch (error) {
       await page.close().catch(() => {});
       throw error;
@@ -106,7 +111,7 @@ export class DrivenBrowser {
 
   async navigate(url: string): Promise<{ url: string; title: string }> {
     const address = this.#address(url);
-    return goTo(await this.page(), address);
+    return goTo(await this.page(), address, this.#navigateMs);
   }
 
   /** The current tab; a new one where there is none. */
@@ -154,15 +159,23 @@ export class DrivenBrowser {
   }
 }
 
-async function goTo(page: Page, url: URL): Promise<{ url: string; title: string }> {
+async function goTo(page: Page, url: URL, timeout: number): Promise<{ url: string; title: string }> {
   try {
-    const response = await page.goto(url.href, { timeout: NAVIGATE_MS, waitUntil: 'load' });
+    const response = await page.goto(url.href, { timeout, waitUntil: 'load' });
     // What the guard says stands in the place of the page.
     if (response?.headers()[REFUSED]) throw new RpcError('INVALID_PARAMS', `url: ${await response.text()}`);
   } catch (error) {
+    await stopLoading(page).catch(() => {});
     throw told(error, `${url.host || url.href} could not be opened`);
   }
   return placeOf(page);
+}
+
+/** What is on its way to a tab would hold up whatever is done in it next. */
+async function stopLoading(page: Page): Promise<void> {
+  const session = await page.context().newCDPSession(page);
+  await session.send('Page.stopLoading');
+  await session.detach();
 }
 
 /** A page that hangs has no title to tell. */

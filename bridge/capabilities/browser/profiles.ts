@@ -16,6 +16,8 @@ export interface BrowserDeps {
   log(line: string): void;
   /** The browser's program; null where there is none. */
   find?: () => Promise<string | null>;
+  /** For tests: milliseconds for a page to load. */
+  navigateMs?: number;
 }
 
 /** The browsers that are driven, by their profile: persistent, each with cookies and storage of its own. */
@@ -90,7 +92,7 @@ export class BrowserProfiles {
 
   async #start(profile: string): Promise<DrivenBrowser> {
     await this.#known(profile);
-    const { dir, log, find = findBrowser } = this.#deps;
+    const { dir, log, find = findBrowser, navigateMs } = this.#deps;
     const executable = await find().catch((error: unknown) => {
       if (error instanceof NoBrowser) throw new RpcError('INTERNAL_ERROR', error.message, {}, { cause: error });
       throw error;
@@ -102,7 +104,8 @@ export class BrowserProfiles {
     const { url } = await this.#proxy;
     const folder = join(dir, profile);
     await mkdir(folder, { recursive: true, mode: 0o700 });
-    return DrivenBrowser.start({ executable, folder, proxy: url, judge: (address) => judgedUrl(address, this.#allowed), log });
+    const judge = (address: string): URL => judgedUrl(address, this.#allowed);
+    return DrivenBrowser.start({ executable, folder, proxy: url, judge, log, ...(navigateMs !== undefined && { navigateMs }) });
   }
 
   async #known(name: string): Promise<void> {
