@@ -8,6 +8,7 @@ import { chat } from './requirements/chat.ts';
 import { configFile } from './requirements/config-file.ts';
 import { devices } from './requirements/devices.ts';
 import { cron } from './requirements/cron.ts';
+import { interfaceTables } from './requirements/interface.ts';
 import { logs } from './requirements/logs.ts';
 import { exec } from './requirements/exec.ts';
 import { protocol } from './requirements/protocol.ts';
@@ -21,6 +22,7 @@ import type { Requirement, Section } from './requirements/requirement.ts';
 type IdOf<S> = S extends Section<infer Id> ? Id : never;
 const sections = [
   ...protocol,
+  ...interfaceTables,
   ...chat,
   ...bridge,
   ...app,

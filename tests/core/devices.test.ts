@@ -21,7 +21,7 @@ const WRONG = 'ZZZZZZZZ';
 
 describe('pairing', () => {
   verifies(
-    ['device.initiate/code', 'device.list/fields', 'device/token-kept'],
+    ['device.initiate/code', 'device.list/fields', 'device/token-kept', 'states.device/code', 'states.device/paired'],
     'a device with a code gets a token of its own, which is kept as a hash',
     async () => {
       const clock = new FakeClock();

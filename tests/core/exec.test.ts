@@ -107,7 +107,7 @@ describe('a request', () => {
     expect(await counted(exec)).toBe(1);
   });
 
-  verifies('exec/earlier', '`tools.exec_approve`, either way', async () => {
+  verifies(['exec/earlier', 'tools.exec_approve/earlier'], '`tools.exec_approve`, either way', async () => {
     await using exec = await lendExec();
     await using gw = await testGateway({ bridge: exec.bridge });
     const { client } = await gw.client();

@@ -85,7 +85,7 @@ describe('a plan', () => {
   });
 
   verifies(
-    ['plan/paused', 'plan.resume/resumes'],
+    ['plan/paused', 'plan.resume/resumes', 'states.plan/resumed'],
     'is paused when its run ends early, is in the next prompt, and goes on when resumed',
     async () => {
       await using gw = await testGateway({

@@ -8,6 +8,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, vi } from 'vitest';
 import { browserPort } from '#shared/ports/browser.ts';
 import { browsersApart } from '../../bridge/capabilities/browser/apart.ts';
+import { browserHandlers } from '../../bridge/capabilities/browser/browser.ts';
+import { NAVIGATE_MS } from '../../bridge/capabilities/browser/driven-browser.ts';
+import { BrowserProfiles } from '../../bridge/capabilities/browser/profiles.ts';
 import { processes } from '../../bridge/capabilities/exec/processes.ts';
 import { verifies } from '../requirements.ts';
 import { FakeBridge, lend } from '../support/fake-bridge.ts';
@@ -82,6 +85,60 @@ verifies('browser/drive', 'a page is opened, filled in, clicked, read and photog
     code: 'INTERNAL_ERROR',
     message: expect.stringContaining('missing is not defined'),
   });
+});
+
+verifies(
+  ['states.browser/started', 'states.browser/stopped', 'browser/by-itself', 'browser/preview'],
+  'started and stopped by hand, and by the first call that needs it',
+  async () => {
+    await bridge.call(browserPort, 'browser.createProfile', { name: 'states' });
+    const at = { profile: 'states' };
+    const status = async () => (await bridge.call(browserPort, 'browser.status', at)).started;
+    expect(await status()).toBe(false);
+    const { started, sessionId } = await bridge.call(browserPort, 'browser.start', at);
+    expect([started, await status()]).toEqual([true, true]);
+    expect(sessionId).toMatch(/./);
+    // One that runs stays as it is.
+    expect((await bridge.call(browserPort, 'browser.start', at)).sessionId).toBe(sessionId);
+    expect(await bridge.call(browserPort, 'browser.stop', at)).toEqual({ started: false });
+    expect(await status()).toBe(false);
+    // Looking does not start it; what needs it does.
+    expect(await bridge.call(browserPort, 'browser.tabs', at)).toEqual({ tabs: [] });
+    expect(await status()).toBe(false);
+    await bridge.call(browserPort, 'browser.evaluate', { ...at, fn: '() => { document.body.textContent = "x".repeat(5000); }' });
+    expect(await status()).toBe(true);
+    const { htmlLength, htmlPreview } = await bridge.call(browserPort, 'browser.snapshot', at);
+    expect(htmlLength).toBeGreaterThan(5000);
+    expect(htmlPreview).toHaveLength(2000);
+    const { tabId } = await bridge.call(browserPort, 'browser.open', { ...at, url: site.url });
+    expect(tabId).toMatch(/^tab-\d+$/);
+    await bridge.call(browserPort, 'browser.deleteProfile', { name: 'states' });
+  },
+);
+
+verifies('browser/time-out', 'a page that does not come in time is told of, and hinders nothing', async () => {
+  // By default it is 30 s.
+  expect(NAVIGATE_MS).toBe(30_000);
+  const folder = mkdtempSync(join(tmpdir(), 'perch-hasty-'));
+  const hasty = new BrowserProfiles({ dir: folder, log: () => {}, navigateMs: 300 });
+  const quick = new FakeBridge(lend(browserPort, browserHandlers(hasty)));
+  const silent = createServer(() => {});
+  try {
+    await once(silent.listen(0, '127.0.0.1'), 'listening');
+    const place = `127.0.0.1:${(silent.address() as AddressInfo).port}`;
+    await quick.call(browserPort, 'browser.allow', { places: [place] });
+    for (const method of ['browser.open', 'browser.navigate'] as const)
+      await expect(quick.call(browserPort, method, { url: `http://${place}/`, profile }), method).rejects.toMatchObject({
+        code: 'INTERNAL_ERROR',
+        message: expect.stringContaining('could not be opened: Timeout 300ms exceeded'),
+      });
+    expect((await quick.call(browserPort, 'browser.evaluate', { fn: '1 + 1', profile })).result).toBe(2);
+  } finally {
+    await hasty.close();
+    silent.closeAllConnections();
+    silent.close();
+    rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
+  }
 });
 
 verifies('browser/tabs', 'tabs are listed, focused and closed; dialogs hold nothing up', async () => {

@@ -7,6 +7,10 @@ export const drivenBrowser = [
     'browser/profiles': 'Profiles are listed, created and deleted, each with storage of its own that lasts.',
   }),
   chosen('decisions, "Devices, logs, system, usage, speech"', {
+    'browser/by-itself': 'A call that needs a started browser starts it; tabs are called `tab-N`.',
+    'browser/time-out': 'Opening a page and navigating time out after 30 s.',
+    'browser/default-profile': '`profile` is `default` where it is left out.',
+    'browser/preview': '`htmlPreview` has the first 2,000 characters.',
     'browser/errors': 'An element that is not there is NOT_FOUND, a selector that is none INVALID_PARAMS; scripts end in time.',
   }),
   chosen('quality, "Security"', {

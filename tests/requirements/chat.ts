@@ -5,6 +5,8 @@ export const chat = [
   specified('interface 1, sections 3 and 4.1', {
     'chat.send/streams': '`chat.send` pushes deltas, then `chat.done`, and answers `{completed}`.',
     'chat.send/prepares': 'Params are validated, content is sanitized and the time context injected before the run.',
+    'chat.send/route':
+      '`model`, `provider`, `systemPrompt` and `temperature` are those of the run; `chat.resend` and `chat.edit` take model and provider too.',
     'chat.abort/aborts': '`chat.abort` ends the current generation and answers `{aborted}`.',
     'chat.history/messages': '`chat.history` answers the messages of a session.',
     'chat.resend/regenerates': '`chat.resend` re-sends the last user message.',

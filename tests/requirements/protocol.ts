@@ -44,9 +44,11 @@ export const protocol = [
     'methods/fail': 'Each method fails with the codes that its contract has, and with no other of its own.',
     'methods/refuse': 'A wrong type for any param of any method is INVALID_PARAMS and names it.',
     'methods/scopes': 'Every method is refused with AUTH_REQUIRED to those who lack its scope.',
+    'events/fields': 'Chat events also carry `runId` and `agentId`.',
     'events/seq': '`seq` counts per connection from 1, on every event, without a gap.',
     'events/scope': 'A connection gets events of the sessions it started runs on, read or previewed; `events: "all"` gets all of them.',
     'events/tick': '`tick {ts}` comes every 15 s.',
+    'ids/form': 'Ids of agents, sessions and profiles match `[A-Za-z0-9_-]{1,128}`.',
     'idempotency/replay': 'A repeat with the same idempotencyKey within 5 minutes gets the first answer and does nothing again.',
     'idempotency/everywhere': 'Every method with effects takes an idempotencyKey; for those that only read it is an unknown param.',
     'idempotency/kept': '1,000 answers are kept; nobody gets the answer that another was given.',
@@ -57,8 +59,10 @@ export const protocol = [
     'limits/structure': 'A frame over 1 MiB with more than 200,000 structural characters is INVALID_PARAMS (413 over HTTP), unparsed.',
     'limits/message': 'A message over 500,000 characters is INVALID_PARAMS.',
     'limits/connections': 'More than 1,000 connections are refused.',
-    'limits/rate': 'A socket’s 600 requests a minute with burst 100; more is RATE_LIMITED with retryAfterMs. MessagePorts are exempt.',
+    'limits/rate':
+      'A socket’s 600 requests a minute with burst 100, or what is configured; more is RATE_LIMITED with retryAfterMs. MessagePorts are exempt.',
     'limits/control-plane': 'Control-plane writes: 30 a minute per method.',
+    'limits/response': 'One response may wait beside the 4 MiB, whatever its size.',
     'limits/slow-consumer': 'A reader that stalls is closed with 1008 "slow consumer" once 4 MiB wait; the run goes on.',
   }),
   chosen('design, "One contract, many readers"', {
