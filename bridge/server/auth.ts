@@ -181,7 +181,7 @@ const admit = ({ principal, scopes, hold }: Granted): Admitted => ({ ok: true, p
 const lockedOut = (ms: number): Denial => ({
   ok: false,
   code: 'RATE_LIMITED',
-  message: 'Too many failed tries',
+  message: `Too many failed tries: again in ${Math.ceil(ms / 1000)} s`,
   retryAfterMs: Math.ceil(ms),
 });
 const keyOf = (kind: CredentialClass, origin: string | undefined): string => `${kind} from ${origin ?? 'programs'}`;

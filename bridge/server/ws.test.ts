@@ -20,7 +20,13 @@ describe('the first frame', () => {
     ['a wrong token', connectFrame({ auth: { token: 'wrong' } }, 'x'), 'AUTH_REQUIRED', 'The token is not right'],
     ['a token that is no text', connectFrame({ auth: { token: 5 } }, 'x'), 'AUTH_REQUIRED', 'A token is required'],
     ['no token', connectFrame({}, 'x'), 'AUTH_REQUIRED', 'A token is required'],
-    ['another way in', connectFrame({ auth: { password: 'p' } }, 'x'), 'AUTH_REQUIRED', 'A token is required'],
+    [
+      'a password where none is set',
+      connectFrame({ auth: { password: 'p' } }, 'x'),
+      'AUTH_REQUIRED',
+      'The password is not right, or none is set',
+    ],
+    ['a password that is no text', connectFrame({ auth: { password: 5 } }, 'x'), 'AUTH_REQUIRED', 'A token is required'],
     [
       'a wrong proof',
       connectFrame({ auth: { credentialId: 'a', nonce: 'n'.repeat(20), proof: 'x' } }, 'x'),
