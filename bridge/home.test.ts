@@ -1,8 +1,12 @@
 import { execFileSync } from 'node:child_process';
-import { chmod, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { configFilePort } from '#shared/ports/config-file.ts';
+import { verifies } from '../tests/requirements.ts';
+import { FakeBridge, lend } from '../tests/support/fake-bridge.ts';
+import { configFileHandlers } from './capabilities/config-file.ts';
 import { Home, homeDirectory, type StoredCredential } from './home.ts';
 
 let dir: string;
@@ -13,15 +17,23 @@ const modeOf = async (path: string): Promise<string> => ((await stat(path)).mode
 const credential = (id: string): StoredCredential => ({ id, secret: 'A'.repeat(43), kind: 'app', createdAt: 1 });
 
 describe('the home directory', () => {
-  it.each([
+  const places = [
     [{ PERCH_HOME: '/p' }, 'linux', '/p'],
     [{ PERCH_HOME: '/p' }, 'win32', '/p'],
     [{ XDG_CONFIG_HOME: '/x' }, 'linux', '/x/perch'],
     [{}, 'linux', '/home/me/.config/perch'],
     [{ XDG_CONFIG_HOME: '/x' }, 'darwin', '/home/me/Library/Application Support/perch'],
     [{ APPDATA: '/roaming' }, 'win32', '/roaming/perch'],
-  ] as const)('%j on %s is %s', (env, platform, expected) => {
-    expect(homeDirectory(env, platform, '/home/me')).toBe(expected);
+  ] as const;
+  verifies('config-file/place', 'on each platform', async () => {
+    for (const [env, platform, expected] of places) expect(homeDirectory(env, platform, '/home/me'), platform).toBe(expected);
+    await mkdir(dir, { recursive: true });
+    await writeFile(join(dir, 'config.json'), '{"chat": {}}');
+    const bridge = new FakeBridge(lend(configFilePort, configFileHandlers(dir)));
+    expect(await bridge.call(configFilePort, 'config-file.read', {})).toMatchObject({
+      path: join(dir, 'config.json'),
+      document: { chat: {} },
+    });
   });
 });
 

@@ -1,4 +1,5 @@
 import { describe, expect } from 'vitest';
+import type { Contracts } from '#shared/rpc/contract.ts';
 import { contracts } from '#shared/rpc/methods/index.ts';
 import { backupEntry } from '#shared/rpc/methods/backup.ts';
 import { channelEntry } from '#shared/rpc/methods/channels.ts';
@@ -10,6 +11,7 @@ import { voiceEntry } from '#shared/rpc/methods/tts.ts';
 import { agentConfig, historyMessage, modelEntry, sessionEntry, usage } from '#shared/rpc/records.ts';
 import { z } from '#shared/rpc/zod.ts';
 import { requirements, verifies } from '../requirements.ts';
+import { testGateway } from '../support/gateway.ts';
 
 interface JsonSchema {
   properties?: Record<string, JsonSchema & { enum?: string[]; minimum?: number; maximum?: number; default?: unknown }>;
@@ -236,6 +238,24 @@ describe('the tables of the interface document', () => {
       }
     },
   );
+});
+
+verifies('limits/control-plane', 'are what changes configuration, agents, secrets and devices', () => {
+  for (const [method, { policy }] of Object.entries(contracts as Contracts))
+    expect(policy.controlPlane ?? false, method).toBe(/^(config|agents|secrets|device)\./.test(method) && policy.scope !== 'read');
+});
+
+verifies('exec/admin', 'which a caller with `write` does not have', async () => {
+  await using gw = await testGateway({ useGuide: true });
+  const { client } = await gw.client({ scopes: ['write'] });
+  for (const [method, params] of [
+    ['exec.approve', { requestId: 'none' }],
+    ['exec.deny', { requestId: 'none' }],
+    ['tools.exec_approve', { requestId: 'none', approved: true }],
+    ['approvals.resolve', { id: 'none', decision: 'approve' }],
+  ] as const)
+    await expect(client.request(method, params), method).rejects.toMatchObject({ code: 'AUTH_REQUIRED' });
+  await expect(client.request('exec.cancel', { requestId: 'none' })).rejects.toMatchObject({ code: 'NOT_FOUND' });
 });
 
 verifies('browser/default-profile', 'for each method that takes one', () => {

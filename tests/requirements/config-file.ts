@@ -4,6 +4,7 @@ export const configFile = [
   chosen('decisions, "Sessions, agents, models, channels, config"', {
     'config-file/both-ways':
       'The user’s configuration file and the gateway’s configuration are kept the same, both ways, written in one step.',
+    'config-file/place': 'It is `config.json` in the platform’s configuration directory, or in `PERCH_HOME` where that is set.',
     'config-file/keeps-text': 'Comments, order and unknown keys of the file survive.',
     'config-file/broken':
       'A file with an error changes nothing and is not written to; the error is told, a syntax error with line and column.',

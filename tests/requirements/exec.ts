@@ -14,6 +14,7 @@ export const exec = [
     'exec/states':
       'pending → approved → running → completed or failed; or denied, expired after 300 s, cancelled. One that is not pending is returned as it is.',
     'exec/answers-at-once': '`exec.approve` answers at once, and the command runs on.',
+    'exec/admin': 'Approving and denying need the scope `admin`.',
     'exec/bound': 'An approval binds to command, real path, the program’s bytes, arguments, directory and environment, and is used once.',
     'exec/no-shell': 'A command runs without a shell: its arguments reach the program as they are.',
     'exec/policies': 'A stored "always" covers exactly the same command, until it is taken back.',

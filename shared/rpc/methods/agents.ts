@@ -30,7 +30,7 @@ export const agents = {
   'agents.bindings': call({
     params: z.strictObject({}),
     result: z.array(z.object({ pattern: z.string(), agentId: id })),
-    docs: 'Which agent answers whom: the first pattern that fits decides, and `*` fits everyone.',
+    docs: 'Which agent is to answer whom who writes through a channel: the first pattern that fits decides, and `*` fits everyone. The app and programs name their agent themselves.',
     policy: { scope: 'read' },
   }),
 };
