@@ -5,6 +5,7 @@ import { createServer, type AddressInfo } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { verifies } from '../../tests/requirements.ts';
 import { startBridge } from './server.ts';
 import { startTestBridge, VAULT_KEY } from './tests/bridge.ts';
 import { TestClient } from './tests/client.ts';
@@ -144,4 +145,17 @@ it('health needs no token, and is never stored', async () => {
   const answer = await gateway.http('/health', { token: null });
   expect(answer.headers.get('cache-control')).toBe('no-store');
   expect(await answer.json()).toEqual({ status: 'no-host', version: '0.1.0', build: 'build-1', mode: 'tab', host: null, hosts: 0 });
+});
+
+verifies('http/prefix', 'what is asked for elsewhere, the bridge answers itself', async () => {
+  await using gateway = await startTestBridge();
+  const host = await gateway.attach();
+  for (const path of ['/chat/completions', '/models', '/v2/models', '/V1/models', '/v1x/models', '/api/v1/models', '//v1/models', '/']) {
+    const answer = await gateway.http(path, { method: 'POST', body: '{}', headers: { 'content-type': 'application/json' } });
+    expect([404, 405], `${path} ${answer.status}`).toContain(answer.status);
+    await gateway.http(path);
+  }
+  expect(host.openings).toEqual([]);
+  expect((await gateway.http('/v1/models')).status).toBe(200);
+  expect(host.openings).toHaveLength(1);
 });

@@ -152,6 +152,43 @@ describe('the tables of the interface document, by what happens', () => {
     },
   );
 
+  verifies(['frame.request/members', 'frame.response/members', 'frame.event/members'], 'these members and no others', async () => {
+    await using gw = await testGateway();
+    const link = gw.link();
+    const frames: Record<string, unknown>[] = [];
+    link.receive({ message: (text) => frames.push(JSON.parse(text) as Record<string, unknown>), close: () => {} });
+    const ask = async (frame: Record<string, unknown>) => {
+      link.send(JSON.stringify(frame));
+      await until(() => frames.some(({ type, id }) => type === 'res' && id === frame.id));
+      return frames.find(({ type, id }) => type === 'res' && id === frame.id);
+    };
+    const params = { minProtocol: 3, maxProtocol: 3, events: 'all' };
+    const payload = expect.any(Object) as object;
+    expect(await ask({ type: 'req', id: 'c', method: 'connect', params })).toEqual({ type: 'res', id: 'c', ok: true, payload });
+    const right = { type: 'req', id: 'h', method: 'health', params: {} };
+    expect(await ask(right)).toEqual({ type: 'res', id: 'h', ok: true, payload });
+    const error = { code: 'INVALID_PARAMS', message: expect.any(String) as string };
+    for (const [at, wrong] of [
+      { type: 'request' },
+      { type: 'res' },
+      { method: 5 },
+      { method: '' },
+      { params: [] },
+      { params: 'x' },
+    ].entries()) {
+      const answer = await ask({ ...right, ...wrong, id: `w${at}` });
+      expect(answer, JSON.stringify(wrong)).toEqual({ type: 'res', id: `w${at}`, ok: false, error });
+    }
+    expect(await ask({ type: 'req', id: 'n', method: 'none' })).toEqual({
+      ...{ type: 'res', id: 'n', ok: false, error: { code: 'METHOD_NOT_FOUND', message: expect.any(String) as string } },
+    });
+    await ask({ ...right, id: 's', method: 'chat.send', params: { message: 'hi' } });
+    const pushed = frames.filter(({ type }) => type === 'event');
+    expect(pushed.length).toBeGreaterThan(3);
+    for (const [at, frame] of pushed.entries())
+      expect(frame).toEqual({ type: 'event', event: expect.any(String) as string, seq: at + 1, payload });
+  });
+
   verifies('states.job/toggled', 'from either state to either', async () => {
     await using gw = await cronHosts().open();
     const id = await gw.add();

@@ -7,6 +7,9 @@ export const bridge = [
     'http.chat/stream': 'With `stream: true` it sends `chat.completion.chunk` lines and ends with `data: [DONE]`.',
     'http.models/list': '`GET /v1/models` answers `{object: list, data}`.',
   }),
+  specified('interface 1, section 9', {
+    'http/prefix': 'HTTP paths are under `/v1`: nothing else reaches the gateway.',
+  }),
   specified('interface 1, section 5', {
     'http/bearer': 'Each request carries `Authorization: Bearer`.',
   }),

@@ -87,6 +87,12 @@ export const interfaceTables = [
     'update.check/row': '`update.check {}` answers `{currentVersion, updateAvailable}`: checks for updates.',
     'web.status/row': '`web.status {}` answers `{connected, uptime}`: web status.',
   }),
+  specified('interface 1, section 2.1', {
+    'frame.request/members': 'A request has `type` (constant `req`), `id` and `method` (strings) and `params` (an object).',
+    'frame.response/members':
+      'A response has `type` (constant `res`), the `id` of its request, `ok`, and `payload` on success, else `error` with `code` and `message`.',
+    'frame.event/members': 'An event has `type` (constant `event`), `event`, `seq` (an integer) and `payload`.',
+  }),
   specified('interface 1, section 2.2', {
     'record.session/fields': 'A session entry has `agentId, file, path, size`.',
     'record.agent/fields': 'An agent has `id, session_count, config`.',
