@@ -2,6 +2,8 @@ import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { verifies } from '../../tests/requirements.ts';
+import { unattended } from '../headless/launch.ts';
 import { Home } from '../home.ts';
 import { runProgram } from '../capabilities/system/run-program.ts';
 import { keepToken, tokenOfRunning, tokenTaken } from './token.ts';
@@ -25,11 +27,14 @@ test('the token of a gateway that was killed is not taken for that of the next o
   }
 });
 
-test('no program that the gateway starts has the token that it was given', async () => {
+verifies('secrets/environment', 'what was given is taken out at the start, and browsers get nothing of ours', async () => {
   process.env.PERCH_TOKEN = 'a token that was given';
+  process.env.PERCH_PASSWORD = 'a password that was given';
+  expect(unattended('/a/browser', []).env).toMatchObject({ PATH: process.env.PATH });
+  expect(JSON.stringify(unattended('/a/browser', []))).not.toContain('that was given');
   expect(tokenTaken()).toBe('a token that was given');
   expect(tokenTaken()).toBeUndefined();
   const { stdout } = await runProgram(process.execPath, ['-p', 'JSON.stringify(process.env)'], { timeout: 10_000 });
   expect(stdout).toContain('PATH');
-  expect(stdout).not.toContain('a token that was given');
+  expect(stdout).not.toContain('that was given');
 });

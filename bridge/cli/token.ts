@@ -19,10 +19,11 @@ export interface GivenToken {
 /** Where a gateway on a port keeps a token that it was given, for as long as it runs. */
 const givenFile = (home: Home, port: number): string => join(home.dir, `token.${port}`);
 
-/** What `PERCH_TOKEN` says, taken out of the environment: no program that is started from here on is to have it. */
+/** What `PERCH_TOKEN` says, taken out of the environment, and the password with it: no program that is started from here on is to have them. */
 export function tokenTaken(env: NodeJS.ProcessEnv = process.env): string | undefined {
   const { PERCH_TOKEN: token } = env;
   delete env.PERCH_TOKEN;
+  delete env.PERCH_PASSWORD;
   return token;
 }
 

@@ -14,6 +14,10 @@ export const unattended = (executable: string, args: readonly string[]) => ({
   // Chromium's sandbox does not run as root (design.md, "Three hosts, one core").
   chromiumSandbox: process.getuid?.() !== 0,
   args: [...QUIET, ...args],
+  // What is ours is none of its business.
+  env: Object.fromEntries(
+    Object.entries(process.env).filter((entry): entry is [string, string] => entry[1] !== undefined && !/^PERCH_/i.test(entry[0])),
+  ),
   handleSIGINT: false,
   handleSIGTERM: false,
   handleSIGHUP: false,

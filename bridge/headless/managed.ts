@@ -82,12 +82,9 @@ export class ManagedChromium {
     ]);
     const aside = prepareProfile(profile, major);
     if (aside !== null) log(`the browser is older than its profile: a fresh profile is used, the earlier one is kept in ${aside}`);
-    const { PERCH_TOKEN: _, ...inherited } = process.env;
-    const env = Object.fromEntries(Object.entries(inherited).filter((entry): entry is [string, string] => entry[1] !== undefined));
     try {
       const context = await chromium.launchPersistentContext(profile, {
         ...unattended(executable, SMALL),
-        env,
         serviceWorkers: 'block',
         viewport: { width: 320, height: 240 },
         timeout: 30_000,

@@ -44,6 +44,7 @@ export const bridge = [
     'app/csp': 'Pages carry the built policy as a header with `frame-ancestors`; workers carry their own.',
     'app/canonical-origin': 'HTML navigations to localhost, and only those, redirect to the canonical origin.',
     'link/code': 'A link’s code is single-use, lives as long as promised, and is traded for credentials.',
+    'secrets/environment': 'No program that the bridge starts has its token or password in the environment.',
     'secrets/argv-and-logs': 'No secret of ours is in an argument list, a log or (single-use codes aside) a URL.',
   }),
   chosen('design.md', {

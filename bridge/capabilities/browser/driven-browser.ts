@@ -61,13 +61,9 @@ export class DrivenBrowser {
   static async start(options: DrivenOptions): Promise<DrivenBrowser> {
     const { executable, folder, proxy, log } = options;
     const { chromium } = await import('playwright');
-    const env = Object.fromEntries(
-      Object.entries(process.env).filter((entry): entry is [string, string] => entry[1] !== undefined && !entry[0].startsWith('PERCH_')),
-    );
     try {
       const context = await chromium.launchPersistentContext(folder, {
         ...unattended(executable, ARGS),
-        env,
         proxy: { server: proxy },
         viewport: { width: 1280, height: 800 },
         acceptDownloads: false,
