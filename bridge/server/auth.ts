@@ -84,6 +84,12 @@ export class Auth {
       return found.ok ? { ok: true, principal: `app:${found.id}`, scopes: SCOPES, proof: found.proof } : found;
     }
     const { token, deviceToken, pairingCode, password }: Record<string, unknown> = isRecord(auth) ? auth : {};
+    if (typeof password === 'string') {
+      // A client may send along whatever it has kept.
+      const hasToken = [token, deviceToken].some((each) => typeof each === 'string' && each !== '');
+      const verdict = hasToken ? await this.checkConnect({ token, deviceToken }, undefined, nonce, origin) : undefined;
+      return verdict?.ok ? verdict : this.#checkPassword(password, origin);
+    }
     if (typeof deviceToken === 'string') {
       const found = this.#access.find(deviceToken);
       // Who also gives another token that is right is whom that one says.
@@ -92,10 +98,6 @@ export class Auth {
       return !verdict.ok && found ? admit(found) : verdict;
     }
     if (typeof pairingCode === 'string' && typeof token !== 'string') return this.#checkPairing(pairingCode, origin);
-    if (typeof password === 'string') {
-      const verdict = typeof token === 'string' ? this.checkBearer(token, origin) : undefined;
-      return verdict?.ok ? verdict : this.#checkPassword(password, origin);
-    }
     const given = isRecord(auth) && 'token' in auth ? token : bearer;
     return this.checkBearer(typeof given === 'string' ? given : undefined, origin);
   }

@@ -27,6 +27,8 @@ describe('a password', () => {
       for (const auth of [
         { password: PASSWORD },
         { token: 'a wrong one', password: PASSWORD },
+        { token: '', password: PASSWORD },
+        { deviceToken: 'a wrong one', password: PASSWORD },
         { token: bridge.token, password: 'a wrong one' },
       ]) {
         const { client, answer } = await connect(bridge, auth);
