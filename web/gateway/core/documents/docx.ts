@@ -3,7 +3,7 @@ import { cut } from './cut.ts';
 import type { DecodedRequest, DocumentText } from './documents.ts';
 import { DocxStyles } from './docx-styles.ts';
 import { OfficePackage } from './office-package.ts';
-import { markdownTable } from './table.ts';
+import { markdownTable, plainTable } from './table.ts';
 import { type Element, element, elements, textIn } from './xml-tree.ts';
 
 /** A word-processor file as Markdown: headings, lists, tables, links, and the notes at the end. What was deleted and only marked so is left out. */
@@ -74,9 +74,14 @@ const LEFT_OUT = new Set([
   'w:trPr',
 ]);
 
+/** Columns that cells of several may make a table have: Word allows 63. */
+const MAX_SPANNED = 100;
+
 class DocxWriter {
   readonly #styles: DocxStyles;
   readonly #targets: ReadonlyMap<string, string>;
+  /** Cells that hold what is being written, one within the other. */
+  #cells = 0;
 
   constructor(styles: DocxStyles, targets: ReadonlyMap<string, string>) {
     this.#styles = styles;
@@ -150,19 +155,22 @@ class DocxWriter {
         const merged = element(properties, 'w:vMerge');
         // A cell that goes on from the row above has nothing of its own.
         const goesOn = merged !== undefined && merged.attributes['w:val'] !== 'restart';
-        cells.push(
-          goesOn
-            ? ''
-            : elements(cell)
-                .flatMap((block) => this.blocks(block))
-                .join('\n'),
-        );
-        const span = Math.min(100, Number(element(properties, 'w:gridSpan')?.attributes['w:val'] ?? 1));
+        cells.push(goesOn ? '' : this.#cell(cell));
+        const span = Math.min(MAX_SPANNED - cells.length, Number(element(properties, 'w:gridSpan')?.attributes['w:val'] ?? 1));
         for (let more = 1; more < span; more++) cells.push('');
       }
       rows.push(cells);
     }
-    return markdownTable(rows);
+    return this.#cells > 0 ? plainTable(rows) : markdownTable(rows);
+  }
+
+  #cell(cell: Element): string {
+    this.#cells++;
+    const text = elements(cell)
+      .flatMap((block) => this.blocks(block))
+      .join('\n');
+    this.#cells--;
+    return text;
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Handler } from 'htmlparser2';
 import { Pieces } from './pieces.ts';
-import { markdownTable } from './table.ts';
+import { markdownTable, plainTable } from './table.ts';
 
 /** Elements without text that a reader would want. */
 const LEFT_OUT = new Set(
@@ -145,7 +145,7 @@ export class HtmlWriter implements Partial<Handler> {
       case 'code':
         return this.#write(this.#pre > 0 || inner === '' ? text : `\`${inner}\``);
       case 'pre':
-        return this.#block(`\`\`\`\n${text.replace(/^\n|\s+$/g, '')}\n\`\`\``);
+        return this.#block(`\`\`\`\n${text.replace(/^\n/, '').trimEnd()}\n\`\`\``);
       case 'blockquote':
         return this.#block(tidy(inner).replace(/^/gm, '> '));
       case 'li':
@@ -161,12 +161,16 @@ export class HtmlWriter implements Partial<Handler> {
         else this.#add(cells.join('\t'));
         return;
       case 'table':
-        return this.#block(`${inner === '' ? '' : `${inner}\n\n`}${tableText(rows)}`);
+        return this.#block(`${inner === '' ? '' : `${inner}\n\n`}${tableText(rows, this.#inCell)}`);
       default: {
         const [, level] = /^h([1-6])$/.exec(name) ?? [];
         return this.#block(level === undefined ? inner : inner === '' ? '' : `${'#'.repeat(Number(level))} ${inner.replace(/\s+/g, ' ')}`);
       }
     }
+  }
+
+  get #inCell(): boolean {
+    return this.#frames.some(({ name }) => name === 'td' || name === 'th');
   }
 
   /** Text in a line: no space at its start, nor two in a row. */
@@ -207,14 +211,24 @@ const isHidden = (attributes: Record<string, string>): boolean =>
   /display\s*:\s*none|visibility\s*:\s*hidden/i.test(attributes['style'] ?? '');
 
 /** Tables of one column, or with one row, are layout. */
-function tableText(rows: readonly string[][]): string {
+function tableText(rows: readonly string[][], inCell: boolean): string {
   const filled = rows.filter((cells) => cells.some((cell) => cell !== ''));
-  if (filled.length > 1 && filled.some((cells) => cells.length > 1)) return markdownTable(filled);
+  if (filled.length > 1 && filled.some((cells) => cells.length > 1)) return inCell ? plainTable(filled) : markdownTable(filled);
   return filled.map((cells) => cells.filter((cell) => cell !== '').join('\n')).join('\n\n');
 }
 
+/** Without spaces at the ends of lines, nor more than one empty line. Line by line: a pattern for it takes time that grows with the square of the spaces. */
 const tidy = (text: string): string =>
   text
-    .replace(/[ \t]+\n/g, '\n')
+    .split('\n')
+    .map((line) => line.slice(0, endOf(line)))
+    .join('\n')
     .replace(/\n{3,}/g, '\n\n')
     .trim();
+
+/** Where a line ends, without the spaces and tabs behind it. */
+function endOf(line: string): number {
+  let end = line.length;
+  while (end > 0 && (line[end - 1] === ' ' || line[end - 1] === '\t')) end--;
+  return end;
+}

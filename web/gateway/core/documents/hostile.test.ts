@@ -1,0 +1,41 @@
+import { describe, expect } from 'vitest';
+import { docx, paragraph } from '../../../../tests/support/office-files.ts';
+import { verifies } from '../../../../tests/requirements.ts';
+import type { DocumentRequest, DocumentText } from './documents.ts';
+import { readDocument } from './read-document.ts';
+
+const LIMIT = 50_000;
+const read = (kind: DocumentRequest['kind'], bytes: Uint8Array<ArrayBuffer>): Promise<DocumentText> =>
+  readDocument({ kind, name: 'a file', bytes, limit: LIMIT }, new AbortController().signal);
+const utf8 = (text: string): Uint8Array<ArrayBuffer> => new TextEncoder().encode(text);
+
+const cell = (inner: string): string => `<w:tc>${inner}</w:tc>`;
+const row = (...cells: string[]): string => `<w:tr>${cells.join('')}</w:tr>`;
+
+describe('files that are made to use up time or memory', () => {
+  verifies('office/bombs', 'tables within tables take no more text than they have', async () => {
+    let word = paragraph('a|b');
+    // Each level would escape the marks of the one within it, and double them.
+    for (let level = 0; level < 30; level++) word = `<w:tbl>${row(cell(word), cell(paragraph('x')))}</w:tbl>`;
+    expect((await read('docx', await docx(word))).text.length).toBeLessThan(1000);
+    let page = 'a|b';
+    for (let level = 0; level < 18; level++) page = `<table><tr><td>${page}<td>x<tr><td>1<td>2</table>`;
+    expect((await read('html', utf8(page))).text.length).toBeLessThan(1000);
+  });
+
+  verifies('office/bombs', 'a table whose one row is far longer than the others is not filled up', async () => {
+    const page = `<table>${'<tr><td>a'.repeat(20_000)}<tr>${'<td>a'.repeat(20_000)}</table>`;
+    const { text } = await read('html', utf8(page));
+    expect(text.startsWith('| a |')).toBe(true);
+    const word = `<w:tbl>${row(cell(paragraph('a'))).repeat(3000)}${row(cell('').repeat(3000))}</w:tbl>`;
+    expect((await read('docx', await docx(word))).text.startsWith('| a |')).toBe(true);
+  });
+
+  verifies('office/bombs', 'long runs of spaces are read in a time that grows with their length', async () => {
+    const spaces = ' '.repeat(100_000);
+    expect((await read('html', utf8(`<pre>a${spaces}b</pre>`))).text.startsWith('```\na  ')).toBe(true);
+    expect((await read('html', utf8(`<table><tr><td><pre>a${spaces}b</pre><td>x<tr><td>1<td>2</table>`))).text).toContain('| ```<br>a  ');
+    const word = `<w:tbl>${row(cell(paragraph(`a${spaces}b`)))}</w:tbl>`;
+    expect((await read('docx', await docx(word))).text.startsWith('| a  ')).toBe(true);
+  });
+});
