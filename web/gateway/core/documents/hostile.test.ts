@@ -38,4 +38,8 @@ describe('files that are made to use up time or memory', () => {
     const word = `<w:tbl>${row(cell(paragraph(`a${spaces}b`)))}</w:tbl>`;
     expect((await read('docx', await docx(word))).text.startsWith('| a  ')).toBe(true);
   });
+
+  verifies('office/bombs', 'a part of more elements than memory holds is refused', async () => {
+    await expect(read('docx', await docx('<a/>'.repeat(3_000_000)))).rejects.toThrow('far more than it should');
+  });
 });

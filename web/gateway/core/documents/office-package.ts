@@ -12,6 +12,8 @@ const MAX_ENTRIES = 10_000;
 const MAX_UNPACKED = 128 * 1024 * 1024;
 /** Bytes of a part that is held as a tree. */
 const MAX_TREE = 32 * 1024 * 1024;
+/** Elements and attributes of all trees: each takes some 200 bytes of memory, and may have had four in its part. */
+const MAX_NODES = 2_000_000;
 
 /** The parts of a DOCX, XLSX or PPTX file. */
 export class OfficePackage {
@@ -20,6 +22,7 @@ export class OfficePackage {
   readonly #signal: AbortSignal;
   /** Bytes that may still be unpacked. */
   #left = MAX_UNPACKED;
+  #nodesLeft = MAX_NODES;
 
   private constructor(name: string, entries: ReadonlyMap<string, FileEntry>, signal: AbortSignal) {
     this.#name = name;
@@ -51,9 +54,8 @@ export class OfficePackage {
     const entry = this.#entries.get(path.toLowerCase());
     if (!entry) return;
     if (entry.encrypted) throw unreadable(this.#name, 'is protected by a password, and cannot be read without it');
-    const tooMuch = (): RpcError => unreadable(this.#name, 'unpacks to far more than it should, and is not read');
     // Headers lie: what comes out is counted too.
-    if (entry.uncompressedSize > most) throw tooMuch();
+    if (entry.uncompressedSize > most) throw this.#tooMuch();
     const xml = new XmlReader(handlers);
     const breath = new Breath(this.#signal);
     let refusal: unknown;
@@ -63,7 +65,7 @@ export class OfficePackage {
         try {
           size += bytes.length;
           this.#left -= bytes.length;
-          if (this.#left < 0 || size > most) throw tooMuch();
+          if (this.#left < 0 || size > most) throw this.#tooMuch();
           xml.write(bytes);
           await breath.after(bytes.length);
         } catch (error) {
@@ -83,9 +85,16 @@ export class OfficePackage {
   /** An XML part as a tree; undefined where there is no such part. */
   async tree(path: string): Promise<Element | undefined> {
     if (!this.has(path)) return undefined;
-    const { handlers, root } = elementsIn();
+    const { handlers, root } = elementsIn((nodes) => {
+      this.#nodesLeft -= nodes;
+      if (this.#nodesLeft < 0) throw this.#tooMuch();
+    });
     await this.read(path, handlers, MAX_TREE);
     return root();
+  }
+
+  #tooMuch(): RpcError {
+    return unreadable(this.#name, 'unpacks to far more than it should, and is not read');
   }
 
   /** What a part refers to, by id; paths from the package's root, addresses outside as they stand. */

@@ -7,13 +7,14 @@ export interface Element {
   children: (Element | string)[];
 }
 
-/** Handlers that build a tree, and the tree's root once it is read. */
-export function elementsIn(): { handlers: XmlHandlers; root(): Element | undefined } {
+/** Handlers that build a tree, and the tree's root once it is read. `grown` is told how many more nodes it has, and throws where those are too many. */
+export function elementsIn(grown: (nodes: number) => void): { handlers: XmlHandlers; root(): Element | undefined } {
   const top: Element = { name: '', attributes: {}, children: [] };
   const open = [top];
   return {
     handlers: {
       open(name, attributes) {
+        grown(1 + Object.keys(attributes).length);
         const element = { name, attributes, children: [] };
         open.at(-1)?.children.push(element);
         open.push(element);
