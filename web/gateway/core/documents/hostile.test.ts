@@ -1,6 +1,7 @@
 import { describe, expect } from 'vitest';
-import { docx, paragraph } from '../../../../tests/support/office-files.ts';
+import { docx, paragraph, xlsx } from '../../../../tests/support/office-files.ts';
 import { verifies } from '../../../../tests/requirements.ts';
+import { columnName } from './cell-range.ts';
 import type { DocumentRequest, DocumentText } from './documents.ts';
 import { readDocument } from './read-document.ts';
 
@@ -41,5 +42,31 @@ describe('files that are made to use up time or memory', () => {
 
   verifies('office/bombs', 'a part of more elements than memory holds is refused', async () => {
     await expect(read('docx', await docx('<a/>'.repeat(3_000_000)))).rejects.toThrow('far more than it should');
+  });
+
+  verifies('office/bounded', 'cells that lie far apart make no table beyond the limit, and none is lost', async () => {
+    const rows = Array.from(
+      { length: 2000 },
+      (_, at) => `<row r="${at + 1}"><c r="${columnName(1 + (at % 400))}${at + 1}"><v>${at}</v></c></row>`,
+    );
+    const file = await xlsx({ A: { xml: `<worksheet><sheetData>${rows.join('')}</sheetData></worksheet>` } });
+    const found: number[] = [];
+    let next: DocumentText['next'] = { sheet: 'A' };
+    while (next) {
+      const part: DocumentText = await readDocument(
+        { kind: 'xlsx', name: 'a file', bytes: file, limit: LIMIT, ...next },
+        new AbortController().signal,
+      );
+      expect(part.text.length).toBeLessThan(LIMIT * 1.2);
+      for (const line of part.text.split('\n')) {
+        const [number, ...cells] = line
+          .split('|')
+          .map((text) => text.trim())
+          .slice(1, -1);
+        if (/^\d+$/.test(number ?? '')) found.push(...cells.filter((text) => text !== '').map(Number));
+      }
+      next = part.next;
+    }
+    expect(found).toEqual(rows.map((_, at) => at));
   });
 });

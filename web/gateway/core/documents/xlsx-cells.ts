@@ -11,6 +11,9 @@ export interface SheetCells {
 /** Columns of one table: what a hostile sheet spreads over thousands is not shown so. */
 const MAX_COLUMNS = 500;
 
+/** What an empty cell of a table takes. */
+const EMPTY_CHARS = 3;
+
 /** The texts that cells refer to by number. */
 export async function sharedStrings(parts: OfficePackage, path: string): Promise<string[]> {
   const strings: string[] = [];
@@ -59,11 +62,14 @@ export async function sheetCells(parts: OfficePackage, path: string, { range, st
     if (columns.size >= MAX_COLUMNS && !columns.has(column)) return;
     columns.add(column);
     let last = found.rows.at(-1);
+    const rows = found.rows.length + (last?.row === row ? 0 : 1);
+    // A table has all of its columns in each row: a cell further out makes it larger in all of them.
+    if (rows > 1 && (rows * columns.size * EMPTY_CHARS > limit || (last?.row !== row && size >= limit))) {
+      if (last?.row === row) found.rows.pop();
+      found.next = row;
+      throw new Enough();
+    }
     if (last?.row !== row) {
-      if (size >= limit && found.rows.length > 0) {
-        found.next = row;
-        throw new Enough();
-      }
       found.rows.push((last = { row, cells: [] }));
       size += String(row).length + 5;
     }
