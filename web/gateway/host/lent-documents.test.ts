@@ -72,6 +72,28 @@ describe('documents in workers that pages lend', () => {
     expect(await documents.read(request, open)).toEqual({ text: 'read here' });
   });
 
+  verifies('office/lent', 'a file that pages die of is not read by one page after another, nor by the gateway itself', async () => {
+    const documents = new LentDocuments(here);
+    const pages = [silent(), silent(), silent()];
+    for (const [at, page] of pages.entries()) documents.lend(String(at), page);
+    const read = documents.read(request, open);
+    for (const at of [2, 1]) {
+      await until(() => pages[at]?.requests === 1);
+      documents.gone(String(at));
+    }
+    await expect(read).rejects.toMatchObject({
+      code: 'INVALID_PARAMS',
+      message: 'a.txt was not read: the page that was reading it has gone',
+    });
+    expect(pages[0]?.started).toBe(0);
+    // The last page that there is.
+    const last = documents.read(request, open);
+    await until(() => pages[0]?.requests === 1);
+    documents.gone('0');
+    await expect(last).rejects.toThrow('has gone');
+    expect(await documents.read(request, open)).toEqual({ text: 'read here' });
+  });
+
   verifies('office/lent', 'a reading that nobody wants any more ends its worker; the next one gets another', async () => {
     const documents = new LentDocuments(here);
     let answer: unknown = undefined;

@@ -51,23 +51,36 @@ export class LentDocuments implements Documents {
 
   async #read(request: DocumentRequest, signal: AbortSignal): Promise<DocumentText> {
     clearTimeout(this.#idle);
+    let died = false;
     try {
       // The newest page first: it is the likeliest to be in front.
       for (const [page, lender] of [...this.#lenders].reverse()) {
         signal.throwIfAborted();
         const answer = await this.#lent(page, lender, request, signal);
+        if (answer === 'died') {
+          // It may have been closed, or have died of the file: that is never read where the gateway would die of it.
+          if (died) break;
+          died = true;
+          continue;
+        }
         if (answer && 'text' in answer) return answer.text;
         if (answer && 'refused' in answer) throw new RpcError(answer.refused.code, answer.refused.message);
       }
       signal.throwIfAborted();
+      if (died) throw unreadable(request.name, 'was not read: the page that was reading it has gone');
       return await this.#fallback.read(request, signal);
     } finally {
       this.#idle = setTimeout(() => this.#stop(), IDLE_MS);
     }
   }
 
-  /** What a page's worker says; undefined where the page is gone, frozen, or cannot start one. */
-  async #lent(page: string, lender: DocumentsLender, request: DocumentRequest, signal: AbortSignal): Promise<DocumentAnswer | undefined> {
+  /** What a page's worker says; undefined where the page is gone, frozen, or cannot start one. `died`: it went while it was reading. */
+  async #lent(
+    page: string,
+    lender: DocumentsLender,
+    request: DocumentRequest,
+    signal: AbortSignal,
+  ): Promise<DocumentAnswer | 'died' | undefined> {
     const end = Promise.withResolvers<'gone' | 'aborted' | 'late'>();
     const onabort = (): void => end.resolve('aborted');
     this.#gone.set(page, () => end.resolve('gone'));
@@ -90,7 +103,7 @@ export class LentDocuments implements Documents {
       // It may be in the middle of something without an end.
       this.#stop();
       if (answer === 'late') throw unreadable(request.name, `is not read: that takes more than ${READ_MS / 1000} s`);
-      return undefined;
+      return answer === 'gone' ? 'died' : undefined;
     } catch (error) {
       if (error instanceof RpcError) throw error;
       return undefined;
