@@ -1,9 +1,11 @@
 import { RpcError } from '#shared/rpc/errors.ts';
 import type { ToolCall, Usage } from '#shared/rpc/records.ts';
 import type { Clock } from '../clock.ts';
+import { newCallId } from '../providers/call-args.ts';
 import { estimateUsage } from '../providers/estimate.ts';
 import { type Kept, type ModelEvent, type ModelMessage, type Provider, ProviderError, type ToolSpec } from '../providers/provider.ts';
 import { retriedStream } from '../providers/retry.ts';
+import { abortable } from '../providers/watchdog.ts';
 import type { Chosen, Models } from './deps.ts';
 import { ModelChain } from './model-chain.ts';
 
@@ -12,6 +14,8 @@ export const SILENCE_MS = 60_000;
 /** Provider calls in one run: after as many the tools stop. */
 const MAX_STEPS = 12;
 const MAX_REPLY_CHARS = 16 * 1024 * 1024;
+/** How long a tool may take to end after an abort: one that does not hear of it must not hold up the end of the run. */
+const TOOL_END_MS = 2_000;
 
 export interface Generation {
   /** Who is asked. */
@@ -54,7 +58,8 @@ export async function* generate(run: Generation): AsyncGenerator<GenerationEvent
   for (let step = 1; ; step++) {
     const tools = step < MAX_STEPS ? run.tools : [];
     const answer = yield* answered(run, chain, messages, tools);
-    const { text, calls, kept, usage, reason } = answer;
+    const { text, kept, usage, reason } = answer;
+    const calls = distinct(answer.calls);
     const { key } = chain.current;
     const priced = await run.models.priced(key, usage ?? estimateUsage(messages, text));
     const share = shares.findIndex((each) => each.key === key);
@@ -133,12 +138,32 @@ async function* answered(
 
 /** A tool that fails is told to the model as a result; only the run's own end is thrown. */
 async function settle(run: Generation, call: ToolCall): Promise<{ call: ToolCall; result: unknown; isError: boolean }> {
+  const late = new AbortController();
+  let cancel = (): void => {};
+  const onabort = (): void => {
+    cancel = run.clock.after(TOOL_END_MS, () => late.abort(run.signal.reason));
+  };
+  run.signal.addEventListener('abort', onabort, { once: true });
+  if (run.signal.aborted) onabort();
   try {
-    return { call, result: await run.runTool(call, run.signal), isError: false };
+    return { call, result: await abortable(run.runTool(call, run.signal), late.signal), isError: false };
   } catch (error) {
     run.signal.throwIfAborted();
     return { call, result: { error: error instanceof Error ? error.message : String(error) }, isError: true };
+  } finally {
+    run.signal.removeEventListener('abort', onabort);
+    cancel();
   }
+}
+
+/** Calls that can be told apart: results go back by their ids, and a branch with two of one id is refused by servers from then on. */
+function distinct(calls: readonly ToolCall[]): ToolCall[] {
+  const ids = new Set<string>();
+  return calls.map((call) => {
+    const id = call.id === '' || ids.has(call.id) ? newCallId() : call.id;
+    ids.add(id);
+    return { ...call, id };
+  });
 }
 
 /** The provider's events, ended by the run's signal even where the provider does not listen, and by silence. */
