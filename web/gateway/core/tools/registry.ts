@@ -1,3 +1,4 @@
+import { legible } from '#shared/legible.ts';
 import { RpcError } from '#shared/rpc/errors.ts';
 import type { ToolCall } from '#shared/rpc/records.ts';
 import { z } from '#shared/rpc/zod.ts';
@@ -168,7 +169,8 @@ export class ToolRegistry {
     const policy = this.#gate.policyOf(tool);
     if (policy === 'deny') throw new RpcError('AUTH_REQUIRED', `The configuration does not let ${tool.name} run (tools.policies)`);
     if (policy === 'ask' && !tool.asks) {
-      const summary = tool.effect?.(call.args) ?? `Run ${tool.name}`;
+      // Empty lines would push the end of it out of sight.
+      const summary = legible((tool.effect?.(call.args) ?? `Run ${tool.name}`).replace(/\s+/g, ' '));
       await this.#gate.ask({ tool: tool.name, args: call.args, summary }, context);
       context.signal.throwIfAborted();
     }

@@ -8,6 +8,8 @@ import { until } from '../../../../tests/support/gateway.ts';
 import type { MemoryRecord, MessageRecord } from '../vault.ts';
 import { coreTools } from './core-tools.ts';
 import { policyOf } from './policy.ts';
+import { readHere } from '../documents/documents.ts';
+import { webTools } from './web-tools.ts';
 import { defineTool, type ToolQuestion, ToolRegistry } from './registry.ts';
 
 const agent = { id: 'main', name: 'Main', model: undefined, fallbacks: [], systemPrompt: undefined, temperature: undefined, config: {} };
@@ -197,6 +199,32 @@ describe('the gate', () => {
     answer.resolve();
     await sent;
     expect(effects).toEqual(['Ada']);
+  });
+
+  verifies('approvals/every-tool', 'asks with what will be done, whatever its arguments would hide of it', async () => {
+    const questions: string[] = [];
+    const registry = new ToolRegistry(() => agent, {
+      policyOf: (tool) => policyOf({}, tool),
+      ask: async ({ summary }) => {
+        questions.push(summary);
+        throw new Error('denied');
+      },
+    });
+    const bridge = { call: () => Promise.reject(new Error('not asked')) };
+    for (const tool of [send, ...webTools({ bridge, documents: readHere, allow: () => [] })]) registry.register(tool);
+    for (const to of ['Ada \u202eecilA\u202c', `Ada${'\n'.repeat(50)}and Eve`, 'A\u200bd\u{e0041}a\u0007', 'نمی\u200cخواهم'])
+      await expect(registry.run({ tool: 'send', args: { to } }, context)).rejects.toThrow('denied');
+    for (const url of ['https://gооgle.com/a', 'https://x.test/\u202egpj.a', ' https://x.test/a b '])
+      await expect(registry.run({ tool: 'web_fetch', args: { url } }, context)).rejects.toThrow('denied');
+    expect(questions).toEqual([
+      'Send a letter to Ada \\u{202e}ecilA\\u{202c}',
+      'Send a letter to Ada and Eve',
+      'Send a letter to A\\u{200b}d\\u{e0041}a\\u{7}',
+      'Send a letter to نمی\u200cخواهم',
+      'Ask https://xn--ggle-55da.com/a',
+      'Ask https://x.test/%E2%80%AEgpj.a',
+      'Ask https://x.test/a%20b',
+    ]);
   });
 
   verifies('approvals/every-tool', 'is shut where nobody can be asked', async () => {

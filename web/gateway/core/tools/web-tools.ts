@@ -27,7 +27,8 @@ export function webTools({ bridge, documents, allow }: WebToolsDeps): Tool[] {
         pages: z.string().trim().max(200).optional().describe('Of a PDF: such as 1-5, 8'),
       }),
       // What is in an address leaves the machine with it.
-      effect: ({ url }) => `Ask ${url}`,
+      // Written as it is asked: a name in other letters that look the same does not look the same then.
+      effect: ({ url }) => `Ask ${URL.parse(url)?.href ?? url}`,
       async run({ url, maxChars, ...part }, { signal }) {
         const answer = await bridge.call(webPort, 'web.fetch', { url, allow: [...allow()] }, { signal });
         const { pathname } = new URL(answer.url);
