@@ -18,6 +18,8 @@ export const providers = [
       'Usage has its cost in USD: what the provider billed, else by the price of its real tokens; what runs here costs nothing.',
     'chat/tries':
       'A failed call is tried three times before its first event, with back-off and as long as the provider asks, up to a minute.',
+    'chat/calls-and-results':
+      'A model is never asked with a call that lacks its result, or the other way, wherever a chat was cut or forked.',
     'chat/fallbacks': 'Where a model fails before it has shown anything the next of the chain answers, and message and usage name it.',
   }),
   chosen('quality.md, "Reliability"', {

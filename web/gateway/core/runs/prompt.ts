@@ -11,11 +11,26 @@ export function timeContext(now: number, timeZone: string): string {
 export const systemOf = (systemPrompt: string | undefined, notes: readonly string[], context: string): string =>
   [systemPrompt, ...notes, context].filter(Boolean).join('\n\n');
 
-/** What a model is asked with: the system message, then the branch as it stands. */
+/** What a model is told of a call whose result is not in the branch. */
+const NO_RESULT = '{"error":"the result of this call is not here"}';
+
+/**
+ * What a model is asked with: the system message, then the branch as it stands. Where that was cut (by its length, a fork, or whoever wrote a chat that was
+ * imported), calls and results are made to fit again: servers refuse a request with one that lacks the other, and would from then on.
+ */
 export function promptOf(system: string, branch: readonly MessageRecord[]): ModelMessage[] {
   const messages: ModelMessage[] = [{ role: 'system', content: system }];
+  /** Calls whose results are still to come. */
+  const open = new Map<string, string>();
+  const close = (): void => {
+    for (const [toolCallId, name] of open) messages.push({ role: 'tool', content: NO_RESULT, toolCallId, name });
+    open.clear();
+  };
   for (const message of branch) {
     const { role, toolCalls, toolCallId, name } = message;
+    if (role !== 'tool') close();
+    else if (toolCallId === undefined || !open.delete(toolCallId)) continue;
+    for (const call of toolCalls ?? []) open.set(call.id, call.tool);
     const content = role === 'assistant' ? withoutFiles(message.content) : message.content;
     // An empty reply (stopped before the first word) would be refused by some servers.
     if (role === 'assistant' && content === '' && !toolCalls?.length) continue;
@@ -27,6 +42,7 @@ export function promptOf(system: string, branch: readonly MessageRecord[]): Mode
       ...(name === undefined ? {} : { name }),
     });
   }
+  close();
   return messages;
 }
 
