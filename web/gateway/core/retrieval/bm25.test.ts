@@ -24,6 +24,10 @@ describe('tokenize', () => {
     }
   });
 
+  it('takes a time that grows with the text alone, where it is one word too', () => {
+    for (const word of ['a', 'ation']) expect(tokenize(word.repeat(100_000))).toHaveLength(1);
+  });
+
   it('leaves short and foreign words alone', () => {
     expect(['bus', 'größe', 'x1s', 'string'].map(stem)).toEqual(['bus', 'größe', 'x1s', 'string']);
   });

@@ -11,7 +11,8 @@ const STOP_WORDS = new Set(
 
 /** Takes the commonest English endings off, so that `models`, `adding` and `stored` meet `model`, `add` and `store`. */
 export function stem(word: string): string {
-  if (!/^[a-z]{4,}$/.test(word)) return word;
+  // Longer ones are none of the language: keys and the like.
+  if (!/^[a-z]{4,40}$/.test(word)) return word;
   let root = word;
   if (/(ss|sh|ch|x|z)es$/.test(root)) root = root.slice(0, -2);
   else if (/[^aeiou]ies$/.test(root)) root = `${root.slice(0, -3)}y`;
