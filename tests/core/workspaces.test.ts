@@ -121,6 +121,7 @@ describe('tools for files', () => {
     await using gw = await testGateway({ model });
     const { client } = await gw.client();
     await client.call('agents.add', { agent_id: 'writer', config: { workspace: 'writing' } });
+    await client.call('config.set', { key: 'tools.policies.file_remove', value: 'auto' });
     await client.call('workspace.write', { path: 'secret.md', content: 'mine' });
     await client.call('workspace.write', {
       path: 'picture.png',

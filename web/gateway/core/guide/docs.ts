@@ -444,7 +444,7 @@ Over WebSocket, \`tools.list\` gives the names and \`tools.catalog\` the JSON Sc
     id: 'workspace',
     title: 'Files that agents work with',
     keywords: 'workspace folder file write read list remove store document agent path send_file download upload limit size',
-    text: `Each agent has a workspace: files that it lists, reads, writes and removes by \`file_list\`, \`file_read\`, \`file_write\` and \`file_remove\`, and nothing outside. It is named after the agent, unless its configuration has a \`workspace\`. By \`send_file\` an agent hands you a file; it stands below the reply, and a click saves it.
+    text: `Each agent has a workspace: files that it lists, reads, writes and removes by \`file_list\`, \`file_read\`, \`file_write\` and \`file_remove\`, and nothing outside. It is named after the agent, unless its configuration has a \`workspace\`. To remove one, and to write a skill, it waits for your word. By \`send_file\` an agent hands you a file; it stands below the reply, and a click saves it.
 
 Programs use \`workspace.list\`, \`workspace.read\`, \`workspace.write\` and \`workspace.remove\`. A file may have 8 MiB, a workspace 256 MiB and 10,000 files.`,
   },

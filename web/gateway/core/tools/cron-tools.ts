@@ -64,6 +64,8 @@ export function cronTools(cron: () => Promise<Cron>): Tool[] {
       description: 'Removes one of your scheduled jobs, by its id from cron_list.',
       source: 'core',
       params: z.strictObject({ id: z.string().min(1).max(128) }),
+      // It may be one that the person made.
+      effect: ({ id }) => `Remove the scheduled job ${id}`,
       async run({ id }, { agentId }) {
         const { jobs } = await cron();
         const own = (await jobs.list()).some((job) => job.id === id && job.agentId === agentId);

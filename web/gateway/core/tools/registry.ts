@@ -35,10 +35,10 @@ export interface Tool extends ToolSpec {
   /** `core`, `memory`, `office`, `bridge`, `mcp:<server>` (decisions, "Cron, tools …"). */
   source: string;
   /**
-   * What a call would do, as a sentence for the person who is asked first. A tool without it only looks, or changes nothing but what it remembers. Throws
-   * `INVALID_PARAMS` as `run` does.
+   * What a call would do, as a sentence for the person who is asked first. A tool without it, and a call that it gives undefined for, only looks, or changes
+   * nothing but what it remembers. Throws `INVALID_PARAMS` as `run` does.
    */
-  effect?(args: Record<string, unknown>): string;
+  effect?(args: Record<string, unknown>): string | undefined;
   /** Whether `run` itself asks the person, in a way of its own. */
   asks?: boolean;
   /** Throws `INVALID_PARAMS` for arguments that do not fit, else what the tool throws. */
@@ -51,7 +51,7 @@ export function defineTool<P extends z.ZodObject>(tool: {
   description: string;
   source: string;
   params: P;
-  effect?(args: z.output<P>): string;
+  effect?(args: z.output<P>): string | undefined;
   asks?: boolean;
   run(args: z.output<P>, context: ToolContext): Promise<unknown> | unknown;
 }): Tool {
@@ -166,11 +166,12 @@ export class ToolRegistry {
     const tool = tools.find(({ name }) => name === call.tool);
     if (!tool) throw new RpcError('NOT_FOUND', `There is no tool ${call.tool}. There are: ${tools.map(({ name }) => name).join(', ')}`);
     context.signal.throwIfAborted();
-    const policy = this.#gate.policyOf(tool);
+    const effect = tool.effect?.(call.args);
+    const policy = this.#gate.policyOf(effect === undefined ? { name: tool.name } : tool);
     if (policy === 'deny') throw new RpcError('AUTH_REQUIRED', `The configuration does not let ${tool.name} run (tools.policies)`);
     if (policy === 'ask' && !tool.asks) {
       // Empty lines would push the end of it out of sight.
-      const summary = legible((tool.effect?.(call.args) ?? `Run ${tool.name}`).replace(/\s+/g, ' '));
+      const summary = legible((effect ?? `Run ${tool.name}`).replace(/\s+/g, ' '));
       await this.#gate.ask({ tool: tool.name, args: call.args, summary }, context);
       context.signal.throwIfAborted();
     }

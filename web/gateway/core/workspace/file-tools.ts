@@ -13,6 +13,9 @@ const MAX_PAGE = 50_000;
 
 const path = workspacePath.describe('The file, such as notes/today.md');
 
+/** Where skills lie, of which every later run is told. */
+const SKILLS = 'skills/';
+
 export interface FileToolsDeps {
   workspaces: Workspaces;
   agent(id: string): Agent;
@@ -63,6 +66,8 @@ export function fileTools({ workspaces, agent }: FileToolsDeps): Tool[] {
       description: 'Writes a text file of your workspace, in the place of what stood there.',
       source: 'core',
       params: z.strictObject({ path, content: z.string().describe('The whole text') }),
+      // A page that has an agent write one would speak in all chats from then on.
+      effect: ({ path: name }) => (name.startsWith(SKILLS) ? `Write ${name}, part of a skill that later chats are told of` : undefined),
       async run({ path: name, content }, context) {
         const { size, mimeType } = await workspaces.write(own(context), { path: name, content, encoding: 'utf8' });
         return { written: name, size, mimeType };
@@ -73,6 +78,7 @@ export function fileTools({ workspaces, agent }: FileToolsDeps): Tool[] {
       description: 'Removes a file of your workspace.',
       source: 'core',
       params: z.strictObject({ path }),
+      effect: ({ path: name }) => `Remove the file ${name}`,
       async run({ path: name }, context) {
         await workspaces.remove(own(context), name);
         return { removed: name };
