@@ -7,6 +7,9 @@ import type { Watchdog } from './watchdog.ts';
 /** After the finish reason only a trailer may follow: servers that leave the connection open get this long. */
 export const TRAILER_MS = 2_000;
 
+/** Characters of events that show nothing (thoughts, pieces of calls) in one answer: a model that has lost itself writes on for ever, and all of it is held. */
+const MAX_UNSEEN = 64 * 1024 * 1024;
+
 /** Puts what a server streams together into model events. */
 export interface Assembler {
   /** A finish reason has come; only a trailer may follow. */
@@ -31,6 +34,7 @@ export async function* assembled(
   }: { signal: AbortSignal; open(watchdog: Watchdog): Promise<Response>; isEnd?(data: string): boolean },
 ): AsyncGenerator<ModelEvent> {
   const watchdog = http.watch(signal);
+  let unseen = 0;
   const isDone = (data: string): boolean => data.trim() === '[DONE]';
   try {
     const response = await open(watchdog);
@@ -44,7 +48,10 @@ export async function* assembled(
         // Half an event at the very end is a stream that was cut, not garbage.
         if (last && parseJson(item.data) === undefined) break;
         const before = assembler.finished;
-        yield* assembler.add(item.data);
+        const events = assembler.add(item.data);
+        if (!events.some(({ type }) => type === 'text')) unseen += item.data.length;
+        if (unseen > MAX_UNSEEN) throw new ProviderError(`${http.name} sent more thoughts and calls than can be kept`);
+        yield* events;
         if (isEnd(item.data)) return yield* assembler.end();
         if (assembler.finished && !before) watchdog.limit(Math.min(TRAILER_MS, http.idleMs));
       }
