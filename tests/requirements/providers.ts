@@ -31,4 +31,7 @@ export const providers = [
     'providers/tool-calls': 'Calls of one answer have ids of their own, whatever the server sends.',
     'providers/quirks': 'Vendors that speak OpenAI’s format get it as each of them takes it.',
   }),
+  chosen('quality.md, "Security"', {
+    'providers/key-in-stream': 'A key that a server quotes in an error, with a status or within a stream, is told to nobody.',
+  }),
 ];

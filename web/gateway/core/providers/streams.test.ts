@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest';
-import { standIn, unnamed } from '../../../../tests/support/streamed.ts';
+import { standIn, streamed, unnamed } from '../../../../tests/support/streamed.ts';
 import { verifies } from '../../../../tests/requirements.ts';
 import { systemClock } from '../clock.ts';
 import { OpenAiCompatible } from './openai-compatible.ts';
@@ -49,5 +49,13 @@ describe('a stream of any server', () => {
       expect(state.cancelled).toBe(true);
       expect(state.sent).toBeLessThan(80_000_000);
     }
+  });
+
+  verifies('providers/key-in-stream', 'that quotes the key in an error tells it to nobody', async () => {
+    const key = 'key-0123456789';
+    const said = [chunk({ content: 'Hel' }), unnamed({ error: { message: `The key ${key} is not good any more` } })].join('');
+    const { events, error } = await asked(() => streamed(said), key);
+    expect(events).toEqual([{ type: 'text', text: 'Hel' }]);
+    expect((error as ProviderError).message).toBe('Upstream reported an error: The key *** is not good any more');
   });
 });

@@ -101,7 +101,7 @@ export class UpstreamHttp {
       throw new ProviderError(`${this.name} redirects to another address; use the address that it leads to as the base URL`);
     }
     const text = await readText(response.body, watchdog, ERROR_BODY_LIMIT, false);
-    throw this.#redacted((this.#dialect.failure ?? statusError)(this.name, response, text, this.#clock.now()));
+    throw (this.#dialect.failure ?? statusError)(this.name, response, text, this.#clock.now());
   }
 
   /** The JSON that an address answers with; undefined where it is none. */
@@ -133,12 +133,13 @@ export class UpstreamHttp {
 
   /** A failure of the transport or of the format, as the provider's. */
   explain(error: unknown): unknown {
-    if (error instanceof ProviderError || error instanceof RpcError) return error;
+    if (error instanceof ProviderError) return this.#redacted(error);
+    if (error instanceof RpcError) return error;
     if (error instanceof SseTooLarge) return new ProviderError(`${this.name} sent an event that is too large to read`, { cause: error });
     return brokeOff(this.name, error);
   }
 
-  /** Servers quote keys in their refusals. */
+  /** Servers quote keys in their refusals, with a status and within a stream. */
   #redacted(error: ProviderError): ProviderError {
     if (this.#apiKey && error.message.includes(this.#apiKey)) error.message = error.message.replaceAll(this.#apiKey, '***');
     return error;
