@@ -250,6 +250,7 @@ describe('who may say so', () => {
         other.call('config.set', { key: 'tools.policies.exec', value: 'auto' }),
         other.call('config.set', { key: 'tools', value: { policies: { exec: 'auto' } } }),
         other.call('config.patch', { patch: { tools: { policies: { '*': 'auto' } } } }),
+        other.call('device.initiate', { deviceName: 'itself', scopes: ['admin'] }),
       ])
         await expect(refused, principal).rejects.toMatchObject({
           code: 'AUTH_REQUIRED',
