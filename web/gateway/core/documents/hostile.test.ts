@@ -3,6 +3,7 @@ import { docx, paragraph, xlsx } from '../../../../tests/support/office-files.ts
 import { verifies } from '../../../../tests/requirements.ts';
 import { columnName } from './cell-range.ts';
 import type { DocumentRequest, DocumentText } from './documents.ts';
+import { pageText } from './pdf-text.ts';
 import { readDocument } from './read-document.ts';
 
 const LIMIT = 50_000;
@@ -42,6 +43,24 @@ describe('files that are made to use up time or memory', () => {
 
   verifies('office/bombs', 'a part of more elements than memory holds is refused', async () => {
     await expect(read('docx', await docx('<a/>'.repeat(3_000_000)))).rejects.toThrow('far more than it should');
+  });
+
+  verifies('office/bombs', 'a page that draws without end is read so far', async () => {
+    const drawn = `BT /F 10 Tf 10 10 Td ${'(a)Tj 5 50 Td (b)Tj -5 -50 Td '.repeat(40_000)}ET`;
+    const objects = [
+      '<</Type/Catalog/Pages 2 0 R>>',
+      '<</Type/Pages/Kids[3 0 R]/Count 1>>',
+      '<</Type/Page/Parent 2 0 R/MediaBox[0 0 200 200]/Resources<</Font<</F 5 0 R>>>>/Contents 4 0 R>>',
+      `<</Length ${drawn.length}>>stream\n${drawn}\nendstream`,
+      '<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>',
+    ].map((object, at) => `${at + 1} 0 obj\n${object}\nendobj\n`);
+    const file = utf8(`%PDF-1.5\n${objects.join('')}trailer<</Root 1 0 R>>\n%%EOF`);
+    const { text } = await readDocument({ kind: 'pdf', name: 'a file', bytes: file, limit: 1_000_000 }, new AbortController().signal);
+    expect(text).toContain('the rest of this page is left out');
+    expect(text.length).toBeLessThan(60_000);
+    // A line of so many pieces is put together in a time that grows with their number.
+    const pieces = Array.from({ length: 200_000 }, (_, at) => ({ text: 'a', x: at * 100, y: 0, width: 5, height: 10, endsLine: false }));
+    expect(pageText(pieces)).toHaveLength(399_999);
   });
 
   verifies('office/bounded', 'cells that lie far apart make no table beyond the limit, and none is lost', async () => {

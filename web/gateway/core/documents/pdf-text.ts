@@ -68,16 +68,18 @@ function fromTop(lines: readonly Line[]): PdfPiece[] {
   return linesOf(pieces.sort((a, b) => b.y - a.y)).flatMap((line) => line.pieces.sort((a, b) => a.x - b.x));
 }
 
-/** Its words: a gap is a space, a wide one a tab. */
+/** Its words: a gap is a space, a wide one a tab. Kept in parts, as a line may have very many pieces. */
 function wordsOf({ pieces, height }: Line): string {
-  let text = '';
+  const parts: string[] = [];
   let end: number | undefined;
-  for (const piece of pieces) {
-    const gap = end === undefined ? 0 : piece.x - end;
-    if (gap > 2 * height && text.trim() !== '') text = `${text.trimEnd()}\t`;
-    else if (gap > 0.15 * height && !/\s$/.test(text) && !/^\s/.test(piece.text)) text += ' ';
-    text += piece.text;
-    if (piece.text.trim() !== '') end = piece.x + piece.width;
+  for (const { text, x, width } of pieces) {
+    const gap = end === undefined ? 0 : x - end;
+    if (gap > 2 * height) {
+      while (parts.at(-1)?.trim() === '') parts.pop();
+      parts.push(parts.pop()?.trimEnd() ?? '', '\t');
+    } else if (gap > 0.15 * height && !/\s$/.test(parts.at(-1) ?? '') && !/^\s/.test(text)) parts.push(' ');
+    if (text !== '') parts.push(text);
+    if (text.trim() !== '') end = x + width;
   }
-  return text.trim();
+  return parts.join('').trim();
 }

@@ -5,7 +5,11 @@ import { type DecodedRequest, type DocumentText, unreadable } from './documents.
 import { numbersIn, numbersText } from './numbers.ts';
 import { type PdfPiece, pageText } from './pdf-text.ts';
 
+/** Pieces of text that one page may draw: a few commands can draw without end. */
+const MAX_PIECES = 50_000;
+
 type Pdf = Awaited<ReturnType<typeof getDocument>['promise']>;
+type TextContent = Awaited<ReturnType<Awaited<ReturnType<Pdf['getPage']>>['getTextContent']>>;
 
 /** A PDF page by page, in reading order. Pages without text are named: they are pictures, such as a scan. */
 export async function readPdf({ name, bytes, limit, offset = 0, ...request }: DecodedRequest, signal: AbortSignal): Promise<DocumentText> {
@@ -27,7 +31,7 @@ export async function readPdf({ name, bytes, limit, offset = 0, ...request }: De
     let next: DocumentText['next'];
     for (const [index, number] of wanted.entries()) {
       await breathe(signal);
-      const page = await textOf(pdf, number);
+      const page = await textOf(pdf, number, signal);
       if (page === '') empty.push(number);
       const block = `## Page ${number}\n\n${page === '' ? '(no text)' : page}`;
       if (index > 0 && text.length + block.length > limit) {
@@ -70,13 +74,25 @@ async function opened(name: string, promise: Promise<Pdf>): Promise<Pdf> {
   }
 }
 
-async function textOf(pdf: Pdf, number: number): Promise<string> {
+async function textOf(pdf: Pdf, number: number, signal: AbortSignal): Promise<string> {
   try {
     const page = await pdf.getPage(number);
-    const { items } = await page.getTextContent();
-    page.cleanup();
-    return pageText(items.flatMap((item): PdfPiece[] => ('str' in item ? [pieceOf(item)] : [])));
+    const pieces: PdfPiece[] = [];
+    const reader: ReadableStreamDefaultReader<TextContent> = page.streamTextContent().getReader();
+    while (pieces.length < MAX_PIECES) {
+      const { done, value } = await reader.read();
+      if (done) break;
+      signal.throwIfAborted();
+      pieces.push(...value.items.flatMap((item) => ('str' in item ? [pieceOf(item)] : [])));
+    }
+    const whole = pieces.length < MAX_PIECES;
+    // Not awaited: what draws the page hears of it when it wants to go on.
+    if (!whole) void reader.cancel(new Error('it has enough')).catch(() => {});
+    else page.cleanup();
+    const text = pageText(pieces);
+    return whole ? text : `${text}\n\n(the rest of this page is left out: it draws more than can be read)`;
   } catch (error) {
+    signal.throwIfAborted();
     // One page that is broken does not take the others with it.
     if (error instanceof RpcError) throw error;
     return `(this page is damaged: ${error instanceof Error ? error.message : String(error)})`;
