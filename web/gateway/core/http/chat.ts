@@ -125,7 +125,7 @@ async function direct(call: Call, deps: HttpDeps): Promise<Source> {
   const explain = (error: unknown): HttpError => toHttpError(error, deps.fault);
   return {
     stream: () => passStream(passing, { choices: body.n ?? 1, signal, explain }),
-    whole: () => passWhole(passing, head),
+    whole: () => passWhole(passing, head).catch((error: unknown) => Promise.reject(forwarded.told(error))),
   };
 }
 

@@ -116,9 +116,10 @@ export async function* passStream(
     if (signal.aborted) throw error;
     // After the last finish reason nothing that matters can be missing.
     if (!watch.whole) {
-      if (!begun && out === '') throw error;
+      const told = forwarded.told(error);
+      if (!begun && out === '') throw told;
       record(watch.usage, watch.chars);
-      yield out + writeSse(JSON.stringify(explain(error).body())) + DONE;
+      yield out + writeSse(JSON.stringify(explain(told).body())) + DONE;
       return;
     }
   }

@@ -7,6 +7,8 @@ export interface Forwarded {
   batches: AsyncGenerator<{ items: BodyItem[]; last: boolean }>;
   /** After the finish: only a trailer is still waited for. */
   trailer(): void;
+  /** A failure that was found in what came, as it may be told. */
+  told(error: unknown): unknown;
 }
 
 /** A provider that passes a completions request through as it is. */

@@ -52,7 +52,11 @@ export class OpenAiCompatible implements ForwardingProvider {
     const watchdog = this.#http.watch(signal);
     try {
       const response = await this.#http.send('/chat/completions', body, watchdog);
-      return { batches: this.#batches(response, watchdog, signal), trailer: () => watchdog.limit(TRAILER_MS) };
+      return {
+        batches: this.#batches(response, watchdog, signal),
+        trailer: () => watchdog.limit(TRAILER_MS),
+        told: (error) => (error instanceof ProviderError ? this.#http.explain(error) : error),
+      };
     } catch (error) {
       watchdog.stop();
       signal.throwIfAborted();

@@ -1,9 +1,14 @@
 import { describe, expect } from 'vitest';
 import { standIn, streamed, unnamed } from '../../../../tests/support/streamed.ts';
 import { verifies } from '../../../../tests/requirements.ts';
+import { SCOPES } from '#shared/rpc/contract.ts';
+import { RpcError } from '#shared/rpc/errors.ts';
 import { systemClock } from '../clock.ts';
+import { GuideProvider } from '../guide/guide.ts';
+import { createHttp } from '../http/http.ts';
 import { OpenAiCompatible } from './openai-compatible.ts';
 import { type ModelEvent, ProviderError } from './provider.ts';
+import { Providers } from './providers.ts';
 
 /** What comes of one answer, and what ended it where that was an error. */
 async function asked(answer: () => Response, apiKey?: string): Promise<{ events: ModelEvent[]; error: unknown }> {
@@ -57,5 +62,38 @@ describe('a stream of any server', () => {
     const { events, error } = await asked(() => streamed(said), key);
     expect(events).toEqual([{ type: 'text', text: 'Hel' }]);
     expect((error as ProviderError).message).toBe('Upstream reported an error: The key *** is not good any more');
+  });
+
+  verifies('providers/key-in-stream', 'nor to a caller of /v1 that it passes through to', async () => {
+    const key = 'key-0123456789';
+    const fault = { error: { message: `The key ${key} is not good any more` } };
+    const answers = [
+      () => streamed(unnamed({ choices: [{ index: 0, delta: { content: 'Hel' } }] }, fault)),
+      () => streamed(unnamed(fault)),
+      () => Response.json(fault),
+    ];
+    for (const [at, answer] of answers.entries()) {
+      const guide = new GuideProvider({ clock: systemClock, sources: { memories: async () => [], messages: async () => [] } });
+      const providers = new Providers({ guide, fetch: standIn(answer).fetch, clock: systemClock, localServers: [] });
+      providers.configure([{ id: 'up', name: 'Upstream', baseUrl: 'http://up.test/v1', apiKey: key }]);
+      const agents = { list: () => [], run: async function* () {} };
+      const http = createHttp({
+        agents,
+        providers,
+        clock: systemClock,
+        fault: () => new RpcError('INTERNAL_ERROR', 'ours'),
+      });
+      for (const stream of [true, false]) {
+        const body = JSON.stringify({ model: 'up/m', messages: [{ role: 'user', content: 'Hi' }], stream });
+        const request = new Request('http://127.0.0.1/v1/chat/completions', {
+          method: 'POST',
+          headers: { 'content-type': 'application/json' },
+          body,
+        });
+        const said = await (await http(request, { id: 'owner', scopes: [...SCOPES] })).text();
+        expect(said, `${at} ${stream}`).toContain('The key *** is not good any more');
+        expect(said).not.toContain(key);
+      }
+    }
   });
 });
