@@ -1,5 +1,6 @@
 import { verifies } from '../../tests/requirements.ts';
 import { expect } from 'vitest';
+import type { SyncStore } from '#shared/sync/record.ts';
 import { surroundings } from './file.ts';
 import { one, openCore, push, temporaryFolder, version } from './fixture.ts';
 
@@ -16,7 +17,7 @@ function leases() {
     time,
     take,
     release: (holder: string, fence: number) => one(journal, () => journal.releaseLease('run', holder, fence)),
-    pushFence: (fence: number) => push(journal, [version(`run${fence}`, 1, 'a', { store: 'runs', fence })]),
+    pushFence: (fence: number, store: SyncStore = 'runs') => push(journal, [version(`run${fence}`, 1, 'a', { store, fence })]),
     prune: () => journal.prune(),
     reopen() {
       journal.close();
@@ -78,6 +79,12 @@ verifies('vault.journal/leases', 'numbers grow on across openings, and above tho
   test.pushFence(6);
   test.reopen();
   expect(test.take('b', { name: 'another', presumed: 'a' })).toBe(7);
+});
+
+verifies(['vault.journal/leases', 'cron/one-executor'], 'a device that was revoked is no sign of leases that were lost', () => {
+  using test = leases();
+  test.pushFence(2, 'devices');
+  expect(test.take('a')).toBe(1);
 });
 
 verifies(['vault.journal/leases', 'cron/one-executor'], 'who had a tick of a job is forgotten after a day, who had a run is not', () => {

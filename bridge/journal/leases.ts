@@ -1,3 +1,4 @@
+import type { SyncRecord } from '#shared/sync/record.ts';
 import type { Tables } from './tables.ts';
 
 export interface LeaseWanted {
@@ -39,9 +40,10 @@ export function releaseLease(tables: Tables, name: string, holder: string, fence
 
 /**
  * Records that come with a higher fence than any that was given out here were written under an earlier journal's leases, which are lost: those to come begin
- * above them. (The fence 1 is had without a lease.)
+ * above them. (The fence 1 is had without a lease.) Runs alone have theirs from leases: other stores' are stages of a record.
  */
-export function noteFence(tables: Tables, fence: number): void {
+export function noteFence(tables: Tables, { store, fence = 0 }: Pick<SyncRecord, 'store' | 'fence'>): void {
+  if (store !== 'runs') return;
   if (fence <= Math.max(1, tables.meta.fences)) return;
   const given = Number(tables.sql('SELECT max(fence) AS given FROM leases').get()?.given ?? 0);
   if (fence > given) tables.meta.fences = fence;

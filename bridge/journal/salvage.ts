@@ -28,7 +28,7 @@ export function salvage(from: DatabaseSync, into: Tables): number {
     records++;
     const record = toRecord(row);
     if (record) {
-      noteFence(into, record.fence ?? 0);
+      noteFence(into, record);
       into.accept(record, row.pusher, row.at);
     } else if (!into.sql('SELECT 1 FROM records WHERE store = ? AND key = ?').get(row.store, row.key)) {
       into.put({ ...row, seq: ++into.meta.head });

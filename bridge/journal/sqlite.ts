@@ -98,7 +98,7 @@ export class SqliteJournal {
     const now = this.#surroundings.now();
     let conflicts = 0;
     for (const record of records) {
-      noteFence(this.#tables, record.fence ?? 0);
+      noteFence(this.#tables, record);
       conflicts += this.#tables.accept(record, pusher, now);
     }
     if (records.length > 0) meta.schema = Math.max(meta.schema, schema);
