@@ -1,10 +1,11 @@
 import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { BlobReader, BlobWriter, type FileEntry, ZipReader } from '@zip.js/zip.js';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import type { SyncRecord } from '#shared/sync/record.ts';
 import { verifies } from '../../tests/requirements.ts';
 import { backUp, bringBack, contents, everything, fill, folder, hashOf, openAt, PICTURE, record, SECRET, secret } from './fixture.ts';
+import { listBackups, saveBackup } from './folder.ts';
 import { BackupUnusable } from './format.ts';
 import { FileTaken, writeNewFile } from './new-file.ts';
 import { readBackup } from './read.ts';
@@ -188,6 +189,23 @@ verifies('vault.backup/file', 'nothing is replaced unasked, and nothing is left 
   rmSync(raced);
   await writeNewFile(path, { replace: true }, (file) => file.writeFile('second'));
   expect([readFileSync(path, 'utf8'), readdirSync(dir.path)]).toEqual(['second', ['b.zip']]);
+});
+
+verifies('vault.backup/file', 'two of the same second lie beside each other', async () => {
+  using dir = folder();
+  const home = join(dir.path, 'home');
+  await using journal = await openAt(dir.path);
+  const paths: string[] = [];
+  vi.useFakeTimers({ toFake: ['Date'] });
+  try {
+    for (let n = 0; n < 3; n++) paths.push((await saveBackup(home, { journal, app: '1.0.0' })).path);
+  } finally {
+    vi.useRealTimers();
+  }
+  const listed: string[] = [];
+  for await (const { path } of listBackups(home)) listed.push(path);
+  expect(new Set(paths).size).toBe(3);
+  expect(listed).toEqual(paths.toReversed());
 });
 
 /** The file as it is, and all that is in it, unpacked. */

@@ -21,7 +21,7 @@ export async function saveBackup(
 ): Promise<{ path: string; bytes: number; written: Written }> {
   const dir = backupsDir(home);
   if (path === undefined) await mkdir(dir, { recursive: true, mode: 0o700 });
-  const target = path ?? join(dir, fileName(new Date()));
+  const target = path ?? (await newPath(dir));
   const { bytes, written } = await writeNewFile(target, { replace }, async (file) => {
     const written = await writeBackup(file, input);
     return { written, bytes: (await file.stat()).size };
@@ -52,9 +52,18 @@ async function look(path: string): Promise<Listed> {
   }
 }
 
+/** Counted where there is one of this second. */
+async function newPath(dir: string): Promise<string> {
+  const taken = new Set(await readdir(dir));
+  const stem = stemOf(new Date());
+  let name = `${stem}.zip`;
+  for (let count = 2; taken.has(name); count++) name = `${stem}_${count}.zip`;
+  return join(dir, name);
+}
+
 /** By the local clock, which a person looks for. */
-function fileName(at: Date): string {
+function stemOf(at: Date): string {
   const two = (value: number): string => String(value).padStart(2, '0');
   const date = [at.getFullYear(), two(at.getMonth() + 1), two(at.getDate())].join('-');
-  return `perch-${date}-${two(at.getHours())}${two(at.getMinutes())}${two(at.getSeconds())}.zip`;
+  return `perch-${date}-${two(at.getHours())}${two(at.getMinutes())}${two(at.getSeconds())}`;
 }
