@@ -52,7 +52,9 @@ export interface ReadOptions {
 export async function readBackup(path: string, { limit, schema, record = () => {} }: ReadOptions): Promise<Backup> {
   const refuse = (why: string, cause?: unknown): BackupUnusable =>
     new BackupUnusable(`${basename(path)} cannot be used: ${why}`, { cause });
-  const file = await openAsBlob(path).catch((error: unknown) => {
+  // It throws at once where there is no such file.
+  const open = async (): Promise<Blob> => openAsBlob(path);
+  const file = await open().catch((error: unknown) => {
     throw refuse('it is not there, or no file that can be read', error);
   });
   if (file.size > limit + OVERHEAD) throw refuse(`it unpacks to more than ${megabytes(limit)}`);
