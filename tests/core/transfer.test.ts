@@ -72,6 +72,16 @@ describe('sessions that travel', () => {
     expect(await entry(PATH)).toEqual(before);
   });
 
+  verifies('sessions.export/round-trip', 'it is named for how it began, whichever branch is the active one', async () => {
+    await using gw = await testGateway();
+    const { client } = await gw.client();
+    await client.call('chat.send', { message: 'How it began' });
+    await client.call('chat.send', { message: 'what was edited' });
+    await client.call('chat.edit', { message: 'edited' });
+    const { content } = await exported(client, PATH);
+    expect((await client.call('sessions.import', { content })).session.title).toBe('How it began');
+  });
+
   verifies('sessions.export/round-trip', 'a long one comes in parts', async () => {
     const long = 'x'.repeat(450_000);
     await using gw = await testGateway({ model: script([long]) });

@@ -149,7 +149,9 @@ export const sessionMethods = ({ runs, vault, hub, clock, agents }: SessionMetho
     'sessions.import': async ({ content, title, agentId, sessionId = crypto.randomUUID() }) => {
       agents.get(agentId);
       const messages = readJsonLines(content);
-      const words = plainText(messages.find(({ role }) => role === 'user')?.content ?? '');
+      // Branches that were left come first in an export.
+      const first = messages.toSorted((a, b) => a.timestamp - b.timestamp).find(({ role }) => role === 'user');
+      const words = plainText(first?.content ?? '');
       return add({ ...newSession(agentId, sessionId, words, clock.now()), ...(title === undefined ? {} : { title }) }, messages);
     },
   };
