@@ -94,7 +94,7 @@ describe('agents', () => {
     await ask('forgetful');
     expect(offered(gw)).toEqual(all.filter((name) => !name.startsWith('memory_')));
     await client.call('agents.add', { agent_id: 'none', config: { tools: { allow: [] } } });
-    await ask('none');
+    expect(await ask('none')).toMatch(/There is no tool current_time\. There are: none/);
     expect(offered(gw)).toEqual([]);
   });
 

@@ -164,7 +164,8 @@ export class ToolRegistry {
     await this.ready();
     const tools = this.#of(this.#agent(context.agentId));
     const tool = tools.find(({ name }) => name === call.tool);
-    if (!tool) throw new RpcError('NOT_FOUND', `There is no tool ${call.tool}. There are: ${tools.map(({ name }) => name).join(', ')}`);
+    if (!tool)
+      throw new RpcError('NOT_FOUND', `There is no tool ${call.tool}. There are: ${tools.map(({ name }) => name).join(', ') || 'none'}`);
     context.signal.throwIfAborted();
     const effect = tool.effect?.(call.args);
     const policy = this.#gate.policyOf(effect === undefined ? { name: tool.name } : tool);
