@@ -14,7 +14,7 @@ export function makeProgram(): Command {
   gateway
     .command('run', { isDefault: true })
     .description('serve until a signal; prints the app’s address, the WebSocket address and the API')
-    .addOption(portOption())
+    .addOption(portOption({ free: true }))
     .option('--bind <address>', 'address to listen on', '127.0.0.1')
     .addOption(
       new Option('--host <kind>', 'who serves: an open tab, else the managed Chromium (auto), or one of them alone')
@@ -28,14 +28,14 @@ export function makeProgram(): Command {
   program
     .command('open')
     .description('print a new link to the running gateway’s app')
-    .addOption(portOption())
+    .addOption(portOption({ free: false }))
     .option('--auth-token <token>', 'the owner’s token, where the gateway was given one')
     .action(async (options) => (await import('./open.ts')).openLink(options));
 
   program
     .command('doctor')
     .description('look for faults in the running gateway, and say what to do about each')
-    .addOption(portOption())
+    .addOption(portOption({ free: false }))
     .option('--auth-token <token>', 'the owner’s token, where the gateway was given one')
     .option('--password <password>', 'the owner’s password, where one is set (shows in the process list: PERCH_PASSWORD is better)')
     .option('--json', 'print JSON')
@@ -85,10 +85,12 @@ export function makeProgram(): Command {
   return program;
 }
 
-function portOption(): Option {
-  return new Option('--port <number>', 'port; 0 takes a free one').default(DEFAULT_PORT).argParser((text) => {
+/** `free`: 0 may stand for any that is. */
+function portOption({ free }: { free: boolean }): Option {
+  const least = free ? 0 : 1;
+  return new Option('--port <number>', free ? 'port; 0 takes a free one' : 'the gateway’s port').default(DEFAULT_PORT).argParser((text) => {
     const port = Number(text);
-    if (!/^\d{1,5}$/.test(text) || port > 65_535) throw new InvalidArgumentError('It must be 0 to 65535.');
+    if (!/^\d{1,5}$/.test(text) || port < least || port > 65_535) throw new InvalidArgumentError(`It must be ${least} to 65535.`);
     return port;
   });
 }
