@@ -32,7 +32,7 @@ export async function runDoctor({ port, authToken, password, json = false }: Doc
     if (json) say(JSON.stringify({ checks, summary }));
     else {
       for (const check of [...checks].sort((a, b) => ORDER.indexOf(a.severity) - ORDER.indexOf(b.severity))) say(textOf(check));
-      say(`${summary.passed} well, ${summary.warnings} warnings, ${summary.failed} faults`);
+      say(`${summary.passed} well, ${count(summary.warnings, 'warning')}, ${count(summary.failed, 'fault')}`);
     }
     if (summary.failed > 0) process.exitCode = 1;
   } catch (error) {
@@ -46,6 +46,8 @@ const ORDER: readonly DoctorCheck['severity'][] = ['critical', 'error', 'warning
 
 const textOf = ({ severity, title, message, fixHint }: DoctorCheck): string =>
   `${severity.padEnd(8)}  ${title}: ${message}${fixHint === undefined ? '' : `\n${' '.repeat(10)}→ ${fixHint}`}`;
+
+const count = (number: number, what: string): string => `${number} ${what}${number === 1 ? '' : 's'}`;
 
 async function connect(port: number, auth: { token: string } | { password: string }): Promise<GatewayClient> {
   try {
