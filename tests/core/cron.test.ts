@@ -269,6 +269,10 @@ verifies('cron/history', 'the newest first', async () => {
   }
   await goesOn(gw.clock, async () => (await gw.history(other)).length === 1, 30_000);
   await until(async () => (await runs.list(`${id}@`)).length === 200);
+  await expect(gw.api.call('cron.history', { jobId: 'none' })).rejects.toMatchObject({
+    code: 'NOT_FOUND',
+    message: expect.stringMatching(/^jobId: /) as string,
+  });
   const { records, count } = await gw.api.call('cron.history', {});
   expect(count).toBe(50);
   expect(records.map(({ startedAt }) => startedAt)).toEqual(records.map(({ startedAt }) => startedAt).sort((a, b) => b - a));

@@ -107,7 +107,7 @@ export class Jobs {
   async history(jobId: string | undefined, limit: number): Promise<JobRun[]> {
     const { records } = this.#deps;
     const runs = await (jobId === undefined ? records.all() : records.of(jobId));
-    if (jobId !== undefined && runs.length === 0) await this.get(jobId);
+    if (jobId !== undefined && runs.length === 0 && !(await this.#deps.jobs.get(jobId))) throw noSuch(jobId, 'jobId');
     return runs
       .sort((a, b) => b.startedAt - a.startedAt || b.scheduledAt - a.scheduledAt)
       .slice(0, limit)
@@ -151,4 +151,4 @@ function nameOf(message: string): string {
   return line.length <= NAME_CHARS ? line : `${line.slice(0, NAME_CHARS - 1).trimEnd()}…`;
 }
 
-const noSuch = (id: string): RpcError => new RpcError('NOT_FOUND', `id: there is no job ${id}`);
+const noSuch = (id: string, param = 'id'): RpcError => new RpcError('NOT_FOUND', `${param}: there is no job ${id}`);
