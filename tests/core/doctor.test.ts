@@ -100,6 +100,10 @@ verifies('doctor/checks', 'faults of the browser’s storage', async () => {
   // Then it is a copy.
   expect(await diagnose('storage-persistent', { ...forgets, ...sync() })).toMatchObject({ severity: 'info' });
   expect(await diagnose('storage-persistent', {})).toMatchObject({ severity: 'info' });
+  // Nobody can ask the managed Chromium for anything in a page.
+  const managed = environment({ persisted: async () => false, host: () => 'headless' });
+  expect(await diagnose('storage-persistent', forgets)).toHaveProperty('fixHint');
+  expect(await diagnose('storage-persistent', { ...managed, ...sync() })).not.toHaveProperty('fixHint');
   for (const [usage, severity] of [
     [89, 'ok'],
     [91, 'warning'],

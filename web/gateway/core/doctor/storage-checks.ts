@@ -14,7 +14,11 @@ export const storageChecks = ({ vault, environment, sync, log }: DoctorDeps): Ch
       const persisted = await environment.persisted();
       if (persisted === true) return fine('The browser keeps the data until it is deleted by hand.');
       if (persisted === null) return wrong('info', 'The browser does not say whether it keeps the data.');
-      const hint = 'Open Settings → Storage and choose “Ask to keep it”; many browsers agree once the app is installed.';
+      // The managed Chromium has no page in which it could be asked.
+      const hint =
+        environment.host() === 'headless'
+          ? undefined
+          : 'Open Settings → Storage and choose “Ask to keep it”; many browsers agree once the app is installed.';
       const message = 'The browser may delete the data when the disk is nearly full';
       // Then it is a copy of what is on disk, and is filled again.
       if (sync?.state().state === 'synced') return wrong('info', `${message}; the bridge’s journal has all of it.`, hint);
