@@ -51,6 +51,18 @@ describe('chat.send', () => {
     },
   );
 
+  verifies('chat.send/time-context', 'and its tool tells the time by the same clock', async () => {
+    await using gw = await testGateway({
+      clock: new FakeClock(Date.UTC(2026, 10, 21, 9, 30)),
+      model: (_call, count) => (count === 1 ? [{ tool: 'current_time', args: {} }] : ['Half past six.']),
+    });
+    const { client } = await gw.client();
+    await client.call('config.set', { key: 'chat.timeZone', value: 'Asia/Tokyo' });
+    await client.call('chat.send', { message: 'What time is it?' });
+    const told = (await historyOf(gw)).find(({ role }) => role === 'tool')?.content;
+    expect(JSON.parse(String(told))).toMatchObject({ timeZone: 'Asia/Tokyo', local: expect.stringContaining('18:30') as string });
+  });
+
   verifies('chat.send/queue', 'the second message waits for the first reply and follows it', async () => {
     const gate = held();
     await using gw = await testGateway({ model: (_call, count) => (count === 1 ? ['one', { wait: gate.promise }] : ['two']) });

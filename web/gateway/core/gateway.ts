@@ -158,8 +158,9 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     },
   });
   apply();
+  const timeZone = (): string => config.settings.chat.timeZone ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
   const own = [
-    ...coreTools({ vault, clock }),
+    ...coreTools({ vault, clock, timeZone }),
     ...cronTools(cron.load),
     ...officeTools({ vault, documents, agent: agents.get }),
     ...webTools({ bridge, documents, allow: () => config.settings.tools.webFetch?.allow ?? [] }),
@@ -167,7 +168,6 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   ];
   for (const tool of own) tools.register(tool);
 
-  const timeZone = (): string => config.settings.chat.timeZone ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
   const models = {
     resolve: (model?: string, provider?: string) => providers.resolve(model, provider),
     priced: (key: string, usage: Usage) => providers.priced(key, usage),

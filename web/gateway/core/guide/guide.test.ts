@@ -23,6 +23,7 @@ function said(text: string, fields: Partial<MessageRecord> = {}): MessageRecord 
 }
 
 const tools: ToolSpec[] = coreTools({
+  timeZone: () => 'UTC',
   clock: systemClock,
   vault: {
     search: { sessions: () => Promise.resolve({ results: [], total: 0, next: null, complete: true }), messages: () => Promise.resolve([]) },

@@ -17,10 +17,12 @@ const limit = (most: number, usual: number) => z.number().int().min(1).max(most)
 export interface CoreToolsDeps {
   vault: Pick<Vault, 'search' | 'memories'>;
   clock: Clock;
+  /** The configured one. */
+  timeZone(): string;
 }
 
 /** The tools that every gateway has. */
-export function coreTools({ vault, clock }: CoreToolsDeps): Tool[] {
+export function coreTools({ vault, clock, timeZone: configured }: CoreToolsDeps): Tool[] {
   return [
     defineTool({
       name: 'docs_search',
@@ -59,19 +61,15 @@ export function coreTools({ vault, clock }: CoreToolsDeps): Tool[] {
       description: 'The current date and time.',
       source: 'core',
       params: z.strictObject({
-        timeZone: z.string().max(100).optional().describe('An IANA name such as Europe/Berlin; the local one where left out'),
+        timeZone: z.string().max(100).optional().describe('An IANA name such as Europe/Berlin; the configured one where left out'),
       }),
-      run({ timeZone }) {
+      run({ timeZone = configured() }) {
         const now = clock.now();
         try {
-          const format = new Intl.DateTimeFormat('en-GB', {
-            dateStyle: 'full',
-            timeStyle: 'long',
-            ...(timeZone === undefined ? {} : { timeZone }),
-          });
+          const format = new Intl.DateTimeFormat('en-GB', { dateStyle: 'full', timeStyle: 'long', timeZone });
           return { iso: new Date(now).toISOString(), unixMs: now, timeZone: format.resolvedOptions().timeZone, local: format.format(now) };
         } catch {
-          throw new RpcError('INVALID_PARAMS', `There is no time zone "${timeZone ?? ''}"`);
+          throw new RpcError('INVALID_PARAMS', `There is no time zone "${timeZone}"`);
         }
       },
     }),

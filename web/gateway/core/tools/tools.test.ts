@@ -37,7 +37,7 @@ function setUp(messages: MessageRecord[] = []) {
       list: async () => [...memories],
     },
   };
-  for (const tool of coreTools({ vault, clock })) registry.register(tool);
+  for (const tool of coreTools({ vault, clock, timeZone: () => 'UTC' })) registry.register(tool);
   const context = { agentId: 'main', sessionKey: 'main/main', runId: null, principal: 'owner', signal: new AbortController().signal };
   const run = (tool: string, args: Record<string, unknown> = {}): Promise<unknown> => registry.run({ tool, args }, context);
   return { registry, memories, run, clock, context };
