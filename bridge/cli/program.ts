@@ -1,8 +1,7 @@
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import { DEFAULT_PORT } from '#shared/link/default-port.ts';
 import { packageVersion } from '../package-root.ts';
 import { CommandError } from './errors.ts';
-
-const DEFAULT_PORT = 7333;
 
 /** The command line; each command's own code is loaded when it runs. Usage errors are thrown as CommandError with exit code 2. */
 export function makeProgram(): Command {

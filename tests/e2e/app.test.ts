@@ -63,6 +63,7 @@ describe('behind the bridge', () => {
 
   verifies('app/provider-settings', 'a base URL and a key, tested, made the default, and used', async () => {
     const page = await browser.page(`${perch.url}/settings`);
+    await page.getByText(`perch -- open --port ${new URL(perch.url).port}`).waitFor();
     await page.getByRole('button', { name: /^Add a/ }).click();
     await page.getByLabel('Base URL').fill(upstream.url);
     await page.getByLabel('Name', { exact: true }).fill('Bench');

@@ -5,6 +5,7 @@ import type { BridgeHealth, Linked } from '#shared/link/proof.ts';
 import { importSecret, prove, proves } from '#shared/link/prove.ts';
 import { kept } from '#lib/state/kept.ts';
 import { type KeptCredential, writeLink } from './credentials.ts';
+import { linkCommand } from './link-command.ts';
 
 const PROBE_MS = 2_000;
 
@@ -42,7 +43,7 @@ export async function redeemCode(): Promise<string | null> {
       body: JSON.stringify({ code }),
       signal: AbortSignal.timeout(10_000),
     });
-    if (!response.ok) return 'This link has been used or is too old. Run “npm run -s perch -- open” for a new one.';
+    if (!response.ok) return `This link has been used or is too old. Run “${linkCommand()}” for a new one.`;
     const { app, host } = (await response.json()) as Linked;
     await writeLink({
       app: { id: app.id, key: await importSecret(app.secret) },

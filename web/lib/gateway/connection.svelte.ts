@@ -7,6 +7,7 @@ import { whenIdle } from '#lib/idle.ts';
 import { tooNew, unfit } from '#lib/sync/standing.ts';
 import { connectBridge } from './bridge.ts';
 import { BridgeLink } from './bridge-link.svelte.ts';
+import { linkCommand } from './link-command.ts';
 import { Listeners } from './listeners.ts';
 import { Mover } from './mover.ts';
 import { OwnHost } from './own-host.ts';
@@ -26,7 +27,7 @@ const BETWEEN_HANDOVERS_MS = 500;
 const START_WORKER_MS = 1_500;
 /** The bridge's clients are told so when another host serves from now on (decisions, "Frames and connection"). */
 const RESTARTING = 1012;
-const REFUSED = 'The bridge no longer knows this browser. Run “npm run -s perch -- open” to link it again.';
+const refused = (): string => `The bridge no longer knows this browser. Run “${linkCommand()}” to link it again.`;
 const NOT_ANSWERING = 'The gateway’s worker is not answering';
 
 /**
@@ -163,7 +164,7 @@ export class GatewayConnection {
     this.via = via;
     if (via === 'bridge') this.bridge.connected();
     this.state = 'online';
-    this.problem = this.bridge.refused ? REFUSED : null;
+    this.problem = this.bridge.refused ? refused() : null;
     this.#retryMs = FIRST_RETRY_MS;
     this.#connectedAt = performance.now();
     this.#listeners.follow(client);
