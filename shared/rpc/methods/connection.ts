@@ -37,7 +37,7 @@ export const connection = {
       /** The bridge's half of the mutual proof, where the client asked for it by its own (design.md, "Two origins"). */
       auth: z.object({ proof: z.string() }).optional(),
     }),
-    docs: `Authenticates and establishes the connection; must be the first request. \`auth\` is \`{token}\`, the owner's or a device's. The server's range is 2 to ${PROTOCOL}.`,
+    docs: `Authenticates and establishes the connection; must be the first request. \`auth\` has a \`token\`, the owner's or a device's, or else a \`password\` or a \`pairingCode\`. The server's range is 2 to ${PROTOCOL}.`,
     policy: { scope: 'read' },
   }),
   health: call({
