@@ -16,9 +16,7 @@ import type { SessionNames, Source } from './source.ts';
 const TAKEN_FIRST = 1024;
 /** Messages of which the text is looked at for one search: for phrases, and where a message has gone meanwhile. */
 const MOST_READ = 2000;
-/** So many at first, and then more each time: most phrases are found soon, and each turn costs a wait. */
-const READ_AT_ONCE = 64;
-const MOST_AT_ONCE = 512;
+const READ_AT_ONCE = 128;
 /** A word in the title is worth so many in a message. */
 const TITLE_WEIGHT = 2;
 const SNIPPET_CHARS = 200;
@@ -194,9 +192,8 @@ const ranksByText: Ranker = async (deps, query, found, sessions, titled, wanted)
   const candidates = best.sorted();
   const matches = new Map<string, Match>();
   let at = 0;
-  for (let count = READ_AT_ONCE; at < candidates.length && matches.size <= wanted; count = Math.min(2 * count, MOST_AT_ONCE)) {
-    const some = candidates.slice(at, at + count).filter(({ session }) => !matches.has(found.names.keys[session] ?? ''));
-    at += count;
+  for (; at < candidates.length && matches.size <= wanted; at += READ_AT_ONCE) {
+    const some = candidates.slice(at, at + READ_AT_ONCE).filter(({ session }) => !matches.has(found.names.keys[session] ?? ''));
     for (const { match, message } of await readMessages(deps, some)) {
       if (!message || matches.has(message.sessionKey) || !matchesText(query, textOf(message))) continue;
       matches.set(message.sessionKey, match);

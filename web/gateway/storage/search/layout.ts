@@ -1,7 +1,5 @@
 /** Documents of one page of a segment's tables: a page stays below 64 KB, beyond which Chromium makes a file of each value. */
 export const DOCS_PAGE = 2048;
-/** Ids in one page, which divides the other: they are looked up one by one, all over a segment. */
-export const IDS_PAGE = 128;
 /** Bytes of one page of postings. */
 export const POSTINGS_PAGE = 32 * 1024;
 /** Bytes of a page of the dictionary, roughly. */

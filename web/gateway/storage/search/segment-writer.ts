@@ -1,7 +1,7 @@
 import type { SearchPage, SegmentRow } from '../schema.ts';
 import { ByteWriter } from './bytes.ts';
 import { DictionaryPage } from './dictionary.ts';
-import { DOCS_PAGE, type DocRow, IDS_PAGE, packDocs, packIds, POSTINGS_PAGE, TERMS_PAGE } from './layout.ts';
+import { DOCS_PAGE, type DocRow, packDocs, packIds, POSTINGS_PAGE, TERMS_PAGE } from './layout.ts';
 import { PART, type Part } from './pages.ts';
 
 /** Bytes that are written together. */
@@ -74,8 +74,7 @@ export class SegmentWriter {
 
   #docsPage(): void {
     this.#page(PART.docs, packDocs(this.#docs));
-    const ids = this.#docs.map(({ id }) => id);
-    for (let at = 0; at < ids.length; at += IDS_PAGE) this.#page(PART.ids, packIds(ids.slice(at, at + IDS_PAGE)));
+    this.#page(PART.ids, packIds(this.#docs.map(({ id }) => id)));
     this.#docs = [];
   }
 

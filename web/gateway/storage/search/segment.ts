@@ -1,7 +1,7 @@
 import type { QueryWord } from '../../core/retrieval/search-query.ts';
 import type { SegmentRow } from '../schema.ts';
 import { eachEntry, type TermEntry } from './dictionary.ts';
-import { DOCS_PAGE, type DocColumns, hasBit, IDS_PAGE, newColumns, POSTINGS_PAGE, setBit, unpackDocs, unpackId } from './layout.ts';
+import { DOCS_PAGE, type DocColumns, hasBit, newColumns, POSTINGS_PAGE, setBit, unpackDocs, unpackId } from './layout.ts';
 import { IndexBroken, PART, type SearchPages } from './pages.ts';
 import { commonest, type FoundTerm, type SessionNames, type Source } from './source.ts';
 
@@ -80,16 +80,16 @@ export class Segment implements Source {
   }
 
   async idOf(doc: number): Promise<string> {
-    const [found] = await this.#pages.kept(this.id, PART.ids, Math.floor(doc / IDS_PAGE));
-    return found ? unpackId(found, doc % IDS_PAGE) : '';
+    const page = Math.floor(doc / DOCS_PAGE);
+    const [found] = await this.#pages.kept(this.id, PART.ids, page);
+    return found ? unpackId(found, doc % DOCS_PAGE) : '';
   }
 
   /** The ids of one page of documents. */
   async idsOf(page: number): Promise<string[]> {
+    const [found] = await this.#pages.range(this.id, PART.ids, page, page);
     const count = Math.min(DOCS_PAGE, this.size - page * DOCS_PAGE);
-    const from = (page * DOCS_PAGE) / IDS_PAGE;
-    const found = await this.#pages.range(this.id, PART.ids, from, from + Math.ceil(count / IDS_PAGE) - 1);
-    return Array.from({ length: count }, (_, at) => unpackId(found[Math.floor(at / IDS_PAGE)] ?? [], at % IDS_PAGE));
+    return Array.from({ length: count }, (_, at) => (found ? unpackId(found, at) : ''));
   }
 
   async lookup(words: readonly QueryWord[]): Promise<FoundTerm[][]> {
