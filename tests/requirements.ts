@@ -9,6 +9,7 @@ import { configFile } from './requirements/config-file.ts';
 import { devices } from './requirements/devices.ts';
 import { cron } from './requirements/cron.ts';
 import { interfaceTables } from './requirements/interface.ts';
+import { keys } from './requirements/keys.ts';
 import { logs } from './requirements/logs.ts';
 import { exec } from './requirements/exec.ts';
 import { protocol } from './requirements/protocol.ts';
@@ -34,6 +35,7 @@ const sections = [
   ...devices,
   ...cron,
   ...reading,
+  ...keys,
   ...logs,
   ...exec,
   ...search,

@@ -19,6 +19,8 @@ export interface Policy {
   idempotent?: boolean;
   /** A write to the control plane: 30 calls a minute per method and connection. */
   controlPlane?: boolean;
+  /** It asks a model: a key's limits count. */
+  metered?: boolean;
   /** A device that is not paired yet may call it, and nothing else. */
   pairing?: boolean;
 }

@@ -21,6 +21,7 @@ export const SYNC_STORES = {
   execPolicies: { conflicts: false },
   approvals: { conflicts: false },
   devices: { conflicts: false },
+  apiKeys: { conflicts: false },
   /** What was told to the agent and waits for its next run. */
   systemEvents: { conflicts: false },
   files: { conflicts: false },

@@ -9,6 +9,7 @@ import { config } from './config.ts';
 import { connection } from './connection.ts';
 import { devices } from './device.ts';
 import { cron } from './cron.ts';
+import { keys } from './keys.ts';
 import { logs } from './logs.ts';
 import { exec } from './exec.ts';
 import { models } from './models.ts';
@@ -42,6 +43,7 @@ export const contracts = {
   ...plans,
   ...skills,
   ...devices,
+  ...keys,
   ...cron,
   ...system,
   ...logs,

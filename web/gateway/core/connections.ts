@@ -3,7 +3,7 @@ import { CLOSE, LIMITS } from '#shared/rpc/frames.ts';
 import type { Admission } from './admission.ts';
 import { type Clock, every } from './clock.ts';
 import type { Connection, ConnectionDeps } from './connection.ts';
-import type { Connected } from './devices/devices.ts';
+import type { Connected } from './access/access.ts';
 import type { Hub } from './hub.ts';
 import type { LogWriter } from './log/log.ts';
 import type { PresentClient } from './status/presence.ts';

@@ -36,7 +36,8 @@ export interface Dispatcher {
   call(method: string, params: Record<string, unknown>, caller: Caller): Promise<unknown>;
 }
 
-export function createDispatcher(handlers: AllHandlers): Dispatcher {
+/** `meter` throws where a principal has used up a limit. */
+export function createDispatcher(handlers: AllHandlers, meter: (principal: string) => Promise<void> = async () => {}): Dispatcher {
   // No prototype: `constructor` and `__proto__` are no methods.
   const table: Record<string, Entry> = Object.create(null);
   for (const [method, handler] of Object.entries(handlers)) {
@@ -51,7 +52,9 @@ export function createDispatcher(handlers: AllHandlers): Dispatcher {
       const refusal = refusalOf(caller, entry.contract.policy);
       if (refusal !== undefined) throw new RpcError('AUTH_REQUIRED', `${method} ${refusal}`);
       refuseProto(params);
-      return entry.run(parseParams(entry.contract.params, params), caller);
+      const parsed = parseParams(entry.contract.params, params);
+      if (entry.contract.policy.metered) await meter(caller.principal);
+      return entry.run(parsed, caller);
     },
   };
 }

@@ -2,6 +2,7 @@ import type { Principal } from '#shared/link/hello.ts';
 import type { Link } from '#shared/link/link.ts';
 import type { MethodResult } from '#shared/rpc/methods/index.ts';
 import type { Usage } from '#shared/rpc/records.ts';
+import { accessLater } from './access/later.ts';
 import type { Admission } from './admission.ts';
 import { agentsOf } from './agents.ts';
 import { deskLater } from './approvals/later.ts';
@@ -14,7 +15,6 @@ import { keepConfigFile } from './config-file/keep.ts';
 import { Connection } from './connection.ts';
 import { Connections } from './connections.ts';
 import { lazyCron } from './cron/lazy-cron.ts';
-import { devicesLater } from './devices/later.ts';
 import { createDispatcher } from './dispatch.ts';
 import { type Documents, readHere } from './documents/documents.ts';
 import { type Environment, nowhere } from './environment.ts';
@@ -200,14 +200,14 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     ...{ hub, clock, log },
     open: (link, admission, told) => new Connection(link, admission, { ...connectionDeps, ...told }),
     onclients: () => presence.clientsChanged(),
-    onseen: (principal) => paired.seen(principal),
+    onseen: (principal) => access.seen(principal),
   });
   const clients = (): PresentClient[] => connections.clients();
-  const paired = devicesLater({ vault, clock, bridge, sync, connected: connections, fault });
+  const access = accessLater({ vault, clock, bridge, sync, connected: connections, timeZone, fault });
   const presence = new Presence({ clock, sync, bridge, clients, providers: () => providers.known(), draining: () => state === 'draining' });
   const stopWatching = watchForLog({ log, hub, sync, bridge });
   const stopFollowing = (): void => {
-    for (const part of [configFile, follow, signals, foreign, presence, paired, cron, asking]) part?.stop();
+    for (const part of [configFile, follow, signals, foreign, presence, access, cron, asking]) part?.stop();
     stopWatching();
   };
   try {
@@ -226,6 +226,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       providers,
       clock,
       fault,
+      admit: access.admit,
       record: (call) =>
         void providers
           .priced(call.model, call.usage)
@@ -233,22 +234,24 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     });
   });
 
-  // The bridge must hear whom to let in, also while nobody asks for devices here.
-  if (options.bridge) paired.devices().catch(fault);
+  // The bridge must hear whom to let in, also while nobody asks for that here.
+  if (options.bridge) access.load().catch(fault);
 
-  const dispatcher = createDispatcher({
+  const handlers = {
     health: () => health(),
     ...allMethods({
       ...{ vault, hub, clock, sync, bridge, config, settings, timeZone, fault, log, environment },
       ...{ runs, agents, providers, tools, events, channels, workbench, desk, presence, clients },
-      devices: paired.devices,
+      devices: async () => (await access.load()).devices,
+      keys: async () => (await access.load()).keys,
       file: configFile,
       cron: cron.load,
       uptime: () => health().uptime,
       build: version,
       changed: () => follow.syncChanged(),
     }),
-  });
+  };
+  const dispatcher = createDispatcher(handlers, access.admit);
   const health = (): MethodResult<'health'> => ({
     status: state,
     uptime: Math.round((clock.monotonic() - started) / 1000),
@@ -261,7 +264,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       const limit = config.settings.gateway.rateLimit ?? RATE_LIMIT;
       return limit.perMinute === 0 ? null : limit;
     },
-    admits: async (code: string) => (await paired.devices()).admits(code),
+    admits: async (code: string) => (await access.load()).devices.admits(code),
     presence: () => presence.now(),
   };
   connections.start();
@@ -270,7 +273,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   return {
     accept: (link, admission) => connections.accept(link, admission),
     async fetch(request, principal) {
-      paired.seen(principal.id);
+      access.seen(principal.id);
       return (await http())(request, principal);
     },
     origins: () => origins,

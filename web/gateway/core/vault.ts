@@ -2,6 +2,7 @@ import type { LogLevel } from '#shared/rpc/log-level.ts';
 import type { Approval } from '#shared/rpc/methods/approvals.ts';
 import type { JobDefinition, JobRun } from '#shared/rpc/methods/cron.ts';
 import type { DeviceRecord } from '#shared/rpc/methods/device.ts';
+import type { KeyRecord } from '#shared/rpc/methods/keys.ts';
 import type { ExecPolicy, ExecRequest } from '#shared/rpc/methods/exec.ts';
 import type { Plan } from '#shared/rpc/methods/plan.ts';
 import type { FileEntry, FileRecord } from '#shared/rpc/methods/workspace.ts';
@@ -127,6 +128,7 @@ export interface Collections {
   execPolicies: ExecPolicy;
   approvals: ApprovalRecord;
   devices: DeviceRecord;
+  apiKeys: KeyRecord;
   systemEvents: SystemEvent;
 }
 

@@ -12,7 +12,7 @@ const PARTS: readonly (() => Promise<unknown>)[] = [
   () => import('../core/approvals/desk.ts'),
   () => import('../core/config-file/config-file.ts'),
   () => import('../core/cron/cron.ts'),
-  () => import('../core/devices/devices.ts'),
+  () => import('../core/access/access.ts'),
   () => import('../core/channels/catalog.ts'),
   () => import('../core/log/render.ts'),
   () => import('../core/log/tail.ts'),

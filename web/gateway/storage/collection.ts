@@ -11,6 +11,7 @@ const KEYS: { [Name in keyof Collections]: (record: Collections[Name]) => string
   execPolicies: ({ hash }) => hash,
   approvals: ({ id }) => id,
   devices: ({ id }) => id,
+  apiKeys: ({ id }) => id,
   systemEvents: ({ id }) => id,
 };
 
@@ -20,6 +21,7 @@ const KEYS: { [Name in keyof Collections]: (record: Collections[Name]) => string
  */
 const STAGES: { [Name in keyof Collections]?: (record: Collections[Name] | undefined) => number } = {
   devices: (record) => (record === undefined ? 2 : record.state === 'paired' ? 1 : 0),
+  apiKeys: (record) => (record === undefined ? 1 : 0),
 };
 
 /** The records of one store. */

@@ -47,6 +47,7 @@ export const steps: readonly Step[] = [
     db.createObjectStore('searchSegments', { keyPath: 'id' });
     db.createObjectStore('searchPages', { keyPath: ['segment', 'part', 'page'] });
   },
+  (db) => void db.createObjectStore('apiKeys', { keyPath: 'id' }),
 ];
 
 /** The one document becomes a row for each piece. */

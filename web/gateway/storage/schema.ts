@@ -105,6 +105,7 @@ export interface Schema extends DBSchema {
   execPolicies: { key: string; value: Collections['execPolicies'] };
   approvals: { key: string; value: Collections['approvals']; indexes: { createdAt: number } };
   devices: { key: string; value: Collections['devices'] };
+  apiKeys: { key: string; value: Collections['apiKeys'] };
   systemEvents: { key: string; value: Collections['systemEvents'] };
   files: {
     key: string;

@@ -1,14 +1,12 @@
 import { toBase64url } from '#shared/base64.ts';
-import { CLOSE } from '#shared/rpc/frames.ts';
 import { RpcError } from '#shared/rpc/errors.ts';
+import type { Grant } from '#shared/ports/access.ts';
 import type { DeviceEntry, DeviceRecord, PairedRecord, PairingRecord } from '#shared/rpc/methods/device.ts';
 import type { Scope } from '#shared/rpc/contract.ts';
 import { sha256 } from '#shared/sha256.ts';
-import type { Bridge } from '../bridge.ts';
+import type { Granting } from '../access/access.ts';
 import type { Clock } from '../clock.ts';
-import type { SyncPort } from '../sync.ts';
 import type { Collection, Vault } from '../vault.ts';
-import { AccessMirror } from './access-mirror.ts';
 import { canonicalCode, isSameText, newCode } from './code.ts';
 import { readResponse } from './response.ts';
 
@@ -19,18 +17,10 @@ const MAX_CODES = 10;
 /** When a device was last seen is noted so often at the most. */
 const SEEN_MS = 60_000;
 
-/** Live connections, as far as devices care. */
-export interface Connected {
-  principals(): readonly string[];
-  close(principal: string, code: number, reason: string): void;
-}
-
 export interface DevicesDeps {
   vault: Vault;
   clock: Clock;
-  bridge: Bridge;
-  sync: SyncPort | undefined;
-  connected: Connected;
+  granting: Granting;
   fault(error: unknown): unknown;
 }
 
@@ -41,29 +31,18 @@ export interface DevicesDeps {
 export class Devices {
   readonly #deps: DevicesDeps;
   readonly #records: Collection<DeviceRecord>;
-  readonly #mirror: AccessMirror;
   /** When codes end, monotonic, by their devices' ids: a code that was made elsewhere is timed from when it was first seen here. */
   readonly #deadlines = new Map<string, number>();
   /** When each device was last noted as seen, monotonic. */
   readonly #seen = new Map<string, number>();
   readonly #timers = new Map<string, () => void>();
-  readonly #stopFollowing: () => void;
 
   constructor(deps: DevicesDeps) {
-    const { vault, bridge, sync, connected, fault } = deps;
     this.#deps = deps;
-    this.#records = vault.collection('devices');
-    this.#mirror = new AccessMirror({ bridge, sync, fault, grants: () => this.#grants() });
-    this.#stopFollowing = vault.onforeign((changes) => {
-      const ours = changes.filter(({ store }) => store === 'devices');
-      for (const { key, deleted } of ours) if (deleted) connected.close(principalOf(key), REVOKED.code, REVOKED.reason);
-      if (ours.length > 0) void this.#mirror.changed();
-    });
+    this.#records = deps.vault.collection('devices');
   }
 
   stop(): void {
-    this.#stopFollowing();
-    this.#mirror.stop();
     for (const cancel of this.#timers.values()) cancel();
   }
 
@@ -118,12 +97,12 @@ export class Devices {
     });
     if (!paired) throw noSuchCode();
     this.#settle(id);
-    await this.#mirror.changed();
+    await this.#deps.granting.changed();
     return { deviceId: id, deviceToken };
   }
 
   async list(): Promise<DeviceEntry[]> {
-    const connected = new Set([...this.#deps.connected.principals(), ...(await this.#mirror.connected())]);
+    const connected = await this.#deps.granting.connected();
     return (await this.#paired())
       .sort((a, b) => a.createdAt - b.createdAt)
       .map(({ id, name, scopes, createdAt, lastSeenAt }) => {
@@ -135,8 +114,7 @@ export class Devices {
   async revoke(id: string): Promise<void> {
     const record = await this.#records.get(id);
     if (record?.state !== 'paired' || !(await this.#records.remove(id))) throw new RpcError('NOT_FOUND', 'There is no such device');
-    this.#deps.connected.close(principalOf(id), REVOKED.code, REVOKED.reason);
-    await this.#mirror.revoke(principalOf(id));
+    await this.#deps.granting.revoke(principalOf(id));
   }
 
   /** The principal has connected or asked for something, if it is a device. */
@@ -148,7 +126,9 @@ export class Devices {
     await this.#records.update(id, (before) => (before?.state === 'paired' ? { ...before, lastSeenAt: clock.now() } : undefined));
   }
 
-  async #grants() {
+  readonly principalOf = principalOf;
+
+  async grants(): Promise<Grant[]> {
     await this.#pending();
     return (await this.#paired()).map(({ id, tokenHash, scopes }) => ({ principal: principalOf(id), tokenHash, scopes }));
   }
@@ -207,7 +187,6 @@ export class Devices {
   }
 }
 
-const REVOKED = { code: CLOSE.policy, reason: 'access was revoked' };
 const principalOf = (id: string): string => `device:${id}`;
 const idOf = (principal: string): string | undefined => /^device:(.+)$/.exec(principal)?.[1];
 const hashOf = (code: string): Promise<string> => sha256(canonicalCode(code));

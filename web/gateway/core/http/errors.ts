@@ -3,7 +3,7 @@ import { ProviderError } from '../providers/provider.ts';
 
 /** Types of `/v1` errors (decisions, "HTTP"). `aborted` is the one beyond: somebody stopped the run that was waited for. */
 export type HttpErrorType =
-  'invalid_request_error' | 'forbidden' | 'not_found' | 'model_not_found' | 'rate_limited' | 'api_error' | 'unavailable' | 'aborted';
+  'invalid_request_error' | 'forbidden' | 'not_found' | 'model_not_found' | 'rate_limited' | 'insufficient_quota' | 'api_error' | 'unavailable' | 'aborted';
 
 /** A failure as `/v1` answers it: `{"error": {message, type, param, code}}`. */
 export class HttpError extends Error {
@@ -73,6 +73,8 @@ export function toHttpError(error: unknown, fault: (error: unknown) => RpcError)
     case 'NOT_FOUND':
       return modelNotFound(rpc.message);
     case 'RATE_LIMITED':
+      // Of a budget there is no telling when again; programs know this type as one that waiting does not help.
+      if (rpc.extra.details?.['limit'] === 'budget') return new HttpError(429, 'insufficient_quota', rpc.message);
       return new HttpError(429, 'rate_limited', rpc.message, { headers: retryAfter(rpc.extra.retryAfterMs) });
     case 'ABORTED':
       return new HttpError(499, 'aborted', rpc.message);

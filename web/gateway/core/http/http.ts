@@ -37,6 +37,7 @@ export function createHttp(deps: HttpDeps): (request: Request, principal: Princi
         });
       }
       if (!allows(principal.scopes, route.scope)) throw new HttpError(403, 'forbidden', `This needs the scope "${route.scope}"`);
+      if (route.scope === 'write') await deps.admit?.(principal.id);
       const response = await route.handle(request, principal);
       return request.method === 'HEAD' ? new Response(null, response) : response;
     } catch (error) {

@@ -9,6 +9,7 @@ import { configMethods } from './config.ts';
 import { cronMethods } from './cron.ts';
 import { deviceMethods } from './devices.ts';
 import { execMethods } from './exec.ts';
+import { keyMethods } from './keys.ts';
 import { logMethods } from './logs.ts';
 import { modelMethods } from './models.ts';
 import { planMethods } from './plan.ts';
@@ -35,6 +36,7 @@ export type MethodsDeps = Deps<typeof agentMethods> &
   Deps<typeof cronMethods> &
   Deps<typeof deviceMethods> &
   Deps<typeof execMethods> &
+  Deps<typeof keyMethods> &
   Deps<typeof logMethods> &
   Deps<typeof modelMethods> &
   Deps<typeof planMethods> &
@@ -60,6 +62,7 @@ export const allMethods = (deps: MethodsDeps): Omit<AllHandlers, 'health'> => ({
   ...cronMethods(deps),
   ...deviceMethods(deps),
   ...execMethods(deps),
+  ...keyMethods(deps),
   ...logMethods(deps),
   ...modelMethods(deps),
   ...planMethods(deps),

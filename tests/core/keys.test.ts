@@ -1,0 +1,153 @@
+import { describe, expect } from 'vitest';
+import { GatewayClient } from '#shared/client/client.ts';
+import type { MethodParams } from '#shared/rpc/methods/index.ts';
+import { sha256 } from '#shared/sha256.ts';
+import { verifies } from '../requirements.ts';
+import { FakeClock } from '../support/clock.ts';
+import { type TestGateway, testGateway } from '../support/gateway.ts';
+
+const MINUTE = 60_000;
+
+async function withKey(gw: TestGateway, params: Partial<MethodParams<'keys.create'>> = {}) {
+  const { client: owner } = await gw.client();
+  const { key, secret } = await owner.call('keys.create', { name: 'Script', ...params });
+  const ask = (body: Record<string, unknown> = {}): Promise<Response> =>
+    gw.gateway.fetch(
+      new Request('http://gateway.test/v1/chat/completions', {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ model: 'test/scripted', messages: [{ role: 'user', content: 'Hi' }], ...body }),
+      }),
+      { id: `key:${key.id}`, scopes: key.scopes },
+    );
+  return { owner, key, secret, ask };
+}
+
+const listed = async (owner: GatewayClient) => (await owner.call('keys.list', {})).keys;
+
+describe('keys', () => {
+  verifies(['keys/made', 'keys/hash'], 'the secret is told once, and only its hash is kept', async () => {
+    const clock = new FakeClock();
+    await using gw = await testGateway({ clock });
+    const { owner, key, secret } = await withKey(gw, { name: ' Script ', limits: { requestsPerMinute: 5 } });
+    expect(secret).toMatch(/^sk-perch-[A-Za-z0-9_-]{43}$/);
+    expect(key).toEqual({
+      id: key.id,
+      name: 'Script',
+      hint: secret.slice(-4),
+      scopes: ['read', 'write'],
+      limits: { requestsPerMinute: 5, tokensPerMinute: null, monthlyBudget: null },
+      createdAt: clock.now(),
+      lastUsedAt: null,
+    });
+    expect(await listed(owner)).toEqual([{ ...key, month: { calls: 0, totalTokens: 0, cost: 0 } }]);
+    const [record] = await gw.vault.collection('apiKeys').list();
+    expect(record?.tokenHash).toBe(await sha256(secret));
+    expect(JSON.stringify(record)).not.toContain(secret);
+  });
+
+  verifies('keys/changed', 'name, scopes and single limits; revoked once', async () => {
+    await using gw = await testGateway();
+    const { owner, key } = await withKey(gw, { limits: { requestsPerMinute: 5, monthlyBudget: 1 } });
+    const { key: after } = await owner.call('keys.update', {
+      id: key.id,
+      name: 'Other',
+      scopes: ['read'],
+      limits: { monthlyBudget: null },
+    });
+    expect(after).toEqual({
+      ...key,
+      name: 'Other',
+      scopes: ['read'],
+      limits: { requestsPerMinute: 5, tokensPerMinute: null, monthlyBudget: null },
+    });
+    expect(await owner.call('keys.revoke', { id: key.id })).toEqual({ revoked: true });
+    expect(await listed(owner)).toEqual([]);
+    await expect(owner.call('keys.revoke', { id: key.id })).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    await expect(owner.call('keys.update', { id: key.id })).rejects.toMatchObject({ code: 'NOT_FOUND' });
+  });
+
+  verifies('keys/scopes', 'no key makes keys, or may have been given the scope to', async () => {
+    await using gw = await testGateway();
+    const { client: owner } = await gw.client();
+    await expect(owner.request('keys.create', { name: 'All', scopes: ['admin'] })).rejects.toMatchObject({ code: 'INVALID_PARAMS' });
+    const { client } = await gw.client({ scopes: ['read', 'write'] });
+    await expect(client.call('keys.create', { name: 'More' })).rejects.toMatchObject({ code: 'AUTH_REQUIRED' });
+  });
+});
+
+describe('what a key may use', () => {
+  verifies(['keys/requests', 'keys/last-used'], 'so many requests a minute, over /v1 and chat.* together', async () => {
+    const clock = new FakeClock();
+    await using gw = await testGateway({ clock });
+    const { owner, key, ask } = await withKey(gw, { limits: { requestsPerMinute: 2 } });
+    expect((await ask()).status).toBe(200);
+    const link = gw.link({ principal: `key:${key.id}`, scopes: key.scopes });
+    const program = await GatewayClient.connect(link, { params: { clientName: 'program' } });
+    await program.call('chat.send', { message: 'Hi' });
+    const refused = await ask();
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '30']);
+    expect(await refused.json()).toMatchObject({
+      error: { type: 'rate_limited', message: expect.stringContaining('2 requests') as string },
+    });
+    await expect(program.call('chat.send', { message: 'Hi' })).rejects.toMatchObject({ code: 'RATE_LIMITED' });
+    // What asks no model is not counted.
+    await program.call('sessions.list', {});
+    clock.advance(MINUTE / 2);
+    expect((await ask()).status).toBe(200);
+    expect(await listed(owner)).toMatchObject([{ lastUsedAt: expect.any(Number) as number }]);
+  });
+
+  verifies('keys/tokens', 'so many tokens a minute, until calls have left the minute behind', async () => {
+    const clock = new FakeClock();
+    await using gw = await testGateway({ clock });
+    const { key, ask } = await withKey(gw, { limits: { tokensPerMinute: 100 } });
+    const call = (id: string, totalTokens: number): void =>
+      gw.vault.usage.add({
+        id,
+        at: clock.now(),
+        provider: 'test',
+        model: 'test/scripted',
+        sessionKey: null,
+        principal: `key:${key.id}`,
+        usage: { inputTokens: totalTokens, outputTokens: 0, totalTokens },
+      });
+    call('a', 60);
+    clock.advance(10_000);
+    call('b', 60);
+    const refused = await ask();
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '50']);
+    clock.advance(50_000);
+    expect((await ask()).status).toBe(200);
+  });
+
+  verifies('keys/budget', 'a budget for the month of the configured time zone, also after a restart', async () => {
+    const clock = new FakeClock();
+    clock.advance(Date.UTC(2026, 10, 30, 22, 30) - clock.now());
+    await using gw = await testGateway({ clock });
+    const { owner, key, ask } = await withKey(gw, { limits: { monthlyBudget: 1 } });
+    await owner.call('config.set', { key: 'chat.timeZone', value: 'Europe/Berlin' });
+    const spend = (id: string, cost: number, principal = `key:${key.id}`): void =>
+      gw.vault.usage.add({
+        id,
+        at: clock.now(),
+        provider: 'test',
+        model: 'test/scripted',
+        sessionKey: null,
+        principal,
+        usage: { inputTokens: 1, outputTokens: 1, totalTokens: 2, cost },
+      });
+    spend('a', 0.6);
+    spend('other', 5, 'owner');
+    expect((await ask()).status).toBe(200);
+    clock.advance(5 * MINUTE);
+    spend('b', 0.5);
+    const refused = await ask();
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, null]);
+    expect(await refused.json()).toMatchObject({ error: { type: 'insufficient_quota' } });
+    expect(await listed(owner)).toMatchObject([{ month: { calls: 3, cost: expect.closeTo(1.1) as number } }]);
+    // It is December in Berlin.
+    clock.advance(30 * MINUTE);
+    expect((await ask()).status).toBe(200);
+  });
+});

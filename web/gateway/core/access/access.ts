@@ -1,0 +1,79 @@
+import { CLOSE } from '#shared/rpc/frames.ts';
+import type { Bridge } from '../bridge.ts';
+import type { Clock } from '../clock.ts';
+import { Devices } from '../devices/devices.ts';
+import { ApiKeys } from '../keys/keys.ts';
+import type { SyncPort } from '../sync.ts';
+import type { Vault } from '../vault.ts';
+import { AccessMirror } from './access-mirror.ts';
+
+/** Live connections, as far as who may be let in cares. */
+export interface Connected {
+  principals(): readonly string[];
+  close(principal: string, code: number, reason: string): void;
+}
+
+export interface AccessDeps {
+  vault: Vault;
+  clock: Clock;
+  bridge: Bridge;
+  sync: SyncPort | undefined;
+  connected: Connected;
+  timeZone(): string;
+  fault(error: unknown): unknown;
+}
+
+/** Whom the vault lets in beside the owner and the app: paired devices and programs with keys. */
+export interface Access {
+  devices: Devices;
+  keys: ApiKeys;
+  stop(): void;
+}
+
+export function openAccess(deps: AccessDeps): Access {
+  const { vault, bridge, sync, connected, fault } = deps;
+  const mirror: AccessMirror = new AccessMirror({
+    bridge,
+    sync,
+    fault,
+    grants: async () => [...(await devices.grants()), ...(await keys.grants())],
+  });
+  const end = (principal: string): void => connected.close(principal, CLOSE.policy, 'access was revoked');
+  const granting: Granting = {
+    changed: () => mirror.changed(),
+    connected: async () => new Set([...connected.principals(), ...(await mirror.connected())]),
+    async revoke(principal: string) {
+      end(principal);
+      await mirror.revoke(principal);
+    },
+  };
+  const devices: Devices = new Devices({ ...deps, granting });
+  const keys: ApiKeys = new ApiKeys({ ...deps, granting });
+  const stopFollowing = vault.onforeign((changes) => {
+    const gone = changes.flatMap(({ store, key, deleted }) => {
+      if (store === 'devices') return [{ principal: devices.principalOf(key), deleted }];
+      return store === 'apiKeys' ? [{ principal: keys.principalOf(key), deleted }] : [];
+    });
+    for (const { principal, deleted } of gone) if (deleted) end(principal);
+    if (gone.length > 0) void mirror.changed();
+  });
+  return {
+    devices,
+    keys,
+    stop() {
+      stopFollowing();
+      mirror.stop();
+      devices.stop();
+    },
+  };
+}
+
+/** How devices and keys are let in, and put out. */
+export interface Granting {
+  /** Who may be let in has changed. Resolves when the bridge has what stands, or cannot be told now; never rejects. */
+  changed(): Promise<void>;
+  /** Takes a grant back at once. Resolves when all that was open is closed; never rejects. */
+  revoke(principal: string): Promise<void>;
+  /** Who has something open. */
+  connected(): Promise<ReadonlySet<string>>;
+}

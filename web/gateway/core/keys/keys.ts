@@ -1,0 +1,164 @@
+import { toBase64url } from '#shared/base64.ts';
+import type { Grant } from '#shared/ports/access.ts';
+import type { Scope } from '#shared/rpc/contract.ts';
+import { RpcError } from '#shared/rpc/errors.ts';
+import type { KeyEntry, KeyLimits, KeyRecord } from '#shared/rpc/methods/keys.ts';
+import { sha256 } from '#shared/sha256.ts';
+import type { Granting } from '../access/access.ts';
+import type { Clock } from '../clock.ts';
+import { RateLimit } from '../rate-limit.ts';
+import type { Collection, Vault } from '../vault.ts';
+import { type Month, Spending } from './spending.ts';
+
+/** What every secret begins with, so that one that has leaked is known for what it is. */
+const PREFIX = 'sk-perch-';
+const HINT_CHARS = 4;
+/** That a key was used is noted so often at the most. */
+const SEEN_MS = 60_000;
+const MINUTE = 60_000;
+const MOST_KEYS = 1000;
+const UNLIMITED: KeyLimits = { requestsPerMinute: null, tokensPerMinute: null, monthlyBudget: null };
+
+export interface ApiKeysDeps {
+  vault: Vault;
+  clock: Clock;
+  granting: Granting;
+  timeZone(): string;
+}
+
+type Limits = { [Name in keyof KeyLimits]?: KeyLimits[Name] | undefined };
+
+/** Keys for programs: who they are, what they may, and how much of it. They lie in the vault, so that a key is good at whichever host serves. */
+export class ApiKeys {
+  readonly #deps: ApiKeysDeps;
+  readonly #records: Collection<KeyRecord>;
+  readonly #spending: Spending;
+  readonly #requests = new Map<string, { perMinute: number; limit: RateLimit }>();
+  /** When each was last noted as used, monotonic. */
+  readonly #seen = new Map<string, number>();
+
+  constructor(deps: ApiKeysDeps) {
+    this.#deps = deps;
+    this.#records = deps.vault.collection('apiKeys');
+    this.#spending = new Spending({ usage: deps.vault.usage, clock: deps.clock, timeZone: () => deps.timeZone() });
+  }
+
+  async list(): Promise<(KeyEntry & { month: Month })[]> {
+    const records = (await this.#records.list()).sort((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1));
+    return Promise.all(
+      records.map(async (record) => ({ ...entryOf(record), month: (await this.#spending.of(principalOf(record.id))).month })),
+    );
+  }
+
+  /** The secret is not kept. Throws `INVALID_PARAMS` where there are too many already. */
+  async create(name: string, scopes: readonly Scope[], limits: Limits): Promise<{ key: KeyEntry; secret: string }> {
+    if ((await this.#records.list()).length >= MOST_KEYS)
+      throw new RpcError('INVALID_PARAMS', `There are ${MOST_KEYS} keys; revoke one first`);
+    const secret = PREFIX + toBase64url(crypto.getRandomValues(new Uint8Array(32)));
+    const record: KeyRecord = {
+      id: crypto.randomUUID(),
+      name,
+      hint: secret.slice(-HINT_CHARS),
+      scopes: [...new Set(scopes)],
+      limits: { ...UNLIMITED, ...given(limits) },
+      createdAt: this.#deps.clock.now(),
+      lastUsedAt: null,
+      tokenHash: await sha256(secret),
+    };
+    await this.#records.put(record);
+    await this.#deps.granting.changed();
+    return { key: entryOf(record), secret };
+  }
+
+  /** Throws `NOT_FOUND`. */
+  async update(
+    id: string,
+    { name, scopes, limits }: { name?: string | undefined; scopes?: readonly Scope[] | undefined; limits?: Limits | undefined },
+  ): Promise<KeyEntry> {
+    const after = await this.#records.update(
+      id,
+      (before) =>
+        before && {
+          ...before,
+          ...(name === undefined ? {} : { name }),
+          ...(scopes === undefined ? {} : { scopes: [...new Set(scopes)] }),
+          limits: { ...before.limits, ...given(limits ?? {}) },
+        },
+    );
+    if (!after) throw noSuchKey();
+    await this.#deps.granting.changed();
+    return entryOf(after);
+  }
+
+  /** Resolves when the key is void, and what its program had open is closed. Throws `NOT_FOUND`. */
+  async revoke(id: string): Promise<void> {
+    if (!(await this.#records.remove(id))) throw noSuchKey();
+    this.#requests.delete(id);
+    await this.#deps.granting.revoke(principalOf(id));
+  }
+
+  /**
+   * A principal wants to call a model. Throws `RATE_LIMITED` where it is a key that has used up a limit, with when again; `AUTH_REQUIRED` where it is one that was
+   * revoked. What is under way is not counted: several calls at once may go over a limit of tokens or the budget together.
+   */
+  async admit(principal: string): Promise<void> {
+    const id = idOf(principal);
+    if (id === undefined) return;
+    const record = await this.#records.get(id);
+    if (!record) throw new RpcError('AUTH_REQUIRED', 'The key was revoked');
+    const { requestsPerMinute, tokensPerMinute, monthlyBudget } = record.limits;
+    if (monthlyBudget !== null || tokensPerMinute !== null) {
+      const { month, minute } = await this.#spending.of(principal);
+      if (monthlyBudget !== null && month.cost >= monthlyBudget) {
+        throw limited(`The key's budget of ${monthlyBudget} USD for this month is used up`, undefined, 'budget');
+      }
+      let tokens = minute.reduce((sum, call) => sum + call.tokens, 0);
+      if (tokensPerMinute !== null && tokens >= tokensPerMinute) {
+        const freeing = minute.find((call) => (tokens -= call.tokens) < tokensPerMinute);
+        const wait = (freeing?.at ?? 0) + MINUTE - this.#deps.clock.now();
+        throw limited(`The key has used its ${tokensPerMinute} tokens of this minute`, Math.max(1, wait), 'tokens');
+      }
+    }
+    const wait = requestsPerMinute === null ? 0 : this.#limitOf(id, requestsPerMinute).take();
+    if (wait > 0) throw limited(`The key has used its ${requestsPerMinute} requests of this minute`, wait, 'requests');
+  }
+
+  /** The principal has connected or asked for something, if it is a key. */
+  async seen(principal: string): Promise<void> {
+    const id = idOf(principal);
+    const { clock } = this.#deps;
+    if (id === undefined || clock.monotonic() - (this.#seen.get(id) ?? -Infinity) < SEEN_MS) return;
+    this.#seen.set(id, clock.monotonic());
+    await this.#records.update(id, (before) => before && { ...before, lastUsedAt: clock.now() });
+  }
+
+  async grants(): Promise<Grant[]> {
+    return (await this.#records.list()).map(({ id, tokenHash, scopes }) => ({ principal: principalOf(id), tokenHash, scopes }));
+  }
+
+  readonly principalOf = principalOf;
+
+  #limitOf(id: string, perMinute: number): RateLimit {
+    const known = this.#requests.get(id);
+    if (known?.perMinute === perMinute) return known.limit;
+    const limit = new RateLimit(this.#deps.clock, { perMinute, burst: perMinute });
+    this.#requests.set(id, { perMinute, limit });
+    return limit;
+  }
+}
+
+const principalOf = (id: string): string => `key:${id}`;
+const idOf = (principal: string): string | undefined => /^key:(.+)$/.exec(principal)?.[1];
+const noSuchKey = (): RpcError => new RpcError('NOT_FOUND', 'id: there is no such key');
+
+const limited = (message: string, waitMs: number | undefined, limit: 'budget' | 'tokens' | 'requests'): RpcError =>
+  new RpcError('RATE_LIMITED', message, {
+    details: { limit },
+    ...(waitMs === undefined ? {} : { retryable: true, retryAfterMs: Math.ceil(waitMs) }),
+  });
+
+const entryOf = ({ tokenHash: _, ...entry }: KeyRecord): KeyEntry => entry;
+
+/** Without what is left out. */
+const given = (limits: Limits): Partial<KeyLimits> =>
+  Object.fromEntries(Object.entries(limits).filter(([, value]) => value !== undefined)) as Partial<KeyLimits>;
