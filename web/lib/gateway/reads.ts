@@ -47,6 +47,7 @@ const READS: ReadonlySet<MethodName> = new Set<MethodName>([
   'sync.status',
   'sync.conflicts',
   'device.list',
+  'keys.list',
   'logs.tail',
   'system.logs',
   'system.info',

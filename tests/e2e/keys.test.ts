@@ -1,0 +1,56 @@
+import OpenAI, { AuthenticationError, RateLimitError } from 'openai';
+import { expect } from 'vitest';
+import { GatewayClient, socketLink } from '../../shared/client/index.ts';
+import { verifies } from '../requirements.ts';
+import { launchBrowser } from './browser.ts';
+import { startPerch } from './harness.ts';
+
+const ASKED = { model: 'perch/main', messages: [{ role: 'user' as const, content: 'What can you do?' }] };
+
+verifies(
+  'keys/admitted',
+  'a key made in the settings works in the openai package and over a socket, at a bridge that was started again too, until it is revoked',
+  async () => {
+    await using perch = await startPerch({ host: 'headless' });
+    await using browser = await launchBrowser();
+    const page = await browser.page(await perch.open());
+    await page.getByText('Bridge', { exact: true }).first().waitFor();
+    await page.goto(`${perch.url}/settings#keys`);
+    const section = page.getByRole('region', { name: 'Keys for programs' });
+    await section.getByRole('button', { name: 'Make a key' }).click();
+    const form = page.getByRole('dialog', { name: 'Make a key' });
+    await form.getByLabel('Name').fill('A script');
+    await form.getByLabel('Requests a minute').fill('3');
+    await form.getByRole('button', { name: 'Make the key' }).click();
+    const secret = (await form.getByText(/^sk-perch-/).textContent()) ?? '';
+    await form.getByRole('button', { name: 'Done' }).click();
+    await section.getByText('at most 3 requests a minute').waitFor();
+    expect(await page.content()).not.toContain(secret);
+
+    const openai = new OpenAI({ baseURL: `${perch.url}/v1`, apiKey: secret, maxRetries: 0 });
+    expect((await openai.chat.completions.create(ASKED)).choices).toHaveLength(1);
+    const connect = (): Promise<GatewayClient> =>
+      GatewayClient.connect(socketLink(new WebSocket(perch.wsUrl)), { params: { clientName: 'program', auth: { token: secret } } });
+    const program = await connect();
+    expect((await program.call('sessions.list', {})).sessions).toBeDefined();
+    await expect(program.call('config.set', { key: 'chat.systemPrompt', value: 'Mine' })).rejects.toMatchObject({ code: 'AUTH_REQUIRED' });
+    program.close();
+
+    await perch.restart();
+    // Three at once; while they are made, one more may have come free.
+    const calls = await Promise.allSettled(Array.from({ length: 6 }, () => openai.chat.completions.create(ASKED)));
+    expect(calls.filter(({ status }) => status === 'fulfilled').length).toBeGreaterThanOrEqual(3);
+    const refusals = calls.flatMap((call): unknown[] => (call.status === 'rejected' ? [call.reason] : []));
+    expect(refusals.length).toBeGreaterThan(0);
+    for (const refusal of refusals) expect(refusal).toBeInstanceOf(RateLimitError);
+
+    const open = await connect();
+    await page.goto(`${perch.url}/settings#keys`);
+    await section.getByRole('button', { name: 'Revoke…' }).click();
+    await page.getByRole('dialog', { name: 'Revoke A script?' }).getByRole('button', { name: 'Revoke' }).click();
+    await section.getByText('There is no key yet.').waitFor();
+    expect((await open.closed).code).toBe(1008);
+    await expect(openai.chat.completions.create(ASKED)).rejects.toBeInstanceOf(AuthenticationError);
+  },
+  120_000,
+);

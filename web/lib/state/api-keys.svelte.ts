@@ -1,0 +1,47 @@
+import type { MethodParams, MethodResult } from '#shared/rpc/methods/index.ts';
+import { RpcError } from '#shared/rpc/errors.ts';
+import { isLost, type Problem, problemOf } from '#lib/errors.ts';
+import { gateway } from '#lib/gateway/connection.svelte.ts';
+import { announcer } from './announcer.svelte.ts';
+
+export type ApiKey = MethodResult<'keys.list'>['keys'][number];
+
+/** Keys of programs that may call this gateway. */
+class ApiKeys {
+  /** Null before the first answer. */
+  list = $state.raw<ApiKey[] | null>(null);
+  problem = $state<Problem | null>(null);
+
+  async load(): Promise<void> {
+    try {
+      this.list = (await gateway.call('keys.list', {})).keys;
+      this.problem = null;
+    } catch (error) {
+      // A host of an older build knows no keys.
+      const unknown = error instanceof RpcError && error.code === 'METHOD_NOT_FOUND';
+      if (!unknown && !isLost(error)) this.problem = problemOf(error, 'read the list of keys');
+    }
+  }
+
+  /** The secret, which is told this once. Rejects where the gateway refuses. */
+  async create(params: MethodParams<'keys.create'>): Promise<string> {
+    const { secret } = await gateway.call('keys.create', params);
+    void this.load();
+    return secret;
+  }
+
+  /** Rejects where the gateway refuses. */
+  async change(params: MethodParams<'keys.update'>): Promise<void> {
+    await gateway.call('keys.update', params);
+    await this.load();
+  }
+
+  /** Rejects where the gateway refuses. */
+  async revoke({ id, name }: ApiKey): Promise<void> {
+    await gateway.call('keys.revoke', { id });
+    this.list = (this.list ?? []).filter((key) => key.id !== id);
+    announcer.say(`The key ${name} was revoked`);
+  }
+}
+
+export const apiKeys = new ApiKeys();
