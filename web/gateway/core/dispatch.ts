@@ -36,8 +36,8 @@ export interface Dispatcher {
   call(method: string, params: Record<string, unknown>, caller: Caller): Promise<unknown>;
 }
 
-/** `meter` throws where a principal has used up a limit. */
-export function createDispatcher(handlers: AllHandlers, meter: (principal: string) => Promise<void> = async () => {}): Dispatcher {
+/** `meter` rejects where a principal has used up a limit; undefined for who has none. */
+export function createDispatcher(handlers: AllHandlers, meter: (principal: string) => Promise<void> | undefined = () => undefined): Dispatcher {
   // No prototype: `constructor` and `__proto__` are no methods.
   const table: Record<string, Entry> = Object.create(null);
   for (const [method, handler] of Object.entries(handlers)) {
@@ -53,7 +53,9 @@ export function createDispatcher(handlers: AllHandlers, meter: (principal: strin
       if (refusal !== undefined) throw new RpcError('AUTH_REQUIRED', `${method} ${refusal}`);
       refuseProto(params);
       const parsed = parseParams(entry.contract.params, params);
-      if (entry.contract.policy.metered) await meter(caller.principal);
+      // Who has no limits is not held up by a turn: what is asked next must find this one begun.
+      const metering = entry.contract.policy.metered && meter(caller.principal);
+      if (metering) await metering;
       return entry.run(parsed, caller);
     },
   };

@@ -6,8 +6,8 @@ export interface AccessLater {
   load(): Promise<Access>;
   /** A device or program has connected, called or gone. */
   seen(principal: string): void;
-  /** A principal wants to call a model. Throws where it is a key that may not (any more), as `ApiKeys.admit`. */
-  admit(principal: string): Promise<void>;
+  /** A principal wants to call a model. Rejects where it is a key that may not (any more), as `ApiKeys.admit`; undefined where it is no key. */
+  admit(principal: string): Promise<void> | undefined;
   stop(): void;
 }
 
@@ -28,9 +28,7 @@ export function accessLater(deps: AccessDeps): AccessLater {
         .then(({ devices, keys }) => Promise.all([devices.seen(principal), keys.seen(principal)]))
         .catch(deps.fault);
     },
-    async admit(principal) {
-      if (principal.startsWith('key:')) await (await load()).keys.admit(principal);
-    },
+    admit: (principal) => (principal.startsWith('key:') ? load().then(({ keys }) => keys.admit(principal)) : undefined),
     stop() {
       stopped = true;
       opened?.stop();

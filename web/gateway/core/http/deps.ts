@@ -24,8 +24,8 @@ export interface HttpDeps {
   clock: Clock;
   /** Turns what nobody expected into an error with an id that the log explains. */
   fault(error: unknown): RpcError;
-  /** Throws `RpcError` where who calls has used up a limit. */
-  admit?: (principal: string) => Promise<void>;
+  /** Rejects with `RpcError` where who calls has used up a limit. */
+  admit?: (principal: string) => Promise<void> | undefined;
   /** Told the usage of calls that go straight to a model. */
   record?: (call: Omit<UsageRecord, 'id' | 'sessionKey'>) => void;
 }
