@@ -37,7 +37,10 @@ export interface Dispatcher {
 }
 
 /** `meter` rejects where a principal has used up a limit; undefined for who has none. */
-export function createDispatcher(handlers: AllHandlers, meter: (principal: string) => Promise<void> | undefined = () => undefined): Dispatcher {
+export function createDispatcher(
+  handlers: AllHandlers,
+  meter: (principal: string) => Promise<void> | undefined = () => undefined,
+): Dispatcher {
   // No prototype: `constructor` and `__proto__` are no methods.
   const table: Record<string, Entry> = Object.create(null);
   for (const [method, handler] of Object.entries(handlers)) {

@@ -3,7 +3,15 @@ import { ProviderError } from '../providers/provider.ts';
 
 /** Types of `/v1` errors (decisions, "HTTP"). `aborted` is the one beyond: somebody stopped the run that was waited for. */
 export type HttpErrorType =
-  'invalid_request_error' | 'forbidden' | 'not_found' | 'model_not_found' | 'rate_limited' | 'insufficient_quota' | 'api_error' | 'unavailable' | 'aborted';
+  | 'invalid_request_error'
+  | 'forbidden'
+  | 'not_found'
+  | 'model_not_found'
+  | 'rate_limited'
+  | 'insufficient_quota'
+  | 'api_error'
+  | 'unavailable'
+  | 'aborted';
 
 /** A failure as `/v1` answers it: `{"error": {message, type, param, code}}`. */
 export class HttpError extends Error {
