@@ -6,6 +6,7 @@ import { ApiKeys } from '../keys/keys.ts';
 import type { SyncPort } from '../sync.ts';
 import type { Vault } from '../vault.ts';
 import { AccessMirror } from './access-mirror.ts';
+import type { Granting } from './granting.ts';
 
 /** Live connections, as far as who may be let in cares. */
 export interface Connected {
@@ -66,14 +67,4 @@ export function openAccess(deps: AccessDeps): Access {
       devices.stop();
     },
   };
-}
-
-/** How devices and keys are let in, and put out. */
-export interface Granting {
-  /** Who may be let in has changed. Resolves when the bridge has what stands, or cannot be told now; never rejects. */
-  changed(): Promise<void>;
-  /** Takes a grant back at once. Resolves when all that was open is closed; never rejects. */
-  revoke(principal: string): Promise<void>;
-  /** Who has something open. */
-  connected(): Promise<ReadonlySet<string>>;
 }

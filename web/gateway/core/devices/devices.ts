@@ -4,7 +4,7 @@ import type { Grant } from '#shared/ports/access.ts';
 import type { DeviceEntry, DeviceRecord, PairedRecord, PairingRecord } from '#shared/rpc/methods/device.ts';
 import type { Scope } from '#shared/rpc/contract.ts';
 import { sha256 } from '#shared/sha256.ts';
-import type { Granting } from '../access/access.ts';
+import type { Granting } from '../access/granting.ts';
 import type { Clock } from '../clock.ts';
 import type { Collection, Vault } from '../vault.ts';
 import { canonicalCode, isSameText, newCode } from './code.ts';

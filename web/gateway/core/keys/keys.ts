@@ -4,7 +4,7 @@ import type { Scope } from '#shared/rpc/contract.ts';
 import { RpcError } from '#shared/rpc/errors.ts';
 import type { KeyEntry, KeyLimits, KeyRecord } from '#shared/rpc/methods/keys.ts';
 import { sha256 } from '#shared/sha256.ts';
-import type { Granting } from '../access/access.ts';
+import type { Granting } from '../access/granting.ts';
 import type { Clock } from '../clock.ts';
 import { RateLimit } from '../rate-limit.ts';
 import type { Collection, Vault } from '../vault.ts';
