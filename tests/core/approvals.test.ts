@@ -270,7 +270,8 @@ describe('who may say so', () => {
     await using gw = await testGateway({ bridge: exec.bridge, useGuide: true });
     const { client } = await gw.client();
     const message = '/tool exec {"command": "touch", "args": ["made"]}';
-    const key = (await as(gw, 'key:1')).client;
+    const { key: made } = await client.call('keys.create', { name: 'Program' });
+    const key = (await as(gw, `key:${made.id}`)).client;
     await key.call('chat.send', { message, sessionId: 'key' });
     expect((await client.call('chat.history', { sessionId: 'key' })).messages.at(-1)?.content).toContain('Tools cannot be run from here');
     const sent = client.call('chat.send', { message });

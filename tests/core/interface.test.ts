@@ -240,9 +240,9 @@ describe('the tables of the interface document', () => {
   );
 });
 
-verifies('limits/control-plane', 'are what changes configuration, agents, secrets and devices', () => {
+verifies('limits/control-plane', 'are what changes configuration, agents, secrets, devices and keys', () => {
   for (const [method, { policy }] of Object.entries(contracts as Contracts))
-    expect(policy.controlPlane ?? false, method).toBe(/^(config|agents|secrets|device)\./.test(method) && policy.scope !== 'read');
+    expect(policy.controlPlane ?? false, method).toBe(/^(config|agents|secrets|device|keys)\./.test(method) && policy.scope !== 'read');
 });
 
 verifies('exec/admin', 'which a caller with `write` does not have', async () => {
