@@ -35,7 +35,7 @@ export async function callIn<M extends MethodName>(page: Page, method: M, params
 export async function standingOf(page: Page): Promise<PageStanding> {
   await page.evaluate(FIND);
   const standing = await page.evaluate(
-    `(({ state, via, bridge, problem, linked, host }) => ({ state, via, bridge, problem, linked, host }))(perchTest)`,
+    `(({ state, via, bridge, problem, host }) => ({ state, via, bridge: bridge.state, linked: bridge.linked, problem, host }))(perchTest)`,
   );
   return standing as PageStanding;
 }
