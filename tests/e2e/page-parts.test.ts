@@ -30,6 +30,6 @@ verifies(
     await alert.getByRole('button', { name: 'Retry' }).click();
     await page.getByRole('region', { name: 'Messages' }).getByText('What can you do?').waitFor();
     await page.getByRole('article', { name: 'Reply' }).first().waitFor();
-  await browser.context.unrouteAll({ behavior: 'ignoreErrors' });
+    await browser.context.unrouteAll({ behavior: 'ignoreErrors' });
   },
 );
