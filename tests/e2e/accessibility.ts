@@ -128,6 +128,8 @@ export const overflowing = (page: Page): Promise<string[]> =>
   page.evaluate(() => {
     const root = document.documentElement;
     const wide = root.scrollWidth > innerWidth ? [`the page: ${root.scrollWidth} of ${innerWidth}`] : [];
+    // Only its parts scroll.
+    if (root.scrollHeight > innerHeight) wide.push(`the page is ${root.scrollHeight} high, of ${innerHeight}`);
     for (const element of document.querySelectorAll<HTMLElement>('body, body *')) {
       if (!element.checkVisibility() || element.closest('pre, code, table, svg')) continue;
       const { overflowX } = getComputedStyle(element);
