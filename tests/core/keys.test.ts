@@ -146,6 +146,8 @@ describe('what a key may use', () => {
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, null]);
     expect(await refused.json()).toMatchObject({ error: { type: 'insufficient_quota' } });
     expect(await listed(owner)).toMatchObject([{ month: { calls: 3, cost: expect.closeTo(1.1) as number } }]);
+    const { byKey } = await owner.call('usage.get', {});
+    expect(byKey).toEqual({ [key.id]: expect.objectContaining({ calls: 3, cost: expect.closeTo(1.1) as number }) as object });
     // It is December in Berlin.
     clock.advance(30 * MINUTE);
     expect((await ask()).status).toBe(200);

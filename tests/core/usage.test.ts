@@ -43,6 +43,7 @@ describe('usage', () => {
       estimatedCost,
       byProvider: { test: sums(2, 0.75), other: sums(1, 0) },
       byModel: { 'test/a': sums(1, 0.25), 'test/b': sums(1, 0.5), 'other/a': sums(1, 0) },
+      byKey: {},
     });
     expect(await client.call('usage.get', { days: 8 })).toMatchObject({ windowDays: 8, calls: 4 });
     expect(await client.call('usage.get', { days: 1 })).toMatchObject({ windowDays: 1, calls: 2 });

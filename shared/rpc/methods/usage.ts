@@ -22,8 +22,10 @@ export const usage = {
       estimatedCost: z.number().nonnegative(),
       byProvider: z.record(z.string(), z.object(sums)),
       byModel: z.record(z.string(), z.object(sums)),
+      /** Of programs' keys, by their ids. */
+      byKey: z.record(z.string(), z.object(sums)),
     }),
-    docs: 'Usage and cost of the last days, today included, in all and by provider and model.',
+    docs: 'Usage and cost of the last days, today included, in all and by provider, model and key.',
     policy: { scope: 'read' },
   }),
   'usage.daily': call({

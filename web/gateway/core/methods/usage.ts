@@ -43,6 +43,10 @@ export function usageMethods({ vault, clock, timeZone }: UsageMethodsDeps): Hand
         estimatedCost: cost,
         byProvider: sumsBy(records, ({ provider }) => provider),
         byModel: sumsBy(records, ({ model }) => model),
+        byKey: sumsBy(
+          records.filter(({ principal }) => principal.startsWith('key:')),
+          ({ principal }) => principal.slice('key:'.length),
+        ),
       };
     },
 
