@@ -87,6 +87,15 @@ verifies(['vault.journal/leases', 'cron/one-executor'], 'a device that was revok
   expect(test.take('a')).toBe(1);
 });
 
+verifies(['vault.journal/leases', 'cron/one-executor'], 'a tick that nobody had has the number 1, though a journal was lost once', () => {
+  using test = leases();
+  test.pushFence(6);
+  expect(test.take('a', { name: 'cron:job@1' })).toBe(1);
+  test.time.now += 1000;
+  expect(test.take('b', { name: 'cron:job@1', present: ['b'] })).toBe(2);
+  expect(test.take('b', { name: 'run:cron:job@1', presumed: 'a', present: ['b'] })).toBe(7);
+});
+
 verifies(['vault.journal/leases', 'cron/one-executor'], 'who had a tick of a job is forgotten after a day, who had a run is not', () => {
   using test = leases();
   const names = ['cron:job@1', 'run:cron:job@1', 'run:1'];

@@ -138,7 +138,10 @@ export const journalCalls = {
       presumed: origin.optional(),
       ttlMs: z.number().int().min(1).max(3_600_000),
     }),
-    result: z.object({ /** Higher than every earlier one of this name; null: somebody else has it. */ fence: fence.nullable() }),
+    result: z.object({
+      /** Higher than every earlier one of this name; null: somebody else has it. Of a tick of a job (`cron:…`) it is 1 where nobody had it before. */
+      fence: fence.nullable(),
+    }),
     docs: 'Takes a lease for the calling host. It ends after its time, or some seconds after its holder is gone.',
     policy: { scope: 'write' },
   }),
