@@ -98,7 +98,7 @@ export const mayPass = (status: number): boolean => RETRYABLE.has(status) || (st
 /** Milliseconds that an answer's headers ask to wait. */
 export function waitOf(headers: Headers, now: number): number | undefined {
   const ms = headers.get('retry-after-ms');
-  if (ms !== null && ms.trim() !== '' && Number(ms) >= 0) return Math.ceil(Number(ms));
+  if (ms !== null && ms.trim() !== '' && Number(ms) >= 0 && Number.isFinite(Number(ms))) return Math.ceil(Number(ms));
   return retryAfterMs(headers.get('retry-after'), now);
 }
 

@@ -115,6 +115,8 @@ it.each([
   [{ 'retry-after': 'Fri, 20 Nov 2026 11:00:00 GMT' }, 0],
   [{ 'retry-after-ms': '1234.5', 'retry-after': '9' }, 1235],
   [{ 'retry-after-ms': 'soon', 'retry-after': '9' }, 9000],
+  [{ 'retry-after-ms': 'Infinity', 'retry-after': '9' }, 9000],
+  [{ 'retry-after-ms': '1e999' }, undefined],
   [{ 'retry-after': 'soon' }, undefined],
   [{ 'retry-after': '-1' }, undefined],
   [{}, undefined],
