@@ -89,6 +89,14 @@ describe('system events', () => {
         .list()
         .then((events) => events.length === 1),
     );
+    const told = async () =>
+      (await gw.api.call('logs.tail', { json: true })).lines.find((line) => typeof line === 'object' && line.component === 'system');
+    await until(async () => (await told()) !== undefined);
+    expect(await told()).toMatchObject({
+      level: 'warn',
+      message: expect.stringContaining('none') as string,
+      fields: { agentId: 'main', code: 'NOT_FOUND' },
+    });
     await gw.api.call('config.patch', { patch: { chat: { model: 'test/scripted' } } });
     await until(async () => {
       await gw.api.call('chat.send', { message: 'hi' });

@@ -176,7 +176,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   tools.registerLater(async () => (await workbench()).tools);
   const companion = companionOf(workbench, fault);
   const foreign = new ForeignRuns({ vault, hub, clock, sync, lost: companion.lost, fault });
-  const events = new SystemEvents({ vault, clock, agents, settings });
+  const events = new SystemEvents({ vault, clock, agents, settings, log, fault });
   const deps = {
     vault,
     hub,

@@ -1,6 +1,7 @@
 import { RpcError } from '#shared/rpc/errors.ts';
 import { type Agents, MAIN } from '../agents.ts';
 import type { Clock } from '../clock.ts';
+import type { LogWriter } from '../log/log.ts';
 import type { WaitingEvents } from '../runs/deps.ts';
 import type { Runs } from '../runs/runs.ts';
 import { sanitize } from '../runs/sanitize.ts';
@@ -17,6 +18,8 @@ export interface SystemEventsDeps {
   clock: Clock;
   agents: Pick<Agents, 'list'>;
   settings(): Pick<Settings, 'heartbeat'>;
+  log: LogWriter;
+  fault(error: unknown): RpcError;
 }
 
 /** What the main session is to be told with its next run. They are stored at once, and forgotten when a run that was told of them is done: a crash may tell twice, and loses none. */
@@ -77,13 +80,21 @@ export class SystemEvents implements WaitingEvents {
     }
     let begun: Promise<unknown> | undefined;
     const request = { agentId: this.agentId, sessionId: MAIN, message: `System event: ${clean}`, principal: 'system', idempotencyKey: id };
-    // What becomes of it is told by its own events and kept in the session.
+    // What becomes of a run is told by its own events and kept in the session.
     void runs
       .send({ ...request, onbegin: () => (begun = this.#events.remove(id)) })
-      .catch(() => {})
+      .catch((thrown: unknown) => {
+        if (!begun) this.#waits(this.#deps.fault(thrown));
+      })
       .then(() => begun)
       .catch(() => {})
       .finally(() => this.#held.delete(id));
+  }
+
+  /** No run has begun, and no event tells why. */
+  #waits({ code, message }: RpcError): void {
+    if (code === 'ABORTED') return;
+    this.#deps.log.write('warn', 'system', `A system event waits for the next run: ${message}`, { agentId: this.agentId, code });
   }
 
   get #events() {
