@@ -233,8 +233,21 @@ describe('branches', () => {
     expect(gw.calls[2]?.body.messages.map(({ content }) => content).slice(1)).toEqual(['two']);
     expect(await gw.vault.messages.get(first.messageId)).toMatchObject({ content: 'reply 1' });
     expect(await gw.vault.messages.get(again.messageId)).toMatchObject({ content: 'reply 2' });
-    await expect(client.call('chat.resend', { sessionId: 'none' })).rejects.toMatchObject({ code: 'NOT_FOUND' });
   });
+
+  verifies(
+    ['chat.resend/regenerates', 'chat.edit/reruns', 'channels/webchat'],
+    'where there is nothing to answer no run has failed',
+    async () => {
+      await using gw = await testGateway();
+      const { client, events } = await gw.client();
+      await expect(client.call('chat.resend', { sessionId: 'none' })).rejects.toMatchObject({ code: 'NOT_FOUND' });
+      await expect(client.call('chat.edit', { sessionId: 'none', message: 'x' })).rejects.toMatchObject({ code: 'NOT_FOUND' });
+      expect(events.filter(({ event }) => event.startsWith('chat.'))).toEqual([]);
+      expect((await client.call('channels.status', { channelId: 'webchat' })).metrics).toMatchObject({ messages_failed: 0 });
+      expect((await client.call('logs.tail', {})).lines.join()).not.toContain('failed');
+    },
+  );
 });
 
 describe('tools', () => {

@@ -82,6 +82,8 @@ export class Run {
       const error = this.#deps.fault(thrown);
       const messageId = place && (await this.#keepPartial(place, error));
       await companion.ended({ id: this.id, sessionKey: this.#key, reason: error.message });
+      // Where there is nothing to answer there was no run: who asked for one is told, and nobody else.
+      if (!place && error.code === 'NOT_FOUND') throw error;
       this.#emit({
         event: 'chat.error',
         payload: { ...this.ids, error: error.toShape(), ...(messageId === undefined ? {} : { messageId }) },
