@@ -168,6 +168,22 @@ describe('sessions', () => {
     },
   );
 
+  verifies('sessions.list/details', 'the title is the first line of what was said, without signs of emphasis', async () => {
+    await using gw = await testGateway();
+    const { client } = await gw.client();
+    for (const [sessionId, message, title] of [
+      ['a', '**plan** the *whole* week, _please_\nfrom Monday', 'plan the whole week, please'],
+      ['b', '***All*** of “**it**”', 'All of “it”'],
+      ['c', 'What is 2 * 3 * 4, and *.ts or *.js?', 'What is 2 * 3 * 4, and *.ts or *.js?'],
+      ['d', 'a*b*c, snake_case_name and __init__', 'a*b*c, snake_case_name and __init__'],
+      ['e', `**${'word '.repeat(11)}word** and more`, `${'word '.repeat(10)}word word…`],
+    ] as const) {
+      await client.call('chat.send', { sessionId, message });
+      const { sessions } = await client.call('sessions.list', { paths: [`main/${sessionId}.jsonl`] });
+      expect(sessions[0]?.title).toBe(title);
+    }
+  });
+
   verifies('sessions.rename/title', 'it outlives further messages and the host', async () => {
     await using gw = await testGateway();
     const { client, events } = await gw.client();
@@ -177,11 +193,14 @@ describe('sessions', () => {
       session: { path, title: 'A name — 名前' },
     });
     expect(events.findLast(({ event }) => event === 'sessions.changed')?.payload).toMatchObject({ path });
+    const pasted = { path, title: '\nOne \r\n and\u2028two\n' };
+    expect(await client.call('sessions.rename', pasted)).toMatchObject({ session: { title: 'One and two' } });
+    await client.call('sessions.rename', { path, title: 'A name — 名前' });
     await client.call('chat.send', { message: 'other words' });
     await using next = await testGateway({ vault: gw.vault });
     const { client: later } = await next.client();
     expect((await later.call('sessions.list', {})).sessions).toMatchObject([{ title: 'A name — 名前', messageCount: 4 }]);
-    for (const title of ['', '   ', 'x'.repeat(201)]) {
+    for (const title of ['', '   ', ' \n ', 'x'.repeat(201)]) {
       await expect(later.call('sessions.rename', { path, title })).rejects.toMatchObject({ code: 'INVALID_PARAMS' });
     }
   });

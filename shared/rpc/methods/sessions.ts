@@ -9,7 +9,13 @@ const folder = z
   .trim()
   .max(300)
   .regex(/^[^/]+(\/[^/]+)*$/, 'must be names with / between them');
-const title = z.string().trim().min(1).max(200);
+const title = z
+  .string()
+  // One line, whatever was pasted.
+  .overwrite((text) => text.replaceAll(/\s*[\n\r\v\f\u0085\u2028\u2029]\s*/g, ' '))
+  .trim()
+  .min(1)
+  .max(200);
 const tag = z.string().trim().min(1).max(50);
 /** Only sessions that are so; all of them where nothing is said. `folder`: in it or in one within it. */
 const filters = {

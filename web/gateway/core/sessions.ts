@@ -78,9 +78,15 @@ function placeholder(message: HistoryMessage, bytes: number): string {
 
 const TITLE_CHARS = 60;
 
+// Signs of emphasis around words: none within a word, and no `__init__`, `2 * 3` or `*.ts`.
+const EMPHASIS = /(?<![\p{L}\p{N}*_])(\*{1,3}|_)(?=["'“‘(¿¡\p{L}\p{N}])([^*_]*[^*_\s])\1(?![\p{L}\p{N}*_])/gu;
+
+/** A line of Markdown without the signs of emphasis. */
+const plainLine = (line: string): string => line.replaceAll(EMPHASIS, '$2');
+
 /** A session that begins with these words. */
 export function newSession(agentId: string, sessionId: string, first: string, at: number): SessionRecord {
-  const line = first.trim().split('\n', 1)[0] ?? '';
+  const line = plainLine(first.trim().split(/[\n\r\v\f\u0085\u2028\u2029]/, 1)[0] ?? '');
   const title = line.length <= TITLE_CHARS ? line : `${line.slice(0, TITLE_CHARS).replace(/\s+\S*$/, '')}…`;
   return {
     key: sessionKey(agentId, sessionId),
