@@ -121,6 +121,16 @@ verifies('sessions.list/pages', 'all, some, or pages of them, in order', async (
     cursor = page.cursor;
   }
   expect(seen).toEqual(all.sessions.map(({ sessionId }) => sessionId));
+  for (const cursor of ['junk', '', '12', '12 main', `${all.sessions[0]?.updatedAt} main/s0/more`]) {
+    await expect(client.call('sessions.list', { cursor }), cursor).rejects.toMatchObject({
+      code: 'INVALID_PARAMS',
+      message: expect.stringContaining('cursor') as string,
+    });
+    await expect(client.call('sessions.search', { query: 'x', cursor: `${cursor}!` }), cursor).rejects.toMatchObject({
+      code: 'INVALID_PARAMS',
+      message: expect.stringContaining('no cursor that sessions.search has given') as string,
+    });
+  }
   const odd = await client.call('sessions.list', { tag: 'odd', limit: 2 });
   expect(odd).toMatchObject({ total: 3, sessions: [{ sessionId: 's1' }, { sessionId: 's3' }] });
   const two = await client.call('sessions.list', { paths: ['main/s6.jsonl', 'main/s2.jsonl', 'main/none.jsonl'] });

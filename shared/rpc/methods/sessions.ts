@@ -25,7 +25,10 @@ const filters = {
   archived: z.boolean().optional(),
   pinned: z.boolean().optional(),
 };
-const cursor = z.string().max(500);
+const cursor = z
+  .string()
+  .max(500)
+  .regex(/^\d{1,16}(\.\d{1,20})? [\w-]{1,128}\/[\w-]{1,128}$/, 'is no cursor that sessions.list has given');
 /** From and to, in UTF-16 units. */
 const spans = z.array(z.tuple([z.number(), z.number()]));
 
@@ -50,7 +53,7 @@ export const sessions = {
       limit: z.number().int().min(1).max(100).default(20),
       cursor: z
         .string()
-        .regex(/^\d{1,6}$/)
+        .regex(/^\d{1,6}$/, 'is no cursor that sessions.search has given')
         .optional(),
       ...filters,
     }),
