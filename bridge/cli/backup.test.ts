@@ -169,10 +169,12 @@ verifies(
       const ended = await run(home.path, 'restore', torn, '--yes', '--replace');
       expect(ended).toEqual({ code: 1, stdout: '', stderr: expect.stringMatching(/^perch: torn\.zip cannot be used: [^\n]+\n$/) });
     }
-    expect(await run(home.path, 'restore', join(home.path, 'none.zip'), '--yes')).toMatchObject({
-      code: 1,
-      stderr: expect.stringMatching(/^perch: none\.zip cannot be used: it is not there/),
-    });
+    // A file that cannot be used is told of before there is anything to ask.
+    for (const options of [['--yes'], []])
+      expect(await run(home.path, 'restore', join(home.path, 'none.zip'), ...options)).toMatchObject({
+        code: 1,
+        stderr: expect.stringMatching(/^perch: none\.zip cannot be used: it is not there/),
+      });
     for (const [code, ...args] of [
       [1, 'restore', home.path, '--yes'],
       [1, 'export', '--output', join(home.path, 'none', 'b.zip')],

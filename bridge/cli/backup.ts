@@ -88,9 +88,9 @@ export interface RestoreOptions {
 /** `perch backup restore`: brings a backup's records back, all of them or none; says first what that changes. */
 export async function restoreBackup(file: string, options: RestoreOptions): Promise<void> {
   const { replace = false, dryRun = false, yes = false, passphraseFile, maxSize = MAX_UNPACKED, json = false } = options;
-  if (!dryRun && !yes && !canAsk()) throw new CommandError('nobody can be asked here: give --yes, or --dry-run to see what it would do', 2);
   const records: SyncRecord[] = [];
   await using backup = await readBackup(file, { limit: maxSize, schema: SCHEMA_VERSION, record: (record) => void records.push(record) });
+  if (!dryRun && !yes && !canAsk()) throw new CommandError('nobody can be asked here: give --yes, or --dry-run to see what it would do', 2);
   const secrets = await secretsOf(backup, passphraseFile);
   const home = await Home.open({ warn });
   await using vault = await openVault(home, { create: true });
