@@ -2,6 +2,7 @@ import { randomBytes, scrypt, type ScryptOptions, timingSafeEqual } from 'node:c
 import { unwatchFile, watchFile } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
 import { z } from '#shared/rpc/zod.ts';
+import { commandLine } from './command-line.ts';
 import { checkMode, readIfThere, reasonOf, writeWhole } from './home.ts';
 
 /** Characters. Who guesses has ten tries in six minutes, and who has the file has the token beside it. */
@@ -82,7 +83,7 @@ export class Password {
       return passwordFile.parse(JSON.parse(text));
     } catch (error) {
       const why = error instanceof z.ZodError || error instanceof SyntaxError ? `${this.#file} is damaged` : reasonOf(error);
-      this.#warn(`${why}: nobody is let in by a password until it is set again (perch token --set-password)`);
+      this.#warn(`${why}: nobody is let in by a password until it is set again (${commandLine('token --set-password')})`);
       return undefined;
     }
   }

@@ -9,6 +9,7 @@ import { FileTaken } from '../backup/new-file.ts';
 import { type Backup, readBackup } from '../backup/read.ts';
 import { applyRestore, planRestore } from '../backup/restore.ts';
 import { type Secrets, unsealSecrets, VaultSeal } from '../backup/sealed-secrets.ts';
+import { startCommand } from '../command-line.ts';
 import { Home, homeDirectory } from '../home.ts';
 import type { Journal } from '../journal/journal.ts';
 import { JOURNAL_FILE, KEY_FILE } from '../journal/file-names.ts';
@@ -115,7 +116,7 @@ interface OpenVault extends AsyncDisposable {
 /** The journal beside the bridge, which may have it open too. */
 async function openVault({ dir }: Home, { create }: { create: boolean }): Promise<OpenVault> {
   const isThere = existsSync(join(dir, JOURNAL_FILE));
-  if (!isThere && !create) throw new CommandError(`there is nothing in ${dir} to back up yet: \`perch gateway run\` makes it`);
+  if (!isThere && !create) throw new CommandError(`there is nothing in ${dir} to back up yet: \`${startCommand()}\` makes it`);
   if (isThere && !existsSync(join(dir, KEY_FILE)))
     throw new CommandError(`${join(dir, KEY_FILE)} is missing, without which the journal beside it cannot be read: put it back`);
   const key = await vaultKey(dir, warn);

@@ -2,6 +2,7 @@ import { GatewayClient } from '#shared/client/client.ts';
 import { socketLink } from '#shared/client/websocket.ts';
 import type { DoctorCheck } from '#shared/rpc/methods/status.ts';
 import { RpcError } from '#shared/rpc/errors.ts';
+import { startCommand } from '../command-line.ts';
 import { Home } from '../home.ts';
 import { CommandError, lineOf } from './errors.ts';
 import { givenPassword } from './password.ts';
@@ -58,7 +59,7 @@ async function connect(port: number, auth: { token: string } | { password: strin
   } catch (error) {
     if (error instanceof RpcError) throw new CommandError(`the gateway on port ${port} refuses: ${lineOf(error)}`, 1, { cause: error });
     const what = lineOf(error);
-    throw new CommandError(`no gateway answers on port ${port}${what ? ` (${what})` : ''}: start it with \`perch gateway run\``, 1, {
+    throw new CommandError(`no gateway answers on port ${port}${what ? ` (${what})` : ''}: start it with \`${startCommand(port)}\``, 1, {
       cause: error,
     });
   }

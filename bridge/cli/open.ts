@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { startCommand } from '../command-line.ts';
 import { Home } from '../home.ts';
 import { CommandError, lineOf } from './errors.ts';
 import { givenToken, tokenOfRunning } from './token.ts';
@@ -25,7 +26,9 @@ async function newLink(port: number, token: string): Promise<string> {
   } catch (error) {
     const timedOut = error instanceof Error && error.name === 'TimeoutError';
     throw new CommandError(
-      timedOut ? `what listens on port ${port} does not answer` : `no gateway runs on port ${port}: start it with \`perch gateway run\``,
+      timedOut
+        ? `what listens on port ${port} does not answer`
+        : `no gateway runs on port ${port}: start it with \`${startCommand(port)}\``,
       1,
       {
         cause: error,

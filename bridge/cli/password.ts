@@ -1,4 +1,5 @@
 import { text } from 'node:stream/consumers';
+import { commandLine } from '../command-line.ts';
 import { Home } from '../home.ts';
 import { Password, PASSWORD_CHARS } from '../password.ts';
 import { hidden } from './ask.ts';
@@ -30,7 +31,7 @@ export async function manageToken({ setPassword = false, clearPassword = false }
   }
   await home.token();
   say(`The token is in ${home.tokenFile}.`);
-  say((await password.isSet()) ? 'A password is set.' : 'No password is set: `perch token --set-password` sets one.');
+  say((await password.isSet()) ? 'A password is set.' : `No password is set: \`${commandLine('token --set-password')}\` sets one.`);
 }
 
 /** A password that was given by option or environment; undefined where none was. */

@@ -1,5 +1,6 @@
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { DEFAULT_PORT } from '#shared/link/default-port.ts';
+import { commandLine } from '../command-line.ts';
 import { packageVersion } from '../package-root.ts';
 import { CommandError } from './errors.ts';
 
@@ -106,6 +107,6 @@ function maxSizeOption(): Option {
 export function usageError(error: unknown): CommandError | undefined {
   if (!(error instanceof CommanderError)) return undefined;
   if (error.exitCode === 0) return undefined;
-  if (error.code === 'commander.help') return new CommandError('a command is missing; `perch --help` lists them', 2);
+  if (error.code === 'commander.help') return new CommandError(`a command is missing; \`${commandLine('--help')}\` lists them`, 2);
   return new CommandError(error.message.replace(/^error: /, ''), 2);
 }

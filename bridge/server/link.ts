@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import type { Linked } from '#shared/link/proof.ts';
 import { z } from '#shared/rpc/zod.ts';
+import { commandLine } from '../command-line.ts';
 import type { Home, StoredCredential } from '../home.ts';
 import type { Admission } from './admission.ts';
 import { arrivalOf } from './app-files.ts';
@@ -40,7 +41,7 @@ export function linkRoutes(app: FastifyInstance, { home, admission, auth, codes,
     if (!body.success) return reply.code(400).send(errorBody(400, 'a JSON body with a code is needed'));
     const redeemed = codes.redeem(body.data.code);
     if (!redeemed) {
-      const denial = auth.deny('code', origin, 'This link is used up or has expired: make a new one with "perch open"');
+      const denial = auth.deny('code', origin, `This link is used up or has expired: make a new one with "${commandLine('open')}"`);
       const { status, headers } = denialOf(denial);
       return reply.code(status).headers(headers).send(errorBody(status, denial.message));
     }

@@ -91,6 +91,6 @@ describe('a password', () => {
       await writeFile(bridge.home.passwordFile, text, { mode: 0o600 });
       expect((await connect(bridge, { password: PASSWORD })).answer, text).toMatchObject({ ok: false, error: { code: 'AUTH_REQUIRED' } });
     }
-    expect(bridge.lines).toContainEqual(expect.stringMatching(/password\.json is damaged.*perch token --set-password/));
+    expect(bridge.lines).toContainEqual(expect.stringMatching(/password\.json is damaged.*npm run -s perch -- token --set-password/));
   });
 });

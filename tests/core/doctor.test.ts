@@ -299,7 +299,10 @@ verifies('doctor/hints', 'each failing check has a hint, whose commands, pages, 
   const sections = ['Storage', 'Providers', 'Default model'];
   for (const { id, fixHint = '' } of failing) expect(fixHint, id).not.toBe('');
   for (const { fixHint = '' } of found) {
-    for (const [, quoted = ''] of fixHint.matchAll(/`([^`]+)`/g)) {
+    for (const [, typed = ''] of fixHint.matchAll(/`([^`]+)`/g)) {
+      // After `npm start` no `perch` is on the PATH.
+      expect(typed).not.toMatch(/^perch /);
+      const quoted = typed.replace(/^npm start( --)?/, 'perch gateway run').replace(/^npm run -s perch --/, 'perch');
       if (quoted.startsWith('perch ')) {
         const words = quoted.split(' ');
         const name = words.filter((word) => !word.startsWith('--') && word !== 'tab').join(' ');

@@ -58,5 +58,7 @@ verifies('doctor/cli', 'without a gateway it is one line and exit code 1', async
     (error: unknown) => error,
   )) as Failure;
   expect(failed.code).toBe(1);
-  expect(failed.stderr.trimEnd().split('\n')).toEqual([expect.stringMatching(/^perch: no gateway answers on port 1\b.*perch gateway run/)]);
+  expect(failed.stderr.trimEnd().split('\n')).toEqual([
+    expect.stringMatching(/^perch: no gateway answers on port 1\b.*`npm start -- --port 1`/),
+  ]);
 });

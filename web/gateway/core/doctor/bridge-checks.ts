@@ -9,7 +9,7 @@ const BAD_SKEW_MS = 5 * 60_000;
 export function bridgeChecks({ bridge, clock, build, environment }: DoctorDeps): Check[] {
   if (!bridge.lends(systemPort)) {
     const message = 'No bridge is attached: commands, the API on localhost and the copy on disk are not there.';
-    return [{ id: 'bridge', title: 'The bridge', look: () => wrong('info', message, 'Start it with `perch gateway run`.') }];
+    return [{ id: 'bridge', title: 'The bridge', look: () => wrong('info', message, 'Start it with `npm start`.') }];
   }
   const about = async (signal: AbortSignal) => {
     const [before, started] = [clock.now(), clock.monotonic()];
@@ -33,7 +33,7 @@ export function bridgeChecks({ bridge, clock, build, environment }: DoctorDeps):
         return wrong(
           'warning',
           `The bridge serves build ${theirs}, this worker is of build ${build}.`,
-          'Reload the app; where that does not help, start the bridge again with `perch gateway run`.',
+          'Reload the app; where that does not help, start the bridge again with `npm start`.',
         );
       },
     },
@@ -46,7 +46,7 @@ export function bridgeChecks({ bridge, clock, build, environment }: DoctorDeps):
         return wrong(
           'warning',
           `The bridge is of version ${version}, the app of ${environment.release}.`,
-          'Start the bridge again with `perch gateway run`, and reload the app.',
+          'Start the bridge again with `npm start`, and reload the app.',
         );
       },
     },
@@ -87,7 +87,7 @@ export function bridgeChecks({ bridge, clock, build, environment }: DoctorDeps):
         return wrong(
           'warning',
           'The bridge runs as root, so the managed Chromium runs without its sandbox.',
-          'Run `perch gateway run` as another user than root.',
+          'Run `npm start` as another user than root.',
         );
       },
     },
@@ -97,7 +97,7 @@ export function bridgeChecks({ bridge, clock, build, environment }: DoctorDeps):
       async look(signal) {
         const { browser, noBrowser, hostMode } = await files(signal);
         if (browser !== null) return fine(`${browser} can host the gateway when no tab does.`);
-        const hint = 'Install Chromium, Chrome or Edge, or name one in PERCH_CHROMIUM; with `perch gateway run --host tab` none is needed.';
+        const hint = 'Install Chromium, Chrome or Edge, or name one in PERCH_CHROMIUM; with `npm start -- --host tab` none is needed.';
         return wrong(
           hostMode === 'tab' ? 'info' : 'error',
           noBrowser ?? 'There is no Chromium, Chrome or Edge on the bridge’s machine.',

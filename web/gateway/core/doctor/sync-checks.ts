@@ -26,14 +26,14 @@ export function syncChecks({ vault, sync, clock, build, clients }: DoctorDeps): 
         if (state === 'synced') return fine('What is acknowledged is on disk.');
         if (state === 'catching-up') return wrong('info', `The journal is being read and written.${waiting}`);
         if (state === 'off')
-          return wrong('info', 'There is no bridge: the data is in this browser alone. `perch gateway run` keeps it on disk too.');
-        if (state === 'away') return wrong('warning', `The bridge is away.${waiting}`, 'Start it with `perch gateway run`.');
+          return wrong('info', 'There is no bridge: the data is in this browser alone. `npm start` keeps it on disk too.');
+        if (state === 'away') return wrong('warning', `The bridge is away.${waiting}`, 'Start it with `npm start`.');
         if (state === 'outdated')
           return wrong('error', problem ?? 'The data is of a newer build.', 'Reload the app to get the newer build.');
         return wrong(
           'error',
           `${problem ?? 'The journal takes nothing.'}${waiting}`,
-          'Devices shows the journal; make room on its disk, or start the bridge again with `perch gateway run`.',
+          'Devices shows the journal; make room on its disk, or start the bridge again with `npm start`.',
         );
       },
     },
@@ -75,7 +75,7 @@ export function syncChecks({ vault, sync, clock, build, clients }: DoctorDeps): 
         const recent = journal.notices.filter(({ at }) => clock.now() - at < NOTICE_MS);
         const last = recent.at(-1);
         if (!last) return fine(`${journal.records.toLocaleString('en')} records, nothing to note.`);
-        return wrong('warning', last.message, 'Look at Devices, and make a copy by `perch backup export`.');
+        return wrong('warning', last.message, 'Look at Devices, and make a copy by `npm run -s perch -- backup export`.');
       },
     },
     {
@@ -85,7 +85,7 @@ export function syncChecks({ vault, sync, clock, build, clients }: DoctorDeps): 
         const { journal } = (await info()) ?? {};
         if (!journal || journal.free === null) return null;
         if (journal.free >= LOW_BYTES) return fine(`${megabytes(journal.free)} are free.`);
-        const hint = 'Free space on the disk that Devices names; `perch backup export --output` writes a copy elsewhere.';
+        const hint = 'Free space on the disk that Devices names; `npm run -s perch -- backup export --output` writes a copy elsewhere.';
         return wrong(
           journal.free < OUT_BYTES ? 'error' : 'warning',
           `Only ${megabytes(journal.free)} are free where the journal lies (${journal.path}).`,

@@ -161,7 +161,7 @@ It checks origin, host, token and size, and passes bytes on. The gateway itself 
     id: 'host-modes',
     title: 'Where the gateway runs: --host auto, tab, headless',
     keywords: 'host mode managed chromium no tab unattended background browser option flag',
-    text: `\`perch gateway run --host auto|tab|headless\` (in a checkout \`npm run -s perch -- gateway run --host …\`):
+    text: `\`perch gateway run --host auto|tab|headless\` (in a checkout \`npm start -- --host …\`):
 
 - **auto** (default) and **headless**: the managed Chromium hosts the gateway whenever the bridge runs, so it serves with no tab open. Tabs are its clients.
 - **tab**: the worker of an open tab hosts it. With no tab open, callers are told that there is no gateway.
@@ -188,13 +188,13 @@ Used up or expired? \`perch open\` (in a checkout \`npm run -s perch -- open\`) 
     keywords: 'auth authorization bearer password authentication credential 401 unauthorized where',
     text: `Programs authenticate with a token: \`Authorization: Bearer <token>\` over HTTP, \`auth.token\` in \`connect\` over WebSocket. It is made at the first start and kept in a file that only you can read, in the platform's configuration directory under \`perch\`, or in \`PERCH_HOME\` where that is set.
 
-\`--auth-token\` sets one by hand, but then it shows in the process list; the file is safer. Repeated wrong tokens lock the guesser out for some minutes, never you. \`perch token\` says where the file is.`,
+\`--auth-token\` sets one by hand, but then it shows in the process list; the file is safer. Repeated wrong tokens lock the guesser out for some minutes, never you. \`perch token\` (in a checkout \`npm run -s perch -- token\`) says where the file is.`,
   },
   {
     id: 'password',
     title: 'A password instead of the token',
     keywords: 'password login sign in people remember set change clear forget auth.password PERCH_PASSWORD perch token --set-password',
-    text: `A password is a second way in for people who cannot carry a token of 43 characters along. There is none until you set one: \`perch token --set-password\` asks for it unseen (or reads it from standard input), and \`perch token --clear-password\` takes it away. A gateway that runs goes by it at once, and lets go of whoever came in by an older one. Only its scrypt hash is kept.
+    text: `A password is a second way in for people who cannot carry a token of 43 characters along. There is none until you set one: \`perch token --set-password\` (in a checkout \`npm run -s perch -- token --set-password\`) asks for it unseen (or reads it from standard input), and \`perch token --clear-password\` takes it away. A gateway that runs goes by it at once, and lets go of whoever came in by an older one. Only its scrypt hash is kept.
 
 WebSocket clients send it as \`auth.password\` in \`connect\`; \`perch doctor\` takes it from \`PERCH_PASSWORD\`, or by \`--password\`, which shows in the process list. \`/v1\` takes the token alone. After ten wrong passwords in a minute all passwords are refused for five minutes; the token still lets you in.`,
   },
@@ -543,7 +543,7 @@ Addresses of this machine and of private networks are refused, wherever a name o
     id: 'port-taken',
     title: 'The port is taken',
     keywords: 'EADDRINUSE address in use 7333 another port already running bind --port',
-    text: `If something else listens on port 7333, the bridge says what holds it and stops; it never moves to another port by itself, as another address would be another database for the browser. Stop the other program, or choose one with \`perch gateway run --port <n>\`.`,
+    text: `If something else listens on port 7333, the bridge says what holds it and stops; it never moves to another port by itself, as another address would be another database for the browser. Stop the other program, or choose one with \`perch gateway run --port <n>\` (in a checkout \`npm start -- --port <n>\`).`,
   },
   {
     id: 'expose',
@@ -555,7 +555,7 @@ Addresses of this machine and of private networks are refused, wherever a name o
     id: 'doctor',
     title: 'Finding out what is wrong: the doctor',
     keywords: 'diagnose diagnostics doctor.run health check fault problem broken repair fix perch doctor',
-    text: `\`perch doctor\` looks for faults in the running gateway, and says what to do about each: storage that the browser may delete or that is full, clocks that differ, a provider that wants a key or cannot be reached, files that others can read, no browser to host the gateway, builds that differ, a journal that is away or whose disk is full, versions put aside, keys that cannot be read, settings that do not fit. Over the API it is \`doctor.run\`; \`--json\` prints the same.
+    text: `\`perch doctor\` (in a checkout \`npm run -s perch -- doctor\`) looks for faults in the running gateway, and says what to do about each: storage that the browser may delete or that is full, clocks that differ, a provider that wants a key or cannot be reached, files that others can read, no browser to host the gateway, builds that differ, a journal that is away or whose disk is full, versions put aside, keys that cannot be read, settings that do not fit. Over the API it is \`doctor.run\`; \`--json\` prints the same.
 
 \`system.presence\` tells which parts are there, \`system.info\` what they run on, \`web.status\` whether a tab is open, and \`update.check\` whether there is a newer version.`,
   },
