@@ -28,6 +28,7 @@ describe('a tool that waits for a person', () => {
     await ask('said-once');
     await waiting.waitFor();
     expect(await waiting.textContent()).toContain('said-once');
+    await page.getByRole('article', { name: 'Reply' }).getByText('awaiting approval').waitFor();
     if (process.env.PERCH_SHOT) {
       for (const theme of ['light', 'dark'] as const) {
         await page.emulateMedia({ colorScheme: theme });
@@ -43,6 +44,7 @@ describe('a tool that waits for a person', () => {
     }
     await waiting.getByRole('button', { name: 'Approve once' }).click();
     await waiting.waitFor({ state: 'detached' });
+    await page.getByText('awaiting approval').waitFor({ state: 'detached' });
     await page.getByRole('article', { name: 'Reply' }).getByText('completed').filter({ visible: true }).first().waitFor();
 
     await ask('never-said');
