@@ -99,6 +99,22 @@ describe('behind the bridge', () => {
     await page.close();
   });
 
+  test('the chat of an agent with a model of its own is headed by that', async () => {
+    using outside = await connectOutside(perch);
+    await addProvider(outside.client, upstream.url, 'sk-app');
+    await outside.client.call('config.patch', {
+      patch: { chat: { model: 'local/endless' }, agents: { helper: { model: 'local/normal' } } },
+    });
+    await outside.client.call('chat.send', { message: 'hi', agentId: 'helper', sessionId: 'helped' });
+    const page = await browser.page(`${perch.url}/chat/helper/helped`);
+    await connected(page, LINKED);
+    const picker = page.getByTitle('Choose a model');
+    await picker.getByText('normal').waitFor();
+    await outside.client.call('config.patch', { patch: { agents: { helper: { model: null } } } });
+    await picker.getByText('endless').waitFor();
+    await page.close();
+  });
+
   verifies(['app/streams-and-stops', 'app/reload'], 'Stop keeps what had come, also after a reload', async () => {
     using outside = await connectOutside(perch);
     await addProvider(outside.client, upstream.url, 'sk-app');

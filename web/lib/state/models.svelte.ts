@@ -24,6 +24,8 @@ class Models {
   kinds = $state.raw<KindEntry[]>([]);
   /** The default model's key. */
   standard = $state(GUIDE_MODEL);
+  /** The keys of the models that agents have of their own, by agent. */
+  #own = $state.raw<ReadonlyMap<string, string>>(new Map());
   /** Ids of providers that have a key stored. */
   keyed = $state.raw<ReadonlySet<string>>(new Set());
   loading = $state(false);
@@ -42,14 +44,16 @@ class Models {
     this.loading = true;
     try {
       const { providers } = await gateway.call('models.providers', refresh ? { refresh } : {});
-      const [{ models }, standard, stored] = await Promise.all([
+      const [{ models }, standard, stored, { agents }] = await Promise.all([
         gateway.call('models.list', {}),
         setting('chat.model'),
         setting('providers'),
+        gateway.call('agents.list', {}),
       ]);
       this.providers = providers;
       this.list = models;
       this.standard = typeof standard === 'string' ? standard : GUIDE_MODEL;
+      this.#own = new Map(agents.flatMap(({ id, config: { model } }) => (model === undefined ? [] : [[id, model]])));
       this.keyed = new Set(
         typeof stored === 'object' && stored !== null ? Object.entries(stored).flatMap(([id, value]) => (hasKey(value) ? [id] : [])) : [],
       );
@@ -69,6 +73,11 @@ class Models {
 
   find(key: string): ModelEntry | undefined {
     return this.list.find((model) => model.key === key);
+  }
+
+  /** The key of the model that answers for an agent where none was chosen. */
+  standardOf(agentId: string): string {
+    return this.#own.get(agentId) ?? this.standard;
   }
 
   /** How a model is called on screen, also one that its server lists no longer. */
