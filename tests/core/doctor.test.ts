@@ -242,6 +242,20 @@ verifies('doctor/checks', 'providers that want a key or cannot be reached, and m
   expect(await diagnose('default-model', {}, config({ chat: { model: 'gone/model' } }))).toMatchObject({ severity: 'error' });
   expect(await diagnose('default-model', {}, config({ chat: { model: 'test/other' } }))).toMatchObject({ severity: 'warning' });
   expect(await diagnose('default-model', {}, config({ chat: { model: null } }))).toMatchObject({ severity: 'info' });
+  for (const [status, message] of [
+    [503, /^The model of agent helper is test\/scripted, and .* cannot be reached\.$/],
+    [401, / wants a key\.$/],
+  ] as const) {
+    const away = config({ agents: { helper: { model: 'test/scripted' } } });
+    expect(await diagnose('agent-model:helper', answers(status), away)).toMatchObject({
+      severity: 'warning',
+      message: expect.stringMatching(message) as string,
+    });
+    expect(await diagnose('default-model', answers(status))).toMatchObject({ severity: 'warning' });
+  }
+  expect(await diagnose('agent-model:helper', {}, config({ agents: { helper: { model: 'test/scripted' } } }))).toMatchObject({
+    severity: 'ok',
+  });
   const agent = config({ agents: { helper: { model: 'gone/model' } } });
   expect(await diagnose('agent-model:helper', {}, agent)).toMatchObject({
     severity: 'error',

@@ -11,7 +11,7 @@ export function modelChecks({ providers, config }: DoctorDeps): Check[] {
   const states = (): ReturnType<typeof providers.states> => (asked ??= providers.states({ refresh: true }));
   const configured = Object.entries(settings.providers).filter(([, { enabled }]) => enabled !== false);
   const model = async (key: string, whose: string): Promise<Finding> => {
-    await states();
+    const all = await states();
     let route;
     try {
       route = await providers.resolve(key);
@@ -23,14 +23,19 @@ export function modelChecks({ providers, config }: DoctorDeps): Check[] {
         'Choose another in Settings → Default model, or add its provider in Settings → Providers.',
       );
     }
-    const all = (await providers.list()).filter(({ provider }) => provider === route.provider.id);
-    // A server that lists nothing is told of by its own check, and many take models that they do not list.
-    if (all.length === 0 || all.some((entry) => entry.key === route.key)) return fine(`${whose} is ${route.key}.`);
-    return wrong(
-      'warning',
-      `${whose} is ${route.key}, which ${route.provider.name} does not list.`,
-      'Choose another in Settings → Default model.',
-    );
+    const { id, name } = route.provider;
+    const { state = 'ready' } = all.find((entry) => entry.id === id) ?? {};
+    // What is wrong with the provider is told by its own check.
+    if (state !== 'ready')
+      return wrong(
+        'warning',
+        `${whose} is ${route.key}, and ${name} ${state === 'needs_key' ? 'wants a key' : 'cannot be reached'}.`,
+        SETTINGS,
+      );
+    const listed = (await providers.list()).filter(({ provider }) => provider === id);
+    // Many servers take models that they do not list.
+    if (listed.length === 0 || listed.some((entry) => entry.key === route.key)) return fine(`${whose} is ${route.key}.`);
+    return wrong('warning', `${whose} is ${route.key}, which ${name} does not list.`, 'Choose another in Settings → Default model.');
   };
   return [
     ...configured.map(([id, { name = id }]) => ({

@@ -1,0 +1,38 @@
+import { z } from '#shared/rpc/zod.ts';
+import { isObject } from '../merge.ts';
+import { type Settings, settings as schema } from '../settings.ts';
+import { matches } from '../tools/registry.ts';
+
+/** Dotted paths of settings that no part of this build reads: slips, or those of another build. Channels' own are each platform's. */
+export const unknownSettings = (given: Settings): string[] => unknownIn(given, schema, []);
+
+function unknownIn(value: unknown, given: unknown, path: readonly string[]): string[] {
+  const part = unwrapped(given);
+  if (!isObject(value) || !(part instanceof z.ZodObject)) return [];
+  const shape: Record<string, unknown> = part.shape;
+  return Object.entries(value).flatMap(([name, inner]) => {
+    const at = [...path, name];
+    if (Object.hasOwn(shape, name)) return name === 'channels' && path.length === 0 ? [] : unknownIn(inner, shape[name], at);
+    return [at.join('.')];
+  });
+}
+
+/** Without what says that it may be left out. */
+function unwrapped(part: unknown): unknown {
+  return part instanceof z.ZodOptional || part instanceof z.ZodDefault || part instanceof z.ZodPrefault ? unwrapped(part.unwrap()) : part;
+}
+
+/** Names and patterns that fit none of these tools, each with the setting that it stands in. */
+export function unknownTools({ agents, channels, tools }: Settings, names: readonly string[]): string[] {
+  const places: [string, readonly string[]][] = [
+    ...Object.entries(agents).flatMap(([id, { tools: own }]): [string, readonly string[]][] => [
+      [`agents.${id}.tools.allow`, own?.allow ?? []],
+      [`agents.${id}.tools.deny`, own?.deny ?? []],
+    ]),
+    ...Object.entries(channels).map(([id, { tools: own }]): [string, readonly string[]] => [`channels.${id}.tools`, own ?? []]),
+    ['tools.policies', Object.keys(tools.policies ?? {})],
+  ];
+  return places.flatMap(([place, patterns]) =>
+    patterns.filter((pattern) => !names.some((name) => matches(pattern, name))).map((pattern) => `${pattern} (${place})`),
+  );
+}
