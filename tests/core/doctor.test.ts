@@ -90,7 +90,7 @@ verifies('doctor/checks', 'a gateway that is well, with all there is: every chec
     ...['storage-persistent', 'storage-room', 'vault', 'log'],
     ...['sync', 'schema', 'conflicts', 'journal', 'disk', 'host-clocks', 'builds'],
     ...['bridge', 'version', 'clock', 'file-modes', 'sandbox', 'chromium', 'python'],
-    ...['provider:test', 'default-model', 'secrets', 'settings', 'rate-limit'],
+    ...['provider:test', 'default-model', 'secrets', 'settings', 'names', 'rate-limit'],
   ]);
 });
 
@@ -277,6 +277,31 @@ verifies('doctor/checks', 'keys that cannot be read, sections that do not fit, a
   expect(by('settings')).toMatchObject({ severity: 'error', message: expect.stringContaining('bindings') as string });
   const off = config({ gateway: { rateLimit: { perMinute: 0, burst: 1 } } });
   expect(await diagnose('rate-limit', {}, off)).toMatchObject({ severity: 'warning' });
+});
+
+verifies('doctor/checks', 'settings that nothing reads, and names that no tool has', async () => {
+  const known = {
+    chat: { systemPrompt: 'x' },
+    channels: { mine: { ofItsPlatform: 1, tools: ['web_*'] } },
+    bindings: [{ pattern: '*', agentId: 'main' }],
+  };
+  const tools = { policies: { '*': 'ask', exec: 'auto' }, webFetch: { allow: ['nas.local'] } };
+  const fits = config({ ...known, tools, agents: { helper: { tools: { allow: ['memory_*', 'exec'], deny: ['*'] } } } });
+  expect(await diagnose('names', {}, fits)).toMatchObject({ severity: 'ok' });
+  const slips = config({
+    chatt: { model: 'x' },
+    chat: { sistemPrompt: 'y' },
+    tools: { policies: { exce: 'deny' }, webFetch: { allowed: [] } },
+    agents: { helper: { tools: { allow: ['exec', 'web-fetch'], deny: ['rm_*'] } } },
+    channels: { mine: { tools: ['spek'] } },
+  });
+  expect(await diagnose('names', {}, slips)).toMatchObject({
+    severity: 'info',
+    message:
+      'Settings that nothing here reads: chat.sistemPrompt, tools.webFetch.allowed, chatt. ' +
+      'Names that no tool has: web-fetch (agents.helper.tools.allow), rm_* (agents.helper.tools.deny), spek (channels.mine.tools), exce (tools.policies).',
+    fixHint: expect.stringContaining('`config.set`') as string,
+  });
 });
 
 verifies('doctor/bounded', 'a check that throws and one that hangs are told as such, and the others answer', async () => {

@@ -7,6 +7,7 @@ import type { Log } from '../log/log.ts';
 import type { Providers } from '../providers/providers.ts';
 import type { PresentClient } from '../status/presence.ts';
 import type { SyncPort } from '../sync.ts';
+import type { ToolRegistry } from '../tools/registry.ts';
 import type { Vault } from '../vault.ts';
 
 export interface DoctorDeps {
@@ -14,6 +15,7 @@ export interface DoctorDeps {
   vault: Pick<Vault, 'check' | 'ahead' | 'conflicts' | 'logs' | 'replica'>;
   config: Pick<Config, 'settings' | 'faults'>;
   providers: Pick<Providers, 'states' | 'list' | 'resolve'>;
+  tools: Pick<ToolRegistry, 'ready' | 'list'>;
   bridge: Bridge;
   sync: SyncPort | undefined;
   environment: Environment;

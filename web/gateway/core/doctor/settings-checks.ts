@@ -1,7 +1,8 @@
 import { type Check, type DoctorDeps, fine, wrong } from './deps.ts';
+import { unknownSettings, unknownTools } from './unknown-names.ts';
 
 /** What is wrong, or unusual, in the configuration. */
-export const settingsChecks = ({ config }: DoctorDeps): Check[] => [
+export const settingsChecks = ({ config, tools }: DoctorDeps): Check[] => [
   {
     id: 'secrets',
     title: 'Keys can be read',
@@ -21,6 +22,28 @@ export const settingsChecks = ({ config }: DoctorDeps): Check[] => [
       // A section as a whole has no dot.
       const severity = misfits.every((path) => path.includes('.')) ? 'warning' : 'error';
       return wrong(severity, message, 'Reload the app to get the newest build, or set each anew by `config.set` (null takes it away).');
+    },
+  },
+  {
+    id: 'names',
+    title: 'Names in the configuration',
+    async look() {
+      await tools.ready();
+      const unread = unknownSettings(config.settings);
+      const unfit = unknownTools(
+        config.settings,
+        tools.list().map(({ name }) => name),
+      );
+      if (unread.length + unfit.length === 0) return fine('All settings are read, and all tools that they name are there.');
+      const said = [
+        ...(unread.length > 0 ? [`Settings that nothing here reads: ${unread.join(', ')}.`] : []),
+        ...(unfit.length > 0 ? [`Names that no tool has: ${unfit.join(', ')}.`] : []),
+      ];
+      return wrong(
+        'info',
+        said.join(' '),
+        'Look for a slip of the pen. `config.set` with null takes a setting away; `tools.list` has the tools.',
+      );
     },
   },
   {

@@ -555,7 +555,7 @@ Addresses of this machine and of private networks are refused, wherever a name o
     id: 'doctor',
     title: 'Finding out what is wrong: the doctor',
     keywords: 'diagnose diagnostics doctor.run health check fault problem broken repair fix perch doctor',
-    text: `\`perch doctor\` (in a checkout \`npm run -s perch -- doctor\`) looks for faults in the running gateway, and says what to do about each: storage that the browser may delete or that is full, clocks that differ, a provider that wants a key or cannot be reached, files that others can read, no browser to host the gateway, builds that differ, a journal that is away or whose disk is full, versions put aside, keys that cannot be read, settings that do not fit. Over the API it is \`doctor.run\`; \`--json\` prints the same.
+    text: `\`perch doctor\` (in a checkout \`npm run -s perch -- doctor\`) looks for faults in the running gateway, and says what to do about each: storage that the browser may delete or that is full, clocks that differ, a provider that wants a key or cannot be reached, files that others can read, no browser to host the gateway, builds that differ, a journal that is away or whose disk is full, versions put aside, keys that cannot be read, settings that do not fit, and names in them that nothing knows. Over the API it is \`doctor.run\`; \`--json\` prints the same.
 
 \`system.presence\` tells which parts are there, \`system.info\` what they run on, \`web.status\` whether a tab is open, and \`update.check\` whether there is a newer version.`,
   },
