@@ -27,9 +27,10 @@ export const newSteps = (descriptions: readonly string[], from: number): PlanSte
   descriptions.map((description, at) => ({ id: `s${from + at + 1}`, description, status: 'pending' }));
 
 /** A step in another state, with the times that belong to it. */
-function moved({ completedAt: _, ...step }: PlanStep, status: PlanStep['status'], now: number): PlanStep {
-  if (status === 'running') return { ...step, status, startedAt: step.startedAt ?? now };
-  return status === 'pending' ? { ...step, status } : { ...step, status, completedAt: now };
+function moved({ completedAt: _, startedAt, ...step }: PlanStep, status: PlanStep['status'], now: number): PlanStep {
+  if (status === 'pending') return { ...step, status };
+  if (status === 'running') return { ...step, status, startedAt: startedAt ?? now };
+  return { ...step, status, ...(startedAt === undefined ? {} : { startedAt }), completedAt: now };
 }
 
 const put = (plan: Plan, steps: PlanStep[], status: Plan['status'], now: number): Plan => ({
