@@ -30,6 +30,9 @@ export function homeDirectory(
   return join(env.XDG_CONFIG_HOME || join(home, '.config'), 'perch');
 }
 
+/** Where backups lie that nobody gave another place. */
+export const backupsDir = (home: string): string => join(home, 'backups');
+
 /** What the bridge keeps on disk: the owner's token, the credentials of linked browsers, the browser's profiles. */
 export class Home {
   readonly dir: string;

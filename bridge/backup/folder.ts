@@ -1,14 +1,11 @@
 import { mkdir, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { SCHEMA_VERSION } from '#shared/link/hello.ts';
-import { codeOf, reasonOf } from '../home.ts';
+import { backupsDir, codeOf, reasonOf } from '../home.ts';
 import { type Manifest, MAX_UNPACKED } from './format.ts';
 import { writeNewFile } from './new-file.ts';
 import { readBackup } from './read.ts';
 import { type BackupInput, writeBackup, type Written } from './write.ts';
-
-/** Where backups lie that nobody gave another place. */
-export const backupsDir = (home: string): string => join(home, 'backups');
 
 /** A backup of the folder; `size` in bytes. One that cannot be used says why. */
 export type Listed = { path: string; size: number } & (Pick<Manifest, 'created' | 'counts'> | { problem: string });

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { Home } from '../home.ts';
+import { backupsDir, Home } from '../home.ts';
+import { sweepLeftovers } from '../leftovers.ts';
 import { LogRing } from '../log-ring.ts';
 import { appDir } from '../package-root.ts';
 import { banner } from './banner.ts';
@@ -47,6 +48,7 @@ export async function runGateway(options: GatewayOptions): Promise<void> {
   const journal = await openJournal({ dir: home.dir, vaultKey: key, log });
   // Behind the bridge, whose hosts may push until they are told.
   stack.defer(() => journal.close());
+  for (const dir of [home.dir, backupsDir(home.dir)]) await sweepLeftovers(dir, { now: Date.now(), warn: log });
   const bridge = await startBridge({
     port: options.port,
     bind: options.bind,

@@ -1,6 +1,6 @@
 import { execFile, execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -102,6 +102,16 @@ verifies(['cli/open', 'token/file'], '`perch open` prints a new link each time; 
   if (process.platform !== 'win32') expect(statSync(join(gateway.home, 'token')).mode & 0o777).toBe(0o600);
   expect(gateway.token).toMatch(/^[\w-]{43}$/);
   expect(await gateway.kill('SIGINT')).toBe(0);
+});
+
+test('what a write that was killed has left is gone after the next start', async () => {
+  await using gateway = await startPerch({ host: 'tab' });
+  const left = join(gateway.home, 'token.0123456789ab.tmp');
+  const young = join(gateway.home, 'token.ba9876543210.tmp');
+  for (const path of [left, young]) writeFileSync(path, 'half a tok', { mode: 0o600 });
+  utimesSync(left, 0, 0);
+  await gateway.restart();
+  expect([left, young].map((path) => existsSync(path))).toEqual([false, true]);
 });
 
 test('a token that is given works, warns where it shows, and is kept for `perch open` only while the gateway runs', async () => {
