@@ -166,6 +166,20 @@ describe('the heartbeat', () => {
     expect(gw.faults).toEqual([]);
   });
 
+  verifies(['heartbeat/beats', 'logs/notes'], 'with a model that there is not is noted with why', async () => {
+    await using gw = await cronHosts().open();
+    await gw.api.call('config.patch', { patch: { chat: { model: 'none/none' } } });
+    await gw.api.call('config.patch', { patch: { heartbeat: { enabled: true, everyMs: 10 * MINUTE, message: 'Well?' } } });
+    const noted = async () =>
+      (await gw.api.call('logs.tail', { json: true })).lines.find((line) => typeof line === 'object' && line.component === 'heartbeat');
+    await goesOn(gw.clock, async () => (await noted()) !== undefined, 10_000);
+    expect(await noted()).toMatchObject({
+      level: 'warn',
+      message: expect.stringContaining('none/none') as string,
+      fields: { agentId: 'main' },
+    });
+  });
+
   verifies(['heartbeat/beats', 'cron/one-executor'], 'beats on one host', async () => {
     const clock = new FakeClock();
     const sync = new FakeSync({ role: 'replica' });

@@ -217,7 +217,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     throw error;
   }
   void companion.recover(vault);
-  cron.start({ vault, hub, clock, sync, runs, agents, events, settings, timeZone, fault });
+  cron.start({ vault, hub, clock, sync, runs, agents, events, settings, timeZone, fault, log });
   // A page has no use for it.
   const http = lazy(async () => {
     const [{ createHttp }, { HttpAgents }] = await Promise.all([import('./http/http.ts'), import('./runs/http-agents.ts')]);

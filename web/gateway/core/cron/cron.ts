@@ -3,6 +3,7 @@ import type { RpcError } from '#shared/rpc/errors.ts';
 import type { Agents } from '../agents.ts';
 import type { Clock } from '../clock.ts';
 import type { Hub } from '../hub.ts';
+import type { LogWriter } from '../log/log.ts';
 import type { Runs } from '../runs/runs.ts';
 import type { Settings } from '../settings.ts';
 import type { SyncPort } from '../sync.ts';
@@ -24,6 +25,7 @@ export interface CronDeps {
   events: SystemEvents;
   settings(): Settings;
   timeZone(): string;
+  log: LogWriter;
   fault(error: unknown): RpcError;
 }
 

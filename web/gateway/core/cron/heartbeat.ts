@@ -1,5 +1,6 @@
 import { MAIN } from '../agents.ts';
 import type { Settings } from '../settings.ts';
+import type { LogWriter } from '../log/log.ts';
 import type { SystemEvents } from '../system/events.ts';
 import type { Vault } from '../vault.ts';
 import { HEARTBEAT, runIdOf } from './job-runs.ts';
@@ -15,6 +16,7 @@ export interface HeartbeatDeps extends SpeakDeps {
   settings(): Pick<Settings, 'heartbeat'>;
   events: Pick<SystemEvents, 'any' | 'agentId'>;
   turn: Turn;
+  log: LogWriter;
 }
 
 /** At each beat the main session is told to look at what waits. Beats that nobody was there for are left out. */
@@ -47,12 +49,19 @@ export class Heartbeat {
   }
 
   async #beat(): Promise<void> {
-    const { settings, events } = this.#deps;
+    const { settings, events, log } = this.#deps;
     const { message } = settings().heartbeat;
     // What the last beat began is looking still.
     if (this.#speaking || (message === undefined && !(await events.any()))) return;
     this.#speaking = true;
+    let begun = false;
     const request = { agentId: events.agentId, sessionId: MAIN, message: message ?? MESSAGE, principal: HEARTBEAT };
-    void speak(this.#deps, request).finally(() => (this.#speaking = false));
+    void speak(this.#deps, { ...request, onbegin: () => (begun = true) })
+      .then(({ error }) => {
+        // A run that has begun tells by its own events how it ended.
+        if (error !== undefined && !begun)
+          log.write('warn', 'heartbeat', `The heartbeat could not begin: ${error}`, { agentId: events.agentId });
+      })
+      .finally(() => (this.#speaking = false));
   }
 }
