@@ -27,6 +27,8 @@ export const providers = [
     'providers/google-stream': 'Gemini’s stream arrives as text, thoughts, tool calls and usage, with pictures and PDFs sent.',
     'providers/hostile-anthropic': 'Whatever Anthropic’s server sends ends in one finish or one clear error.',
     'providers/hostile-google': 'Whatever Google’s server sends ends in one finish or one clear error.',
+    'providers/wishes':
+      'Tool choice, answer format, sampling, stops, seed and effort reach each provider in its own words; what it cannot honour is refused by name.',
     'providers/endless': 'Thoughts and calls without end are given up, in bounded memory.',
     'providers/tool-calls': 'Calls of one answer have ids of their own, whatever the server sends.',
     'providers/quirks': 'Vendors that speak OpenAI’s format get it as each of them takes it.',

@@ -1,5 +1,5 @@
 import { RpcError } from '#shared/rpc/errors.ts';
-import { ProviderError } from '../providers/provider.ts';
+import { type ModelRequest, ProviderError, Unsupported } from '../providers/provider.ts';
 
 /** Types of `/v1` errors (decisions, "HTTP"). `aborted` is the one beyond: somebody stopped the run that was waited for. */
 export type HttpErrorType =
@@ -53,8 +53,24 @@ const retryAfter = (ms: number | undefined): Record<string, string> => ({
   'retry-after': String(Math.max(1, Math.ceil((ms ?? 1000) / 1000))),
 });
 
+/** What callers of chat completions call the parts of a request. */
+const CHAT_NAMES: Partial<Record<keyof ModelRequest, string>> = {
+  maxTokens: 'max_tokens',
+  toolChoice: 'tool_choice',
+  parallelToolCalls: 'parallel_tool_calls',
+  responseFormat: 'response_format',
+  topP: 'top_p',
+  reasoningEffort: 'reasoning_effort',
+  presencePenalty: 'presence_penalty',
+  frequencyPenalty: 'frequency_penalty',
+};
+
 /** A failure of the model that the caller asked directly: what is wrong with its own request comes back as such. */
 function directError(error: ProviderError): HttpError {
+  if (error instanceof Unsupported) {
+    const param = CHAT_NAMES[error.field] ?? error.field;
+    return badRequest(`${param}: ${error.message}`, param);
+  }
   switch (error.status) {
     case 400:
     case 422:

@@ -5,7 +5,7 @@ import type { Forwarded, ForwardingProvider } from './forwarding.ts';
 import { readModels } from './listed-models.ts';
 import { lmStudioModels, withOllamaDetails } from './local-details.ts';
 import { type Quirks, quirksOf } from './openai-quirks.ts';
-import { adaptBody, chatBody } from './openai-request.ts';
+import { adaptBody, chatBody, renamed } from './openai-request.ts';
 import { type ListedModel, type ModelEvent, type ModelRequest, ProviderError } from './provider.ts';
 import { retried } from './retry.ts';
 import { readItems } from './upstream-body.ts';
@@ -39,7 +39,8 @@ export class OpenAiCompatible implements ForwardingProvider {
 
   stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
     const body = chatBody(request, this.#quirks);
-    const open = (watchdog: Watchdog): Promise<Response> => this.#http.sendAdapted('/chat/completions', body, watchdog, adaptBody);
+    const adapt = request.exact ? renamed : adaptBody;
+    const open = (watchdog: Watchdog): Promise<Response> => this.#http.sendAdapted('/chat/completions', body, watchdog, adapt);
     return assembled(this.#http, new ChatAssembler(this.name, this.#quirks.keeps), { signal, open });
   }
 

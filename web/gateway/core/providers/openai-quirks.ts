@@ -5,6 +5,8 @@ import type { KeptField } from './chat-assembler.ts';
 export interface Quirks {
   /** What the limit of the answer is called. */
   maxTokens?: 'max_completion_tokens';
+  /** What the seed is called. */
+  seed?: 'random_seed';
   /** False: refuses `stream_options`, and gives the usage without being asked. */
   streamOptions?: false;
   /** Fields of every request. */
@@ -31,7 +33,7 @@ function nineLetters(id: string): string {
 const TABLE: Partial<Record<ProviderKind, Quirks>> = {
   openai: { maxTokens: 'max_completion_tokens', hidden: NO_CHAT },
   openrouter: { body: { usage: { include: true } }, keeps: 'reasoning_details' },
-  mistral: { streamOptions: false, callId: nineLetters, hidden: NO_CHAT },
+  mistral: { seed: 'random_seed', streamOptions: false, callId: nineLetters, hidden: NO_CHAT },
   groq: { maxTokens: 'max_completion_tokens', hidden: NO_CHAT },
   deepseek: { keeps: 'reasoning_content' },
   xai: { maxTokens: 'max_completion_tokens', hidden: NO_CHAT },

@@ -3,7 +3,7 @@ import { WIRE } from './chat-assembler.ts';
 import { fileNote } from './file-note.ts';
 import type { Quirks } from './openai-quirks.ts';
 import { base64Of, plainText } from './parts.ts';
-import { type ModelMessage, type ModelRequest, toolNames } from './provider.ts';
+import { type ModelMessage, type ModelRequest, type ResponseFormat, toolNames } from './provider.ts';
 
 type ContentPart = { type: 'text'; text: string } | { type: 'image_url'; image_url: { url: string } };
 
@@ -63,12 +63,32 @@ export function chatBody(request: ModelRequest, quirks: Quirks = {}): Record<str
   if (request.temperature !== undefined) body['temperature'] = request.temperature;
   if (request.maxTokens !== undefined) body[quirks.maxTokens ?? 'max_tokens'] = request.maxTokens;
   if (request.tools?.length) {
-    body['tools'] = request.tools.map(({ name, description, schema }) => ({
+    body['tools'] = request.tools.map(({ name, description, schema, strict }) => ({
       type: 'function',
-      function: { name, description, parameters: schema },
+      function: { name, description, parameters: schema, ...given({ strict }) },
     }));
   }
-  return body;
+  return { ...body, ...given(wishes(request, quirks)) };
+}
+
+/** What else the caller wants of the answer. */
+function wishes(request: ModelRequest, quirks: Quirks): Record<string, unknown> {
+  const { toolChoice, responseFormat: format } = request;
+  return {
+    tool_choice: typeof toolChoice === 'object' ? { type: 'function', function: { name: toolChoice.name } } : toolChoice,
+    parallel_tool_calls: request.parallelToolCalls,
+    response_format: format?.type === 'json_schema' ? { type: format.type, json_schema: schemaOf(format) } : format,
+    top_p: request.topP,
+    stop: request.stop,
+    [quirks.seed ?? 'seed']: request.seed,
+    reasoning_effort: request.reasoningEffort,
+    presence_penalty: request.presencePenalty,
+    frequency_penalty: request.frequencyPenalty,
+  };
+}
+
+function schemaOf({ name, description, schema, strict }: Extract<ResponseFormat, { type: 'json_schema' }>): Record<string, unknown> {
+  return { name, schema, ...given({ description, strict }) };
 }
 
 /**
@@ -76,14 +96,17 @@ export function chatBody(request: ModelRequest, quirks: Quirks = {}): Record<str
  * the refusal, the body without what was refused, or undefined where that is not the reason.
  */
 export function adaptBody(body: Record<string, unknown>, refusal: string): Record<string, unknown> | undefined {
-  const { stream_options, max_tokens, temperature, ...rest } = body;
-  if (stream_options !== undefined && refusal.includes('stream_options')) return { ...rest, ...given({ max_tokens, temperature }) };
-  if (max_tokens !== undefined && refusal.includes('max_completion_tokens')) {
-    return { ...rest, ...given({ stream_options, temperature }), max_completion_tokens: max_tokens };
-  }
-  if (temperature !== undefined && /temperature/.test(refusal) && /unsupported|not support/i.test(refusal)) {
-    return { ...rest, ...given({ stream_options, max_tokens }) };
-  }
+  const { temperature, ...rest } = body;
+  if (temperature !== undefined && /temperature/.test(refusal) && /unsupported|not support/i.test(refusal)) return rest;
+  return renamed(body, refusal);
+}
+
+/** As `adaptBody`, of what changes nothing about the answer. */
+export function renamed(body: Record<string, unknown>, refusal: string): Record<string, unknown> | undefined {
+  const { stream_options, max_tokens, ...rest } = body;
+  if (stream_options !== undefined && refusal.includes('stream_options')) return { ...rest, ...given({ max_tokens }) };
+  if (max_tokens !== undefined && refusal.includes('max_completion_tokens'))
+    return { ...rest, ...given({ stream_options }), max_completion_tokens: max_tokens };
   return undefined;
 }
 

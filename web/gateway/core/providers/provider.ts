@@ -23,7 +23,19 @@ export interface ToolSpec {
   description: string;
   /** JSON Schema of the arguments. */
   schema: Record<string, unknown>;
+  /** The arguments have to fit the schema to the letter. */
+  strict?: boolean;
 }
+
+/** Whether tools are called: never, as the model likes, at least one, or this one. */
+export type ToolChoice = 'none' | 'auto' | 'required' | { name: string };
+
+/** The form of the answer's text. */
+export type ResponseFormat =
+  { type: 'json_object' } | { type: 'json_schema'; name: string; description?: string; schema: Record<string, unknown>; strict?: boolean };
+
+export const REASONING_EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh'] as const;
+export type ReasoningEffort = (typeof REASONING_EFFORTS)[number];
 
 export interface ModelRequest {
   /** The provider's own name of the model. */
@@ -32,6 +44,19 @@ export interface ModelRequest {
   temperature?: number;
   maxTokens?: number;
   tools?: ToolSpec[];
+  toolChoice?: ToolChoice;
+  /** False: one tool call at a time. */
+  parallelToolCalls?: boolean;
+  responseFormat?: ResponseFormat;
+  topP?: number;
+  /** Texts before which the answer ends. */
+  stop?: string[];
+  seed?: number;
+  reasoningEffort?: ReasoningEffort;
+  presencePenalty?: number;
+  frequencyPenalty?: number;
+  /** Programs want it to the letter: what the provider cannot honour is refused (`Unsupported`), nothing is left out or lessened. */
+  exact?: boolean;
 }
 
 /** Names of the tools that the model may use. */
@@ -117,5 +142,17 @@ export class ProviderError extends Error {
     this.retryAfterMs = detail.retryAfterMs;
     this.silent = detail.silent ?? false;
     this.ofRequest = detail.ofRequest ?? (detail.status !== undefined && OF_REQUEST.has(detail.status));
+  }
+}
+
+/** A provider that cannot do what a request asks of it. */
+export class Unsupported extends ProviderError {
+  override name = 'Unsupported';
+  /** The part of the request that this is about. */
+  readonly field: keyof ModelRequest;
+
+  constructor(field: keyof ModelRequest, message: string) {
+    super(message, { status: 400 });
+    this.field = field;
   }
 }

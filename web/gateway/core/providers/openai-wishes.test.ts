@@ -1,0 +1,80 @@
+import { expect, it } from 'vitest';
+import type { ProviderKind } from '#shared/rpc/records.ts';
+import { outcomeOf, standIn, streamed, unnamed } from '../../../../tests/support/streamed.ts';
+import { verifies } from '../../../../tests/requirements.ts';
+import { systemClock } from '../clock.ts';
+import { OpenAiCompatible } from './openai-compatible.ts';
+import type { ModelRequest } from './provider.ts';
+
+const DONE = unnamed({ choices: [{ index: 0, delta: { content: 'ok' }, finish_reason: 'stop' }] });
+
+async function sent(rest: Partial<ModelRequest>, kind: ProviderKind = 'openai', refusal?: string) {
+  const { fetch, asked } = standIn((_asked, count) =>
+    refusal !== undefined && count === 1 ? Response.json({ error: { message: refusal } }, { status: 400 }) : streamed(DONE),
+  );
+  const provider = new OpenAiCompatible({ id: 'o', name: 'Server', baseUrl: 'http://server/v1', kind, fetch, clock: systemClock });
+  const outcome = await outcomeOf(provider, { model: 'm', messages: [{ role: 'user', content: 'Hi' }], ...rest });
+  return { ...outcome, bodies: asked.map(({ body }) => body) };
+}
+
+const schema = { type: 'object', properties: { a: { type: 'number' } }, required: ['a'], additionalProperties: false };
+
+verifies('providers/wishes', 'of a server in the OpenAI format are sent as they are', async () => {
+  const { bodies } = await sent({
+    tools: [{ name: 'add', description: 'Adds', schema, strict: true }],
+    toolChoice: { name: 'add' },
+    parallelToolCalls: false,
+    responseFormat: { type: 'json_schema', name: 'answer', schema, strict: true },
+    topP: 0.5,
+    stop: ['END'],
+    seed: 7,
+    reasoningEffort: 'low',
+    presencePenalty: 0.1,
+    frequencyPenalty: 0.2,
+  });
+  expect(bodies).toEqual([
+    {
+      model: 'm',
+      messages: [{ role: 'user', content: 'Hi' }],
+      stream: true,
+      stream_options: { include_usage: true },
+      tools: [{ type: 'function', function: { name: 'add', description: 'Adds', parameters: schema, strict: true } }],
+      tool_choice: { type: 'function', function: { name: 'add' } },
+      parallel_tool_calls: false,
+      response_format: { type: 'json_schema', json_schema: { name: 'answer', schema, strict: true } },
+      top_p: 0.5,
+      stop: ['END'],
+      seed: 7,
+      reasoning_effort: 'low',
+      presence_penalty: 0.1,
+      frequency_penalty: 0.2,
+    },
+  ]);
+});
+
+it('takes a choice of tools and a format in a word, and the seed by the name that the vendor has for it', async () => {
+  for (const toolChoice of ['none', 'auto', 'required'] as const)
+    expect((await sent({ toolChoice, responseFormat: { type: 'json_object' } })).bodies).toMatchObject([
+      { tool_choice: toolChoice, response_format: { type: 'json_object' } },
+    ]);
+  const [body] = (await sent({ seed: 7 }, 'mistral')).bodies;
+  expect([body?.['random_seed'], body && 'seed' in body]).toEqual([7, false]);
+});
+
+verifies(
+  'providers/wishes',
+  'that are meant to the letter are refused where the server refuses, and renamed where it only wants another name',
+  async () => {
+    const refusal = "Unsupported value: 'temperature' does not support 0.2 with this model.";
+    expect(await sent({ temperature: 0.2, exact: true }, 'openai', refusal)).toMatchObject({ error: { status: 400 }, bodies: [{}] });
+    expect((await sent({ temperature: 0.2 }, 'openai', refusal)).bodies).toHaveLength(2);
+    const name = "'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.";
+    const { bodies, text } = await sent({ maxTokens: 9, temperature: 0.2, exact: true }, 'openai-compatible', name);
+    expect([text, bodies[1]?.['max_completion_tokens'], bodies[1]?.['temperature'], bodies[1]?.['max_tokens']]).toEqual([
+      'ok',
+      9,
+      0.2,
+      undefined,
+    ]);
+  },
+);
