@@ -1,5 +1,6 @@
 import type { Usage } from '#shared/rpc/records.ts';
 import { z } from '#shared/rpc/zod.ts';
+import { ANSWER_TOOL } from './anthropic-wishes.ts';
 import type { Assembler } from './assembled.ts';
 import { callArgs } from './call-args.ts';
 import { readChunk } from './chunk.ts';
@@ -87,6 +88,8 @@ interface Partial {
 export class AnthropicAssembler implements Assembler {
   readonly #provider: string;
   readonly #blocks = new Map<number, Partial>();
+  /** The block whose arguments are the answer. */
+  #answer: number | undefined;
   #usage: z.infer<typeof usage> = {};
   #finish: FinishReason | undefined;
 
@@ -126,22 +129,25 @@ export class AnthropicAssembler implements Assembler {
 
   end(): ModelEvent[] {
     const blocks = [...this.#blocks].sort(([a], [b]) => a - b).map(([, each]) => each);
-    const calls = blocks.filter(({ type }) => type === 'tool_use');
+    const calls = blocks.filter(({ type, name }) => type === 'tool_use' && name !== ANSWER_TOOL);
     const thoughts = blocks.flatMap(thoughtOf);
     const out: ModelEvent[] = calls.map(({ id, name, json }) => ({
       type: 'tool_call',
       call: { id, tool: name, args: callArgs(this.#provider, name, json) },
     }));
+    if (this.#answer !== undefined && !this.#blocks.get(this.#answer)?.json) out.push({ type: 'text', text: '{}' });
     if (calls.length > 0 && thoughts.length > 0) out.push({ type: 'keep', kept: { wire: WIRE, value: thoughts } });
     const counted = usageOf(this.#usage);
     if (counted) out.push({ type: 'usage', usage: counted });
-    out.push({ type: 'finish', reason: this.#finish ?? 'stop' });
+    const reason = this.#finish ?? 'stop';
+    out.push({ type: 'finish', reason: reason === 'tool_calls' && calls.length === 0 ? 'stop' : reason });
     return out;
   }
 
   #begin(at: number, { type, text, thinking, data, id, name }: z.infer<typeof block>): ModelEvent[] {
     const begun = { type, id: id ?? '', name: name ?? '', json: '', thinking: thinking ?? '', signature: '', data: data ?? '' };
     this.#blocks.set(at, begun);
+    if (begun.name === ANSWER_TOOL) this.#answer ??= at;
     if (type === 'text' && text) return [{ type: 'text', text }];
     return type === 'thinking' && thinking ? [{ type: 'reasoning', text: thinking }] : [];
   }
@@ -160,6 +166,7 @@ export class AnthropicAssembler implements Assembler {
         return [];
       case 'input_json_delta':
         begun.json += partial_json ?? '';
+        if (at === this.#answer) return partial_json ? [{ type: 'text', text: partial_json }] : [];
         return [];
       default:
         return [];

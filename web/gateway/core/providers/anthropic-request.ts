@@ -1,8 +1,9 @@
 import type { Part } from '#shared/rpc/records.ts';
 import { WIRE } from './anthropic-assembler.ts';
-import { fileNote } from './file-note.ts';
-import { base64Of, plainText } from './parts.ts';
-import { type ModelMessage, type ModelRequest, toolNames } from './provider.ts';
+import { fileNote, type Reader, readerOf } from './file-note.ts';
+import { base64Of, OPENING, plainText } from './parts.ts';
+import { refuseUnsupported, wishes, withAnswerTool } from './anthropic-wishes.ts';
+import { type ModelMessage, type ModelRequest } from './provider.ts';
 
 type Block = Record<string, unknown>;
 interface Turn {
@@ -16,65 +17,84 @@ const text = (value: string): Block[] => (value.trim() === '' ? [] : [{ type: 't
 /** Ids of other providers' calls may have characters that are refused here. */
 const callId = (id: string): string => id.replaceAll(/[^a-zA-Z0-9_-]/g, '_') || 'call';
 
-function partBlocks(part: Part, tools: ReadonlySet<string>): Block[] {
+function partBlocks(part: Part, reader: Reader): Block[] {
   if (part.type === 'text') return text(part.text);
   const source = { type: 'base64', media_type: part.mimeType, data: base64Of(part) };
   if (part.type === 'image') {
     if (IMAGES.has(part.mimeType)) return [{ type: 'image', source }];
-    return text(fileNote({ ...part, filename: part.filename ?? 'image' }, tools));
+    return text(fileNote({ ...part, filename: part.filename ?? 'image' }, reader));
   }
-  return part.mimeType === 'application/pdf' ? [{ type: 'document', source, title: part.filename }] : text(fileNote(part, tools));
+  return part.mimeType === 'application/pdf' ? [{ type: 'document', source, title: part.filename }] : text(fileNote(part, reader));
 }
 
-function blocks({ role, content, toolCalls, toolCallId, kept }: ModelMessage, tools: ReadonlySet<string>): Block[] {
+function blocks({ role, content, toolCalls, toolCallId, kept }: ModelMessage, reader: Reader): Block[] {
   if (role === 'tool') return [{ type: 'tool_result', tool_use_id: callId(toolCallId ?? ''), content: plainText(content) }];
-  if (role === 'user') return typeof content === 'string' ? text(content) : content.flatMap((part) => partBlocks(part, tools));
+  if (role === 'user') return typeof content === 'string' ? text(content) : content.flatMap((part) => partBlocks(part, reader));
   const calls = (toolCalls ?? []).map(({ id, tool, args }) => ({ type: 'tool_use', id: callId(id), name: tool, input: args }));
   const thoughts: Block[] = kept?.wire === WIRE && Array.isArray(kept.value) ? kept.value : [];
   return [...thoughts, ...text(plainText(content).trimEnd()), ...calls];
 }
 
-/** Turns by whoever speaks: messages of one role that follow each other are one turn. It begins with the person's. */
-function turns({ messages, tools }: ModelRequest): Turn[] {
-  const names = toolNames({ tools });
+/**
+ * Turns by whoever speaks: messages of one role that follow each other are one turn. It begins with the person's. What a program sent is all
+ * sent on, behind an opening of ours where it begins otherwise.
+ */
+function turns(request: ModelRequest): Turn[] {
+  const reader = readerOf(request);
   const out: Turn[] = [];
-  for (const message of messages) {
+  for (const message of request.messages) {
     if (message.role === 'system') continue;
     const role = message.role === 'assistant' ? 'assistant' : 'user';
     const last = out.at(-1);
     // The branch may have been cut in the middle of a turn.
-    if (!last && (role === 'assistant' || message.role === 'tool')) continue;
-    const content = blocks(message, names);
+    if (!last && !request.exact && (role === 'assistant' || message.role === 'tool')) continue;
+    const content = blocks(message, reader);
     if (content.length === 0) continue;
     if (last?.role === role) last.content.push(...content);
     else out.push({ role, content });
   }
+  if (request.exact && out[0]?.role !== 'user') out.unshift({ role: 'user', content: text(OPENING) });
   return out;
 }
 
-/** The body of `POST /messages`, streaming. `limit` is the model's, where the request names none. */
+/** The body of `POST /messages`, streaming. `limit` is the model's, where the request names none. Throws `Unsupported`. */
 export function messagesBody(request: ModelRequest, limit: number): Record<string, unknown> {
+  refuseUnsupported(request);
   const system = request.messages.filter(({ role }) => role === 'system').map(({ content }) => plainText(content));
+  const maxTokens = Math.min(request.maxTokens ?? limit, limit);
   return {
     model: request.model,
-    max_tokens: Math.min(request.maxTokens ?? limit, limit),
+    max_tokens: maxTokens,
     messages: turns(request),
     stream: true,
     ...(system.length > 0 ? { system: system.join('\n\n') } : {}),
     ...(request.temperature === undefined ? {} : { temperature: Math.min(1, request.temperature) }),
-    ...(request.tools?.length
-      ? {
-          tools: request.tools.map(({ name, description, schema }) => ({ name, description, input_schema: { type: 'object', ...schema } })),
-        }
-      : {}),
+    ...wishes(request, maxTokens),
   };
 }
 
-/** The body without what the refusal is about: a limit too high for the model, a temperature that it does not take. */
-export function adaptMessagesBody(body: Record<string, unknown>, refusal: string): Record<string, unknown> | undefined {
-  const { temperature, ...rest } = body;
+/**
+ * The body without what the refusal is about: a limit too high for the model, a temperature that it does not take, a schema that its own
+ * format does not serve.
+ */
+export function adaptMessagesBody(
+  request: ModelRequest,
+  body: Record<string, unknown>,
+  refusal: string,
+): Record<string, unknown> | undefined {
+  const { temperature, thinking, output_config: output, ...rest } = body;
   const allowed = Number(/max_tokens: \d+ > (\d+)/.exec(refusal)?.[1]);
   const current = body['max_tokens'];
   if (allowed > 0 && typeof current === 'number' && allowed < current) return { ...body, max_tokens: allowed };
-  return temperature !== undefined && /temperature/.test(refusal) ? rest : undefined;
+  if (has(thinking, 'display') && /display/.test(refusal)) {
+    const { display: _display, ...bare } = thinking;
+    return { ...body, thinking: bare };
+  }
+  if (has(output, 'format') && request.responseFormat && /schema|output_config|output_format|grammar/i.test(refusal))
+    return withAnswerTool(body, request.responseFormat);
+  if (request.exact || temperature === undefined || !/temperature/.test(refusal)) return undefined;
+  return { ...rest, ...(thinking ? { thinking } : {}), ...(output ? { output_config: output } : {}) };
 }
+
+const has = <K extends string>(value: unknown, key: K): value is Record<K, unknown> =>
+  typeof value === 'object' && value !== null && key in value;

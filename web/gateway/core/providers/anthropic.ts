@@ -45,8 +45,9 @@ export class Anthropic implements Provider {
 
   stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
     const limit = this.#limits.get(request.model) ?? findModel('anthropic', request.model)?.maxTokens ?? MAX_TOKENS;
-    const body = messagesBody(request, limit);
-    const open = (watchdog: Watchdog): Promise<Response> => this.#http.sendAdapted('/messages', body, watchdog, adaptMessagesBody);
+    const adapt = (body: Record<string, unknown>, refusal: string) => adaptMessagesBody(request, body, refusal);
+    const open = (watchdog: Watchdog): Promise<Response> =>
+      this.#http.sendAdapted('/messages', messagesBody(request, limit), watchdog, adapt);
     return assembled(this.#http, new AnthropicAssembler(this.name), { signal, open, isEnd });
   }
 

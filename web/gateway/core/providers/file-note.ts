@@ -1,16 +1,29 @@
 import type { Part } from '#shared/rpc/records.ts';
 import { kindOf, READER } from '../documents/kinds.ts';
+import { type ModelRequest, toolNames, Unsupported } from './provider.ts';
 
 /** Characters of a text file that a model is given at once. */
 const SHOWN_CHARS = 50_000;
 
 type FilePart = Pick<Extract<Part, { type: 'file' }>, 'filename' | 'mimeType' | 'data'>;
 
+/** Who reads what is attached. */
+export interface Reader {
+  /** Names of the tools that may read it. */
+  tools: ReadonlySet<string>;
+  /** What can be read by nobody is refused (`Unsupported`). */
+  exact?: boolean | undefined;
+}
+
+export const NO_READER: Reader = { tools: new Set() };
+export const readerOf = (request: Pick<ModelRequest, 'tools' | 'exact'>): Reader => ({ tools: toolNames(request), exact: request.exact });
+
 /** What a model that takes text alone is told of an attached file: its text, or its name and, where `tools` has it, the tool that reads it. */
-export function fileNote({ filename, mimeType, data }: FilePart, tools: ReadonlySet<string>): string {
+export function fileNote({ filename, mimeType, data }: FilePart, { tools, exact }: Reader): string {
   const kind = kindOf(filename, mimeType);
   const reader = kind && tools.has(READER[kind]) ? READER[kind] : undefined;
   if (kind !== 'text' && kind !== 'html') {
+    if (exact && !reader) throw new Unsupported('messages', `this model cannot read ${filename} (${mimeType})`);
     const how = reader
       ? `; read it with ${reader} and attachment ${JSON.stringify(filename)}`
       : '; its content is not text and is not shown';

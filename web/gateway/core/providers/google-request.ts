@@ -1,8 +1,9 @@
 import type { Part, ToolCall } from '#shared/rpc/records.ts';
 import { WIRE } from './google-assembler.ts';
-import { fileNote } from './file-note.ts';
-import { base64Of, plainText } from './parts.ts';
-import { type ModelMessage, type ModelRequest, toolNames } from './provider.ts';
+import { fileNote, type Reader, readerOf } from './file-note.ts';
+import { generationConfig, toolFields } from './google-wishes.ts';
+import { base64Of, OPENING, plainText } from './parts.ts';
+import { type ModelMessage, type ModelRequest } from './provider.ts';
 
 type Piece = Record<string, unknown>;
 interface Turn {
@@ -17,10 +18,10 @@ const UNSIGNED = 'skip_thought_signature_validator';
 
 const text = (value: string): Piece[] => (value === '' ? [] : [{ text: value }]);
 
-function partPieces(part: Part, tools: ReadonlySet<string>): Piece[] {
+function partPieces(part: Part, reader: Reader): Piece[] {
   if (part.type === 'text') return text(part.text);
   if (INLINE.test(part.mimeType)) return [{ inlineData: { mimeType: part.mimeType, data: base64Of(part) } }];
-  return text(fileNote({ ...part, filename: part.filename ?? 'image' }, tools));
+  return text(fileNote({ ...part, filename: part.filename ?? 'image' }, reader));
 }
 
 /** A tool's result has to be an object. */
@@ -37,13 +38,13 @@ function resultOf(content: string): Record<string, unknown> {
 function pieces(
   { role, content, toolCalls, toolCallId, name, kept }: ModelMessage,
   calls: ReadonlyMap<string, ToolCall>,
-  tools: ReadonlySet<string>,
+  reader: Reader,
 ): Piece[] {
   if (role === 'tool') {
     const tool = name ?? calls.get(toolCallId ?? '')?.tool ?? 'tool';
     return [{ functionResponse: { name: tool, response: resultOf(plainText(content)) } }];
   }
-  if (role === 'user') return typeof content === 'string' ? text(content) : content.flatMap((part) => partPieces(part, tools));
+  if (role === 'user') return typeof content === 'string' ? text(content) : content.flatMap((part) => partPieces(part, reader));
   if (kept?.wire === WIRE && Array.isArray(kept.value)) return kept.value;
   const asked = (toolCalls ?? []).map(({ tool, args }, index) => ({
     functionCall: { name: tool, args },
@@ -53,49 +54,38 @@ function pieces(
   return [...text(plainText(content)), ...asked];
 }
 
-/** Turns by whoever speaks: messages of one role that follow each other are one turn. It begins with the person's. */
-function turns({ messages, tools }: ModelRequest): Turn[] {
-  const names = toolNames({ tools });
+/**
+ * Turns by whoever speaks: messages of one role that follow each other are one turn. It begins with the person's. What a program sent is all
+ * sent on, behind an opening of ours where it begins otherwise.
+ */
+function turns(request: ModelRequest): Turn[] {
+  const reader = readerOf(request);
   const out: Turn[] = [];
   const calls = new Map<string, ToolCall>();
-  for (const message of messages) {
+  for (const message of request.messages) {
     if (message.role === 'system') continue;
     for (const call of message.toolCalls ?? []) calls.set(call.id, call);
     const role = message.role === 'assistant' ? 'model' : 'user';
     const last = out.at(-1);
     // The branch may have been cut in the middle of a turn.
-    if (!last && (role === 'model' || message.role === 'tool')) continue;
-    const parts = pieces(message, calls, names);
+    if (!last && !request.exact && (role === 'model' || message.role === 'tool')) continue;
+    const parts = pieces(message, calls, reader);
     if (parts.length === 0) continue;
     if (last?.role === role) last.parts.push(...parts);
     else out.push({ role, parts });
   }
+  if (request.exact && out[0]?.role !== 'user') out.unshift({ role: 'user', parts: text(OPENING) });
   return out;
 }
 
-/** The body of `:streamGenerateContent`. */
+/** The body of `:streamGenerateContent`. Throws `Unsupported`. */
 export function generateBody(request: ModelRequest): Record<string, unknown> {
   const system = request.messages.filter(({ role }) => role === 'system').map(({ content }) => ({ text: plainText(content) }));
-  const config = {
-    ...(request.temperature === undefined ? {} : { temperature: request.temperature }),
-    ...(request.maxTokens === undefined ? {} : { maxOutputTokens: request.maxTokens }),
-  };
+  const config = generationConfig(request);
   return {
     contents: turns(request),
     ...(system.length > 0 ? { systemInstruction: { parts: system } } : {}),
     ...(Object.keys(config).length > 0 ? { generationConfig: config } : {}),
-    ...(request.tools?.length
-      ? {
-          tools: [
-            {
-              functionDeclarations: request.tools.map(({ name, description, schema }) => ({
-                name,
-                description,
-                parametersJsonSchema: schema,
-              })),
-            },
-          ],
-        }
-      : {}),
+    ...toolFields(request),
   };
 }

@@ -1,30 +1,30 @@
 import type { Part } from '#shared/rpc/records.ts';
 import { WIRE } from './chat-assembler.ts';
-import { fileNote } from './file-note.ts';
+import { fileNote, type Reader, readerOf } from './file-note.ts';
 import type { Quirks } from './openai-quirks.ts';
 import { base64Of, plainText } from './parts.ts';
-import { type ModelMessage, type ModelRequest, type ResponseFormat, toolNames } from './provider.ts';
+import { type ModelMessage, type ModelRequest, type ResponseFormat } from './provider.ts';
 
 type ContentPart = { type: 'text'; text: string } | { type: 'image_url'; image_url: { url: string } };
 
-function contentPart(part: Part, tools: ReadonlySet<string>): ContentPart {
+function contentPart(part: Part, reader: Reader): ContentPart {
   switch (part.type) {
     case 'text':
       return { type: 'text', text: part.text };
     case 'image':
       return { type: 'image_url', image_url: { url: `data:${part.mimeType};base64,${base64Of(part)}` } };
     case 'file':
-      return { type: 'text', text: fileNote(part, tools) };
+      return { type: 'text', text: fileNote(part, reader) };
   }
 }
 
-function chatMessage(message: ModelMessage, { callId = (id) => id }: Quirks, tools: ReadonlySet<string>): Record<string, unknown> {
+function chatMessage(message: ModelMessage, { callId = (id) => id }: Quirks, reader: Reader): Record<string, unknown> {
   const { role, content, kept } = message;
   switch (role) {
     case 'user': {
       // Many servers take parts only with models that see; a plain string is what all of them take.
       const plain = typeof content === 'string' || !content.some((part) => part.type === 'image');
-      return { role, content: plain ? plainText(content, tools) : content.map((part) => contentPart(part, tools)) };
+      return { role, content: plain ? plainText(content, reader) : content.map((part) => contentPart(part, reader)) };
     }
     case 'assistant': {
       const text = plainText(content);
@@ -52,10 +52,10 @@ const isFields = (value: unknown): value is Record<string, unknown> => typeof va
 
 /** The body of `POST /chat/completions`, streaming, with the usage asked for. */
 export function chatBody(request: ModelRequest, quirks: Quirks = {}): Record<string, unknown> {
-  const tools = toolNames(request);
+  const reader = readerOf(request);
   const body: Record<string, unknown> = {
     model: request.model,
-    messages: request.messages.map((message) => chatMessage(message, quirks, tools)),
+    messages: request.messages.map((message) => chatMessage(message, quirks, reader)),
     stream: true,
     ...(quirks.streamOptions === false ? {} : { stream_options: { include_usage: true } }),
     ...quirks.body,

@@ -1,0 +1,118 @@
+import { findModel } from './model-table.ts';
+import { type ModelRequest, type ReasoningEffort, type ResponseFormat, Unsupported } from './provider.ts';
+
+type Body = Record<string, unknown>;
+
+/** The tool whose arguments are the answer, for models and schemas that the API's own formats do not serve. */
+export const ANSWER_TOOL = 'answer_in_json';
+
+/** Models that keep to a schema by themselves, and tools that are strict: those since 4.5. */
+const STRUCTURED = /^claude-([a-z]+-([5-9]|\d{2,})|[a-z]+-4[-.]([5-9]|\d{2})(?!\d))/;
+/** Models that think as they see fit, as hard as they are told. */
+const ADAPTIVE = /^claude-([a-z]+-([5-9]|\d{2,})|[a-z]+-4[-.]([6-9]|\d{2})(?!\d))/;
+
+/** Tokens to think with, for models that want a number. */
+const BUDGET = { minimal: 1024, low: 2048, medium: 8192, high: 16_384, xhigh: 32_768 } as const;
+const LEAST_BUDGET = 1024;
+
+const no = (field: keyof ModelRequest, message: string): never => {
+  throw new Unsupported(field, message);
+};
+
+/** Throws `Unsupported` for what the API has no word for. */
+export function refuseUnsupported({ seed, presencePenalty, frequencyPenalty, temperature, exact }: ModelRequest): void {
+  if (seed !== undefined) no('seed', 'Anthropic has no seed');
+  if (presencePenalty) no('presencePenalty', 'Anthropic has no penalties');
+  if (frequencyPenalty) no('frequencyPenalty', 'Anthropic has no penalties');
+  if (exact && temperature !== undefined && temperature > 1) no('temperature', 'Anthropic takes 0 to 1');
+}
+
+/** What the caller wants of the answer, as fields of the body whose limit is `maxTokens`. */
+export function wishes(request: ModelRequest, maxTokens: number): Body {
+  const { topP, stop, responseFormat } = request;
+  const native = responseFormat?.type === 'json_schema' && STRUCTURED.test(request.model);
+  const { effort, thinking } = thinkingOf(request, maxTokens);
+  const output = {
+    ...(effort === undefined ? {} : { effort }),
+    ...(native ? { format: { type: 'json_schema', schema: responseFormat.schema } } : {}),
+  };
+  const body = {
+    ...(topP === undefined ? {} : { top_p: topP }),
+    ...(stop?.length ? { stop_sequences: stop } : {}),
+    ...(thinking ? { thinking } : {}),
+    ...(Object.keys(output).length > 0 ? { output_config: output } : {}),
+    ...toolFields(request),
+  };
+  return responseFormat && !native ? withAnswerTool(body, responseFormat) : body;
+}
+
+function toolFields({ tools = [], toolChoice: choice, parallelToolCalls, model }: ModelRequest): Body {
+  if (tools.length === 0) return {};
+  const strict = STRUCTURED.test(model);
+  const single = parallelToolCalls === false && choice !== 'none' ? { disable_parallel_tool_use: true } : {};
+  const chosen = choice ?? (parallelToolCalls === false ? 'auto' : undefined);
+  return {
+    tools: tools.map((tool) => ({
+      name: tool.name,
+      description: tool.description,
+      input_schema: { type: 'object', ...tool.schema },
+      ...(tool.strict ? { strict: strict || no('tools', `${model} has no strict tools`) } : {}),
+    })),
+    ...(chosen === undefined ? {} : { tool_choice: { ...choiceOf(chosen), ...single } }),
+  };
+}
+
+function choiceOf(choice: NonNullable<ModelRequest['toolChoice']>): Body {
+  if (typeof choice === 'object') return { type: 'tool', name: choice.name };
+  return { type: choice === 'required' ? 'any' : choice };
+}
+
+/** The body with a tool that has to be called with the answer, beside the others where these may be called. */
+export function withAnswerTool(body: Body, format: ResponseFormat): Body {
+  const { output_config: output, thinking, ...rest } = body;
+  if (thinking && typeof thinking === 'object' && 'type' in thinking && thinking.type !== 'disabled')
+    no('responseFormat', 'this model cannot give this format while it thinks; leave out the effort');
+  const others: unknown[] = Array.isArray(rest['tools']) ? rest['tools'] : [];
+  const choice = rest['tool_choice'];
+  const type = typeof choice === 'object' && choice !== null && 'type' in choice ? choice.type : 'auto';
+  const { format: _native, ...left } = { format: undefined, ...(typeof output === 'object' ? output : {}) };
+  // A tool that has to be called is called first; the answer has its form when its result is there.
+  if (type === 'any' || type === 'tool') return { ...rest, ...(Object.keys(left).length > 0 ? { output_config: left } : {}) };
+  const free = others.length > 0 && type === 'auto';
+  const schema = format.type === 'json_schema' ? format.schema : {};
+  return {
+    ...rest,
+    ...(thinking ? { thinking } : {}),
+    ...(Object.keys(left).length > 0 ? { output_config: left } : {}),
+    tools: [...others, { name: ANSWER_TOOL, description: describe(format), input_schema: { ...schema, type: 'object' } }],
+    tool_choice: free ? { type: 'any' } : { type: 'tool', name: ANSWER_TOOL, disable_parallel_tool_use: true },
+  };
+}
+
+function describe(format: ResponseFormat): string {
+  const what = format.type === 'json_schema' && format.description ? ` ${format.description}` : '';
+  return `Gives the answer to the person: its arguments are the whole answer, as a JSON object.${what}`;
+}
+
+function thinkingOf({ reasoningEffort: effort, model, messages }: ModelRequest, maxTokens: number): { effort?: string; thinking?: Body } {
+  if (effort === undefined) return {};
+  if (effort === 'none') return findModel('anthropic', model)?.thinking === false ? {} : { thinking: { type: 'disabled' } };
+  if (ADAPTIVE.test(model)) {
+    // Without the wish, newer models keep their thoughts to themselves.
+    return { effort: effort === 'minimal' ? 'low' : effort, thinking: { type: 'adaptive', display: 'summarized' } };
+  }
+  if (findModel('anthropic', model)?.thinking === false) no('reasoningEffort', `${model} does not think`);
+  if (maxTokens <= LEAST_BUDGET) no('reasoningEffort', `thinking needs a limit of more than ${LEAST_BUDGET} tokens`);
+  // A turn that began without thoughts, or whose thoughts are not at hand, has to end without.
+  if (inTurnWithoutThoughts(messages)) return {};
+  return { thinking: { type: 'enabled', budget_tokens: budgetOf(effort, maxTokens) } };
+}
+
+const budgetOf = (effort: Exclude<ReasoningEffort, 'none'>, maxTokens: number): number =>
+  Math.max(LEAST_BUDGET, Math.min(BUDGET[effort], Math.floor(maxTokens / 2)));
+
+function inTurnWithoutThoughts(messages: ModelRequest['messages']): boolean {
+  if (messages.at(-1)?.role !== 'tool') return false;
+  const turn = messages.slice(messages.findLastIndex(({ role }) => role === 'user') + 1);
+  return turn.some(({ role, toolCalls, kept }) => role === 'assistant' && toolCalls?.length && !kept);
+}

@@ -1,0 +1,58 @@
+import { findModel } from './model-table.ts';
+import { type ModelRequest, type ReasoningEffort, Unsupported } from './provider.ts';
+
+type Body = Record<string, unknown>;
+
+/** Models that are told how hard to think in tokens; later ones in a word. */
+const BUDGETED = /^gemini-2/;
+/** As Google's own translation of efforts has it. */
+const BUDGET: Partial<Record<ReasoningEffort, number>> = { none: 0, minimal: 1024, low: 1024, medium: 8192, high: 24_576 };
+
+/** What the caller wants of the answer, as the API's `generationConfig`. Throws `Unsupported`. */
+export function generationConfig(request: ModelRequest): Body {
+  const { responseFormat: format, stop } = request;
+  const fields = {
+    temperature: request.temperature,
+    maxOutputTokens: request.maxTokens,
+    topP: request.topP,
+    stopSequences: stop?.length ? stop : undefined,
+    seed: request.seed,
+    presencePenalty: request.presencePenalty,
+    frequencyPenalty: request.frequencyPenalty,
+    responseMimeType: format ? 'application/json' : undefined,
+    responseJsonSchema: format?.type === 'json_schema' ? format.schema : undefined,
+    thinkingConfig: thinkingOf(request),
+  };
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+}
+
+/** The tools and how they may be called, as fields of the body. Throws `Unsupported`. */
+export function toolFields({ tools = [], toolChoice, parallelToolCalls }: ModelRequest): Body {
+  if (tools.length === 0) return {};
+  if (parallelToolCalls === false && toolChoice !== 'none')
+    throw new Unsupported('parallelToolCalls', 'Gemini calls as many tools at a time as it likes');
+  const strict = tools.some((tool) => tool.strict);
+  const calling = toolChoice !== undefined || strict ? callingOf(toolChoice ?? 'auto', strict) : undefined;
+  const functionDeclarations = tools.map(({ name, description, schema }) => ({ name, description, parametersJsonSchema: schema }));
+  return { tools: [{ functionDeclarations }], ...(calling ? { toolConfig: { functionCallingConfig: calling } } : {}) };
+}
+
+/** Calls that have to happen keep to their schema anyway. */
+function callingOf(choice: NonNullable<ModelRequest['toolChoice']>, strict: boolean): Body {
+  if (typeof choice === 'object') return { mode: 'ANY', allowedFunctionNames: [choice.name] };
+  if (choice === 'auto') return { mode: strict ? 'VALIDATED' : 'AUTO' };
+  return { mode: choice === 'required' ? 'ANY' : 'NONE' };
+}
+
+function thinkingOf({ model, reasoningEffort: effort }: ModelRequest): Body | undefined {
+  if (effort === undefined) return undefined;
+  const id = model.replace(/^models\//, '');
+  if (findModel('google', id)?.thinking === false) {
+    if (effort === 'none') return undefined;
+    throw new Unsupported('reasoningEffort', `${id} does not think`);
+  }
+  if (effort === 'xhigh') throw new Unsupported('reasoningEffort', 'Gemini takes none, minimal, low, medium and high');
+  if (BUDGETED.test(id)) return { thinkingBudget: BUDGET[effort], includeThoughts: effort !== 'none' };
+  if (effort === 'none') throw new Unsupported('reasoningEffort', `${id} always thinks; minimal is the least`);
+  return { thinkingLevel: effort, includeThoughts: true };
+}
