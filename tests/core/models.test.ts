@@ -147,9 +147,8 @@ describe('a run with Anthropic', () => {
     expect(stream).toContain('"content":"Hello"');
     expect(stream.match(/data: \[DONE\]/g)).toHaveLength(1);
     for (const [name, value] of [
-      ['response_format', { type: 'json_object' }],
+      ['presence_penalty', 1],
       ['tool_choice', 'required'],
-      ['stop', ['x']],
       ['seed', 1],
       ['logprobs', true],
     ] as const) {

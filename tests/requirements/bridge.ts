@@ -21,6 +21,10 @@ export const bridge = [
     'http/hang-up': 'A caller that hangs up ends the work behind its request.',
     'http.chat/agent-and-direct':
       '`perch/<agentId>` runs the agent; `<provider>/<model_id>` goes straight to the model with every parameter; an unknown one is 404 `model_not_found`.',
+    'http.chat/translated':
+      'A model whose provider speaks another format is asked in its own words, tools, formats and thoughts included; what cannot be told there is 400 naming the parameter.',
+    'http.chat/agent-params':
+      'An agent’s model is told what the caller wants of the answer; what cannot be honoured is 400 naming the parameter.',
     'http.chat/stream-error': 'An error after the first byte is an error object in the stream, then one `[DONE]`.',
     'http.chat/openai-client': 'The official `openai` package works against `/v1`, streaming and not.',
     'http/cors': 'CORS allows exact origins, never `*`.',

@@ -15,6 +15,7 @@ import { answer, FOOTER, type GuideSources, HELP } from './answer.ts';
 import { readCommand, toolList } from './commands.ts';
 import { pieces } from './pieces.ts';
 import { renderResult } from './render.ts';
+import { cut, refuseUnsupported } from './wishes.ts';
 
 /** Between two pieces, so that an answer reads as it comes instead of jumping in. */
 const PACE_MS = 6;
@@ -55,6 +56,7 @@ export class GuideProvider implements Provider {
 
   async *stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
     signal.throwIfAborted();
+    refuseUnsupported(request);
     const reply = await this.#reply(request);
     signal.throwIfAborted();
     if (typeof reply !== 'string') {
@@ -62,15 +64,17 @@ export class GuideProvider implements Provider {
       yield { type: 'finish', reason: 'tool_calls' };
       return;
     }
-    for (const text of pieces(reply)) {
+    const { text: shown, reason } = cut(reply, request);
+    for (const text of pieces(shown)) {
       yield { type: 'text', text };
       if (this.#paceMs > 0) await pause(this.#clock, this.#paceMs, signal);
       signal.throwIfAborted();
     }
-    yield { type: 'finish', reason: 'stop' };
+    yield { type: 'finish', reason };
   }
 
-  async #reply({ messages, tools = [] }: ModelRequest): Promise<string | Extract<ModelEvent, { type: 'tool_call' }>> {
+  async #reply({ messages, tools: all = [], toolChoice }: ModelRequest): Promise<string | Extract<ModelEvent, { type: 'tool_call' }>> {
+    const tools = toolChoice === 'none' ? [] : all;
     const results = trailingResults(messages);
     if (results.length > 0) return results.map(renderResult).join('\n\n');
     const last = messages.findLast(({ role }) => role === 'user');

@@ -1,7 +1,8 @@
 import type { Part, ToolCall } from '#shared/rpc/records.ts';
 import { z } from '#shared/rpc/zod.ts';
-import type { ModelMessage, ToolSpec } from '../providers/provider.ts';
+import type { ModelMessage, ToolSpec, Wishes } from '../providers/provider.ts';
 import { badRequest } from './errors.ts';
+import { readTools, readWishes, refuseForeign, wishParams } from './wishes.ts';
 
 /** What every completions request must be, whoever answers it. Everything else is passed on or read below. */
 const envelope = z.looseObject({
@@ -17,8 +18,10 @@ const contentPart = z.union([
   z.looseObject({ type: z.literal('text'), text: z.string() }),
   z.looseObject({ type: z.literal('refusal'), refusal: z.string() }),
   z.looseObject({ type: z.literal('image_url'), image_url: z.union([z.string(), z.looseObject({ url: z.string() })]) }),
+  z.looseObject({ type: z.literal('input_audio'), input_audio: z.looseObject({ data: z.string(), format: z.enum(['wav', 'mp3']) }) }),
   z.looseObject({ type: z.literal('file'), file: z.looseObject({ filename: z.string().optional(), file_data: z.string() }) }),
 ]);
+type ContentPart = z.output<typeof contentPart>;
 
 const message = z.looseObject({
   role: z.enum(['system', 'developer', 'user', 'assistant', 'tool']),
@@ -28,32 +31,13 @@ const message = z.looseObject({
   tool_calls: z.array(z.looseObject({ id: z.string(), function: z.looseObject({ name: z.string(), arguments: z.string() }) })).nullish(),
 });
 
-/** The parameters that an agent, or a provider without HTTP, knows how to follow. */
-const known = z.looseObject({
-  temperature: z.number().min(0).max(2).nullish(),
-  max_tokens: z.number().int().min(1).nullish(),
-  max_completion_tokens: z.number().int().min(1).nullish(),
-  user: z.string().max(1000).nullish(),
-  tools: z
-    .array(
-      z.looseObject({
-        type: z.literal('function'),
-        function: z.looseObject({
-          name: z.string(),
-          description: z.string().nullish(),
-          parameters: z.record(z.string(), z.unknown()).nullish(),
-        }),
-      }),
-    )
-    .nullish(),
-});
+const known = wishParams.extend({ user: z.string().max(1000).nullish() });
 
 export interface KnownParams {
   messages: ModelMessage[];
-  temperature: number | undefined;
-  maxTokens: number | undefined;
   user: string | undefined;
   tools: ToolSpec[];
+  wishes: Wishes;
 }
 
 /** Parses, or throws a 400 that names the first parameter that does not fit, as `messages[0].content`. */
@@ -74,17 +58,33 @@ export function readEnvelope(body: Record<string, unknown>): Envelope {
 
 const DATA_URL = /^data:([^;,]+)(?:;[^;,]+)*;base64,/i;
 
-function readPart(part: z.output<typeof contentPart>, param: string): Part {
-  if ('text' in part && typeof part.text === 'string') return { type: 'text', text: part.text };
-  if ('refusal' in part && typeof part.refusal === 'string') return { type: 'text', text: part.refusal };
-  const file = part.type === 'file' ? part.file : undefined;
-  const url =
-    part.type === 'image_url' ? (typeof part.image_url === 'string' ? part.image_url : part.image_url.url) : (file?.file_data ?? '');
+const checked = (data: string, param: string): string => {
+  if (!/^[A-Za-z0-9+/\s]*={0,2}\s*$/.test(data)) throw badRequest(`${param}: the data is not base64`, param);
+  return data;
+};
+
+function readPart(part: ContentPart, param: string): Part {
+  switch (part.type) {
+    case 'text':
+      return { type: 'text', text: part.text };
+    case 'refusal':
+      return { type: 'text', text: part.refusal };
+    case 'input_audio': {
+      const { data, format } = part.input_audio;
+      const mimeType = format === 'wav' ? 'audio/wav' : 'audio/mpeg';
+      return { type: 'file', mimeType, data: checked(data, param), filename: `audio.${format}` };
+    }
+    case 'image_url':
+      return { type: 'image', ...readUrl(typeof part.image_url === 'string' ? part.image_url : part.image_url.url, param) };
+    case 'file':
+      return { type: 'file', ...readUrl(part.file.file_data, param), filename: part.file.filename ?? 'file' };
+  }
+}
+
+function readUrl(url: string, param: string): { mimeType: string; data: string } {
   const mimeType = DATA_URL.exec(url)?.[1];
   if (mimeType === undefined) throw badRequest(`${param}: only data URLs in base64 are read; remote ones are not fetched`, param);
-  const data = url.slice(url.indexOf(',') + 1);
-  if (!/^[A-Za-z0-9+/\s]*={0,2}\s*$/.test(data)) throw badRequest(`${param}: the data is not base64`, param);
-  return file ? { type: 'file', mimeType, data, filename: file.filename ?? 'file' } : { type: 'image', mimeType, data };
+  return { mimeType, data: checked(url.slice(url.indexOf(',') + 1), param) };
 }
 
 function readCalls(calls: NonNullable<z.output<typeof message>['tool_calls']>, param: string): ToolCall[] {
@@ -106,57 +106,27 @@ function readMessage(value: unknown, index: number): ModelMessage {
   const param = `messages[${index}]`;
   if (content == null && !(role === 'assistant' && tool_calls?.length))
     throw badRequest(`${param}.content: is missing`, `${param}.content`);
+  const parts = typeof content === 'string' ? [] : (content ?? []);
+  const odd = role === 'user' ? -1 : parts.findIndex(({ type }) => type !== 'text' && type !== 'refusal');
+  if (odd >= 0)
+    throw badRequest(`${param}.content[${odd}]: only the person's messages have pictures, sound and files`, `${param}.content[${odd}]`);
   return {
     role: role === 'developer' ? 'system' : role,
-    content: typeof content === 'string' ? content : (content ?? []).map((part, i) => readPart(part, `${param}.content[${i}]`)),
+    content: typeof content === 'string' ? content : parts.map((part, i) => readPart(part, `${param}.content[${i}]`)),
     ...(tool_calls?.length ? { toolCalls: readCalls(tool_calls, param) } : {}),
     ...(tool_call_id == null ? {} : { toolCallId: tool_call_id }),
     ...(name == null ? {} : { name }),
   };
 }
 
-/** Reads a request for those who do not speak the format themselves: agents and the guide. */
+/** Reads a request for those who do not speak the format themselves: agents, and models of other vendors. Throws a 400 for what they cannot know. */
 export function readKnown(body: Envelope): KnownParams {
-  if ((body.n ?? 1) > 1) throw badRequest('n: only one choice is given here', 'n');
+  refuseForeign(body);
   const params = parse(known, body);
   return {
     messages: body.messages.map(readMessage),
-    temperature: params.temperature ?? undefined,
-    maxTokens: params.max_completion_tokens ?? params.max_tokens ?? undefined,
     user: params.user || undefined,
-    tools: (params.tools ?? []).map(({ function: { name, description, parameters } }) => ({
-      name,
-      description: description ?? '',
-      schema: parameters ?? {},
-    })),
+    tools: readTools(params),
+    wishes: readWishes(params),
   };
-}
-
-/** Parameters that change an answer, and the values with which they do not. */
-const CHANGING: Readonly<Record<string, readonly unknown[]>> = {
-  response_format: [],
-  tool_choice: ['auto'],
-  functions: [],
-  function_call: ['auto'],
-  stop: [],
-  logprobs: [false],
-  top_logprobs: [0],
-  logit_bias: [],
-  top_p: [1],
-  presence_penalty: [0],
-  frequency_penalty: [0],
-  seed: [],
-  prediction: [],
-  audio: [],
-  web_search_options: [],
-};
-
-/** Throws a 400 that names the first parameter which a provider of another format cannot follow: it would be dropped in silence. */
-export function refuseUnknown(body: Envelope): void {
-  for (const [name, harmless] of Object.entries(CHANGING)) {
-    const value = body[name];
-    const plain = name === 'response_format' && typeof value === 'object' && value !== null && 'type' in value && value.type === 'text';
-    if (value == null || plain || harmless.includes(value)) continue;
-    throw badRequest(`${name}: cannot be passed on to this model, which speaks another format`, name);
-  }
 }

@@ -5,17 +5,22 @@ import { estimateTokens } from '../providers/estimate.ts';
 import { canForward } from '../providers/forwarding.ts';
 import type { ModelEvent } from '../providers/provider.ts';
 import type { Route } from '../providers/providers.ts';
-import { retriedStream } from '../providers/retry.ts';
 import { readJson } from './body.ts';
-import { type Envelope, readEnvelope, readKnown, refuseUnknown } from './chat-request.ts';
+import { type Envelope, readEnvelope, readKnown } from './chat-request.ts';
 import { completionHead } from './completion.ts';
 import { badRequest, type HttpError, modelNotFound, toHttpError } from './errors.ts';
 import { passStream, passWhole } from './forward.ts';
 import { type EventSource, streamFromEvents, wholeFromEvents } from './from-events.ts';
 import type { HttpDeps } from './deps.ts';
+import type { Thoughts } from './thoughts.ts';
+import { translated } from './translated.ts';
 
 const AGENT_PREFIX = 'perch/';
 const HEADERS = { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache', 'x-accel-buffering': 'no' };
+
+export interface ChatDeps extends HttpDeps {
+  thoughts: Thoughts;
+}
 
 interface Call {
   body: Envelope;
@@ -26,7 +31,7 @@ interface Call {
 }
 
 /** `POST /v1/chat/completions` (interface document 1, section 4.3; decisions, "HTTP"). Throws what `toHttpError` explains. */
-export async function answerChat(request: Request, principal: string, deps: HttpDeps): Promise<Response> {
+export async function answerChat(request: Request, principal: string, deps: ChatDeps): Promise<Response> {
   const abort = new AbortController();
   const hangUp = (): void => abort.abort(request.signal.reason);
   if (request.signal.aborted) hangUp();
@@ -82,13 +87,15 @@ function eventSource(source: EventSource, call: Call, deps: HttpDeps): Source {
 }
 
 function agent(call: Call, agentId: string, deps: HttpDeps): Source {
-  const { messages, temperature, maxTokens, user } = readKnown(call.body);
+  const { body, principal, abort } = call;
+  const { messages, wishes, user, tools } = readKnown(body);
+  if (tools.length > 0) throw badRequest('tools: an agent has its own; ask a model directly to bring yours', 'tools');
+  if ((body.n ?? 1) > 1) throw badRequest('n: an agent gives one choice', 'n');
   const sessionId = call.sessionId ?? (user === undefined ? undefined : sessionOf(user));
-  const signal = call.abort.signal;
-  const events = deps.agents.run({ agentId, messages, sessionId, principal: call.principal, temperature, maxTokens, signal });
-  const head = completionHead(call.body.model, deps.clock.now());
+  const events = deps.agents.run({ agentId, messages, sessionId, principal, wishes, signal: abort.signal });
+  const head = completionHead(body.model, deps.clock.now());
   // The run itself records its usage.
-  return eventSource({ events: ownCalls(events), head, messages, record: () => {} }, call, deps);
+  return eventSource({ choices: [ownCalls(events)], head, messages, record: () => {} }, call, deps);
 }
 
 /** An agent's tool calls are its own business: it has run them already, and the caller could not answer them. */
@@ -99,7 +106,7 @@ async function* ownCalls(events: AsyncIterable<ModelEvent>): AsyncGenerator<Mode
   }
 }
 
-async function direct(call: Call, deps: HttpDeps): Promise<Source> {
+async function direct(call: Call, deps: ChatDeps): Promise<Source> {
   const { body, abort, principal } = call;
   const { signal } = abort;
   const route = await find(body.model, signal, deps);
@@ -107,17 +114,8 @@ async function direct(call: Call, deps: HttpDeps): Promise<Source> {
   const record = (usage: Usage): void => deps.record?.({ at: deps.clock.now(), provider: provider.id, model: key, principal, usage });
   const head = completionHead(body.model, deps.clock.now());
   if (!canForward(provider)) {
-    refuseUnknown(body);
-    const { messages, temperature, maxTokens, tools } = readKnown(body);
-    const request = {
-      model,
-      messages,
-      ...(temperature === undefined ? {} : { temperature }),
-      ...(maxTokens === undefined ? {} : { maxTokens }),
-      ...(tools.length > 0 ? { tools } : {}),
-    };
-    const events = retriedStream(() => provider.stream(request, signal), { clock: deps.clock, signal });
-    return eventSource({ events, head, messages, record }, call, deps);
+    const { messages, choices } = translated(call, { provider, model }, deps);
+    return eventSource({ choices, head, messages, record }, call, deps);
   }
   const forwarded = await provider.forward({ ...body, model }, signal);
   const counted = (usage: Usage | undefined, chars: number): void => record(usage ?? guess(body, chars));

@@ -34,23 +34,33 @@ const functionCall = ({ id, tool, args }: ToolCall): Record<string, unknown> => 
   function: { name: tool, arguments: JSON.stringify(args) },
 });
 
-/** A whole `chat.completion` (interface document 1, section 4.3). */
-export function completion(
-  { id, created, model }: CompletionHead,
-  { text, calls, finish, usage }: { text: string; calls: readonly ToolCall[]; finish: FinishReason; usage: Usage },
-): Record<string, unknown> {
+/** One choice of an answer, whole. */
+export interface Choice {
+  text: string;
+  reasoning: string;
+  calls: readonly ToolCall[];
+  finish: FinishReason;
+}
+
+function choiceObject({ text, reasoning, calls, finish }: Choice, index: number): Record<string, unknown> {
   const message = {
     role: 'assistant',
     content: text === '' && calls.length > 0 ? null : text,
     refusal: null,
+    ...(reasoning === '' ? {} : { reasoning_content: reasoning }),
     ...(calls.length > 0 ? { tool_calls: calls.map(functionCall) } : {}),
   };
+  return { index, message, logprobs: null, finish_reason: finish };
+}
+
+/** A whole `chat.completion` (interface document 1, section 4.3). */
+export function completion({ id, created, model }: CompletionHead, choices: readonly Choice[], usage: Usage): Record<string, unknown> {
   return {
     id,
     object: 'chat.completion',
     created,
     model,
-    choices: [{ index: 0, message, logprobs: null, finish_reason: finish }],
+    choices: choices.map(choiceObject),
     usage: usageObject(usage),
     system_fingerprint: null,
   };
@@ -60,41 +70,47 @@ export function completion(
 export class ChunkWriter {
   readonly #head: CompletionHead;
   readonly #withUsage: boolean;
-  #begun = false;
-  #calls = 0;
+  /** How many calls each choice that has begun has made. */
+  readonly #calls = new Map<number, number>();
 
   constructor(head: CompletionHead, withUsage: boolean) {
     this.#head = head;
     this.#withUsage = withUsage;
   }
 
-  text(content: string): string {
-    return this.#begin() + this.#chunk({ content });
+  text(index: number, content: string): string {
+    return this.#begin(index) + this.#chunk(index, { content });
   }
 
-  reasoning(text: string): string {
-    return this.#begin() + this.#chunk({ reasoning_content: text });
+  reasoning(index: number, text: string): string {
+    return this.#begin(index) + this.#chunk(index, { reasoning_content: text });
   }
 
-  toolCall(call: ToolCall): string {
-    return this.#begin() + this.#chunk({ tool_calls: [{ index: this.#calls++, ...functionCall(call) }] });
+  toolCall(index: number, call: ToolCall): string {
+    const begin = this.#begin(index);
+    const count = this.#calls.get(index) ?? 0;
+    this.#calls.set(index, count + 1);
+    return begin + this.#chunk(index, { tool_calls: [{ index: count, ...functionCall(call) }] });
   }
 
-  end(finish: FinishReason, usage: Usage): string {
-    const last = this.#begin() + this.#chunk({}, finish);
-    return (this.#withUsage ? last + this.#write({ choices: [], usage: usageObject(usage) }) : last) + DONE;
+  finish(index: number, reason: FinishReason): string {
+    return this.#begin(index) + this.#chunk(index, {}, reason);
+  }
+
+  end(usage: Usage): string {
+    return (this.#withUsage ? this.#write({ choices: [], usage: usageObject(usage) }) : '') + DONE;
   }
 
   /** The role comes first, in a chunk of its own. */
-  #begin(): string {
-    if (this.#begun) return '';
-    this.#begun = true;
-    return this.#chunk({ role: 'assistant', content: '', refusal: null });
+  #begin(index: number): string {
+    if (this.#calls.has(index)) return '';
+    this.#calls.set(index, 0);
+    return this.#chunk(index, { role: 'assistant', content: '', refusal: null });
   }
 
-  #chunk(delta: Record<string, unknown>, finish: FinishReason | null = null): string {
+  #chunk(index: number, delta: Record<string, unknown>, finish: FinishReason | null = null): string {
     return this.#write({
-      choices: [{ index: 0, delta, logprobs: null, finish_reason: finish }],
+      choices: [{ index, delta, logprobs: null, finish_reason: finish }],
       ...(this.#withUsage ? { usage: null } : {}),
     });
   }

@@ -1,6 +1,6 @@
 import type { RpcError } from '#shared/rpc/errors.ts';
 import type { Clock } from '../clock.ts';
-import type { ModelEvent, ModelMessage } from '../providers/provider.ts';
+import type { ModelEvent, ModelMessage, Wishes } from '../providers/provider.ts';
 import type { Providers } from '../providers/providers.ts';
 import type { UsageRecord } from '../vault.ts';
 
@@ -10,8 +10,7 @@ export interface HttpAgentRun {
   sessionId?: string | undefined;
   /** Who calls. */
   principal: string;
-  temperature?: number | undefined;
-  maxTokens?: number | undefined;
+  wishes: Wishes;
   signal: AbortSignal;
 }
 

@@ -105,6 +105,7 @@ export function toHttpError(error: unknown, fault: (error: unknown) => RpcError)
     case 'AUTH_REQUIRED':
       return new HttpError(403, 'forbidden', rpc.message);
     default:
+      if (rpc.cause instanceof Unsupported) return directError(rpc.cause);
       // An agent's provider failed: the gateway itself is well.
       if (rpc.cause instanceof ProviderError) return new HttpError(502, 'api_error', rpc.message);
       if (rpc.extra.retryable) return new HttpError(503, 'unavailable', rpc.message, { headers: retryAfter(rpc.extra.retryAfterMs) });

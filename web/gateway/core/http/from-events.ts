@@ -2,12 +2,15 @@ import type { ToolCall, Usage } from '#shared/rpc/records.ts';
 import { writeSse } from '#shared/http/sse.ts';
 import { estimateUsage } from '../providers/estimate.ts';
 import type { ModelEvent, ModelMessage } from '../providers/provider.ts';
-import { ChunkWriter, completion, type CompletionHead, DONE, type FinishReason } from './completion.ts';
+import { sumUsage } from '../providers/usage.ts';
+import { ChunkWriter, completion, type Choice, type CompletionHead, DONE, type FinishReason } from './completion.ts';
 import type { HttpError } from './errors.ts';
+import { merged } from './merged.ts';
 
 /** Model events to be answered over HTTP. */
 export interface EventSource {
-  events: AsyncIterable<ModelEvent>;
+  /** One for each choice. */
+  choices: readonly AsyncIterable<ModelEvent>[];
   head: CompletionHead;
   /** What was asked, for an estimate where no usage comes. */
   messages: readonly ModelMessage[];
@@ -15,21 +18,41 @@ export interface EventSource {
   record(usage: Usage): void;
 }
 
-/** The whole answer as one object. */
-export async function wholeFromEvents({ events, head, messages, record }: EventSource): Promise<Record<string, unknown>> {
-  const calls: ToolCall[] = [];
-  let text = '';
-  let usage: Usage | undefined;
-  let finish: FinishReason = 'stop';
-  for await (const event of events) {
-    if (event.type === 'text') text += event.text;
-    else if (event.type === 'tool_call') calls.push(event.call);
-    else if (event.type === 'usage') usage = event.usage;
-    else if (event.type === 'finish') finish = event.reason;
+/** A choice while it comes. */
+class Building implements Choice {
+  text = '';
+  reasoning = '';
+  readonly calls: ToolCall[] = [];
+  finish: FinishReason = 'stop';
+  finished = false;
+  #usage: Usage | undefined;
+
+  add(event: ModelEvent): void {
+    if (event.type === 'text') this.text += event.text;
+    else if (event.type === 'reasoning') this.reasoning += event.text;
+    else if (event.type === 'tool_call') this.calls.push(event.call);
+    else if (event.type === 'usage') this.#usage = event.usage;
+    else if (event.type === 'finish') {
+      this.finish = event.reason;
+      this.finished = true;
+    }
   }
-  usage ??= estimateUsage(messages, text + (calls.length > 0 ? JSON.stringify(calls) : ''));
+
+  usage(messages: readonly ModelMessage[]): Usage {
+    return this.#usage ?? estimateUsage(messages, this.text + (this.calls.length > 0 ? JSON.stringify(this.calls) : ''));
+  }
+}
+
+const usageOf = (choices: readonly Building[], messages: readonly ModelMessage[]): Usage =>
+  choices.map((choice) => choice.usage(messages)).reduce(sumUsage);
+
+/** The whole answer as one object. */
+export async function wholeFromEvents({ choices, head, messages, record }: EventSource): Promise<Record<string, unknown>> {
+  const built = choices.map(() => new Building());
+  for await (const { index, value } of merged(choices)) built[index]?.add(value);
+  const usage = usageOf(built, messages);
   record(usage);
-  return completion(head, { text, calls, finish, usage });
+  return completion(head, built, usage);
 }
 
 /**
@@ -37,37 +60,43 @@ export async function wholeFromEvents({ events, head, messages, record }: EventS
  * exactly one `[DONE]`, unless `signal` says that nobody listens any more.
  */
 export async function* streamFromEvents(
-  { events, head, messages, record }: EventSource,
+  { choices, head, messages, record }: EventSource,
   { withUsage, signal, explain }: { withUsage: boolean; signal: AbortSignal; explain: (error: unknown) => HttpError },
 ): AsyncGenerator<string> {
   const writer = new ChunkWriter(head, withUsage);
+  const built = choices.map(() => new Building());
   let begun = false;
-  let output = '';
-  let usage: Usage | undefined;
-  let finish: FinishReason = 'stop';
   try {
-    for await (const event of events) {
-      let out = '';
-      if (event.type === 'text') {
-        output += event.text;
-        out = writer.text(event.text);
-      } else if (event.type === 'reasoning') out = writer.reasoning(event.text);
-      else if (event.type === 'tool_call') {
-        output += JSON.stringify(event.call);
-        out = writer.toolCall(event.call);
-      } else if (event.type === 'usage') usage = event.usage;
-      else if (event.type === 'finish') finish = event.reason;
+    for await (const { index, value } of merged(choices)) {
+      built[index]?.add(value);
+      const out = written(writer, index, value);
       if (out === '') continue;
       begun = true;
       yield out;
     }
   } catch (error) {
     if (!begun || signal.aborted) throw error;
-    record(usage ?? estimateUsage(messages, output));
+    record(usageOf(built, messages));
     yield writeSse(JSON.stringify(explain(error).body())) + DONE;
     return;
   }
-  usage ??= estimateUsage(messages, output);
+  const usage = usageOf(built, messages);
   record(usage);
-  yield writer.end(finish, usage);
+  const unfinished = built.map(({ finished }, index) => (finished ? '' : writer.finish(index, 'stop'))).join('');
+  yield unfinished + writer.end(usage);
+}
+
+function written(writer: ChunkWriter, index: number, event: ModelEvent): string {
+  switch (event.type) {
+    case 'text':
+      return writer.text(index, event.text);
+    case 'reasoning':
+      return writer.reasoning(index, event.text);
+    case 'tool_call':
+      return writer.toolCall(index, event.call);
+    case 'finish':
+      return writer.finish(index, event.reason);
+    default:
+      return '';
+  }
 }

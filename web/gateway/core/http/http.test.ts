@@ -134,8 +134,7 @@ describe('an agent', () => {
         agentId: 'helper',
         principal: 'owner',
         sessionId: undefined,
-        temperature: 0.3,
-        maxTokens: 5,
+        wishes: { temperature: 0.3, maxTokens: 5 },
         messages: [
           { role: 'system', content: 'Be brief' },
           { role: 'user', content: 'Hi' },

@@ -4,6 +4,7 @@ import { answerChat } from './chat.ts';
 import type { HttpDeps } from './deps.ts';
 import { HttpError, toHttpError } from './errors.ts';
 import { getModel, listModels } from './models.ts';
+import { Thoughts } from './thoughts.ts';
 
 interface RouteEntry {
   methods: string;
@@ -15,7 +16,8 @@ interface RouteEntry {
  * `/v1` as one fetch handler (interface document 1, section 4.3; decisions, "HTTP"). The caller has been let in already: `principal` is
  * who it is. Every failure is a response with an error object, never a rejection.
  */
-export function createHttp(deps: HttpDeps): (request: Request, principal: Principal) => Promise<Response> {
+export function createHttp(given: HttpDeps): (request: Request, principal: Principal) => Promise<Response> {
+  const deps = { ...given, thoughts: new Thoughts() };
   const started = Math.floor(deps.clock.now() / 1000);
   const find = (path: string): RouteEntry | undefined => {
     if (path === '/v1/chat/completions')

@@ -68,7 +68,9 @@ export function messagesBody(request: ModelRequest, limit: number): Record<strin
     messages: turns(request),
     stream: true,
     ...(system.length > 0 ? { system: system.join('\n\n') } : {}),
-    ...(request.temperature === undefined ? {} : { temperature: Math.min(1, request.temperature) }),
+    ...(request.temperature === undefined || (request.exact && request.temperature === 1)
+      ? {}
+      : { temperature: Math.min(1, request.temperature) }),
     ...wishes(request, maxTokens),
   };
 }

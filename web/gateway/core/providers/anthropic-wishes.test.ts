@@ -181,6 +181,11 @@ verifies('providers/wishes', 'that Anthropic cannot honour are refused by name, 
   expect((await sent({ presencePenalty: 0, frequencyPenalty: 0 })).text).toBe('ok');
 });
 
+it('is not told what is so anyway', async () => {
+  const { bodies } = await sent({ temperature: 1, topP: 1, parallelToolCalls: true, toolChoice: 'auto', stop: [] });
+  expect(Object.keys(bodies[0] ?? {}).sort()).toEqual(['max_tokens', 'messages', 'model', 'stream']);
+});
+
 it('sends all that a program says, which may begin with the assistant', async () => {
   const { bodies } = await sent({
     messages: [

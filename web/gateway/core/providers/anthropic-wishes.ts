@@ -37,7 +37,8 @@ export function wishes(request: ModelRequest, maxTokens: number): Body {
     ...(native ? { format: { type: 'json_schema', schema: responseFormat.schema } } : {}),
   };
   const body = {
-    ...(topP === undefined ? {} : { top_p: topP }),
+    // With 1 nothing is left out, and newer models refuse to be told even that.
+    ...(topP === undefined || topP === 1 ? {} : { top_p: topP }),
     ...(stop?.length ? { stop_sequences: stop } : {}),
     ...(thinking ? { thinking } : {}),
     ...(Object.keys(output).length > 0 ? { output_config: output } : {}),

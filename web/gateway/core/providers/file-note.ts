@@ -11,7 +11,7 @@ type FilePart = Pick<Extract<Part, { type: 'file' }>, 'filename' | 'mimeType' | 
 export interface Reader {
   /** Names of the tools that may read it. */
   tools: ReadonlySet<string>;
-  /** What can be read by nobody is refused (`Unsupported`). */
+  /** For a program: shown in full, or refused (`Unsupported`); no tool finds what was attached to its request. */
   exact?: boolean | undefined;
 }
 
@@ -23,15 +23,16 @@ export function fileNote({ filename, mimeType, data }: FilePart, { tools, exact 
   const kind = kindOf(filename, mimeType);
   const reader = kind && tools.has(READER[kind]) ? READER[kind] : undefined;
   if (kind !== 'text' && kind !== 'html') {
-    if (exact && !reader) throw new Unsupported('messages', `this model cannot read ${filename} (${mimeType})`);
+    if (exact) throw new Unsupported('messages', `this model cannot read ${filename} (${mimeType})`);
     const how = reader
       ? `; read it with ${reader} and attachment ${JSON.stringify(filename)}`
       : '; its content is not text and is not shown';
     return `[The file ${filename} (${mimeType}, ${Math.floor((data.length * 3) / 4)} bytes) is attached${how}.]`;
   }
   // Four characters of base64 are three bytes.
-  const start = decodeText(data.slice(0, Math.ceil((SHOWN_CHARS * 4) / 3 / 4) * 4)).replaceAll('\r\n', '\n');
-  if (data.length <= (SHOWN_CHARS * 4) / 3) return `File ${filename}:\n\n${start}`;
+  const limit = exact ? data.length : Math.ceil((SHOWN_CHARS * 4) / 3 / 4) * 4;
+  const start = decodeText(data.slice(0, limit)).replaceAll('\r\n', '\n');
+  if (data.length <= limit) return `File ${filename}:\n\n${start}`;
   // Of a page, the reader counts the characters of what it makes of it.
   const from = kind === 'text' ? ` and offset ${start.length}` : '';
   const rest = reader ? `read the rest with ${reader}, attachment ${JSON.stringify(filename)}${from}` : 'the rest is not shown';

@@ -1,20 +1,38 @@
 import type { Part } from '#shared/rpc/records.ts';
 import { WIRE } from './chat-assembler.ts';
+import { kindOf } from '../documents/kinds.ts';
 import { fileNote, type Reader, readerOf } from './file-note.ts';
 import type { Quirks } from './openai-quirks.ts';
 import { base64Of, plainText } from './parts.ts';
 import { type ModelMessage, type ModelRequest, type ResponseFormat } from './provider.ts';
 
-type ContentPart = { type: 'text'; text: string } | { type: 'image_url'; image_url: { url: string } };
+type ContentPart =
+  | { type: 'text'; text: string }
+  | { type: 'image_url'; image_url: { url: string } }
+  | { type: 'input_audio'; input_audio: { data: string; format: string } }
+  | { type: 'file'; file: { filename: string; file_data: string } };
+
+const SOUNDS = new Map([
+  ['audio/wav', 'wav'],
+  ['audio/mpeg', 'mp3'],
+]);
+const isText = ({ filename, mimeType }: { filename: string; mimeType: string }): boolean =>
+  ['text', 'html'].includes(kindOf(filename, mimeType) ?? '');
+const dataUrl = (part: { mimeType: string; data: string }): string => `data:${part.mimeType};base64,${base64Of(part)}`;
 
 function contentPart(part: Part, reader: Reader): ContentPart {
   switch (part.type) {
     case 'text':
       return { type: 'text', text: part.text };
     case 'image':
-      return { type: 'image_url', image_url: { url: `data:${part.mimeType};base64,${base64Of(part)}` } };
-    case 'file':
+      return { type: 'image_url', image_url: { url: dataUrl(part) } };
+    case 'file': {
+      // A program knows what its model reads; where it does not, the server says so.
+      const format = SOUNDS.get(part.mimeType);
+      if (reader.exact && format) return { type: 'input_audio', input_audio: { data: base64Of(part), format } };
+      if (reader.exact && !isText(part)) return { type: 'file', file: { filename: part.filename, file_data: dataUrl(part) } };
       return { type: 'text', text: fileNote(part, reader) };
+    }
   }
 }
 
@@ -23,7 +41,9 @@ function chatMessage(message: ModelMessage, { callId = (id) => id }: Quirks, rea
   switch (role) {
     case 'user': {
       // Many servers take parts only with models that see; a plain string is what all of them take.
-      const plain = typeof content === 'string' || !content.some((part) => part.type === 'image');
+      const plain =
+        typeof content === 'string' ||
+        !content.some((part) => part.type === 'image' || (reader.exact && part.type === 'file' && !isText(part)));
       return { role, content: plain ? plainText(content, reader) : content.map((part) => contentPart(part, reader)) };
     }
     case 'assistant': {

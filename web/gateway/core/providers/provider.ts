@@ -37,26 +37,30 @@ export type ResponseFormat =
 export const REASONING_EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh'] as const;
 export type ReasoningEffort = (typeof REASONING_EFFORTS)[number];
 
-export interface ModelRequest {
+/** What is wanted of the answer, beside what is asked. */
+export interface Wishes {
+  temperature?: number | undefined;
+  maxTokens?: number | undefined;
+  toolChoice?: ToolChoice | undefined;
+  /** False: one tool call at a time. */
+  parallelToolCalls?: boolean | undefined;
+  responseFormat?: ResponseFormat | undefined;
+  topP?: number | undefined;
+  /** Texts before which the answer ends. */
+  stop?: string[] | undefined;
+  seed?: number | undefined;
+  reasoningEffort?: ReasoningEffort | undefined;
+  presencePenalty?: number | undefined;
+  frequencyPenalty?: number | undefined;
+}
+
+export interface ModelRequest extends Wishes {
   /** The provider's own name of the model. */
   model: string;
   messages: ModelMessage[];
-  temperature?: number;
-  maxTokens?: number;
-  tools?: ToolSpec[];
-  toolChoice?: ToolChoice;
-  /** False: one tool call at a time. */
-  parallelToolCalls?: boolean;
-  responseFormat?: ResponseFormat;
-  topP?: number;
-  /** Texts before which the answer ends. */
-  stop?: string[];
-  seed?: number;
-  reasoningEffort?: ReasoningEffort;
-  presencePenalty?: number;
-  frequencyPenalty?: number;
+  tools?: ToolSpec[] | undefined;
   /** Programs want it to the letter: what the provider cannot honour is refused (`Unsupported`), nothing is left out or lessened. */
-  exact?: boolean;
+  exact?: boolean | undefined;
 }
 
 /** Names of the tools that the model may use. */

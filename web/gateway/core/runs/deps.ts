@@ -5,7 +5,7 @@ import type { Agent } from '../agents.ts';
 import { isPerson } from '../approvals/person.ts';
 import type { Clock } from '../clock.ts';
 import type { Hub } from '../hub.ts';
-import type { Provider, ToolSpec } from '../providers/provider.ts';
+import type { Provider, ToolSpec, Wishes } from '../providers/provider.ts';
 import type { ToolContext } from '../tools/registry.ts';
 import type { MessageRecord, SessionRecord, Vault } from '../vault.ts';
 import type { ForeignRuns } from './foreign-runs.ts';
@@ -75,8 +75,7 @@ export interface RunRequest {
   model?: string;
   provider?: string;
   systemPrompt?: string;
-  temperature?: number;
-  maxTokens?: number;
+  wishes?: Wishes;
   principal: string;
   /** What the run is to be called; it has an id of its own where left out. */
   runId?: string;

@@ -3,8 +3,17 @@ import type { ToolCall, Usage } from '#shared/rpc/records.ts';
 import type { Clock } from '../clock.ts';
 import { newCallId } from '../providers/call-args.ts';
 import { estimateUsage } from '../providers/estimate.ts';
-import { type Kept, type ModelEvent, type ModelMessage, type Provider, ProviderError, type ToolSpec } from '../providers/provider.ts';
+import {
+  type Kept,
+  type ModelEvent,
+  type ModelMessage,
+  type Provider,
+  ProviderError,
+  type ToolSpec,
+  type Wishes,
+} from '../providers/provider.ts';
 import { retriedStream } from '../providers/retry.ts';
+import { sumUsage } from '../providers/usage.ts';
 import { abortable } from '../providers/watchdog.ts';
 import type { Chosen, Models } from './deps.ts';
 import { ModelChain } from './model-chain.ts';
@@ -25,8 +34,10 @@ export interface Generation {
   models: Models;
   messages: ModelMessage[];
   tools: ToolSpec[];
-  temperature?: number;
-  maxTokens?: number;
+  /** What is wanted of every answer. */
+  wishes?: Wishes;
+  /** As a request's: what a program sends is honoured or refused. */
+  exact?: boolean;
   signal: AbortSignal;
   clock: Clock;
   silenceMs?: number;
@@ -37,6 +48,7 @@ export interface Generation {
 
 export type GenerationEvent =
   | { type: 'text'; text: string }
+  | { type: 'reasoning'; text: string }
   /** From here on another model answers. */
   | { type: 'model'; key: string }
   | { type: 'tool_call'; call: ToolCall }
@@ -64,11 +76,11 @@ export async function* generate(run: Generation): AsyncGenerator<GenerationEvent
     const priced = await run.models.priced(key, usage ?? estimateUsage(messages, text));
     const share = shares.findIndex((each) => each.key === key);
     const [before] = share === -1 ? [] : shares.splice(share, 1);
-    shares.push({ key, usage: sum(before?.usage, priced) });
+    shares.push({ key, usage: before ? sumUsage(before.usage, priced) : priced });
     yield { type: 'step', text, calls };
     if (calls.length === 0 || step >= MAX_STEPS) {
-      const total = shares.reduce<Usage | undefined>((all, each) => sum(all, each.usage), undefined);
-      yield { type: 'end', usage: total ?? priced, shares, reason };
+      const total = shares.map((each) => each.usage).reduce(sumUsage);
+      yield { type: 'end', usage: total, shares, reason };
       return;
     }
     messages.push({ role: 'assistant', content: text, toolCalls: calls, ...(kept ? { kept } : {}) });
@@ -95,7 +107,7 @@ interface Answer {
   reason: Extract<ModelEvent, { type: 'finish' }>['reason'];
 }
 
-/** One provider call, by the first model of the chain that can answer. Its text comes as events; thoughts stay here. */
+/** One provider call, by the first model of the chain that can answer. Its text and thoughts come as events. */
 async function* answered(
   run: Generation,
   chain: ModelChain,
@@ -109,8 +121,8 @@ async function* answered(
       model,
       messages,
       ...(tools.length > 0 ? { tools } : {}),
-      ...(run.temperature === undefined ? {} : { temperature: run.temperature }),
-      ...(run.maxTokens === undefined ? {} : { maxTokens: run.maxTokens }),
+      ...run.wishes,
+      exact: run.exact,
     };
     try {
       for await (const event of retriedStream(() => watched(run, provider, (signal) => provider.stream(request, signal)), run)) {
@@ -120,7 +132,8 @@ async function* answered(
           if (answer.text.length > MAX_REPLY_CHARS)
             throw new ProviderError(`${provider.name} sent more than ${MAX_REPLY_CHARS} characters`);
           yield { type: 'text', text: event.text };
-        } else if (event.type === 'tool_call') answer.calls.push(event.call);
+        } else if (event.type === 'reasoning') yield event;
+        else if (event.type === 'tool_call') answer.calls.push(event.call);
         else if (event.type === 'keep') answer.kept = event.kept;
         else if (event.type === 'usage') answer.usage = event.usage;
         else if (event.type === 'finish') answer.reason = event.reason;
@@ -220,20 +233,4 @@ function visible(error: unknown, provider: Provider): RpcError {
     ...(error.retryAfterMs === undefined ? {} : { retryAfterMs: error.retryAfterMs }),
   };
   return new RpcError(error.status === 429 ? 'RATE_LIMITED' : 'INTERNAL_ERROR', error.message, extra, { cause: error });
-}
-
-function sum(a: Usage | undefined, b: Usage): Usage {
-  if (!a) return b;
-  const optional = (x: number | undefined, y: number | undefined): number | undefined =>
-    x === undefined && y === undefined ? undefined : (x ?? 0) + (y ?? 0);
-  const cacheReadTokens = optional(a.cacheReadTokens, b.cacheReadTokens);
-  const cost = optional(a.cost, b.cost);
-  return {
-    inputTokens: a.inputTokens + b.inputTokens,
-    outputTokens: a.outputTokens + b.outputTokens,
-    totalTokens: a.totalTokens + b.totalTokens,
-    ...(cacheReadTokens === undefined ? {} : { cacheReadTokens }),
-    ...(cost === undefined ? {} : { cost }),
-    ...(a.estimated || b.estimated ? { estimated: true } : {}),
-  };
 }

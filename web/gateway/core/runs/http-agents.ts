@@ -28,22 +28,21 @@ export class HttpAgents {
     const offered = await offeredTo(request.principal, tools, agent, chosen);
     const notes = await this.#deps.companion.notes(agent, null, offered);
     const system = systemOf(agent.systemPrompt, notes, timeContext(clock.now(), timeZone()));
-    const temperature = request.temperature ?? agent.temperature;
     for await (const event of generate({
       chosen,
       fallbacks: agent.fallbacks,
       models,
       messages: [{ role: 'system', content: system }, ...request.messages],
       tools: offered,
-      ...(temperature === undefined ? {} : { temperature }),
-      ...(request.maxTokens === undefined ? {} : { maxTokens: request.maxTokens }),
+      wishes: { ...request.wishes, temperature: request.wishes.temperature ?? agent.temperature },
+      exact: isExact(request),
       ...(silenceMs === undefined ? {} : { silenceMs }),
       signal: request.signal,
       clock,
       runTool: (call, signal) =>
         tools.run(call, { agentId: agent.id, sessionKey: null, runId: null, principal: request.principal, signal }),
     })) {
-      if (event.type === 'text') yield event;
+      if (event.type === 'text' || event.type === 'reasoning') yield event;
       else if (event.type === 'end') {
         const { principal } = request;
         for (const { key, usage } of event.shares) {
@@ -62,8 +61,7 @@ export class HttpAgents {
     sessionId,
     messages,
     principal,
-    temperature,
-    maxTokens,
+    wishes,
     signal,
   }: HttpAgentRun & { sessionId: string }): AsyncGenerator<ModelEvent> {
     const { runs, hub } = this.#deps;
@@ -103,8 +101,7 @@ export class HttpAgents {
       principal,
       ...(attachments.length === 0 ? {} : { attachments }),
       ...(systemPrompt === '' ? {} : { systemPrompt }),
-      ...(temperature === undefined ? {} : { temperature }),
-      ...(maxTokens === undefined ? {} : { maxTokens }),
+      wishes,
       onrun: (id) => (runId = id),
     });
     let ended = false;
@@ -131,3 +128,8 @@ export class HttpAgents {
     }
   }
 }
+
+/** An agent's own temperature may be lessened for a model; what the caller sends may not. */
+const isExact = ({ wishes, messages }: HttpAgentRun): boolean =>
+  wishes.temperature !== undefined ||
+  messages.some(({ content }) => typeof content !== 'string' && content.some(({ type }) => type !== 'text'));

@@ -133,8 +133,7 @@ export class Run {
       events.waiting(this.#key),
     ]);
     const systemPrompt = this.#request.systemPrompt ?? this.#agent.systemPrompt;
-    const temperature = this.#request.temperature ?? this.#agent.temperature;
-    const { agentId, principal, maxTokens } = this.#request;
+    const { agentId, principal, wishes } = this.#request;
     const offered = await offeredTo(principal, tools, this.#agent, this.#chosen);
     const notes = await companion.notes(this.#agent, this.#key, offered);
     const send = (file: SentFile): void => this.#files.add(file);
@@ -150,8 +149,7 @@ export class Run {
         models: this.#deps.models,
         messages: promptOf(systemOf(systemPrompt, notes, context), [...above.messages, user]),
         tools: offered,
-        ...(temperature === undefined ? {} : { temperature }),
-        ...(maxTokens === undefined ? {} : { maxTokens }),
+        wishes: { ...wishes, temperature: wishes?.temperature ?? this.#agent.temperature },
         ...(silenceMs === undefined ? {} : { silenceMs }),
         signal: this.#abort.signal,
         clock,

@@ -1,0 +1,319 @@
+import OpenAI from 'openai';
+import { expect, it } from 'vitest';
+import { z } from '#shared/rpc/zod.ts';
+import { verifies } from '../requirements.ts';
+import { testGateway } from '../support/gateway.ts';
+import { type Asked, named, standIn, streamed, unnamed } from '../support/streamed.ts';
+
+/** A Messages API server: thinks, then says `text` or calls tools. */
+function claude(answer: { text?: string; calls?: string[]; thought?: string } = {}): Response {
+  const { text = 'Hello', calls = [], thought } = answer;
+  const blocks = [
+    ...(thought
+      ? [
+          {
+            start: { type: 'thinking', thinking: '', signature: '' },
+            deltas: [
+              { type: 'thinking_delta', thinking: thought },
+              { type: 'signature_delta', signature: 'c2ln' },
+            ],
+          },
+        ]
+      : []),
+    ...(calls.length > 0 ? [] : [{ start: { type: 'text', text: '' }, deltas: [{ type: 'text_delta', text }] }]),
+    ...calls.map((id) => ({
+      start: { type: 'tool_use', id, name: 'add', input: {} },
+      deltas: [{ type: 'input_json_delta', partial_json: '{"a":1}' }],
+    })),
+  ];
+  return streamed(
+    named(
+      { type: 'message_start', message: { usage: { input_tokens: 10, output_tokens: 1 } } },
+      ...blocks.flatMap(({ start, deltas }, index) => [
+        { type: 'content_block_start', index, content_block: start },
+        ...deltas.map((delta) => ({ type: 'content_block_delta', index, delta })),
+        { type: 'content_block_stop', index },
+      ]),
+      { type: 'message_delta', delta: { stop_reason: calls.length > 0 ? 'tool_use' : 'end_turn' }, usage: { output_tokens: 5 } },
+      { type: 'message_stop' },
+    ),
+  );
+}
+const gemini = (): Response => streamed(unnamed({ candidates: [{ content: { parts: [{ text: 'Hello' }] }, finishReason: 'STOP' }] }));
+
+async function world(
+  answer: (asked: Asked, count: number) => Response | Promise<Response> = ({ url }) => (url.includes('google') ? gemini() : claude()),
+) {
+  const { fetch, asked } = standIn((one, count) => (one.method === 'GET' ? Response.json({ data: [], models: [] }) : answer(one, count)));
+  const gw = await testGateway({ fetch, useGuide: true });
+  const { client } = await gw.client();
+  await client.call('config.patch', {
+    patch: {
+      providers: { claude: { kind: 'anthropic', apiKey: 'k' }, gemini: { kind: 'google', apiKey: 'k' } },
+      chat: { model: 'claude/claude-opus-5-5' },
+    },
+  });
+  const v1 = (request: Request): Promise<Response> => gw.gateway.fetch(request, { id: 'owner', scopes: ['admin'] });
+  const openai = new OpenAI({
+    baseURL: 'http://127.0.0.1:7333/v1',
+    apiKey: 'token',
+    maxRetries: 0,
+    fetch: (url, init) => v1(new Request(url, init)),
+  });
+  const bodies = (): (Record<string, unknown> | undefined)[] => asked.filter(({ method }) => method === 'POST').map(({ body }) => body);
+  return { gw, client, openai, bodies };
+}
+
+const hi = [{ role: 'user' as const, content: 'Hi' }];
+const schema = { type: 'object', properties: { a: { type: 'number' } }, required: ['a'], additionalProperties: false };
+const tools = [{ type: 'function' as const, function: { name: 'add', description: 'Adds', parameters: schema } }];
+const wanted = {
+  top_p: 0.5,
+  stop: 'END',
+  max_completion_tokens: 50,
+  response_format: { type: 'json_schema' as const, json_schema: { name: 'sum', schema } },
+};
+const reasoned = z.object({ reasoning_content: z.string() });
+/** What neither changes an answer nor is told to other vendors. */
+const harmless = {
+  logprobs: false,
+  n: 1,
+  store: false,
+  metadata: {},
+  service_tier: 'auto' as const,
+  stream_options: null,
+  response_format: { type: 'text' as const },
+};
+
+verifies('http.chat/translated', 'parameters in each vendor’s words', async () => {
+  const { gw, openai, bodies } = await world();
+  await using _ = gw;
+  await openai.chat.completions.create({
+    model: 'claude/claude-opus-5-5',
+    messages: hi,
+    ...wanted,
+    tools,
+    tool_choice: 'required',
+    parallel_tool_calls: false,
+    reasoning_effort: 'low',
+  });
+  await openai.chat.completions.create({
+    model: 'gemini/gemini-3.8-flash',
+    messages: hi,
+    ...wanted,
+    seed: 7,
+    presence_penalty: 0.5,
+    reasoning_effort: 'low',
+  });
+  await openai.chat.completions.create({ model: 'claude/claude-opus-5-5', messages: hi, ...harmless });
+  expect(bodies()).toEqual([
+    {
+      model: 'claude-opus-5-5',
+      stream: true,
+      max_tokens: 50,
+      top_p: 0.5,
+      stop_sequences: ['END'],
+      messages: [{ role: 'user', content: [{ type: 'text', text: 'Hi' }] }],
+      tools: [{ name: 'add', description: 'Adds', input_schema: schema }],
+      tool_choice: { type: 'any', disable_parallel_tool_use: true },
+      thinking: { type: 'adaptive', display: 'summarized' },
+      output_config: { effort: 'low', format: { type: 'json_schema', schema } },
+    },
+    {
+      contents: [{ role: 'user', parts: [{ text: 'Hi' }] }],
+      generationConfig: {
+        maxOutputTokens: 50,
+        topP: 0.5,
+        stopSequences: ['END'],
+        seed: 7,
+        presencePenalty: 0.5,
+        responseMimeType: 'application/json',
+        responseJsonSchema: schema,
+        thinkingConfig: { thinkingLevel: 'low', includeThoughts: true },
+      },
+    },
+    { model: 'claude-opus-5-5', stream: true, max_tokens: 128_000, messages: [{ role: 'user', content: [{ type: 'text', text: 'Hi' }] }] },
+  ]);
+});
+
+const refused: [string, object][] = [
+  ['seed', { seed: 1 }],
+  ['presence_penalty', { presence_penalty: 1 }],
+  ['frequency_penalty', { frequency_penalty: 1 }],
+  ['logprobs', { logprobs: true }],
+  ['logit_bias', { logit_bias: { 5: 1 } }],
+  ['temperature', { temperature: 1.5 }],
+  ['modalities', { modalities: ['text', 'audio'] }],
+  ['functions', { functions: [{ name: 'f' }] }],
+  ['tool_choice', { tool_choice: 'required' }],
+  ['tool_choice', { tools, tool_choice: { type: 'function', function: { name: 'nope' } } }],
+  ['response_format', { response_format: { type: 'xml' } }],
+  ['reasoning_effort', { reasoning_effort: 'enormous' }],
+  ['tools[0].type', { tools: [{ type: 'custom', custom: { name: 'x' } }] }],
+  ['stop', { stop: ['a', 'b', 'c', 'd', 'e'] }],
+  ['n', { n: 9 }],
+  ['messages', { messages: [{ role: 'user', content: [{ type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav' } }] }] }],
+  [
+    'messages[0].content[0]',
+    { messages: [{ role: 'system', content: [{ type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } }] }] },
+  ],
+];
+
+verifies(['http.chat/translated', 'http.chat/agent-params'], 'what cannot be told is 400 by its name, and nobody is asked', async () => {
+  const { gw, openai, bodies } = await world();
+  await using _ = gw;
+  const ask = (model: string, more: object): Promise<unknown> => openai.chat.completions.create({ model, messages: hi, ...more });
+  for (const [param, more] of refused)
+    await expect(ask('claude/claude-opus-5-5', more), param).rejects.toMatchObject({ status: 400, param: expect.stringContaining(param) });
+  for (const [param, more] of refused.filter(([name]) => !name.startsWith('tool')))
+    await expect(ask('perch/main', more), `agent ${param}`).rejects.toMatchObject({ status: 400, param: expect.stringContaining(param) });
+  await expect(ask('perch/main', { tools })).rejects.toMatchObject({ status: 400, param: 'tools' });
+  await expect(ask('perch/main', { n: 2 })).rejects.toMatchObject({ status: 400, param: 'n' });
+  for (const [param, more] of [
+    ['reasoning_effort', { reasoning_effort: 'low' }],
+    ['response_format', { response_format: { type: 'json_object' } }],
+  ] as const)
+    await expect(ask('guide/guide', more)).rejects.toMatchObject({ status: 400, param });
+  expect([bodies(), gw.faults]).toEqual([[], []]);
+});
+
+verifies('http.chat/agent-params', 'reach the agent’s model, and its thoughts come back', async () => {
+  const { gw, openai, bodies } = await world(() => claude({ thought: 'Let me see' }));
+  await using _ = gw;
+  const png = 'data:image/png;base64,AAAA';
+  const messages = [
+    {
+      role: 'user' as const,
+      content: [
+        { type: 'text' as const, text: 'See' },
+        { type: 'image_url' as const, image_url: { url: png } },
+      ],
+    },
+  ];
+  const { choices } = await openai.chat.completions.create({
+    model: 'perch/main',
+    messages,
+    ...wanted,
+    temperature: 0.3,
+    tool_choice: 'none',
+  });
+  expect(choices[0]?.message).toMatchObject({ content: 'Hello', reasoning_content: 'Let me see' });
+  expect(bodies()[0]).toMatchObject({
+    max_tokens: 50,
+    top_p: 0.5,
+    temperature: 0.3,
+    stop_sequences: ['END'],
+    tool_choice: { type: 'none' },
+    output_config: { format: { type: 'json_schema', schema } },
+    messages: [
+      {
+        content: [
+          { type: 'text', text: 'See' },
+          { type: 'image', source: { media_type: 'image/png' } },
+        ],
+      },
+    ],
+  });
+  const inSession = await openai.chat.completions.create({ model: 'perch/main', messages: hi, user: 'alice', ...wanted, temperature: 0.3 });
+  expect(inSession.choices[0]?.message.content).toBe('Hello');
+  expect(bodies()[1]).toMatchObject({ max_tokens: 50, top_p: 0.5, temperature: 0.3, stop_sequences: ['END'] });
+  await expect(openai.chat.completions.create({ model: 'perch/main', messages: hi, user: 'alice', seed: 1 })).rejects.toMatchObject({
+    status: 400,
+    param: 'seed',
+  });
+});
+
+verifies('http.chat/translated', 'calls side by side and thoughts, which go back with the turn', async () => {
+  const { gw, openai, bodies } = await world((_asked, count) =>
+    count % 2 === 1 ? claude({ thought: 'Let me see', calls: ['toolu_1', 'toolu_2'] }) : claude(),
+  );
+  await using _ = gw;
+  const ask = { model: 'claude/claude-haiku-4-5', tools, reasoning_effort: 'low' as const };
+  const runner = openai.chat.completions.stream({ ...ask, messages: hi });
+  let thoughts = '';
+  for await (const { choices } of runner) thoughts += reasoned.safeParse(choices[0]?.delta).data?.reasoning_content ?? '';
+  const { choices } = await runner.finalChatCompletion();
+  const [choice] = choices;
+  expect(thoughts).toBe('Let me see');
+  expect(choice).toMatchObject({
+    finish_reason: 'tool_calls',
+    message: { tool_calls: [{ id: 'toolu_1', function: { name: 'add', arguments: '{"a":1}' } }, { id: 'toolu_2' }] },
+  });
+  const results = ['toolu_1', 'toolu_2'].map((tool_call_id) => ({ role: 'tool' as const, tool_call_id, content: '2' }));
+  const calls = choice?.message.tool_calls ?? [];
+  const second = await openai.chat.completions.create({
+    ...ask,
+    messages: [...hi, { role: 'assistant', content: null, tool_calls: calls }, ...results],
+  });
+  expect(second.choices[0]?.message.content).toBe('Hello');
+  expect(bodies()[1]).toMatchObject({
+    thinking: { type: 'enabled', budget_tokens: 2048 },
+    messages: [
+      { role: 'user' },
+      {
+        role: 'assistant',
+        content: [
+          { type: 'thinking', thinking: 'Let me see', signature: 'c2ln' },
+          { type: 'tool_use', id: 'toolu_1' },
+          { type: 'tool_use', id: 'toolu_2' },
+        ],
+      },
+      {
+        role: 'user',
+        content: [
+          { type: 'tool_result', tool_use_id: 'toolu_1' },
+          { type: 'tool_result', tool_use_id: 'toolu_2' },
+        ],
+      },
+    ],
+  });
+});
+
+verifies('http.chat/translated', 'several choices are as many calls, whose usage is told in all', async () => {
+  const { gw, openai, bodies } = await world((_asked, count) => claude({ text: `answer ${count}` }));
+  await using _ = gw;
+  const ask = { model: 'claude/claude-opus-5-5', messages: hi, n: 3 };
+  const whole = await openai.chat.completions.create(ask);
+  expect(whole.choices.map(({ index, message }) => `${index} ${message.content}`).sort()).toEqual([
+    '0 answer 1',
+    '1 answer 2',
+    '2 answer 3',
+  ]);
+  expect([whole.usage?.prompt_tokens, whole.usage?.completion_tokens, bodies().length]).toEqual([30, 15, 3]);
+  const texts = ['', '', ''];
+  const finished: number[] = [];
+  for await (const { choices } of await openai.chat.completions.create({ ...ask, stream: true })) {
+    for (const { index, delta, finish_reason } of choices) {
+      texts[index] += delta.content ?? '';
+      if (finish_reason) finished.push(index);
+    }
+  }
+  expect([texts.sort(), finished.sort()]).toEqual([
+    ['answer 4', 'answer 5', 'answer 6'],
+    [0, 1, 2],
+  ]);
+});
+
+it('ends all choices with the first that fails', async () => {
+  const signals: AbortSignal[] = [];
+  const { gw, openai } = await world(({ signal }, count) => {
+    signals.push(signal);
+    return count === 2 ? Response.json({ error: { message: 'no' } }, { status: 400 }) : new Promise(() => {});
+  });
+  await using _ = gw;
+  await expect(openai.chat.completions.create({ model: 'claude/claude-opus-5-5', messages: hi, n: 2 })).rejects.toMatchObject({
+    status: 400,
+  });
+  expect(signals[0]?.aborted).toBe(true);
+});
+
+it('the guide keeps to the limit and the stops', async () => {
+  const { gw, openai } = await world();
+  await using _ = gw;
+  const ask = { model: 'guide/guide', messages: [{ role: 'user' as const, content: 'How do I add a model?' }] };
+  const full = (await openai.chat.completions.create({ ...ask, seed: 1, temperature: 0, top_p: 1 })).choices[0]?.message.content ?? '';
+  const short = await openai.chat.completions.create({ ...ask, max_tokens: 5 });
+  expect(short.choices[0]).toMatchObject({ finish_reason: 'length', message: { content: full.slice(0, 20) } });
+  const stopped = await openai.chat.completions.create({ ...ask, stop: ['Settings'] });
+  expect(stopped.choices[0]).toMatchObject({ finish_reason: 'stop', message: { content: full.slice(0, full.indexOf('Settings')) } });
+});

@@ -1,0 +1,35 @@
+import { estimateTokens } from '../providers/estimate.ts';
+import { type ModelRequest, Unsupported } from '../providers/provider.ts';
+
+/** Throws `Unsupported` for what only a model can do. The same question has the same answer, so that sampling and seed change nothing. */
+export function refuseUnsupported({
+  toolChoice,
+  responseFormat,
+  reasoningEffort = 'none',
+  presencePenalty,
+  frequencyPenalty,
+}: ModelRequest): void {
+  const refuse = (field: keyof ModelRequest): never => {
+    throw new Unsupported(field, 'the guide, which is no model, cannot do this');
+  };
+  if (toolChoice === 'required' || typeof toolChoice === 'object') refuse('toolChoice');
+  if (responseFormat) refuse('responseFormat');
+  if (reasoningEffort !== 'none') refuse('reasoningEffort');
+  if (presencePenalty) refuse('presencePenalty');
+  if (frequencyPenalty) refuse('frequencyPenalty');
+}
+
+/** The reply up to where the caller wants it to end. */
+export function cut(reply: string, { stop = [], maxTokens }: ModelRequest): { text: string; reason: 'stop' | 'length' } {
+  const ends = stop.map((each) => reply.indexOf(each)).filter((at) => at >= 0);
+  const text = reply.slice(0, Math.min(reply.length, ...ends));
+  if (maxTokens === undefined || estimateTokens(text) <= maxTokens) return { text, reason: 'stop' };
+  // The longest beginning that has so many: a token is one to four characters.
+  let [least, most] = [0, Math.min(text.length, maxTokens * 4)];
+  while (least < most) {
+    const middle = Math.ceil((least + most) / 2);
+    if (estimateTokens(text.slice(0, middle)) <= maxTokens) least = middle;
+    else most = middle - 1;
+  }
+  return { text: text.slice(0, least), reason: 'length' };
+}

@@ -1,0 +1,24 @@
+/** What several sources yield, each with the number of its source, as it comes. The first failure ends all of them. */
+export async function* merged<T>(sources: readonly AsyncIterable<T>[]): AsyncGenerator<{ index: number; value: T }> {
+  const iterators = sources.map((source) => source[Symbol.asyncIterator]());
+  const next = async (index: number): Promise<{ index: number; result: IteratorResult<T> | undefined }> => ({
+    index,
+    result: await iterators[index]?.next(),
+  });
+  const waiting = new Map(iterators.map((_, index) => [index, next(index)]));
+  try {
+    while (waiting.size > 0) {
+      const { index, result } = await Promise.race(waiting.values());
+      if (!result || result.done) {
+        waiting.delete(index);
+        continue;
+      }
+      waiting.set(index, next(index));
+      yield { index, value: result.value };
+    }
+  } finally {
+    for (const pending of waiting.values()) pending.catch(() => {});
+    // Queued behind reads under way, which the callers' signal ends.
+    for (const iterator of iterators) void Promise.resolve(iterator.return?.()).catch(() => {});
+  }
+}

@@ -1,0 +1,42 @@
+import type { ModelEvent, ModelMessage } from '../providers/provider.ts';
+import type { Route } from '../providers/providers.ts';
+import { retriedStream } from '../providers/retry.ts';
+import { type Envelope, readKnown } from './chat-request.ts';
+import { badRequest } from './errors.ts';
+import type { HttpDeps } from './deps.ts';
+import type { Thoughts } from './thoughts.ts';
+
+/** Choices of one request that are asked for side by side. */
+const MOST_CHOICES = 8;
+
+interface Asking {
+  body: Envelope;
+  principal: string;
+  abort: AbortController;
+}
+
+/** The choices of a model that speaks another format: as many calls side by side. The first that fails ends them all. */
+export function translated(
+  { body, principal, abort }: Asking,
+  { provider, model }: Pick<Route, 'provider' | 'model'>,
+  { clock, thoughts }: Pick<HttpDeps, 'clock'> & { thoughts: Thoughts },
+): { messages: ModelMessage[]; choices: AsyncIterable<ModelEvent>[] } {
+  const { messages, wishes, tools } = readKnown(body);
+  const count = body.n ?? 1;
+  if (count > MOST_CHOICES) throw badRequest(`n: this model gives ${MOST_CHOICES} choices at most`, 'n');
+  const request = { ...wishes, model, messages: thoughts.restored(principal, messages), tools, exact: true };
+  const failed = new AbortController();
+  const signal = count > 1 ? AbortSignal.any([abort.signal, failed.signal]) : abort.signal;
+  const choice = async function* (): AsyncGenerator<ModelEvent> {
+    try {
+      yield* thoughts.noting(
+        principal,
+        retriedStream(() => provider.stream(request, signal), { clock, signal }),
+      );
+    } catch (error) {
+      failed.abort(error);
+      throw error;
+    }
+  };
+  return { messages, choices: Array.from({ length: count }, choice) };
+}

@@ -1,0 +1,17 @@
+import type { Usage } from '#shared/rpc/records.ts';
+
+/** Usage of two calls together. */
+export function sumUsage(a: Usage, b: Usage): Usage {
+  const optional = (x: number | undefined, y: number | undefined): number | undefined =>
+    x === undefined && y === undefined ? undefined : (x ?? 0) + (y ?? 0);
+  const cacheReadTokens = optional(a.cacheReadTokens, b.cacheReadTokens);
+  const cost = optional(a.cost, b.cost);
+  return {
+    inputTokens: a.inputTokens + b.inputTokens,
+    outputTokens: a.outputTokens + b.outputTokens,
+    totalTokens: a.totalTokens + b.totalTokens,
+    ...(cacheReadTokens === undefined ? {} : { cacheReadTokens }),
+    ...(cost === undefined ? {} : { cost }),
+    ...(a.estimated || b.estimated ? { estimated: true } : {}),
+  };
+}
