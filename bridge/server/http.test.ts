@@ -97,6 +97,31 @@ describe('/v1', () => {
     });
   });
 
+  verifies('http/request-id', 'of the bridge itself and of the host, the caller’s own or a new one', async () => {
+    await using gateway = await startTestBridge({ timing: { hostWaitMs: 20 } });
+    const idOf = async (
+      path: string,
+      id?: string,
+      more: RequestInit & { token?: string | null } = {},
+    ): Promise<[number, string | null]> => {
+      const answer = await gateway.http(path, {
+        ...more,
+        headers: { ...more.headers, ...(id === undefined ? {} : { 'x-request-id': id }) },
+      });
+      return [answer.status, answer.headers.get('x-request-id')];
+    };
+    expect(await idOf('/v1/models', 'r-1', { token: null })).toEqual([401, 'r-1']);
+    expect(await idOf('/v1/models', 'r-2')).toEqual([503, 'r-2']);
+    expect(await idOf('/v1', 'r-3', { headers: { origin: 'http://evil.test' } })).toEqual([403, 'r-3']);
+    expect(await idOf('/v1/models')).toEqual([503, expect.stringMatching(/^req_[0-9a-f]{32}$/)]);
+    const host = await gateway.attach();
+    expect(await idOf('/v1/models?x=1', 'r:4.a')).toEqual([200, 'r:4.a']);
+    for (const odd of ['with space', 'x'.repeat(129), '<b>']) expect((await idOf('/v1/models', odd))[1], odd).toMatch(/^req_/);
+    const told = host.openings.map((opening) => ('headers' in opening ? opening.headers['x-request-id'] : undefined));
+    expect([told[0], ...told.slice(1).map((id) => id?.slice(0, 4))]).toEqual(['r:4.a', 'req_', 'req_', 'req_']);
+    expect((await gateway.http('/health')).headers.get('x-request-id')).toBeNull();
+  });
+
   it('leaves odd content types, and statuses without a body, to the host', async () => {
     await using gateway = await startTestBridge();
     await gateway.attach({

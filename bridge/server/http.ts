@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { REQUEST_ID } from '#shared/http/request-id.ts';
 import { HEAD_HEADER } from '#shared/ports/journal.ts';
 import { VIA } from '../capabilities/egress.ts';
 import type { Journal } from '../journal/journal.ts';
@@ -26,7 +27,10 @@ export interface HttpDeps {
 }
 
 /** Headers of the caller that the host sees. */
-const PASSED_ON = ['content-type', 'accept', 'user-agent', 'x-perch-session', 'x-request-id'];
+const PASSED_ON = ['content-type', 'accept', 'user-agent', 'x-perch-session', REQUEST_ID];
+
+/** Whether an address is of `/v1`, whose every answer tells the request's id. */
+export const isApi = (url = ''): boolean => /^\/v1(?:[/?]|$)/.test(url);
 const CORS_METHODS = 'GET, POST, PUT, PATCH, DELETE';
 
 /** `/v1`: admission of the caller, then the exchange goes to the host (decisions, "HTTP"). */
@@ -97,7 +101,10 @@ export function httpRoutes(app: FastifyInstance, deps: HttpDeps): void {
     const handler = (request: FastifyRequest, reply: FastifyReply): void => {
       reply.hijack();
       serve(request.raw, reply.raw).catch((error: unknown) => {
-        log(`${request.method} ${request.url.replace(/\?.*/, '')} failed: ${error instanceof Error ? error.message : String(error)}`);
+        const id = String(request.headers[REQUEST_ID]);
+        log(
+          `${request.method} ${request.url.replace(/\?.*/, '')} (${id}) failed: ${error instanceof Error ? error.message : String(error)}`,
+        );
         if (reply.raw.headersSent) reply.raw.destroy();
         else sendError(reply.raw, 500, 'the bridge failed');
       });

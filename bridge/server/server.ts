@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type RequestListener, type Server, 
 import type { Duplex } from 'node:stream';
 import fastify, { type FastifyError } from 'fastify';
 import type { WebSocket } from 'ws';
+import { REQUEST_ID, requestIdOf } from '#shared/http/request-id.ts';
 import { type Hello, MUX_VERSION, PORTS_VERSION, SCHEMA_VERSION } from '#shared/link/hello.ts';
 import type { BridgeHealth, Credential } from '#shared/link/proof.ts';
 import { CLOSE, LIMITS } from '#shared/rpc/frames.ts';
@@ -21,7 +22,7 @@ import { Gauge } from './gauge.ts';
 import type { HostMode } from './host-rank.ts';
 import { Hosts } from './hosts.ts';
 import { errorBody, sendError } from './http-errors.ts';
-import { httpRoutes } from './http.ts';
+import { httpRoutes, isApi } from './http.ts';
 import { LinkCodes } from './link-codes.ts';
 import { linkRoutes } from './link.ts';
 import { coversLoopback, isLoopbackBind, listen } from './listen.ts';
@@ -118,6 +119,10 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
     (route: RequestListener) =>
     (request: IncomingMessage, response: ServerResponse): void => {
       for (const [name, value] of Object.entries(SECURITY_HEADERS)) response.setHeader(name, value);
+      if (isApi(request.url)) {
+        request.headers[REQUEST_ID] = requestIdOf(request.headers[REQUEST_ID]);
+        response.setHeader(REQUEST_ID, request.headers[REQUEST_ID]);
+      }
       const navigation = isNavigation(request.method, request.headers.accept) && !isReserved(request.url ?? '');
       const refusal = admission?.refuse(arrivalOf(request), navigation) ?? (admission ? undefined : { status: 503, message: 'starting' });
       if (refusal) return sendError(response, refusal.status, refusal.message, { connection: 'close' });

@@ -27,6 +27,7 @@ export const bridge = [
       'An agent’s model is told what the caller wants of the answer; what cannot be honoured is 400 naming the parameter.',
     'http.chat/stream-error': 'An error after the first byte is an error object in the stream, then one `[DONE]`.',
     'http.chat/openai-client': 'The official `openai` package works against `/v1`, streaming and not.',
+    'http/request-id': 'Every answer of `/v1` has `x-request-id`, the caller’s own or a new one, and the log tells of the request by it.',
     'http/cors': 'CORS allows exact origins, never `*`.',
   }),
   chosen('decisions, "Frames and connection": `--password` / `auth.password`', {

@@ -227,6 +227,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       clock,
       fault,
       admit: access.admit,
+      note: (level, message, fields) => log.write(level, 'http', message, fields),
       record: (call) =>
         void providers
           .priced(call.model, call.usage)

@@ -8,7 +8,7 @@ import type { Route } from '../providers/providers.ts';
 import { readJson } from './body.ts';
 import { type Envelope, readEnvelope, readKnown } from './chat-request.ts';
 import { completionHead } from './completion.ts';
-import { badRequest, type HttpError, modelNotFound, toHttpError } from './errors.ts';
+import { badRequest, type HttpError, modelNotFound } from './errors.ts';
 import { passStream, passWhole } from './forward.ts';
 import { type EventSource, streamFromEvents, wholeFromEvents } from './from-events.ts';
 import type { HttpDeps } from './deps.ts';
@@ -20,6 +20,8 @@ const HEADERS = { 'content-type': 'text/event-stream; charset=utf-8', 'cache-con
 
 export interface ChatDeps extends HttpDeps {
   thoughts: Thoughts;
+  /** What went wrong with this request, as it is told, and noted in the log under its id. */
+  explain(error: unknown): HttpError;
 }
 
 interface Call {
@@ -77,8 +79,7 @@ function agentOf(model: string, { agents }: HttpDeps): string | undefined {
   return undefined;
 }
 
-function eventSource(source: EventSource, call: Call, deps: HttpDeps): Source {
-  const explain = (error: unknown): HttpError => toHttpError(error, deps.fault);
+function eventSource(source: EventSource, call: Call, { explain }: ChatDeps): Source {
   const withUsage = call.body.stream_options?.include_usage === true;
   return {
     stream: () => streamFromEvents(source, { withUsage, signal: call.abort.signal, explain }),
@@ -86,7 +87,7 @@ function eventSource(source: EventSource, call: Call, deps: HttpDeps): Source {
   };
 }
 
-function agent(call: Call, agentId: string, deps: HttpDeps): Source {
+function agent(call: Call, agentId: string, deps: ChatDeps): Source {
   const { body, principal, abort } = call;
   const { messages, wishes, user, tools } = readKnown(body);
   if (tools.length > 0) throw badRequest('tools: an agent has its own; ask a model directly to bring yours', 'tools');
@@ -120,9 +121,8 @@ async function direct(call: Call, deps: ChatDeps): Promise<Source> {
   const forwarded = await provider.forward({ ...body, model }, signal);
   const counted = (usage: Usage | undefined, chars: number): void => record(usage ?? guess(body, chars));
   const passing = { provider: provider.name, forwarded, record: counted };
-  const explain = (error: unknown): HttpError => toHttpError(error, deps.fault);
   return {
-    stream: () => passStream(passing, { choices: body.n ?? 1, signal, explain }),
+    stream: () => passStream(passing, { choices: body.n ?? 1, signal, explain: deps.explain }),
     whole: () => passWhole(passing, head).catch((error: unknown) => Promise.reject(forwarded.told(error))),
   };
 }

@@ -1,4 +1,5 @@
 import type { RpcError } from '#shared/rpc/errors.ts';
+import type { LogLevel } from '#shared/rpc/log-level.ts';
 import type { Clock } from '../clock.ts';
 import type { ModelEvent, ModelMessage, Wishes } from '../providers/provider.ts';
 import type { Providers } from '../providers/providers.ts';
@@ -23,6 +24,8 @@ export interface HttpDeps {
   clock: Clock;
   /** Turns what nobody expected into an error with an id that the log explains. */
   fault(error: unknown): RpcError;
+  /** Notes a line of the log. */
+  note?: (level: LogLevel, message: string, fields: Record<string, unknown>) => void;
   /** Rejects with `RpcError` where who calls has used up a limit. */
   admit?: (principal: string) => Promise<void> | undefined;
   /** Told the usage of calls that go straight to a model. */

@@ -30,6 +30,7 @@ afterAll(() => upstream.close());
 type Recorded = Parameters<NonNullable<HttpDeps['record']>>[0];
 const recorded: Recorded[] = [];
 const faults: unknown[] = [];
+const noted: Record<string, unknown>[] = [];
 const runs: HttpAgentRun[] = [];
 /** What the agent does next. */
 let agent: (run: HttpAgentRun) => AsyncIterable<ModelEvent>;
@@ -42,7 +43,7 @@ async function* script(...events: (ModelEvent | Error)[]): AsyncGenerator<ModelE
 }
 
 beforeEach(() => {
-  recorded.length = faults.length = runs.length = 0;
+  recorded.length = noted.length = faults.length = runs.length = 0;
   agent = () => script({ type: 'text', text: 'Hel' }, { type: 'text', text: 'lo' }, { type: 'finish', reason: 'stop' });
 });
 
@@ -66,6 +67,7 @@ function handler(clock = hasty): (request: Request, scopes?: Scope[]) => Promise
       return new RpcError('INTERNAL_ERROR', 'Something went wrong (id)', { details: { id: 'id' } });
     },
     record: (call) => recorded.push(call),
+    note: (level, message, fields) => noted.push({ level, message, ...fields }),
   });
   return (request, scopes = ['admin']) => http(request, { id: 'owner', scopes });
 }
@@ -499,6 +501,30 @@ describe('bad input', () => {
     ).toBe(200);
     const init: RequestInit = { body: new Uint8Array([0x7b, 0xff, 0x7d]) };
     expect((await http()(post('', init))).status).toBe(400);
+  });
+
+  verifies('http/request-id', 'in answers and errors, and in the log, of streams that break off too', async () => {
+    const ask = async (body: unknown, id: string): Promise<[string | null, Record<string, unknown> | undefined]> => {
+      const response = await http()(post(body, { headers: { 'x-request-id': id } }));
+      await response.text();
+      return [response.headers.get('x-request-id'), noted.findLast(({ level }) => level !== 'debug')];
+    };
+    expect(await ask({ model: 'main', messages: hi }, 'r-1')).toEqual(['r-1', undefined]);
+    expect(noted).toMatchObject([
+      { level: 'debug', requestId: 'r-1', method: 'POST', path: '/v1/chat/completions', status: 200, principal: 'owner' },
+    ]);
+    expect(await ask({ model: 'nope/nope', messages: hi }, 'r-2')).toMatchObject(['r-2', { level: 'info', requestId: 'r-2', status: 404 }]);
+    expect(await ask({ model: 'up/error-500', messages: hi }, 'r-3')).toMatchObject([
+      'r-3',
+      { level: 'warn', requestId: 'r-3', status: 502 },
+    ]);
+    for (const model of ['up/cut', 'main']) {
+      agent = () => script({ type: 'text', text: 'Hel' }, new TypeError('ours'));
+      const [id, line] = await ask({ model, messages: hi, stream: true }, model.replace('/', ':'));
+      expect([id, line]).toMatchObject([model.replace('/', ':'), { level: 'warn', requestId: model.replace('/', ':') }]);
+    }
+    expect((await http()(new Request(`${BASE}/v1/nope`))).headers.get('x-request-id')).toMatch(/^req_/);
+    expect((await http()(new Request(`${BASE}/v1/models`, { method: 'HEAD' }))).headers.get('x-request-id')).toMatch(/^req_/);
   });
 
   verifies('http/errors', 'wrong methods, paths and scopes', async () => {
