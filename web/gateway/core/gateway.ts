@@ -33,6 +33,7 @@ import type { LocalServer } from './providers/discovery.ts';
 import { LOCAL_SERVERS } from './providers/discovery.ts';
 import { baseUrlOf } from './providers/kinds.ts';
 import { Providers } from './providers/providers.ts';
+import { UPSTREAM_LIMITS, type UpstreamLimits } from './providers/upstream-limits.ts';
 import { ForeignRuns } from './runs/foreign-runs.ts';
 import { HostSignals } from './runs/host-signals.ts';
 import { Runs } from './runs/runs.ts';
@@ -150,8 +151,9 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   });
   await config.load();
   const localServers = options.localServers ?? (config.settings.gateway.discover === false ? [] : LOCAL_SERVERS);
+  const limits = (): UpstreamLimits => ({ ...UPSTREAM_LIMITS, ...config.settings.gateway.upstream });
   const providers = new Providers({
-    ...{ guide, fetch, clock, localServers },
+    ...{ guide, fetch, clock, localServers, limits },
     onstate({ id, state: now, message }) {
       if (now === 'ready') log.write('info', 'providers', `${id} answers again`);
       else log.write('warn', 'providers', message ?? `${id} cannot be used`, { provider: id, state: now });
@@ -189,7 +191,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     tools,
     companion,
     fault,
-    ...(options.silenceMs === undefined ? {} : { silenceMs: options.silenceMs }),
+    silenceMs: () => options.silenceMs ?? Math.max(limits().firstByteMs, limits().idleMs),
   };
   const runs = new Runs(deps);
   const configFile = keepConfigFile({ bridge, config, hub, clock, serves: () => sync?.state().role !== 'replica', fault });
@@ -223,10 +225,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     const [{ createHttp }, { HttpAgents }] = await Promise.all([import('./http/http.ts'), import('./runs/http-agents.ts')]);
     return createHttp({
       agents: new HttpAgents({ ...deps, agents, runs }),
-      providers,
-      clock,
-      fault,
-      admit: access.admit,
+      ...{ providers, clock, fault, admit: access.admit },
       note: (level, message, fields) => log.write(level, 'http', message, fields),
       record: (call) =>
         void providers

@@ -33,6 +33,8 @@ const provider = z
     error: 'is missing: only kinds with an address of their own go without',
   });
 
+const waitMs = z.number().int().min(1000).max(3_600_000);
+
 const users = z.array(z.string().min(1).max(200)).max(10_000).nullable();
 const pollIntervalSeconds = z.number().int().min(60, 'must be 60 seconds or more').max(86_400);
 /** What every channel has. Their other settings are kept as they are: each platform has its own. */
@@ -117,6 +119,17 @@ export const settings = z.looseObject({
         .optional(),
       /** Look for model servers on localhost. */
       discover: z.boolean().optional(),
+      /** How long models' servers are waited for, in milliseconds, and after how many failures in a row one is left alone, for how long. */
+      upstream: z
+        .strictObject({
+          firstByteMs: waitMs.optional(),
+          wholeMs: waitMs.optional(),
+          idleMs: waitMs.optional(),
+          /** 0: it is asked whatever happened. */
+          failures: z.number().int().min(0).max(1000).optional(),
+          pauseMs: waitMs.optional(),
+        })
+        .optional(),
       /** Lines of the log below it are not kept; `info` by default. */
       logLevel: logLevel.optional(),
     })

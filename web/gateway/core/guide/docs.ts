@@ -247,13 +247,15 @@ Python is alike, with \`base_url\` and \`api_key\`.`,
     keywords: 'v1 models agent perch/main route direct passthrough parameter api list',
     text: `\`perch/<agentId>\` (for instance \`perch/main\`) runs the agent, with its tools and system prompt. \`<provider>/<model_id>\` goes straight to that model with every parameter passed on (tools, response_format, stop, …), and tool calls come back to you. \`GET /v1/models\` lists both kinds.
 
+Models of Anthropic and Google are told the parameters in their own words; so is an agent's model. What one of them cannot do, such as \`seed\` with Anthropic or \`logprobs\`, is a 400 that names the parameter. Thoughts come back as \`reasoning_content\`.
+
 An agent call is stateless; the field \`user\` or the header \`x-perch-session\` names a session to continue.`,
   },
   {
     id: 'http-errors',
     title: 'HTTP errors',
     keywords: 'status code 400 401 404 405 413 429 502 503 api failure json error object',
-    text: `Errors are \`{"error": {"message", "type", …}}\`: 400 \`invalid_request_error\`, 401 \`unauthorized\`, 403 \`forbidden\`, 404 \`not_found\` or \`model_not_found\`, 405, 413 for a body over 20 MB, 429 \`rate_limited\`, 502 \`api_error\` when the provider failed, 503 \`unavailable\` when no gateway runs. In a stream that has begun, the error is an object in the stream, before \`[DONE]\`.`,
+    text: `Errors are \`{"error": {"message", "type", …}}\`: 400 \`invalid_request_error\`, 401 \`unauthorized\`, 403 \`forbidden\`, 404 \`not_found\` or \`model_not_found\`, 405, 413 for a body over 20 MB, 429 \`rate_limited\`, 502 \`api_error\` when the provider failed, 503 \`unavailable\` when no gateway runs or a provider has failed too often. Every answer has \`x-request-id\`, your own if you sent one. In a stream that has begun, the error is an object in the stream, before \`[DONE]\`.`,
   },
   {
     id: 'websocket',
@@ -375,7 +377,9 @@ Closing the tab or the connection does not stop a reply when the gateway runs el
     id: 'provider-failure',
     title: 'When a provider fails',
     keywords: 'error timeout silent stalled broke off rate limit retry 429 500 cut garbage',
-    text: `Before the first word, Perch tries again twice after rate limits, server errors and network failures, and waits as long as the provider asks, up to a minute. Then the next model of the fallbacks takes over, where there are any. A provider that sends nothing for 60 seconds, breaks off or sends something unreadable ends the reply with an error that says so. What had come is kept, and you can retry.`,
+    text: `Before the first word, Perch tries again twice after rate limits, server errors and network failures, and waits as long as the provider asks, up to a minute. Then the next model of the fallbacks takes over, where there are any. A provider that sends nothing for 60 seconds, breaks off or sends something unreadable ends the reply with an error that says so. What had come is kept, and you can retry.
+
+A server that fails five times in a row is not asked for 30 seconds; then one request tries it. Over HTTP that is 503 with \`Retry-After\`. The setting \`gateway.upstream\` changes how long servers are waited for, in milliseconds (\`firstByteMs\`, \`wholeMs\` for answers that do not stream, \`idleMs\`), and when they are left alone (\`failures\`, 0 for never, and \`pauseMs\`).`,
   },
   {
     id: 'offline',

@@ -1,4 +1,5 @@
 import { RpcError } from '#shared/rpc/errors.ts';
+import { NotAsked } from '../providers/breaker.ts';
 import { type ModelRequest, ProviderError, Unsupported } from '../providers/provider.ts';
 
 /** Types of `/v1` errors (decisions, "HTTP"). `aborted` is the one beyond: somebody stopped the run that was waited for. */
@@ -67,6 +68,7 @@ const CHAT_NAMES: Partial<Record<keyof ModelRequest, string>> = {
 
 /** A failure of the model that the caller asked directly: what is wrong with its own request comes back as such. */
 function directError(error: ProviderError): HttpError {
+  if (error instanceof NotAsked) return new HttpError(503, 'unavailable', error.message, { headers: retryAfter(error.retryAfterMs) });
   if (error instanceof Unsupported) {
     const param = CHAT_NAMES[error.field] ?? error.field;
     return badRequest(`${param}: ${error.message}`, param);
@@ -105,7 +107,7 @@ export function toHttpError(error: unknown, fault: (error: unknown) => RpcError)
     case 'AUTH_REQUIRED':
       return new HttpError(403, 'forbidden', rpc.message);
     default:
-      if (rpc.cause instanceof Unsupported) return directError(rpc.cause);
+      if (rpc.cause instanceof Unsupported || rpc.cause instanceof NotAsked) return directError(rpc.cause);
       // An agent's provider failed: the gateway itself is well.
       if (rpc.cause instanceof ProviderError) return new HttpError(502, 'api_error', rpc.message);
       if (rpc.extra.retryable) return new HttpError(503, 'unavailable', rpc.message, { headers: retryAfter(rpc.extra.retryAfterMs) });

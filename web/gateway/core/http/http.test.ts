@@ -12,6 +12,7 @@ import { systemClock } from '../clock.ts';
 import { GuideProvider } from '../guide/guide.ts';
 import { type ModelEvent, ProviderError } from '../providers/provider.ts';
 import { Providers } from '../providers/providers.ts';
+import { UPSTREAM_LIMITS } from '../providers/upstream-limits.ts';
 import { sessionOf } from './chat.ts';
 import type { HttpAgentRun, HttpDeps } from './deps.ts';
 import { createHttp } from './http.ts';
@@ -20,6 +21,9 @@ const TEXT = UPSTREAM_TEXT.join('');
 const BASE = 'http://127.0.0.1:7333';
 /** Back-off without its waiting. */
 const hasty = { ...systemClock, after: (ms: number, callback: () => void) => systemClock.after(ms >= 2000 ? ms : 0, callback) };
+
+/** What fails here on purpose is asked again at once. */
+const limits = () => ({ ...UPSTREAM_LIMITS, failures: 0 });
 
 let upstream: Upstream;
 beforeAll(async () => {
@@ -50,7 +54,7 @@ beforeEach(() => {
 function handler(clock = hasty): (request: Request, scopes?: Scope[]) => Promise<Response> {
   const sources = { memories: () => Promise.resolve([]), messages: () => Promise.resolve([]) };
   const guide = new GuideProvider({ clock: systemClock, sources, paceMs: 0 });
-  const providers = new Providers({ guide, fetch: (url, init) => fetch(url, init), clock, localServers: [] });
+  const providers = new Providers({ guide, fetch: (url, init) => fetch(url, init), clock, localServers: [], limits });
   providers.configure([{ id: 'up', name: 'Upstream', baseUrl: upstream.url }]);
   const http = createHttp({
     agents: {

@@ -5,6 +5,7 @@ import { lazy } from '../lazy.ts';
 import type { Forwarded, ForwardingProvider } from './forwarding.ts';
 import { kindOf } from './kinds.ts';
 import { type ListedModel, type ModelEvent, type ModelRequest, type Provider, ProviderError } from './provider.ts';
+import type { UpstreamLimits } from './upstream-limits.ts';
 import { abortable } from './watchdog.ts';
 
 /** A provider as the configuration gives it, its secret resolved. */
@@ -23,7 +24,7 @@ export interface Making extends ProviderConfig {
   baseUrl: string;
   fetch: Fetch;
   clock: Clock;
-  idleTimeoutMs?: number | undefined;
+  limits?: (() => UpstreamLimits) | undefined;
 }
 
 const openAi = lazy(() => import('./openai-compatible.ts'));

@@ -50,7 +50,7 @@ export class OpenAiCompatible implements ForwardingProvider {
   }
 
   async #forward(body: Record<string, unknown>, signal: AbortSignal): Promise<Forwarded> {
-    const watchdog = this.#http.watch(signal);
+    const watchdog = this.#http.watch(signal, body['stream'] !== true);
     try {
       const response = await this.#http.send('/chat/completions', body, watchdog);
       return {

@@ -8,6 +8,7 @@ import { baseUrlOf, isLocal, vendorAt } from './kinds.ts';
 import { makeProvider, type ProviderConfig } from './made-provider.ts';
 import { modelEntry, withCost } from './model-entry.ts';
 import { type ListedModel, listedModel, type Provider, ProviderError } from './provider.ts';
+import type { UpstreamLimits } from './upstream-limits.ts';
 import { withTimeout } from './watchdog.ts';
 
 /** The model that is always there. */
@@ -34,7 +35,8 @@ export interface ProvidersOptions {
   clock: Clock;
   /** Model servers looked for on this machine; an empty list looks for none. */
   localServers?: readonly LocalServer[] | undefined;
-  idleTimeoutMs?: number | undefined;
+  /** Read at each request; `UPSTREAM_LIMITS` where left out. */
+  limits?: (() => UpstreamLimits) | undefined;
   /** Told how a provider is where that has changed since it was asked before. */
   onstate?: (provider: Pick<ProviderEntry, 'id' | 'state' | 'message'>) => void;
 }
@@ -244,10 +246,10 @@ export class Providers {
   }
 
   #make(config: ProviderConfig & { baseUrl: string }, discovered: boolean): Known {
-    const { fetch, clock, idleTimeoutMs } = this.#options;
+    const { fetch, clock, limits } = this.#options;
     const { kind = 'openai-compatible' } = config;
     const baseUrl = config.baseUrl.trim().replace(/\/+$/, '');
-    const provider = makeProvider({ ...config, baseUrl, fetch, clock, idleTimeoutMs });
+    const provider = makeProvider({ ...config, baseUrl, fetch, clock, limits });
     const vendor = discovered || isLocal(kind) ? undefined : vendorAt(kind, baseUrl);
     return { provider, kind, vendor, baseUrl, made: makeKey(config), discovered, models: [], state: 'ready' };
   }

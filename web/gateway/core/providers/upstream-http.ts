@@ -2,10 +2,12 @@ import { SseTooLarge } from '#shared/http/sse.ts';
 import { RpcError } from '#shared/rpc/errors.ts';
 import type { Clock } from '../clock.ts';
 import { type Fetch, FetchRefused } from '../fetch.ts';
+import { Breaker } from './breaker.ts';
 import { brokeOff } from './chunk.ts';
 import { statusError } from './openai-errors.ts';
 import { ProviderError } from './provider.ts';
 import { readText } from './upstream-body.ts';
+import { UPSTREAM_LIMITS, type UpstreamLimits } from './upstream-limits.ts';
 import { abortable, Watchdog } from './watchdog.ts';
 
 /** What every provider that is asked over HTTP is made from. */
@@ -19,8 +21,8 @@ export interface UpstreamOptions {
   apiKey?: string | undefined;
   fetch: Fetch;
   clock: Clock;
-  /** Milliseconds without a byte after which the answer is given up; 60 s (decisions, "Chat"). */
-  idleTimeoutMs?: number | undefined;
+  /** `UPSTREAM_LIMITS` where left out. */
+  limits?: (() => UpstreamLimits) | undefined;
 }
 
 /** How one vendor's HTTP differs. */
@@ -37,28 +39,34 @@ const ERROR_BODY_LIMIT = 64 * 1024;
 export class UpstreamHttp {
   readonly name: string;
   readonly baseUrl: string;
-  readonly idleMs: number;
   readonly #apiKey: string | undefined;
   readonly #fetch: Fetch;
   readonly #clock: Clock;
   readonly #dialect: Dialect;
+  readonly #limits: () => UpstreamLimits;
+  readonly #breaker: Breaker;
 
   constructor(options: UpstreamOptions, dialect: Dialect) {
     this.name = options.name;
     this.baseUrl = options.baseUrl.trim().replace(/\/+$/, '');
-    this.idleMs = options.idleTimeoutMs ?? 60_000;
+    this.#limits = options.limits ?? (() => UPSTREAM_LIMITS);
+    this.#breaker = new Breaker(options.name, options.clock, this.#limits);
     this.#apiKey = options.apiKey || undefined;
     this.#fetch = options.fetch;
     this.#clock = options.clock;
     this.#dialect = dialect;
   }
 
-  /** A signal that follows the caller's and fires after a silence. */
-  watch(signal: AbortSignal): Watchdog {
-    const seconds = Math.round(this.idleMs / 1000);
-    const silence = (): ProviderError =>
-      new ProviderError(`${this.name} went silent: nothing came for ${seconds} s`, { retryable: true, silent: true });
-    return new Watchdog(this.#clock, this.idleMs, signal, silence);
+  get idleMs(): number {
+    return this.#limits().idleMs;
+  }
+
+  /** A signal that follows the caller's and fires after a silence. `whole`: nothing comes until all of the answer is there. */
+  watch(signal: AbortSignal, whole = false): Watchdog {
+    const silence = (ms: number): ProviderError =>
+      new ProviderError(`${this.name} went silent: nothing came for ${Math.round(ms / 1000)} s`, { retryable: true, silent: true });
+    const { firstByteMs, wholeMs } = this.#limits();
+    return new Watchdog(this.#clock, whole ? wholeMs : firstByteMs, signal, silence);
   }
 
   /** Does `work` under a watchdog; what it throws is the signal's reason or told as the provider's failure. */
@@ -74,8 +82,24 @@ export class UpstreamHttp {
     }
   }
 
-  /** The answer to a request, once it is known to be one of success. Throws `ProviderError`. `path` is behind the base URL, or a whole URL. */
+  /**
+   * The answer to a request, once it is known to be one of success. Throws `ProviderError`. `path` is behind the base URL, or a whole URL. What
+   * has a body is work for a model: a server that fails at it again and again is left alone for a while.
+   */
   async send(path: string, body: unknown, watchdog: Watchdog): Promise<Response> {
+    if (body === undefined) return this.#send(path, body, watchdog);
+    const attempt = this.#breaker.enter();
+    try {
+      const response = await this.#send(path, body, watchdog);
+      attempt.answered();
+      return response;
+    } catch (error) {
+      attempt.failed(error);
+      throw error;
+    }
+  }
+
+  async #send(path: string, body: unknown, watchdog: Watchdog): Promise<Response> {
     const { signal } = watchdog;
     const headers = { accept: 'text/event-stream, application/json', ...this.#dialect.headers(this.#apiKey) };
     const init =
@@ -94,7 +118,7 @@ export class UpstreamHttp {
         cause,
       });
     }
-    watchdog.touch();
+    watchdog.limit(this.idleMs);
     if (response.ok) return response;
     if (response.type === 'opaqueredirect' || (response.status >= 300 && response.status < 400)) {
       void response.body?.cancel();

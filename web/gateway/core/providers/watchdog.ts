@@ -6,13 +6,13 @@ export class Watchdog {
   readonly #controller = new AbortController();
   readonly #parent: AbortSignal;
   readonly #onParent: () => void;
-  readonly #silence: () => unknown;
+  readonly #silence: (ms: number) => unknown;
   #limit: number;
   #last: number;
   #cancel: () => void = () => {};
 
   /** `silence` makes the reason that the signal fires with after `limit` milliseconds without a touch. */
-  constructor(clock: Clock, limit: number, parent: AbortSignal, silence: () => unknown) {
+  constructor(clock: Clock, limit: number, parent: AbortSignal, silence: (ms: number) => unknown) {
     this.clock = clock;
     this.#limit = limit;
     this.#parent = parent;
@@ -52,7 +52,7 @@ export class Watchdog {
     this.#cancel = this.clock.after(ms, () => {
       const left = this.#limit - (this.clock.monotonic() - this.#last);
       // A timer may be due a fraction of a millisecond early by the monotonic clock.
-      if (left < 1) this.#fire(this.#silence());
+      if (left < 1) this.#fire(this.#silence(this.#limit));
       else this.#arm(left);
     });
   }

@@ -66,7 +66,8 @@ export interface RunsDeps {
   companion: Companion;
   events: WaitingEvents;
   fault(error: unknown): RpcError;
-  silenceMs?: number;
+  /** Milliseconds after which a silent provider ends the run. */
+  silenceMs?: () => number;
 }
 
 export interface RunRequest {

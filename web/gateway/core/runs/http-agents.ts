@@ -36,7 +36,7 @@ export class HttpAgents {
       tools: offered,
       wishes: { ...request.wishes, temperature: request.wishes.temperature ?? agent.temperature },
       exact: isExact(request),
-      ...(silenceMs === undefined ? {} : { silenceMs }),
+      ...(silenceMs ? { silenceMs: silenceMs() } : {}),
       signal: request.signal,
       clock,
       runTool: (call, signal) =>

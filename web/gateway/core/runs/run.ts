@@ -150,7 +150,7 @@ export class Run {
         messages: promptOf(systemOf(systemPrompt, notes, context), [...above.messages, user]),
         tools: offered,
         wishes: { ...wishes, temperature: wishes?.temperature ?? this.#agent.temperature },
-        ...(silenceMs === undefined ? {} : { silenceMs }),
+        ...(silenceMs ? { silenceMs: silenceMs() } : {}),
         signal: this.#abort.signal,
         clock,
         runTool: (call, signal) => tools.run(call, { agentId, sessionKey: this.#key, runId: this.id, principal, signal, send }),

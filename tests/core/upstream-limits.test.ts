@@ -1,0 +1,100 @@
+import { expect } from 'vitest';
+import { verifies } from '../requirements.ts';
+import { FakeClock } from '../support/clock.ts';
+import { testGateway } from '../support/gateway.ts';
+import { type Asked, standIn, streamed, unnamed } from '../support/streamed.ts';
+
+const SAID = unnamed({ choices: [{ index: 0, delta: { content: 'Hello' }, finish_reason: 'stop' }] }, '[DONE]').replace(
+  '"[DONE]"',
+  '[DONE]',
+);
+
+async function world(answer: (asked: Asked, count: number) => Response | Promise<Response>, clock = new FakeClock()) {
+  let posts = 0;
+  const { fetch } = standIn((asked) => (asked.method === 'GET' ? Response.json({ data: [{ id: 'm' }] }) : answer(asked, ++posts)));
+  const gw = await testGateway({ fetch, clock, useGuide: true });
+  const { client } = await gw.client();
+  await client.call('config.patch', {
+    patch: {
+      providers: { up: { baseUrl: 'http://up.test/v1' }, other: { baseUrl: 'http://other.test/v1' } },
+      chat: { model: 'up/m' },
+    },
+  });
+  const v1 = (body: object): Promise<Response> =>
+    gw.gateway.fetch(
+      new Request('http://127.0.0.1:7333/v1/chat/completions', {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ model: 'up/m', messages: [{ role: 'user', content: 'Hi' }], ...body }),
+      }),
+      { id: 'owner', scopes: ['admin'] },
+    );
+  return { gw, client, clock, v1, posts: () => posts };
+}
+
+const brief = async (response: Response): Promise<unknown[]> => [
+  response.status,
+  response.headers.get('retry-after'),
+  await response.json(),
+];
+
+verifies(
+  ['providers/breaker', 'http/errors'],
+  'is 503 with Retry-After over `/v1`, for models and agents; a fallback answers meanwhile',
+  async () => {
+    let well = false;
+    const { gw, client, clock, v1, posts } = await world(({ url }) =>
+      well || url.includes('other') ? streamed(SAID) : Response.json({ error: { message: 'broken' } }, { status: 501 }),
+    );
+    await using _ = gw;
+    for (const stream of [false, true, false, true, false]) expect((await v1({ stream })).status).toBe(502);
+    const refused = [503, '30', { error: { type: 'unavailable', message: expect.stringContaining('is not asked for 30 s') } }];
+    for (const body of [{}, { stream: true }, { model: 'perch/main' }]) expect(await brief(await v1(body))).toMatchObject(refused);
+    expect(posts()).toBe(5);
+    expect((await v1({ model: 'other/m' })).status).toBe(200);
+    await client.call('config.patch', { patch: { chat: { fallbacks: ['other/m'] } } });
+    expect(await (await v1({ model: 'perch/main' })).json()).toMatchObject({ choices: [{ message: { content: 'Hello' } }] });
+    clock.advance(30_000);
+    well = true;
+    expect((await v1({ stream: true })).status).toBe(200);
+    expect((await v1({})).status).toBe(200);
+  },
+);
+
+verifies('providers/breaker', 'by the settings, and never by what the caller did wrong', async () => {
+  const { gw, client, clock, v1, posts } = await world(
+    (_asked, count) => new Response('{"error":"x"}', { status: count > 20 ? 501 : 400 }),
+  );
+  await using _ = gw;
+  await client.call('config.set', { key: 'gateway.upstream', value: { failures: 2, pauseMs: 5000 } });
+  for (let count = 0; count < 20; count++) expect((await v1({})).status).toBe(400);
+  expect([(await v1({})).status, (await v1({})).status]).toEqual([502, 502]);
+  expect(await brief(await v1({}))).toMatchObject([503, '5', {}]);
+  clock.advance(5000);
+  expect((await v1({})).status).toBe(502);
+  expect([(await v1({})).status, posts()]).toEqual([503, 23]);
+  await expect(client.call('config.set', { key: 'gateway.upstream', value: { failures: -1 } })).rejects.toMatchObject({
+    code: 'INVALID_PARAMS',
+  });
+});
+
+verifies('providers/time-outs', 'until the first byte and within an answer, a whole answer having longer', async () => {
+  const silent = (): Promise<Response> => new Promise(() => {});
+  const { gw, client, clock, v1 } = await world((_asked, count) =>
+    count === 3 ? streamed(SAID.slice(0, 20), { ends: 'stall' }) : silent(),
+  );
+  await using _ = gw;
+  const ends = async (body: object, ms: number): Promise<unknown> => {
+    const answer = v1(body).then((response) => response.text());
+    await clock.waitsFor(ms);
+    clock.advance(ms);
+    return answer;
+  };
+  expect(await ends({}, 600_000)).toContain('nothing came for 600 s');
+  expect(await ends({ stream: true }, 60_000)).toContain('nothing came for 60 s');
+  expect(await ends({ stream: true }, 60_000)).toContain('nothing came for 60 s');
+  await client.call('config.set', { key: 'gateway.upstream', value: { firstByteMs: 90_000, idleMs: 5000, wholeMs: 7000, failures: 0 } });
+  expect(await ends({ stream: true }, 90_000)).toContain('nothing came for 90 s');
+  expect(await ends({}, 7000)).toContain('nothing came for 7 s');
+  expect(await ends({ model: 'perch/main', stream: true }, 90_000)).toContain('for 90 s');
+});

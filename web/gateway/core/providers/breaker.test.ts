@@ -1,0 +1,85 @@
+import { expect, it } from 'vitest';
+import { FakeClock } from '../../../../tests/support/clock.ts';
+import { verifies } from '../../../../tests/requirements.ts';
+import { Breaker, NotAsked } from './breaker.ts';
+import { ProviderError } from './provider.ts';
+
+const down = new ProviderError('down', { status: 503, retryable: true });
+
+function breaker(failures = 3) {
+  const clock = new FakeClock();
+  const made = new Breaker('Server', clock, () => ({ failures, pauseMs: 30_000 }));
+  const fail = (error: unknown = down): void => made.enter().failed(error);
+  const isOpen = (): boolean => {
+    try {
+      made.enter().failed(new Error('only looked'));
+      return false;
+    } catch (error) {
+      return error instanceof NotAsked;
+    }
+  };
+  return { clock, made, fail, isOpen };
+}
+
+verifies('providers/breaker', 'opens after so many failures in a row, and tells for how long', () => {
+  const { clock, made, fail, isOpen } = breaker();
+  fail();
+  fail(new ProviderError('unreachable', { retryable: true }));
+  made.enter().answered();
+  fail();
+  fail(new ProviderError('silent', { retryable: true, silent: true }));
+  expect(isOpen()).toBe(false);
+  fail();
+  expect(() => made.enter()).toThrow('Server has failed several times in a row and is not asked for 30 s');
+  clock.advance(29_500);
+  expect(() => made.enter()).toThrow(expect.objectContaining({ retryAfterMs: 1000, retryable: true, silent: true }));
+  clock.advance(500);
+  expect(isOpen()).toBe(false);
+});
+
+verifies('providers/breaker', 'one request tries it then, and what comes of it holds for all', () => {
+  const { clock, made, fail, isOpen } = breaker();
+  for (let count = 0; count < 3; count++) fail();
+  clock.advance(30_000);
+  const first = made.enter();
+  expect(isOpen()).toBe(true);
+  first.failed(down);
+  clock.advance(29_999);
+  expect(isOpen()).toBe(true);
+  clock.advance(1);
+  // A caller who hangs up says nothing of the server: the next one tries it.
+  made.enter().failed(new DOMException('left', 'AbortError'));
+  const last = made.enter();
+  expect(isOpen()).toBe(true);
+  last.answered();
+  fail();
+  fail();
+  expect(isOpen()).toBe(false);
+});
+
+verifies('providers/breaker', 'refusals are answers: they never open it, and close it', () => {
+  const { clock, fail, isOpen } = breaker();
+  for (const status of [400, 401, 404, 413, 422, 429])
+    for (let count = 0; count < 5; count++) fail(new ProviderError('no', { status, retryable: status === 429 }));
+  for (const error of [new TypeError('ours'), new ProviderError('is not asked: forbidden')])
+    for (let count = 0; count < 5; count++) fail(error);
+  expect(isOpen()).toBe(false);
+  for (let count = 0; count < 3; count++) fail();
+  clock.advance(30_000);
+  fail(new ProviderError('no', { status: 429, retryable: true }));
+  fail();
+  fail();
+  expect(isOpen()).toBe(false);
+});
+
+it('counts the first word of each request, and can be switched off', () => {
+  const { made, isOpen } = breaker(2);
+  const attempt = made.enter();
+  attempt.answered();
+  attempt.failed(down);
+  made.enter().failed(down);
+  expect(isOpen()).toBe(false);
+  const off = breaker(0);
+  for (let count = 0; count < 100; count++) off.fail();
+  expect(off.isOpen()).toBe(false);
+});

@@ -1,0 +1,16 @@
+/** How long a provider's server is waited for, and when it is not asked any more. */
+export interface UpstreamLimits {
+  /** Milliseconds until a stream's answer begins. */
+  firstByteMs: number;
+  /** Milliseconds until an answer begins that was asked for whole: it comes when all of it is there. */
+  wholeMs: number;
+  /** Milliseconds without a byte within an answer. */
+  idleMs: number;
+  /** Failures of the server itself, one behind the other, after which it is not asked for a while; 0: it always is. */
+  failures: number;
+  /** Milliseconds of that while. */
+  pauseMs: number;
+}
+
+/** Decisions, "Chat": a silent provider ends after 60 s. */
+export const UPSTREAM_LIMITS: UpstreamLimits = { firstByteMs: 60_000, wholeMs: 600_000, idleMs: 60_000, failures: 5, pauseMs: 30_000 };
