@@ -95,8 +95,13 @@ export function chatBody(request: ModelRequest, quirks: Quirks = {}): Record<str
 function wishes(request: ModelRequest, quirks: Quirks): Record<string, unknown> {
   const { toolChoice, responseFormat: format } = request;
   return {
-    tool_choice: typeof toolChoice === 'object' ? { type: 'function', function: { name: toolChoice.name } } : toolChoice,
-    parallel_tool_calls: request.parallelToolCalls,
+    // Without tools these are refused.
+    ...(request.tools?.length
+      ? {
+          tool_choice: typeof toolChoice === 'object' ? { type: 'function', function: { name: toolChoice.name } } : toolChoice,
+          parallel_tool_calls: request.parallelToolCalls,
+        }
+      : {}),
     response_format: format?.type === 'json_schema' ? { type: format.type, json_schema: schemaOf(format) } : format,
     top_p: request.topP,
     stop: request.stop,

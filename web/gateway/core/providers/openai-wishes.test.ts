@@ -19,6 +19,8 @@ async function sent(rest: Partial<ModelRequest>, kind: ProviderKind = 'openai', 
 
 const schema = { type: 'object', properties: { a: { type: 'number' } }, required: ['a'], additionalProperties: false };
 
+const tools = [{ name: 'add', description: 'Adds', schema }];
+
 verifies('providers/wishes', 'of a server in the OpenAI format are sent as they are', async () => {
   const { bodies } = await sent({
     tools: [{ name: 'add', description: 'Adds', schema, strict: true }],
@@ -54,9 +56,11 @@ verifies('providers/wishes', 'of a server in the OpenAI format are sent as they 
 
 it('takes a choice of tools and a format in a word, and the seed by the name that the vendor has for it', async () => {
   for (const toolChoice of ['none', 'auto', 'required'] as const)
-    expect((await sent({ toolChoice, responseFormat: { type: 'json_object' } })).bodies).toMatchObject([
+    expect((await sent({ tools, toolChoice, responseFormat: { type: 'json_object' } })).bodies).toMatchObject([
       { tool_choice: toolChoice, response_format: { type: 'json_object' } },
     ]);
+  const [bare] = (await sent({ toolChoice: 'none', parallelToolCalls: false })).bodies;
+  expect(Object.keys(bare ?? {}).sort()).toEqual(['messages', 'model', 'stream', 'stream_options']);
   const [body] = (await sent({ seed: 7 }, 'mistral')).bodies;
   expect([body?.['random_seed'], body && 'seed' in body]).toEqual([7, false]);
 });
@@ -78,3 +82,23 @@ verifies(
     ]);
   },
 );
+
+it('sends sound and files as they are where a program sends them', async () => {
+  const file = (mimeType: string, filename: string) => ({ type: 'file' as const, mimeType, filename, data: 'AAAA' });
+  const content = [file('audio/mpeg', 'a.mp3'), file('application/pdf', 'a.pdf'), file('text/plain', 'a.txt')];
+  const [body] = (await sent({ exact: true, messages: [{ role: 'user', content }] })).bodies;
+  expect(body?.['messages']).toEqual([
+    {
+      role: 'user',
+      content: [
+        { type: 'input_audio', input_audio: { data: 'AAAA', format: 'mp3' } },
+        { type: 'file', file: { filename: 'a.pdf', file_data: 'data:application/pdf;base64,AAAA' } },
+        { type: 'text', text: expect.stringContaining('File a.txt') },
+      ],
+    },
+  ]);
+  const long = btoa('x'.repeat(120_000));
+  const [whole] = (await sent({ exact: true, messages: [{ role: 'user', content: [{ ...file('text/plain', 'a.txt'), data: long }] }] }))
+    .bodies;
+  expect(JSON.stringify(whole)).toContain('x'.repeat(120_000));
+});

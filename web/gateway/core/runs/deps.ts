@@ -84,6 +84,8 @@ export interface RunRequest {
   idempotencyKey?: string | undefined;
   /** Of a session that begins with it; the message's first words where left out. */
   title?: string;
+  /** Told the model's thoughts as they come; they are kept nowhere. */
+  onthought?: (text: string) => void;
   /** Told the run's id when it has its place in line. */
   onrun?: (runId: string) => void;
   /** Told when the message is stored. */

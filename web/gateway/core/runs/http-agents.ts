@@ -81,17 +81,18 @@ export class HttpAgents {
       .map(({ content }) => (typeof content === 'string' ? content : ''))
       .join('\n\n');
     const key = sessionKey(agentId, sessionId);
-    const queue: string[] = [];
+    const queue: ModelEvent[] = [];
     let wake = (): void => {};
+    const give = (event: ModelEvent): void => {
+      queue.push(event);
+      wake();
+    };
     let runId: string | undefined;
     const leave = hub.add({
       all: false,
       follows: (followed) => followed === key,
       push(event) {
-        if (event.event === 'chat.delta' && event.payload.runId === runId) {
-          queue.push(event.payload.delta);
-          wake();
-        }
+        if (event.event === 'chat.delta' && event.payload.runId === runId) give({ type: 'text', text: event.payload.delta });
       },
     });
     const sent = runs.send({
@@ -102,6 +103,7 @@ export class HttpAgents {
       ...(attachments.length === 0 ? {} : { attachments }),
       ...(systemPrompt === '' ? {} : { systemPrompt }),
       wishes,
+      onthought: (text) => give({ type: 'reasoning', text }),
       onrun: (id) => (runId = id),
     });
     let ended = false;
@@ -114,8 +116,8 @@ export class HttpAgents {
     signal.addEventListener('abort', onabort, { once: true });
     try {
       while (!ended || queue.length > 0) {
-        const delta = queue.shift();
-        if (delta !== undefined) yield { type: 'text', text: delta };
+        const event = queue.shift();
+        if (event) yield event;
         else await new Promise<void>((resolve) => (wake = resolve));
       }
       const { usage } = await end;

@@ -161,6 +161,9 @@ export class Run {
             this.text += event.text;
             this.#stepText += event.text;
             break;
+          case 'reasoning':
+            this.#request.onthought?.(event.text);
+            break;
           case 'model':
             this.#model = event.key;
             break;

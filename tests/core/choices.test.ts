@@ -1,0 +1,43 @@
+import { expect, it } from 'vitest';
+import { verifies } from '../requirements.ts';
+import { claude, vendors } from '../support/vendors.ts';
+
+const hi = [{ role: 'user' as const, content: 'Hi' }];
+
+verifies('http.chat/translated', 'several choices are as many calls, whose usage is told in all', async () => {
+  const { gw, openai, bodies } = await vendors((_asked, count) => claude({ text: `answer ${count}` }));
+  await using _ = gw;
+  const ask = { model: 'claude/claude-opus-5-5', messages: hi, n: 3 };
+  const whole = await openai.chat.completions.create(ask);
+  expect(whole.choices.map(({ index, message }) => `${index} ${message.content}`).sort()).toEqual([
+    '0 answer 1',
+    '1 answer 2',
+    '2 answer 3',
+  ]);
+  expect([whole.usage?.prompt_tokens, whole.usage?.completion_tokens, bodies().length]).toEqual([30, 15, 3]);
+  const texts = ['', '', ''];
+  const finished: number[] = [];
+  for await (const { choices } of await openai.chat.completions.create({ ...ask, stream: true })) {
+    for (const { index, delta, finish_reason } of choices) {
+      texts[index] += delta.content ?? '';
+      if (finish_reason) finished.push(index);
+    }
+  }
+  expect([texts.sort(), finished.sort()]).toEqual([
+    ['answer 4', 'answer 5', 'answer 6'],
+    [0, 1, 2],
+  ]);
+});
+
+it('ends all choices with the first that fails', async () => {
+  const signals: AbortSignal[] = [];
+  const { gw, openai } = await vendors(({ signal }, count) => {
+    signals.push(signal);
+    return count === 2 ? Response.json({ error: { message: 'no' } }, { status: 400 }) : new Promise(() => {});
+  });
+  await using _ = gw;
+  await expect(openai.chat.completions.create({ model: 'claude/claude-opus-5-5', messages: hi, n: 2 })).rejects.toMatchObject({
+    status: 400,
+  });
+  expect(signals[0]?.aborted).toBe(true);
+});
