@@ -41,3 +41,15 @@ it('ends all choices with the first that fails', async () => {
   });
   expect(signals[0]?.aborted).toBe(true);
 });
+
+it('a server’s refusal names the parameter that it names', async () => {
+  const refusal = { error: { message: 'Invalid value', type: 'invalid_request_error', param: 'top_k', code: null } };
+  const { gw, client, openai } = await vendors(() => Response.json(refusal, { status: 400 }));
+  await using _ = gw;
+  await client.call('config.set', { key: 'providers.up', value: { baseUrl: 'http://up.test/v1' } });
+  for (const stream of [false, true])
+    await expect(openai.chat.completions.create({ model: 'up/m', messages: hi, stream })).rejects.toMatchObject({
+      status: 400,
+      param: 'top_k',
+    });
+});

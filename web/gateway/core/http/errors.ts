@@ -76,7 +76,7 @@ function directError(error: ProviderError): HttpError {
   switch (error.status) {
     case 400:
     case 422:
-      return badRequest(error.message);
+      return badRequest(error.message, error.param ?? null);
     case 404:
       return modelNotFound(error.message);
     case 413:

@@ -198,12 +198,14 @@ describe('an agent', () => {
       { type: 'text', text: 'See' },
       { type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA', detail: 'low' } },
       { type: 'file', file: { filename: 'a.txt', file_data: 'data:text/plain;base64,AAAA' } },
+      { type: 'input_audio', input_audio: { data: 'AAAA', format: 'mp3' } },
     ];
     await http()(post({ model: 'main', messages: [{ role: 'user', content }] }));
     expect(runs[0]?.messages[0]?.content).toEqual([
       { type: 'text', text: 'See' },
       { type: 'image', mimeType: 'image/png', data: 'AAAA' },
       { type: 'file', mimeType: 'text/plain', data: 'AAAA', filename: 'a.txt' },
+      { type: 'file', mimeType: 'audio/mpeg', data: 'AAAA', filename: 'audio.mp3' },
     ]);
   });
 
@@ -558,6 +560,12 @@ describe('bad input', () => {
       'temperature',
       'max_tokens',
       'tools',
+      'tool_choice',
+      'response_format',
+      'stop',
+      'seed',
+      'reasoning_effort',
+      'logit_bias',
       'user',
       '__proto__',
     );
@@ -569,6 +577,9 @@ describe('bad input', () => {
       model: fc.constantFrom('main', 'guide/guide'),
       messages: fc.array(message, { minLength: 1, maxLength: 3 }),
       stream: fc.boolean(),
+      n: fc.integer({ min: 1, max: 3 }),
+      tool_choice: fc.oneof(fc.constantFrom('none', 'auto', 'required'), fc.jsonValue()),
+      response_format: fc.oneof(fc.constantFrom({ type: 'text' }, { type: 'json_object' }), fc.jsonValue()),
     });
     const answer = http();
     await fc.assert(

@@ -6,7 +6,12 @@ const RETRYABLE = new Set([408, 409, 425, 429]);
 /** Servers that say so will not do better the next time. */
 const NEVER = new Set([501, 505]);
 
-const errorObject = z.object({ message: z.string(), code: z.union([z.string(), z.number()]).nullish(), type: z.string().nullish() });
+const errorObject = z.object({
+  message: z.string(),
+  code: z.union([z.string(), z.number()]).nullish(),
+  type: z.string().nullish(),
+  param: z.string().nullish().catch(null),
+});
 const inStream = z.union([
   z.looseObject({ error: z.union([errorObject, z.string().min(1)]) }),
   z.looseObject({ object: z.literal('error'), message: z.string() }),
@@ -17,6 +22,8 @@ const plain = z.object({ message: z.string().nullish(), detail: z.unknown().opti
 export interface UpstreamFault {
   message: string;
   code?: string | undefined;
+  /** The part of the request that it is about. */
+  param?: string | undefined;
 }
 
 /** The fault that a chunk or completion tells of (`{error: {message}}`, `{error: "…"}`, `{object: "error", message}`), or undefined. */
@@ -30,7 +37,11 @@ export function streamFault(value: unknown): UpstreamFault | undefined {
     const { error, message } = { error: undefined, message: '', ...parsed.data };
     if (typeof error === 'string') return { message: error };
     return error
-      ? { message: error.message, code: error.code == null ? (error.type ?? undefined) : String(error.code) }
+      ? {
+          message: error.message,
+          code: error.code == null ? (error.type ?? undefined) : String(error.code),
+          param: error.param ?? undefined,
+        }
       : { message: String(message) };
   }
   const odd = 'error' in value ? value.error : undefined;
@@ -112,6 +123,7 @@ export function statusError(name: string, response: Response, body: string, now:
   return new ProviderError(`${lead(name, status)}: ${fault.message}`, {
     status,
     retryable,
+    param: fault.param,
     ...(retryAfter === undefined ? {} : { retryAfterMs: retryAfter }),
   });
 }

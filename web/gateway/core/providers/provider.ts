@@ -120,6 +120,7 @@ interface ProviderErrorDetail {
   retryAfterMs?: number | undefined;
   silent?: boolean | undefined;
   ofRequest?: boolean | undefined;
+  param?: string | undefined;
   cause?: unknown;
 }
 
@@ -138,6 +139,8 @@ export class ProviderError extends Error {
   readonly silent: boolean;
   /** What was asked is at fault, not who was asked. */
   readonly ofRequest: boolean;
+  /** The request's parameter that is at fault, as the server names it. */
+  readonly param: string | undefined;
 
   constructor(message: string, detail: ProviderErrorDetail = {}) {
     super(message, { cause: detail.cause });
@@ -145,6 +148,7 @@ export class ProviderError extends Error {
     this.retryable = detail.retryable ?? false;
     this.retryAfterMs = detail.retryAfterMs;
     this.silent = detail.silent ?? false;
+    this.param = detail.param;
     this.ofRequest = detail.ofRequest ?? (detail.status !== undefined && OF_REQUEST.has(detail.status));
   }
 }
