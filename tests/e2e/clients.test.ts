@@ -53,6 +53,19 @@ describe('the openai package', () => {
     },
   );
 
+  verifies('http/request-id', 'is what the package tells of answers and errors', async () => {
+    const ask = { model: 'local/normal', messages: [{ role: 'user' as const, content: 'hi' }] };
+    const headers = { 'x-request-id': 'trip-7' };
+    expect((await openai.chat.completions.create(ask))._request_id).toMatch(/^req_[0-9a-f]{32}$/);
+    expect((await openai.chat.completions.create(ask, { headers }))._request_id).toBe('trip-7');
+    const { response } = await openai.chat.completions.create({ ...ask, stream: true }, { headers }).withResponse();
+    await response.body?.cancel();
+    expect(response.headers.get('x-request-id')).toBe('trip-7');
+    await expect(openai.chat.completions.create({ ...ask, model: 'nowhere/x' }, { headers })).rejects.toMatchObject({
+      requestID: 'trip-7',
+    });
+  });
+
   verifies(['http.chat/openai-client', 'http.chat/stream'], 'streamed', async () => {
     for (const [model, wanted] of [
       ['local/normal', text],
