@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { verifies } from '../requirements.ts';
 import { FakeClock } from '../support/clock.ts';
-import { testGateway } from '../support/gateway.ts';
+import { testGateway, until } from '../support/gateway.ts';
 import { type Asked, standIn, streamed, unnamed } from '../support/streamed.ts';
 
 const SAID = unnamed({ choices: [{ index: 0, delta: { content: 'Hello' }, finish_reason: 'stop' }] }, '[DONE]').replace(
@@ -97,4 +97,23 @@ verifies('providers/time-outs', 'until the first byte and within an answer, a wh
   expect(await ends({ stream: true }, 90_000)).toContain('nothing came for 90 s');
   expect(await ends({}, 7000)).toContain('nothing came for 7 s');
   expect(await ends({ model: 'perch/main', stream: true }, 90_000)).toContain('for 90 s');
+});
+
+verifies('providers/breaker', 'counts a failure once, however many choices it ends', async () => {
+  let later = false;
+  const left: unknown[] = [];
+  const { gw, client, v1 } = await world(({ signal }, count) => {
+    if (later) return new Response('{}', { status: 400 });
+    if (count === 8) return new Response('{}', { status: 501 });
+    const { promise, reject } = Promise.withResolvers<Response>();
+    signal.addEventListener('abort', () => (left.push(signal.reason), reject(signal.reason)));
+    return promise;
+  });
+  await using _ = gw;
+  await client.call('config.set', { key: 'providers.claude', value: { kind: 'anthropic', apiKey: 'k', baseUrl: 'http://claude.test/v1' } });
+  const ask = { model: 'claude/claude-opus-5-5', n: 8 };
+  expect((await v1(ask)).status).toBe(502);
+  await until(() => left.length === 7, 'the other choices to end');
+  later = true;
+  expect((await v1(ask)).status).toBe(400);
 });

@@ -94,7 +94,9 @@ export class UpstreamHttp {
       attempt.answered();
       return response;
     } catch (error) {
-      attempt.failed(error);
+      // Who leaves, for whatever reason, says nothing of the server; who leaves because it is silent does.
+      const left = watchdog.signal.aborted && !(error instanceof ProviderError && error.silent);
+      attempt.failed(left ? undefined : error);
       throw error;
     }
   }
