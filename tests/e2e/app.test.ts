@@ -78,6 +78,22 @@ describe('behind the bridge', () => {
     await page.close();
   });
 
+  test('the chat of an agent with a model of its own is headed by that', async () => {
+    using outside = await connectOutside(perch);
+    await addProvider(outside.client, upstream.url, 'sk-app');
+    await outside.client.call('config.patch', {
+      patch: { chat: { model: 'local/endless' }, agents: { helper: { model: 'local/normal' } } },
+    });
+    await outside.client.call('chat.send', { message: 'hi', agentId: 'helper', sessionId: 'helped' });
+    const page = await browser.page(`${perch.url}/chat/helper/helped`);
+    await connected(page, LINKED);
+    const picker = page.getByTitle('Choose a model');
+    await picker.getByText('normal').waitFor();
+    await outside.client.call('config.patch', { patch: { agents: { helper: { model: null } } } });
+    await picker.getByText('endless').waitFor();
+    await page.close();
+  });
+
   verifies('app/provider-settings', 'a provider by its kind, which the worker learns to speak to when it is asked', async () => {
     await using anthropic = await startAnthropic('sk-ant-app', 'Hello from Claude');
     const page = await browser.page(`${perch.url}/settings`);
@@ -96,22 +112,6 @@ describe('behind the bridge', () => {
     await connected(page, LINKED);
     await ask(page, 'hi there');
     await replies(page).getByText('Hello from Claude').waitFor();
-    await page.close();
-  });
-
-  test('the chat of an agent with a model of its own is headed by that', async () => {
-    using outside = await connectOutside(perch);
-    await addProvider(outside.client, upstream.url, 'sk-app');
-    await outside.client.call('config.patch', {
-      patch: { chat: { model: 'local/endless' }, agents: { helper: { model: 'local/normal' } } },
-    });
-    await outside.client.call('chat.send', { message: 'hi', agentId: 'helper', sessionId: 'helped' });
-    const page = await browser.page(`${perch.url}/chat/helper/helped`);
-    await connected(page, LINKED);
-    const picker = page.getByTitle('Choose a model');
-    await picker.getByText('normal').waitFor();
-    await outside.client.call('config.patch', { patch: { agents: { helper: { model: null } } } });
-    await picker.getByText('endless').waitFor();
     await page.close();
   });
 
