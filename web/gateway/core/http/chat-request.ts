@@ -41,7 +41,7 @@ export interface KnownParams {
 }
 
 /** Parses, or throws a 400 that names the first parameter that does not fit, as `messages[0].content`. */
-function parse<S extends z.ZodType>(schema: S, value: unknown, at: readonly PropertyKey[] = []): z.output<S> {
+export function parse<S extends z.ZodType>(schema: S, value: unknown, at: readonly PropertyKey[] = []): z.output<S> {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
@@ -63,7 +63,7 @@ const checked = (data: string, param: string): string => {
   return data;
 };
 
-function readPart(part: ContentPart, param: string): Part {
+export function readPart(part: ContentPart, param: string): Part {
   switch (part.type) {
     case 'text':
       return { type: 'text', text: part.text };
@@ -87,18 +87,24 @@ function readUrl(url: string, param: string): { mimeType: string; data: string }
   return { mimeType, data: checked(url.slice(url.indexOf(',') + 1), param) };
 }
 
+/** The arguments of a call from their JSON. Throws a 400 that names `at`. */
+export function readArgs(json: string, at: string): Record<string, unknown> {
+  let args: unknown;
+  try {
+    args = json.trim() === '' ? {} : JSON.parse(json);
+  } catch {
+    throw badRequest(`${at}: is not JSON`, at);
+  }
+  if (typeof args !== 'object' || args === null || Array.isArray(args)) throw badRequest(`${at}: is no JSON object`, at);
+  return { ...args };
+}
+
 function readCalls(calls: NonNullable<z.output<typeof message>['tool_calls']>, param: string): ToolCall[] {
-  return calls.map(({ id, function: { name, arguments: json } }, i) => {
-    const at = `${param}.tool_calls[${i}].function.arguments`;
-    let args: unknown;
-    try {
-      args = json.trim() === '' ? {} : JSON.parse(json);
-    } catch {
-      throw badRequest(`${at}: is not JSON`, at);
-    }
-    if (typeof args !== 'object' || args === null || Array.isArray(args)) throw badRequest(`${at}: is no JSON object`, at);
-    return { id, tool: name, args: { ...args } };
-  });
+  return calls.map(({ id, function: { name, arguments: json } }, i) => ({
+    id,
+    tool: name,
+    args: readArgs(json, `${param}.tool_calls[${i}].function.arguments`),
+  }));
 }
 
 function readMessage(value: unknown, index: number): ModelMessage {

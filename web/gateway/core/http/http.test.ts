@@ -13,9 +13,9 @@ import { GuideProvider } from '../guide/guide.ts';
 import { type ModelEvent, ProviderError } from '../providers/provider.ts';
 import { Providers } from '../providers/providers.ts';
 import { UPSTREAM_LIMITS } from '../providers/upstream-limits.ts';
-import { sessionOf } from './chat.ts';
 import type { HttpAgentRun, HttpDeps } from './deps.ts';
 import { createHttp } from './http.ts';
+import { sessionOf } from './target.ts';
 
 const TEXT = UPSTREAM_TEXT.join('');
 const BASE = 'http://127.0.0.1:7333';

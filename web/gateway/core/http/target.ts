@@ -1,0 +1,52 @@
+import { RpcError } from '#shared/rpc/errors.ts';
+import { id as sessionIdShape } from '#shared/rpc/frames.ts';
+import type { ModelEvent } from '../providers/provider.ts';
+import type { Route } from '../providers/providers.ts';
+import type { HttpDeps } from './deps.ts';
+import { badRequest, modelNotFound } from './errors.ts';
+
+const AGENT_PREFIX = 'perch/';
+
+/** The agent that a model's name means; undefined where it means none. Throws 404 for a `perch/` that is not there. */
+export function agentOf(model: string, { agents }: HttpDeps): string | undefined {
+  const named = model.startsWith(AGENT_PREFIX) ? model.slice(AGENT_PREFIX.length) : undefined;
+  const id = named ?? model;
+  if (agents.list().some((agent) => agent.id === id)) return id;
+  if (named !== undefined) throw modelNotFound(`There is no agent "${named}"; GET /v1/models lists those that there are`);
+  return undefined;
+}
+
+/** The provider that a model's name leads to. Throws 404 where there is none. */
+export async function routeOf(model: string, signal: AbortSignal, { providers }: HttpDeps): Promise<Route> {
+  try {
+    return await providers.resolve(model, undefined, signal);
+  } catch (error) {
+    throw error instanceof RpcError && error.code === 'NOT_FOUND'
+      ? modelNotFound(`There is no model "${model}"; GET /v1/models lists those that there are`)
+      : error;
+  }
+}
+
+/** The session that the header names for an agent's run. */
+export function headerSession(request: Request): string | undefined {
+  const header = request.headers.get('x-perch-session');
+  if (header === null) return undefined;
+  if (!sessionIdShape.safeParse(header).success) throw badRequest('x-perch-session: must match [A-Za-z0-9_-]{1,128}', 'x-perch-session');
+  return header;
+}
+
+/** `user` is free text in this format: what is no session id becomes one, by its readable part and a hash. */
+export function sessionOf(user: string): string {
+  if (sessionIdShape.safeParse(user).success) return user;
+  let hash = 0x811c9dc5;
+  for (const byte of new TextEncoder().encode(user)) hash = Math.imul(hash ^ byte, 0x01000193) >>> 0;
+  return `${user.replaceAll(/[^A-Za-z0-9_-]+/g, '_').slice(0, 100)}-${hash.toString(16).padStart(8, '0')}`;
+}
+
+/** An agent's tool calls are its own business: it has run them already, and the caller could not answer them. */
+export async function* ownCalls(events: AsyncIterable<ModelEvent>): AsyncGenerator<ModelEvent> {
+  for await (const event of events) {
+    if (event.type === 'tool_call') continue;
+    yield event.type === 'finish' && event.reason === 'tool_calls' ? { type: 'finish', reason: 'stop' } : event;
+  }
+}
