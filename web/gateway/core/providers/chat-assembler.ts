@@ -96,6 +96,7 @@ export class ChatAssembler implements Assembler {
   #reasoning = '';
   readonly #details: Record<string, unknown>[] = [];
   #usage: Usage | undefined;
+  #thought: number | undefined;
   #finish: FinishReason | undefined;
 
   /** `provider` is the display name that errors speak of; `keeps` the field that it wants back. */
@@ -113,6 +114,7 @@ export class ChatAssembler implements Assembler {
   add(data: string): ModelEvent[] {
     const { usage, choices } = readChunk(this.#provider, data, { schema: chunk, fault: streamFault });
     if (usage) this.#usage = readUsage(usage) ?? this.#usage;
+    this.#thought = usage?.completion_tokens_details?.reasoning_tokens ?? this.#thought;
     const choice = choices?.find((each) => (each.index ?? 0) === 0);
     if (!choice) return [];
     const out = this.#delta(choice.delta ?? choice.message ?? {});
@@ -127,7 +129,8 @@ export class ChatAssembler implements Assembler {
     const called = out.length > 0;
     const value = this.#keeps === 'reasoning_content' ? this.#reasoning : this.#details;
     if (called && this.#keeps && value.length > 0) out.push({ type: 'keep', kept: { wire: WIRE, value: { [this.#keeps]: value } } });
-    if (this.#usage) out.push({ type: 'usage', usage: this.#usage });
+    const thought = this.#thought === undefined ? {} : { reasoningTokens: count(this.#thought) };
+    if (this.#usage) out.push({ type: 'usage', usage: this.#usage, ...thought });
     const reason = this.#finish ?? 'stop';
     out.push({ type: 'finish', reason: called && reason === 'stop' ? 'tool_calls' : reason });
     return out;

@@ -74,7 +74,7 @@ export type ModelEvent =
   /** To be given back with this turn when its tools have run. */
   | { type: 'keep'; kept: Kept }
   /** Real figures; without this event the run estimates. */
-  | { type: 'usage'; usage: Usage }
+  | { type: 'usage'; usage: Usage; reasoningTokens?: number }
   | { type: 'finish'; reason: 'stop' | 'length' | 'tool_calls' | 'content_filter' };
 
 /** A model as its server lists it; null for what the server does not tell. */
