@@ -14,6 +14,7 @@ import { logs } from './requirements/logs.ts';
 import { exec } from './requirements/exec.ts';
 import { protocol } from './requirements/protocol.ts';
 import { reading } from './requirements/reading.ts';
+import { responses } from './requirements/responses.ts';
 import { search } from './requirements/search.ts';
 import { providers } from './requirements/providers.ts';
 import { vault } from './requirements/vault.ts';
@@ -36,6 +37,7 @@ const sections = [
   ...cron,
   ...reading,
   ...keys,
+  ...responses,
   ...logs,
   ...exec,
   ...search,

@@ -22,6 +22,8 @@ export const SYNC_STORES = {
   approvals: { conflicts: false },
   devices: { conflicts: false },
   apiKeys: { conflicts: false },
+  /** What `/v1/responses` keeps for its callers. */
+  responses: { conflicts: false },
   /** What was told to the agent and waits for its next run. */
   systemEvents: { conflicts: false },
   files: { conflicts: false },

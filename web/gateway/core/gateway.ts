@@ -225,7 +225,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     const [{ createHttp }, { HttpAgents }] = await Promise.all([import('./http/http.ts'), import('./runs/http-agents.ts')]);
     return createHttp({
       agents: new HttpAgents({ ...deps, agents, runs }),
-      ...{ providers, clock, fault, admit: access.admit },
+      ...{ providers, clock, fault, admit: access.admit, responses: vault.collection('responses') },
       note: (level, message, fields) => log.write(level, 'http', message, fields),
       record: (call) =>
         void providers

@@ -9,6 +9,7 @@ import type { FileEntry, FileRecord } from '#shared/rpc/methods/workspace.ts';
 import type { HistoryMessage, SessionEntry, Usage } from '#shared/rpc/records.ts';
 import type { ConflictCopy } from '#shared/sync/conflict.ts';
 import type { SyncStore } from '#shared/sync/record.ts';
+import type { ResponseRecord } from './http/responses/record.ts';
 
 /** A session as it is kept; its key is `<agentId>/<sessionId>`. */
 export interface SessionRecord extends Omit<SessionEntry, 'file' | 'path' | 'running'> {
@@ -129,6 +130,7 @@ export interface Collections {
   approvals: ApprovalRecord;
   devices: DeviceRecord;
   apiKeys: KeyRecord;
+  responses: ResponseRecord;
   systemEvents: SystemEvent;
 }
 

@@ -32,3 +32,17 @@ verifies('storage/migrations', 'a vault of the third version has room for the re
   await vault.vault.collection('execPolicies').put(policy('a'));
   expect(await vault.vault.collection('execPolicies').list()).toHaveLength(1);
 });
+
+verifies('storage/migrations', 'a vault of the fourth version has room for keys and responses', async () => {
+  const name = 'fourth-version';
+  const database = new Database({ name, steps: steps.slice(0, 4) });
+  await database.write(['execPolicies'], 'strict', async (tx) => void (await tx.objectStore('execPolicies').put(policy('a'))));
+  await database.close();
+  await using vault = await testVault({ name });
+  expect(await vault.vault.collection('execPolicies').list()).toEqual([policy('a')]);
+  const kept = { id: 'resp_1', principal: 'owner', createdAt: 1, previousId: null, input: [], output: [], fields: {}, chars: 2 };
+  await vault.vault.collection('responses').put(kept);
+  expect(await vault.vault.collection('responses').list()).toEqual([kept]);
+  expect(await vault.vault.collection('apiKeys').list()).toEqual([]);
+  expect(await changesOf(name)).toEqual(['responses resp_1']);
+});

@@ -12,6 +12,7 @@ const KEYS: { [Name in keyof Collections]: (record: Collections[Name]) => string
   approvals: ({ id }) => id,
   devices: ({ id }) => id,
   apiKeys: ({ id }) => id,
+  responses: ({ id }) => id,
   systemEvents: ({ id }) => id,
 };
 

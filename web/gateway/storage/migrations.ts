@@ -47,7 +47,9 @@ export const steps: readonly Step[] = [
     db.createObjectStore('searchSegments', { keyPath: 'id' });
     db.createObjectStore('searchPages', { keyPath: ['segment', 'part', 'page'] });
   },
-  (db) => void db.createObjectStore('apiKeys', { keyPath: 'id' }),
+  (db) => {
+    for (const name of ['apiKeys', 'responses'] as const) db.createObjectStore(name, { keyPath: 'id' });
+  },
 ];
 
 /** The one document becomes a row for each piece. */

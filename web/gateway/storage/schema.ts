@@ -106,6 +106,7 @@ export interface Schema extends DBSchema {
   approvals: { key: string; value: Collections['approvals']; indexes: { createdAt: number } };
   devices: { key: string; value: Collections['devices'] };
   apiKeys: { key: string; value: Collections['apiKeys'] };
+  responses: { key: string; value: Collections['responses'] };
   systemEvents: { key: string; value: Collections['systemEvents'] };
   files: {
     key: string;

@@ -252,6 +252,12 @@ Models of Anthropic and Google are told the parameters in their own words; so is
 An agent call is stateless; the field \`user\` or the header \`x-perch-session\` names a session to continue.`,
   },
   {
+    id: 'http-responses',
+    title: 'Responses over HTTP',
+    keywords: 'v1 responses openai previous_response_id store retrieve delete conversation state function_call_output',
+    text: `\`POST /v1/responses\` follows the public Responses API, for agents and models: \`client.responses.create({ model: 'perch/main', input: 'Hi' })\`. Unless \`store\` is false the response is kept, for 30 days and behind at most 1000 newer ones: \`previous_response_id\` goes on from it, \`GET\` and \`DELETE /v1/responses/{id}\` read and delete it. A key sees its own alone. A model's function calls come back to you; an agent runs its own tools. What cannot be honoured (built-in tools, \`background\`, \`conversation\`, …) is 400 naming the parameter. Its stream has no \`[DONE]\`; a failure within it is \`response.failed\`.`,
+  },
+  {
     id: 'http-errors',
     title: 'HTTP errors',
     keywords: 'status code 400 401 404 405 413 429 502 503 api failure json error object',

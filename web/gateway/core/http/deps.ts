@@ -3,7 +3,8 @@ import type { LogLevel } from '#shared/rpc/log-level.ts';
 import type { Clock } from '../clock.ts';
 import type { ModelEvent, ModelMessage, Wishes } from '../providers/provider.ts';
 import type { Providers } from '../providers/providers.ts';
-import type { UsageRecord } from '../vault.ts';
+import type { Collection, UsageRecord } from '../vault.ts';
+import type { ResponseRecord } from './responses/record.ts';
 
 export interface HttpAgentRun {
   agentId: string;
@@ -21,6 +22,8 @@ export interface HttpDeps {
     run(request: HttpAgentRun): AsyncIterable<ModelEvent>;
   };
   providers: Pick<Providers, 'resolve' | 'list'>;
+  /** Responses that are kept for their callers. */
+  responses: Collection<ResponseRecord>;
   clock: Clock;
   /** Turns what nobody expected into an error with an id that the log explains. */
   fault(error: unknown): RpcError;

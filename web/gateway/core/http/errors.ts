@@ -20,24 +20,25 @@ export class HttpError extends Error {
   readonly status: number;
   readonly type: HttpErrorType;
   readonly param: string | null;
+  readonly code: string | null;
   readonly headers: Record<string, string>;
 
   constructor(
     status: number,
     type: HttpErrorType,
     message: string,
-    { param = null, headers = {} }: { param?: string | null; headers?: Record<string, string> } = {},
+    { param = null, headers = {}, code }: { param?: string | null; headers?: Record<string, string>; code?: string } = {},
   ) {
     super(message);
     this.status = status;
     this.type = type;
     this.param = param;
+    this.code = code ?? (type === 'invalid_request_error' ? null : type);
     this.headers = headers;
   }
 
   body(): { error: { message: string; type: HttpErrorType; param: string | null; code: string | null } } {
-    const code = this.type === 'invalid_request_error' ? null : this.type;
-    return { error: { message: this.message, type: this.type, param: this.param, code } };
+    return { error: { message: this.message, type: this.type, param: this.param, code: this.code } };
   }
 
   response(): Response {

@@ -6,6 +6,7 @@ import type { Scope } from '#shared/rpc/contract.ts';
 import { RpcError } from '#shared/rpc/errors.ts';
 import { z } from '#shared/rpc/zod.ts';
 import { FakeClock } from '../../../../tests/support/clock.ts';
+import { memoryCollection } from '../../../../tests/support/memory-collection.ts';
 import { verifies } from '../../../../tests/requirements.ts';
 import { startUpstream, type Upstream, UPSTREAM_TEXT } from '../../../../tests/upstream.ts';
 import { systemClock } from '../clock.ts';
@@ -65,6 +66,7 @@ function handler(clock = hasty): (request: Request, scopes?: Scope[]) => Promise
       },
     },
     providers,
+    responses: memoryCollection(),
     clock: systemClock,
     fault(error) {
       faults.push(error);
@@ -349,6 +351,7 @@ describe('a model, directly', () => {
     const answer = createHttp({
       agents: { list: () => [], run: () => script() },
       providers,
+      responses: memoryCollection(),
       clock: systemClock,
       fault: () => new RpcError('INTERNAL_ERROR', 'x'),
     });

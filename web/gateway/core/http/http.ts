@@ -1,17 +1,22 @@
 import type { Principal } from '#shared/link/hello.ts';
 import { REQUEST_ID, requestIdOf } from '#shared/http/request-id.ts';
 import { allows, type Scope } from '#shared/rpc/contract.ts';
+import { lazy } from '../lazy.ts';
 import { answerChat, type ChatDeps } from './chat.ts';
 import type { HttpDeps } from './deps.ts';
 import { HttpError, toHttpError } from './errors.ts';
 import { getModel, listModels } from './models.ts';
 import { Thoughts } from './thoughts.ts';
 
-interface RouteEntry {
-  methods: string;
+interface Method {
   scope: Scope;
-  handle(request: Request, principal: Principal): Promise<Response>;
+  /** It has a model work, which a limit may be set to. */
+  works?: true;
+  handle(request: Request, principal: Principal, deps: ChatDeps): Promise<Response>;
 }
+
+/** By method; what can be got can be asked for its head. */
+type Methods = Readonly<Partial<Record<'GET' | 'POST' | 'DELETE', Method>>>;
 
 /**
  * `/v1` as one fetch handler (interface document 1, section 4.3; decisions, "HTTP"). The caller has been let in already: `principal` is
@@ -20,28 +25,45 @@ interface RouteEntry {
 export function createHttp(given: HttpDeps): (request: Request, principal: Principal) => Promise<Response> {
   const thoughts = new Thoughts();
   const started = Math.floor(given.clock.now() / 1000);
-  const find = (path: string, deps: ChatDeps): RouteEntry | undefined => {
-    if (path === '/v1/chat/completions')
-      return { methods: 'POST', scope: 'write', handle: (request, principal) => answerChat(request, principal.id, deps) };
-    if (path === '/v1/models') return { methods: 'GET, HEAD', scope: 'read', handle: (request) => listModels(request, started, deps) };
-    const model = /^\/v1\/models\/(.+)$/.exec(path)?.[1];
-    return model === undefined
-      ? undefined
-      : { methods: 'GET, HEAD', scope: 'read', handle: (request) => getModel(request, model, started, deps) };
+  const responses = lazy(async () => new (await import('./responses/responses.ts')).Responses({ ...given, thoughts }));
+  const routes: Readonly<Record<string, Methods>> = {
+    '/v1/chat/completions': { POST: { scope: 'write', works: true, handle: (request, { id }, deps) => answerChat(request, id, deps) } },
+    '/v1/responses': {
+      POST: {
+        scope: 'write',
+        works: true,
+        handle: async (request, { id }, { explain }) => (await responses()).create(request, id, explain),
+      },
+    },
+    '/v1/models': { GET: { scope: 'read', handle: (request) => listModels(request, started, given) } },
+  };
+  const find = (path: string): Methods | undefined => {
+    if (Object.hasOwn(routes, path)) return routes[path];
+    const [, kind, name] = /^\/v1\/(models|responses)\/(.+)$/.exec(path) ?? [];
+    if (name === undefined) return undefined;
+    if (kind === 'models') return { GET: { scope: 'read', handle: (request) => getModel(request, name, started, given) } };
+    if (name.includes('/')) return undefined;
+    return {
+      GET: { scope: 'read', handle: async (request, { id }) => (await responses()).get(request, name, id) },
+      DELETE: { scope: 'write', handle: async (_request, { id }) => (await responses()).remove(name, id) },
+    };
   };
   const answer = async (request: Request, principal: Principal, deps: ChatDeps): Promise<Response> => {
     try {
       const { pathname } = new URL(request.url);
-      const route = find(pathname.length > 1 ? pathname.replace(/\/+$/, '') : pathname, deps);
-      if (!route) throw new HttpError(404, 'not_found', `There is nothing at ${pathname}`);
-      if (!route.methods.split(', ').includes(request.method)) {
-        throw new HttpError(405, 'invalid_request_error', `${request.method} is not allowed here; use ${route.methods}`, {
-          headers: { allow: route.methods },
-        });
+      const methods = find(pathname.length > 1 ? pathname.replace(/\/+$/, '') : pathname);
+      if (!methods) throw new HttpError(404, 'not_found', `There is nothing at ${pathname}`);
+      const asked = request.method === 'HEAD' ? 'GET' : request.method;
+      const method = Object.hasOwn(methods, asked) ? methods[asked as keyof Methods] : undefined;
+      if (!method) {
+        const allow = Object.keys(methods)
+          .map((name) => (name === 'GET' ? 'GET, HEAD' : name))
+          .join(', ');
+        throw new HttpError(405, 'invalid_request_error', `${request.method} is not allowed here; use ${allow}`, { headers: { allow } });
       }
-      if (!allows(principal.scopes, route.scope)) throw new HttpError(403, 'forbidden', `This needs the scope "${route.scope}"`);
-      if (route.scope === 'write') await deps.admit?.(principal.id);
-      const response = await route.handle(request, principal);
+      if (!allows(principal.scopes, method.scope)) throw new HttpError(403, 'forbidden', `This needs the scope "${method.scope}"`);
+      if (method.works) await deps.admit?.(principal.id);
+      const response = await method.handle(request, principal, deps);
       return request.method === 'HEAD' ? new Response(null, response) : response;
     } catch (error) {
       // Who hung up gets no answer, and nothing went wrong here.

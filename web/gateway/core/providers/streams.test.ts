@@ -1,4 +1,5 @@
 import { describe, expect } from 'vitest';
+import { memoryCollection } from '../../../../tests/support/memory-collection.ts';
 import { standIn, streamed, unnamed } from '../../../../tests/support/streamed.ts';
 import { verifies } from '../../../../tests/requirements.ts';
 import { SCOPES } from '#shared/rpc/contract.ts';
@@ -80,6 +81,7 @@ describe('a stream of any server', () => {
       const http = createHttp({
         agents,
         providers,
+        responses: memoryCollection(),
         clock: systemClock,
         fault: () => new RpcError('INTERNAL_ERROR', 'ours'),
       });

@@ -1,0 +1,25 @@
+import { chosen } from './requirement.ts';
+
+/** `/v1/responses`. */
+export const responses = [
+  chosen('decisions, "HTTP"', {
+    'http.responses/whole': '`POST /v1/responses` answers a `response` with its output items, status and usage, from an agent or a model.',
+    'http.responses/stream':
+      'With `stream: true` it sends every event of the public API in order, numbered from 0, each with its `event:` line, and no `[DONE]`.',
+    'http.responses/tools': 'A model’s tool calls go back to the caller, whose outputs go on from there; an agent runs its own.',
+    'http.responses/previous':
+      '`previous_response_id` goes on from a response that is kept, and from all before it; instructions are not carried on.',
+    'http.responses/input':
+      'Input is text or items: messages with text, pictures and files, calls and their outputs, references, thoughts.',
+    'http.responses/parameters': 'The parameters of a model reach it.',
+    'http.responses/refused': 'What cannot be honoured is a 400 that names it.',
+    'http.responses/stored':
+      'A response is kept unless `store` is false, can be read and deleted, and is gone after 30 days or behind 1000 newer ones.',
+    'http.responses/whose': 'A key sees the responses that it made itself; for others they are not there.',
+    'http.responses/ends':
+      'A response is completed, incomplete with its reason, or failed; one that fails before the first byte is an HTTP error.',
+    'http.responses/usage': 'Usage of a model is recorded by who called; a caller that hangs up ends the work, and nothing is kept.',
+    'http.responses/bad-input': 'No input of any kind is a 500.',
+    'http.responses/openai-client': 'The official `openai` package works against `/v1/responses`.',
+  }),
+];

@@ -1,0 +1,135 @@
+import type { Usage } from '#shared/rpc/records.ts';
+import { estimateUsage } from '../../providers/estimate.ts';
+import type { Kept, ModelEvent, ModelMessage } from '../../providers/provider.ts';
+import type { HttpError } from '../errors.ts';
+import { Output, type ResponseEvent } from './output.ts';
+import type { OutputItem } from './record.ts';
+
+/** A response that is being made. */
+export interface Making {
+  /** `resp_…`. */
+  id: string;
+  /** Milliseconds since 1970. */
+  createdAt: number;
+  /** What the response says of its request. */
+  echo: Record<string, unknown>;
+  events: AsyncIterable<ModelEvent>;
+  /** What was asked, for an estimate where no usage comes. */
+  messages: readonly ModelMessage[];
+  now(): number;
+  /** Told the usage once, at the end. */
+  record(usage: Usage): void;
+  /** Keeps what has come of it; false where it is not kept. */
+  keep(made: Made): Promise<boolean>;
+}
+
+export interface Made {
+  fields: Record<string, unknown>;
+  output: OutputItem[];
+  kept: Kept | undefined;
+}
+
+type Status = 'in_progress' | 'completed' | 'incomplete' | 'failed';
+type Finish = Extract<ModelEvent, { type: 'finish' }>['reason'];
+
+const INCOMPLETE: Partial<Record<Finish, string>> = { length: 'max_output_tokens', content_filter: 'content_filter' };
+
+/** Ids of a response's items name the response, so that a reference to one leads there. */
+export const itemId = (responseId: string, prefix: string, index: number | `i${number}`): string =>
+  `${prefix}_${responseId.slice('resp_'.length)}_${index}`;
+/** The response that an item's id names. */
+export const responseOf = (id: string): string | undefined => {
+  const named = /^[a-z]+_([0-9a-f]{48})_i?\d+$/.exec(id)?.[1];
+  return named === undefined ? undefined : `resp_${named}`;
+};
+
+const seconds = (ms: number): number => Math.floor(ms / 1000);
+
+/** One answer of `POST /v1/responses`: the events of a model become those of the public API, and the response object. */
+export class Answer {
+  readonly #making: Making;
+  readonly #output: Output;
+  #usage: Usage | undefined;
+  #reasoningTokens = 0;
+  #kept: Kept | undefined;
+
+  constructor(making: Making) {
+    this.#making = making;
+    this.#output = new Output((prefix, index) => itemId(making.id, prefix, index));
+  }
+
+  /** All events of the stream, in order. The first comes with the model's; throws what the model did. */
+  async *run(): AsyncGenerator<ResponseEvent> {
+    let begun = false;
+    let finish: Finish = 'stop';
+    for await (const event of this.#making.events) {
+      if (!begun) yield* this.#begin();
+      begun = true;
+      if (event.type === 'text') yield* this.#output.text(event.text);
+      else if (event.type === 'reasoning') yield* this.#output.reasoning(event.text);
+      else if (event.type === 'tool_call') yield* this.#output.call(event.call);
+      else if (event.type === 'keep') this.#kept = event.kept;
+      else if (event.type === 'usage') [this.#usage, this.#reasoningTokens] = [event.usage, event.reasoningTokens ?? 0];
+      else if (event.type === 'finish') finish = event.reason;
+    }
+    if (!begun) yield* this.#begin();
+    const reason = INCOMPLETE[finish];
+    yield* this.#output.close(reason === undefined ? 'completed' : 'incomplete');
+    yield await this.#end(reason === undefined ? 'completed' : 'incomplete', {
+      incomplete_details: reason === undefined ? null : { reason },
+    });
+  }
+
+  /** The event that ends a stream which has begun. */
+  fail({ status, message }: HttpError): Promise<ResponseEvent> {
+    this.#output.close('incomplete');
+    return this.#end('failed', { error: { code: status === 429 ? 'rate_limit_exceeded' : 'server_error', message } });
+  }
+
+  #begin(): ResponseEvent[] {
+    return ['response.created', 'response.in_progress'].map((type) => ({ type, response: this.#object('in_progress', {}) }));
+  }
+
+  async #end(status: Exclude<Status, 'in_progress'>, why: Record<string, unknown>): Promise<ResponseEvent> {
+    const { messages, record, keep } = this.#making;
+    const { items } = this.#output;
+    this.#usage ??= estimateUsage(messages, items.map(said).join(''));
+    record(this.#usage);
+    const { output, ...fields } = this.#object(status, why);
+    const store = await keep({ fields, output, kept: this.#kept });
+    return { type: `response.${status}`, response: { ...fields, output, store } };
+  }
+
+  #object(status: Status, why: Record<string, unknown>): Record<string, unknown> & { output: OutputItem[] } {
+    const { id, createdAt, echo, now } = this.#making;
+    return {
+      id,
+      object: 'response',
+      created_at: seconds(createdAt),
+      completed_at: status === 'completed' ? seconds(now()) : null,
+      status,
+      error: null,
+      incomplete_details: null,
+      ...why,
+      ...echo,
+      output: [...this.#output.items],
+      usage: status === 'in_progress' || !this.#usage ? null : this.#usageObject(this.#usage),
+    };
+  }
+
+  #usageObject({ inputTokens, outputTokens, totalTokens, cacheReadTokens }: Usage): Record<string, unknown> {
+    return {
+      input_tokens: inputTokens,
+      input_tokens_details: { cached_tokens: cacheReadTokens ?? 0, cache_write_tokens: 0 },
+      output_tokens: outputTokens,
+      output_tokens_details: { reasoning_tokens: this.#reasoningTokens },
+      total_tokens: totalTokens,
+    };
+  }
+}
+
+/** What of an item the model has written. */
+function said(item: OutputItem): string {
+  if (item.type === 'function_call') return item.name + item.arguments;
+  return item.content.map((part) => ('text' in part ? part.text : '')).join('');
+}

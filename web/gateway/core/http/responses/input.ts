@@ -1,0 +1,193 @@
+import type { Part } from '#shared/rpc/records.ts';
+import { z } from '#shared/rpc/zod.ts';
+import type { Kept, ModelMessage } from '../../providers/provider.ts';
+import { parse, readArgs, readPart } from '../chat-request.ts';
+import { badRequest } from '../errors.ts';
+import type { CallItem, CallOutputItem, ContentPart, Item, MessageItem } from './record.ts';
+
+type Path = readonly (string | number)[];
+
+const head = z.looseObject({ type: z.string().nullish(), role: z.unknown().optional(), id: z.string().max(200).nullish() });
+const part = z.looseObject({ type: z.string() });
+const message = z.looseObject({
+  role: z.enum(['user', 'assistant', 'system', 'developer']),
+  content: z.union([z.string(), z.array(z.unknown())], 'must be text or a list of parts'),
+});
+const call = z.looseObject({ call_id: z.string().min(1).max(200), name: z.string().min(1).max(200), arguments: z.string() });
+const output = z.looseObject({
+  call_id: z.string().min(1).max(200),
+  output: z.union([z.string(), z.array(z.unknown())], 'must be text or a list of parts'),
+});
+const PARTS = {
+  text: z.looseObject({ text: z.string() }),
+  refusal: z.looseObject({ refusal: z.string() }),
+  image: z.looseObject({ image_url: z.string('must be a data URL; files are not kept here'), detail: z.string().nullish() }),
+  file: z.looseObject({ filename: z.string().max(500).nullish(), file_data: z.string('must be a data URL; files are not kept here') }),
+};
+
+/** How a path is named in an error, as `input[0].content[1]`. */
+const nameOf = (path: Path): string =>
+  path.reduce<string>((name, key) => (typeof key === 'number' ? `${name}[${key}]` : name === '' ? key : `${name}.${key}`), '');
+
+/** Finds the item that a reference means; undefined where there is none, or it is another's. */
+export type FindItem = (id: string) => Promise<Item | undefined>;
+
+/** Reads `input`. `idOf` gives the items ids. Throws a 400 that names what does not fit, or refers to nothing. */
+export async function readInput(
+  input: string | readonly unknown[],
+  idOf: (prefix: string, index: number) => string,
+  find: FindItem,
+): Promise<Item[]> {
+  if (typeof input === 'string') return [person(idOf('msg', 0), [{ type: 'input_text', text: input }])];
+  return Promise.all(input.map((value, index) => readItem(value, ['input', index], (prefix) => idOf(prefix, index), find)));
+}
+
+const person = (id: string, content: ContentPart[]): MessageItem => ({
+  type: 'message',
+  id,
+  role: 'user',
+  status: 'completed',
+  content,
+});
+
+async function readItem(value: unknown, at: Path, idOf: (prefix: string) => string, find: FindItem): Promise<Item> {
+  const known = parse(head, value, at);
+  const type = known.type ?? (known.role === undefined ? 'item_reference' : 'message');
+  switch (type) {
+    case 'message': {
+      const { role, content } = parse(message, value, at);
+      const parts = typeof content === 'string' ? [content] : content;
+      return {
+        type,
+        id: idOf('msg'),
+        role,
+        status: 'completed',
+        content: parts.map((each, i) => readContent(each, role, [...at, 'content', i])),
+      };
+    }
+    case 'function_call': {
+      const given = parse(call, value, at);
+      return { type, id: idOf('fc'), call_id: given.call_id, name: given.name, arguments: given.arguments, status: 'completed' };
+    }
+    case 'function_call_output': {
+      const given = parse(output, value, at);
+      const text = typeof given.output === 'string' ? given.output : outputText(given.output, [...at, 'output']);
+      return { type, id: idOf('fco'), call_id: given.call_id, output: text, status: 'completed' };
+    }
+    case 'reasoning':
+      // What a model thought earlier is not told to it again.
+      return { type, id: idOf('rs'), summary: [], content: [], status: 'completed' };
+    case 'item_reference': {
+      const param = nameOf([...at, 'id']);
+      if (known.id == null) throw badRequest(`${param}: is missing`, param);
+      const found = await find(known.id);
+      if (!found) throw badRequest(`${param}: there is no item "${known.id}" in what is kept`, param);
+      return found;
+    }
+    default: {
+      const param = nameOf([...at, 'type']);
+      throw badRequest(`${param}: items of type "${type.slice(0, 100)}" are not known here`, param);
+    }
+  }
+}
+
+function outputText(parts: readonly unknown[], at: Path): string {
+  return parts
+    .map((value, i) => {
+      const path = [...at, i];
+      if (parse(part, value, path).type !== 'input_text')
+        throw badRequest(`${nameOf(path)}: only text can be given back from a tool`, nameOf(path));
+      return parse(PARTS.text, value, path).text;
+    })
+    .join('\n');
+}
+
+function readContent(value: unknown, role: MessageItem['role'], at: Path): ContentPart {
+  const own = role === 'assistant';
+  const text = (given: string): ContentPart =>
+    own ? { type: 'output_text', text: given, annotations: [], logprobs: [] } : { type: 'input_text', text: given };
+  if (typeof value === 'string') return text(value);
+  const { type } = parse(part, value, at);
+  if (type === 'input_text' || type === 'output_text' || type === 'text') return text(parse(PARTS.text, value, at).text);
+  if (type === 'refusal') return { type, refusal: parse(PARTS.refusal, value, at).refusal };
+  const param = nameOf(at);
+  if (type !== 'input_image' && type !== 'input_file')
+    throw badRequest(`${param}.type: parts of this type are not known here`, `${param}.type`);
+  if (role !== 'user') throw badRequest(`${param}: only a message of the user can have pictures and files`, param);
+  const read: ContentPart =
+    type === 'input_image'
+      ? (({ image_url, detail }) => ({ type, image_url, detail: detail ?? 'auto' }))(parse(PARTS.image, value, at))
+      : (({ filename, file_data }) => ({ type, filename: filename ?? 'file', file_data }))(parse(PARTS.file, value, at));
+  partOf(read, param);
+  return read;
+}
+
+/** A part as a provider is asked with it. Throws a 400 in the name of `param` where its data cannot be read. */
+function partOf(given: ContentPart, param: string): Part {
+  switch (given.type) {
+    case 'input_image':
+      return readPart({ type: 'image_url', image_url: given.image_url }, param);
+    case 'input_file':
+      return readPart({ type: 'file', file: { filename: given.filename, file_data: given.file_data } }, param);
+    case 'refusal':
+      return { type: 'text', text: given.refusal };
+    default:
+      return { type: 'text', text: given.text };
+  }
+}
+
+/** An item with where it comes from, for errors. */
+export interface Entry {
+  item: Item;
+  param: string;
+  /** What the provider wants back with this call. */
+  kept?: Kept | undefined;
+}
+
+/** The conversation as a provider is asked with it. Throws a 400 for calls without their outputs, and outputs without their calls. */
+export function toMessages(entries: readonly Entry[]): ModelMessage[] {
+  const messages: ModelMessage[] = [];
+  /** Calls that wait for their outputs. */
+  const waiting = new Map<string, CallItem>();
+  for (const { item, param, kept } of entries) {
+    if (item.type === 'message') addMessage(messages, item, param);
+    else if (item.type === 'function_call') {
+      addCall(messages, item, param, kept);
+      waiting.set(item.call_id, item);
+    } else if (item.type === 'function_call_output') {
+      messages.push({ role: 'tool', ...resultOf(item, waiting.get(item.call_id), param) });
+      waiting.delete(item.call_id);
+    }
+  }
+  const [first] = waiting.keys();
+  if (first !== undefined) throw badRequest(`input: there is no output for the function call "${first}"`, 'input');
+  if (!messages.some(({ role }) => role !== 'system')) throw badRequest('input: has nothing to answer', 'input');
+  return messages;
+}
+
+function addMessage(messages: ModelMessage[], { role, content }: MessageItem, param: string): void {
+  const parts = content.map((each, i) => partOf(each, `${param}.content[${i}]`));
+  const last = messages.at(-1);
+  if (role === 'user') {
+    const plain = parts.every(({ type }) => type === 'text');
+    messages.push({ role, content: plain ? textOf(parts) : parts });
+  } else if (role === 'assistant' && last?.role === 'assistant' && last.toolCalls) {
+    // A text that was said beside its calls.
+    last.content = [last.content, textOf(parts)].filter(Boolean).join('\n\n');
+  } else messages.push({ role: role === 'developer' ? 'system' : role, content: textOf(parts) });
+}
+
+const textOf = (parts: readonly Part[]): string => parts.map((each) => (each.type === 'text' ? each.text : '')).join('');
+
+function addCall(messages: ModelMessage[], item: CallItem, param: string, kept: Kept | undefined): void {
+  let last = messages.at(-1);
+  if (last?.role !== 'assistant') messages.push((last = { role: 'assistant', content: '' }));
+  last.toolCalls ??= [];
+  last.toolCalls.push({ id: item.call_id, tool: item.name, args: readArgs(item.arguments, `${param}.arguments`) });
+  if (kept) last.kept = kept;
+}
+
+function resultOf({ call_id, output: content }: CallOutputItem, of: CallItem | undefined, param: string): Omit<ModelMessage, 'role'> {
+  if (!of) throw badRequest(`${param}.call_id: there is no function call "${call_id}" before it`, `${param}.call_id`);
+  return { content, toolCallId: call_id, name: of.name };
+}

@@ -1,0 +1,180 @@
+import fc from 'fast-check';
+import { beforeEach, expect, it } from 'vitest';
+import { HTTP_BASE, readError, testHttp } from '../../../../../tests/support/http.ts';
+import { verifies } from '../../../../../tests/requirements.ts';
+
+let http: ReturnType<typeof testHttp>;
+beforeEach(() => {
+  http = testHttp(
+    [
+      { id: 'up', name: 'Upstream', baseUrl: 'http://up.test/v1' },
+      { id: 'claude', name: 'Claude', kind: 'anthropic', apiKey: 'k' },
+      { id: 'gemini', name: 'Gemini', kind: 'google', apiKey: 'k' },
+    ],
+    () => Promise.reject(new TypeError('nobody is asked here')),
+  );
+});
+
+const asked = { model: 'main', input: 'Hi' };
+const item = (value: unknown) => ({ ...asked, input: [{ role: 'user', content: 'Hi' }, value] });
+const content = (...parts: unknown[]) => ({ ...asked, input: [{ role: 'user', content: parts }] });
+const call = { type: 'function_call', call_id: 'c', name: 't', arguments: '{}' };
+const tool = { type: 'function', name: 't', parameters: {} };
+
+verifies('http.responses/refused', 'each by its name', async () => {
+  const cases: [Record<string, unknown>, string | null][] = [
+    [{ ...asked, background: true }, 'background'],
+    [{ ...asked, conversation: 'conv_1' }, 'conversation'],
+    [{ ...asked, conversation: { id: 'conv_1' } }, 'conversation'],
+    [{ ...asked, prompt: { id: 'p' } }, 'prompt'],
+    [{ ...asked, include: ['reasoning.encrypted_content'] }, 'include'],
+    [{ ...asked, max_tool_calls: 3 }, 'max_tool_calls'],
+    [{ ...asked, top_logprobs: 2 }, 'top_logprobs'],
+    [{ ...asked, service_tier: 'flex' }, 'service_tier'],
+    [{ ...asked, stream_options: { include_obfuscation: true } }, 'stream_options.include_obfuscation'],
+    [{ ...asked, text: { verbosity: 'low' } }, 'text.verbosity'],
+    [{ ...asked, text: { format: { type: 'grammar' } } }, 'text.format.type'],
+    [{ ...asked, text: { format: { type: 'json_schema', name: 'a' } } }, 'text.format.schema'],
+    [{ ...asked, reasoning: { summary: 'detailed' } }, 'reasoning.summary'],
+    [{ ...asked, something_new: 1 }, 'something_new'],
+    [{ ...asked, model: 'up/m', tools: [{ type: 'web_search' }] }, 'tools[0].type'],
+    [{ ...asked, model: 'up/m', tools: [tool, { type: 'function' }] }, 'tools[1].name'],
+    [{ ...asked, model: 'up/m', tools: [tool], tool_choice: { type: 'function', name: 'other' } }, 'tool_choice'],
+    [{ ...asked, model: 'up/m', tools: [tool], tool_choice: { type: 'web_search' } }, 'tool_choice'],
+    [{ ...asked, model: 'up/m', tool_choice: 'required' }, 'tool_choice'],
+    [{ ...asked, tools: [tool] }, 'tools'],
+    [{ ...asked, truncation: 'auto' }, 'truncation'],
+    [{ ...asked, reasoning: { effort: 'utmost' } }, 'reasoning.effort'],
+    [item({ type: 'web_search_call', id: 'w' }), 'input[1].type'],
+    [content({ type: 'input_audio' }), 'input[0].content[0].type'],
+    [content({ type: 'input_image', file_id: 'file_1' }), 'input[0].content[0].image_url'],
+    [content({ type: 'input_image', image_url: 'https://example.org/a.png' }), 'input[0].content[0]'],
+    [content({ type: 'input_file', file_url: 'https://example.org/a.pdf' }), 'input[0].content[0].file_data'],
+    [item({ role: 'system', content: [{ type: 'input_image', image_url: 'data:image/png;base64,AAAA' }] }), 'input[1].content[0]'],
+    [{ ...asked, input: [call, { type: 'function_call_output', call_id: 'c', output: [{ type: 'input_image' }] }] }, 'input[1].output[0]'],
+  ];
+  for (const [body, param] of cases) {
+    const response = await http.post('/v1/responses', body);
+    expect([body, response.status, (await readError(response)).param]).toEqual([body, 400, param]);
+  }
+  const harmless = {
+    ...{ background: false, include: [], conversation: null, max_tool_calls: null, top_logprobs: 0, service_tier: 'auto', top_p: 1 },
+    ...{ stream_options: { include_obfuscation: false }, text: { verbosity: 'medium', format: { type: 'text' } }, tools: [] },
+    ...{ reasoning: { summary: 'auto' }, tool_choice: 'auto', parallel_tool_calls: true, truncation: 'disabled', user: null, new: null },
+    ...{ prompt_cache_key: 'k', safety_identifier: 's' },
+  };
+  expect((await http.post('/v1/responses', { ...asked, ...harmless })).status).toBe(200);
+});
+
+verifies('http.responses/bad-input', 'wrong types, missing fields, models and items that are not there', async () => {
+  const cases: [unknown, number, string | null][] = [
+    ['{"model":', 400, null],
+    ['', 400, null],
+    [[], 400, null],
+    [{ input: 'Hi' }, 400, 'model'],
+    [{ model: 4, input: 'Hi' }, 400, 'model'],
+    [{ model: 'main' }, 400, 'input'],
+    [{ model: 'main', input: 5 }, 400, 'input'],
+    [{ model: 'main', input: [] }, 400, 'input'],
+    [{ model: 'main', input: [5] }, 400, 'input[0]'],
+    [{ model: 'main', input: [{ role: 'king', content: 'Hi' }] }, 400, 'input[0].role'],
+    [{ model: 'main', input: [{ role: 'user' }] }, 400, 'input[0].content'],
+    [{ model: 'main', input: [{ role: 'system', content: 'Hi' }] }, 400, 'input'],
+    [item({}), 400, 'input[1].id'],
+    [item({ id: 'msg_1' }), 400, 'input[1].id'],
+    [item({ id: 'constructor' }), 400, 'input[1].id'],
+    [item(call), 400, 'input'],
+    [item({ ...call, arguments: '[' }), 400, 'input[1].arguments'],
+    [item({ ...call, name: 3 }), 400, 'input[1].name'],
+    [item({ type: 'function_call_output', call_id: 'c', output: 'x' }), 400, 'input[1].call_id'],
+    [{ ...asked, stream: 'yes' }, 400, 'stream'],
+    [{ ...asked, store: 1 }, 400, 'store'],
+    [{ ...asked, temperature: 9 }, 400, 'temperature'],
+    [{ ...asked, max_output_tokens: 0 }, 400, 'max_output_tokens'],
+    [{ ...asked, metadata: { a: 1 } }, 400, 'metadata.a'],
+    [{ ...asked, metadata: Object.fromEntries(Array.from({ length: 17 }, (_, i) => [`k${i}`, ''])) }, 400, 'metadata'],
+    [{ ...asked, previous_response_id: 'resp_none' }, 400, 'previous_response_id'],
+    [{ ...asked, previous_response_id: 7 }, 400, 'previous_response_id'],
+    [{ ...asked, model: 'perch/nobody' }, 404, 'model'],
+    [{ ...asked, model: 'nobody/none' }, 404, 'model'],
+    [{ ...asked, model: '__proto__' }, 404, 'model'],
+  ];
+  for (const [body, status, param] of cases) {
+    const response = await http.post('/v1/responses', body);
+    expect([body, response.status, (await readError(response)).param]).toEqual([body, status, param]);
+  }
+  expect(http.faults).toEqual([]);
+});
+
+verifies('http.responses/refused', 'as what a model of another format cannot do', async () => {
+  const file = { type: 'input_file', filename: 'a.zip', file_data: 'data:application/zip;base64,AAAA' };
+  for (const [more, param] of [
+    [{ temperature: 1.5 }, 'temperature'],
+    [{ model: 'gemini/g', tools: [tool], parallel_tool_calls: false }, 'parallel_tool_calls'],
+    [{ model: 'gemini/g', reasoning: { effort: 'xhigh' } }, 'reasoning.effort'],
+    [{ input: content(file).input }, 'input'],
+    [{ model: 'guide/guide', text: { format: { type: 'json_object' } } }, 'text.format'],
+    [{ model: 'guide/guide', tools: [tool], tool_choice: 'required' }, 'tool_choice'],
+  ] as const) {
+    const response = await http.post('/v1/responses', { ...asked, model: 'claude/c', ...more });
+    expect([more, response.status, (await readError(response)).param]).toEqual([more, 400, param]);
+  }
+});
+
+it('wrong methods and paths', async () => {
+  const ask = async (path: string, method: string) => {
+    const response = await http.ask(new Request(HTTP_BASE + path, { method }));
+    return [response.status, response.headers.get('allow')];
+  };
+  expect(await ask('/v1/responses', 'GET')).toEqual([405, 'POST']);
+  expect(await ask('/v1/responses/resp_1', 'POST')).toEqual([405, 'GET, HEAD, DELETE']);
+  for (const path of ['/v1/responses/resp_1/cancel', '/v1/constructor']) expect(await ask(path, 'POST')).toEqual([404, null]);
+  for (const id of ['__proto__', '%E0%A4%A', '..%2f..']) expect(await ask(`/v1/responses/${id}`, 'GET')).toEqual([404, null]);
+});
+
+verifies('http.responses/bad-input', 'whatever it is', async () => {
+  const names = ['model', 'input', 'tools', 'text', 'reasoning', 'stream', 'store', 'metadata', 'tool_choice', 'include', '__proto__'];
+  const value = fc.oneof(fc.jsonValue(), fc.constantFrom('main', 'guide/guide', 'Hi', true, null));
+  const part = fc.record(
+    {
+      type: fc.constantFrom('input_text', 'output_text', 'input_image', 'input_file', 'refusal', 'x'),
+      text: fc.jsonValue(),
+      image_url: fc.jsonValue(),
+    },
+    { requiredKeys: [] },
+  );
+  const some = fc.record(
+    {
+      type: fc.constantFrom('message', 'function_call', 'function_call_output', 'reasoning', 'item_reference'),
+      role: fc.constantFrom('user', 'assistant', 'system', 'x'),
+      content: fc.oneof(fc.string(), fc.array(part), fc.jsonValue()),
+      call_id: fc.constantFrom('a', 'b'),
+      name: fc.constantFrom('t', ''),
+      arguments: fc.constantFrom('{}', '[', '5'),
+      output: fc.jsonValue(),
+      id: fc.jsonValue(),
+    },
+    { requiredKeys: [] },
+  );
+  const nearly = fc.record({
+    model: fc.constantFrom('main', 'guide/guide'),
+    input: fc.oneof(fc.string(), fc.array(some, { minLength: 1, maxLength: 4 })),
+    stream: fc.boolean(),
+  });
+  await fc.assert(
+    fc.asyncProperty(
+      fc.oneof(
+        fc.string(),
+        fc.dictionary(fc.constantFrom(...names), value).map((each) => JSON.stringify(each)),
+        nearly.map((each) => JSON.stringify(each)),
+      ),
+      async (body) => {
+        const response = await http.post('/v1/responses', body);
+        expect(response.status).toBeLessThan(500);
+        await response.text();
+      },
+    ),
+    { numRuns: process.env.PERCH_LONG ? 5000 : 300 },
+  );
+  expect(http.faults).toEqual([]);
+});

@@ -1,0 +1,183 @@
+import { z } from '#shared/rpc/zod.ts';
+import { REASONING_EFFORTS, type ResponseFormat, type ToolSpec, type Wishes } from '../../providers/provider.ts';
+import { parse } from '../chat-request.ts';
+import { badRequest } from '../errors.ts';
+
+const tool = z.looseObject({
+  type: z.literal('function', 'only functions can be given; tools that a server runs are not there'),
+  name: z.string().min(1).max(128),
+  description: z.string().nullish(),
+  parameters: z.record(z.string(), z.unknown()).nullish(),
+  strict: z.boolean().nullish(),
+});
+
+const toolChoice = z.union([z.enum(['auto', 'none', 'required']), z.looseObject({ type: z.literal('function'), name: z.string() })]);
+
+const format = z.discriminatedUnion('type', [
+  z.looseObject({ type: z.literal('text') }),
+  z.looseObject({ type: z.literal('json_object') }),
+  z.looseObject({
+    type: z.literal('json_schema'),
+    name: z.string().min(1).max(64),
+    schema: z.record(z.string(), z.unknown()),
+    description: z.string().nullish(),
+    strict: z.boolean().nullish(),
+  }),
+]);
+
+const metadata = z
+  .record(z.string().max(64), z.string().max(512))
+  .refine((value) => Object.keys(value).length <= 16, 'has more than 16 entries');
+
+/** For parameters that name what is not there: only the value that asks for nothing. */
+const not = (why: string, ...harmless: readonly (string | boolean | number)[]): z.ZodType =>
+  z.unknown().refine((value) => value == null || harmless.includes(value as never) || (Array.isArray(value) && value.length === 0), why);
+
+const hint = z.string().max(1000).nullish();
+
+/** Parameters that are honoured, and those whose harmless values are accepted. Any other is refused by its name. */
+const request = z.object({
+  model: z.string().min(1).max(300),
+  input: z.union([z.string(), z.array(z.unknown()).min(1)], 'must be text or a list of items'),
+  instructions: z.string().nullish(),
+  tools: z.array(tool).max(500).nullish(),
+  tool_choice: toolChoice.nullish(),
+  parallel_tool_calls: z.boolean().nullish(),
+  temperature: z.number().min(0).max(2).nullish(),
+  top_p: z.number().min(0).max(1).nullish(),
+  max_output_tokens: z.number().int().min(1).nullish(),
+  metadata: metadata.nullish(),
+  text: z
+    .strictObject({ format: format.nullish(), verbosity: not('is not passed on', 'medium') })
+    .partial()
+    .nullish(),
+  reasoning: z
+    .strictObject({
+      effort: z.enum(REASONING_EFFORTS).nullish(),
+      summary: not('thoughts come as the model gives them', 'auto'),
+      generate_summary: not('thoughts come as the model gives them', 'auto'),
+    })
+    .partial()
+    .nullish(),
+  previous_response_id: z.string().max(200).nullish(),
+  store: z.boolean().nullish(),
+  stream: z.boolean().nullish(),
+  stream_options: z
+    .strictObject({ include_obfuscation: not('nothing is added to the stream', false) })
+    .partial()
+    .nullish(),
+  truncation: z.enum(['auto', 'disabled']).nullish(),
+  user: hint,
+  safety_identifier: hint,
+  prompt_cache_key: hint,
+  service_tier: not('there are no tiers', 'auto', 'default'),
+  background: not('responses are answered at once', false),
+  conversation: not('there are no conversations; use previous_response_id'),
+  prompt: not('there are no prompt templates'),
+  include: not('none of this is there'),
+  max_tool_calls: not('there are no tools that a server runs'),
+  top_logprobs: not('is not passed on', 0),
+  context_management: not('is not there; use truncation'),
+  moderation: not('is not there'),
+});
+const OPTIONAL = request.partial().required({ model: true, input: true });
+
+export interface ResponseRequest {
+  model: string;
+  input: string | unknown[];
+  instructions: string | undefined;
+  previousId: string | undefined;
+  store: boolean;
+  stream: boolean;
+  truncate: boolean;
+  user: string | undefined;
+  tools: ToolSpec[];
+  wishes: Wishes;
+  /** What the response object says of the request. */
+  echo: Record<string, unknown>;
+}
+
+/** Reads the body of `POST /v1/responses`. Throws a 400 that names the first parameter that does not fit or cannot be honoured. */
+export function readRequest(body: Record<string, unknown>): ResponseRequest {
+  const unknown = Object.keys(body).find((name) => !Object.hasOwn(request.shape, name) && body[name] != null);
+  if (unknown !== undefined) throw badRequest(`${unknown}: is not known here`, unknown);
+  const given = parse(OPTIONAL, body);
+  const choice = given.tool_choice ?? 'auto';
+  const named = typeof choice === 'string' ? undefined : choice.name;
+  if (named !== undefined && !given.tools?.some(({ name }) => name === named))
+    throw badRequest(`tool_choice: there is no tool "${named}" in tools`, 'tool_choice');
+  if (choice === 'required' && !given.tools?.length) throw badRequest('tool_choice: there are no tools', 'tool_choice');
+  const wanted = given.text?.format ?? { type: 'text' as const };
+  return {
+    model: given.model,
+    input: given.input,
+    instructions: given.instructions ?? undefined,
+    previousId: given.previous_response_id ?? undefined,
+    store: given.store ?? true,
+    stream: given.stream ?? false,
+    truncate: given.truncation === 'auto',
+    user: given.user || undefined,
+    tools: (given.tools ?? []).map(toolSpec),
+    wishes: defined({
+      temperature: given.temperature,
+      maxTokens: given.max_output_tokens,
+      // Servers refuse both where there are no tools.
+      toolChoice: choice === 'auto' || !given.tools?.length ? undefined : typeof choice === 'string' ? choice : { name: choice.name },
+      parallelToolCalls: given.tools?.length ? given.parallel_tool_calls : undefined,
+      responseFormat: formatOf(wanted),
+      topP: given.top_p,
+      reasoningEffort: given.reasoning?.effort,
+    }),
+    echo: {
+      model: given.model,
+      instructions: given.instructions ?? null,
+      max_output_tokens: given.max_output_tokens ?? null,
+      max_tool_calls: null,
+      metadata: given.metadata ?? {},
+      parallel_tool_calls: given.parallel_tool_calls ?? true,
+      previous_response_id: given.previous_response_id ?? null,
+      prompt_cache_key: given.prompt_cache_key ?? null,
+      reasoning: { effort: given.reasoning?.effort ?? null, summary: null },
+      safety_identifier: given.safety_identifier ?? null,
+      service_tier: 'default',
+      temperature: given.temperature ?? 1,
+      text: { format: wanted },
+      tool_choice: choice,
+      tools: (given.tools ?? []).map(({ name, description, parameters, strict }) => ({
+        type: 'function',
+        name,
+        description: description ?? null,
+        parameters: parameters ?? null,
+        strict: strict ?? null,
+      })),
+      top_logprobs: 0,
+      top_p: given.top_p ?? 1,
+      truncation: given.truncation ?? 'disabled',
+      presence_penalty: 0,
+      frequency_penalty: 0,
+      background: false,
+      ...(given.user ? { user: given.user } : {}),
+    },
+  };
+}
+
+const toolSpec = ({ name, description, parameters, strict }: z.output<typeof tool>): ToolSpec => ({
+  name,
+  description: description ?? '',
+  schema: parameters ?? { type: 'object', properties: {} },
+  ...(strict == null ? {} : { strict }),
+});
+
+function formatOf(wanted: z.output<typeof format>): ResponseFormat | undefined {
+  if (wanted.type === 'text') return undefined;
+  if (wanted.type === 'json_object') return { type: 'json_object' };
+  const { name, schema, description, strict } = wanted;
+  return { type: 'json_schema', name, schema, ...defined({ description, strict }) };
+}
+
+type Defined<T> = { [K in keyof T]?: NonNullable<T[K]> };
+
+/** Without what is undefined or null. */
+function defined<T extends Record<string, unknown>>(values: T): Defined<T> {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value != null)) as Defined<T>;
+}

@@ -1,0 +1,183 @@
+import { RpcError } from '#shared/rpc/errors.ts';
+import type { Usage } from '#shared/rpc/records.ts';
+import { type Kept, type ModelEvent, type ModelMessage, type ModelRequest, Unsupported } from '../../providers/provider.ts';
+import type { Route } from '../../providers/providers.ts';
+import { retriedStream } from '../../providers/retry.ts';
+import { readJson } from '../body.ts';
+import { forCaller, streamed } from '../caller.ts';
+import type { HttpDeps } from '../deps.ts';
+import { badRequest, HttpError } from '../errors.ts';
+import { agentOf, headerSession, ownCalls, routeOf, sessionOf } from '../target.ts';
+import type { Thoughts } from '../thoughts.ts';
+import { Answer, itemId, type Making, responseOf } from './answer.ts';
+import { type Entry, readInput, toMessages } from './input.ts';
+import { KeptResponses, newResponseId } from './kept.ts';
+import type { ResponseEvent } from './output.ts';
+import type { Item } from './record.ts';
+import { readRequest, type ResponseRequest } from './request.ts';
+import { truncated } from './truncate.ts';
+
+/** What callers of responses call the parts of a request to a model. */
+const NAMES: Partial<Record<keyof ModelRequest, string>> = {
+  messages: 'input',
+  maxTokens: 'max_output_tokens',
+  toolChoice: 'tool_choice',
+  parallelToolCalls: 'parallel_tool_calls',
+  responseFormat: 'text.format',
+  topP: 'top_p',
+  reasoningEffort: 'reasoning.effort',
+};
+
+type ResponsesDeps = HttpDeps & { thoughts: Thoughts };
+
+interface Call {
+  asked: ResponseRequest;
+  messages: ModelMessage[];
+  principal: string;
+  sessionId: string | undefined;
+  signal: AbortSignal;
+}
+
+/** Who answers, and who is told the usage. */
+type Source = Pick<Making, 'events' | 'messages' | 'record'>;
+
+/** `/v1/responses`, after the public Responses API (decisions, "HTTP"). All throw what `toHttpError` explains. */
+export class Responses {
+  readonly #deps: ResponsesDeps;
+  readonly #kept: KeptResponses;
+
+  constructor(deps: ResponsesDeps) {
+    this.#deps = deps;
+    this.#kept = new KeptResponses(deps);
+  }
+
+  /** `POST /v1/responses`. `explain` tells what went wrong once the answer has begun. */
+  create(request: Request, principal: string, explain: (error: unknown) => HttpError): Promise<Response> {
+    const { clock } = this.#deps;
+    return forCaller(request, async (caller) => {
+      const asked = readRequest(await readJson(request));
+      const createdAt = clock.now();
+      const id = newResponseId(createdAt);
+      const agentId = agentOf(asked.model, this.#deps);
+      const { input, messages } = await this.#conversation(asked, id, principal);
+      const { signal } = caller.abort;
+      const call: Call = { asked, messages, principal, sessionId: headerSession(request), signal };
+      const answer = new Answer({
+        ...(agentId === undefined ? await this.#direct(call) : this.#agent(call, agentId)),
+        ...{ id, createdAt, echo: { ...asked.echo, store: asked.store } },
+        now: () => clock.now(),
+        keep: async (made) =>
+          asked.store && (await this.#kept.put({ id, principal, createdAt, previousId: asked.previousId ?? null, input, ...given(made) })),
+      });
+      if (asked.stream) return await streamed(written(answer, signal, explain), caller);
+      let last: ResponseEvent | undefined;
+      for await (const event of answer.run()) last = event;
+      caller.settled();
+      return Response.json(last?.['response']);
+    });
+  }
+
+  /** `GET /v1/responses/{id}`. */
+  async get(request: Request, id: string, principal: string): Promise<Response> {
+    const { searchParams } = new URL(request.url);
+    for (const [name, value] of searchParams) {
+      if (!(name === 'stream' && value === 'false')) throw badRequest(`${name}: a response that is kept is given as a whole`, name);
+    }
+    const record = await this.#kept.get(id, principal);
+    if (!record) throw noSuchResponse(id);
+    return Response.json({ ...record.fields, output: record.output, store: true });
+  }
+
+  /** `DELETE /v1/responses/{id}`. */
+  async remove(id: string, principal: string): Promise<Response> {
+    if (!(await this.#kept.remove(id, principal))) throw noSuchResponse(id);
+    return Response.json({ id, object: 'response', deleted: true });
+  }
+
+  /** The new items, and all that is to be answered: with what the responses before have. */
+  async #conversation(asked: ResponseRequest, id: string, principal: string): Promise<{ input: Item[]; messages: ModelMessage[] }> {
+    const earlier = asked.previousId === undefined ? [] : await this.#kept.conversation(asked.previousId, principal);
+    if (!earlier) {
+      const message = `previous_response_id: there is no response "${asked.previousId}" with all that it goes on from`;
+      throw new HttpError(400, 'invalid_request_error', message, { param: 'previous_response_id', code: 'previous_response_not_found' });
+    }
+    const find = async (wanted: string): Promise<Item | undefined> => {
+      const record = await this.#kept.get(responseOf(wanted) ?? '', principal);
+      return record && [...record.input, ...record.output].find((item) => item.id === wanted);
+    };
+    const input = await readInput(asked.input, (prefix, index) => itemId(id, prefix, `i${index}`), find);
+    const before = earlier.flatMap((record): Entry[] => {
+      const called = record.output.findLast(({ type }) => type === 'function_call');
+      const param = 'previous_response_id';
+      return [...record.input, ...record.output].map((item) => ({ item, param, kept: item === called ? record.kept : undefined }));
+    });
+    const messages = toMessages([...before, ...input.map((item, index): Entry => ({ item, param: `input[${index}]` }))]);
+    // The instructions of the responses before are not carried on.
+    return { input, messages: asked.instructions ? [{ role: 'system', content: asked.instructions }, ...messages] : messages };
+  }
+
+  #agent({ asked, messages, principal, sessionId: header, signal }: Call, agentId: string): Source {
+    if (asked.tools.length > 0) throw badRequest('tools: an agent has tools of its own, and runs them itself', 'tools');
+    if (asked.truncate) throw badRequest('truncation: is not there for agents', 'truncation');
+    const sessionId = header ?? (asked.user === undefined ? undefined : sessionOf(asked.user));
+    const events = this.#deps.agents.run({ agentId, messages, sessionId, principal, wishes: asked.wishes, signal });
+    // The run itself records its usage.
+    return { events: named(ownCalls(events)), messages, record: () => {} };
+  }
+
+  async #direct({ asked, messages: all, principal, signal }: Call): Promise<Source> {
+    const { clock, record, thoughts } = this.#deps;
+    const route = await routeOf(asked.model, signal, this.#deps);
+    const { provider, model, key } = route;
+    const messages = asked.truncate ? await this.#fitting(all, route, asked.wishes.maxTokens ?? 0, signal) : all;
+    const request: ModelRequest = {
+      model,
+      messages: thoughts.restored(principal, messages),
+      tools: asked.tools,
+      ...asked.wishes,
+      exact: true,
+    };
+    const events = retriedStream(() => provider.stream(request, signal), { clock, signal });
+    return {
+      events: named(thoughts.noting(principal, events)),
+      messages,
+      record: (usage: Usage) => record?.({ at: clock.now(), provider: provider.id, model: key, principal, usage }),
+    };
+  }
+
+  async #fitting(messages: ModelMessage[], { key }: Route, reserve: number, signal: AbortSignal): Promise<ModelMessage[]> {
+    const window = (await this.#deps.providers.list({ signal })).find((model) => model.key === key)?.context_window;
+    return window ? truncated(messages, window - reserve) : messages;
+  }
+}
+
+function given<T extends { kept: Kept | undefined }>({ kept, ...made }: T): Omit<T, 'kept'> & { kept?: Kept } {
+  return { ...made, ...(kept ? { kept } : {}) };
+}
+
+/** The events; what a model or an agent cannot do is told in this API's words. */
+async function* named(events: AsyncIterable<ModelEvent>): AsyncGenerator<ModelEvent> {
+  try {
+    yield* events;
+  } catch (error) {
+    const unsupported = error instanceof RpcError ? error.cause : error;
+    if (!(unsupported instanceof Unsupported)) throw error;
+    const param = NAMES[unsupported.field] ?? unsupported.field;
+    throw badRequest(`${param}: ${unsupported.message}`, param);
+  }
+}
+
+/** The events as they are sent. Throws only before the first of them; a later failure is the last event, unless nobody listens any more. */
+async function* written(answer: Answer, signal: AbortSignal, explain: (error: unknown) => HttpError): AsyncGenerator<string> {
+  let number = 0;
+  const write = ({ type, ...rest }: ResponseEvent): string =>
+    `event: ${type}\ndata: ${JSON.stringify({ type, sequence_number: number++, ...rest })}\n\n`;
+  try {
+    for await (const event of answer.run()) yield write(event);
+  } catch (error) {
+    if (number === 0 || signal.aborted) throw error;
+    yield write(await answer.fail(explain(error)));
+  }
+}
+
+const noSuchResponse = (id: string): HttpError => new HttpError(404, 'not_found', `There is no response "${id.slice(0, 200)}"`);
