@@ -39,6 +39,9 @@ export interface Upstream extends AsyncDisposable {
 export const UPSTREAM_TEXT = ['Hel', 'lo ', 'wörld', ' 漢字', ' 😀', '!'];
 export const UPSTREAM_USAGE = { prompt_tokens: 11, completion_tokens: 7, total_tokens: 18, prompt_tokens_details: { cached_tokens: 3 } };
 
+/** What every text is embedded as. */
+export const UPSTREAM_VECTOR = [0.5, -0.25, 2];
+
 const ID = 'chatcmpl-upstream';
 
 interface Answer {
@@ -65,6 +68,13 @@ function completion(model: string, content: string): string {
     choices: [{ index: 0, message: { role: 'assistant', content, refusal: null }, logprobs: null, finish_reason: 'stop' }],
     usage: UPSTREAM_USAGE,
   });
+}
+
+function embeddings({ model, input, encoding_format: format }: Record<string, unknown>): Record<string, unknown> {
+  const texts = Array.isArray(input) ? input : [input];
+  const embedding = format === 'base64' ? Buffer.from(new Float32Array(UPSTREAM_VECTOR).buffer).toString('base64') : UPSTREAM_VECTOR;
+  const usage = { prompt_tokens: texts.length, total_tokens: texts.length };
+  return { object: 'list', model, data: texts.map((_, index) => ({ object: 'embedding', index, embedding })), usage };
 }
 
 function wantsUsage(body: Record<string, unknown>): boolean {
@@ -353,6 +363,7 @@ export async function startUpstream(options: UpstreamOptions = {}): Promise<Upst
         data: models.map((id) => ({ id, object: 'model', created: 1_700_000_000, owned_by: 'upstream' })),
       });
     }
+    if (req.method === 'POST' && req.url === '/v1/embeddings' && record.body) return json(res, 200, embeddings(record.body));
     if (req.method !== 'POST' || req.url !== '/v1/chat/completions' || !record.body)
       return json(res, 404, { error: { message: 'no such address' } });
     const model = String(record.body['model']);

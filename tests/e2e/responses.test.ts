@@ -1,7 +1,7 @@
 import OpenAI from 'openai';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { verifies } from '../requirements.ts';
-import { startUpstream, type Upstream, UPSTREAM_TEXT } from '../upstream.ts';
+import { startUpstream, type Upstream, UPSTREAM_TEXT, UPSTREAM_VECTOR } from '../upstream.ts';
 import { type Perch, startPerch } from './harness.ts';
 import { addProvider, connectOutside } from './outside.ts';
 
@@ -107,4 +107,12 @@ verifies('http.responses/whose', 'a key’s own are not another’s', async () =
   await expect(as(two).responses.retrieve(id)).rejects.toMatchObject({ status: 404 });
   expect(await as(one).responses.retrieve(id)).toMatchObject({ id });
   expect(await openai.responses.retrieve(id)).toMatchObject({ id });
+});
+
+verifies('http.embeddings/openai', 'through the bridge, by the package', async () => {
+  const { data, usage } = await openai.embeddings.create({ model: 'local/embed', input: ['a', 'b'] });
+  expect(data.map(({ embedding }) => [...embedding])).toEqual([UPSTREAM_VECTOR, UPSTREAM_VECTOR]);
+  expect(usage.total_tokens).toBe(2);
+  const plain = await openai.embeddings.create({ model: 'local/embed', input: 'a', encoding_format: 'float' });
+  expect(plain.data[0]?.embedding).toEqual(UPSTREAM_VECTOR);
 });

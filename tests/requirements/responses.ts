@@ -1,6 +1,6 @@
 import { chosen } from './requirement.ts';
 
-/** `/v1/responses`. */
+/** `/v1/responses` and `/v1/embeddings`. */
 export const responses = [
   chosen('decisions, "HTTP"', {
     'http.responses/whole': '`POST /v1/responses` answers a `response` with its output items, status and usage, from an agent or a model.',
@@ -21,5 +21,9 @@ export const responses = [
     'http.responses/usage': 'Usage of a model is recorded by who called; a caller that hangs up ends the work, and nothing is kept.',
     'http.responses/bad-input': 'No input of any kind is a 500.',
     'http.responses/openai-client': 'The official `openai` package works against `/v1/responses`.',
+    'http.embeddings/openai':
+      '`POST /v1/embeddings` passes on to servers of the OpenAI format, as floats or base64, and the usage is recorded.',
+    'http.embeddings/google': 'Google’s embeddings come in the same format.',
+    'http.embeddings/refused': 'Agents and providers without embeddings are a 400.',
   }),
 ];

@@ -253,9 +253,11 @@ An agent call is stateless; the field \`user\` or the header \`x-perch-session\`
   },
   {
     id: 'http-responses',
-    title: 'Responses over HTTP',
-    keywords: 'v1 responses openai previous_response_id store retrieve delete conversation state function_call_output',
-    text: `\`POST /v1/responses\` follows the public Responses API, for agents and models: \`client.responses.create({ model: 'perch/main', input: 'Hi' })\`. Unless \`store\` is false the response is kept, for 30 days and behind at most 1000 newer ones: \`previous_response_id\` goes on from it, \`GET\` and \`DELETE /v1/responses/{id}\` read and delete it. A key sees its own alone. A model's function calls come back to you; an agent runs its own tools. What cannot be honoured (built-in tools, \`background\`, \`conversation\`, …) is 400 naming the parameter. Its stream has no \`[DONE]\`; a failure within it is \`response.failed\`.`,
+    title: 'Responses and embeddings over HTTP',
+    keywords: 'v1 responses embeddings vector openai previous_response_id store retrieve delete conversation state function_call_output',
+    text: `\`POST /v1/responses\` follows the public Responses API, for agents and models: \`client.responses.create({ model: 'perch/main', input: 'Hi' })\`. Unless \`store\` is false the response is kept, for 30 days and behind at most 1000 newer ones: \`previous_response_id\` goes on from it, \`GET\` and \`DELETE /v1/responses/{id}\` read and delete it. A key sees its own alone. A model's function calls come back to you; an agent runs its own tools. What cannot be honoured (built-in tools, \`background\`, \`conversation\`, …) is 400 naming the parameter. Its stream has no \`[DONE]\`; a failure within it is \`response.failed\`.
+
+\`POST /v1/embeddings\` asks \`<provider>/<model_id>\` for vectors: any server of the OpenAI format, and Google.`,
   },
   {
     id: 'http-errors',

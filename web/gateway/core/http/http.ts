@@ -26,6 +26,7 @@ export function createHttp(given: HttpDeps): (request: Request, principal: Princ
   const thoughts = new Thoughts();
   const started = Math.floor(given.clock.now() / 1000);
   const responses = lazy(async () => new (await import('./responses/responses.ts')).Responses({ ...given, thoughts }));
+  const embeddings = lazy(() => import('./embeddings.ts'));
   const routes: Readonly<Record<string, Methods>> = {
     '/v1/chat/completions': { POST: { scope: 'write', works: true, handle: (request, { id }, deps) => answerChat(request, id, deps) } },
     '/v1/responses': {
@@ -34,6 +35,9 @@ export function createHttp(given: HttpDeps): (request: Request, principal: Princ
         works: true,
         handle: async (request, { id }, { explain }) => (await responses()).create(request, id, explain),
       },
+    },
+    '/v1/embeddings': {
+      POST: { scope: 'write', works: true, handle: async (request, { id }) => (await embeddings()).answerEmbeddings(request, id, given) },
     },
     '/v1/models': { GET: { scope: 'read', handle: (request) => listModels(request, started, given) } },
   };

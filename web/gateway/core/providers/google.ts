@@ -1,9 +1,13 @@
 import { z } from '#shared/rpc/zod.ts';
+import type { Clock } from '../clock.ts';
 import { assembled } from './assembled.ts';
+import type { EmbeddingProvider } from './embedding.ts';
 import { GoogleAssembler } from './google-assembler.ts';
+import { embedAnswer, embedBody } from './google-embeddings.ts';
 import { googleFailure } from './google-errors.ts';
 import { generateBody } from './google-request.ts';
-import { type ListedModel, listedModel, type ModelEvent, type ModelRequest, type Provider, ProviderError } from './provider.ts';
+import { type ListedModel, listedModel, type ModelEvent, type ModelRequest, ProviderError } from './provider.ts';
+import { retried } from './retry.ts';
 import { UpstreamHttp, type UpstreamOptions } from './upstream-http.ts';
 import type { Watchdog } from './watchdog.ts';
 
@@ -22,14 +26,16 @@ const model = z.object({
 const page = z.object({ models: z.array(z.unknown()).nullish(), nextPageToken: z.string().nullish() });
 
 /** Google's Gemini API. */
-export class Google implements Provider {
+export class Google implements EmbeddingProvider {
   readonly id: string;
   readonly name: string;
   readonly #http: UpstreamHttp;
+  readonly #clock: Clock;
 
   constructor(options: UpstreamOptions) {
     this.id = options.id;
     this.name = options.name;
+    this.#clock = options.clock;
     this.#http = new UpstreamHttp(options, {
       headers: (apiKey): Record<string, string> => (apiKey ? { 'x-goog-api-key': apiKey } : {}),
       failure: googleFailure,
@@ -37,10 +43,17 @@ export class Google implements Provider {
   }
 
   stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
-    const id = encodeURIComponent(request.model.replace(/^models\//, ''));
+    const id = pathOf(request.model);
     const body = generateBody(request);
     const open = (watchdog: Watchdog): Promise<Response> => this.#http.send(`/models/${id}:streamGenerateContent?alt=sse`, body, watchdog);
     return assembled(this.#http, new GoogleAssembler(this.name), { signal, open });
+  }
+
+  async embed(body: Record<string, unknown>, signal: AbortSignal): Promise<unknown> {
+    const path = `/models/${pathOf(String(body['model']))}:batchEmbedContents`;
+    const asked = embedBody(body, this.name);
+    const ask = (): Promise<unknown> => this.#http.watched(signal, (watchdog) => this.#http.json(path, watchdog, asked));
+    return embedAnswer(await retried(ask, { clock: this.#clock, signal }));
   }
 
   models(signal: AbortSignal): Promise<ListedModel[]> {
@@ -60,6 +73,8 @@ export class Google implements Provider {
     });
   }
 }
+
+const pathOf = (id: string): string => encodeURIComponent(id.replace(/^models\//, ''));
 
 function read(value: unknown): ListedModel[] {
   const parsed = model.safeParse(value);

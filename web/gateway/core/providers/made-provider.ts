@@ -3,6 +3,7 @@ import type { Clock } from '../clock.ts';
 import type { Fetch } from '../fetch.ts';
 import { lazy } from '../lazy.ts';
 import type { Forwarded, ForwardingProvider } from './forwarding.ts';
+import type { EmbeddingProvider } from './embedding.ts';
 import { kindOf } from './kinds.ts';
 import { type ListedModel, type ModelEvent, type ModelRequest, type Provider, ProviderError } from './provider.ts';
 import type { UpstreamLimits } from './upstream-limits.ts';
@@ -63,7 +64,13 @@ class Deferred<P extends Provider> implements Provider {
   }
 }
 
-class DeferredForwarding extends Deferred<ForwardingProvider> implements ForwardingProvider {
+class DeferredEmbedding<P extends EmbeddingProvider> extends Deferred<P> implements EmbeddingProvider {
+  async embed(body: Record<string, unknown>, signal: AbortSignal): Promise<unknown> {
+    return (await this.loaded(signal)).embed(body, signal);
+  }
+}
+
+class DeferredForwarding extends DeferredEmbedding<ForwardingProvider & EmbeddingProvider> implements ForwardingProvider {
   async forward(body: Record<string, unknown>, signal: AbortSignal): Promise<Forwarded> {
     return (await this.loaded(signal)).forward(body, signal);
   }
@@ -74,7 +81,7 @@ export function makeProvider(making: Making): Provider {
     case 'anthropic':
       return new Deferred(making, async () => new (await anthropic()).Anthropic(making));
     case 'google':
-      return new Deferred(making, async () => new (await google()).Google(making));
+      return new DeferredEmbedding(making, async () => new (await google()).Google(making));
     default:
       return new DeferredForwarding(making, async () => new (await openAi()).OpenAiCompatible(making));
   }

@@ -1,6 +1,7 @@
 import type { ProviderKind } from '#shared/rpc/records.ts';
 import { assembled, TRAILER_MS } from './assembled.ts';
 import { ChatAssembler } from './chat-assembler.ts';
+import type { EmbeddingProvider } from './embedding.ts';
 import type { Forwarded, ForwardingProvider } from './forwarding.ts';
 import { readModels } from './listed-models.ts';
 import { lmStudioModels, withOllamaDetails } from './local-details.ts';
@@ -17,7 +18,7 @@ export interface OpenAiCompatibleOptions extends UpstreamOptions {
 }
 
 /** Any server that speaks the chat-completions format: hosted ones with a key, Ollama, LM Studio, llama.cpp, vLLM and the like. */
-export class OpenAiCompatible implements ForwardingProvider {
+export class OpenAiCompatible implements ForwardingProvider, EmbeddingProvider {
   readonly id: string;
   readonly name: string;
   readonly #kind: ProviderKind;
@@ -63,6 +64,11 @@ export class OpenAiCompatible implements ForwardingProvider {
       signal.throwIfAborted();
       throw this.#http.explain(error);
     }
+  }
+
+  embed(body: Record<string, unknown>, signal: AbortSignal): Promise<unknown> {
+    const ask = (): Promise<unknown> => this.#http.watched(signal, (watchdog) => this.#http.json('/embeddings', watchdog, body));
+    return retried(ask, { clock: this.#options.clock, signal });
   }
 
   models(signal: AbortSignal): Promise<ListedModel[]> {

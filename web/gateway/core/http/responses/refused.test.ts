@@ -128,6 +128,7 @@ it('wrong methods and paths', async () => {
   };
   expect(await ask('/v1/responses', 'GET')).toEqual([405, 'POST']);
   expect(await ask('/v1/responses/resp_1', 'POST')).toEqual([405, 'GET, HEAD, DELETE']);
+  expect(await ask('/v1/embeddings', 'GET')).toEqual([405, 'POST']);
   for (const path of ['/v1/responses/resp_1/cancel', '/v1/constructor']) expect(await ask(path, 'POST')).toEqual([404, null]);
   for (const id of ['__proto__', '%E0%A4%A', '..%2f..']) expect(await ask(`/v1/responses/${id}`, 'GET')).toEqual([404, null]);
 });

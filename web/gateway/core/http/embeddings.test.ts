@@ -1,0 +1,135 @@
+import OpenAI from 'openai';
+import { beforeEach, expect, it } from 'vitest';
+import { HTTP_BASE, readError, testHttp } from '../../../../tests/support/http.ts';
+import { verifies } from '../../../../tests/requirements.ts';
+
+const VECTORS = [
+  [0.5, -0.25],
+  [1, 2],
+];
+const base64 = (vector: number[]): string => Buffer.from(new Float32Array(vector).buffer).toString('base64');
+
+let http: ReturnType<typeof testHttp>;
+let asked: { url: string; body: Record<string, unknown> }[];
+/** What the upstream answers; an OpenAI-compatible one in the form that was asked for unless said. */
+let answer: (body: Record<string, unknown>) => Response;
+beforeEach(() => {
+  asked = [];
+  answer = (body) => {
+    const count = Array.isArray(body['input']) ? body['input'].length : 1;
+    const data = VECTORS.slice(0, count).map((vector, index) => ({
+      object: 'embedding',
+      index,
+      embedding: body['encoding_format'] === 'base64' ? base64(vector) : vector,
+    }));
+    return Response.json({ object: 'list', model: 'embed-real', data, usage: { prompt_tokens: 5, total_tokens: 5 } });
+  };
+  http = testHttp(
+    [
+      { id: 'up', name: 'Upstream', baseUrl: 'http://up.test/v1' },
+      { id: 'gemini', name: 'Gemini', kind: 'google', apiKey: 'k' },
+      { id: 'claude', name: 'Claude', kind: 'anthropic', apiKey: 'k' },
+    ],
+    async (url, init) => {
+      const body = JSON.parse(String(init?.body)) as Record<string, unknown>;
+      asked.push({ url: String(url), body });
+      return answer(body);
+    },
+  );
+});
+
+const embed = (body: unknown): Promise<Response> => http.post('/v1/embeddings', body, { principal: 'key:a' });
+const client = (): OpenAI =>
+  new OpenAI({
+    baseURL: `${HTTP_BASE}/v1`,
+    apiKey: 'token',
+    maxRetries: 0,
+    fetch: (url, init) => http.ask(new Request(url, init), 'key:a'),
+  });
+
+verifies('http.embeddings/openai', 'every parameter passes, with the model’s own name, and usage is recorded', async () => {
+  const response = await embed({ model: 'up/embed-small', input: ['a', 'b'], dimensions: 2, odd: true });
+  expect(await response.json()).toEqual({
+    object: 'list',
+    model: 'embed-real',
+    data: [
+      { object: 'embedding', index: 0, embedding: [0.5, -0.25] },
+      { object: 'embedding', index: 1, embedding: [1, 2] },
+    ],
+    usage: { prompt_tokens: 5, total_tokens: 5 },
+  });
+  expect(asked).toEqual([
+    { url: 'http://up.test/v1/embeddings', body: { model: 'embed-small', input: ['a', 'b'], dimensions: 2, odd: true } },
+  ]);
+  expect(http.recorded).toMatchObject([
+    { provider: 'up', model: 'up/embed-small', principal: 'key:a', usage: { inputTokens: 5, totalTokens: 5 } },
+  ]);
+  expect(http.admitted).toEqual(['key:a']);
+  for (const input of ['a', [1, 2, 3], [[1], [2]]]) expect((await embed({ model: 'up/e', input })).status).toBe(200);
+});
+
+verifies(['http.embeddings/openai', 'http.embeddings/google'], 'the openai package gets floats, which it asks for in base64', async () => {
+  const plain = await client().embeddings.create({ model: 'up/e', input: 'a' });
+  expect(asked[0]?.body['encoding_format']).toBe('base64');
+  expect([...(plain.data[0]?.embedding ?? [])]).toEqual(VECTORS[0]);
+  // A server that knows floats alone, and tells no usage.
+  answer = () => Response.json({ data: [{ embedding: VECTORS[0] }] });
+  const floats = await client().embeddings.create({ model: 'up/e', input: 'four char' });
+  expect([...(floats.data[0]?.embedding ?? [])]).toEqual(VECTORS[0]);
+  expect(floats.usage.prompt_tokens).toBe(3);
+  // And one that knows base64 alone.
+  answer = () => Response.json({ data: [{ embedding: base64(VECTORS[1] ?? []) }] });
+  expect(await (await embed({ model: 'up/e', input: 'a' })).json()).toMatchObject({ data: [{ embedding: VECTORS[1] }] });
+
+  answer = () => Response.json({ embeddings: VECTORS.map((values) => ({ values })) });
+  const google = await client().embeddings.create({ model: 'gemini/gemini-embedding-001', input: ['a', 'b'], dimensions: 2 });
+  expect(google.data.map(({ embedding }) => [...embedding])).toEqual(VECTORS);
+  expect(asked.at(-1)).toMatchObject({
+    url: expect.stringMatching(/\/models\/gemini-embedding-001:batchEmbedContents$/) as string,
+    body: {
+      requests: [
+        { model: 'models/gemini-embedding-001', content: { parts: [{ text: 'a' }] }, outputDimensionality: 2 },
+        { content: { parts: [{ text: 'b' }] } },
+      ],
+    },
+  });
+  expect(http.recorded.at(-1)).toMatchObject({ provider: 'gemini', usage: { inputTokens: 2, estimated: true } });
+});
+
+verifies('http.embeddings/refused', 'agents, the guide, and APIs without', async () => {
+  for (const [body, status, param] of [
+    [{ model: 'perch/main', input: 'a' }, 400, 'model'],
+    [{ model: 'guide/guide', input: 'a' }, 400, 'model'],
+    [{ model: 'claude/c', input: 'a' }, 400, 'model'],
+    [{ model: 'nobody/none', input: 'a' }, 404, 'model'],
+    [{ model: 'gemini/g', input: [1, 2] }, 400, null],
+    [{ model: 'gemini/g', input: 'a', task: 'x' }, 400, null],
+    [{ model: 'up/e' }, 400, 'input'],
+    [{ model: 'up/e', input: [] }, 400, 'input'],
+    [{ model: 'up/e', input: { a: 1 } }, 400, 'input'],
+    [{ model: 'up/e', input: 'a', encoding_format: 'hex' }, 400, 'encoding_format'],
+    [{ model: 'up/e', input: 'a', dimensions: 0 }, 400, 'dimensions'],
+    [{ input: 'a' }, 400, 'model'],
+    ['[', 400, null],
+  ] as const) {
+    const response = await embed(body);
+    expect([body, response.status, (await readError(response)).param]).toEqual([body, status, param]);
+  }
+  expect(asked).toEqual([]);
+});
+
+it('an upstream that fails or sends what cannot be read is a 502', async () => {
+  for (const upstream of [
+    () => new Response('<html>', { status: 200 }),
+    () => Response.json({ data: 5 }),
+    () => Response.json({ data: [{ embedding: 'AAA' }] }),
+    () => Response.json({ error: { message: 'x' } }, { status: 500 }),
+  ]) {
+    answer = upstream;
+    expect((await embed({ model: 'up/e', input: 'a' })).status).toBe(502);
+  }
+  answer = () => Response.json({ error: { message: 'too long' } }, { status: 400 });
+  expect((await embed({ model: 'up/e', input: 'a' })).status).toBe(400);
+  expect(http.faults).toEqual([]);
+  expect(http.recorded).toEqual([]);
+});

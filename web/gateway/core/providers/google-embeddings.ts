@@ -1,0 +1,46 @@
+import { z } from '#shared/rpc/zod.ts';
+import { ProviderError } from './provider.ts';
+
+const asked = z.strictObject({
+  model: z.string(),
+  input: z.union([z.string(), z.array(z.string())]),
+  dimensions: z.number().int().min(1).nullish(),
+  encoding_format: z.unknown().optional(),
+  user: z.unknown().optional(),
+});
+
+const answered = z.object({
+  embeddings: z.array(z.object({ values: z.array(z.number()) })),
+  usageMetadata: z.object({ promptTokenCount: z.number().nonnegative().nullish() }).nullish().catch(null),
+});
+
+/** The body of `:batchEmbedContents` for one in the OpenAI format. Throws `ProviderError` for what that API does not have. */
+export function embedBody(body: Record<string, unknown>, name: string): Record<string, unknown> {
+  const parsed = asked.safeParse(body);
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues;
+    const what = issue?.code === 'unrecognized_keys' ? issue.keys[0] : issue?.path[0];
+    throw new ProviderError(`${String(what)}: ${name} takes texts and dimensions, and nothing else`, { status: 400 });
+  }
+  const { model, input, dimensions } = parsed.data;
+  const texts = typeof input === 'string' ? [input] : input;
+  return {
+    requests: texts.map((text) => ({
+      model: `models/${model.replace(/^models\//, '')}`,
+      content: { parts: [{ text }] },
+      ...(dimensions == null ? {} : { outputDimensionality: dimensions }),
+    })),
+  };
+}
+
+/** What it answered, in the OpenAI format; undefined where that cannot be read. */
+export function embedAnswer(value: unknown): unknown {
+  const parsed = answered.safeParse(value);
+  if (!parsed.success) return undefined;
+  const { embeddings, usageMetadata } = parsed.data;
+  const tokens = usageMetadata?.promptTokenCount;
+  return {
+    data: embeddings.map(({ values }) => ({ embedding: values })),
+    ...(tokens == null ? {} : { usage: { prompt_tokens: tokens, total_tokens: tokens } }),
+  };
+}
