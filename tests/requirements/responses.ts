@@ -16,6 +16,7 @@ export const responses = [
     'http.responses/stored':
       'A response is kept unless `store` is false, can be read and deleted, and is gone after 30 days or behind 1000 newer ones.',
     'http.responses/whose': 'A key sees the responses that it made itself; for others they are not there.',
+    'http.responses/hosts': 'A response that one host has kept is there at the next, and gone there when it was deleted.',
     'http.responses/ends':
       'A response is completed, incomplete with its reason, or failed; one that fails before the first byte is an HTTP error.',
     'http.responses/usage': 'Usage of a model is recorded by who called; a caller that hangs up ends the work, and nothing is kept.',
