@@ -212,8 +212,16 @@ describe('what goes on', () => {
     await respond({ model: 'up/normal', input: [{ role: 'user', content: 'Weather?' }, ...first.output, ...outputs], store: false });
     expect(lastAsked()?.['messages']).toEqual(before);
     const reference = { type: 'item_reference', id: first.output[0]?.id };
-    await respond({ model: 'up/normal', input: [{ role: 'user', content: 'Weather?' }, reference, ...outputs] });
+    const referring = { model: 'up/normal', input: [{ role: 'user', content: 'Weather?' }, reference, ...outputs] };
+    await respond(referring);
     expect(lastAsked()?.['messages']).toEqual(before);
+    for (const twice of [
+      { ...referring, input: [...referring.input, reference] },
+      { ...referring, previous_response_id: first.id },
+    ]) {
+      const refused = await http.post('/v1/responses', twice);
+      expect([refused.status, (await readError(refused)).param]).toEqual([400, expect.stringMatching(/^input\[[13]\]\.id$/)]);
+    }
   });
 
   verifies('http.responses/input', 'pictures, files, roles and thoughts', async () => {

@@ -13,7 +13,7 @@ import { Answer, itemId, type Making, responseOf } from './answer.ts';
 import { type Entry, readInput, toMessages } from './input.ts';
 import { KeptResponses, newResponseId } from './kept.ts';
 import type { ResponseEvent } from './output.ts';
-import type { Item } from './record.ts';
+import type { Item, ResponseRecord } from './record.ts';
 import { readRequest, type ResponseRequest } from './request.ts';
 import { truncated } from './truncate.ts';
 
@@ -101,8 +101,12 @@ export class Responses {
       const message = `previous_response_id: there is no response "${asked.previousId}" with all that it goes on from`;
       throw new HttpError(400, 'invalid_request_error', message, { param: 'previous_response_id', code: 'previous_response_not_found' });
     }
+    const read = new Map(earlier.map((record) => [record.id, Promise.resolve<ResponseRecord | undefined>(record)]));
     const find = async (wanted: string): Promise<Item | undefined> => {
-      const record = await this.#kept.get(responseOf(wanted) ?? '', principal);
+      const from = responseOf(wanted) ?? '';
+      const reading = read.get(from) ?? this.#kept.get(from, principal);
+      read.set(from, reading);
+      const record = await reading;
       return record && [...record.input, ...record.output].find((item) => item.id === wanted);
     };
     const input = await readInput(asked.input, (prefix, index) => itemId(id, prefix, `i${index}`), find);
@@ -111,6 +115,7 @@ export class Responses {
       const param = 'previous_response_id';
       return [...record.input, ...record.output].map((item) => ({ item, param, kept: item === called ? record.kept : undefined }));
     });
+    refuseTwice(input, new Set(before.map(({ item }) => item.id)));
     const messages = toMessages([...before, ...input.map((item, index): Entry => ({ item, param: `input[${index}]` }))]);
     // The instructions of the responses before are not carried on.
     return { input, messages: asked.instructions ? [{ role: 'system', content: asked.instructions }, ...messages] : messages };
@@ -148,6 +153,14 @@ export class Responses {
   async #fitting(messages: ModelMessage[], { key }: Route, reserve: number, signal: AbortSignal): Promise<ModelMessage[]> {
     const window = (await this.#deps.providers.list({ signal })).find((model) => model.key === key)?.context_window;
     return window ? truncated(messages, window - reserve) : messages;
+  }
+}
+
+/** Throws a 400 for a reference to what is there already: a few of them could make any amount of text out of one item. */
+function refuseTwice(input: readonly Item[], ids: Set<string>): void {
+  for (const [index, { id }] of input.entries()) {
+    if (ids.has(id)) throw badRequest(`input[${index}].id: the item "${id}" is there twice`, `input[${index}].id`);
+    ids.add(id);
   }
 }
 
