@@ -1,7 +1,11 @@
 import OpenAI from 'openai';
 import { beforeEach, expect, it } from 'vitest';
 import { HTTP_BASE, readError, testHttp } from '../../../../tests/support/http.ts';
+import { FakeClock } from '../../../../tests/support/clock.ts';
 import { verifies } from '../../../../tests/requirements.ts';
+import { Google } from '../providers/google.ts';
+import { OpenAiCompatible } from '../providers/openai-compatible.ts';
+import { UPSTREAM_LIMITS } from '../providers/upstream-limits.ts';
 
 const VECTORS = [
   [0.5, -0.25],
@@ -132,4 +136,17 @@ it('an upstream that fails or sends what cannot be read is a 502', async () => {
   expect((await embed({ model: 'up/e', input: 'a' })).status).toBe(400);
   expect(http.faults).toEqual([]);
   expect(http.recorded).toEqual([]);
+});
+
+it('are waited for as long as an answer that comes whole', async () => {
+  for (const Made of [OpenAiCompatible, Google]) {
+    const clock = new FakeClock();
+    const gate = Promise.withResolvers<Response>();
+    const made = new Made({ id: 'up', name: 'Up', baseUrl: 'http://up.test/v1', clock, fetch: () => gate.promise });
+    const embedded = made.embed({ model: 'e', input: 'a' }, new AbortController().signal);
+    await clock.waitsFor(UPSTREAM_LIMITS.wholeMs);
+    clock.advance(UPSTREAM_LIMITS.wholeMs - 1);
+    gate.resolve(Response.json({ data: [], embeddings: [] }));
+    expect(await embedded).toMatchObject({ data: [] });
+  }
 });

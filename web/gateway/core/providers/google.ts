@@ -52,7 +52,7 @@ export class Google implements EmbeddingProvider {
   async embed(body: Record<string, unknown>, signal: AbortSignal): Promise<unknown> {
     const path = `/models/${pathOf(String(body['model']))}:batchEmbedContents`;
     const asked = embedBody(body, this.name);
-    const ask = (): Promise<unknown> => this.#http.watched(signal, (watchdog) => this.#http.json(path, watchdog, asked));
+    const ask = (): Promise<unknown> => this.#http.watched(signal, (watchdog) => this.#http.json(path, watchdog, asked), true);
     return embedAnswer(await retried(ask, { clock: this.#clock, signal }));
   }
 

@@ -67,7 +67,7 @@ export class OpenAiCompatible implements ForwardingProvider, EmbeddingProvider {
   }
 
   embed(body: Record<string, unknown>, signal: AbortSignal): Promise<unknown> {
-    const ask = (): Promise<unknown> => this.#http.watched(signal, (watchdog) => this.#http.json('/embeddings', watchdog, body));
+    const ask = (): Promise<unknown> => this.#http.watched(signal, (watchdog) => this.#http.json('/embeddings', watchdog, body), true);
     return retried(ask, { clock: this.#options.clock, signal });
   }
 

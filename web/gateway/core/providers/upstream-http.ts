@@ -70,8 +70,8 @@ export class UpstreamHttp {
   }
 
   /** Does `work` under a watchdog; what it throws is the signal's reason or told as the provider's failure. */
-  async watched<T>(signal: AbortSignal, work: (watchdog: Watchdog) => Promise<T>): Promise<T> {
-    const watchdog = this.watch(signal);
+  async watched<T>(signal: AbortSignal, work: (watchdog: Watchdog) => Promise<T>, whole = false): Promise<T> {
+    const watchdog = this.watch(signal, whole);
     try {
       return await work(watchdog);
     } catch (error) {
