@@ -7,6 +7,8 @@ const PARTS: readonly (() => Promise<unknown>)[] = [
   () => import('../core/workbench.ts'),
   () => import('../core/providers/openai-compatible.ts'),
   () => import('../core/http/http.ts'),
+  () => import('../core/http/responses/responses.ts'),
+  () => import('../core/http/embeddings.ts'),
   () => import('../core/runs/http-agents.ts'),
   () => import('#shared/redact.ts'),
   () => import('../core/approvals/desk.ts'),

@@ -6,9 +6,9 @@ import { historyOf } from '../sessions.ts';
 import { sessionKey, type Vault } from '../vault.ts';
 
 export const chatMethods = ({ runs, vault }: { runs: Runs; vault: Vault }): Handlers<typeof chat> => ({
-  'chat.send': (params, { principal, follow }) => {
+  'chat.send': ({ temperature, ...params }, { principal, follow }) => {
     follow(sessionKey(params.agentId, params.sessionId));
-    return runs.send({ ...params, principal });
+    return runs.send({ ...params, wishes: { temperature }, principal });
   },
 
   'chat.resend': ({ idempotencyKey: _, ...params }, { principal, follow }) => {
