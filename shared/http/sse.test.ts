@@ -83,6 +83,26 @@ describe('SseScanner', () => {
     );
   });
 
+  it('knows where each event ends: the bytes up to there, and those behind, are the same events', () => {
+    const line = fc.constantFrom('', '', 'data: {"a":"ü"}', 'data:x', 'event: e', ': c', 'data: 漢字');
+    const stream = fc.array(fc.tuple(line, fc.constantFrom('\n', '\r', '\r\n')), { maxLength: 30 });
+    fc.assert(
+      fc.property(stream, (lines) => {
+        const bytes = encoder.encode(lines.map((pair) => pair.join('')).join(''));
+        const scanner = new SseScanner();
+        const events = scanner.push(bytes);
+        expect(scanner.ends).toHaveLength(events.length);
+        for (const [index, end] of scanner.ends.entries()) {
+          expect(new SseScanner().push(bytes.subarray(0, end))).toEqual(events.slice(0, index + 1));
+          expect(new SseScanner().push(bytes.subarray(end))).toEqual(events.slice(index + 1));
+        }
+        expect(scanner.boundary).toBeGreaterThanOrEqual(scanner.ends.at(-1) ?? 0);
+        expect(new SseScanner().push(bytes.subarray(scanner.boundary))).toEqual([]);
+      }),
+      { numRuns: RUNS },
+    );
+  });
+
   it('agrees with an independent parser', () => {
     const line = fc.constantFrom('', '', 'data: a', 'data:b', 'event: e', 'id: 1', ': c', 'data: 漢😀', 'foo: x', 'data');
     fc.assert(

@@ -35,14 +35,28 @@ export class SseScanner {
   #event: string | undefined;
   #data: string | undefined;
   #id: string | undefined;
+  #ends: number[] = [];
+  #boundary = 0;
 
   constructor(limit = MAX_SSE_EVENT) {
     this.#limit = limit;
   }
 
+  /** Where each event that the last chunk completed ended in it: bytes from its beginning. */
+  get ends(): readonly number[] {
+    return this.#ends;
+  }
+
+  /** Where the last empty line ended in the last chunk; 0 where there was none. What follows belongs to an event that is not whole yet. */
+  get boundary(): number {
+    return this.#boundary;
+  }
+
   /** The events that `chunk` completes, in order. Throws `SseTooLarge`. */
   push(chunk: Uint8Array): SseEvent[] {
     const out: SseEvent[] = [];
+    this.#ends = [];
+    this.#boundary = 0;
     let at = 0;
     if (this.#skipLf && chunk.length > 0) {
       if (chunk[0] === LF) at = 1;
@@ -56,12 +70,16 @@ export class SseScanner {
       if (nextCr !== -1 && nextCr < at) nextCr = chunk.indexOf(CR, at);
       const end = nextCr === -1 ? nextLf : nextLf === -1 ? nextCr : Math.min(nextLf, nextCr);
       if (end === -1) break;
-      this.#line(this.#take(chunk.subarray(at, end)), out);
+      const line = this.#take(chunk.subarray(at, end));
+      this.#line(line, out);
       at = end + 1;
       if (end === nextCr) {
         if (at === chunk.length) this.#skipLf = true;
         else if (chunk[at] === LF) at++;
       }
+      if (line !== '') continue;
+      this.#boundary = at;
+      if (out.length > this.#ends.length) this.#ends.push(at);
     }
     if (at < chunk.length) this.#keep(chunk.subarray(at));
     return out;

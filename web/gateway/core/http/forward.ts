@@ -1,7 +1,7 @@
 import type { Usage } from '#shared/rpc/records.ts';
+import { CompletionWatch, type Glance, glance } from '#shared/http/completion-watch.ts';
 import { writeSse } from '#shared/http/sse.ts';
-import { z } from '#shared/rpc/zod.ts';
-import { ChatAssembler, readUsage } from '../providers/chat-assembler.ts';
+import { ChatAssembler } from '../providers/chat-assembler.ts';
 import { brokeOff, readChunk } from '../providers/chunk.ts';
 import { streamFault } from '../providers/openai-errors.ts';
 import type { Forwarded } from '../providers/forwarding.ts';
@@ -9,21 +9,6 @@ import type { ModelEvent } from '../providers/provider.ts';
 import { completion, type CompletionHead, DONE } from './completion.ts';
 import type { HttpError } from './errors.ts';
 
-/** The little that is looked at in what passes through. */
-const glance = z.looseObject({
-  choices: z
-    .array(
-      z.looseObject({
-        index: z.number().nullish(),
-        finish_reason: z.string().nullish(),
-        delta: z.unknown().optional(),
-        message: z.unknown().optional(),
-      }),
-    )
-    .nullish(),
-  usage: z.unknown().optional(),
-});
-type Glance = z.infer<typeof glance>;
 const GLANCE = { schema: glance, fault: streamFault };
 
 export interface Passing {
@@ -32,10 +17,6 @@ export interface Passing {
   forwarded: Forwarded;
   /** Told the upstream's usage at the end; undefined where it gave none, with the characters that were generated. */
   record(usage: Usage | undefined, outputChars: number): void;
-}
-
-function contentLength(value: unknown): number {
-  return typeof value === 'object' && value !== null && 'content' in value && typeof value.content === 'string' ? value.content.length : 0;
 }
 
 /** A completion that came whole although a stream was asked for, as the one chunk it would have been. */
@@ -51,31 +32,6 @@ function asChunk(whole: Glance): string {
   return writeSse(JSON.stringify({ ...whole, object: 'chat.completion.chunk', choices }));
 }
 
-/** What has been seen of a stream that passes. */
-class Watch {
-  readonly #choices: number;
-  readonly #finished = new Set<number>();
-  usage: Usage | undefined;
-  chars = 0;
-
-  constructor(choices: number) {
-    this.#choices = choices;
-  }
-
-  /** All choices have their finish reason: the answer is whole. */
-  get whole(): boolean {
-    return this.#finished.size >= this.#choices;
-  }
-
-  see(chunk: Glance): void {
-    this.usage = readUsage(chunk.usage) ?? this.usage;
-    for (const { index, finish_reason, delta, message } of chunk.choices ?? []) {
-      if (finish_reason) this.#finished.add(index ?? 0);
-      this.chars += contentLength(delta) + contentLength(message);
-    }
-  }
-}
-
 /**
  * The upstream's events as they are, a batch for each of its network chunks. Throws only before the first; an upstream that fails later
  * leaves an error object in the stream. It ends with exactly one `[DONE]`, unless `signal` says that nobody listens any more.
@@ -84,7 +40,7 @@ export async function* passStream(
   { provider, forwarded, record }: Passing,
   { choices, signal, explain }: { choices: number; signal: AbortSignal; explain: (error: unknown) => HttpError },
 ): AsyncGenerator<string> {
-  const watch = new Watch(choices);
+  const watch = new CompletionWatch(choices);
   let begun = false;
   let announced = false;
   let out = '';
@@ -135,7 +91,7 @@ export async function passWhole({ provider, forwarded, record }: Passing, head: 
   for await (const { items, last } of forwarded.batches) {
     for (const item of items) {
       if (item.kind === 'whole') {
-        const watch = new Watch(1);
+        const watch = new CompletionWatch(1);
         watch.see(readChunk(provider, item.text, GLANCE));
         record(watch.usage, watch.chars);
         return item.text;

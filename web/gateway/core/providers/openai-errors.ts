@@ -1,3 +1,4 @@
+import { tellsOfError } from '#shared/http/completion-watch.ts';
 import { z } from '#shared/rpc/zod.ts';
 import { ProviderError } from './provider.ts';
 
@@ -30,8 +31,7 @@ export interface UpstreamFault {
 export function streamFault(value: unknown): UpstreamFault | undefined {
   // Nearly every chunk is none: a failing parse of each would cost more than reading it.
   if (typeof value !== 'object' || value === null) return undefined;
-  const telling = ('error' in value && value.error) || ('object' in value && value.object === 'error');
-  if (!telling) return undefined;
+  if (!tellsOfError(value)) return undefined;
   const parsed = inStream.safeParse(value);
   if (parsed.success) {
     const { error, message } = { error: undefined, message: '', ...parsed.data };
