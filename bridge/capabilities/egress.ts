@@ -1,11 +1,14 @@
 import type { Readable } from 'node:stream';
+import { setImmediate as immediate } from 'node:timers/promises';
 import { Agent, type Dispatcher, request } from 'undici';
 import type { Opening } from '#shared/link/hello.ts';
 import type { ResponseHead } from '#shared/link/http.ts';
+import { hold, type Hold, HOLD_HEADER } from '#shared/link/splice.ts';
 import { STREAM_WINDOW, type Stream } from '#shared/link/stream.ts';
 import { CLOSE } from '#shared/rpc/frames.ts';
 import { ACCEPTED_ENCODINGS, decodedBody } from './decoded-body.ts';
 import { refuseEgress } from './egress-guard.ts';
+import { HeldAnswer } from './held-answer.ts';
 import { HOP_BY_HOP } from './hop-by-hop.ts';
 import { pinnedLookup, resolveBySystem } from './pinned-lookup.ts';
 
@@ -33,14 +36,23 @@ export const VIA = 'x-perch-via';
 // Models think for minutes: how long a silence may last is the core's to say.
 const dispatcher = new Agent({ headersTimeout: 0, bodyTimeout: 0, connect: { lookup: pinnedLookup(resolveBySystem, 'local') } });
 
+/** Where answers wait that are to be spliced (held-answer.ts). */
+export interface Holding {
+  /** The answer waits until it is taken. */
+  add(stream: number, answer: HeldAnswer): void;
+  remove(stream: number): void;
+  /** False once the host is gone: what it had begun goes on without it. */
+  isAttached(): boolean;
+}
+
 /**
  * The way out for a host in a browser, which has 6 connections to one server and CORS in its way: one HTTP exchange for each stream, its address
  * in `:url` (shared/link/http.ts). Redirects are answers, not followed. A refused or failed exchange resets the stream with the reason. `via` names
- * this gateway in what goes out.
+ * this gateway in what goes out. With `:hold`, and where there is `holding`, a stream of success is held there instead of being sent.
  *
  * By undici's `request`, not `fetch`, whose web streams cost more than all the rest of the way (tests/bench/NOTES.md).
  */
-export function serveEgress(stream: Stream, opening: Opening, via: string): void {
+export function serveEgress(stream: Stream, opening: Opening, via: string, holding?: Holding): void {
   const url = opening.headers[':url'];
   const refusal = url === undefined ? 'egress needs an address (:url)' : refuseEgress(url);
   if (url === undefined || refusal !== undefined) return stream.reset(CLOSE.policy, refusal);
@@ -48,6 +60,11 @@ export function serveEgress(stream: Stream, opening: Opening, via: string): void
   let parts: Uint8Array[] = [];
   let size = 0;
   let answer: Readable | undefined;
+  let held: HeldAnswer | undefined;
+  const begun = (given: Readable | HeldAnswer): void => {
+    if (given instanceof HeldAnswer) held = given;
+    else answer = given;
+  };
   stream.receive({
     data(chunk) {
       size += chunk.byteLength;
@@ -58,11 +75,14 @@ export function serveEgress(stream: Stream, opening: Opening, via: string): void
     end() {
       const body = Buffer.concat(parts);
       parts = [];
-      goOut(stream, url, { opening, body, via, signal: gone.signal }, (readable) => (answer = readable)).catch((error: unknown) =>
+      goOut(stream, url, { opening, body, via, signal: gone.signal, holding }, begun).catch((error: unknown) =>
         stream.reset(CLOSE.internal, reasonOf(error, new URL(url))),
       );
     },
     reset() {
+      if (held?.begun && holding?.isAttached() === false) return;
+      holding?.remove(stream.id);
+      held?.leave();
       gone.abort();
       answer?.destroy();
     },
@@ -75,13 +95,14 @@ interface Outgoing {
   body: Buffer;
   via: string;
   signal: AbortSignal;
+  holding: Holding | undefined;
 }
 
 async function goOut(
   stream: Stream,
   url: string,
-  { opening, body, via, signal }: Outgoing,
-  begun: (answer: Readable) => void,
+  { opening, body, via, signal, holding }: Outgoing,
+  begun: (answer: Readable | HeldAnswer) => void,
 ): Promise<void> {
   const { ':method': method = 'GET', ...given } = opening.headers;
   const sent = Object.entries(given).filter(([name]) => !name.startsWith(':') && !NOT_SENT.has(name.toLowerCase()));
@@ -93,22 +114,50 @@ async function goOut(
     signal,
   });
   const decoded = decodedBody(response);
-  begun(decoded);
   const headers = Object.fromEntries(
     Object.entries(response.headers).filter(
       (entry): entry is [string, string] => typeof entry[1] === 'string' && !NOT_RETURNED.has(entry[0]),
     ),
   );
-  stream.send(JSON.stringify({ status: response.statusCode, headers } satisfies ResponseHead), { bulk: true });
+  const head: ResponseHead = { status: response.statusCode, headers };
+  const wanted = response.statusCode >= 200 && response.statusCode < 300 ? holdOf(opening) : undefined;
+  let first: Uint8Array[] = [];
+  if (holding && wanted) {
+    const answer = await HeldAnswer.begin(decoded, wanted);
+    if (stream.closed) return void decoded.destroy();
+    if (answer instanceof HeldAnswer) {
+      answer.onover = (end) => {
+        stream.send(JSON.stringify(end));
+        stream.end();
+      };
+      begun(answer);
+      holding.add(stream.id, answer);
+      return stream.send(JSON.stringify({ ...head, held: true } satisfies ResponseHead));
+    }
+    first = answer;
+  }
+  begun(decoded);
+  stream.send(JSON.stringify(head), { bulk: true });
+  for (const chunk of first) stream.send(chunk, { fin: false, bulk: true });
+  if (decoded.readableEnded) return stream.end();
+  // What has come goes first: the reset would drop it.
+  if (decoded.destroyed) await immediate();
+  if (decoded.destroyed) throw decoded.errored ?? new Error('the answer broke off');
   decoded.on('data', (chunk: Buffer) => {
     stream.send(chunk, { fin: false, bulk: true });
     if (stream.buffered > STREAM_WINDOW) decoded.pause();
   });
+  decoded.resume();
   await new Promise<void>((resolve, reject) => {
     decoded.once('end', resolve);
     decoded.once('error', reject);
   });
   stream.end();
+}
+
+function holdOf({ headers }: Opening): Hold | undefined {
+  const given = headers[HOLD_HEADER];
+  return given === undefined ? undefined : hold.parse(JSON.parse(given));
 }
 
 /** Of several addresses that were tried, what the first one said. */

@@ -1,8 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { responseHead } from '#shared/link/http.ts';
-import type { Mux } from '#shared/link/mux.ts';
+import { type ResponseHead, responseHead } from '#shared/link/http.ts';
+import type { Receipt, Splice } from '#shared/link/splice.ts';
 import { STREAM_WINDOW, type Stream } from '#shared/link/stream.ts';
 import { CLOSE } from '#shared/rpc/frames.ts';
+import type { HeldAnswer } from '../capabilities/held-answer.ts';
 import { HOP_BY_HOP } from '../capabilities/hop-by-hop.ts';
 import { sendError } from './http-errors.ts';
 import { keep } from './socket-link.ts';
@@ -16,20 +17,29 @@ const MAX_HEAD_BYTES = 256 * 1024;
 
 export const TOO_LARGE = 'a request body may have 20 MB';
 
+/** What an exchange wants to know of its host. */
+export interface ExchangeHost {
+  isAttached(): boolean;
+  /** The answer that is held for the host under the number of its egress stream. */
+  take(stream: number): HeldAnswer | undefined;
+  /** A held answer has gone to the caller. */
+  spliced(receipt: Receipt): void;
+}
+
 /**
  * One HTTP exchange over a stream to the host (shared/link/http.ts): bytes both ways as they come, no more of them held than the stream's
- * credit. A caller that hangs up resets the stream; a host that fails midway cuts the answer, so that it cannot pass for a whole one.
+ * credit. A held answer (shared/link/splice.ts) goes to the caller from here, and on where its host is gone. A caller that hangs up resets the stream; a host that fails midway cuts the answer, so that it cannot pass for a whole one.
  */
 export function exchange(
   request: IncomingMessage,
   response: ServerResponse,
-  mux: Mux,
   stream: Stream,
-  isAttached: (mux: Mux) => boolean,
+  { isAttached, take, spliced }: ExchangeHost,
 ): void {
   let received = 0;
   let ended = false;
   let headParts: Uint8Array[] = [];
+  let held: HeldAnswer | undefined;
 
   const fail = (status: number, message: string, headers: Record<string, string> = {}): void => {
     ended = true;
@@ -55,7 +65,26 @@ export function exchange(
     // Also where the host answered without reading the whole request: it wants no more of it.
     if (!ended || !request.complete) stream.reset(CLOSE.goingAway, 'the caller hung up');
     ended = true;
+    held?.leave();
   });
+
+  const finish = (): void => {
+    ended = true;
+    response.end();
+    if (!request.complete) discard(request);
+  };
+
+  const pass = (answer: HeldAnswer, { call }: Splice): void => {
+    held = answer;
+    answer.pipe(response, ({ how, usage, chars }) => {
+      held = undefined;
+      spliced({ call, endedAt: Date.now(), how, chars, ...(usage ? { usage } : {}) });
+      if (ended) return;
+      if (how === 'done') finish();
+      // What went wrong is the host's to tell, behind what has been sent.
+      else if (how === 'left' || !isAttached()) fail(502, 'the gateway is gone');
+    });
+  };
 
   const writeHead = (chunk: Uint8Array, fin: boolean, text: boolean): void => {
     headParts.push(chunk.slice());
@@ -67,14 +96,21 @@ export function exchange(
       stream.reset(CLOSE.protocolError, 'the answer has no valid head');
       return fail(502, 'the gateway gave no valid answer');
     }
+    const answer = head.splice && take(head.splice.from);
+    if (head.splice && !answer) {
+      stream.reset(CLOSE.protocolError, 'there is no such answer');
+      return fail(502, 'the gateway gave no valid answer');
+    }
     const headers = Object.entries(head.headers).filter(([name]) => !HOP_BY_HOP.has(name.toLowerCase()));
     try {
       response.writeHead(head.status, Object.fromEntries(headers));
     } catch {
       // A header that HTTP cannot carry. What is thrown from here would close the whole link.
+      answer?.leave();
       stream.reset(CLOSE.protocolError, 'the answer has a header that cannot be sent');
       return fail(502, 'the gateway gave no valid answer');
     }
+    if (answer && head.splice) return pass(answer, head.splice);
     // Not at once: a body that came along shares the packet.
     process.nextTick(() => response.flushHeaders());
   };
@@ -90,13 +126,11 @@ export function exchange(
     end() {
       if (ended) return;
       if (!response.headersSent) return fail(502, 'the gateway gave no answer');
-      ended = true;
-      response.end();
-      if (!request.complete) discard(request);
+      if (!held) finish();
     },
     reset(code, reason) {
-      if (ended) return;
-      if (!isAttached(mux) || code === CLOSE.handingOver) return fail(503, 'the gateway is restarting', { 'retry-after': '1' });
+      if (ended || (held && !isAttached())) return;
+      if (!isAttached() || code === CLOSE.handingOver) return fail(503, 'the gateway is restarting', { 'retry-after': '1' });
       if (code === CLOSE.noGateway) return fail(503, reason || 'the gateway is busy', { 'retry-after': '1' });
       fail(500, 'the gateway failed to answer');
     },
@@ -104,7 +138,7 @@ export function exchange(
   });
 }
 
-function parseHead(bytes: Buffer): { status: number; headers: Record<string, string> } | undefined {
+function parseHead(bytes: Buffer): ResponseHead | undefined {
   try {
     return responseHead.parse(JSON.parse(bytes.toString()));
   } catch {

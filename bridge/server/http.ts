@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { REQUEST_ID } from '#shared/http/request-id.ts';
 import { HEAD_HEADER } from '#shared/ports/journal.ts';
 import { VIA } from '../capabilities/egress.ts';
+import type { HeldAnswers } from '../capabilities/held-answer.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { Admission } from './admission.ts';
 import { type Auth, bearerOf } from './auth.ts';
@@ -10,6 +11,7 @@ import { discard, exchange, MAX_BODY_BYTES, TOO_LARGE } from './exchange.ts';
 import type { Gauge } from './gauge.ts';
 import { denialOf, sendError } from './http-errors.ts';
 import type { Hosts } from './hosts.ts';
+import type { Receipts } from './receipts.ts';
 import type { Timing } from './timing.ts';
 
 export interface HttpDeps {
@@ -23,6 +25,9 @@ export interface HttpDeps {
   maxExchanges: number;
   /** This gateway's name in its own requests (capabilities/egress.ts). */
   via: string;
+  /** Answers that egress holds, and where it is told what they have used. */
+  held: HeldAnswers;
+  receipts: Receipts;
   log(line: string): void;
 }
 
@@ -35,7 +40,7 @@ const CORS_METHODS = 'GET, POST, PUT, PATCH, DELETE';
 
 /** `/v1`: admission of the caller, then the exchange goes to the host (decisions, "HTTP"). */
 export function httpRoutes(app: FastifyInstance, deps: HttpDeps): void {
-  const { admission, auth, hosts, journal, timing, exchanges, maxExchanges, via, log } = deps;
+  const { admission, auth, hosts, journal, timing, exchanges, maxExchanges, via, held, receipts, log } = deps;
   const serve = async (incoming: IncomingMessage, response: ServerResponse): Promise<void> => {
     const refuse = (status: number, message: string, headers?: Record<string, string>): void => {
       sendError(response, status, message, headers);
@@ -79,7 +84,11 @@ export function httpRoutes(app: FastifyInstance, deps: HttpDeps): void {
       if (typeof value === 'string') headers[name] = value;
     }
     const stream = mux.open({ kind: 'http', principal: verdict.principal, scopes: [...verdict.scopes], origin: origin ?? null, headers });
-    exchange(incoming, response, mux, stream, (given) => hosts.has(given));
+    exchange(incoming, response, stream, {
+      isAttached: () => hosts.has(mux),
+      take: (id) => held.take(mux, id),
+      spliced: (receipt) => receipts.add(receipt),
+    });
   };
 
   void app.register(async (scope) => {

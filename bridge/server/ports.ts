@@ -21,6 +21,7 @@ import { configFileHandlers } from '../capabilities/config-file.ts';
 import { skillsHandlers } from '../capabilities/skills.ts';
 import { speechHandlers } from '../capabilities/speech/speech.ts';
 import { serveEgress } from '../capabilities/egress.ts';
+import type { HeldAnswers } from '../capabilities/held-answer.ts';
 import { webHandlers } from '../capabilities/web.ts';
 import { execHandlers } from '../capabilities/exec/exec.ts';
 import type { Journal } from '../journal/journal.ts';
@@ -45,6 +46,8 @@ export interface PortsDeps {
   via: string;
   /** What the bridge is, and where it keeps things. */
   system: SystemDeps;
+  /** Where egress keeps the answers that are to be spliced. */
+  held: HeldAnswers;
   /** What `log` has written. */
   ring: LogRing;
   log(line: string): void;
@@ -59,7 +62,7 @@ export interface Ports {
   close(): Promise<void>;
 }
 
-export function lendPorts({ journal, vaultKey, access, hosts, presenceMs, home, via, system, ring, log }: PortsDeps): Ports {
+export function lendPorts({ journal, vaultKey, access, hosts, presenceMs, home, via, system, held, ring, log }: PortsDeps): Ports {
   const journalPort = new JournalPort({ journal, hosts, presence: new Presence(hosts, presenceMs), vaultKey, log });
   const capability = <C extends Contracts, E extends EventSchemas>(
     port: Port<C, E>,
@@ -67,7 +70,15 @@ export function lendPorts({ journal, vaultKey, access, hosts, presenceMs, home, 
   ): [string, Ports['serve']] => [port.kind, (stream) => servePort(stream, port, handlers, log)];
   const browsers = browsersApart({ dir: join(home, 'profiles', 'browser'), log });
   const ports = new Map<string, Ports['serve']>([
-    ['egress', (stream, opening) => serveEgress(stream, opening, via)],
+    [
+      'egress',
+      (stream, opening, { mux }) =>
+        serveEgress(stream, opening, via, {
+          add: (id, answer) => held.add(mux, id, answer),
+          remove: (id) => void held.take(mux, id),
+          isAttached: () => hosts.has(mux),
+        }),
+    ],
     [JOURNAL_PORT, (stream, _opening, host) => journalPort.serve(stream, host)],
     [
       accessPort.kind,

@@ -8,6 +8,7 @@ import { type Hello, MUX_VERSION, PORTS_VERSION, SCHEMA_VERSION } from '#shared/
 import type { BridgeHealth, Credential } from '#shared/link/proof.ts';
 import { CLOSE, LIMITS } from '#shared/rpc/frames.ts';
 import packageJson from '../../package.json' with { type: 'json' };
+import { HeldAnswers } from '../capabilities/held-answer.ts';
 import type { Home } from '../home.ts';
 import type { Journal } from '../journal/journal.ts';
 import { LogRing } from '../log-ring.ts';
@@ -27,6 +28,7 @@ import { LinkCodes } from './link-codes.ts';
 import { linkRoutes } from './link.ts';
 import { coversLoopback, isLoopbackBind, listen } from './listen.ts';
 import { lendPorts } from './ports.ts';
+import { Receipts } from './receipts.ts';
 import { TIMING, type Timing } from './timing.ts';
 import { upgrades } from './upgrades.ts';
 import { serveUplink } from './uplink.ts';
@@ -170,7 +172,10 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
   try {
     const via = randomUUID();
     const exchanges = new Gauge();
-    httpRoutes(app, { admission: door, auth, hosts, journal, timing, exchanges, maxExchanges: LIMITS.maxConnections, via, log });
+    const held = new HeldAnswers();
+    const receipts = new Receipts({ hosts, retryMs: timing.receiptsMs, log });
+    const maxExchanges = LIMITS.maxConnections;
+    httpRoutes(app, { admission: door, auth, hosts, journal, timing, exchanges, maxExchanges, via, held, receipts, log });
     linkRoutes(app, { home, admission: door, auth, codes, log });
     app.get('/health', async (_request, reply) => {
       reply.header('cache-control', 'no-store');
@@ -187,7 +192,7 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
     await app.ready();
 
     const ports = lendPorts({
-      ...{ journal, vaultKey, access, hosts, presenceMs: timing.presenceMs, home: home.dir, via, ring, log },
+      ...{ journal, vaultKey, access, hosts, presenceMs: timing.presenceMs, home: home.dir, via, held, ring, log },
       system: { home, version: packageJson.version, build, mode },
     });
     const hello: Hello = {
@@ -225,6 +230,7 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
       closing = true;
       const clientsGone = clients.close(CLOSING.code, CLOSING.reason);
       await exchanges.idle(timing.graceMs);
+      await receipts.close(timing.graceMs);
       hosts.close(CLOSING.code, CLOSING.reason);
       for (const uplink of uplinks) uplink.close(CLOSING.code, CLOSING.reason);
       await Promise.all([clientsGone, uplinkGauge.idle(timing.closeMs)]);

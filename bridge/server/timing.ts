@@ -18,6 +18,8 @@ export const TIMING = {
   closeMs: 2_000,
   /** Between looks at the password's file, while somebody is connected by it. */
   passwordMs: 2_000,
+  /** Until what calls have used is told again to a host that did not take it. */
+  receiptsMs: 5_000,
   /** For requests under way when the bridge closes. */
   graceMs: 1_500,
 };

@@ -14,7 +14,7 @@ export const upstreamUsage = z.object({
   cost: z.number().nullish().catch(null),
 });
 
-const count = (value: number | null | undefined): number => Math.max(0, Math.round(value ?? 0));
+export const count = (value: number | null | undefined): number => Math.max(0, Math.round(value ?? 0));
 
 /** Our usage from the `usage` object of a completion; undefined where it has none. */
 export function readUsage(value: unknown): Usage | undefined {

@@ -3,12 +3,20 @@ import { z } from '../rpc/zod.ts';
 import { DrainGate, IncomingBody, pump } from './body.ts';
 import type { Opening } from './hello.ts';
 import type { Mux } from './mux.ts';
+import { HeldResponse, HOLD_HEADER, splice, SplicedResponse } from './splice.ts';
 import { STREAM_WINDOW, type Stream } from './stream.ts';
 
 // One HTTP exchange on one stream: method and path travel in the opening's headers as `:method` and `:path` (`:url` for the way out),
 // the body as bulk data, then `end`. Back comes one text message with the head, then the body the same way.
 
-export const responseHead = z.object({ status: z.number().int().min(200).max(599), headers: z.record(z.string(), z.string()) });
+export const responseHead = z.object({
+  status: z.number().int().min(200).max(599),
+  headers: z.record(z.string(), z.string()),
+  /** From the bridge's egress: the answer is held (splice.ts). */
+  held: z.boolean().optional(),
+  /** From the host: a held answer is the body. */
+  splice: splice.optional(),
+});
 export type ResponseHead = z.infer<typeof responseHead>;
 
 const NO_BODY = new Set([204, 205, 304]);
@@ -58,6 +66,7 @@ export function serveHttp(stream: Stream, opened: Opening, base: string, handler
   const respond = async (): Promise<void> => {
     const response = await ask();
     const head: ResponseHead = { status: response.status, headers: Object.fromEntries(response.headers) };
+    if (response instanceof SplicedResponse) head.splice = response.splice;
     // Bulk, as what follows it: it need not go before its body does.
     stream.send(JSON.stringify(head), { bulk: true });
     if (response.body) {
@@ -100,7 +109,7 @@ export interface OutgoingRequest {
 export async function fetchOver(mux: Mux, opened: Partial<Opening> & { kind: string }, request: OutgoingRequest): Promise<Response> {
   const { method, body, signal } = request;
   signal.throwIfAborted();
-  const headers = { ...opened.headers, ...request.headers, ...(method === undefined ? {} : { ':method': method }) };
+  const headers: Record<string, string> = { ...opened.headers, ...request.headers, ...(method === undefined ? {} : { ':method': method }) };
   const stream = mux.open({ ...opened, headers });
   const gate = new DrainGate();
   const over = new AbortController();
@@ -137,7 +146,9 @@ export async function fetchOver(mux: Mux, opened: Partial<Opening> & { kind: str
         if (!found) return;
         const bodiless = method === 'HEAD' || NO_BODY.has(found.status);
         if (bodiless) incoming.discard();
-        answer.resolve(new Response(bodiless ? null : incoming.readable, found));
+        const body = bodiless ? null : incoming.readable;
+        const held = found.held === true && headers[HOLD_HEADER] !== undefined;
+        answer.resolve(held ? new HeldResponse(body, found, stream.id) : new Response(body, found));
       } catch (error) {
         cut(CLOSE.protocolError, 'the head cannot be read', new TypeError('the answer cannot be read', { cause: error }));
       }

@@ -1,22 +1,36 @@
-import { PAIRING_CODE_HEADER } from '#shared/link/hello.ts';
+import { PAIRING_CODE_HEADER, type Principal } from '#shared/link/hello.ts';
 import { serveHttp } from '#shared/link/http.ts';
 import type { Mux } from '#shared/link/mux.ts';
+import { RECEIPTS_KIND, type Splice, SplicedResponse } from '#shared/link/splice.ts';
 import { textLink } from '#shared/link/text-link.ts';
 import { LIMITS } from '#shared/rpc/frames.ts';
 import type { FakeHost } from '../../bridge/server/tests/fake-host.ts';
 import type { TestBridge } from '../../bridge/server/tests/bridge.ts';
 import { bridgeOver } from '../../web/gateway/ports/bridge.ts';
+import { createFetch } from '../../web/gateway/ports/fetch.ts';
+import { serveReceipts } from '../../web/gateway/ports/receipts.ts';
 import { testGateway, type TestGateway } from './gateway.ts';
 
 export interface BridgedGateway extends TestGateway {
   /** Dials the bridge, as a worker does. */
   attach(to: TestBridge): Promise<FakeHost>;
   detach(): void;
+  /** Answers of `/v1` that were spliced. */
+  spliced: Splice[];
 }
 
-/** The whole core in Node behind real bridges with real sockets. */
-export async function bridgedGateway(options: Parameters<typeof testGateway>[0] = {}): Promise<BridgedGateway> {
+/** The whole core in Node behind real bridges with real sockets. `egress`: providers are asked through the bridge. */
+export async function bridgedGateway({
+  egress = false,
+  ...options
+}: Parameters<typeof testGateway>[0] & { egress?: boolean } = {}): Promise<BridgedGateway> {
   let mux: Mux | null = null;
+  const spliced: Splice[] = [];
+  const answer = async (request: Request, principal: Principal): Promise<Response> => {
+    const response = await gw.gateway.fetch(request, principal);
+    if (response instanceof SplicedResponse) spliced.push(response.splice);
+    return response;
+  };
   const watchers = new Set<() => void>();
   const tell = (): void => watchers.forEach((watcher) => watcher());
   const bridge = bridgeOver(
@@ -26,16 +40,19 @@ export async function bridgedGateway(options: Parameters<typeof testGateway>[0] 
       return () => watchers.delete(watcher);
     },
   );
-  const gw = await testGateway({ ...options, bridge });
+  const fetch = createFetch({ allowed: () => gw.gateway.origins(), egress: () => mux });
+  const gw: TestGateway = await testGateway({ ...options, bridge, ...(egress ? { fetch, useGuide: true } : {}) });
   return {
     ...gw,
+    spliced,
     async attach(to) {
       const host = await to.attach({
         onstream(stream, opening) {
           const { kind, principal, scopes, headers } = opening;
           if (kind === 'http') {
-            return serveHttp(stream, opening, to.url, (request) => gw.gateway.fetch(request, { id: principal, scopes }));
+            return serveHttp(stream, opening, to.url, (request) => answer(request, { id: principal, scopes }));
           }
+          if (kind === RECEIPTS_KIND) return serveReceipts(stream, opening, async () => gw.gateway);
           const pairingCode = headers[PAIRING_CODE_HEADER];
           gw.gateway.accept(
             textLink(stream, () => LIMITS.maxPayload),

@@ -1,5 +1,6 @@
 import type { Principal } from '#shared/link/hello.ts';
 import type { Link } from '#shared/link/link.ts';
+import type { Receipt } from '#shared/link/splice.ts';
 import type { MethodResult } from '#shared/rpc/methods/index.ts';
 import type { Usage } from '#shared/rpc/records.ts';
 import { accessLater } from './access/later.ts';
@@ -23,6 +24,7 @@ import { type FaultLog, faults } from './faults.ts';
 import type { Fetch } from './fetch.ts';
 import { Follow } from './follow.ts';
 import { GuideProvider } from './guide/guide.ts';
+import { keepReceipts } from './http/receipts.ts';
 import { Hub } from './hub.ts';
 import { Idempotency } from './idempotency.ts';
 import { lazy } from './lazy.ts';
@@ -77,6 +79,8 @@ export interface GatewayOptions {
 export interface Gateway {
   accept(link: Link<string>, admission: Admission): void;
   fetch(request: Request, principal: Principal): Promise<Response>;
+  /** Stores what calls have used that the bridge spliced; resolves when it is stored. */
+  keepReceipts(given: Receipt[]): Promise<void>;
   /** Origins that providers may be asked at. */
   origins(): ReadonlySet<string>;
   /**
@@ -276,6 +280,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       access.seen(principal.id);
       return (await http())(request, principal);
     },
+    keepReceipts: (given) => keepReceipts(given, { providers, usage: vault.usage }),
     origins: () => origins,
     handOver: () => connections.handOver(),
     resume: () => connections.resume(),

@@ -274,6 +274,8 @@ export interface Vault {
   usage: {
     /** Group-committed, at most 50 ms later. */
     add(record: UsageRecord): void;
+    /** At once, all or nothing; a record that is there already counts once. */
+    keep(records: UsageRecord[]): Promise<void>;
     since(at: number): Promise<UsageRecord[]>;
   };
   /** The log: of this copy alone, a ring. */

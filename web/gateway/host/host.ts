@@ -1,6 +1,7 @@
 import { type Opening, PAIRING_CODE_HEADER, SCHEMA_VERSION } from '#shared/link/hello.ts';
 import { serveHttp } from '#shared/link/http.ts';
 import { type Link, portLink } from '#shared/link/link.ts';
+import { RECEIPTS_KIND } from '#shared/link/splice.ts';
 import type { Stream } from '#shared/link/stream.ts';
 import { textLink } from '#shared/link/text-link.ts';
 import { HEAD_HEADER, JOURNAL_PORT, MOVED_HEADER, MOVES_HEADER } from '#shared/ports/journal.ts';
@@ -11,6 +12,7 @@ import { systemClock } from '../core/clock.ts';
 import { createGateway, type Gateway } from '../core/gateway.ts';
 import { bridgeOver } from '../ports/bridge.ts';
 import { createFetch } from '../ports/fetch.ts';
+import { serveReceipts } from '../ports/receipts.ts';
 import { openVault, type StoredVault, takeEpoch } from '../storage/vault.ts';
 import { journalLine } from '../sync/journal-line.ts';
 import { Replicator } from '../sync/replicator.ts';
@@ -250,7 +252,8 @@ export class Host implements HostApi {
         await this.#replicator?.reached(head);
         return gateway.fetch(request, { id: principal, scopes });
       });
-    } else stream.reset(CLOSE.protocolError, `nothing here answers ${kind}`);
+    } else if (kind === RECEIPTS_KIND) serveReceipts(stream, opening, () => this.#gateway);
+    else stream.reset(CLOSE.protocolError, `nothing here answers ${kind}`);
   }
 
   async #drain(): Promise<void> {

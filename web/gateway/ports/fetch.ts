@@ -1,7 +1,8 @@
 import { ExchangeReset, fetchOver } from '#shared/link/http.ts';
 import type { Mux } from '#shared/link/mux.ts';
+import { HOLD_HEADER } from '#shared/link/splice.ts';
 import { CLOSE } from '#shared/rpc/frames.ts';
-import { FetchRefused } from '../core/fetch.ts';
+import { type Fetch, FetchRefused } from '../core/fetch.ts';
 
 export interface FetchPortOptions {
   /** Origins that may be asked: those of the configured providers, and the model servers of this machine. */
@@ -10,14 +11,9 @@ export interface FetchPortOptions {
   egress(): Mux | null;
 }
 
-type Fetch = (
-  url: string,
-  init: { method?: string; headers?: Record<string, string>; body?: string; signal: AbortSignal },
-) => Promise<Response>;
-
 /** The one way out of the worker: asks no origin but those allowed (design.md, "Strict CSP"). Rejects with a `TypeError` otherwise. */
 export function createFetch({ allowed, egress }: FetchPortOptions): Fetch {
-  return async (url, { method = 'GET', headers = {}, body, signal }) => {
+  return async (url, { method = 'GET', headers = {}, body, signal, hold }) => {
     const { origin } = new URL(url);
     if (!allowed().has(origin)) throw new FetchRefused(`${origin} is not the address of a configured provider`);
     const mux = egress();
@@ -34,7 +30,10 @@ export function createFetch({ allowed, egress }: FetchPortOptions): Fetch {
     try {
       return await fetchOver(
         mux,
-        { kind: 'egress', headers: { ...headers, ':method': method, ':url': url } },
+        {
+          kind: 'egress',
+          headers: { ...headers, ':method': method, ':url': url, ...(hold ? { [HOLD_HEADER]: JSON.stringify(hold) } : {}) },
+        },
         { signal, ...(body === undefined ? {} : { body }) },
       );
     } catch (error) {

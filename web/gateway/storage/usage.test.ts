@@ -33,6 +33,14 @@ test('since gives what waits too, oldest first', async () => {
   expect((await vault.usage.since(20)).map(({ at }) => at)).toEqual([20, 30]);
 });
 
+test('what is kept is stored when that resolves, and counts once though it comes again with others', async () => {
+  await using vault = await testVault();
+  await vault.usage.keep([newUsage('a')]);
+  expect(await stored(vault.name)).toEqual(['a']);
+  await vault.usage.keep([newUsage('b'), newUsage('a')]);
+  expect((await vault.usage.since(0)).map(({ id }) => id).sort()).toEqual(['a', 'b']);
+});
+
 test('closing stores what waits', async () => {
   await using vault = await testVault();
   vault.usage.add(newUsage('u'));

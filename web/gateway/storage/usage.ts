@@ -38,16 +38,17 @@ export class UsageLog {
       this.#group.soon();
     },
 
-    /** Oldest first, those included that wait for their group. */
+    keep: (records) => this.#deps.transactions.write(['usage'], ({ put }) => putUsage(put, records), 'relaxed'),
+
+    /** Oldest first, each once, those included that wait for their group. */
     since: async (at) => {
       await this.flush();
       const groups = await this.#deps.transactions.read(['usage'], (tx) =>
         tx.objectStore('usage').index('until').getAll(IDBKeyRange.lowerBound(at)),
       );
-      return groups
-        .flatMap(({ records }) => records)
-        .filter((record) => record.at >= at)
-        .sort((a, b) => a.at - b.at);
+      // One that was told twice is in two groups.
+      const records = new Map(groups.flatMap(({ records }) => records).map((record) => [record.id, record]));
+      return [...records.values()].filter((record) => record.at >= at).sort((a, b) => a.at - b.at);
     },
   };
 

@@ -1,4 +1,4 @@
-const HEADERS = { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache', 'x-accel-buffering': 'no' };
+export const STREAM_HEADERS = { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache', 'x-accel-buffering': 'no' };
 
 /** Who waits for an answer, and may hang up. */
 export interface Caller {
@@ -26,10 +26,19 @@ export async function forCaller(request: Request, work: (caller: Caller) => Prom
 }
 
 /** The response to a stream whose first part has come, so that a failure before it has a status of its own. */
-export async function streamed(source: AsyncGenerator<string>, { abort, settled }: Caller): Promise<Response> {
+export async function streamed(source: AsyncGenerator<string>, caller: Caller): Promise<Response> {
+  return new Response(bodyOf(source, caller, await source.next()), { headers: STREAM_HEADERS });
+}
+
+/** A stream's text as a body, from `first` on, where that was read already. Who cancels it has hung up. */
+export function bodyOf(
+  source: AsyncGenerator<string>,
+  { abort, settled }: Caller,
+  first?: IteratorResult<string>,
+): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
-  let next: IteratorResult<string> | undefined = await source.next();
-  const body = new ReadableStream<Uint8Array>({
+  let next = first;
+  return new ReadableStream<Uint8Array>({
     async pull(controller) {
       const { done, value } = next ?? (await source.next());
       next = undefined;
@@ -44,5 +53,4 @@ export async function streamed(source: AsyncGenerator<string>, { abort, settled 
       void source.return(undefined).catch(() => {});
     },
   });
-  return new Response(body, { headers: HEADERS });
 }

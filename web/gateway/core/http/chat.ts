@@ -1,10 +1,12 @@
+import { writeSse } from '#shared/http/sse.ts';
+import { SplicedResponse } from '#shared/link/splice.ts';
 import type { Usage } from '#shared/rpc/records.ts';
-import { estimateTokens } from '../providers/estimate.ts';
-import { canForward } from '../providers/forwarding.ts';
+import { estimateTokens, guessed } from '../providers/estimate.ts';
+import { canForward, type HeldAnswer } from '../providers/forwarding.ts';
 import { readJson } from './body.ts';
-import { forCaller, streamed } from './caller.ts';
+import { bodyOf, type Caller, forCaller, STREAM_HEADERS, streamed } from './caller.ts';
 import { type Envelope, readEnvelope, readKnown } from './chat-request.ts';
-import { completionHead } from './completion.ts';
+import { completionHead, DONE } from './completion.ts';
 import { badRequest, type HttpError } from './errors.ts';
 import { passStream, passWhole } from './forward.ts';
 import { type EventSource, streamFromEvents, wholeFromEvents } from './from-events.ts';
@@ -34,7 +36,7 @@ export function answerChat(request: Request, principal: string, deps: ChatDeps):
     const call = { body, principal, abort: caller.abort, sessionId: headerSession(request) };
     const agentId = agentOf(body.model, deps);
     const source = agentId === undefined ? await direct(call, deps) : agent(call, agentId, deps);
-    if (body.stream) return await streamed(source.stream(), caller);
+    if (body.stream) return source.spliced?.(caller) ?? (await streamed(source.stream(), caller));
     const whole = await source.whole();
     caller.settled();
     return new Response(whole, { headers: { 'content-type': 'application/json' } });
@@ -47,6 +49,8 @@ interface Source {
   stream(): AsyncGenerator<string>;
   /** JSON text. */
   whole(): Promise<string>;
+  /** Instead of a stream, where the bridge holds the answer. */
+  spliced?: (caller: Caller) => Response;
 }
 
 function eventSource(source: EventSource, call: Call, { explain }: ChatDeps): Source {
@@ -83,14 +87,26 @@ async function direct(call: Call, deps: ChatDeps): Promise<Source> {
   const forwarded = await provider.forward({ ...body, model }, signal);
   const counted = (usage: Usage | undefined, chars: number): void => record(usage ?? guess(body, chars));
   const passing = { provider: provider.name, forwarded, record: counted };
+  const { held } = forwarded;
+  const splice = held && {
+    from: held.stream,
+    call: { id: crypto.randomUUID(), provider: provider.id, model: key, principal, inputTokens: inputOf(body) },
+  };
   return {
+    ...(splice && {
+      spliced: (caller) => new SplicedResponse(bodyOf(restOf(held, deps.explain), caller), { headers: STREAM_HEADERS }, splice),
+    }),
     stream: () => passStream(passing, { choices: body.n ?? 1, signal, explain: deps.explain }),
     whole: () => passWhole(passing, head).catch((error: unknown) => Promise.reject(forwarded.told(error))),
   };
 }
 
-function guess(body: Envelope, outputChars: number): Usage {
-  const inputTokens = estimateTokens(JSON.stringify(body.messages));
-  const outputTokens = Math.ceil(outputChars / 4);
-  return { inputTokens, outputTokens, totalTokens: inputTokens + outputTokens, estimated: true };
+const inputOf = (body: Envelope): number => estimateTokens(JSON.stringify(body.messages));
+
+const guess = (body: Envelope, outputChars: number): Usage => guessed(inputOf(body), outputChars);
+
+/** What the caller hears behind an answer that was spliced: nothing, where that was whole. */
+async function* restOf(held: HeldAnswer, explain: (error: unknown) => HttpError): AsyncGenerator<string> {
+  const error = await held.failed;
+  if (error !== undefined) yield writeSse(JSON.stringify(explain(error).body())) + DONE;
 }

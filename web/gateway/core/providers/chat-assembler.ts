@@ -1,5 +1,5 @@
 import type { Usage } from '#shared/rpc/records.ts';
-import { readUsage, upstreamUsage } from '#shared/http/upstream-usage.ts';
+import { count, readUsage, upstreamUsage } from '#shared/http/upstream-usage.ts';
 import { z } from '#shared/rpc/zod.ts';
 import type { Assembler } from './assembled.ts';
 import { callArgs, newCallId } from './call-args.ts';

@@ -26,6 +26,12 @@ export function readChunk<T>(provider: string, data: string, { schema, called = 
   throw new ProviderError(`${provider} sent ${called} that cannot be read: ${shorten(data, 80)}`, { cause: parsed.error });
 }
 
+export const wentSilent = (provider: string, ms: number): ProviderError =>
+  new ProviderError(`${provider} went silent: nothing came for ${Math.round(ms / 1000)} s`, { retryable: true, silent: true });
+
+export const tooLarge = (provider: string, cause?: unknown): ProviderError =>
+  new ProviderError(`${provider} sent an event that is too large to read`, { cause });
+
 /** The answer ended before its end was told. */
 export const brokeOff = (provider: string, cause?: unknown): ProviderError =>
   new ProviderError(`${provider} broke off in the middle of its answer`, { retryable: true, cause });

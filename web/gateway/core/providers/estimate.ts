@@ -35,3 +35,9 @@ export function estimateUsage(messages: readonly ModelMessage[], output: string)
   const outputTokens = estimateTokens(output);
   return { inputTokens, outputTokens, totalTokens: inputTokens + outputTokens, estimated: true };
 }
+
+/** As above, where only the number of characters is known that were generated. */
+export function guessed(inputTokens: number, outputChars: number): Usage {
+  const outputTokens = Math.ceil(outputChars / 4);
+  return { inputTokens, outputTokens, totalTokens: inputTokens + outputTokens, estimated: true };
+}

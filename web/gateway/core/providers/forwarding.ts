@@ -1,6 +1,14 @@
 import type { Provider } from './provider.ts';
 import type { BodyItem } from './upstream-body.ts';
 
+/** An answer that the bridge holds, to be spliced (shared/link/splice.ts). */
+export interface HeldAnswer {
+  /** The number of its stream. */
+  stream: number;
+  /** Resolves when it has been spliced: with what went wrong, as it may be told, or with undefined where the answer is whole. Rejects with the signal's reason. */
+  failed: Promise<unknown>;
+}
+
 /** A raw answer of the upstream, for a caller that speaks the same language. */
 export interface Forwarded {
   /** Batches as they come, one per network chunk; ends or throws as the upstream does. */
@@ -9,6 +17,8 @@ export interface Forwarded {
   trailer(): void;
   /** A failure that was found in what came, as it may be told. */
   told(error: unknown): unknown;
+  /** Instead of batches, of which there are none then. */
+  held?: HeldAnswer;
 }
 
 /** A provider that passes a completions request through as it is. */

@@ -1,8 +1,10 @@
 import type { ProviderKind } from '#shared/rpc/records.ts';
+import { HeldResponse } from '#shared/link/splice.ts';
 import { assembled, TRAILER_MS } from './assembled.ts';
 import { ChatAssembler } from './chat-assembler.ts';
 import type { EmbeddingProvider } from './embedding.ts';
-import type { Forwarded, ForwardingProvider } from './forwarding.ts';
+import type { Forwarded, ForwardingProvider, HeldAnswer } from './forwarding.ts';
+import { faultOf } from './held-answer.ts';
 import { readModels } from './listed-models.ts';
 import { lmStudioModels, withOllamaDetails } from './local-details.ts';
 import { type Quirks, quirksOf } from './openai-quirks.ts';
@@ -53,8 +55,12 @@ export class OpenAiCompatible implements ForwardingProvider, EmbeddingProvider {
   async #forward(body: Record<string, unknown>, signal: AbortSignal): Promise<Forwarded> {
     const watchdog = this.#http.watch(signal, body['stream'] !== true);
     try {
-      const response = await this.#http.send('/chat/completions', body, watchdog);
+      const { idleMs } = this.#http;
+      const choices = typeof body['n'] === 'number' ? body['n'] : 1;
+      const hold = body['stream'] === true ? { choices, idleMs, trailerMs: Math.min(TRAILER_MS, idleMs) } : undefined;
+      const response = await this.#http.send('/chat/completions', body, watchdog, hold);
       return {
+        ...(response instanceof HeldResponse ? { held: this.#held(response, watchdog, signal) } : {}),
         batches: this.#batches(response, watchdog, signal),
         trailer: () => watchdog.limit(TRAILER_MS),
         told: (error) => (error instanceof ProviderError ? this.#http.explain(error) : error),
@@ -80,6 +86,20 @@ export class OpenAiCompatible implements ForwardingProvider, EmbeddingProvider {
       if (hidden) return models.filter(({ id }) => !hidden.test(id));
       return this.#kind === 'ollama' ? withOllamaDetails(this.#http, models, this.#ollama, watchdog) : models;
     });
+  }
+
+  /** Silences are the bridge's to notice from here on. */
+  #held(response: HeldResponse, watchdog: Watchdog, signal: AbortSignal): HeldAnswer {
+    watchdog.rest();
+    const failed = faultOf(response, this.name, this.#http.idleMs)
+      .catch((error: unknown) => {
+        signal.throwIfAborted();
+        return error;
+      })
+      .then((error) => error && this.#http.explain(error))
+      .finally(() => watchdog.stop());
+    failed.catch(() => {});
+    return { stream: response.stream, failed };
   }
 
   async *#batches(response: Response, watchdog: Watchdog, signal: AbortSignal): Forwarded['batches'] {

@@ -1,9 +1,10 @@
 import { SseTooLarge } from '#shared/http/sse.ts';
+import type { Hold } from '#shared/link/splice.ts';
 import { RpcError } from '#shared/rpc/errors.ts';
 import type { Clock } from '../clock.ts';
 import { type Fetch, FetchRefused } from '../fetch.ts';
 import { Breaker } from './breaker.ts';
-import { brokeOff } from './chunk.ts';
+import { brokeOff, tooLarge, wentSilent } from './chunk.ts';
 import { statusError } from './openai-errors.ts';
 import { ProviderError } from './provider.ts';
 import { readText } from './upstream-body.ts';
@@ -63,10 +64,8 @@ export class UpstreamHttp {
 
   /** A signal that follows the caller's and fires after a silence. `whole`: nothing comes until all of the answer is there. */
   watch(signal: AbortSignal, whole = false): Watchdog {
-    const silence = (ms: number): ProviderError =>
-      new ProviderError(`${this.name} went silent: nothing came for ${Math.round(ms / 1000)} s`, { retryable: true, silent: true });
     const { firstByteMs, wholeMs } = this.#limits();
-    return new Watchdog(this.#clock, whole ? wholeMs : firstByteMs, signal, silence);
+    return new Watchdog(this.#clock, whole ? wholeMs : firstByteMs, signal, (ms) => wentSilent(this.name, ms));
   }
 
   /** Does `work` under a watchdog; what it throws is the signal's reason or told as the provider's failure. */
@@ -84,13 +83,13 @@ export class UpstreamHttp {
 
   /**
    * The answer to a request, once it is known to be one of success. Throws `ProviderError`. `path` is behind the base URL, or a whole URL. What
-   * has a body is work for a model: a server that fails at it again and again is left alone for a while.
+   * has a body is work for a model: a server that fails at it again and again is left alone for a while. `hold`: the answer may be held.
    */
-  async send(path: string, body: unknown, watchdog: Watchdog): Promise<Response> {
-    if (body === undefined) return this.#send(path, body, watchdog);
+  async send(path: string, body: unknown, watchdog: Watchdog, hold?: Hold): Promise<Response> {
+    if (body === undefined) return this.#send(path, body, watchdog, hold);
     const attempt = this.#breaker.enter();
     try {
-      const response = await this.#send(path, body, watchdog);
+      const response = await this.#send(path, body, watchdog, hold);
       attempt.answered();
       return response;
     } catch (error) {
@@ -101,13 +100,13 @@ export class UpstreamHttp {
     }
   }
 
-  async #send(path: string, body: unknown, watchdog: Watchdog): Promise<Response> {
+  async #send(path: string, body: unknown, watchdog: Watchdog, hold: Hold | undefined): Promise<Response> {
     const { signal } = watchdog;
     const headers = { accept: 'text/event-stream, application/json', ...this.#dialect.headers(this.#apiKey) };
     const init =
       body === undefined
         ? { headers, signal }
-        : { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(body), signal };
+        : { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(body), signal, hold };
     let response: Response;
     try {
       response = await abortable(this.#fetch(path.startsWith('/') ? this.baseUrl + path : path, init), signal);
@@ -161,7 +160,7 @@ export class UpstreamHttp {
   explain(error: unknown): unknown {
     if (error instanceof ProviderError) return this.#redacted(error);
     if (error instanceof RpcError) return error;
-    if (error instanceof SseTooLarge) return new ProviderError(`${this.name} sent an event that is too large to read`, { cause: error });
+    if (error instanceof SseTooLarge) return tooLarge(this.name, error);
     return brokeOff(this.name, error);
   }
 

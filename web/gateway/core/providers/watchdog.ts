@@ -43,6 +43,11 @@ export class Watchdog {
     if (!this.signal.aborted) this.#arm(ms);
   }
 
+  /** From now on any silence will do; the signal still follows the caller's. */
+  rest(): void {
+    this.#cancel();
+  }
+
   stop(): void {
     this.#cancel();
     this.#parent.removeEventListener('abort', this.#onParent);

@@ -1,0 +1,169 @@
+import type { ServerResponse } from 'node:http';
+import type { Readable } from 'node:stream';
+import type { Hold, Receipt, SpliceEnd } from '#shared/link/splice.ts';
+import type { Mux } from '#shared/link/mux.ts';
+import { Passage } from './passage.ts';
+
+/** How long the first event is waited for before the answer goes the long way, by which the host hears every byte. */
+const FIRST_MS = 10_000;
+/** How long a body may take to end after its last event, for the sake of its connection, which then serves again. */
+const LINGER_MS = 1000;
+
+const DONE = 'data: [DONE]\n\n';
+
+/** What a spliced answer came to. */
+export type Outcome = Pick<Receipt, 'usage' | 'chars'> & SpliceEnd;
+
+/** An upstream's event stream whose first events have been found good; it waits for the host to say for whom it is. */
+export class HeldAnswer {
+  readonly #body: Readable;
+  readonly #hold: Hold;
+  readonly #passage: Passage;
+  #first: Uint8Array[];
+  #begun = false;
+  #over: (() => void) | undefined;
+  /** Told how it ended, before `pipe`'s own listener. */
+  onover: ((end: SpliceEnd) => void) | undefined;
+
+  private constructor(body: Readable, hold: Hold, passage: Passage, first: Uint8Array[]) {
+    this.#body = body;
+    this.#hold = hold;
+    this.#passage = passage;
+    this.#first = first;
+  }
+
+  /** Reads until the first event. The bytes read, where it is not to be held: no event stream, one that begins badly, or late. Never rejects. */
+  static begin(body: Readable, hold: Hold): Promise<HeldAnswer | Uint8Array[]> {
+    const passage = new Passage(hold.choices);
+    const read: Uint8Array[] = [];
+    const first: Uint8Array[] = [];
+    return new Promise((resolve) => {
+      const settle = (held: boolean): void => {
+        clearTimeout(timer);
+        body.pause();
+        body.off('data', ondata).off('end', onend).off('close', onend);
+        resolve(held ? new HeldAnswer(body, hold, passage, first) : read);
+      };
+      const ondata = (chunk: Buffer): void => {
+        read.push(chunk);
+        if (read.length === 1 && isWhole(chunk)) return settle(false);
+        first.push(...passage.push(chunk));
+        if (passage.events > 0 || passage.stopped) settle(passage.events > 0);
+      };
+      const onend = (): void => settle(false);
+      const timer = setTimeout(onend, FIRST_MS);
+      body.on('data', ondata).on('end', onend).on('close', onend);
+      // Heard by whoever reads on; unheard it would end the process.
+      body.on('error', () => {});
+    });
+  }
+
+  /** It goes to somebody: what its host does no longer matters to it. */
+  get begun(): boolean {
+    return this.#begun;
+  }
+
+  /**
+   * Writes it to a caller whose head has been written, no faster than that one reads, and `[DONE]` behind it where it was whole. Otherwise what
+   * went wrong is for others to tell. `over` is called once.
+   */
+  pipe(response: ServerResponse, over: (outcome: Outcome) => void): void {
+    const body = this.#body;
+    const passage = this.#passage;
+    this.#begun = true;
+    let last = performance.now();
+    let timer: NodeJS.Timeout | undefined;
+    const limit = (): number => (passage.watch.whole ? this.#hold.trailerMs : this.#hold.idleMs);
+    const listen = (ms: number): void => {
+      clearTimeout(timer);
+      timer = setTimeout(() => {
+        const left = limit() - (performance.now() - last);
+        // Who waits for the caller to read is not silent.
+        if (body.isPaused()) last = performance.now();
+        else if (left < 1) return finish('silent');
+        listen(Math.max(1, body.isPaused() ? limit() : left));
+      }, ms);
+    };
+    const write = (parts: Uint8Array[]): void => {
+      let full = false;
+      for (const part of parts) full = !response.write(part) || full;
+      if (full) body.pause();
+    };
+    const ondata = (chunk: Buffer): void => {
+      const { whole } = passage.watch;
+      last = performance.now();
+      write(passage.push(chunk));
+      if (passage.stopped) finish('done');
+      else if (passage.watch.whole && !whole) listen(limit());
+    };
+    const onend = (): void => {
+      write(passage.end());
+      finish('cut');
+    };
+    const onerror = (): void => finish('cut');
+    const ondrain = (): void => void body.resume();
+    const finish = (how: SpliceEnd['how']): void => {
+      if (this.#over === undefined) return;
+      this.#over = undefined;
+      clearTimeout(timer);
+      body.off('data', ondata).off('end', onend).off('error', onerror).off('close', onerror);
+      response.off('drain', ondrain);
+      passage.stop(how);
+      const { stopped, watch } = passage;
+      const end = stopped ?? { how };
+      if (end.how === 'done') linger(body);
+      else body.destroy();
+      if (end.how === 'done') response.write(DONE);
+      this.onover?.(end);
+      over({ ...end, chars: watch.chars, ...(watch.usage ? { usage: watch.usage } : {}) });
+    };
+    this.#over = () => finish('left');
+    write(this.#first);
+    this.#first = [];
+    if (passage.stopped) return finish('done');
+    listen(limit());
+    response.on('drain', ondrain);
+    body.on('data', ondata).on('end', onend).on('error', onerror).on('close', onerror);
+    if (body.readableEnded) onend();
+    else if (body.destroyed) onerror();
+    else if (!response.writableNeedDrain) body.resume();
+    else body.pause();
+  }
+
+  /** Nobody wants it any more: the upstream is hung up on at once. */
+  leave(): void {
+    if (this.#over) this.#over();
+    else if (!this.#begun) this.#body.destroy();
+  }
+}
+
+function isWhole(chunk: Uint8Array): boolean {
+  const first = chunk.find((byte) => byte > 0x20 && byte !== 0xef && byte !== 0xbb && byte !== 0xbf);
+  return first === 0x7b || first === 0x5b || first === 0x3c;
+}
+
+/** Reads on to the end for a moment. */
+function linger(body: Readable): void {
+  const timer = setTimeout(() => body.destroy(), LINGER_MS);
+  body.on('close', () => clearTimeout(timer));
+  body.on('data', () => {});
+  body.resume();
+}
+
+/** Answers that are held for a host, by the number of its stream. */
+export class HeldAnswers {
+  readonly #answers = new WeakMap<Mux, Map<number, HeldAnswer>>();
+
+  add(mux: Mux, stream: number, answer: HeldAnswer): void {
+    const held = this.#answers.get(mux) ?? new Map<number, HeldAnswer>();
+    this.#answers.set(mux, held.set(stream, answer));
+  }
+
+  /** The answer, for once. A host finds only what it has asked for itself. */
+  take(mux: Mux, stream: number): HeldAnswer | undefined {
+    const held = this.#answers.get(mux);
+    const answer = held?.get(stream);
+    held?.delete(stream);
+    return answer;
+  }
+}

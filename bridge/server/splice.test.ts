@@ -1,0 +1,191 @@
+import { once } from 'node:events';
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { describe, expect, it } from 'vitest';
+import { verifies } from '../../tests/requirements.ts';
+import { fetchOver } from '#shared/link/http.ts';
+import { HeldResponse, type Hold, HOLD_HEADER, type SpliceEnd, SplicedResponse } from '#shared/link/splice.ts';
+import { startTestBridge, type TestBridge } from './tests/bridge.ts';
+import type { FakeHost } from './tests/fake-host.ts';
+
+const HOLD: Hold = { choices: 1, idleMs: 30_000, trailerMs: 30_000 };
+const call = { id: 'c1', provider: 'p', model: 'p/m', principal: 'owner', inputTokens: 3 };
+const chunk = (content: string, finish: string | null = null): string =>
+  `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content }, finish_reason: finish }] })}\n\n`;
+
+/** A server that streams what the test writes; `asked` resolves with its n-th answer. */
+async function startWriter() {
+  const answers: ServerResponse[] = [];
+  const waiting = new Map<number, (response: ServerResponse) => void>();
+  const server = createServer((_request, response) => {
+    response.on('error', () => {});
+    response.writeHead(200, { 'content-type': 'text/event-stream', held: 'true', splice: '{"from":1}' });
+    waiting.get(answers.push(response))?.(response);
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
+    asked: (n = 1): Promise<ServerResponse> => {
+      const there = answers[n - 1];
+      return there ? Promise.resolve(there) : new Promise((resolve) => waiting.set(n, resolve));
+    },
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+/** A host that has every request answered by `url`, and keeps what it hears of the ends. */
+async function splicer(gateway: TestBridge, url: string, given: Partial<Hold> = {}, from?: () => number) {
+  const ends: SpliceEnd[] = [];
+  const held: HeldResponse[] = [];
+  const host: FakeHost = await gateway.attach({
+    async http(request) {
+      const headers = { ':method': 'GET', ':url': url, [HOLD_HEADER]: JSON.stringify({ ...HOLD, ...given }) };
+      const answer = await fetchOver(host.mux, { kind: 'egress', headers }, { signal: request.signal });
+      if (!(answer instanceof HeldResponse)) return answer;
+      held.push(answer);
+      const rest = new ReadableStream<Uint8Array>({
+        async start(controller) {
+          const end = (await answer.json()) as SpliceEnd;
+          ends.push(end);
+          if (end.how !== 'done') controller.enqueue(new TextEncoder().encode(`data: ${end.how}\n\n`));
+          controller.close();
+        },
+      });
+      const { stream } = answer;
+      return new SplicedResponse(rest, { headers: { 'content-type': 'text/event-stream' } }, { from: from?.() ?? stream, call });
+    },
+  });
+  return { host, ends, held };
+}
+
+const ask = (gateway: TestBridge): Promise<Response> => gateway.http('/v1/chat/completions', { method: 'POST', body: '{}' });
+
+describe('a splice', () => {
+  it('begins with the first event; what goes by is not changed, and the host hears nothing but the end', async () => {
+    await using gateway = await startTestBridge();
+    await using server = await startWriter();
+    const { ends } = await splicer(gateway, server.url);
+    const asked = ask(gateway);
+    const upstream = await server.asked();
+    upstream.write(': a comment\n\n');
+    upstream.write(chunk('a').slice(0, 9));
+    upstream.write(chunk('a').slice(9));
+    const answer = await asked;
+    upstream.end(`${chunk('b', 'stop')}data: [DONE]\n\n`);
+    expect(await answer.text()).toBe(`: a comment\n\n${chunk('a')}${chunk('b', 'stop')}data: [DONE]\n\n`);
+    await expect.poll(() => ends).toEqual([{ how: 'done' }]);
+  });
+
+  it('gives up an upstream that goes silent, and lets the host tell of it', async () => {
+    await using gateway = await startTestBridge();
+    await using server = await startWriter();
+    const { ends } = await splicer(gateway, server.url, { idleMs: 50 });
+    const asked = ask(gateway);
+    const upstream = await server.asked();
+    const closed = once(upstream, 'close');
+    upstream.write(chunk('a'));
+    expect(await (await asked).text()).toBe(`${chunk('a')}data: silent\n\n`);
+    expect(ends).toEqual([{ how: 'silent' }]);
+    await closed;
+  });
+
+  it('takes an answer that only lacks its trailer for whole', async () => {
+    await using gateway = await startTestBridge();
+    await using server = await startWriter();
+    await splicer(gateway, server.url, { trailerMs: 50 });
+    const asked = ask(gateway);
+    (await server.asked()).write(chunk('a', 'stop'));
+    expect(await (await asked).text()).toBe(`${chunk('a', 'stop')}data: [DONE]\n\n`);
+  });
+
+  it('tells the host the event that does not belong there', async () => {
+    await using gateway = await startTestBridge();
+    await using server = await startWriter();
+    const { ends } = await splicer(gateway, server.url);
+    const asked = ask(gateway);
+    (await server.asked()).end(`${chunk('a')}data: {"error":{"message":"no room"}}\n\n${chunk('b')}`);
+    expect(await (await asked).text()).toBe(`${chunk('a')}data: odd\n\n`);
+    expect(ends).toEqual([{ how: 'odd', text: '{"error":{"message":"no room"}}' }]);
+  });
+
+  for (const [what, number] of [
+    ['of no stream', 99_999],
+    ['of the exchange itself', 2],
+  ] as const)
+    verifies('http.chat/splice-walls', `by a number ${what} is no answer`, async () => {
+      await using gateway = await startTestBridge();
+      await using server = await startWriter();
+      await splicer(gateway, server.url, {}, () => number);
+      const asked = ask(gateway);
+      (await server.asked()).write(chunk('a'));
+      expect((await asked).status).toBe(502);
+    });
+
+  verifies('http.chat/splice-walls', 'is of the host’s own answers, and of each only once', async () => {
+    await using gateway = await startTestBridge();
+    await using server = await startWriter();
+    const first = await splicer(gateway, server.url, {}, () => first.held[0]?.stream ?? 0);
+    const asked = ask(gateway);
+    (await server.asked(1)).write(chunk('a'));
+    expect((await asked).status).toBe(200);
+    const again = ask(gateway);
+    (await server.asked(2)).write(chunk('secret'));
+    expect((await again).status).toBe(502);
+    // A stranger among the hosts, who guesses the number of the one that waits.
+    const stranger = await gateway.attach({
+      http: async () => new SplicedResponse(null, {}, { from: first.held[1]?.stream ?? 0, call }),
+    });
+    const leave = once(gateway.bridge.hosts, 'leave');
+    first.host.die();
+    await leave;
+    expect((await ask(gateway)).status).toBe(502);
+    stranger.die();
+  });
+
+  it('that its host never asks for ends with the host, and at once with the caller', async () => {
+    await using gateway = await startTestBridge();
+    await using server = await startWriter();
+    const host: FakeHost = await gateway.attach({
+      async http(request) {
+        const headers = { ':method': 'GET', ':url': server.url, [HOLD_HEADER]: JSON.stringify(HOLD) };
+        await fetchOver(host.mux, { kind: 'egress', headers }, { signal: request.signal });
+        return new Promise<Response>(() => {});
+      },
+    });
+    for (const [n, leave] of [
+      [1, (abort: AbortController) => abort.abort()],
+      [2, () => host.die()],
+    ] as const) {
+      const abort = new AbortController();
+      const asked = gateway.http('/v1/x', { signal: abort.signal });
+      const settled = asked.then(
+        ({ status }) => status,
+        () => 'gone',
+      );
+      const upstream = await server.asked(n);
+      const closed = once(upstream, 'close');
+      upstream.write(chunk('a'));
+      leave(abort);
+      await closed;
+      expect(await settled).toBe(n === 1 ? 'gone' : 503);
+    }
+  });
+
+  it('ends with the bridge, for the caller and the upstream', async () => {
+    await using gateway = await startTestBridge({ timing: { graceMs: 10 } });
+    await using server = await startWriter();
+    await splicer(gateway, server.url);
+    const asked = ask(gateway);
+    const upstream = await server.asked();
+    const closed = once(upstream, 'close');
+    upstream.write(chunk('a'));
+    const answer = await asked;
+    const text = expect(answer.text()).rejects.toThrow();
+    await gateway.bridge.close();
+    await text;
+    await closed;
+  });
+});

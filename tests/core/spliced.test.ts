@@ -1,0 +1,360 @@
+import { once } from 'node:events';
+import { createServer, type ServerResponse } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
+import OpenAI from 'openai';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { SseScanner } from '#shared/http/sse.ts';
+import { CLOSE } from '#shared/rpc/frames.ts';
+import type { FakeHost } from '../../bridge/server/tests/fake-host.ts';
+import { startTestBridge, type TestBridge } from '../../bridge/server/tests/bridge.ts';
+import type { UsageRecord } from '../../web/gateway/core/vault.ts';
+import { verifies } from '../requirements.ts';
+import { type BridgedGateway, bridgedGateway } from '../support/bridged.ts';
+import { until } from '../support/gateway.ts';
+import { startUpstream, type Upstream, UPSTREAM_TEXT } from '../upstream.ts';
+
+// Streamed answers of a model through the whole core and a real bridge, with real sockets all the way: the bridge gives the upstream's bytes to
+// the caller, the core decides and keeps the books.
+
+const TEXT = UPSTREAM_TEXT.join('');
+const KEY = 'sk-test-of-splices';
+const messages = [{ role: 'user' as const, content: 'Hi' }];
+
+let upstream: Upstream;
+let bridge: TestBridge;
+let gw: BridgedGateway;
+let host: FakeHost;
+beforeAll(async () => {
+  upstream = await startUpstream({ apiKey: KEY });
+  bridge = await startTestBridge({ timing: { receiptsMs: 20 } });
+  gw = await bridgedGateway({ egress: true });
+  await provide(upstream.url);
+  host = await gw.attach(bridge);
+});
+afterAll(async () => {
+  await bridge?.[Symbol.asyncDispose]();
+  await gw?.[Symbol.asyncDispose]();
+  await upstream?.close();
+});
+
+async function provide(baseUrl: string, id = 'up', name = 'Upstream'): Promise<void> {
+  const { client } = await gw.client();
+  await client.call('config.patch', { patch: { providers: { [id]: { baseUrl, name, apiKey: KEY } } } });
+  client.close();
+}
+
+const post = (model: string, more: object = {}, init: RequestInit = {}): Promise<Response> =>
+  bridge.http('/v1/chat/completions', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ model: `up/${model}`, messages, stream: true, ...more }),
+    ...init,
+  });
+
+async function dataOf(response: Response): Promise<string[]> {
+  const scanner = new SseScanner();
+  const bytes = new Uint8Array(await response.arrayBuffer());
+  return [...scanner.push(bytes), ...scanner.end()].map(({ data }) => data);
+}
+
+const kindsOf = (data: string[]): string[] =>
+  data.map((each) => (each.startsWith('{"error"') ? 'error' : each === '[DONE]' ? each : 'chunk'));
+const contentOf = (data: string): string =>
+  (JSON.parse(data) as { choices: { delta: { content?: string } }[] }).choices[0]?.delta.content ?? '';
+
+/** The usage of the call that was spliced last, once it is stored. */
+async function usageOf(splice = gw.spliced.at(-1)): Promise<UsageRecord> {
+  let found: UsageRecord | undefined;
+  await until(async () => (found = (await gw.vault.usage.since(0)).find(({ id }) => id === splice?.call.id)) !== undefined, 'the receipt');
+  if (!found) throw new Error('there is none');
+  return found;
+}
+
+/** A server whose completions the test writes itself. */
+async function writer(write: (response: ServerResponse) => void): Promise<AsyncDisposable> {
+  const server = createServer((request, response) => {
+    request.resume();
+    response.on('error', () => {});
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    write(response);
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  await provide(`http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`, 'own', 'Own');
+  return {
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+const chunk = (content: string, finish: string | null = null, index = 0): string =>
+  `data: ${JSON.stringify({ object: 'chat.completion.chunk', choices: [{ index, delta: { content }, finish_reason: finish }] })}\n\n`;
+
+describe('a streamed answer', () => {
+  it.each(['normal', 'split-1', 'split-5', 'slow-1', 'deltas-500'])('of %s goes past the core, with exactly one [DONE]', async (mode) => {
+    const before = gw.spliced.length;
+    const response = await post(mode);
+    expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/event-stream; charset=utf-8']);
+    const data = await dataOf(response);
+    expect(data.filter((each) => each === '[DONE]')).toHaveLength(1);
+    expect(data.at(-1)).toBe('[DONE]');
+    const text = data.slice(0, -1).map(contentOf).join('');
+    expect(text).toBe(mode.startsWith('deltas') ? Array.from({ length: 500 }, (_, i) => `w${i} `).join('') : TEXT);
+    expect(gw.spliced).toHaveLength(before + 1);
+    expect(await usageOf()).toMatchObject({
+      provider: 'up',
+      model: `up/${mode}`,
+      principal: 'owner',
+      sessionKey: null,
+      usage: { estimated: true },
+    });
+  });
+
+  verifies('http.chat/splice-bytes', 'keeps every byte, what is no data too, and its usage is that of the upstream', async () => {
+    const sent = `: hold on\r\n\r\nid: 7\r\nevent: message\r\n${chunk('ä').trim()}\r\n\r\n: still here\n\n${chunk('', 'stop')}data: {"choices":[],"usage":{"prompt_tokens":11,"completion_tokens":7,"total_tokens":18}}\n\n`;
+    await using _ = await writer((response) => response.end(`${sent}data: [DONE]\n\n`));
+    expect(await (await post('', { model: 'own/x' })).text()).toBe(`${sent}data: [DONE]\n\n`);
+    expect((await usageOf()).usage).toEqual({ inputTokens: 11, outputTokens: 7, totalTokens: 18 });
+  });
+
+  it('that has no [DONE], no last empty line, or several choices, is whole', async () => {
+    for (const [sent, n, events] of [
+      [chunk('a') + chunk('', 'stop'), 1, 2],
+      [chunk('a') + chunk('', 'stop').trim(), 1, 2],
+      [chunk('a') + chunk('', 'stop') + chunk('b', null, 1) + chunk('', 'stop', 1), 2, 4],
+    ] as const) {
+      await using _ = await writer((response) => response.end(sent));
+      expect(kindsOf(await dataOf(await post('', { model: 'own/x', n })))).toEqual([...Array<string>(events).fill('chunk'), '[DONE]']);
+    }
+  });
+
+  it('comes whole although a stream was asked for, and the other way round: as ever', async () => {
+    const before = gw.spliced.length;
+    const data = await dataOf(await post('whole'));
+    expect([data.length, contentOf(data[0] ?? ''), data.at(-1)]).toEqual([2, TEXT, '[DONE]']);
+    for (const mode of ['normal', 'slow']) {
+      const whole = (await (await post(mode, { stream: false })).json()) as { choices: { message: { content: string } }[] };
+      expect(whole.choices[0]?.message.content).toBe(TEXT);
+    }
+    expect(gw.spliced).toHaveLength(before);
+  });
+
+  verifies(
+    'http.chat/stream-error',
+    'an upstream that fails midway leaves an error object, then one [DONE], over a splice too',
+    async () => {
+      for (const mode of ['cut', 'cut-event', 'reset', 'garbage', 'error-inside']) {
+        const before = gw.spliced.length;
+        const data = await dataOf(await post(mode));
+        expect(kindsOf(data), mode).toEqual(['chunk', 'error', '[DONE]']);
+        expect(JSON.parse(data[1] ?? ''), mode).toMatchObject({
+          error: { type: 'api_error', message: expect.stringContaining('Upstream') },
+        });
+        expect(gw.spliced, mode).toHaveLength(before + 1);
+        expect((await usageOf()).usage.outputTokens, mode).toBe(1);
+      }
+    },
+  );
+
+  verifies('http/errors', 'an upstream that fails before its first event, over a splice too', async () => {
+    const before = gw.spliced.length;
+    for (const [mode, status, type] of [
+      ['error-401', 502, 'api_error'],
+      ['error-400', 400, 'invalid_request_error'],
+      ['error-413', 413, 'invalid_request_error'],
+      ['unknown', 404, 'model_not_found'],
+      ['html', 502, 'api_error'],
+      ['empty', 502, 'api_error'],
+      ['huge', 502, 'api_error'],
+    ] as const) {
+      const response = await post(mode);
+      expect({ mode, status: response.status, body: await response.json() }).toMatchObject({ mode, status, body: { error: { type } } });
+    }
+    expect(gw.spliced).toHaveLength(before);
+  });
+
+  it('is tried again where the upstream fails in a way that may pass', async () => {
+    upstream.queue.push('hangup', 'error-500');
+    const data = await dataOf(await post('normal'));
+    expect(data.slice(0, -1).map(contentOf).join('')).toBe(TEXT);
+  });
+
+  it('that says nothing after the finish reason is not waited for', async () => {
+    expect(kindsOf(await dataOf(await post('stall-end')))).toEqual(['chunk', 'chunk', '[DONE]']);
+  });
+
+  verifies('http.chat/openai-client', 'is read by the openai package, usage and tool calls too', async () => {
+    const openai = new OpenAI({ baseURL: `${bridge.url}/v1`, apiKey: bridge.token, maxRetries: 0 });
+    const before = gw.spliced.length;
+    let text = '';
+    let tokens = 0;
+    const stream = await openai.chat.completions.create({
+      model: 'up/normal',
+      messages,
+      stream: true,
+      stream_options: { include_usage: true },
+    });
+    for await (const part of stream) {
+      text += part.choices[0]?.delta.content ?? '';
+      tokens = part.usage?.total_tokens ?? tokens;
+    }
+    expect([text, tokens]).toEqual([TEXT, 18]);
+    const final = await openai.chat.completions.stream({ model: 'up/tool', messages }).finalChatCompletion();
+    expect(final.choices[0]?.message.tool_calls).toMatchObject([{ function: { name: 'get_weather', arguments: '{"city":"Köln"}' } }]);
+    expect(gw.spliced).toHaveLength(before + 2);
+  });
+
+  verifies('http.chat/splice-bytes', 'hands each event on before the next one is there', async () => {
+    const answering = Promise.withResolvers<ServerResponse>();
+    await using _ = await writer((response) => answering.resolve(response));
+    const asked = post('', { model: 'own/x' });
+    const response = await answering.promise;
+    response.write(chunk('one'));
+    const reader = (await asked).body?.pipeThrough(new TextDecoderStream()).getReader();
+    expect((await reader?.read())?.value).toBe(chunk('one'));
+    // What is not whole yet waits for its rest.
+    response.write(chunk('two') + chunk('three').slice(0, 20));
+    expect((await reader?.read())?.value).toBe(chunk('two'));
+    response.write(chunk('three').slice(20));
+    expect((await reader?.read())?.value).toBe(chunk('three'));
+    response.end(chunk('', 'stop'));
+    expect((await reader?.read())?.value).toBe(`${chunk('', 'stop')}data: [DONE]\n\n`);
+  });
+});
+
+describe('a caller', () => {
+  verifies('http/hang-up', 'who leaves a spliced answer ends the upstream’s work, and what came so far is counted', async () => {
+    const before = upstream.requests.length;
+    const abort = new AbortController();
+    const response = await post('endless', {}, { signal: abort.signal });
+    const reader = response.body?.getReader();
+    for (let read = 0; read < 3; read++) await reader?.read();
+    abort.abort();
+    const request = upstream.requests[before];
+    await request?.closed;
+    expect(request?.hungUp).toBe(true);
+    expect((await usageOf()).usage.outputTokens).toBeGreaterThan(0);
+    await until(() => host.mux.streams === 0);
+  });
+
+  verifies('http.chat/splice-back-pressure', 'who does not read holds the upstream back', async () => {
+    let written = 0;
+    const gone = Promise.withResolvers<void>();
+    await using _ = await writer((response) => {
+      const event = chunk('x'.repeat(64 * 1024));
+      const write = (): void => {
+        while (!response.destroyed && written < 512 * 1024 * 1024) {
+          written += event.length;
+          if (!response.write(event)) return void response.once('drain', write);
+        }
+        response.end();
+      };
+      response.on('close', gone.resolve);
+      write();
+    });
+    const { port, host: name } = new URL(bridge.url);
+    const socket = connect(Number(port), '127.0.0.1');
+    const body = JSON.stringify({ model: 'own/x', messages, stream: true });
+    socket.write(
+      `POST /v1/chat/completions HTTP/1.1\r\nHost: ${name}\r\nAuthorization: Bearer ${bridge.token}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+    );
+    await once(socket, 'readable');
+    let before = -1;
+    for (let rounds = 0; rounds < 500 && before !== written; rounds++) {
+      before = written;
+      for (let i = 0; i < 5; i++) await dataOf(await post('normal'));
+    }
+    // The kernel's buffers of two loopback connections take some megabytes each.
+    expect(written).toBeLessThan(32 * 1024 * 1024);
+    socket.destroy();
+    await gone.promise;
+  });
+});
+
+describe('a host', () => {
+  const goings: [string, () => void][] = [
+    ['dies', () => host.die()],
+    ['hands over', () => host.mux.close(CLOSE.handingOver, 'another one serves')],
+  ];
+  for (const [what, go] of goings)
+    verifies(
+      ['http.chat/splice-host', 'http.chat/receipts'],
+      `that ${what} does not end what it has begun; the next one hears what was used`,
+      async () => {
+        const answering = Promise.withResolvers<ServerResponse>();
+        await using _ = await writer((response) => answering.resolve(response));
+        const asked = post('', { model: 'own/x' });
+        const response = await answering.promise;
+        response.write(chunk('one '));
+        const text = (await asked).text();
+        const splice = gw.spliced.at(-1);
+        const gone = once(bridge.bridge.hosts, 'leave');
+        go();
+        await gone;
+        response.end(`${chunk('two')}${chunk('', 'stop')}data: [DONE]\n\n`);
+        expect(await text).toBe(`${chunk('one ')}${chunk('two')}${chunk('', 'stop')}data: [DONE]\n\n`);
+        expect((await gw.vault.usage.since(0)).map(({ id }) => id)).not.toContain(splice?.call.id);
+        host = await gw.attach(bridge);
+        expect(await usageOf(splice)).toMatchObject({ model: 'own/x', usage: { outputTokens: 2, estimated: true } });
+      },
+    );
+
+  it('that is gone does not keep a caller from hanging up on the upstream', async () => {
+    const answering = Promise.withResolvers<ServerResponse>();
+    await using _ = await writer((response) => answering.resolve(response));
+    const abort = new AbortController();
+    const asked = post('', { model: 'own/x' }, { signal: abort.signal });
+    const response = await answering.promise;
+    const closed = once(response, 'close');
+    response.write(chunk('one '));
+    await asked;
+    const gone = once(bridge.bridge.hosts, 'leave');
+    host.die();
+    await gone;
+    abort.abort();
+    await closed;
+    host = await gw.attach(bridge);
+    await usageOf();
+  });
+
+  it('that is gone when the upstream breaks off leaves an answer that is cut', async () => {
+    const answering = Promise.withResolvers<ServerResponse>();
+    await using _ = await writer((response) => answering.resolve(response));
+    const asked = post('', { model: 'own/x' });
+    const response = await answering.promise;
+    response.write(chunk('one '));
+    const text = (await asked).text();
+    const gone = once(bridge.bridge.hosts, 'leave');
+    host.die();
+    await gone;
+    response.end();
+    await expect(text).rejects.toThrow();
+    host = await gw.attach(bridge);
+    await usageOf();
+  });
+
+  verifies('http.chat/receipts', 'that does not take a receipt is told again, and what is told twice counts once', async () => {
+    const keep = gw.gateway.keepReceipts;
+    let tries = 0;
+    gw.gateway.keepReceipts = async (given) => {
+      await keep(given);
+      // Stored, but the bridge does not hear of it.
+      if (++tries < 3) throw new Error('the disk is full');
+    };
+    try {
+      await dataOf(await post('normal'));
+      await until(() => tries >= 3);
+    } finally {
+      gw.gateway.keepReceipts = keep;
+    }
+    const id = gw.spliced.at(-1)?.call.id;
+    expect((await gw.vault.usage.since(0)).filter((record) => record.id === id)).toHaveLength(1);
+  });
+});
+
+it('the provider’s key goes to the upstream, and into no log', async () => {
+  await dataOf(await post('normal'));
+  expect(upstream.requests.at(-1)?.headers.authorization).toBe(`Bearer ${KEY}`);
+  expect(bridge.lines.join('\n')).not.toContain(KEY);
+});

@@ -1,0 +1,17 @@
+import type { Receipt } from '#shared/link/splice.ts';
+import { guessed } from '../providers/estimate.ts';
+import type { Providers } from '../providers/providers.ts';
+import type { UsageRecord, Vault } from '../vault.ts';
+
+/** Stores what spliced calls have used; resolves when it is stored. The same receipt may come again, also to another host: it counts once, by its id. */
+export async function keepReceipts(
+  given: Receipt[],
+  { providers, usage }: { providers: Pick<Providers, 'priced'>; usage: Pick<Vault['usage'], 'keep'> },
+): Promise<void> {
+  const records = given.map(async ({ call, endedAt, usage: told, chars }): Promise<UsageRecord> => {
+    const { id, provider, model, principal, inputTokens } = call;
+    const priced = await providers.priced(model, told ?? guessed(inputTokens, chars));
+    return { id, at: endedAt, provider, model, principal, usage: priced, sessionKey: null };
+  });
+  await usage.keep(await Promise.all(records));
+}

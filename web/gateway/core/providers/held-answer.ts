@@ -1,0 +1,24 @@
+import { glance } from '#shared/http/completion-watch.ts';
+import { type HeldResponse, spliceEnd } from '#shared/link/splice.ts';
+import { brokeOff, readChunk, tooLarge, wentSilent } from './chunk.ts';
+import { streamFault } from './openai-errors.ts';
+
+/** What went wrong in an answer that was spliced, once it is over; undefined where it is whole. Rejects where the bridge does not tell. */
+export async function faultOf(response: HeldResponse, provider: string, idleMs: number): Promise<unknown> {
+  const { how, text = '' } = spliceEnd.parse(await response.json());
+  switch (how) {
+    case 'done':
+      return undefined;
+    case 'silent':
+      return wentSilent(provider, idleMs);
+    case 'large':
+      return tooLarge(provider);
+    case 'odd':
+      try {
+        readChunk(provider, text, { schema: glance, fault: streamFault });
+      } catch (error) {
+        return error;
+      }
+  }
+  return brokeOff(provider);
+}

@@ -1,0 +1,14 @@
+import type { Opening } from '#shared/link/hello.ts';
+import { serveHttp } from '#shared/link/http.ts';
+import { receipts } from '#shared/link/splice.ts';
+import type { Stream } from '#shared/link/stream.ts';
+import type { Gateway } from '../core/gateway.ts';
+
+/** What the bridge tells of calls that it has spliced; answered when it is stored. */
+export function serveReceipts(stream: Stream, opening: Opening, gateway: () => Promise<Pick<Gateway, 'keepReceipts'>>): void {
+  serveHttp(stream, opening, 'http://receipts.invalid', async (request) => {
+    const given = receipts.parse(await request.json());
+    await (await gateway()).keepReceipts(given);
+    return new Response(null, { status: 204 });
+  });
+}
