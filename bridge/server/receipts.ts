@@ -1,3 +1,5 @@
+import { setTimeout as later } from 'node:timers';
+import { setTimeout } from 'node:timers/promises';
 import { fetchOver } from '#shared/link/http.ts';
 import { type Receipt, RECEIPTS_KIND } from '#shared/link/splice.ts';
 import type { Hosts } from './hosts.ts';
@@ -6,6 +8,8 @@ import type { Hosts } from './hosts.ts';
 const KEPT = 10_000;
 /** Receipts told at once. */
 const BATCH = 500;
+/** Milliseconds that one waits for others to be told with: each telling is a transaction. */
+const GROUP_MS = 50;
 const ANSWER_MS = 10_000;
 
 /** What spliced calls have used: kept here, and told to the serving host again and again, until one has stored it. */
@@ -17,6 +21,7 @@ export class Receipts {
   #telling: Promise<void> | undefined;
   #retry: NodeJS.Timeout | undefined;
   #refused = false;
+  readonly #closing = Promise.withResolvers<void>();
   #closed = false;
 
   constructor({ hosts, retryMs, log }: { hosts: Hosts; retryMs: number; log(line: string): void }) {
@@ -43,10 +48,10 @@ export class Receipts {
 
   /** Waits for what is being told, for `ms` at the most; nothing is told again after that. */
   async close(ms: number): Promise<void> {
-    const late = new Promise<void>((resolve) => setTimeout(resolve, ms).unref());
-    await Promise.race([this.#telling, late]);
     this.#closed = true;
+    this.#closing.resolve();
     clearTimeout(this.#retry);
+    await Promise.race([this.#telling, setTimeout(ms, undefined, { ref: false })]);
   }
 
   #tell(): void {
@@ -57,16 +62,14 @@ export class Receipts {
         this.#refused = true;
         clearTimeout(this.#retry);
         if (this.#closed) return;
-        this.#retry = setTimeout(() => this.#tell(), this.#retryMs);
-        this.#retry.unref();
+        this.#retry = later(() => this.#tell(), this.#retryMs).unref();
       })
       .finally(() => (this.#telling = undefined));
   }
 
   async #tellAll(): Promise<void> {
-    // What ends in the same turn is told together.
-    await new Promise((resolve) => setImmediate(resolve));
     while (this.#waiting.size > 0) {
+      await Promise.race([setTimeout(GROUP_MS, undefined, { ref: false }), this.#closing.promise]);
       const mux = this.#hosts.current;
       if (!mux) return;
       const batch = [...this.#waiting.values()].slice(0, BATCH);

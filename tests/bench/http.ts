@@ -1,13 +1,17 @@
 import { Agent, request } from 'node:http';
-import { startChild } from './child.ts';
+import { type Child, startChild } from './child.ts';
 import { atLeast, atMost, type Figure } from './figures.ts';
 import { startGateway } from './gateway.ts';
 import { startPeer } from './peer.ts';
-import { concurrent, inTurns, type Load, median, percentile, ratioOf } from './stats.ts';
+import { concurrent, inTurns, type Load, median, monotonic, percentile, ratioOf } from './stats.ts';
 
 const CALLERS = [1, 16, 64];
 const STREAM_CALLERS = [1, 16];
 const DELTAS = 200;
+const FEW = 20;
+/** How a stream comes: a hundred deltas in a packet, or each in one of its own. */
+const KINDS = { deltas: 'deltas', singles: 'deltas one by one' } as const;
+type Kind = keyof typeof KINDS;
 
 /** Where completions are asked for. */
 interface Target {
@@ -43,16 +47,44 @@ export async function http({ quick }: { quick: boolean }): Promise<Figure[]> {
     });
     figures.push(...notStreamed(callers, runs));
   }
-  for (const callers of STREAM_CALLERS) {
-    const count = (quick ? 20 : 100) * (callers === 1 ? 1 : 3);
-    await streamed(targets.ours, callers, count);
-    const runs = await inTurns(rounds, {
-      direct: () => streamed(targets.direct, callers, count),
-      ours: () => streamed(targets.ours, callers, count),
-    });
-    figures.push(...besideDirect(callers, runs));
+  for (const kind of Object.keys(KINDS) as Kind[]) {
+    for (const callers of STREAM_CALLERS) {
+      const count = (quick ? 20 : 100) * (callers === 1 ? 1 : 3);
+      await streamed(targets.ours, kind, callers, count);
+      const runs = await inTurns(rounds, {
+        direct: () => streamed(targets.direct, kind, callers, count),
+        ours: () => streamed(targets.ours, kind, callers, count),
+      });
+      figures.push(...besideDirect(kind, callers, runs));
+    }
   }
+  const firsts = await inTurns(quick ? 30 : 200, {
+    direct: () => sinceUpstream(upstream, targets.direct),
+    ours: () => sinceUpstream(upstream, targets.ours),
+  });
+  figures.push({
+    what: "/v1 streamed, first event after the upstream's first byte, p50",
+    unit: 'ms',
+    ours: median(firsts.ours),
+    floor: { name: 'direct', value: median(firsts.direct) },
+    bar: atMost(median(firsts.ours), 5, 'ms'),
+  });
   return figures;
+}
+
+const isFirstByte = (message: unknown): message is { count: number; at: number } =>
+  typeof message === 'object' && message !== null && 'count' in message && message.count === FEW;
+
+/** Milliseconds from the upstream's first byte to the first that its caller gets. */
+async function sinceUpstream(upstream: Child, { url, headers, model }: Target): Promise<number> {
+  const firstByte = upstream.message(isFirstByte);
+  const body = JSON.stringify({ model: model(`deltas-${FEW}`), stream: true, messages: [{ role: 'user', content: 'go' }] });
+  const response = await fetch(url, { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body });
+  const reader = response.body?.getReader();
+  await reader?.read();
+  const at = monotonic();
+  while (reader && !(await reader.read()).done);
+  return at - (await firstByte).at;
 }
 
 function notStreamed(callers: number, runs: Record<'direct' | 'peer' | 'ours', Load[]>): Figure[] {
@@ -92,10 +124,10 @@ function notStreamed(callers: number, runs: Record<'direct' | 'peer' | 'ours', L
   ];
 }
 
-function besideDirect(callers: number, runs: Record<'direct' | 'ours', Load[]>): Figure[] {
+function besideDirect(kind: Kind, callers: number, runs: Record<'direct' | 'ours', Load[]>): Figure[] {
   const rates = (name: keyof typeof runs): number[] => runs[name].map(({ rate }) => rate * DELTAS);
   const p50 = (name: keyof typeof runs): number[] => runs[name].map(({ samples }) => median(samples));
-  const who = `/v1 streamed, ${DELTAS} deltas, ${callers} ${callers === 1 ? 'caller' : 'callers'}`;
+  const who = `/v1 streamed, ${DELTAS} ${KINDS[kind]}, ${callers} ${callers === 1 ? 'caller' : 'callers'}`;
   const [ours, direct] = [rates('ours'), rates('direct')];
   return [
     {
@@ -122,8 +154,8 @@ async function whole(target: Target, callers: number, count: number): Promise<Lo
   return run(target, body, callers, count, (text) => text.includes('quick brown fox'));
 }
 
-async function streamed(target: Target, callers: number, count: number): Promise<Load> {
-  const model = target.model(`deltas-${DELTAS}`);
+async function streamed(target: Target, kind: Kind, callers: number, count: number): Promise<Load> {
+  const model = target.model(`${kind}-${DELTAS}`);
   const body = Buffer.from(JSON.stringify({ model, stream: true, messages: [{ role: 'user', content: 'go' }] }));
   return run(target, body, callers, count, (text) => text.includes(`"w${DELTAS - 1} "`) && text.endsWith('data: [DONE]\n\n'));
 }

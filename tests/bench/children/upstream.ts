@@ -1,7 +1,8 @@
-// A model server that costs next to nothing: its answers are bytes made beforehand. `deltas-<n>` streams n deltas; tells the parent
-// when the first byte of each went out, by the machine's monotonic clock.
+// A model server that costs next to nothing: its answers are bytes made beforehand. `deltas-<n>` streams n deltas, `singles-<n>` each in
+// a packet of its own, as models do; tells the parent when the first byte of each went out, by the machine's monotonic clock.
 import { createServer, type ServerResponse } from 'node:http';
 import { monotonic } from '../stats.ts';
+import { setImmediate } from 'node:timers/promises';
 import { serve } from './serve.ts';
 
 const head = { id: 'chatcmpl-bench', created: 1_700_000_000, model: 'bench' };
@@ -24,28 +25,30 @@ const event = (delta: object, finish: string | null, extra: object = {}): string
 
 /** Deltas of one write: a network chunk of about 16 KB. */
 const PER_WRITE = 100;
-const streams = new Map<number, Buffer[]>();
+const streams = new Map<string, Buffer[]>();
 
-function bytesOf(count: number): Buffer[] {
-  let parts = streams.get(count);
+function bytesOf(count: number, perWrite: number): Buffer[] {
+  const key = `${count}/${perWrite}`;
+  let parts = streams.get(key);
   if (parts) return parts;
   const events = [...Array(count).keys()].map((i) => event({ content: `w${i} ` }, null));
   events[0] = event({ role: 'assistant', content: '' }, null) + (events[0] ?? '');
   parts = [];
-  for (let at = 0; at < count; at += PER_WRITE) parts.push(Buffer.from(events.slice(at, at + PER_WRITE).join('')));
+  for (let at = 0; at < count; at += perWrite) parts.push(Buffer.from(events.slice(at, at + perWrite).join('')));
   parts.push(Buffer.from(`${event({}, 'stop', { usage: USAGE })}data: [DONE]\n\n`));
-  streams.set(count, parts);
+  streams.set(key, parts);
   return parts;
 }
 
-async function stream(response: ServerResponse, count: number): Promise<void> {
+async function stream(response: ServerResponse, count: number, single: boolean): Promise<void> {
   response.writeHead(200, { 'content-type': 'text/event-stream' });
   process.send?.({ count, at: monotonic() });
   const wake = { up: (): void => {} };
   response.on('drain', () => wake.up()).on('close', () => wake.up());
-  for (const part of bytesOf(count)) {
+  for (const part of bytesOf(count, single ? 1 : PER_WRITE)) {
     if (response.destroyed) return;
     if (!response.write(part)) await new Promise<void>((drained) => (wake.up = drained));
+    if (single) await setImmediate();
   }
   response.end();
 }
@@ -56,8 +59,8 @@ const server = createServer((request, response) => {
   request.on('end', () => {
     if (request.method === 'GET')
       return response.writeHead(200, { 'content-type': 'application/json', 'content-length': MODELS.byteLength }).end(MODELS);
-    const count = /"deltas-(\d+)"/.exec(Buffer.concat(chunks).toString())?.[1];
-    if (count !== undefined) return void stream(response, Number(count));
+    const [, kind, count] = /"(deltas|singles)-(\d+)"/.exec(Buffer.concat(chunks).toString()) ?? [];
+    if (count !== undefined) return void stream(response, Number(count), kind === 'singles');
     response.writeHead(200, { 'content-type': 'application/json', 'content-length': WHOLE.byteLength }).end(WHOLE);
   });
 });
