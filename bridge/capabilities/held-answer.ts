@@ -34,7 +34,7 @@ export class HeldAnswer {
 
   /** Reads until the first event. The bytes read, where it is not to be held: no event stream, one that begins badly, or late. Never rejects. */
   static begin(body: Readable, hold: Hold): Promise<HeldAnswer | Uint8Array[]> {
-    const passage = new Passage(hold.choices);
+    const passage = new Passage(hold);
     const read: Uint8Array[] = [];
     const first: Uint8Array[] = [];
     return new Promise((resolve) => {

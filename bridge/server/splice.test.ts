@@ -5,10 +5,11 @@ import { describe, expect, it } from 'vitest';
 import { verifies } from '../../tests/requirements.ts';
 import { fetchOver } from '#shared/link/http.ts';
 import { HeldResponse, type Hold, HOLD_HEADER, type SpliceEnd, SplicedResponse } from '#shared/link/splice.ts';
+import { Passage } from '../capabilities/passage.ts';
 import { startTestBridge, type TestBridge } from './tests/bridge.ts';
 import type { FakeHost } from './tests/fake-host.ts';
 
-const HOLD: Hold = { choices: 1, idleMs: 30_000, trailerMs: 30_000 };
+const HOLD: Hold = { choices: 1, idleMs: 30_000, trailerMs: 30_000, stripUsage: false };
 const call = { id: 'c1', provider: 'p', model: 'p/m', principal: 'owner', inputTokens: 3 };
 const chunk = (content: string, finish: string | null = null): string =>
   `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content }, finish_reason: finish }] })}\n\n`;
@@ -100,6 +101,23 @@ describe('a splice', () => {
     (await server.asked()).write(chunk('a', 'stop'));
     expect(await (await asked).text()).toBe(`${chunk('a', 'stop')}data: [DONE]\n\n`);
   });
+
+  verifies(
+    'http.chat/usage-of-keys',
+    'leaves out the figures of usage that the caller did not ask for, wherever the bytes are cut',
+    async () => {
+      const usage = `data: ${JSON.stringify({ choices: [], usage: { prompt_tokens: 1, completion_tokens: 2 } })}\n\n`;
+      const sent = Buffer.from(`: hi\n\n${chunk('ä')}${usage}${chunk('b')}${usage}${usage}${chunk('c', 'stop')}${usage}`);
+      for (const size of [1, 7, 64, 1000]) {
+        const passage = new Passage({ choices: 1, stripUsage: true });
+        const out: Uint8Array[] = [];
+        for (let at = 0; at < sent.length; at += size) out.push(...passage.push(sent.subarray(at, at + size)));
+        out.push(...passage.end());
+        expect(Buffer.concat(out).toString(), String(size)).toBe(`: hi\n\n${chunk('ä')}${chunk('b')}${chunk('c', 'stop')}`);
+        expect([passage.stopped, passage.watch.usage?.totalTokens]).toEqual([{ how: 'done' }, 3]);
+      }
+    },
+  );
 
   it('tells the host the event that does not belong there', async () => {
     await using gateway = await startTestBridge();

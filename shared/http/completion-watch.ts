@@ -34,6 +34,10 @@ export function glanceAt(data: string): Glance | undefined {
   return parsed.success && !tellsOfError(parsed.data) ? parsed.data : undefined;
 }
 
+/** A piece that has figures of usage and nothing else, as the one that `include_usage` brings. */
+export const isUsageAlone = ({ choices, usage }: Glance): boolean =>
+  (choices?.length ?? 0) === 0 && typeof usage === 'object' && usage !== null;
+
 function contentLength(value: unknown): number {
   return typeof value === 'object' && value !== null && 'content' in value && typeof value.content === 'string' ? value.content.length : 0;
 }

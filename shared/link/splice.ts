@@ -13,6 +13,8 @@ export const hold = z.object({
   /** Milliseconds of silence after which the upstream is given up, and after which an answer that only lacks its trailer is taken for whole. */
   idleMs: z.number().int().positive(),
   trailerMs: z.number().int().positive(),
+  /** The figures of usage were asked for here, not by the caller, who does not get to see them. */
+  stripUsage: z.boolean(),
 });
 export type Hold = z.infer<typeof hold>;
 

@@ -353,6 +353,25 @@ describe('a host', () => {
   });
 });
 
+verifies('http.chat/usage-of-keys', 'a key’s spliced calls are counted by the upstream’s own figures', async () => {
+  const { client } = await gw.client();
+  const { key, secret } = await client.call('keys.create', { name: 'Program' });
+  client.close();
+  const body = JSON.stringify({ model: 'up/normal', messages, stream: true });
+  const response = await bridge.http('/v1/chat/completions', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body,
+    token: secret,
+  });
+  const text = await response.text();
+  expect([response.status, text.includes('total_tokens'), text.includes(TEXT.slice(0, 3))]).toEqual([200, false, true]);
+  expect(upstream.requests.at(-1)?.body).toMatchObject({ stream_options: { include_usage: true } });
+  const used = await usageOf();
+  expect(used).toMatchObject({ principal: `key:${key.id}`, usage: { inputTokens: 11, outputTokens: 7, totalTokens: 18 } });
+  expect(used.usage.estimated).toBeUndefined();
+});
+
 it('the provider’s key goes to the upstream, and into no log', async () => {
   await dataOf(await post('normal'));
   expect(upstream.requests.at(-1)?.headers.authorization).toBe(`Bearer ${KEY}`);

@@ -34,6 +34,8 @@ export const bridge = [
       'A held answer goes to no host but the one that asked for it, once, and nothing that upstreams or callers send brings a splice about.',
     'http.chat/splice-host': 'A host that dies or hands over does not end an answer that is being spliced.',
     'http.chat/splice-back-pressure': 'A caller who does not read holds the upstream back.',
+    'http.chat/usage-of-keys':
+      'For calls with a key, which may have a budget, the upstream is asked for its figures of usage; a caller who did not ask does not see them.',
     'http.chat/receipts': 'What a spliced call has used is kept until a host has stored it, and counts once.',
     'http/cors': 'CORS allows exact origins, never `*`.',
   }),

@@ -84,7 +84,8 @@ async function direct(call: Call, deps: ChatDeps): Promise<Source> {
     const { messages, choices } = translated(call, { provider, model }, deps);
     return eventSource({ choices, head, messages, record }, call, deps);
   }
-  const forwarded = await provider.forward({ ...body, model }, signal);
+  const addUsage = body.stream === true && principal.startsWith('key:') && body.stream_options?.include_usage !== true;
+  const forwarded = await provider.forward({ ...body, model }, signal, { addUsage });
   const counted = (usage: Usage | undefined, chars: number): void => record(usage ?? guess(body, chars));
   const passing = { provider: provider.name, forwarded, record: counted };
   const { held } = forwarded;
@@ -96,7 +97,7 @@ async function direct(call: Call, deps: ChatDeps): Promise<Source> {
     ...(splice && {
       spliced: (caller) => new SplicedResponse(bodyOf(restOf(held, deps.explain), caller), { headers: STREAM_HEADERS }, splice),
     }),
-    stream: () => passStream(passing, { choices: body.n ?? 1, signal, explain: deps.explain }),
+    stream: () => passStream(passing, { choices: body.n ?? 1, stripUsage: addUsage, signal, explain: deps.explain }),
     whole: () => passWhole(passing, head).catch((error: unknown) => Promise.reject(forwarded.told(error))),
   };
 }

@@ -1,5 +1,5 @@
 import type { Usage } from '#shared/rpc/records.ts';
-import { CompletionWatch, type Glance, glance } from '#shared/http/completion-watch.ts';
+import { CompletionWatch, type Glance, glance, isUsageAlone } from '#shared/http/completion-watch.ts';
 import { writeSse } from '#shared/http/sse.ts';
 import { ChatAssembler } from '../providers/chat-assembler.ts';
 import { brokeOff, readChunk } from '../providers/chunk.ts';
@@ -34,11 +34,17 @@ function asChunk(whole: Glance): string {
 
 /**
  * The upstream's events as they are, a batch for each of its network chunks. Throws only before the first; an upstream that fails later
- * leaves an error object in the stream. It ends with exactly one `[DONE]`, unless `signal` says that nobody listens any more.
+ * leaves an error object in the stream. It ends with exactly one `[DONE]`, unless `signal` says that nobody listens any more. `stripUsage`: the
+ * figures of usage are left out, for the caller did not ask for them.
  */
 export async function* passStream(
   { provider, forwarded, record }: Passing,
-  { choices, signal, explain }: { choices: number; signal: AbortSignal; explain: (error: unknown) => HttpError },
+  {
+    choices,
+    stripUsage,
+    signal,
+    explain,
+  }: { choices: number; stripUsage: boolean; signal: AbortSignal; explain: (error: unknown) => HttpError },
 ): AsyncGenerator<string> {
   const watch = new CompletionWatch(choices);
   let begun = false;
@@ -58,7 +64,8 @@ export async function* passStream(
         }
         const before = watch.whole;
         watch.see(chunk);
-        out += item.kind === 'data' ? writeSse(item.data) : asChunk(chunk);
+        if (item.kind === 'whole') out += asChunk(chunk);
+        else if (!stripUsage || !isUsageAlone(chunk)) out += writeSse(item.data);
         if (watch.whole && !before) forwarded.trailer();
       }
       if (announced) break;

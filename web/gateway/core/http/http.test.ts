@@ -52,7 +52,7 @@ beforeEach(() => {
   agent = () => script({ type: 'text', text: 'Hel' }, { type: 'text', text: 'lo' }, { type: 'finish', reason: 'stop' });
 });
 
-function handler(clock = hasty): (request: Request, scopes?: Scope[]) => Promise<Response> {
+function handler(clock = hasty, id = 'owner'): (request: Request, scopes?: Scope[]) => Promise<Response> {
   const sources = { memories: () => Promise.resolve([]), messages: () => Promise.resolve([]) };
   const guide = new GuideProvider({ clock: systemClock, sources, paceMs: 0 });
   const providers = new Providers({ guide, fetch: (url, init) => fetch(url, init), clock, localServers: [], limits });
@@ -75,7 +75,7 @@ function handler(clock = hasty): (request: Request, scopes?: Scope[]) => Promise
     record: (call) => recorded.push(call),
     note: (level, message, fields) => noted.push({ level, message, ...fields }),
   });
-  return (request, scopes = ['admin']) => http(request, { id: 'owner', scopes });
+  return (request, scopes = ['admin']) => http(request, { id, scopes });
 }
 
 const http = (): ReturnType<typeof handler> => handler();
@@ -267,6 +267,28 @@ describe('a model, directly', () => {
     expect(text).toBe(TEXT);
     expect(recorded).toHaveLength(1);
     expect(recorded[0]?.usage.estimated ?? false).toBe(mode !== 'whole');
+  });
+
+  verifies('http.chat/usage-of-keys', 'is asked for its figures of usage, which the caller does not see, where a key calls', async () => {
+    const withKey = handler(hasty, 'key:k1');
+    for (const [mode, more, told] of [
+      ['normal', {}, { include_usage: true }],
+      ['normal', { stream_options: { include_usage: false, x: 1 } }, { include_usage: true, x: 1 }],
+      ['strict', {}, undefined],
+    ] as const) {
+      recorded.length = 0;
+      const data = await streamOf(await withKey(post({ model: `up/${mode}`, messages: hi, stream: true, ...more })));
+      expect(upstream.requests.at(-1)?.body?.['stream_options']).toEqual(told);
+      expect(data.join()).not.toContain('total_tokens');
+      expect(data.at(-1)).toBe('[DONE]');
+      expect(recorded).toMatchObject([{ principal: 'key:k1', usage: mode === 'strict' ? { estimated: true } : { totalTokens: 18 } }]);
+    }
+    const own = await streamOf(
+      await withKey(post({ model: 'up/normal', messages: hi, stream: true, stream_options: { include_usage: true } })),
+    );
+    expect(own.join()).toContain('total_tokens');
+    await withKey(post({ model: 'up/normal', messages: hi }));
+    expect(upstream.requests.at(-1)?.body).not.toHaveProperty('stream_options');
   });
 
   it('gives tool calls back to the caller', async () => {

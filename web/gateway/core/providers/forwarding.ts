@@ -25,9 +25,10 @@ export interface Forwarded {
 export interface ForwardingProvider extends Provider {
   /**
    * Sends a caller's own `POST /chat/completions` body. Resolves when the upstream has accepted it, with what it sends; rejects with
-   * `ProviderError` before that. The upstream is cancelled by `signal` and when the batches are left early.
+   * `ProviderError` before that. The upstream is cancelled by `signal` and when the batches are left early. `addUsage`: asks for figures of usage,
+   * too, where the server knows that, for the gateway's own books.
    */
-  forward(body: Record<string, unknown>, signal: AbortSignal): Promise<Forwarded>;
+  forward(body: Record<string, unknown>, signal: AbortSignal, options: { addUsage: boolean }): Promise<Forwarded>;
 }
 
 export function canForward(provider: Provider): provider is ForwardingProvider {

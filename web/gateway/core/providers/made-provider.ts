@@ -71,8 +71,8 @@ class DeferredEmbedding<P extends EmbeddingProvider> extends Deferred<P> impleme
 }
 
 class DeferredForwarding extends DeferredEmbedding<ForwardingProvider & EmbeddingProvider> implements ForwardingProvider {
-  async forward(body: Record<string, unknown>, signal: AbortSignal): Promise<Forwarded> {
-    return (await this.loaded(signal)).forward(body, signal);
+  async forward(...[body, signal, options]: Parameters<ForwardingProvider['forward']>): Promise<Forwarded> {
+    return (await this.loaded(signal)).forward(body, signal, options);
   }
 }
 

@@ -48,17 +48,23 @@ export class OpenAiCompatible implements ForwardingProvider, EmbeddingProvider {
   }
 
   /** Tries three times in all, before the upstream has accepted it. */
-  forward(body: Record<string, unknown>, signal: AbortSignal): Promise<Forwarded> {
-    return retried(() => this.#forward(body, signal), { clock: this.#options.clock, signal });
+  forward(body: Record<string, unknown>, signal: AbortSignal, { addUsage }: { addUsage: boolean }): Promise<Forwarded> {
+    return retried(() => this.#forward(body, signal, addUsage), { clock: this.#options.clock, signal });
   }
 
-  async #forward(body: Record<string, unknown>, signal: AbortSignal): Promise<Forwarded> {
+  async #forward(body: Record<string, unknown>, signal: AbortSignal, addUsage: boolean): Promise<Forwarded> {
     const watchdog = this.#http.watch(signal, body['stream'] !== true);
     try {
       const { idleMs } = this.#http;
       const choices = typeof body['n'] === 'number' ? body['n'] : 1;
-      const hold = body['stream'] === true ? { choices, idleMs, trailerMs: Math.min(TRAILER_MS, idleMs) } : undefined;
-      const response = await this.#http.send('/chat/completions', body, watchdog, hold);
+      const hold = body['stream'] === true ? { choices, idleMs, trailerMs: Math.min(TRAILER_MS, idleMs), stripUsage: addUsage } : undefined;
+      const given = body['stream_options'];
+      const options = { ...(typeof given === 'object' ? given : {}), include_usage: true };
+      const asked = addUsage ? { ...body, stream_options: options } : body;
+      // A server that does not know the option gets the caller's own request.
+      const adapt = (current: Record<string, unknown>, refusal: string): Record<string, unknown> | undefined =>
+        current !== body && refusal.includes('stream_options') ? body : undefined;
+      const response = await this.#http.sendAdapted('/chat/completions', asked, watchdog, adapt, hold);
       return {
         ...(response instanceof HeldResponse ? { held: this.#held(response, watchdog, signal) } : {}),
         batches: this.#batches(response, watchdog, signal),

@@ -143,10 +143,11 @@ export class UpstreamHttp {
     body: Record<string, unknown>,
     watchdog: Watchdog,
     adapt: (body: Record<string, unknown>, refusal: string) => Record<string, unknown> | undefined,
+    hold?: Hold,
   ): Promise<Response> {
     for (let current = body; ;) {
       try {
-        return await this.send(path, current, watchdog);
+        return await this.send(path, current, watchdog, hold);
       } catch (error) {
         const refused = error instanceof ProviderError && (error.status === 400 || error.status === 422);
         const adapted = refused ? adapt(current, error.message) : undefined;
