@@ -1,7 +1,8 @@
+import { spawnSync } from 'node:child_process';
 import { expect } from 'vitest';
 import { verifies } from '../requirements.ts';
 import { until } from '../support/gateway.ts';
-import { startUpstream } from '../upstream.ts';
+import { startUpstream, UPSTREAM_TEXT } from '../upstream.ts';
 import { startPerch } from './harness.ts';
 import { addProvider, connectOutside } from './outside.ts';
 
@@ -34,7 +35,6 @@ verifies(
   async () => {
     await using perch = await startPerch();
     using first = await connectOutside(perch);
-    const { spawnSync } = await import('node:child_process');
     const before = spawnSync('pgrep', ['-P', String(perch.pid)], { encoding: 'utf8' })
       .stdout.trim()
       .split('\n');
@@ -44,5 +44,36 @@ verifies(
     await until(async () => (await perch.fetch('/v1/models')).ok, 'service after the restart');
     using second = await connectOutside(perch);
     expect(await second.client.call('health', {})).toMatchObject({ status: 'ok' });
+  },
+);
+
+verifies(
+  ['http.chat/splice-host', 'http.chat/receipts'],
+  'the managed Chromium is killed while a model streams over /v1: the answer comes whole, and is counted',
+  async () => {
+    await using upstream = await startUpstream();
+    await using perch = await startPerch();
+    {
+      using outside = await connectOutside(perch);
+      await addProvider(outside.client, upstream.url);
+    }
+    const response = await perch.fetch('/v1/chat/completions', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'local/slow-200', messages: [{ role: 'user', content: 'x' }], stream: true }),
+    });
+    const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
+    let text = (await reader?.read())?.value ?? '';
+    const { stdout } = spawnSync('pgrep', ['-P', String(perch.pid)], { encoding: 'utf8' });
+    for (const pid of stdout.trim().split('\n')) process.kill(Number(pid), 'SIGKILL');
+    for (let part = await reader?.read(); part && !part.done; part = await reader?.read()) text += part.value;
+    expect(text).toContain(UPSTREAM_TEXT.at(-1));
+    expect(text.endsWith('data: [DONE]\n\n')).toBe(true);
+    await until(async () => (await perch.fetch('/v1/models')).ok, 'service after the restart');
+    using outside = await connectOutside(perch);
+    await until(async () => {
+      const { byModel } = await outside.client.call('usage.get', { days: 1 });
+      return byModel['local/slow-200']?.calls === 1;
+    }, 'the call in the books');
   },
 );
