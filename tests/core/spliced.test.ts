@@ -372,6 +372,27 @@ verifies('http.chat/usage-of-keys', 'a key’s spliced calls are counted by the 
   expect(used.usage.estimated).toBeUndefined();
 });
 
+it('ends at once when the key that asked for it is revoked', async () => {
+  const { client } = await gw.client();
+  const { key, secret } = await client.call('keys.create', { name: 'Program' });
+  const body = JSON.stringify({ model: 'up/endless', messages, stream: true });
+  const before = upstream.requests.length;
+  const response = await bridge.http('/v1/chat/completions', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body,
+    token: secret,
+  });
+  const cut = expect(response.text()).rejects.toThrow();
+  await client.call('keys.revoke', { id: key.id });
+  client.close();
+  await cut;
+  const request = upstream.requests[before];
+  await request?.closed;
+  expect(request?.hungUp).toBe(true);
+  expect((await usageOf()).principal).toBe(`key:${key.id}`);
+});
+
 it('the provider’s key goes to the upstream, and into no log', async () => {
   await dataOf(await post('normal'));
   expect(upstream.requests.at(-1)?.headers.authorization).toBe(`Bearer ${KEY}`);
