@@ -100,8 +100,9 @@ verifies('storage/heals', 'the site’s data is cleared in the middle of a run',
 });
 
 verifies(['bridge/killed', 'host/uplink'], 'SIGKILL of the bridge: the tab keeps its run’s text and serves the next bridge', async () => {
-  // The last test took the browser's link with the rest of its data.
+  // The last test took the browser's link with the rest of its data; the worker from before may still be attached for a moment.
   await page.goto(await perch.open());
+  await shown('This browser');
   await hosted();
   const outside = await connectOutside(perch, 'all');
   await outside.client.call('chat.send', { sessionId: 'kept', message: 'before', model: 'local/normal' });
