@@ -90,7 +90,8 @@ verifies(
     await until(() => access.find(deviceToken) === undefined);
     expect(new Set(asked)).toEqual(new Set([true]));
     expect([...gw.faults, ...bridge.faults]).toEqual([]);
-    await rm(dir, { recursive: true });
+    // The mirror may still be on its way to the disk.
+    await rm(dir, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 });
   },
 );
 
