@@ -45,8 +45,8 @@ interface Ranked {
 interface Found {
   sources: readonly Source[];
   complete: boolean;
-  /** Calls back with each match in a session that may be found, source by source. */
-  each(match: (session: number, found: Match) => void): Promise<void>;
+  /** Calls back with each match in a session that may be found, source by source. There may be a million: what is kept of them is for the caller to choose. */
+  each(match: (session: number, source: Source, doc: number, score: number) => void): Promise<void>;
   /** What each word is worth. */
   weights: readonly number[];
   names: SessionNames;
@@ -69,7 +69,7 @@ export async function findSessions(deps: FindDeps, text: string, options: Search
       titled,
       offset + limit,
     );
-    const page = ranked.slice(offset, offset + limit);
+    const page = firstOf(ranked, offset + limit).slice(offset);
     const read = await readMessages(
       deps,
       page.flatMap(({ match }) => match ?? []),
@@ -93,7 +93,7 @@ export async function findMessages(deps: FindDeps, text: string, options: { limi
   return deps.index.reading(async () => {
     const found = await lookUp(deps, query, await deps.sessions.all(), () => true, options.need);
     const best = new Best<Match>(options.limit);
-    await found.each((_, match) => best.add(match));
+    await found.each((_, source, doc, score) => score > best.least && best.add({ source, doc, score }));
     const messages = await readMessages(deps, best.sorted());
     return messages.flatMap(({ match, message }) => {
       if (!message || (options.need === 'all' && !hasPhrases(query.phrases, textOf(message)))) return [];
@@ -127,7 +127,7 @@ async function lookUp(
         const { session } = source.columns;
         eachMatch(source, words[at] ?? [], scoring, (doc, score) => {
           const number = session[doc] ?? 0;
-          if (allowed[number] === 1) match(number, { source, doc, score });
+          if (allowed[number] === 1) match(number, source, doc, score);
         });
         if (pace.due) await pace.pause();
       }
@@ -176,19 +176,28 @@ type Ranker = (
 
 /** Each session by its best message. */
 const ranksByBest: Ranker = async (_deps, _query, found, sessions, titled) => {
-  const best = new Map<number, Match>();
-  await found.each((session, match) => {
-    const before = best.get(session);
-    if (!before || match.score > before.score) best.set(session, match);
+  const { keys } = found.names;
+  const scores = new Float64Array(keys.length);
+  const docs = new Uint32Array(keys.length);
+  const sources: Source[] = [];
+  await found.each((session, source, doc, score) => {
+    if (score <= (scores[session] ?? 0)) return;
+    scores[session] = score;
+    docs[session] = doc;
+    sources[session] = source;
   });
-  const matches = new Map([...best].map(([number, match]) => [found.names.keys[number] ?? '', match]));
+  const matches = new Map<string, Match>();
+  for (const [session, key] of keys.entries()) {
+    const source = sources[session];
+    if (source) matches.set(key, { source, doc: docs[session] ?? 0, score: scores[session] ?? 0 });
+  }
   return { ranked: rankedOf(matches, sessions, titled), exact: true };
 };
 
 /** Likewise where the text must be looked at: the messages that fit best are read until there are enough sessions. */
 const ranksByText: Ranker = async (deps, query, found, sessions, titled, wanted) => {
   const best = new Best<Match & { session: number }>(MOST_READ);
-  await found.each((session, match) => best.add({ ...match, session }));
+  await found.each((session, source, doc, score) => score > best.least && best.add({ source, doc, score, session }));
   const candidates = best.sorted();
   const matches = new Map<string, Match>();
   let at = 0;
@@ -209,12 +218,23 @@ function rankedOf(
   titled: ReadonlyMap<string, number>,
 ): Ranked[] {
   const ranked: Ranked[] = [];
-  for (const key of new Set([...matches.keys(), ...titled.keys()])) {
+  const add = (key: string, match: Match | undefined): void => {
     const session = sessions.get(key);
-    const match = matches.get(key);
     if (session) ranked.push({ session, match, score: (match?.score ?? 0) + (titled.get(key) ?? 0) });
-  }
-  return ranked.sort((a, b) => b.score - a.score || b.session.updatedAt - a.session.updatedAt || (a.session.key < b.session.key ? -1 : 1));
+  };
+  for (const [key, match] of matches) add(key, match);
+  for (const key of titled.keys()) if (!matches.has(key)) add(key, undefined);
+  return ranked;
+}
+
+/** The best so many, in their order: of ten thousand only those are put in order. */
+function firstOf(ranked: readonly Ranked[], count: number): Ranked[] {
+  const scores = Float64Array.from(ranked, ({ score }) => score).sort();
+  const least = scores[Math.max(0, scores.length - count)] ?? 0;
+  return ranked
+    .filter(({ score }) => score >= least)
+    .sort((a, b) => b.score - a.score || b.session.updatedAt - a.session.updatedAt || (a.session.key < b.session.key ? -1 : 1))
+    .slice(0, count);
 }
 
 function resultOf(query: SearchQuery, session: SessionRecord, message: StoredMessage | undefined, chars: number): SearchResult {
@@ -242,19 +262,19 @@ async function readMessages<M extends Match>(
 class Best<T extends { score: number }> {
   readonly #limit: number;
   #kept: T[] = [];
-  #least = -Infinity;
+  /** What is not worth more than this is not among them. */
+  least = -Infinity;
 
   constructor(limit: number) {
     this.#limit = limit;
   }
 
   add(item: T): void {
-    if (item.score <= this.#least) return;
     this.#kept.push(item);
     // Cut down now and then, which costs less than a place for each.
     if (this.#kept.length < 2 * this.#limit + 16) return;
     this.#kept = this.sorted();
-    this.#least = this.#kept.at(-1)?.score ?? -Infinity;
+    this.least = this.#kept.at(-1)?.score ?? -Infinity;
   }
 
   sorted(): T[] {

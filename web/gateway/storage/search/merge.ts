@@ -2,7 +2,7 @@ import { eachEntry, type TermEntry } from './dictionary.ts';
 import { DOCS_PAGE, LENGTHS, POSTINGS_PAGE } from './layout.ts';
 import { Pace } from './pace.ts';
 import { PART, type SearchPages } from './pages.ts';
-import { eachPosting, PostingsWriter } from './postings.ts';
+import { openPostings, PostingsWriter } from './postings.ts';
 import type { Segment } from './segment.ts';
 import type { SegmentWriter } from './segment-writer.ts';
 import type { SessionNames } from './source.ts';
@@ -76,11 +76,11 @@ async function mergeTerms(
     for (const [at, cursor] of cursors.entries()) {
       if (cursor.entry?.term !== term) continue;
       const own = numbers[at];
-      const bytes = cursor.postings();
-      eachPosting(bytes, (doc, times) => {
-        const number = own?.[doc] ?? -1;
-        if (number >= 0) postings.add(number, times);
-      });
+      const { docs, times, count } = openPostings(cursor.postings());
+      for (let i = 0; i < count; i++) {
+        const number = own?.[docs[i] ?? 0] ?? -1;
+        if (number >= 0) postings.add(number, times[i] ?? 1);
+      }
       if (!cursor.next()) await cursor.load();
     }
     if (postings.count > 0) writer.term(term, postings.count, postings.bytes.view());

@@ -26,12 +26,32 @@ export class PostingsWriter {
   }
 }
 
-export function eachPosting(bytes: Uint8Array, found: (doc: number, times: number) => void): void {
+/** Postings laid open: `docs` in their order, `times` how often each has the term. Good until the next call. */
+export interface Postings {
+  docs: Uint32Array;
+  times: Uint16Array;
+  /** How many there are; the arrays may be longer. */
+  count: number;
+}
+
+// Kept from call to call: a search opens a million of them.
+let scratch: Postings = { docs: new Uint32Array(0), times: new Uint16Array(0), count: 0 };
+
+export function openPostings(bytes: Uint8Array): Postings {
+  // Each takes a byte at least.
+  if (scratch.docs.length < bytes.length) {
+    scratch = { docs: new Uint32Array(2 * bytes.length), times: new Uint16Array(2 * bytes.length), count: 0 };
+  }
+  const { docs, times } = scratch;
   const reader = new ByteReader(bytes);
   let doc = -1;
+  let count = 0;
   while (reader.more) {
     const head = reader.number();
     doc += head >>> 1;
-    found(doc, head & 1 ? 1 : reader.number());
+    docs[count] = doc;
+    times[count++] = head & 1 ? 1 : reader.number();
   }
+  scratch.count = count;
+  return scratch;
 }

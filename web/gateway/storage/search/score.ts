@@ -1,5 +1,5 @@
 import { LENGTHS } from './layout.ts';
-import { eachPosting } from './postings.ts';
+import { openPostings } from './postings.ts';
 import type { FoundTerm, Source } from './source.ts';
 
 /** Term saturation and length normalisation, at their usual values. */
@@ -46,9 +46,34 @@ export function scoringOf(sources: readonly Source[], found: readonly FoundTerm[
 
 export const idf = (docs: number, having: number): number => Math.log(1 + (docs - having + 0.5) / (having + 0.5));
 
-// Kept from search to search: a million documents have five megabytes of these.
+/** Of so many occurrences what they are worth is worked out beforehand. */
+const TABLED = 8;
+
+/** What a word is worth in a document: by how often it is there, and by the code of the document's length. */
+class Gain {
+  readonly #weight: number;
+  readonly #norms: Float64Array;
+  readonly #table: Float64Array;
+
+  constructor(weight: number, norms: Float64Array) {
+    this.#weight = weight;
+    this.#norms = norms;
+    this.#table = Float64Array.from({ length: 64 * TABLED }, (_, at) => this.#of((at >> 6) + 1, at & 63));
+  }
+
+  of(times: number, length: number): number {
+    return times <= TABLED ? (this.#table[((times - 1) << 6) | length] ?? 0) : this.#of(times, length);
+  }
+
+  #of(times: number, length: number): number {
+    return (this.#weight * times * (K1 + 1)) / (times + (this.#norms[length] ?? 1));
+  }
+}
+
+// Kept from search to search: a million documents have nine megabytes of these.
 let marks = new Uint8Array(0);
 let scores = new Float32Array(0);
+let touched = new Uint32Array(0);
 
 /** Calls back with each living document of a source that has what is needed, and its score. At once, without letting others have their turn. */
 export function eachMatch(
@@ -57,35 +82,63 @@ export function eachMatch(
   scoring: Scoring,
   match: (doc: number, score: number) => void,
 ): void {
-  const { weights, need, norms, ages, now } = scoring;
+  const { weights, need, norms } = scoring;
   if (need === 'all' && found.some((terms) => terms.length === 0)) return;
-  if (marks.length < source.size) [marks, scores] = [new Uint8Array(source.size), new Float32Array(source.size)];
-  const { code, time } = source.columns;
+  const { code } = source.columns;
+  const tell = teller(source, scoring, match);
+  const [only] = found;
+  if (only && found.length === 1 && only.length === 1) {
+    // What most searches are: nothing is to be added up.
+    const gain = new Gain(weights[0] ?? 0, norms);
+    const { docs, times, count } = openPostings(only[0]?.postings ?? NOTHING);
+    for (let i = 0; i < count; i++) {
+      const doc = docs[i] ?? 0;
+      tell(doc, gain.of(times[i] ?? 1, (code[doc] ?? 0) & 63));
+    }
+    return;
+  }
+  if (marks.length < source.size) {
+    [marks, scores, touched] = [new Uint8Array(source.size), new Float32Array(source.size), new Uint32Array(source.size)];
+  }
   const order = found.map((terms, word) => ({ terms, word, count: terms.reduce((sum, { count }) => sum + count, 0) }));
   // The rarest first: what it does not touch is not looked at again.
   order.sort((a, b) => a.count - b.count);
-  const touched: number[] = [];
+  const all = need === 'all';
+  let touches = 0;
   order.forEach(({ terms, word }, turn) => {
-    const weight = weights[word] ?? 0;
+    const gain = new Gain(weights[word] ?? 0, norms);
     for (const { postings } of terms) {
-      eachPosting(postings, (doc, times) => {
+      const { docs, times, count } = openPostings(postings);
+      for (let i = 0; i < count; i++) {
+        const doc = docs[i] ?? 0;
         const mark = marks[doc] ?? 0;
-        if (mark === 0) {
-          if (turn > 0 && need === 'all') return;
-          touched.push(doc);
-        } else if (mark < turn && need === 'all') return;
+        if (mark < turn && all) continue;
+        if (mark === 0) touched[touches++] = doc;
         marks[doc] = turn + 1;
-        scores[doc] = (scores[doc] ?? 0) + (weight * times * (K1 + 1)) / (times + (norms[(code[doc] ?? 0) & 63] ?? 1));
-      });
+        scores[doc] = (scores[doc] ?? 0) + gain.of(times[i] ?? 1, (code[doc] ?? 0) & 63);
+      }
     }
   });
-  for (const doc of touched) {
+  for (let i = 0; i < touches; i++) {
+    const doc = touched[i] ?? 0;
     const had = marks[doc] ?? 0;
     const score = scores[doc] ?? 0;
     marks[doc] = 0;
     scores[doc] = 0;
-    if ((need === 'all' && had < order.length) || source.isDead(doc)) continue;
-    const age = Math.min(ages.length - 1, Math.max(0, Math.floor((now - (time[doc] ?? 0)) / DAY)));
-    match(doc, score * (ages[age] ?? 1) * (ROLE_WEIGHTS[(code[doc] ?? 0) >> 6] ?? 1));
+    if (!all || had === order.length) tell(doc, score);
   }
+}
+
+const NOTHING = new Uint8Array(0);
+
+/** Passes on what lives, with its score by age and role. */
+function teller(source: Source, { ages, now }: Scoring, match: (doc: number, score: number) => void): typeof match {
+  const { code, time } = source.columns;
+  const dead = source.deadCount > 0;
+  const oldest = ages.length - 1;
+  return (doc, score) => {
+    if (dead && source.isDead(doc)) return;
+    const age = Math.min(oldest, Math.max(0, Math.floor((now - (time[doc] ?? 0)) / DAY)));
+    match(doc, score * (ages[age] ?? 1) * (ROLE_WEIGHTS[(code[doc] ?? 0) >> 6] ?? 1));
+  };
 }

@@ -14,6 +14,8 @@ export interface Source {
   readonly length: number;
   /** `session`: by number in `SessionNames`. */
   readonly columns: DocColumns;
+  /** How many of them are dead. */
+  readonly deadCount: number;
   isDead(doc: number): boolean;
   /** For each word the terms that fit; of very many only the commonest. */
   lookup(words: readonly QueryWord[]): Promise<FoundTerm[][]>;
