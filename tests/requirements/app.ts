@@ -15,6 +15,7 @@ export const app = [
   chosen('ux.md; what a person can do', {
     'app/first-answer': 'The printed address opens a chat page that answers at once, and the code leaves the address bar.',
     'app/page-parts': 'A part of the page that cannot be fetched is told with a way to try again; what was sent is kept.',
+    'app/outbox': 'What a person sends waits in the browser until the gateway has it, and no reading of what waits loses it.',
     'app/streams-and-stops': 'Text streams in; Stop stops and keeps the partial reply.',
     'app/reload': 'History is there after a reload, also mid-stream.',
     'app/two-tabs': 'A second tab is in step with the first.',

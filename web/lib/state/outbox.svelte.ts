@@ -27,6 +27,10 @@ class Outbox {
   problem = $state<string | null>(null);
   readonly #channel = new BroadcastChannel('perch-outbox');
   readonly #delivering = new Set<string>();
+  /** Entries that this browser could not keep: no reading of what is kept tells that they are gone. */
+  readonly #unkept = new Set<string>();
+  /** Counts what this tab has changed: what was read before the last change is out of date. */
+  #changes = 0;
   /** Ends the wait for an entry: the gateway has stored its message. */
   readonly #accept = new Map<string, () => void>();
   readonly #onstored = new Set<StoredListener>();
@@ -56,8 +60,7 @@ class Outbox {
       failure: null,
       tried: false,
     };
-    this.entries.set(record.id, { ...record, state: 'waiting' });
-    await this.#keep(record);
+    await this.#change({ ...record, state: 'waiting' });
     this.pump();
   }
 
@@ -79,7 +82,6 @@ class Outbox {
   /** Takes a message back; its entry, for the composer. */
   async remove(id: string): Promise<OutboxEntry | undefined> {
     const entry = this.entries.get(id);
-    this.entries.delete(id);
     this.#accept.get(id)?.();
     await this.#forget(id);
     return entry;
@@ -178,28 +180,29 @@ class Outbox {
     const entry = this.of(agentId, sessionId).find(({ tried, message }) => tried && asStored(message) === wanted);
     if (!entry) return;
     for (const listener of this.#onstored) listener(entry, messageId);
-    this.entries.delete(entry.id);
     this.#accept.get(entry.id)?.();
     void this.#forget(entry.id);
   }
 
   async #change(entry: OutboxEntry): Promise<void> {
+    this.#changes++;
     this.entries.set(entry.id, entry);
     const { state: _, ...record } = entry;
-    await this.#keep(record);
-  }
-
-  async #keep(record: OutboxRecord): Promise<void> {
     try {
       await (await pageDb()).put('outbox', $state.snapshot(record));
+      this.#unkept.delete(entry.id);
       this.problem = null;
       this.#channel.postMessage('changed');
     } catch (error) {
+      this.#unkept.add(entry.id);
       this.problem = problemOf(error, 'keep the message in this browser').message;
     }
   }
 
   async #forget(id: string): Promise<void> {
+    this.#changes++;
+    this.entries.delete(id);
+    this.#unkept.delete(id);
     try {
       await (await pageDb()).delete('outbox', id);
       this.#channel.postMessage('changed');
@@ -210,10 +213,10 @@ class Outbox {
 
   async #read(pump = true): Promise<void> {
     try {
-      const records = await (await pageDb()).getAll('outbox');
+      const records = await this.#kept();
       const ids = new Set(records.map(({ id }) => id));
-      for (const entry of this.entries.values())
-        if (!ids.has(entry.id) && entry.state !== 'sent' && !this.problem) this.entries.delete(entry.id);
+      for (const { id, state } of this.entries.values())
+        if (!ids.has(id) && state !== 'sent' && !this.#unkept.has(id)) this.entries.delete(id);
       for (const record of records) {
         if (this.entries.get(record.id)?.state !== 'sent')
           this.entries.set(record.id, { ...record, state: record.failure ? 'failed' : 'waiting' });
@@ -222,6 +225,15 @@ class Outbox {
       this.problem = problemOf(error, 'read the messages that wait in this browser').message;
     }
     if (pump) this.pump();
+  }
+
+  /** What this browser has kept, as it is with every change that this tab has made. */
+  async #kept(): Promise<OutboxRecord[]> {
+    for (;;) {
+      const changes = this.#changes;
+      const records = await (await pageDb()).getAll('outbox');
+      if (changes === this.#changes) return records;
+    }
   }
 }
 
