@@ -3,11 +3,18 @@ import { scriptURL } from '#lib/trusted.ts';
 const LOOK_EVERY_MS = 30 * 60_000;
 /** How long a new version may take to come when it is asked for. */
 const FETCH_MS = 20_000;
+/**
+ * Asked again until the page reloads: where the service worker in use is just being stopped, Chromium 156 starts it once more and lets the new one
+ * in only when that has been idle for half a minute, or never while it has work.
+ */
+const ASK_EVERY_MS = 1_000;
 
 /** The app's own updates: a new version is fetched in the background and asks before it takes over. */
 class Update {
   /** A new version waits to be let in. */
   ready = $state(false);
+  /** It has been let in, and is about to reload every tab. */
+  accepted = $state(false);
   #registration: ServiceWorkerRegistration | undefined;
 
   start(): void {
@@ -22,7 +29,11 @@ class Update {
   }
 
   accept(): void {
-    this.#registration?.waiting?.postMessage({ type: 'SKIP_WAITING' });
+    if (this.accepted) return;
+    this.accepted = true;
+    const ask = (): void => this.#registration?.waiting?.postMessage({ type: 'SKIP_WAITING' });
+    ask();
+    setInterval(ask, ASK_EVERY_MS);
   }
 
   /** Looks for a new version and reloads into it; reloads in any case, for the page itself may be the old part. */
