@@ -5,6 +5,7 @@ export const search = [
   chosen('issue "Every RPC method", Sessions', {
     'search/index':
       'Search finds what a look at every message would find, whatever was stored, changed or deleted, here or on another host.',
+    'search/phrases': 'A phrase is sought in messages whose words follow one another so; the others are not read.',
     'search/rebuilt':
       'An index that is missing, broken or of an older form is made anew from the messages, and meanwhile search says that it is incomplete.',
     'sessions.search/finds':

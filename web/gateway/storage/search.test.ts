@@ -11,7 +11,23 @@ import { newMessage, newSession, testVault } from './fixture.ts';
 
 const SIZES = { memtable: 4, fan: 2 };
 const WORDS = ['plan', 'plans', 'planning', 'memory', 'memories', 'café', 'cafes', 'größe', '東京', '京都タワー', 'a1', 'the', 'to'];
-const QUERIES = [...WORDS, 'plan memory', 'pla', '"memory plan"', 'cafe to', '"the plan"', 'me ca', '京', 'nothing', 'to the', 'plan m'];
+const QUERIES = [
+  ...WORDS,
+  'plan memory',
+  'pla',
+  '"memory plan"',
+  'cafe to',
+  '"the plan"',
+  '"plan plan"',
+  '"plan the plan a1"',
+  '"京都タワー plan"',
+  '"größe a1" "a1 to"',
+  'me ca',
+  '京',
+  'nothing',
+  'to the',
+  'plan m',
+];
 
 const word = fc.constantFrom(...WORDS);
 const text = fc.array(word, { minLength: 1, maxLength: 6 }).map((words) => words.join(' '));

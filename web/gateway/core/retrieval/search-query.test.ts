@@ -61,6 +61,11 @@ describe('readQuery', () => {
     expect(finds('“red house” big', 'A red house, big')).toBe(true);
     expect(finds('"the red', 'See the red')).toBe(true);
     expect(finds('"models"', 'a model')).toBe(false);
+    expect(finds('"red house"', 'A red household, the house')).toBe(false);
+    expect(finds('"red house"', 'A red household, a red house')).toBe(true);
+    expect(finds('"red house"', 'An infrared house, red')).toBe(false);
+    expect(finds('"京都"', '東京都')).toBe(true);
+    expect(finds('"v2 京都"', 'v2 京都タワー')).toBe(true);
   });
 
   it('finds single characters of scripts without spaces anywhere', () => {

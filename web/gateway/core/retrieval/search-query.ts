@@ -14,11 +14,16 @@ const MOST_WORDS = 16;
 const QUOTED = /["“”„«»]([^"“”„«»]*)(?:["“”„«»]|$)/gu;
 /** A single character of a script whose terms are pairs: it begins terms, but is seldom one. */
 const SINGLE = /^[\p{Script=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{Script=Hangul}]$/u;
+/** A word that is written apart from others. */
+const NEIGHBOUR =
+  /^(?:(?![\p{Script=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}])[\p{L}\p{N}\p{M}])+$/u;
 
 /** A word of a query: what it finds begins with `root`, and `fits`. */
 export interface QueryWord {
   readonly root: string;
   fits(term: string): boolean;
+  /** In a message that has it all, each of these terms follows it somewhere. */
+  readonly next?: readonly string[];
 }
 
 /** A query, read: messages with all of `words` whose folded text has all of `phrases`. */
@@ -31,11 +36,18 @@ export interface SearchQuery {
 /** Reads what somebody typed: words, the last one perhaps unfinished, and "phrases". English words are found in their other forms too. */
 export function readQuery(text: string): SearchQuery {
   const phrases: string[] = [];
-  const exact = new Map<string, QueryWord>();
+  const exact = new Map<string, QueryWord & { next: string[] }>();
   const rest = text.replace(QUOTED, (_, quoted: string) => {
     const phrase = foldedLine(quoted);
     if (phrase !== '') phrases.push(phrase);
-    eachTerm(phrase, (term) => exact.set(term, SINGLE.test(term) ? prefix(term) : { root: term, fits: (found) => found === term }));
+    let before: string | undefined;
+    eachTerm(phrase, (term) => {
+      // A single character may go on in the message as a pair, and words of a script that is segmented may be parted otherwise there.
+      if (before !== undefined && NEIGHBOUR.test(before) && NEIGHBOUR.test(term)) exact.get(before)?.next.push(term);
+      if (!exact.has(term))
+        exact.set(term, { ...(SINGLE.test(term) ? prefix(term) : { root: term, fits: (found) => found === term }), next: [] });
+      before = term;
+    });
     return ' ';
   });
   const terms: string[] = [];
@@ -76,8 +88,20 @@ export function matchesText({ words, phrases }: SearchQuery, text: string): bool
   return missing.size === 0;
 }
 
+/** Whether a text has every phrase, as whole words where words are written apart. */
 export function hasPhrases(phrases: readonly string[], text: string): boolean {
   if (phrases.length === 0) return true;
   const line = foldedLine(text);
-  return phrases.every((phrase) => line.includes(phrase));
+  return phrases.every((phrase) => {
+    let at = line.indexOf(phrase);
+    while (at !== -1 && (isWithin(line, at) || isWithin(line, at + phrase.length))) at = line.indexOf(phrase, at + 1);
+    return at !== -1;
+  });
+}
+
+/** Whether a word goes on at a place. */
+function isWithin(line: string, at: number): boolean {
+  const [before] = [...line.slice(Math.max(0, at - 2), at)].slice(-1);
+  const [after] = line.slice(at, at + 2);
+  return before !== undefined && after !== undefined && NEIGHBOUR.test(before) && NEIGHBOUR.test(after);
 }

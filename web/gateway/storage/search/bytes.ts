@@ -13,6 +13,11 @@ export class ByteWriter {
     this.#bytes[this.length++] = rest;
   }
 
+  byte(value: number): void {
+    if (this.length === this.#bytes.length) this.#grow(1);
+    this.#bytes[this.length++] = value;
+  }
+
   append(bytes: Uint8Array): void {
     if (this.length + bytes.length > this.#bytes.length) this.#grow(bytes.length);
     this.#bytes.set(bytes, this.length);

@@ -7,6 +7,8 @@ export interface TermEntry {
   count: number;
   start: number;
   length: number;
+  /** Postings of the segment before its first one. */
+  before: number;
 }
 
 /** Writes one page of a segment's dictionary: terms in order, each by what it has beyond the one before. */
@@ -15,9 +17,10 @@ export class DictionaryPage {
   #last = '';
   #entries = 0;
 
-  /** `start`: where the postings of its first term will lie. */
-  constructor(start: number) {
+  /** `start`: where the postings of its first term will lie. `before`: how many there are before. */
+  constructor(start: number, before: number) {
     this.#bytes.number(start);
+    this.#bytes.number(before);
   }
 
   get size(): number {
@@ -45,14 +48,16 @@ export class DictionaryPage {
 export function eachEntry(page: Uint8Array, found: (entry: TermEntry) => boolean | void): void {
   const reader = new ByteReader(page);
   let start = reader.number();
+  let before = reader.number();
   let last = '';
   while (reader.more) {
     let term = last.slice(0, reader.number());
     for (let left = reader.number(); left > 0; left--) term += String.fromCharCode(reader.number());
     const count = reader.number();
     const length = reader.number();
-    if (found({ term, count, start, length }) === false) return;
+    if (found({ term, count, start, length, before }) === false) return;
     start += length;
+    before += count;
     last = term;
   }
 }

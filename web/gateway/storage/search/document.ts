@@ -2,6 +2,7 @@ import { eachTerm } from '../../core/retrieval/terms.ts';
 import { plainText } from '../../core/sessions.ts';
 import { joinParts } from '../parts.ts';
 import type { StoredMessage } from '../schema.ts';
+import { Occurrences } from './follows.ts';
 import type { IndexedMessage } from './memtable.ts';
 
 /** Of a very long message only the beginning is found. */
@@ -12,10 +13,14 @@ export const textOf = (message: StoredMessage): string => plainText(joinParts(me
 
 /** The message with its terms. */
 export function indexed({ id, sessionKey, role, timestamp }: StoredMessage, text: string): IndexedMessage {
-  const terms = new Map<string, number>();
+  const terms = new Map<string, Occurrences>();
   let length = 0;
+  let last: Occurrences | undefined;
   eachTerm(text, (term) => {
-    terms.set(term, (terms.get(term) ?? 0) + 1);
+    last?.followedBy(term);
+    last = terms.get(term);
+    if (!last) terms.set(term, (last = new Occurrences()));
+    last.again();
     length++;
   });
   return { id, sessionKey, role, timestamp, terms, length };

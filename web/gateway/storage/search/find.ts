@@ -110,7 +110,9 @@ async function lookUp(
   need: 'all' | 'any' = 'all',
 ): Promise<Found> {
   const { sources, sessions: names, complete } = await index.sources(TAKEN_FIRST);
-  const words = await Promise.all(sources.map((source) => source.lookup(query.words)));
+  // A phrase need not be there where any of its words is enough.
+  const wanted = need === 'all' ? query.words : query.words.map(({ root, fits }) => ({ root, fits }));
+  const words = await Promise.all(sources.map((source) => source.lookup(wanted)));
   const scoring = scoringOf(sources, words, need, now());
   const allowed = Uint8Array.from(names.keys, (key) => {
     const session = sessions.get(key);

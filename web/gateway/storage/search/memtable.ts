@@ -1,4 +1,5 @@
 import type { QueryWord } from '../../core/retrieval/search-query.ts';
+import { followed, type Occurrences } from './follows.ts';
 import { codeOf, hashOf, newColumns, type ROLES } from './layout.ts';
 import { Pace } from './pace.ts';
 import { PostingsWriter } from './postings.ts';
@@ -10,8 +11,8 @@ export interface IndexedMessage {
   sessionKey: string;
   role: (typeof ROLES)[number];
   timestamp: number;
-  /** How often each term stands in it, and all terms together. */
-  terms: ReadonlyMap<string, number>;
+  /** How each term stands in it, and how many there are together. */
+  terms: ReadonlyMap<string, Occurrences>;
   length: number;
 }
 
@@ -24,7 +25,7 @@ export class Memtable implements Source {
   readonly #sessions: SessionNames;
   readonly #docs = new Map<string, number>();
   readonly #dead = new Set<number>();
-  /** Document and count in turns. */
+  /** Document, count and what follows, in turns. */
   readonly #terms = new Map<string, number[]>();
 
   constructor(sessions: SessionNames, capacity: number) {
@@ -48,10 +49,10 @@ export class Memtable implements Source {
     this.columns.hash[doc] = hashOf(id);
     this.columns.code[doc] = codeOf(role, length);
     this.length += length;
-    for (const [term, times] of terms) {
+    for (const [term, { times, follow }] of terms) {
       const list = this.#terms.get(term);
-      if (list) list.push(doc, times);
-      else this.#terms.set(term, [doc, times]);
+      if (list) list.push(doc, times, follow);
+      else this.#terms.set(term, [doc, times, follow]);
     }
   }
 
@@ -69,12 +70,15 @@ export class Memtable implements Source {
   }
 
   lookup(words: readonly QueryWord[]): Promise<FoundTerm[][]> {
-    const found = words.map(({ root, fits }) => {
+    const found = words.map(({ root, fits, next = [] }) => {
       const fitting = [...this.#terms]
         .filter(([term]) => term.startsWith(root) && fits(term))
-        .map(([term, list]) => ({ term, list, count: list.length / 2 }))
+        .map(([term, list]) => ({ term, list, count: list.length / 3 }))
         .sort((a, b) => (a.term < b.term ? -1 : 1));
-      return commonest(fitting).map(({ list, count }) => ({ count, postings: packed(list).bytes.slice() }));
+      return commonest(fitting).map(({ list, count }) => {
+        const term = { count, postings: packed(list).bytes.slice() };
+        return next.length > 0 ? followed(term, followsOf(list), next) : term;
+      });
     });
     return Promise.resolve(found);
   }
@@ -101,8 +105,8 @@ export class Memtable implements Source {
     }
     for (const initial of [...initials.keys()].sort()) {
       for (const term of initials.get(initial)?.sort() ?? []) {
-        const { bytes, count } = packed(this.#terms.get(term) ?? []);
-        writer.term(term, count, bytes.view());
+        const list = this.#terms.get(term) ?? [];
+        writer.term(term, packed(list), followsOf(list));
         if (writer.full) await writer.flush();
         if (pace.due) await pace.pause();
       }
@@ -115,6 +119,8 @@ const scratch = new PostingsWriter();
 /** Good until the next call. */
 function packed(list: readonly number[]): PostingsWriter {
   scratch.clear();
-  for (let i = 0; i < list.length; i += 2) scratch.add(list[i] ?? 0, list[i + 1] ?? 1);
+  for (let i = 0; i < list.length; i += 3) scratch.add(list[i] ?? 0, list[i + 1] ?? 1);
   return scratch;
 }
+
+const followsOf = (list: readonly number[]): Uint8Array => Uint8Array.from({ length: list.length / 3 }, (_, at) => list[3 * at + 2] ?? 0);

@@ -1,7 +1,8 @@
+import { ByteWriter } from './bytes.ts';
 import { eachEntry, type TermEntry } from './dictionary.ts';
 import { DOCS_PAGE, LENGTHS, POSTINGS_PAGE } from './layout.ts';
 import { Pace } from './pace.ts';
-import { PART, type SearchPages } from './pages.ts';
+import { PART, type Part, type SearchPages } from './pages.ts';
 import { openPostings, PostingsWriter } from './postings.ts';
 import type { Segment } from './segment.ts';
 import type { SegmentWriter } from './segment-writer.ts';
@@ -67,23 +68,28 @@ async function mergeTerms(
   const cursors = segments.map((segment) => new TermCursor(segment, pages));
   for (const cursor of cursors) await cursor.load();
   const postings = new PostingsWriter();
+  const follows = new ByteWriter();
   const pace = new Pace();
   for (;;) {
     let term: string | undefined;
     for (const { entry } of cursors) if (entry && (term === undefined || entry.term < term)) term = entry.term;
     if (term === undefined) return;
     postings.clear();
+    follows.clear();
     for (const [at, cursor] of cursors.entries()) {
       if (cursor.entry?.term !== term) continue;
       const own = numbers[at];
       const { docs, times, count } = openPostings(cursor.postings());
+      const after = cursor.follows();
       for (let i = 0; i < count; i++) {
         const number = own?.[docs[i] ?? 0] ?? -1;
-        if (number >= 0) postings.add(number, times[i] ?? 1);
+        if (number < 0) continue;
+        postings.add(number, times[i] ?? 1);
+        follows.byte(after[i] ?? 0);
       }
       if (!cursor.next()) await cursor.load();
     }
-    if (postings.count > 0) writer.term(term, postings.count, postings.bytes.view());
+    if (postings.count > 0) writer.term(term, postings, follows.view());
     if (writer.full) await writer.flush();
     if (pace.due) await pace.pause();
   }
@@ -96,8 +102,8 @@ class TermCursor {
   #page = -1;
   #entries: TermEntry[] = [];
   #at = 0;
-  #bytes = new Uint8Array(0);
-  #from = 0;
+  #postings = new Stream(PART.postings);
+  #follows = new Stream(PART.follows);
 
   constructor(segment: Segment, pages: SearchPages) {
     this.#segment = segment;
@@ -111,7 +117,13 @@ class TermCursor {
 
   postings(): Uint8Array {
     const { start = 0, length = 0 } = this.entry ?? {};
-    return this.#bytes.subarray(start - this.#from, start - this.#from + length);
+    return this.#postings.at(start, length);
+  }
+
+  /** A byte for each of them. */
+  follows(): Uint8Array {
+    const { before = 0, count = 0 } = this.entry ?? {};
+    return this.#follows.at(before, count);
   }
 
   /** False: `load` must get the next page first. */
@@ -127,8 +139,28 @@ class TermCursor {
     if (page instanceof Uint8Array) eachEntry(page, (entry) => void this.#entries.push(entry));
     const [first, last] = [this.#entries[0], this.#entries.at(-1)];
     if (!first || !last) return;
-    const [from, to] = [Math.floor(first.start / POSTINGS_PAGE), Math.floor((last.start + last.length - 1) / POSTINGS_PAGE)];
-    const read = await this.#pages.range(this.#segment.id, PART.postings, from, to);
+    await this.#postings.load(this.#segment.id, this.#pages, first.start, last.start + last.length);
+    await this.#follows.load(this.#segment.id, this.#pages, first.before, last.before + last.count);
+  }
+}
+
+/** A piece of what lies behind a segment's dictionary. */
+class Stream {
+  readonly #part: Part;
+  #bytes = new Uint8Array(0);
+  #from = 0;
+
+  constructor(part: Part) {
+    this.#part = part;
+  }
+
+  at(start: number, length: number): Uint8Array {
+    return this.#bytes.subarray(start - this.#from, start - this.#from + length);
+  }
+
+  async load(segment: number, pages: SearchPages, start: number, end: number): Promise<void> {
+    const [from, to] = [Math.floor(start / POSTINGS_PAGE), Math.floor((end - 1) / POSTINGS_PAGE)];
+    const read = await pages.range(segment, this.#part, from, to);
     const bytes = new Uint8Array(read.reduce((sum, { length }) => sum + length, 0));
     read.forEach((data, at) => data instanceof Uint8Array && bytes.set(data, at * POSTINGS_PAGE));
     [this.#bytes, this.#from] = [bytes, from * POSTINGS_PAGE];

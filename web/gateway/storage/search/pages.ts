@@ -3,7 +3,7 @@ import { putInto } from '../requests.ts';
 import type { Transactions } from '../transaction.ts';
 
 /** What the pages of a segment hold; the number is part of their key. */
-export const PART = { docs: 0, ids: 1, dead: 2, sessions: 3, terms: 4, postings: 5 } as const;
+export const PART = { docs: 0, ids: 1, dead: 2, sessions: 3, terms: 4, postings: 5, follows: 6 } as const;
 export type Part = (typeof PART)[keyof typeof PART];
 
 /** Bytes of pages that are kept in memory. */

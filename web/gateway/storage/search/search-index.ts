@@ -12,7 +12,7 @@ import { SegmentWriter } from './segment-writer.ts';
 import { SessionNames, type Source } from './source.ts';
 
 /** What the stores hold: another number, and the index is made anew. */
-const FORM = 1;
+const FORM = 2;
 /** Messages that are read together. */
 const MESSAGES_A_TURN = 256;
 /** While all messages are read in, so many times as many make a segment: fewer merges. */

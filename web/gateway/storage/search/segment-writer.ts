@@ -3,6 +3,7 @@ import { ByteWriter } from './bytes.ts';
 import { DictionaryPage } from './dictionary.ts';
 import { DOCS_PAGE, type DocRow, packDocs, packIds, POSTINGS_PAGE, TERMS_PAGE } from './layout.ts';
 import { PART, type Part } from './pages.ts';
+import type { PostingsWriter } from './postings.ts';
 
 /** Bytes that are written together. */
 const BATCH = 256 * 1024;
@@ -23,9 +24,11 @@ export class SegmentWriter {
   #docCount = 0;
   readonly #sessions = new Map<string, number>();
   readonly #postings = new ByteWriter();
-  /** Where the postings of the next term lie. */
+  readonly #follows = new ByteWriter();
+  /** Where the postings of the next term lie, and how many there are before. */
   #start = 0;
-  #dictionary = new DictionaryPage(0);
+  #before = 0;
+  #dictionary = new DictionaryPage(0, 0);
   readonly #firsts: string[] = [];
 
   constructor(id: number, write: (pages: readonly SearchPage[]) => Promise<void>) {
@@ -45,13 +48,16 @@ export class SegmentWriter {
     if (++this.#docCount % DOCS_PAGE === 0) this.#docsPage();
   }
 
-  /** `term` comes after every one before. */
-  term(term: string, count: number, postings: Uint8Array): void {
+  /** `term` comes after every one before. `follows`: a byte for each of its postings. */
+  term(term: string, { bytes, count }: PostingsWriter, follows: Uint8Array): void {
     if (this.#dictionary.size === 0) this.#firsts.push(term);
-    this.#dictionary.add(term, count, postings.length);
-    this.#start += postings.length;
-    this.#postings.append(postings);
-    if (this.#postings.length >= POSTINGS_PAGE) this.#postingsPages();
+    this.#dictionary.add(term, count, bytes.length);
+    this.#start += bytes.length;
+    this.#before += count;
+    this.#postings.append(bytes.view());
+    this.#follows.append(follows);
+    this.#fullPages(PART.postings, this.#postings);
+    this.#fullPages(PART.follows, this.#follows);
     if (this.#dictionary.size >= TERMS_PAGE) this.#dictionaryPage();
   }
 
@@ -66,6 +72,7 @@ export class SegmentWriter {
     if (this.#docs.length > 0) this.#docsPage();
     if (this.#dictionary.size > 0) this.#dictionaryPage();
     if (this.#postings.length > 0) this.#page(PART.postings, this.#postings.slice());
+    if (this.#follows.length > 0) this.#page(PART.follows, this.#follows.slice());
     const sessions = [...this.#sessions.keys()];
     for (let at = 0; at < sessions.length; at += SESSIONS_PAGE) this.#page(PART.sessions, sessions.slice(at, at + SESSIONS_PAGE));
     await this.flush();
@@ -78,17 +85,16 @@ export class SegmentWriter {
     this.#docs = [];
   }
 
-  #postingsPages(): void {
+  #fullPages(part: Part, stream: ByteWriter): void {
+    if (stream.length < POSTINGS_PAGE) return;
     let from = 0;
-    for (; from + POSTINGS_PAGE <= this.#postings.length; from += POSTINGS_PAGE) {
-      this.#page(PART.postings, this.#postings.slice(from, from + POSTINGS_PAGE));
-    }
-    this.#postings.shift(from);
+    for (; from + POSTINGS_PAGE <= stream.length; from += POSTINGS_PAGE) this.#page(part, stream.slice(from, from + POSTINGS_PAGE));
+    stream.shift(from);
   }
 
   #dictionaryPage(): void {
     this.#page(PART.terms, this.#dictionary.bytes());
-    this.#dictionary = new DictionaryPage(this.#start);
+    this.#dictionary = new DictionaryPage(this.#start, this.#before);
   }
 
   #page(part: Part, data: SearchPage['data']): void {

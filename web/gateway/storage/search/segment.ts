@@ -1,6 +1,7 @@
 import type { QueryWord } from '../../core/retrieval/search-query.ts';
 import type { SegmentRow } from '../schema.ts';
 import { eachEntry, type TermEntry } from './dictionary.ts';
+import { followed } from './follows.ts';
 import { DOCS_PAGE, type DocColumns, hasBit, newColumns, POSTINGS_PAGE, setBit, unpackDocs, unpackId } from './layout.ts';
 import { IndexBroken, PART, type SearchPages } from './pages.ts';
 import { commonest, type FoundTerm, type SessionNames, type Source } from './source.ts';
@@ -93,7 +94,18 @@ export class Segment implements Source {
   }
 
   async lookup(words: readonly QueryWord[]): Promise<FoundTerm[][]> {
-    return Promise.all(words.map(async (word) => this.#postingsOf(commonest(await this.#fitting(word)))));
+    return Promise.all(
+      words.map(async (word) => {
+        const entries = commonest(await this.#fitting(word));
+        const { next = [] } = word;
+        if (next.length === 0) return this.#postingsOf(entries);
+        const [terms, follows] = await Promise.all([
+          this.#postingsOf(entries),
+          Promise.all(entries.map((entry) => this.#followsOf(entry))),
+        ]);
+        return terms.map((term, at) => followed(term, follows[at] ?? new Uint8Array(0), next));
+      }),
+    );
   }
 
   async #fitting({ root, fits }: QueryWord): Promise<TermEntry[]> {
@@ -136,6 +148,12 @@ export class Segment implements Source {
       }),
     );
     return found.flat();
+  }
+
+  async #followsOf({ before, count }: TermEntry): Promise<Uint8Array> {
+    const from = Math.floor(before / POSTINGS_PAGE);
+    const bytes = await this.#pages.bytes(this.id, PART.follows, from, Math.floor((before + count - 1) / POSTINGS_PAGE));
+    return bytes.subarray(before - from * POSTINGS_PAGE, before - from * POSTINGS_PAGE + count);
   }
 }
 

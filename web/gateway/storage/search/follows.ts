@@ -1,0 +1,40 @@
+import { hashOf } from './layout.ts';
+import { openPostings, PostingsWriter } from './postings.ts';
+import type { FoundTerm } from './source.ts';
+
+/** A term as its neighbour remembers it: 1 to 255. */
+const markOf = (term: string): number => 1 + (hashOf(term) % 255);
+
+/**
+ * How often a term stands in a document, and in a byte what follows it there: of one occurrence the mark of the next term, of more a bit for each. So a phrase
+ * is sought in few documents that have it not, and their texts need not be read.
+ */
+export class Occurrences {
+  times = 0;
+  follow = 0;
+
+  again(): void {
+    if (++this.times === 2 && this.follow > 0) this.follow = bitOf(this.follow);
+  }
+
+  followedBy(term: string): void {
+    const mark = markOf(term);
+    this.follow = this.times === 1 ? mark : this.follow | bitOf(mark);
+  }
+}
+
+const bitOf = (mark: number): number => 1 << (mark & 7);
+
+const writer = new PostingsWriter();
+
+/** Those documents of a term in which each of `next` may follow it. `follows`: a byte for each of its postings. */
+export function followed({ postings }: FoundTerm, follows: Uint8Array, next: readonly string[]): FoundTerm {
+  const { docs, times, count } = openPostings(postings);
+  const marks = next.map(markOf);
+  writer.clear();
+  for (let i = 0; i < count; i++) {
+    const [many, follow] = [times[i] ?? 1, follows[i] ?? 0];
+    if (marks.every((mark) => (many === 1 ? follow === mark : (follow & bitOf(mark)) > 0))) writer.add(docs[i] ?? 0, many);
+  }
+  return { count: writer.count, postings: writer.bytes.slice() };
+}
