@@ -2,6 +2,53 @@ import { config, z } from 'zod';
 
 // Zod's compiled parsers need `new Function`, which every policy of ours forbids; without this each
 // page and worker would report a violation on its first parse.
-config({ jitless: true });
+config({ jitless: true, customError: complaintOf });
 
 export { z };
+
+const TYPES: Record<string, string> = {
+  string: 'a string',
+  number: 'a number',
+  int: 'a whole number',
+  boolean: 'true or false',
+  object: 'an object',
+  record: 'an object',
+  array: 'a list',
+  tuple: 'a list',
+  null: 'null',
+};
+const UNITS: Record<string, [one: string, many: string]> = { string: ['character', 'characters'], array: ['item', 'items'] };
+
+/** What is wrong with a value, to go behind its name: `messages: is missing`. */
+function complaintOf(issue: z.core.$ZodRawIssue): string | undefined {
+  if (issue.input === undefined && (issue.code === 'invalid_type' || issue.code === 'invalid_union' || issue.code === 'invalid_value')) {
+    return 'is missing';
+  }
+  switch (issue.code) {
+    case 'invalid_type':
+      return `must be ${TYPES[issue.expected] ?? issue.expected}, not ${typeName(issue.input)}`;
+    case 'too_small':
+      return bounded('at least', issue.origin, issue.minimum, issue.inclusive);
+    case 'too_big':
+      return bounded('at most', issue.origin, issue.maximum, issue.inclusive);
+    case 'invalid_value':
+      return `must be ${issue.values.length > 1 ? 'one of ' : ''}${issue.values.map((value) => JSON.stringify(value)).join(', ')}`;
+    case 'invalid_union':
+      return 'has none of the forms that it may have';
+    default:
+      return undefined;
+  }
+}
+
+function bounded(which: 'at least' | 'at most', origin: string, bound: number | bigint, inclusive = true): string {
+  const unit = UNITS[origin];
+  if (unit) return `must have ${which} ${bound} ${Number(bound) === 1 ? unit[0] : unit[1]}`;
+  return inclusive ? `must be ${which} ${bound}` : `must be ${which === 'at least' ? 'more' : 'less'} than ${bound}`;
+}
+
+function typeName(value: unknown): string {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'a list';
+  if (typeof value === 'number' && !Number.isInteger(value)) return String(value);
+  return TYPES[typeof value] ?? typeof value;
+}

@@ -1,0 +1,27 @@
+import { expect, it } from 'vitest';
+import { z } from './zod.ts';
+
+const complaint = (schema: z.ZodType, value: unknown): string | undefined => schema.safeParse(value).error?.issues[0]?.message;
+
+it('says what is wrong in words that go behind a name', () => {
+  const known: [schema: z.ZodType, value: unknown, says: string][] = [
+    [z.string(), undefined, 'is missing'],
+    [z.enum(['a', 'b']), undefined, 'is missing'],
+    [z.union([z.string(), z.array(z.string())]), undefined, 'is missing'],
+    [z.unknown().nonoptional(), undefined, 'is missing'],
+    [z.string(), 5, 'must be a string, not a number'],
+    [z.array(z.string()), null, 'must be a list, not null'],
+    [z.int(), 1.5, 'must be a whole number, not 1.5'],
+    [z.number(), Number.NaN, 'must be a number, not NaN'],
+    [z.boolean(), 'yes', 'must be true or false, not a string'],
+    [z.object({}), [], 'must be an object, not a list'],
+    [z.string().min(1), '', 'must have at least 1 character'],
+    [z.array(z.string()).max(2), ['a', 'b', 'c'], 'must have at most 2 items'],
+    [z.number().min(1), 0, 'must be at least 1'],
+    [z.number().positive(), 0, 'must be more than 0'],
+    [z.enum(['a', 'b']), 'c', 'must be one of "a", "b"'],
+    [z.literal('a'), 'c', 'must be "a"'],
+    [z.union([z.string(), z.array(z.string())]), 5, 'has none of the forms that it may have'],
+  ];
+  expect(known.map(([schema, value]) => complaint(schema, value))).toEqual(known.map(([, , says]) => says));
+});
