@@ -28,13 +28,23 @@ const bitOf = (mark: number): number => 1 << (mark & 7);
 const writer = new PostingsWriter();
 
 /** Those documents of a term in which each of `next` may follow it. `follows`: a byte for each of its postings. */
-export function followed({ postings }: FoundTerm, follows: Uint8Array, next: readonly string[]): FoundTerm {
+export function followed(term: FoundTerm, follows: Uint8Array, next: readonly string[]): FoundTerm {
+  return next.reduce((left, each) => before(each, left), { ...term, follows });
+}
+
+/** Those in which one term may follow, with their bytes. There may be a million. */
+function before(next: string, { postings, follows }: FoundTerm & { follows: Uint8Array }): FoundTerm & { follows: Uint8Array } {
   const { docs, times, count } = openPostings(postings);
-  const marks = next.map(markOf);
+  const mark = markOf(next);
+  const bit = bitOf(mark);
+  const kept = new Uint8Array(count);
   writer.clear();
   for (let i = 0; i < count; i++) {
-    const [many, follow] = [times[i] ?? 1, follows[i] ?? 0];
-    if (marks.every((mark) => (many === 1 ? follow === mark : (follow & bitOf(mark)) > 0))) writer.add(docs[i] ?? 0, many);
+    const many = times[i] ?? 1;
+    const follow = follows[i] ?? 0;
+    if (many === 1 ? follow !== mark : (follow & bit) === 0) continue;
+    kept[writer.count] = follow;
+    writer.add(docs[i] ?? 0, many);
   }
-  return { count: writer.count, postings: writer.bytes.slice() };
+  return { count: writer.count, postings: writer.bytes.slice(), follows: kept.subarray(0, writer.count) };
 }
