@@ -59,7 +59,7 @@ describe('the app', () => {
       await using gateway = await startTestBridge();
       const answer = await gateway.http(path, init);
       expect([answer.status, answer.headers.get('content-type')]).toEqual([404, 'application/json; charset=utf-8']);
-      expect(await answer.json()).toEqual({ error: { message: expect.any(String), type: 'not_found' } });
+      expect(await answer.json()).toEqual({ error: { message: expect.any(String), type: 'not_found', param: null, code: 'not_found' } });
     },
     20_000,
   );

@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { type ErrorBody, errorBody as bodyOf } from '#shared/http/error-body.ts';
 import type { Denial } from './auth.ts';
 
 /** Error types of the HTTP surface (decisions, "HTTP"). */
@@ -13,9 +14,8 @@ const TYPES: Record<number, string> = {
   503: 'unavailable',
 };
 
-export const errorBody = (status: number, message: string): { error: { message: string; type: string } } => ({
-  error: { message, type: TYPES[status] ?? (status < 500 ? 'invalid_request_error' : 'api_error') },
-});
+export const errorBody = (status: number, message: string): ErrorBody =>
+  bodyOf(TYPES[status] ?? (status < 500 ? 'invalid_request_error' : 'api_error'), message);
 
 /** Answers an exchange that has not begun to answer. */
 export function sendError(response: ServerResponse, status: number, message: string, headers: Record<string, string> = {}): void {

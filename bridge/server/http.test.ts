@@ -46,7 +46,9 @@ describe('/v1', () => {
       for (const [path, headers] of tries) {
         const answer = await gateway.http(path, { token: null, headers });
         expect([answer.status, answer.headers.get('www-authenticate')], JSON.stringify(headers)).toEqual([401, 'Bearer']);
-        expect(await answer.json()).toEqual({ error: { message: expect.any(String), type: 'unauthorized' } });
+        expect(await answer.json()).toEqual({
+          error: { message: expect.any(String), type: 'unauthorized', param: null, code: 'unauthorized' },
+        });
       }
       expect(host.openings).toEqual([]);
       for (const scheme of ['Bearer', 'bearer']) {
@@ -203,7 +205,7 @@ describe('/v1', () => {
     const failed = await gateway.http('/v1/fail');
     expect([failed.status, await failed.json()]).toEqual([
       500,
-      { error: { message: expect.stringContaining('failed to answer'), type: 'api_error' } },
+      { error: { message: expect.stringContaining('failed to answer'), type: 'api_error', param: null, code: 'api_error' } },
     ]);
     const waiting = gateway.http('/v1/wait');
     await asked.promise;
@@ -235,7 +237,10 @@ describe('/v1', () => {
     });
     const client = await TestClient.connect(gateway.url, gateway.token);
     const failed = await gateway.http('/v1/x');
-    expect([failed.status, await failed.json()]).toEqual([502, { error: { message: expect.any(String), type: 'api_error' } }]);
+    expect([failed.status, await failed.json()]).toEqual([
+      502,
+      { error: { message: expect.any(String), type: 'api_error', param: null, code: 'api_error' } },
+    ]);
     expect(await client.call('echo', { a: 1 })).toMatchObject({ payload: { a: 1 } });
   });
 
@@ -245,7 +250,7 @@ describe('/v1', () => {
     expect([none.status, none.headers.get('retry-after'), await none.json()]).toEqual([
       503,
       '2',
-      { error: { message: expect.stringContaining('no gateway'), type: 'unavailable' } },
+      { error: { message: expect.stringContaining('no gateway'), type: 'unavailable', param: null, code: 'unavailable' } },
     ]);
     gateway.bridge.hosts.expectHost(10_000);
     const waiting = gateway.http('/v1/models');
@@ -276,7 +281,7 @@ describe('/v1', () => {
     const refused = await post(chunked);
     expect([refused.status, await refused.json()]).toEqual([
       413,
-      { error: { message: 'a request body may have 20 MB', type: 'invalid_request_error' } },
+      { error: { message: 'a request body may have 20 MB', type: 'invalid_request_error', param: null, code: null } },
     ]);
     expect((await post(new Uint8Array(5))).status).toBe(200);
   });

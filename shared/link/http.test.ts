@@ -189,7 +189,9 @@ describe('an exchange that fails', () => {
     });
     const response = await during(ask('/'));
     expect(response.status).toBe(500);
-    expect(await during(response.json())).toEqual({ error: { message: 'The gateway failed to answer', type: 'api_error' } });
+    expect(await during(response.json())).toEqual({
+      error: { message: 'The gateway failed to answer', type: 'api_error', param: null, code: 'api_error' },
+    });
   });
 
   it('on the way out it is a TypeError with the reason, as with fetch', async () => {

@@ -1,3 +1,4 @@
+import { errorBody } from '../http/error-body.ts';
 import { CLOSE } from '../rpc/frames.ts';
 import { z } from '../rpc/zod.ts';
 import { DrainGate, IncomingBody, pump } from './body.ts';
@@ -84,7 +85,7 @@ function addressOf(path: string, base: string): URL {
   return new URL(new URL(base).origin + path);
 }
 
-const failure = (status: number, type: string, message: string): Response => Response.json({ error: { message, type } }, { status });
+const failure = (status: number, type: string, message: string): Response => Response.json(errorBody(type, message), { status });
 
 /** The other side, or the link, cut an exchange short; `code` is a close code. */
 export class ExchangeReset extends TypeError {

@@ -1,3 +1,4 @@
+import { type ErrorBody, errorBody } from '#shared/http/error-body.ts';
 import { RpcError } from '#shared/rpc/errors.ts';
 import { NotAsked } from '../providers/breaker.ts';
 import { type ModelRequest, ProviderError, Unsupported } from '../providers/provider.ts';
@@ -20,7 +21,7 @@ export class HttpError extends Error {
   readonly status: number;
   readonly type: HttpErrorType;
   readonly param: string | null;
-  readonly code: string | null;
+  readonly code: string | undefined;
   readonly headers: Record<string, string>;
 
   constructor(
@@ -33,12 +34,12 @@ export class HttpError extends Error {
     this.status = status;
     this.type = type;
     this.param = param;
-    this.code = code ?? (type === 'invalid_request_error' ? null : type);
+    this.code = code;
     this.headers = headers;
   }
 
-  body(): { error: { message: string; type: HttpErrorType; param: string | null; code: string | null } } {
-    return { error: { message: this.message, type: this.type, param: this.param, code: this.code } };
+  body(): ErrorBody<HttpErrorType> {
+    return errorBody(this.type, this.message, this);
   }
 
   response(): Response {

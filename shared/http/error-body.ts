@@ -1,0 +1,13 @@
+/** What an error answers over HTTP, wherever it is made (decisions, "HTTP"). */
+export interface ErrorBody<T extends string = string> {
+  error: { message: string; type: T; param: string | null; code: string | null };
+}
+
+/** What is wrong with a request is told by `param`; anything else has its type as code, where it is given none. */
+export function errorBody<T extends string>(
+  type: T,
+  message: string,
+  { param = null, code = type === 'invalid_request_error' ? null : type }: { param?: string | null; code?: string | null | undefined } = {},
+): ErrorBody<T> {
+  return { error: { message, type, param, code } };
+}
