@@ -16,6 +16,7 @@ import { testDevice } from '../support/device.ts';
 import { FakeBridge, lend } from '../support/fake-bridge.ts';
 import { FakeSync } from '../support/fake-sync.ts';
 import { testGateway, until } from '../support/gateway.ts';
+import { checkedFetch } from '../support/openai-shapes/checked.ts';
 
 /** A first frame with these credentials, and its answer. */
 async function connect(bridge: TestBridge, auth: Record<string, unknown>, rest: Record<string, unknown> = {}) {
@@ -37,7 +38,7 @@ async function pair(bridge: TestBridge, scopes: Scope[]): Promise<{ deviceId: st
 }
 
 async function setUp(options: Parameters<typeof bridgedGateway>[0] = {}) {
-  const bridge = await startTestBridge();
+  const bridge = await startTestBridge({}, checkedFetch);
   const gw = await bridgedGateway(options);
   await gw.attach(bridge);
   return {

@@ -3,7 +3,6 @@ import { createServer, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { SseScanner } from '#shared/http/sse.ts';
 import { CLOSE } from '#shared/rpc/frames.ts';
 import type { FakeHost } from '../../bridge/server/tests/fake-host.ts';
 import { startTestBridge, type TestBridge } from '../../bridge/server/tests/bridge.ts';
@@ -11,6 +10,8 @@ import type { UsageRecord } from '../../web/gateway/core/vault.ts';
 import { verifies } from '../requirements.ts';
 import { type BridgedGateway, bridgedGateway } from '../support/bridged.ts';
 import { until } from '../support/gateway.ts';
+import { readData } from '../support/http.ts';
+import { checkedFetch } from '../support/openai-shapes/checked.ts';
 import { startUpstream, type Upstream, UPSTREAM_TEXT } from '../upstream.ts';
 
 // Streamed answers of a model through the whole core and a real bridge, with real sockets all the way: the bridge gives the upstream's bytes to
@@ -26,7 +27,7 @@ let gw: BridgedGateway;
 let host: FakeHost;
 beforeAll(async () => {
   upstream = await startUpstream({ apiKey: KEY });
-  bridge = await startTestBridge({ timing: { receiptsMs: 20 } });
+  bridge = await startTestBridge({ timing: { receiptsMs: 20 } }, checkedFetch);
   gw = await bridgedGateway({ egress: true });
   await provide(upstream.url);
   host = await gw.attach(bridge);
@@ -50,12 +51,6 @@ const post = (model: string, more: object = {}, init: RequestInit = {}): Promise
     body: JSON.stringify({ model: `up/${model}`, messages, stream: true, ...more }),
     ...init,
   });
-
-async function dataOf(response: Response): Promise<string[]> {
-  const scanner = new SseScanner();
-  const bytes = new Uint8Array(await response.arrayBuffer());
-  return [...scanner.push(bytes), ...scanner.end()].map(({ data }) => data);
-}
 
 const kindsOf = (data: string[]): string[] =>
   data.map((each) => (each.startsWith('{"error"') ? 'error' : each === '[DONE]' ? each : 'chunk'));
@@ -88,15 +83,16 @@ async function writer(write: (response: ServerResponse) => void): Promise<AsyncD
   };
 }
 
+const head = { id: 'c', object: 'chat.completion.chunk', created: 1, model: 'x' };
 const chunk = (content: string, finish: string | null = null, index = 0): string =>
-  `data: ${JSON.stringify({ object: 'chat.completion.chunk', choices: [{ index, delta: { content }, finish_reason: finish }] })}\n\n`;
+  `data: ${JSON.stringify({ ...head, choices: [{ index, delta: { content }, finish_reason: finish }] })}\n\n`;
 
 describe('a streamed answer', () => {
   it.each(['normal', 'split-1', 'split-5', 'slow-1', 'deltas-500'])('of %s goes past the core, with exactly one [DONE]', async (mode) => {
     const before = gw.spliced.length;
     const response = await post(mode);
     expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/event-stream; charset=utf-8']);
-    const data = await dataOf(response);
+    const data = await readData(response);
     expect(data.filter((each) => each === '[DONE]')).toHaveLength(1);
     expect(data.at(-1)).toBe('[DONE]');
     const text = data.slice(0, -1).map(contentOf).join('');
@@ -112,7 +108,8 @@ describe('a streamed answer', () => {
   });
 
   verifies('http.chat/splice-bytes', 'keeps every byte, what is no data too, and its usage is that of the upstream', async () => {
-    const sent = `: hold on\r\n\r\nid: 7\r\nevent: message\r\n${chunk('ä').trim()}\r\n\r\n: still here\n\n${chunk('', 'stop')}data: {"choices":[],"usage":{"prompt_tokens":11,"completion_tokens":7,"total_tokens":18}}\n\n`;
+    const usage = { prompt_tokens: 11, completion_tokens: 7, total_tokens: 18 };
+    const sent = `: hold on\r\n\r\nid: 7\r\nevent: message\r\n${chunk('ä').trim()}\r\n\r\n: still here\n\n${chunk('', 'stop')}data: ${JSON.stringify({ ...head, choices: [], usage })}\n\n`;
     await using _ = await writer((response) => response.end(`${sent}data: [DONE]\n\n`));
     expect(await (await post('', { model: 'own/x' })).text()).toBe(`${sent}data: [DONE]\n\n`);
     expect((await usageOf()).usage).toEqual({ inputTokens: 11, outputTokens: 7, totalTokens: 18 });
@@ -125,13 +122,13 @@ describe('a streamed answer', () => {
       [chunk('a') + chunk('', 'stop') + chunk('b', null, 1) + chunk('', 'stop', 1), 2, 4],
     ] as const) {
       await using _ = await writer((response) => response.end(sent));
-      expect(kindsOf(await dataOf(await post('', { model: 'own/x', n })))).toEqual([...Array<string>(events).fill('chunk'), '[DONE]']);
+      expect(kindsOf(await readData(await post('', { model: 'own/x', n })))).toEqual([...Array<string>(events).fill('chunk'), '[DONE]']);
     }
   });
 
   it('comes whole although a stream was asked for, and the other way round: as ever', async () => {
     const before = gw.spliced.length;
-    const data = await dataOf(await post('whole'));
+    const data = await readData(await post('whole'));
     expect([data.length, contentOf(data[0] ?? ''), data.at(-1)]).toEqual([2, TEXT, '[DONE]']);
     for (const mode of ['normal', 'slow']) {
       const whole = (await (await post(mode, { stream: false })).json()) as { choices: { message: { content: string } }[] };
@@ -146,7 +143,7 @@ describe('a streamed answer', () => {
     async () => {
       for (const mode of ['cut', 'cut-event', 'reset', 'garbage', 'error-inside']) {
         const before = gw.spliced.length;
-        const data = await dataOf(await post(mode));
+        const data = await readData(await post(mode));
         expect(kindsOf(data), mode).toEqual(['chunk', 'error', '[DONE]']);
         expect(JSON.parse(data[1] ?? ''), mode).toMatchObject({
           error: { type: 'api_error', message: expect.stringContaining('Upstream') },
@@ -176,16 +173,16 @@ describe('a streamed answer', () => {
 
   it('is tried again where the upstream fails in a way that may pass', async () => {
     upstream.queue.push('hangup', 'error-500');
-    const data = await dataOf(await post('normal'));
+    const data = await readData(await post('normal'));
     expect(data.slice(0, -1).map(contentOf).join('')).toBe(TEXT);
   });
 
   it('that says nothing after the finish reason is not waited for', async () => {
-    expect(kindsOf(await dataOf(await post('stall-end')))).toEqual(['chunk', 'chunk', '[DONE]']);
+    expect(kindsOf(await readData(await post('stall-end')))).toEqual(['chunk', 'chunk', '[DONE]']);
   });
 
   verifies('http.chat/openai-client', 'is read by the openai package, usage and tool calls too', async () => {
-    const openai = new OpenAI({ baseURL: `${bridge.url}/v1`, apiKey: bridge.token, maxRetries: 0 });
+    const openai = new OpenAI({ baseURL: `${bridge.url}/v1`, apiKey: bridge.token, maxRetries: 0, fetch: checkedFetch });
     const before = gw.spliced.length;
     let text = '';
     let tokens = 0;
@@ -263,7 +260,7 @@ describe('a caller', () => {
     let before = -1;
     for (let rounds = 0; rounds < 500 && before !== written; rounds++) {
       before = written;
-      for (let i = 0; i < 5; i++) await dataOf(await post('normal'));
+      for (let i = 0; i < 5; i++) await readData(await post('normal'));
     }
     // The kernel's buffers of two loopback connections take some megabytes each.
     expect(written).toBeLessThan(32 * 1024 * 1024);
@@ -343,7 +340,7 @@ describe('a host', () => {
       if (++tries < 3) throw new Error('the disk is full');
     };
     try {
-      await dataOf(await post('normal'));
+      await readData(await post('normal'));
       await until(() => tries >= 3);
     } finally {
       gw.gateway.keepReceipts = keep;
@@ -394,7 +391,7 @@ it('ends at once when the key that asked for it is revoked', async () => {
 });
 
 it('the provider’s key goes to the upstream, and into no log', async () => {
-  await dataOf(await post('normal'));
+  await readData(await post('normal'));
   expect(upstream.requests.at(-1)?.headers.authorization).toBe(`Bearer ${KEY}`);
   expect(bridge.lines.join('\n')).not.toContain(KEY);
 });

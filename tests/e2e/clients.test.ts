@@ -6,6 +6,7 @@ import { verifies } from '../requirements.ts';
 import { until } from '../support/gateway.ts';
 import { startUpstream, type Upstream, UPSTREAM_TEXT, UPSTREAM_USAGE } from '../upstream.ts';
 import { type Perch, startPerch } from './harness.ts';
+import { openaiOf } from './openai.ts';
 import { addProvider, connectOutside } from './outside.ts';
 
 // One gateway in its managed Chromium, no tab open; programs call it from outside.
@@ -16,7 +17,7 @@ let openai: OpenAI;
 beforeAll(async () => {
   upstream = await startUpstream({ models: ['normal', 'slow', 'stall', 'cut'], apiKey: 'sk-test' });
   perch = await startPerch();
-  openai = new OpenAI({ baseURL: `${perch.url}/v1`, apiKey: perch.token, maxRetries: 0 });
+  openai = openaiOf(perch);
   using outside = await connectOutside(perch);
   await addProvider(outside.client, upstream.url, 'sk-test');
 });
@@ -117,7 +118,7 @@ describe('the openai package', () => {
     await expect(
       openai.chat.completions.create({ model: 'nobody/none', messages: [{ role: 'user', content: 'x' }] }),
     ).rejects.toMatchObject({ status: 404, code: 'model_not_found' });
-    const stranger = new OpenAI({ baseURL: `${perch.url}/v1`, apiKey: 'wrong', maxRetries: 0 });
+    const stranger = openaiOf(perch, 'wrong');
     await expect(stranger.models.list()).rejects.toMatchObject({ status: 401, type: 'unauthorized' });
   });
 });

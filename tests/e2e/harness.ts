@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { findBrowser } from '../../bridge/headless/find.ts';
 import { type ConnectParams, GatewayClient, socketLink } from '../../shared/client/index.ts';
+import { conforming, refuseMisfits } from '../support/openai-shapes/conforming.ts';
 
 const MAIN = join(import.meta.dirname, '../../bridge/cli/main.ts');
 
@@ -54,6 +55,7 @@ export async function startPerch(options: PerchOptions = {}): Promise<Perch> {
   const home = options.home ?? mkdtempSync(join(tmpdir(), 'perch-home-'));
   const token = (): string => readFileSync(join(home, 'token'), 'utf8').trim();
   let run = await serve(options, home, options.port ?? 0);
+  const misfits = new Set<string>();
   const kill = async (signal: NodeJS.Signals): Promise<number | null> => {
     const { child } = run;
     if (child.exitCode !== null || child.signalCode !== null) return child.exitCode;
@@ -84,8 +86,10 @@ export async function startPerch(options: PerchOptions = {}): Promise<Perch> {
     get token() {
       return token();
     },
-    fetch(path, init = {}) {
-      return fetch(`${run.url}${path}`, { ...init, headers: { authorization: `Bearer ${token()}`, ...headersOf(init) } });
+    async fetch(path, { method = 'GET', ...init } = {}) {
+      const url = `${run.url}${path}`;
+      const headers = { authorization: `Bearer ${token()}`, ...headersOf(init) };
+      return conforming({ method, url }, await fetch(url, { ...init, method, headers }), misfits);
     },
     client(params = {}) {
       const link = socketLink(new WebSocket(run.wsUrl));
@@ -105,6 +109,7 @@ export async function startPerch(options: PerchOptions = {}): Promise<Perch> {
       await kill('SIGTERM');
       clearTimeout(late);
       if (options.home === undefined) rmSync(home, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 });
+      refuseMisfits(misfits);
     },
   };
 }

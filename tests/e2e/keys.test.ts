@@ -1,9 +1,10 @@
-import OpenAI, { AuthenticationError, RateLimitError } from 'openai';
+import { AuthenticationError, RateLimitError } from 'openai';
 import { expect } from 'vitest';
 import { GatewayClient, socketLink } from '../../shared/client/index.ts';
 import { verifies } from '../requirements.ts';
 import { launchBrowser } from './browser.ts';
 import { startPerch } from './harness.ts';
+import { openaiOf } from './openai.ts';
 
 const ASKED = { model: 'perch/main', messages: [{ role: 'user' as const, content: 'What can you do?' }] };
 
@@ -27,7 +28,7 @@ verifies(
     await section.getByText('at most 3 requests a minute').waitFor();
     expect(await page.content()).not.toContain(secret);
 
-    const openai = new OpenAI({ baseURL: `${perch.url}/v1`, apiKey: secret, maxRetries: 0 });
+    const openai = openaiOf(perch, secret);
     expect((await openai.chat.completions.create(ASKED)).choices).toHaveLength(1);
     const connect = (): Promise<GatewayClient> =>
       GatewayClient.connect(socketLink(new WebSocket(perch.wsUrl)), { params: { clientName: 'program', auth: { token: secret } } });

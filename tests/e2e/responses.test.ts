@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect } from 'vitest';
 import { verifies } from '../requirements.ts';
 import { startUpstream, type Upstream, UPSTREAM_TEXT, UPSTREAM_VECTOR } from '../upstream.ts';
 import { type Perch, startPerch } from './harness.ts';
+import { openaiOf } from './openai.ts';
 import { addProvider, connectOutside } from './outside.ts';
 
 // One gateway in its managed Chromium; the official package calls it from outside.
@@ -13,7 +14,7 @@ let openai: OpenAI;
 beforeAll(async () => {
   upstream = await startUpstream({ models: ['normal', 'tool', 'cut'] });
   perch = await startPerch();
-  openai = new OpenAI({ baseURL: `${perch.url}/v1`, apiKey: perch.token, maxRetries: 0 });
+  openai = openaiOf(perch);
   using outside = await connectOutside(perch);
   await addProvider(outside.client, upstream.url);
 });
@@ -102,7 +103,7 @@ verifies('http.responses/whose', 'a key’s own are not another’s', async () =
   using outside = await connectOutside(perch);
   const { secret: one } = await outside.client.call('keys.create', { name: 'One' });
   const { secret: two } = await outside.client.call('keys.create', { name: 'Two' });
-  const as = (apiKey: string): OpenAI => new OpenAI({ baseURL: `${perch.url}/v1`, apiKey, maxRetries: 0 });
+  const as = (apiKey: string): OpenAI => openaiOf(perch, apiKey);
   const { id } = await as(one).responses.create({ model: 'local/normal', input: 'hi' });
   await expect(as(two).responses.retrieve(id)).rejects.toMatchObject({ status: 404 });
   expect(await as(one).responses.retrieve(id)).toMatchObject({ id });

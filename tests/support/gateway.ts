@@ -15,6 +15,7 @@ import type { Vault } from '../../web/gateway/core/vault.ts';
 import { loadParts } from '../../web/gateway/host/parts.ts';
 import { openVault, takeEpoch } from '../../web/gateway/storage/vault.ts';
 import { audited } from './audit.ts';
+import { conforming, refuseMisfits } from './openai-shapes/conforming.ts';
 import { tapped } from './tap.ts';
 
 export interface ModelCall {
@@ -146,6 +147,9 @@ export async function testGateway(
     ...(options.bridge ? { bridge: options.bridge } : {}),
     environment: { ...nowhere, ...options.environment },
   });
+  const misfits = new Set<string>();
+  const answer = gateway.fetch;
+  gateway.fetch = async (request, principal) => conforming(request, await answer(request, principal), misfits);
   const undeclared = new Set<string>();
   const link: TestGateway['link'] = ({ scopes = SCOPES, socket = false, principal = 'owner', ...rest } = {}) => {
     const [ours, theirs] = memoryPair<string>();
@@ -175,6 +179,7 @@ export async function testGateway(
     client,
     async [Symbol.asyncDispose]() {
       await gateway.close();
+      refuseMisfits(misfits);
       if (undeclared.size > 0) throw new Error(`their contracts do not have these codes: ${[...undeclared].join(', ')}`);
     },
   };

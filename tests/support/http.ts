@@ -1,4 +1,6 @@
-import { SseScanner } from '#shared/http/sse.ts';
+import OpenAI from 'openai';
+import { afterAll, beforeAll, beforeEach } from 'vitest';
+import { SseScanner, type SseEvent } from '#shared/http/sse.ts';
 import { type Scope, SCOPES } from '#shared/rpc/contract.ts';
 import { RpcError } from '#shared/rpc/errors.ts';
 import { z } from '#shared/rpc/zod.ts';
@@ -11,7 +13,10 @@ import type { ModelEvent } from '../../web/gateway/core/providers/provider.ts';
 import type { ProviderConfig } from '../../web/gateway/core/providers/made-provider.ts';
 import { Providers } from '../../web/gateway/core/providers/providers.ts';
 import { UPSTREAM_LIMITS } from '../../web/gateway/core/providers/upstream-limits.ts';
+import { startUpstream, type Upstream } from '../upstream.ts';
 import { memoryCollection } from './memory-collection.ts';
+import { checkedAnswer } from './openai-shapes/checked.ts';
+import { errorAnswer } from './openai-shapes/errors.ts';
 
 export const HTTP_BASE = 'http://127.0.0.1:7333';
 /** Back-off without its waiting. */
@@ -27,34 +32,49 @@ export async function* events(...list: (ModelEvent | Error)[]): AsyncGenerator<M
   }
 }
 
-/** The handler of `/v1` with the agents `main` and `helper`, the guide, and these providers. */
-export function testHttp(configured: ProviderConfig[], fetchFrom: typeof fetch = (url, init) => fetch(url, init)) {
+/** The handler of `/v1` with the agents `main` and `helper`, the guide, and these providers, which go by `clock`. */
+export function testHttp(
+  configured: ProviderConfig[],
+  fetchFrom: typeof fetch = (url, init) => fetch(url, init),
+  { clock = hasty }: { clock?: Clock } = {},
+) {
   const runs: HttpAgentRun[] = [];
   const faults: unknown[] = [];
   const recorded: Parameters<NonNullable<HttpDeps['record']>>[0][] = [];
   const admitted: string[] = [];
+  const noted: Record<string, unknown>[] = [];
   const responses = memoryCollection<ResponseRecord>();
   const sources = { memories: () => Promise.resolve([]), messages: () => Promise.resolve([]) };
   const guide = new GuideProvider({ clock: systemClock, sources, paceMs: 0 });
-  const providers = new Providers({ guide, fetch: (url, init) => fetchFrom(url, init), clock: hasty, localServers: [], limits });
+  const providers = new Providers({ guide, fetch: (url, init) => fetchFrom(url, init), clock, localServers: [], limits });
   providers.configure(configured);
   const test = {
-    ...{ runs, faults, recorded, admitted, responses },
+    ...{ runs, faults, recorded, admitted, noted, responses },
     clock: { ...hasty },
     /** What the agent does next. */
     agent: (_run: HttpAgentRun): AsyncIterable<ModelEvent> =>
       events({ type: 'text', text: 'Hel' }, { type: 'text', text: 'lo' }, { type: 'finish', reason: 'stop' }),
-    ask: (request: Request, principal = 'owner', scopes: Scope[] = [...SCOPES]) => http(request, { id: principal, scopes }),
-    post: (path: string, body: unknown, { principal, ...init }: RequestInit & { principal?: string } = {}) =>
+    ask: async (request: Request, principal = 'owner', scopes: Scope[] = [...SCOPES]) =>
+      checkedAnswer(request, await http(request, { id: principal, scopes })),
+    post: (path: string, body: unknown, { principal, scopes, headers, ...init }: Asking = {}) =>
       test.ask(
         new Request(HTTP_BASE + path, {
           method: 'POST',
           body: typeof body === 'string' ? body : JSON.stringify(body),
-          headers: { 'content-type': 'application/json' },
+          headers: { 'content-type': 'application/json', ...headers },
           ...init,
         }),
         principal,
+        scopes,
       ),
+    chat: (body: unknown, asking?: Asking) => test.post('/v1/chat/completions', body, asking),
+    openai: (principal?: string) =>
+      new OpenAI({
+        baseURL: `${HTTP_BASE}/v1`,
+        apiKey: 'token',
+        maxRetries: 0,
+        fetch: (url, init) => test.ask(new Request(url, init), principal),
+      }),
   };
   const http = createHttp({
     agents: {
@@ -72,24 +92,50 @@ export function testHttp(configured: ProviderConfig[], fetchFrom: typeof fetch =
     },
     admit: async (principal) => void admitted.push(principal),
     record: (call) => recorded.push(call),
+    note: (level, message, fields) => noted.push({ level, message, ...fields }),
   });
   return test;
 }
 
-const errorBody = z.object({
-  error: z.object({ message: z.string(), type: z.string(), param: z.string().nullable(), code: z.string().nullable() }),
-});
-export const readError = async (response: Response) => errorBody.parse(await response.json()).error;
+type Asking = Omit<RequestInit, 'headers'> & { headers?: Record<string, string>; principal?: string; scopes?: Scope[] };
+
+/** `/v1`, made anew for each test, before a local server of models, which is the provider `up`. */
+export function upstreamHttp() {
+  let upstream: Upstream;
+  let http: ReturnType<typeof testHttp>;
+  beforeAll(async () => {
+    upstream = await startUpstream();
+  });
+  afterAll(() => upstream.close());
+  const made = (options?: { clock?: Clock }) => testHttp([{ id: 'up', name: 'Upstream', baseUrl: upstream.url }], undefined, options);
+  beforeEach(() => {
+    http = made();
+  });
+  return {
+    get upstream() {
+      return upstream;
+    },
+    get http() {
+      return http;
+    },
+    /** Another whose providers go by this clock. */
+    at: (clock: Clock) => made({ clock }),
+  };
+}
+
+export const readError = async (response: Response) => errorAnswer.parse(await response.json()).error;
+
+async function readSse(response: Response): Promise<SseEvent[]> {
+  const scanner = new SseScanner();
+  const bytes = new Uint8Array(await response.arrayBuffer());
+  return [...scanner.push(bytes), ...scanner.end()];
+}
+
+/** The data of a stream's events. */
+export const readData = async (response: Response): Promise<string[]> => (await readSse(response)).map(({ data }) => data);
 
 const streamEvent = z.looseObject({ type: z.string(), sequence_number: z.number() });
 
-/** The events of a stream, each checked to be called on its `event:` line as in its data. */
-export async function readEvents(response: Response): Promise<z.infer<typeof streamEvent>[]> {
-  const scanner = new SseScanner();
-  const bytes = new Uint8Array(await response.arrayBuffer());
-  return [...scanner.push(bytes), ...scanner.end()].map(({ event, data }) => {
-    const parsed = streamEvent.parse(JSON.parse(data));
-    if (event !== parsed.type) throw new Error(`The event ${parsed.type} is called ${event}`);
-    return parsed;
-  });
-}
+/** The events of a stream of responses. */
+export const readEvents = async (response: Response): Promise<z.infer<typeof streamEvent>[]> =>
+  (await readData(response)).map((data) => streamEvent.parse(JSON.parse(data)));

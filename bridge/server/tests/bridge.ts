@@ -28,7 +28,8 @@ export interface TestBridge extends AsyncDisposable {
   http(path: string, init?: RequestInit & { token?: string | null }): Promise<Response>;
 }
 
-export async function startTestBridge(options: Partial<BridgeOptions> = {}): Promise<TestBridge> {
+/** `ask`: how `http` asks it. */
+export async function startTestBridge(options: Partial<BridgeOptions> = {}, ask = fetch): Promise<TestBridge> {
   const dir = await mkdtemp(join(tmpdir(), 'perch-bridge-'));
   const home = await Home.open({ dir: join(dir, 'home') });
   const token = await home.token();
@@ -72,7 +73,7 @@ export async function startTestBridge(options: Partial<BridgeOptions> = {}): Pro
       return linked.parse(await answer.json())[kind];
     },
     http(path, { token: given = token, headers, ...init } = {}) {
-      return fetch(`${bridge.url}${path}`, {
+      return ask(`${bridge.url}${path}`, {
         ...init,
         headers: { ...(given === null ? {} : { authorization: `Bearer ${given}` }), ...headers },
       });

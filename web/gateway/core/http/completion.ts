@@ -62,7 +62,6 @@ export function completion({ id, created, model }: CompletionHead, choices: read
     model,
     choices: choices.map(choiceObject),
     usage: usageObject(usage),
-    system_fingerprint: null,
   };
 }
 
@@ -117,6 +116,6 @@ export class ChunkWriter {
 
   #write(rest: Record<string, unknown>): string {
     const { id, created, model } = this.#head;
-    return writeSse(JSON.stringify({ id, object: 'chat.completion.chunk', created, model, system_fingerprint: null, ...rest }));
+    return writeSse(JSON.stringify({ id, object: 'chat.completion.chunk', created, model, ...rest }));
   }
 }

@@ -1,6 +1,6 @@
-import OpenAI from 'openai';
+import type OpenAI from 'openai';
 import { beforeEach, expect, it } from 'vitest';
-import { HTTP_BASE, readError, testHttp } from '../../../../tests/support/http.ts';
+import { readError, testHttp } from '../../../../tests/support/http.ts';
 import { FakeClock } from '../../../../tests/support/clock.ts';
 import { verifies } from '../../../../tests/requirements.ts';
 import { Google } from '../providers/google.ts';
@@ -43,13 +43,7 @@ beforeEach(() => {
 });
 
 const embed = (body: unknown): Promise<Response> => http.post('/v1/embeddings', body, { principal: 'key:a' });
-const client = (): OpenAI =>
-  new OpenAI({
-    baseURL: `${HTTP_BASE}/v1`,
-    apiKey: 'token',
-    maxRetries: 0,
-    fetch: (url, init) => http.ask(new Request(url, init), 'key:a'),
-  });
+const client = (): OpenAI => http.openai('key:a');
 
 verifies('http.embeddings/openai', 'every parameter passes, with the model’s own name, and usage is recorded', async () => {
   const response = await embed({ model: 'up/embed-small', input: ['a', 'b'], dimensions: 2, odd: true });

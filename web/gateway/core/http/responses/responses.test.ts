@@ -1,20 +1,11 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { events, HTTP_BASE, readError, testHttp } from '../../../../../tests/support/http.ts';
+import { describe, expect, it } from 'vitest';
+import { events, HTTP_BASE, readError, upstreamHttp } from '../../../../../tests/support/http.ts';
 import { verifies } from '../../../../../tests/requirements.ts';
-import { startUpstream, type Upstream, UPSTREAM_TEXT } from '../../../../../tests/upstream.ts';
+import { UPSTREAM_TEXT } from '../../../../../tests/upstream.ts';
 
 const TEXT = UPSTREAM_TEXT.join('');
 
-let upstream: Upstream;
-beforeAll(async () => {
-  upstream = await startUpstream();
-});
-afterAll(() => upstream.close());
-
-let http: ReturnType<typeof testHttp>;
-beforeEach(() => {
-  http = testHttp([{ id: 'up', name: 'Upstream', baseUrl: upstream.url }]);
-});
+const v1 = upstreamHttp();
 
 interface Answered {
   id: string;
@@ -25,17 +16,17 @@ interface Answered {
 }
 
 const respond = async (body: Record<string, unknown>, principal?: string): Promise<Answered> => {
-  const response = await http.post('/v1/responses', body, principal === undefined ? {} : { principal });
+  const response = await v1.http.post('/v1/responses', body, principal === undefined ? {} : { principal });
   const value = (await response.json()) as Answered;
   expect(value, JSON.stringify(value)).toMatchObject({ object: 'response' });
   return value;
 };
-const lastAsked = () => upstream.requests.findLast(({ method }) => method === 'POST')?.body;
+const lastAsked = () => v1.upstream.requests.findLast(({ method }) => method === 'POST')?.body;
 const at = (id: string, method = 'GET'): Request => new Request(`${HTTP_BASE}/v1/responses/${id}`, { method });
 
 describe('a response', () => {
   verifies('http.responses/whole', 'of an agent', async () => {
-    http.agent = () =>
+    v1.http.agent = () =>
       events(
         { type: 'tool_call', call: { id: 'c', tool: 't', args: {} } },
         { type: 'text', text: 'Hi' },
@@ -91,7 +82,7 @@ describe('a response', () => {
         total_tokens: 4,
       },
     });
-    expect(http.runs).toMatchObject([
+    expect(v1.http.runs).toMatchObject([
       {
         agentId: 'helper',
         principal: 'owner',
@@ -104,8 +95,8 @@ describe('a response', () => {
       },
     ]);
     await respond({ model: 'main', input: 'Hello', user: 'alice' });
-    expect(http.runs[1]?.sessionId).toBe('alice');
-    expect(http.recorded).toEqual([]);
+    expect(v1.http.runs[1]?.sessionId).toBe('alice');
+    expect(v1.http.recorded).toEqual([]);
   });
 
   verifies(['http.responses/whole', 'http.responses/usage'], 'of a model', async () => {
@@ -116,8 +107,8 @@ describe('a response', () => {
       output: [{ type: 'message', content: [{ text: TEXT }] }],
       usage: { input_tokens: 11, output_tokens: 7, total_tokens: 18, input_tokens_details: { cached_tokens: 3 } },
     });
-    expect(http.recorded).toMatchObject([{ provider: 'up', model: 'up/normal', principal: 'key:a', usage: { totalTokens: 18 } }]);
-    expect(http.admitted).toEqual(['key:a']);
+    expect(v1.http.recorded).toMatchObject([{ provider: 'up', model: 'up/normal', principal: 'key:a', usage: { totalTokens: 18 } }]);
+    expect(v1.http.admitted).toEqual(['key:a']);
     expect(lastAsked()).toEqual({
       model: 'normal',
       messages: [{ role: 'user', content: 'Hello' }],
@@ -154,7 +145,7 @@ describe('a response', () => {
       ['length', 'max_output_tokens'],
       ['content_filter', 'content_filter'],
     ] as const) {
-      http.agent = () => events({ type: 'text', text: 'Hel' }, { type: 'finish', reason });
+      v1.http.agent = () => events({ type: 'text', text: 'Hel' }, { type: 'finish', reason });
       expect(await respond({ model: 'main', input: 'Hi' })).toMatchObject({
         status: 'incomplete',
         completed_at: null,
@@ -169,26 +160,26 @@ describe('a response', () => {
       ['up/cut', 502],
       ['up/unknown', 404],
     ] as const)
-      expect([model, (await http.post('/v1/responses', { model, input: 'Hi' })).status]).toEqual([model, status]);
-    expect(http.faults).toEqual([]);
+      expect([model, (await v1.http.post('/v1/responses', { model, input: 'Hi' })).status]).toEqual([model, status]);
+    expect(v1.http.faults).toEqual([]);
   });
 
   verifies('http.responses/usage', 'is not kept, and its upstream is left, where the caller hangs up', async () => {
-    const posts = upstream.requests.filter(({ method }) => method === 'POST').length;
+    const posts = v1.upstream.requests.filter(({ method }) => method === 'POST').length;
     const abort = new AbortController();
-    const response = http.post('/v1/responses', { model: 'up/silent', input: 'Hi' }, { signal: abort.signal });
-    const request = await upstream.request(posts + 1);
+    const response = v1.http.post('/v1/responses', { model: 'up/silent', input: 'Hi' }, { signal: abort.signal });
+    const request = await v1.upstream.request(posts + 1);
     abort.abort();
     expect((await response).status).toBe(499);
     await request.closed;
     expect(request.hungUp).toBe(true);
-    const reading = await http.post('/v1/responses', { model: 'up/endless', input: 'Hi', stream: true });
-    const second = await upstream.request(posts + 2);
+    const reading = await v1.http.post('/v1/responses', { model: 'up/endless', input: 'Hi', stream: true });
+    const second = await v1.upstream.request(posts + 2);
     await reading.body?.cancel();
     await second.closed;
     expect(second.hungUp).toBe(true);
-    expect(http.responses.records.size).toBe(0);
-    expect(http.faults).toEqual([]);
+    expect(v1.http.responses.records.size).toBe(0);
+    expect(v1.http.faults).toEqual([]);
   });
 });
 
@@ -219,7 +210,7 @@ describe('what goes on', () => {
       { ...referring, input: [...referring.input, reference] },
       { ...referring, previous_response_id: first.id },
     ]) {
-      const refused = await http.post('/v1/responses', twice);
+      const refused = await v1.http.post('/v1/responses', twice);
       expect([refused.status, (await readError(refused)).param]).toEqual([400, expect.stringMatching(/^input\[[13]\]\.id$/)]);
     }
   });
@@ -268,17 +259,17 @@ describe('what goes on', () => {
 describe('a response that is kept', () => {
   verifies('http.responses/stored', 'is read and deleted; one without store is not there', async () => {
     const made = await respond({ model: 'main', input: 'Hi' });
-    expect(await (await http.ask(at(made.id))).json()).toEqual(made);
-    expect((await http.ask(at(made.id, 'HEAD'))).status).toBe(200);
-    expect(await (await http.ask(at(made.id, 'DELETE'))).json()).toEqual({ id: made.id, object: 'response', deleted: true });
+    expect(await (await v1.http.ask(at(made.id))).json()).toEqual(made);
+    expect((await v1.http.ask(at(made.id, 'HEAD'))).status).toBe(200);
+    expect(await (await v1.http.ask(at(made.id, 'DELETE'))).json()).toEqual({ id: made.id, object: 'response', deleted: true });
     for (const method of ['GET', 'DELETE']) {
-      const gone = await http.ask(at(made.id, method));
+      const gone = await v1.http.ask(at(made.id, method));
       expect([gone.status, (await readError(gone)).type]).toEqual([404, 'not_found']);
     }
     const unkept = await respond({ model: 'main', input: 'Hi', store: false });
     expect(unkept.store).toBe(false);
-    expect((await http.ask(at(unkept.id))).status).toBe(404);
-    const next = await http.post('/v1/responses', { model: 'main', input: 'Hi', previous_response_id: unkept.id });
+    expect((await v1.http.ask(at(unkept.id))).status).toBe(404);
+    const next = await v1.http.post('/v1/responses', { model: 'main', input: 'Hi', previous_response_id: unkept.id });
     expect([next.status, await readError(next)]).toMatchObject([
       400,
       { param: 'previous_response_id', code: 'previous_response_not_found' },
@@ -286,13 +277,13 @@ describe('a response that is kept', () => {
   });
 
   verifies('http.responses/stored', 'that could not be kept says so', async () => {
-    http.responses.put = () => Promise.reject(new Error('full'));
+    v1.http.responses.put = () => Promise.reject(new Error('full'));
     expect(await respond({ model: 'main', input: 'Hi' })).toMatchObject({ status: 'completed', store: false });
-    expect(http.faults).toHaveLength(1);
+    expect(v1.http.faults).toHaveLength(1);
     const large = `data:image/png;base64,${'A'.repeat(9_000_000)}`;
     const input = [{ role: 'user', content: [{ type: 'input_image', image_url: large, detail: 'auto' }] }];
     expect(await respond({ model: 'main', input })).toMatchObject({ store: false });
-    expect(http.faults).toHaveLength(1);
+    expect(v1.http.faults).toHaveLength(1);
   });
 
   verifies('http.responses/whose', 'is there for the key that made it, and for people', async () => {
@@ -303,25 +294,25 @@ describe('a response that is kept', () => {
       ['owner', 200],
       ['device:d', 200],
     ] as const)
-      expect([principal, (await http.ask(at(id), principal)).status]).toEqual([principal, status]);
-    expect((await http.ask(at(id, 'DELETE'), 'key:b')).status).toBe(404);
+      expect([principal, (await v1.http.ask(at(id), principal)).status]).toEqual([principal, status]);
+    expect((await v1.http.ask(at(id, 'DELETE'), 'key:b')).status).toBe(404);
     const next = { model: 'main', input: 'Hi', previous_response_id: id };
-    expect((await http.post('/v1/responses', next, { principal: 'key:b' })).status).toBe(400);
+    expect((await v1.http.post('/v1/responses', next, { principal: 'key:b' })).status).toBe(400);
     const reference = { model: 'main', input: [{ id: `msg_${id.slice(5)}_i0` }] };
-    expect((await http.post('/v1/responses', reference, { principal: 'key:b' })).status).toBe(400);
-    expect((await http.post('/v1/responses', reference, { principal: 'key:a' })).status).toBe(200);
+    expect((await v1.http.post('/v1/responses', reference, { principal: 'key:b' })).status).toBe(400);
+    expect((await v1.http.post('/v1/responses', reference, { principal: 'key:a' })).status).toBe(200);
     // Reading and deleting asks no model, and counts towards no limit of one.
-    const admitted = http.admitted.length;
-    expect((await http.ask(at(id, 'DELETE'), 'key:a', ['read'])).status).toBe(403);
-    expect((await http.ask(at(id), 'key:a', ['read'])).status).toBe(200);
-    expect((await http.ask(at(id, 'DELETE'), 'key:a')).status).toBe(200);
-    expect(http.admitted).toHaveLength(admitted);
+    const admitted = v1.http.admitted.length;
+    expect((await v1.http.ask(at(id, 'DELETE'), 'key:a', ['read'])).status).toBe(403);
+    expect((await v1.http.ask(at(id), 'key:a', ['read'])).status).toBe(200);
+    expect((await v1.http.ask(at(id, 'DELETE'), 'key:a')).status).toBe(200);
+    expect(v1.http.admitted).toHaveLength(admitted);
   });
 
   it('is given as a whole', async () => {
     const { id } = await respond({ model: 'main', input: 'Hi' });
-    const response = await http.ask(at(`${id}?stream=true`));
+    const response = await v1.http.ask(at(`${id}?stream=true`));
     expect([response.status, (await readError(response)).param]).toEqual([400, 'stream']);
-    expect((await http.ask(at(`${id}?stream=false`))).status).toBe(200);
+    expect((await v1.http.ask(at(`${id}?stream=false`))).status).toBe(200);
   });
 });

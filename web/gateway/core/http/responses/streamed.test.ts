@@ -1,22 +1,12 @@
-import { afterAll, beforeAll, beforeEach, expect } from 'vitest';
-import { events, HTTP_BASE, readEvents, testHttp } from '../../../../../tests/support/http.ts';
+import { expect } from 'vitest';
+import { events, HTTP_BASE, readEvents, upstreamHttp } from '../../../../../tests/support/http.ts';
 import { verifies } from '../../../../../tests/requirements.ts';
-import { startUpstream, type Upstream } from '../../../../../tests/upstream.ts';
 import { ProviderError } from '../../providers/provider.ts';
 
-let upstream: Upstream;
-beforeAll(async () => {
-  upstream = await startUpstream();
-});
-afterAll(() => upstream.close());
-
-let http: ReturnType<typeof testHttp>;
-beforeEach(() => {
-  http = testHttp([{ id: 'up', name: 'Upstream', baseUrl: upstream.url }]);
-});
+const v1 = upstreamHttp();
 
 verifies('http.responses/stream', 'of text has every event in order', async () => {
-  const response = await http.post('/v1/responses', { model: 'main', input: 'Hi', stream: true });
+  const response = await v1.http.post('/v1/responses', { model: 'main', input: 'Hi', stream: true });
   expect(response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8');
   const got = await readEvents(response);
   expect(got.map(({ sequence_number: number }) => number)).toEqual(got.map((_, index) => index));
@@ -43,13 +33,15 @@ verifies('http.responses/stream', 'of text has every event in order', async () =
   expect(partDone).toMatchObject({ ...place, part: { type: 'output_text', text: 'Hello' } });
   expect(itemDone).toMatchObject({ item: { id, status: 'completed', content: [{ text: 'Hello' }] } });
   expect(completed).toMatchObject({ response: { status: 'completed', output: [{ id }], usage: { output_tokens: 2 } } });
-  const stored = await (await http.ask(new Request(`${HTTP_BASE}/v1/responses/${(completed?.['response'] as { id: string }).id}`))).json();
+  const stored = await (
+    await v1.http.ask(new Request(`${HTTP_BASE}/v1/responses/${(completed?.['response'] as { id: string }).id}`))
+  ).json();
   expect(stored).toEqual(completed?.['response']);
 });
 
 verifies(['http.responses/stream', 'http.responses/tools'], 'of a tool call', async () => {
   const tools = [{ type: 'function', name: 'get_weather', parameters: { type: 'object' } }];
-  const got = await readEvents(await http.post('/v1/responses', { model: 'up/tool', input: 'Hi', tools, stream: true }));
+  const got = await readEvents(await v1.http.post('/v1/responses', { model: 'up/tool', input: 'Hi', tools, stream: true }));
   expect(got.map(({ type }) => type)).toEqual([
     'response.created',
     'response.in_progress',
@@ -67,7 +59,7 @@ verifies(['http.responses/stream', 'http.responses/tools'], 'of a tool call', as
 });
 
 verifies('http.responses/stream', 'of thoughts before the text', async () => {
-  const got = await readEvents(await http.post('/v1/responses', { model: 'up/reasoning', input: 'Hi', stream: true }));
+  const got = await readEvents(await v1.http.post('/v1/responses', { model: 'up/reasoning', input: 'Hi', stream: true }));
   expect(got.map(({ type, output_index: index }) => [type.replace('response.', ''), index]).slice(2, -1)).toEqual([
     ['output_item.added', 0],
     ['content_part.added', 0],
@@ -91,20 +83,20 @@ verifies('http.responses/stream', 'of thoughts before the text', async () => {
 });
 
 verifies('http.responses/ends', 'that fails after its first byte ends in response.failed', async () => {
-  const got = await readEvents(await http.post('/v1/responses', { model: 'up/cut', input: 'Hi', stream: true }));
+  const got = await readEvents(await v1.http.post('/v1/responses', { model: 'up/cut', input: 'Hi', stream: true }));
   expect(got.at(-1)).toMatchObject({
     type: 'response.failed',
     sequence_number: got.length - 1,
     response: { status: 'failed', error: { code: 'server_error' }, output: [{ status: 'incomplete', content: [{ text: 'Hel' }] }] },
   });
-  expect(http.recorded).toMatchObject([{ usage: { estimated: true } }]);
-  http.agent = () => events({ type: 'text', text: 'Hel' }, new ProviderError('Too many', { status: 429 }));
-  expect((await readEvents(await http.post('/v1/responses', { model: 'main', input: 'Hi', stream: true }))).at(-1)).toMatchObject({
+  expect(v1.http.recorded).toMatchObject([{ usage: { estimated: true } }]);
+  v1.http.agent = () => events({ type: 'text', text: 'Hel' }, new ProviderError('Too many', { status: 429 }));
+  expect((await readEvents(await v1.http.post('/v1/responses', { model: 'main', input: 'Hi', stream: true }))).at(-1)).toMatchObject({
     response: { error: { code: 'rate_limit_exceeded' } },
   });
-  http.agent = () => events({ type: 'text', text: 'Hel' }, { type: 'finish', reason: 'length' });
-  expect((await readEvents(await http.post('/v1/responses', { model: 'main', input: 'Hi', stream: true }))).at(-1)).toMatchObject({
+  v1.http.agent = () => events({ type: 'text', text: 'Hel' }, { type: 'finish', reason: 'length' });
+  expect((await readEvents(await v1.http.post('/v1/responses', { model: 'main', input: 'Hi', stream: true }))).at(-1)).toMatchObject({
     type: 'response.incomplete',
   });
-  expect((await http.post('/v1/responses', { model: 'up/error-500', input: 'Hi', stream: true })).status).toBe(502);
+  expect((await v1.http.post('/v1/responses', { model: 'up/error-500', input: 'Hi', stream: true })).status).toBe(502);
 });

@@ -1,0 +1,108 @@
+import { SseScanner, type SseEvent } from '#shared/http/sse.ts';
+import { SplicedResponse } from '#shared/link/splice.ts';
+import { z } from '#shared/rpc/zod.ts';
+import { completion, completionChunk } from './chat.ts';
+import { errorAnswer } from './errors.ts';
+import { responseEvent } from './events.ts';
+import { embeddingList, model, modelList } from './lists.ts';
+import { deleted, itemList, response } from './responses.ts';
+
+/** What a good answer is, by method and path. */
+const ANSWERS: readonly (readonly [RegExp, z.ZodType])[] = [
+  [/^POST \/v1\/chat\/completions$/, completion],
+  [/^GET \/v1\/models$/, modelList],
+  [/^GET \/v1\/models\/.+$/, model],
+  [/^POST \/v1\/embeddings$/, embeddingList],
+  [/^POST \/v1\/responses$/, response],
+  [/^GET \/v1\/responses\/[^/]+$/, response],
+  [/^DELETE \/v1\/responses\/[^/]+$/, deleted],
+  [/^GET \/v1\/responses\/[^/]+\/input_items$/, itemList],
+];
+
+const shapeOf = (route: string): z.ZodType => ANSWERS.find(([pattern]) => pattern.test(route))?.[1] ?? z.never();
+
+/** What of a value is not as its shape has it; undefined where all is. */
+function misfitOf(text: string, shape: z.ZodType): string | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return `no JSON: ${text.slice(0, 200)}`;
+  }
+  const parsed = shape.safeParse(value);
+  return parsed.success ? undefined : `${z.prettifyError(parsed.error)}\n${text.slice(0, 2000)}`;
+}
+
+/** Chunks or errors, then one `[DONE]`, behind which nothing comes. */
+function chatEvents(): (event: SseEvent) => string | undefined {
+  let done = false;
+  return ({ data }) => {
+    if (done) return `behind [DONE]: ${data.slice(0, 200)}`;
+    done = data === '[DONE]';
+    return done ? undefined : misfitOf(data, data.startsWith('{"error"') ? errorAnswer : completionChunk);
+  };
+}
+
+/** Events that are called what they are, and are numbered. */
+function responseEvents(): (event: SseEvent) => string | undefined {
+  let next = 0;
+  return ({ event, data }) => {
+    const misfit = misfitOf(data, responseEvent);
+    if (misfit !== undefined) return misfit;
+    const { type, sequence_number: number } = responseEvent.parse(JSON.parse(data));
+    if (type !== event) return `${type} is called ${event}`;
+    return number === next++ ? undefined : `${type} has the number ${number}`;
+  };
+}
+
+/** The same bytes; each event is looked at as it passes. */
+function watched(look: (event: SseEvent) => string | undefined, tell: (misfit: string) => void): TransformStream<Uint8Array, Uint8Array> {
+  const scanner = new SseScanner();
+  const see = (events: SseEvent[]): void => {
+    for (const event of events) {
+      const misfit = look(event);
+      if (misfit !== undefined) tell(misfit);
+    }
+  };
+  return new TransformStream(
+    {
+      transform(chunk, controller) {
+        see(scanner.push(chunk));
+        controller.enqueue(chunk);
+      },
+      flush: () => see(scanner.end()),
+    },
+    undefined,
+    // What nobody has read is not asked for.
+    { highWaterMark: 0 },
+  );
+}
+
+/**
+ * The answer to a request to `/v1`, held against the shapes of the public reference: what does not fit goes to `misfits`. What the bridge is
+ * going to send instead is held where the bridge has sent it.
+ */
+export async function conforming(
+  { method, url }: Pick<Request, 'method' | 'url'>,
+  answer: Response,
+  misfits: Set<string>,
+): Promise<Response> {
+  const path = new URL(url).pathname.replace(/\/+$/, '');
+  if (!path.startsWith('/v1') || answer instanceof SplicedResponse || answer.body === null || method === 'HEAD') return answer;
+  const route = `${method} ${path}`;
+  const tell = (misfit: string): void => void misfits.add(`${route} ${answer.status}: ${misfit}`);
+  const { status, statusText, headers } = answer;
+  if (headers.get('content-type')?.startsWith('text/event-stream')) {
+    const look = path.endsWith('/responses') ? responseEvents() : chatEvents();
+    return new Response(answer.body.pipeThrough(watched(look, tell)), { status, statusText, headers });
+  }
+  const text = await answer.text();
+  const misfit = misfitOf(text, answer.ok ? shapeOf(route) : errorAnswer);
+  if (misfit !== undefined) tell(misfit);
+  return new Response(text, { status, statusText, headers });
+}
+
+/** Throws where there are any. */
+export function refuseMisfits(misfits: ReadonlySet<string>): void {
+  if (misfits.size > 0) throw new Error(`answers are not as the public reference has them:\n${[...misfits].join('\n')}`);
+}

@@ -1,0 +1,80 @@
+import { z } from '#shared/rpc/zod.ts';
+
+const id = z.string().min(1);
+const status = z.enum(['in_progress', 'completed', 'incomplete']);
+
+export const outputText = z.strictObject({
+  type: z.literal('output_text'),
+  text: z.string(),
+  // Nobody here cites anything, or counts probabilities.
+  annotations: z.tuple([]),
+  logprobs: z.tuple([]),
+});
+export const reasoningText = z.strictObject({ type: z.literal('reasoning_text'), text: z.string() });
+export const refusal = z.strictObject({ type: z.literal('refusal'), refusal: z.string() });
+
+const inputPart = z.discriminatedUnion('type', [
+  z.strictObject({ type: z.literal('input_text'), text: z.string() }),
+  z.strictObject({
+    type: z.literal('input_image'),
+    detail: z.enum(['low', 'high', 'auto', 'original']),
+    image_url: z.string().nullish(),
+    file_id: z.string().nullish(),
+  }),
+  z.strictObject({
+    type: z.literal('input_file'),
+    detail: z.enum(['auto', 'low', 'high']).optional(),
+    filename: z.string().optional(),
+    file_data: z.string().optional(),
+    file_url: z.string().optional(),
+    file_id: z.string().nullish(),
+  }),
+]);
+
+const outputMessage = z.strictObject({
+  type: z.literal('message'),
+  id,
+  role: z.literal('assistant'),
+  status,
+  content: z.array(z.discriminatedUnion('type', [outputText, refusal])),
+  phase: z.enum(['commentary', 'final_answer']).nullish(),
+});
+
+const inputMessage = z.strictObject({
+  type: z.literal('message'),
+  id,
+  role: z.enum(['user', 'system', 'developer']),
+  status: status.optional(),
+  content: z.array(inputPart),
+});
+
+const functionCall = z.strictObject({
+  type: z.literal('function_call'),
+  id,
+  call_id: id,
+  name: id,
+  arguments: z.string(),
+  status,
+});
+
+const functionCallOutput = z.strictObject({
+  type: z.literal('function_call_output'),
+  id,
+  call_id: id,
+  output: z.union([z.string(), z.array(inputPart)]),
+  status,
+});
+
+const reasoning = z.strictObject({
+  type: z.literal('reasoning'),
+  id,
+  summary: z.array(z.strictObject({ type: z.literal('summary_text'), text: z.string() })),
+  content: z.array(reasoningText).optional(),
+  encrypted_content: z.string().min(1).nullish(),
+  status: status.optional(),
+});
+
+/** An item of `output`. */
+export const outputItem = z.discriminatedUnion('type', [outputMessage, functionCall, reasoning]);
+/** An item of `GET /v1/responses/{id}/input_items`. */
+export const inputItem = z.union([inputMessage, outputMessage, functionCall, functionCallOutput, reasoning]);
