@@ -218,3 +218,20 @@ it('the guide keeps to the limit and the stops', async () => {
   const stopped = await openai.chat.completions.create({ ...ask, stop: ['Settings'] });
   expect(stopped.choices[0]).toMatchObject({ finish_reason: 'stop', message: { content: full.slice(0, full.indexOf('Settings')) } });
 });
+
+verifies(['http.chat/reasoning-tokens', 'http.responses/usage'], 'of each vendor, of an agent, streamed and whole', async () => {
+  const { gw, openai } = await vendors();
+  await using _ = gw;
+  for (const model of ['claude/claude-opus-5-5', 'gemini/gemini-3.8-flash', 'perch/main']) {
+    const whole = await openai.chat.completions.create({ model, messages: hi });
+    expect([model, whole.usage]).toMatchObject([model, { completion_tokens: 5, completion_tokens_details: { reasoning_tokens: 3 } }]);
+    const streamed = openai.chat.completions.stream({ model, messages: hi, stream_options: { include_usage: true } });
+    expect((await streamed.finalChatCompletion()).usage?.completion_tokens_details).toEqual({ reasoning_tokens: 3 });
+    const response = await openai.responses.create({ model, input: 'Hi' });
+    expect(response.usage).toMatchObject({ output_tokens: 5, output_tokens_details: { reasoning_tokens: 3 } });
+  }
+  const choices = await openai.chat.completions.create({ model: 'claude/claude-opus-5-5', messages: hi, n: 2 });
+  expect(choices.usage?.completion_tokens_details).toEqual({ reasoning_tokens: 6 });
+  const guide = await openai.chat.completions.create({ model: 'guide/guide', messages: hi });
+  expect(guide.usage).not.toHaveProperty('completion_tokens_details');
+});

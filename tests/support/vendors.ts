@@ -31,17 +31,26 @@ export function claude(answer: { text?: string; calls?: string[]; thought?: stri
         ...deltas.map((delta) => ({ type: 'content_block_delta', index, delta })),
         { type: 'content_block_stop', index },
       ]),
-      { type: 'message_delta', delta: { stop_reason: calls.length > 0 ? 'tool_use' : 'end_turn' }, usage: { output_tokens: 5 } },
+      {
+        type: 'message_delta',
+        delta: { stop_reason: calls.length > 0 ? 'tool_use' : 'end_turn' },
+        usage: { output_tokens: 5, ...(thought ? { output_tokens_details: { thinking_tokens: 3 } } : {}) },
+      },
       { type: 'message_stop' },
     ),
   );
 }
-/** A Gemini server that says hello. */
-const gemini = (): Response => streamed(unnamed({ candidates: [{ content: { parts: [{ text: 'Hello' }] }, finishReason: 'STOP' }] }));
+
+/** A Gemini server that says hello, and how many of its tokens were thoughts. */
+function gemini(): Response {
+  const usageMetadata = { promptTokenCount: 10, candidatesTokenCount: 2, thoughtsTokenCount: 3 };
+  return streamed(unnamed({ candidates: [{ content: { parts: [{ text: 'Hello' }] }, finishReason: 'STOP' }], usageMetadata }));
+}
 
 /** A gateway with a provider of each vendor, asked over `/v1` by the openai package; `bodies` are what their servers got. */
 export async function vendors(
-  answer: (asked: Asked, count: number) => Response | Promise<Response> = ({ url }) => (url.includes('google') ? gemini() : claude()),
+  answer: (asked: Asked, count: number) => Response | Promise<Response> = ({ url }) =>
+    url.includes('google') ? gemini() : claude({ thought: 'Let me see' }),
 ) {
   const { fetch, asked } = standIn((one, count) => (one.method === 'GET' ? Response.json({ data: [], models: [] }) : answer(one, count)));
   const gw = await testGateway({ fetch, useGuide: true });

@@ -19,12 +19,20 @@ export function completionHead(model: string, now: number): CompletionHead {
   return { id: `chatcmpl-${crypto.randomUUID().replaceAll('-', '')}`, created: Math.floor(now / 1000), model };
 }
 
-export function usageObject({ inputTokens, outputTokens, totalTokens, cacheReadTokens }: Usage): Record<string, unknown> {
+/** Figures of usage, and how many of the tokens were thoughts, where the provider tells. */
+export interface Counted {
+  usage: Usage;
+  reasoningTokens: number | undefined;
+}
+
+function usageObject({ usage, reasoningTokens }: Counted): Record<string, unknown> {
+  const { inputTokens, outputTokens, totalTokens, cacheReadTokens } = usage;
   return {
     prompt_tokens: inputTokens,
     completion_tokens: outputTokens,
     total_tokens: totalTokens,
     ...(cacheReadTokens === undefined ? {} : { prompt_tokens_details: { cached_tokens: cacheReadTokens } }),
+    ...(reasoningTokens === undefined ? {} : { completion_tokens_details: { reasoning_tokens: reasoningTokens } }),
   };
 }
 
@@ -54,14 +62,14 @@ function choiceObject({ text, reasoning, calls, finish }: Choice, index: number)
 }
 
 /** A whole `chat.completion` (interface document 1, section 4.3). */
-export function completion({ id, created, model }: CompletionHead, choices: readonly Choice[], usage: Usage): Record<string, unknown> {
+export function completion({ id, created, model }: CompletionHead, choices: readonly Choice[], counted: Counted): Record<string, unknown> {
   return {
     id,
     object: 'chat.completion',
     created,
     model,
     choices: choices.map(choiceObject),
-    usage: usageObject(usage),
+    usage: usageObject(counted),
   };
 }
 
@@ -96,8 +104,8 @@ export class ChunkWriter {
     return this.#begin(index) + this.#chunk(index, {}, reason);
   }
 
-  end(usage: Usage): string {
-    return (this.#withUsage ? this.#write({ choices: [], usage: usageObject(usage) }) : '') + DONE;
+  end(counted: Counted): string {
+    return (this.#withUsage ? this.#write({ choices: [], usage: usageObject(counted) }) : '') + DONE;
   }
 
   /** The role comes first, in a chunk of its own. */

@@ -114,9 +114,11 @@ export async function passWhole({ provider, forwarded, record }: Passing, head: 
   const joined = (type: 'text' | 'reasoning'): string => events.map((event) => (event.type === type ? event.text : '')).join('');
   const [text, reasoning] = [joined('text'), joined('reasoning')];
   const calls = events.flatMap((event) => (event.type === 'tool_call' ? [event.call] : []));
-  const usage = events.find((event) => event.type === 'usage')?.usage;
+  const told = events.find((event) => event.type === 'usage');
   const finish = events.find((event) => event.type === 'finish')?.reason ?? 'stop';
-  record(usage, text.length);
+  record(told?.usage, text.length);
   const zero = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
-  return JSON.stringify(completion(head, [{ text, reasoning, calls, finish }], usage ?? zero));
+  return JSON.stringify(
+    completion(head, [{ text, reasoning, calls, finish }], { usage: told?.usage ?? zero, reasoningTokens: told?.reasoningTokens }),
+  );
 }

@@ -2,8 +2,8 @@ import type { ToolCall, Usage } from '#shared/rpc/records.ts';
 import { writeSse } from '#shared/http/sse.ts';
 import { estimateUsage } from '../providers/estimate.ts';
 import type { ModelEvent, ModelMessage } from '../providers/provider.ts';
-import { sumUsage } from '../providers/usage.ts';
-import { ChunkWriter, completion, type Choice, type CompletionHead, DONE, type FinishReason } from './completion.ts';
+import { sumOptional, sumUsage } from '../providers/usage.ts';
+import { ChunkWriter, completion, type Choice, type CompletionHead, type Counted, DONE, type FinishReason } from './completion.ts';
 import type { HttpError } from './errors.ts';
 import { merged } from './merged.ts';
 
@@ -25,13 +25,14 @@ class Building implements Choice {
   readonly calls: ToolCall[] = [];
   finish: FinishReason = 'stop';
   finished = false;
+  reasoningTokens: number | undefined;
   #usage: Usage | undefined;
 
   add(event: ModelEvent): void {
     if (event.type === 'text') this.text += event.text;
     else if (event.type === 'reasoning') this.reasoning += event.text;
     else if (event.type === 'tool_call') this.calls.push(event.call);
-    else if (event.type === 'usage') this.#usage = event.usage;
+    else if (event.type === 'usage') [this.#usage, this.reasoningTokens] = [event.usage, event.reasoningTokens];
     else if (event.type === 'finish') {
       this.finish = event.reason;
       this.finished = true;
@@ -43,16 +44,18 @@ class Building implements Choice {
   }
 }
 
-const usageOf = (choices: readonly Building[], messages: readonly ModelMessage[]): Usage =>
-  choices.map((choice) => choice.usage(messages)).reduce(sumUsage);
+const countedOf = (choices: readonly Building[], messages: readonly ModelMessage[]): Counted => ({
+  usage: choices.map((choice) => choice.usage(messages)).reduce(sumUsage),
+  reasoningTokens: choices.map((choice) => choice.reasoningTokens).reduce(sumOptional),
+});
 
 /** The whole answer as one object. */
 export async function wholeFromEvents({ choices, head, messages, record }: EventSource): Promise<Record<string, unknown>> {
   const built = choices.map(() => new Building());
   for await (const { index, value } of merged(choices)) built[index]?.add(value);
-  const usage = usageOf(built, messages);
-  record(usage);
-  return completion(head, built, usage);
+  const counted = countedOf(built, messages);
+  record(counted.usage);
+  return completion(head, built, counted);
 }
 
 /**
@@ -76,14 +79,14 @@ export async function* streamFromEvents(
     }
   } catch (error) {
     if (!begun || signal.aborted) throw error;
-    record(usageOf(built, messages));
+    record(countedOf(built, messages).usage);
     yield writeSse(JSON.stringify(explain(error).body())) + DONE;
     return;
   }
-  const usage = usageOf(built, messages);
-  record(usage);
+  const counted = countedOf(built, messages);
+  record(counted.usage);
   const unfinished = built.map(({ finished }, index) => (finished ? '' : writer.finish(index, 'stop'))).join('');
-  yield unfinished + writer.end(usage);
+  yield unfinished + writer.end(counted);
 }
 
 function written(writer: ChunkWriter, index: number, event: ModelEvent): string {

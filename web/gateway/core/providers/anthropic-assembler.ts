@@ -16,6 +16,7 @@ const usage = z.object({
   output_tokens: tokens,
   cache_read_input_tokens: tokens,
   cache_creation_input_tokens: tokens,
+  output_tokens_details: z.object({ thinking_tokens: tokens }).nullish().catch(null),
 });
 const index = z.number().int().nonnegative().max(10_000);
 
@@ -138,7 +139,8 @@ export class AnthropicAssembler implements Assembler {
     if (this.#answer !== undefined && !this.#blocks.get(this.#answer)?.json) out.push({ type: 'text', text: '{}' });
     if (calls.length > 0 && thoughts.length > 0) out.push({ type: 'keep', kept: { wire: WIRE, value: thoughts } });
     const counted = usageOf(this.#usage);
-    if (counted) out.push({ type: 'usage', usage: counted });
+    const thought = this.#usage.output_tokens_details?.thinking_tokens;
+    if (counted) out.push({ type: 'usage', usage: counted, ...(thought == null ? {} : { reasoningTokens: Math.round(thought) }) });
     const reason = this.#finish ?? 'stop';
     out.push({ type: 'finish', reason: reason === 'tool_calls' && calls.length === 0 ? 'stop' : reason });
     return out;

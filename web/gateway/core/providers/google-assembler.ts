@@ -62,7 +62,7 @@ export class GoogleAssembler implements Assembler {
   readonly #provider: string;
   readonly #parts: Piece[] = [];
   readonly #calls: ToolCall[] = [];
-  #usage: Usage | undefined;
+  #counted: ReturnType<typeof countedOf> | undefined;
   #reason: string | undefined;
 
   /** `provider` is the display name that errors speak of. */
@@ -81,7 +81,7 @@ export class GoogleAssembler implements Assembler {
       const retryable = status !== undefined && mayPass(status);
       throw new ProviderError(`${this.#provider} reported an error: ${shorten(error.message)}`, { status, retryable });
     }
-    if (usageMetadata) this.#usage = usageOf(usageMetadata);
+    if (usageMetadata) this.#counted = countedOf(usageMetadata);
     if (promptFeedback?.blockReason) throw this.#blocked(promptFeedback.blockReason, promptFeedback.blockReasonMessage);
     const candidate = candidates?.find((each) => (each.index ?? 0) === 0);
     if (!candidate) return [];
@@ -100,7 +100,7 @@ export class GoogleAssembler implements Assembler {
     const out: ModelEvent[] = this.#calls.map((call) => ({ type: 'tool_call', call }));
     if (out.length > 0 && this.#parts.some(({ thoughtSignature }) => thoughtSignature))
       out.push({ type: 'keep', kept: { wire: WIRE, value: this.#parts } });
-    if (this.#usage) out.push({ type: 'usage', usage: this.#usage });
+    if (this.#counted) out.push({ type: 'usage', ...this.#counted });
     out.push({ type: 'finish', reason: this.#finish() });
     return out;
   }
@@ -136,10 +136,13 @@ export class GoogleAssembler implements Assembler {
   }
 }
 
-function usageOf(counted: NonNullable<z.infer<typeof chunk>['usageMetadata']>): Usage {
+function countedOf(counted: NonNullable<z.infer<typeof chunk>['usageMetadata']>): { usage: Usage; reasoningTokens?: number } {
   const round = (value: number | null | undefined): number => Math.round(value ?? 0);
   const inputTokens = round(counted.promptTokenCount) + round(counted.toolUsePromptTokenCount);
   const outputTokens = round(counted.candidatesTokenCount) + round(counted.thoughtsTokenCount);
   const cacheReadTokens = round(counted.cachedContentTokenCount);
-  return { inputTokens, outputTokens, totalTokens: inputTokens + outputTokens, ...(cacheReadTokens > 0 ? { cacheReadTokens } : {}) };
+  return {
+    usage: { inputTokens, outputTokens, totalTokens: inputTokens + outputTokens, ...(cacheReadTokens > 0 ? { cacheReadTokens } : {}) },
+    ...(counted.thoughtsTokenCount == null ? {} : { reasoningTokens: round(counted.thoughtsTokenCount) }),
+  };
 }

@@ -48,7 +48,7 @@ describe('a stream that is well', () => {
     expect(error).toBeUndefined();
     expect(text).toBe('Hellö 漢😀');
     expect(events.slice(-2)).toEqual([
-      { type: 'usage', usage: USAGE },
+      { type: 'usage', usage: USAGE, reasoningTokens: 4 },
       { type: 'finish', reason: 'stop' },
     ]);
     const [one] = asked;
@@ -81,7 +81,7 @@ describe('a stream that is well', () => {
       { type: 'tool_call', call: { id: 'f1', tool: 'add', args: { a: 1 } } },
       { type: 'tool_call', call: { id: expect.stringMatching(/^call_/), tool: 'now', args: {} } },
       { type: 'keep', kept: { wire: 'google', value: [{ text: 'Let me see', thought: true }, { text: 'I add' }, first, second] } },
-      { type: 'usage', usage: USAGE },
+      { type: 'usage', usage: USAGE, reasoningTokens: 4 },
       { type: 'finish', reason: 'tool_calls' },
     ]);
   });

@@ -1,11 +1,13 @@
 import type { Usage } from '#shared/rpc/records.ts';
 
+/** Undefined where both are. */
+export const sumOptional = (x: number | undefined, y: number | undefined): number | undefined =>
+  x === undefined && y === undefined ? undefined : (x ?? 0) + (y ?? 0);
+
 /** Usage of two calls together. */
 export function sumUsage(a: Usage, b: Usage): Usage {
-  const optional = (x: number | undefined, y: number | undefined): number | undefined =>
-    x === undefined && y === undefined ? undefined : (x ?? 0) + (y ?? 0);
-  const cacheReadTokens = optional(a.cacheReadTokens, b.cacheReadTokens);
-  const cost = optional(a.cost, b.cost);
+  const cacheReadTokens = sumOptional(a.cacheReadTokens, b.cacheReadTokens);
+  const cost = sumOptional(a.cost, b.cost);
   return {
     inputTokens: a.inputTokens + b.inputTokens,
     outputTokens: a.outputTokens + b.outputTokens,

@@ -13,7 +13,7 @@ import {
   type Wishes,
 } from '../providers/provider.ts';
 import { retriedStream } from '../providers/retry.ts';
-import { sumUsage } from '../providers/usage.ts';
+import { sumOptional, sumUsage } from '../providers/usage.ts';
 import { abortable } from '../providers/watchdog.ts';
 import type { Chosen, Models } from './deps.ts';
 import { ModelChain } from './model-chain.ts';
@@ -55,8 +55,14 @@ export type GenerationEvent =
   | { type: 'tool_result'; call: ToolCall; result: unknown; isError: boolean }
   /** One provider call has ended: its text and the calls that it asks for. */
   | { type: 'step'; text: string; calls: ToolCall[] }
-  /** `usage` is of all calls; `shares` by the model that was asked, the last one last. */
-  | { type: 'end'; usage: Usage; shares: { key: string; usage: Usage }[]; reason: 'stop' | 'length' | 'tool_calls' | 'content_filter' };
+  /** `usage` and `reasoningTokens` are of all calls; `shares` by the model that was asked, the last one last. */
+  | {
+      type: 'end';
+      usage: Usage;
+      reasoningTokens: number | undefined;
+      shares: { key: string; usage: Usage }[];
+      reason: 'stop' | 'length' | 'tool_calls' | 'content_filter';
+    };
 
 /**
  * The agent loop: provider call, tool calls (in parallel where the model asks so), results, until done or the step limit. A call that fails
@@ -67,10 +73,12 @@ export async function* generate(run: Generation): AsyncGenerator<GenerationEvent
   const messages = [...run.messages];
   const chain = new ModelChain(run.chosen, run.fallbacks, run.models);
   const shares: { key: string; usage: Usage }[] = [];
+  let reasoningTokens: number | undefined;
   for (let step = 1; ; step++) {
     const tools = step < MAX_STEPS ? run.tools : [];
     const answer = yield* answered(run, chain, messages, tools);
     const { text, kept, usage, reason } = answer;
+    reasoningTokens = sumOptional(reasoningTokens, answer.reasoningTokens);
     const calls = distinct(answer.calls);
     const { key } = chain.current;
     const priced = await run.models.priced(key, usage ?? estimateUsage(messages, text));
@@ -80,7 +88,7 @@ export async function* generate(run: Generation): AsyncGenerator<GenerationEvent
     yield { type: 'step', text, calls };
     if (calls.length === 0 || step >= MAX_STEPS) {
       const total = shares.map((each) => each.usage).reduce(sumUsage);
-      yield { type: 'end', usage: total, shares, reason };
+      yield { type: 'end', usage: total, reasoningTokens, shares, reason };
       return;
     }
     messages.push({ role: 'assistant', content: text, toolCalls: calls, ...(kept ? { kept } : {}) });
@@ -104,6 +112,7 @@ interface Answer {
   calls: ToolCall[];
   kept: Kept | undefined;
   usage: Usage | undefined;
+  reasoningTokens: number | undefined;
   reason: Extract<ModelEvent, { type: 'finish' }>['reason'];
 }
 
@@ -116,7 +125,7 @@ async function* answered(
 ): AsyncGenerator<GenerationEvent, Answer> {
   for (;;) {
     const { provider, model } = chain.current;
-    const answer: Answer = { text: '', calls: [], kept: undefined, usage: undefined, reason: 'stop' };
+    const answer: Answer = { text: '', calls: [], kept: undefined, usage: undefined, reasoningTokens: undefined, reason: 'stop' };
     const request = {
       model,
       messages,
@@ -135,7 +144,7 @@ async function* answered(
         } else if (event.type === 'reasoning') yield event;
         else if (event.type === 'tool_call') answer.calls.push(event.call);
         else if (event.type === 'keep') answer.kept = event.kept;
-        else if (event.type === 'usage') answer.usage = event.usage;
+        else if (event.type === 'usage') [answer.usage, answer.reasoningTokens] = [event.usage, event.reasoningTokens];
         else if (event.type === 'finish') answer.reason = event.reason;
       }
       return answer;

@@ -49,7 +49,8 @@ export class HttpAgents {
           const [provider = ''] = key.split('/', 1);
           vault.usage.add({ id: crypto.randomUUID(), at: clock.now(), provider, model: key, sessionKey: null, principal, usage });
         }
-        yield { type: 'usage', usage: event.usage };
+        const { usage, reasoningTokens } = event;
+        yield { type: 'usage', usage, ...(reasoningTokens === undefined ? {} : { reasoningTokens }) };
         yield { type: 'finish', reason: event.reason };
       }
     }
