@@ -10,11 +10,17 @@ export const responses = [
     'http.responses/previous':
       '`previous_response_id` goes on from a response that is kept, and from all before it; instructions are not carried on.',
     'http.responses/input':
-      'Input is text or items: messages with text, pictures and files, calls and their outputs, references, thoughts.',
+      'Input is text or items: messages with text, pictures and files, calls and their outputs, which may be pictures and files too, references, thoughts.',
     'http.responses/parameters': 'The parameters of a model reach it.',
     'http.responses/refused': 'What cannot be honoured is a 400 that names it.',
     'http.responses/stored':
       'A response is kept unless `store` is false, can be read and deleted, and is gone after 30 days or behind 1000 newer ones.',
+    'http.responses/input-items':
+      'What a response was made from is listed in pages, as it was given, with what the responses before it have.',
+    'http.responses/cancel':
+      'Cancelling is 400 for a response that is kept, as none is made in the background, and 404 for one that is not.',
+    'http.responses/sealed':
+      'Where it is asked for, thoughts have what their provider wants back with its calls; a program that keeps nothing here gives it back with the items.',
     'http.responses/whose': 'A key sees the responses that it made itself; for others they are not there.',
     'http.responses/hosts': 'A response that one host has kept is there at the next, and gone there when it was deleted.',
     'http.responses/ends':

@@ -17,6 +17,7 @@ import { startUpstream, type Upstream } from '../upstream.ts';
 import { memoryCollection } from './memory-collection.ts';
 import { checkedAnswer } from './openai-shapes/checked.ts';
 import { errorAnswer } from './openai-shapes/errors.ts';
+import type { response } from './openai-shapes/responses.ts';
 
 export const HTTP_BASE = 'http://127.0.0.1:7333';
 /** Back-off without its waiting. */
@@ -97,6 +98,7 @@ export function testHttp(
   return test;
 }
 
+type Answered = z.infer<typeof response>;
 type Asking = Omit<RequestInit, 'headers'> & { headers?: Record<string, string>; principal?: string; scopes?: Scope[] };
 
 /** `/v1`, made anew for each test, before a local server of models, which is the provider `up`. */
@@ -112,6 +114,13 @@ export function upstreamHttp() {
     http = made();
   });
   return {
+    /** A response that is expected to be made. */
+    async respond(body: Record<string, unknown>, principal?: string): Promise<Answered> {
+      const answer = await http.post('/v1/responses', body, principal === undefined ? {} : { principal });
+      const value = (await answer.json()) as Answered;
+      if (value.object !== 'response') throw new Error(JSON.stringify(value));
+      return value;
+    },
     get upstream() {
       return upstream;
     },

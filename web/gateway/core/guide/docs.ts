@@ -253,11 +253,25 @@ An agent call is stateless; the field \`user\` or the header \`x-perch-session\`
   },
   {
     id: 'http-responses',
-    title: 'Responses and embeddings over HTTP',
-    keywords: 'v1 responses embeddings vector openai previous_response_id store retrieve delete conversation state function_call_output',
-    text: `\`POST /v1/responses\` follows the public Responses API, for agents and models: \`client.responses.create({ model: 'perch/main', input: 'Hi' })\`. Unless \`store\` is false the response is kept, for 30 days and behind at most 1000 newer ones: \`previous_response_id\` goes on from it, \`GET\` and \`DELETE /v1/responses/{id}\` read and delete it. A key sees its own alone. A model's function calls come back to you; an agent runs its own tools. What cannot be honoured (built-in tools, \`background\`, \`conversation\`, …) is 400 naming the parameter. Its stream has no \`[DONE]\`; a failure within it is \`response.failed\`.
+    title: 'Responses over HTTP',
+    keywords: 'v1 responses openai previous_response_id store retrieve delete conversation state',
+    text: `\`POST /v1/responses\` follows the public Responses API, for agents and models: \`client.responses.create({ model: 'perch/main', input: 'Hi' })\`. Unless \`store\` is false the response is kept, for 30 days and behind at most 1000 newer ones: \`previous_response_id\` goes on from it, \`GET\` and \`DELETE /v1/responses/{id}\` read and delete it, \`GET /v1/responses/{id}/input_items\` lists what it was made from. A key sees its own alone.
 
-\`POST /v1/embeddings\` asks \`<provider>/<model_id>\` for vectors: any server of the OpenAI format, and Google.`,
+What cannot be honoured (built-in tools, \`background\`, \`conversation\`, …) is 400 naming the parameter; as nothing runs in the background, \`POST /v1/responses/{id}/cancel\` is 400 too. The stream has no \`[DONE]\`; a failure within it is \`response.failed\`.`,
+  },
+  {
+    id: 'http-functions',
+    title: 'Functions and thoughts of responses',
+    keywords: 'v1 responses function_call_output tool picture input_image include encrypted_content reasoning stateless',
+    text: `Over \`/v1/responses\` a model's function calls come back to you; an agent runs its own tools. A \`function_call_output\` is text, or a list of \`input_text\`, \`input_image\` and \`input_file\` with data URLs.
+
+With \`include: ['reasoning.encrypted_content']\` thoughts carry what the model wants back with its calls, for programs that set \`store\` to false and send the items themselves.`,
+  },
+  {
+    id: 'http-embeddings',
+    title: 'Embeddings over HTTP',
+    keywords: 'v1 embeddings vector openai google dimensions',
+    text: `\`POST /v1/embeddings\` asks \`<provider>/<model_id>\` for vectors: any server of the OpenAI format, and Google.`,
   },
   {
     id: 'http-errors',

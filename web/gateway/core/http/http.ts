@@ -41,15 +41,22 @@ export function createHttp(given: HttpDeps): (request: Request, principal: Princ
     },
     '/v1/models': { GET: { scope: 'read', handle: (request) => listModels(request, started, given) } },
   };
+  /** What a response has below its own address. */
+  const parts: Readonly<Record<string, (of: string) => Methods>> = {
+    input_items: (of) => ({ GET: { scope: 'read', handle: async (request, { id }) => (await responses()).inputItems(request, of, id) } }),
+    cancel: (of) => ({ POST: { scope: 'write', handle: async (_request, { id }) => (await responses()).cancel(of, id) } }),
+  };
   const find = (path: string): Methods | undefined => {
     if (Object.hasOwn(routes, path)) return routes[path];
     const [, kind, name] = /^\/v1\/(models|responses)\/(.+)$/.exec(path) ?? [];
     if (name === undefined) return undefined;
     if (kind === 'models') return { GET: { scope: 'read', handle: (request) => getModel(request, name, started, given) } };
-    if (name.includes('/')) return undefined;
+    const [id = '', part, ...rest] = name.split('/');
+    if (rest.length > 0) return undefined;
+    if (part !== undefined) return Object.hasOwn(parts, part) ? parts[part]?.(id) : undefined;
     return {
-      GET: { scope: 'read', handle: async (request, { id }) => (await responses()).get(request, name, id) },
-      DELETE: { scope: 'write', handle: async (_request, { id }) => (await responses()).remove(name, id) },
+      GET: { scope: 'read', handle: async (request, principal) => (await responses()).get(request, id, principal.id) },
+      DELETE: { scope: 'write', handle: async (_request, principal) => (await responses()).remove(id, principal.id) },
     };
   };
   const answer = async (request: Request, principal: Principal, deps: ChatDeps): Promise<Response> => {

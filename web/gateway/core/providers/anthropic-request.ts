@@ -28,7 +28,10 @@ function partBlocks(part: Part, reader: Reader): Block[] {
 }
 
 function blocks({ role, content, toolCalls, toolCallId, kept }: ModelMessage, reader: Reader): Block[] {
-  if (role === 'tool') return [{ type: 'tool_result', tool_use_id: callId(toolCallId ?? ''), content: plainText(content) }];
+  if (role === 'tool') {
+    const given = typeof content === 'string' ? content : content.flatMap((part) => partBlocks(part, reader));
+    return [{ type: 'tool_result', tool_use_id: callId(toolCallId ?? ''), content: given }];
+  }
   if (role === 'user') return typeof content === 'string' ? text(content) : content.flatMap((part) => partBlocks(part, reader));
   const calls = (toolCalls ?? []).map(({ id, tool, args }) => ({ type: 'tool_use', id: callId(id), name: tool, input: args }));
   const thoughts: Block[] = kept?.wire === WIRE && Array.isArray(kept.value) ? kept.value : [];

@@ -2,7 +2,7 @@ import type { Part, ToolCall } from '#shared/rpc/records.ts';
 import { WIRE } from './google-assembler.ts';
 import { fileNote, type Reader, readerOf } from './file-note.ts';
 import { generationConfig, toolFields } from './google-wishes.ts';
-import { base64Of, OPENING, plainText } from './parts.ts';
+import { base64Of, besideOf, OPENING, plainText, textsOf } from './parts.ts';
 import { type ModelMessage, type ModelRequest } from './provider.ts';
 
 type Piece = Record<string, unknown>;
@@ -42,7 +42,9 @@ function pieces(
 ): Piece[] {
   if (role === 'tool') {
     const tool = name ?? calls.get(toolCallId ?? '')?.tool ?? 'tool';
-    return [{ functionResponse: { name: tool, response: resultOf(plainText(content)) } }];
+    const response = { functionResponse: { name: tool, response: resultOf(plainText(textsOf(content))) } };
+    // An object has no place for pictures and files; they come right behind it.
+    return [response, ...besideOf(content).flatMap((part) => partPieces(part, reader))];
   }
   if (role === 'user') return typeof content === 'string' ? text(content) : content.flatMap((part) => partPieces(part, reader));
   if (kept?.wire === WIRE && Array.isArray(kept.value)) return kept.value;

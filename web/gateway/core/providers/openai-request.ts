@@ -3,7 +3,7 @@ import { WIRE } from './chat-assembler.ts';
 import { kindOf } from '../documents/kinds.ts';
 import { fileNote, type Reader, readerOf } from './file-note.ts';
 import type { Quirks } from './openai-quirks.ts';
-import { base64Of, plainText } from './parts.ts';
+import { base64Of, besideOf, plainText, textsOf } from './parts.ts';
 import { type ModelMessage, type ModelRequest, type ResponseFormat } from './provider.ts';
 
 type ContentPart =
@@ -62,10 +62,35 @@ function chatMessage(message: ModelMessage, { callId = (id) => id }: Quirks, rea
       };
     }
     case 'tool':
-      return { role, content: plainText(content), tool_call_id: callId(message.toolCallId ?? '') };
+      return {
+        role,
+        content: typeof content === 'string' ? content : plainText(textsOf(content)) || BELOW,
+        tool_call_id: callId(message.toolCallId ?? ''),
+      };
     case 'system':
       return { role, content: plainText(content) };
   }
+}
+
+/** A result that is no text. */
+const BELOW = 'The result is below.';
+
+/** Results are text alone in this format: pictures and files that tools gave follow the results of their turn, as if the person had sent them. */
+function withGiven(messages: readonly ModelMessage[], quirks: Quirks, reader: Reader): Record<string, unknown>[] {
+  const out: Record<string, unknown>[] = [];
+  const given: ContentPart[] = [];
+  const giveAll = (): void => {
+    if (given.length > 0) out.push({ role: 'user', content: given.splice(0) });
+  };
+  for (const message of messages) {
+    if (message.role !== 'tool') giveAll();
+    out.push(chatMessage(message, quirks, reader));
+    const beside = message.role === 'tool' ? besideOf(message.content) : [];
+    if (beside.length > 0) given.push({ type: 'text', text: `Given by ${message.name ?? 'the tool'}:` });
+    given.push(...beside.map((part) => contentPart(part, reader)));
+  }
+  giveAll();
+  return out;
 }
 
 const isFields = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -75,7 +100,7 @@ export function chatBody(request: ModelRequest, quirks: Quirks = {}): Record<str
   const reader = readerOf(request);
   const body: Record<string, unknown> = {
     model: request.model,
-    messages: request.messages.map((message) => chatMessage(message, quirks, reader)),
+    messages: withGiven(request.messages, quirks, reader),
     stream: true,
     ...(quirks.streamOptions === false ? {} : { stream_options: { include_usage: true } }),
     ...quirks.body,

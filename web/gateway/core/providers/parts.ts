@@ -9,6 +9,13 @@ export function plainText(content: string | readonly Part[], reader = NO_READER)
     .join('\n\n');
 }
 
+/** What of a content is text. */
+export const textsOf = (content: string | readonly Part[]): string | readonly Part[] =>
+  typeof content === 'string' ? content : content.filter(({ type }) => type === 'text');
+/** What of it is not. */
+export const besideOf = (content: string | readonly Part[]): readonly Part[] =>
+  typeof content === 'string' ? [] : content.filter(({ type }) => type !== 'text');
+
 /** The data of a part in the one alphabet that every API reads. */
 export const base64Of = ({ data }: { data: string }): string => data.replaceAll('-', '+').replaceAll('_', '/');
 

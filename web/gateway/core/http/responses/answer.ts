@@ -1,9 +1,10 @@
-import type { Usage } from '#shared/rpc/records.ts';
+import type { ToolCall, Usage } from '#shared/rpc/records.ts';
 import { estimateUsage } from '../../providers/estimate.ts';
 import type { Kept, ModelEvent, ModelMessage } from '../../providers/provider.ts';
 import type { HttpError } from '../errors.ts';
 import { Output, type ResponseEvent } from './output.ts';
 import type { OutputItem } from './record.ts';
+import { seal } from './sealed.ts';
 
 /** A response that is being made. */
 export interface Making {
@@ -14,6 +15,8 @@ export interface Making {
   /** What the response says of its request. */
   echo: Record<string, unknown>;
   events: AsyncIterable<ModelEvent>;
+  /** Thoughts are given with what the provider wants back of them. */
+  seal: boolean;
   /** What was asked, for an estimate where no usage comes. */
   messages: readonly ModelMessage[];
   now(): number;
@@ -62,17 +65,22 @@ export class Answer {
   async *run(): AsyncGenerator<ResponseEvent> {
     let begun = false;
     let finish: Finish = 'stop';
+    const calls: ToolCall[] = [];
     for await (const event of this.#making.events) {
       if (!begun) yield* this.#begin();
       begun = true;
       if (event.type === 'text') yield* this.#output.text(event.text);
       else if (event.type === 'reasoning') yield* this.#output.reasoning(event.text);
-      else if (event.type === 'tool_call') yield* this.#output.call(event.call);
+      else if (event.type === 'tool_call') calls.push(event.call);
       else if (event.type === 'keep') this.#kept = event.kept;
       else if (event.type === 'usage') [this.#usage, this.#reasoningTokens] = [event.usage, event.reasoningTokens ?? 0];
       else if (event.type === 'finish') finish = event.reason;
     }
     if (!begun) yield* this.#begin();
+    // Calls come at the end, and what is wanted back with them behind them: here it is before.
+    const sealed = this.#making.seal && this.#kept ? seal(this.#kept) : undefined;
+    if (sealed !== undefined) yield* this.#output.sealed(sealed);
+    for (const call of calls) yield* this.#output.call(call);
     const reason = INCOMPLETE[finish];
     yield* this.#output.close(reason === undefined ? 'completed' : 'incomplete');
     yield await this.#end(reason === undefined ? 'completed' : 'incomplete', {

@@ -4,6 +4,7 @@ import type { Kept, ModelMessage } from '../../providers/provider.ts';
 import { parse, readArgs, readPart } from '../chat-request.ts';
 import { badRequest } from '../errors.ts';
 import type { CallItem, CallOutputItem, ContentPart, Item, MessageItem } from './record.ts';
+import { unseal } from './sealed.ts';
 
 type Path = readonly (string | number)[];
 
@@ -18,6 +19,7 @@ const output = z.looseObject({
   call_id: z.string().min(1).max(200),
   output: z.union([z.string(), z.array(z.unknown())], 'must be text or a list of parts'),
 });
+const reasoning = z.looseObject({ encrypted_content: z.string().nullish() });
 const PARTS = {
   text: z.looseObject({ text: z.string() }),
   refusal: z.looseObject({ refusal: z.string() }),
@@ -71,12 +73,12 @@ async function readItem(value: unknown, at: Path, idOf: (prefix: string) => stri
     }
     case 'function_call_output': {
       const given = parse(output, value, at);
-      const text = typeof given.output === 'string' ? given.output : outputText(given.output, [...at, 'output']);
-      return { type, id: idOf('fco'), call_id: given.call_id, output: text, status: 'completed' };
+      const read = typeof given.output === 'string' ? given.output : given.output.map((each, i) => readOutput(each, [...at, 'output', i]));
+      return { type, id: idOf('fco'), call_id: given.call_id, output: read, status: 'completed' };
     }
     case 'reasoning':
-      // What a model thought earlier is not told to it again.
-      return { type, id: idOf('rs'), summary: [], content: [], status: 'completed' };
+      // What a model thought earlier is not told to it again, but for what its provider wants back.
+      return { type, id: idOf('rs'), summary: [], content: [], status: 'completed', ...readSealed(value, at) };
     case 'item_reference': {
       const param = nameOf([...at, 'id']);
       if (known.id == null) throw badRequest(`${param}: is missing`, param);
@@ -91,15 +93,20 @@ async function readItem(value: unknown, at: Path, idOf: (prefix: string) => stri
   }
 }
 
-function outputText(parts: readonly unknown[], at: Path): string {
-  return parts
-    .map((value, i) => {
-      const path = [...at, i];
-      if (parse(part, value, path).type !== 'input_text')
-        throw badRequest(`${nameOf(path)}: only text can be given back from a tool`, nameOf(path));
-      return parse(PARTS.text, value, path).text;
-    })
-    .join('\n');
+function readSealed(value: unknown, at: Path): { encrypted_content?: string } {
+  const { encrypted_content: sealed } = parse(reasoning, value, at);
+  if (sealed == null) return {};
+  const param = nameOf([...at, 'encrypted_content']);
+  if (!unseal(sealed)) throw badRequest(`${param}: was not made here`, param);
+  return { encrypted_content: sealed };
+}
+
+/** A part of what a tool gave: what the user can say too, but no words of the model. */
+function readOutput(value: unknown, at: Path): ContentPart {
+  const { type } = parse(part, value, at);
+  if (type.startsWith('input_')) return readContent(value, 'user', at);
+  const param = nameOf([...at, 'type']);
+  throw badRequest(`${param}: a tool gives back text, pictures and files`, param);
 }
 
 function readContent(value: unknown, role: MessageItem['role'], at: Path): ContentPart {
@@ -109,7 +116,10 @@ function readContent(value: unknown, role: MessageItem['role'], at: Path): Conte
   if (typeof value === 'string') return text(value);
   const { type } = parse(part, value, at);
   if (type === 'input_text' || type === 'output_text' || type === 'text') return text(parse(PARTS.text, value, at).text);
-  if (type === 'refusal') return { type, refusal: parse(PARTS.refusal, value, at).refusal };
+  if (type === 'refusal') {
+    const said = parse(PARTS.refusal, value, at).refusal;
+    return own ? { type, refusal: said } : text(said);
+  }
   const param = nameOf(at);
   if (type !== 'input_image' && type !== 'input_file')
     throw badRequest(`${param}.type: parts of this type are not known here`, `${param}.type`);
@@ -149,10 +159,15 @@ export function toMessages(entries: readonly Entry[]): ModelMessage[] {
   const messages: ModelMessage[] = [];
   /** Calls that wait for their outputs. */
   const waiting = new Map<string, CallItem>();
+  let sealed: Kept | undefined;
   for (const { item, param, kept } of entries) {
-    if (item.type === 'message') addMessage(messages, item, param);
+    if (item.type === 'message') {
+      addMessage(messages, item, param);
+      if (item.role === 'user') sealed = undefined;
+    } else if (item.type === 'reasoning') sealed = item.encrypted_content === undefined ? sealed : unseal(item.encrypted_content);
     else if (item.type === 'function_call') {
-      addCall(messages, item, param, kept);
+      addCall(messages, item, param, kept ?? sealed);
+      sealed = undefined;
       waiting.set(item.call_id, item);
     } else if (item.type === 'function_call_output') {
       messages.push({ role: 'tool', ...resultOf(item, waiting.get(item.call_id), param) });
@@ -165,19 +180,22 @@ export function toMessages(entries: readonly Entry[]): ModelMessage[] {
   return messages;
 }
 
+const partsOf = (content: readonly ContentPart[], param: string): Part[] => content.map((each, i) => partOf(each, `${param}[${i}]`));
+/** As text, which every server takes, where it is nothing else. */
+const plainly = (parts: Part[], between: string): string | Part[] =>
+  parts.every(({ type }) => type === 'text') ? textOf(parts, between) : parts;
+
 function addMessage(messages: ModelMessage[], { role, content }: MessageItem, param: string): void {
-  const parts = content.map((each, i) => partOf(each, `${param}.content[${i}]`));
+  const parts = partsOf(content, `${param}.content`);
   const last = messages.at(-1);
-  if (role === 'user') {
-    const plain = parts.every(({ type }) => type === 'text');
-    messages.push({ role, content: plain ? textOf(parts) : parts });
-  } else if (role === 'assistant' && last?.role === 'assistant' && last.toolCalls) {
+  if (role === 'user') messages.push({ role, content: plainly(parts, '') });
+  else if (role === 'assistant' && last?.role === 'assistant' && last.toolCalls) {
     // A text that was said beside its calls.
     last.content = [last.content, textOf(parts)].filter(Boolean).join('\n\n');
   } else messages.push({ role: role === 'developer' ? 'system' : role, content: textOf(parts) });
 }
 
-const textOf = (parts: readonly Part[]): string => parts.map((each) => (each.type === 'text' ? each.text : '')).join('');
+const textOf = (parts: readonly Part[], between = ''): string => parts.map((each) => (each.type === 'text' ? each.text : '')).join(between);
 
 function addCall(messages: ModelMessage[], item: CallItem, param: string, kept: Kept | undefined): void {
   let last = messages.at(-1);
@@ -187,7 +205,8 @@ function addCall(messages: ModelMessage[], item: CallItem, param: string, kept: 
   if (kept) last.kept = kept;
 }
 
-function resultOf({ call_id, output: content }: CallOutputItem, of: CallItem | undefined, param: string): Omit<ModelMessage, 'role'> {
+function resultOf({ call_id, output: given }: CallOutputItem, of: CallItem | undefined, param: string): Omit<ModelMessage, 'role'> {
   if (!of) throw badRequest(`${param}.call_id: there is no function call "${call_id}" before it`, `${param}.call_id`);
+  const content = typeof given === 'string' ? given : plainly(partsOf(given, `${param}.output`), '\n');
   return { content, toolCallId: call_id, name: of.name };
 }

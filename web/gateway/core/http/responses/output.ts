@@ -41,6 +41,23 @@ export class Output {
     return [...events, ...this.#add(delta, 'response.reasoning_text.delta')];
   }
 
+  /** What the provider wants back goes with the thoughts before the calls. */
+  sealed(encrypted: string): ResponseEvent[] {
+    if (this.#open?.item.type === 'reasoning') {
+      this.#open.item.encrypted_content = encrypted;
+      return [];
+    }
+    const events = this.close();
+    const bare: ReasoningItem = { type: 'reasoning', id: this.#id('rs'), summary: [], content: [], status: 'in_progress' };
+    const item: ReasoningItem = { ...bare, encrypted_content: encrypted, status: 'completed' };
+    const output_index = this.items.push(item) - 1;
+    return [
+      ...events,
+      { type: 'response.output_item.added', output_index, item: bare },
+      { type: 'response.output_item.done', output_index, item },
+    ];
+  }
+
   call({ id, tool, args }: ToolCall): ResponseEvent[] {
     const events = this.close();
     const whole = {

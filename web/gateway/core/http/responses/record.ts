@@ -31,7 +31,7 @@ export interface CallOutputItem {
   type: 'function_call_output';
   id: string;
   call_id: string;
-  output: string;
+  output: string | ContentPart[];
   status: ItemStatus;
 }
 
@@ -40,6 +40,8 @@ export interface ReasoningItem {
   id: string;
   summary: unknown[];
   content: { type: 'reasoning_text'; text: string }[];
+  /** What the provider wants back with the calls that follow, sealed. */
+  encrypted_content?: string;
   status: ItemStatus;
 }
 

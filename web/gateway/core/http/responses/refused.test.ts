@@ -19,6 +19,7 @@ const asked = { model: 'main', input: 'Hi' };
 const item = (value: unknown) => ({ ...asked, input: [{ role: 'user', content: 'Hi' }, value] });
 const content = (...parts: unknown[]) => ({ ...asked, input: [{ role: 'user', content: parts }] });
 const call = { type: 'function_call', call_id: 'c', name: 't', arguments: '{}' };
+const given = { type: 'function_call_output', call_id: 'c' };
 const tool = { type: 'function', name: 't', parameters: {} };
 
 verifies('http.responses/refused', 'each by its name', async () => {
@@ -27,7 +28,7 @@ verifies('http.responses/refused', 'each by its name', async () => {
     [{ ...asked, conversation: 'conv_1' }, 'conversation'],
     [{ ...asked, conversation: { id: 'conv_1' } }, 'conversation'],
     [{ ...asked, prompt: { id: 'p' } }, 'prompt'],
-    [{ ...asked, include: ['reasoning.encrypted_content'] }, 'include'],
+    [{ ...asked, include: ['file_search_call.results'] }, 'include[0]'],
     [{ ...asked, max_tool_calls: 3 }, 'max_tool_calls'],
     [{ ...asked, top_logprobs: 2 }, 'top_logprobs'],
     [{ ...asked, service_tier: 'flex' }, 'service_tier'],
@@ -51,7 +52,12 @@ verifies('http.responses/refused', 'each by its name', async () => {
     [content({ type: 'input_image', image_url: 'https://example.org/a.png' }), 'input[0].content[0]'],
     [content({ type: 'input_file', file_url: 'https://example.org/a.pdf' }), 'input[0].content[0].file_data'],
     [item({ role: 'system', content: [{ type: 'input_image', image_url: 'data:image/png;base64,AAAA' }] }), 'input[1].content[0]'],
-    [{ ...asked, input: [call, { type: 'function_call_output', call_id: 'c', output: [{ type: 'input_image' }] }] }, 'input[1].output[0]'],
+    [
+      { ...asked, input: [call, { type: 'function_call_output', call_id: 'c', output: [{ type: 'input_image' }] }] },
+      'input[1].output[0].image_url',
+    ],
+    [{ ...asked, input: [call, { ...given, output: [{ type: 'output_text', text: 'x' }] }] }, 'input[1].output[0].type'],
+    [item({ type: 'reasoning', summary: [], encrypted_content: 'gAAAA' }), 'input[1].encrypted_content'],
   ];
   for (const [body, param] of cases) {
     const response = await http.post('/v1/responses', body);
@@ -129,7 +135,8 @@ it('wrong methods and paths', async () => {
   expect(await ask('/v1/responses', 'GET')).toEqual([405, 'POST']);
   expect(await ask('/v1/responses/resp_1', 'POST')).toEqual([405, 'GET, HEAD, DELETE']);
   expect(await ask('/v1/embeddings', 'GET')).toEqual([405, 'POST']);
-  for (const path of ['/v1/responses/resp_1/cancel', '/v1/constructor']) expect(await ask(path, 'POST')).toEqual([404, null]);
+  for (const path of ['/v1/responses/resp_1/cancel/now', '/v1/responses/resp_1/constructor', '/v1/constructor'])
+    expect(await ask(path, 'POST')).toEqual([404, null]);
   for (const id of ['__proto__', '%E0%A4%A', '..%2f..']) expect(await ask(`/v1/responses/${id}`, 'GET')).toEqual([404, null]);
 });
 

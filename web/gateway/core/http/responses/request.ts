@@ -33,6 +33,9 @@ const metadata = z
 const not = (why: string, ...harmless: readonly (string | boolean | number)[]): z.ZodType =>
   z.unknown().refine((value) => value == null || harmless.includes(value as never) || (Array.isArray(value) && value.length === 0), why);
 
+/** What can be asked for beside; pictures that were put in are always there. */
+export const INCLUDED = ['reasoning.encrypted_content', 'message.input_image.image_url'] as const;
+
 const hint = z.string().max(1000).nullish();
 
 /** Parameters that are honoured, and those whose harmless values are accepted. Any other is refused by its name. */
@@ -74,7 +77,7 @@ const request = z.object({
   background: not('responses are answered at once', false),
   conversation: not('there are no conversations; use previous_response_id'),
   prompt: not('there are no prompt templates'),
-  include: not('none of this is there'),
+  include: z.array(z.enum(INCLUDED)).nullish(),
   max_tool_calls: not('there are no tools that a server runs'),
   top_logprobs: not('is not passed on', 0),
   context_management: not('is not there; use truncation'),
@@ -90,6 +93,8 @@ export interface ResponseRequest {
   store: boolean;
   stream: boolean;
   truncate: boolean;
+  /** Reasoning items have what the provider wants back of them. */
+  seal: boolean;
   user: string | undefined;
   tools: ToolSpec[];
   wishes: Wishes;
@@ -116,6 +121,7 @@ export function readRequest(body: Record<string, unknown>): ResponseRequest {
     store: given.store ?? true,
     stream: given.stream ?? false,
     truncate: given.truncation === 'auto',
+    seal: given.include?.includes('reasoning.encrypted_content') ?? false,
     user: given.user || undefined,
     tools: (given.tools ?? []).map(toolSpec),
     wishes: defined({

@@ -1,5 +1,5 @@
-import { describe, expect, it } from 'vitest';
-import { events, HTTP_BASE, readError, upstreamHttp } from '../../../../../tests/support/http.ts';
+import { describe, expect } from 'vitest';
+import { events, readError, upstreamHttp } from '../../../../../tests/support/http.ts';
 import { verifies } from '../../../../../tests/requirements.ts';
 import { UPSTREAM_TEXT } from '../../../../../tests/upstream.ts';
 
@@ -7,22 +7,8 @@ const TEXT = UPSTREAM_TEXT.join('');
 
 const v1 = upstreamHttp();
 
-interface Answered {
-  id: string;
-  status: string;
-  store: boolean;
-  output: { type: string; id: string; call_id?: string; content?: { type: string; text: string }[] }[];
-  [name: string]: unknown;
-}
-
-const respond = async (body: Record<string, unknown>, principal?: string): Promise<Answered> => {
-  const response = await v1.http.post('/v1/responses', body, principal === undefined ? {} : { principal });
-  const value = (await response.json()) as Answered;
-  expect(value, JSON.stringify(value)).toMatchObject({ object: 'response' });
-  return value;
-};
+const respond = v1.respond;
 const lastAsked = () => v1.upstream.requests.findLast(({ method }) => method === 'POST')?.body;
-const at = (id: string, method = 'GET'): Request => new Request(`${HTTP_BASE}/v1/responses/${id}`, { method });
 
 describe('a response', () => {
   verifies('http.responses/whole', 'of an agent', async () => {
@@ -187,7 +173,9 @@ describe('what goes on', () => {
   verifies(['http.responses/previous', 'http.responses/tools'], 'with the outputs of calls, and without the instructions', async () => {
     const tools = [{ type: 'function', name: 'get_weather', parameters: { type: 'object' } }];
     const first = await respond({ model: 'up/tool', input: 'Weather?', instructions: 'Be brief', tools });
-    const outputs = [{ type: 'function_call_output', call_id: first.output[0]?.call_id, output: 'Sunny' }];
+    const [called] = first.output;
+    const call_id = called?.type === 'function_call' ? called.call_id : undefined;
+    const outputs = [{ type: 'function_call_output', call_id, output: 'Sunny' }];
     const second = await respond({ model: 'up/normal', input: outputs, previous_response_id: first.id });
     expect(second['previous_response_id']).toBe(first.id);
     const call = { id: 'call_1', type: 'function', function: { name: 'get_weather', arguments: '{"city":"Köln"}' } };
@@ -254,65 +242,36 @@ describe('what goes on', () => {
       { role: 'user', content: 'And?' },
     ]);
   });
-});
 
-describe('a response that is kept', () => {
-  verifies('http.responses/stored', 'is read and deleted; one without store is not there', async () => {
-    const made = await respond({ model: 'main', input: 'Hi' });
-    expect(await (await v1.http.ask(at(made.id))).json()).toEqual(made);
-    expect((await v1.http.ask(at(made.id, 'HEAD'))).status).toBe(200);
-    expect(await (await v1.http.ask(at(made.id, 'DELETE'))).json()).toEqual({ id: made.id, object: 'response', deleted: true });
-    for (const method of ['GET', 'DELETE']) {
-      const gone = await v1.http.ask(at(made.id, method));
-      expect([gone.status, (await readError(gone)).type]).toEqual([404, 'not_found']);
-    }
-    const unkept = await respond({ model: 'main', input: 'Hi', store: false });
-    expect(unkept.store).toBe(false);
-    expect((await v1.http.ask(at(unkept.id))).status).toBe(404);
-    const next = await v1.http.post('/v1/responses', { model: 'main', input: 'Hi', previous_response_id: unkept.id });
-    expect([next.status, await readError(next)]).toMatchObject([
-      400,
-      { param: 'previous_response_id', code: 'previous_response_not_found' },
+  verifies('http.responses/input', 'pictures and files that tools gave follow the results of their turn', async () => {
+    const image = { type: 'input_image', image_url: 'data:image/png;base64,AAAA' };
+    const file = { type: 'input_file', filename: 'a.pdf', file_data: 'data:application/pdf;base64,AAAA' };
+    const call = (call_id: string, name: string) => ({ type: 'function_call', call_id, name, arguments: '{}' });
+    const output = (call_id: string, ...given: object[]) => ({ type: 'function_call_output', call_id, output: given });
+    await respond({
+      model: 'up/normal',
+      input: [
+        { role: 'user', content: 'See' },
+        ...[call('a', 'look'), call('b', 'read')],
+        ...[output('a', { type: 'input_text', text: 'Seen' }, image), output('b', file)],
+        { role: 'user', content: 'And?' },
+      ],
+    });
+    expect(lastAsked()?.['messages']).toMatchObject([
+      { role: 'user' },
+      { role: 'assistant', tool_calls: [{ id: 'a' }, { id: 'b' }] },
+      { role: 'tool', tool_call_id: 'a', content: 'Seen' },
+      { role: 'tool', tool_call_id: 'b', content: 'The result is below.' },
+      {
+        role: 'user',
+        content: [
+          { type: 'text', text: 'Given by look:' },
+          { type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } },
+          { type: 'text', text: 'Given by read:' },
+          { type: 'file', file: { filename: 'a.pdf', file_data: 'data:application/pdf;base64,AAAA' } },
+        ],
+      },
+      { role: 'user', content: 'And?' },
     ]);
-  });
-
-  verifies('http.responses/stored', 'that could not be kept says so', async () => {
-    v1.http.responses.put = () => Promise.reject(new Error('full'));
-    expect(await respond({ model: 'main', input: 'Hi' })).toMatchObject({ status: 'completed', store: false });
-    expect(v1.http.faults).toHaveLength(1);
-    const large = `data:image/png;base64,${'A'.repeat(9_000_000)}`;
-    const input = [{ role: 'user', content: [{ type: 'input_image', image_url: large, detail: 'auto' }] }];
-    expect(await respond({ model: 'main', input })).toMatchObject({ store: false });
-    expect(v1.http.faults).toHaveLength(1);
-  });
-
-  verifies('http.responses/whose', 'is there for the key that made it, and for people', async () => {
-    const { id } = await respond({ model: 'main', input: 'Hi' }, 'key:a');
-    for (const [principal, status] of [
-      ['key:a', 200],
-      ['key:b', 404],
-      ['owner', 200],
-      ['device:d', 200],
-    ] as const)
-      expect([principal, (await v1.http.ask(at(id), principal)).status]).toEqual([principal, status]);
-    expect((await v1.http.ask(at(id, 'DELETE'), 'key:b')).status).toBe(404);
-    const next = { model: 'main', input: 'Hi', previous_response_id: id };
-    expect((await v1.http.post('/v1/responses', next, { principal: 'key:b' })).status).toBe(400);
-    const reference = { model: 'main', input: [{ id: `msg_${id.slice(5)}_i0` }] };
-    expect((await v1.http.post('/v1/responses', reference, { principal: 'key:b' })).status).toBe(400);
-    expect((await v1.http.post('/v1/responses', reference, { principal: 'key:a' })).status).toBe(200);
-    // Reading and deleting asks no model, and counts towards no limit of one.
-    const admitted = v1.http.admitted.length;
-    expect((await v1.http.ask(at(id, 'DELETE'), 'key:a', ['read'])).status).toBe(403);
-    expect((await v1.http.ask(at(id), 'key:a', ['read'])).status).toBe(200);
-    expect((await v1.http.ask(at(id, 'DELETE'), 'key:a')).status).toBe(200);
-    expect(v1.http.admitted).toHaveLength(admitted);
-  });
-
-  it('is given as a whole', async () => {
-    const { id } = await respond({ model: 'main', input: 'Hi' });
-    const response = await v1.http.ask(at(`${id}?stream=true`));
-    expect([response.status, (await readError(response)).param]).toEqual([400, 'stream']);
-    expect((await v1.http.ask(at(`${id}?stream=false`))).status).toBe(200);
   });
 });

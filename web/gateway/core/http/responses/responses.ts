@@ -11,6 +11,7 @@ import { agentOf, headerSession, ownCalls, routeOf, sessionOf } from '../target.
 import type { Thoughts } from '../thoughts.ts';
 import { Answer, itemId, type Making, responseOf } from './answer.ts';
 import { type Entry, readInput, toMessages } from './input.ts';
+import { pageOf, readPage } from './input-items.ts';
 import { KeptResponses, newResponseId } from './kept.ts';
 import type { ResponseEvent } from './output.ts';
 import type { Item, ResponseRecord } from './record.ts';
@@ -64,7 +65,7 @@ export class Responses {
       const call: Call = { asked, messages, principal, sessionId: headerSession(request), signal };
       const answer = new Answer({
         ...(agentId === undefined ? await this.#direct(call) : this.#agent(call, agentId)),
-        ...{ id, createdAt, echo: { ...asked.echo, store: asked.store } },
+        ...{ id, createdAt, seal: asked.seal, echo: { ...asked.echo, store: asked.store } },
         now: () => clock.now(),
         keep: async (made) =>
           asked.store && (await this.#kept.put({ id, principal, createdAt, previousId: asked.previousId ?? null, input, ...given(made) })),
@@ -92,6 +93,22 @@ export class Responses {
   async remove(id: string, principal: string): Promise<Response> {
     if (!(await this.#kept.remove(id, principal))) throw noSuchResponse(id);
     return Response.json({ id, object: 'response', deleted: true });
+  }
+
+  /** `GET /v1/responses/{id}/input_items`: all that it was made from, also what the responses before it have. */
+  async inputItems(request: Request, id: string, principal: string): Promise<Response> {
+    const page = readPage(new URL(request.url).searchParams);
+    const record = await this.#kept.get(id, principal);
+    if (!record) throw noSuchResponse(id);
+    const before = record.previousId === null ? [] : await this.#kept.conversation(record.previousId, principal);
+    if (!before) throw noSuchResponse(record.previousId ?? '');
+    return Response.json(pageOf([...before.flatMap(({ input, output }) => [...input, ...output]), ...record.input], page));
+  }
+
+  /** `POST /v1/responses/{id}/cancel`: none is made in the background, so that there is never anything to cancel. */
+  async cancel(id: string, principal: string): Promise<Response> {
+    if (!(await this.#kept.get(id, principal))) throw noSuchResponse(id);
+    throw badRequest('Only a response with background: true can be cancelled, and there are none here');
   }
 
   /** The new items, and all that is to be answered: with what the responses before have. */

@@ -1,5 +1,5 @@
 import { beforeEach, expect, it } from 'vitest';
-import { testHttp } from '../../../../../tests/support/http.ts';
+import { readEvents, testHttp } from '../../../../../tests/support/http.ts';
 import { verifies } from '../../../../../tests/requirements.ts';
 
 interface Body {
@@ -12,14 +12,15 @@ let says: { deltas: Record<string, unknown>[]; finish?: string; usage?: Record<s
 let http: ReturnType<typeof testHttp>;
 beforeEach(() => {
   asked = [];
-  http = testHttp([{ id: 'deep', name: 'Deep', kind: 'deepseek', apiKey: 'k' }], async (url, init) => {
-    if (String(url).endsWith('/models')) return Response.json({ data: [{ id: 'm', context_length: 400 }] });
-    asked.push(JSON.parse(String(init?.body)) as Body);
-    const { deltas, finish = 'stop', usage } = says;
-    const chunks = [...deltas.map((delta) => ({ choices: [{ delta }] })), { choices: [{ delta: {}, finish_reason: finish }], usage }];
-    return new Response([...chunks.map((chunk) => JSON.stringify(chunk)), '[DONE]'].map((data) => `data: ${data}\n\n`).join(''));
-  });
+  http = testHttp([{ id: 'deep', name: 'Deep', kind: 'deepseek', apiKey: 'k' }], upstream);
 });
+const upstream: typeof fetch = async (url, init) => {
+  if (String(url).endsWith('/models')) return Response.json({ data: [{ id: 'm', context_length: 400 }] });
+  asked.push(JSON.parse(String(init?.body)) as Body);
+  const { deltas, finish = 'stop', usage } = says;
+  const chunks = [...deltas.map((delta) => ({ choices: [{ delta }] })), { choices: [{ delta: {}, finish_reason: finish }], usage }];
+  return new Response([...chunks.map((chunk) => JSON.stringify(chunk)), '[DONE]'].map((data) => `data: ${data}\n\n`).join(''));
+};
 
 const respond = async (body: Record<string, unknown>): Promise<{ id: string; [name: string]: unknown }> => {
   const response = await http.post('/v1/responses', { model: 'deep/m', ...body });
@@ -28,14 +29,38 @@ const respond = async (body: Record<string, unknown>): Promise<{ id: string; [na
 };
 
 const call = { tool_calls: [{ index: 0, id: 'c', function: { name: 't', arguments: '{}' } }] };
-const output = { type: 'function_call_output', call_id: 'c', output: 'done' };
+const callOutput = { type: 'function_call_output', call_id: 'c', output: 'done' };
 
 verifies('http.responses/previous', 'what a provider wants back with its calls is given back', async () => {
   says = { deltas: [{ reasoning_content: 'Hmm' }, call], finish: 'tool_calls' };
   const { id } = await respond({ input: 'Hi', tools: [{ type: 'function', name: 't' }] });
   says = { deltas: [{ content: 'Done' }] };
-  await respond({ input: [output], previous_response_id: id });
+  await respond({ input: [callOutput], previous_response_id: id });
   expect(asked[1]?.messages[1]).toMatchObject({ role: 'assistant', reasoning_content: 'Hmm', tool_calls: [{ id: 'c' }] });
+});
+
+verifies('http.responses/sealed', 'in an item of its own before the calls, where something was said in between', async () => {
+  says = { deltas: [{ reasoning_content: 'Hmm' }, { content: 'I look' }, call], finish: 'tool_calls' };
+  const asking = { model: 'deep/m', input: 'Hi', tools: [{ type: 'function', name: 't' }], include: ['reasoning.encrypted_content'] };
+  const events = await readEvents(await http.post('/v1/responses', { ...asking, stream: true, store: false }));
+  const { output } = events.at(-1)?.['response'] as { output: { type: string; encrypted_content?: string }[] };
+  expect(output.map((item) => [item.type, item.encrypted_content !== undefined])).toEqual([
+    ['reasoning', false],
+    ['message', false],
+    ['reasoning', true],
+    ['function_call', false],
+  ]);
+  expect(events.filter(({ type }) => type === 'response.output_item.done').map(({ item }) => item)).toEqual(output);
+  const other = testHttp([{ id: 'deep', name: 'Deep', kind: 'deepseek', apiKey: 'k' }], upstream);
+  says = { deltas: [{ content: 'Done' }] };
+  const input = [{ role: 'user', content: 'Hi' }, ...output, callOutput];
+  expect((await other.post('/v1/responses', { model: 'deep/m', input })).status).toBe(200);
+  expect(asked[1]?.messages[1]).toMatchObject({
+    role: 'assistant',
+    content: 'I look',
+    reasoning_content: 'Hmm',
+    tool_calls: [{ id: 'c' }],
+  });
 });
 
 verifies('http.responses/usage', 'has the tokens of the thoughts', async () => {

@@ -1,0 +1,37 @@
+import { z } from '#shared/rpc/zod.ts';
+import { parse } from '../chat-request.ts';
+import { badRequest } from '../errors.ts';
+import { INCLUDED } from './request.ts';
+import type { Item } from './record.ts';
+
+const page = z.strictObject({
+  limit: z.coerce.number().int().min(1).max(100).default(20),
+  order: z.enum(['asc', 'desc']).default('desc'),
+  /** The item that the page comes behind. */
+  after: z.string().max(200).optional(),
+  include: z.array(z.enum(INCLUDED)),
+});
+type Page = z.output<typeof page>;
+
+/** Reads the query of a list of items. Throws a 400 that names what does not fit. */
+export function readPage(query: URLSearchParams): Page {
+  const { include: _one, 'include[]': _many, ...given } = Object.fromEntries(query);
+  const unknown = Object.keys(given).find((name) => !Object.hasOwn(page.shape, name));
+  if (unknown !== undefined) throw badRequest(`${unknown}: is not known here`, unknown);
+  return parse(page, { ...given, include: [...query.getAll('include'), ...query.getAll('include[]')] });
+}
+
+/** One page of the items, which are given in the order in which they were put in. Throws a 400 where it is to come behind none of them. */
+export function pageOf(items: readonly Item[], { limit, order, after }: Page): Record<string, unknown> {
+  const ordered = order === 'asc' ? items : items.toReversed();
+  const from = after === undefined ? 0 : ordered.findIndex(({ id }) => id === after) + 1;
+  if (after !== undefined && from === 0) throw badRequest(`after: there is no item "${after}"`, 'after');
+  const data = ordered.slice(from, from + limit);
+  return {
+    object: 'list',
+    data,
+    first_id: data[0]?.id ?? '',
+    last_id: data.at(-1)?.id ?? '',
+    has_more: from + limit < ordered.length,
+  };
+}

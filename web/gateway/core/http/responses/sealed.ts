@@ -1,0 +1,47 @@
+import { fromBase64, toBase64 } from '#shared/base64.ts';
+import { z } from '#shared/rpc/zod.ts';
+import type { Kept } from '../../providers/provider.ts';
+
+/**
+ * What a provider gives with its calls and wants back with them, in a form that a program carries for us where nothing is kept here. It holds
+ * nothing that the program may not know; what it brings is taken only in the shapes that the wires have.
+ */
+const shape: z.ZodType<Kept> = z.discriminatedUnion('wire', [
+  z.strictObject({
+    wire: z.literal('anthropic'),
+    value: z.array(
+      z.discriminatedUnion('type', [
+        z.strictObject({ type: z.literal('thinking'), thinking: z.string(), signature: z.string() }),
+        z.strictObject({ type: z.literal('redacted_thinking'), data: z.string() }),
+      ]),
+    ),
+  }),
+  z.strictObject({
+    wire: z.literal('google'),
+    value: z.array(
+      z.looseObject({
+        text: z.string().nullish(),
+        thought: z.boolean().nullish(),
+        thoughtSignature: z.string().nullish(),
+        functionCall: z.looseObject({ name: z.string() }).nullish(),
+      }),
+    ),
+  }),
+  z.strictObject({
+    wire: z.literal('openai'),
+    value: z.strictObject({ reasoning_content: z.string(), reasoning_details: z.array(z.record(z.string(), z.unknown())) }).partial(),
+  }),
+]);
+
+/** Undefined for what could not be opened again. */
+export const seal = (kept: Kept): string | undefined =>
+  shape.safeParse(kept).success ? toBase64(new TextEncoder().encode(JSON.stringify(kept))) : undefined;
+
+/** Undefined for what was not sealed here. */
+export function unseal(text: string): Kept | undefined {
+  try {
+    return shape.parse(JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(fromBase64(text))));
+  } catch {
+    return undefined;
+  }
+}
