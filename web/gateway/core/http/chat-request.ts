@@ -28,6 +28,8 @@ const message = z.looseObject({
   content: z.union([z.string(), z.array(contentPart)]).nullish(),
   name: z.string().nullish(),
   tool_call_id: z.string().nullish(),
+  function_call: z.null('is of an older format; use tool_calls').optional(),
+  audio: z.null('sound that was said is not kept here').optional(),
   tool_calls: z.array(z.looseObject({ id: z.string(), function: z.looseObject({ name: z.string(), arguments: z.string() }) })).nullish(),
 });
 
@@ -45,7 +47,8 @@ export function parse<S extends z.ZodType>(schema: S, value: unknown, at: readon
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
-  const param = [...at, ...(issue?.path ?? [])].reduce<string>(
+  const unknown = issue?.code === 'unrecognized_keys' ? issue.keys.slice(0, 1) : [];
+  const param = [...at, ...(issue?.path ?? []), ...unknown].reduce<string>(
     (path, key) => (typeof key === 'number' ? `${path}[${key}]` : path === '' ? String(key) : `${path}.${String(key)}`),
     '',
   );

@@ -91,7 +91,8 @@ function formatOf(format: WishParams['response_format']): Wishes['responseFormat
   };
 }
 
-const isEmpty = (value: unknown): boolean => typeof value === 'object' && value !== null && Object.keys(value).length === 0;
+const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
+const isEmpty = (value: unknown): boolean => isObject(value) && Object.keys(value).length === 0;
 
 /** Parameters that change an answer and that nobody but OpenAI's own format has, with what of them changes nothing. */
 const CHANGING: Readonly<Record<string, (value: unknown) => boolean>> = {
@@ -105,6 +106,11 @@ const CHANGING: Readonly<Record<string, (value: unknown) => boolean>> = {
   modalities: (value) => Array.isArray(value) && value.every((each) => each === 'text'),
   web_search_options: () => false,
   verbosity: (value) => value === 'medium',
+  moderation: () => false,
+  service_tier: (value) => value === 'auto' || value === 'default',
+  // Completions are not kept here.
+  store: (value) => value === false,
+  stream_options: (value) => !(isObject(value) && value['include_obfuscation'] === true),
 };
 
 /** Throws a 400 that names the first parameter which only OpenAI's own format has: it would be dropped in silence. */

@@ -3,12 +3,23 @@ import { REASONING_EFFORTS, type ResponseFormat, type ToolSpec, type Wishes } fr
 import { parse } from '../chat-request.ts';
 import { badRequest } from '../errors.ts';
 
-const tool = z.looseObject({
+/** For parameters that name what is not there: only the value that asks for nothing. */
+const not = (why: string, ...harmless: readonly (string | boolean | number)[]): z.ZodType =>
+  z
+    .unknown()
+    .refine((value) => value == null || harmless.includes(value as never) || (Array.isArray(value) && value.length === 0), why)
+    .optional();
+
+const tool = z.strictObject({
   type: z.literal('function', 'only functions can be given; tools that a server runs are not there'),
   name: z.string().min(1).max(128),
   description: z.string().nullish(),
   parameters: z.record(z.string(), z.unknown()).nullish(),
   strict: z.boolean().nullish(),
+  async: not('a call is waited for', false),
+  defer_loading: not('is not there', false),
+  allowed_callers: z.array(z.literal('direct', 'the model alone calls')).nullish(),
+  output_schema: not('is not passed on'),
 });
 
 const toolChoice = z.union([z.enum(['auto', 'none', 'required']), z.looseObject({ type: z.literal('function'), name: z.string() })]);
@@ -29,10 +40,6 @@ const metadata = z
   .record(z.string().max(64), z.string().max(512))
   .refine((value) => Object.keys(value).length <= 16, 'has more than 16 entries');
 
-/** For parameters that name what is not there: only the value that asks for nothing. */
-const not = (why: string, ...harmless: readonly (string | boolean | number)[]): z.ZodType =>
-  z.unknown().refine((value) => value == null || harmless.includes(value as never) || (Array.isArray(value) && value.length === 0), why);
-
 /** What can be asked for beside; pictures that were put in are always there. */
 export const INCLUDED = ['reasoning.encrypted_content', 'message.input_image.image_url'] as const;
 
@@ -50,29 +57,24 @@ const request = z.object({
   top_p: z.number().min(0).max(1).nullish(),
   max_output_tokens: z.number().int().min(1).nullish(),
   metadata: metadata.nullish(),
-  text: z
-    .strictObject({ format: format.nullish(), verbosity: not('is not passed on', 'medium') })
-    .partial()
-    .nullish(),
+  text: z.strictObject({ format: format.nullish(), verbosity: not('is not passed on', 'medium') }).nullish(),
   reasoning: z
     .strictObject({
       effort: z.enum(REASONING_EFFORTS).nullish(),
       summary: not('thoughts come as the model gives them', 'auto'),
       generate_summary: not('thoughts come as the model gives them', 'auto'),
     })
-    .partial()
     .nullish(),
   previous_response_id: z.string().max(200).nullish(),
   store: z.boolean().nullish(),
   stream: z.boolean().nullish(),
-  stream_options: z
-    .strictObject({ include_obfuscation: not('nothing is added to the stream', false) })
-    .partial()
-    .nullish(),
+  stream_options: z.strictObject({ include_obfuscation: not('nothing is added to the stream', false) }).nullish(),
   truncation: z.enum(['auto', 'disabled']).nullish(),
   user: hint,
   safety_identifier: hint,
   prompt_cache_key: hint,
+  prompt_cache_retention: z.enum(['in_memory', '24h']).nullish(),
+  prompt_cache_options: z.record(z.string(), z.unknown()).nullish(),
   service_tier: not('there are no tiers', 'auto', 'default'),
   background: not('responses are answered at once', false),
   conversation: not('there are no conversations; use previous_response_id'),
@@ -82,8 +84,9 @@ const request = z.object({
   top_logprobs: not('is not passed on', 0),
   context_management: not('is not there; use truncation'),
   moderation: not('is not there'),
+  access_programs: not('are of accounts at the vendor'),
+  image: not('is not passed on'),
 });
-const OPTIONAL = request.partial().required({ model: true, input: true });
 
 export interface ResponseRequest {
   model: string;
@@ -106,7 +109,7 @@ export interface ResponseRequest {
 export function readRequest(body: Record<string, unknown>): ResponseRequest {
   const unknown = Object.keys(body).find((name) => !Object.hasOwn(request.shape, name) && body[name] != null);
   if (unknown !== undefined) throw badRequest(`${unknown}: is not known here`, unknown);
-  const given = parse(OPTIONAL, body);
+  const given = parse(request, body);
   const choice = given.tool_choice ?? 'auto';
   const named = typeof choice === 'string' ? undefined : choice.name;
   if (named !== undefined && !given.tools?.some(({ name }) => name === named))
