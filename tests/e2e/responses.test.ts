@@ -28,21 +28,29 @@ const tools: OpenAI.Responses.FunctionTool[] = [
   { type: 'function', name: 'get_weather', strict: true, parameters: { type: 'object', properties: { city: { type: 'string' } } } },
 ];
 
-verifies(['http.responses/openai-client', 'http.responses/whole', 'http.responses/stored'], 'made, read and deleted', async () => {
-  const agent = await openai.responses.create({ model: 'perch/main', input: 'How do I add a model?', instructions: 'Be brief' });
-  expect(agent).toMatchObject({ object: 'response', status: 'completed', model: 'perch/main', store: true });
-  expect(agent.output_text).toContain('Settings');
-  expect(agent.usage?.total_tokens).toBeGreaterThan(0);
-  const direct = await openai.responses.create({ model: 'local/normal', input: [{ role: 'user', content: 'hi' }], metadata: { a: 'b' } });
-  expect(direct.output_text).toBe(text);
-  expect(direct.usage).toMatchObject({ input_tokens: 11, output_tokens: 7, total_tokens: 18 });
+verifies(
+  ['http.responses/openai-client', 'http.responses/whole', 'http.responses/stored', 'http.responses/input-items'],
+  'made, read and deleted',
+  async () => {
+    const agent = await openai.responses.create({ model: 'perch/main', input: 'How do I add a model?', instructions: 'Be brief' });
+    expect(agent).toMatchObject({ object: 'response', status: 'completed', model: 'perch/main', store: true });
+    expect(agent.output_text).toContain('Settings');
+    expect(agent.usage?.total_tokens).toBeGreaterThan(0);
+    const direct = await openai.responses.create({ model: 'local/normal', input: [{ role: 'user', content: 'hi' }], metadata: { a: 'b' } });
+    expect(direct.output_text).toBe(text);
+    expect(direct.usage).toMatchObject({ input_tokens: 11, output_tokens: 7, total_tokens: 18 });
 
-  const read = await openai.responses.retrieve(direct.id);
-  expect(read).toMatchObject({ id: direct.id, output_text: text, metadata: { a: 'b' } });
-  await openai.responses.delete(direct.id);
-  await expect(openai.responses.retrieve(direct.id)).rejects.toMatchObject({ status: 404 });
-  await expect(openai.responses.delete(direct.id)).rejects.toBeInstanceOf(OpenAI.NotFoundError);
-});
+    const read = await openai.responses.retrieve(direct.id);
+    expect(read).toMatchObject({ id: direct.id, output_text: text, metadata: { a: 'b' } });
+    const items: string[] = [];
+    for await (const { type } of openai.responses.inputItems.list(direct.id)) items.push(type);
+    expect(items).toEqual(['message']);
+    await expect(openai.responses.cancel(direct.id)).rejects.toBeInstanceOf(OpenAI.BadRequestError);
+    await openai.responses.delete(direct.id);
+    await expect(openai.responses.retrieve(direct.id)).rejects.toMatchObject({ status: 404 });
+    await expect(openai.responses.delete(direct.id)).rejects.toBeInstanceOf(OpenAI.NotFoundError);
+  },
+);
 
 verifies(['http.responses/openai-client', 'http.responses/stream'], 'streamed, by the package’s own helper', async () => {
   for (const model of ['local/normal', 'perch/main']) {
