@@ -32,6 +32,27 @@ describe('what other hosts tell of their runs', () => {
     expect(sync.sent).toHaveLength(1);
   });
 
+  verifies('vault.runs/abort', 'a host that could not be told of a Stop is told when it is heard of again', async () => {
+    const sync = new FakeSync();
+    sync.delivers = false;
+    await using gw = await withRun({ sync });
+    const { client } = await gw.client();
+    expect(await client.call('chat.abort', { sessionId: 'main' })).toEqual({ aborted: false, runIds: [] });
+    sync.delivers = true;
+    sync.sent.length = 0;
+    sync.hear('elsewhere', { type: 'events', events: [delta('more', 0)] });
+    await until(() => sync.sent.length > 0);
+    expect(sync.sent).toEqual([{ to: 'elsewhere', payload: { type: 'abort', runId: 'run-q' } }]);
+    // Also where its end has been told here meanwhile.
+    sync.delivers = false;
+    sync.fence = 2;
+    expect(await client.call('chat.abort', { sessionId: 'main' })).toEqual({ aborted: true, runIds: ['run-q'] });
+    sync.sent.length = 0;
+    sync.hear('elsewhere', { type: 'events', events: [delta('still', 4)] });
+    await until(() => sync.sent.length > 0);
+    expect(sync.sent).toEqual([{ to: 'elsewhere', payload: { type: 'abort', runId: 'run-q' } }]);
+  });
+
   verifies('vault.runs/passed-on', 'what is malformed or unknown is left out, and the rest is told', async () => {
     const sync = new FakeSync();
     await using gw = await withRun({ sync });

@@ -122,6 +122,30 @@ describe('two hosts', () => {
     expect(await b.client.call('chat.abort', { sessionId: 'main' })).toEqual({ aborted: false, runIds: [] });
   });
 
+  verifies('vault.runs/abort', 'what the one that serves has not read of, and what waits in line behind it, ends as well', async () => {
+    const gate = Promise.withResolvers<void>();
+    const hosts = new TestHosts();
+    await using one = await hosts.host({ model: script(['half', { wait: gate.promise }, ' more', { wait: new Promise(() => {}) }]) });
+    await using two = await hosts.host();
+    const [a, b] = [await one.client(), await two.client()];
+    const reading = Promise.withResolvers<void>();
+    hosts.journal.pullGate = reading.promise;
+    const sent = ['hi', 'next'].map((message) => a.client.call('chat.send', { message }));
+    const ends = Promise.allSettled(sent);
+    await until(() => textOf(a.events) === 'half');
+    hosts.serve(two);
+    await expect(b.client.call('chat.history', { sessionId: 'main' })).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    gate.resolve();
+    // It is followed here although nothing of it can be read here yet.
+    await until(() => textOf(b.events) === 'half more');
+    await b.client.call('chat.abort', { sessionId: 'main' });
+    expect(await ends).toMatchObject([{ reason: { code: 'ABORTED' } }, { reason: { code: 'ABORTED' } }]);
+    reading.resolve();
+    await one.synced();
+    await two.synced();
+    expect(await contentsOf(b.client)).toEqual(['hi', 'half more', 'next', '']);
+  });
+
   verifies(
     ['vault.runs/recovers', 'runs/interrupted'],
     'the run of one that is gone is ended by the other; what it still says is kept as a branch',

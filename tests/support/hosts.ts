@@ -75,7 +75,7 @@ export class TestHosts {
           this.#watchers.delete(listener);
         };
       },
-      info: async () => null,
+      info: () => replicator.info(),
       claim: (runId, executor) => replicator.claim(runId, executor),
       lease: (name, ttlMs) => replicator.lease(name, ttlMs),
       signal: (to, payload) => replicator.signal(to ?? this.#holder, payload),

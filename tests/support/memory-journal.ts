@@ -1,7 +1,15 @@
 import { answer, type Answerer, type CallHandlers, caller } from '#shared/link/calls.ts';
 import { memoryPair } from '#shared/link/link.ts';
-import { journalCalls, type JournalCalls, journalEvents, type JournalEvents, type SequencedRecord } from '#shared/ports/journal.ts';
-import { RpcError } from '#shared/rpc/errors.ts';
+import {
+  type AttachedHost,
+  journalCalls,
+  type JournalCalls,
+  journalEvents,
+  type JournalEvents,
+  type JournalInfo,
+  type SequencedRecord,
+} from '#shared/ports/journal.ts';
+import type { RpcError } from '#shared/rpc/errors.ts';
 import { mergeInto } from '#shared/sync/conflict.ts';
 import { type SyncRecord, wins } from '#shared/sync/record.ts';
 import type { JournalLine } from '../../web/gateway/sync/journal-line.ts';
@@ -17,6 +25,8 @@ export class MemoryJournal {
   refusal: RpcError | undefined;
   /** What pushes wait for. */
   gate: Promise<void> | undefined;
+  /** What pulls wait for. */
+  pullGate: Promise<void> | undefined;
   readonly rows = new Map<string, Row>();
   readonly blobs = new Map<string, Uint8Array<ArrayBuffer>>();
   readonly fences = new Map<string, { fence: number; holder: string }>();
@@ -41,6 +51,7 @@ export class MemoryJournal {
         };
       },
       'journal.pull': async ({ after, limit }) => {
+        await this.pullGate;
         const found = [...this.rows.values()].filter((row) => row.seq > after).sort((a, b) => a.seq - b.seq);
         const page = found.slice(0, limit);
         const next = page.length < found.length ? (page.at(-1)?.seq ?? this.seq) : this.seq;
@@ -62,9 +73,7 @@ export class MemoryJournal {
       },
       'journal.ready': async () => ({}),
       'host.leave': async () => ({}),
-      'journal.info': async () => {
-        throw new RpcError('INTERNAL_ERROR', 'not kept here');
-      },
+      'journal.info': async () => ({ journal: this.info(), hosts: [...this.#ports].map(({ origin }) => attached(origin)) }),
       'lease.take': async ({ name, presumed }) => {
         const held = this.fences.get(name);
         const holder = held?.holder ?? presumed;
@@ -96,6 +105,11 @@ export class MemoryJournal {
     };
   }
 
+  info(): JournalInfo {
+    const nothing = { path: '', bytes: 0, tombstones: 0, blobs: 0, blobBytes: 0, changedAt: null, notices: [], free: null };
+    return { ...nothing, id: this.id, head: this.seq, schema: this.schema, records: this.rows.size };
+  }
+
   /** Another journal, empty. */
   replace(): void {
     this.id = `${this.id}'`;
@@ -113,3 +127,5 @@ export class MemoryJournal {
     return copy ? 1 : 0;
   }
 }
+
+const attached = (origin: string): AttachedHost => ({ origin, kind: 'tab', build: '', name: origin, since: 0, ready: true, holder: false });

@@ -1,4 +1,5 @@
-import type { HistoryMessage } from '#shared/rpc/records.ts';
+import type { HistoryMessage, Part } from '#shared/rpc/records.ts';
+import type { PickedFile } from '#lib/state/page-db.ts';
 
 /** A file as it is shown: with its bytes (base64), or only its name and size. */
 export interface ShownFile {
@@ -24,6 +25,17 @@ export function filesOf({ id, content, attachments = [] }: HistoryMessage): Show
       stored: { messageId: id, index },
     };
   });
+}
+
+/** A message as it was sent, with the files that were picked for it. */
+export function withPicked(message: HistoryMessage, picked: readonly PickedFile[]): HistoryMessage {
+  const parts: Part[] = picked.map(({ filename, mimeType, content }) => ({
+    type: mimeType.startsWith('image/') ? 'image' : 'file',
+    mimeType,
+    filename,
+    data: content,
+  }));
+  return { ...message, content: [{ type: 'text', text: textOf(message.content) }, ...parts] };
 }
 
 /** The text of a stored message. That a history left bytes out is told by the files themselves, where it has some. */

@@ -1,9 +1,10 @@
 import type { EventPayload } from '#shared/rpc/events.ts';
 import { RpcError } from '#shared/rpc/errors.ts';
-import type { HistoryMessage, Part } from '#shared/rpc/records.ts';
+import type { HistoryMessage } from '#shared/rpc/records.ts';
 import { answered, joined, placed } from '#lib/chat/branch.ts';
 import { itemsOf } from '#lib/chat/items.ts';
-import { type ShownFile, textOf } from '#lib/chat/shown-files.ts';
+import { type ShownFile, withPicked } from '#lib/chat/shown-files.ts';
+import { stopReply } from '#lib/chat/stop.ts';
 import { isLost, type Problem, problemOf } from '#lib/errors.ts';
 import { gateway } from '#lib/gateway/connection.svelte.ts';
 import { announcer } from './announcer.svelte.ts';
@@ -41,6 +42,8 @@ export class Chat {
   #refresh: ReturnType<typeof setTimeout> | undefined;
   /** Counts messages and ends that events told of. */
   #changes = 0;
+  /** The run that was stopped last. */
+  #unwanted: string | undefined;
 
   readonly items = $derived(itemsOf(this.messages, this.#keys));
   readonly outgoing = $derived.by(() => outbox.of(this.agentId, this.sessionId));
@@ -67,6 +70,10 @@ export class Chat {
     return `${this.agentId}/${this.sessionId}`;
   }
 
+  get #ids(): { agentId: string; sessionId: string } {
+    return { agentId: this.agentId, sessionId: this.sessionId };
+  }
+
   dispose(): void {
     clearTimeout(this.#refresh);
     for (const off of this.#off) off();
@@ -77,7 +84,7 @@ export class Chat {
     const load = ++this.#loads;
     const changes = this.#changes;
     try {
-      const { messages, cursor, runs } = await gateway.call('chat.history', { agentId: this.agentId, sessionId: this.sessionId, limit });
+      const { messages, cursor, runs } = await gateway.call('chat.history', { ...this.#ids, limit });
       if (load !== this.#loads) return;
       // The page may be older than what has been told meanwhile.
       if (changes !== this.#changes) return await this.load(limit);
@@ -101,12 +108,7 @@ export class Chat {
     this.loadingOlder = true;
     const before = this.cursor;
     try {
-      const { messages, cursor } = await gateway.call('chat.history', {
-        agentId: this.agentId,
-        sessionId: this.sessionId,
-        limit: PAGE,
-        before,
-      });
+      const { messages, cursor } = await gateway.call('chat.history', { ...this.#ids, limit: PAGE, before });
       if (this.cursor !== before) return;
       this.messages = [...messages, ...this.messages];
       this.cursor = cursor;
@@ -120,39 +122,44 @@ export class Chat {
   async send(message: string, files: PickedFile[], model: string | null): Promise<void> {
     this.problem = null;
     void storage.persist();
-    await outbox.add({ agentId: this.agentId, sessionId: this.sessionId, message, files, model });
+    await outbox.add({ ...this.#ids, message, files, model });
   }
 
   /** The bytes (base64) of a file that is shown without. */
   async fetchFile({ stored }: ShownFile): Promise<string> {
-    const { agentId, sessionId } = this;
-    return stored ? (await gateway.call('chat.attachment', { agentId, sessionId, ...stored })).content : '';
+    return stored ? (await gateway.call('chat.attachment', { ...this.#ids, ...stored })).content : '';
   }
 
   /** Stops the reply under way and what is in line behind it. */
   async stop(): Promise<void> {
-    const { live } = this;
-    if (live) live.stopping = true;
     void outbox.hold(this.agentId, this.sessionId);
+    await this.#stop(this.live);
+  }
+
+  async #stop(live: LiveRun | null): Promise<void> {
+    if (live) live.stopping = true;
+    this.#unwanted = live?.runId;
     try {
-      await gateway.call('chat.abort', { agentId: this.agentId, sessionId: this.sessionId });
+      await stopReply({
+        abort: async () => (await gateway.call('chat.abort', this.#ids)).aborted,
+        goesOn: () => (live ? this.live === live : this.asking),
+      });
     } catch (error) {
       if (live) live.stopping = false;
+      this.#unwanted = undefined;
       this.problem = { ...problemOf(error, 'stop the reply'), retry: () => void this.stop() };
     }
   }
 
   /** Answers the last message of the person again. */
   resend(model: string | null): Promise<void> {
-    return this.#ask('answer again', () =>
-      gateway.call('chat.resend', { agentId: this.agentId, sessionId: this.sessionId, ...(model === null ? {} : { model }) }),
-    );
+    return this.#ask('answer again', () => gateway.call('chat.resend', { ...this.#ids, ...(model === null ? {} : { model }) }));
   }
 
   /** Puts another text in the place of the last message of the person, and has it answered. */
   edit(message: string, model: string | null): Promise<void> {
     return this.#ask('send the edited message', () =>
-      gateway.call('chat.edit', { agentId: this.agentId, sessionId: this.sessionId, message, ...(model === null ? {} : { model }) }),
+      gateway.call('chat.edit', { ...this.#ids, message, ...(model === null ? {} : { model }) }),
     );
   }
 
@@ -196,7 +203,7 @@ export class Chat {
     }
     // While an answer is made again the branch still ends with the earlier one.
     this.messages = answered(messages);
-    if (this.live?.runId !== under.runId) this.live = new LiveRun(under.runId, under.text);
+    if (this.live?.runId !== under.runId) this.live = this.#begun(under.runId, under.text);
     else this.live.add(under.text, 0);
   }
 
@@ -216,7 +223,14 @@ export class Chat {
     // Nothing announced this run with a message: an answer is made again.
     if (this.messages.at(-1)?.role !== 'user') this.messages = answered(this.messages);
     this.asking = false;
-    return (this.live = new LiveRun(runId));
+    return (this.live = this.#begun(runId));
+  }
+
+  #begun(runId: string, text?: string): LiveRun {
+    const live = new LiveRun(runId, text);
+    // A host that had not read of it yet had said that it was over.
+    if (runId === this.#unwanted) queueMicrotask(() => void this.#stop(live));
+    return live;
   }
 
   #onMessage({ messageId, parentId, content, timestamp, runId }: EventPayload<'chat.message'>): void {
@@ -275,17 +289,9 @@ export class Chat {
 
   #withFiles(entry: OutboxEntry, messageId: string): void {
     if (!this.#mine(entry) || entry.files.length === 0) return;
-    const parts: Part[] = entry.files.map(({ filename, mimeType, content }) => ({
-      type: mimeType.startsWith('image/') ? 'image' : 'file',
-      mimeType,
-      filename,
-      data: content,
-    }));
     // The event's own listener may come before or after: wait until it has placed the message.
     queueMicrotask(() => {
-      this.messages = this.messages.map((message) =>
-        message.id === messageId ? { ...message, content: [{ type: 'text', text: textOf(message.content) }, ...parts] } : message,
-      );
+      this.messages = this.messages.map((message) => (message.id === messageId ? withPicked(message, entry.files) : message));
     });
   }
 }

@@ -34,6 +34,8 @@ export class ForeignRuns {
   readonly #texts = new Map<string, string>();
   /** Runs that are this host's to end, and those that it has ended: whatever their executors still say of them is late. */
   readonly #taken = new Map<string, 'ending' | 'ended'>();
+  /** Runs that a person has stopped while their executors could not be told: they are told once they are heard of. */
+  readonly #unwanted = new Set<string>();
   /** Runs of sessions that were cleared since. */
   readonly #released = new Set<string>();
   readonly #waiting = new Set<() => void>();
@@ -85,6 +87,11 @@ export class ForeignRuns {
     return this.#taken.has(runId);
   }
 
+  /** Whether it was to end, and its executor has not heard of that. */
+  isUnwanted(runId: string): boolean {
+    return this.#unwanted.has(runId);
+  }
+
   /** Notes the text so far; null: it has ended. */
   note(runId: string, text: string | null): void {
     if (text === null) this.#texts.delete(runId);
@@ -123,15 +130,29 @@ export class ForeignRuns {
     });
   }
 
-  /** Hands an abort to the hosts that execute runs in a session; a run whose host is gone is taken over at once. The ids of those that end by it. */
+  /**
+   * Hands an abort to the hosts that execute runs in a session; a run whose host is gone is taken over at once. The ids of those that end by it. What has
+   * not been read of here, or waits in line at another host, ends too, unseen.
+   */
   async abort(key: string): Promise<string[]> {
     const { sync } = this.#deps;
+    const all = this.#tellAll(key);
+    await this.#reading;
     const runs = this.of(key);
     const tell = async ({ id, executor }: RunRecord): Promise<boolean> =>
       executor !== undefined && sync !== undefined && (await sync.signal(executor, { type: 'abort', runId: id }).catch(() => false));
     const told = await Promise.all(runs.map(tell));
+    runs.forEach(({ id }, at) => told[at] || this.#unwanted.add(id));
     if (told.includes(false)) await this.#look();
+    await all;
     return runs.filter(({ id }, at) => told[at] || !this.#runs.has(id)).map(({ id }) => id);
+  }
+
+  async #tellAll(sessionKey: string): Promise<void> {
+    const { sync, vault } = this.#deps;
+    const { hosts } = (await sync?.info()) ?? { hosts: [] };
+    const others = hosts.filter(({ origin }) => origin !== '' && origin !== vault.origin);
+    await Promise.all(others.map(({ origin }) => sync?.signal(origin, { type: 'abort-session', sessionKey }).catch(() => false)));
   }
 
   /** Notes how this host stands with the others; whether that has changed. */

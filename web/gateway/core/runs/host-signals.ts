@@ -27,6 +27,8 @@ type RunEvent = z.infer<typeof runEvent>;
 const hostSignal = z.discriminatedUnion('type', [
   /** End this run, which you execute. */
   z.object({ type: z.literal('abort'), runId: z.string() }),
+  /** End what you execute in this session, and what waits in line there. */
+  z.object({ type: z.literal('abort-session'), sessionKey: z.string() }),
   /** Tell the text of this run from its beginning. */
   z.object({ type: z.literal('text'), runId: z.string() }),
   /** Each is read by itself: another build may have events that this one does not know. */
@@ -108,6 +110,7 @@ export class HostSignals {
     const signal = hostSignal.safeParse(payload);
     if (!signal.success) return;
     if (signal.data.type === 'abort') return this.#deps.runs.abortRun(signal.data.runId, 'The run was aborted');
+    if (signal.data.type === 'abort-session') return void this.#deps.runs.abortHere(signal.data.sessionKey);
     if (signal.data.type === 'text') return this.#tell(signal.data.runId);
     for (const item of signal.data.events) {
       const event = runEvent.safeParse(item);
@@ -131,9 +134,11 @@ export class HostSignals {
   }
 
   async #relay(item: RunEvent, key: string, from: string): Promise<void> {
-    const { hub, foreign } = this.#deps;
+    const { hub, foreign, sync } = this.#deps;
     const { event, payload } = item;
     if (event === 'sessions.changed') return hub.emit(item, key);
+    if (event === 'chat.delta' && foreign.isUnwanted(payload.runId))
+      void sync.signal(from, { type: 'abort', runId: payload.runId }).catch(() => false);
     // This host has told its end already.
     if (foreign.isTaken(payload.runId)) return;
     if (event === 'chat.delta') return this.#relayDelta(payload, key, from);

@@ -100,10 +100,15 @@ export class Runs {
 
   /** Aborts what is under way or waits in a session, here (at once) or on another host. The ids of the runs that end by it. */
   async abort(key: string): Promise<string[]> {
+    const here = this.abortHere(key);
+    return [...here, ...(await this.#deps.foreign.abort(key))];
+  }
+
+  /** Aborts what this host executes in a session or has in line there; the ids. */
+  abortHere(key: string): string[] {
     const runs = this.#lanes.all(key);
     for (const run of runs) run.abort(new RpcError('ABORTED', 'The run was aborted'));
-    const elsewhere = await this.#deps.foreign.abort(key);
-    return [...runs.map((run) => run.id), ...elsewhere];
+    return runs.map((run) => run.id);
   }
 
   /** Aborts one run of this host, under way or waiting. */
