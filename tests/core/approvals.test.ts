@@ -175,7 +175,7 @@ describe('a tool', () => {
 
   verifies('approvals/told', 'that is denied has no effect, and the model hears why', async () => {
     await using gw = await testGateway({ model: calls(remember, remember) });
-    const { client } = await gw.client();
+    const { client, events } = await gw.client();
     await client.call('config.set', { key: 'tools.policies.memory_add', value: 'ask' });
     const sent = client.call('chat.send', { message: 'remember' });
     await until(async () => (await pending(client)).length === 2);
@@ -191,6 +191,12 @@ describe('a tool', () => {
       expect.stringContaining('a person denied it. Do not try it again') as string,
       expect.stringContaining('a person denied it: Not now') as string,
     ]);
+    // And a person sees that they were denied, apart from what failed: at once, and in the history.
+    const results = events.flatMap(({ event, payload }) => (event === 'chat.tool_result' ? [payload.result] : []));
+    expect(results).toMatchObject([{ denied: true }, { denied: true }]);
+    const { messages } = await client.call('chat.history', { sessionId: 'main' });
+    const kept = messages.flatMap(({ role, content }) => (role === 'tool' ? [JSON.parse(String(content)) as unknown] : []));
+    expect(kept).toEqual(results);
     expect(await gw.vault.memories.list()).toEqual([]);
     expect((await client.call('config.get', { key: 'tools.policies.memory_add' })).value).toBe('ask');
   });

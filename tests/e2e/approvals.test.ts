@@ -1,24 +1,14 @@
-import { afterAll, beforeAll, describe, expect } from 'vitest';
+import { describe, expect } from 'vitest';
 import { verifies } from '../requirements.ts';
-import { launchBrowser, type TestBrowser } from './browser.ts';
 import { linkedPage } from './connected.ts';
-import { type Perch, startPerch } from './harness.ts';
 import { connectOutside } from './outside.ts';
+import { served } from './served.ts';
 
 describe('a tool that waits for a person', () => {
-  let perch: Perch;
-  let browser: TestBrowser;
-  beforeAll(async () => {
-    perch = await startPerch();
-    browser = await launchBrowser();
-  });
-  afterAll(async () => {
-    await browser?.[Symbol.asyncDispose]();
-    await perch?.[Symbol.asyncDispose]();
-  });
+  const at = served();
 
   verifies('approvals/app', 'is approved or denied in the chat, and a command runs on the bridge’s machine once it is', async () => {
-    const page = await linkedPage(browser, perch);
+    const page = await linkedPage(at.browser, at.perch);
     const ask = async (word: string): Promise<void> => {
       const composer = page.getByRole('textbox', { name: 'Message' });
       await composer.fill(`/tool exec {"command": "echo", "args": ["${word}"]}`);
@@ -50,13 +40,19 @@ describe('a tool that waits for a person', () => {
     await ask('never-said');
     await waiting.getByRole('button', { name: 'Deny' }).click();
     await waiting.waitFor({ state: 'detached' });
-    using outside = await connectOutside(perch);
+    const cards = page.getByRole('article', { name: 'Reply' }).locator('summary').filter({ hasText: 'exec' });
+    const denied = cards.filter({ hasText: 'denied' });
+    await denied.waitFor();
+    await page.reload();
+    await denied.waitFor();
+    expect((await cards.allInnerTexts()).map((text) => text.replace(/\s+/g, ' '))).toEqual(['exec done', 'exec denied']);
+    using outside = await connectOutside(at.perch);
     const { requests } = await outside.client.call('exec.list', {});
     expect(requests.map(({ args, status }) => [args[0], status])).toEqual([
       ['never-said', 'denied'],
       ['said-once', 'completed'],
     ]);
-    expect(browser.complaints).toEqual([]);
+    expect(at.browser.complaints).toEqual([]);
     await page.close();
   });
 });

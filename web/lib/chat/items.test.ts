@@ -46,12 +46,16 @@ test.each([
   expect(reply).toMatchObject({ kind: 'reply', end });
 });
 
-test('a tool that answered with an error is shown as failed', () => {
+test.each([
+  ['{"error":"no such file"}', 'error'],
+  ['{"error":"a person denied it","denied":true}', 'denied'],
+  ['{"hits":2,"denied":true}', 'done'],
+])('how a tool ended is told: %s', (content, state) => {
   const [reply] = itemsOf([
     message({ id: 'a', role: 'assistant', toolCalls: [{ id: 'c', tool: 't', args: {} }] }),
-    message({ id: 'r', role: 'tool', content: '{"error":"no such file"}', toolCallId: 'c' }),
+    message({ id: 'r', role: 'tool', content, toolCallId: 'c' }),
   ]);
-  expect(reply).toMatchObject({ segments: [{ kind: 'tool', use: { state: 'error' } }] });
+  expect(reply).toMatchObject({ segments: [{ kind: 'tool', use: { state } }] });
 });
 
 test('after a reply that was cut short another try is a reply of its own', () => {

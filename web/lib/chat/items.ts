@@ -7,7 +7,7 @@ export interface ToolUse {
   tool: string;
   args: Record<string, unknown>;
   result: string | null;
-  state: 'running' | 'done' | 'error';
+  state: 'running' | 'done' | 'error' | 'denied';
 }
 
 export type Segment = { kind: 'text'; text: string } | { kind: 'tool'; use: ToolUse } | { kind: 'files'; files: ShownFile[] };
@@ -72,13 +72,9 @@ function replyOf(group: readonly HistoryMessage[], key: string): ReplyItem {
     if (message.role === 'tool') {
       const use = uses.get(message.toolCallId ?? '');
       const result = textOf(message.content);
-      const failed = isFailure(result);
-      if (use) Object.assign(use, { result, state: failed ? 'error' : 'done' });
-      else
-        segments.push({
-          kind: 'tool',
-          use: { id: message.id, tool: message.name ?? 'tool', args: {}, result, state: failed ? 'error' : 'done' },
-        });
+      const state = stateOf(result);
+      if (use) Object.assign(use, { result, state });
+      else segments.push({ kind: 'tool', use: { id: message.id, tool: message.name ?? 'tool', args: {}, result, state } });
       continue;
     }
     const text = shownText(message);
@@ -104,7 +100,8 @@ function replyOf(group: readonly HistoryMessage[], key: string): ReplyItem {
   };
 }
 
-/** A tool that fails answers with an object that has `error`. */
-function isFailure(result: string): boolean {
-  return /^\s*\{\s*"error"\s*:/.test(result);
+/** A tool that fails answers with an object that has `error`, and `denied` where it was not let run. */
+export function stateOf(result: string): 'done' | 'error' | 'denied' {
+  if (!/^\s*\{\s*"error"\s*:/.test(result)) return 'done';
+  return /,\s*"denied"\s*:\s*true\s*\}\s*$/.test(result) ? 'denied' : 'error';
 }

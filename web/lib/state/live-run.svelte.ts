@@ -1,7 +1,7 @@
 import type { HistoryMessage } from '#shared/rpc/records.ts';
 import type { EventPayload } from '#shared/rpc/events.ts';
 import type { Segment, ToolUse } from '#lib/chat/items.ts';
-import { replyText } from '#lib/chat/items.ts';
+import { replyText, stateOf } from '#lib/chat/items.ts';
 
 /** Text is shown at most this often, milliseconds: fast enough to read along, and half the frames are left to scrolling. */
 const SHOW_EVERY_MS = 30;
@@ -41,12 +41,12 @@ export class LiveRun {
     this.#show();
   }
 
-  toolResult({ toolCallId, result, isError }: EventPayload<'chat.tool_result'>): void {
+  toolResult({ toolCallId, result }: EventPayload<'chat.tool_result'>): void {
     const use = this.#use(toolCallId);
     if (!use) return;
     const at = this.#parts.findIndex((part) => part.kind === 'tool' && part.use === use);
     const shown = typeof result === 'string' ? result : JSON.stringify(result);
-    this.#parts[at] = { kind: 'tool', use: { ...use, result: shown, state: isError ? 'error' : 'done' } };
+    this.#parts[at] = { kind: 'tool', use: { ...use, result: shown, state: stateOf(shown) } };
     this.#show();
   }
 
@@ -67,7 +67,7 @@ export class LiveRun {
       }
       // A reply's files are read with what is stored.
       if (part.kind === 'files') continue;
-      const { id, tool, args, result, state } = part.use;
+      const { id, tool, args, result } = part.use;
       messages.push({ id: `${this.runId}:${index}`, role: 'assistant', content, timestamp, toolCalls: [{ id, tool, args }] });
       messages.push({
         id: `${this.runId}:${index}r`,
@@ -77,8 +77,6 @@ export class LiveRun {
         toolCallId: id,
         name: tool,
       });
-      if (state === 'error' && result !== null && !/^\s*\{\s*"error"/.test(result))
-        messages.at(-1)!.content = JSON.stringify({ error: result });
       content = '';
     }
     return [...messages, { role: 'assistant', content, timestamp, ...end }];

@@ -171,7 +171,9 @@ async function settle(run: Generation, call: ToolCall): Promise<{ call: ToolCall
     return { call, result: await abortable(run.runTool(call, run.signal), late.signal), isError: false };
   } catch (error) {
     run.signal.throwIfAborted();
-    return { call, result: { error: error instanceof Error ? error.message : String(error) }, isError: true };
+    const denied = error instanceof RpcError && error.code === 'AUTH_REQUIRED';
+    const message = error instanceof Error ? error.message : String(error);
+    return { call, result: { error: message, ...(denied ? { denied } : {}) }, isError: true };
   } finally {
     run.signal.removeEventListener('abort', onabort);
     cancel();
