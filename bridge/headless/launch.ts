@@ -1,4 +1,5 @@
-const QUIET = [
+/** So that it asks the network for nothing of its own accord. */
+export const QUIET = [
   '--disable-gpu',
   '--disable-quic',
   '--disable-background-networking',

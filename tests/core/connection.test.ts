@@ -1,49 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Link } from '#shared/link/link.ts';
-import type { EventFrame, ResponseFrame } from '#shared/rpc/frames.ts';
+import type { ResponseFrame } from '#shared/rpc/frames.ts';
 import { contracts } from '#shared/rpc/methods/index.ts';
 import { verifies } from '../requirements.ts';
 import { FakeClock } from '../support/clock.ts';
-import { type TestGateway, testGateway, until } from '../support/gateway.ts';
-
-interface Raw {
-  link: Link<string>;
-  frames: (ResponseFrame | EventFrame)[];
-  closed: { code: number; reason: string } | null;
-  send(frame: unknown): void;
-  answer(id: string): Promise<ResponseFrame>;
-}
-
-function raw(gw: TestGateway, options?: Parameters<TestGateway['link']>[0]): Raw {
-  const link = gw.link(options);
-  const self: Raw = {
-    link,
-    frames: [],
-    closed: null,
-    send: (frame) => link.send(typeof frame === 'string' ? frame : JSON.stringify(frame)),
-    async answer(id) {
-      const found = (): ResponseFrame | undefined =>
-        self.frames.find((frame): frame is ResponseFrame => frame.type === 'res' && frame.id === id);
-      await until(() => found() !== undefined, `an answer to ${id}`);
-      return found() as ResponseFrame;
-    },
-  };
-  link.receive({
-    message: (text) => self.frames.push(JSON.parse(text) as ResponseFrame),
-    close: (code, reason) => (self.closed = { code, reason }),
-  });
-  return self;
-}
-
-const CONNECT = { type: 'req', id: 'c', method: 'connect', params: { minProtocol: 3, maxProtocol: 3, clientName: 'raw' } };
-
-async function connected(gw: TestGateway, options?: Parameters<TestGateway['link']>[0], params: object = {}): Promise<Raw> {
-  const self = raw(gw, options);
-  self.send({ ...CONNECT, params: { ...CONNECT.params, ...params } });
-  expect(await self.answer('c')).toMatchObject({ ok: true });
-  return self;
-}
+import { testGateway, until } from '../support/gateway.ts';
+import { connected, CONNECT, raw } from '../support/raw.ts';
 
 describe('connect', () => {
   verifies(

@@ -2,30 +2,21 @@ import { describe, expect } from 'vitest';
 import { verifies } from '../requirements.ts';
 import { FakeClock } from '../support/clock.ts';
 import { type TestGateway, testGateway, until } from '../support/gateway.ts';
+import { connected, CONNECT } from '../support/raw.ts';
 
 const MIB = 1024 * 1024;
-const CONNECT = '{"type":"req","id":"c","method":"connect","params":{"minProtocol":3,"maxProtocol":3}}';
 
-/** A socket that has connected; `codes` of the answers that it gets. */
+/** A socket that has connected; the codes of the answers that it gets. */
 async function socketOf(gw: TestGateway) {
-  const link = gw.link({ socket: true });
-  const codes: string[] = [];
-  link.receive({
-    message: (text) => {
-      const { type, error } = JSON.parse(text) as { type: string; error?: { code: string } };
-      if (type === 'res') codes.push(error?.code ?? 'ok');
-    },
-    close: () => {},
-  });
-  link.send(CONNECT);
-  await until(() => codes.length === 1);
-  codes.length = 0;
+  const { link, frames } = await connected(gw, { socket: true });
+  const codes = (): string[] => frames.flatMap((frame) => (frame.type === 'res' ? (frame.ok ? 'ok' : frame.error.code) : []));
   return {
     async ask(count: number): Promise<string[]> {
+      frames.length = 0;
       for (let n = 0; n < count; n++) link.send(`{"type":"req","id":"${n}","method":"health"}`);
-      await until(() => codes.length === count);
+      await until(() => codes().length === count);
       // A refusal needs no waiting, and comes first.
-      return codes.splice(0).sort();
+      return codes().sort();
     },
   };
 }
@@ -67,7 +58,7 @@ describe('limits', () => {
       },
       { principal: 'owner', scopes: ['admin'], challenged: true, socket: true },
     );
-    deliver(CONNECT);
+    deliver(JSON.stringify(CONNECT));
     deliver('{"type":"req","id":"h","method":"chat.history","params":{"sessionId":"main"}}');
     await until(() => sent.some((text) => text.includes('"id":"h"')));
     expect(buffered).toBeGreaterThan(5 * MIB);

@@ -2,16 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type BrowserContext, type CDPSession, chromium, type Page } from 'playwright';
+import { QUIET } from '../../bridge/headless/launch.ts';
 import { browserProgram } from './harness.ts';
-
-const ARGS = [
-  '--disable-gpu',
-  '--disable-quic',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-  '--no-first-run',
-];
 
 export interface BrowserOptions {
   /** An existing profile, which then outlives the browser. Default: a new one, deleted at the end. */
@@ -48,7 +40,7 @@ export async function launchBrowser(options: BrowserOptions = {}): Promise<TestB
     const launched = await chromium.launchPersistentContext(profile, {
       executablePath: await browserProgram(),
       chromiumSandbox: process.getuid?.() !== 0,
-      args: ARGS,
+      args: QUIET,
       viewport: options.viewport ?? { width: 1280, height: 800 },
       colorScheme: options.colorScheme ?? 'light',
     });

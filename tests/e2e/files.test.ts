@@ -1,34 +1,24 @@
 import { readFileSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect } from 'vitest';
+import { describe, expect } from 'vitest';
 import { verifies } from '../requirements.ts';
-import { launchBrowser, type TestBrowser } from './browser.ts';
 import { linkedPage } from './connected.ts';
-import { type Perch, startPerch } from './harness.ts';
 import { connectOutside } from './outside.ts';
+import { served } from './served.ts';
 
 describe('a file that an agent sends', () => {
-  let perch: Perch;
-  let browser: TestBrowser;
-  beforeAll(async () => {
-    perch = await startPerch();
-    browser = await launchBrowser();
-  });
-  afterAll(async () => {
-    await browser?.[Symbol.asyncDispose]();
-    await perch?.[Symbol.asyncDispose]();
-  });
+  const at = served();
 
   verifies('tools/send-file', 'stands below its reply and is saved from there, a small one and a large one', async () => {
     const large = Buffer.alloc(400_000, 255);
     {
-      using outside = await connectOutside(perch);
+      using outside = await connectOutside(at.perch);
       await outside.client.call('workspace.write', { path: 'report.csv', content: 'city,people\nBonn,330000\n' });
       await outside.client.call('workspace.write', { path: 'large.bin', content: large.toString('base64'), encoding: 'base64' });
       for (const path of ['report.csv', 'large.bin'])
         await outside.client.call('chat.send', { message: `/tool send_file {"path": "${path}", "note": "As you asked: ${path}"}` });
     }
-    const page = await linkedPage(browser, perch);
-    await page.goto(`${perch.url}/chat/main/main`);
+    const page = await linkedPage(at.browser, at.perch);
+    await page.goto(`${at.perch.url}/chat/main/main`);
     const sizes: number[] = [];
     for (const name of ['report.csv', 'large.bin']) {
       const button = page.getByRole('article', { name: 'Reply' }).getByRole('button', { name, exact: true });
@@ -39,7 +29,7 @@ describe('a file that an agent sends', () => {
     }
     expect(sizes).toEqual([24, 400_000]);
     if (process.env.PERCH_SHOT) await page.screenshot({ path: process.env.PERCH_SHOT });
-    expect(browser.complaints).toEqual([]);
+    expect(at.browser.complaints).toEqual([]);
     await page.close();
   });
 });
