@@ -253,6 +253,7 @@ describe('tools', () => {
 
   it.each([
     ['{"error":"no room"}', '`x` failed: no room'],
+    ['{"error":"x did not run: a person denied it","denied":true}', 'x did not run: a person denied it.'],
     ['plain ``` text', '`x` says:\n\n````\nplain ``` text\n````'],
     ['{"a":1}', '`x` answers:\n\n```json\n{\n  "a": 1\n}\n```'],
     ['{"results":[]}', '`x` found nothing.'],

@@ -56,7 +56,8 @@ export function renderResult({ tool, content }: ToolResult): string {
   const value = parse(content);
   if (typeof value === 'string')
     return value.trim() === '' ? `\`${tool}\` ran and had nothing to say.` : `\`${tool}\` says:\n\n${codeBlock(value)}`;
-  if (isObject(value) && typeof value['error'] === 'string') return `\`${tool}\` failed: ${value['error']}`;
+  if (isObject(value) && typeof value['error'] === 'string')
+    return value['denied'] === true ? `${value['error']}.` : `\`${tool}\` failed: ${value['error']}`;
   if (isObject(value)) {
     if (tool === 'memory_add' && typeof value['text'] === 'string')
       return `Noted. I will find it again when you ask:\n\n${quote(value['text'])}`;
