@@ -118,6 +118,8 @@ export const providerEntry = z.object({
   /** Found on this machine without being configured. */
   discovered: z.boolean().optional(),
   message: z.string().optional(),
+  /** Its server has failed so many times in a row that it is left alone until then, milliseconds since 1970; the next request after that tries it. */
+  resting: z.object({ failures: z.number().int(), until: z.number() }).optional(),
   models: z.number(),
 });
 export type ProviderEntry = z.infer<typeof providerEntry>;

@@ -78,6 +78,30 @@ verifies('providers/breaker', 'by the settings, and never by what the caller did
   });
 });
 
+verifies(
+  ['models.providers/resting', 'models.probe/resting'],
+  'is told of with its end, and a probe tries it before that, in vain or not',
+  async () => {
+    let well = false;
+    const { gw, client, clock, v1, posts } = await world(() => (well ? streamed(SAID) : new Response('{}', { status: 501 })));
+    await using _ = gw;
+    const resting = async () => (await client.call('models.providers', {})).providers.find(({ id }) => id === 'up')?.resting;
+    for (let count = 0; count < 4; count++) await v1({});
+    expect(await resting()).toBeUndefined();
+    await v1({});
+    expect(await resting()).toEqual({ failures: 5, until: clock.now() + 30_000 });
+    clock.advance(10_000);
+    expect(await resting()).toEqual({ failures: 5, until: clock.now() + 20_000 });
+    expect((await client.call('models.probe', { model: 'up/m' })).available).toBe(false);
+    expect(await resting()).toEqual({ failures: 6, until: clock.now() + 30_000 });
+    expect([(await v1({})).status, posts()]).toEqual([503, 6]);
+    well = true;
+    expect((await client.call('models.probe', { model: 'up/m' })).available).toBe(true);
+    expect(await resting()).toBeUndefined();
+    expect((await v1({})).status).toBe(200);
+  },
+);
+
 verifies('providers/time-outs', 'until the first byte and within an answer, a whole answer having longer', async () => {
   const silent = (): Promise<Response> => new Promise(() => {});
   const { gw, client, clock, v1 } = await world((_asked, count) =>

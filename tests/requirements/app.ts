@@ -21,6 +21,9 @@ export const app = [
     'app/two-tabs': 'A second tab is in step with the first.',
     'app/offline': 'After the bridge is stopped the app opens and answers.',
     'app/provider-settings': 'A base URL and key added in settings make a real model answer.',
+    'app/upstream-settings':
+      'How long models’ servers are waited for, and when one is left alone, is set in the settings, with the defaults in sight and a way back to them.',
+    'app/resting': 'A provider whose server is left alone says so in the settings, and can be tried at once.',
     'app/update-asks': 'A new version asks before it reloads.',
     'app/no-foreign-request': 'Rendering model output makes no foreign request and runs no script.',
     'app/crafted-link': 'No path, query or fragment makes the app connect anywhere but to its own origin, or run a script.',

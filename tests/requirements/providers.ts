@@ -10,6 +10,8 @@ export const providers = [
     'models.catalog/kinds':
       '`models.catalog` lists the kinds of providers that can be configured, with address and whether they want a key.',
     'models.providers/states': 'A provider of any kind is ready, needs a key (it has none, or it was refused), or is unreachable.',
+    'models.providers/resting': 'A provider whose server is left alone says until when, and after how many failures.',
+    'models.probe/resting': '`models.probe` asks a server that is left alone, and what comes of it holds for all.',
     'models.probe/kinds': '`models.probe` works for all kinds.',
     'config/key-and-address': 'A stored key is not sent to another address: who changes the address gives the key again.',
   }),

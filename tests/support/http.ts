@@ -4,6 +4,7 @@ import { SseScanner, type SseEvent } from '#shared/http/sse.ts';
 import { type Scope, SCOPES } from '#shared/rpc/contract.ts';
 import { RpcError } from '#shared/rpc/errors.ts';
 import { z } from '#shared/rpc/zod.ts';
+import { UPSTREAM_LIMITS } from '#shared/upstream-limits.ts';
 import { type Clock, systemClock } from '../../web/gateway/core/clock.ts';
 import { GuideProvider } from '../../web/gateway/core/guide/guide.ts';
 import type { HttpAgentRun, HttpDeps } from '../../web/gateway/core/http/deps.ts';
@@ -12,7 +13,6 @@ import type { ResponseRecord } from '../../web/gateway/core/http/responses/recor
 import type { ModelEvent } from '../../web/gateway/core/providers/provider.ts';
 import type { ProviderConfig } from '../../web/gateway/core/providers/made-provider.ts';
 import { Providers } from '../../web/gateway/core/providers/providers.ts';
-import { UPSTREAM_LIMITS } from '../../web/gateway/core/providers/upstream-limits.ts';
 import { startUpstream, type Upstream } from '../upstream.ts';
 import { memoryCollection } from './memory-collection.ts';
 import { checkedAnswer } from './openai-shapes/checked.ts';

@@ -17,7 +17,7 @@ export const models = {
   'models.providers': call({
     params: z.strictObject({ refresh: z.boolean().optional() }),
     result: z.object({ providers: z.array(providerEntry) }),
-    docs: 'Lists providers with their state; `refresh` asks the servers again and looks for new ones on localhost.',
+    docs: 'Lists providers with their state, and until when one is left alone whose server has failed too often; `refresh` asks the servers again and looks for new ones on localhost.',
     policy: { scope: 'read' },
   }),
   'models.catalog': call({
@@ -29,7 +29,7 @@ export const models = {
   'models.probe': call({
     params: z.strictObject({ model: z.string().min(1).max(300), provider: z.string().max(128).optional() }),
     result: z.object({ available: z.boolean(), latency: z.number().nullable(), error: z.string().optional() }),
-    docs: 'Whether a model answers; `latency` in milliseconds.',
+    docs: 'Whether a model answers; `latency` in milliseconds. A server that is left alone is asked all the same, and goes on being left alone unless it answers.',
     fails: ['NOT_FOUND'],
     policy: { scope: 'read' },
   }),

@@ -4,6 +4,7 @@ import { id } from '#shared/rpc/frames.ts';
 import { logLevel } from '#shared/rpc/log-level.ts';
 import { agentConfig, modelKeys, providerKind } from '#shared/rpc/records.ts';
 import { z } from '#shared/rpc/zod.ts';
+import { UPSTREAM_RANGES } from '#shared/upstream-limits.ts';
 import { baseUrlOf } from './providers/kinds.ts';
 
 /** What may be decided of a tool once and for all. */
@@ -33,7 +34,7 @@ const provider = z
     error: 'is missing: only kinds with an address of their own go without',
   });
 
-const waitMs = z.number().int().min(1000).max(3_600_000);
+const waitMs = z.number().int().min(UPSTREAM_RANGES.ms.min).max(UPSTREAM_RANGES.ms.max);
 
 const users = z.array(z.string().min(1).max(200)).max(10_000).nullable();
 const pollIntervalSeconds = z.number().int().min(60, 'must be 60 seconds or more').max(86_400);
@@ -126,7 +127,7 @@ export const settings = z.looseObject({
           wholeMs: waitMs.optional(),
           idleMs: waitMs.optional(),
           /** 0: it is asked whatever happened. */
-          failures: z.number().int().min(0).max(1000).optional(),
+          failures: z.number().int().min(UPSTREAM_RANGES.failures.min).max(UPSTREAM_RANGES.failures.max).optional(),
           pauseMs: waitMs.optional(),
         })
         .optional(),

@@ -1,8 +1,8 @@
-import { RpcError } from '#shared/rpc/errors.ts';
 import type { KindEntry, ModelEntry, ProviderEntry, ProviderKind } from '#shared/rpc/records.ts';
 import { type Problem, problemOf } from '#lib/errors.ts';
 import { gateway } from '#lib/gateway/connection.svelte.ts';
 import { kept } from './kept.ts';
+import { setting } from './setting.ts';
 
 /** The model that answers where none was chosen. */
 export const GUIDE_MODEL = 'guide/guide';
@@ -104,6 +104,13 @@ class Models {
     return this.providers.find((provider) => provider.id === id);
   }
 
+  /** Asks a provider that is left alone, through one of its models. Rejects with why it does not answer. */
+  async wake(key: string): Promise<void> {
+    const { available, error } = await gateway.call('models.probe', { model: key });
+    await this.load();
+    if (!available) throw new Error(error ?? 'it does not answer');
+  }
+
   async remove(id: string): Promise<void> {
     const wasStandard = this.standard.startsWith(`${id}/`);
     await gateway.call('config.patch', { patch: { providers: { [id]: null }, ...(wasStandard ? { chat: { model: null } } : {}) } });
@@ -137,15 +144,6 @@ class Models {
 
 function hasKey(value: unknown): boolean {
   return typeof value === 'object' && value !== null && 'apiKey' in value;
-}
-
-async function setting(key: string): Promise<unknown> {
-  try {
-    return (await gateway.call('config.get', { key })).value;
-  } catch (error) {
-    if (error instanceof RpcError && error.code === 'NOT_FOUND') return undefined;
-    throw error;
-  }
 }
 
 export const models = new Models();

@@ -401,7 +401,7 @@ Closing the tab or the connection does not stop a reply when the gateway runs el
     keywords: 'error timeout silent stalled broke off rate limit retry 429 500 cut garbage',
     text: `Before the first word, Perch tries again twice after rate limits, server errors and network failures, and waits as long as the provider asks, up to a minute. Then the next model of the fallbacks takes over, where there are any. A provider that sends nothing for 60 seconds, breaks off or sends something unreadable ends the reply with an error that says so. What had come is kept, and you can retry.
 
-A server that fails five times in a row is not asked for 30 seconds; then one request tries it. Over HTTP that is 503 with \`Retry-After\`. The setting \`gateway.upstream\` changes how long servers are waited for, in milliseconds (\`firstByteMs\`, \`wholeMs\` for answers that do not stream, \`idleMs\`), and when they are left alone (\`failures\`, 0 for never, and \`pauseMs\`).`,
+A server that fails five times in a row is not asked for 30 seconds; then one request tries it. Over HTTP that is 503 with \`Retry-After\`. **Try now** in the settings asks it at once. The setting \`gateway.upstream\` (**Slow and failing servers**) changes how long servers are waited for, in milliseconds (\`firstByteMs\`, \`wholeMs\` for answers that do not stream, \`idleMs\`), and when they are left alone (\`failures\`, 0 for never, and \`pauseMs\`).`,
   },
   {
     id: 'offline',

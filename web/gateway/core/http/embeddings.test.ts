@@ -1,11 +1,11 @@
 import type OpenAI from 'openai';
 import { beforeEach, expect, it } from 'vitest';
+import { UPSTREAM_LIMITS } from '#shared/upstream-limits.ts';
 import { readError, testHttp } from '../../../../tests/support/http.ts';
 import { FakeClock } from '../../../../tests/support/clock.ts';
 import { verifies } from '../../../../tests/requirements.ts';
 import { Google } from '../providers/google.ts';
 import { OpenAiCompatible } from '../providers/openai-compatible.ts';
-import { UPSTREAM_LIMITS } from '../providers/upstream-limits.ts';
 
 const VECTORS = [
   [0.5, -0.25],

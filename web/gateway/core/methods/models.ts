@@ -15,6 +15,7 @@ export const modelMethods = ({ providers, clock }: { providers: Providers; clock
 
   'models.probe': async ({ model, provider }, { signal }) => {
     const route = await providers.resolve(model, provider, signal);
+    providers.wake(route.provider.id);
     const started = clock.monotonic();
     try {
       const request = { model: route.model, messages: [{ role: 'user' as const, content: 'Say OK.' }], maxTokens: 8 };

@@ -1,6 +1,6 @@
+import type { UpstreamLimits } from '#shared/upstream-limits.ts';
 import type { Clock } from '../clock.ts';
 import { ProviderError } from './provider.ts';
-import type { UpstreamLimits } from './upstream-limits.ts';
 
 /** The provider is not asked for a while: its server has failed too often. */
 export class NotAsked extends ProviderError {
@@ -34,6 +34,17 @@ export class Breaker {
     this.#name = name;
     this.#clock = clock;
     this.#limits = limits;
+  }
+
+  /** While it is left alone: the failures that led to it, and the milliseconds until somebody may try it. */
+  get rest(): { failures: number; leftMs: number } | undefined {
+    if (this.#pausedUntil === undefined) return undefined;
+    return { failures: this.#failures, leftMs: Math.max(0, this.#pausedUntil - this.#clock.monotonic()) };
+  }
+
+  /** The next request tries it, however long it was to be left alone. */
+  wake(): void {
+    if (this.#pausedUntil !== undefined) this.#pausedUntil = Math.min(this.#pausedUntil, this.#clock.monotonic());
   }
 
   /** Throws `NotAsked` where the server is left alone. */

@@ -1,12 +1,13 @@
 import type { ProviderKind } from '#shared/rpc/records.ts';
+import type { UpstreamLimits } from '#shared/upstream-limits.ts';
 import type { Clock } from '../clock.ts';
 import type { Fetch } from '../fetch.ts';
 import { lazy } from '../lazy.ts';
+import type { Breaker } from './breaker.ts';
 import type { Forwarded, ForwardingProvider } from './forwarding.ts';
 import type { EmbeddingProvider } from './embedding.ts';
 import { kindOf } from './kinds.ts';
 import { type ListedModel, type ModelEvent, type ModelRequest, type Provider, ProviderError } from './provider.ts';
-import type { UpstreamLimits } from './upstream-limits.ts';
 import { abortable } from './watchdog.ts';
 
 /** A provider as the configuration gives it, its secret resolved. */
@@ -26,6 +27,7 @@ export interface Making extends ProviderConfig {
   fetch: Fetch;
   clock: Clock;
   limits?: (() => UpstreamLimits) | undefined;
+  breaker?: Breaker | undefined;
 }
 
 const openAi = lazy(() => import('./openai-compatible.ts'));

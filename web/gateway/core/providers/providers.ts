@@ -1,14 +1,15 @@
 import { RpcError } from '#shared/rpc/errors.ts';
 import { type ModelEntry, type ProviderEntry, providerKind, type ProviderKind, type Usage } from '#shared/rpc/records.ts';
+import { UPSTREAM_LIMITS, type UpstreamLimits } from '#shared/upstream-limits.ts';
 import type { Clock } from '../clock.ts';
 import type { Fetch } from '../fetch.ts';
 import { lazy } from '../lazy.ts';
+import { Breaker } from './breaker.ts';
 import { discover, type FoundServer, LOCAL_SERVERS, type LocalServer } from './discovery.ts';
 import { baseUrlOf, isLocal, vendorAt } from './kinds.ts';
 import { makeProvider, type ProviderConfig } from './made-provider.ts';
 import { modelEntry, withCost } from './model-entry.ts';
 import { type ListedModel, listedModel, type Provider, ProviderError } from './provider.ts';
-import type { UpstreamLimits } from './upstream-limits.ts';
 import { withTimeout } from './watchdog.ts';
 
 /** The model that is always there. */
@@ -44,6 +45,8 @@ export interface ProvidersOptions {
 /** A provider with what is known of it. The last good list stays when the server goes away. */
 interface Known {
   provider: Provider;
+  /** The guide has no server that could fail. */
+  breaker?: Breaker;
   kind: ProviderEntry['kind'];
   /** Whose prices and limits its models have; undefined where they cost nothing. */
   vendor: ProviderKind | undefined;
@@ -120,7 +123,15 @@ export class Providers {
       ...(known.baseUrl === undefined ? {} : { baseUrl: known.baseUrl }),
       ...(known.discovered ? { discovered: true } : {}),
       ...(known.message === undefined ? {} : { message: known.message }),
+      ...this.#resting(known),
     }));
+  }
+
+  /** The next request to a provider's server is made, though it was left alone. */
+  wake(id: string): void {
+    this.#all()
+      .find(({ provider }) => provider.id === id)
+      ?.breaker?.wake();
   }
 
   /** Those that have been asked, as they were then. */
@@ -150,6 +161,11 @@ export class Providers {
     const known = entry && this.#all().find((each) => each.provider.id === entry.provider);
     if (!known) throw notFound(`There is no model "${model}". models.list has those that can be used.`);
     return this.#route(known, model);
+  }
+
+  #resting({ breaker }: Known): Pick<ProviderEntry, 'resting'> {
+    const rest = breaker?.rest;
+    return rest ? { resting: { failures: rest.failures, until: this.#options.clock.now() + rest.leftMs } } : {};
   }
 
   #all(): Known[] {
@@ -246,12 +262,13 @@ export class Providers {
   }
 
   #make(config: ProviderConfig & { baseUrl: string }, discovered: boolean): Known {
-    const { fetch, clock, limits } = this.#options;
+    const { fetch, clock, limits = () => UPSTREAM_LIMITS } = this.#options;
     const { kind = 'openai-compatible' } = config;
     const baseUrl = config.baseUrl.trim().replace(/\/+$/, '');
-    const provider = makeProvider({ ...config, baseUrl, fetch, clock, limits });
+    const breaker = new Breaker(config.name, clock, limits);
+    const provider = makeProvider({ ...config, baseUrl, fetch, clock, limits, breaker });
     const vendor = discovered || isLocal(kind) ? undefined : vendorAt(kind, baseUrl);
-    return { provider, kind, vendor, baseUrl, made: makeKey(config), discovered, models: [], state: 'ready' };
+    return { provider, breaker, kind, vendor, baseUrl, made: makeKey(config), discovered, models: [], state: 'ready' };
   }
 }
 

@@ -1,6 +1,7 @@
 import { SseTooLarge } from '#shared/http/sse.ts';
 import type { Hold } from '#shared/link/splice.ts';
 import { RpcError } from '#shared/rpc/errors.ts';
+import { UPSTREAM_LIMITS, type UpstreamLimits } from '#shared/upstream-limits.ts';
 import type { Clock } from '../clock.ts';
 import { type Fetch, FetchRefused } from '../fetch.ts';
 import { Breaker } from './breaker.ts';
@@ -8,7 +9,6 @@ import { brokeOff, tooLarge, wentSilent } from './chunk.ts';
 import { statusError } from './openai-errors.ts';
 import { ProviderError } from './provider.ts';
 import { readText } from './upstream-body.ts';
-import { UPSTREAM_LIMITS, type UpstreamLimits } from './upstream-limits.ts';
 import { abortable, Watchdog } from './watchdog.ts';
 
 /** What every provider that is asked over HTTP is made from. */
@@ -24,6 +24,8 @@ export interface UpstreamOptions {
   clock: Clock;
   /** `UPSTREAM_LIMITS` where left out. */
   limits?: (() => UpstreamLimits) | undefined;
+  /** Counts its server's failures; one of its own where left out. */
+  breaker?: Breaker | undefined;
 }
 
 /** How one vendor's HTTP differs. */
@@ -51,7 +53,7 @@ export class UpstreamHttp {
     this.name = options.name;
     this.baseUrl = options.baseUrl.trim().replace(/\/+$/, '');
     this.#limits = options.limits ?? (() => UPSTREAM_LIMITS);
-    this.#breaker = new Breaker(options.name, options.clock, this.#limits);
+    this.#breaker = options.breaker ?? new Breaker(options.name, options.clock, this.#limits);
     this.#apiKey = options.apiKey || undefined;
     this.#fetch = options.fetch;
     this.#clock = options.clock;

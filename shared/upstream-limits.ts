@@ -12,5 +12,8 @@ export interface UpstreamLimits {
   pauseMs: number;
 }
 
+/** What a person may set: milliseconds of the times, and the failures. */
+export const UPSTREAM_RANGES = { ms: { min: 1000, max: 3_600_000 }, failures: { min: 0, max: 1000 } } as const;
+
 /** Decisions, "Chat": a silent provider ends after 60 s. */
 export const UPSTREAM_LIMITS: UpstreamLimits = { firstByteMs: 60_000, wholeMs: 600_000, idleMs: 60_000, failures: 5, pauseMs: 30_000 };

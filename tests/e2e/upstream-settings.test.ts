@@ -1,0 +1,94 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Page } from 'playwright';
+import { afterAll, beforeAll, describe, expect } from 'vitest';
+import { verifies } from '../requirements.ts';
+import { until } from '../support/gateway.ts';
+import { connected } from './connected.ts';
+import { addProvider, connectOutside } from './outside.ts';
+import { served } from './served.ts';
+
+const HELLO = 'data: {"choices":[{"index":0,"delta":{"content":"Hello"},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n';
+
+/** For looking at: the page as it is, at three widths, light and dark. */
+async function shoot(page: Page, name: string): Promise<void> {
+  if (!process.env.PERCH_SHOT) return;
+  for (const theme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme: theme });
+    for (const width of [360, 768, 1280]) {
+      await page.setViewportSize({ width, height: 900 });
+      await page.screenshot({ path: `${process.env.PERCH_SHOT}-${name}-${theme}-${width}.png` });
+    }
+  }
+  await page.emulateMedia({ colorScheme: 'light' });
+  await page.setViewportSize({ width: 1280, height: 800 });
+}
+
+describe('servers that are slow or fail', () => {
+  const at = served();
+  let server: Server;
+  let well = false;
+  beforeAll(async () => {
+    server = createServer((request, response) => {
+      if (request.url?.endsWith('/models')) return response.end(JSON.stringify({ data: [{ id: 'm', object: 'model' }] }));
+      if (!well) return response.writeHead(501).end('{}');
+      return response.writeHead(200, { 'content-type': 'text/event-stream' }).end(HELLO);
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+  });
+  afterAll(() => void server.close());
+
+  verifies(['app/upstream-settings', 'app/resting'], 'are waited for as it is set; one that rests is tried at once', async () => {
+    using outside = await connectOutside(at.perch);
+    await addProvider(outside.client, `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`, 'sk-x');
+    const set = async (): Promise<unknown> => (await outside.client.call('config.get', { key: 'gateway.upstream' })).value;
+    const page = await at.browser.page(at.perch.linkUrl);
+    await connected(page, 'This browser');
+    await page.goto(`${at.perch.url}/settings#upstream`);
+    await connected(page, 'This browser');
+
+    const failures = page.getByLabel('Failures in a row');
+    const save = page.getByRole('button', { name: 'Save', exact: true });
+    expect(await failures.getAttribute('placeholder')).toBe('5');
+    expect(await save.isDisabled()).toBe(true);
+    await page.getByLabel('First word').fill('0.5');
+    await failures.fill('2');
+    await save.click();
+    await page.getByText('From 1 s to 3,600 s.').waitFor();
+    await shoot(page, 'bad');
+    await page.getByLabel('First word').fill('90.5');
+    await save.click();
+    await page.getByText('Saved.').waitFor();
+    expect(await set()).toEqual({ firstByteMs: 90_500, failures: 2 });
+    await page.getByRole('button', { name: 'Back to 60 s' }).click();
+    await until(async () => JSON.stringify(await set()) === '{"failures":2}', 'the default');
+    // What is set elsewhere is shown; what is being typed stays.
+    await page.getByLabel('Silence').fill('7');
+    await outside.client.call('config.set', { key: 'gateway.upstream.pauseMs', value: 600_000 });
+    await until(async () => (await page.getByLabel('Rest').inputValue()) === '600', 'the new rest');
+    expect(await page.getByLabel('Silence').inputValue()).toBe('7');
+    await shoot(page, 'set');
+
+    const ask = async (): Promise<number> => {
+      const body = JSON.stringify({ model: 'local/m', messages: [{ role: 'user', content: 'Hi' }] });
+      return (await at.perch.fetch('/v1/chat/completions', { method: 'POST', headers: { 'content-type': 'application/json' }, body }))
+        .status;
+    };
+    expect([await ask(), await ask(), await ask()]).toEqual([502, 502, 503]);
+    await page.getByRole('button', { name: 'Look on this machine' }).click();
+    await page.getByText(/^Resting until .*: 2 failures in a row$/).waitFor();
+    const wake = page.getByRole('button', { name: 'Try now' });
+    await wake.click();
+    await page.getByText(/^Resting until .*: 3 failures in a row$/).waitFor();
+    await page.getByText('Could not get an answer from').waitFor();
+    await wake.scrollIntoViewIfNeeded();
+    await shoot(page, 'resting');
+    well = true;
+    await wake.click();
+    await wake.waitFor({ state: 'detached' });
+    await page.getByText('Ready, 1 model').first().waitFor();
+    expect(at.browser.complaints).toEqual([]);
+    await page.close();
+  });
+});
