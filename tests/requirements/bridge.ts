@@ -16,6 +16,7 @@ export const bridge = [
   chosen('decisions, "HTTP"', {
     'http/unauthorized': 'Without it, or with a wrong one: 401 and the error object of type `unauthorized`.',
     'http/errors': '400, 404, 405 with Allow, 413, 429 with Retry-After, 502, each with its error object.',
+    'http/hostile-bodies': 'No body, however it is made, is a 500 or holds the gateway up.',
     'http/no-host': 'No host: 503 `unavailable` with Retry-After within 1 s.',
     'http/body-limit': 'A body over 20 MB is 413.',
     'http/hang-up': 'A caller that hangs up ends the work behind its request.',

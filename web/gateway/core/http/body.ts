@@ -1,3 +1,4 @@
+import { parseJson } from '#shared/parse-json.ts';
 import { tooManyParts } from '#shared/rpc/frames.ts';
 import { badRequest, HttpError } from './errors.ts';
 
@@ -42,9 +43,9 @@ export async function readJson(request: Request): Promise<Record<string, unknown
   if (tooManyParts(text)) throw new HttpError(413, 'invalid_request_error', 'The body has more than 200,000 structural characters');
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = parseJson(text);
   } catch {
-    throw badRequest(text.trim() === '' ? 'The body is empty; it must be JSON' : 'The body is not valid JSON');
+    throw badRequest(text.trim() === '' ? 'The body is empty; it must be JSON' : 'The body is not valid JSON, or is nested too deep');
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw badRequest('The body must be a JSON object');
   return { ...value };

@@ -1,3 +1,4 @@
+import { parseJson } from '#shared/parse-json.ts';
 import type { Part, ToolCall } from '#shared/rpc/records.ts';
 import { z } from '#shared/rpc/zod.ts';
 import type { ModelMessage, ToolSpec, Wishes } from '../providers/provider.ts';
@@ -59,10 +60,13 @@ export function readEnvelope(body: Record<string, unknown>): Envelope {
   return parse(envelope, body);
 }
 
-const DATA_URL = /^data:([^;,]+)(?:;[^;,]+)*;base64,/i;
+/** The head of a data URL; longer ones are none. */
+const DATA_URL = /^data:([^;,]{1,200})(?:;[^;,]{1,200}){0,10};base64,/i;
+/** No character fits in two places: what is none is known after one walk. */
+const BASE64 = /^[A-Za-z0-9+/\s]*(?:=\s*){0,2}$/;
 
 const checked = (data: string, param: string): string => {
-  if (!/^[A-Za-z0-9+/\s]*={0,2}\s*$/.test(data)) throw badRequest(`${param}: the data is not base64`, param);
+  if (!BASE64.test(data)) throw badRequest(`${param}: the data is not base64`, param);
   return data;
 };
 
@@ -94,9 +98,9 @@ function readUrl(url: string, param: string): { mimeType: string; data: string }
 export function readArgs(json: string, at: string): Record<string, unknown> {
   let args: unknown;
   try {
-    args = json.trim() === '' ? {} : JSON.parse(json);
+    args = json.trim() === '' ? {} : parseJson(json);
   } catch {
-    throw badRequest(`${at}: is not JSON`, at);
+    throw badRequest(`${at}: is not JSON, or is nested too deep`, at);
   }
   if (typeof args !== 'object' || args === null || Array.isArray(args)) throw badRequest(`${at}: is no JSON object`, at);
   return { ...args };

@@ -74,7 +74,7 @@ export class Google implements EmbeddingProvider {
   }
 }
 
-const pathOf = (id: string): string => encodeURIComponent(id.replace(/^models\//, ''));
+const pathOf = (id: string): string => encodeURIComponent(id.replace(/^models\//, '').toWellFormed());
 
 function read(value: unknown): ListedModel[] {
   const parsed = model.safeParse(value);

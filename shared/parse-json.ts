@@ -1,0 +1,21 @@
+/** Levels of lists and objects within one another: far more than anything has, and far from what uses up the stack where it is written again. */
+const MOST_LEVELS = 500;
+
+/** `JSON.parse` of a text from outside. Throws a `SyntaxError` also for what is nested deeper than it could be written again. */
+export function parseJson(text: string): unknown {
+  const value: unknown = JSON.parse(text);
+  // Each level takes two brackets.
+  if (text.length > 2 * MOST_LEVELS && levelsOf(value) > MOST_LEVELS)
+    throw new SyntaxError(`lists and objects may be ${MOST_LEVELS} levels deep`);
+  return value;
+}
+
+/** Counts to just over the most. */
+function levelsOf(value: unknown): number {
+  let levels = 0;
+  for (let level = [value].filter(isNode); level.length > 0 && levels <= MOST_LEVELS; levels++) level = level.flatMap(childrenOf);
+  return levels;
+}
+
+const isNode = (value: unknown): value is object => typeof value === 'object' && value !== null;
+const childrenOf = (node: object): object[] => Object.values(node).filter(isNode);

@@ -1,0 +1,68 @@
+import { beforeEach, expect } from 'vitest';
+import { readError, testHttp } from '../../../../tests/support/http.ts';
+import { verifies } from '../../../../tests/requirements.ts';
+
+let http: ReturnType<typeof testHttp>;
+beforeEach(() => {
+  http = testHttp(
+    [
+      { id: 'up', name: 'Upstream', baseUrl: 'http://up.test/v1' },
+      { id: 'claude', name: 'Claude', kind: 'anthropic', apiKey: 'k' },
+      { id: 'gemini', name: 'Gemini', kind: 'google', apiKey: 'k' },
+    ],
+    () => Promise.resolve(new Response('{"error":{"message":"No"}}', { status: 400 })),
+  );
+});
+
+const MODELS = ['up/m', 'claude/m', 'gemini/m', 'guide/guide', 'main'];
+const refusal = async (path: string, body: unknown) => {
+  const response = await http.post(path, body);
+  return { status: response.status, ...(await readError(response)) };
+};
+
+verifies('http/hostile-bodies', 'data that only looks like base64, and addresses of any length', async () => {
+  const image = (url: string) => ({ role: 'user', content: [{ type: 'image_url', image_url: { url } }] });
+  const spaces = ' '.repeat(5_000_000);
+  const began = performance.now();
+  for (const url of [`data:image/png;base64,${spaces}!`, `data:image/png;base64,AA=${spaces}!`, `data:a${';b'.repeat(8_000_000)}`]) {
+    const told = await refusal('/v1/chat/completions', { model: 'main', messages: [image(url)] });
+    expect([told.status, told.param]).toEqual([400, 'messages[0].content[0]']);
+  }
+  // By the square of their length these would take hours.
+  expect(performance.now() - began).toBeLessThan(5000);
+  const good = { model: 'main', messages: [image('data:image/png;charset=x;base64,A A\nA=\n=\n')] };
+  expect((await http.post('/v1/chat/completions', good)).status).toBe(200);
+  expect(http.faults).toEqual([]);
+});
+
+verifies('http/hostile-bodies', 'lists within lists', async () => {
+  const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
+  const args = JSON.stringify(`{"a":${deep}}`);
+  for (const model of MODELS) {
+    const asked = `"model":"${model}","messages":[{"role":"user","content":"Hi"}]`;
+    const calls = `"tool_calls":[{"id":"c","type":"function","function":{"name":"t","arguments":${args}}}]`;
+    const turn = `"messages":[{"role":"user","content":"Hi"},{"role":"assistant",${calls}},{"role":"tool","tool_call_id":"c","content":"x"}]`;
+    const items = `{"type":"function_call","call_id":"c","name":"t","arguments":${args}},{"type":"function_call_output","call_id":"c","output":"x"}`;
+    const bodies: [string, string][] = [
+      ['/v1/chat/completions', `{${asked},"metadata":${deep}}`],
+      ['/v1/chat/completions', `{${asked},"tools":[{"type":"function","function":{"name":"t","parameters":{"a":${deep}}}}]}`],
+      ['/v1/responses', `{"model":"${model}","input":"Hi","tools":[{"type":"function","name":"t","parameters":{"a":${deep}}}]}`],
+      ['/v1/responses', `{"model":"${model}","input":[${items}]}`],
+      ['/v1/embeddings', `{"model":"${model}","input":"Hi","metadata":${deep}}`],
+      ...(model === 'up/m' ? [] : [['/v1/chat/completions', `{"model":"${model}",${turn}}`] as [string, string]]),
+    ];
+    for (const [path, body] of bodies) {
+      const told = await refusal(path, body);
+      expect([path, body.slice(0, 60), told.status, told.message]).toEqual([path, body.slice(0, 60), 400, expect.stringContaining('JSON')]);
+    }
+  }
+  expect(http.faults).toEqual([]);
+});
+
+verifies('http/hostile-bodies', 'half a character in a model’s name', async () => {
+  for (const model of MODELS) {
+    const response = await http.post('/v1/chat/completions', `{"model":"${model}\\ud800","messages":[{"role":"user","content":"Hi"}]}`);
+    expect([model, [400, 404].includes(response.status)]).toEqual([model, true]);
+  }
+  expect(http.faults).toEqual([]);
+});
