@@ -1,3 +1,4 @@
+import { parseJson } from '../parse-json.ts';
 import type { Usage } from '../rpc/records.ts';
 import { z } from '../rpc/zod.ts';
 import { readUsage } from './upstream-usage.ts';
@@ -26,7 +27,7 @@ export const tellsOfError = (value: object): boolean =>
 export function glanceAt(data: string): Glance | undefined {
   let value: unknown;
   try {
-    value = JSON.parse(data);
+    value = parseJson(data);
   } catch {
     return undefined;
   }

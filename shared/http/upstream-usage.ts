@@ -14,7 +14,12 @@ export const upstreamUsage = z.object({
   cost: z.number().nullish().catch(null),
 });
 
-export const count = (value: number | null | undefined): number => Math.max(0, Math.round(value ?? 0));
+/** No answer has more tokens, or costs more. */
+const MOST_TOKENS = 1_000_000_000;
+const MOST_COST = 1_000_000;
+
+/** A figure of tokens, within what can be. */
+export const count = (value: number | null | undefined): number => Math.min(MOST_TOKENS, Math.max(0, Math.round(value ?? 0)));
 
 /** Our usage from the `usage` object of a completion; undefined where it has none. */
 export function readUsage(value: unknown): Usage | undefined {
@@ -30,8 +35,8 @@ export function readUsage(value: unknown): Usage | undefined {
   return {
     inputTokens,
     outputTokens,
-    totalTokens: total_tokens == null ? inputTokens + outputTokens : count(total_tokens),
+    totalTokens: Math.max(inputTokens + outputTokens, count(total_tokens)),
     ...(cached ? { cacheReadTokens: count(cached) } : {}),
-    ...(cost == null || !(cost >= 0) ? {} : { cost }),
+    ...(cost == null || !(cost >= 0 && cost <= MOST_COST) ? {} : { cost }),
   };
 }

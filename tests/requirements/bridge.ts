@@ -17,6 +17,8 @@ export const bridge = [
     'http/unauthorized': 'Without it, or with a wrong one: 401 and the error object of type `unauthorized`.',
     'http/errors': '400, 404, 405 with Allow, 413, 429 with Retry-After, 502, each with its error object.',
     'http/hostile-bodies': 'No body, however it is made, is a 500 or holds the gateway up.',
+    'http/hostile-upstreams': 'Whatever a model’s server sends ends in an answer or one clear error, and is no 500.',
+    'http/usage-lies': 'Figures of usage that cannot be are not believed: they neither stop the counting nor use up a key’s budget.',
     'http/no-host': 'No host: 503 `unavailable` with Retry-After within 1 s.',
     'http/body-limit': 'A body over 20 MB is 413.',
     'http/hang-up': 'A caller that hangs up ends the work behind its request.',

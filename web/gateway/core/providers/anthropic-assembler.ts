@@ -1,3 +1,4 @@
+import { count } from '#shared/http/upstream-usage.ts';
 import type { Usage } from '#shared/rpc/records.ts';
 import { z } from '#shared/rpc/zod.ts';
 import { ANSWER_TOOL } from './anthropic-wishes.ts';
@@ -197,8 +198,8 @@ function thoughtOf({ type, thinking, signature, data }: Partial): Record<string,
 /** Cached input is counted apart by the API, within the input by us. */
 function usageOf(counted: z.infer<typeof usage>): Usage | undefined {
   if (counted.input_tokens == null && counted.output_tokens == null) return undefined;
-  const cacheReadTokens = Math.round(counted.cache_read_input_tokens ?? 0);
-  const inputTokens = Math.round((counted.input_tokens ?? 0) + (counted.cache_creation_input_tokens ?? 0)) + cacheReadTokens;
-  const outputTokens = Math.round(counted.output_tokens ?? 0);
+  const cacheReadTokens = count(counted.cache_read_input_tokens);
+  const inputTokens = count(counted.input_tokens) + count(counted.cache_creation_input_tokens) + cacheReadTokens;
+  const outputTokens = count(counted.output_tokens);
   return { inputTokens, outputTokens, totalTokens: inputTokens + outputTokens, ...(cacheReadTokens > 0 ? { cacheReadTokens } : {}) };
 }

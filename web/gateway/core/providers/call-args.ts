@@ -1,3 +1,4 @@
+import { parseJson } from '#shared/parse-json.ts';
 import { z } from '#shared/rpc/zod.ts';
 import { shorten } from './openai-errors.ts';
 import { ProviderError } from './provider.ts';
@@ -9,7 +10,7 @@ export function callArgs(provider: string, tool: string, json: string): Record<s
   if (tool === '') throw new ProviderError(`${provider} asked for a tool without naming it`);
   let value: unknown;
   try {
-    value = json.trim() === '' ? {} : JSON.parse(json);
+    value = json.trim() === '' ? {} : parseJson(json);
   } catch (cause) {
     throw new ProviderError(`${provider} asked for the tool ${tool} with arguments that are not JSON: ${shorten(json, 80)}`, { cause });
   }

@@ -30,7 +30,7 @@ const chunk = z.object({
   choices: z
     .array(z.object({ index: z.number().nullish(), delta: delta.nullish(), message: delta.nullish(), finish_reason: z.string().nullish() }))
     .nullish(),
-  usage: upstreamUsage.nullish(),
+  usage: upstreamUsage.nullish().catch(null),
 });
 
 type FinishReason = Extract<ModelEvent, { type: 'finish' }>['reason'];

@@ -1,3 +1,4 @@
+import { parseJson } from '#shared/parse-json.ts';
 import type { z } from '#shared/rpc/zod.ts';
 import { shorten, type UpstreamFault } from './openai-errors.ts';
 import { ProviderError } from './provider.ts';
@@ -15,7 +16,7 @@ export interface ChunkForm<T> {
 export function readChunk<T>(provider: string, data: string, { schema, called = 'a chunk', fault }: ChunkForm<T>): T {
   let value: unknown;
   try {
-    value = JSON.parse(data);
+    value = parseJson(data);
   } catch (cause) {
     throw new ProviderError(`${provider} sent something that is not JSON: ${shorten(data, 80)}`, { cause });
   }

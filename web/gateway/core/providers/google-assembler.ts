@@ -1,3 +1,4 @@
+import { count } from '#shared/http/upstream-usage.ts';
 import type { ToolCall, Usage } from '#shared/rpc/records.ts';
 import { z } from '#shared/rpc/zod.ts';
 import type { Assembler } from './assembled.ts';
@@ -137,12 +138,11 @@ export class GoogleAssembler implements Assembler {
 }
 
 function countedOf(counted: NonNullable<z.infer<typeof chunk>['usageMetadata']>): { usage: Usage; reasoningTokens?: number } {
-  const round = (value: number | null | undefined): number => Math.round(value ?? 0);
-  const inputTokens = round(counted.promptTokenCount) + round(counted.toolUsePromptTokenCount);
-  const outputTokens = round(counted.candidatesTokenCount) + round(counted.thoughtsTokenCount);
-  const cacheReadTokens = round(counted.cachedContentTokenCount);
+  const inputTokens = count(counted.promptTokenCount) + count(counted.toolUsePromptTokenCount);
+  const outputTokens = count(counted.candidatesTokenCount) + count(counted.thoughtsTokenCount);
+  const cacheReadTokens = count(counted.cachedContentTokenCount);
   return {
     usage: { inputTokens, outputTokens, totalTokens: inputTokens + outputTokens, ...(cacheReadTokens > 0 ? { cacheReadTokens } : {}) },
-    ...(counted.thoughtsTokenCount == null ? {} : { reasoningTokens: round(counted.thoughtsTokenCount) }),
+    ...(counted.thoughtsTokenCount == null ? {} : { reasoningTokens: count(counted.thoughtsTokenCount) }),
   };
 }

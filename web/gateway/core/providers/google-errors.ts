@@ -1,5 +1,5 @@
 import { z } from '#shared/rpc/zod.ts';
-import { statusError } from './openai-errors.ts';
+import { statusError, waitMs } from './openai-errors.ts';
 import { ProviderError } from './provider.ts';
 
 const details = z.object({
@@ -20,7 +20,7 @@ export function googleFailure(name: string, response: Response, body: string, no
   const delay = all.flatMap(({ retryDelay }) => /^([\d.]+)s$/.exec(retryDelay ?? '')?.[1] ?? [])[0];
   if (delay === undefined || error.retryAfterMs !== undefined) return error;
   const { status, retryable } = error;
-  return new ProviderError(error.message, { status, retryable, retryAfterMs: Math.ceil(Number(delay) * 1000) });
+  return new ProviderError(error.message, { status, retryable, retryAfterMs: waitMs(Number(delay) * 1000) });
 }
 
 function detailsOf(body: string): { reason?: string | null | undefined; retryDelay?: string | null | undefined }[] {

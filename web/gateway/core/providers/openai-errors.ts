@@ -71,7 +71,7 @@ export function faultFromText(text: string): UpstreamFault {
     // Not JSON: a page or plain text, below.
   }
   if (isPage(trimmed)) {
-    const title = /<title[^>]*>([^<]{1,200})/i.exec(trimmed)?.[1]?.trim();
+    const title = /<title[^<>]{0,200}>([^<]{1,200})/i.exec(trimmed)?.[1]?.trim();
     return { message: `it answered with a web page${title ? ` titled "${title}"` : ''}; is the base URL right?` };
   }
   return { message: shorten(trimmed) };
@@ -86,13 +86,18 @@ export function shorten(text: string, limit = DETAIL_LIMIT): string {
   return line.length > limit ? `${line.slice(0, limit)}…` : line;
 }
 
+/** Whoever asks for more is told that long. */
+const LONGEST_WAIT_MS = 24 * 60 * 60_000;
+
+/** A wait that a server asks for, in whole milliseconds; undefined for what is none. */
+export const waitMs = (ms: number): number | undefined =>
+  ms >= 0 && Number.isFinite(ms) ? Math.min(Math.ceil(ms), LONGEST_WAIT_MS) : undefined;
+
 /** Milliseconds that `Retry-After` asks for, given in seconds or as a date; undefined where it says nothing. */
 export function retryAfterMs(header: string | null, now: number): number | undefined {
   if (header === null || header.trim() === '') return undefined;
   const seconds = Number(header);
-  if (Number.isFinite(seconds)) return seconds >= 0 ? Math.ceil(seconds * 1000) : undefined;
-  const date = Date.parse(header);
-  return Number.isNaN(date) ? undefined : Math.max(0, date - now);
+  return Number.isFinite(seconds) ? waitMs(seconds * 1000) : waitMs(Math.max(0, Date.parse(header) - now));
 }
 
 export function lead(name: string, status: number): string {
@@ -109,8 +114,8 @@ export const mayPass = (status: number): boolean => RETRYABLE.has(status) || (st
 /** Milliseconds that an answer's headers ask to wait. */
 export function waitOf(headers: Headers, now: number): number | undefined {
   const ms = headers.get('retry-after-ms');
-  if (ms !== null && ms.trim() !== '' && Number(ms) >= 0 && Number.isFinite(Number(ms))) return Math.ceil(Number(ms));
-  return retryAfterMs(headers.get('retry-after'), now);
+  const given = ms === null || ms.trim() === '' ? undefined : waitMs(Number(ms));
+  return given ?? retryAfterMs(headers.get('retry-after'), now);
 }
 
 /** The error of an answer that was no success. `body` is its text, of which the reason is quoted. */

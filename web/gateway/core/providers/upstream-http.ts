@@ -1,4 +1,5 @@
 import { SseTooLarge } from '#shared/http/sse.ts';
+import { parseJson as parsed } from '#shared/parse-json.ts';
 import type { Hold } from '#shared/link/splice.ts';
 import { RpcError } from '#shared/rpc/errors.ts';
 import { UPSTREAM_LIMITS, type UpstreamLimits } from '#shared/upstream-limits.ts';
@@ -176,7 +177,7 @@ export class UpstreamHttp {
 
 export function parseJson(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parsed(text);
   } catch {
     return undefined;
   }

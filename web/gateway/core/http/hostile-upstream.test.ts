@@ -1,0 +1,148 @@
+import { beforeEach, describe, expect } from 'vitest';
+import { readError, testHttp } from '../../../../tests/support/http.ts';
+import { verifies } from '../../../../tests/requirements.ts';
+
+let answer: () => Response;
+let http: ReturnType<typeof testHttp>;
+beforeEach(() => {
+  http = testHttp(
+    [
+      { id: 'up', name: 'Upstream', baseUrl: 'http://up.test/v1' },
+      { id: 'claude', name: 'Claude', kind: 'anthropic', apiKey: 'key' },
+      { id: 'gemini', name: 'Gemini', kind: 'google', apiKey: 'key' },
+    ],
+    () => Promise.resolve(answer()),
+  );
+});
+
+const sse = (...events: string[]): Response => new Response(events.map((data) => `data: ${data}\n\n`).join(''));
+const messages = [{ role: 'user', content: 'Hi' }];
+/** All ways of asking a model. */
+const WAYS: [name: string, ask: (model: string) => Promise<Response>][] = [
+  ['stream', (model) => http.post('/v1/chat/completions', { model, messages, stream: true })],
+  ['whole', (model) => http.post('/v1/chat/completions', { model, messages })],
+  ['responses', (model) => http.post('/v1/responses', { model, input: 'Hi' })],
+  ['events', (model) => http.post('/v1/responses', { model, input: 'Hi', stream: true })],
+  ['embeddings', (model) => http.post('/v1/embeddings', { model, input: 'Hi' })],
+];
+const MODELS = ['up/m', 'claude/m', 'gemini/m'];
+
+describe('a server', () => {
+  const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
+  const text = '"choices":[{"index":0,"delta":{"content":"Hi"},"message":{"content":"Hi"},"finish_reason":"stop"}]';
+  const args = JSON.stringify(`{"a":${deep}}`);
+  const call = `{"index":0,"id":"c","function":{"name":"t","arguments":${args}}}`;
+  const cases: [string, () => Response][] = [
+    ['a deep error', () => sse(`{"error":${deep}}`)],
+    ['a deep piece', () => sse(`{${text},"x":${deep}}`, '[DONE]')],
+    ['a deep whole', () => new Response(`{${text},"x":${deep}}`)],
+    ['deep embeddings', () => new Response(`{"data":[{"embedding":[1],"x":${deep}}]}`)],
+    ['deep arguments', () => sse(`{"choices":[{"delta":{"tool_calls":[${call}]},"finish_reason":"stop"}]}`, '[DONE]')],
+    ['a deep refusal', () => new Response(`{"error":${deep.slice(90_000, -90_000)}}`, { status: 400 })],
+    [
+      'deep Gemini arguments',
+      () => sse(`{"candidates":[{"content":{"parts":[{"functionCall":{"name":"t","args":{"a":${deep}}}}]},"finishReason":"STOP"}]}`),
+    ],
+    [
+      'deep Claude arguments',
+      () =>
+        sse(
+          '{"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"c","name":"t"}}',
+          `{"type":"content_block_delta","index":0,"delta":{"type":"input_json_delta","partial_json":${args}}}`,
+          '{"type":"message_delta","delta":{"stop_reason":"tool_use"}}',
+          '{"type":"message_stop"}',
+        ),
+    ],
+  ];
+  for (const [name, given] of cases)
+    verifies('http/hostile-upstreams', `sends ${name}`, async () => {
+      answer = given;
+      for (const model of MODELS)
+        for (const [way, ask] of WAYS) {
+          const response = await ask(model);
+          expect([model, way, response.status < 500 || response.status === 502]).toEqual([model, way, true]);
+          const body = await response.text();
+          // What passes is whole.
+          if (response.status === 200 && (way === 'stream' || way === 'whole'))
+            expect([model, way, body]).toEqual([model, way, expect.stringMatching(/Hi|\[\[|error|"content":""/)]);
+        }
+      expect(http.faults).toEqual([]);
+    });
+
+  verifies('http/hostile-upstreams', 'wants to be waited for for ever, or for no number', async () => {
+    const headers = (value: string): HeadersInit => ({ 'retry-after': value });
+    const details = (retryDelay: string) => JSON.stringify({ error: { message: 'x', details: [{ retryDelay }] } });
+    for (const [model, given] of [
+      ['up/m', () => new Response('{}', { status: 429, headers: headers('1e300') })],
+      ['up/m', () => new Response('{}', { status: 429, headers: headers('Fri, 31 Dec 9999 23:59:59 GMT') })],
+      ['up/m', () => new Response('{}', { status: 429, headers: { 'retry-after-ms': '1e300' } })],
+      ['gemini/m', () => new Response(details('1.2.3s'), { status: 429 })],
+      ['gemini/m', () => new Response(details(`${'9'.repeat(400)}s`), { status: 429 })],
+    ] as const) {
+      answer = given;
+      const response = await http.post('/v1/chat/completions', { model, messages });
+      expect(response.status).toBe(429);
+      const wait = response.headers.get('retry-after');
+      expect(wait).toMatch(/^\d{1,5}$/);
+      await response.text();
+    }
+  });
+
+  verifies('http/hostile-upstreams', 'answers with a page of nothing but beginnings', async () => {
+    answer = () => new Response(`<html>${'<title'.repeat(10_000)}`, { status: 400 });
+    const began = performance.now();
+    for (let i = 0; i < 5; i++)
+      expect((await readError(await http.post('/v1/chat/completions', { model: 'up/m', messages }))).message).toContain('web page');
+    expect(performance.now() - began).toBeLessThan(1000);
+  });
+});
+
+verifies('http/usage-lies', 'figures that cannot be are not believed', async () => {
+  const openai = (usage: string) =>
+    sse(`{"choices":[{"index":0,"delta":{"content":"Hello"},"finish_reason":"stop"}],"usage":${usage}}`, '[DONE]');
+  const most = 1_000_000_000;
+  const figures = async (model: string, given: Response, path = '/v1/responses', body: object = { model, input: 'Hi' }) => {
+    answer = () => given.clone();
+    const response = await http.post(path, body);
+    expect([response.status, await response.text()]).toEqual([200, expect.any(String)]);
+    const { usage } = http.recorded.splice(0)[0] ?? expect.unreachable();
+    for (const value of [usage.inputTokens, usage.outputTokens, usage.totalTokens, usage.cacheReadTokens ?? 0]) {
+      expect(Number.isSafeInteger(value)).toBe(true);
+      expect(value).toBeGreaterThanOrEqual(0);
+      expect(value).toBeLessThanOrEqual(4 * most);
+    }
+    expect(usage.totalTokens).toBeGreaterThanOrEqual(usage.inputTokens + usage.outputTokens);
+    expect(usage.cost ?? 0).toBeLessThanOrEqual(1_000_000);
+    return usage;
+  };
+  const lies = [
+    '{"prompt_tokens":-5,"completion_tokens":1e308,"total_tokens":1e308}',
+    '{"prompt_tokens":1e300,"completion_tokens":1,"prompt_tokens_details":{"cached_tokens":1e300}}',
+    '{"prompt_tokens":1,"completion_tokens":1,"cost":1e308}',
+    '{"prompt_tokens":1,"completion_tokens":1,"completion_tokens_details":{"reasoning_tokens":1e308}}',
+  ];
+  for (const usage of lies) {
+    await figures('up/m', openai(usage));
+    await figures('up/m', openai(usage), '/v1/chat/completions', { model: 'up/m', messages, stream: true });
+    await figures('up/m', new Response(`{"data":[{"embedding":[1]}],"usage":${usage}}`), '/v1/embeddings');
+  }
+  // Less in all than of each.
+  expect(await figures('up/m', openai('{"prompt_tokens":5,"completion_tokens":5,"total_tokens":0}'))).toMatchObject({ totalTokens: 10 });
+  // What is no figure is none, and the answer stands.
+  for (const usage of ['{"prompt_tokens":"a"}', '{"prompt_tokens":1e999,"completion_tokens":1}', '[]', '5'])
+    expect(await figures('up/m', openai(usage))).toMatchObject({ estimated: true });
+  await figures(
+    'claude/m',
+    sse(
+      '{"type":"message_start","message":{"usage":{"input_tokens":1e308,"cache_creation_input_tokens":1e308,"cache_read_input_tokens":1e308}}}',
+      '{"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":1e308}}',
+      '{"type":"message_stop"}',
+    ),
+  );
+  await figures(
+    'gemini/m',
+    sse(
+      '{"candidates":[{"content":{"parts":[{"text":"Hi"}]},"finishReason":"STOP"}],"usageMetadata":{"promptTokenCount":1e308,"toolUsePromptTokenCount":1e308,"candidatesTokenCount":1e308}}',
+    ),
+  );
+});
