@@ -4,7 +4,7 @@ import type { MethodParams } from '#shared/rpc/methods/index.ts';
 import { sha256 } from '#shared/sha256.ts';
 import { verifies } from '../requirements.ts';
 import { FakeClock } from '../support/clock.ts';
-import { type TestGateway, testGateway } from '../support/gateway.ts';
+import { script, type TestGateway, testGateway } from '../support/gateway.ts';
 
 const MINUTE = 60_000;
 
@@ -151,5 +151,54 @@ describe('what a key may use', () => {
     // It is December in Berlin.
     clock.advance(30 * MINUTE);
     expect((await ask()).status).toBe(200);
+  });
+});
+
+describe('who leaves before the end', () => {
+  const WORDS = 'A long story. '.repeat(100);
+  const tokens = async (owner: GatewayClient): Promise<number> => (await listed(owner))[0]?.month.totalTokens ?? 0;
+  /** A model that never comes to its end. */
+  const endless = script([WORDS, { wait: new Promise(() => {}) }]);
+
+  const post = (gw: TestGateway, id: string, path: string, body: object): Promise<Response> =>
+    gw.gateway.fetch(
+      new Request(`http://gateway.test${path}`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ stream: true, ...body }),
+      }),
+      { id: `key:${id}`, scopes: ['write'] },
+    );
+  const messages = [{ role: 'user', content: 'Tell' }];
+  const ways: [string, string, object][] = [
+    ['a model', '/v1/chat/completions', { model: 'test/scripted', messages }],
+    ['an agent', '/v1/chat/completions', { model: 'main', messages }],
+    ['an agent in a session', '/v1/chat/completions', { model: 'main', messages, user: 'story' }],
+    ['a model over responses', '/v1/responses', { model: 'test/scripted', input: 'Tell' }],
+  ];
+  for (const [name, path, body] of ways)
+    verifies('keys/hung-up', name, async () => {
+      await using gw = await testGateway({ model: endless });
+      const { owner, key } = await withKey(gw);
+      const { body: stream } = await post(gw, key.id, path, body);
+      const reader = (stream ?? expect.unreachable()).pipeThrough(new TextDecoderStream()).getReader();
+      let read = '';
+      while (!read.includes('story')) read += (await reader.read()).value ?? expect.unreachable();
+      await reader.cancel();
+      await expect.poll(() => tokens(owner)).toBeGreaterThan(WORDS.length / 5);
+    });
+
+  verifies('keys/hung-up', 'a run that is aborted', async () => {
+    await using gw = await testGateway({ model: endless });
+    const { owner, key } = await withKey(gw);
+    const program = await GatewayClient.connect(gw.link({ principal: `key:${key.id}`, scopes: key.scopes }), {
+      params: { clientName: 'program', events: 'all' },
+    });
+    const told = new Promise<void>((resolve) => program.on('chat.delta', () => resolve()));
+    const run = program.call('chat.send', { message: 'Tell' });
+    await told;
+    await program.call('chat.abort', { sessionId: 'main' });
+    await expect(run).rejects.toMatchObject({ code: 'ABORTED' });
+    expect(await tokens(owner)).toBeGreaterThan(WORDS.length / 5);
   });
 });

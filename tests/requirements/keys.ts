@@ -10,6 +10,8 @@ export const keys = [
     'keys/requests': 'A key over its requests per minute gets 429 with Retry-After, and RATE_LIMITED.',
     'keys/tokens': 'Likewise over its tokens per minute.',
     'keys/budget': 'A key over its monthly budget gets 429 insufficient_quota until the next month.',
+    'keys/hung-up':
+      'What a model has written counts, also for a caller who leaves before its end, and whatever it is: text, thoughts, calls.',
     'keys/last-used': 'When a key was last used is noted.',
     'keys/admitted': 'A key is let in over HTTP and WebSocket, across a restart of the bridge, and is out at once when it is revoked.',
   }),

@@ -47,6 +47,11 @@ export async function* passStream(
   }: { choices: number; stripUsage: boolean; signal: AbortSignal; explain: (error: unknown) => HttpError },
 ): AsyncGenerator<string> {
   const watch = new CompletionWatch(choices);
+  let counted = false;
+  const count = (): void => {
+    if (!counted) record(watch.usage, watch.chars);
+    counted = true;
+  };
   let begun = false;
   let announced = false;
   let out = '';
@@ -75,19 +80,20 @@ export async function* passStream(
       out = '';
     }
     if (!announced && !watch.whole) throw brokeOff(provider);
+    count();
+    yield out + DONE;
   } catch (error) {
     if (signal.aborted) throw error;
     // After the last finish reason nothing that matters can be missing.
-    if (!watch.whole) {
-      const told = forwarded.told(error);
-      if (!begun && out === '') throw told;
-      record(watch.usage, watch.chars);
-      yield out + writeSse(JSON.stringify(explain(told).body())) + DONE;
-      return;
-    }
+    const told = watch.whole ? undefined : forwarded.told(error);
+    if (told !== undefined && !begun && out === '') throw told;
+    begun = true;
+    count();
+    yield out + (told === undefined ? '' : writeSse(JSON.stringify(explain(told).body()))) + DONE;
+  } finally {
+    // Who has left has had it.
+    if (begun) count();
   }
-  record(watch.usage, watch.chars);
-  yield out + DONE;
 }
 
 /** The upstream's whole answer, as it is; put together where it streamed although nobody asked it to. Throws `ProviderError`. */

@@ -40,7 +40,7 @@ class Building implements Choice {
   }
 
   usage(messages: readonly ModelMessage[]): Usage {
-    return this.#usage ?? estimateUsage(messages, this.text + (this.calls.length > 0 ? JSON.stringify(this.calls) : ''));
+    return this.#usage ?? estimateUsage(messages, this.reasoning + this.text + (this.calls.length > 0 ? JSON.stringify(this.calls) : ''));
   }
 }
 
@@ -52,10 +52,17 @@ const countedOf = (choices: readonly Building[], messages: readonly ModelMessage
 /** The whole answer as one object. */
 export async function wholeFromEvents({ choices, head, messages, record }: EventSource): Promise<Record<string, unknown>> {
   const built = choices.map(() => new Building());
-  for await (const { index, value } of merged(choices)) built[index]?.add(value);
-  const counted = countedOf(built, messages);
-  record(counted.usage);
-  return completion(head, built, counted);
+  let begun = false;
+  try {
+    for await (const { index, value } of merged(choices)) {
+      begun = true;
+      built[index]?.add(value);
+    }
+  } finally {
+    // However it has ended.
+    if (begun) record(countedOf(built, messages).usage);
+  }
+  return completion(head, built, countedOf(built, messages));
 }
 
 /**
@@ -68,6 +75,11 @@ export async function* streamFromEvents(
 ): AsyncGenerator<string> {
   const writer = new ChunkWriter(head, withUsage);
   const built = choices.map(() => new Building());
+  let counted: Counted | undefined;
+  const count = (): Counted => {
+    if (!counted) record((counted = countedOf(built, messages)).usage);
+    return counted;
+  };
   let begun = false;
   try {
     for await (const { index, value } of merged(choices)) {
@@ -77,16 +89,16 @@ export async function* streamFromEvents(
       begun = true;
       yield out;
     }
+    const unfinished = built.map(({ finished }, index) => (finished ? '' : writer.finish(index, 'stop'))).join('');
+    yield unfinished + writer.end(count());
   } catch (error) {
     if (!begun || signal.aborted) throw error;
-    record(countedOf(built, messages).usage);
+    count();
     yield writeSse(JSON.stringify(explain(error).body())) + DONE;
-    return;
+  } finally {
+    // Who has left has had it.
+    if (begun) count();
   }
-  const counted = countedOf(built, messages);
-  record(counted.usage);
-  const unfinished = built.map(({ finished }, index) => (finished ? '' : writer.finish(index, 'stop'))).join('');
-  yield unfinished + writer.end(counted);
 }
 
 function written(writer: ChunkWriter, index: number, event: ModelEvent): string {

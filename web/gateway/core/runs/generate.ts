@@ -44,6 +44,14 @@ export interface Generation {
   /** For the length of the waits between tries; chance where left out. */
   random?: () => number;
   runTool(call: ToolCall, signal: AbortSignal): Promise<unknown>;
+  /** Filled with what the models have used, however the generation ends. */
+  shares?: Share[];
+}
+
+/** What a model has used, by its key; the one that was asked last is the last. */
+export interface Share {
+  key: string;
+  usage: Usage;
 }
 
 export type GenerationEvent =
@@ -55,12 +63,11 @@ export type GenerationEvent =
   | { type: 'tool_result'; call: ToolCall; result: unknown; isError: boolean }
   /** One provider call has ended: its text and the calls that it asks for. */
   | { type: 'step'; text: string; calls: ToolCall[] }
-  /** `usage` and `reasoningTokens` are of all calls; `shares` by the model that was asked, the last one last. */
+  /** `usage` and `reasoningTokens` are of all calls. */
   | {
       type: 'end';
       usage: Usage;
       reasoningTokens: number | undefined;
-      shares: { key: string; usage: Usage }[];
       reason: 'stop' | 'length' | 'tool_calls' | 'content_filter';
     };
 
@@ -72,23 +79,24 @@ export type GenerationEvent =
 export async function* generate(run: Generation): AsyncGenerator<GenerationEvent> {
   const messages = [...run.messages];
   const chain = new ModelChain(run.chosen, run.fallbacks, run.models);
-  const shares: { key: string; usage: Usage }[] = [];
+  const shares = run.shares ?? [];
   let reasoningTokens: number | undefined;
-  for (let step = 1; ; step++) {
-    const tools = step < MAX_STEPS ? run.tools : [];
-    const answer = yield* answered(run, chain, messages, tools);
-    const { text, kept, usage, reason } = answer;
-    reasoningTokens = sumOptional(reasoningTokens, answer.reasoningTokens);
-    const calls = distinct(answer.calls);
-    const { key } = chain.current;
-    const priced = await run.models.priced(key, usage ?? estimateUsage(messages, text));
+  const count = async (key: string, usage: Usage): Promise<void> => {
+    const priced = await run.models.priced(key, usage);
     const share = shares.findIndex((each) => each.key === key);
     const [before] = share === -1 ? [] : shares.splice(share, 1);
     shares.push({ key, usage: before ? sumUsage(before.usage, priced) : priced });
+  };
+  for (let step = 1; ; step++) {
+    const tools = step < MAX_STEPS ? run.tools : [];
+    const answer = yield* answered({ ...run, messages, tools }, chain, count);
+    const { text, kept, reason } = answer;
+    reasoningTokens = sumOptional(reasoningTokens, answer.reasoningTokens);
+    const calls = distinct(answer.calls);
     yield { type: 'step', text, calls };
     if (calls.length === 0 || step >= MAX_STEPS) {
       const total = shares.map((each) => each.usage).reduce(sumUsage);
-      yield { type: 'end', usage: total, reasoningTokens, shares, reason };
+      yield { type: 'end', usage: total, reasoningTokens, reason };
       return;
     }
     messages.push({ role: 'assistant', content: text, toolCalls: calls, ...(kept ? { kept } : {}) });
@@ -111,7 +119,6 @@ interface Answer {
   text: string;
   calls: ToolCall[];
   kept: Kept | undefined;
-  usage: Usage | undefined;
   reasoningTokens: number | undefined;
   reason: Extract<ModelEvent, { type: 'finish' }>['reason'];
 }
@@ -120,12 +127,15 @@ interface Answer {
 async function* answered(
   run: Generation,
   chain: ModelChain,
-  messages: ModelMessage[],
-  tools: ToolSpec[],
+  count: (key: string, usage: Usage) => Promise<void>,
 ): AsyncGenerator<GenerationEvent, Answer> {
+  const { messages, tools } = run;
   for (;;) {
-    const { provider, model } = chain.current;
-    const answer: Answer = { text: '', calls: [], kept: undefined, usage: undefined, reasoningTokens: undefined, reason: 'stop' };
+    const { provider, model, key } = chain.current;
+    const answer: Answer = { text: '', calls: [], kept: undefined, reasoningTokens: undefined, reason: 'stop' };
+    let usage: Usage | undefined;
+    let thoughts = '';
+    let whole = false;
     const request = {
       model,
       messages,
@@ -141,18 +151,25 @@ async function* answered(
           if (answer.text.length > MAX_REPLY_CHARS)
             throw new ProviderError(`${provider.name} sent more than ${MAX_REPLY_CHARS} characters`);
           yield { type: 'text', text: event.text };
-        } else if (event.type === 'reasoning') yield event;
-        else if (event.type === 'tool_call') answer.calls.push(event.call);
+        } else if (event.type === 'reasoning') {
+          thoughts += event.text;
+          yield event;
+        } else if (event.type === 'tool_call') answer.calls.push(event.call);
         else if (event.type === 'keep') answer.kept = event.kept;
-        else if (event.type === 'usage') [answer.usage, answer.reasoningTokens] = [event.usage, event.reasoningTokens];
+        else if (event.type === 'usage') [usage, answer.reasoningTokens] = [event.usage, event.reasoningTokens];
         else if (event.type === 'finish') answer.reason = event.reason;
       }
+      whole = true;
       return answer;
     } catch (error) {
       run.signal.throwIfAborted();
       const failure = visible(error, provider);
       if (answer.text !== '' || !(error instanceof ProviderError) || error.ofRequest) throw failure;
       await chain.next(failure);
+    } finally {
+      // Also of one that was left, or failed midway.
+      const written = thoughts + answer.text + (answer.calls.length > 0 ? JSON.stringify(answer.calls) : '');
+      if (whole || usage || written !== '') await count(key, usage ?? estimateUsage(messages, written));
     }
     yield { type: 'model', key: chain.current.key };
   }

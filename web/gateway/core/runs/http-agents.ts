@@ -3,7 +3,7 @@ import type { HttpAgentRun } from '../http/deps.ts';
 import type { ModelEvent } from '../providers/provider.ts';
 import { sessionKey } from '../vault.ts';
 import { offeredTo, type RunsDeps } from './deps.ts';
-import { generate } from './generate.ts';
+import { generate, type Share } from './generate.ts';
 import { systemOf, timeContext } from './prompt.ts';
 import type { Runs } from './runs.ts';
 
@@ -28,7 +28,8 @@ export class HttpAgents {
     const offered = await offeredTo(request.principal, tools, agent, chosen);
     const notes = await this.#deps.companion.notes(agent, null, offered);
     const system = systemOf(agent.systemPrompt, notes, timeContext(clock.now(), timeZone()));
-    for await (const event of generate({
+    const shares: Share[] = [];
+    const events = generate({
       chosen,
       fallbacks: agent.fallbacks,
       models,
@@ -41,17 +42,22 @@ export class HttpAgents {
       clock,
       runTool: (call, signal) =>
         tools.run(call, { agentId: agent.id, sessionKey: null, runId: null, principal: request.principal, signal }),
-    })) {
-      if (event.type === 'text' || event.type === 'reasoning') yield event;
-      else if (event.type === 'end') {
-        const { principal } = request;
-        for (const { key, usage } of event.shares) {
-          const [provider = ''] = key.split('/', 1);
-          vault.usage.add({ id: crypto.randomUUID(), at: clock.now(), provider, model: key, sessionKey: null, principal, usage });
+      shares,
+    });
+    try {
+      for await (const event of events) {
+        if (event.type === 'text' || event.type === 'reasoning') yield event;
+        else if (event.type === 'end') {
+          const { usage, reasoningTokens } = event;
+          yield { type: 'usage', usage, ...(reasoningTokens === undefined ? {} : { reasoningTokens }) };
+          yield { type: 'finish', reason: event.reason };
         }
-        const { usage, reasoningTokens } = event;
-        yield { type: 'usage', usage, ...(reasoningTokens === undefined ? {} : { reasoningTokens }) };
-        yield { type: 'finish', reason: event.reason };
+      }
+    } finally {
+      const { principal } = request;
+      for (const { key, usage } of shares) {
+        const [provider = ''] = key.split('/', 1);
+        vault.usage.add({ id: crypto.randomUUID(), at: clock.now(), provider, model: key, sessionKey: null, principal, usage });
       }
     }
   }

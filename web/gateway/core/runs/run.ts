@@ -7,7 +7,7 @@ import { estimateUsage } from '../providers/estimate.ts';
 import type { SentFile } from '../tools/registry.ts';
 import { plainText, sessionChanged } from '../sessions.ts';
 import type { MessageRecord, RunOutcome, UsageRecord } from '../vault.ts';
-import { generate } from './generate.ts';
+import { generate, type Share } from './generate.ts';
 import { type Chosen, type Completed, offeredTo, type Place, type RunRequest, type RunsDeps } from './deps.ts';
 import { promptOf, systemOf, timeContext } from './prompt.ts';
 import { ReplyFiles } from './reply-files.ts';
@@ -15,9 +15,6 @@ import { ReplyFiles } from './reply-files.ts';
 const SAVE_PARTIAL_MS = 1000;
 /** Messages of the branch that a model is given. */
 const CONTEXT_MESSAGES = 400;
-
-/** Usage by the model that was asked, the one that answered last. */
-type Shares = { key: string; usage: Usage }[];
 
 /** One generation, from its place in line to its terminal event. */
 export class Run {
@@ -37,6 +34,8 @@ export class Run {
   readonly #abort = new AbortController();
   /** Messages that complete steps have left: tool calls and their results. */
   readonly #left: MessageRecord[] = [];
+  /** What the models have used so far. */
+  readonly #shares: Share[] = [];
   readonly #files = new ReplyFiles();
   /** Text of the step under way. */
   #stepText = '';
@@ -70,9 +69,9 @@ export class Run {
       if ('completed' in found) return found;
       place = await this.#begin(found, at);
       this.#abort.signal.throwIfAborted();
-      const { usage, shares } = await this.#generate(place);
+      const usage = await this.#generate(place);
       const reply = this.#reply(place, { content: this.#stepText, usage });
-      await this.#store('done', [...this.#left, reply], shares);
+      await this.#store('done', [...this.#left, reply]);
       // Gone only now: what a run that failed was told of, the next one is told again.
       await this.#told().catch((error: unknown) => this.#deps.fault(error));
       await companion.ended({ id: this.id, sessionKey: this.#key });
@@ -124,7 +123,7 @@ export class Run {
     return place;
   }
 
-  async #generate(place: Place): Promise<{ usage: Usage; shares: Shares }> {
+  async #generate(place: Place): Promise<Usage> {
     const { vault, clock, tools, timeZone, silenceMs, companion, events } = this.#deps;
     const { user } = place;
     // On resend the session's head is still the earlier reply: what lies above the answered message is the branch.
@@ -140,7 +139,6 @@ export class Run {
     if (waiting) this.#told = () => waiting.told();
     const context = [timeContext(clock.now(), timeZone()), ...(waiting ? [waiting.text] : [])].join('\n\n');
     let usage: Usage | undefined;
-    let shares: Shares = [];
     const stopSaving = this.#savePartials();
     try {
       for await (const event of generate({
@@ -153,6 +151,7 @@ export class Run {
         ...(silenceMs ? { silenceMs: silenceMs() } : {}),
         signal: this.#abort.signal,
         clock,
+        shares: this.#shares,
         runTool: (call, signal) => tools.run(call, { agentId, sessionKey: this.#key, runId: this.id, principal, signal, send }),
       })) {
         switch (event.type) {
@@ -188,14 +187,12 @@ export class Run {
           }
           case 'end':
             usage = event.usage;
-            shares = event.shares;
         }
       }
     } finally {
       stopSaving();
     }
-    usage ??= estimateUsage([], this.text);
-    return { usage, shares: shares.length > 0 ? shares : [{ key: this.#model, usage }] };
+    return usage ?? estimateUsage([], this.text);
   }
 
   #push(place: Place, fields: Pick<MessageRecord, 'role' | 'content'> & Partial<MessageRecord>): void {
@@ -245,9 +242,10 @@ export class Run {
     }
   }
 
-  async #store(status: RunOutcome['status'], messages: MessageRecord[], shares: Shares = []): Promise<void> {
+  async #store(status: RunOutcome['status'], messages: MessageRecord[]): Promise<void> {
     const { vault, clock } = this.#deps;
     const endedAt = clock.now();
+    const shares = this.#shares;
     const records = shares.map(({ key, usage }, index): UsageRecord => {
       const [provider = ''] = key.split('/', 1);
       const id = index === shares.length - 1 ? this.id : `${this.id}-${index}`;

@@ -55,6 +55,7 @@ export class Answer {
   #usage: Usage | undefined;
   #reasoningTokens = 0;
   #kept: Kept | undefined;
+  #counted = false;
 
   constructor(making: Making) {
     this.#making = making;
@@ -64,28 +65,33 @@ export class Answer {
   /** All events of the stream, in order. The first comes with the model's; throws what the model did. */
   async *run(): AsyncGenerator<ResponseEvent> {
     let begun = false;
-    let finish: Finish = 'stop';
-    const calls: ToolCall[] = [];
-    for await (const event of this.#making.events) {
+    try {
+      let finish: Finish = 'stop';
+      const calls: ToolCall[] = [];
+      for await (const event of this.#making.events) {
+        if (!begun) yield* this.#begin();
+        begun = true;
+        if (event.type === 'text') yield* this.#output.text(event.text);
+        else if (event.type === 'reasoning') yield* this.#output.reasoning(event.text);
+        else if (event.type === 'tool_call') calls.push(event.call);
+        else if (event.type === 'keep') this.#kept = event.kept;
+        else if (event.type === 'usage') [this.#usage, this.#reasoningTokens] = [event.usage, event.reasoningTokens ?? 0];
+        else if (event.type === 'finish') finish = event.reason;
+      }
       if (!begun) yield* this.#begin();
-      begun = true;
-      if (event.type === 'text') yield* this.#output.text(event.text);
-      else if (event.type === 'reasoning') yield* this.#output.reasoning(event.text);
-      else if (event.type === 'tool_call') calls.push(event.call);
-      else if (event.type === 'keep') this.#kept = event.kept;
-      else if (event.type === 'usage') [this.#usage, this.#reasoningTokens] = [event.usage, event.reasoningTokens ?? 0];
-      else if (event.type === 'finish') finish = event.reason;
+      // Calls come at the end, and what is wanted back with them behind them: here it is before.
+      const sealed = this.#making.seal && this.#kept ? seal(this.#kept) : undefined;
+      if (sealed !== undefined) yield* this.#output.sealed(sealed);
+      for (const call of calls) yield* this.#output.call(call);
+      const reason = INCOMPLETE[finish];
+      yield* this.#output.close(reason === undefined ? 'completed' : 'incomplete');
+      yield await this.#end(reason === undefined ? 'completed' : 'incomplete', {
+        incomplete_details: reason === undefined ? null : { reason },
+      });
+    } finally {
+      // However it has ended.
+      if (begun) this.#count();
     }
-    if (!begun) yield* this.#begin();
-    // Calls come at the end, and what is wanted back with them behind them: here it is before.
-    const sealed = this.#making.seal && this.#kept ? seal(this.#kept) : undefined;
-    if (sealed !== undefined) yield* this.#output.sealed(sealed);
-    for (const call of calls) yield* this.#output.call(call);
-    const reason = INCOMPLETE[finish];
-    yield* this.#output.close(reason === undefined ? 'completed' : 'incomplete');
-    yield await this.#end(reason === undefined ? 'completed' : 'incomplete', {
-      incomplete_details: reason === undefined ? null : { reason },
-    });
   }
 
   /** The event that ends a stream which has begun. */
@@ -99,13 +105,18 @@ export class Answer {
   }
 
   async #end(status: Exclude<Status, 'in_progress'>, why: Record<string, unknown>): Promise<ResponseEvent> {
-    const { messages, record, keep } = this.#making;
-    const { items } = this.#output;
-    this.#usage ??= estimateUsage(messages, items.map(said).join(''));
-    record(this.#usage);
+    this.#count();
     const { output, ...fields } = this.#object(status, why);
-    const store = await keep({ fields, output, kept: this.#kept });
+    const store = await this.#making.keep({ fields, output, kept: this.#kept });
     return { type: `response.${status}`, response: { ...fields, output, store } };
+  }
+
+  /** Once: what has come so far counts, whatever becomes of the answer. */
+  #count(): void {
+    const { messages, record } = this.#making;
+    this.#usage ??= estimateUsage(messages, this.#output.items.map(said).join(''));
+    if (!this.#counted) record(this.#usage);
+    this.#counted = true;
   }
 
   #object(status: Status, why: Record<string, unknown>): Record<string, unknown> & { output: OutputItem[] } {
