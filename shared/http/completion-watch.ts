@@ -39,8 +39,36 @@ export function glanceAt(data: string): Glance | undefined {
 export const isUsageAlone = ({ choices, usage }: Glance): boolean =>
   (choices?.length ?? 0) === 0 && typeof usage === 'object' && usage !== null;
 
-function contentLength(value: unknown): number {
-  return typeof value === 'object' && value !== null && 'content' in value && typeof value.content === 'string' ? value.content.length : 0;
+const textual = z.string().nullish().catch(null);
+const thinking = z
+  .array(z.object({ text: textual }))
+  .nullish()
+  .catch(null);
+/** What a model writes, wherever the vendors put it. */
+const written = z.object({
+  content: z
+    .union([z.string(), z.array(z.object({ text: textual, thinking }))])
+    .nullish()
+    .catch(null),
+  refusal: textual,
+  reasoning_content: textual,
+  reasoning: textual,
+  tool_calls: z
+    .array(z.object({ function: z.object({ arguments: textual }).nullish().catch(null) }))
+    .nullish()
+    .catch(null),
+});
+
+const lengthOf = (text: string | null | undefined): number => text?.length ?? 0;
+
+/** Characters that a model has written in one piece, its thoughts and the arguments of its calls included. */
+function writtenIn(piece: unknown): number {
+  if (typeof piece !== 'object' || piece === null) return 0;
+  const { content, refusal, reasoning_content, reasoning, tool_calls } = written.parse(piece);
+  const parts = typeof content === 'string' ? [{ text: content, thinking: null }] : (content ?? []);
+  const texts = parts.flatMap((part) => [part.text, ...(part.thinking ?? []).map(({ text }) => text)]);
+  const calls = (tool_calls ?? []).map((call) => call.function?.arguments);
+  return [...texts, refusal, reasoning_content || reasoning, ...calls].reduce((sum, text) => sum + lengthOf(text), 0);
 }
 
 /** What has been seen of a stream that passes. */
@@ -48,7 +76,7 @@ export class CompletionWatch {
   readonly #choices: number;
   readonly #finished = new Set<number>();
   usage: Usage | undefined;
-  /** Characters of text that were generated. */
+  /** Characters that were generated. */
   chars = 0;
 
   constructor(choices: number) {
@@ -63,8 +91,8 @@ export class CompletionWatch {
   see(chunk: Glance): void {
     this.usage = readUsage(chunk.usage) ?? this.usage;
     for (const { index, finish_reason, delta, message } of chunk.choices ?? []) {
-      if (finish_reason) this.#finished.add(index ?? 0);
-      this.chars += contentLength(delta) + contentLength(message);
+      if (finish_reason && !this.whole) this.#finished.add(index ?? 0);
+      this.chars += writtenIn(delta) + writtenIn(message);
     }
   }
 }

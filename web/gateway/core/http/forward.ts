@@ -122,7 +122,7 @@ export async function passWhole({ provider, forwarded, record }: Passing, head: 
   const calls = events.flatMap((event) => (event.type === 'tool_call' ? [event.call] : []));
   const told = events.find((event) => event.type === 'usage');
   const finish = events.find((event) => event.type === 'finish')?.reason ?? 'stop';
-  record(told?.usage, text.length);
+  record(told?.usage, reasoning.length + text.length + calls.reduce((sum, { args }) => sum + JSON.stringify(args).length, 0));
   const zero = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
   return JSON.stringify(
     completion(head, [{ text, reasoning, calls, finish }], { usage: told?.usage ?? zero, reasoningTokens: told?.reasoningTokens }),

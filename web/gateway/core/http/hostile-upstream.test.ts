@@ -146,3 +146,27 @@ verifies('http/usage-lies', 'figures that cannot be are not believed', async () 
     ),
   );
 });
+
+verifies('keys/hung-up', 'all that a model writes counts where its server gives no figures', async () => {
+  const written = 'w'.repeat(4000);
+  const call = { index: 0, id: 'c', type: 'function', function: { name: 't', arguments: JSON.stringify({ a: written }) } };
+  for (const part of [
+    { content: written },
+    { content: [{ type: 'text', text: written }] },
+    { content: [{ type: 'thinking', thinking: [{ type: 'text', text: written }] }] },
+    { refusal: written },
+    { reasoning_content: written },
+    { reasoning: written },
+    { tool_calls: [call] },
+  ]) {
+    const piece = (name: string): string => JSON.stringify({ choices: [{ index: 0, [name]: part, finish_reason: 'stop' }] });
+    for (const given of [() => sse(piece('delta'), '[DONE]'), () => new Response(piece('message'))]) {
+      answer = given;
+      for (const [way, ask] of WAYS.slice(0, 3)) {
+        expect([way, await (await ask('up/m')).text()]).toEqual([way, expect.stringContaining('wwww')]);
+        const told = http.recorded.splice(0);
+        expect([way, part, told.map(({ usage }) => usage.outputTokens)]).toEqual([way, part, [expect.closeTo(1000, -2)]]);
+      }
+    }
+  }
+});
