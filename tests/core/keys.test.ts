@@ -76,6 +76,22 @@ describe('keys', () => {
   });
 });
 
+verifies('keys/persons', 'no program makes, changes or revokes a key, whatever its scopes', async () => {
+  await using gw = await testGateway();
+  const { owner, key } = await withKey(gw);
+  for (const principal of ['channel:telegram', 'key:other', `key:${key.id}`, 'host']) {
+    const program = await GatewayClient.connect(gw.link({ principal }), { params: { clientName: 'program' } });
+    const { id } = key;
+    for (const call of [
+      program.call('keys.create', { name: 'More' }),
+      program.call('keys.update', { id, limits: { monthlyBudget: null } }),
+      program.call('keys.revoke', { id }),
+    ])
+      await expect(call).rejects.toMatchObject({ code: 'AUTH_REQUIRED', message: expect.stringContaining('Only a person') as string });
+  }
+  expect(await listed(owner)).toMatchObject([{ id: key.id }]);
+});
+
 describe('what a key may use', () => {
   verifies(['keys/requests', 'keys/last-used'], 'so many requests a minute, over /v1 and chat.* together', async () => {
     const clock = new FakeClock();

@@ -7,6 +7,7 @@ export const keys = [
     'keys/hash': 'Of a secret only the SHA-256 is kept.',
     'keys/changed': 'Name, scopes and single limits of a key can be changed; a revoked one is gone.',
     'keys/scopes': 'A key never has the scope admin.',
+    'keys/persons': 'Only a person makes, changes and revokes keys.',
     'keys/requests': 'A key over its requests per minute gets 429 with Retry-After, and RATE_LIMITED.',
     'keys/tokens': 'Likewise over its tokens per minute.',
     'keys/budget': 'A key over its monthly budget gets 429 insufficient_quota until the next month.',

@@ -1,4 +1,5 @@
 import type { keys } from '#shared/rpc/methods/keys.ts';
+import { requirePerson } from '../approvals/person.ts';
 import type { Handlers } from '../dispatch.ts';
 import type { ApiKeys } from '../keys/keys.ts';
 
@@ -11,9 +12,17 @@ export const keyMethods = ({ keys: load }: KeyMethodsDeps): Handlers<typeof keys
     const keys = await (await load()).list();
     return { keys, count: keys.length };
   },
-  'keys.create': async ({ name, scopes, limits }) => (await load()).create(name, scopes, limits),
-  'keys.update': async ({ id, ...changes }) => ({ key: await (await load()).update(id, changes) }),
-  'keys.revoke': async ({ id }) => {
+  'keys.create': async ({ name, scopes, limits }, caller) => {
+    // A program that made one would be rid of its own limits.
+    requirePerson(caller, 'make a key');
+    return (await load()).create(name, scopes, limits);
+  },
+  'keys.update': async ({ id, ...changes }, caller) => {
+    requirePerson(caller, 'change a key');
+    return { key: await (await load()).update(id, changes) };
+  },
+  'keys.revoke': async ({ id }, caller) => {
+    requirePerson(caller, 'revoke a key');
     await (await load()).revoke(id);
     return { revoked: true };
   },
