@@ -36,6 +36,12 @@ const FORMS: readonly (readonly [form: RegExp, shown: string])[] = [
 const SECRET_NAME =
   /api.?key|access.?key|private.?key|secret|passw|passphrase|tokens?$|authorization|cookie|credential|bearer|(?:pairing|link|auth).?code/i;
 
+/** Whether what is called so is a secret as a rule. */
+export const isSecretName = (name: string): boolean => SECRET_NAME.test(name);
+
+/** The text without what has the form of a secret. */
+export const hideForms = (text: string): string => FORMS.reduce((seen, [form, hidden]) => seen.replace(form, hidden), text);
+
 /** The ways in which a secret may stand in a text. */
 function writings(secret: string): string[] {
   return [...new Set([secret, encodeURIComponent(secret), JSON.stringify(secret).slice(1, -1)])];
@@ -57,7 +63,7 @@ export class Redactor {
   text(text: string): string {
     let seen = text.slice(0, LOOKED_AT);
     for (const secret of this.#known) seen = seen.replaceAll(secret, HIDDEN);
-    for (const [form, shown] of FORMS) seen = seen.replace(form, shown);
+    seen = hideForms(seen);
     if (text.length > LOOKED_AT) seen = seen.slice(0, Math.max(0, seen.length - LONGEST_SECRET));
     return seen.length > KEPT || text.length > LOOKED_AT ? `${seen.slice(0, KEPT)}…` : seen;
   }
@@ -84,7 +90,7 @@ export class Redactor {
     for (const [name, value] of Object.entries(fields).slice(0, MEMBERS)) {
       if (value === undefined) continue;
       // Counts of tokens are no tokens.
-      const hidden = SECRET_NAME.test(name) && typeof value !== 'number' && typeof value !== 'boolean' && value !== null;
+      const hidden = isSecretName(name) && typeof value !== 'number' && typeof value !== 'boolean' && value !== null;
       shown.push([this.text(name), hidden ? HIDDEN : this.value(value, depth + 1)]);
     }
     return Object.fromEntries(shown);

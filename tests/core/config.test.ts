@@ -124,6 +124,36 @@ describe('config', () => {
     expect(textOf(await dump('secrets-kept'))).not.toContain(SECRET);
   });
 
+  verifies('config/unknown-secrets', 'by name and by form; who may change them sees them', async () => {
+    await using gw = await testGateway();
+    const { client } = await gw.client();
+    const form = `sk-${'a'.repeat(20)}`;
+    const patch = {
+      plugin: { signingKey: SECRET, auth: { refresh_token: SECRET, more: [{ password: SECRET }] }, note: `Use ${form}`, tokens: 5 },
+      clientSecret: { one: SECRET },
+      channels: { matrix: { enabled: false, recoveryKey: SECRET, room: 'hall' } },
+      agents: { secretary: { name: 'Secretary' } },
+      tools: { policies: { read_secret: 'ask' } },
+    };
+    await client.call('config.patch', { patch });
+    const { client: reader } = await gw.client({ scopes: ['read'] });
+    const { client: writer } = await gw.client({ scopes: ['write'] });
+    const hidden = {
+      plugin: { signingKey: '***', auth: { refresh_token: '***', more: [{ password: '***' }] }, note: 'Use ***', tokens: 5 },
+      clientSecret: '***',
+      channels: { matrix: { enabled: false, recoveryKey: '***', room: 'hall' } },
+      agents: { secretary: { name: 'Secretary' } },
+      tools: { policies: { read_secret: 'ask' } },
+    };
+    for (const each of [reader, writer]) {
+      expect((await each.call('config.get', {})).value).toMatchObject(hidden);
+      expect((await each.call('config.get', { key: 'plugin.auth.refresh_token' })).value).toBe('***');
+      expect((await each.call('config.get', { key: 'channels.matrix' })).value).toEqual(hidden.channels.matrix);
+      await expect(each.call('config.get', { key: 'clientSecret.one' })).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    }
+    expect((await client.call('config.get', {})).value).toMatchObject(patch);
+  });
+
   verifies('config/secrets', '`***` where nothing is kept is refused, for it would pass for a key', async () => {
     await using gw = await testGateway();
     const { client } = await gw.client();

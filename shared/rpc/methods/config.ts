@@ -18,7 +18,7 @@ export const config = {
   'config.get': call({
     params: z.strictObject({ key: key.optional() }),
     result: z.object({ value: z.unknown(), hash: z.string() }),
-    docs: 'Reads one entry by its dotted path, or the whole configuration. Secrets read as `***`.',
+    docs: 'Reads one entry by its dotted path, or the whole configuration. Secrets read as `***`, and so does whatever looks like one to who may not change it.',
     fails: ['NOT_FOUND'],
     policy: { scope: 'read' },
   }),

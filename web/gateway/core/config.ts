@@ -7,6 +7,7 @@ import { checkNames, isObject, type Json, mergePatch, patchAt, pathOf } from './
 import { fit, guarded, type Misfit, putBack, takeOut } from './misfits.ts';
 import { baseUrlOf } from './providers/kinds.ts';
 import { isSecret, settings, type Settings } from './settings.ts';
+import { shownSettings } from './shown-settings.ts';
 import type { Vault } from './vault.ts';
 
 /** What a secret reads as; writing it back keeps the secret. */
@@ -122,9 +123,9 @@ export class Config {
     return this.#secrets.size;
   }
 
-  /** One entry, or the whole document; secrets read as `***`. `NOT_FOUND` where there is none. */
-  get(key?: string): unknown {
-    let value: unknown = this.#document;
+  /** One entry, or the whole document; secrets read as `***`. `NOT_FOUND` where there is none. `reserved`: for who may not change it. */
+  get(key?: string, reserved = false): unknown {
+    let value: unknown = reserved ? shownSettings(this.#document) : this.#document;
     for (const name of key === undefined ? [] : pathOf(key)) {
       if (!isObject(value) || !Object.hasOwn(value, name)) throw new RpcError('NOT_FOUND', `There is no setting ${key}`);
       value = value[name];

@@ -1,3 +1,4 @@
+import { allows } from '#shared/rpc/contract.ts';
 import type { config } from '#shared/rpc/methods/config.ts';
 import type { KeptFile } from '../config-file/keep.ts';
 import { requirePerson } from '../approvals/person.ts';
@@ -10,7 +11,7 @@ const checkTools = (caller: Caller, name: string | undefined): void => {
 };
 
 export const configMethods = ({ config: store, file }: { config: Config; file: Pick<KeptFile, 'state'> }): Handlers<typeof config> => ({
-  'config.get': ({ key }) => ({ value: store.get(key), hash: store.hash }),
+  'config.get': ({ key }, { scopes }) => ({ value: store.get(key, !allows(scopes, 'admin')), hash: store.hash }),
   'config.file': () => file.state,
   'config.set': async ({ key, value }, caller) => {
     checkTools(caller, key.split('.')[0]);
