@@ -89,4 +89,31 @@ describe('an idempotency key', () => {
     await once('k0');
     expect(done.slice(1000)).toEqual(['one more', 'k0']);
   });
+
+  verifies('idempotency/kept', 'is known for answers of 16 MiB together, and the last one whatever its size', async () => {
+    const idempotency = new Idempotency(new FakeClock());
+    const done: string[] = [];
+    const once = (key: string, chars: number) =>
+      idempotency.once(key, async () => {
+        done.push(key);
+        return { text: 'x'.repeat(chars) };
+      });
+    const mega = 1024 * 1024;
+    const slow = Promise.withResolvers<unknown>();
+    void idempotency.once('under way', () => slow.promise);
+    await once('small', 10);
+    for (let n = 0; n < 20; n++) await once(`k${n}`, mega);
+    for (let n = 19; n > 4; n--) await once(`k${n}`, mega);
+    expect(done).toHaveLength(21);
+    await once('k4', mega);
+    await once('small', 10);
+    expect(done.slice(21)).toEqual(['k4', 'small']);
+    await once('large', 20 * mega);
+    await once('large', 20 * mega);
+    await once('k19', mega);
+    expect(done.slice(23)).toEqual(['large', 'k19']);
+    // What has no answer yet is not begun again.
+    expect(idempotency.once('under way', () => expect.unreachable())).toBe(idempotency.once('under way', () => expect.unreachable()));
+    slow.resolve('done');
+  });
 });

@@ -4,6 +4,8 @@ import type { Clock } from './clock.ts';
 /** For how long a repeat is known as one. */
 export const KEEP_MS = 5 * 60_000;
 const KEEP = 1000;
+/** Characters of all answers together, as JSON; the last one is kept whatever its size. */
+const KEEP_CHARS = 16 * 1024 * 1024;
 const MAX_KEY_CHARS = 256;
 
 /** The key of a call that may have one, and what its handler is given; undefined where there is none, or it is no key. */
@@ -16,13 +18,21 @@ export function keyedCall(
   return { key, params: policy.idempotent ? params : rest };
 }
 
+interface Kept {
+  answer: Promise<unknown>;
+  until: number;
+  /** 0 while there is no answer. */
+  chars: number;
+}
+
 /**
- * First answers by idempotency key (decisions, "Frames and connection"): repeats within 5 minutes get the same one, 1,000 are kept. Each host has its own:
+ * First answers by idempotency key (decisions, "Frames and connection"): repeats within 5 minutes get the same one, 1,000 are kept, of 16 MiB together. Each host has its own:
  * what reaches another host is known there by the message that the first try stored (runs/once.ts).
  */
 export class Idempotency {
   readonly #clock: Clock;
-  readonly #answers = new Map<string, { answer: Promise<unknown>; until: number }>();
+  readonly #answers = new Map<string, Kept>();
+  #chars = 0;
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -33,17 +43,35 @@ export class Idempotency {
     const now = this.#clock.monotonic();
     const seen = this.#answers.get(key);
     if (seen && seen.until > now) return seen.answer;
-    this.#answers.delete(key);
+    this.#forget(key);
     // The oldest first: room for one more.
     for (const [old, { until }] of this.#answers) {
       if (until > now && this.#answers.size < KEEP) break;
-      this.#answers.delete(old);
+      this.#forget(old);
     }
-    const answer = work();
-    this.#answers.set(key, { answer, until: now + KEEP_MS });
-    answer.catch(() => {
-      if (this.#answers.get(key)?.answer === answer) this.#answers.delete(key);
-    });
-    return answer;
+    const kept: Kept = { answer: work(), until: now + KEEP_MS, chars: 0 };
+    this.#answers.set(key, kept);
+    kept.answer
+      .then((value) => {
+        if (this.#answers.get(key) === kept) this.#weigh(kept, value);
+      })
+      .catch(() => {
+        if (this.#answers.get(key) === kept) this.#forget(key);
+      });
+    return kept.answer;
+  }
+
+  #weigh(kept: Kept, value: unknown): void {
+    kept.chars = JSON.stringify(value).length;
+    this.#chars += kept.chars;
+    for (const [key, each] of this.#answers) {
+      if (this.#chars <= KEEP_CHARS) break;
+      if (each.chars > 0 && each !== kept) this.#forget(key);
+    }
+  }
+
+  #forget(key: string): void {
+    this.#chars -= this.#answers.get(key)?.chars ?? 0;
+    this.#answers.delete(key);
   }
 }
