@@ -170,6 +170,39 @@ describe('what a key may use', () => {
   });
 });
 
+verifies('keys/unattended', 'jobs are for keys without limits; plans, events and probes are counted', async () => {
+  await using gw = await testGateway();
+  const { owner, key } = await withKey(gw, { limits: { monthlyBudget: 1 } });
+  const program = async (id: string) =>
+    GatewayClient.connect(gw.link({ principal: `key:${id}`, scopes: ['read', 'write'] }), {
+      params: { clientName: 'program', events: 'all' },
+    });
+  const limited = await program(key.id);
+  const job = { cron: '* * * * *', message: 'Work' };
+  const { jobId: id } = await owner.call('cron.add', job);
+  for (const call of [
+    limited.call('cron.add', job),
+    limited.call('cron.update', { id, message: 'Work for me' }),
+    limited.call('cron.toggle', { id, enabled: true }),
+    limited.call('cron.run', { id }),
+  ])
+    await expect(call).rejects.toMatchObject({ code: 'AUTH_REQUIRED', message: expect.stringContaining('limits') as string });
+  const answered = new Promise<void>((resolve) => limited.on('chat.done', () => resolve()));
+  await limited.call('system.event', { text: 'Something has happened', mode: 'now' });
+  await answered;
+  expect(await listed(owner)).toMatchObject([{ month: { calls: 1 } }]);
+  await owner.call('keys.update', { id: key.id, limits: { requestsPerMinute: 1 } });
+  await limited.call('models.probe', { model: 'test/scripted' });
+  for (const call of [
+    limited.call('models.probe', { model: 'test/scripted' }),
+    limited.call('plan.resume', { planId: 'p' }),
+    limited.call('system.event', { text: 'Again' }),
+  ])
+    await expect(call).rejects.toMatchObject({ code: 'RATE_LIMITED' });
+  const { key: free } = await owner.call('keys.create', { name: 'Free' });
+  expect(await (await program(free.id)).call('cron.add', job)).toMatchObject({ ok: true });
+});
+
 describe('who leaves before the end', () => {
   const WORDS = 'A long story. '.repeat(100);
   const tokens = async (owner: GatewayClient): Promise<number> => (await listed(owner))[0]?.month.totalTokens ?? 0;

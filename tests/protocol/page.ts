@@ -47,6 +47,7 @@ function methodText(name: string, contract: Contract, examples: Examples): strin
     ...(isRepeatable(policy) ? ['repeatable'] : []),
     ...(policy.pairing ? ['or a pairing code'] : []),
     ...(policy.controlPlane ? ['30 calls a minute'] : []),
+    ...(policy.metered ? [policy.metered === 'unattended' ? 'not for keys with limits' : 'a key’s limits count'] : []),
     ...(emits.length > 0 ? [`causes ${emits.map((event) => `\`${event}\``).join(', ')}`] : []),
   ];
   if (fails.length > 0) notes.push(`may fail with ${fails.map((code) => `\`${code}\``).join(', ')}`);

@@ -11,6 +11,8 @@ export const keys = [
     'keys/requests': 'A key over its requests per minute gets 429 with Retry-After, and RATE_LIMITED.',
     'keys/tokens': 'Likewise over its tokens per minute.',
     'keys/budget': 'A key over its monthly budget gets 429 insufficient_quota until the next month.',
+    'keys/unattended':
+      'A key with limits starts nothing that they do not count: no jobs; a plan and a system event that are answered at once count.',
     'keys/hung-up':
       'What a model has written counts, also for a caller who leaves before its end, and whatever it is: text, thoughts, calls.',
     'keys/last-used': 'When a key was last used is noted.',

@@ -110,7 +110,7 @@ export const cron = {
     emits: ['cron.changed'],
     docs: 'Adds a job: by `cron`, a five-field expression in the configured time zone, or by a `schedule` object.',
     fails: ['NOT_FOUND'],
-    policy: { scope: 'write', idempotent: true },
+    policy: { scope: 'write', metered: 'unattended', idempotent: true },
   }),
   'cron.update': call({
     params: z.strictObject({
@@ -126,7 +126,7 @@ export const cron = {
     emits: ['cron.changed'],
     docs: 'Changes what is given of a job. Another schedule counts from now on.',
     fails: ['NOT_FOUND'],
-    policy: { scope: 'write' },
+    policy: { scope: 'write', metered: 'unattended' },
   }),
   'cron.toggle': call({
     params: z.strictObject({ id: jobId, enabled: z.boolean() }),
@@ -134,7 +134,7 @@ export const cron = {
     emits: ['cron.changed'],
     docs: 'Enables or disables a job; ticks while it was disabled do not count.',
     fails: ['NOT_FOUND'],
-    policy: { scope: 'write' },
+    policy: { scope: 'write', metered: 'unattended' },
   }),
   'cron.remove': call({
     params: z.strictObject({ id: jobId }),
@@ -150,7 +150,7 @@ export const cron = {
     emits: ['cron.changed'],
     docs: 'Runs a job now, whatever its schedule; answers when the run has its place in line. One that is under way is ALREADY_EXISTS.',
     fails: ['NOT_FOUND', 'ALREADY_EXISTS'],
-    policy: { scope: 'write', idempotent: true },
+    policy: { scope: 'write', metered: 'unattended', idempotent: true },
   }),
   'cron.history': call({
     params: z.strictObject({ jobId: jobId.optional(), limit: z.number().int().min(1).max(200).default(50) }),

@@ -31,6 +31,6 @@ export const models = {
     result: z.object({ available: z.boolean(), latency: z.number().nullable(), error: z.string().optional() }),
     docs: 'Whether a model answers; `latency` in milliseconds. A server that is left alone is asked all the same, and goes on being left alone unless it answers.',
     fails: ['NOT_FOUND'],
-    policy: { scope: 'read' },
+    policy: { scope: 'read', metered: true },
   }),
 };

@@ -54,7 +54,7 @@ export const plans = {
     emits: ['plan.changed'],
     docs: 'Goes on with a paused plan where it was: the agent is asked, in the plan’s session, to follow it. One that is not paused is left as it is, with the reason.',
     fails: ['NOT_FOUND'],
-    policy: { scope: 'write' },
+    policy: { scope: 'write', metered: true },
   }),
   'plan.delete': call({
     params: z.strictObject({ planId }),

@@ -13,7 +13,7 @@ export const system = {
     result: z.object({ ok: z.literal(true), eventType: z.literal('system'), mode: z.enum(['now', 'next-heartbeat']) }),
     emits: ['chat.delta', 'chat.tool_call', 'chat.tool_result', 'chat.done', 'chat.error'],
     docs: 'Tells the main session of something. Answered once it is stored; with `mode` `now` a run begins in which it is answered.',
-    policy: { scope: 'write', idempotent: true },
+    policy: { scope: 'write', idempotent: true, metered: true },
   }),
   'system.heartbeat.last': call({
     params: z.strictObject({}),

@@ -36,10 +36,10 @@ export interface Dispatcher {
   call(method: string, params: Record<string, unknown>, caller: Caller): Promise<unknown>;
 }
 
-/** `meter` rejects where a principal has used up a limit; undefined for who has none. */
+/** `meter` rejects where a principal has used up a limit, or has any and its work would not be counted; undefined for who has none. */
 export function createDispatcher(
   handlers: AllHandlers,
-  meter: (principal: string) => Promise<void> | undefined = () => undefined,
+  meter: (principal: string, unattended: boolean) => Promise<void> | undefined = () => undefined,
 ): Dispatcher {
   // No prototype: `constructor` and `__proto__` are no methods.
   const table: Record<string, Entry> = Object.create(null);
@@ -57,7 +57,8 @@ export function createDispatcher(
       refuseProto(params);
       const parsed = parseParams(entry.contract.params, params);
       // Who has no limits is not held up by a turn: what is asked next must find this one begun.
-      const metering = entry.contract.policy.metered && meter(caller.principal);
+      const { metered } = entry.contract.policy;
+      const metering = metered && meter(caller.principal, metered === 'unattended');
       if (metering) await metering;
       return entry.run(parsed, caller);
     },

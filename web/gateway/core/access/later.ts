@@ -7,7 +7,7 @@ export interface AccessLater {
   /** A device or program has connected, called or gone. */
   seen(principal: string): void;
   /** A principal wants to call a model. Rejects where it is a key that may not (any more), as `ApiKeys.admit`; undefined where it is no key. */
-  admit(principal: string): Promise<void> | undefined;
+  admit(principal: string, unattended?: boolean): Promise<void> | undefined;
   stop(): void;
 }
 
@@ -28,7 +28,8 @@ export function accessLater(deps: AccessDeps): AccessLater {
         .then(({ devices, keys }) => Promise.all([devices.seen(principal), keys.seen(principal)]))
         .catch(deps.fault);
     },
-    admit: (principal) => (principal.startsWith('key:') ? load().then(({ keys }) => keys.admit(principal)) : undefined),
+    admit: (principal, unattended) =>
+      principal.startsWith('key:') ? load().then(({ keys }) => keys.admit(principal, unattended)) : undefined,
     stop() {
       stopped = true;
       opened?.stop();

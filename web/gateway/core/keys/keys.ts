@@ -99,14 +99,18 @@ export class ApiKeys {
 
   /**
    * A principal wants to call a model. Throws `RATE_LIMITED` where it is a key that has used up a limit, with when again; `AUTH_REQUIRED` where it is one that was
-   * revoked. What is under way is not counted: several calls at once may go over a limit of tokens or the budget together.
+   * revoked, or that has limits and wants `unattended` work, which is not its own to be counted. What is under way is not counted: several calls at once may go over a limit of tokens or the budget together.
    */
-  async admit(principal: string): Promise<void> {
+  async admit(principal: string, unattended = false): Promise<void> {
     const id = idOf(principal);
     if (id === undefined) return;
     const record = await this.#records.get(id);
     if (!record) throw new RpcError('AUTH_REQUIRED', 'The key was revoked');
     const { requestsPerMinute, tokensPerMinute, monthlyBudget } = record.limits;
+    if (unattended) {
+      if (Object.values(record.limits).every((limit) => limit === null)) return;
+      throw new RpcError('AUTH_REQUIRED', 'A key with limits schedules no work: they would not count there');
+    }
     if (monthlyBudget !== null || tokensPerMinute !== null) {
       const { month, minute } = await this.#spending.of(principal);
       if (monthlyBudget !== null && month.cost >= monthlyBudget) {

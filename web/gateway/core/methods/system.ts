@@ -13,8 +13,8 @@ export interface SystemMethodsDeps {
 }
 
 export const systemMethods = ({ vault, events, runs, settings }: SystemMethodsDeps): Handlers<typeof system> => ({
-  'system.event': async ({ text, mode }) => {
-    if (mode === 'now') await events.now(text, runs);
+  'system.event': async ({ text, mode }, { principal }) => {
+    if (mode === 'now') await events.now(text, runs, principal);
     else await events.add(text);
     return { ok: true, eventType: 'system', mode };
   },

@@ -67,8 +67,8 @@ export class SystemEvents implements WaitingEvents {
     await this.#store(sanitize(text));
   }
 
-  /** Stores it, and has it answered in the main session at once. Until that run has begun it waits like the others. */
-  async now(text: string, runs: Pick<Runs, 'send'>): Promise<void> {
+  /** Stores it, and has it answered in the main session at once, for `caller` where that is a key, whose limits count. Until that run has begun it waits like the others. */
+  async now(text: string, runs: Pick<Runs, 'send'>, caller: string): Promise<void> {
     const clean = sanitize(text);
     const id = crypto.randomUUID();
     this.#held.add(id);
@@ -79,7 +79,8 @@ export class SystemEvents implements WaitingEvents {
       throw error;
     }
     let begun: Promise<unknown> | undefined;
-    const request = { agentId: this.agentId, sessionId: MAIN, message: `System event: ${clean}`, principal: 'system', idempotencyKey: id };
+    const principal = caller.startsWith('key:') ? caller : 'system';
+    const request = { agentId: this.agentId, sessionId: MAIN, message: `System event: ${clean}`, principal, idempotencyKey: id };
     // What becomes of a run is told by its own events and kept in the session.
     void runs
       .send({ ...request, onbegin: () => (begun = this.#events.remove(id)) })
