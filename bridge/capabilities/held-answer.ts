@@ -6,6 +6,8 @@ import { Passage } from './passage.ts';
 
 /** How long the first event is waited for before the answer goes the long way, by which the host hears every byte. */
 const FIRST_MS = 10_000;
+/** Bytes before it, such as comments: with more the answer goes that way too. */
+const FIRST_BYTES = 1024 * 1024;
 /** How long a body may take to end after its last event, for the sake of its connection, which then serves again. */
 const LINGER_MS = 1000;
 
@@ -36,6 +38,7 @@ export class HeldAnswer {
   static begin(body: Readable, hold: Hold): Promise<HeldAnswer | Uint8Array[]> {
     const passage = new Passage(hold);
     const read: Uint8Array[] = [];
+    let size = 0;
     const first: Uint8Array[] = [];
     return new Promise((resolve) => {
       const settle = (held: boolean): void => {
@@ -46,9 +49,10 @@ export class HeldAnswer {
       };
       const ondata = (chunk: Buffer): void => {
         read.push(chunk);
+        size += chunk.byteLength;
         if (read.length === 1 && isWhole(chunk)) return settle(false);
         first.push(...passage.push(chunk));
-        if (passage.events > 0 || passage.stopped) settle(passage.events > 0);
+        if (passage.events > 0 || passage.stopped || size > FIRST_BYTES) settle(passage.events > 0);
       };
       const onend = (): void => settle(false);
       const timer = setTimeout(onend, FIRST_MS);

@@ -93,6 +93,20 @@ describe('a splice', () => {
     await closed;
   });
 
+  it('is not waited for behind comments without end, which are not kept', async () => {
+    await using gateway = await startTestBridge();
+    await using server = await startWriter();
+    const { held } = await splicer(gateway, server.url);
+    const asked = ask(gateway);
+    const upstream = await server.asked();
+    const comments = `: still thinking\n\n`.repeat(100_000);
+    upstream.write(comments);
+    const answer = await asked;
+    upstream.end(chunk('a', 'stop'));
+    expect(await answer.text()).toBe(comments + chunk('a', 'stop'));
+    expect(held).toEqual([]);
+  }, 5000);
+
   it('takes an answer that only lacks its trailer for whole', async () => {
     await using gateway = await startTestBridge();
     await using server = await startWriter();
