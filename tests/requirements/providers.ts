@@ -35,7 +35,7 @@ export const providers = [
       'A server that fails several times in a row is left alone for a while, told as 503 with Retry-After; then one request tries it. A caller’s own mistakes never count.',
     'providers/time-outs':
       'How long a model’s server is waited for is set by `gateway.upstream`: until a first byte, a whole answer, and between bytes.',
-    'providers/endless': 'Thoughts and calls without end are given up, in bounded memory.',
+    'providers/endless': 'Text, thoughts and calls without end are given up, in bounded memory.',
     'providers/tool-calls': 'Calls of one answer have ids of their own, whatever the server sends.',
     'providers/quirks': 'Vendors that speak OpenAI’s format get it as each of them takes it.',
   }),

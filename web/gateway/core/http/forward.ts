@@ -1,11 +1,12 @@
 import type { Usage } from '#shared/rpc/records.ts';
 import { CompletionWatch, type Glance, glance, isUsageAlone } from '#shared/http/completion-watch.ts';
 import { writeSse } from '#shared/http/sse.ts';
+import { MAX_UNSEEN } from '../providers/assembled.ts';
 import { ChatAssembler } from '../providers/chat-assembler.ts';
 import { brokeOff, readChunk } from '../providers/chunk.ts';
 import { streamFault } from '../providers/openai-errors.ts';
 import type { Forwarded } from '../providers/forwarding.ts';
-import type { ModelEvent } from '../providers/provider.ts';
+import { type ModelEvent, ProviderError } from '../providers/provider.ts';
 import { completion, type CompletionHead, DONE } from './completion.ts';
 import type { HttpError } from './errors.ts';
 
@@ -101,6 +102,7 @@ export async function passWhole({ provider, forwarded, record }: Passing, head: 
   const assembler = new ChatAssembler(provider);
   const events: ModelEvent[] = [];
   let done = false;
+  let size = 0;
   for await (const { items, last } of forwarded.batches) {
     for (const item of items) {
       if (item.kind === 'whole') {
@@ -109,6 +111,8 @@ export async function passWhole({ provider, forwarded, record }: Passing, head: 
         record(watch.usage, watch.chars);
         return item.text;
       }
+      size += item.data.length;
+      if (size > MAX_UNSEEN) throw new ProviderError(`${provider} sent more than can be put together`);
       if (item.data.trim() === '[DONE]') done = true;
       else if (last) throw brokeOff(provider);
       else events.push(...assembler.add(item.data));

@@ -170,3 +170,39 @@ verifies('keys/hung-up', 'all that a model writes counts where its server gives 
     }
   }
 });
+
+verifies('providers/endless', 'text without end is given up where it is put together', async () => {
+  const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
+  const piece = 'x'.repeat(400_000);
+  const openai = bytes(`data: {"choices":[{"index":0,"delta":{"content":"${piece}"}}]}\n\n`);
+  const claude = bytes(`data: {"type":"content_block_start","index":0,"content_block":{"type":"text","text":"${piece}"}}\n\n`);
+  const gemini = bytes(`data: {"candidates":[{"content":{"parts":[{"text":"${piece}"}]}}]}\n\n`);
+  for (const [model, event] of [
+    ['up/m', openai],
+    ['claude/m', claude],
+    ['gemini/m', gemini],
+  ] as const) {
+    let sent = 0;
+    answer = () => {
+      sent = 0;
+      return new Response(
+        new ReadableStream({
+          pull(controller) {
+            if ((sent += event.byteLength) > 200_000_000) return controller.close();
+            controller.enqueue(event);
+          },
+        }),
+      );
+    };
+    for (const [way, ask] of WAYS.slice(1, 3)) {
+      const response = await ask(model);
+      expect([model, way, response.status, (await readError(response)).message]).toEqual([
+        model,
+        way,
+        502,
+        expect.stringContaining('sent more'),
+      ]);
+      expect(sent).toBeLessThan(80_000_000);
+    }
+  }
+});

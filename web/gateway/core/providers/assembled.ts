@@ -8,7 +8,9 @@ import type { Watchdog } from './watchdog.ts';
 export const TRAILER_MS = 2_000;
 
 /** Characters of events that show nothing (thoughts, pieces of calls) in one answer: a model that has lost itself writes on for ever, and all of it is held. */
-const MAX_UNSEEN = 64 * 1024 * 1024;
+export const MAX_UNSEEN = 64 * 1024 * 1024;
+/** Characters of its text, likewise. */
+const MAX_TEXT = 16 * 1024 * 1024;
 
 /** Puts what a server streams together into model events. */
 export interface Assembler {
@@ -35,6 +37,7 @@ export async function* assembled(
 ): AsyncGenerator<ModelEvent> {
   const watchdog = http.watch(signal);
   let unseen = 0;
+  let shown = 0;
   const isDone = (data: string): boolean => data.trim() === '[DONE]';
   try {
     const response = await open(watchdog);
@@ -49,8 +52,11 @@ export async function* assembled(
         if (last && parseJson(item.data) === undefined) break;
         const before = assembler.finished;
         const events = assembler.add(item.data);
-        if (!events.some(({ type }) => type === 'text')) unseen += item.data.length;
+        const text = events.reduce((sum, event) => sum + (event.type === 'text' ? event.text.length : 0), 0);
+        shown += text;
+        if (text === 0) unseen += item.data.length;
         if (unseen > MAX_UNSEEN) throw new ProviderError(`${http.name} sent more thoughts and calls than can be kept`);
+        if (shown > MAX_TEXT) throw new ProviderError(`${http.name} sent more than ${MAX_TEXT} characters`);
         yield* events;
         if (isEnd(item.data)) return yield* assembler.end();
         if (assembler.finished && !before) watchdog.limit(Math.min(TRAILER_MS, http.idleMs));
