@@ -66,8 +66,12 @@ function message({ doc }: Hit<FoundMessage>): string {
   return `${quote(doc.text)}\n\n*${doc.role === 'user' ? 'You' : 'The model'}, in the chat ${doc.sessionKey}, ${day(doc.timestamp)}.*`;
 }
 
+/** Characters of a question that are looked up: what is longer is a text, and takes long to be taken apart. */
+const LOOKED_UP = 10_000;
+
 /** Looks a question up, and answers in Markdown with where each part came from. */
-export async function answer(question: string, sources: GuideSources, search: MessageSearch): Promise<string> {
+export async function answer(asked: string, sources: GuideSources, search: MessageSearch): Promise<string> {
+  const question = asked.slice(0, LOOKED_UP);
   if (GREETING.test(question) || question === '') return greeting();
   if (THANKS.test(question)) return 'You are welcome.';
   const docs = await searchDocs(question, 4);

@@ -1,3 +1,4 @@
+import { parseJson } from '#shared/parse-json.ts';
 import type { ToolSpec } from '../providers/provider.ts';
 
 /** What a message asks of the guide beside an answer. */
@@ -40,7 +41,7 @@ function readTool(rest: string, tools: readonly ToolSpec[]): Command {
     return { kind: 'refused', why: `There is no tool \`${name.replaceAll('`', '')}\` here. These can be run:\n\n${toolList(tools)}` };
   let args: unknown;
   try {
-    args = json.trim() === '' ? {} : JSON.parse(json);
+    args = json.trim() === '' ? {} : parseJson(json);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     return { kind: 'refused', why: `What follows \`${name}\` is not JSON (${reason}). For example:\n\n\`${exampleCall(tool)}\`` };

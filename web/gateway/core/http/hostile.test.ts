@@ -59,6 +59,33 @@ verifies('http/hostile-bodies', 'lists within lists', async () => {
   expect(http.faults).toEqual([]);
 });
 
+verifies('http/hostile-bodies', 'as much of one thing as a body holds', async () => {
+  const answered = await http.post('/v1/responses', {
+    model: 'main',
+    input: Array.from({ length: 15_000 }, () => ({ role: 'user', content: 'x' })),
+  });
+  const { id } = (await answered.json()) as { id: string };
+  const references = Array.from({ length: 15_000 }, (_, i) => ({ id: `msg_${id.slice('resp_'.length)}_i${i}` }));
+  const call = { type: 'function_call', call_id: 'c', name: 't', arguments: '{}' };
+  const said = Array.from({ length: 4000 }, () => ({ role: 'assistant', content: 'y'.repeat(1000) }));
+  const output = { type: 'function_call_output', call_id: 'c', output: 'x' };
+  const bodies: [string, string, object][] = [
+    ['references', '/v1/responses', { model: 'main', input: references, store: false }],
+    [
+      'words beside a call',
+      '/v1/responses',
+      { model: 'main', input: [{ role: 'user', content: 'x' }, call, ...said, output], store: false },
+    ],
+    ['characters', '/v1/chat/completions', { model: 'guide/guide', messages: [{ role: 'user', content: '漢'.repeat(6_000_000) }] }],
+  ];
+  for (const [what, path, body] of bodies) {
+    const began = performance.now();
+    expect([what, (await http.post(path, body)).status, http.faults]).toEqual([what, 200, []]);
+    expect([what, performance.now() - began]).toEqual([what, expect.toSatisfy((ms: number) => ms < 1500)]);
+  }
+  expect(http.faults).toEqual([]);
+});
+
 verifies('http/hostile-bodies', 'half a character in a model’s name', async () => {
   for (const model of MODELS) {
     const response = await http.post('/v1/chat/completions', `{"model":"${model}\\ud800","messages":[{"role":"user","content":"Hi"}]}`);

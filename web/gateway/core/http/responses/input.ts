@@ -190,11 +190,13 @@ function addMessage(messages: ModelMessage[], { role, content }: MessageItem, pa
   const last = messages.at(-1);
   if (role === 'user') messages.push({ role, content: plainly(parts, '') });
   else if (role === 'assistant' && last?.role === 'assistant' && last.toolCalls) {
-    // A text that was said beside its calls.
-    last.content = [last.content, textOf(parts)].filter(Boolean).join('\n\n');
+    // A text that was said beside its calls. Joined as a list, thousands of them would be copied again for each.
+    const [before, text] = [textIn(last.content), textOf(parts)];
+    last.content = before === '' || text === '' ? before + text : `${before}\n\n${text}`;
   } else messages.push({ role: role === 'developer' ? 'system' : role, content: textOf(parts) });
 }
 
+const textIn = (content: string | readonly Part[]): string => (typeof content === 'string' ? content : textOf(content));
 const textOf = (parts: readonly Part[], between = ''): string => parts.map((each) => (each.type === 'text' ? each.text : '')).join(between);
 
 function addCall(messages: ModelMessage[], item: CallItem, param: string, kept: Kept | undefined): void {

@@ -118,13 +118,13 @@ export class Responses {
       const message = `previous_response_id: there is no response "${asked.previousId}" with all that it goes on from`;
       throw new HttpError(400, 'invalid_request_error', message, { param: 'previous_response_id', code: 'previous_response_not_found' });
     }
-    const read = new Map(earlier.map((record) => [record.id, Promise.resolve<ResponseRecord | undefined>(record)]));
+    // Each response is read, and gone through, once, whatever refers to it.
+    const read = new Map(earlier.map((record) => [record.id, Promise.resolve(itemsOf(record))]));
     const find = async (wanted: string): Promise<Item | undefined> => {
       const from = responseOf(wanted) ?? '';
-      const reading = read.get(from) ?? this.#kept.get(from, principal);
+      const reading = read.get(from) ?? this.#kept.get(from, principal).then(itemsOf);
       read.set(from, reading);
-      const record = await reading;
-      return record && [...record.input, ...record.output].find((item) => item.id === wanted);
+      return (await reading).get(wanted);
     };
     const input = await readInput(asked.input, (prefix, index) => itemId(id, prefix, `i${index}`), find);
     const before = earlier.flatMap((record): Entry[] => {
@@ -172,6 +172,10 @@ export class Responses {
     return window ? truncated(messages, window - reserve) : messages;
   }
 }
+
+/** By their ids. */
+const itemsOf = (record: ResponseRecord | undefined): ReadonlyMap<string, Item> =>
+  new Map([...(record?.input ?? []), ...(record?.output ?? [])].map((item) => [item.id, item]));
 
 /** Throws a 400 for a reference to what is there already: a few of them could make any amount of text out of one item. */
 function refuseTwice(input: readonly Item[], ids: Set<string>): void {
