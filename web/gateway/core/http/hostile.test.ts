@@ -30,8 +30,25 @@ verifies('http/hostile-bodies', 'data that only looks like base64, and addresses
   }
   // By the square of their length these would take hours.
   expect(performance.now() - began).toBeLessThan(5000);
-  const good = { model: 'main', messages: [image('data:image/png;charset=x;base64,A A\nA=\n=\n')] };
+  const good = { model: 'main', messages: [image('data:image/png;charset=x;base64,A A\n=\n=\n')] };
   expect((await http.post('/v1/chat/completions', good)).status).toBe(200);
+  expect(http.faults).toEqual([]);
+});
+
+verifies('http/hostile-bodies', 'base64 that is none, or of much text, in a text file', async () => {
+  const file = (data: string) => ({ type: 'file', file: { filename: 'a.txt', file_data: `data:text/plain;base64,${data}` } });
+  for (const model of MODELS)
+    for (const data of ['A', 'AAAAA', 'AA=', 'AAA==', 'AAA A=', '=', 'AAAA==']) {
+      const told = await refusal('/v1/chat/completions', { model, messages: [{ role: 'user', content: [file(data)] }] });
+      // What goes straight to a server of this format is its to judge.
+      expect([model, data, told.status, told.param]).toEqual([model, data, 400, model === 'up/m' ? null : 'messages[0].content[0]']);
+    }
+  const began = performance.now();
+  for (const data of ['QUFB'.repeat(3_000_000), 'QUFB \n'.repeat(2_000_000)])
+    expect(
+      (await http.post('/v1/chat/completions', { model: 'claude/m', messages: [{ role: 'user', content: [file(data)] }] })).status,
+    ).toBe(400);
+  expect(performance.now() - began).toBeLessThan(5000);
   expect(http.faults).toEqual([]);
 });
 

@@ -1,3 +1,4 @@
+import { fromBase64 } from '#shared/base64.ts';
 import type { Part } from '#shared/rpc/records.ts';
 import { kindOf, READER } from '../documents/kinds.ts';
 import { type ModelRequest, toolNames, Unsupported } from './provider.ts';
@@ -41,8 +42,5 @@ export function fileNote({ filename, mimeType, data }: FilePart, { tools, exact 
 
 function decodeText(base64: string): string {
   // The bytes may end in the middle of a character.
-  return new TextDecoder().decode(
-    Uint8Array.from(atob(base64.replaceAll('-', '+').replaceAll('_', '/')), (char) => char.charCodeAt(0)),
-    { stream: true },
-  );
+  return new TextDecoder().decode(fromBase64(base64), { stream: true });
 }
