@@ -1,10 +1,11 @@
 import { describe, expect } from 'vitest';
+import { FakeClock } from '../../../../tests/support/clock.ts';
 import { memoryCollection } from '../../../../tests/support/memory-collection.ts';
 import { standIn, streamed, unnamed } from '../../../../tests/support/streamed.ts';
 import { verifies } from '../../../../tests/requirements.ts';
 import { SCOPES } from '#shared/rpc/contract.ts';
 import { RpcError } from '#shared/rpc/errors.ts';
-import { systemClock } from '../clock.ts';
+import { type Clock, systemClock } from '../clock.ts';
 import { GuideProvider } from '../guide/guide.ts';
 import { createHttp } from '../http/http.ts';
 import { OpenAiCompatible } from './openai-compatible.ts';
@@ -12,9 +13,13 @@ import { type ModelEvent, ProviderError } from './provider.ts';
 import { Providers } from './providers.ts';
 
 /** What comes of one answer, and what ended it where that was an error. */
-async function asked(answer: () => Response, apiKey?: string): Promise<{ events: ModelEvent[]; error: unknown }> {
+async function asked(
+  answer: () => Response,
+  apiKey?: string,
+  clock: Clock = systemClock,
+): Promise<{ events: ModelEvent[]; error: unknown }> {
   const { fetch } = standIn(answer);
-  const provider = new OpenAiCompatible({ id: 'up', name: 'Upstream', baseUrl: 'http://up.test/v1', apiKey, fetch, clock: systemClock });
+  const provider = new OpenAiCompatible({ id: 'up', name: 'Upstream', baseUrl: 'http://up.test/v1', apiKey, fetch, clock });
   const events: ModelEvent[] = [];
   try {
     const request = { model: 'm', messages: [{ role: 'user' as const, content: 'Hi' }] };
@@ -54,6 +59,22 @@ describe('a stream of any server', () => {
       expect((error as ProviderError).message).toBe('Upstream sent more thoughts and calls than can be kept');
       expect(state.cancelled).toBe(true);
       expect(state.sent).toBeLessThan(80_000_000);
+    }
+  });
+
+  verifies('providers/endless', 'that sends comments and nothing else is given up, though not soon', async () => {
+    for (const event of [': still thinking\n\n', ' ', '\n']) {
+      const clock = new FakeClock();
+      const body = new ReadableStream<Uint8Array>({
+        pull(controller) {
+          clock.advance(20_000);
+          if (clock.monotonic() > 3_600_000) controller.close();
+          else controller.enqueue(new TextEncoder().encode(event));
+        },
+      });
+      const { error } = await asked(() => new Response(body), undefined, clock);
+      expect((error as ProviderError).message).toBe('Upstream went silent: nothing came for 600 s');
+      expect(clock.monotonic()).toBeLessThan(700_000);
     }
   });
 

@@ -1,10 +1,14 @@
 import { SseScanner } from '#shared/http/sse.ts';
 import type { Watchdog } from './watchdog.ts';
+import { wentSilent } from './chunk.ts';
 import { isPage } from './openai-errors.ts';
 import { ProviderError } from './provider.ts';
 
 /** Most bytes of an answer that comes in one piece. */
 const MAX_WHOLE = 25 * 1024 * 1024;
+
+/** Comments keep a connection open while a model thinks; with nothing else for so long it is silent all the same. */
+const QUIET_MS = 600_000;
 
 /** How long a body may take to end after its last event, for the sake of its connection, which then serves again. */
 const LINGER_MS = 1000;
@@ -75,7 +79,7 @@ export type BodyItem = { kind: 'data'; data: string } | { kind: 'whole'; text: s
 
 /**
  * Tells an event stream from a whole JSON by its first byte, as content types are often wrong, and yields the batches that each network chunk
- * completes. `last` marks what the end of the body alone completed; `isEnd` knows the event that announces it. Throws `SseTooLarge`, and `ProviderError` for a web page.
+ * completes. `last` marks what the end of the body alone completed; `isEnd` knows the event that announces it. Throws `SseTooLarge`, and `ProviderError` for a web page, and for comments without end.
  */
 export async function* readItems(
   provider: string,
@@ -89,6 +93,8 @@ export async function* readItems(
   let text = '';
   let size = 0;
   let announced = false;
+  const { clock } = watchdog;
+  let heard = clock.monotonic();
   for await (const chunk of readChunks(body, watchdog, () => announced)) {
     if (kind === 'unknown') {
       const first = chunk.find((byte) => byte > 0x20 && byte !== 0xef && byte !== 0xbb && byte !== 0xbf);
@@ -101,7 +107,10 @@ export async function* readItems(
     } else {
       const items = scanner.push(chunk).map((event): BodyItem => ({ kind: 'data', data: event.data }));
       announced ||= items.some((item) => item.kind === 'data' && isEnd(item.data));
-      if (items.length > 0) yield { items, last: false };
+      if (items.length > 0) {
+        yield { items, last: false };
+        heard = clock.monotonic();
+      } else if (clock.monotonic() - heard > QUIET_MS) throw wentSilent(provider, QUIET_MS);
     }
   }
   if (kind === 'whole') {
