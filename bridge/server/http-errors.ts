@@ -1,4 +1,5 @@
-import type { ServerResponse } from 'node:http';
+import { type ServerResponse, STATUS_CODES } from 'node:http';
+import type { Duplex } from 'node:stream';
 import { type ErrorBody, errorBody as bodyOf } from '#shared/http/error-body.ts';
 import type { Denial } from './auth.ts';
 
@@ -23,6 +24,24 @@ export function sendError(response: ServerResponse, status: number, message: str
   const body = JSON.stringify(errorBody(status, message));
   response.writeHead(status, { 'content-type': 'application/json; charset=utf-8', 'content-length': Buffer.byteLength(body), ...headers });
   response.end(body);
+}
+
+const CLOSING_MS = 1000;
+const UNREADABLE: Record<string, [status: number, message: string]> = {
+  HPE_HEADER_OVERFLOW: [431, 'the headers of a request may have 16 KB'],
+  ERR_HTTP_REQUEST_TIMEOUT: [408, 'the request did not come in time'],
+};
+
+/** Answers what cannot be read as HTTP, and closes its connection: at once where something has been written there, for it would stand in the midst of that. */
+export function refuseUnreadable({ code = '' }: NodeJS.ErrnoException, socket: Duplex & { bytesWritten?: number }): void {
+  const [status, message] = UNREADABLE[code] ?? [400, 'the request cannot be read as HTTP'];
+  if (code === 'ECONNRESET' || !socket.writable || socket.bytesWritten !== 0) return void socket.destroy();
+  const body = JSON.stringify(errorBody(status, message));
+  const head = ['content-type: application/json; charset=utf-8', `content-length: ${Buffer.byteLength(body)}`, 'connection: close'];
+  socket.end([`HTTP/1.1 ${status} ${STATUS_CODES[status]}`, ...head, '', body].join('\r\n'));
+  // What still comes is passed over for a moment: cut at once, the answer might not be seen.
+  socket.resume();
+  setTimeout(() => socket.destroy(), CLOSING_MS).unref();
 }
 
 /** Status and headers of a refused credential. */

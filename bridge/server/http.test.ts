@@ -4,6 +4,7 @@ import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
 import { verifies } from '../../tests/requirements.ts';
 import type { Stream } from '#shared/link/stream.ts';
+import { closeOf } from './tests/raw-socket.ts';
 import { startTestBridge } from './tests/bridge.ts';
 import { TestClient } from './tests/client.ts';
 
@@ -321,6 +322,34 @@ describe('/v1', () => {
     // The kernel's buffers of a loopback connection take some megabytes by themselves.
     expect(produced).toBeLessThan(32 * 1024 * 1024);
     socket.destroy();
+  });
+
+  verifies('http/errors', 'of what is no HTTP, and not within an answer that has begun', async () => {
+    await using gateway = await startTestBridge();
+    await gateway.attach({ http: async () => new Response(new ReadableStream({ start: (c) => c.enqueue(encoder.encode('begun')) })) });
+    const { port, host: name } = new URL(gateway.url);
+    const head = `Host: ${name}\r\nAuthorization: Bearer ${gateway.token}\r\n`;
+    const tries: [status: number, sent: string][] = [
+      [400, `POST /v1/models HTTP/1.1\r\n${head}Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`],
+      [400, `POST /v1/models HTTP/1.1\r\n${head}Content-Length: 5\r\nContent-Length: 6\r\n\r\n12345`],
+      [400, `GET /v1/mod\u0001ls HTTP/1.1\r\n${head}\r\n`],
+      [431, `GET /v1/models HTTP/1.1\r\n${head}X-A: ${'a'.repeat(40_000)}\r\n\r\n`],
+    ];
+    for (const [status, sent] of tries) {
+      const socket = connect(Number(port), '127.0.0.1');
+      socket.write(sent);
+      const [first, body = ''] = (await text(socket)).split('\r\n\r\n');
+      expect(first).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+      expect(JSON.parse(body)).toEqual({ error: { message: expect.any(String) as string, type: 'invalid_request_error' } });
+    }
+    const socket = connect(Number(port), '127.0.0.1');
+    socket.write(`POST /v1/models HTTP/1.1\r\n${head}Transfer-Encoding: chunked\r\n\r\n`);
+    let read = '';
+    while (!read.includes('begun')) read += String((await once(socket, 'data'))[0]);
+    socket.write('zz\r\n');
+    socket.on('data', (part) => (read += String(part)));
+    await closeOf(socket);
+    expect(read.match(/HTTP\/1\.1/g)).toHaveLength(1);
   });
 
   it('hears h2c offered, and answers in HTTP/1.1', async () => {

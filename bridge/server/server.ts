@@ -22,7 +22,7 @@ import { Clients } from './clients.ts';
 import { Gauge } from './gauge.ts';
 import type { HostMode } from './host-rank.ts';
 import { Hosts } from './hosts.ts';
-import { errorBody, sendError } from './http-errors.ts';
+import { errorBody, refuseUnreadable, sendError } from './http-errors.ts';
 import { httpRoutes, isApi } from './http.ts';
 import { LinkCodes } from './link-codes.ts';
 import { linkRoutes } from './link.ts';
@@ -147,6 +147,7 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
       route = handler;
       return makeServer(handler);
     },
+    clientErrorHandler: refuseUnreadable,
     frameworkErrors: (error, _request, reply) => {
       reply.hijack();
       sendError(reply.raw, error.statusCode ?? 400, error.message);
@@ -221,7 +222,9 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
       },
     });
     // Exposed at one address only, the app and its host still need the loopback one.
-    if (!isLoopbackBind(bind) && !coversLoopback(bind)) await listen(makeServer(route), listening.port, '127.0.0.1');
+    if (!isLoopbackBind(bind) && !coversLoopback(bind)) {
+      await listen(makeServer(route).on('clientError', refuseUnreadable), listening.port, '127.0.0.1');
+    }
     for (const server of servers)
       server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => onupgrade(request, socket, head));
     admission = door;
