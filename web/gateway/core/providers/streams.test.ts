@@ -86,6 +86,22 @@ describe('a stream of any server', () => {
     expect((error as ProviderError).message).toBe('Upstream reported an error: The key *** is not good any more');
   });
 
+  verifies('providers/key-in-stream', 'nor a part of it, where the error is too long to be told', async () => {
+    const key = 'key-0123456789';
+    for (let before = 60; before < 510; before++) {
+      const message = `${'x'.repeat(before)}${key} and so on${'y'.repeat(500)}`;
+      for (const answer of [
+        () => streamed(unnamed({ error: { message } })),
+        () => streamed(`data: ${message}\n\n`),
+        () => Response.json({ error: { message } }, { status: 400 }),
+      ]) {
+        const { error } = await asked(answer, key);
+        expect(error).toBeInstanceOf(ProviderError);
+        expect((error as ProviderError).message).not.toContain(key.slice(0, 5));
+      }
+    }
+  });
+
   verifies('providers/key-in-stream', 'nor to a caller of /v1 that it passes through to', async () => {
     const key = 'key-0123456789';
     const fault = { error: { message: `The key ${key} is not good any more` } };

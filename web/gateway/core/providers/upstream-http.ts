@@ -170,9 +170,18 @@ export class UpstreamHttp {
 
   /** Servers quote keys in their refusals, with a status and within a stream. */
   #redacted(error: ProviderError): ProviderError {
-    if (this.#apiKey && error.message.includes(this.#apiKey)) error.message = error.message.replaceAll(this.#apiKey, '***');
+    if (this.#apiKey) error.message = withoutKey(error.message, this.#apiKey);
     return error;
   }
+}
+
+/** The message without the key, and without the beginning of one that it was cut off within. */
+function withoutKey(message: string, key: string): string {
+  const shown = message.replaceAll(key, '***');
+  if (!shown.endsWith('…')) return shown;
+  const cut = shown.slice(0, -1);
+  for (let length = key.length - 1; length > 0; length--) if (cut.endsWith(key.slice(0, length))) return `${cut.slice(0, -length)}***…`;
+  return shown;
 }
 
 export function parseJson(text: string): unknown {
