@@ -93,7 +93,7 @@ describe('a server', () => {
     const began = performance.now();
     for (let i = 0; i < 5; i++)
       expect((await readError(await http.post('/v1/chat/completions', { model: 'up/m', messages }))).message).toContain('web page');
-    expect(performance.now() - began).toBeLessThan(1000);
+    expect(performance.now() - began).toBeLessThan(2500);
   });
 });
 
