@@ -340,7 +340,9 @@ describe('/v1', () => {
       socket.write(sent);
       const [first, body = ''] = (await text(socket)).split('\r\n\r\n');
       expect(first).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
-      expect(JSON.parse(body)).toEqual({ error: { message: expect.any(String) as string, type: 'invalid_request_error' } });
+      expect(JSON.parse(body)).toEqual({
+        error: { message: expect.any(String) as string, type: 'invalid_request_error', param: null, code: null },
+      });
     }
     const socket = connect(Number(port), '127.0.0.1');
     socket.write(`POST /v1/models HTTP/1.1\r\n${head}Transfer-Encoding: chunked\r\n\r\n`);
