@@ -3,14 +3,16 @@ import { setImmediate as immediate } from 'node:timers/promises';
 import { Agent, type Dispatcher, request } from 'undici';
 import type { Opening } from '#shared/link/hello.ts';
 import type { ResponseHead } from '#shared/link/http.ts';
-import { hold, type Hold, HOLD_HEADER } from '#shared/link/splice.ts';
+import { type Edit, forward, type Forward, FORWARD_HEADER } from '#shared/link/splice.ts';
 import { STREAM_WINDOW, type Stream } from '#shared/link/stream.ts';
 import { CLOSE } from '#shared/rpc/frames.ts';
 import { ACCEPTED_ENCODINGS, decodedBody } from './decoded-body.ts';
 import { refuseEgress } from './egress-guard.ts';
+import type { Exchange, GoodAnswer } from './good-answer.ts';
 import { HeldAnswer } from './held-answer.ts';
 import { HOP_BY_HOP } from './hop-by-hop.ts';
 import { pinnedLookup, resolveBySystem } from './pinned-lookup.ts';
+import { WholeAnswer } from './whole-answer.ts';
 
 /** Bytes of a request that goes out. It is sent whole, with its length, for not every server understands a body in chunks. */
 const MAX_BODY_BYTES = 64 * 1024 * 1024;
@@ -36,11 +38,9 @@ export const VIA = 'x-perch-via';
 // Models think for minutes: how long a silence may last is the core's to say.
 const dispatcher = new Agent({ headersTimeout: 0, bodyTimeout: 0, connect: { lookup: pinnedLookup(resolveBySystem, 'local') } });
 
-/** Where answers wait that are to be spliced (held-answer.ts). */
-export interface Holding {
-  /** The answer waits until it is taken. */
-  add(stream: number, answer: HeldAnswer): void;
-  remove(stream: number): void;
+/** The callers whom a host may have answered past it (shared/link/splice.ts). */
+export interface Callers {
+  find(exchange: number): Exchange | undefined;
   /** False once the host is gone: what it had begun goes on without it. */
   isAttached(): boolean;
 }
@@ -48,11 +48,28 @@ export interface Holding {
 /**
  * The way out for a host in a browser, which has 6 connections to one server and CORS in its way: one HTTP exchange for each stream, its address
  * in `:url` (shared/link/http.ts). Redirects are answers, not followed. A refused or failed exchange resets the stream with the reason. `via` names
- * this gateway in what goes out. With `:hold`, and where there is `holding`, a stream of success is held there instead of being sent.
+ * this gateway in what goes out.
  *
  * By undici's `request`, not `fetch`, whose web streams cost more than all the rest of the way (tests/bench/NOTES.md).
  */
-export function serveEgress(stream: Stream, opening: Opening, via: string, holding?: Holding): void {
+export function serveEgress(stream: Stream, opening: Opening, via: string): void {
+  serve(stream, opening, { via });
+}
+
+/** As egress, but a good answer is the caller's of whom `:forward` tells, and the host only hears of it. */
+export function serveForward(stream: Stream, opening: Opening, via: string, callers: Callers): void {
+  const wish = forward.parse(JSON.parse(opening.headers[FORWARD_HEADER] ?? 'null'));
+  const exchange = callers.find(wish.to);
+  if (!exchange?.waits) return stream.reset(CLOSE.goingAway, 'nobody waits for this answer');
+  serve(stream, opening, { via, forwarding: { wish, exchange, isAttached: callers.isAttached } });
+}
+
+interface Forwarding extends Pick<Callers, 'isAttached'> {
+  wish: Forward;
+  exchange: Exchange;
+}
+
+function serve(stream: Stream, opening: Opening, { via, forwarding }: { via: string; forwarding?: Forwarding }): void {
   const url = opening.headers[':url'];
   const refusal = url === undefined ? 'egress needs an address (:url)' : refuseEgress(url);
   if (url === undefined || refusal !== undefined) return stream.reset(CLOSE.policy, refusal);
@@ -60,9 +77,15 @@ export function serveEgress(stream: Stream, opening: Opening, via: string, holdi
   let parts: Uint8Array[] = [];
   let size = 0;
   let answer: Readable | undefined;
-  let held: HeldAnswer | undefined;
-  const begun = (given: Readable | HeldAnswer): void => {
-    if (given instanceof HeldAnswer) held = given;
+  let good: GoodAnswer | undefined;
+  const leave = (): void => {
+    gone.abort();
+    answer?.destroy();
+  };
+  const unwatch = forwarding?.exchange.onover(leave);
+  const begun: Outgoing['begun'] = (given) => {
+    unwatch?.();
+    if ('pipe' in given && 'leave' in given) good = given;
     else answer = given;
   };
   stream.receive({
@@ -73,18 +96,18 @@ export function serveEgress(stream: Stream, opening: Opening, via: string, holdi
       stream.release(chunk.byteLength);
     },
     end() {
-      const body = Buffer.concat(parts);
+      const edits = forwarding?.wish.edits;
+      const body = edits ? edited(forwarding?.exchange.body(), edits) : Buffer.concat(parts);
       parts = [];
-      goOut(stream, url, { opening, body, via, signal: gone.signal, holding }, begun).catch((error: unknown) =>
-        stream.reset(CLOSE.internal, reasonOf(error, new URL(url))),
-      );
+      if (!body) return stream.reset(CLOSE.policy, 'there is no such body');
+      goOut(stream, url, { opening, body, via, signal: gone.signal, forwarding, begun })
+        .catch((error: unknown) => stream.reset(CLOSE.internal, reasonOf(error, new URL(url))))
+        .finally(unwatch);
     },
     reset() {
-      if (held?.begun && holding?.isAttached() === false) return;
-      holding?.remove(stream.id);
-      held?.leave();
-      gone.abort();
-      answer?.destroy();
+      if (good && forwarding?.isAttached() === false) return;
+      good?.leave();
+      leave();
     },
     drain: () => answer?.resume(),
   });
@@ -95,15 +118,11 @@ interface Outgoing {
   body: Buffer;
   via: string;
   signal: AbortSignal;
-  holding: Holding | undefined;
+  forwarding: Forwarding | undefined;
+  begun: (answer: Readable | GoodAnswer) => void;
 }
 
-async function goOut(
-  stream: Stream,
-  url: string,
-  { opening, body, via, signal, holding }: Outgoing,
-  begun: (answer: Readable | HeldAnswer) => void,
-): Promise<void> {
+async function goOut(stream: Stream, url: string, { opening, body, via, signal, forwarding, begun }: Outgoing): Promise<void> {
   const { ':method': method = 'GET', ...given } = opening.headers;
   const sent = Object.entries(given).filter(([name]) => !name.startsWith(':') && !NOT_SENT.has(name.toLowerCase()));
   const response = await request(url, {
@@ -120,19 +139,21 @@ async function goOut(
     ),
   );
   const head: ResponseHead = { status: response.statusCode, headers };
-  const wanted = response.statusCode >= 200 && response.statusCode < 300 ? holdOf(opening) : undefined;
   let first: Uint8Array[] = [];
-  if (holding && wanted) {
-    const answer = await HeldAnswer.begin(decoded, wanted);
+  if (forwarding && response.statusCode >= 200 && response.statusCode < 300) {
+    const { wish, exchange } = forwarding;
+    const answer = await (wish.stream ? HeldAnswer.begin(decoded, wish) : WholeAnswer.begin(decoded));
     if (stream.closed) return void decoded.destroy();
-    if (answer instanceof HeldAnswer) {
+    if (!Array.isArray(answer)) {
       answer.onover = (end) => {
         stream.send(JSON.stringify(end));
         stream.end();
       };
       begun(answer);
-      holding.add(stream.id, answer);
-      return stream.send(JSON.stringify({ ...head, held: true } satisfies ResponseHead));
+      stream.send(JSON.stringify({ status: head.status, headers: {}, held: true } satisfies ResponseHead));
+      if (exchange.commit(answer, wish.call)) return;
+      answer.leave();
+      return stream.reset(CLOSE.goingAway, 'nobody waits for this answer');
     }
     first = answer;
   }
@@ -155,9 +176,17 @@ async function goOut(
   stream.end();
 }
 
-function holdOf({ headers }: Opening): Hold | undefined {
-  const given = headers[HOLD_HEADER];
-  return given === undefined ? undefined : hold.parse(JSON.parse(given));
+/** A body with changes; undefined where they do not fit it. */
+function edited(body: Buffer | undefined, edits: readonly Edit[]): Buffer | undefined {
+  if (!body) return undefined;
+  const parts: Buffer[] = [];
+  let done = 0;
+  for (const { at, drop, put } of edits) {
+    if (at < done || at + drop > body.byteLength) return undefined;
+    parts.push(body.subarray(done, at), Buffer.from(put));
+    done = at + drop;
+  }
+  return Buffer.concat([...parts, body.subarray(done)]);
 }
 
 /** Of several addresses that were tried, what the first one said. */

@@ -1,42 +1,40 @@
 import type { ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
-import type { Hold, Receipt, SpliceEnd } from '#shared/link/splice.ts';
-import type { Mux } from '#shared/link/mux.ts';
+import { SSE_HEADERS } from '#shared/http/sse.ts';
+import type { Forward, SpliceEnd } from '#shared/link/splice.ts';
+import { FIRST_MS, type GoodAnswer, isWhole, type Outcome } from './good-answer.ts';
 import { Passage } from './passage.ts';
 
-/** How long the first event is waited for before the answer goes the long way, by which the host hears every byte. */
-const FIRST_MS = 10_000;
-/** Bytes before it, such as comments: with more the answer goes that way too. */
+/** Bytes before the first event, such as comments: with more the answer goes to the host too. */
 const FIRST_BYTES = 1024 * 1024;
 /** How long a body may take to end after its last event, for the sake of its connection, which then serves again. */
 const LINGER_MS = 1000;
 
+type Limits = Pick<Forward, 'choices' | 'idleMs' | 'trailerMs' | 'stripUsage'>;
+
 const DONE = 'data: [DONE]\n\n';
 
-/** What a spliced answer came to. */
-export type Outcome = Pick<Receipt, 'usage' | 'chars'> & SpliceEnd;
-
-/** An upstream's event stream whose first events have been found good; it waits for the host to say for whom it is. */
-export class HeldAnswer {
+/** An upstream's event stream whose first events have been found good. */
+export class HeldAnswer implements GoodAnswer {
+  readonly headers = SSE_HEADERS;
   readonly #body: Readable;
-  readonly #hold: Hold;
+  readonly #limits: Limits;
   readonly #passage: Passage;
   #first: Uint8Array[];
   #begun = false;
   #over: (() => void) | undefined;
-  /** Told how it ended, before `pipe`'s own listener. */
   onover: ((end: SpliceEnd) => void) | undefined;
 
-  private constructor(body: Readable, hold: Hold, passage: Passage, first: Uint8Array[]) {
+  private constructor(body: Readable, limits: Limits, passage: Passage, first: Uint8Array[]) {
     this.#body = body;
-    this.#hold = hold;
+    this.#limits = limits;
     this.#passage = passage;
     this.#first = first;
   }
 
-  /** Reads until the first event. The bytes read, where it is not to be held: no event stream, one that begins badly, or late. Never rejects. */
-  static begin(body: Readable, hold: Hold): Promise<HeldAnswer | Uint8Array[]> {
-    const passage = new Passage(hold);
+  /** Reads until the first event. The bytes read, where it goes to the host: no event stream, one that begins badly, or late. Never rejects. */
+  static begin(body: Readable, limits: Limits): Promise<HeldAnswer | Uint8Array[]> {
+    const passage = new Passage(limits);
     const read: Uint8Array[] = [];
     let size = 0;
     const first: Uint8Array[] = [];
@@ -45,7 +43,7 @@ export class HeldAnswer {
         clearTimeout(timer);
         body.pause();
         body.off('data', ondata).off('end', onend).off('close', onend);
-        resolve(held ? new HeldAnswer(body, hold, passage, first) : read);
+        resolve(held ? new HeldAnswer(body, limits, passage, first) : read);
       };
       const ondata = (chunk: Buffer): void => {
         read.push(chunk);
@@ -62,22 +60,14 @@ export class HeldAnswer {
     });
   }
 
-  /** It goes to somebody: what its host does no longer matters to it. */
-  get begun(): boolean {
-    return this.#begun;
-  }
-
-  /**
-   * Writes it to a caller whose head has been written, no faster than that one reads, and `[DONE]` behind it where it was whole. Otherwise what
-   * went wrong is for others to tell. `over` is called once.
-   */
+  /** No faster than the caller reads; with `[DONE]` behind it where it was whole. Otherwise what went wrong is for others to tell. */
   pipe(response: ServerResponse, over: (outcome: Outcome) => void): void {
     const body = this.#body;
     const passage = this.#passage;
     this.#begun = true;
     let last = performance.now();
     let timer: NodeJS.Timeout | undefined;
-    const limit = (): number => (passage.watch.whole ? this.#hold.trailerMs : this.#hold.idleMs);
+    const limit = (): number => (passage.watch.whole ? this.#limits.trailerMs : this.#limits.idleMs);
     const listen = (ms: number): void => {
       clearTimeout(timer);
       timer = setTimeout(() => {
@@ -134,16 +124,10 @@ export class HeldAnswer {
     else body.pause();
   }
 
-  /** Nobody wants it any more: the upstream is hung up on at once. */
   leave(): void {
     if (this.#over) this.#over();
     else if (!this.#begun) this.#body.destroy();
   }
-}
-
-function isWhole(chunk: Uint8Array): boolean {
-  const first = chunk.find((byte) => byte > 0x20 && byte !== 0xef && byte !== 0xbb && byte !== 0xbf);
-  return first === 0x7b || first === 0x5b || first === 0x3c;
 }
 
 /** Reads on to the end for a moment. */
@@ -152,22 +136,4 @@ function linger(body: Readable): void {
   body.on('close', () => clearTimeout(timer));
   body.on('data', () => {});
   body.resume();
-}
-
-/** Answers that are held for a host, by the number of its stream. */
-export class HeldAnswers {
-  readonly #answers = new WeakMap<Mux, Map<number, HeldAnswer>>();
-
-  add(mux: Mux, stream: number, answer: HeldAnswer): void {
-    const held = this.#answers.get(mux) ?? new Map<number, HeldAnswer>();
-    this.#answers.set(mux, held.set(stream, answer));
-  }
-
-  /** The answer, for once. A host finds only what it has asked for itself. */
-  take(mux: Mux, stream: number): HeldAnswer | undefined {
-    const held = this.#answers.get(mux);
-    const answer = held?.get(stream);
-    held?.delete(stream);
-    return answer;
-  }
 }

@@ -1,6 +1,6 @@
 import { CompletionWatch, glanceAt, isUsageAlone } from '#shared/http/completion-watch.ts';
 import { MAX_SSE_EVENT, SseScanner, SseTooLarge } from '#shared/http/sse.ts';
-import type { Hold, SpliceEnd } from '#shared/link/splice.ts';
+import type { Forward, SpliceEnd } from '#shared/link/splice.ts';
 
 /** Characters of an odd event that are told. */
 const MAX_TOLD = 64 * 1024;
@@ -22,7 +22,7 @@ export class Passage {
   /** Events that may pass. */
   events = 0;
 
-  constructor({ choices, stripUsage }: Pick<Hold, 'choices' | 'stripUsage'>) {
+  constructor({ choices, stripUsage }: Pick<Forward, 'choices' | 'stripUsage'>) {
     this.#stripUsage = stripUsage;
     this.watch = new CompletionWatch(choices);
   }

@@ -1,9 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type ResponseHead, responseHead } from '#shared/link/http.ts';
-import type { Receipt, Splice } from '#shared/link/splice.ts';
+import { KEPT_BODY, type Receipt, type SplicedCall } from '#shared/link/splice.ts';
+import type { Mux } from '#shared/link/mux.ts';
 import { STREAM_WINDOW, type Stream } from '#shared/link/stream.ts';
 import { CLOSE } from '#shared/rpc/frames.ts';
-import type { HeldAnswer } from '../capabilities/held-answer.ts';
+import type { Exchange, GoodAnswer } from '../capabilities/good-answer.ts';
 import { HOP_BY_HOP } from '../capabilities/hop-by-hop.ts';
 import { sendError } from './http-errors.ts';
 import { keep } from './socket-link.ts';
@@ -20,26 +21,55 @@ export const TOO_LARGE = 'a request body may have 20 MB';
 /** What an exchange wants to know of its host. */
 export interface ExchangeHost {
   isAttached(): boolean;
-  /** The answer that is held for the host under the number of its egress stream. */
-  take(stream: number): HeldAnswer | undefined;
-  /** A held answer has gone to the caller. */
+  /** An answer has gone to the caller past the host. */
   spliced(receipt: Receipt): void;
+}
+
+/** The exchanges under way, by the number of their stream. */
+export class Exchanges {
+  readonly #exchanges = new WeakMap<Mux, Map<number, Exchange>>();
+
+  /** The result removes it. */
+  add(mux: Mux, stream: number, exchange: Exchange): () => void {
+    const found = this.#exchanges.get(mux) ?? new Map<number, Exchange>();
+    this.#exchanges.set(mux, found.set(stream, exchange));
+    return () => void found.delete(stream);
+  }
+
+  /** A host finds only what it has been asked itself. */
+  find(mux: Mux, stream: number): Exchange | undefined {
+    return this.#exchanges.get(mux)?.get(stream);
+  }
 }
 
 /**
  * One HTTP exchange over a stream to the host (shared/link/http.ts): bytes both ways as they come, no more of them held than the stream's
- * credit. A held answer (shared/link/splice.ts) goes to the caller from here, and on where its host is gone. A caller that hangs up resets the stream; a host that fails midway cuts the answer, so that it cannot pass for a whole one.
+ * credit, and a small body until it is answered. An answer that goes past the host (shared/link/splice.ts) goes on where its host is gone. A
+ * caller that hangs up resets the stream; a host that fails midway cuts the answer, so that it cannot pass for a whole one.
  */
 export function exchange(
   request: IncomingMessage,
   response: ServerResponse,
   stream: Stream,
-  { isAttached, take, spliced }: ExchangeHost,
-): void {
+  { isAttached, spliced }: ExchangeHost,
+): Exchange {
   let received = 0;
+  let kept: Buffer[] | undefined = [];
   let ended = false;
   let headParts: Uint8Array[] = [];
-  let held: HeldAnswer | undefined;
+  /** The host's head has come. */
+  let headed = false;
+  /** The answer goes past the host; `held` while it does. */
+  let committed = false;
+  let held: GoodAnswer | undefined;
+  const listeners = new Set<() => void>();
+
+  /** Whoever else would have answered need not any more. */
+  const settle = (): void => {
+    kept = undefined;
+    for (const listener of listeners) listener();
+    listeners.clear();
+  };
 
   const fail = (status: number, message: string, headers: Record<string, string> = {}): void => {
     ended = true;
@@ -55,6 +85,8 @@ export function exchange(
       stream.reset(CLOSE.tooBig, TOO_LARGE);
       return fail(413, TOO_LARGE);
     }
+    if (received > KEPT_BODY) kept = undefined;
+    else kept?.push(chunk);
     stream.send(chunk, { fin: false, bulk: true });
     if (stream.buffered > STREAM_WINDOW) request.pause();
   });
@@ -66,6 +98,7 @@ export function exchange(
     if (!ended || !request.complete) stream.reset(CLOSE.goingAway, 'the caller hung up');
     ended = true;
     held?.leave();
+    settle();
   });
 
   const finish = (): void => {
@@ -74,16 +107,25 @@ export function exchange(
     if (!request.complete) discard(request);
   };
 
-  const pass = (answer: HeldAnswer, { call }: Splice): void => {
+  const waits = (): boolean => !ended && !headed && !committed;
+  const commit = (answer: GoodAnswer, call: SplicedCall): boolean => {
+    if (!waits()) return false;
+    response.writeHead(200, answer.headers);
+    committed = true;
     held = answer;
+    settle();
     answer.pipe(response, ({ how, usage, chars }) => {
       held = undefined;
       spliced({ call, endedAt: Date.now(), how, chars, ...(usage ? { usage } : {}) });
       if (ended) return;
-      if (how === 'done') finish();
+      if (how === 'done') {
+        finish();
+        stream.reset(CLOSE.spliced, 'answered');
+      }
       // What went wrong is the host's to tell, behind what has been sent.
       else if (how === 'left' || !isAttached()) fail(502, 'the gateway is gone');
     });
+    return true;
   };
 
   const writeHead = (chunk: Uint8Array, fin: boolean, text: boolean): void => {
@@ -96,21 +138,23 @@ export function exchange(
       stream.reset(CLOSE.protocolError, 'the answer has no valid head');
       return fail(502, 'the gateway gave no valid answer');
     }
-    const answer = head.splice && take(head.splice.from);
-    if (head.splice && !answer) {
-      stream.reset(CLOSE.protocolError, 'there is no such answer');
+    headed = true;
+    // What the host has to add comes behind the answer; an answer of its own comes too late.
+    if (committed && head.spliced) return;
+    if (committed || head.spliced) {
+      held?.leave();
+      stream.reset(CLOSE.protocolError, 'there is another answer, or none');
       return fail(502, 'the gateway gave no valid answer');
     }
+    settle();
     const headers = Object.entries(head.headers).filter(([name]) => !HOP_BY_HOP.has(name.toLowerCase()));
     try {
       response.writeHead(head.status, Object.fromEntries(headers));
     } catch {
       // A header that HTTP cannot carry. What is thrown from here would close the whole link.
-      answer?.leave();
       stream.reset(CLOSE.protocolError, 'the answer has a header that cannot be sent');
       return fail(502, 'the gateway gave no valid answer');
     }
-    if (answer && head.splice) return pass(answer, head.splice);
     // Not at once: a body that came along shares the packet.
     process.nextTick(() => response.flushHeaders());
   };
@@ -119,13 +163,13 @@ export function exchange(
     data(chunk, fin, text) {
       const bytes = chunk.byteLength;
       if (ended) return stream.release(bytes);
-      if (response.headersSent) return void response.write(keep(chunk), () => stream.release(bytes));
+      if (headed) return void response.write(keep(chunk), () => stream.release(bytes));
       stream.release(bytes);
       writeHead(chunk, fin, text);
     },
     end() {
       if (ended) return;
-      if (!response.headersSent) return fail(502, 'the gateway gave no answer');
+      if (!headed) return fail(502, 'the gateway gave no answer');
       if (!held) finish();
     },
     reset(code, reason) {
@@ -136,6 +180,17 @@ export function exchange(
     },
     drain: () => request.resume(),
   });
+  return {
+    get waits() {
+      return waits();
+    },
+    body: () => (request.complete && kept ? Buffer.concat(kept) : undefined),
+    onover(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    commit,
+  };
 }
 
 function parseHead(bytes: Buffer): ResponseHead | undefined {

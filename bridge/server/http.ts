@@ -3,11 +3,10 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { REQUEST_ID } from '#shared/http/request-id.ts';
 import { HEAD_HEADER } from '#shared/ports/journal.ts';
 import { VIA } from '../capabilities/egress.ts';
-import type { HeldAnswers } from '../capabilities/held-answer.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { Admission } from './admission.ts';
 import { type Auth, bearerOf } from './auth.ts';
-import { discard, exchange, MAX_BODY_BYTES, TOO_LARGE } from './exchange.ts';
+import { discard, exchange, type Exchanges, MAX_BODY_BYTES, TOO_LARGE } from './exchange.ts';
 import type { Gauge } from './gauge.ts';
 import { denialOf, sendError } from './http-errors.ts';
 import type { Hosts } from './hosts.ts';
@@ -20,13 +19,13 @@ export interface HttpDeps {
   hosts: Hosts;
   journal: Pick<Journal, 'head'>;
   timing: Timing;
-  /** Exchanges under way, and how many there may be: more are turned away at once. */
-  exchanges: Gauge;
+  /** How many exchanges are under way, and how many there may be: more are turned away at once. */
+  gauge: Gauge;
   maxExchanges: number;
   /** This gateway's name in its own requests (capabilities/egress.ts). */
   via: string;
-  /** Answers that egress holds, and where it is told what they have used. */
-  held: HeldAnswers;
+  /** Where exchanges are found by what answers them past the host, and where it is told what that has used. */
+  exchanges: Exchanges;
   receipts: Receipts;
   log(line: string): void;
 }
@@ -40,7 +39,7 @@ const CORS_METHODS = 'GET, POST, PUT, PATCH, DELETE';
 
 /** `/v1`: admission of the caller, then the exchange goes to the host (decisions, "HTTP"). */
 export function httpRoutes(app: FastifyInstance, deps: HttpDeps): void {
-  const { admission, auth, hosts, journal, timing, exchanges, maxExchanges, via, held, receipts, log } = deps;
+  const { admission, auth, hosts, journal, timing, gauge, maxExchanges, via, exchanges, receipts, log } = deps;
   const serve = async (incoming: IncomingMessage, response: ServerResponse): Promise<void> => {
     const refuse = (status: number, message: string, headers?: Record<string, string>): void => {
       sendError(response, status, message, headers);
@@ -55,8 +54,8 @@ export function httpRoutes(app: FastifyInstance, deps: HttpDeps): void {
     // Each turn would start another run, until all exchanges are taken.
     if (incoming.headers[VIA] === via) return refuse(400, 'this request came from this gateway itself: it cannot be its own provider');
     if (Number(incoming.headers['content-length'] ?? 0) > MAX_BODY_BYTES) return refuse(413, TOO_LARGE);
-    if (exchanges.count >= maxExchanges) return refuse(503, 'too many requests are under way', { 'retry-after': '1' });
-    response.once('close', exchanges.enter());
+    if (gauge.count >= maxExchanges) return refuse(503, 'too many requests are under way', { 'retry-after': '1' });
+    response.once('close', gauge.enter());
     // Cut, whatever has been sent: it must not pass for a whole answer.
     if (verdict.hold)
       response.once(
@@ -84,11 +83,11 @@ export function httpRoutes(app: FastifyInstance, deps: HttpDeps): void {
       if (typeof value === 'string') headers[name] = value;
     }
     const stream = mux.open({ kind: 'http', principal: verdict.principal, scopes: [...verdict.scopes], origin: origin ?? null, headers });
-    exchange(incoming, response, stream, {
+    const under = exchange(incoming, response, stream, {
       isAttached: () => hosts.has(mux),
-      take: (id) => held.take(mux, id),
       spliced: (receipt) => receipts.add(receipt),
     });
+    response.once('close', exchanges.add(mux, stream.id, under));
   };
 
   void app.register(async (scope) => {

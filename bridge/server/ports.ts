@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { Opening } from '#shared/link/hello.ts';
+import { FORWARD_PORT } from '#shared/link/splice.ts';
 import type { Stream } from '#shared/link/stream.ts';
 import { accessPort } from '#shared/ports/access.ts';
 import { BLOBS_PORT, JOURNAL_PORT } from '#shared/ports/journal.ts';
@@ -20,8 +21,7 @@ import { backupHandlers } from '../capabilities/backup.ts';
 import { configFileHandlers } from '../capabilities/config-file.ts';
 import { skillsHandlers } from '../capabilities/skills.ts';
 import { speechHandlers } from '../capabilities/speech/speech.ts';
-import { serveEgress } from '../capabilities/egress.ts';
-import type { HeldAnswers } from '../capabilities/held-answer.ts';
+import { serveEgress, serveForward } from '../capabilities/egress.ts';
 import { webHandlers } from '../capabilities/web.ts';
 import { execHandlers } from '../capabilities/exec/exec.ts';
 import type { Journal } from '../journal/journal.ts';
@@ -29,6 +29,7 @@ import { type Access, accessHandlers } from './access.ts';
 import { type SystemDeps, systemHandlers } from '../capabilities/system/system-port.ts';
 import type { LogRing } from '../log-ring.ts';
 import { serveBlobs } from './blobs-port.ts';
+import type { Exchanges } from './exchange.ts';
 import type { Host, Hosts } from './hosts.ts';
 import { JournalPort } from './journal-port.ts';
 import { Presence } from './presence.ts';
@@ -46,8 +47,8 @@ export interface PortsDeps {
   via: string;
   /** What the bridge is, and where it keeps things. */
   system: SystemDeps;
-  /** Where egress keeps the answers that are to be spliced. */
-  held: HeldAnswers;
+  /** Whose callers are answered past the host. */
+  exchanges: Exchanges;
   /** What `log` has written. */
   ring: LogRing;
   log(line: string): void;
@@ -62,7 +63,7 @@ export interface Ports {
   close(): Promise<void>;
 }
 
-export function lendPorts({ journal, vaultKey, access, hosts, presenceMs, home, via, system, held, ring, log }: PortsDeps): Ports {
+export function lendPorts({ journal, vaultKey, access, hosts, presenceMs, home, via, system, exchanges, ring, log }: PortsDeps): Ports {
   const journalPort = new JournalPort({ journal, hosts, presence: new Presence(hosts, presenceMs), vaultKey, log });
   const capability = <C extends Contracts, E extends EventSchemas>(
     port: Port<C, E>,
@@ -70,14 +71,11 @@ export function lendPorts({ journal, vaultKey, access, hosts, presenceMs, home, 
   ): [string, Ports['serve']] => [port.kind, (stream) => servePort(stream, port, handlers, log)];
   const browsers = browsersApart({ dir: join(home, 'profiles', 'browser'), log });
   const ports = new Map<string, Ports['serve']>([
+    ['egress', (stream, opening) => serveEgress(stream, opening, via)],
     [
-      'egress',
+      FORWARD_PORT,
       (stream, opening, { mux }) =>
-        serveEgress(stream, opening, via, {
-          add: (id, answer) => held.add(mux, id, answer),
-          remove: (id) => void held.take(mux, id),
-          isAttached: () => hosts.has(mux),
-        }),
+        serveForward(stream, opening, via, { find: (id) => exchanges.find(mux, id), isAttached: () => hosts.has(mux) }),
     ],
     [JOURNAL_PORT, (stream, _opening, host) => journalPort.serve(stream, host)],
     [

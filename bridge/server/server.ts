@@ -8,7 +8,6 @@ import { type Hello, MUX_VERSION, PORTS_VERSION, SCHEMA_VERSION } from '#shared/
 import type { BridgeHealth, Credential } from '#shared/link/proof.ts';
 import { CLOSE, LIMITS } from '#shared/rpc/frames.ts';
 import packageJson from '../../package.json' with { type: 'json' };
-import { HeldAnswers } from '../capabilities/held-answer.ts';
 import type { Home } from '../home.ts';
 import type { Journal } from '../journal/journal.ts';
 import { LogRing } from '../log-ring.ts';
@@ -19,6 +18,7 @@ import { appFiles, arrivalOf, isNavigation, isReserved, readBuildInfo } from './
 import { AuthLimiter } from './auth-limiter.ts';
 import { Auth } from './auth.ts';
 import { Clients } from './clients.ts';
+import { Exchanges } from './exchange.ts';
 import { Gauge } from './gauge.ts';
 import type { HostMode } from './host-rank.ts';
 import { Hosts } from './hosts.ts';
@@ -172,11 +172,11 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
   };
   try {
     const via = randomUUID();
-    const exchanges = new Gauge();
-    const held = new HeldAnswers();
+    const gauge = new Gauge();
+    const exchanges = new Exchanges();
     const receipts = new Receipts({ hosts, retryMs: timing.receiptsMs, log });
     const maxExchanges = LIMITS.maxConnections;
-    httpRoutes(app, { admission: door, auth, hosts, journal, timing, exchanges, maxExchanges, via, held, receipts, log });
+    httpRoutes(app, { admission: door, auth, hosts, journal, timing, gauge, maxExchanges, via, exchanges, receipts, log });
     linkRoutes(app, { home, admission: door, auth, codes, log });
     app.get('/health', async (_request, reply) => {
       reply.header('cache-control', 'no-store');
@@ -193,7 +193,7 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
     await app.ready();
 
     const ports = lendPorts({
-      ...{ journal, vaultKey, access, hosts, presenceMs: timing.presenceMs, home: home.dir, via, held, ring, log },
+      ...{ journal, vaultKey, access, hosts, presenceMs: timing.presenceMs, home: home.dir, via, exchanges, ring, log },
       system: { home, version: packageJson.version, build, mode },
     });
     const hello: Hello = {
@@ -232,7 +232,7 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
     const close = async (): Promise<void> => {
       closing = true;
       const clientsGone = clients.close(CLOSING.code, CLOSING.reason);
-      await exchanges.idle(timing.graceMs);
+      await gauge.idle(timing.graceMs);
       await receipts.close(timing.graceMs);
       hosts.close(CLOSING.code, CLOSING.reason);
       for (const uplink of uplinks) uplink.close(CLOSING.code, CLOSING.reason);

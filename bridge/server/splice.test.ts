@@ -3,14 +3,14 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { verifies } from '../../tests/requirements.ts';
-import { fetchOver } from '#shared/link/http.ts';
-import { HeldResponse, type Hold, HOLD_HEADER, type SpliceEnd, SplicedResponse } from '#shared/link/splice.ts';
+import { fetchOver, serveHttp } from '#shared/link/http.ts';
+import { type Forward, FORWARD_HEADER, FORWARD_PORT, HeldResponse, type SpliceEnd, SplicedResponse } from '#shared/link/splice.ts';
 import { Passage } from '../capabilities/passage.ts';
 import { startTestBridge, type TestBridge } from './tests/bridge.ts';
 import type { FakeHost } from './tests/fake-host.ts';
 
-const HOLD: Hold = { choices: 1, idleMs: 30_000, trailerMs: 30_000, stripUsage: false };
 const call = { id: 'c1', provider: 'p', model: 'p/m', principal: 'owner', inputTokens: 3 };
+const WISH: Omit<Forward, 'to'> = { call, stream: true, choices: 1, idleMs: 30_000, trailerMs: 30_000, stripUsage: false };
 const chunk = (content: string, finish: string | null = null): string =>
   `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content }, finish_reason: finish }] })}\n\n`;
 
@@ -20,12 +20,13 @@ async function startWriter() {
   const waiting = new Map<number, (response: ServerResponse) => void>();
   const server = createServer((_request, response) => {
     response.on('error', () => {});
-    response.writeHead(200, { 'content-type': 'text/event-stream', held: 'true', splice: '{"from":1}' });
+    response.writeHead(200, { 'content-type': 'text/event-stream', held: 'true', spliced: 'true' });
     waiting.get(answers.push(response))?.(response);
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
+    count: () => answers.length,
     asked: (n = 1): Promise<ServerResponse> => {
       const there = answers[n - 1];
       return there ? Promise.resolve(there) : new Promise((resolve) => waiting.set(n, resolve));
@@ -37,29 +38,40 @@ async function startWriter() {
   };
 }
 
-/** A host that has every request answered by `url`, and keeps what it hears of the ends. */
-async function splicer(gateway: TestBridge, url: string, given: Partial<Hold> = {}, from?: () => number) {
+/** Has `url` asked for the caller on stream `to`. */
+const forwarded = (host: FakeHost, url: string, signal: AbortSignal, wish: Partial<Forward> & { to: number }): Promise<Response> =>
+  fetchOver(
+    host.mux,
+    { kind: FORWARD_PORT, headers: { ':method': 'POST', ':url': url, [FORWARD_HEADER]: JSON.stringify({ ...WISH, ...wish }) } },
+    { signal },
+  );
+
+/** A host that has every request answered by `url`, and keeps what it hears of the ends. `to`: for that caller instead of the one who asks. */
+async function splicer(gateway: TestBridge, url: string, given: Partial<Forward> = {}, to = (own: number): number => own) {
   const ends: SpliceEnd[] = [];
-  const held: HeldResponse[] = [];
+  const exchanges: number[] = [];
+  const relayed: Response[] = [];
   const host: FakeHost = await gateway.attach({
-    async http(request) {
-      const headers = { ':method': 'GET', ':url': url, [HOLD_HEADER]: JSON.stringify({ ...HOLD, ...given }) };
-      const answer = await fetchOver(host.mux, { kind: 'egress', headers }, { signal: request.signal });
-      if (!(answer instanceof HeldResponse)) return answer;
-      held.push(answer);
-      const rest = new ReadableStream<Uint8Array>({
-        async start(controller) {
-          const end = (await answer.json()) as SpliceEnd;
-          ends.push(end);
-          if (end.how !== 'done') controller.enqueue(new TextEncoder().encode(`data: ${end.how}\n\n`));
-          controller.close();
-        },
-      });
-      const { stream } = answer;
-      return new SplicedResponse(rest, { headers: { 'content-type': 'text/event-stream' } }, { from: from?.() ?? stream, call });
-    },
+    onstream: (stream, opening) =>
+      serveHttp(stream, opening, gateway.url, async (request) => {
+        exchanges.push(stream.id);
+        const answer = await forwarded(host, url, request.signal, { ...given, to: to(stream.id) });
+        if (!(answer instanceof HeldResponse)) {
+          relayed.push(answer);
+          return answer;
+        }
+        const rest = new ReadableStream<Uint8Array>({
+          async start(controller) {
+            const end = (await answer.json()) as SpliceEnd;
+            ends.push(end);
+            if (end.how !== 'done') controller.enqueue(new TextEncoder().encode(`data: ${end.how}\n\n`));
+            controller.close();
+          },
+        });
+        return new SplicedResponse(rest);
+      }),
   });
-  return { host, ends, held };
+  return { host, ends, exchanges, relayed };
 }
 
 const ask = (gateway: TestBridge): Promise<Response> => gateway.http('/v1/chat/completions', { method: 'POST', body: '{}' });
@@ -96,7 +108,7 @@ describe('a splice', () => {
   it('is not waited for behind comments without end, which are not kept', async () => {
     await using gateway = await startTestBridge();
     await using server = await startWriter();
-    const { held } = await splicer(gateway, server.url);
+    const { relayed } = await splicer(gateway, server.url);
     const asked = ask(gateway);
     const upstream = await server.asked();
     const comments = `: still thinking\n\n`.repeat(100_000);
@@ -104,7 +116,7 @@ describe('a splice', () => {
     const answer = await asked;
     upstream.end(chunk('a', 'stop'));
     expect(await answer.text()).toBe(comments + chunk('a', 'stop'));
-    expect(held).toEqual([]);
+    expect(relayed).toHaveLength(1);
   }, 5000);
 
   it('takes an answer that only lacks its trailer for whole', async () => {
@@ -144,62 +156,59 @@ describe('a splice', () => {
   });
 
   for (const [what, number] of [
-    ['of no stream', 99_999],
-    ['of the exchange itself', 2],
+    ['of no stream', () => 99_999],
+    ['of a stream of another kind', (own: number) => own + 1],
   ] as const)
-    verifies('http.chat/splice-walls', `by a number ${what} is no answer`, async () => {
+    verifies('http.chat/splice-walls', `for a number ${what} is refused, and the upstream is not asked`, async () => {
       await using gateway = await startTestBridge();
       await using server = await startWriter();
-      await splicer(gateway, server.url, {}, () => number);
-      const asked = ask(gateway);
-      (await server.asked()).write(chunk('a'));
-      expect((await asked).status).toBe(502);
+      await splicer(gateway, server.url, {}, number);
+      expect((await ask(gateway)).status).toBe(500);
+      expect(server.count()).toBe(0);
     });
 
-  verifies('http.chat/splice-walls', 'is of the host’s own answers, and of each only once', async () => {
+  verifies('http.chat/splice-walls', 'is for the host’s own callers, and each gets only one', async () => {
     await using gateway = await startTestBridge();
     await using server = await startWriter();
-    const first = await splicer(gateway, server.url, {}, () => first.held[0]?.stream ?? 0);
+    let owned = 0;
+    const own = await splicer(gateway, server.url, {}, (id) => (owned ||= id));
     const asked = ask(gateway);
-    (await server.asked(1)).write(chunk('a'));
-    expect((await asked).status).toBe(200);
-    const again = ask(gateway);
-    (await server.asked(2)).write(chunk('secret'));
-    expect((await again).status).toBe(502);
-    // A stranger among the hosts, who guesses the number of the one that waits.
-    const stranger = await gateway.attach({
-      http: async () => new SplicedResponse(null, {}, { from: first.held[1]?.stream ?? 0, call }),
-    });
-    const leave = once(gateway.bridge.hosts, 'leave');
-    first.host.die();
-    await leave;
-    expect((await ask(gateway)).status).toBe(502);
+    (await server.asked(1)).write(chunk('mine'));
+    const answer = await asked;
+    // The second caller’s answer is not the first one’s, who has one.
+    expect((await ask(gateway)).status).toBe(500);
+    expect(server.count()).toBe(1);
+    // A stranger among the hosts, who guesses the number of a caller that waits for another one.
+    const stranger = await gateway.attach({});
+    await expect(forwarded(stranger, server.url, AbortSignal.timeout(5000), { to: own.exchanges[0] ?? 0 })).rejects.toThrow('nobody waits');
+    (await server.asked(1)).end(chunk('', 'stop'));
+    expect(await answer.text()).toBe(`${chunk('mine')}${chunk('', 'stop')}data: [DONE]\n\n`);
     stranger.die();
   });
 
-  it('that its host never asks for ends with the host, and at once with the caller', async () => {
+  verifies('http.chat/splice-walls', 'that a host only claims is no answer', async () => {
+    await using gateway = await startTestBridge();
+    await gateway.attach({ http: async () => new SplicedResponse('claimed') });
+    expect((await ask(gateway)).status).toBe(502);
+  });
+
+  it('that has not begun ends with the host, and at once with the caller', async () => {
     await using gateway = await startTestBridge();
     await using server = await startWriter();
-    const host: FakeHost = await gateway.attach({
-      async http(request) {
-        const headers = { ':method': 'GET', ':url': server.url, [HOLD_HEADER]: JSON.stringify(HOLD) };
-        await fetchOver(host.mux, { kind: 'egress', headers }, { signal: request.signal });
-        return new Promise<Response>(() => {});
-      },
-    });
+    const { host } = await splicer(gateway, server.url);
     for (const [n, leave] of [
       [1, (abort: AbortController) => abort.abort()],
       [2, () => host.die()],
     ] as const) {
       const abort = new AbortController();
-      const asked = gateway.http('/v1/x', { signal: abort.signal });
+      const asked = gateway.http('/v1/x', { method: 'POST', body: '{}', signal: abort.signal });
       const settled = asked.then(
         ({ status }) => status,
         () => 'gone',
       );
       const upstream = await server.asked(n);
       const closed = once(upstream, 'close');
-      upstream.write(chunk('a'));
+      upstream.write(': nothing yet\n\n');
       leave(abort);
       await closed;
       expect(await settled).toBe(n === 1 ? 'gone' : 503);

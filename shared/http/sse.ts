@@ -5,6 +5,13 @@ export interface SseEvent {
   id?: string;
 }
 
+/** Of an answer that is a stream of them. */
+export const SSE_HEADERS = {
+  'content-type': 'text/event-stream; charset=utf-8',
+  'cache-control': 'no-cache',
+  'x-accel-buffering': 'no',
+};
+
 /** Most bytes that one event may have. */
 export const MAX_SSE_EVENT = 1024 * 1024;
 

@@ -4,7 +4,7 @@ import { z } from '../rpc/zod.ts';
 import { DrainGate, IncomingBody, pump } from './body.ts';
 import type { Opening } from './hello.ts';
 import type { Mux } from './mux.ts';
-import { HeldResponse, HOLD_HEADER, splice, SplicedResponse } from './splice.ts';
+import { FORWARD_HEADER, HeldResponse, SplicedResponse } from './splice.ts';
 import { STREAM_WINDOW, type Stream } from './stream.ts';
 
 // One HTTP exchange on one stream: method and path travel in the opening's headers as `:method` and `:path` (`:url` for the way out),
@@ -13,10 +13,10 @@ import { STREAM_WINDOW, type Stream } from './stream.ts';
 export const responseHead = z.object({
   status: z.number().int().min(200).max(599),
   headers: z.record(z.string(), z.string()),
-  /** From the bridge's egress: the answer is held (splice.ts). */
+  /** From the bridge: the answer goes past the host (splice.ts). */
   held: z.boolean().optional(),
-  /** From the host: a held answer is the body. */
-  splice: splice.optional(),
+  /** From the host: what follows comes behind such an answer. */
+  spliced: z.boolean().optional(),
 });
 export type ResponseHead = z.infer<typeof responseHead>;
 
@@ -37,7 +37,9 @@ export function serveHttp(stream: Stream, opened: Opening, base: string, handler
   stream.receive({
     data: (chunk) => body.push(chunk),
     end: () => body.end(),
-    reset(_code, reason) {
+    reset(code, reason) {
+      // Nobody left: what is still under way here only keeps the books.
+      if (code === CLOSE.spliced) return gate.open();
       const error = new DOMException(reason || 'the caller hung up', 'AbortError');
       gone.abort(error);
       body.fail(error);
@@ -67,7 +69,7 @@ export function serveHttp(stream: Stream, opened: Opening, base: string, handler
   const respond = async (): Promise<void> => {
     const response = await ask();
     const head: ResponseHead = { status: response.status, headers: Object.fromEntries(response.headers) };
-    if (response instanceof SplicedResponse) head.splice = response.splice;
+    if (response instanceof SplicedResponse) head.spliced = true;
     // Bulk, as what follows it: it need not go before its body does.
     stream.send(JSON.stringify(head), { bulk: true });
     if (response.body) {
@@ -107,7 +109,11 @@ export interface OutgoingRequest {
  * Asks the other side to do an exchange: `kind` names what answers there. Rejects with a `TypeError`, as `fetch` does, when no answer comes,
  * and with the signal's reason when it aborts. Once the answer is complete, what is left of the request's body is not sent any more.
  */
-export async function fetchOver(mux: Mux, opened: Partial<Opening> & { kind: string }, request: OutgoingRequest): Promise<Response> {
+export async function fetchOver(
+  mux: Pick<Mux, 'open'>,
+  opened: Partial<Opening> & { kind: string },
+  request: OutgoingRequest,
+): Promise<Response> {
   const { method, body, signal } = request;
   signal.throwIfAborted();
   const headers: Record<string, string> = { ...opened.headers, ...request.headers, ...(method === undefined ? {} : { ':method': method }) };
@@ -148,8 +154,8 @@ export async function fetchOver(mux: Mux, opened: Partial<Opening> & { kind: str
         const bodiless = method === 'HEAD' || NO_BODY.has(found.status);
         if (bodiless) incoming.discard();
         const body = bodiless ? null : incoming.readable;
-        const held = found.held === true && headers[HOLD_HEADER] !== undefined;
-        answer.resolve(held ? new HeldResponse(body, found, stream.id) : new Response(body, found));
+        const held = found.held === true && headers[FORWARD_HEADER] !== undefined;
+        answer.resolve(held ? new HeldResponse(body, found) : new Response(body, found));
       } catch (error) {
         cut(CLOSE.protocolError, 'the head cannot be read', new TypeError('the answer cannot be read', { cause: error }));
       }

@@ -63,6 +63,7 @@ export class Mux {
     this.ready.catch(() => {});
     this.closed = new Promise((resolve) => (this.#settleClosed = resolve));
     this.#host = {
+      open: (opening) => this.open(opening),
       wake: (stream, bulk) => {
         this.#sendable.add(stream);
         this.#flushSoon(bulk);

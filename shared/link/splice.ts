@@ -1,22 +1,9 @@
 import { usage } from '../rpc/records.ts';
 import { z } from '../rpc/zod.ts';
 
-// A streamed answer of a model goes from the bridge straight to the caller (design.md, "Control in the worker, bytes by the shortest way"):
-// the host asks over `egress` for an answer to be held (`:hold`), hears its head, and answers its own caller with the number of that stream.
+// A model's answer goes from the bridge straight to the caller (design.md, "Control in the worker, bytes by the shortest way"): the host says over
+// `forward` what to ask the upstream, for which caller, and in advance that a good answer is that caller's; every other comes back to the host.
 // None of this is in HTTP headers: what callers and upstreams send cannot bring it about.
-
-/** In the opening of an egress request: an answer of success that streams is not sent here, but held until the host says for whom it is. */
-export const HOLD_HEADER = ':hold';
-export const hold = z.object({
-  /** Completions that were asked for at once. */
-  choices: z.number().int().min(1),
-  /** Milliseconds of silence after which the upstream is given up, and after which an answer that only lacks its trailer is taken for whole. */
-  idleMs: z.number().int().positive(),
-  trailerMs: z.number().int().positive(),
-  /** The figures of usage were asked for here, not by the caller, who does not get to see them. */
-  stripUsage: z.boolean(),
-});
-export type Hold = z.infer<typeof hold>;
 
 /** A call of a model whose usage is to be recorded. */
 export const splicedCall = z.object({
@@ -30,13 +17,38 @@ export const splicedCall = z.object({
 });
 export type SplicedCall = z.infer<typeof splicedCall>;
 
-/** In the head of a host's answer: the held answer of that egress stream follows as the body. */
-export const splice = z.object({ from: z.number().int().positive(), call: splicedCall });
-export type Splice = z.infer<typeof splice>;
+/** A change of a request's body, in bytes of it. */
+export const edit = z.object({ at: z.number().int().nonnegative(), drop: z.number().int().nonnegative(), put: z.string() });
+export type Edit = z.infer<typeof edit>;
+
+/** The port of the bridge, a way out as `egress` is, whose good answers go to a caller. */
+export const FORWARD_PORT = 'forward';
+/** In the opening of its streams, a `Forward`. */
+export const FORWARD_HEADER = ':forward';
+export const forward = z.object({
+  /** The number of the stream on which the caller’s request came. */
+  to: z.number().int().positive(),
+  call: splicedCall,
+  /** What is different in the body from the caller’s own, in order; left out where the body comes along. */
+  edits: z.array(edit).max(10).optional(),
+  /** Whether events are wanted, or a whole answer: nothing else commits. */
+  stream: z.boolean(),
+  /** Completions that were asked for at once. */
+  choices: z.number().int().min(1),
+  /** Milliseconds of silence after which the upstream is given up, and after which an answer that only lacks its trailer is taken for whole. */
+  idleMs: z.number().int().positive(),
+  trailerMs: z.number().int().positive(),
+  /** The figures of usage were asked for by the gateway, not by the caller, who does not get to see them. */
+  stripUsage: z.boolean(),
+});
+export type Forward = z.infer<typeof forward>;
+
+/** Bytes of a caller’s body that the bridge keeps, so that it need not come back from the host. */
+export const KEPT_BODY = 256 * 1024;
 
 /** `odd`: an event that is no piece of a completion, or tells of an error. `left`: the caller hung up. */
 export const spliceEnd = z.object({ how: z.enum(['done', 'odd', 'cut', 'silent', 'large', 'left']), text: z.string().optional() });
-/** How a spliced answer ended, as the host that began it hears on the egress stream; `text` is the odd event's data. */
+/** How a spliced answer ended, as the host that began it hears on the forward's stream; `text` is the odd event's data. */
 export type SpliceEnd = z.infer<typeof spliceEnd>;
 
 /** Streams that the bridge opens to tell what spliced calls have used; answered when that is stored. */
@@ -53,20 +65,8 @@ export const receipt = z.object({
 export type Receipt = z.infer<typeof receipt>;
 export const receipts = z.array(receipt).max(1000);
 
-/** An answer that the bridge holds; its body is the `SpliceEnd`, once it has been spliced. */
-export class HeldResponse extends Response {
-  readonly stream: number;
-  constructor(body: BodyInit | null, init: ResponseInit, stream: number) {
-    super(body, init);
-    this.stream = stream;
-  }
-}
+/** An answer that went past the host; its body is the `SpliceEnd`, once it is over. */
+export class HeldResponse extends Response {}
 
-/** An answer whose body is a held one; what its own body has comes behind that. */
-export class SplicedResponse extends Response {
-  readonly splice: Splice;
-  constructor(body: BodyInit | null, init: ResponseInit, splice: Splice) {
-    super(body, init);
-    this.splice = splice;
-  }
-}
+/** What a caller gets behind an answer that went past the host. */
+export class SplicedResponse extends Response {}

@@ -1,4 +1,5 @@
 import { CLOSE } from '../rpc/frames.ts';
+import type { Opening } from './hello.ts';
 import { CHUNK_BYTES, FLAG_BULK, FLAG_FIN, FLAG_TEXT, TYPE, uint32 } from './wire.ts';
 
 /** Bytes that a stream may have under way before the receiver has taken them. */
@@ -15,6 +16,7 @@ const encoder = new TextEncoder();
 
 /** What a stream needs of the multiplexer that it belongs to. */
 export interface StreamHost {
+  open(opening: Partial<Opening> & { kind: string }): Stream;
   /** `bulk`: a body's part was queued. */
   wake(stream: Stream, bulk: boolean): void;
   control(type: number, id: number, payload: Uint8Array): void;
@@ -77,6 +79,11 @@ export class Stream {
 
   get closed(): boolean {
     return this.#dead;
+  }
+
+  /** Opens another stream on the same link. */
+  beside(opening: Partial<Opening> & { kind: string }): Stream {
+    return this.#host.open(opening);
   }
 
   receive(events: StreamEvents): void {

@@ -24,6 +24,8 @@ export const CLOSE = {
   tooBig: 1009,
   internal: 1011,
   noGateway: 1013,
+  /** Of a request's stream: its caller has the whole answer already, past the host. */
+  spliced: 4013,
   /** On the uplink: another host is about to dial (a browser's socket may not say 1012). */
   handingOver: 4012,
 } as const;

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
-import { createServer, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
+import { text } from 'node:stream/consumers';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CLOSE } from '#shared/rpc/frames.ts';
@@ -14,7 +15,7 @@ import { readData } from '../support/http.ts';
 import { checkedFetch } from '../support/openai-shapes/checked.ts';
 import { startUpstream, type Upstream, UPSTREAM_TEXT } from '../upstream.ts';
 
-// Streamed answers of a model through the whole core and a real bridge, with real sockets all the way: the bridge gives the upstream's bytes to
+// Answers of a model through the whole core and a real bridge, with real sockets all the way: the bridge gives the upstream's bytes to
 // the caller, the core decides and keeps the books.
 
 const TEXT = UPSTREAM_TEXT.join('');
@@ -57,21 +58,27 @@ const kindsOf = (data: string[]): string[] =>
 const contentOf = (data: string): string =>
   (JSON.parse(data) as { choices: { delta: { content?: string } }[] }).choices[0]?.delta.content ?? '';
 
+/** Whether the answer that was asked for last went past the core. */
+const wentPast = (): boolean => gw.spliced.some((call) => call === gw.forwarded.at(-1));
+
 /** The usage of the call that was spliced last, once it is stored. */
-async function usageOf(splice = gw.spliced.at(-1)): Promise<UsageRecord> {
+async function usageOf(splice = gw.forwarded.at(-1)): Promise<UsageRecord> {
   let found: UsageRecord | undefined;
-  await until(async () => (found = (await gw.vault.usage.since(0)).find(({ id }) => id === splice?.call.id)) !== undefined, 'the receipt');
+  await until(async () => (found = (await gw.vault.usage.since(0)).find(({ id }) => id === splice?.id)) !== undefined, 'the receipt');
   if (!found) throw new Error('there is none');
   return found;
 }
 
 /** A server whose completions the test writes itself. */
-async function writer(write: (response: ServerResponse) => void): Promise<AsyncDisposable> {
+async function writer(
+  write: (response: ServerResponse, request: IncomingMessage) => void,
+  contentType = 'text/event-stream',
+): Promise<AsyncDisposable> {
   const server = createServer((request, response) => {
     request.resume();
     response.on('error', () => {});
-    response.writeHead(200, { 'content-type': 'text/event-stream' });
-    write(response);
+    response.writeHead(200, { 'content-type': contentType });
+    write(response, request);
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   await provide(`http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`, 'own', 'Own');
@@ -89,7 +96,6 @@ const chunk = (content: string, finish: string | null = null, index = 0): string
 
 describe('a streamed answer', () => {
   it.each(['normal', 'split-1', 'split-5', 'slow-1', 'deltas-500'])('of %s goes past the core, with exactly one [DONE]', async (mode) => {
-    const before = gw.spliced.length;
     const response = await post(mode);
     expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/event-stream; charset=utf-8']);
     const data = await readData(response);
@@ -97,7 +103,7 @@ describe('a streamed answer', () => {
     expect(data.at(-1)).toBe('[DONE]');
     const text = data.slice(0, -1).map(contentOf).join('');
     expect(text).toBe(mode.startsWith('deltas') ? Array.from({ length: 500 }, (_, i) => `w${i} `).join('') : TEXT);
-    expect(gw.spliced).toHaveLength(before + 1);
+    await until(wentPast);
     expect(await usageOf()).toMatchObject({
       provider: 'up',
       model: `up/${mode}`,
@@ -127,14 +133,13 @@ describe('a streamed answer', () => {
   });
 
   it('comes whole although a stream was asked for, and the other way round: as ever', async () => {
-    const before = gw.spliced.length;
     const data = await readData(await post('whole'));
     expect([data.length, contentOf(data[0] ?? ''), data.at(-1)]).toEqual([2, TEXT, '[DONE]']);
-    for (const mode of ['normal', 'slow']) {
-      const whole = (await (await post(mode, { stream: false })).json()) as { choices: { message: { content: string } }[] };
-      expect(whole.choices[0]?.message.content).toBe(TEXT);
-    }
-    expect(gw.spliced).toHaveLength(before);
+    // A server that streams although nobody asked it to.
+    await using _ = await writer((response) => response.end(chunk('a') + chunk('b', 'stop')));
+    const whole = (await (await post('', { model: 'own/x', stream: false })).json()) as { choices: { message: { content: string } }[] };
+    expect(whole.choices[0]?.message.content).toBe('ab');
+    expect(wentPast()).toBe(false);
   });
 
   verifies(
@@ -142,20 +147,18 @@ describe('a streamed answer', () => {
     'an upstream that fails midway leaves an error object, then one [DONE], over a splice too',
     async () => {
       for (const mode of ['cut', 'cut-event', 'reset', 'garbage', 'error-inside']) {
-        const before = gw.spliced.length;
         const data = await readData(await post(mode));
         expect(kindsOf(data), mode).toEqual(['chunk', 'error', '[DONE]']);
         expect(JSON.parse(data[1] ?? ''), mode).toMatchObject({
           error: { type: 'api_error', message: expect.stringContaining('Upstream') },
         });
-        expect(gw.spliced, mode).toHaveLength(before + 1);
+        await until(wentPast);
         expect((await usageOf()).usage.outputTokens, mode).toBe(1);
       }
     },
   );
 
   verifies('http/errors', 'an upstream that fails before its first event, over a splice too', async () => {
-    const before = gw.spliced.length;
     for (const [mode, status, type] of [
       ['error-401', 502, 'api_error'],
       ['error-400', 400, 'invalid_request_error'],
@@ -168,7 +171,7 @@ describe('a streamed answer', () => {
       const response = await post(mode);
       expect({ mode, status: response.status, body: await response.json() }).toMatchObject({ mode, status, body: { error: { type } } });
     }
-    expect(gw.spliced).toHaveLength(before);
+    expect(wentPast()).toBe(false);
   });
 
   it('is tried again where the upstream fails in a way that may pass', async () => {
@@ -183,7 +186,6 @@ describe('a streamed answer', () => {
 
   verifies('http.chat/openai-client', 'is read by the openai package, usage and tool calls too', async () => {
     const openai = new OpenAI({ baseURL: `${bridge.url}/v1`, apiKey: bridge.token, maxRetries: 0, fetch: checkedFetch });
-    const before = gw.spliced.length;
     let text = '';
     let tokens = 0;
     const stream = await openai.chat.completions.create({
@@ -199,7 +201,7 @@ describe('a streamed answer', () => {
     expect([text, tokens]).toEqual([TEXT, 18]);
     const final = await openai.chat.completions.stream({ model: 'up/tool', messages }).finalChatCompletion();
     expect(final.choices[0]?.message.tool_calls).toMatchObject([{ function: { name: 'get_weather', arguments: '{"city":"Köln"}' } }]);
-    expect(gw.spliced).toHaveLength(before + 2);
+    await until(wentPast);
   });
 
   verifies('http.chat/splice-bytes', 'hands each event on before the next one is there', async () => {
@@ -217,6 +219,94 @@ describe('a streamed answer', () => {
     expect((await reader?.read())?.value).toBe(chunk('three'));
     response.end(chunk('', 'stop'));
     expect((await reader?.read())?.value).toBe(`${chunk('', 'stop')}data: [DONE]\n\n`);
+  });
+});
+
+describe('a whole answer', () => {
+  const whole = (more: object = {}): string =>
+    JSON.stringify({ object: 'chat.completion', choices: [{ index: 0, message: { content: 'Hé' }, finish_reason: 'stop' }], ...more });
+  const sent = (body: string, token = bridge.token): Promise<Response> =>
+    bridge.http('/v1/chat/completions', { method: 'POST', headers: { 'content-type': 'application/json' }, body, token });
+
+  verifies('http.chat/splice-bytes', 'goes past the core as it is, and its usage is that of the upstream', async () => {
+    const answer = ` ${whole({ usage: { prompt_tokens: 11, completion_tokens: 7, total_tokens: 18 }, odd: [1.0e3] })}\n`;
+    await using _ = await writer((response) => (response.write(answer.slice(0, 50)), response.end(answer.slice(50))), 'text/plain');
+    const response = await post('', { model: 'own/x', stream: false });
+    expect([response.status, response.headers.get('content-type')]).toEqual([200, 'application/json']);
+    expect(response.headers.get('x-request-id')).toMatch(/./);
+    expect(await response.text()).toBe(answer);
+    await until(wentPast);
+    expect(await usageOf()).toMatchObject({
+      model: 'own/x',
+      principal: 'owner',
+      usage: { inputTokens: 11, outputTokens: 7, totalTokens: 18 },
+    });
+    await until(() => host.mux.streams === 0);
+  });
+
+  it('without figures is counted by an estimate', async () => {
+    await using _ = await writer((response) => response.end(whole()));
+    await (await post('', { model: 'own/x', stream: false })).text();
+    expect((await usageOf()).usage).toMatchObject({ outputTokens: 1, estimated: true });
+  });
+
+  verifies('http.chat/splice-request', 'is asked for with the caller\u2019s own bytes, but for the model\u2019s name', async () => {
+    const asked: string[] = [];
+    await using _ = await writer((response, request) => void text(request).then((body) => (asked.push(body), response.end(whole()))));
+    const of = (model: string): string =>
+      `{ "messages" : [{"role":"user","content":"Hé \\"model\\": \\"own/x\\" 😀"}],\n "top_p": 1.0, "model"\t: ${model} , "x": {"deep": [1e2]} }`;
+    expect((await sent(of('"own\\/x"'))).status).toBe(200);
+    expect(asked).toEqual([of('"x"')]);
+    // Where the name\u2019s place cannot be told, what is asked says the same.
+    const hidden = '{"mod\\u0065l":"own/x","messages":[{"role":"user","content":"a","model":"own/x"}]}';
+    expect((await sent(hidden)).status).toBe(200);
+    expect(JSON.parse(asked[1] ?? '')).toEqual({ ...(JSON.parse(hidden) as object), model: 'x' });
+    const large = JSON.stringify({ model: 'own/x', messages: [{ role: 'user', content: 'x'.repeat(300_000) }] });
+    expect((await sent(large)).status).toBe(200);
+    expect(asked[2]).toBe(large.replace('own/x', 'x'));
+  });
+
+  verifies('http/errors', 'that tells of an error, is a page, or no JSON, is explained by the core', async () => {
+    for (const answer of ['{"error":{"message":"no room"}}', '<html>hi</html>', '{"choices":', '', '[]']) {
+      await using _ = await writer((response) => response.end(answer));
+      const response = await post('', { model: 'own/x', stream: false });
+      expect({ answer, status: response.status, body: await response.json() }).toMatchObject({
+        status: 502,
+        body: { error: { type: 'api_error' } },
+      });
+      expect(wentPast(), answer).toBe(false);
+    }
+    for (const [mode, status] of [
+      ['error-401', 502],
+      ['error-400', 400],
+      ['unknown', 404],
+    ] as const)
+      expect((await post(mode, { stream: false })).status, mode).toBe(status);
+  });
+
+  it('that is large goes through the core', async () => {
+    const answer = whole({ odd: 'x'.repeat(600_000) });
+    await using _ = await writer((response) => response.end(answer));
+    expect(await (await post('', { model: 'own/x', stream: false })).text()).toBe(answer);
+    expect(wentPast()).toBe(false);
+  });
+
+  it('is tried again where the upstream fails in a way that may pass', async () => {
+    upstream.queue.push('hangup', 'error-500');
+    const { choices } = (await (await post('normal', { stream: false })).json()) as { choices: { message: { content: string } }[] };
+    expect(choices[0]?.message.content).toBe(TEXT);
+    await until(wentPast);
+  });
+
+  verifies('http/hang-up', 'that nobody waits for any more ends the upstream’s work', async () => {
+    const asked = Promise.withResolvers<ServerResponse>();
+    await using _ = await writer((response) => (response.write('{'), asked.resolve(response)));
+    const abort = new AbortController();
+    const left = expect(post('', { model: 'own/x', stream: false }, { signal: abort.signal })).rejects.toThrow();
+    const closed = once(await asked.promise, 'close');
+    abort.abort();
+    await Promise.all([left, closed]);
+    await until(() => host.mux.streams === 0);
   });
 });
 
@@ -285,13 +375,13 @@ describe('a host', () => {
         const response = await answering.promise;
         response.write(chunk('one '));
         const text = (await asked).text();
-        const splice = gw.spliced.at(-1);
+        const splice = gw.forwarded.at(-1);
         const gone = once(bridge.bridge.hosts, 'leave');
         go();
         await gone;
         response.end(`${chunk('two')}${chunk('', 'stop')}data: [DONE]\n\n`);
         expect(await text).toBe(`${chunk('one ')}${chunk('two')}${chunk('', 'stop')}data: [DONE]\n\n`);
-        expect((await gw.vault.usage.since(0)).map(({ id }) => id)).not.toContain(splice?.call.id);
+        expect((await gw.vault.usage.since(0)).map(({ id }) => id)).not.toContain(splice?.id);
         host = await gw.attach(bridge);
         expect(await usageOf(splice)).toMatchObject({ model: 'own/x', usage: { outputTokens: 2, estimated: true } });
       },
@@ -345,7 +435,7 @@ describe('a host', () => {
     } finally {
       gw.gateway.keepReceipts = keep;
     }
-    const id = gw.spliced.at(-1)?.call.id;
+    const id = gw.forwarded.at(-1)?.id;
     expect((await gw.vault.usage.since(0)).filter((record) => record.id === id)).toHaveLength(1);
   });
 });

@@ -33,9 +33,10 @@ export const bridge = [
     'http.chat/openai-client': 'The official `openai` package works against `/v1`, streaming and not.',
     'http/request-id': 'Every answer of `/v1` has `x-request-id`, the caller’s own or a new one, and the log tells of the request by it.',
     'http.chat/splice-bytes':
-      'A model’s streamed events reach the caller as the upstream sent them, each as soon as it is whole, and past the host.',
+      'A model’s answer reaches the caller as the upstream sent it, events each as soon as it is whole, and past the host.',
+    'http.chat/splice-request': 'The upstream is asked with the caller’s own bytes, but for the model’s name.',
     'http.chat/splice-walls':
-      'A held answer goes to no host but the one that asked for it, once, and nothing that upstreams or callers send brings a splice about.',
+      'A host has only its own callers answered past it, each once, and nothing that upstreams or callers send brings a splice about.',
     'http.chat/splice-host': 'A host that dies or hands over does not end an answer that is being spliced.',
     'http.chat/splice-back-pressure': 'A caller who does not read holds the upstream back.',
     'http.chat/usage-of-keys':

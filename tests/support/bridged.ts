@@ -1,7 +1,7 @@
-import { PAIRING_CODE_HEADER, type Principal } from '#shared/link/hello.ts';
+import { PAIRING_CODE_HEADER } from '#shared/link/hello.ts';
 import { serveHttp } from '#shared/link/http.ts';
 import type { Mux } from '#shared/link/mux.ts';
-import { RECEIPTS_KIND, type Splice, SplicedResponse } from '#shared/link/splice.ts';
+import { HeldResponse, RECEIPTS_KIND, type SplicedCall } from '#shared/link/splice.ts';
 import { textLink } from '#shared/link/text-link.ts';
 import { LIMITS } from '#shared/rpc/frames.ts';
 import type { FakeHost } from '../../bridge/server/tests/fake-host.ts';
@@ -15,8 +15,9 @@ export interface BridgedGateway extends TestGateway {
   /** Dials the bridge, as a worker does. */
   attach(to: TestBridge): Promise<FakeHost>;
   detach(): void;
-  /** Answers of `/v1` that were spliced. */
-  spliced: Splice[];
+  /** Calls whose answers might go past the core, and those whose answers did, as the core has heard. */
+  forwarded: SplicedCall[];
+  spliced: SplicedCall[];
 }
 
 /** The whole core in Node behind real bridges with real sockets. `egress`: providers are asked through the bridge. */
@@ -25,12 +26,8 @@ export async function bridgedGateway({
   ...options
 }: Parameters<typeof testGateway>[0] & { egress?: boolean } = {}): Promise<BridgedGateway> {
   let mux: Mux | null = null;
-  const spliced: Splice[] = [];
-  const answer = async (request: Request, principal: Principal): Promise<Response> => {
-    const response = await gw.gateway.fetch(request, principal);
-    if (response instanceof SplicedResponse) spliced.push(response.splice);
-    return response;
-  };
+  const forwarded: SplicedCall[] = [];
+  const spliced: SplicedCall[] = [];
   const watchers = new Set<() => void>();
   const tell = (): void => watchers.forEach((watcher) => watcher());
   const bridge = bridgeOver(
@@ -40,17 +37,26 @@ export async function bridgedGateway({
       return () => watchers.delete(watcher);
     },
   );
-  const fetch = createFetch({ allowed: () => gw.gateway.origins(), egress: () => mux });
+  const goOut = createFetch({ allowed: () => gw.gateway.origins(), egress: () => mux });
+  const fetch: typeof goOut = async (url, init) => {
+    if (init.forward) forwarded.push(init.forward.call);
+    const response = await goOut(url, init);
+    if (init.forward && response instanceof HeldResponse) spliced.push(init.forward.call);
+    return response;
+  };
   const gw: TestGateway = await testGateway({ ...options, bridge, ...(egress ? { fetch, useGuide: true } : {}) });
   return {
     ...gw,
+    forwarded,
     spliced,
     async attach(to) {
       const host = await to.attach({
         onstream(stream, opening) {
           const { kind, principal, scopes, headers } = opening;
           if (kind === 'http') {
-            return serveHttp(stream, opening, to.url, (request) => answer(request, { id: principal, scopes }));
+            return serveHttp(stream, opening, to.url, (request) =>
+              gw.gateway.fetch(request, { id: principal, scopes }, egress ? stream : undefined),
+            );
           }
           if (kind === RECEIPTS_KIND) return serveReceipts(stream, opening, async () => gw.gateway);
           const pairingCode = headers[PAIRING_CODE_HEADER];

@@ -1,3 +1,4 @@
+import type { Stream } from '#shared/link/stream.ts';
 import type { Principal } from '#shared/link/hello.ts';
 import type { Link } from '#shared/link/link.ts';
 import type { Receipt } from '#shared/link/splice.ts';
@@ -78,7 +79,7 @@ export interface GatewayOptions {
 /** The gateway: takes connections of protocol 3 over any link, and answers `/v1`. */
 export interface Gateway {
   accept(link: Link<string>, admission: Admission): void;
-  fetch(request: Request, principal: Principal): Promise<Response>;
+  fetch(request: Request, principal: Principal, exchange?: Stream): Promise<Response>;
   /** Stores what calls have used that the bridge spliced; resolves when it is stored. */
   keepReceipts(given: Receipt[]): Promise<void>;
   /** Origins that providers may be asked at. */
@@ -276,9 +277,9 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
 
   return {
     accept: (link, admission) => connections.accept(link, admission),
-    async fetch(request, principal) {
+    async fetch(request, principal, exchange) {
       access.seen(principal.id);
-      return (await http())(request, principal);
+      return (await http())(request, principal, exchange);
     },
     keepReceipts: (given) => keepReceipts(given, { providers, usage: vault.usage }),
     origins: () => origins,

@@ -1,7 +1,7 @@
 import { type Opening, PAIRING_CODE_HEADER, SCHEMA_VERSION } from '#shared/link/hello.ts';
 import { serveHttp } from '#shared/link/http.ts';
 import { type Link, portLink } from '#shared/link/link.ts';
-import { RECEIPTS_KIND } from '#shared/link/splice.ts';
+import { FORWARD_PORT, RECEIPTS_KIND } from '#shared/link/splice.ts';
 import type { Stream } from '#shared/link/stream.ts';
 import { textLink } from '#shared/link/text-link.ts';
 import { HEAD_HEADER, JOURNAL_PORT, MOVED_HEADER, MOVES_HEADER } from '#shared/ports/journal.ts';
@@ -250,7 +250,7 @@ export class Host implements HostApi {
       serveHttp(stream, opening, this.#origin, async (request) => {
         const gateway = await this.#gateway;
         await this.#replicator?.reached(head);
-        return gateway.fetch(request, { id: principal, scopes });
+        return gateway.fetch(request, { id: principal, scopes }, this.#uplink.lending(FORWARD_PORT) ? stream : undefined);
       });
     } else if (kind === RECEIPTS_KIND) serveReceipts(stream, opening, () => this.#gateway);
     else stream.reset(CLOSE.protocolError, `nothing here answers ${kind}`);

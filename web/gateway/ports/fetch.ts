@@ -1,8 +1,8 @@
-import { ExchangeReset, fetchOver } from '#shared/link/http.ts';
+import { ExchangeReset, fetchOver, type OutgoingRequest } from '#shared/link/http.ts';
 import type { Mux } from '#shared/link/mux.ts';
-import { HOLD_HEADER } from '#shared/link/splice.ts';
+import { type Forward, FORWARD_HEADER, FORWARD_PORT } from '#shared/link/splice.ts';
 import { CLOSE } from '#shared/rpc/frames.ts';
-import { type Fetch, FetchRefused } from '../core/fetch.ts';
+import { type Fetch, FetchRefused, type Forwarding } from '../core/fetch.ts';
 
 export interface FetchPortOptions {
   /** Origins that may be asked: those of the configured providers, and the model servers of this machine. */
@@ -13,32 +13,25 @@ export interface FetchPortOptions {
 
 /** The one way out of the worker: asks no origin but those allowed (design.md, "Strict CSP"). Rejects with a `TypeError` otherwise. */
 export function createFetch({ allowed, egress }: FetchPortOptions): Fetch {
-  return async (url, { method = 'GET', headers = {}, body, signal, hold }) => {
+  return async (url, { method = 'GET', headers = {}, body, signal, forward }) => {
     const { origin } = new URL(url);
     if (!allowed().has(origin)) throw new FetchRefused(`${origin} is not the address of a configured provider`);
-    const mux = egress();
-    if (!mux)
-      return fetch(url, {
-        method,
-        headers,
-        signal,
-        redirect: 'manual',
-        credentials: 'omit',
-        referrerPolicy: 'no-referrer',
-        ...(body === undefined ? {} : { body }),
-      });
+    const request = { signal, ...(body === undefined ? {} : { body }) };
+    const out = { ...headers, ':method': method, ':url': url };
     try {
-      return await fetchOver(
-        mux,
-        {
-          kind: 'egress',
-          headers: { ...headers, ':method': method, ':url': url, ...(hold ? { [HOLD_HEADER]: JSON.stringify(hold) } : {}) },
-        },
-        { signal, ...(body === undefined ? {} : { body }) },
-      );
+      if (forward) return await passOver(forward, out, request);
+      const mux = egress();
+      if (mux) return await fetchOver(mux, { kind: 'egress', headers: out }, request);
     } catch (error) {
       if (error instanceof ExchangeReset && error.code === CLOSE.policy) throw new FetchRefused(error.message, { cause: error });
       throw error;
     }
+    return fetch(url, { method, headers, ...request, redirect: 'manual', credentials: 'omit', referrerPolicy: 'no-referrer' });
   };
+}
+
+function passOver({ exchange, ...wish }: Forwarding, headers: Record<string, string>, request: OutgoingRequest): Promise<Response> {
+  const given = JSON.stringify({ ...wish, to: exchange.id } satisfies Forward);
+  const opening = { kind: FORWARD_PORT, headers: { ...headers, [FORWARD_HEADER]: given } };
+  return fetchOver({ open: (wanted) => exchange.beside(wanted) }, opening, request);
 }

@@ -7,8 +7,8 @@ export const MAX_BODY = 20 * 1024 * 1024;
 
 const tooLarge = (): HttpError => new HttpError(413, 'invalid_request_error', 'The body is larger than 20 MB');
 
-async function readText(request: Request): Promise<string> {
-  if (!request.body) return '';
+async function readText(request: Request): Promise<{ text: string; size: number }> {
+  if (!request.body) return { text: '', size: 0 };
   const decoder = new TextDecoder('utf-8', { fatal: true });
   const reader = request.body.getReader();
   let text = '';
@@ -29,17 +29,20 @@ async function readText(request: Request): Promise<string> {
     }
   }
   try {
-    return text + decoder.decode();
+    return { text: text + decoder.decode(), size };
   } catch {
     throw badRequest('The body is not valid UTF-8');
   }
 }
 
-/** The JSON object that a request carries. Throws `HttpError`: 400 for what is no JSON object, 413 for what is too large or too intricate. */
-export async function readJson(request: Request): Promise<Record<string, unknown>> {
+/** The JSON object that a request carries, as `readWritten`. */
+export const readJson = async (request: Request): Promise<Record<string, unknown>> => (await readWritten(request)).value;
+
+/** The JSON object that a request carries, with its text and bytes. Throws `HttpError`: 400 for what is no JSON object, 413 for what is too large or too intricate. */
+export async function readWritten(request: Request): Promise<{ value: Record<string, unknown>; text: string; size: number }> {
   const type = request.headers.get('content-type');
   if (type && !/^application\/(json|[\w.+-]+\+json)\s*(;|$)/i.test(type.trim())) throw badRequest('Content-Type must be application/json');
-  const text = await readText(request);
+  const { text, size } = await readText(request);
   if (tooManyParts(text)) throw new HttpError(413, 'invalid_request_error', 'The body has more than 200,000 structural characters');
   let value: unknown;
   try {
@@ -48,5 +51,5 @@ export async function readJson(request: Request): Promise<Record<string, unknown
     throw badRequest(text.trim() === '' ? 'The body is empty; it must be JSON' : 'The body is not valid JSON, or is nested too deep');
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw badRequest('The body must be a JSON object');
-  return { ...value };
+  return { value: { ...value }, text, size };
 }

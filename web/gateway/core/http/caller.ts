@@ -1,8 +1,4 @@
-export const STREAM_HEADERS = {
-  'content-type': 'text/event-stream; charset=utf-8',
-  'cache-control': 'no-cache',
-  'x-accel-buffering': 'no',
-};
+import { SSE_HEADERS } from '#shared/http/sse.ts';
 
 /** Who waits for an answer, and may hang up. */
 export interface Caller {
@@ -31,7 +27,7 @@ export async function forCaller(request: Request, work: (caller: Caller) => Prom
 
 /** The response to a stream whose first part has come, so that a failure before it has a status of its own. */
 export async function streamed(source: AsyncGenerator<string>, caller: Caller): Promise<Response> {
-  return new Response(bodyOf(source, caller, await source.next()), { headers: STREAM_HEADERS });
+  return new Response(bodyOf(source, caller, await source.next()), { headers: SSE_HEADERS });
 }
 
 /** A stream's text as a body, from `first` on, where that was read already. Who cancels it has hung up. */

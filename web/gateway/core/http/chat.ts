@@ -1,10 +1,11 @@
 import { writeSse } from '#shared/http/sse.ts';
-import { SplicedResponse } from '#shared/link/splice.ts';
+import { KEPT_BODY, SplicedResponse } from '#shared/link/splice.ts';
+import type { Stream } from '#shared/link/stream.ts';
 import type { Usage } from '#shared/rpc/records.ts';
 import { estimateTokens, guessed } from '../providers/estimate.ts';
-import { canForward, type HeldAnswer } from '../providers/forwarding.ts';
-import { readJson } from './body.ts';
-import { bodyOf, type Caller, forCaller, STREAM_HEADERS, streamed } from './caller.ts';
+import { canForward, type PastHost } from '../providers/forwarding.ts';
+import { readWritten } from './body.ts';
+import { bodyOf, type Caller, forCaller, streamed } from './caller.ts';
 import { type Envelope, readEnvelope, readKnown } from './chat-request.ts';
 import { completionHead, DONE } from './completion.ts';
 import { badRequest, type HttpError } from './errors.ts';
@@ -19,10 +20,14 @@ export interface ChatDeps extends HttpDeps {
   thoughts: Thoughts;
   /** What went wrong with this request, as it is told, and noted in the log under its id. */
   explain(error: unknown): HttpError;
+  /** The stream on which the request came, where the bridge can answer it past the host. */
+  exchange?: Stream | undefined;
 }
 
 interface Call {
   body: Envelope;
+  /** As the bridge has it; undefined where that is not known. */
+  text: string | undefined;
   principal: string;
   /** Fires when the caller hangs up. */
   abort: AbortController;
@@ -32,11 +37,13 @@ interface Call {
 /** `POST /v1/chat/completions` (interface document 1, section 4.3; decisions, "HTTP"). Throws what `toHttpError` explains. */
 export function answerChat(request: Request, principal: string, deps: ChatDeps): Promise<Response> {
   return forCaller(request, async (caller) => {
-    const body = readEnvelope(await readJson(request));
-    const call = { body, principal, abort: caller.abort, sessionId: headerSession(request) };
+    const { value, text, size } = await readWritten(request);
+    const body = readEnvelope(value);
+    const call = { body, text: isKept(text, size) ? text : undefined, principal, abort: caller.abort, sessionId: headerSession(request) };
     const agentId = agentOf(body.model, deps);
     const source = agentId === undefined ? await direct(call, deps) : agent(call, agentId, deps);
-    if (body.stream) return source.spliced?.(caller) ?? (await streamed(source.stream(), caller));
+    if (source.spliced) return source.spliced(caller);
+    if (body.stream) return streamed(source.stream(), caller);
     const whole = await source.whole();
     caller.settled();
     return new Response(whole, { headers: { 'content-type': 'application/json' } });
@@ -49,7 +56,7 @@ interface Source {
   stream(): AsyncGenerator<string>;
   /** JSON text. */
   whole(): Promise<string>;
-  /** Instead of a stream, where the bridge holds the answer. */
+  /** Instead of both, where the bridge gives the answer. */
   spliced?: (caller: Caller) => Response;
 }
 
@@ -85,29 +92,32 @@ async function direct(call: Call, deps: ChatDeps): Promise<Source> {
     return eventSource({ choices, head, messages, record }, call, deps);
   }
   const addUsage = body.stream === true && principal.startsWith('key:') && body.stream_options?.include_usage !== true;
-  const forwarded = await provider.forward({ ...body, model }, signal, { addUsage });
-  const counted = (usage: Usage | undefined, chars: number): void => record(usage ?? guess(body, chars));
-  const passing = { provider: provider.name, forwarded, record: counted };
-  const { held } = forwarded;
-  const splice = held && {
-    from: held.stream,
+  const { exchange } = deps;
+  const to = exchange && {
+    exchange,
+    own: call.text === undefined ? undefined : { body, text: call.text },
     call: { id: crypto.randomUUID(), provider: provider.id, model: key, principal, inputTokens: inputOf(body) },
   };
+  const forwarded = await provider.forward({ ...body, model }, signal, { addUsage, to });
+  const counted = (usage: Usage | undefined, chars: number): void => record(usage ?? guess(body, chars));
+  const passing = { provider: provider.name, forwarded, record: counted };
+  const { past } = forwarded;
   return {
-    ...(splice && {
-      spliced: (caller) => new SplicedResponse(bodyOf(restOf(held, deps.explain), caller), { headers: STREAM_HEADERS }, splice),
-    }),
+    ...(past && { spliced: (caller) => new SplicedResponse(bodyOf(restOf(past, deps.explain), caller)) }),
     stream: () => passStream(passing, { choices: body.n ?? 1, stripUsage: addUsage, signal, explain: deps.explain }),
     whole: () => passWhole(passing, head).catch((error: unknown) => Promise.reject(forwarded.told(error))),
   };
 }
+
+/** The bridge has those bytes; a mark at their beginning is not in the text. */
+const isKept = (text: string, size: number): boolean => size <= KEPT_BODY && new TextEncoder().encode(text).byteLength === size;
 
 const inputOf = (body: Envelope): number => estimateTokens(JSON.stringify(body.messages));
 
 const guess = (body: Envelope, outputChars: number): Usage => guessed(inputOf(body), outputChars);
 
 /** What the caller hears behind an answer that was spliced: nothing, where that was whole. */
-async function* restOf(held: HeldAnswer, explain: (error: unknown) => HttpError): AsyncGenerator<string> {
-  const error = await held.failed;
+async function* restOf({ failed }: PastHost, explain: (error: unknown) => HttpError): AsyncGenerator<string> {
+  const error = await failed;
   if (error !== undefined) yield writeSse(JSON.stringify(explain(error).body())) + DONE;
 }

@@ -1,4 +1,5 @@
 import type { Principal } from '#shared/link/hello.ts';
+import type { Stream } from '#shared/link/stream.ts';
 import { REQUEST_ID, requestIdOf } from '#shared/http/request-id.ts';
 import { allows, type Scope } from '#shared/rpc/contract.ts';
 import { lazy } from '../lazy.ts';
@@ -20,9 +21,9 @@ type Methods = Readonly<Partial<Record<'GET' | 'POST' | 'DELETE', Method>>>;
 
 /**
  * `/v1` as one fetch handler (interface document 1, section 4.3; decisions, "HTTP"). The caller has been let in already: `principal` is
- * who it is. Every failure is a response with an error object, never a rejection.
+ * who it is; `exchange` is the stream on which a request came that the bridge may answer past the host. Every failure is a response with an error object, never a rejection.
  */
-export function createHttp(given: HttpDeps): (request: Request, principal: Principal) => Promise<Response> {
+export function createHttp(given: HttpDeps): (request: Request, principal: Principal, exchange?: Stream) => Promise<Response> {
   const thoughts = new Thoughts();
   const started = Math.floor(given.clock.now() / 1000);
   const responses = lazy(async () => new (await import('./responses/responses.ts')).Responses({ ...given, thoughts }));
@@ -82,7 +83,7 @@ export function createHttp(given: HttpDeps): (request: Request, principal: Princ
       return deps.explain(error).response();
     }
   };
-  return async (request, principal) => {
+  return async (request, principal, exchange) => {
     const requestId = requestIdOf(request.headers.get(REQUEST_ID));
     const about = { requestId, method: request.method, path: new URL(request.url).pathname, principal: principal.id };
     const explain = (error: unknown): HttpError => {
@@ -90,7 +91,7 @@ export function createHttp(given: HttpDeps): (request: Request, principal: Princ
       given.note?.(told.status >= 500 ? 'warn' : 'info', told.message, { ...about, status: told.status });
       return told;
     };
-    const response = await answer(request, principal, { ...given, thoughts, explain });
+    const response = await answer(request, principal, { ...given, thoughts, explain, exchange });
     given.note?.('debug', 'Answered', { ...about, status: response.status });
     response.headers.set(REQUEST_ID, requestId);
     return response;

@@ -1,12 +1,21 @@
+import type { SplicedCall } from '#shared/link/splice.ts';
+import type { Stream } from '#shared/link/stream.ts';
 import type { Provider } from './provider.ts';
 import type { BodyItem } from './upstream-body.ts';
 
-/** An answer that the bridge holds, to be spliced (shared/link/splice.ts). */
-export interface HeldAnswer {
-  /** The number of its stream. */
-  stream: number;
-  /** Resolves when it has been spliced: with what went wrong, as it may be told, or with undefined where the answer is whole. Rejects with the signal's reason. */
+/** How an answer that went past the host ended. */
+export interface PastHost {
+  /** Resolves when it is over: with what went wrong, as it may be told, or with undefined where the answer is whole. Rejects with the signal's reason. */
   failed: Promise<unknown>;
+}
+
+/** The caller to whom the bridge may give the answer itself (shared/link/splice.ts). */
+export interface SpliceTo {
+  /** The stream on which the request came. */
+  exchange: Stream;
+  /** The request's body, read and as the bridge has it; undefined where it has not kept it. */
+  own: { body: Record<string, unknown>; text: string } | undefined;
+  call: SplicedCall;
 }
 
 /** A raw answer of the upstream, for a caller that speaks the same language. */
@@ -18,7 +27,7 @@ export interface Forwarded {
   /** A failure that was found in what came, as it may be told. */
   told(error: unknown): unknown;
   /** Instead of batches, of which there are none then. */
-  held?: HeldAnswer;
+  past?: PastHost;
 }
 
 /** A provider that passes a completions request through as it is. */
@@ -26,9 +35,13 @@ export interface ForwardingProvider extends Provider {
   /**
    * Sends a caller's own `POST /chat/completions` body. Resolves when the upstream has accepted it, with what it sends; rejects with
    * `ProviderError` before that. The upstream is cancelled by `signal` and when the batches are left early. `addUsage`: asks for figures of usage,
-   * too, where the server knows that, for the gateway's own books.
+   * too, where the server knows that, for the gateway's own books. `to`: the answer may go to that caller past the host.
    */
-  forward(body: Record<string, unknown>, signal: AbortSignal, options: { addUsage: boolean }): Promise<Forwarded>;
+  forward(
+    body: Record<string, unknown>,
+    signal: AbortSignal,
+    options: { addUsage: boolean; to?: SpliceTo | undefined },
+  ): Promise<Forwarded>;
 }
 
 export function canForward(provider: Provider): provider is ForwardingProvider {

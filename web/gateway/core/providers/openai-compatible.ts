@@ -3,8 +3,9 @@ import { HeldResponse } from '#shared/link/splice.ts';
 import { assembled, TRAILER_MS } from './assembled.ts';
 import { ChatAssembler } from './chat-assembler.ts';
 import type { EmbeddingProvider } from './embedding.ts';
-import type { Forwarded, ForwardingProvider, HeldAnswer } from './forwarding.ts';
-import { faultOf } from './held-answer.ts';
+import { editsOf } from './body-edits.ts';
+import type { Forwarded, ForwardingProvider, PastHost, SpliceTo } from './forwarding.ts';
+import { faultOf } from './past-host.ts';
 import { readModels } from './listed-models.ts';
 import { lmStudioModels, withOllamaDetails } from './local-details.ts';
 import { type Quirks, quirksOf } from './openai-quirks.ts';
@@ -12,7 +13,7 @@ import { adaptBody, chatBody, renamed } from './openai-request.ts';
 import { type ListedModel, type ModelEvent, type ModelRequest, ProviderError } from './provider.ts';
 import { retried } from './retry.ts';
 import { readItems } from './upstream-body.ts';
-import { UpstreamHttp, type UpstreamOptions } from './upstream-http.ts';
+import { type Passing, UpstreamHttp, type UpstreamOptions } from './upstream-http.ts';
 import type { Watchdog } from './watchdog.ts';
 
 export interface OpenAiCompatibleOptions extends UpstreamOptions {
@@ -48,25 +49,22 @@ export class OpenAiCompatible implements ForwardingProvider, EmbeddingProvider {
   }
 
   /** Tries three times in all, before the upstream has accepted it. */
-  forward(body: Record<string, unknown>, signal: AbortSignal, { addUsage }: { addUsage: boolean }): Promise<Forwarded> {
-    return retried(() => this.#forward(body, signal, addUsage), { clock: this.#options.clock, signal });
+  forward(...[body, signal, options]: Parameters<ForwardingProvider['forward']>): Promise<Forwarded> {
+    return retried(() => this.#forward(body, signal, options), { clock: this.#options.clock, signal });
   }
 
-  async #forward(body: Record<string, unknown>, signal: AbortSignal, addUsage: boolean): Promise<Forwarded> {
+  async #forward(...[body, signal, { addUsage, to }]: Parameters<ForwardingProvider['forward']>): Promise<Forwarded> {
     const watchdog = this.#http.watch(signal, body['stream'] !== true);
     try {
-      const { idleMs } = this.#http;
-      const choices = typeof body['n'] === 'number' ? body['n'] : 1;
-      const hold = body['stream'] === true ? { choices, idleMs, trailerMs: Math.min(TRAILER_MS, idleMs), stripUsage: addUsage } : undefined;
       const given = body['stream_options'];
       const options = { ...(typeof given === 'object' ? given : {}), include_usage: true };
       const asked = addUsage ? { ...body, stream_options: options } : body;
       // A server that does not know the option gets the caller's own request.
       const adapt = (current: Record<string, unknown>, refusal: string): Record<string, unknown> | undefined =>
         current !== body && refusal.includes('stream_options') ? body : undefined;
-      const response = await this.#http.sendAdapted('/chat/completions', asked, watchdog, adapt, hold);
+      const response = await this.#http.sendAdapted('/chat/completions', asked, watchdog, adapt, to && this.#passing(body, addUsage, to));
       return {
-        ...(response instanceof HeldResponse ? { held: this.#held(response, watchdog, signal) } : {}),
+        ...(response instanceof HeldResponse ? { past: this.#past(response, watchdog, signal) } : {}),
         batches: this.#batches(response, watchdog, signal),
         trailer: () => watchdog.limit(TRAILER_MS),
         told: (error) => (error instanceof ProviderError ? this.#http.explain(error) : error),
@@ -94,8 +92,16 @@ export class OpenAiCompatible implements ForwardingProvider, EmbeddingProvider {
     });
   }
 
+  #passing(body: Record<string, unknown>, stripUsage: boolean, { exchange, own, call }: SpliceTo): Passing {
+    const { idleMs } = this.#http;
+    const trailerMs = Math.min(TRAILER_MS, idleMs);
+    const choices = typeof body['n'] === 'number' ? body['n'] : 1;
+    const forward = { exchange, call, stream: body['stream'] === true, choices, idleMs, trailerMs, stripUsage };
+    return { forward, editsFor: (sent) => own && editsOf(own.text, own.body, sent) };
+  }
+
   /** Silences are the bridge's to notice from here on. */
-  #held(response: HeldResponse, watchdog: Watchdog, signal: AbortSignal): HeldAnswer {
+  #past(response: HeldResponse, watchdog: Watchdog, signal: AbortSignal): PastHost {
     watchdog.rest();
     const failed = faultOf(response, this.name, this.#http.idleMs)
       .catch((error: unknown) => {
@@ -105,7 +111,7 @@ export class OpenAiCompatible implements ForwardingProvider, EmbeddingProvider {
       .then((error) => error && this.#http.explain(error))
       .finally(() => watchdog.stop());
     failed.catch(() => {});
-    return { stream: response.stream, failed };
+    return { failed };
   }
 
   async *#batches(response: Response, watchdog: Watchdog, signal: AbortSignal): Forwarded['batches'] {

@@ -1,10 +1,10 @@
 import { SseTooLarge } from '#shared/http/sse.ts';
 import { parseJson as parsed } from '#shared/parse-json.ts';
-import type { Hold } from '#shared/link/splice.ts';
+import type { Edit } from '#shared/link/splice.ts';
 import { RpcError } from '#shared/rpc/errors.ts';
 import { UPSTREAM_LIMITS, type UpstreamLimits } from '#shared/upstream-limits.ts';
 import type { Clock } from '../clock.ts';
-import { type Fetch, FetchRefused } from '../fetch.ts';
+import { type Fetch, type FetchInit, FetchRefused, type Forwarding } from '../fetch.ts';
 import { Breaker } from './breaker.ts';
 import { brokeOff, tooLarge, wentSilent } from './chunk.ts';
 import { statusError } from './openai-errors.ts';
@@ -27,6 +27,13 @@ export interface UpstreamOptions {
   limits?: (() => UpstreamLimits) | undefined;
   /** Counts its server's failures; one of its own where left out. */
   breaker?: Breaker | undefined;
+}
+
+/** A request whose answer may go to its caller past the host. */
+export interface Passing {
+  forward: Forwarding;
+  /** What is different in a body from the caller's own; undefined where that cannot be said. */
+  editsFor(body: object): Edit[] | undefined;
 }
 
 /** How one vendor's HTTP differs. */
@@ -86,13 +93,13 @@ export class UpstreamHttp {
 
   /**
    * The answer to a request, once it is known to be one of success. Throws `ProviderError`. `path` is behind the base URL, or a whole URL. What
-   * has a body is work for a model: a server that fails at it again and again is left alone for a while. `hold`: the answer may be held.
+   * has a body is work for a model: a server that fails at it again and again is left alone for a while.
    */
-  async send(path: string, body: unknown, watchdog: Watchdog, hold?: Hold): Promise<Response> {
-    if (body === undefined) return this.#send(path, body, watchdog, hold);
+  async send(path: string, body: object | undefined, watchdog: Watchdog, passing?: Passing): Promise<Response> {
+    if (body === undefined) return this.#send(path, body, watchdog, passing);
     const attempt = this.#breaker.enter();
     try {
-      const response = await this.#send(path, body, watchdog, hold);
+      const response = await this.#send(path, body, watchdog, passing);
       attempt.answered();
       return response;
     } catch (error) {
@@ -103,13 +110,10 @@ export class UpstreamHttp {
     }
   }
 
-  async #send(path: string, body: unknown, watchdog: Watchdog, hold: Hold | undefined): Promise<Response> {
+  async #send(path: string, body: object | undefined, watchdog: Watchdog, passing: Passing | undefined): Promise<Response> {
     const { signal } = watchdog;
     const headers = { accept: 'text/event-stream, application/json', ...this.#dialect.headers(this.#apiKey) };
-    const init =
-      body === undefined
-        ? { headers, signal }
-        : { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(body), signal, hold };
+    const init = body === undefined ? { headers, signal } : { ...posted(body, passing), headers: { ...JSON_TYPE, ...headers }, signal };
     let response: Response;
     try {
       response = await abortable(this.#fetch(path.startsWith('/') ? this.baseUrl + path : path, init), signal);
@@ -133,7 +137,7 @@ export class UpstreamHttp {
   }
 
   /** The JSON that an address answers with; undefined where it is none. */
-  async json(path: string, watchdog: Watchdog, body?: unknown): Promise<unknown> {
+  async json(path: string, watchdog: Watchdog, body?: object): Promise<unknown> {
     return parseJson(await readText((await this.send(path, body, watchdog)).body, watchdog));
   }
 
@@ -146,11 +150,11 @@ export class UpstreamHttp {
     body: Record<string, unknown>,
     watchdog: Watchdog,
     adapt: (body: Record<string, unknown>, refusal: string) => Record<string, unknown> | undefined,
-    hold?: Hold,
+    passing?: Passing,
   ): Promise<Response> {
     for (let current = body; ;) {
       try {
-        return await this.send(path, current, watchdog, hold);
+        return await this.send(path, current, watchdog, passing);
       } catch (error) {
         const refused = error instanceof ProviderError && (error.status === 400 || error.status === 422);
         const adapted = refused ? adapt(current, error.message) : undefined;
@@ -182,6 +186,17 @@ function withoutKey(message: string, key: string): string {
   const cut = shown.slice(0, -1);
   for (let length = key.length - 1; length > 0; length--) if (cut.endsWith(key.slice(0, length))) return `${cut.slice(0, -length)}***…`;
   return shown;
+}
+
+const JSON_TYPE = { 'content-type': 'application/json' };
+
+function posted(body: object, passing: Passing | undefined): Pick<FetchInit, 'method' | 'body' | 'forward'> {
+  const edits = passing?.editsFor(body);
+  return {
+    method: 'POST',
+    ...(edits ? {} : { body: JSON.stringify(body) }),
+    ...(passing ? { forward: { ...passing.forward, ...(edits ? { edits } : {}) } } : {}),
+  };
 }
 
 export function parseJson(text: string): unknown {
