@@ -146,10 +146,12 @@ async function goOut(stream: Stream, url: string, { opening, body, via, signal, 
     if (stream.closed) return void decoded.destroy();
     if (!Array.isArray(answer)) {
       answer.onover = (end) => {
+        stream.unhurried = end.how === 'done';
         stream.send(JSON.stringify(end));
         stream.end();
       };
       begun(answer);
+      stream.unhurried = !wish.stream;
       stream.send(JSON.stringify({ status: head.status, headers: {}, held: true } satisfies ResponseHead));
       if (exchange.commit(answer, wish.call)) return;
       answer.leave();

@@ -120,6 +120,7 @@ export function exchange(
       if (ended) return;
       if (how === 'done') {
         finish();
+        stream.unhurried = true;
         stream.reset(CLOSE.spliced, 'answered');
       }
       // What went wrong is the host's to tell, behind what has been sent.

@@ -2,25 +2,43 @@ import { STREAM_WINDOW, type Stream } from './stream.ts';
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/** A stream's incoming bytes as a web stream. Credit goes back as the reader takes them, so that at most 384 KB wait here. */
+/** A stream's incoming bytes as a body. Credit goes back as the reader takes them, so that at most 384 KB wait here. */
 export class IncomingBody {
-  readonly readable: ReadableStream<Bytes>;
   readonly #stream: Stream;
-  #controller!: ReadableStreamDefaultController<Bytes>;
+  readonly #onleave: () => void;
+  #controller: ReadableStreamDefaultController<Bytes> | undefined;
+  /** What came before anybody asked for it. */
+  #early: Bytes[] = [];
   /** Bytes that wait here and have not been released yet. */
   #owed = 0;
   #open = true;
+  #failed: { error: unknown } | undefined;
 
   /** `onleave`: the reader has cancelled. */
   constructor(stream: Stream, onleave: () => void) {
     this.#stream = stream;
-    this.readable = new ReadableStream<Bytes>(
+    this.#onleave = onleave;
+  }
+
+  /** To be taken once. Bytes where all of them are there, for a web stream costs more than all else about a short body. */
+  take(): Bytes | ReadableStream<Bytes> {
+    const early = this.#early;
+    this.#early = [];
+    if (!this.#open && !this.#failed) {
+      this.#settle();
+      return early.length === 1 && early[0] ? early[0] : joined(early);
+    }
+    return new ReadableStream<Bytes>(
       {
-        start: (controller) => void (this.#controller = controller),
+        start: (controller) => {
+          this.#controller = controller;
+          for (const chunk of early) controller.enqueue(chunk);
+          if (this.#failed) controller.error(this.#failed.error);
+        },
         pull: () => this.#settle(),
         cancel: () => {
           this.discard();
-          onleave();
+          this.#onleave();
         },
       },
       { highWaterMark: STREAM_WINDOW / 2, size: (chunk) => chunk.byteLength },
@@ -29,23 +47,29 @@ export class IncomingBody {
 
   push(chunk: Uint8Array): void {
     this.#owed += chunk.byteLength;
-    if (this.#open && chunk.byteLength > 0) this.#controller.enqueue(chunk.slice());
-    if (!this.#open || (this.#controller.desiredSize ?? 0) > 0) this.#settle();
+    if (this.#open && chunk.byteLength > 0) {
+      if (this.#controller) this.#controller.enqueue(chunk.slice());
+      else this.#early.push(chunk.slice());
+    }
+    if (!this.#open || (this.#controller?.desiredSize ?? 0) > 0) this.#settle();
   }
 
   end(): void {
-    if (this.#open) this.#controller.close();
+    if (this.#open) this.#controller?.close();
     this.#open = false;
   }
 
   fail(error: unknown): void {
-    if (this.#open) this.#controller.error(error);
+    if (!this.#open) return;
+    this.#failed = { error };
+    this.#controller?.error(error);
     this.#open = false;
   }
 
   /** Nobody reads: what still comes is passed over. */
   discard(): void {
     this.#open = false;
+    this.#early = [];
     this.#settle();
   }
 
@@ -54,6 +78,16 @@ export class IncomingBody {
     this.#owed = 0;
     if (owed > 0) this.#stream.release(owed);
   }
+}
+
+function joined(parts: readonly Bytes[]): Bytes {
+  const whole = new Uint8Array(parts.reduce((sum, part) => sum + part.byteLength, 0));
+  let at = 0;
+  for (const part of parts) {
+    whole.set(part, at);
+    at += part.byteLength;
+  }
+  return whole;
 }
 
 /** Where a sender waits until its stream has handed on all it had. */

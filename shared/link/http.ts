@@ -49,8 +49,10 @@ export function serveHttp(stream: Stream, opened: Opening, base: string, handler
   });
 
   const ask = async (): Promise<Response> => {
+    // What came in the same message as the opening is here then.
+    await undefined;
     const init: RequestInit & { duplex?: 'half' } = { method, headers, signal: gone.signal };
-    if (hasBody) Object.assign(init, { body: body.readable, duplex: 'half' });
+    if (hasBody) Object.assign(init, { body: body.take(), duplex: 'half' });
     if (url !== undefined) return handler(new Request(url, init));
     let request: Request;
     try {
@@ -122,6 +124,7 @@ export async function fetchOver(
   const over = new AbortController();
   const answer = Promise.withResolvers<Response>();
   const head = new HeadReader();
+  let respond = (): void => {};
 
   const stop = (): void => {
     signal.removeEventListener('abort', onabort);
@@ -135,12 +138,15 @@ export async function fetchOver(
   const fail = (error: unknown): void => {
     stop();
     incoming.fail(error);
+    respond();
     answer.reject(error);
   };
   const cut = (code: number, reason: string, error: unknown): void => {
     stream.reset(code, reason);
     fail(error);
   };
+  const unreadable = (cause: unknown): void =>
+    cut(CLOSE.protocolError, 'the head cannot be read', new TypeError('the answer cannot be read', { cause }));
   const onabort = (): void => cut(CLOSE.goingAway, 'aborted', signal.reason);
 
   signal.addEventListener('abort', onabort, { once: true });
@@ -153,11 +159,20 @@ export async function fetchOver(
         if (!found) return;
         const bodiless = method === 'HEAD' || NO_BODY.has(found.status);
         if (bodiless) incoming.discard();
-        const body = bodiless ? null : incoming.readable;
         const held = found.held === true && headers[FORWARD_HEADER] !== undefined;
-        answer.resolve(held ? new HeldResponse(body, found) : new Response(body, found));
+        respond = () => {
+          respond = () => {};
+          try {
+            const body = bodiless ? null : incoming.take();
+            answer.resolve(held ? new HeldResponse(body, found) : new Response(body, found));
+          } catch (error) {
+            unreadable(error);
+          }
+        };
+        // Its body may have come in the same message.
+        queueMicrotask(() => respond());
       } catch (error) {
-        cut(CLOSE.protocolError, 'the head cannot be read', new TypeError('the answer cannot be read', { cause: error }));
+        unreadable(error);
       }
     },
     end() {

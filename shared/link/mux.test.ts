@@ -68,6 +68,25 @@ describe('streams', () => {
     expect([near.closed, far.closed, pair.dialer.streams, pair.acceptor.streams]).toEqual([true, true, 0, 0]);
   });
 
+  it('that are unhurried wait for something else to go along with, but not for long', async () => {
+    const pair = new MuxPair();
+    const [first, second] = [pair.open(), pair.open()];
+    const [atFirst, atSecond] = [listen(first.far), listen(second.far)];
+    first.near.unhurried = true;
+    first.near.send('whenever');
+    first.near.end();
+    await Promise.resolve();
+    pair.settle();
+    expect(atFirst.messages).toEqual([]);
+    second.near.send('now');
+    await Promise.resolve();
+    pair.settle();
+    expect([atFirst.messages.length, atSecond.messages.length, atFirst.end?.code]).toEqual([1, 1, 1000]);
+    second.near.unhurried = true;
+    second.near.reset(1011, 'whenever');
+    await expect.poll(() => (pair.settle(), atSecond.reset?.reason)).toBe('whenever');
+  });
+
   it('both end at once', () => {
     const pair = new MuxPair();
     const { near, far } = pair.open();

@@ -9,6 +9,8 @@ const encoder = new TextEncoder();
 const decoder = new TextDecoder('utf-8', { fatal: true });
 const NOTHING = new Uint8Array(0);
 const MAX_STREAMS = 4096;
+/** Milliseconds that what is unhurried waits for company. */
+const LATER_MS = 10;
 const LAST_ID = 0xffff_ffff;
 
 export interface MuxOptions {
@@ -45,6 +47,7 @@ export class Mux {
   #lastPeerId = 0;
   #batch = false;
   #scheduled = false;
+  #later: ReturnType<typeof setTimeout> | undefined;
   #open = true;
   #greeted = false;
   #bulkInFlight = 0;
@@ -66,9 +69,10 @@ export class Mux {
       open: (opening) => this.open(opening),
       wake: (stream, bulk) => {
         this.#sendable.add(stream);
-        this.#flushSoon(bulk);
+        if (stream.unhurried) this.#flushLater();
+        else this.#flushSoon(bulk);
       },
-      control: (type, id, payload) => this.#control(type, id, payload),
+      control: (type, { id, unhurried }, payload) => this.#control(type, id, payload, unhurried),
       gone: (stream) => {
         this.#streams.delete(stream.id);
         this.#sendable.delete(stream);
@@ -126,10 +130,11 @@ export class Mux {
     this.#end(code, reason);
   }
 
-  #control(type: number, stream: number, payload: Uint8Array): void {
+  #control(type: number, stream: number, payload: Uint8Array, unhurried = false): void {
     if (!this.#open) return;
     this.#writer.write(type, 0, stream, payload);
-    if (this.#batch && this.#writer.length < CHUNK_BYTES) this.#flushSoon();
+    if (this.#batch && unhurried && this.#writer.length < CHUNK_BYTES) this.#flushLater();
+    else if (this.#batch && this.#writer.length < CHUNK_BYTES) this.#flushSoon();
     else this.#link.send(this.#writer.take());
   }
 
@@ -142,11 +147,17 @@ export class Mux {
     }, bulk);
   }
 
+  #flushLater(): void {
+    if (!this.#scheduled) this.#later ??= setTimeout(() => this.#flush(), LATER_MS);
+  }
+
   /**
    * Control frames are in the writer already; then the streams in turn, a chunk each, while credit and the bulk window last. Who was served
    * goes to the end of the line; who waits for the bulk window keeps its place, so that it is first when the window opens.
    */
   #flush(): void {
+    clearTimeout(this.#later);
+    this.#later = undefined;
     if (!this.#open) return;
     let drained: Stream[] | undefined;
     for (const stream of this.#sendable) {
@@ -257,6 +268,7 @@ export class Mux {
   #end(code: number, reason: string): void {
     if (!this.#open) return;
     this.#open = false;
+    clearTimeout(this.#later);
     for (const stream of [...this.#streams.values()])
       stream.lost(code === CLOSE.normal ? CLOSE.goingAway : code, reason || 'the link closed');
     this.#streams.clear();

@@ -19,7 +19,7 @@ export interface StreamHost {
   open(opening: Partial<Opening> & { kind: string }): Stream;
   /** `bulk`: a body's part was queued. */
   wake(stream: Stream, bulk: boolean): void;
-  control(type: number, id: number, payload: Uint8Array): void;
+  control(type: number, stream: Stream, payload: Uint8Array): void;
   gone(stream: Stream): void;
 }
 
@@ -52,6 +52,8 @@ interface Queued {
 /** One stream of a multiplexer: messages both ways, each side ends its own direction, either can reset both. */
 export class Stream {
   readonly id: number;
+  /** Nobody waits for what is sent from now on: it may go along with something else that is sent soon. */
+  unhurried = false;
   readonly #host: StreamHost;
   #events: StreamEvents | undefined;
   #early: ((events: StreamEvents) => void)[] = [];
@@ -112,7 +114,7 @@ export class Stream {
   /** Cuts both directions at once; what is queued is dropped, and nothing more is heard. */
   reset(code: number = CLOSE.internal, reason = ''): void {
     if (this.#dead) return;
-    this.#host.control(TYPE.reset, this.id, encoder.encode(JSON.stringify({ code, reason: reason.slice(0, MAX_REASON) })));
+    this.#host.control(TYPE.reset, this, encoder.encode(JSON.stringify({ code, reason: reason.slice(0, MAX_REASON) })));
     this.#early = [];
     this.#die();
   }
@@ -126,7 +128,7 @@ export class Stream {
     const credit = this.#released;
     this.#granted += credit;
     this.#released = 0;
-    this.#host.control(TYPE.credit, this.id, uint32(credit));
+    this.#host.control(TYPE.credit, this, uint32(credit));
   }
 
   // What follows is the multiplexer's side.
