@@ -42,6 +42,8 @@ export class Home {
   readonly accessFile: string;
   /** The owner's password, as a hash (password.ts). */
   readonly passwordFile: string;
+  /** What calls have used that no host has stored yet (server/receipts.ts). */
+  readonly receiptsFile: string;
   readonly profilesDir: string;
   readonly #warn: (line: string) => void;
   #writing: Promise<unknown> = Promise.resolve();
@@ -52,6 +54,7 @@ export class Home {
     this.credentialsFile = join(dir, 'credentials.json');
     this.accessFile = join(dir, 'access.json');
     this.passwordFile = join(dir, 'password.json');
+    this.receiptsFile = join(dir, 'receipts.ndjson');
     this.profilesDir = join(dir, 'profiles');
     this.#warn = warn;
   }

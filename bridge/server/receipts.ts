@@ -1,8 +1,9 @@
-import { setTimeout as later } from 'node:timers';
+import { setTimeout as setTimer } from 'node:timers';
 import { setTimeout } from 'node:timers/promises';
 import { fetchOver } from '#shared/link/http.ts';
 import { type Receipt, RECEIPTS_KIND } from '#shared/link/splice.ts';
 import type { Hosts } from './hosts.ts';
+import { ReceiptFile } from './receipt-file.ts';
 
 /** Receipts kept for a host to come; beyond that the oldest are given up. */
 const KEPT = 10_000;
@@ -11,24 +12,49 @@ const BATCH = 500;
 /** Milliseconds that one waits for others to be told with: each telling is a transaction. */
 const GROUP_MS = 50;
 const ANSWER_MS = 10_000;
+/** Milliseconds after which what no host has stored is written down: most are stored before that. */
+const WRITE_MS = 250;
 
-/** What spliced calls have used: kept here, and told to the serving host again and again, until one has stored it. */
+export interface ReceiptsDeps {
+  hosts: Hosts;
+  retryMs: number;
+  log(line: string): void;
+}
+
+/** What spliced calls have used: kept here and, where no host takes it soon, in a file; told to the serving host again and again, until one has stored it. */
 export class Receipts {
   readonly #hosts: Hosts;
   readonly #retryMs: number;
   readonly #log: (line: string) => void;
+  readonly #file: ReceiptFile;
   readonly #waiting = new Map<string, Receipt>();
+  /** Which of them are in the file. */
+  readonly #written = new Set<string>();
+  #write: NodeJS.Timeout | undefined;
   #telling: Promise<void> | undefined;
   #retry: NodeJS.Timeout | undefined;
   #refused = false;
   readonly #closing = Promise.withResolvers<void>();
   #closed = false;
 
-  constructor({ hosts, retryMs, log }: { hosts: Hosts; retryMs: number; log(line: string): void }) {
+  private constructor({ hosts, retryMs, log }: ReceiptsDeps, file: ReceiptFile) {
+    this.#file = file;
     this.#hosts = hosts;
     this.#retryMs = retryMs;
     this.#log = log;
     hosts.on('attach', () => this.#tell());
+  }
+
+  /** With those that an earlier bridge could not tell any more, from the file at `path`. */
+  static async open({ path, ...deps }: ReceiptsDeps & { path: string }): Promise<Receipts> {
+    const file = new ReceiptFile(path, deps.log);
+    const receipts = new Receipts(deps, file);
+    for (const receipt of (await file.read()).slice(-KEPT)) {
+      receipts.#waiting.set(receipt.call.id, receipt);
+      receipts.#written.add(receipt.call.id);
+    }
+    await receipts.#tidy();
+    return receipts;
   }
 
   /** Receipts that no host has stored yet. */
@@ -40,9 +66,10 @@ export class Receipts {
     this.#waiting.set(receipt.call.id, receipt);
     const [oldest] = this.#waiting.keys();
     if (this.#waiting.size > KEPT && oldest !== undefined) {
-      this.#waiting.delete(oldest);
+      this.#forget([oldest]);
       this.#log('no host takes what calls have used: the oldest record of it is given up');
     }
+    this.#write ??= setTimer(() => void this.writeDown(), WRITE_MS).unref();
     this.#tell();
   }
 
@@ -54,6 +81,29 @@ export class Receipts {
     await Promise.race([this.#telling, setTimeout(ms, undefined, { ref: false })]);
   }
 
+  /** Resolves when all that waits is in the file. */
+  async writeDown(): Promise<void> {
+    clearTimeout(this.#write);
+    this.#write = undefined;
+    const unwritten = [...this.#waiting.values()].filter(({ call }) => !this.#written.has(call.id));
+    for (const { call } of unwritten) this.#written.add(call.id);
+    if (unwritten.length > 0 && !(await this.#file.append(unwritten))) for (const { call } of unwritten) this.#written.delete(call.id);
+    await this.#tidy();
+  }
+
+  #forget(ids: readonly string[]): void {
+    for (const id of ids) {
+      this.#waiting.delete(id);
+      this.#written.delete(id);
+    }
+  }
+
+  /** A file in which nothing waits goes, and one in which most is stored already is made anew. */
+  async #tidy(): Promise<void> {
+    if (this.#written.size === 0 ? this.#file.lines > 0 : this.#file.lines > 2 * KEPT)
+      await this.#file.replace([...this.#waiting.values()].filter(({ call }) => this.#written.has(call.id)));
+  }
+
   #tell(): void {
     this.#telling ??= this.#tellAll()
       .catch((error: unknown) => {
@@ -62,7 +112,7 @@ export class Receipts {
         this.#refused = true;
         clearTimeout(this.#retry);
         if (this.#closed) return;
-        this.#retry = later(() => this.#tell(), this.#retryMs).unref();
+        this.#retry = setTimer(() => this.#tell(), this.#retryMs).unref();
       })
       .finally(() => (this.#telling = undefined));
   }
@@ -81,7 +131,8 @@ export class Receipts {
       );
       if (!answer.ok) throw new Error(`it answered ${answer.status}`);
       this.#refused = false;
-      for (const { call } of batch) this.#waiting.delete(call.id);
+      this.#forget(batch.map(({ call }) => call.id));
+      await this.#tidy();
     }
   }
 }

@@ -174,7 +174,7 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
     const via = randomUUID();
     const gauge = new Gauge();
     const exchanges = new Exchanges();
-    const receipts = new Receipts({ hosts, retryMs: timing.receiptsMs, log });
+    const receipts = await Receipts.open({ path: home.receiptsFile, hosts, retryMs: timing.receiptsMs, log });
     const maxExchanges = LIMITS.maxConnections;
     httpRoutes(app, { admission: door, auth, hosts, journal, timing, gauge, maxExchanges, via, exchanges, receipts, log });
     linkRoutes(app, { home, admission: door, auth, codes, log });
@@ -239,6 +239,7 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
       await Promise.all([clientsGone, uplinkGauge.idle(timing.closeMs)]);
       await ports.close();
       await stop();
+      await receipts.writeDown();
     };
     let closed: Promise<void> | undefined;
     return {
