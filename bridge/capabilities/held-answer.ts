@@ -95,7 +95,10 @@ export class HeldAnswer implements GoodAnswer {
       finish('cut');
     };
     const onerror = (): void => finish('cut');
-    const ondrain = (): void => void body.resume();
+    const ondrain = (): void => {
+      last = performance.now();
+      body.resume();
+    };
     const finish = (how: SpliceEnd['how']): void => {
       if (this.#over === undefined) return;
       this.#over = undefined;

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { verifies } from '../../tests/requirements.ts';
 import { fetchOver, serveHttp } from '#shared/link/http.ts';
@@ -118,6 +118,41 @@ describe('a splice', () => {
     expect(await answer.text()).toBe(comments + chunk('a', 'stop'));
     expect(relayed).toHaveLength(1);
   }, 5000);
+
+  verifies('http.chat/splice-back-pressure', 'waits for a caller who does not read, however long, and keeps little for him', async () => {
+    await using gateway = await startTestBridge();
+    await using server = await startWriter();
+    const { ends } = await splicer(gateway, server.url, { idleMs: 50 });
+    const { port, host } = new URL(gateway.url);
+    const caller = connect(Number(port), '127.0.0.1');
+    caller.write(`POST /v1/x HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer ${gateway.token}\r\nContent-Length: 2\r\n\r\n{}`);
+    const upstream = await server.asked();
+    const piece = chunk('x'.repeat(64 * 1024));
+    let written = 0;
+    const write = (): void => {
+      do written += piece.length;
+      while (written < 512 * 1024 * 1024 && upstream.write(piece));
+    };
+    upstream.on('drain', write);
+    write();
+    // Each of these is silent for longer than the stalled one was allowed to be.
+    for (let others = 2, before = -1; others < 6 || before !== written; others++) {
+      before = written;
+      const asked = ask(gateway);
+      (await server.asked(others)).write(chunk('a'));
+      expect(await (await asked).text()).toContain('silent');
+    }
+    expect(ends.every(({ how }) => how === 'silent')).toBe(true);
+    expect(upstream.destroyed).toBe(false);
+    // The kernel's buffers of two loopback connections take some megabytes each.
+    expect(written).toBeLessThan(32 * 1024 * 1024);
+    upstream.off('drain', write).end(`${chunk('', 'stop')}data: [DONE]\n\n`);
+    let read = 0;
+    caller.on('data', (bytes) => (read += bytes.byteLength));
+    await expect.poll(() => ends.at(-1), { timeout: 10_000 }).toEqual({ how: 'done' });
+    await expect.poll(() => read).toBeGreaterThan(written);
+    caller.destroy();
+  });
 
   it('takes an answer that only lacks its trailer for whole', async () => {
     await using gateway = await startTestBridge();
