@@ -1,5 +1,5 @@
 // A model server that costs next to nothing: its answers are bytes made beforehand. `deltas-<n>` streams n deltas, `singles-<n>` each in
-// a packet of its own, as models do; tells the parent when the first byte of each went out, by the machine's monotonic clock.
+// a packet of its own, as models do; `never` and `first` answer nothing, or one event and then nothing, and tell when they are hung up on; tells the parent when the first byte of each went out, by the machine's monotonic clock.
 import { createServer, type ServerResponse } from 'node:http';
 import { monotonic } from '../stats.ts';
 import { setImmediate } from 'node:timers/promises';
@@ -40,6 +40,13 @@ function bytesOf(count: number, perWrite: number): Buffer[] {
   return parts;
 }
 
+/** Waits to be hung up on. */
+function wait(response: ServerResponse, first: boolean): void {
+  process.send?.({ waits: true });
+  response.on('close', () => process.send?.({ leftAt: monotonic() }));
+  if (first) response.writeHead(200, { 'content-type': 'text/event-stream' }).write(event({ content: 'w' }, null));
+}
+
 async function stream(response: ServerResponse, count: number, single: boolean): Promise<void> {
   response.writeHead(200, { 'content-type': 'text/event-stream' });
   process.send?.({ count, at: monotonic() });
@@ -59,7 +66,9 @@ const server = createServer((request, response) => {
   request.on('end', () => {
     if (request.method === 'GET')
       return response.writeHead(200, { 'content-type': 'application/json', 'content-length': MODELS.byteLength }).end(MODELS);
-    const [, kind, count] = /"(deltas|singles)-(\d+)"/.exec(Buffer.concat(chunks).toString()) ?? [];
+    const text = Buffer.concat(chunks).toString();
+    if (/"(never|first)"/.test(text)) return wait(response, text.includes('"first"'));
+    const [, kind, count] = /"(deltas|singles)-(\d+)"/.exec(text) ?? [];
     if (count !== undefined) return void stream(response, Number(count), kind === 'singles');
     response.writeHead(200, { 'content-type': 'application/json', 'content-length': WHOLE.byteLength }).end(WHOLE);
   });
