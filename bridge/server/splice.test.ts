@@ -250,6 +250,20 @@ describe('a splice', () => {
     }
   });
 
+  verifies('http/hang-up', 'that has not begun ends with the caller, whatever its host is doing', async () => {
+    await using gateway = await startTestBridge();
+    await using server = await startWriter();
+    const host: FakeHost = await gateway.attach({
+      // It hears nothing of the caller.
+      onstream: (stream) => void forwarded(host, server.url, AbortSignal.timeout(60_000), { to: stream.id }).catch(() => {}),
+    });
+    const abort = new AbortController();
+    const left = expect(gateway.http('/v1/x', { method: 'POST', body: '{}', signal: abort.signal })).rejects.toThrow();
+    const closed = once(await server.asked(), 'close');
+    abort.abort();
+    await Promise.all([left, closed]);
+  });
+
   it('ends with the bridge, for the caller and the upstream', async () => {
     await using gateway = await startTestBridge({ timing: { graceMs: 10 } });
     await using server = await startWriter();
