@@ -41,7 +41,8 @@ export const bridge = [
     'http.chat/splice-back-pressure': 'A caller who does not read holds the upstream back.',
     'http.chat/usage-of-keys':
       'For calls with a key, which may have a budget, the upstream is asked for its figures of usage; a caller who did not ask does not see them.',
-    'http.chat/receipts': 'What a spliced call has used is kept until a host has stored it, and counts once.',
+    'http.chat/receipts':
+      'What a spliced call has used is kept until a host has stored it, over a restart of the bridge too, and counts once.',
     'http/cors': 'CORS allows exact origins, never `*`.',
   }),
   chosen('decisions, "Frames and connection": `--password` / `auth.password`', {
