@@ -224,12 +224,16 @@ describe('a streamed answer', () => {
 
 describe('a whole answer', () => {
   const whole = (more: object = {}): string =>
-    JSON.stringify({ object: 'chat.completion', choices: [{ index: 0, message: { content: 'Hé' }, finish_reason: 'stop' }], ...more });
+    JSON.stringify({
+      ...{ id: 'chatcmpl-1', object: 'chat.completion', created: 1_700_000_000, model: 'x' },
+      choices: [{ index: 0, message: { role: 'assistant', content: 'Hé', refusal: null }, logprobs: null, finish_reason: 'stop' }],
+      ...more,
+    });
   const sent = (body: string, token = bridge.token): Promise<Response> =>
     bridge.http('/v1/chat/completions', { method: 'POST', headers: { 'content-type': 'application/json' }, body, token });
 
   verifies('http.chat/splice-bytes', 'goes past the core as it is, and its usage is that of the upstream', async () => {
-    const answer = ` ${whole({ usage: { prompt_tokens: 11, completion_tokens: 7, total_tokens: 18 }, odd: [1.0e3] })}\n`;
+    const answer = ` ${whole({ usage: { prompt_tokens: 11, completion_tokens: 7, total_tokens: 18 }, system_fingerprint: 'fp' })}\n`;
     await using _ = await writer((response) => (response.write(answer.slice(0, 50)), response.end(answer.slice(50))), 'text/plain');
     const response = await post('', { model: 'own/x', stream: false });
     expect([response.status, response.headers.get('content-type')]).toEqual([200, 'application/json']);
@@ -285,7 +289,7 @@ describe('a whole answer', () => {
   });
 
   it('that is large goes through the core', async () => {
-    const answer = whole({ odd: 'x'.repeat(600_000) });
+    const answer = whole({ system_fingerprint: 'x'.repeat(600_000) });
     await using _ = await writer((response) => response.end(answer));
     expect(await (await post('', { model: 'own/x', stream: false })).text()).toBe(answer);
     expect(wentPast()).toBe(false);

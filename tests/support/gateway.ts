@@ -149,7 +149,7 @@ export async function testGateway(
   });
   const misfits = new Set<string>();
   const answer = gateway.fetch;
-  gateway.fetch = async (request, principal) => conforming(request, await answer(request, principal), misfits);
+  gateway.fetch = async (request, principal, exchange) => conforming(request, await answer(request, principal, exchange), misfits);
   const undeclared = new Set<string>();
   const link: TestGateway['link'] = ({ scopes = SCOPES, socket = false, principal = 'owner', ...rest } = {}) => {
     const [ours, theirs] = memoryPair<string>();
