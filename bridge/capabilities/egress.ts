@@ -1,48 +1,27 @@
 import type { Readable } from 'node:stream';
 import { setImmediate as immediate } from 'node:timers/promises';
-import { Agent, type Dispatcher, request } from 'undici';
 import type { Opening } from '#shared/link/hello.ts';
 import type { ResponseHead } from '#shared/link/http.ts';
-import { type Edit, forward, type Forward, FORWARD_HEADER } from '#shared/link/splice.ts';
+import { forward, type Forward, FORWARD_HEADER } from '#shared/link/splice.ts';
 import { STREAM_WINDOW, type Stream } from '#shared/link/stream.ts';
 import { CLOSE } from '#shared/rpc/frames.ts';
-import { ACCEPTED_ENCODINGS, decodedBody } from './decoded-body.ts';
+import { ask, type Asking } from './asking.ts';
+import { edited } from './edited.ts';
 import { refuseEgress } from './egress-guard.ts';
-import type { Exchange, GoodAnswer } from './good-answer.ts';
+import { type Exchange, type GoodAnswer, isSuccess } from './good-answer.ts';
 import { HeldAnswer } from './held-answer.ts';
-import { HOP_BY_HOP } from './hop-by-hop.ts';
-import { pinnedLookup, resolveBySystem } from './pinned-lookup.ts';
 import { WholeAnswer } from './whole-answer.ts';
 
 /** Bytes of a request that goes out. It is sent whole, with its length, for not every server understands a body in chunks. */
 const MAX_BODY_BYTES = 64 * 1024 * 1024;
-
-/** Of the request: what concerns this connection alone, or is said here. */
-const NOT_SENT = new Set([
-  ...HOP_BY_HOP,
-  'host',
-  'content-length',
-  'accept-encoding',
-  'expect',
-  'cookie',
-  'origin',
-  'referer',
-  'x-perch-via',
-]);
-/** Of the answer: what is no longer true of the decoded body, and cookies, which nothing here keeps. */
-const NOT_RETURNED = new Set([...HOP_BY_HOP, 'content-encoding', 'content-length', 'set-cookie']);
-
-/** Tells a request of this gateway's own, by which one that comes back to it is known. */
-export const VIA = 'x-perch-via';
-
-// Models think for minutes: how long a silence may last is the core's to say.
-const dispatcher = new Agent({ headersTimeout: 0, bodyTimeout: 0, connect: { lookup: pinnedLookup(resolveBySystem, 'local') } });
 
 /** The callers whom a host may have answered past it (shared/link/splice.ts). */
 export interface Callers {
   find(exchange: number): Exchange | undefined;
   /** False once the host is gone: what it had begun goes on without it. */
   isAttached(): boolean;
+  /** What the host has decided; the result lets it stand, where it is to. */
+  standing(wish: Forward, headers: Record<string, string>): () => void;
 }
 
 /**
@@ -61,12 +40,15 @@ export function serveForward(stream: Stream, opening: Opening, via: string, call
   const wish = forward.parse(JSON.parse(opening.headers[FORWARD_HEADER] ?? 'null'));
   const exchange = callers.find(wish.to);
   if (!exchange?.waits) return stream.reset(CLOSE.goingAway, 'nobody waits for this answer');
-  serve(stream, opening, { via, forwarding: { wish, exchange, isAttached: callers.isAttached } });
+  const keep = callers.standing(wish, opening.headers);
+  serve(stream, opening, { via, forwarding: { wish, exchange, keep, isAttached: callers.isAttached } });
 }
 
 interface Forwarding extends Pick<Callers, 'isAttached'> {
   wish: Forward;
   exchange: Exchange;
+  /** The decision has turned out well. */
+  keep: () => void;
 }
 
 function serve(stream: Stream, opening: Opening, { via, forwarding }: { via: string; forwarding?: Forwarding }): void {
@@ -100,7 +82,7 @@ function serve(stream: Stream, opening: Opening, { via, forwarding }: { via: str
       const body = edits ? edited(forwarding?.exchange.body(), edits) : Buffer.concat(parts);
       parts = [];
       if (!body) return stream.reset(CLOSE.policy, 'there is no such body');
-      goOut(stream, url, { opening, body, via, signal: gone.signal, forwarding, begun })
+      goOut(stream, { asking: { url, headers: opening.headers, body, via, signal: gone.signal }, forwarding, begun })
         .catch((error: unknown) => stream.reset(CLOSE.internal, reasonOf(error, new URL(url))))
         .finally(unwatch);
     },
@@ -114,34 +96,17 @@ function serve(stream: Stream, opening: Opening, { via, forwarding }: { via: str
 }
 
 interface Outgoing {
-  opening: Opening;
-  body: Buffer;
-  via: string;
-  signal: AbortSignal;
+  asking: Asking;
   forwarding: Forwarding | undefined;
   begun: (answer: Readable | GoodAnswer) => void;
 }
 
-async function goOut(stream: Stream, url: string, { opening, body, via, signal, forwarding, begun }: Outgoing): Promise<void> {
-  const { ':method': method = 'GET', ...given } = opening.headers;
-  const sent = Object.entries(given).filter(([name]) => !name.startsWith(':') && !NOT_SENT.has(name.toLowerCase()));
-  const response = await request(url, {
-    dispatcher,
-    method: method as Dispatcher.HttpMethod,
-    headers: { 'user-agent': 'perch', ...Object.fromEntries(sent), 'accept-encoding': ACCEPTED_ENCODINGS, [VIA]: via },
-    body: body.byteLength > 0 ? body : null,
-    signal,
-  });
-  const decoded = decodedBody(response);
-  const headers = Object.fromEntries(
-    Object.entries(response.headers).filter(
-      (entry): entry is [string, string] => typeof entry[1] === 'string' && !NOT_RETURNED.has(entry[0]),
-    ),
-  );
-  const head: ResponseHead = { status: response.statusCode, headers };
-  let first: Uint8Array[] = [];
-  if (forwarding && response.statusCode >= 200 && response.statusCode < 300) {
-    const { wish, exchange } = forwarding;
+async function goOut(stream: Stream, { asking, forwarding, begun }: Outgoing): Promise<void> {
+  const asked = forwarding?.exchange.inHand(asking.url) ?? (await ask(asking));
+  const { head, body: decoded, read } = asked;
+  let first = read ?? [];
+  if (forwarding && !read && isSuccess(head)) {
+    const { wish, exchange, keep } = forwarding;
     const answer = await (wish.stream ? HeldAnswer.begin(decoded, wish) : WholeAnswer.begin(decoded));
     if (stream.closed) return void decoded.destroy();
     if (!Array.isArray(answer)) {
@@ -153,7 +118,7 @@ async function goOut(stream: Stream, url: string, { opening, body, via, signal, 
       begun(answer);
       stream.unhurried = !wish.stream;
       stream.send(JSON.stringify({ status: head.status, headers: {}, held: true } satisfies ResponseHead));
-      if (exchange.commit(answer, wish.call)) return;
+      if (exchange.commit(answer, wish.call)) return keep();
       answer.leave();
       return stream.reset(CLOSE.goingAway, 'nobody waits for this answer');
     }
@@ -176,19 +141,6 @@ async function goOut(stream: Stream, url: string, { opening, body, via, signal, 
     decoded.once('error', reject);
   });
   stream.end();
-}
-
-/** A body with changes; undefined where they do not fit it. */
-function edited(body: Buffer | undefined, edits: readonly Edit[]): Buffer | undefined {
-  if (!body) return undefined;
-  const parts: Buffer[] = [];
-  let done = 0;
-  for (const { at, drop, put } of edits) {
-    if (at < done || at + drop > body.byteLength) return undefined;
-    parts.push(body.subarray(done, at), Buffer.from(put));
-    done = at + drop;
-  }
-  return Buffer.concat([...parts, body.subarray(done)]);
 }
 
 /** Of several addresses that were tried, what the first one said. */

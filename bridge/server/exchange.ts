@@ -4,6 +4,7 @@ import { KEPT_BODY, type Receipt, type SplicedCall } from '#shared/link/splice.t
 import type { Mux } from '#shared/link/mux.ts';
 import { STREAM_WINDOW, type Stream } from '#shared/link/stream.ts';
 import { CLOSE } from '#shared/rpc/frames.ts';
+import type { Asked } from '../capabilities/asking.ts';
 import type { Exchange, GoodAnswer } from '../capabilities/good-answer.ts';
 import { HOP_BY_HOP } from '../capabilities/hop-by-hop.ts';
 import { sendError } from './http-errors.ts';
@@ -23,6 +24,10 @@ export interface ExchangeHost {
   isAttached(): boolean;
   /** An answer has gone to the caller past the host. */
   spliced(receipt: Receipt): void;
+  /** All of the request's body, where it has been read already. */
+  body?: Buffer | undefined;
+  /** What a decision that stood has brought, where that is not good; from where. */
+  answer?: { url: string; asked: Asked } | undefined;
 }
 
 /** The exchanges under way, by the number of their stream. */
@@ -51,10 +56,11 @@ export function exchange(
   request: IncomingMessage,
   response: ServerResponse,
   stream: Stream,
-  { isAttached, spliced }: ExchangeHost,
+  { isAttached, spliced, body, answer: inHand }: ExchangeHost,
 ): Exchange {
   let received = 0;
-  let kept: Buffer[] | undefined = [];
+  let kept: Buffer[] | undefined = body ? [body] : [];
+  let came = inHand;
   let ended = false;
   let headParts: Uint8Array[] = [];
   /** The host's head has come. */
@@ -90,7 +96,10 @@ export function exchange(
     stream.send(chunk, { fin: false, bulk: true });
     if (stream.buffered > STREAM_WINDOW) request.pause();
   });
-  request.on('end', () => stream.end());
+  if (body) {
+    stream.send(body, { fin: false, bulk: true });
+    stream.end();
+  } else request.on('end', () => stream.end());
   request.on('error', () => {});
   response.on('error', () => {});
   response.on('close', () => {
@@ -98,6 +107,7 @@ export function exchange(
     if (!ended || !request.complete) stream.reset(CLOSE.goingAway, 'the caller hung up');
     ended = true;
     held?.leave();
+    came?.asked.body.destroy();
     settle();
   });
 
@@ -186,6 +196,12 @@ export function exchange(
       return waits();
     },
     body: () => (request.complete && kept ? Buffer.concat(kept) : undefined),
+    inHand(url) {
+      const given = came;
+      if (given?.url !== url) return undefined;
+      came = undefined;
+      return given.asked;
+    },
     onover(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);

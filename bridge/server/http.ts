@@ -1,8 +1,13 @@
+import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { REQUEST_ID } from '#shared/http/request-id.ts';
+import { KEPT_BODY } from '#shared/link/splice.ts';
+import { allows } from '#shared/rpc/contract.ts';
 import { HEAD_HEADER } from '#shared/ports/journal.ts';
-import { VIA } from '../capabilities/egress.ts';
+import { ask, type Asked, VIA } from '../capabilities/asking.ts';
+import { isSuccess } from '../capabilities/good-answer.ts';
+import { WholeAnswer } from '../capabilities/whole-answer.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { Admission } from './admission.ts';
 import { type Auth, bearerOf } from './auth.ts';
@@ -11,6 +16,7 @@ import type { Gauge } from './gauge.ts';
 import { denialOf, sendError } from './http-errors.ts';
 import type { Hosts } from './hosts.ts';
 import type { Receipts } from './receipts.ts';
+import type { Decided, Standing } from './standing.ts';
 import type { Timing } from './timing.ts';
 
 export interface HttpDeps {
@@ -27,6 +33,8 @@ export interface HttpDeps {
   /** Where exchanges are found by what answers them past the host, and where it is told what that has used. */
   exchanges: Exchanges;
   receipts: Receipts;
+  /** What hosts have decided in advance. */
+  standing: Standing;
   log(line: string): void;
 }
 
@@ -39,7 +47,7 @@ const CORS_METHODS = 'GET, POST, PUT, PATCH, DELETE';
 
 /** `/v1`: admission of the caller, then the exchange goes to the host (decisions, "HTTP"). */
 export function httpRoutes(app: FastifyInstance, deps: HttpDeps): void {
-  const { admission, auth, hosts, journal, timing, gauge, maxExchanges, via, exchanges, receipts, log } = deps;
+  const { admission, auth, hosts, journal, timing, gauge, maxExchanges, via, exchanges, receipts, standing, log } = deps;
   const serve = async (incoming: IncomingMessage, response: ServerResponse): Promise<void> => {
     const refuse = (status: number, message: string, headers?: Record<string, string>): void => {
       sendError(response, status, message, headers);
@@ -73,6 +81,15 @@ export function httpRoutes(app: FastifyInstance, deps: HttpDeps): void {
     if (!mux)
       return refuse(503, 'no gateway is running: open the app, or start the gateway with a browser of its own', { 'retry-after': '2' });
 
+    const whole = standing.any(mux) && allows(verdict.scopes, 'write') && isSmallCompletion(incoming);
+    const body = whole ? await readAll(incoming) : undefined;
+    if (response.destroyed) return;
+    const decided = body && standing.decide(mux, verdict.principal, body);
+    const came = decided && (await answerAsDecided(decided, incoming, response));
+    if (came === 'answered' || response.destroyed) return;
+    // The host hears of it, and decides anew.
+    if (decided) standing.withdraw(mux);
+
     const headers: Record<string, string> = {
       ':method': incoming.method ?? 'GET',
       ':path': incoming.url ?? '/',
@@ -86,8 +103,42 @@ export function httpRoutes(app: FastifyInstance, deps: HttpDeps): void {
     const under = exchange(incoming, response, stream, {
       isAttached: () => hosts.has(mux),
       spliced: (receipt) => receipts.add(receipt),
+      body,
+      answer: came && decided && { url: decided.url, asked: came },
     });
     response.once('close', exchanges.add(mux, stream.id, under));
+  };
+
+  /** Asks as a host has decided. What came, where it is not a good answer, which alone is the caller's; undefined where nothing came. */
+  const answerAsDecided = async (
+    { call, ...asking }: Decided,
+    incoming: IncomingMessage,
+    response: ServerResponse,
+  ): Promise<Asked | 'answered' | undefined> => {
+    const gone = new AbortController();
+    const leave = (): void => gone.abort();
+    response.once('close', leave);
+    let asked: Asked | undefined;
+    try {
+      asked = await ask({ ...asking, via, signal: gone.signal });
+      const answer = isSuccess(asked.head) ? await WholeAnswer.begin(asked.body) : undefined;
+      if (Array.isArray(answer)) return { ...asked, read: answer };
+      if (!answer) return asked;
+      if (response.destroyed) return 'answered';
+      response.writeHead(200, answer.headers);
+      const spliced = { ...call, id: randomUUID(), requestId: String(incoming.headers[REQUEST_ID]) };
+      answer.pipe(response, ({ how, usage, chars }) => {
+        receipts.add({ call: spliced, endedAt: Date.now(), how, chars, ...(usage ? { usage } : {}) });
+      });
+      response.end();
+      return 'answered';
+    } catch {
+      // The host asks again, and says what is wrong.
+      return undefined;
+    } finally {
+      response.off('close', leave);
+      if (response.destroyed) asked?.body.destroy();
+    }
   };
 
   void app.register(async (scope) => {
@@ -120,4 +171,23 @@ export function httpRoutes(app: FastifyInstance, deps: HttpDeps): void {
     scope.all('/v1', handler);
     scope.all('/v1/*', handler);
   });
+}
+
+const COMPLETIONS = '/v1/chat/completions';
+
+/** Whether a request can be answered here where its host has decided so: all of it is soon there. */
+function isSmallCompletion({ method, url, headers }: IncomingMessage): boolean {
+  const length = Number(headers['content-length']);
+  return method === 'POST' && url === COMPLETIONS && /^application\/json\b/i.test(headers['content-type'] ?? '') && length <= KEPT_BODY;
+}
+
+/** The body of a request; what there was of it where the caller has gone. */
+async function readAll(request: IncomingMessage): Promise<Buffer> {
+  const parts: Buffer[] = [];
+  try {
+    for await (const chunk of request) parts.push(chunk as Buffer);
+  } catch {
+    // The response is destroyed with it.
+  }
+  return parts.length === 1 && parts[0] ? parts[0] : Buffer.concat(parts);
 }

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Opening } from '#shared/link/hello.ts';
-import { FORWARD_PORT } from '#shared/link/splice.ts';
+import { FORWARD_PORT, WITHDRAW_PORT } from '#shared/link/splice.ts';
 import type { Stream } from '#shared/link/stream.ts';
 import { accessPort } from '#shared/ports/access.ts';
 import { BLOBS_PORT, JOURNAL_PORT } from '#shared/ports/journal.ts';
@@ -30,6 +30,7 @@ import { type SystemDeps, systemHandlers } from '../capabilities/system/system-p
 import type { LogRing } from '../log-ring.ts';
 import { serveBlobs } from './blobs-port.ts';
 import type { Exchanges } from './exchange.ts';
+import type { Standing } from './standing.ts';
 import type { Host, Hosts } from './hosts.ts';
 import { JournalPort } from './journal-port.ts';
 import { Presence } from './presence.ts';
@@ -49,6 +50,7 @@ export interface PortsDeps {
   system: SystemDeps;
   /** Whose callers are answered past the host. */
   exchanges: Exchanges;
+  standing: Standing;
   /** What `log` has written. */
   ring: LogRing;
   log(line: string): void;
@@ -63,7 +65,20 @@ export interface Ports {
   close(): Promise<void>;
 }
 
-export function lendPorts({ journal, vaultKey, access, hosts, presenceMs, home, via, system, exchanges, ring, log }: PortsDeps): Ports {
+export function lendPorts({
+  journal,
+  vaultKey,
+  access,
+  hosts,
+  presenceMs,
+  home,
+  via,
+  system,
+  exchanges,
+  standing,
+  ring,
+  log,
+}: PortsDeps): Ports {
   const journalPort = new JournalPort({ journal, hosts, presence: new Presence(hosts, presenceMs), vaultKey, log });
   const capability = <C extends Contracts, E extends EventSchemas>(
     port: Port<C, E>,
@@ -75,7 +90,18 @@ export function lendPorts({ journal, vaultKey, access, hosts, presenceMs, home, 
     [
       FORWARD_PORT,
       (stream, opening, { mux }) =>
-        serveForward(stream, opening, via, { find: (id) => exchanges.find(mux, id), isAttached: () => hosts.has(mux) }),
+        serveForward(stream, opening, via, {
+          find: (id) => exchanges.find(mux, id),
+          isAttached: () => hosts.has(mux),
+          standing: (wish, headers) => standing.given(mux, wish, headers),
+        }),
+    ],
+    [
+      WITHDRAW_PORT,
+      (stream, _opening, { mux }) => {
+        standing.withdraw(mux);
+        stream.end();
+      },
     ],
     [JOURNAL_PORT, (stream, _opening, host) => journalPort.serve(stream, host)],
     [

@@ -19,6 +19,7 @@ import { AuthLimiter } from './auth-limiter.ts';
 import { Auth } from './auth.ts';
 import { Clients } from './clients.ts';
 import { Exchanges } from './exchange.ts';
+import { Standing } from './standing.ts';
 import { Gauge } from './gauge.ts';
 import type { HostMode } from './host-rank.ts';
 import { Hosts } from './hosts.ts';
@@ -174,9 +175,10 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
     const via = randomUUID();
     const gauge = new Gauge();
     const exchanges = new Exchanges();
+    const standing = new Standing();
     const receipts = await Receipts.open({ path: home.receiptsFile, hosts, retryMs: timing.receiptsMs, log });
     const maxExchanges = LIMITS.maxConnections;
-    httpRoutes(app, { admission: door, auth, hosts, journal, timing, gauge, maxExchanges, via, exchanges, receipts, log });
+    httpRoutes(app, { admission: door, auth, hosts, journal, timing, gauge, maxExchanges, via, exchanges, receipts, standing, log });
     linkRoutes(app, { home, admission: door, auth, codes, log });
     app.get('/health', async (_request, reply) => {
       reply.header('cache-control', 'no-store');
@@ -193,7 +195,7 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
     await app.ready();
 
     const ports = lendPorts({
-      ...{ journal, vaultKey, access, hosts, presenceMs: timing.presenceMs, home: home.dir, via, exchanges, ring, log },
+      ...{ journal, vaultKey, access, hosts, presenceMs: timing.presenceMs, home: home.dir, via, exchanges, standing, ring, log },
       system: { home, version: packageJson.version, build, mode },
     });
     const hello: Hello = {

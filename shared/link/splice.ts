@@ -14,6 +14,8 @@ export const splicedCall = z.object({
   principal: z.string().max(300),
   /** An estimate of the request's tokens, for upstreams that give no figures. */
   inputTokens: z.number().int().nonnegative(),
+  /** Where the host has not heard of the request itself: by what its log knows it. */
+  requestId: z.string().max(200).optional(),
 });
 export type SplicedCall = z.infer<typeof splicedCall>;
 
@@ -40,8 +42,20 @@ export const forward = z.object({
   trailerMs: z.number().int().positive(),
   /** The figures of usage were asked for by the gateway, not by the caller, who does not get to see them. */
   stripUsage: z.boolean(),
+  /** What is decided here holds for so many milliseconds for the caller's next whole answers of the same model, where this one is good. */
+  standing: z
+    .object({
+      ms: z.number().int().positive(),
+      /** The model as the caller names it, and as the upstream does. */
+      asked: z.string(),
+      model: z.string(),
+    })
+    .optional(),
 });
 export type Forward = z.infer<typeof forward>;
+
+/** A stream that a host opens, and ends, to take back all that it has let stand. */
+export const WITHDRAW_PORT = 'withdraw';
 
 /** Bytes of a caller’s body that the bridge keeps, so that it need not come back from the host. */
 export const KEPT_BODY = 256 * 1024;

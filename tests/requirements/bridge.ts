@@ -35,6 +35,8 @@ export const bridge = [
     'http.chat/splice-bytes':
       'A model’s answer reaches the caller as the upstream sent it, events each as soon as it is whole, and past the host.',
     'http.chat/splice-request': 'The upstream is asked with the caller’s own bytes, but for the model’s name.',
+    'http.chat/standing':
+      'What the core has decided holds for a second for the same caller’s whole answers of the same model; whatever turns out badly, and a change of the configuration, ends it.',
     'http.chat/splice-walls':
       'A host has only its own callers answered past it, each once, and nothing that upstreams or callers send brings a splice about.',
     'http.chat/splice-host': 'A host that dies or hands over does not end an answer that is being spliced.',

@@ -1,7 +1,7 @@
 import { PAIRING_CODE_HEADER } from '#shared/link/hello.ts';
 import { serveHttp } from '#shared/link/http.ts';
 import type { Mux } from '#shared/link/mux.ts';
-import { HeldResponse, RECEIPTS_KIND, type SplicedCall } from '#shared/link/splice.ts';
+import { HeldResponse, RECEIPTS_KIND, type SplicedCall, WITHDRAW_PORT } from '#shared/link/splice.ts';
 import { textLink } from '#shared/link/text-link.ts';
 import { LIMITS } from '#shared/rpc/frames.ts';
 import type { FakeHost } from '../../bridge/server/tests/fake-host.ts';
@@ -44,7 +44,8 @@ export async function bridgedGateway({
     if (init.forward && response instanceof HeldResponse) spliced.push(init.forward.call);
     return response;
   };
-  const gw: TestGateway = await testGateway({ ...options, bridge, ...(egress ? { fetch, useGuide: true } : {}) });
+  const changed = (): void => void mux?.open({ kind: WITHDRAW_PORT }).end();
+  const gw: TestGateway = await testGateway({ ...options, bridge, changed, ...(egress ? { fetch, useGuide: true } : {}) });
   return {
     ...gw,
     forwarded,

@@ -125,6 +125,7 @@ export async function testGateway(
     bridge?: Bridge;
     environment?: Partial<Environment>;
     models?: () => Response;
+    changed?: () => void;
   } = {},
 ): Promise<TestGateway> {
   const clock = options.clock ?? systemClock;
@@ -145,6 +146,7 @@ export async function testGateway(
     ...(options.silenceMs === undefined ? {} : { silenceMs: options.silenceMs }),
     ...(options.sync ? { sync: options.sync } : {}),
     ...(options.bridge ? { bridge: options.bridge } : {}),
+    ...(options.changed ? { changed: options.changed } : {}),
     environment: { ...nowhere, ...options.environment },
   });
   const misfits = new Set<string>();

@@ -74,6 +74,8 @@ export interface GatewayOptions {
   environment?: Environment;
   /** Told of faults of ours, which go into the log too. */
   log?: FaultLog;
+  /** The configuration has changed: what was decided by the one before holds no more. */
+  changed?: () => void;
 }
 
 /** The gateway: takes connections of protocol 3 over any link, and answers `/v1`. */
@@ -129,6 +131,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     if (noted !== undefined) noteSettings(log, noted, config.get());
     noted = config.get();
     providers.configure(configured());
+    options.changed?.();
     cron.look();
     const own = Object.values(config.settings.providers).flatMap((part) => baseUrlOf(part) ?? []);
     origins = new Set([...own.map((baseUrl) => new URL(baseUrl).origin), ...localServers.map(({ port }) => `http://127.0.0.1:${port}`)]);
@@ -281,7 +284,8 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       access.seen(principal.id);
       return (await http())(request, principal, exchange);
     },
-    keepReceipts: (given) => keepReceipts(given, { providers, usage: vault.usage }),
+    keepReceipts: (given) =>
+      keepReceipts(given, { providers, usage: vault.usage, note: (message, fields) => log.write('debug', 'http', message, fields) }),
     origins: () => origins,
     handOver: () => connections.handOver(),
     resume: () => connections.resume(),

@@ -1,7 +1,7 @@
 import { type Opening, PAIRING_CODE_HEADER, SCHEMA_VERSION } from '#shared/link/hello.ts';
 import { serveHttp } from '#shared/link/http.ts';
 import { type Link, portLink } from '#shared/link/link.ts';
-import { FORWARD_PORT, RECEIPTS_KIND } from '#shared/link/splice.ts';
+import { FORWARD_PORT, RECEIPTS_KIND, WITHDRAW_PORT } from '#shared/link/splice.ts';
 import type { Stream } from '#shared/link/stream.ts';
 import { textLink } from '#shared/link/text-link.ts';
 import { HEAD_HEADER, JOURNAL_PORT, MOVED_HEADER, MOVES_HEADER } from '#shared/ports/journal.ts';
@@ -190,6 +190,7 @@ export class Host implements HostApi {
         version: this.#build,
         environment: environmentOf(globalThis, () => this.#uplinkCredential?.id ?? ''),
         fetch: createFetch({ allowed: () => gateway.origins(), egress: () => this.#uplink.lending('egress') }),
+        changed: () => void this.#uplink.lending(WITHDRAW_PORT)?.open({ kind: WITHDRAW_PORT }).end(),
       });
       this.#replicator = replicator;
       replicator.watch(() => this.#synced(gateway, replicator));

@@ -1,4 +1,4 @@
-import { estimateTokens } from '../providers/estimate.ts';
+import { estimateTokens } from '#shared/estimate-tokens.ts';
 import { type ModelRequest, Unsupported } from '../providers/provider.ts';
 
 /** Throws `Unsupported` for what only a model can do. The same question has the same answer, so that sampling and seed change nothing. */

@@ -1,19 +1,10 @@
+import { type Envelope, envelope } from '#shared/http/envelope.ts';
 import { parseJson } from '#shared/parse-json.ts';
 import type { Part, ToolCall } from '#shared/rpc/records.ts';
 import { z } from '#shared/rpc/zod.ts';
 import type { ModelMessage, ToolSpec, Wishes } from '../providers/provider.ts';
 import { badRequest } from './errors.ts';
 import { readTools, readWishes, refuseForeign, wishParams } from './wishes.ts';
-
-/** What every completions request must be, whoever answers it. Everything else is passed on or read below. */
-const envelope = z.looseObject({
-  model: z.string().min(1).max(300),
-  messages: z.array(z.looseObject({ role: z.string() })).min(1),
-  stream: z.boolean().nullish(),
-  stream_options: z.looseObject({ include_usage: z.boolean().nullish() }).nullish(),
-  n: z.number().int().min(1).max(128).nullish(),
-});
-export type Envelope = z.infer<typeof envelope>;
 
 const contentPart = z.union([
   z.looseObject({ type: z.literal('text'), text: z.string() }),

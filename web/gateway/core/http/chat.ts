@@ -1,12 +1,14 @@
+import { estimateTokens } from '#shared/estimate-tokens.ts';
+import { type Envelope } from '#shared/http/envelope.ts';
 import { writeSse } from '#shared/http/sse.ts';
 import { KEPT_BODY, SplicedResponse } from '#shared/link/splice.ts';
 import type { Stream } from '#shared/link/stream.ts';
 import type { Usage } from '#shared/rpc/records.ts';
-import { estimateTokens, guessed } from '../providers/estimate.ts';
+import { guessed } from '../providers/estimate.ts';
 import { canForward, type PastHost } from '../providers/forwarding.ts';
 import { readWritten } from './body.ts';
 import { bodyOf, type Caller, forCaller, streamed } from './caller.ts';
-import { type Envelope, readEnvelope, readKnown } from './chat-request.ts';
+import { readEnvelope, readKnown } from './chat-request.ts';
 import { completionHead, DONE } from './completion.ts';
 import { badRequest, type HttpError } from './errors.ts';
 import { passStream, passWhole } from './forward.ts';
@@ -96,6 +98,8 @@ async function direct(call: Call, deps: ChatDeps): Promise<Source> {
   const to = exchange && {
     exchange,
     own: call.text === undefined ? undefined : { body, text: call.text },
+    // A key may have limits, which are looked at for each request; and how a stream goes wrong is told from here.
+    stands: body.stream !== true && !principal.startsWith('key:'),
     call: { id: crypto.randomUUID(), provider: provider.id, model: key, principal, inputTokens: inputOf(body) },
   };
   const forwarded = await provider.forward({ ...body, model }, signal, { addUsage, to });

@@ -1,9 +1,9 @@
+import { estimateTokens } from '#shared/estimate-tokens.ts';
 import { fromBase64, toBase64 } from '#shared/base64.ts';
 import type { Usage } from '#shared/rpc/records.ts';
 import { z } from '#shared/rpc/zod.ts';
 import { readUsage } from '#shared/http/upstream-usage.ts';
 import { canEmbed } from '../providers/embedding.ts';
-import { estimateTokens } from '../providers/estimate.ts';
 import { ProviderError } from '../providers/provider.ts';
 import { readJson } from './body.ts';
 import { forCaller } from './caller.ts';

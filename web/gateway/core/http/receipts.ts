@@ -3,13 +3,18 @@ import { guessed } from '../providers/estimate.ts';
 import type { Providers } from '../providers/providers.ts';
 import type { UsageRecord, Vault } from '../vault.ts';
 
+export interface ReceiptsDeps {
+  providers: Pick<Providers, 'priced'>;
+  usage: Pick<Vault['usage'], 'keep'>;
+  /** For the log, of requests that it has not heard of. */
+  note?: (message: string, fields: Record<string, unknown>) => void;
+}
+
 /** Stores what spliced calls have used; resolves when it is stored. The same receipt may come again, also to another host: it counts once, by its id. */
-export async function keepReceipts(
-  given: Receipt[],
-  { providers, usage }: { providers: Pick<Providers, 'priced'>; usage: Pick<Vault['usage'], 'keep'> },
-): Promise<void> {
+export async function keepReceipts(given: Receipt[], { providers, usage, note }: ReceiptsDeps): Promise<void> {
   const records = given.map(async ({ call, endedAt, usage: told, chars }): Promise<UsageRecord> => {
-    const { id, provider, model, principal, inputTokens } = call;
+    const { id, provider, model, principal, inputTokens, requestId } = call;
+    if (requestId !== undefined) note?.('Answered by a decision that stood', { requestId, principal, model, status: 200 });
     const priced = await providers.priced(model, told ?? guessed(inputTokens, chars));
     return { id, at: endedAt, provider, model, principal, usage: priced, sessionKey: null };
   });

@@ -1,7 +1,8 @@
+import type { Envelope } from '#shared/http/envelope.ts';
 import type { ModelEvent, ModelMessage } from '../providers/provider.ts';
 import type { Route } from '../providers/providers.ts';
 import { retriedStream } from '../providers/retry.ts';
-import { type Envelope, readKnown } from './chat-request.ts';
+import { readKnown } from './chat-request.ts';
 import { badRequest } from './errors.ts';
 import type { HttpDeps } from './deps.ts';
 import type { Thoughts } from './thoughts.ts';

@@ -16,6 +16,8 @@ export interface SpliceTo {
   /** The request's body, read and as the bridge has it; undefined where it has not kept it. */
   own: { body: Record<string, unknown>; text: string } | undefined;
   call: SplicedCall;
+  /** The caller's next requests of the kind may be answered alike. */
+  stands: boolean;
 }
 
 /** A raw answer of the upstream, for a caller that speaks the same language. */

@@ -1,9 +1,9 @@
+import { editsOf } from '#shared/http/body-edits.ts';
 import type { ProviderKind } from '#shared/rpc/records.ts';
-import { HeldResponse } from '#shared/link/splice.ts';
+import { type Forward, HeldResponse } from '#shared/link/splice.ts';
 import { assembled, TRAILER_MS } from './assembled.ts';
 import { ChatAssembler } from './chat-assembler.ts';
 import type { EmbeddingProvider } from './embedding.ts';
-import { editsOf } from './body-edits.ts';
 import type { Forwarded, ForwardingProvider, PastHost, SpliceTo } from './forwarding.ts';
 import { faultOf } from './past-host.ts';
 import { readModels } from './listed-models.ts';
@@ -92,12 +92,16 @@ export class OpenAiCompatible implements ForwardingProvider, EmbeddingProvider {
     });
   }
 
-  #passing(body: Record<string, unknown>, stripUsage: boolean, { exchange, own, call }: SpliceTo): Passing {
+  #passing(body: Record<string, unknown>, stripUsage: boolean, { exchange, own, call, stands }: SpliceTo): Passing {
     const { idleMs } = this.#http;
     const trailerMs = Math.min(TRAILER_MS, idleMs);
     const choices = typeof body['n'] === 'number' ? body['n'] : 1;
     const forward = { exchange, call, stream: body['stream'] === true, choices, idleMs, trailerMs, stripUsage };
-    return { forward, editsFor: (sent) => own && editsOf(own.text, own.body, sent) };
+    return {
+      forward,
+      editsFor: (sent) => own && editsOf(own.text, own.body, sent),
+      standingFor: (sent) => (own && stands ? standingOf(own.body, sent) : undefined),
+    };
   }
 
   /** Silences are the bridge's to notice from here on. */
@@ -124,4 +128,15 @@ export class OpenAiCompatible implements ForwardingProvider, EmbeddingProvider {
       watchdog.stop();
     }
   }
+}
+
+/** For so long, in milliseconds, a decision that was good holds without being asked for. */
+const STANDING_MS = 1000;
+
+/** What may stand: nothing but the model's name is told differently. */
+function standingOf(own: Record<string, unknown>, sent: Record<string, unknown>): Forward['standing'] {
+  const { model: asked, ...rest } = own;
+  const { model, ...told } = sent;
+  const alike = Object.keys(rest).length === Object.keys(told).length && Object.entries(rest).every(([key, value]) => told[key] === value);
+  return alike && typeof asked === 'string' && typeof model === 'string' ? { ms: STANDING_MS, asked, model } : undefined;
 }

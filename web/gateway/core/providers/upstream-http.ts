@@ -1,6 +1,6 @@
 import { SseTooLarge } from '#shared/http/sse.ts';
 import { parseJson as parsed } from '#shared/parse-json.ts';
-import type { Edit } from '#shared/link/splice.ts';
+import type { Edit, Forward } from '#shared/link/splice.ts';
 import { RpcError } from '#shared/rpc/errors.ts';
 import { UPSTREAM_LIMITS, type UpstreamLimits } from '#shared/upstream-limits.ts';
 import type { Clock } from '../clock.ts';
@@ -33,7 +33,9 @@ export interface UpstreamOptions {
 export interface Passing {
   forward: Forwarding;
   /** What is different in a body from the caller's own; undefined where that cannot be said. */
-  editsFor(body: object): Edit[] | undefined;
+  editsFor(body: Record<string, unknown>): Edit[] | undefined;
+  /** For how long others may be sent as this body is; undefined where they may not. */
+  standingFor(body: Record<string, unknown>): Forward['standing'];
 }
 
 /** How one vendor's HTTP differs. */
@@ -191,11 +193,13 @@ function withoutKey(message: string, key: string): string {
 const JSON_TYPE = { 'content-type': 'application/json' };
 
 function posted(body: object, passing: Passing | undefined): Pick<FetchInit, 'method' | 'body' | 'forward'> {
-  const edits = passing?.editsFor(body);
+  const sent = { ...body };
+  const edits = passing?.editsFor(sent);
+  const standing = edits && passing?.standingFor(sent);
   return {
     method: 'POST',
     ...(edits ? {} : { body: JSON.stringify(body) }),
-    ...(passing ? { forward: { ...passing.forward, ...(edits ? { edits } : {}) } } : {}),
+    ...(passing ? { forward: { ...passing.forward, ...(edits ? { edits } : {}), ...(standing ? { standing } : {}) } } : {}),
   };
 }
 

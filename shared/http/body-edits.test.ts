@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { verifies } from '../../../../tests/requirements.ts';
+import { verifies } from '../../tests/requirements.ts';
 import { editsOf } from './body-edits.ts';
 
 /** The text with what `editsOf` says; undefined where it says nothing. */

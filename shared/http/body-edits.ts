@@ -1,4 +1,4 @@
-import type { Edit } from '#shared/link/splice.ts';
+import type { Edit } from '../link/splice.ts';
 
 /** Letters of a key may be written as `\u006d`; those of other scripts are no letters of our keys. */
 const MAY_HIDE_KEYS = /\\u00[46]/i;

@@ -1,0 +1,64 @@
+import type { Readable } from 'node:stream';
+import { Agent, type Dispatcher, request } from 'undici';
+import type { ResponseHead } from '#shared/link/http.ts';
+import { ACCEPTED_ENCODINGS, decodedBody } from './decoded-body.ts';
+import { HOP_BY_HOP } from './hop-by-hop.ts';
+import { pinnedLookup, resolveBySystem } from './pinned-lookup.ts';
+
+/** Of the request: what concerns this connection alone, or is said here. */
+const NOT_SENT = new Set([
+  ...HOP_BY_HOP,
+  'host',
+  'content-length',
+  'accept-encoding',
+  'expect',
+  'cookie',
+  'origin',
+  'referer',
+  'x-perch-via',
+]);
+/** Of the answer: what is no longer true of the decoded body, and cookies, which nothing here keeps. */
+const NOT_RETURNED = new Set([...HOP_BY_HOP, 'content-encoding', 'content-length', 'set-cookie']);
+
+/** Tells a request of this gateway's own, by which one that comes back to it is known. */
+export const VIA = 'x-perch-via';
+
+// Models think for minutes: how long a silence may last is the core's to say.
+const dispatcher = new Agent({ headersTimeout: 0, bodyTimeout: 0, connect: { lookup: pinnedLookup(resolveBySystem, 'local') } });
+
+/** An upstream's answer that has begun to come. `body` is paused. */
+export interface Asked {
+  head: ResponseHead;
+  body: Readable;
+  /** What was read of it to find out whether it is good: it is not. Undefined where nobody has looked. */
+  read?: Uint8Array[];
+}
+
+export interface Asking {
+  url: string;
+  /** With `:method`, as an opening has them. */
+  headers: Record<string, string>;
+  body: Buffer;
+  /** This gateway's name. */
+  via: string;
+  signal: AbortSignal;
+}
+
+/** Sends a request out; rejects where it got no answer. Redirects are answers, not followed. */
+export async function ask({ url, headers: all, body, via, signal }: Asking): Promise<Asked> {
+  const { ':method': method = 'GET', ...given } = all;
+  const sent = Object.entries(given).filter(([name]) => !name.startsWith(':') && !NOT_SENT.has(name.toLowerCase()));
+  const response = await request(url, {
+    dispatcher,
+    method: method as Dispatcher.HttpMethod,
+    headers: { 'user-agent': 'perch', ...Object.fromEntries(sent), 'accept-encoding': ACCEPTED_ENCODINGS, [VIA]: via },
+    body: body.byteLength > 0 ? body : null,
+    signal,
+  });
+  const headers = Object.fromEntries(
+    Object.entries(response.headers).filter(
+      (entry): entry is [string, string] => typeof entry[1] === 'string' && !NOT_RETURNED.has(entry[0]),
+    ),
+  );
+  return { head: { status: response.statusCode, headers }, body: decodedBody(response) };
+}

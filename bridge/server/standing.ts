@@ -1,0 +1,103 @@
+import { isUtf8 } from 'node:buffer';
+import { editsOf } from '#shared/http/body-edits.ts';
+import { envelope } from '#shared/http/envelope.ts';
+import { estimateTokens } from '#shared/estimate-tokens.ts';
+import type { Mux } from '#shared/link/mux.ts';
+import type { Forward, SplicedCall } from '#shared/link/splice.ts';
+import { parseJson } from '#shared/parse-json.ts';
+import { edited } from '../capabilities/edited.ts';
+
+/** What a host has decided for a caller and a model, and lets stand for a moment. */
+interface Decision {
+  url: string;
+  headers: Record<string, string>;
+  /** As the upstream calls it. */
+  model: string;
+  call: Pick<SplicedCall, 'provider' | 'model' | 'principal'>;
+  /** By `performance.now()`. */
+  until: number;
+}
+
+/** A request that is answered by such a decision, as it goes out. */
+export interface Decided {
+  url: string;
+  headers: Record<string, string>;
+  body: Buffer;
+  call: Omit<SplicedCall, 'id'>;
+}
+
+interface Kept {
+  /** By caller and model. */
+  decisions: Map<string, Decision>;
+}
+
+const BYTE_ORDER_MARK = 0xef;
+/** Of one host; a host that has more callers and models decides anew. */
+const MOST = 1000;
+
+/**
+ * Decisions of hosts that stand: for a second or so the next requests of the same caller for the same model are answered alike, without the host, which hears of
+ * them by their receipts (docs/decisions/0023). Any of them that turns out badly, and any change of the host's mind, ends all of them.
+ */
+export class Standing {
+  readonly #kept = new WeakMap<Mux, Kept>();
+
+  /** A host has decided. The result lets it stand, if nothing was taken back meanwhile. */
+  given(mux: Mux, { standing, call }: Forward, headers: Record<string, string>): () => void {
+    const url = headers[':url'];
+    if (!standing || url === undefined) return () => {};
+    const kept = this.#of(mux);
+    const sent = Object.fromEntries(Object.entries(headers).filter(([name]) => !name.startsWith(':') || name === ':method'));
+    return () => {
+      if (this.#kept.get(mux) !== kept) return;
+      if (kept.decisions.size >= MOST) kept.decisions.clear();
+      const { provider, model, principal } = call;
+      const decision = { url, headers: sent, model: standing.model, call: { provider, model, principal } };
+      kept.decisions.set(keyOf(principal, standing.asked), { ...decision, until: performance.now() + standing.ms });
+    };
+  }
+
+  /** Whether a caller has any that stands: only then is it worth while to read its request here. */
+  any(mux: Mux): boolean {
+    return (this.#kept.get(mux)?.decisions.size ?? 0) > 0;
+  }
+
+  /** How a request is to be answered; undefined where its host has to decide. `body`: all of it. */
+  decide(mux: Mux, principal: string, body: Buffer): Decided | undefined {
+    const kept = this.#kept.get(mux);
+    if (!kept || !isUtf8(body) || body[0] === BYTE_ORDER_MARK) return undefined;
+    const text = body.toString();
+    const asked = readEnvelope(text);
+    if (!asked || asked.stream === true) return undefined;
+    const key = keyOf(principal, asked.model);
+    const decision = kept.decisions.get(key);
+    if (!decision) return undefined;
+    if (decision.until < performance.now()) return void kept.decisions.delete(key);
+    const edits = editsOf(text, asked, { ...asked, model: decision.model });
+    const sent = edits && edited(body, edits);
+    if (!sent) return undefined;
+    const call = { ...decision.call, inputTokens: estimateTokens(JSON.stringify(asked.messages)) };
+    return { url: decision.url, headers: decision.headers, body: sent, call };
+  }
+
+  /** Nothing that was decided before stands any more, nor what is being tried. */
+  withdraw(mux: Mux): void {
+    this.#kept.delete(mux);
+  }
+
+  #of(mux: Mux): Kept {
+    const kept = this.#kept.get(mux) ?? { decisions: new Map<string, Decision>() };
+    this.#kept.set(mux, kept);
+    return kept;
+  }
+}
+
+const keyOf = (principal: string, model: string): string => JSON.stringify([principal, model]);
+
+function readEnvelope(text: string): ReturnType<typeof envelope.parse> | undefined {
+  try {
+    return envelope.safeParse(parseJson(text)).data;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,130 @@
+import { afterAll, beforeAll, expect } from 'vitest';
+import { startTestBridge, type TestBridge } from '../../bridge/server/tests/bridge.ts';
+import { verifies } from '../requirements.ts';
+import { type BridgedGateway, bridgedGateway } from '../support/bridged.ts';
+import { until } from '../support/gateway.ts';
+import { checkedFetch } from '../support/openai-shapes/checked.ts';
+import { startUpstream, type Upstream, UPSTREAM_TEXT } from '../upstream.ts';
+
+// Whole answers by what the core has decided in advance: through the whole core and a real bridge, with real sockets.
+
+const TEXT = UPSTREAM_TEXT.join('');
+let upstream: Upstream;
+let other: Upstream;
+let bridge: TestBridge;
+let gw: BridgedGateway;
+beforeAll(async () => {
+  upstream = await startUpstream();
+  other = await startUpstream();
+  bridge = await startTestBridge({ timing: { receiptsMs: 20 } }, checkedFetch);
+  gw = await bridgedGateway({ egress: true });
+  await provide(upstream.url);
+  await gw.attach(bridge);
+});
+afterAll(async () => {
+  await bridge?.[Symbol.asyncDispose]();
+  await gw?.[Symbol.asyncDispose]();
+  await upstream?.close();
+  await other?.close();
+});
+
+async function provide(baseUrl: string): Promise<void> {
+  const { client } = await gw.client();
+  await client.call('config.patch', { patch: { providers: { up: { baseUrl, name: 'Upstream' } } } });
+  client.close();
+}
+
+const post = (model: string, more: object = {}, token?: string): Promise<Response> =>
+  bridge.http('/v1/chat/completions', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ model: `up/${model}`, messages: [{ role: 'user', content: 'Hi' }], ...more }),
+    ...(token === undefined ? {} : { token }),
+  });
+
+/** Asks, and says whether the core was asked what to do. */
+async function asked(...[model, more, token]: Parameters<typeof post>): Promise<{ status: number; heard: boolean; text: string }> {
+  const before = gw.forwarded.length;
+  const response = await post(model, more, token);
+  const text = await response.text();
+  return { status: response.status, heard: gw.forwarded.length > before, text };
+}
+
+/** Likewise, where a decision stands: on a busy machine the last one may be over already, and the next is asked for. */
+async function unheard(...ask: Parameters<typeof post>): Promise<{ status: number; text: string }> {
+  let answer = await asked(...ask);
+  await until(async () => !answer.heard || !(answer = await asked(...ask)).heard, 'a decision to stand');
+  return answer;
+}
+
+/** Asks until the core has been heard, so that its decision is new; then it stands. */
+const decided = (model: string): Promise<void> => until(async () => (await asked(model)).heard, 'a new decision');
+
+verifies('http.chat/standing', 'the next of a kind is answered alike without the core, which hears of it by its receipt', async () => {
+  await decided('normal');
+  const before = upstream.requests.length;
+  const calls = (await gw.vault.usage.since(0)).length;
+  const { status, text } = await unheard('normal', { temperature: 0.5, seed: 7 });
+  expect(status).toBe(200);
+  expect(JSON.parse(text)).toMatchObject({ choices: [{ message: { content: TEXT } }] });
+  expect(upstream.requests.length).toBeGreaterThan(before);
+  expect(upstream.requests.slice(-1).map(({ body }) => body)).toEqual([
+    { model: 'normal', messages: [{ role: 'user', content: 'Hi' }], temperature: 0.5, seed: 7 },
+  ]);
+  await until(async () => (await gw.vault.usage.since(0)).length >= calls + 1, 'the receipt');
+  expect((await gw.vault.usage.since(0)).at(-1)).toMatchObject({
+    provider: 'up',
+    model: 'up/normal',
+    principal: 'owner',
+    usage: { totalTokens: 18 },
+  });
+});
+
+verifies('http.chat/standing', 'it holds for a moment only', async () => {
+  await decided('normal');
+  await unheard('normal');
+  await decided('normal');
+});
+
+verifies('http.chat/standing', 'another model, another form, and what is no request are for the core to decide', async () => {
+  await decided('normal');
+  expect((await asked('deltas-3')).heard).toBe(true);
+  await decided('normal');
+  expect((await asked('normal', { stream: true })).heard).toBe(true);
+  await decided('normal');
+  expect(await asked('normal', { messages: [] })).toMatchObject({ status: 400 });
+  expect(await asked('normal', { n: 'two' })).toMatchObject({ status: 400 });
+  expect(await asked('normal', { stream_options: { a: { model: 'up/normal' } } })).toMatchObject({ status: 200, heard: true });
+});
+
+verifies('http.chat/standing', 'a key may have limits, and is looked at each time', async () => {
+  const { client } = await gw.client();
+  const { secret } = await client.call('keys.create', { name: 'program' });
+  client.close();
+  await until(async () => (await asked('normal', {}, secret)).status === 200, 'the bridge to know the key');
+  await decided('normal');
+  for (let i = 0; i < 3; i++) expect(await asked('normal', {}, secret)).toMatchObject({ status: 200, heard: true });
+});
+
+verifies('http.chat/standing', 'what is not good goes to the core, which judges it, and decides anew', async () => {
+  await decided('normal');
+  const before = upstream.requests.length;
+  upstream.queue.push('error-400');
+  const { status, heard, text } = await asked('normal');
+  expect([status, heard]).toEqual([400, true]);
+  expect(JSON.parse(text)).toMatchObject({ error: { type: 'invalid_request_error' } });
+  // It was asked once: the core has judged the answer that had come.
+  expect(upstream.requests.length).toBe(before + 1);
+  expect((await asked('normal')).heard).toBe(true);
+});
+
+verifies('http.chat/standing', 'a change of the configuration ends it at once', async () => {
+  await decided('normal');
+  const before = [upstream.requests.length, other.requests.length];
+  await provide(other.url);
+  expect(await asked('normal')).toMatchObject({ status: 200, heard: true });
+  expect([upstream.requests.length, other.requests.length]).toEqual([before[0], (before[1] ?? 0) + 1]);
+  await unheard('normal');
+  expect(upstream.requests.length).toBe(before[0]);
+  await provide(upstream.url);
+});
