@@ -31,45 +31,44 @@ export function glanceAt(data: string): Glance | undefined {
   } catch {
     return undefined;
   }
-  const parsed = glance.safeParse(value);
-  return parsed.success && !tellsOfError(parsed.data) ? parsed.data : undefined;
+  return isGlance(value) && !tellsOfError(value) ? value : undefined;
+}
+
+/** As the schema has it, by hand: a stream has thousands of pieces, and each would take the schema five times as long as its JSON. */
+export function isGlance(value: unknown): value is Glance {
+  if (!isRecord(value)) return false;
+  const { choices } = value;
+  return choices == null || (Array.isArray(choices) && choices.every(isChoice));
+}
+
+const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);
+
+function isChoice(value: unknown): boolean {
+  if (!isRecord(value)) return false;
+  const { index, finish_reason } = value;
+  return (index == null || Number.isFinite(index)) && (finish_reason == null || typeof finish_reason === 'string');
 }
 
 /** A piece that has figures of usage and nothing else, as the one that `include_usage` brings. */
 export const isUsageAlone = ({ choices, usage }: Glance): boolean =>
   (choices?.length ?? 0) === 0 && typeof usage === 'object' && usage !== null;
 
-const textual = z.string().nullish().catch(null);
-const thinking = z
-  .array(z.object({ text: textual }))
-  .nullish()
-  .catch(null);
-/** What a model writes, wherever the vendors put it. */
-const written = z.object({
-  content: z
-    .union([z.string(), z.array(z.object({ text: textual, thinking }))])
-    .nullish()
-    .catch(null),
-  refusal: textual,
-  reasoning_content: textual,
-  reasoning: textual,
-  tool_calls: z
-    .array(z.object({ function: z.object({ arguments: textual }).nullish().catch(null) }))
-    .nullish()
-    .catch(null),
-});
-
-const lengthOf = (text: string | null | undefined): number => text?.length ?? 0;
-
-/** Characters that a model has written in one piece, its thoughts and the arguments of its calls included. */
+/** Characters that a model has written in one piece, its thoughts and the arguments of its calls included, wherever the vendors put them. */
 function writtenIn(piece: unknown): number {
-  if (typeof piece !== 'object' || piece === null) return 0;
-  const { content, refusal, reasoning_content, reasoning, tool_calls } = written.parse(piece);
-  const parts = typeof content === 'string' ? [{ text: content, thinking: null }] : (content ?? []);
-  const texts = parts.flatMap((part) => [part.text, ...(part.thinking ?? []).map(({ text }) => text)]);
-  const calls = (tool_calls ?? []).map((call) => call.function?.arguments);
-  return [...texts, refusal, reasoning_content || reasoning, ...calls].reduce((sum, text) => sum + lengthOf(text), 0);
+  if (!isRecord(piece)) return 0;
+  const { content, refusal, reasoning_content, reasoning, tool_calls } = piece;
+  let chars = lengthOf(content) + lengthOf(refusal) + (lengthOf(reasoning_content) || lengthOf(reasoning));
+  for (const part of recordsIn(content)) {
+    chars += lengthOf(part['text']);
+    for (const thought of recordsIn(part['thinking'])) chars += lengthOf(thought['text']);
+  }
+  for (const call of recordsIn(tool_calls)) if (isRecord(call['function'])) chars += lengthOf(call['function']['arguments']);
+  return chars;
 }
+
+const lengthOf = (text: unknown): number => (typeof text === 'string' ? text.length : 0);
+const NONE: readonly Record<string, unknown>[] = [];
+const recordsIn = (list: unknown): readonly Record<string, unknown>[] => (Array.isArray(list) ? list.filter(isRecord) : NONE);
 
 /** What has been seen of a stream that passes. */
 export class CompletionWatch {
@@ -89,7 +88,7 @@ export class CompletionWatch {
   }
 
   see(chunk: Glance): void {
-    this.usage = readUsage(chunk.usage) ?? this.usage;
+    if (chunk.usage != null) this.usage = readUsage(chunk.usage) ?? this.usage;
     for (const { index, finish_reason, delta, message } of chunk.choices ?? []) {
       if (finish_reason && !this.whole) this.#finished.add(index ?? 0);
       this.chars += writtenIn(delta) + writtenIn(message);
