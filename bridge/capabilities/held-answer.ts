@@ -10,7 +10,7 @@ const FIRST_BYTES = 1024 * 1024;
 /** How long a body may take to end after its last event, for the sake of its connection, which then serves again. */
 const LINGER_MS = 1000;
 
-type Limits = Pick<Forward, 'choices' | 'idleMs' | 'trailerMs' | 'stripUsage'>;
+export type Limits = Pick<Forward, 'choices' | 'idleMs' | 'trailerMs' | 'stripUsage'>;
 
 const DONE = 'data: [DONE]\n\n';
 

@@ -2,11 +2,14 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { REQUEST_ID } from '#shared/http/request-id.ts';
-import { KEPT_BODY } from '#shared/link/splice.ts';
+import { fetchOver } from '#shared/link/http.ts';
+import type { Mux } from '#shared/link/mux.ts';
+import { type Ended, ENDED_KIND, KEPT_BODY, type SplicedCall } from '#shared/link/splice.ts';
 import { allows } from '#shared/rpc/contract.ts';
 import { HEAD_HEADER } from '#shared/ports/journal.ts';
 import { ask, type Asked, VIA } from '../capabilities/asking.ts';
-import { isSuccess } from '../capabilities/good-answer.ts';
+import { type GoodAnswer, isSuccess } from '../capabilities/good-answer.ts';
+import { HeldAnswer } from '../capabilities/held-answer.ts';
 import { WholeAnswer } from '../capabilities/whole-answer.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { Admission } from './admission.ts';
@@ -85,7 +88,7 @@ export function httpRoutes(app: FastifyInstance, deps: HttpDeps): void {
     const body = whole ? await readAll(incoming) : undefined;
     if (response.destroyed) return;
     const decided = body && standing.decide(mux, verdict.principal, body);
-    const came = decided && (await answerAsDecided(decided, incoming, response));
+    const came = decided && (await answerAsDecided(decided, { incoming, response, mux }));
     if (came === 'answered' || response.destroyed) return;
     // The host hears of it, and decides anew.
     if (decided) standing.withdraw(mux);
@@ -111,34 +114,45 @@ export function httpRoutes(app: FastifyInstance, deps: HttpDeps): void {
 
   /** Asks as a host has decided. What came, where it is not a good answer, which alone is the caller's; undefined where nothing came. */
   const answerAsDecided = async (
-    { call, ...asking }: Decided,
-    incoming: IncomingMessage,
-    response: ServerResponse,
+    { call, events, ...asking }: Decided,
+    { incoming, response, mux }: { incoming: IncomingMessage; response: ServerResponse; mux: Mux },
   ): Promise<Asked | 'answered' | undefined> => {
     const gone = new AbortController();
     const leave = (): void => gone.abort();
     response.once('close', leave);
-    let asked: Asked | undefined;
     try {
-      asked = await ask({ ...asking, via, signal: gone.signal });
-      const answer = isSuccess(asked.head) ? await WholeAnswer.begin(asked.body) : undefined;
+      const asked = await ask({ ...asking, via, signal: gone.signal });
+      if (!isSuccess(asked.head)) return asked;
+      const answer = await (events ? HeldAnswer.begin(asked.body, events) : WholeAnswer.begin(asked.body));
       if (Array.isArray(answer)) return { ...asked, read: answer };
-      if (!answer) return asked;
-      if (response.destroyed) return 'answered';
-      response.writeHead(200, answer.headers);
-      const spliced = { ...call, id: randomUUID(), requestId: String(incoming.headers[REQUEST_ID]) };
-      answer.pipe(response, ({ how, usage, chars }) => {
-        receipts.add({ call: spliced, endedAt: Date.now(), how, chars, ...(usage ? { usage } : {}) });
-      });
-      response.end();
+      if (response.destroyed) answer.leave();
+      else giveAnswer(answer, { ...call, id: randomUUID(), requestId: String(incoming.headers[REQUEST_ID]) }, response, mux);
       return 'answered';
     } catch {
       // The host asks again, and says what is wrong.
       return undefined;
     } finally {
       response.off('close', leave);
-      if (response.destroyed) asked?.body.destroy();
     }
+  };
+
+  const giveAnswer = (answer: GoodAnswer, call: SplicedCall, response: ServerResponse, mux: Mux): void => {
+    const leave = (): void => answer.leave();
+    response.on('error', () => {});
+    response.once('close', leave);
+    response.writeHead(200, answer.headers);
+    answer.pipe(response, ({ how, text, usage, chars }) => {
+      response.off('close', leave);
+      receipts.add({ call, endedAt: Date.now(), how, chars, ...(usage ? { usage } : {}) });
+      if (how === 'done') return void response.end();
+      if (how === 'left') return;
+      standing.withdraw(mux);
+      tellOfEnd(mux, { call, end: { how, ...(text === undefined ? {} : { text }) } }).then(
+        (told) => response.end(told),
+        // Cut, so that it cannot pass for a whole one.
+        () => response.destroy(),
+      );
+    });
   };
 
   void app.register(async (scope) => {
@@ -171,6 +185,17 @@ export function httpRoutes(app: FastifyInstance, deps: HttpDeps): void {
     scope.all('/v1', handler);
     scope.all('/v1/*', handler);
   });
+}
+
+/** How long a host may take to say what a caller is told. */
+const TELL_MS = 5_000;
+
+/** What a caller is told behind events that ended badly. Rejects where the host is gone. */
+async function tellOfEnd(mux: Mux, given: Ended): Promise<string> {
+  const request = { method: 'POST', body: JSON.stringify(given), headers: { 'content-type': 'application/json' } };
+  const answer = await fetchOver(mux, { kind: ENDED_KIND }, { ...request, signal: AbortSignal.timeout(TELL_MS) });
+  if (!answer.ok) throw new Error(`the host answered ${answer.status}`);
+  return answer.text();
 }
 
 const COMPLETIONS = '/v1/chat/completions';

@@ -6,6 +6,7 @@ import type { Mux } from '#shared/link/mux.ts';
 import type { Forward, SplicedCall } from '#shared/link/splice.ts';
 import { parseJson } from '#shared/parse-json.ts';
 import { edited } from '../capabilities/edited.ts';
+import type { Limits } from '../capabilities/held-answer.ts';
 
 /** What a host has decided for a caller and a model, and lets stand for a moment. */
 interface Decision {
@@ -14,6 +15,7 @@ interface Decision {
   /** As the upstream calls it. */
   model: string;
   call: Pick<SplicedCall, 'provider' | 'model' | 'principal'>;
+  limits: Pick<Forward, 'idleMs' | 'trailerMs'>;
   /** By `performance.now()`. */
   until: number;
 }
@@ -24,6 +26,8 @@ export interface Decided {
   headers: Record<string, string>;
   body: Buffer;
   call: Omit<SplicedCall, 'id'>;
+  /** Of events, where those are wanted. */
+  events: Limits | undefined;
 }
 
 interface Kept {
@@ -43,7 +47,7 @@ export class Standing {
   readonly #kept = new WeakMap<Mux, Kept>();
 
   /** A host has decided. The result lets it stand, if nothing was taken back meanwhile. */
-  given(mux: Mux, { standing, call }: Forward, headers: Record<string, string>): () => void {
+  given(mux: Mux, { standing, call, idleMs, trailerMs }: Forward, headers: Record<string, string>): () => void {
     const url = headers[':url'];
     if (!standing || url === undefined) return () => {};
     const kept = this.#of(mux);
@@ -52,7 +56,7 @@ export class Standing {
       if (this.#kept.get(mux) !== kept) return;
       if (kept.decisions.size >= MOST) kept.decisions.clear();
       const { provider, model, principal } = call;
-      const decision = { url, headers: sent, model: standing.model, call: { provider, model, principal } };
+      const decision = { url, headers: sent, model: standing.model, call: { provider, model, principal }, limits: { idleMs, trailerMs } };
       kept.decisions.set(keyOf(principal, standing.asked), { ...decision, until: performance.now() + standing.ms });
     };
   }
@@ -68,7 +72,7 @@ export class Standing {
     if (!kept || !isUtf8(body) || body[0] === BYTE_ORDER_MARK) return undefined;
     const text = body.toString();
     const asked = readEnvelope(text);
-    if (!asked || asked.stream === true) return undefined;
+    if (!asked) return undefined;
     const key = keyOf(principal, asked.model);
     const decision = kept.decisions.get(key);
     if (!decision) return undefined;
@@ -77,7 +81,8 @@ export class Standing {
     const sent = edits && edited(body, edits);
     if (!sent) return undefined;
     const call = { ...decision.call, inputTokens: estimateTokens(JSON.stringify(asked.messages)) };
-    return { url: decision.url, headers: decision.headers, body: sent, call };
+    const events = asked.stream ? { ...decision.limits, choices: asked.n ?? 1, stripUsage: false } : undefined;
+    return { url: decision.url, headers: decision.headers, body: sent, call, events };
   }
 
   /** Nothing that was decided before stands any more, nor what is being tried. */

@@ -42,7 +42,7 @@ export const forward = z.object({
   trailerMs: z.number().int().positive(),
   /** The figures of usage were asked for by the gateway, not by the caller, who does not get to see them. */
   stripUsage: z.boolean(),
-  /** What is decided here holds for so many milliseconds for the caller's next whole answers of the same model, where this one is good. */
+  /** What is decided here holds for so many milliseconds for the caller's next requests of the same model, where this answer is good. */
   standing: z
     .object({
       ms: z.number().int().positive(),
@@ -78,6 +78,11 @@ export const receipt = z.object({
 });
 export type Receipt = z.infer<typeof receipt>;
 export const receipts = z.array(receipt).max(1000);
+
+/** Streams that the bridge opens to ask what a caller is told behind events that a host has let stand and that ended badly: an `Ended`, answered with events. */
+export const ENDED_KIND = 'ended';
+export const ended = z.object({ call: splicedCall, end: spliceEnd });
+export type Ended = z.infer<typeof ended>;
 
 /** An answer that went past the host; its body is the `SpliceEnd`, once it is over. */
 export class HeldResponse extends Response {}

@@ -80,17 +80,50 @@ verifies('http.chat/standing', 'the next of a kind is answered alike without the
   });
 });
 
+verifies(
+  'http.chat/standing',
+  'events come alike, and one that breaks off, errs or is odd ends with what the core says of it',
+  async () => {
+    await decided('normal');
+    const whole = await unheard('normal', { stream: true });
+    expect(whole.text.match(/\[DONE\]/g)).toHaveLength(1);
+    expect(whole.text).toContain('漢字');
+    for (const [mode, says] of [
+      ['cut', /Upstream/],
+      ['garbage', /Upstream/],
+      ['error-inside', /out of memory/],
+    ] as const) {
+      const heard = await withQueue(mode, false);
+      const alike = await withQueue(mode, true);
+      expect(alike.replaceAll(/"(?:id|created|model)":[^,]*,/g, '')).toBe(heard.replaceAll(/"(?:id|created|model)":[^,]*,/g, ''));
+      expect(alike).toMatch(/"error":\{"message":"[^"]+"/);
+      expect(alike).toMatch(says);
+      expect(alike.match(/\[DONE\]/g)).toHaveLength(1);
+    }
+  },
+);
+
+/** What a stream of that kind is as the core has it, or by a decision that stands. */
+async function withQueue(mode: string, alike: boolean): Promise<string> {
+  for (;;) {
+    if (alike) await unheard('normal');
+    else await decided('normal');
+    // By a model that was not asked for lately it is the core's to decide.
+    upstream.queue.push(mode);
+    const { heard, text } = await asked(alike ? 'normal' : `normal-${upstream.requests.length}`, { stream: true });
+    if (heard !== alike) return text;
+  }
+}
+
 verifies('http.chat/standing', 'it holds for a moment only', async () => {
   await decided('normal');
   await unheard('normal');
   await decided('normal');
 });
 
-verifies('http.chat/standing', 'another model, another form, and what is no request are for the core to decide', async () => {
+verifies('http.chat/standing', 'another model, and what is no request, are for the core to decide', async () => {
   await decided('normal');
   expect((await asked('deltas-3')).heard).toBe(true);
-  await decided('normal');
-  expect((await asked('normal', { stream: true })).heard).toBe(true);
   await decided('normal');
   expect(await asked('normal', { messages: [] })).toMatchObject({ status: 400 });
   expect(await asked('normal', { n: 'two' })).toMatchObject({ status: 400 });

@@ -1,14 +1,14 @@
 import { PAIRING_CODE_HEADER } from '#shared/link/hello.ts';
 import { serveHttp } from '#shared/link/http.ts';
 import type { Mux } from '#shared/link/mux.ts';
-import { HeldResponse, RECEIPTS_KIND, type SplicedCall, WITHDRAW_PORT } from '#shared/link/splice.ts';
+import { ENDED_KIND, HeldResponse, RECEIPTS_KIND, type SplicedCall, WITHDRAW_PORT } from '#shared/link/splice.ts';
 import { textLink } from '#shared/link/text-link.ts';
 import { LIMITS } from '#shared/rpc/frames.ts';
 import type { FakeHost } from '../../bridge/server/tests/fake-host.ts';
 import type { TestBridge } from '../../bridge/server/tests/bridge.ts';
 import { bridgeOver } from '../../web/gateway/ports/bridge.ts';
 import { createFetch } from '../../web/gateway/ports/fetch.ts';
-import { serveReceipts } from '../../web/gateway/ports/receipts.ts';
+import { serveEnded, serveReceipts } from '../../web/gateway/ports/receipts.ts';
 import { testGateway, type TestGateway } from './gateway.ts';
 
 export interface BridgedGateway extends TestGateway {
@@ -60,6 +60,7 @@ export async function bridgedGateway({
             );
           }
           if (kind === RECEIPTS_KIND) return serveReceipts(stream, opening, async () => gw.gateway);
+          if (kind === ENDED_KIND) return serveEnded(stream, opening, async () => gw.gateway);
           const pairingCode = headers[PAIRING_CODE_HEADER];
           gw.gateway.accept(
             textLink(stream, () => LIMITS.maxPayload),

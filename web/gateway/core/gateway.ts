@@ -1,7 +1,7 @@
 import type { Stream } from '#shared/link/stream.ts';
 import type { Principal } from '#shared/link/hello.ts';
 import type { Link } from '#shared/link/link.ts';
-import type { Receipt } from '#shared/link/splice.ts';
+import type { Ended, Receipt } from '#shared/link/splice.ts';
 import type { MethodResult } from '#shared/rpc/methods/index.ts';
 import type { Usage } from '#shared/rpc/records.ts';
 import { UPSTREAM_LIMITS, type UpstreamLimits } from '#shared/upstream-limits.ts';
@@ -26,6 +26,7 @@ import { type FaultLog, faults } from './faults.ts';
 import type { Fetch } from './fetch.ts';
 import { Follow } from './follow.ts';
 import { GuideProvider } from './guide/guide.ts';
+import type { HttpDeps } from './http/deps.ts';
 import { keepReceipts } from './http/receipts.ts';
 import { Hub } from './hub.ts';
 import { Idempotency } from './idempotency.ts';
@@ -84,6 +85,8 @@ export interface Gateway {
   fetch(request: Request, principal: Principal, exchange?: Stream): Promise<Response>;
   /** Stores what calls have used that the bridge spliced; resolves when it is stored. */
   keepReceipts(given: Receipt[]): Promise<void>;
+  /** What a caller is told behind events that the bridge has passed on by itself, and that ended badly. */
+  tellOfEnd(given: Ended, signal: AbortSignal): Promise<string>;
   /** Origins that providers may be asked at. */
   origins(): ReadonlySet<string>;
   /**
@@ -228,13 +231,14 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   }
   void companion.recover(vault);
   cron.start({ vault, hub, clock, sync, runs, agents, events, settings, timeZone, fault, log });
+  const noteHttp: HttpDeps['note'] & {} = (level, message, fields) => log.write(level, 'http', message, fields);
   // A page has no use for it.
   const http = lazy(async () => {
     const [{ createHttp }, { HttpAgents }] = await Promise.all([import('./http/http.ts'), import('./runs/http-agents.ts')]);
     return createHttp({
       agents: new HttpAgents({ ...deps, agents, runs }),
       ...{ providers, clock, fault, admit: access.admit, responses: vault.collection('responses') },
-      note: (level, message, fields) => log.write(level, 'http', message, fields),
+      note: noteHttp,
       record: (call) =>
         void providers
           .priced(call.model, call.usage)
@@ -285,7 +289,8 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       return (await http())(request, principal, exchange);
     },
     keepReceipts: (given) =>
-      keepReceipts(given, { providers, usage: vault.usage, note: (message, fields) => log.write('debug', 'http', message, fields) }),
+      keepReceipts(given, { providers, usage: vault.usage, note: (message, fields) => noteHttp('debug', message, fields) }),
+    tellOfEnd: async (given, signal) => (await import('./http/ended.ts')).tellOfEnd(given, signal, { providers, fault, note: noteHttp }),
     origins: () => origins,
     handOver: () => connections.handOver(),
     resume: () => connections.resume(),

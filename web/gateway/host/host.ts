@@ -1,7 +1,7 @@
 import { type Opening, PAIRING_CODE_HEADER, SCHEMA_VERSION } from '#shared/link/hello.ts';
 import { serveHttp } from '#shared/link/http.ts';
 import { type Link, portLink } from '#shared/link/link.ts';
-import { FORWARD_PORT, RECEIPTS_KIND, WITHDRAW_PORT } from '#shared/link/splice.ts';
+import { ENDED_KIND, FORWARD_PORT, RECEIPTS_KIND, WITHDRAW_PORT } from '#shared/link/splice.ts';
 import type { Stream } from '#shared/link/stream.ts';
 import { textLink } from '#shared/link/text-link.ts';
 import { HEAD_HEADER, JOURNAL_PORT, MOVED_HEADER, MOVES_HEADER } from '#shared/ports/journal.ts';
@@ -12,7 +12,7 @@ import { systemClock } from '../core/clock.ts';
 import { createGateway, type Gateway } from '../core/gateway.ts';
 import { bridgeOver } from '../ports/bridge.ts';
 import { createFetch } from '../ports/fetch.ts';
-import { serveReceipts } from '../ports/receipts.ts';
+import { serveEnded, serveReceipts } from '../ports/receipts.ts';
 import { openVault, type StoredVault, takeEpoch } from '../storage/vault.ts';
 import { journalLine } from '../sync/journal-line.ts';
 import { Replicator } from '../sync/replicator.ts';
@@ -254,6 +254,7 @@ export class Host implements HostApi {
         return gateway.fetch(request, { id: principal, scopes }, this.#uplink.lending(FORWARD_PORT) ? stream : undefined);
       });
     } else if (kind === RECEIPTS_KIND) serveReceipts(stream, opening, () => this.#gateway);
+    else if (kind === ENDED_KIND) serveEnded(stream, opening, () => this.#gateway);
     else stream.reset(CLOSE.protocolError, `nothing here answers ${kind}`);
   }
 

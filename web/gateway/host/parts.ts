@@ -9,6 +9,7 @@ const PARTS: readonly (() => Promise<unknown>)[] = [
   () => import('../core/http/http.ts'),
   () => import('../core/http/responses/responses.ts'),
   () => import('../core/http/embeddings.ts'),
+  () => import('../core/http/ended.ts'),
   () => import('../core/runs/http-agents.ts'),
   () => import('#shared/redact.ts'),
   () => import('../core/approvals/desk.ts'),

@@ -1,6 +1,6 @@
 import type { Opening } from '#shared/link/hello.ts';
 import { serveHttp } from '#shared/link/http.ts';
-import { receipts } from '#shared/link/splice.ts';
+import { ended, receipts } from '#shared/link/splice.ts';
 import type { Stream } from '#shared/link/stream.ts';
 import type { Gateway } from '../core/gateway.ts';
 
@@ -10,5 +10,13 @@ export function serveReceipts(stream: Stream, opening: Opening, gateway: () => P
     const given = receipts.parse(await request.json());
     await (await gateway()).keepReceipts(given);
     return new Response(null, { status: 204 });
+  });
+}
+
+/** What the bridge asks of events that ended badly, and that a decision which stood has brought. */
+export function serveEnded(stream: Stream, opening: Opening, gateway: () => Promise<Pick<Gateway, 'tellOfEnd'>>): void {
+  serveHttp(stream, opening, 'http://ended.invalid', async (request) => {
+    const given = ended.parse(await request.json());
+    return new Response(await (await gateway()).tellOfEnd(given, request.signal));
   });
 }

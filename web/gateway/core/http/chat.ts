@@ -98,8 +98,8 @@ async function direct(call: Call, deps: ChatDeps): Promise<Source> {
   const to = exchange && {
     exchange,
     own: call.text === undefined ? undefined : { body, text: call.text },
-    // A key may have limits, which are looked at for each request; and how a stream goes wrong is told from here.
-    stands: body.stream !== true && !principal.startsWith('key:'),
+    // A key may have limits, which are looked at for each request.
+    stands: !principal.startsWith('key:'),
     call: { id: crypto.randomUUID(), provider: provider.id, model: key, principal, inputTokens: inputOf(body) },
   };
   const forwarded = await provider.forward({ ...body, model }, signal, { addUsage, to });

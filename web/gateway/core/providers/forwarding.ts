@@ -1,4 +1,4 @@
-import type { SplicedCall } from '#shared/link/splice.ts';
+import type { SplicedCall, SpliceEnd } from '#shared/link/splice.ts';
 import type { Stream } from '#shared/link/stream.ts';
 import type { Provider } from './provider.ts';
 import type { BodyItem } from './upstream-body.ts';
@@ -44,6 +44,8 @@ export interface ForwardingProvider extends Provider {
     signal: AbortSignal,
     options: { addUsage: boolean; to?: SpliceTo | undefined },
   ): Promise<Forwarded>;
+  /** Resolves with what went wrong in an answer that ended so past the host, as it may be told. */
+  faultOfEnd(end: SpliceEnd, signal: AbortSignal): Promise<unknown>;
 }
 
 export function canForward(provider: Provider): provider is ForwardingProvider {

@@ -76,6 +76,10 @@ class DeferredForwarding extends DeferredEmbedding<ForwardingProvider & Embeddin
   async forward(...[body, signal, options]: Parameters<ForwardingProvider['forward']>): Promise<Forwarded> {
     return (await this.loaded(signal)).forward(body, signal, options);
   }
+
+  async faultOfEnd(...[end, signal]: Parameters<ForwardingProvider['faultOfEnd']>): Promise<unknown> {
+    return (await this.loaded(signal)).faultOfEnd(end, signal);
+  }
 }
 
 export function makeProvider(making: Making): Provider {

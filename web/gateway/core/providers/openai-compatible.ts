@@ -1,11 +1,11 @@
 import { editsOf } from '#shared/http/body-edits.ts';
 import type { ProviderKind } from '#shared/rpc/records.ts';
-import { type Forward, HeldResponse } from '#shared/link/splice.ts';
+import { type Forward, HeldResponse, type SpliceEnd } from '#shared/link/splice.ts';
 import { assembled, TRAILER_MS } from './assembled.ts';
 import { ChatAssembler } from './chat-assembler.ts';
 import type { EmbeddingProvider } from './embedding.ts';
 import type { Forwarded, ForwardingProvider, PastHost, SpliceTo } from './forwarding.ts';
-import { faultOf } from './past-host.ts';
+import { faultOf, faultOfEnd } from './past-host.ts';
 import { readModels } from './listed-models.ts';
 import { lmStudioModels, withOllamaDetails } from './local-details.ts';
 import { type Quirks, quirksOf } from './openai-quirks.ts';
@@ -74,6 +74,11 @@ export class OpenAiCompatible implements ForwardingProvider, EmbeddingProvider {
       signal.throwIfAborted();
       throw this.#http.explain(error);
     }
+  }
+
+  faultOfEnd(end: SpliceEnd): Promise<unknown> {
+    const fault = faultOfEnd(end, this.name, this.#http.idleMs);
+    return Promise.resolve(fault && this.#http.explain(fault));
   }
 
   embed(body: Record<string, unknown>, signal: AbortSignal): Promise<unknown> {
