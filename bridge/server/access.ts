@@ -78,6 +78,11 @@ export class Access {
     return this.mirror([...this.#entries.values()].map((entry) => entry.grant));
   }
 
+  /** Resolves when nothing is being written. */
+  idle(): Promise<void> {
+    return this.#writing;
+  }
+
   #set(grants: readonly Grant[]): void {
     const before = this.#entries;
     this.#entries = new Map(

@@ -50,6 +50,11 @@ export class ReceiptFile {
     return this.#do(() => (given.length === 0 ? rm(this.#path, { force: true }) : writeWhole(this.#path, textOf(given), rename)));
   }
 
+  /** Resolves when nothing is being written. */
+  async idle(): Promise<void> {
+    await this.#work;
+  }
+
   /** One after the other. Never rejects: the receipts are in memory all the same. */
   #do(write: () => Promise<void>): Promise<boolean> {
     const done = this.#work.then(write).then(

@@ -69,7 +69,7 @@ export class Receipts {
       this.#forget([oldest]);
       this.#log('no host takes what calls have used: the oldest record of it is given up');
     }
-    this.#write ??= setTimer(() => void this.writeDown(), WRITE_MS).unref();
+    if (!this.#closed) this.#write ??= setTimer(() => void this.writeDown(), WRITE_MS).unref();
     this.#tell();
   }
 
@@ -81,7 +81,7 @@ export class Receipts {
     await Promise.race([this.#telling, setTimeout(ms, undefined, { ref: false })]);
   }
 
-  /** Resolves when all that waits is in the file. */
+  /** Resolves when all that waits is in the file, and nothing is being written. */
   async writeDown(): Promise<void> {
     clearTimeout(this.#write);
     this.#write = undefined;
@@ -89,6 +89,7 @@ export class Receipts {
     for (const { call } of unwritten) this.#written.add(call.id);
     if (unwritten.length > 0 && !(await this.#file.append(unwritten))) for (const { call } of unwritten) this.#written.delete(call.id);
     await this.#tidy();
+    await this.#file.idle();
   }
 
   #forget(ids: readonly string[]): void {

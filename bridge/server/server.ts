@@ -241,7 +241,7 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
       await Promise.all([clientsGone, uplinkGauge.idle(timing.closeMs)]);
       await ports.close();
       await stop();
-      await receipts.writeDown();
+      await Promise.all([receipts.writeDown(), access.idle()]);
     };
     let closed: Promise<void> | undefined;
     return {
