@@ -86,10 +86,11 @@ export function httpRoutes(app: FastifyInstance, deps: HttpDeps): void {
 
     const whole = standing.any(mux) && allows(verdict.scopes, 'write') && isSmallCompletion(incoming);
     const body = whole ? await readAll(incoming) : undefined;
-    if (response.destroyed) return;
+    if (response.destroyed || (whole && !incoming.complete)) return;
     const decided = body && standing.decide(mux, verdict.principal, body);
     const came = decided && (await answerAsDecided(decided, { incoming, response, mux }));
-    if (came === 'answered' || response.destroyed) return;
+    if (came === 'answered') return;
+    if (response.destroyed) return void came?.body.destroy();
     // The host hears of it, and decides anew.
     if (decided) standing.withdraw(mux);
 
@@ -122,6 +123,8 @@ export function httpRoutes(app: FastifyInstance, deps: HttpDeps): void {
     response.once('close', leave);
     try {
       const asked = await ask({ ...asking, via, signal: gone.signal });
+      // Heard by whoever reads on; unheard it would end the process.
+      asked.body.on('error', () => {});
       if (!isSuccess(asked.head)) return asked;
       const answer = await (events ? HeldAnswer.begin(asked.body, events) : WholeAnswer.begin(asked.body));
       if (Array.isArray(answer)) return { ...asked, read: answer };

@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { startTestBridge, type TestBridge } from '../../bridge/server/tests/bridge.ts';
 import { verifies } from '../requirements.ts';
@@ -34,19 +37,20 @@ async function provide(baseUrl: string): Promise<void> {
   client.close();
 }
 
-const post = (model: string, more: object = {}, token?: string): Promise<Response> =>
+const post = (model: string, more: object = {}, init: { token?: string; signal?: AbortSignal } = {}): Promise<Response> =>
   bridge.http('/v1/chat/completions', {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ model: `up/${model}`, messages: [{ role: 'user', content: 'Hi' }], ...more }),
-    ...(token === undefined ? {} : { token }),
+    ...init,
   });
 
 /** Asks, and says whether the core was asked what to do. */
-async function asked(...[model, more, token]: Parameters<typeof post>): Promise<{ status: number; heard: boolean; text: string }> {
+async function asked(...ask: Parameters<typeof post>): Promise<{ status: number; heard: boolean; text: string }> {
   const before = gw.forwarded.length;
-  const response = await post(model, more, token);
+  const response = await post(...ask);
   const text = await response.text();
+  expect(response.headers.get('x-request-id')).toMatch(/^req_/);
   return { status: response.status, heard: gw.forwarded.length > before, text };
 }
 
@@ -134,9 +138,9 @@ verifies('http.chat/standing', 'a key may have limits, and is looked at each tim
   const { client } = await gw.client();
   const { secret } = await client.call('keys.create', { name: 'program' });
   client.close();
-  await until(async () => (await asked('normal', {}, secret)).status === 200, 'the bridge to know the key');
+  await until(async () => (await asked('normal', {}, { token: secret })).status === 200, 'the bridge to know the key');
   await decided('normal');
-  for (let i = 0; i < 3; i++) expect(await asked('normal', {}, secret)).toMatchObject({ status: 200, heard: true });
+  for (let i = 0; i < 3; i++) expect(await asked('normal', {}, { token: secret })).toMatchObject({ status: 200, heard: true });
 });
 
 verifies('http.chat/standing', 'what is not good goes to the core, which judges it, and decides anew', async () => {
@@ -149,6 +153,32 @@ verifies('http.chat/standing', 'what is not good goes to the core, which judges 
   // It was asked once: the core has judged the answer that had come.
   expect(upstream.requests.length).toBe(before + 1);
   expect((await asked('normal')).heard).toBe(true);
+});
+
+verifies('http.chat/standing', 'an error that breaks off is told, and a caller who leaves ends what was asked for him', async () => {
+  const message = { role: 'assistant', content: 'Hi', refusal: null };
+  const choices = [{ index: 0, message, logprobs: null, finish_reason: 'stop' }];
+  const completion = JSON.stringify({ id: 'c', object: 'chat.completion', created: 1, model: 'm', choices });
+  const good = (response: ServerResponse): void => void response.writeHead(200, { 'content-type': 'application/json' }).end(completion);
+  let answer = good;
+  const server = createServer((request, response) => void request.resume().on('end', () => answer(response))).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  await provide(`http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`);
+  await decided('normal');
+  answer = (response) => void response.writeHead(400, { 'content-length': 99 }).write('half of it', () => response.destroy());
+  expect((await asked('normal')).status).toBeGreaterThanOrEqual(400);
+  answer = good;
+  await decided('normal');
+  const got = Promise.withResolvers<ServerResponse>();
+  answer = got.resolve;
+  const leaving = new AbortController();
+  const left = post('normal', {}, { signal: leaving.signal }).catch(() => 'left');
+  const closed = once(await got.promise, 'close');
+  leaving.abort();
+  await closed;
+  expect(await left).toBe('left');
+  server.close();
+  await provide(upstream.url);
 });
 
 verifies('http.chat/standing', 'a change of the configuration ends it at once', async () => {
