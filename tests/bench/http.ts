@@ -7,8 +7,16 @@ import { startPeer } from './peer.ts';
 import { concurrent, inTurns, type Load, median, monotonic, percentile, ratioOf } from './stats.ts';
 
 const CALLERS = [1, 16, 64];
-const STREAM_CALLERS = [1, 16];
-const DELTAS = 200;
+/** Deltas of a stream, and by how many callers at once such streams are asked for. */
+const STREAMS = [
+  [200, 1],
+  [200, 16],
+  [200, 64],
+  [1000, 1],
+  [1000, 16],
+] as const;
+/** By the upstream's own rate. */
+const STREAMED_LEAST = 0.4;
 const FEW = 20;
 /** How a stream comes: a hundred deltas in a packet, or each in one of its own. */
 const KINDS = { deltas: 'deltas', singles: 'deltas one by one' } as const;
@@ -49,14 +57,12 @@ export async function http({ quick }: { quick: boolean }): Promise<Figure[]> {
     figures.push(...notStreamed(callers, runs));
   }
   for (const kind of Object.keys(KINDS) as Kind[]) {
-    for (const callers of STREAM_CALLERS) {
-      const count = (quick ? 20 : 100) * (callers === 1 ? 1 : 3);
-      await streamed(targets.ours, kind, callers, count);
-      const runs = await inTurns(rounds, {
-        direct: () => streamed(targets.direct, kind, callers, count),
-        ours: () => streamed(targets.ours, kind, callers, count),
-      });
-      figures.push(...besideDirect(kind, callers, runs));
+    for (const [deltas, callers] of STREAMS) {
+      const count = Math.ceil(((quick ? 20 : 100) * (callers === 1 ? 1 : 3) * 200) / deltas);
+      const load = (target: Target): Promise<Load> => streamed(target, `${kind}-${deltas}`, callers, count);
+      await load(targets.ours);
+      const runs = await inTurns(rounds, { direct: () => load(targets.direct), ours: () => load(targets.ours) });
+      figures.push(...besideDirect(`${deltas} ${KINDS[kind]}, ${callers} ${callers === 1 ? 'caller' : 'callers'}`, runs));
     }
   }
   const firsts = await inTurns(quick ? 30 : 200, {
@@ -169,18 +175,19 @@ function notStreamed(callers: number, runs: Record<'direct' | 'peer' | 'ours', L
   ];
 }
 
-function besideDirect(kind: Kind, callers: number, runs: Record<'direct' | 'ours', Load[]>): Figure[] {
-  const rates = (name: keyof typeof runs): number[] => runs[name].map(({ rate }) => rate * DELTAS);
+function besideDirect(what: string, runs: Record<'direct' | 'ours', Load[]>): Figure[] {
+  const rates = (name: keyof typeof runs): number[] => runs[name].map(({ rate }) => rate);
   const p50 = (name: keyof typeof runs): number[] => runs[name].map(({ samples }) => median(samples));
-  const who = `/v1 streamed, ${DELTAS} ${KINDS[kind]}, ${callers} ${callers === 1 ? 'caller' : 'callers'}`;
   const [ours, direct] = [rates('ours'), rates('direct')];
+  const ratio = ratioOf(ours, direct);
   return [
     {
-      what: `${who}, deltas`,
+      what: `/v1 streamed, ${what}, requests`,
       unit: '/s',
       ours: median(ours),
       floor: { name: 'direct', value: median(direct) },
-      ratio: ratioOf(ours, direct),
+      ratio,
+      bar: atLeast(ratio, STREAMED_LEAST, '×'),
     },
     {
       what: '  whole answer, p50',
@@ -199,10 +206,11 @@ async function whole(target: Target, callers: number, count: number): Promise<Lo
   return run(target, body, callers, count, (text) => text.includes('quick brown fox'));
 }
 
-async function streamed(target: Target, kind: Kind, callers: number, count: number): Promise<Load> {
-  const model = target.model(`${kind}-${DELTAS}`);
-  const body = Buffer.from(JSON.stringify({ model, stream: true, messages: [{ role: 'user', content: 'go' }] }));
-  return run(target, body, callers, count, (text) => text.includes(`"w${DELTAS - 1} "`) && text.endsWith('data: [DONE]\n\n'));
+/** `name`: of the upstream's model, with the number of its deltas at the end. */
+async function streamed(target: Target, name: string, callers: number, count: number): Promise<Load> {
+  const body = Buffer.from(JSON.stringify({ model: target.model(name), stream: true, messages: [{ role: 'user', content: 'go' }] }));
+  const last = `"w${Number(name.slice(name.lastIndexOf('-') + 1)) - 1} "`;
+  return run(target, body, callers, count, (text) => text.includes(last) && text.endsWith('data: [DONE]\n\n'));
 }
 
 /** Callers over connections that stay open, as a client library keeps them; every answer is read to its end and checked. */
