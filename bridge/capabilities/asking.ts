@@ -34,6 +34,14 @@ export interface Asked {
   read?: Uint8Array[];
 }
 
+/** An answer that was asked for already, and that the host is to judge: it has not come yet, or is not good. */
+export interface InHand {
+  url: string;
+  asked: Promise<Asked>;
+  /** Nobody wants it. */
+  leave(): void;
+}
+
 export interface Asking {
   url: string;
   /** With `:method`, as an opening has them. */
@@ -60,5 +68,8 @@ export async function ask({ url, headers: all, body, via, signal }: Asking): Pro
       (entry): entry is [string, string] => typeof entry[1] === 'string' && !NOT_RETURNED.has(entry[0]),
     ),
   );
-  return { head: { status: response.statusCode, headers }, body: decodedBody(response) };
+  const decoded = decodedBody(response);
+  // Heard by whoever reads on; unheard it would end the process.
+  decoded.on('error', () => {});
+  return { head: { status: response.statusCode, headers }, body: decoded };
 }

@@ -102,8 +102,9 @@ interface Outgoing {
 }
 
 async function goOut(stream: Stream, { asking, forwarding, begun }: Outgoing): Promise<void> {
-  const asked = forwarding?.exchange.inHand(asking.url) ?? (await ask(asking));
-  const { head, body: decoded, read } = asked;
+  const inHand = forwarding?.exchange.inHand(asking.url);
+  if (inHand) asking.signal.addEventListener('abort', inHand.leave, { once: true });
+  const { head, body: decoded, read } = await (inHand?.asked ?? ask(asking));
   let first = read ?? [];
   if (forwarding && !read && isSuccess(head)) {
     const { wish, exchange, keep } = forwarding;

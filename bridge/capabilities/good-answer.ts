@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import type { Asked } from './asking.ts';
+import type { InHand } from './asking.ts';
 import type { Receipt, SplicedCall, SpliceEnd } from '#shared/link/splice.ts';
 
 /** How long it may take to find out whether an answer is good, before it goes the long way, by which the host hears every byte. */
@@ -26,8 +26,8 @@ export interface Exchange {
   readonly waits: boolean;
   /** The request's body; undefined where it is too large to be kept, or the exchange is answered. */
   body(): Buffer | undefined;
-  /** An answer that has come already and was not found good, for the host to judge; once, and where it asks that address. */
-  inHand(url: string): Asked | undefined;
+  /** An answer that was asked for already, for the host to judge; once, and where it asks that address. */
+  inHand(url: string): InHand | undefined;
   /** Calls back when the caller is gone, or has an answer; the result stops it. */
   onover(listener: () => void): () => void;
   /** The answer is this caller's, where that one still waits. */

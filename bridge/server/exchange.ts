@@ -4,7 +4,7 @@ import { KEPT_BODY, type Receipt, type SplicedCall } from '#shared/link/splice.t
 import type { Mux } from '#shared/link/mux.ts';
 import { STREAM_WINDOW, type Stream } from '#shared/link/stream.ts';
 import { CLOSE } from '#shared/rpc/frames.ts';
-import type { Asked } from '../capabilities/asking.ts';
+import type { InHand } from '../capabilities/asking.ts';
 import type { Exchange, GoodAnswer } from '../capabilities/good-answer.ts';
 import { HOP_BY_HOP } from '../capabilities/hop-by-hop.ts';
 import { sendError } from './http-errors.ts';
@@ -26,8 +26,8 @@ export interface ExchangeHost {
   spliced(receipt: Receipt): void;
   /** All of the request's body, where it has been read already. */
   body?: Buffer | undefined;
-  /** What a decision that stood has brought, where that is not good; from where. */
-  answer?: { url: string; asked: Asked } | undefined;
+  /** What was asked for by a decision that stood. */
+  inHand?: InHand | undefined;
 }
 
 /** The exchanges under way, by the number of their stream. */
@@ -56,7 +56,7 @@ export function exchange(
   request: IncomingMessage,
   response: ServerResponse,
   stream: Stream,
-  { isAttached, spliced, body, answer: inHand }: ExchangeHost,
+  { isAttached, spliced, body, inHand }: ExchangeHost,
 ): Exchange {
   let received = 0;
   let kept: Buffer[] | undefined = body ? [body] : [];
@@ -107,7 +107,7 @@ export function exchange(
     if (!ended || !request.complete) stream.reset(CLOSE.goingAway, 'the caller hung up');
     ended = true;
     held?.leave();
-    came?.asked.body.destroy();
+    came?.leave();
     settle();
   });
 
@@ -200,7 +200,7 @@ export function exchange(
       const given = came;
       if (given?.url !== url) return undefined;
       came = undefined;
-      return given.asked;
+      return given;
     },
     onover(listener) {
       listeners.add(listener);

@@ -7,7 +7,7 @@ import type { Mux } from '#shared/link/mux.ts';
 import { type Ended, ENDED_KIND, KEPT_BODY, type SplicedCall } from '#shared/link/splice.ts';
 import { allows } from '#shared/rpc/contract.ts';
 import { HEAD_HEADER } from '#shared/ports/journal.ts';
-import { ask, type Asked, VIA } from '../capabilities/asking.ts';
+import { ask, type Asked, type InHand, VIA } from '../capabilities/asking.ts';
 import { type GoodAnswer, isSuccess } from '../capabilities/good-answer.ts';
 import { HeldAnswer } from '../capabilities/held-answer.ts';
 import { WholeAnswer } from '../capabilities/whole-answer.ts';
@@ -88,11 +88,9 @@ export function httpRoutes(app: FastifyInstance, deps: HttpDeps): void {
     const body = whole ? await readAll(incoming) : undefined;
     if (response.destroyed || (whole && !incoming.complete)) return;
     const decided = body && standing.decide(mux, verdict.principal, body);
-    const came = decided && (await answerAsDecided(decided, { incoming, response, mux }));
-    if (came === 'answered') return;
-    if (response.destroyed) return void came?.body.destroy();
-    // The host hears of it, and decides anew.
-    if (decided) standing.withdraw(mux);
+    const inHand = decided && (await answerAsDecided(decided, { incoming, response, mux }));
+    if (inHand === 'answered') return;
+    if (response.destroyed) return inHand?.leave();
 
     const headers: Record<string, string> = {
       ':method': incoming.method ?? 'GET',
@@ -108,34 +106,43 @@ export function httpRoutes(app: FastifyInstance, deps: HttpDeps): void {
       isAttached: () => hosts.has(mux),
       spliced: (receipt) => receipts.add(receipt),
       body,
-      answer: came && decided && { url: decided.url, asked: came },
+      inHand,
     });
     response.once('close', exchanges.add(mux, stream.id, under));
   };
 
-  /** Asks as a host has decided. What came, where it is not a good answer, which alone is the caller's; undefined where nothing came. */
+  /** Asks as a host has decided. What is asked, where that takes its time or is not a good answer, which alone is the caller's; undefined where nothing came. */
   const answerAsDecided = async (
     { call, events, ...asking }: Decided,
     { incoming, response, mux }: { incoming: IncomingMessage; response: ServerResponse; mux: Mux },
-  ): Promise<Asked | 'answered' | undefined> => {
+  ): Promise<InHand | 'answered' | undefined> => {
     const gone = new AbortController();
     const leave = (): void => gone.abort();
     response.once('close', leave);
+    const coming = ask({ ...asking, via, signal: gone.signal });
+    coming.catch(() => {});
+    const late = Promise.withResolvers<'late'>();
+    const timer = setTimeout(late.resolve, PATIENCE_MS, 'late');
+    const left = (asked: Promise<Asked>): InHand => ({ url: asking.url, asked, leave });
     try {
-      const asked = await ask({ ...asking, via, signal: gone.signal });
-      // Heard by whoever reads on; unheard it would end the process.
-      asked.body.on('error', () => {});
-      if (!isSuccess(asked.head)) return asked;
-      const answer = await (events ? HeldAnswer.begin(asked.body, events) : WholeAnswer.begin(asked.body));
-      if (Array.isArray(answer)) return { ...asked, read: answer };
-      if (response.destroyed) answer.leave();
-      else giveAnswer(answer, { ...call, id: randomUUID(), requestId: String(incoming.headers[REQUEST_ID]) }, response, mux);
-      return 'answered';
+      const asked = await Promise.race([coming, late.promise]);
+      // How long it may take is the host's to say.
+      if (asked === 'late') return left(coming);
+      const answer = isSuccess(asked.head) && (await (events ? HeldAnswer.begin(asked.body, events) : WholeAnswer.begin(asked.body)));
+      if (answer && !Array.isArray(answer)) {
+        response.off('close', leave);
+        if (response.destroyed) answer.leave();
+        else giveAnswer(answer, { ...call, id: randomUUID(), requestId: String(incoming.headers[REQUEST_ID]) }, response, mux);
+        return 'answered';
+      }
+      standing.withdraw(mux);
+      return left(Promise.resolve({ ...asked, ...(answer ? { read: answer } : {}) }));
     } catch {
       // The host asks again, and says what is wrong.
+      standing.withdraw(mux);
       return undefined;
     } finally {
-      response.off('close', leave);
+      clearTimeout(timer);
     }
   };
 
@@ -200,6 +207,9 @@ async function tellOfEnd(mux: Mux, given: Ended): Promise<string> {
   if (!answer.ok) throw new Error(`the host answered ${answer.status}`);
   return answer.text();
 }
+
+/** Milliseconds after which what was asked for goes on as the host’s own. */
+const PATIENCE_MS = 500;
 
 const COMPLETIONS = '/v1/chat/completions';
 

@@ -155,18 +155,34 @@ verifies('http.chat/standing', 'what is not good goes to the core, which judges 
   expect((await asked('normal')).heard).toBe(true);
 });
 
-verifies('http.chat/standing', 'an error that breaks off is told, and a caller who leaves ends what was asked for him', async () => {
+verifies('http.chat/standing', 'an error that breaks off, an answer that takes its time, and a caller who leaves', async () => {
   const message = { role: 'assistant', content: 'Hi', refusal: null };
   const choices = [{ index: 0, message, logprobs: null, finish_reason: 'stop' }];
   const completion = JSON.stringify({ id: 'c', object: 'chat.completion', created: 1, model: 'm', choices });
   const good = (response: ServerResponse): void => void response.writeHead(200, { 'content-type': 'application/json' }).end(completion);
   let answer = good;
+  let requests = 0;
   const server = createServer((request, response) => void request.resume().on('end', () => answer(response))).listen(0, '127.0.0.1');
   await once(server, 'listening');
   await provide(`http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`);
   await decided('normal');
   answer = (response) => void response.writeHead(400, { 'content-length': 99 }).write('half of it', () => response.destroy());
   expect((await asked('normal')).status).toBeGreaterThanOrEqual(400);
+  // What takes its time goes on as the core's own, and is not asked for twice.
+  answer = good;
+  await decided('normal');
+  const slow = Promise.withResolvers<ServerResponse>();
+  answer = (response) => {
+    requests++;
+    slow.resolve(response);
+  };
+  const before = gw.forwarded.length;
+  const asking = asked('normal');
+  const waiting = await slow.promise;
+  await until(() => gw.forwarded.length > before, 'the core to hear of it');
+  good(waiting);
+  expect(await asking).toMatchObject({ status: 200, heard: true });
+  expect(requests).toBe(1);
   answer = good;
   await decided('normal');
   const got = Promise.withResolvers<ServerResponse>();

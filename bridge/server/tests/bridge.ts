@@ -81,7 +81,8 @@ export async function startTestBridge(options: Partial<BridgeOptions> = {}, ask 
     async [Symbol.asyncDispose]() {
       for (const host of hosts) host.die();
       await bridge.close();
-      await rm(dir, { recursive: true, force: true });
+      // What a host asked for last may still be being written.
+      await rm(dir, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 });
     },
   };
 }
