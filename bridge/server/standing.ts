@@ -30,11 +30,6 @@ export interface Decided {
   events: Limits | undefined;
 }
 
-interface Kept {
-  /** By caller and model. */
-  decisions: Map<string, Decision>;
-}
-
 const BYTE_ORDER_MARK = 0xef;
 /** Of one host; a host that has more callers and models decides anew. */
 const MOST = 1000;
@@ -44,26 +39,28 @@ const MOST = 1000;
  * them by their receipts (docs/decisions/0023). Any of them that turns out badly, and any change of the host's mind, ends all of them.
  */
 export class Standing {
-  readonly #kept = new WeakMap<Mux, Kept>();
+  /** By host; there by caller and model. What is withdrawn is another map from then on. */
+  readonly #kept = new WeakMap<Mux, Map<string, Decision>>();
 
   /** A host has decided. The result lets it stand, if nothing was taken back meanwhile. */
   given(mux: Mux, { standing, call, idleMs, trailerMs }: Forward, headers: Record<string, string>): () => void {
     const url = headers[':url'];
     if (!standing || url === undefined) return () => {};
-    const kept = this.#of(mux);
+    const kept = this.#kept.get(mux) ?? new Map<string, Decision>();
+    this.#kept.set(mux, kept);
     const sent = Object.fromEntries(Object.entries(headers).filter(([name]) => !name.startsWith(':') || name === ':method'));
     return () => {
       if (this.#kept.get(mux) !== kept) return;
-      if (kept.decisions.size >= MOST) kept.decisions.clear();
+      if (kept.size >= MOST) kept.clear();
       const { provider, model, principal } = call;
       const decision = { url, headers: sent, model: standing.model, call: { provider, model, principal }, limits: { idleMs, trailerMs } };
-      kept.decisions.set(keyOf(principal, standing.asked), { ...decision, until: performance.now() + standing.ms });
+      kept.set(keyOf(principal, standing.asked), { ...decision, until: performance.now() + standing.ms });
     };
   }
 
-  /** Whether a caller has any that stands: only then is it worth while to read its request here. */
+  /** Whether a host has let anything stand: otherwise requests need not be read here. */
   any(mux: Mux): boolean {
-    return (this.#kept.get(mux)?.decisions.size ?? 0) > 0;
+    return (this.#kept.get(mux)?.size ?? 0) > 0;
   }
 
   /** How a request is to be answered; undefined where its host has to decide. `body`: all of it. */
@@ -74,9 +71,9 @@ export class Standing {
     const asked = readEnvelope(text);
     if (!asked) return undefined;
     const key = keyOf(principal, asked.model);
-    const decision = kept.decisions.get(key);
+    const decision = kept.get(key);
     if (!decision) return undefined;
-    if (decision.until < performance.now()) return void kept.decisions.delete(key);
+    if (decision.until < performance.now()) return void kept.delete(key);
     const edits = editsOf(text, asked, { ...asked, model: decision.model });
     const sent = edits && edited(body, edits);
     if (!sent) return undefined;
@@ -88,12 +85,6 @@ export class Standing {
   /** Nothing that was decided before stands any more, nor what is being tried. */
   withdraw(mux: Mux): void {
     this.#kept.delete(mux);
-  }
-
-  #of(mux: Mux): Kept {
-    const kept = this.#kept.get(mux) ?? { decisions: new Map<string, Decision>() };
-    this.#kept.set(mux, kept);
-    return kept;
   }
 }
 

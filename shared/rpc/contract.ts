@@ -19,7 +19,7 @@ export interface Policy {
   idempotent?: boolean;
   /** A write to the control plane: 30 calls a minute per method and connection. */
   controlPlane?: boolean;
-  /** It asks a model: a key's limits count. `unattended`: later, for nobody in particular, where they would not: a key that has any may not call it. */
+  /** It asks a model, for which a key's limits count. `unattended`: it has a model asked later, outside of those limits, so that a key with limits may not call it. */
   metered?: true | 'unattended';
   /** A device that is not paired yet may call it, and nothing else. */
   pairing?: boolean;
