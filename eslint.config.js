@@ -7,6 +7,9 @@ import ts from 'typescript-eslint';
 // Pages know the worker by its URL alone.
 const WORKER_BY_URL = ['./host/worker.ts?sharedworker&url', './host/worker.ts?worker&url'];
 
+/** What `perch/memory` and its kin are faces of. */
+const LIBRARY_PARTS = ['memory', 'recall', 'wiki', 'dreaming'].map((part) => `core/${part}`);
+
 /** The walls (ARCHITECTURE.md): what the files of `target` must not import from this repository. */
 export const walls = [
   { target: './shared', from: ['./web', './bridge', './tests'] },
@@ -27,8 +30,24 @@ export const walls = [
   { target: './web/gateway/host', from: ['./web/lib', './web/routes'] },
   { target: './web/lib', from: './web/gateway', except: WORKER_BY_URL },
   { target: './web/lib', from: './web/routes' },
+  // The libraries' faces in a browser know the core's parts that they are faces of, and how a database is opened.
+  {
+    target: './web/library',
+    from: './web',
+    except: ['./library', ...LIBRARY_PARTS.map((part) => `./gateway/${part}`), './gateway/storage/database.ts'],
+  },
+  { target: ['./web/gateway/!(host)/**', './web/lib', './web/routes'], from: './web/library' },
+  // The gateway's own memory has its index in a database of that kind too.
+  { target: './web/gateway/host', from: './web/library', except: ['./database-index.ts'] },
   { target: './web/routes', from: './web/gateway' },
-  { target: './bridge', from: ['./web', './tests'] },
+  { target: ['./bridge/*.*', './bridge/!(library)/**'], from: './web' },
+  // The libraries' Node faces, and nothing else of the bridge, know those parts too, and what the faces share.
+  {
+    target: './bridge/library',
+    from: './web',
+    except: [...[...LIBRARY_PARTS, 'core/tokens'].map((part) => `./gateway/${part}`), './library/model.ts', './library/settings-at.ts'],
+  },
+  { target: './bridge', from: './tests' },
 ];
 
 const node = {
@@ -80,7 +99,7 @@ export default ts.config(
     rules: { 'import-x/no-restricted-paths': ['error', { basePath: import.meta.dirname, zones: walls }] },
   },
   {
-    files: ['shared/**/*.ts', 'web/gateway/**/*.ts'],
+    files: ['shared/**/*.ts', 'web/gateway/**/*.ts', 'web/library/**/*.ts'],
     ignores: TESTS,
     rules: never(node, pages),
   },

@@ -1,11 +1,13 @@
 import { createHash } from 'node:crypto';
-import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import adapter from '@sveltejs/adapter-static';
 import type { Adapter } from '@sveltejs/kit';
 import { sveltekit } from '@sveltejs/kit/vite';
 import { defineConfig, type Plugin, type UserConfig } from 'vite';
+import { z } from 'zod';
 import packageJson from './package.json' with { type: 'json' };
+import { rankTables } from './web/rank-tables.ts';
 
 /** What the app is built from; the build id is a hash of all of it. */
 export const SOURCES = ['web', 'shared', 'public', 'vite.config.ts', 'package-lock.json'];
@@ -52,6 +54,19 @@ function buildInfo(build: string): Plugin {
   };
 }
 
+/** What runs ONNX files: 27 MB that only who has models in the browser loads. It knows both processors, by WebGPU and by WebAssembly. */
+const ONNX_DIR = join(import.meta.dirname, 'node_modules/onnxruntime-web');
+const ONNX_NAME = 'ort-wasm-simd-threaded.asyncify';
+const onnxVersion = z.object({ version: z.string() }).parse(JSON.parse(readFileSync(join(ONNX_DIR, 'package.json'), 'utf8'))).version;
+const ONNX_PLACE = `_app/immutable/onnx-${onnxVersion}`;
+
+/** Beside the built app as it is: compressed three times over it would double what Perch takes on a disk. */
+function copyOnnx(pages: string): void {
+  mkdirSync(join(pages, ONNX_PLACE), { recursive: true });
+  for (const ending of ['.mjs', '.wasm'])
+    copyFileSync(join(ONNX_DIR, 'dist', ONNX_NAME + ending), join(pages, ONNX_PLACE, ONNX_NAME + ending));
+}
+
 const WORKER_PARTS = '_app/immutable/workers/chunks';
 /** What is larger is kept once the app is, so that the app can be used offline soon. */
 const HEAVY_BYTES = 100_000;
@@ -71,21 +86,26 @@ function tellingParts(inner: Adapter): Adapter {
       if (after === before) throw new Error('the service worker has no place for the parts of the worker');
       writeFileSync(file, after);
       await inner.adapt(builder);
+      copyOnnx(PAGES);
     },
   };
 }
 
 const build = process.env.PERCH_BUILD_ID ?? buildId();
+const PAGES = process.env.PERCH_BUILD_DIR ?? 'dist/app';
 
 export default defineConfig(({ command }) => {
   // A build is for production wherever it is started from: Vite would take a test runner's NODE_ENV for development.
   if (command === 'build') process.env.NODE_ENV = 'production';
-  return config;
+  const onnx = command === 'build' ? `/${ONNX_PLACE}/${ONNX_NAME}` : `/@fs${join(ONNX_DIR, 'dist', ONNX_NAME)}`;
+  return { ...config, define: { ...config.define, __PERCH_ONNX__: JSON.stringify(onnx) } };
 });
 
 const config: UserConfig = {
   define: { __PERCH_BUILD__: JSON.stringify(build), __PERCH_VERSION__: JSON.stringify(packageJson.version) },
-  worker: { format: 'es' },
+  worker: { format: 'es', plugins: () => [rankTables()] },
+  // The build of it that leaves its WebAssembly outside.
+  resolve: { alias: { 'onnxruntime-web/webgpu': join(ONNX_DIR, 'dist/ort.webgpu.min.mjs') } },
   build: { target: 'es2023' },
   environments: {
     client: {
@@ -113,7 +133,7 @@ const config: UserConfig = {
     sveltekit({
       adapter: tellingParts(
         adapter({
-          pages: process.env.PERCH_BUILD_DIR ?? 'dist/app',
+          pages: PAGES,
           fallback: 'index.html',
           precompress: true,
           strict: false,

@@ -2,14 +2,15 @@
 import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { rolldown, type RolldownOptions } from 'rolldown';
 import { z } from 'zod';
+import { noticesOf } from './notices.ts';
 
 const root = join(import.meta.dirname, '..');
 const dist = join(root, 'dist');
-const { dependencies } = z
-  .object({ dependencies: z.record(z.string(), z.string()) })
+const { dependencies, optionalDependencies } = z
+  .object({ dependencies: z.record(z.string(), z.string()), optionalDependencies: z.record(z.string(), z.string()) })
   .parse(JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')));
 
 /** Runs a program of ours; its failure is the build's. */
@@ -22,67 +23,131 @@ function run(script: string, ...args: string[]): void {
 const packageOf = (specifier: string): string => specifier.split('/', specifier.startsWith('@') ? 2 : 1).join('/');
 
 /** What the package depends on stays outside; what it does not depend on must not be imported. */
-const external = (specifier: string): boolean => {
+const outside = (specifier: string): boolean => {
   if (/^[./#]|^\0|^[A-Za-z]:/.test(specifier)) return false;
-  if (!isBuiltin(specifier) && !(packageOf(specifier) in dependencies))
+  if (!isBuiltin(specifier) && !(packageOf(specifier) in { ...dependencies, ...optionalDependencies }))
     throw new Error(`${specifier} is imported, but no dependency of the package`);
   return true;
 };
 
-async function bundle(input: Record<string, string>, platform: RolldownOptions['platform'], chunks: string): Promise<void> {
+interface Bundle {
+  platform: RolldownOptions['platform'];
+  /** The folder of what several entries share. */
+  chunks: string;
+  /** Packages that go into the bundle. */
+  within?: readonly string[];
+}
+
+async function bundle(input: Record<string, string>, { platform, chunks, within = [] }: Bundle): Promise<void> {
+  const external = (specifier: string): boolean => outside(specifier) && !within.includes(packageOf(specifier));
   const build = await rolldown({ cwd: root, input, platform, external, logLevel: 'warn' });
   await build.write({ dir: dist, format: 'esm', entryFileNames: '[name].js', chunkFileNames: `${chunks}/[name]-[hash].js` });
   await build.close();
 }
 
-/** Declarations of shared/, with the endings that they have in a package. */
-function declarations(): void {
-  const types = join(dist, 'types');
+/** The libraries for browsers, whole: a page may have no bundler, and a worker no import map. */
+async function browserBundle(input: Record<string, string>): Promise<void> {
+  const outside = (specifier: string, importer?: string): boolean => {
+    if (isBuiltin(specifier)) throw new Error(`${importer ?? 'A library'} imports ${specifier}, which browsers lack`);
+    return false;
+  };
+  const build = await rolldown({ cwd: root, input, platform: 'browser', external: outside, logLevel: 'warn' });
+  const { output } = await build.write({
+    dir: join(dist, 'browser'),
+    format: 'esm',
+    minify: true,
+    entryFileNames: '[name].js',
+    chunkFileNames: 'parts/[name]-[hash].js',
+  });
+  const modules = output.flatMap((part) => (part.type === 'chunk' ? part.moduleIds : []));
+  writeFileSync(join(dist, 'browser/LICENSES.md'), noticesOf(modules));
+  await build.close();
+}
+
+/** Declarations of a project in a folder of dist/types, with the endings and paths that they have in a package. `shared`: where within it those of shared/ are. */
+function declarations(project: string, { rootDir, outDir, shared }: { rootDir: string; outDir: string; shared: string }): void {
+  const types = join(dist, 'types', outDir);
   run(
     'node_modules/typescript/bin/tsc',
     '-p',
-    'shared',
+    project,
     '--noEmit',
     'false',
     '--declaration',
     '--emitDeclarationOnly',
     '--rootDir',
-    'shared',
+    rootDir,
     '--outDir',
     types,
   );
   for (const entry of readdirSync(types, { recursive: true, withFileTypes: true })) {
     if (!entry.isFile()) continue;
     const file = join(entry.parentPath, entry.name);
-    writeFileSync(file, readFileSync(file, 'utf8').replaceAll(/((?:from|import)\s*\(?\s*['"]\.[^'"]*)\.ts(['"])/g, '$1.js$2'));
+    const toShared = relative(entry.parentPath, join(types, shared)).replaceAll('\\', '/') || '.';
+    const text = readFileSync(file, 'utf8').replaceAll(
+      /((?:from|import)\s*\(?\s*['"])(#shared|\.)(\/[^'"]*|\.[^'"]*)\.ts(['"])/g,
+      (_, before: string, start: string, rest: string, after: string) =>
+        `${before}${start === '#shared' ? `${toShared.startsWith('.') ? '' : './'}${toShared}` : start}${rest}.js${after}`,
+    );
+    writeFileSync(file, text);
   }
-  writeFileSync(join(dist, 'client.d.ts'), "export * from './types/client/index.js';\n");
 }
+
+/** What the package exports as `perch/memory` and below it. */
+const LIBRARIES = ['memory', 'active-recall', 'wiki', 'dreaming'];
+/** Where the face of one for Node is: the recaller keeps nothing, and has one face for all. */
+const sourceOf = (name: string): string => (name === 'active-recall' ? `web/library/${name}` : `bridge/library/${name}`);
 
 mkdirSync(dist, { recursive: true });
 for (const stale of [
   'perch.js',
   'journal-thread.js',
-  'exec-keeper.js',
+  'keeper.js',
   'browser-driver.js',
+  'keyring-reader.js',
+  'keyring-writer.js',
+  'gguf-runner.js',
+  'desktop-grab.js',
   'client.js',
   'client.d.ts',
+  ...LIBRARIES.flatMap((name) => [`${name}.js`, `${name}.d.ts`]),
   'bridge',
+  'browser',
+  'library',
   'shared',
   'types',
 ])
   rmSync(join(dist, stale), { recursive: true, force: true });
 // The app, where its sources have changed.
 run('bridge/setup.js', '--build');
-// The journal's thread (bridge/journal/open.ts), the keeper of commands (bridge/capabilities/exec/keep.ts) and the driver of browsers
-// (bridge/capabilities/browser/apart.ts) are programs of their own.
+// The journal's thread (bridge/journal/open.ts), the keeper of processes (bridge/processes/keep.ts), the driver of browsers
+// (bridge/capabilities/browser/apart.ts), the reader and the writer of the keyring (bridge/capabilities/secrets/keyring.ts), what runs a GGUF model
+// (bridge/capabilities/gguf/apart.ts) and what takes pictures of the screen (bridge/capabilities/desktop/desktop.ts) are programs of their own.
 const programs = {
   perch: 'bridge/cli/main.ts',
   'journal-thread': 'bridge/journal/thread.ts',
-  'exec-keeper': 'bridge/capabilities/exec/keeper.ts',
+  keeper: 'bridge/processes/keeper.ts',
   'browser-driver': 'bridge/capabilities/browser/driver.ts',
+  'keyring-reader': 'bridge/capabilities/secrets/keyring-reader.ts',
+  'keyring-writer': 'bridge/capabilities/secrets/keyring-writer.ts',
+  'gguf-runner': 'bridge/capabilities/gguf/runner.ts',
+  'desktop-grab': 'bridge/capabilities/desktop/grab.ts',
 };
-await bundle(programs, 'node', 'bridge');
-await bundle({ client: 'shared/client/index.ts' }, 'neutral', 'shared');
+// Of Zod they use a fifth, and a process that loads all of it stays larger by 4 MB (tests/bench/NOTES.md).
+await bundle(programs, { platform: 'node', chunks: 'bridge', within: ['zod'] });
+await bundle({ client: 'shared/client/index.ts' }, { platform: 'neutral', chunks: 'shared' });
+await bundle(Object.fromEntries(LIBRARIES.map((name) => [name, `${sourceOf(name)}.ts`])), {
+  platform: 'node',
+  chunks: 'library',
+});
+await browserBundle(Object.fromEntries(LIBRARIES.map((name) => [name, `web/library/${name}.ts`])));
 chmodSync(join(dist, 'perch.js'), 0o755);
-declarations();
+declarations('shared', { rootDir: 'shared', outDir: '.', shared: '.' });
+writeFileSync(join(dist, 'client.d.ts'), "export * from './types/client/index.js';\n");
+declarations('bridge/library', { rootDir: '.', outDir: 'library', shared: 'shared' });
+declarations('web/library', { rootDir: '.', outDir: 'browser', shared: 'shared' });
+const typesOf = (name: string, folder: string): string => `export * from '${folder}/${name}.js';\n`;
+for (const name of LIBRARIES) {
+  writeFileSync(join(dist, `${name}.d.ts`), typesOf(sourceOf(name), './types/library'));
+  writeFileSync(join(dist, 'browser', `${name}.d.ts`), typesOf(`web/library/${name}`, '../types/browser'));
+}

@@ -130,19 +130,23 @@ export async function checkMode(path: string, wanted: number, warn: (line: strin
   warn(`${path} can be read by others (mode ${(mode & 0o777).toString(8)}): chmod ${wanted.toString(8)} it`);
 }
 
-/** Writes a file of mode 0600 beside its place, syncs it, and then puts it there in one step. */
-export async function writeWhole(path: string, text: string, place: (from: string, to: string) => Promise<void>): Promise<void> {
-  const temporary = `${path}.${randomBytes(6).toString('hex')}.tmp`;
+/** Writes a file beside its place, as `temporary` and with `mode`, syncs it, and then puts it there in one step. */
+export async function writeWhole(
+  path: string,
+  data: string | Uint8Array,
+  place: (from: string, to: string) => Promise<void>,
+  { mode = 0o600, temporary = `${path}.${randomBytes(6).toString('hex')}.tmp` }: { mode?: number; temporary?: string } = {},
+): Promise<void> {
   try {
-    const file = await open(temporary, 'wx', 0o600);
+    const file = await open(temporary, 'wx', mode);
     try {
-      await file.writeFile(text);
+      await file.writeFile(data);
       await file.sync();
     } finally {
       await file.close();
     }
     // The process's umask can only take rights away; this gives back the owner's own.
-    if (!WINDOWS) await chmod(temporary, 0o600);
+    if (!WINDOWS) await chmod(temporary, mode);
     await place(temporary, path);
   } finally {
     await rm(temporary, { force: true });

@@ -5,19 +5,36 @@ import { drivenBrowser } from './requirements/browser.ts';
 import { capabilities } from './requirements/capabilities.ts';
 import { channels } from './requirements/channels.ts';
 import { chat } from './requirements/chat.ts';
+import { cli } from './requirements/cli.ts';
+import { compaction } from './requirements/compaction.ts';
 import { configFile } from './requirements/config-file.ts';
+import { filesMirror } from './requirements/files-mirror.ts';
+import { discovery } from './requirements/discovery.ts';
+import { desktopCapture } from './requirements/desktop.ts';
 import { devices } from './requirements/devices.ts';
 import { cron } from './requirements/cron.ts';
+import { dreaming } from './requirements/dreaming.ts';
 import { interfaceTables } from './requirements/interface.ts';
 import { keys } from './requirements/keys.ts';
+import { mcp } from './requirements/mcp.ts';
+import { oauth } from './requirements/oauth.ts';
+import { mcpServer } from './requirements/mcp-server.ts';
+import { localModels } from './requirements/local-models.ts';
+import { memory } from './requirements/memory.ts';
+import { memoryBrowser } from './requirements/memory-browser.ts';
 import { logs } from './requirements/logs.ts';
 import { exec } from './requirements/exec.ts';
 import { protocol } from './requirements/protocol.ts';
 import { reading } from './requirements/reading.ts';
+import { recall } from './requirements/recall.ts';
 import { responses } from './requirements/responses.ts';
+import { secrets } from './requirements/secrets.ts';
+import { service } from './requirements/service.ts';
 import { search } from './requirements/search.ts';
 import { providers } from './requirements/providers.ts';
 import { vault } from './requirements/vault.ts';
+import { wiki } from './requirements/wiki.ts';
+import { wikiGateway } from './requirements/wiki-gateway.ts';
 import { workbench } from './requirements/workbench.ts';
 import type { Requirement, Section } from './requirements/requirement.ts';
 
@@ -32,17 +49,34 @@ const sections = [
   ...capabilities,
   ...channels,
   ...configFile,
+  ...filesMirror,
+  ...mcp,
+  ...mcpServer,
+  ...oauth,
+  ...wiki,
+  ...wikiGateway,
   ...workbench,
+  ...desktopCapture,
   ...devices,
+  ...compaction,
   ...cron,
   ...reading,
   ...keys,
   ...responses,
+  ...localModels,
   ...logs,
+  ...memory,
+  ...memoryBrowser,
+  ...dreaming,
+  ...recall,
   ...exec,
   ...search,
   ...providers,
   ...drivenBrowser,
+  ...discovery,
+  ...service,
+  ...secrets,
+  ...cli,
 ];
 
 /** An id that a test may cite. */

@@ -10,7 +10,7 @@ import { NavigationRoute, registerRoute } from 'workbox-routing';
 const SHELL = '/';
 
 /** Not pages: the bridge's own ways, and the page of the managed browser. Never answered from the cache. */
-const NOT_PAGES = [/^\/v1(\/|$)/, /^\/ws$/, /^\/uplink$/, /^\/health$/, /^\/link(\/|$)/, /^\/host$/];
+const NOT_PAGES = [/^\/v1(\/|$)/, /^\/mcp(\/|$)/, /^\/ws$/, /^\/uplink$/, /^\/health$/, /^\/link(\/|$)/, /^\/oauth(\/|$)/, /^\/host$/];
 
 /** Parts of the worker that it loads when they are wanted, which SvelteKit does not know of: the build puts their paths here (vite.config.ts). */
 const workerParts = JSON.parse('__PERCH_WORKER_PARTS__') as { path: string; heavy: boolean }[];
@@ -41,6 +41,23 @@ registerRoute(
     if (kept) return kept;
     const response = await fetch(request);
     if (response.ok) await cache.put(url.pathname, response.clone());
+    return response;
+  },
+);
+
+/** What runs models in the browser: kept when the first one is loaded, so that models answer without a network too. */
+const ONNX_CACHE = 'perch-onnx';
+registerRoute(
+  ({ url }) => url.pathname.startsWith('/_app/immutable/onnx-'),
+  async ({ request, url }) => {
+    const cache = await caches.open(ONNX_CACHE);
+    const kept = await cache.match(url.pathname);
+    if (kept) return kept;
+    const response = await fetch(request);
+    if (!response.ok) return response;
+    const folder = url.pathname.replace(/[^/]+$/, '');
+    for (const { url: other } of await cache.keys()) if (!new URL(other).pathname.startsWith(folder)) await cache.delete(other);
+    await cache.put(url.pathname, response.clone());
     return response;
   },
 );

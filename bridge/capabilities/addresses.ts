@@ -38,6 +38,18 @@ export function refuseAddress(address: string, reach: Reach): string | undefined
   return undefined;
 }
 
+/** Names that nobody on the internet can have (RFC 6761, 6762, 8375; ICANN on `.internal`). */
+const OWN_NAMES = /(^|\.)(localhost|local|internal|home\.arpa)$/;
+
+/**
+ * Whether a server is on the person's own network, by what it is called alone: what a name leads to is up to whoever has it, who may be on the internet.
+ */
+export function isOwnNetwork(hostname: string): boolean {
+  const host = plainHost(hostname).replace(/%.*$/, '');
+  if (ipaddr.isValid(host)) return refuseAddress(host, 'local') === undefined && refuseAddress(host, 'public') !== undefined;
+  return OWN_NAMES.test(host) || !host.includes('.');
+}
+
 const isPublic = (address: Address): boolean =>
   address.range() === 'unicast' && (!(address instanceof ipaddr.IPv6) || address.match(GLOBAL));
 

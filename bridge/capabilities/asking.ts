@@ -1,9 +1,11 @@
 import type { Readable } from 'node:stream';
-import { Agent, type Dispatcher, request } from 'undici';
+import type { Dispatcher } from 'undici';
 import type { ResponseHead } from '#shared/link/http.ts';
 import { ACCEPTED_ENCODINGS, decodedBody } from './decoded-body.ts';
 import { HOP_BY_HOP } from './hop-by-hop.ts';
+import type { Reach } from './addresses.ts';
 import { pinnedLookup, resolveBySystem } from './pinned-lookup.ts';
+import { Agent, request } from './undici.ts';
 
 /** Of the request: what concerns this connection alone, or is said here. */
 const NOT_SENT = new Set([
@@ -24,7 +26,9 @@ const NOT_RETURNED = new Set([...HOP_BY_HOP, 'content-encoding', 'content-length
 export const VIA = 'x-perch-via';
 
 // Models think for minutes: how long a silence may last is the core's to say.
-const dispatcher = new Agent({ headersTimeout: 0, bodyTimeout: 0, connect: { lookup: pinnedLookup(resolveBySystem, 'local') } });
+const agent = (reach: Reach): Agent =>
+  new Agent({ headersTimeout: 0, bodyTimeout: 0, connect: { lookup: pinnedLookup(resolveBySystem, reach) } });
+const dispatchers: Readonly<Record<Reach, Agent>> = { local: agent('local'), public: agent('public') };
 
 /** An upstream's answer that has begun to come. `body` is paused. */
 export interface Asked {
@@ -44,25 +48,25 @@ export interface InHand {
 
 export interface Asking {
   url: string;
-  /** With `:method`, as an opening has them. */
+  /** Where it may lead; everywhere that the gateway asks by default. */
+  reach?: Reach;
+  method: Dispatcher.HttpMethod;
+  /** As they go out. */
   headers: Record<string, string>;
   body: Buffer;
-  /** This gateway's name. */
-  via: string;
   signal: AbortSignal;
 }
 
-/** Sends a request out; rejects where it got no answer. Redirects are answers, not followed. */
-export async function ask({ url, headers: all, body, via, signal }: Asking): Promise<Asked> {
-  const { ':method': method = 'GET', ...given } = all;
+/** What goes out of an opening’s headers. `via`: this gateway’s name. */
+export function outgoing({ ':method': method = 'GET', ...given }: Record<string, string>, via: string): Pick<Asking, 'method' | 'headers'> {
   const sent = Object.entries(given).filter(([name]) => !name.startsWith(':') && !NOT_SENT.has(name.toLowerCase()));
-  const response = await request(url, {
-    dispatcher,
-    method: method as Dispatcher.HttpMethod,
-    headers: { 'user-agent': 'perch', ...Object.fromEntries(sent), 'accept-encoding': ACCEPTED_ENCODINGS, [VIA]: via },
-    body: body.byteLength > 0 ? body : null,
-    signal,
-  });
+  const headers = { 'user-agent': 'perch', ...Object.fromEntries(sent), 'accept-encoding': ACCEPTED_ENCODINGS, [VIA]: via };
+  return { method: method as Dispatcher.HttpMethod, headers };
+}
+
+/** Sends a request out; rejects where it got no answer. Redirects are answers, not followed. */
+export async function ask({ url, body, reach = 'local', ...sent }: Asking): Promise<Asked> {
+  const response = await request(url, { dispatcher: dispatchers[reach], ...sent, body: body.byteLength > 0 ? body : null });
   const headers = Object.fromEntries(
     Object.entries(response.headers).filter(
       (entry): entry is [string, string] => typeof entry[1] === 'string' && !NOT_RETURNED.has(entry[0]),

@@ -4,15 +4,16 @@ import { SCHEMA_VERSION } from '#shared/link/hello.ts';
 import type { backupPort } from '#shared/ports/backup.ts';
 import { RpcError } from '#shared/rpc/errors.ts';
 import type { SyncRecord } from '#shared/sync/record.ts';
-import { listBackups, saveBackup } from '../backup/folder.ts';
 import { BackupUnusable, MAX_UNPACKED } from '../backup/format.ts';
-import { type Backup, readBackup } from '../backup/read.ts';
-import { applyRestore, planRestore } from '../backup/restore.ts';
+import type { Backup } from '../backup/read.ts';
 import { type Secrets, unsealSecrets, VaultSeal } from '../backup/sealed-secrets.ts';
 import { backupsDir, codeOf, reasonOf } from '../home.ts';
 import type { Journal } from '../journal/journal.ts';
 import { packageVersion } from '../package-root.ts';
 import type { PortHandlers } from '../server/serve-port.ts';
+
+/** What reads and writes archives: an idle bridge has no use for it. */
+const folder = () => import('../backup/folder.ts');
 
 export interface BackupDeps {
   journal: Journal;
@@ -38,7 +39,7 @@ export function backupHandlers({ journal, vaultKey, home }: BackupDeps): PortHan
     'backup.export': ({ passphrase }) =>
       inTurn(async () => {
         const input = { journal, app: packageVersion(), ...(passphrase === undefined ? {} : { secrets: { seal, passphrase } }) };
-        const { path, bytes, written } = await saveBackup(home, input);
+        const { path, bytes, written } = await (await folder()).saveBackup(home, input);
         const { entries, missingBlobs } = written.manifest;
         // The manifest is a file of it too.
         return { path, files: Object.keys(entries).length + 1, size: bytes, missing: missingBlobs };
@@ -47,7 +48,7 @@ export function backupHandlers({ journal, vaultKey, home }: BackupDeps): PortHan
     'backup.list': () =>
       inTurn(async () => {
         const backups = [];
-        for await (const listed of listBackups(home)) {
+        for await (const listed of (await folder()).listBackups(home)) {
           const { path, size } = listed;
           const entry = { path, name: basename(path), size };
           if ('problem' in listed) backups.push({ ...entry, problem: listed.problem });
@@ -65,6 +66,10 @@ export function backupHandlers({ journal, vaultKey, home }: BackupDeps): PortHan
         const records: SyncRecord[] = [];
         const path = join(backupsDir(home), basename(name));
         if (!existsSync(path)) throw new RpcError('NOT_FOUND', `There is no backup ${name}`);
+        const [{ readBackup }, { applyRestore, planRestore }] = await Promise.all([
+          import('../backup/read.ts'),
+          import('../backup/restore.ts'),
+        ]);
         const record = (each: SyncRecord): void => void records.push(each);
         await using backup = await readBackup(path, { limit: MAX_UNPACKED, schema: SCHEMA_VERSION, record });
         const secrets = await secretsOf(backup, passphrase);

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
-import { open, realpath, rename } from 'node:fs/promises';
+import { open, realpath, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { applyEdits, type JSONPath, modify, parse, printParseErrorCode, visit } from 'jsonc-parser';
@@ -18,19 +18,27 @@ const MAX_DEPTH = 100;
 /** Editors of Windows begin a file with it. */
 const MARK = '\uFEFF';
 
-/** The user's configuration file, `config.json` in the bridge's home; comments and trailing commas are taken. */
+/**
+ * The user's configuration file, `config.json` in the bridge's home; comments and trailing commas are taken. What was agreed on lies beside it, in a file of its own: one thing is done with
+ * the two at a time, so that no host takes for a person's edit what another one is writing.
+ */
 export function configFileHandlers(home: string): PortHandlers<typeof configFilePort.calls, typeof configFilePort.events> {
   const path = join(home, 'config.json');
   const syncedPath = join(home, 'config.synced.json');
+  /** What the file is to say, from before it is changed until that is noted. */
+  const writingPath = join(home, 'config.writing.json');
   let tail: Promise<unknown> = Promise.resolve();
+  const alone = <T>(work: () => Promise<T>): Promise<T> => {
+    const done = tail.then(work);
+    tail = done.catch(() => {});
+    return done;
+  };
 
-  /** What file and gateway agreed on last. */
-  const readSynced = async (): Promise<Document | null> => {
-    const text = await readIfThere(syncedPath).catch(() => undefined);
-    if (text === undefined) return null;
-    const read = readDocument(text);
+  /** What file and gateway agreed on last. `document`: the file's; one whose writing was cut off before that was noted is the gateway's, too. */
+  const readSynced = async (document: Document | null): Promise<Document | null> => {
+    if (document && isDeepStrictEqual(await documentAt(writingPath), document)) return document;
     // One that is damaged says nothing: the file then wins wherever the two differ.
-    return 'document' in read ? read.document : null;
+    return documentAt(syncedPath);
   };
 
   const write = async (
@@ -48,37 +56,39 @@ export function configFileHandlers(home: string): PortHandlers<typeof configFile
     }
     const mark = text?.startsWith(MARK) ? MARK : '';
     const next = mark + edited(text?.slice(mark.length) ?? '{}\n', read.document, document);
-    // A link stays one: what it leads to is replaced.
-    if (next !== text) await writeWhole(await realpath(path).catch(() => path), next, rename);
+    if (next !== text) {
+      await writeWhole(writingPath, pretty(document), rename);
+      // A link stays one: what it leads to is replaced.
+      await writeWhole(await realpath(path).catch(() => path), next, rename);
+    }
     await writeWhole(syncedPath, pretty(document), rename);
+    await rm(writingPath, { force: true });
     return { written: true, hash: hashOf(next) };
   };
 
   return {
-    'config-file.read': async ({ known }) => {
-      let text: string | undefined;
-      try {
-        text = await readText(path);
-      } catch (error) {
-        return { state: 'broken', path, hash: null, message: reasonOf(error) };
-      }
-      const hash = hashOf(text);
-      if (known === hash) return { state: 'same' };
-      if (text === undefined) return { state: 'read', path, hash, document: null, synced: await readSynced() };
-      const read = readDocument(text);
-      if (!('document' in read)) return { state: 'broken', path, hash, ...read };
-      return { state: 'read', path, hash, document: read.document, synced: await readSynced() };
-    },
+    'config-file.read': ({ known }) =>
+      alone(async () => {
+        let text: string | undefined;
+        try {
+          text = await readText(path);
+        } catch (error) {
+          return { state: 'broken', path, hash: null, message: reasonOf(error) };
+        }
+        const hash = hashOf(text);
+        if (known === hash) return { state: 'same' };
+        if (text === undefined) return { state: 'read', path, hash, document: null, synced: await readSynced(null) };
+        const read = readDocument(text);
+        if (!('document' in read)) return { state: 'broken', path, hash, ...read };
+        return { state: 'read', path, hash, document: read.document, synced: await readSynced(read.document) };
+      }),
 
-    'config-file.write': ({ document, base, lost }) => {
-      const done = tail.then(() => write(document, base, lost));
-      tail = done.catch(() => {});
-      return done.catch((error: unknown) => {
+    'config-file.write': ({ document, base, lost }) =>
+      alone(() => write(document, base, lost)).catch((error: unknown) => {
         if (error instanceof RpcError) throw error;
         const why = codeOf(error) === 'ENOSPC' ? 'the disk is full' : reasonOf(error);
         throw new RpcError('INTERNAL_ERROR', `${dirname(path)} cannot be written: ${why}`, {}, { cause: error });
-      });
-    },
+      }),
   };
 }
 
@@ -107,6 +117,13 @@ async function readText(path: string): Promise<string | undefined> {
   } finally {
     await file.close();
   }
+}
+
+/** The document of a file of the bridge's own; null where there is none that can be read. */
+async function documentAt(path: string): Promise<Document | null> {
+  const text = await readIfThere(path).catch(() => undefined);
+  const read = text === undefined ? undefined : readDocument(text);
+  return read && 'document' in read ? read.document : null;
 }
 
 interface Fault {

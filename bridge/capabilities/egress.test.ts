@@ -210,5 +210,31 @@ describe('the guard', () => {
     'http://METADATA.google.internal./',
     'http://user:pass@169.254.169.254/',
   ];
+  verifies('mcp-oauth/named', 'an address that a server on the internet has named may not be the person’s own', async () => {
+    await using server = await upstream((_, response) => response.end('mine'));
+    const named = (namedBy: string, url = server.url): Promise<number | string> =>
+      goOut(url, { headers: { ':named-by': namedBy } }).then(
+        ({ status }) => status,
+        ({ message }: Error) => message,
+      );
+    const { port } = new URL(server.url);
+    for (const away of ['https://mcp.example.com', 'http://8.8.8.8', 'http://localhost.example.com', 'https://local.test', 'none']) {
+      expect(await named(away), away).toMatch(/not on the public internet \(loopback\)/);
+      expect(await named(away, `http://localhost:${port}`), away).toMatch(/leads to a place that may not be asked/);
+      expect(await named(away, 'http://10.0.0.1/'), away).toMatch(/not on the public internet/);
+    }
+    for (const near of [
+      'http://127.0.0.1:1',
+      'http://[::1]',
+      'http://localhost',
+      'http://nas',
+      'http://printer.local',
+      'http://192.168.1.2',
+      'http://mcp.internal.',
+    ])
+      expect(await named(near), near).toBe(200);
+    expect(await named('http://127.0.0.1:1', 'http://169.254.169.254/')).toMatch(/not an address that may be asked/);
+  });
+
   for (const url of refused) verifies('egress/guard', `refuses ${url}`, () => expect(refuseEgress(url)).toEqual(expect.any(String)));
 });

@@ -5,9 +5,9 @@ import type { ResponseHead } from '#shared/link/http.ts';
 import { forward, type Forward, FORWARD_HEADER } from '#shared/link/splice.ts';
 import { STREAM_WINDOW, type Stream } from '#shared/link/stream.ts';
 import { CLOSE } from '#shared/rpc/frames.ts';
-import { ask, type Asking } from './asking.ts';
+import { ask, type Asking, outgoing } from './asking.ts';
 import { edited } from './edited.ts';
-import { refuseEgress } from './egress-guard.ts';
+import { reachOf, refuseEgress } from './egress-guard.ts';
 import { type Exchange, type GoodAnswer, isSuccess } from './good-answer.ts';
 import { HeldAnswer } from './held-answer.ts';
 import { WholeAnswer } from './whole-answer.ts';
@@ -53,7 +53,8 @@ interface Forwarding extends Pick<Callers, 'isAttached'> {
 
 function serve(stream: Stream, opening: Opening, { via, forwarding }: { via: string; forwarding?: Forwarding }): void {
   const url = opening.headers[':url'];
-  const refusal = url === undefined ? 'egress needs an address (:url)' : refuseEgress(url);
+  const reach = reachOf(opening.headers[':named-by']);
+  const refusal = url === undefined ? 'egress needs an address (:url)' : refuseEgress(url, reach);
   if (url === undefined || refusal !== undefined) return stream.reset(CLOSE.policy, refusal);
   const gone = new AbortController();
   let parts: Uint8Array[] = [];
@@ -82,7 +83,7 @@ function serve(stream: Stream, opening: Opening, { via, forwarding }: { via: str
       const body = edits ? edited(forwarding?.exchange.body(), edits) : Buffer.concat(parts);
       parts = [];
       if (!body) return stream.reset(CLOSE.policy, 'there is no such body');
-      goOut(stream, { asking: { url, headers: opening.headers, body, via, signal: gone.signal }, forwarding, begun })
+      goOut(stream, { asking: { url, reach, ...outgoing(opening.headers, via), body, signal: gone.signal }, forwarding, begun })
         .catch((error: unknown) => stream.reset(CLOSE.internal, reasonOf(error, new URL(url))))
         .finally(unwatch);
     },

@@ -117,6 +117,9 @@ export class HeldAnswer implements GoodAnswer {
     this.#over = () => finish('left');
     write(this.#first);
     this.#first = [];
+    // What came along goes in the same packet.
+    const more = body.read() as Buffer | null;
+    if (more && !passage.stopped) write(passage.push(more));
     if (passage.stopped) return finish('done');
     listen(limit());
     response.on('drain', ondrain);

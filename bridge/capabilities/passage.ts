@@ -1,6 +1,7 @@
 import { CompletionWatch, glanceAt, isUsageAlone } from '#shared/http/completion-watch.ts';
 import { MAX_SSE_EVENT, SseScanner, SseTooLarge } from '#shared/http/sse.ts';
 import type { Forward, SpliceEnd } from '#shared/link/splice.ts';
+import { EventPattern } from './event-pattern.ts';
 
 /** Characters of an odd event that are told. */
 const MAX_TOLD = 64 * 1024;
@@ -19,6 +20,8 @@ export class Passage {
   #openBytes = 0;
   #stopped: SpliceEnd | undefined;
   readonly #stripUsage: boolean;
+  /** Of the last event that had to be looked at. */
+  #pattern: EventPattern | undefined;
   /** Events that may pass. */
   events = 0;
 
@@ -52,8 +55,8 @@ export class Passage {
       if (data.trim() === '[DONE]') this.#stopped = { how: 'done' };
       else {
         const seen = this.#see(data);
-        if (seen === 'passes') out.push(...this.#open, Buffer.from('\n\n'));
-        else if (seen === 'odd') this.stop('cut');
+        if (seen === 'odd') this.stop('cut');
+        else if (seen !== 'hidden') out.push(...this.#open, Buffer.from('\n\n'));
       }
     }
     this.stop('cut');
@@ -68,6 +71,7 @@ export class Passage {
 
   #look(chunk: Uint8Array): Uint8Array[] {
     const out: Uint8Array[] = [];
+    const text = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength).toString('latin1');
     /** What comes before has gone, or been left out; what comes from here on to `good` may go. */
     let from = 0;
     let good = 0;
@@ -76,18 +80,33 @@ export class Passage {
       this.#open = [];
       this.#openBytes = 0;
     };
-    for (const [index, { data }] of this.#scanner.push(chunk).entries()) {
-      const seen = data.trim() === '[DONE]' ? 'done' : this.#see(data);
-      if (seen === 'done') this.#stopped = { how: 'done' };
-      else if (seen === 'odd') this.stop('odd', data);
-      else if (seen === 'hidden') {
-        take();
-        from = this.#scanner.ends[index] ?? good;
+    for (let at = 0; at < text.length && !this.#stopped;) {
+      const next = this.#scanner.between ? this.#passAlike(text, at) : at;
+      if (next > at) {
+        at = good = next;
+        continue;
       }
-      if (this.#stopped) break;
-      good = this.#scanner.ends[index] ?? good;
+      // One event at a time, for the next ones may be like it.
+      const end = text.indexOf('\n\n', at);
+      const until = end === -1 ? text.length : end + 2;
+      let start = this.#scanner.between ? at : undefined;
+      for (const [index, { data }] of this.#scanner.push(chunk.subarray(at, until)).entries()) {
+        const chars = this.watch.chars;
+        const seen = data.trim() === '[DONE]' ? 'done' : this.#see(data);
+        if (seen === 'done') this.#stopped = { how: 'done' };
+        else if (seen === 'odd') this.stop('odd', data);
+        if (this.#stopped) break;
+        const over = at + (this.#scanner.ends[index] ?? 0);
+        if (seen === 'hidden') {
+          take();
+          from = over;
+        } else if (seen === 'usual' && start !== undefined)
+          this.#pattern = EventPattern.of(text.slice(start, over), this.watch.chars - chars);
+        good = start = over;
+      }
+      if (!this.#stopped) good = Math.max(good, at + this.#scanner.boundary);
+      at = until;
     }
-    if (!this.#stopped) good = Math.max(good, this.#scanner.boundary);
     if (good > 0) take();
     if (good < chunk.byteLength) {
       this.#open.push(chunk.subarray(good));
@@ -97,11 +116,23 @@ export class Passage {
     return out;
   }
 
-  #see(data: string): 'passes' | 'hidden' | 'odd' {
+  /** Where the events end that are like the last one that was looked at. */
+  #passAlike(text: string, from: number): number {
+    let at = from;
+    for (let end; this.#pattern && (end = this.#pattern.end(text, at)) !== -1; at = end) {
+      this.events++;
+      this.watch.chars += this.#pattern.chars;
+    }
+    return at;
+  }
+
+  /** `usual`: it has nothing but what the model has written. */
+  #see(data: string): 'usual' | 'passes' | 'hidden' | 'odd' {
     const chunk = glanceAt(data);
     if (!chunk) return 'odd';
     this.watch.see(chunk);
     this.events++;
-    return this.#stripUsage && isUsageAlone(chunk) ? 'hidden' : 'passes';
+    if (this.#stripUsage && isUsageAlone(chunk)) return 'hidden';
+    return chunk.usage == null && chunk.choices?.every(({ finish_reason }) => !finish_reason) ? 'usual' : 'passes';
   }
 }

@@ -13,7 +13,7 @@ beforeEach(async () => {
   home = await mkdtemp(join(tmpdir(), 'perch-skills-'));
   dir = join(home, 'skills');
 });
-afterEach(() => rm(home, { recursive: true, force: true }));
+afterEach(() => rm(home, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 }));
 
 const call = { signal: new AbortController().signal, send: () => {} };
 

@@ -1,11 +1,11 @@
-import { STATUS_CODES } from 'node:http';
 import type { Readable } from 'node:stream';
-import { Agent, request } from 'undici';
 import { WEB_LIMITS, type webPort } from '#shared/ports/web.ts';
 import { RpcError } from '#shared/rpc/errors.ts';
+import { STATUS_CODES } from '../node-http.ts';
 import type { PortHandlers } from '../server/serve-port.ts';
 import { ACCEPTED_ENCODINGS, decodedBody } from './decoded-body.ts';
 import { pinnedLookup, RefusedAddress, resolveBySystem, type Resolve } from './pinned-lookup.ts';
+import { Agent, request } from './undici.ts';
 import { Allowed, judgedUrl } from './web-guard.ts';
 
 const READABLE = /^(text\/|application\/(json|xml|xhtml\+xml|pdf|yaml|javascript|x-ndjson|rtf)\b|[\w.-]+\/[\w.-]+\+(json|xml)\b)/i;

@@ -3,7 +3,9 @@ import { join, resolve } from 'node:path';
 import { backupsDir, Home } from '../home.ts';
 import { sweepLeftovers } from '../leftovers.ts';
 import { LogRing } from '../log-ring.ts';
-import { appDir } from '../package-root.ts';
+import { appDir, packageVersion } from '../package-root.ts';
+import { staySlim } from '../slim.ts';
+import { isLoopbackBind } from '../server/listen.ts';
 import { banner } from './banner.ts';
 import { CommandError, lineOf } from './errors.ts';
 import { givenToken, keepToken, tokenTaken } from './token.ts';
@@ -14,6 +16,7 @@ export interface GatewayOptions {
   host: 'auto' | 'tab' | 'headless';
   authToken?: string;
   expose?: boolean;
+  advertise?: boolean;
 }
 
 const LINK_MS = 10 * 60_000;
@@ -32,6 +35,8 @@ export async function runGateway(options: GatewayOptions): Promise<void> {
   const stopped = onSignal(stop);
   await using stack = new AsyncDisposableStack();
 
+  if (options.advertise && isLoopbackBind(options.bind))
+    throw new CommandError('--advertise is of use to nobody: the gateway listens on this machine alone; give --bind and --expose too', 2);
   const given = givenToken({ option: options.authToken, environment: tokenTaken() }, log);
   if (!existsSync(join(appDir, 'index.html')))
     throw new CommandError('the app is not built: run `npm run build`, or start with `npm start`');
@@ -69,6 +74,7 @@ export async function runGateway(options: GatewayOptions): Promise<void> {
     await chromium?.close();
   });
 
+  stack.defer(staySlim());
   const kept = await keepToken(home, Number(new URL(bridge.url).port || 80), given);
   stack.defer(() => kept.forget());
   const tokenFile = resolve(kept.file);
@@ -92,6 +98,15 @@ export async function runGateway(options: GatewayOptions): Promise<void> {
       stopped,
       rejectOn(late, `no host began to serve within ${ATTACH_MS / 1000} s: the managed Chromium runs, but its page does not answer`),
     ]);
+  }
+  if (options.advertise) {
+    const { advertise } = await import('../discovery/advertise.ts');
+    const port = Number(new URL(bridge.url).port || 80);
+    // What cannot be told to the network still serves.
+    const advertised = await advertise({ port, version: packageVersion(), bind: options.bind, log }).catch((error: unknown) => {
+      log(`warning: the gateway is not advertised, for multicast DNS cannot be used here: ${lineOf(error)}`);
+    });
+    if (advertised) stack.use(advertised);
   }
   if (!stop.signal.aborted) {
     process.stdout.write(`${banner({ origin: bridge.url, code: bridge.issueCode(LINK_MS), tokenFile }).join('\n')}\n`);

@@ -5,15 +5,19 @@ import process from 'node:process';
 // Halves the time to a serving gateway; what it keeps is Node's own matter.
 enableCompileCache();
 
-const [{ makeProgram, usageError }, { CommandError, lineOf }, { CommanderError }] = await Promise.all([
-  import('./program.ts'),
-  import('./errors.ts'),
-  import('commander'),
-]);
+const [{ makeProgram, usageError }, { misplaced }, { unknownCommand }, { CommandError, lineOf }, { shownLine }, { CommanderError }] =
+  await Promise.all([
+    import('./program.ts'),
+    import('./misplaced.ts'),
+    import('./unknown-command.ts'),
+    import('./errors.ts'),
+    import('./output.ts'),
+    import('commander'),
+  ]);
 
 function fail(error: unknown): void {
   if (process.env.PERCH_DEBUG) console.error(error);
-  else process.stderr.write(`perch: ${lineOf(error)}\n`);
+  else process.stderr.write(`perch: ${shownLine(lineOf(error), process.stderr)}\n`);
   process.exitCode = error instanceof CommandError ? error.exitCode : 1;
 }
 
@@ -24,10 +28,14 @@ process.on('uncaughtException', (error) => {
 // Whoever reads the output may have gone.
 process.stdout.on('error', () => {});
 
+const words = process.argv.slice(2);
 try {
-  await makeProgram().parseAsync();
+  const program = makeProgram();
+  const wrong = misplaced(program, words) ?? unknownCommand(program, words);
+  if (wrong !== undefined) throw new CommandError(wrong, 2);
+  await program.parseAsync();
 } catch (error) {
-  const usage = usageError(error);
+  const usage = usageError(error, words);
   if (usage) fail(usage);
   else if (!(error instanceof CommanderError)) fail(error);
 }

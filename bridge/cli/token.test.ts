@@ -23,7 +23,7 @@ test('the token of a gateway that was killed is not taken for that of the next o
     await next.forget();
     expect(statSync(home.tokenFile).size).toBeGreaterThan(0);
   } finally {
-    rmSync(dir, { recursive: true, force: true });
+    rmSync(dir, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
   }
 });
 

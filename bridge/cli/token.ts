@@ -10,8 +10,10 @@ export interface OwnerToken {
 }
 
 export interface GivenToken {
-  /** `--auth-token`. */
+  /** `--auth-token`, `--token`. */
   option?: string | undefined;
+  /** How the option is called. */
+  name?: string;
   /** `PERCH_TOKEN`. */
   environment?: string | undefined;
 }
@@ -28,8 +30,8 @@ export function tokenTaken(env: NodeJS.ProcessEnv = process.env): string | undef
 }
 
 /** A token that was given by option or environment; undefined where none was. Throws where it cannot be sent in a header. */
-export function givenToken({ option, environment }: GivenToken, warn: (line: string) => void): string | undefined {
-  if (option !== undefined) warn('warning: --auth-token shows in the process list; PERCH_TOKEN and the token file do not');
+export function givenToken({ option, environment, name = '--auth-token' }: GivenToken, warn: (line: string) => void): string | undefined {
+  if (option !== undefined) warn(`warning: ${name} shows in the process list; PERCH_TOKEN and the token file do not`);
   const token = option ?? (environment === '' ? undefined : environment);
   if (token === undefined) return undefined;
   if (!/^[\x21-\x7e]{1,1000}$/.test(token)) throw new CommandError('a token is 1 to 1,000 visible ASCII characters without blanks', 2);

@@ -49,7 +49,7 @@ test('macOS and Windows are searched where their browsers live', () => {
 test('a folder is no program', () => {
   const folder = mkdtempSync(join(tmpdir(), 'perch-find-'));
   expect(thisMachine.runnable(folder)).toBe(false);
-  rmSync(folder, { recursive: true });
+  rmSync(folder, { recursive: true, maxRetries: 20, retryDelay: 50 });
 });
 
 test('it is installed by the package as root on Debian, else by Playwright', () => {

@@ -1,5 +1,8 @@
+import { execFile } from 'node:child_process';
 import { accessSync, constants, existsSync, readdirSync, statSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
+import { promisify } from 'node:util';
+import { packageRoot } from '../package-root.ts';
 
 /** Where a browser can be looked for. In tests a made-up machine; else this one. */
 export interface Machine {
@@ -65,6 +68,9 @@ export async function findBrowser(machine: Machine = thisMachine): Promise<strin
   return systemBrowsers(machine).find(machine.runnable) ?? (await machine.playwright());
 }
 
+/** In a process of its own: Playwright takes 85 MB that a bridge would keep. */
+const SAY_PATH = "process.stdout.write((await import('playwright')).chromium.executablePath())";
+
 export const thisMachine: Machine = {
   platform: process.platform,
   env: process.env,
@@ -78,9 +84,11 @@ export const thisMachine: Machine = {
   },
   async playwright() {
     if (!playwrightHasBrowsers()) return null;
-    const { chromium } = await import('playwright');
-    const path = chromium.executablePath();
-    return existsSync(path) ? path : null;
+    const path = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', SAY_PATH], { cwd: packageRoot }).then(
+      ({ stdout }) => stdout,
+      () => '',
+    );
+    return path !== '' && existsSync(path) ? path : null;
   },
 };
 

@@ -28,7 +28,7 @@ describe.runIf(process.platform === 'linux')('the managed Chromium', () => {
   afterEach(async () => {
     await managed?.close();
     standIn.close();
-    rmSync(folder, { recursive: true, force: true });
+    rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
   });
 
   const options = (changes: Partial<ManagedOptions> = {}): ManagedOptions => ({

@@ -13,7 +13,7 @@ beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'perch-profile-'));
   profile = join(folder, 'gateway');
 });
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
+afterEach(() => rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 }));
 
 verifies('headless/profile', 'a later or equal browser keeps the profile, an earlier one starts afresh and the data is kept aside', () => {
   expect(prepareProfile(profile, 155)).toBeNull();

@@ -13,7 +13,11 @@ export const DAY = 24 * 60 * 60 * 1000;
 export function temporaryFolder(): { dir: string; file: string; [Symbol.dispose](): void } {
   const dir = mkdtempSync(join(tmpdir(), 'perch-journal-'));
   chmodSync(dir, 0o700);
-  return { dir, file: join(dir, 'journal.sqlite'), [Symbol.dispose]: () => rmSync(dir, { recursive: true, force: true }) };
+  return {
+    dir,
+    file: join(dir, 'journal.sqlite'),
+    [Symbol.dispose]: () => rmSync(dir, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 }),
+  };
 }
 
 export const modeOf = (path: string): string => (statSync(path).mode & 0o777).toString(8);

@@ -3,6 +3,14 @@ import type { SyncRecord } from '#shared/sync/record.ts';
 import type { Opened, Replica } from './journal.ts';
 import type { LeaseWanted } from './leases.ts';
 
+/** What the thread is started with. */
+export interface ThreadData {
+  /** The folder that the journal lies in. */
+  dir: string;
+  /** 256 bit, base64url. */
+  vaultKey: string;
+}
+
 /** What the journal's thread is asked, and what it answers. */
 export interface ThreadCalls {
   open: { asked: { replica: Replica }; answer: Opened };

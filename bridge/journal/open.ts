@@ -27,7 +27,8 @@ export interface JournalOptions {
   start?: (workerData: object) => Worker;
 }
 
-const startThread = (workerData: object): Worker => new Worker(THREAD, { name: 'journal', workerData, execArgv: [] });
+const startThread = (workerData: object): Worker =>
+  new Worker(THREAD, { name: 'journal', workerData, execArgv: [], resourceLimits: { maxYoungGenerationSizeMb: 4 } });
 
 /** Opens the journal in a thread of its own, and makes it where there is none. Rejects with `JournalFull` or `JournalFailed`. */
 export async function openJournal(options: JournalOptions): Promise<Journal> {

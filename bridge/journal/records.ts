@@ -1,9 +1,8 @@
 import type { SequencedRecord } from '#shared/ports/journal.ts';
-import { z } from '#shared/rpc/zod.ts';
-import { blobHash, SYNC_STORES, type SyncRecord, type SyncStore } from '#shared/sync/record.ts';
+import type { SyncRecord } from '#shared/sync/record.ts';
+import { SYNC_STORES, type SyncStore } from '#shared/sync/stores.ts';
 import type { Row } from './row-seal.ts';
 
-const blobHashes = z.array(blobHash);
 const isStore = (store: string): store is SyncStore => Object.hasOwn(SYNC_STORES, store);
 
 /** The row of a record. SQLite keeps texts as UTF-8, which has no halves of surrogate pairs: they become U+FFFD here, before the row is signed. */
@@ -32,6 +31,12 @@ export function toRecord({ seq, store, key, clock, fence, base, deleted, seal, p
   if (fence !== null) record.fence = fence;
   if (base !== null) record.base = base === '' ? null : base;
   if (deleted) record.deleted = true;
-  if (blobs !== null) record.blobs = blobHashes.parse(JSON.parse(blobs));
+  if (blobs !== null) record.blobs = hashesOf(blobs);
   return record;
+}
+
+function hashesOf(text: string): string[] {
+  const hashes: unknown = JSON.parse(text);
+  if (!Array.isArray(hashes) || !hashes.every((hash) => typeof hash === 'string')) throw new Error('a record’s attachments cannot be read');
+  return hashes;
 }

@@ -1,18 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import type { DatabaseSync, SQLOutputValue, StatementSync } from 'node:sqlite';
-import { BATCH, type SequencedRecord } from '#shared/ports/journal.ts';
-import { z } from '#shared/rpc/zod.ts';
+import type { SequencedRecord } from '#shared/ports/journal.ts';
+import { BATCH } from '#shared/ports/journal-batch.ts';
 import { mergeInto } from '#shared/sync/conflict.ts';
-import { type SyncRecord, wins } from '#shared/sync/record.ts';
+import type { SyncRecord } from '#shared/sync/record.ts';
+import { wins } from '#shared/sync/version.ts';
 import { Damaged } from './failures.ts';
 import { toRecord, toRow } from './records.ts';
 import type { Row, RowSeal } from './row-seal.ts';
 
-const count = z
-  .string()
-  .regex(/^\d{1,15}$/)
-  .transform(Number);
-const metaRows = z.object({ id: z.string().min(1), head: count, schema: count, pruned: count, fences: count });
 /** What the journal knows of itself. */
 export interface Meta {
   id: string;
@@ -196,8 +192,13 @@ export class Tables {
 
   #readMeta(): Meta {
     const rows = this.sql('SELECT name, value FROM meta').all();
-    const { data } = metaRows.safeParse(Object.fromEntries(rows.map(({ name, value }) => [name, value])));
-    if (!data) throw new Damaged('what it says of itself cannot be read');
-    return data;
+    const said = new Map(rows.map(({ name, value }) => [name, value]));
+    const text = (name: keyof Meta, form: RegExp): string => {
+      const value = said.get(name);
+      if (typeof value !== 'string' || !form.test(value)) throw new Damaged('what it says of itself cannot be read');
+      return value;
+    };
+    const count = (name: keyof Meta): number => Number(text(name, /^\d{1,15}$/));
+    return { id: text('id', /./), head: count('head'), schema: count('schema'), pruned: count('pruned'), fences: count('fences') };
   }
 }

@@ -1,9 +1,8 @@
 // The journal's thread: SQLite waits for the disk here, and holds up nobody else.
 import { parentPort, workerData } from 'node:worker_threads';
-import { z } from '#shared/rpc/zod.ts';
 import { failureOf } from './failures.ts';
 import { JournalFull } from './journal.ts';
-import type { Failure, Reply, ThreadMessage, ThreadRequest } from './messages.ts';
+import type { Failure, Reply, ThreadData, ThreadMessage, ThreadRequest } from './messages.ts';
 import type { Snapshot } from './snapshot.ts';
 import { SqliteJournal } from './sqlite.ts';
 
@@ -24,7 +23,7 @@ let scheduled = false;
 let turning = false;
 
 function start(): SqliteJournal | undefined {
-  const { dir, vaultKey } = z.object({ dir: z.string(), vaultKey: z.string() }).parse(workerData);
+  const { dir, vaultKey }: ThreadData = workerData;
   // A turn's replies say it too.
   const onchanged = (head: number): void => void (turning || tell({ kind: 'replies', replies: [], head }));
   const onreplaced = (reason: string): void => tell({ kind: 'replaced', reason });

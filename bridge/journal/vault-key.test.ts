@@ -30,3 +30,14 @@ it('warns of a mode that lets others in, and names a file that holds no key', as
   writeFileSync(path, 'nothing');
   await expect(vaultKey(folder.dir)).rejects.toThrow(`${path} does not hold a key`);
 });
+
+verifies('secrets/vault-key', 'no new key where there was one: a journal without its key, a keyring that does not give it', async () => {
+  using folder = temporaryFolder();
+  const path = join(folder.dir, 'vault.key');
+  writeFileSync(join(folder.dir, 'journal.sqlite'), '');
+  await expect(vaultKey(folder.dir)).rejects.toThrow(`${path} is missing, without which the journal beside it cannot be read`);
+  for (const text of ['keyring', 'keyring ../x', 'keyring PERCH_VAULT_KEY_0123', `keyring PERCH_VAULT_KEY_${'0'.repeat(16)} more`]) {
+    writeFileSync(path, `${text}\n`);
+    await expect(vaultKey(folder.dir), text).rejects.toThrow('does not hold a key');
+  }
+});

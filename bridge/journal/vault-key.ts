@@ -1,17 +1,23 @@
 import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { checkMode, codeOf, linkOrRename, readIfThere, reasonOf, writeWhole } from '../home.ts';
-import { KEY_FILE } from './file-names.ts';
+import { JOURNAL_FILE, KEY_FILE } from './file-names.ts';
+import { accountIn, isKey, keyFromKeyring } from './key-in-keyring.ts';
 
 /**
  * The key that the vault's secrets are sealed with, and its journal signed (256 bit, base64url): `vault.key` in the home directory, made at the first start
- * and kept with mode 0600, outside the journal. Throws where the file holds something else. `warn` hears of a mode that lets others in.
+ * and kept with mode 0600, outside the journal, or where that file says: in the system's keyring (docs/decisions/0041). Throws where there is none to be read
+ * though there was one: what it sealed would be lost with a new one. `warn` hears of a mode that lets others in.
  */
 export async function vaultKey(dir: string, warn: (line: string) => void = () => {}): Promise<string> {
   const path = join(dir, KEY_FILE);
   const found = await readIfThere(path);
-  if (found === undefined) return make(path);
+  if (found === undefined) {
+    if (!existsSync(join(dir, JOURNAL_FILE))) return make(path);
+    throw new Error(`${path} is missing, without which the journal beside it cannot be read: put it back, or move the journal away`);
+  }
   await checkMode(path, 0o600, warn);
   return keyIn(path, found);
 }
@@ -28,8 +34,10 @@ async function make(path: string): Promise<string> {
   }
 }
 
-function keyIn(path: string, text: string): string {
+async function keyIn(path: string, text: string): Promise<string> {
   const key = text.trim();
-  if (/^[A-Za-z0-9_-]{43}$/.test(key)) return key;
+  if (isKey(key)) return key;
+  const account = accountIn(key);
+  if (account !== undefined) return keyFromKeyring(account);
   throw new Error(`${path} does not hold a key (43 characters of base64url): restore it, or delete it with the journal beside it`);
 }

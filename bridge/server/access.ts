@@ -1,4 +1,4 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { hash as digest, timingSafeEqual } from 'node:crypto';
 import { rename, rm } from 'node:fs/promises';
 import { accessPort, type Grant, grant } from '#shared/ports/access.ts';
 import type { Scope } from '#shared/rpc/contract.ts';
@@ -56,7 +56,7 @@ export class Access {
 
   /** Looks at every grant, each in constant time. */
   find(token: string): Granted | undefined {
-    const hash = createHash('sha256').update(token).digest();
+    const hash = digest('sha256', token, 'buffer');
     let found: Entry | undefined;
     for (const entry of this.#entries.values()) if (timingSafeEqual(entry.hash, hash)) found = entry;
     return found && grantedBy(found);

@@ -34,7 +34,7 @@ export const isNavigation = (method: string | undefined, accept: string | undefi
   (method === 'GET' || method === 'HEAD') && (accept ?? '').includes('text/html');
 
 /** Paths that are never the app's. */
-const RESERVED = /^\/(v1|ws|uplink|health|link)(\/|\?|$)/;
+const RESERVED = /^\/(v1|mcp|ws|uplink|health|link|oauth)(\/|\?|$)/;
 export const isReserved = (url: string): boolean => RESERVED.test(url);
 
 export const arrivalOf = (request: FastifyRequest['raw']): Arrival => ({

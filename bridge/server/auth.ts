@@ -1,4 +1,4 @@
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { appAuth, type Credential, importSecret, prove, proves, type ProofPurpose } from '#shared/link/proof.ts';
 import { PAIRING, SCOPES, type Scope } from '#shared/rpc/contract.ts';
 import type { StoredCredential } from '../home.ts';
@@ -34,7 +34,7 @@ export interface AuthDeps {
   limiter: AuthLimiter;
 }
 
-const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
+const digest = (text: string): Buffer => hash('sha256', text, 'buffer');
 
 /**
  * Knows the owner's token and password, the credentials of linked browsers, and whom the vault lets in (access.ts). Everything is compared in constant time; secrets of 256 bits are always

@@ -1,6 +1,7 @@
-import { type ServerResponse, STATUS_CODES } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type ErrorBody, errorBody as bodyOf } from '#shared/http/error-body.ts';
+import { STATUS_CODES } from '../node-http.ts';
 import type { Denial } from './auth.ts';
 
 /** Error types of the HTTP surface (decisions, "HTTP"). */

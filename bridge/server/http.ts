@@ -1,25 +1,20 @@
-import { randomUUID } from 'node:crypto';
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { REQUEST_ID } from '#shared/http/request-id.ts';
-import { fetchOver } from '#shared/link/http.ts';
 import type { Mux } from '#shared/link/mux.ts';
-import { type Ended, ENDED_KIND, KEPT_BODY, type SplicedCall } from '#shared/link/splice.ts';
+import { KEPT_BODY } from '#shared/link/splice.ts';
 import { allows } from '#shared/rpc/contract.ts';
 import { HEAD_HEADER } from '#shared/ports/journal.ts';
-import { ask, type Asked, type InHand, VIA } from '../capabilities/asking.ts';
-import { type GoodAnswer, isSuccess } from '../capabilities/good-answer.ts';
-import { HeldAnswer } from '../capabilities/held-answer.ts';
-import { WholeAnswer } from '../capabilities/whole-answer.ts';
+import { VIA } from '../capabilities/asking.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { Admission } from './admission.ts';
 import { type Auth, bearerOf } from './auth.ts';
+import { answerByDecision } from './by-decision.ts';
 import { discard, exchange, type Exchanges, MAX_BODY_BYTES, TOO_LARGE } from './exchange.ts';
 import type { Gauge } from './gauge.ts';
 import { denialOf, sendError } from './http-errors.ts';
 import type { Hosts } from './hosts.ts';
 import type { Receipts } from './receipts.ts';
-import type { Decided, Standing } from './standing.ts';
+import type { Standing } from './standing.ts';
 import type { Timing } from './timing.ts';
 
 export interface HttpDeps {
@@ -42,14 +37,18 @@ export interface HttpDeps {
 }
 
 /** Headers of the caller that the host sees. */
-const PASSED_ON = ['content-type', 'accept', 'user-agent', 'x-perch-session', REQUEST_ID];
+const PASSED_ON = [
+  ...['content-type', 'accept', 'user-agent', 'x-perch-session', REQUEST_ID],
+  ...['mcp-protocol-version', 'mcp-session-id', 'mcp-method', 'mcp-name', 'last-event-id'],
+];
 
-/** Whether an address is of `/v1`, whose every answer tells the request's id. */
-export const isApi = (url = ''): boolean => /^\/v1(?:[/?]|$)/.test(url);
+/** Whether an address is of `/v1` or `/mcp`, whose every answer tells the request's id. */
+export const isApi = (url = ''): boolean => /^\/(?:v1|mcp)(?:[/?]|$)/.test(url);
+const CORS = { vary: 'Origin', 'access-control-expose-headers': 'Retry-After, X-Request-Id, Mcp-Session-Id' };
 const CORS_METHODS = 'GET, POST, PUT, PATCH, DELETE';
 
-/** `/v1`: admission of the caller, then the exchange goes to the host (decisions, "HTTP"). */
-export function httpRoutes(app: FastifyInstance, deps: HttpDeps): void {
+/** `/v1` and `/mcp`: admission of the caller, then the exchange goes to the host (decisions, "HTTP"). Not by the framework: most of what that does for a request is of no use here. */
+export function apiListener(deps: HttpDeps): RequestListener {
   const { admission, auth, hosts, journal, timing, gauge, maxExchanges, via, exchanges, receipts, standing, log } = deps;
   const serve = async (incoming: IncomingMessage, response: ServerResponse): Promise<void> => {
     const refuse = (status: number, message: string, headers?: Record<string, string>): void => {
@@ -75,11 +74,7 @@ export function httpRoutes(app: FastifyInstance, deps: HttpDeps): void {
       );
     if (response.destroyed) return;
 
-    const hungUp = new AbortController();
-    const onclose = (): void => hungUp.abort();
-    response.once('close', onclose);
-    const mux = await hosts.wait(timing.hostWaitMs, hungUp.signal);
-    response.off('close', onclose);
+    const mux = hosts.current ?? (await hostFor(response));
     if (response.destroyed) return;
     if (!mux)
       return refuse(503, 'no gateway is running: open the app, or start the gateway with a browser of its own', { 'retry-after': '2' });
@@ -88,7 +83,8 @@ export function httpRoutes(app: FastifyInstance, deps: HttpDeps): void {
     const body = whole ? await readAll(incoming) : undefined;
     if (response.destroyed || (whole && !incoming.complete)) return;
     const decided = body && standing.decide(mux, verdict.principal, body);
-    const inHand = decided && (await answerAsDecided(decided, { incoming, response, mux }));
+    const caller = { requestId: String(incoming.headers[REQUEST_ID]), response };
+    const inHand = decided && (await answerByDecision(decided, caller, { mux, receipts, standing }));
     if (inHand === 'answered') return;
     if (response.destroyed) return inHand?.leave();
 
@@ -111,106 +107,37 @@ export function httpRoutes(app: FastifyInstance, deps: HttpDeps): void {
     response.once('close', exchanges.add(mux, stream.id, under));
   };
 
-  /** Asks as a host has decided. What is asked, where that takes its time or is not a good answer, which alone is the caller's; undefined where nothing came. */
-  const answerAsDecided = async (
-    { call, events, ...asking }: Decided,
-    { incoming, response, mux }: { incoming: IncomingMessage; response: ServerResponse; mux: Mux },
-  ): Promise<InHand | 'answered' | undefined> => {
-    const gone = new AbortController();
-    const leave = (): void => gone.abort();
-    response.once('close', leave);
-    const coming = ask({ ...asking, via, signal: gone.signal });
-    coming.catch(() => {});
-    const late = Promise.withResolvers<'late'>();
-    const timer = setTimeout(late.resolve, PATIENCE_MS, 'late');
-    const left = (asked: Promise<Asked>): InHand => ({ url: asking.url, asked, leave });
-    try {
-      const asked = await Promise.race([coming, late.promise]);
-      // How long it may take is the host's to say.
-      if (asked === 'late') return left(coming);
-      const answer = isSuccess(asked.head) && (await (events ? HeldAnswer.begin(asked.body, events) : WholeAnswer.begin(asked.body)));
-      if (answer && !Array.isArray(answer)) {
-        response.off('close', leave);
-        if (response.destroyed) answer.leave();
-        else giveAnswer(answer, { ...call, id: randomUUID(), requestId: String(incoming.headers[REQUEST_ID]) }, response, mux);
-        return 'answered';
+  const hostFor = async (response: ServerResponse): Promise<Mux | null> => {
+    const hungUp = new AbortController();
+    const onclose = (): void => hungUp.abort();
+    response.once('close', onclose);
+    const mux = await hosts.wait(timing.hostWaitMs, hungUp.signal);
+    response.off('close', onclose);
+    return mux;
+  };
+
+  return (request, response) => {
+    const { origin } = request.headers;
+    if (admission.allowsOrigin(origin)) {
+      for (const [name, value] of Object.entries(CORS)) response.setHeader(name, value);
+      response.setHeader('access-control-allow-origin', origin);
+      if (request.method === 'OPTIONS' && request.headers['access-control-request-method']) {
+        const asked = request.headers['access-control-request-headers'];
+        const allowed = typeof asked === 'string' && /^[\w\-, ]{1,1000}$/.test(asked) ? { 'access-control-allow-headers': asked } : {};
+        response.writeHead(204, { 'access-control-allow-methods': CORS_METHODS, 'access-control-max-age': '600', ...allowed }).end();
+        return discard(request);
       }
-      standing.withdraw(mux);
-      return left(Promise.resolve({ ...asked, ...(answer ? { read: answer } : {}) }));
-    } catch {
-      // The host asks again, and says what is wrong.
-      standing.withdraw(mux);
-      return undefined;
-    } finally {
-      clearTimeout(timer);
     }
-  };
-
-  const giveAnswer = (answer: GoodAnswer, call: SplicedCall, response: ServerResponse, mux: Mux): void => {
-    const leave = (): void => answer.leave();
-    response.on('error', () => {});
-    response.once('close', leave);
-    response.writeHead(200, answer.headers);
-    answer.pipe(response, ({ how, text, usage, chars }) => {
-      response.off('close', leave);
-      receipts.add({ call, endedAt: Date.now(), how, chars, ...(usage ? { usage } : {}) });
-      if (how === 'done') return void response.end();
-      if (how === 'left') return;
-      standing.withdraw(mux);
-      tellOfEnd(mux, { call, end: { how, ...(text === undefined ? {} : { text }) } }).then(
-        (told) => response.end(told),
-        // Cut, so that it cannot pass for a whole one.
-        () => response.destroy(),
+    serve(request, response).catch((error: unknown) => {
+      const id = String(request.headers[REQUEST_ID]);
+      log(
+        `${request.method} ${request.url?.replace(/\?.*/, '')} (${id}) failed: ${error instanceof Error ? error.message : String(error)}`,
       );
+      if (response.headersSent) response.destroy();
+      else sendError(response, 500, 'the bridge failed');
     });
   };
-
-  void app.register(async (scope) => {
-    // Bodies are passed on as they come; nothing here reads them.
-    scope.removeAllContentTypeParsers();
-    scope.addContentTypeParser('*', (_request, _payload, done) => done(null));
-    scope.addHook('onRequest', async (request, reply) => {
-      const { origin } = request.headers;
-      if (!admission.allowsOrigin(origin)) return;
-      reply.raw.setHeader('access-control-allow-origin', origin);
-      reply.raw.setHeader('vary', 'Origin');
-      reply.raw.setHeader('access-control-expose-headers', 'Retry-After, X-Request-Id');
-      if (request.method !== 'OPTIONS' || !request.headers['access-control-request-method']) return;
-      const asked = request.headers['access-control-request-headers'];
-      reply.header('access-control-allow-methods', CORS_METHODS).header('access-control-max-age', '600');
-      if (typeof asked === 'string' && /^[\w\-, ]{1,1000}$/.test(asked)) reply.header('access-control-allow-headers', asked);
-      return reply.code(204).send();
-    });
-    const handler = (request: FastifyRequest, reply: FastifyReply): void => {
-      reply.hijack();
-      serve(request.raw, reply.raw).catch((error: unknown) => {
-        const id = String(request.headers[REQUEST_ID]);
-        log(
-          `${request.method} ${request.url.replace(/\?.*/, '')} (${id}) failed: ${error instanceof Error ? error.message : String(error)}`,
-        );
-        if (reply.raw.headersSent) reply.raw.destroy();
-        else sendError(reply.raw, 500, 'the bridge failed');
-      });
-    };
-    scope.all('/v1', handler);
-    scope.all('/v1/*', handler);
-  });
 }
-
-/** How long a host may take to say what a caller is told. */
-const TELL_MS = 5_000;
-
-/** What a caller is told behind events that ended badly. Rejects where the host is gone. */
-async function tellOfEnd(mux: Mux, given: Ended): Promise<string> {
-  const request = { method: 'POST', body: JSON.stringify(given), headers: { 'content-type': 'application/json' } };
-  const answer = await fetchOver(mux, { kind: ENDED_KIND }, { ...request, signal: AbortSignal.timeout(TELL_MS) });
-  if (!answer.ok) throw new Error(`the host answered ${answer.status}`);
-  return answer.text();
-}
-
-/** Milliseconds after which what was asked for goes on as the host’s own. */
-const PATIENCE_MS = 500;
-
 const COMPLETIONS = '/v1/chat/completions';
 
 /** Whether a request can be answered here where its host has decided so: all of it is soon there. */
@@ -220,12 +147,13 @@ function isSmallCompletion({ method, url, headers }: IncomingMessage): boolean {
 }
 
 /** The body of a request; what there was of it where the caller has gone. */
-async function readAll(request: IncomingMessage): Promise<Buffer> {
+function readAll(request: IncomingMessage): Promise<Buffer> {
   const parts: Buffer[] = [];
-  try {
-    for await (const chunk of request) parts.push(chunk as Buffer);
-  } catch {
+  return new Promise((resolve) => {
+    request.on('data', (chunk: Buffer) => parts.push(chunk));
+    request.once('close', () => resolve(Buffer.concat(parts)));
+    request.once('end', () => resolve(parts.length === 1 && parts[0] ? parts[0] : Buffer.concat(parts)));
     // The response is destroyed with it.
-  }
-  return parts.length === 1 && parts[0] ? parts[0] : Buffer.concat(parts);
+    request.on('error', () => {});
+  });
 }

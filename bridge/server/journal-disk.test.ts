@@ -62,6 +62,6 @@ verifies('vault.port/changes', 'through the file on disk, and after a restart of
     const { journal, hosts } = await c.journal.call('journal.info', {});
     expect([journal.records, journal.blobs, hosts.length]).toEqual([1, 1, 1]);
   } finally {
-    await rm(dir, { recursive: true, force: true });
+    await rm(dir, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
   }
 });

@@ -84,7 +84,7 @@ describe('a link code', () => {
       500,
       { error: { message: expect.stringContaining('still good'), type: 'api_error', param: null, code: 'api_error' } },
     ]);
-    await rm(gateway.home.credentialsFile, { recursive: true });
+    await rm(gateway.home.credentialsFile, { recursive: true, maxRetries: 20, retryDelay: 50 });
     expect((await trade(gateway, code)).status).toBe(200);
   });
 });

@@ -1,49 +1,17 @@
 import { readdir, readFile, readlink } from 'node:fs/promises';
-import { request } from 'node:http';
 import { basename } from 'node:path';
-import { bridgeHealth } from '#shared/link/proof.ts';
+import { askForHealth } from './ask-health.ts';
 
 const ASK_MS = 1000;
 const LISTENING = '0A';
 
 /** Who holds a port, in words that fit after "is taken by"; as much as can be found out here. Never rejects. */
 export async function portHolder(port: number, host = '127.0.0.1'): Promise<string> {
-  const perch = await askForHealth(port, host);
+  const perch = await askForHealth({ host, port, hostHeader: `127.0.0.1:${port}`, signal: AbortSignal.timeout(ASK_MS) });
   const found = await processHolding(port).catch(() => undefined);
   const who = found ? ` (process ${found.pid})` : '';
   if (perch) return `a running Perch ${perch.version}${who}`;
   return found ? `"${found.name}"${who}` : 'another program';
-}
-
-function askForHealth(port: number, host: string): Promise<{ version: string } | undefined> {
-  return new Promise((resolve) => {
-    const asked = request({
-      port,
-      host,
-      path: '/health',
-      headers: { host: `127.0.0.1:${port}` },
-      agent: false,
-      signal: AbortSignal.timeout(ASK_MS),
-    });
-    asked.on('error', () => resolve(undefined));
-    asked.on('response', (response) => {
-      let text = '';
-      response.setEncoding('utf8');
-      response.on('error', () => resolve(undefined));
-      response.on('data', (part: string) => {
-        text += part;
-        if (text.length > 10_000) response.destroy(new Error('too long for a health answer'));
-      });
-      response.on('end', () => {
-        try {
-          resolve(bridgeHealth.parse(JSON.parse(text)));
-        } catch {
-          resolve(undefined);
-        }
-      });
-    });
-    asked.end();
-  });
 }
 
 /** Linux: the listening socket's inode, and the process that has it open. Only the program's name is told: arguments may hold secrets. */

@@ -4,11 +4,18 @@ import { FORWARD_PORT, WITHDRAW_PORT } from '#shared/link/splice.ts';
 import type { Stream } from '#shared/link/stream.ts';
 import { accessPort } from '#shared/ports/access.ts';
 import { BLOBS_PORT, JOURNAL_PORT } from '#shared/ports/journal.ts';
+import { desktopPort } from '#shared/ports/desktop.ts';
 import { browserPort } from '#shared/ports/browser.ts';
 import { backupPort } from '#shared/ports/backup.ts';
 import { configFilePort } from '#shared/ports/config-file.ts';
+import { filesPort } from '#shared/ports/files.ts';
 import { execPort } from '#shared/ports/exec.ts';
+import { mcpPort } from '#shared/ports/mcp.ts';
+import { ggufPort } from '#shared/ports/gguf.ts';
+import { oauthPort } from '#shared/ports/oauth.ts';
+import { modelDownloadsPort } from '#shared/ports/model-downloads.ts';
 import type { Port } from '#shared/ports/port.ts';
+import { secretsPort } from '#shared/ports/secrets.ts';
 import { skillsPort } from '#shared/ports/skills.ts';
 import { speechPort } from '#shared/ports/speech.ts';
 import { webPort } from '#shared/ports/web.ts';
@@ -19,11 +26,19 @@ import { CLOSE } from '#shared/rpc/frames.ts';
 import { browsersApart } from '../capabilities/browser/apart.ts';
 import { backupHandlers } from '../capabilities/backup.ts';
 import { configFileHandlers } from '../capabilities/config-file.ts';
+import { filesHandlers } from '../capabilities/files/files.ts';
+import { secretsHandlers } from '../capabilities/secrets/secrets.ts';
 import { skillsHandlers } from '../capabilities/skills.ts';
 import { speechHandlers } from '../capabilities/speech/speech.ts';
+import { systemEngines } from '../capabilities/speech/system.ts';
 import { serveEgress, serveForward } from '../capabilities/egress.ts';
 import { webHandlers } from '../capabilities/web.ts';
+import { desktopHandlers } from '../capabilities/desktop/desktop.ts';
 import { execHandlers } from '../capabilities/exec/exec.ts';
+import { mcpHandlers } from '../capabilities/mcp/mcp.ts';
+import { oauthHandlers } from '../capabilities/oauth.ts';
+import { modelsOfDisk } from '../capabilities/models/models-of-disk.ts';
+import { Keeper } from '../processes/keep.ts';
 import type { Journal } from '../journal/journal.ts';
 import { type Access, accessHandlers } from './access.ts';
 import { type SystemDeps, systemHandlers } from '../capabilities/system/system-port.ts';
@@ -44,10 +59,12 @@ export interface PortsDeps {
   presenceMs: number;
   /** The bridge's home. */
   home: string;
+  /** The canonical one. */
+  origin: string;
   /** This gateway's name in its own requests (capabilities/egress.ts). */
   via: string;
   /** What the bridge is, and where it keeps things. */
-  system: SystemDeps;
+  system: Omit<SystemDeps, 'keeper'>;
   /** Whose callers are answered past the host. */
   exchanges: Exchanges;
   standing: Standing;
@@ -72,6 +89,7 @@ export function lendPorts({
   hosts,
   presenceMs,
   home,
+  origin,
   via,
   system,
   exchanges,
@@ -84,7 +102,10 @@ export function lendPorts({
     port: Port<C, E>,
     handlers: PortHandlers<C, E>,
   ): [string, Ports['serve']] => [port.kind, (stream) => servePort(stream, port, handlers, log)];
-  const browsers = browsersApart({ dir: join(home, 'profiles', 'browser'), log });
+  const keeper = new Keeper(log);
+  const models = modelsOfDisk({ home, keeper, log });
+  void models.downloads.resume();
+  const browsers = browsersApart({ dir: join(home, 'profiles', 'browser'), log, keeper });
   const ports = new Map<string, Ports['serve']>([
     ['egress', (stream, opening) => serveEgress(stream, opening, via)],
     [
@@ -116,14 +137,21 @@ export function lendPorts({
     ],
     [BLOBS_PORT, (stream, opening) => serveBlobs(stream, opening, { journal, log })],
     capability(configFilePort, configFileHandlers(home)),
-    capability(speechPort, speechHandlers()),
+    capability(filesPort, filesHandlers({ home })),
+    capability(speechPort, speechHandlers({ engines: systemEngines(keeper) })),
+    capability(secretsPort, secretsHandlers({ home, hide: (values) => ring.hide(values), log, keeper })),
     capability(skillsPort, skillsHandlers({ dir: join(home, 'skills') })),
     capability(webPort, webHandlers()),
     capability(browserPort, browsers.handlers),
     capability(backupPort, backupHandlers({ journal, vaultKey, home })),
-    capability(systemPort, systemHandlers(system)),
+    capability(systemPort, systemHandlers({ ...system, keeper })),
     capability(logsPort, { 'logs.read': async (params) => ring.read(params) }),
-    capability(execPort, execHandlers({ home, log })),
+    capability(desktopPort, desktopHandlers({ keeper })),
+    capability(execPort, execHandlers({ home, keeper })),
+    capability(mcpPort, mcpHandlers({ home, keeper })),
+    capability(ggufPort, models.running),
+    capability(modelDownloadsPort, models.downloads.handlers),
+    capability(oauthPort, oauthHandlers(origin)),
   ]);
   return {
     names: [...ports.keys()],
@@ -134,7 +162,7 @@ export function lendPorts({
     },
     async close() {
       journalPort.close();
-      await browsers.close();
+      await Promise.all([browsers.close(), models.close()]);
     },
   };
 }

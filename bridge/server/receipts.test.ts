@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { fetchOver, serveHttp } from '#shared/link/http.ts';
-import { FORWARD_HEADER, FORWARD_PORT, type Forward, type Receipt, receipts, RECEIPTS_KIND, SplicedResponse } from '#shared/link/splice.ts';
+import { FORWARD_HEADER, FORWARD_PORT, type Forward, type Receipt, receipt, RECEIPTS_KIND, splicedResponse } from '#shared/link/splice.ts';
+import { z } from '#shared/rpc/zod.ts';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { verifies } from '../../tests/requirements.ts';
@@ -20,7 +21,7 @@ beforeEach(async () => {
   dir = await mkdtemp(join(tmpdir(), 'perch-receipts-'));
   home = await Home.open({ dir });
 });
-afterEach(() => rm(dir, { recursive: true, force: true }));
+afterEach(() => rm(dir, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 }));
 
 const start = async (): Promise<TestBridge> => startTestBridge({ home, timing: { receiptsMs: 20, graceMs: 10 } });
 const of = (id: string): Receipt => ({
@@ -37,7 +38,7 @@ async function splicer(gateway: TestBridge, url: string, taken?: Receipt[]): Pro
       serveHttp(stream, opening, gateway.url, async (request) => {
         if (opening.kind === RECEIPTS_KIND) {
           if (!taken) return new Response(null, { status: 500 });
-          taken.push(...receipts.parse(await request.json()));
+          taken.push(...z.array(receipt).parse(await request.json()));
           return new Response(null, { status: 204 });
         }
         const wish: Forward = {
@@ -46,7 +47,7 @@ async function splicer(gateway: TestBridge, url: string, taken?: Receipt[]): Pro
         };
         const headers = { ':method': 'POST', ':url': url, [FORWARD_HEADER]: JSON.stringify(wish) };
         await fetchOver(host.mux, { kind: FORWARD_PORT, headers }, { signal: request.signal });
-        return new SplicedResponse(null);
+        return splicedResponse(null);
       }),
   });
   return host;

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import fastify, { type FastifyError } from 'fastify';
 import type { WebSocket } from 'ws';
@@ -11,6 +11,7 @@ import packageJson from '../../package.json' with { type: 'json' };
 import type { Home } from '../home.ts';
 import type { Journal } from '../journal/journal.ts';
 import { LogRing } from '../log-ring.ts';
+import { createServer } from '../node-http.ts';
 import { Password } from '../password.ts';
 import { Access } from './access.ts';
 import { Admission } from './admission.ts';
@@ -24,10 +25,12 @@ import { Gauge } from './gauge.ts';
 import type { HostMode } from './host-rank.ts';
 import { Hosts } from './hosts.ts';
 import { errorBody, refuseUnreadable, sendError } from './http-errors.ts';
-import { httpRoutes, isApi } from './http.ts';
+import { apiListener, isApi } from './http.ts';
 import { LinkCodes } from './link-codes.ts';
 import { linkRoutes } from './link.ts';
 import { coversLoopback, isLoopbackBind, listen } from './listen.ts';
+import { noSchemas } from './no-schemas.ts';
+import { isOauthCallback, oauthCallback } from './oauth-callback.ts';
 import { lendPorts } from './ports.ts';
 import { Receipts } from './receipts.ts';
 import { TIMING, type Timing } from './timing.ts';
@@ -80,12 +83,12 @@ export interface Bridge {
   close(): Promise<void>;
 }
 
-const SECURITY_HEADERS = {
+const SECURITY_HEADERS = Object.entries({
   'x-content-type-options': 'nosniff',
   'referrer-policy': 'no-referrer',
   'cross-origin-opener-policy': 'same-origin',
   'cross-origin-resource-policy': 'same-origin',
-};
+});
 
 const CLOSING = { code: 1001, reason: 'the gateway is closing' };
 
@@ -117,11 +120,13 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
 
   let closing = false;
   let admission: Admission | undefined;
+  let api: RequestListener = () => {};
+  let callback: RequestListener = () => {};
   /** The front door of every listener: nothing is routed before admission. */
   const guarded =
     (route: RequestListener) =>
     (request: IncomingMessage, response: ServerResponse): void => {
-      for (const [name, value] of Object.entries(SECURITY_HEADERS)) response.setHeader(name, value);
+      for (const [name, value] of SECURITY_HEADERS) response.setHeader(name, value);
       if (isApi(request.url)) {
         request.headers[REQUEST_ID] = requestIdOf(request.headers[REQUEST_ID]);
         response.setHeader(REQUEST_ID, request.headers[REQUEST_ID]);
@@ -130,7 +135,9 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
       const refusal = admission?.refuse(arrivalOf(request), navigation) ?? (admission ? undefined : { status: 503, message: 'starting' });
       if (refusal) return sendError(response, refusal.status, refusal.message, { connection: 'close' });
       if (closing) return sendError(response, 503, CLOSING.reason, { 'retry-after': '1', connection: 'close' });
-      route(request, response);
+      if (isApi(request.url)) api(request, response);
+      else if (isOauthCallback(request.url)) callback(request, response);
+      else route(request, response);
     };
   const servers: Server[] = [];
   const makeServer = (route: RequestListener): Server => {
@@ -144,6 +151,7 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
   const app = fastify({
     logger: false,
     bodyLimit: 64 * 1024,
+    schemaController: noSchemas,
     serverFactory: (handler) => {
       route = handler;
       return makeServer(handler);
@@ -175,10 +183,11 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
     const via = randomUUID();
     const gauge = new Gauge();
     const exchanges = new Exchanges();
-    const standing = new Standing();
+    const standing = new Standing(via);
     const receipts = await Receipts.open({ path: home.receiptsFile, hosts, retryMs: timing.receiptsMs, log });
     const maxExchanges = LIMITS.maxConnections;
-    httpRoutes(app, { admission: door, auth, hosts, journal, timing, gauge, maxExchanges, via, exchanges, receipts, standing, log });
+    api = apiListener({ admission: door, auth, hosts, journal, timing, gauge, maxExchanges, via, exchanges, receipts, standing, log });
+    callback = oauthCallback({ admission: door, hosts, journal, limiter, timing, gauge, log });
     linkRoutes(app, { home, admission: door, auth, codes, log });
     app.get('/health', async (_request, reply) => {
       reply.header('cache-control', 'no-store');
@@ -195,7 +204,20 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
     await app.ready();
 
     const ports = lendPorts({
-      ...{ journal, vaultKey, access, hosts, presenceMs: timing.presenceMs, home: home.dir, via, exchanges, standing, ring, log },
+      ...{
+        journal,
+        vaultKey,
+        access,
+        hosts,
+        presenceMs: timing.presenceMs,
+        home: home.dir,
+        origin: door.origin,
+        via,
+        exchanges,
+        standing,
+        ring,
+        log,
+      },
       system: { home, version: packageJson.version, build, mode },
     });
     const hello: Hello = {

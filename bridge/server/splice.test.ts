@@ -4,7 +4,7 @@ import { type AddressInfo, connect } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { verifies } from '../../tests/requirements.ts';
 import { fetchOver, serveHttp } from '#shared/link/http.ts';
-import { type Forward, FORWARD_HEADER, FORWARD_PORT, HeldResponse, type SpliceEnd, SplicedResponse } from '#shared/link/splice.ts';
+import { type Forward, FORWARD_HEADER, FORWARD_PORT, isHeld, type SpliceEnd, splicedResponse } from '#shared/link/splice.ts';
 import { Passage } from '../capabilities/passage.ts';
 import { startTestBridge, type TestBridge } from './tests/bridge.ts';
 import type { FakeHost } from './tests/fake-host.ts';
@@ -56,7 +56,7 @@ async function splicer(gateway: TestBridge, url: string, given: Partial<Forward>
       serveHttp(stream, opening, gateway.url, async (request) => {
         exchanges.push(stream.id);
         const answer = await forwarded(host, url, request.signal, { ...given, to: to(stream.id) });
-        if (!(answer instanceof HeldResponse)) {
+        if (!isHeld(answer)) {
           relayed.push(answer);
           return answer;
         }
@@ -68,7 +68,7 @@ async function splicer(gateway: TestBridge, url: string, given: Partial<Forward>
             controller.close();
           },
         });
-        return new SplicedResponse(rest);
+        return splicedResponse(rest);
       }),
   });
   return { host, ends, exchanges, relayed };
@@ -223,7 +223,7 @@ describe('a splice', () => {
 
   verifies('http.chat/splice-walls', 'that a host only claims is no answer', async () => {
     await using gateway = await startTestBridge();
-    await gateway.attach({ http: async () => new SplicedResponse('claimed') });
+    await gateway.attach({ http: async () => splicedResponse('claimed') });
     expect((await ask(gateway)).status).toBe(502);
   });
 

@@ -1,17 +1,16 @@
 import { isUtf8 } from 'node:buffer';
 import { editsOf } from '#shared/http/body-edits.ts';
 import { envelope } from '#shared/http/envelope.ts';
-import { estimateTokens } from '#shared/estimate-tokens.ts';
 import type { Mux } from '#shared/link/mux.ts';
 import type { Forward, SplicedCall } from '#shared/link/splice.ts';
 import { parseJson } from '#shared/parse-json.ts';
+import { type Asking, outgoing } from '../capabilities/asking.ts';
 import { edited } from '../capabilities/edited.ts';
 import type { Limits } from '../capabilities/held-answer.ts';
 
 /** What a host has decided for a caller and a model, and lets stand for a moment. */
 interface Decision {
-  url: string;
-  headers: Record<string, string>;
+  asking: Omit<Asking, 'body' | 'signal'>;
   /** As the upstream calls it. */
   model: string;
   call: Pick<SplicedCall, 'provider' | 'model' | 'principal'>;
@@ -22,10 +21,9 @@ interface Decision {
 
 /** A request that is answered by such a decision, as it goes out. */
 export interface Decided {
-  url: string;
-  headers: Record<string, string>;
-  body: Buffer;
-  call: Omit<SplicedCall, 'id'>;
+  asking: Omit<Asking, 'signal'>;
+  call: Decision['call'];
+  messages: unknown[];
   /** Of events, where those are wanted. */
   events: Limits | undefined;
 }
@@ -35,12 +33,18 @@ const BYTE_ORDER_MARK = 0xef;
 const MOST = 1000;
 
 /**
- * Decisions of hosts that stand: for a second or so the next requests of the same caller for the same model are answered alike, without the host, which hears of
+ * Decisions of hosts that stand: for some seconds the next requests of the same caller for the same model are answered alike, without the host, which hears of
  * them by their receipts (docs/decisions/0023). Any of them that turns out badly, and any change of the host's mind, ends all of them.
  */
 export class Standing {
   /** By host; there by caller and model. What is withdrawn is another map from then on. */
   readonly #kept = new WeakMap<Mux, Map<string, Decision>>();
+  readonly #via: string;
+
+  /** `via`: this gateway's name. */
+  constructor(via: string) {
+    this.#via = via;
+  }
 
   /** A host has decided. The result lets it stand, if nothing was taken back meanwhile. */
   given(mux: Mux, { standing, call, idleMs, trailerMs }: Forward, headers: Record<string, string>): () => void {
@@ -48,12 +52,12 @@ export class Standing {
     if (!standing || url === undefined) return () => {};
     const kept = this.#kept.get(mux) ?? new Map<string, Decision>();
     this.#kept.set(mux, kept);
-    const sent = Object.fromEntries(Object.entries(headers).filter(([name]) => !name.startsWith(':') || name === ':method'));
+    const asking = { url, ...outgoing(headers, this.#via) };
     return () => {
       if (this.#kept.get(mux) !== kept) return;
       if (kept.size >= MOST) kept.clear();
       const { provider, model, principal } = call;
-      const decision = { url, headers: sent, model: standing.model, call: { provider, model, principal }, limits: { idleMs, trailerMs } };
+      const decision = { asking, model: standing.model, call: { provider, model, principal }, limits: { idleMs, trailerMs } };
       kept.set(keyOf(principal, standing.asked), { ...decision, until: performance.now() + standing.ms });
     };
   }
@@ -77,9 +81,8 @@ export class Standing {
     const edits = editsOf(text, asked, { ...asked, model: decision.model });
     const sent = edits && edited(body, edits);
     if (!sent) return undefined;
-    const call = { ...decision.call, inputTokens: estimateTokens(JSON.stringify(asked.messages)) };
     const events = asked.stream ? { ...decision.limits, choices: asked.n ?? 1, stripUsage: false } : undefined;
-    return { url: decision.url, headers: decision.headers, body: sent, call, events };
+    return { asking: { ...decision.asking, body: sent }, call: decision.call, messages: asked.messages, events };
   }
 
   /** Nothing that was decided before stands any more, nor what is being tried. */

@@ -1,7 +1,8 @@
-import { type IncomingMessage, STATUS_CODES } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { LIMITS } from '#shared/rpc/frames.ts';
+import { STATUS_CODES } from '../node-http.ts';
 import type { Admission } from './admission.ts';
 import { arrivalOf } from './app-files.ts';
 import { bearerOf } from './auth.ts';

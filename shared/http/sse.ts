@@ -59,6 +59,11 @@ export class SseScanner {
     return this.#boundary;
   }
 
+  /** Whether the last chunk ended where an event did, and the next may be passed over by whoever knows that it begins and ends with one. */
+  get between(): boolean {
+    return this.#pendingLength === 0 && this.#data === undefined && this.#eventBytes === 0 && !this.#skipLf && !this.#firstLine;
+  }
+
   /** The events that `chunk` completes, in order. Throws `SseTooLarge`. */
   push(chunk: Uint8Array): SseEvent[] {
     const out: SseEvent[] = [];

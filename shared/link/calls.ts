@@ -5,6 +5,7 @@ import type { Link } from './link.ts';
 
 export type EventSchemas = Record<string, z.ZodType>;
 
+const cancellation = z.object({ cancel: z.number().int() });
 const request = z.object({ id: z.number().int(), call: z.string(), params: z.unknown().optional() });
 const failure = z.object({ code: z.enum(ERROR_CODES), message: z.string(), details: z.record(z.string(), z.unknown()).optional() });
 const incoming = z.union([
@@ -20,15 +21,15 @@ export class CallsClosed extends Error {
 
 /** The side of a port that asks: typed calls, and the events that the other side sends. */
 export interface Caller<C extends Contracts, E extends EventSchemas> {
-  /** Rejects with `RpcError` as the other side says it, or `CallsClosed`. */
-  call<N extends keyof C & string>(name: N, params: ParamsOf<C[N]>): Promise<ResultOf<C[N]>>;
+  /** Rejects with `RpcError` as the other side says it, with `CallsClosed`, or with the reason of `signal`, which also ends the call over there. */
+  call<N extends keyof C & string>(name: N, params: ParamsOf<C[N]>, signal?: AbortSignal): Promise<ResultOf<C[N]>>;
   on<N extends keyof E & string>(event: N, listener: (payload: z.output<E[N]>) => void): void;
   /** Resolves when the port is gone; never rejects. */
   readonly closed: Promise<{ code: number; reason: string }>;
   close(): void;
 }
 
-/** Calls a port over `link` (design.md, "Ports"): JSON texts `{id, call, params}` out; `{id, result}`, `{id, error}` and `{event, payload}` in. */
+/** Calls a port over `link` (design.md, "Ports"): JSON texts `{id, call, params}` out; `{id, result}`, `{id, error}` and `{event, payload}` in; `{cancel: id}` out for one that is not wanted any more. */
 export function caller<C extends Contracts, E extends EventSchemas>(link: Link<string>, contracts: C, events: E): Caller<C, E> {
   const waiting = new Map<number, { name: string; resolve(result: never): void; reject(error: Error): void }>();
   const listeners = new Map<string, (payload: never) => void>();
@@ -66,19 +67,29 @@ export function caller<C extends Contracts, E extends EventSchemas>(link: Link<s
     closed: closed.promise,
     close: () => link.close(),
     on: (event, listener) => void listeners.set(event, listener as (payload: never) => void),
-    call(name, params) {
-      if (gone) return Promise.reject(gone);
+    async call(name, params, signal) {
+      if (gone) throw gone;
+      signal?.throwIfAborted();
       const id = ++lastId;
-      return new Promise((resolve, reject) => {
-        waiting.set(id, { name, resolve: resolve as (result: never) => void, reject });
-        link.send(JSON.stringify({ id, call: name, params }));
-      });
+      const answered = new Promise<never>((resolve, reject) => waiting.set(id, { name, resolve, reject }));
+      link.send(JSON.stringify({ id, call: name, params }));
+      if (!signal) return answered;
+      const cancel = (): void => {
+        const waiter = waiting.get(id);
+        if (!waiting.delete(id)) return;
+        link.send(JSON.stringify({ cancel: id }));
+        waiter?.reject(signal.reason as Error);
+      };
+      signal.addEventListener('abort', cancel, { once: true });
+      return answered.finally(() => signal.removeEventListener('abort', cancel));
     },
   };
 }
 
-/** What a port does for its callers: a handler returns or throws. */
-export type CallHandlers<C extends Contracts> = { [N in keyof C]: (params: ParsedOf<C[N]>) => Promise<ResultOf<C[N]>> };
+/** What a port does for its callers: a handler returns or throws. `signal` fires when the caller does not want the call any more. */
+export type CallHandlers<C extends Contracts> = {
+  [N in keyof C]: (params: ParsedOf<C[N]>, signal: AbortSignal) => Promise<ResultOf<C[N]>>;
+};
 
 /** The side of a port that answers. */
 export interface Answerer<E extends EventSchemas> {
@@ -97,8 +108,14 @@ export function answer<C extends Contracts, E extends EventSchemas>(
   { fault, onclose }: { fault: (error: unknown) => void; onclose?: () => void },
 ): Answerer<E> {
   const reply = (message: object): void => link.send(JSON.stringify(message));
+  const underWay = new Map<number, AbortController>();
   const serve = async (text: string): Promise<void> => {
-    const { id, call, params } = request.parse(JSON.parse(text));
+    const message: unknown = JSON.parse(text);
+    const cancelled = cancellation.safeParse(message);
+    if (cancelled.success) return underWay.get(cancelled.data.cancel)?.abort(new Error('the caller does not want it any more'));
+    const { id, call, params } = request.parse(message);
+    const own = new AbortController();
+    underWay.set(id, own);
     try {
       if (!Object.hasOwn(contracts, call)) throw new RpcError('METHOD_NOT_FOUND', `There is no call ${call}`);
       const parsed = contracts[call]?.params.safeParse(params);
@@ -106,11 +123,14 @@ export function answer<C extends Contracts, E extends EventSchemas>(
         const issue = parsed?.error.issues[0];
         throw new RpcError('INVALID_PARAMS', `${call}: ${issue?.path.join('.') ?? 'params'}: ${issue?.message ?? 'missing'}`);
       }
-      reply({ id, result: await handlers[call]?.(parsed.data as never) });
+      reply({ id, result: await handlers[call]?.(parsed.data as never, own.signal) });
     } catch (error) {
+      if (own.signal.aborted) return;
       if (!(error instanceof RpcError)) fault(error);
       const { code, message, extra } = error instanceof RpcError ? error : new RpcError('INTERNAL_ERROR', `${call} failed`);
       reply({ id, error: { code, message, ...(extra.details ? { details: extra.details } : {}) } });
+    } finally {
+      underWay.delete(id);
     }
   };
   link.receive({

@@ -4,7 +4,7 @@ import { z } from '../rpc/zod.ts';
 import { DrainGate, IncomingBody, pump } from './body.ts';
 import type { Opening } from './hello.ts';
 import type { Mux } from './mux.ts';
-import { FORWARD_HEADER, HeldResponse, SplicedResponse } from './splice.ts';
+import { FORWARD_HEADER, heldResponse, isSpliced } from './splice.ts';
 import { STREAM_WINDOW, type Stream } from './stream.ts';
 
 // One HTTP exchange on one stream: method and path travel in the opening's headers as `:method` and `:path` (`:url` for the way out),
@@ -71,7 +71,7 @@ export function serveHttp(stream: Stream, opened: Opening, base: string, handler
   const respond = async (): Promise<void> => {
     const response = await ask();
     const head: ResponseHead = { status: response.status, headers: Object.fromEntries(response.headers) };
-    if (response instanceof SplicedResponse) head.spliced = true;
+    if (isSpliced(response)) head.spliced = true;
     // Bulk, as what follows it: it need not go before its body does.
     stream.send(JSON.stringify(head), { bulk: true });
     if (response.body) {
@@ -164,7 +164,7 @@ export async function fetchOver(
           respond = () => {};
           try {
             const body = bodiless ? null : incoming.take();
-            answer.resolve(held ? new HeldResponse(body, found) : new Response(body, found));
+            answer.resolve(held ? heldResponse(body, found) : new Response(body, found));
           } catch (error) {
             unreadable(error);
           }

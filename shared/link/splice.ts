@@ -12,7 +12,7 @@ export const splicedCall = z.object({
   provider: z.string().max(300),
   model: z.string().max(1000),
   principal: z.string().max(300),
-  /** An estimate of the request's tokens, for upstreams that give no figures. */
+  /** An estimate of the request's tokens, for upstreams that give no figures; of no account with figures. */
   inputTokens: z.number().int().nonnegative(),
   /** Where the host has not heard of the request itself: by what its log knows it. */
   requestId: z.string().max(200).optional(),
@@ -77,15 +77,31 @@ export const receipt = z.object({
   chars: z.number().int().nonnegative(),
 });
 export type Receipt = z.infer<typeof receipt>;
-export const receipts = z.array(receipt).max(1000);
+/** What is told at once. Each is looked at by itself. */
+export const receipts = z.array(z.unknown()).max(1000);
 
 /** Streams that the bridge opens to ask what a caller is told behind events that a host has let stand and that ended badly: an `Ended`, answered with events. */
 export const ENDED_KIND = 'ended';
 export const ended = z.object({ call: splicedCall, end: spliceEnd });
 export type Ended = z.infer<typeof ended>;
 
+type ResponseInputs = ConstructorParameters<typeof Response>;
+// Sets, not classes of their own: to make those is to load the whole of Node's `fetch` into a bridge that may never use it.
+const held = new WeakSet<Response>();
+const spliced = new WeakSet<Response>();
+
 /** An answer that went past the host; its body is the `SpliceEnd`, once it is over. */
-export class HeldResponse extends Response {}
+export function heldResponse(...inputs: ResponseInputs): Response {
+  const response = new Response(...inputs);
+  held.add(response);
+  return response;
+}
+export const isHeld = (response: Response): boolean => held.has(response);
 
 /** What a caller gets behind an answer that went past the host. */
-export class SplicedResponse extends Response {}
+export function splicedResponse(...inputs: ResponseInputs): Response {
+  const response = new Response(...inputs);
+  spliced.add(response);
+  return response;
+}
+export const isSpliced = (response: Response): boolean => spliced.has(response);

@@ -23,15 +23,19 @@ export interface HostApi {
   /** The page is being hidden for good or for the back-forward cache; and it is back. */
   leaving(tabLock: string): Promise<void>;
   returning(tabLock: string): Promise<void>;
-  /** The page lends workers that read documents, for as long as it lives and is not leaving. */
-  lend(tabLock: string, lender: DocumentsLender): Promise<void>;
+  /** The page lends workers for this work, for as long as it lives and is not leaving. */
+  lend(tabLock: string, work: LentWork, lender: WorkerLender): Promise<void>;
 }
 
-/** The name by which a dedicated worker knows that it is to read documents, and not to host the gateway. */
-export const DOCUMENTS_WORKER = 'perch-documents';
+/** What pages lend workers for: reading documents, and running models. */
+export const LENT_WORK = ['documents', 'models'] as const;
+export type LentWork = (typeof LENT_WORK)[number];
 
-/** A page's dedicated worker that reads documents: one at a time, started when it is wanted (design.md, "The UI is a client like any other"). */
-export interface DocumentsLender {
+/** The name by which a dedicated worker knows what it is for, and that it is not to host the gateway. */
+export const lentName = (work: LentWork): string => `perch-${work}`;
+
+/** A page's dedicated worker for one kind of work: one at a time, started when it is wanted (design.md, "The UI is a client like any other"). */
+export interface WorkerLender {
   /** Resolves with a port to it. */
   start(): Promise<MessagePort>;
   /** Ends it, whatever it is doing. */

@@ -1,9 +1,9 @@
 import { call } from '../rpc/contract.ts';
 import { z } from '../rpc/zod.ts';
 import { syncRecord } from '../sync/record.ts';
+import { BATCH } from './journal-batch.ts';
 
-/** Records that one `push` or `pull` carries at the most, and their payloads' length together (one record alone may be longer). */
-export const BATCH = { records: 1000, chars: 4 * 1024 * 1024 } as const;
+export { BATCH } from './journal-batch.ts';
 
 export const position = z.object({
   /** Which journal: a new one (the old was lost, or damaged) has another id. */

@@ -31,10 +31,14 @@ export const systemPort = port({
       result: z.object({
         /** Files and folders that others may read or change though they should not. */
         open: z.array(z.object({ path: z.string(), mode: z.string(), wanted: z.string() })),
+        /** Where the vault's own key is; null where that cannot be told. */
+        vaultKey: z.enum(['file', 'keyring']).nullable(),
         /** Why these modes cannot be told; null where they can. */
         modesUnknown: z.string().nullable(),
         /** The managed Chromium has no sandbox, for the bridge runs as root. */
         unsandboxed: z.boolean(),
+        /** Whom the bridge, and each command that it starts, runs as. */
+        user: z.object({ name: z.string(), root: z.boolean() }),
         /** Who may host the gateway. */
         hostMode: z.enum(['auto', 'tab', 'headless']),
         /** The program that can host it without a tab; null where there is none. */

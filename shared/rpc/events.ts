@@ -1,8 +1,11 @@
 import { errorShape } from './frames.ts';
 import { approval } from './methods/approvals.ts';
+import { frame } from './methods/browser-view.ts';
 import { configFileState } from './methods/config.ts';
 import { execRequest } from './methods/exec.ts';
-import { usage } from './records.ts';
+import { mcpAsk } from './methods/mcp.ts';
+import { modelDownload } from '../ports/model-downloads.ts';
+import { compaction, recalledMemory, usage } from './records.ts';
 import { z } from './zod.ts';
 
 const chat = { sessionId: z.string(), agentId: z.string(), runId: z.string() };
@@ -17,14 +20,35 @@ export const events = {
   'chat.tool_result': z.object({ ...chat, tool: z.string(), result: z.unknown(), toolCallId: z.string(), isError: z.boolean().optional() }),
   'chat.done': z.object({ ...chat, usage, messageId: z.string() }),
   'chat.error': z.object({ ...chat, error: errorShape, messageId: z.string().optional() }),
+  /** What the model is told from memory before it replies; only where there is something. */
+  'chat.recalled': z.object({ ...chat, memories: z.array(recalledMemory), elapsedMs: z.number() }),
   /** A message was stored by a person's send: other tabs show it at once. */
   'chat.message': z.object({ ...chat, messageId: z.string(), parentId: z.string().nullable(), content: z.string(), timestamp: z.number() }),
   /** A session was made, changed or deleted: lists refresh. */
   'sessions.changed': z.object({ path: z.string(), agentId: z.string(), sessionId: z.string(), deleted: z.boolean().optional() }),
+  /** A conversation was summarised for its models, up to and with that message; what was said stays as it is. */
+  'sessions.compacted': z.object({
+    path: z.string(),
+    agentId: z.string(),
+    sessionId: z.string(),
+    messageId: z.string(),
+    compaction,
+  }),
   'config.changed': z.object({ hash: z.string() }),
   'plan.changed': z.object({ planId: z.string(), deleted: z.boolean().optional() }),
+  /** Pages or claims of a wiki were written or removed, by whomever: their paths and ids; null where there are many. */
+  'wiki.changed': z.object({
+    agentIds: z.array(z.string()),
+    pages: z.array(z.string()).nullable(),
+    claims: z.array(z.string()).nullable(),
+  }),
   /** A job was added, changed, removed, or has run: `jobId` says which. */
   'cron.changed': z.object({ jobId: z.string() }),
+  /** A run of dreaming has begun, is at another phase, or has ended; without one, what waits or the signals have changed. */
+  'dreaming.changed': z.object({
+    workspace: z.string(),
+    run: z.object({ id: z.string(), state: z.string(), phase: z.string().nullable() }).nullable(),
+  }),
   /** A command waits for a person's word. */
   'exec.requested': z.object({ request: execRequest }),
   /** A request was approved, denied, cancelled, has expired, or its command has ended. Requests in events come without their output. */
@@ -34,8 +58,29 @@ export const events = {
   /** A tool waits for a person's word, and what was said. */
   'approval.requested': z.object({ approval }),
   'approval.resolved': z.object({ approval }),
+  /** What a driven browser shows, to the connection that watches it. */
+  'browser.frame': z.object({ profile: z.string(), ...frame }),
+  /** It is watched no more, and why. */
+  'browser.unwatched': z.object({ profile: z.string(), reason: z.string() }),
   /** The configuration file was read, written, or cannot be used. */
   'config.file': configFileState,
+  /** How it stands with a tool server has changed: `mcp.list` tells. */
+  'mcp.changed': z.object({ name: z.string() }),
+  /** A tool server wants a person to fill in a form. */
+  'mcp.asked': z.object({ ask: mcpAsk }),
+  /** How far a tool of a tool server has come; `total` and `message` as it says. */
+  'mcp.progress': z.object({
+    server: z.string(),
+    tool: z.string(),
+    runId: z.string().nullable(),
+    progress: z.number(),
+    total: z.number().optional(),
+    message: z.string().optional(),
+  }),
+  /** What the agents of a workspace remember has changed: memories, or notes of a day. */
+  'memory.changed': z.object({ workspace: z.string() }),
+  /** How far a download of a model has come, wherever it is kept. */
+  'models.progress': modelDownload,
   /** How this host stands with the journal has changed, or a version was put aside: `sync.status` and `sync.conflicts` tell. */
   'sync.changed': z.object({ state: z.string() }),
   /** The gateway is about to leave (update or hand-over): finish, then reconnect. */

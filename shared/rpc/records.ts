@@ -25,6 +25,40 @@ export type ToolCall = z.infer<typeof toolCall>;
 
 export const attachmentInfo = z.object({ filename: z.string(), mimeType: z.string(), size: z.number() });
 
+export const recalledMemory = z.object({
+  id: z.string(),
+  /** What of it the model was told, on one line. */
+  text: z.string(),
+  category: z.string().optional(),
+  /** Where it comes from, in words. */
+  source: z.string(),
+  /** When it was noted, in milliseconds since 1970; null where it does not age. */
+  at: z.number().nullable(),
+  /** Words of what was asked that it has, or only what stands beside it has; `timely`: it is of a time that was named; `alike`: in meaning, at most 1, where a model compares that. */
+  why: z.object({ words: z.array(z.string()), beside: z.array(z.string()), timely: z.boolean(), alike: z.number().optional() }),
+  /** How telling it was for what was asked: 0 to 1. */
+  relevance: z.number().optional(),
+});
+/** A memory that a model was told of before it replied. */
+export type RecalledMemory = z.infer<typeof recalledMemory>;
+
+/** What a conversation was summarised to for its models; the messages themselves stay (decisions, "Memory …"). */
+export const compaction = z.object({
+  /** Markdown, with a heading for each part of a `StructuredSummary` (interface document 2, section 2.5). */
+  summary: z.string(),
+  trigger: z.enum(['threshold', 'manual', 'overflow']),
+  /** How many messages it is of, those of the summaries before it included. */
+  messages: z.number().int(),
+  /** Of the conversation as models are told it, before and after. */
+  tokensBefore: z.number().int(),
+  tokensAfter: z.number().int(),
+  /** The key of the model that has written it. */
+  model: z.string(),
+  /** Milliseconds since 1970. */
+  at: z.number(),
+});
+export type Compaction = z.infer<typeof compaction>;
+
 export const historyMessage = z.object({
   id: z.string(),
   role: z.enum(['user', 'assistant', 'system', 'tool']),
@@ -44,6 +78,10 @@ export const historyMessage = z.object({
   /** The run failed after this partial reply. */
   error: z.object({ code: z.string(), message: z.string() }).optional(),
   attachments: z.array(attachmentInfo).optional(),
+  /** Of a reply: what was recalled for it. */
+  recalled: z.array(recalledMemory).optional(),
+  /** Models are told this summary in place of this message and all above it. */
+  compaction: compaction.optional(),
 });
 /** A message of a session's history (decisions, "Chat"). */
 export type HistoryMessage = z.infer<typeof historyMessage>;
@@ -65,6 +103,8 @@ export const sessionEntry = z.object({
   archived: z.boolean(),
   folder: z.string().nullable(),
   tags: z.array(z.string()),
+  /** False: nothing is recalled before replies in it. */
+  recall: z.boolean().optional(),
   /** A run is under way in it. */
   running: z.boolean().optional(),
 });
@@ -112,7 +152,8 @@ export type ProviderKind = z.infer<typeof providerKind>;
 export const providerEntry = z.object({
   id: z.string(),
   name: z.string(),
-  kind: z.enum(['guide', ...providerKind.options]),
+  /** `guide`, `gguf`, `mlx` and `browser` are built in. */
+  kind: z.enum(['guide', 'gguf', 'mlx', 'browser', ...providerKind.options]),
   state: z.enum(['ready', 'needs_key', 'unreachable']),
   baseUrl: z.string().optional(),
   /** Found on this machine without being configured. */

@@ -1,17 +1,17 @@
-import { z } from '../rpc/zod.ts';
-import { originOf, SYNC_STORES, type SyncRecord, wins } from './record.ts';
+import type { SyncRecord } from './record.ts';
+import { SYNC_STORES } from './stores.ts';
+import { originOf, wins } from './version.ts';
 
-export const conflictCopy = z.object({
-  /** `<store>/<key>/<clock>` of the version that lost: the same on every replica. */
-  id: z.string(),
-  store: z.string(),
-  key: z.string(),
-  /** The losing version: its reading, and its record as JSON. */
-  clock: z.string(),
-  payload: z.string(),
-});
 /** A version that lost against one that was written apart from it, kept for the person to look at. */
-export type ConflictCopy = z.infer<typeof conflictCopy>;
+export interface ConflictCopy {
+  /** `<store>/<key>/<clock>` of the version that lost: the same on every replica. */
+  id: string;
+  store: string;
+  key: string;
+  /** The losing version: its reading, and its record as JSON. */
+  clock: string;
+  payload: string;
+}
 
 /** What becomes of the version that the journal has (`current`) when `incoming` arrives. */
 export interface Merged {

@@ -1,35 +1,8 @@
 import { z } from '../rpc/zod.ts';
+import { SYNC_STORES, type SyncStore } from './stores.ts';
 
-/**
- * What is kept in one vault on all its replicas, by store. `conflicts`: where two replicas changed a record apart, the one that lost is kept as a
- * copy (stores where records are only ever added, or that nobody writes by hand, have no use for that).
- */
-export const SYNC_STORES = {
-  sessions: { conflicts: true },
-  /** Which message a session's active branch ends in. */
-  heads: { conflicts: true },
-  messages: { conflicts: false },
-  runs: { conflicts: false },
-  config: { conflicts: true },
-  secrets: { conflicts: false },
-  memories: { conflicts: true },
-  usage: { conflicts: false },
-  plans: { conflicts: false },
-  jobs: { conflicts: false },
-  jobRuns: { conflicts: false },
-  execRequests: { conflicts: false },
-  execPolicies: { conflicts: false },
-  approvals: { conflicts: false },
-  devices: { conflicts: false },
-  apiKeys: { conflicts: false },
-  /** What `/v1/responses` keeps for its callers. */
-  responses: { conflicts: false },
-  /** What was told to the agent and waits for its next run. */
-  systemEvents: { conflicts: false },
-  files: { conflicts: false },
-  conflicts: { conflicts: false },
-} as const satisfies Record<string, { conflicts: boolean }>;
-export type SyncStore = keyof typeof SYNC_STORES;
+export { SYNC_STORES, type SyncStore } from './stores.ts';
+export { originOf, type Version, wallOf, wins } from './version.ts';
 
 const SYNC_STORE_NAMES = Object.keys(SYNC_STORES) as [SyncStore, ...SyncStore[]];
 
@@ -57,21 +30,3 @@ export const syncRecord = z.object({
 });
 /** The last change of one record, as it travels between replicas and lies in the journal. */
 export type SyncRecord = z.infer<typeof syncRecord>;
-
-/** What decides between two versions of one record. */
-export type Version = Pick<SyncRecord, 'clock' | 'fence'>;
-
-/**
- * Whether `a` wins over `b`, versions of one record: the higher fence, then the later reading. Readings of two writers are never equal, so this is a total
- * order, and replicas agree whatever the order in which they hear of changes, and how often.
- */
-export function wins(a: Version, b: Version): boolean {
-  const [fenceA, fenceB] = [a.fence ?? 0, b.fence ?? 0];
-  return fenceA === fenceB ? a.clock > b.clock : fenceA > fenceB;
-}
-
-/** Who wrote it. */
-export const originOf = (clock: string): string => clock.slice(21);
-
-/** Milliseconds since 1970, by the writer's clock. */
-export const wallOf = (clock: string): number => Number(clock.slice(0, 15));

@@ -18,8 +18,8 @@ const STREAMS = [
 /** By the upstream's own rate. */
 const STREAMED_LEAST = 0.4;
 const FEW = 20;
-/** How a stream comes: a hundred deltas in a packet, or each in one of its own. */
-const KINDS = { deltas: 'deltas', singles: 'deltas one by one' } as const;
+/** How a stream is written: a hundred deltas at once, each by itself, or each in a packet of its own. */
+const KINDS = { deltas: 'deltas, a hundred a write', writes: 'deltas, each a write', singles: 'deltas one by one' } as const;
 type Kind = keyof typeof KINDS;
 
 /** Where completions are asked for. */

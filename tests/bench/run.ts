@@ -9,9 +9,11 @@ import { documents } from './documents.ts';
 import { type Figure, table } from './figures.ts';
 import { http } from './http.ts';
 import { idle } from './idle.ts';
+import { memorySearch } from './memory-search.ts';
 import { open } from './open.ts';
 import { rpc } from './rpc.ts';
 import { search } from './search.ts';
+import { tokens } from './tokens.ts';
 import { chats } from './vault/chats.ts';
 import { newHost } from './vault/new-host.ts';
 import { writes } from './vault/writes.ts';
@@ -27,6 +29,8 @@ const SECTIONS: Record<string, (options: { quick: boolean }) => Promise<Figure[]
   chats,
   documents,
   search,
+  memory: memorySearch,
+  tokens,
   idle,
 };
 

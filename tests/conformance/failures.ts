@@ -1,4 +1,4 @@
-import { type Step, step } from './steps.ts';
+import { type Step, step } from './step.ts';
 
 const path = 'main/none.jsonl';
 const aborted = (given: Step): Step => ({ ...given, beside: step('chat.abort', { sessionId: 'aborted' }) });
@@ -31,6 +31,7 @@ export const FAILURES: readonly Step[] = [
     ...step('cron.run', (results) => ({ id: results['cron.add']?.jobId ?? '' })),
     beside: step('cron.run', (results) => ({ id: results['cron.add']?.jobId ?? '' }), 'ALREADY_EXISTS'),
   },
+  { ...step('dreaming.run', {}), beside: step('dreaming.run', { phase: 'DEEP' }, 'ALREADY_EXISTS') },
   step('browser.open', { url: 'about:blank', profile }, 'NOT_FOUND'),
   step('browser.navigate', { url: 'about:blank', profile }, 'NOT_FOUND'),
   step('browser.click', { ref: 'a', profile }, 'NOT_FOUND'),
@@ -40,4 +41,8 @@ export const FAILURES: readonly Step[] = [
   step('browser.evaluate', { fn: '1', profile }, 'NOT_FOUND'),
   step('browser.focus', { tabId: 'tab-1', profile }, 'NOT_FOUND'),
   step('browser.close', { tabId: 'tab-1', profile }, 'NOT_FOUND'),
+  step('browser.dialogs', { answer: 'dismiss', profile }, 'NOT_FOUND'),
+  step('browser.download', { downloadId: 'none', profile }, 'NOT_FOUND'),
+  step('browser.watch', { profile }, 'NOT_FOUND'),
+  step('browser.input', { type: 'key', key: 'a', profile }, 'NOT_FOUND'),
 ];

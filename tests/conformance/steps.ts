@@ -1,30 +1,9 @@
 import { createPrivateKey, createPublicKey, sign } from 'node:crypto';
-import type { z } from 'zod';
-import type { AllContracts, MethodName } from '#shared/rpc/methods/index.ts';
-
-type Method = Exclude<MethodName, 'connect'>;
-type Results = { [M in Method]?: z.output<AllContracts[M]['result']> };
-type Params<M extends Method> = z.input<AllContracts[M]['params']>;
-
-export interface Step {
-  method: Method;
-  params(results: Results): Record<string, unknown>;
-  /** What it is refused with; else its result is to be of the contract's form. */
-  code?: string;
-  /** It may be refused so, where the machine lacks something. */
-  lacking?: string;
-  /** Asked right after it, before its answer. */
-  beside?: Step;
-}
-
-export const step = <M extends Method>(method: M, params: Params<M> | ((results: Results) => Params<M>), code?: string): Step => ({
-  method,
-  params: (results) => (typeof params === 'function' ? params(results) : params) as Record<string, unknown>,
-  ...(code === undefined ? {} : { code }),
-});
-
-/** As `step`, for what some machines cannot do. */
-const perhaps = <M extends Method>(method: M, params: Params<M>, lacking: string): Step => ({ ...step(method, params), lacking });
+import { MEMORY_STEPS } from './memory-steps.ts';
+import { perhaps, type Results, type Step, step } from './step.ts';
+import { hashOf, PROPOSALS, PROPOSED } from './proposals.ts';
+import { TOOL_SERVER } from './tool-server.ts';
+import { wikiSteps } from './wiki-steps.ts';
 
 /** As a device with an Ed25519 key answers a pairing code; always the same key, so that the protocol page stays the same. */
 function answerTo(code: string): string {
@@ -51,6 +30,15 @@ export const STEPS: readonly Step[] = [
   step('models.catalog', {}),
   step('models.probe', { model }),
   step('models.probe', { model: 'none/none' }, 'NOT_FOUND'),
+  step('models.local', {}),
+  perhaps('models.download', { repo: 'perch/tiny' }, 'INTERNAL_ERROR'),
+  step('models.downloads', {}),
+  { ...step('models.cancelDownload', (results) => ({ id: results['models.download']?.id ?? 'none' })), lacking: ['NOT_FOUND'] },
+  step('models.cancelDownload', { id: 'none' }, 'NOT_FOUND'),
+  perhaps('models.deleteLocal', { modelId: 'perch/tiny/tiny.gguf' }, 'INTERNAL_ERROR', 'NOT_FOUND'),
+  step('models.deleteLocal', { modelId: 'perch/none' }, 'NOT_FOUND'),
+  perhaps('models.select', { modelId: 'perch/tiny/tiny.gguf' }, 'NOT_FOUND'),
+  step('models.select', { modelId: 'perch/none' }, 'NOT_FOUND'),
   step('tools.list', {}),
   step('tools.catalog', {}),
   step('agents.list', {}),
@@ -86,6 +74,10 @@ export const STEPS: readonly Step[] = [
   step('chat.attachment', { sessionId: 'plan', messageId: 'none', index: 0 }, 'NOT_FOUND'),
   step('workspace.remove', { path: 'notes/a.md' }),
   step('workspace.remove', { path: 'notes/a.md' }, 'NOT_FOUND'),
+  step('workspace.mirrors', {}),
+  step('workspace.resume', { gone: 'restore' }),
+  step('workspace.resume', { workspace: 'none', gone: 'restore' }, 'NOT_FOUND'),
+  ...wikiSteps(step),
   step('skills.list', {}),
   step('sessions.list', {}),
   step('sessions.list', { limit: 1, archived: false, paths: [path] }),
@@ -107,6 +99,12 @@ export const STEPS: readonly Step[] = [
   step('sessions.archive', { path, archived: false }),
   step('sessions.move', { path, folder: 'Work' }),
   step('sessions.tag', { path, tags: ['a'] }),
+  step('sessions.recall', { path }),
+  step('sessions.recall', { path: 'main/none.jsonl' }, 'NOT_FOUND'),
+  step('sessions.setRecall', { path, enabled: false }),
+  step('sessions.setRecall', { path: 'main/none.jsonl', enabled: true }, 'NOT_FOUND'),
+  step('sessions.compact', { agentId: 'main', sessionId: 'main' }),
+  step('sessions.compact', { sessionId: 'none' }, 'NOT_FOUND'),
   step('sessions.fork', { path, sessionId: 'fork' }),
   step('sessions.fork', { path, sessionId: 'fork' }, 'ALREADY_EXISTS'),
   step('sessions.export', { path }),
@@ -117,6 +115,8 @@ export const STEPS: readonly Step[] = [
   step('usage.get', {}),
   step('usage.daily', { days: 3 }),
   step('usage.hourly', {}),
+  perhaps('desktop.screenshot', {}, 'INTERNAL_ERROR'),
+  perhaps('desktop.windows', {}, 'INTERNAL_ERROR'),
   step('browser.status', {}),
   step('browser.profiles', {}),
   step('browser.createProfile', { name: 'work' }),
@@ -133,6 +133,12 @@ export const STEPS: readonly Step[] = [
   perhaps('browser.focus', { tabId: 'tab-1', profile: 'work' }, 'INTERNAL_ERROR'),
   perhaps('browser.close', { tabId: 'tab-2', profile: 'work' }, 'INTERNAL_ERROR'),
   step('browser.start', { profile: 'none' }, 'NOT_FOUND'),
+  perhaps('browser.dialogs', { answer: 'dismiss', profile: 'work' }, 'INTERNAL_ERROR'),
+  perhaps('browser.download', { downloadId: 'none', profile: 'work' }, 'INTERNAL_ERROR', 'NOT_FOUND'),
+  perhaps('browser.watch', { profile: 'work' }, 'INTERNAL_ERROR'),
+  step('browser.seen', { profile: 'work', frame: 1 }),
+  perhaps('browser.input', { profile: 'work', type: 'move', x: 1, y: 1 }, 'INTERNAL_ERROR'),
+  step('browser.unwatch', { profile: 'work' }),
   step('browser.stop', { profile: 'work' }),
   step('browser.deleteProfile', { name: 'work' }),
   step('browser.deleteProfile', { name: 'work' }, 'NOT_FOUND'),
@@ -144,8 +150,40 @@ export const STEPS: readonly Step[] = [
   step('channels.catalog', {}),
   step('channels.status', { channelId: 'webchat' }),
   step('channels.status', { channel_id: 'x' }, 'NOT_FOUND'),
+  step('channels.start', { channelId: 'telegram' }, 'NOT_FOUND'),
+  step('channels.stop', { channelId: 'telegram' }, 'NOT_FOUND'),
+  step('channels.authorize', { channelId: 'x' }, 'NOT_FOUND'),
+  step('config.patch', { patch: { channels: { telegram: {}, x: { bearerToken: 'none', clientId: 'none' } } } }),
+  step('channels.start', { channelId: 'telegram' }),
+  step('channels.stop', { channelId: 'telegram' }),
+  step('channels.authorize', { channelId: 'x' }),
+  step('channels.authorize', { channelId: 'telegram' }, 'INVALID_PARAMS'),
+  step('config.set', { key: 'channels', value: null }),
   step('tts.voices', {}),
   perhaps('tts.speak', { text: 'Hello' }, 'INTERNAL_ERROR'),
+  step('dreaming.status', {}),
+  step('dreaming.status', { agentId: 'none' }, 'NOT_FOUND'),
+  step('dreaming.signals', { state: 'ready', limit: 10 }),
+  step('dreaming.signals', { agentId: 'none' }, 'NOT_FOUND'),
+  step('dreaming.run', { phase: 'LIGHT' }),
+  step('dreaming.run', { agentId: 'none' }, 'NOT_FOUND'),
+  step('dreaming.review', {}),
+  step('dreaming.review', { agentId: 'none' }, 'NOT_FOUND'),
+  step('dreaming.history', { limit: 5 }),
+  step('dreaming.history', { agentId: 'none' }, 'NOT_FOUND'),
+  step('dreaming.report', (results) => ({ runId: results['dreaming.run']?.run.id ?? 'none' })),
+  step('dreaming.report', { runId: 'none' }, 'NOT_FOUND'),
+  step('workspace.write', { workspace: 'main', path: '.dreams/promotions.jsonl', content: PROPOSALS }),
+  step('dreaming.review', {}),
+  step('dreaming.accept', { contentHash: hashOf(PROPOSED[0]), text: 'Tea is preferred to coffee.', category: 'preference' }),
+  step('dreaming.accept', { contentHash: hashOf(PROPOSED[0]) }, 'ALREADY_EXISTS'),
+  step('dreaming.accept', { contentHash: hashOf('none') }, 'NOT_FOUND'),
+  step('dreaming.reject', { contentHash: hashOf(PROPOSED[1]), reason: 'It is paid' }),
+  step('dreaming.reject', { contentHash: hashOf(PROPOSED[1]) }, 'ALREADY_EXISTS'),
+  step('dreaming.reject', { contentHash: hashOf('none') }, 'NOT_FOUND'),
+  step('dreaming.restore', { contentHash: hashOf(PROPOSED[1]) }),
+  step('dreaming.restore', { contentHash: hashOf(PROPOSED[1]) }, 'ALREADY_EXISTS'),
+  step('dreaming.restore', { contentHash: hashOf('none') }, 'NOT_FOUND'),
   step('cron.add', { cron: '0 9 * * MON-FRI', message: 'What is new?', name: 'News' }),
   step('cron.add', { message: 'When?' }, 'INVALID_PARAMS'),
   step('cron.add', { cron: '0 9 * * *', schedule: { kind: 'every', everyMs: 60_000 }, message: 'Which?' }, 'INVALID_PARAMS'),
@@ -187,6 +225,29 @@ export const STEPS: readonly Step[] = [
   step('exec.policies', {}),
   step('exec.forget', (results) => ({ hash: results['exec.policies']?.policies[0]?.hash ?? 'none' })),
   step('exec.forget', { hash: 'none' }, 'NOT_FOUND'),
+  step('config.set', { key: 'tools.mcpServers.steps', value: TOOL_SERVER }),
+  step('mcp.list', {}),
+  step('mcp.approve', (results) => ({ name: 'steps', hash: results['mcp.list']?.servers[0]?.hash ?? 'none' })),
+  step('mcp.approve', { name: 'steps', hash: 'none' }, 'NOT_FOUND'),
+  step('mcp.resources', { name: 'steps' }),
+  step('mcp.resources', { name: 'none' }, 'NOT_FOUND'),
+  step('mcp.list', {}),
+  step('mcp.answer', (results) => ({ id: results['mcp.list']?.asks[0]?.id ?? 'none', action: 'accept', content: { who: 'Ann' } })),
+  step('mcp.answer', { id: 'none', action: 'cancel' }, 'NOT_FOUND'),
+  step('mcp.read', { name: 'steps', uri: 'step://one' }),
+  step('mcp.read', { name: 'none', uri: 'step://one' }, 'NOT_FOUND'),
+  step('mcp.prompts', {}),
+  step('mcp.prompts', { name: 'none' }, 'NOT_FOUND'),
+  step('mcp.prompt', { name: 'steps', prompt: 'greet', arguments: { who: 'Ann' } }),
+  step('mcp.prompt', { name: 'none', prompt: 'greet' }, 'NOT_FOUND'),
+  // A command has nothing to permit; where there is something is in tests/core/mcp-oauth.test.ts.
+  perhaps('mcp.authorize', { name: 'steps' }, 'INVALID_PARAMS'),
+  step('mcp.authorize', { name: 'none' }, 'NOT_FOUND'),
+  step('mcp.logs', { name: 'steps' }),
+  step('mcp.logs', { name: 'none' }, 'NOT_FOUND'),
+  step('mcp.restart', { name: 'steps' }),
+  step('mcp.restart', { name: 'none' }, 'NOT_FOUND'),
+  step('config.patch', { patch: { tools: { mcpServers: null } } }),
   step('sync.status', {}),
   step('sync.conflicts', {}),
   step('sync.resolve', { id: 'none', choice: 'keep' }),
@@ -206,6 +267,7 @@ export const STEPS: readonly Step[] = [
   step('keys.update', { id: 'none', name: 'Other' }, 'NOT_FOUND'),
   step('keys.revoke', (results) => ({ id: results['keys.create']?.key.id ?? 'none' })),
   step('keys.revoke', { id: 'none' }, 'NOT_FOUND'),
+  ...MEMORY_STEPS,
   step('logs.tail', { cursor: 'none' }, 'INVALID_PARAMS'),
   step('logs.tail', {}),
   step('logs.tail', { json: true, localTime: true, limit: 10 }),

@@ -1,8 +1,10 @@
 import type { z } from 'zod';
 import { expect } from 'vitest';
 import type { GatewayClient } from '#shared/client/client.ts';
+import type { RpcError } from '#shared/rpc/errors.ts';
 import { contracts } from '#shared/rpc/methods/index.ts';
-import { type Step, STEPS } from './steps.ts';
+import type { Step } from './step.ts';
+import { STEPS } from './steps.ts';
 
 /** Takes steps: each answer is of its contract's form and has nothing else, or the code that is wanted. */
 export async function takeSteps(client: GatewayClient, steps: readonly Step[]): Promise<void> {
@@ -15,7 +17,7 @@ export async function takeSteps(client: GatewayClient, steps: readonly Step[]): 
         () => null,
         (error: unknown) => error,
       ));
-    if (refused) expect(refused, method).toMatchObject({ code: lacking });
+    if (refused) expect(lacking, method).toContain((refused as Partial<RpcError>).code);
     else if (code !== undefined) await expect(answer, method).rejects.toMatchObject({ code });
     else {
       const result = (results[method] = await answer);

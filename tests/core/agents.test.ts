@@ -92,7 +92,7 @@ describe('agents', () => {
     expect(offered(gw)).toEqual(all.filter((name) => (name.startsWith('memory_') || name.endsWith('_search')) && name !== 'memory_add'));
     await client.call('agents.add', { agent_id: 'forgetful', config: { memory: false } });
     await ask('forgetful');
-    expect(offered(gw)).toEqual(all.filter((name) => !name.startsWith('memory_')));
+    expect(offered(gw)).toEqual(all.filter((name) => !/^(?:memory|wiki)_/.test(name)));
     await client.call('agents.add', { agent_id: 'none', config: { tools: { allow: [] } } });
     expect(await ask('none')).toMatch(/There is no tool current_time\. There are: none/);
     expect(offered(gw)).toEqual([]);

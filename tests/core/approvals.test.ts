@@ -9,6 +9,7 @@ import { verifies } from '../requirements.ts';
 import { FakeClock } from '../support/clock.ts';
 import { type ModelCall, type Script, type TestGateway, testGateway, until } from '../support/gateway.ts';
 import { tapped } from '../support/tap.ts';
+import { remembered } from '../support/remembered.ts';
 
 /** Asks for these calls at first, and says "ok" to what came of them. */
 const calls =
@@ -161,14 +162,14 @@ describe('a tool', () => {
         sessionId: 'main',
         runId: expect.any(String) as string,
       });
-      expect(await gw.vault.memories.list()).toEqual([]);
+      expect(await remembered(gw.vault).memories()).toEqual([]);
       const { approval: said } = await client.call('approvals.resolve', { id: approval.id, decision: 'approve', always: true });
       expect(said).toMatchObject({ status: 'approved', resolvedAt: expect.any(Number) as number });
       await sent;
       expect(kinds(events)).toEqual(['approval.requested', 'approval.resolved']);
       expect((await client.call('config.get', { key: 'tools.policies' })).value).toEqual({ 'memory_*': 'ask', memory_add: 'auto' });
       await client.call('chat.send', { message: 'again' });
-      expect((await gw.vault.memories.list()).map(({ text }) => text)).toEqual(['Tea 1', 'Tea 3']);
+      expect((await remembered(gw.vault).memories()).map(({ text }) => text)).toEqual(['Tea 1', 'Tea 3']);
       expect(gw.faults).toEqual([]);
     },
   );
@@ -197,7 +198,7 @@ describe('a tool', () => {
     const { messages } = await client.call('chat.history', { sessionId: 'main' });
     const kept = messages.flatMap(({ role, content }) => (role === 'tool' ? [JSON.parse(String(content)) as unknown] : []));
     expect(kept).toEqual(results);
-    expect(await gw.vault.memories.list()).toEqual([]);
+    expect(await remembered(gw.vault).memories()).toEqual([]);
     expect((await client.call('config.get', { key: 'tools.policies.memory_add' })).value).toBe('ask');
   });
 
@@ -212,7 +213,7 @@ describe('a tool', () => {
     await sent;
     expect(told(gw)).toEqual([expect.stringContaining('nobody answered in time')]);
     expect((await client.call('approvals.resolve', { id, decision: 'approve' })).approval.status).toBe('expired');
-    expect(await gw.vault.memories.list()).toEqual([]);
+    expect(await remembered(gw.vault).memories()).toEqual([]);
   });
 
   verifies('approvals/expiry', 'whose run is aborted is cancelled, and nobody is asked for arguments that do not fit', async () => {
@@ -226,7 +227,7 @@ describe('a tool', () => {
     await client.call('chat.abort', { sessionId: 'main' });
     await expect(sent).rejects.toMatchObject({ code: 'ABORTED' });
     await until(async () => (await client.call('approvals.resolve', { id, decision: 'approve' })).approval.status === 'cancelled');
-    expect(await gw.vault.memories.list()).toEqual([]);
+    expect(await remembered(gw.vault).memories()).toEqual([]);
   });
 
   verifies('approvals/every-tool', 'whose policy is deny never runs', async () => {

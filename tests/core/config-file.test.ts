@@ -6,6 +6,7 @@ import {
   readdirSync,
   readFileSync,
   renameSync,
+  rmdirSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -251,4 +252,19 @@ verifies('config-file/keeps-text', 'the mark that editors of Windows begin a fil
   await until(async () => (await at.state()).state === 'synced');
   await at.client.call('config.set', { key: 'chat.systemPrompt', value: 'y' });
   await until(() => readFileSync(at.path, 'utf8') === '\uFEFF{"chat": {"systemPrompt": "y"}} // mine\r\n', 'the file has it');
+});
+
+verifies('config-file/both-ways', 'what could not be written is written once it can be', async () => {
+  await using at = await withFile('{"chat": {"systemPrompt": "x"}}');
+  await until(async () => (await at.state()).state === 'synced');
+  // In the place of what the bridge has to write first.
+  const inTheWay = join(at.there.home, 'config.writing.json');
+  mkdirSync(inTheWay);
+  await at.client.call('config.set', { key: 'chat.systemPrompt', value: 'y' });
+  await until(async () => (await at.state()).state === 'failed');
+  expect(at.read()).toEqual({ chat: { systemPrompt: 'x' } });
+  rmdirSync(inTheWay);
+  at.clock.advance(3_000);
+  await until(async () => (await at.state()).state === 'synced');
+  expect(at.read()).toEqual({ chat: { systemPrompt: 'y' } });
 });

@@ -1,12 +1,21 @@
-import { chmodSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { afterAll, expect } from 'vitest';
+import { execPort } from '#shared/ports/exec.ts';
+import { desktopPort } from '#shared/ports/desktop.ts';
+import { ggufPort } from '#shared/ports/gguf.ts';
+import { modelDownloadsPort } from '#shared/ports/model-downloads.ts';
 import type { AttachedHost, JournalInfo } from '#shared/ports/journal.ts';
+import { filesPort } from '#shared/ports/files.ts';
+import { speechPort } from '#shared/ports/speech.ts';
 import { contracts, type MethodResult } from '#shared/rpc/methods/index.ts';
 import type { DoctorCheck } from '#shared/rpc/methods/status.ts';
 import type { SystemDeps } from '../../bridge/capabilities/system/system-port.ts';
+import { execHandlers } from '../../bridge/capabilities/exec/exec.ts';
+import { Keeper } from '../../bridge/processes/keep.ts';
+import { filesHandlers } from '../../bridge/capabilities/files/files.ts';
 import { makeProgram } from '../../bridge/cli/program.ts';
 import { Home } from '../../bridge/home.ts';
 import { NoBrowser } from '../../bridge/headless/find.ts';
@@ -18,7 +27,10 @@ import { openVault } from '../../web/gateway/storage/vault.ts';
 import { verifies } from '../requirements.ts';
 import { lentSystem } from '../support/bridge-parts.ts';
 import { FakeClock } from '../support/clock.ts';
-import { FakeBridge } from '../support/fake-bridge.ts';
+import { FakeBridge, lend } from '../support/fake-bridge.ts';
+import { byHand, lendMcp, standing } from '../support/mcp.ts';
+import { startOauthServer } from '../support/oauth-server.ts';
+import { realBridge } from '../support/real-bridge.ts';
 import { FakeSync } from '../support/fake-sync.ts';
 import { type TestGateway, testGateway, until } from '../support/gateway.ts';
 
@@ -75,7 +87,7 @@ async function vaultWith(name: string, change: (vault: Vault) => Partial<Vault>)
 }
 
 const dir = mkdtempSync(join(tmpdir(), 'perch-doctor-'));
-afterAll(() => rmSync(dir, { recursive: true, force: true }));
+afterAll(() => rmSync(dir, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 }));
 
 verifies('doctor/checks', 'a gateway that is well, with all there is: every check is there, and nothing is wrong', async () => {
   const home = await Home.open({ dir: join(dir, 'well') });
@@ -90,8 +102,142 @@ verifies('doctor/checks', 'a gateway that is well, with all there is: every chec
     ...['storage-persistent', 'storage-room', 'vault', 'log'],
     ...['sync', 'schema', 'conflicts', 'journal', 'disk', 'host-clocks', 'builds'],
     ...['bridge', 'version', 'clock', 'file-modes', 'sandbox', 'chromium', 'python'],
-    ...['provider:test', 'default-model', 'secrets', 'settings', 'names', 'rate-limit'],
+    ...['provider:test', 'default-model', 'secrets', 'references', 'settings', 'names', 'rate-limit', 'channels'],
   ]);
+});
+
+verifies('doctor/programs', 'whom commands run as, and how it stands with each tool server', async () => {
+  for (const [isRoot, severity] of [
+    [false, 'ok'],
+    [true, 'warning'],
+  ] as const) {
+    const lent = new FakeBridge(lentSystem({ isRoot }), lend(execPort, execHandlers({ home: dir, keeper: new Keeper(() => {}) })));
+    expect(await diagnose('exec', { bridge: lent })).toMatchObject({ severity, message: expect.stringContaining('run as') });
+  }
+  expect(await diagnose('exec', bridge())).toBeUndefined();
+
+  await using server = await startOauthServer();
+  await using lent = await lendMcp();
+  await using gw = await testGateway({ bridge: lent.bridge, fetch: (url, { namedBy: _own, ...init }) => fetch(url, init) });
+  const { client } = await gw.client();
+  const servers = {
+    well: byHand(),
+    named: byHand('names'),
+    waits: byHand('plain'),
+    dies: byHand('dies'),
+    away: { ...byHand(), enabled: false },
+    far: { url: server.url },
+  };
+  await client.call('config.patch', { patch: { tools: { mcpServers: servers } } });
+  for (const name of ['well', 'named', 'dies']) {
+    const { hash = '' } = await standing(client, name, 'waiting');
+    await client.call('mcp.approve', { name, hash });
+    await standing(client, name, name === 'dies' ? 'failed' : 'ready');
+  }
+  await standing(client, 'far', 'unauthorized');
+  const { by } = await examine(gw);
+  for (const [name, severity, message] of [
+    ['well', 'ok', /with 9 tools/],
+    ['named', 'info', /bad name is left out/],
+    ['waits', 'warning', /waits for a person/],
+    ['dies', 'error', /ended with exit code 3/],
+    ['away', 'info', /switched off/],
+    ['far', 'warning', /wants a person/],
+  ] as const)
+    expect(by(`tool-server:${name}`), name).toMatchObject({ severity, message: expect.stringMatching(message) });
+});
+
+verifies('local-models/doctor', 'the doctor says what runs local models, which cannot be run, and how much room there is', async () => {
+  const nothing = (): Promise<never> => Promise.reject(new Error('not asked for'));
+  const model = (problem: string | null) => ({
+    ...{ id: 'perch/tiny/tiny.gguf', backend: 'gguf' as const, sizeBytes: 1, name: null, contextWindow: null, source: null, problem },
+  });
+  const [missing, ready, unsupported] = [
+    { state: 'missing' as const, version: null },
+    { state: 'ready' as const, version: '2' },
+    { state: 'unsupported' as const, version: null },
+  ];
+  const outdated = { state: 'outdated' as const, version: '1' };
+  const cases = [
+    [[], missing, 9e9, 'ok', /not installed; no model is on the disk; 8\.4 GB are free/],
+    [[model(null)], ready, 9e9, 'ok', /runtime 2 runs GGUF models.*one model is there/],
+    [[model(null)], ready, 1e9, 'info', /0\.9 GB are free/],
+    [[model(null)], missing, 9e9, 'warning', /what runs them is not installed/],
+    [[model(null)], outdated, 9e9, 'warning', /runtime 1; 2 is wanted/],
+    [[model(null)], unsupported, 9e9, 'warning', /no build for this machine/],
+    [[model('it is cut short')], ready, 9e9, 'warning', /tiny\.gguf cannot be run: it is cut short/],
+  ] as const;
+  for (const [models, gguf, freeBytes, severity, message] of cases) {
+    const room = {
+      freeBytes,
+      gguf: { ...gguf, package: 'runtime', wanted: '2' },
+      mlx: 'MLX needs a Mac',
+      install: 'npm run -s perch -- models runtime install',
+    };
+    const check = await diagnose('local-models', {
+      bridge: new FakeBridge(
+        lentSystem(),
+        lend(ggufPort, { 'gguf.list': async () => ({ models: [...models] }), 'gguf.generate': nothing, 'gguf.embed': nothing }),
+        lend(modelDownloadsPort, {
+          ...{ 'downloads.start': nothing, 'downloads.list': nothing, 'downloads.watch': nothing },
+          ...{ 'downloads.cancel': nothing, 'downloads.delete': nothing, 'downloads.room': async () => room },
+        }),
+      ),
+    });
+    expect(check).toMatchObject({ severity, message: expect.stringMatching(message) as string });
+  }
+});
+
+verifies('mirror/gone', 'the doctor says that a mirror has stopped, and how to go on; and which files are left alone', async () => {
+  await using there = await realBridge();
+  const both = new FakeBridge(lentSystem(), lend(filesPort, filesHandlers({ home: there.home })));
+  const folder = join(there.home, 'workspaces', 'main');
+  await using gw = await testGateway({ bridge: both });
+  const { client } = await gw.client();
+  const state = async () => (await client.call('workspace.mirrors', {})).mirrors.find(({ workspace }) => workspace === 'main');
+  const check = async () => (await examine(gw)).by('mirror');
+  for (const path of ['a', 'b']) await client.call('workspace.write', { path, content: path });
+  await until(() => existsSync(join(folder, 'b')), 'the files are in the folder');
+  await until(async () => (await state())?.state === 'synced');
+  expect(await check()).toMatchObject({ severity: 'ok' });
+  mkdirSync(join(folder, 'large'));
+  writeFileSync(join(folder, 'large', 'file'), Buffer.alloc(8 * 1024 * 1024 + 1));
+  await until(async () => (await state())?.skippedCount === 1, 'it is left alone');
+  expect(await check()).toMatchObject({
+    severity: 'warning',
+    message: expect.stringContaining('main/large/file (it has more than 8 MiB)'),
+  });
+  rmSync(folder, { recursive: true, maxRetries: 20, retryDelay: 50 });
+  both.detach();
+  both.attach();
+  await until(async () => (await state())?.state === 'stopped', 'the mirror stops');
+  expect(await check()).toMatchObject({
+    severity: 'error',
+    message: expect.stringContaining(folder),
+    fixHint: expect.stringContaining('workspace.resume'),
+  });
+  expect(await client.call('workspace.resume', { gone: 'restore' })).toMatchObject({ mirror: { state: 'synced' } });
+  expect(readdirSync(folder)).toEqual(['a', 'b']);
+  expect(await check()).toMatchObject({ severity: 'ok' });
+});
+
+verifies('workspace.mirrors/states', 'without a bridge there are none', async () => {
+  await using gw = await testGateway();
+  const { client } = await gw.client();
+  expect(await client.call('workspace.mirrors', {})).toEqual({ mirrors: [] });
+  await expect(client.call('workspace.resume', { gone: 'remove' })).rejects.toMatchObject({ code: 'NOT_FOUND' });
+});
+
+verifies('desktop/none', 'the doctor says why no picture of the screen can be taken', async () => {
+  const nothing = (): Promise<never> => Promise.reject(new Error('not asked for'));
+  for (const [problem, severity] of [
+    [null, 'ok'],
+    ['There is no screen', 'info'],
+  ] as const) {
+    const handlers = { 'desktop.screenshot': nothing, 'desktop.windows': nothing, 'desktop.check': async () => ({ problem }) };
+    const check = await diagnose('desktop', { bridge: new FakeBridge(lentSystem(), lend(desktopPort, handlers)) });
+    expect(check).toMatchObject({ severity, message: expect.stringContaining(problem ?? 'can take pictures') });
+  }
 });
 
 verifies('doctor/checks', 'faults of the browser’s storage', async () => {
@@ -144,7 +290,7 @@ verifies('doctor/checks', 'faults of the journal, its disk, and of what devices 
   const copies = await vaultWith('doctor-conflicts', (real) => ({
     conflicts: {
       ...real.conflicts,
-      list: async () => [{ id: 'c', store: 'memories', key: 'm', clock: '000000000000001-0000-b', payload: '{}', at: 1 }],
+      ids: async () => ['memories/m/000000000000001-0000-b'],
     },
   }));
   expect(await diagnose('conflicts', copies)).toMatchObject({
@@ -217,6 +363,15 @@ verifies('doctor/checks', 'what is wrong on the bridge’s machine', async () =>
     chmodSync(home.dir, 0o755);
     expect(await diagnose('file-modes', bridge({ home }))).toMatchObject({ severity: 'error', fixHint: `Run: chmod 700 '${home.dir}'` });
   }
+  const keyed = await Home.open({ dir: join(dir, 'keyed') });
+  expect(await diagnose('vault-key', bridge({ home: keyed }))).toBeUndefined();
+  for (const [text, severity] of [
+    ['A'.repeat(43), 'info'],
+    [`keyring PERCH_VAULT_KEY_${'0'.repeat(16)}`, 'ok'],
+  ] as const) {
+    writeFileSync(join(keyed.dir, 'vault.key'), `${text}\n`, { mode: 0o600 });
+    expect(await diagnose('vault-key', bridge({ home: keyed })), text).toMatchObject({ severity });
+  }
   expect(await diagnose('sandbox', bridge({ isRoot: true }))).toMatchObject({ severity: 'warning' });
   expect(await diagnose('sandbox', bridge({ isRoot: true, mode: 'tab' }))).toBeUndefined();
   const none = { findBrowser: async () => null };
@@ -228,6 +383,25 @@ verifies('doctor/checks', 'what is wrong on the bridge’s machine', async () =>
     severity: 'info',
     message: expect.stringContaining('no Python') as string,
   });
+});
+
+verifies('doctor/checks', 'who can speak: the network’s voices, the system’s, or nobody', async () => {
+  const voice = (id: string) => ({ id, name: 'A', language: 'en-US', gender: 'Neutral' as const });
+  const speaking = (...ids: string[]) => ({
+    bridge: new FakeBridge(
+      lentSystem(),
+      lend(speechPort, {
+        'speech.voices': async () => ({ voices: ids.map(voice) }),
+        'speech.speak': () => Promise.reject(new Error('it is not asked to')),
+      }),
+    ),
+  });
+  expect(await diagnose('speech', speaking('en-US-AriaNeural', 'system:espeak-ng:en'))).toMatchObject({ severity: 'ok' });
+  expect(await diagnose('speech', speaking('system:espeak-ng:en'))).toMatchObject({
+    severity: 'ok',
+    message: expect.stringContaining('cannot be reached') as string,
+  });
+  expect(await diagnose('speech', speaking())).toMatchObject({ severity: 'info', fixHint: expect.stringContaining('espeak-ng') as string });
 });
 
 verifies('doctor/checks', 'providers that want a key or cannot be reached, and models that there are not', async () => {

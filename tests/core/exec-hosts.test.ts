@@ -6,11 +6,13 @@ import { execPort } from '#shared/ports/exec.ts';
 import type { EventFrame } from '#shared/rpc/frames.ts';
 import type { ExecRequest } from '#shared/rpc/methods/exec.ts';
 import { execHandlers } from '../../bridge/capabilities/exec/exec.ts';
+import { Keeper } from '../../bridge/processes/keep.ts';
 import { type LentExec, lendExec, processesWith } from '../../bridge/capabilities/exec/tests/lent.ts';
 import { verifies } from '../requirements.ts';
 import { FakeBridge, lend } from '../support/fake-bridge.ts';
 import { until } from '../support/gateway.ts';
 import { TestHosts } from '../support/hosts.ts';
+import { remembered } from '../support/remembered.ts';
 
 const known = async (client: GatewayClient, requestId: string): Promise<ExecRequest | undefined> =>
   (await client.call('exec.list', {})).requests.find((request) => request.requestId === requestId);
@@ -36,7 +38,7 @@ async function approveThere({ hosts, two, a, b }: Pick<Awaited<ReturnType<typeof
 /** Two hosts on one journal, each with a line of its own to the bridge; the first one serves. */
 async function setUp() {
   const exec = await lendExec();
-  const second = new FakeBridge(lend(execPort, execHandlers({ home: exec.home, log: () => {} })));
+  const second = new FakeBridge(lend(execPort, execHandlers({ home: exec.home, keeper: new Keeper(() => {}) })));
   const hosts = new TestHosts();
   const model = (script: string) => (_call: unknown, count: number) =>
     count === 1 ? [{ tool: 'exec', args: { command: script } }] : ['ok'];
@@ -83,7 +85,7 @@ describe('two hosts', () => {
     const sent = a.client.call('chat.send', { message: '/tool memory_add {"text": "Tea"}' });
     await approveThere(there);
     await sent;
-    await until(async () => (await two.vault.memories.list()).length === 1);
+    await until(async () => (await remembered(two.vault).memories()).length === 1);
   });
 
   verifies('exec/hosts', 'what runs on one is cancelled from the other', async () => {

@@ -162,6 +162,8 @@ describe.each<[string, Record<string, Fate>, object]>([
         });
       expect(bodies(), name).toHaveLength(asked);
     }
+    // Of no vendor's format, or of another one's: dropped in silence it would seem to count.
+    await expect(ask({ top_k: 5 })).rejects.toMatchObject({ status: 400, param: 'top_k' });
     expect(gw.faults).toEqual([]);
   });
 });
@@ -182,4 +184,6 @@ it('every public parameter of completions reaches a server of the same format as
       expect(bodies().at(-1)).toEqual({ messages: says(), ...beside, [name]: value, model: 'm' });
     }
   }
+  await openai.chat.completions.create({ messages: says(), model: 'up/m', top_k: 5 } as Chat);
+  expect(bodies().at(-1)).toMatchObject({ top_k: 5 });
 });

@@ -20,7 +20,7 @@ async function bridgeWith(files: Record<string, string>) {
     await writeFile(join(dir, path), content);
   }
   const bridge = new FakeBridge(lend(skillsPort, skillsHandlers({ dir, env: { PATH: process.env.PATH, HAS_KEY: '1' } })));
-  return { bridge, dir, [Symbol.asyncDispose]: () => rm(dir, { recursive: true, force: true }) };
+  return { bridge, dir, [Symbol.asyncDispose]: () => rm(dir, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 }) };
 }
 
 const system = (call: { body: { messages: { content: unknown }[] } } | undefined): string => String(call?.body.messages[0]?.content);

@@ -31,6 +31,10 @@ beforeAll(async () => {
   bridge = await startTestBridge({ timing: { receiptsMs: 20 } }, checkedFetch);
   gw = await bridgedGateway({ egress: true });
   await provide(upstream.url);
+  const { client } = await gw.client();
+  // Streams are counted here: nothing else may have one.
+  await client.call('config.patch', { patch: { workspaces: { mirror: false } } });
+  client.close();
   host = await gw.attach(bridge);
 });
 afterAll(async () => {

@@ -36,7 +36,12 @@ const foreign = (store: ForeignChange['store'], key: string, more: Partial<Forei
 
 /** The vault with these versions put aside. */
 const withCopies = (vault: Vault, copies: ConflictCopy[], current: Record<string, string> = {}): Partial<Vault> => ({
-  conflicts: { ...vault.conflicts, list: async () => copies, current: async ({ key }) => current[key] },
+  conflicts: {
+    ...vault.conflicts,
+    ids: async () => copies.map(({ id }) => id),
+    get: async (id) => copies.find((each) => each.id === id),
+    current: async ({ key }) => current[key],
+  },
 });
 
 const copy = (store: string, key: string, payload: unknown, at = 1_000): ConflictCopy => {

@@ -126,13 +126,13 @@ describe('tools for files', () => {
     await client.call('workspace.write', {
       path: 'picture.png',
       workspace: 'writing',
-      content: base64([137, 80, 0, 255]),
+      content: base64([...Buffer.from('GIF89a'), 1, 0, 1, 0, 0]),
       encoding: 'base64',
     });
     await client.call('chat.send', { message: 'write', agentId: 'writer' });
     const [wrote, listed, page, rest, none, outside, picture, half, removed, left] = results.map((text) => JSON.parse(text) as unknown);
     expect(wrote).toEqual({ written: 'a/x.md', size: 8, mimeType: 'text/markdown' });
-    expect(listed).toMatchObject({ count: 2, files: [{ path: 'a/x.md' }, { path: 'picture.png', mimeType: 'image/png' }] });
+    expect(listed).toMatchObject({ count: 2, files: [{ path: 'a/x.md' }, { path: 'picture.png', mimeType: 'image/gif' }] });
     expect(page).toMatchObject({ content: 'ab', nextOffset: 2, chars: 6 });
     expect(rest).toMatchObject({ content: '\u{1F426}cd', nextOffset: null });
     expect(none).toEqual({ error: 'path: there is no file secret.md in the workspace writing' });

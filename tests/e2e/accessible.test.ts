@@ -27,6 +27,17 @@ async function none(look: () => Promise<string[]>, what: string): Promise<void> 
   await until(async () => (found = await look()).length === 0, what, 3000).catch(() => expect(found, what).toEqual([]));
 }
 
+/** What memory has is on its page. */
+const shown = (page: Page): Promise<void> =>
+  page
+    .getByText(/kayak|French|4 noted/)
+    .filter({ visible: true })
+    .first()
+    .waitFor();
+
+/** A page beside the chats, which has no model to choose. */
+const beside = (path: string): boolean => path === '/settings' || path.startsWith('/memory');
+
 describe('accessible', () => {
   let perch: Perch;
   let browser: TestBrowser;
@@ -47,6 +58,9 @@ describe('accessible', () => {
       model: 'guide/guide',
     });
     chat = `${perch.url}/chat/main/seen`;
+    for (const each of ['kayak', 'tent', 'stove'])
+      await outside.client.call('memory.add', { text: `The ${each} is in the ${'long'.repeat(30)} attic` });
+    await outside.client.call('memory.setPreference', { key: 'language', value: 'Answer in French' });
     const page = await browser.page(perch.linkUrl);
     await ready(page);
     await page.close();
@@ -71,8 +85,12 @@ describe('accessible', () => {
       ['/', 8],
       [chat, 10],
       ['/settings', 12],
+      ['/memory', 20],
+      ['/memory#preferences', 14],
+      ['/memory#days', 12],
     ] as const) {
       const page = await open(path);
+      if (path.startsWith('/memory')) await shown(page);
       if (path === chat) await replies(page).first().waitFor();
       const all = await operable(page);
       expect(all.length, path).toBeGreaterThanOrEqual(least);
@@ -81,7 +99,7 @@ describe('accessible', () => {
       expect(reached.length, path).toBeGreaterThanOrEqual(least - 2);
       expect({ path, missed, unseen }).toEqual({ path, missed: [], unseen: [] });
       // What opens over the page, too.
-      for (const [key, dialog] of path === '/settings'
+      for (const [key, dialog] of beside(path)
         ? ([['Control+/', 'Keyboard']] as const)
         : ([['Control+Shift+M', 'Choose a model']] as const)) {
         await page.keyboard.press(key);
@@ -196,7 +214,7 @@ describe('accessible', () => {
     await tabTo(page, 'More for By keyboard');
     await keyboard.press('Enter');
     await page.getByRole('menuitem', { name: 'Rename' }).waitFor();
-    await keyboard.press('ArrowDown');
+    await keyboard.press('End');
     await keyboard.press('Enter');
     await page.getByRole('dialog', { name: 'Delete this chat?' }).waitFor();
     expect(await focused(page)).toBe('Keep it');
@@ -271,13 +289,22 @@ describe('accessible', () => {
 
   verifies('app/accessible', 'nothing scrolls sideways at 320 px, also what opens over the page', async () => {
     for (const colorScheme of ['light', 'dark'] as const) {
-      for (const path of ['/', '/settings', chat]) {
+      for (const path of ['/', '/settings', '/memory', '/memory#preferences', '/memory#days', chat]) {
         const page = await open(path, { width: 320, colorScheme });
         if (path === chat) await replies(page).first().waitFor();
+        if (path.startsWith('/memory')) await shown(page);
         await none(() => overflowing(page), `${path}, ${colorScheme}`);
         if (path === '/settings') {
           await page.getByRole('button', { name: 'Add a provider' }).click();
           await page.getByLabel('Base URL').waitFor();
+        } else if (path === '/memory') {
+          await page.getByRole('button', { name: 'Add a memory' }).click();
+          await page.getByLabel('What to remember').waitFor();
+        } else if (path === '/memory#days') {
+          await page.getByRole('button', { name: 'Today' }).click();
+          await page.getByRole('button', { name: 'Summarise this day' }).waitFor();
+        } else if (path === '/memory#preferences') {
+          await page.getByRole('button', { name: 'Edit' }).click();
         } else {
           await page.keyboard.press('Control+Shift+M');
           await page.getByRole('combobox', { name: 'Search models' }).waitFor();
@@ -294,12 +321,13 @@ describe('accessible', () => {
 
   verifies('app/accessible', 'text stands out by 4.5 to 1, icons by 3 to 1, light and dark', async () => {
     for (const colorScheme of ['light', 'dark'] as const) {
-      for (const path of ['/', '/settings', chat]) {
+      for (const path of ['/', '/settings', '/memory', '/memory#preferences', '/memory#days', chat]) {
         const page = await open(path, { colorScheme });
         if (path === chat) await replies(page).first().waitFor();
+        else if (path.startsWith('/memory')) await shown(page);
         else if (path === '/') await composer(page).fill('a draft, so that Send is enabled');
         await none(() => lowContrast(page), `${path}, ${colorScheme}`);
-        await page.keyboard.press(path === '/settings' ? 'Control+/' : 'Control+Shift+M');
+        await page.keyboard.press(beside(path) ? 'Control+/' : 'Control+Shift+M');
         await page.getByRole('dialog').waitFor();
         await none(() => lowContrast(page), `${path} with a dialog, ${colorScheme}`);
         await page.close();

@@ -64,7 +64,7 @@ describe('behind the bridge', () => {
   verifies('app/provider-settings', 'a base URL and a key, tested, made the default, and used', async () => {
     const page = await browser.page(`${perch.url}/settings`);
     await page.getByText(`perch -- open --port ${new URL(perch.url).port}`).waitFor();
-    await page.getByRole('button', { name: /^Add a/ }).click();
+    await page.getByRole('button', { name: 'Add a provider' }).click();
     await page.getByLabel('Base URL').fill(upstream.url);
     await page.getByLabel('Name', { exact: true }).fill('Bench');
     await page.getByRole('textbox', { name: /^Key/ }).fill('sk-app');
@@ -98,7 +98,7 @@ describe('behind the bridge', () => {
     await using anthropic = await startAnthropic('sk-ant-app', 'Hello from Claude');
     const page = await browser.page(`${perch.url}/settings`);
     await connected(page, LINKED);
-    await page.getByRole('button', { name: /^Add a/ }).click();
+    await page.getByRole('button', { name: 'Add a provider' }).click();
     await page.getByLabel('Kind').selectOption({ label: 'Anthropic' });
     await page.getByLabel('Base URL').fill(anthropic.url);
     await page.getByRole('textbox', { name: /^Key/ }).fill('sk-wrong');

@@ -3,6 +3,7 @@ import { verifies } from '../requirements.ts';
 import { linkedPage } from './connected.ts';
 import { connectOutside } from './outside.ts';
 import { served } from './served.ts';
+import { shoot } from './shoot.ts';
 
 describe('a tool that waits for a person', () => {
   const at = served();
@@ -19,19 +20,7 @@ describe('a tool that waits for a person', () => {
     await waiting.waitFor();
     expect(await waiting.textContent()).toContain('said-once');
     await page.getByRole('article', { name: 'Reply' }).getByText('awaiting approval').waitFor();
-    if (process.env.PERCH_SHOT) {
-      for (const theme of ['light', 'dark'] as const) {
-        await page.emulateMedia({ colorScheme: theme });
-        for (const [width, height] of [
-          [1280, 800],
-          [360, 740],
-        ] as const) {
-          await page.setViewportSize({ width, height });
-          await page.screenshot({ path: `${process.env.PERCH_SHOT}-${theme}-${width}.png` });
-        }
-      }
-      await page.setViewportSize({ width: 1280, height: 800 });
-    }
+    await shoot(page, 'approval');
     await waiting.getByRole('button', { name: 'Approve once' }).click();
     await waiting.waitFor({ state: 'detached' });
     await page.getByText('awaiting approval').waitFor({ state: 'detached' });

@@ -10,6 +10,8 @@ export interface BrowserOptions {
   profile?: string;
   viewport?: { width: number; height: number };
   colorScheme?: 'light' | 'dark';
+  /** More of Chromium's own switches. */
+  args?: readonly string[];
 }
 
 /** A real Chromium with a profile on disk, so that IndexedDB and workers are those of a person's browser. */
@@ -40,7 +42,7 @@ export async function launchBrowser(options: BrowserOptions = {}): Promise<TestB
     const launched = await chromium.launchPersistentContext(profile, {
       executablePath: await browserProgram(),
       chromiumSandbox: process.getuid?.() !== 0,
-      args: QUIET,
+      args: [...QUIET, ...(options.args ?? [])],
       viewport: options.viewport ?? { width: 1280, height: 800 },
       colorScheme: options.colorScheme ?? 'light',
     });

@@ -30,7 +30,42 @@ verifies('cli/errors', 'wrong usage is one line and exit code 2', async () => {
     ['gateway', 'run', '--port', '1e3'],
     ['gateway', 'run', '--host', 'moon'],
     ['gateway', 'run', '--auth-token', 'two words'],
+    ['gateway', 'discover', '--timeout', 'soon'],
+    ['gateway', 'discover', 'more'],
+    ['gateway', 'install', '--port', '0'],
+    ['gateway', 'install', '--bind', '0.0.0.0'],
+    ['gateway', 'uninstall', 'more'],
     ['open', 'more'],
+    ['mcp'],
+    ['mcp', 'nonsense'],
+    ['mcp', 'status', '--port', '0'],
+    ['open', '--url', 'nonsense'],
+    ['open', '--url', 'https://perch.example'],
+    ['open', '--password', 'no way in by it'],
+    ['open', '--url', 'ws://127.0.0.1:1', '--port', '1'],
+    ['doctor', '--url', 'ws://perch.example'],
+    ['doctor', '--token', 'a', '--password', 'b'],
+    ['doctor', '--token', 'a', '--auth-token', 'b'],
+    ['doctor', '--timeout', '0'],
+    ['doctor', '--timeout', '1s'],
+    ['gateway', 'status', 'more'],
+    ['gateway', 'status', '--url', 'wss://perch.example'],
+    ['gateway', 'probe', '--deep'],
+    ['gateway', 'probe', '--url', 'ftp://127.0.0.1'],
+    ['gateway', 'call'],
+    ['gateway', 'call', 'health', '--params', 'nonsense'],
+    ['gateway', 'call', 'health', '--params', '[]'],
+    ['chat', '--session'],
+    ['chat', 'hello', '--nonsense'],
+    ['chat', ' '],
+    ['sessions', 'nonsense'],
+    ['sessions', '--limit', '0'],
+    ['sessions', 'export'],
+    ['sessions', 'export', 'main/main', '--format', 'pdf'],
+    ['logs', '--level', 'nonsense'],
+    ['logs', '-n', '2001'],
+    ['completion'],
+    ['completion', 'tcsh'],
   ]) {
     const { code, stdout, stderr } = await failure(args);
     expect({ args, code, stdout }).toEqual({ args, code: 2, stdout: '' });
@@ -56,7 +91,7 @@ verifies(['cli/errors', 'admission/bind'], 'what cannot be done is one line and 
       stderr: expect.stringMatching(/^perch: PERCH_CHROMIUM names \/no\/such\/browser[^\n]*\n$/),
     });
   } finally {
-    rmSync(home, { recursive: true });
+    rmSync(home, { recursive: true, maxRetries: 20, retryDelay: 50 });
   }
 });
 
@@ -163,5 +198,17 @@ verifies('secrets/argv-and-logs', 'no token, code or credential is in an argumen
   for (const secret of [gateway.token, code]) {
     expect(args.filter((arg) => arg.includes(secret))).toEqual([]);
     expect(gateway.output.stderr).not.toContain(secret);
+  }
+});
+
+verifies('cli/no-host', 'a bridge without a host is told as that, with how to get one', async () => {
+  await using gateway = await startPerch({ host: 'tab' });
+  const { port } = new URL(gateway.url);
+  for (const words of [['gateway', 'call', 'health'], ['gateway', 'status'], ['sessions'], ['doctor']]) {
+    const failed: unknown = await perch([...words, '--port', port], { PERCH_HOME: gateway.home }).catch((error: unknown) => error);
+    expect(failed).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/the bridge on port \d+ runs, but no host is attached.*open --port \d+/),
+    });
   }
 });

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -7,18 +8,26 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, vi } from 'vitest';
 import { browserPort } from '#shared/ports/browser.ts';
+import type { BrowserHappened } from '#shared/rpc/methods/browser.ts';
 import { browsersApart } from '../../bridge/capabilities/browser/apart.ts';
 import { browserHandlers } from '../../bridge/capabilities/browser/browser.ts';
 import { NAVIGATE_MS } from '../../bridge/capabilities/browser/driven-browser.ts';
 import { BrowserProfiles } from '../../bridge/capabilities/browser/profiles.ts';
-import { processes } from '../../bridge/capabilities/exec/processes.ts';
+import { UNKEPT } from '../../bridge/processes/keep.ts';
+import { processes } from '../../bridge/processes/processes.ts';
 import { verifies } from '../requirements.ts';
 import { FakeBridge, lend } from '../support/fake-bridge.ts';
 
 const PAGE = `<!doctype html><title>A page</title><h1>Hello</h1><input id="name"><button id="go" onclick="document.title = 'Hello ' + document.getElementById('name').value">Go</button>`;
 
+interface Served {
+  status?: number;
+  headers?: Record<string, string>;
+  body?: string;
+}
+
 /** A web server that notes what it was asked for. */
-async function serve(answer: (path: string) => { status?: number; headers?: Record<string, string>; body?: string }) {
+async function serve(answer: (path: string) => Served) {
   const asked: string[] = [];
   const server = createServer(({ url = '' }, response) => {
     asked.push(url);
@@ -32,7 +41,7 @@ async function serve(answer: (path: string) => { status?: number; headers?: Reco
 }
 
 const dir = mkdtempSync(join(tmpdir(), 'perch-driven-'));
-const browsers = browsersApart({ dir, log: () => {} });
+const browsers = browsersApart({ dir, log: () => {}, keeper: UNKEPT });
 const bridge = new FakeBridge(lend(browserPort, browsers.handlers));
 const profile = 'default';
 let site: Awaited<ReturnType<typeof serve>>;
@@ -41,13 +50,12 @@ let secret: Awaited<ReturnType<typeof serve>>;
 
 beforeAll(async () => {
   secret = await serve(() => ({ headers: { 'access-control-allow-origin': '*' }, body: 'the secret' }));
-  site = await serve((path) =>
-    path === '/redirect'
-      ? { status: 302, headers: { location: `${secret.url}/by-redirect` } }
-      : path === '/slow'
-        ? { body: '<title>Slow</title><script>alert("hello"); document.title = confirm("sure?") ? "yes" : "no"</script>' }
-        : {},
-  );
+  const pages: Record<string, Served> = {
+    '/redirect': { status: 302, headers: { location: `${secret.url}/by-redirect` } },
+    '/slow': { body: '<title>Slow</title><script>alert("hello"); document.title = confirm("sure?") ? "yes" : "no"</script>' },
+    '/report.bin': { headers: { 'content-type': 'application/octet-stream' }, body: 'data' },
+  };
+  site = await serve((path) => pages[path] ?? {});
   await bridge.call(browserPort, 'browser.allow', { places: [site.place] });
 });
 afterAll(async () => {
@@ -64,6 +72,7 @@ verifies('browser/drive', 'a page is opened, filled in, clicked, read and photog
     tabCount: 0,
     url: null,
     title: null,
+    remote: false,
   });
   const opened = await bridge.call(browserPort, 'browser.open', { url: site.url, profile });
   expect(opened).toMatchObject({ opened: true, url: `${site.url}/`, title: 'A page' });
@@ -153,6 +162,108 @@ verifies('browser/tabs', 'tabs are listed, focused and closed; dialogs hold noth
     await expect(bridge.call(browserPort, name, { tabId, profile })).rejects.toMatchObject({ code: 'NOT_FOUND' });
   await bridge.call(browserPort, 'browser.navigate', { url: `${site.url}/again`, profile });
   expect(site.asked).toContain('/again');
+});
+
+verifies(
+  'browser/accessibility',
+  'a snapshot names elements by refs, which last while the element does and name nothing else later',
+  async () => {
+    await bridge.call(browserPort, 'browser.open', { url: site.url, profile });
+    const snapshot = async () =>
+      (await bridge.call(browserPort, 'browser.snapshot', { profile, mode: 'accessibility' })).accessibility ?? '';
+    const refOf = (text: string, what: string): string => new RegExp(`${what}.*\\[ref=(\\w+)\\]`).exec(text)?.[1] ?? what;
+    const evaluate = async (fn: string) => (await bridge.call(browserPort, 'browser.evaluate', { fn, profile })).result;
+    const first = await snapshot();
+    expect(first).toMatch(/heading "Hello".*\[ref=s\d+e\d+\]/);
+    const [box, button] = [refOf(first, 'textbox'), refOf(first, 'button "Go"')];
+    expect(await bridge.call(browserPort, 'browser.type', { ref: box, text: 'refs', profile })).toEqual({ typed: true, ref: box });
+    // What comes before it changes nothing.
+    await evaluate('document.body.prepend(document.createElement("button"))');
+    expect(refOf(await snapshot(), 'button "Go"')).toBe(button);
+    await bridge.call(browserPort, 'browser.click', { ref: button, profile });
+    expect(await evaluate('document.title')).toBe('Hello refs');
+    const stale = (ref: string, why: string) =>
+      expect(bridge.call(browserPort, 'browser.click', { ref, profile }), why).rejects.toMatchObject({
+        code: 'NOT_FOUND',
+        message: `There is no element ${ref}: ${why}. Take a new snapshot, and use a ref of that`,
+      });
+    await evaluate('document.getElementById("name").remove()');
+    await stale(box, 'the page has changed since');
+    // The next page has a button there too, and another tab.
+    await bridge.call(browserPort, 'browser.navigate', { url: `${site.url}/next`, profile });
+    await stale(button, 'it is of another page than the current one');
+    const next = refOf(await snapshot(), 'button "Go"');
+    expect(next).not.toBe(button);
+    await stale(button, 'it is of another page than the current one');
+    await bridge.call(browserPort, 'browser.open', { url: site.url, profile });
+    await snapshot();
+    await stale(next, 'it is of another page than the current one');
+    expect(await bridge.call(browserPort, 'browser.snapshot', { profile })).not.toHaveProperty('accessibility');
+  },
+);
+
+verifies('browser/dialogs', 'questions are answered as the caller wants, and told in the next result', async () => {
+  await bridge.call(browserPort, 'browser.open', { url: site.url, profile });
+  const fn = '() => { alert("seen"); return [confirm("sure?"), prompt("who?", "nobody")]; }';
+  const notice = { kind: 'alert', message: 'seen', accepted: true };
+  const first = await bridge.call(browserPort, 'browser.evaluate', { fn, profile });
+  expect(first.result).toEqual([false, null]);
+  expect(first.happened).toEqual({
+    dialogs: [notice, { kind: 'confirm', message: 'sure?', accepted: false }, { kind: 'prompt', message: 'who?', accepted: false }],
+    downloads: [],
+  });
+  expect(await bridge.call(browserPort, 'browser.dialogs', { answer: 'accept', text: 'Perch', profile })).toEqual({
+    answer: 'accept',
+    text: 'Perch',
+  });
+  const second = await bridge.call(browserPort, 'browser.evaluate', { fn, profile });
+  expect(second.result).toEqual([true, 'Perch']);
+  expect(second.happened?.dialogs.at(-1)).toEqual({ kind: 'prompt', message: 'who?', accepted: true, text: 'Perch' });
+  expect(await bridge.call(browserPort, 'browser.snapshot', { profile })).not.toHaveProperty('happened');
+});
+
+verifies('browser/downloads', 'what a page has downloaded is told and handed out; what is too large is cut off and told', async () => {
+  await bridge.call(browserPort, 'browser.open', { url: site.url, profile });
+  await bridge.call(browserPort, 'browser.evaluate', { fn: 'document.body.innerHTML = "<a href=/report.bin>Report</a>"', profile });
+  const told: BrowserHappened['downloads'] = [];
+  const look = async (): Promise<typeof told> => {
+    told.push(...((await bridge.call(browserPort, 'browser.snapshot', { profile })).happened?.downloads ?? []));
+    return told;
+  };
+  const clicked = await bridge.call(browserPort, 'browser.click', { ref: 'text=Report', profile });
+  told.push(...(clicked.happened?.downloads ?? []));
+  await vi.waitFor(async () => expect(await look()).toHaveLength(1), 10_000);
+  expect(told).toEqual([{ downloadId: expect.any(String), filename: 'report.bin', sizeBytes: 4, error: null }]);
+  const { downloadId = '' } = told[0] ?? {};
+  expect(await bridge.call(browserPort, 'browser.download', { downloadId, profile })).toEqual({
+    filename: 'report.bin',
+    contentB64: Buffer.from('data').toString('base64'),
+    sizeBytes: 4,
+  });
+  await expect(bridge.call(browserPort, 'browser.download', { downloadId: 'other', profile })).rejects.toMatchObject({ code: 'NOT_FOUND' });
+  // One that has no end. Its server sees that nobody reads it any more.
+  const cut = Promise.withResolvers<void>();
+  const endless = createServer((_request, response) => {
+    response.writeHead(200, { 'content-type': 'application/octet-stream' });
+    const more = (): void => void (response.destroyed || response.write(Buffer.alloc(256 * 1024), () => more()));
+    response.on('close', () => cut.resolve());
+    more();
+  });
+  await once(endless.listen(0, '127.0.0.1'), 'listening');
+  const place = `127.0.0.1:${(endless.address() as AddressInfo).port}`;
+  try {
+    await bridge.call(browserPort, 'browser.allow', { places: [site.place, place] });
+    told.length = 0;
+    const opened = await bridge.call(browserPort, 'browser.navigate', { url: `http://${place}/endless.bin`, profile });
+    told.push(...(opened.happened?.downloads ?? []));
+    await cut.promise;
+    await vi.waitFor(async () => expect(await look()).toHaveLength(1), 10_000);
+    expect(told[0]).toMatchObject({ filename: 'endless.bin', error: expect.stringContaining('may have 8 MiB together') });
+  } finally {
+    endless.closeAllConnections();
+    endless.close();
+    await bridge.call(browserPort, 'browser.allow', { places: [site.place] });
+  }
 });
 
 verifies('browser/guard', 'no redirect, fetch, frame, popup, socket or prefetch of a page reaches what is not allowed', async () => {
@@ -304,4 +415,86 @@ verifies(
     await vi.waitFor(async () => expect(await evaluate('opened.filter((each) => !each.closed).length')).toBe(48), 20_000);
   },
   120_000,
+);
+
+/** The processes below one, whose command line has a word where one is given. */
+async function below(pid: number, word = ''): Promise<number[]> {
+  const all = await processes('');
+  const found = new Set([pid]);
+  for (let before = 0; before < found.size;) {
+    before = found.size;
+    for (const each of all) if (found.has(each.parent)) found.add(each.pid);
+  }
+  const lines = execFileSync('ps', ['-A', '-o', 'pid=,args='], { encoding: 'utf8' }).split('\n');
+  return lines.flatMap((line) => {
+    const [, own = '', args = ''] = /^\s*(\d+) (.*)/.exec(line) ?? [];
+    return found.has(Number(own)) && Number(own) !== pid && args.includes(word) ? [Number(own)] : [];
+  });
+}
+
+verifies(
+  'browser/killed',
+  'a browser or a page that is killed during a call: a clear error, and the next call has a new one',
+  async () => {
+    await bridge.call(browserPort, 'browser.stop', { profile });
+    await bridge.call(browserPort, 'browser.open', { url: site.url, profile });
+    const [driver = 0] = await drivers();
+    const waiting = bridge.call(browserPort, 'browser.evaluate', { fn: '() => new Promise(() => {})', profile });
+    await vi.waitFor(async () => expect((await below(driver, '--type=renderer')).length).toBeGreaterThan(0), 10_000);
+    for (const pid of await below(driver, '--type=renderer')) process.kill(pid, 'SIGKILL');
+    await expect(waiting).rejects.toMatchObject({ code: 'INTERNAL_ERROR', message: expect.stringContaining('The page has crashed') });
+    await vi.waitFor(async () => expect((await bridge.call(browserPort, 'browser.tabs', { profile })).tabs).toEqual([]), 10_000);
+    await bridge.call(browserPort, 'browser.open', { url: site.url, profile });
+    const again = bridge.call(browserPort, 'browser.evaluate', { fn: '() => new Promise(() => {})', profile });
+    const before = await below(driver);
+    expect(before.length).toBeGreaterThan(2);
+    const [first = 0] = before.sort((a, b) => a - b);
+    process.kill(first, 'SIGKILL');
+    await expect(again).rejects.toMatchObject({ code: 'INTERNAL_ERROR', message: expect.stringContaining('was closed during the call') });
+    await vi.waitFor(async () => expect((await below(driver)).filter((pid) => before.includes(pid))).toEqual([]), 10_000);
+    expect(await bridge.call(browserPort, 'browser.open', { url: site.url, profile })).toMatchObject({ title: 'A page' });
+    expect(await drivers()).toEqual([driver]);
+  },
+  60_000,
+);
+
+verifies(
+  'browser/abort',
+  'a caller that does not wait ends what is under way: a load, and a script',
+  async () => {
+    const cut = Promise.withResolvers<void>();
+    const came = Promise.withResolvers<void>();
+    const silent = createServer((request) => {
+      request.socket.on('close', () => cut.resolve());
+      came.resolve();
+    });
+    await once(silent.listen(0, '127.0.0.1'), 'listening');
+    const place = `127.0.0.1:${(silent.address() as AddressInfo).port}`;
+    try {
+      await bridge.call(browserPort, 'browser.stop', { profile });
+      await bridge.call(browserPort, 'browser.allow', { places: [site.place, place] });
+      await bridge.call(browserPort, 'browser.open', { url: site.url, profile });
+      const { tabs } = await bridge.call(browserPort, 'browser.tabs', { profile });
+      const enough = new AbortController();
+      const opening = bridge.call(browserPort, 'browser.open', { url: `http://${place}/`, profile }, { signal: enough.signal });
+      await came.promise;
+      enough.abort(new Error('enough'));
+      await expect(opening).rejects.toThrow('enough');
+      // Long before the 30 s of a load are over.
+      await cut.promise;
+      await vi.waitFor(async () => expect((await bridge.call(browserPort, 'browser.tabs', { profile })).tabs).toEqual(tabs), 10_000);
+      const stop = new AbortController();
+      const script = `() => { const ask = new XMLHttpRequest(); ask.open('GET', '/loops', false); ask.send(); for (;;); }`;
+      const loop = bridge.call(browserPort, 'browser.evaluate', { fn: script, profile }, { signal: stop.signal });
+      await vi.waitFor(() => expect(site.asked).toContain('/loops'), 10_000);
+      stop.abort(new Error('enough'));
+      await expect(loop).rejects.toThrow('enough');
+      expect((await bridge.call(browserPort, 'browser.evaluate', { fn: '1 + 1', profile })).result).toBe(2);
+    } finally {
+      silent.closeAllConnections();
+      silent.close();
+      await bridge.call(browserPort, 'browser.allow', { places: [site.place] });
+    }
+  },
+  60_000,
 );

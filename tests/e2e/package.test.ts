@@ -5,10 +5,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { verifies } from '../requirements.ts';
 import { startPerch } from './harness.ts';
+import { packInto, shell, typeErrors } from './packed.ts';
 
 const root = join(import.meta.dirname, '../..');
-// npm is a program of the machine: on Windows a script that wants a shell.
-const shell = process.platform === 'win32';
 const quiet = ['--no-audit', '--no-fund', '--loglevel=error'];
 
 let elsewhere: string;
@@ -19,16 +18,15 @@ beforeAll(() => {
   elsewhere = mkdtempSync(join(tmpdir(), 'perch-installed-'));
   installed = join(elsewhere, 'node_modules/perch');
   command = join(elsewhere, 'node_modules/.bin/perch');
-  execFileSync(process.execPath, [join(root, 'bridge/build.ts')], { cwd: root, stdio: ['ignore', 'ignore', 'inherit'] });
-  const packed = execFileSync('npm', ['pack', '--silent', '--pack-destination', elsewhere], { cwd: root, shell, encoding: 'utf8' }).trim();
+  const packed = packInto(elsewhere);
   writeFileSync(join(elsewhere, 'package.json'), JSON.stringify({ name: 'elsewhere', private: true, type: 'module' }));
-  execFileSync('npm', ['install', '--prefer-offline', ...quiet, join(elsewhere, packed)], {
+  execFileSync('npm', ['install', '--prefer-offline', ...quiet, packed], {
     cwd: elsewhere,
     shell,
     stdio: ['ignore', 'ignore', 'inherit'],
   });
 }, 240_000);
-afterAll(() => rmSync(elsewhere, { recursive: true, force: true }));
+afterAll(() => rmSync(elsewhere, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 }));
 
 const run = (program: string, args: string[]): string => execFileSync(program, args, { cwd: elsewhere, encoding: 'utf8', shell });
 
@@ -56,16 +54,53 @@ verifies('package/installs', '`perch/client` can be imported and is typed', () =
     join(elsewhere, 'use.ts'),
     "import { GatewayClient, type Link, socketLink } from 'perch/client';\nexport const link: Link<string> = socketLink(new WebSocket('ws://localhost'));\nexport const wrong: number = GatewayClient;\n",
   );
-  const tsc = join(root, 'node_modules/typescript/bin/tsc');
-  const options = ['--noEmit', '--strict', '--module', 'nodenext', '--target', 'es2024', '--lib', 'es2024,esnext.disposable,dom', 'use.ts'];
-  let report = '';
-  try {
-    run(process.execPath, [tsc, ...options]);
-  } catch (error) {
-    report = error instanceof Error && 'stdout' in error ? String(error.stdout) : '';
-  }
   // The one mistake is found, so the types are there; and nothing else is wrong with them.
-  expect(report.trim().split('\n')).toEqual([expect.stringMatching(/^use\.ts\(3,14\): error TS2322/)]);
+  expect(typeErrors(elsewhere, 'use.ts')).toEqual([expect.stringMatching(/^use\.ts\(3,14\): error TS2322/)]);
+});
+
+verifies('memory.node/package', '`perch/memory` can be imported, is typed, and remembers over a restart', () => {
+  const lines = [
+    "import { MemoryManager } from 'perch/memory';",
+    "const memory = await new MemoryManager('mind').open();",
+    "await memory.addMemory('Ana has a cat called Miso');",
+    "console.log((await memory.searchMemory('Which cats?')).map(({ text }) => text).join());",
+    'await memory.close();',
+  ];
+  writeFileSync(join(elsewhere, 'remember.js'), `${lines.join('\n')}\n`);
+  for (let time = 0; time < 2; time++) expect(run(process.execPath, ['remember.js']).trim()).toBe('Ana has a cat called Miso');
+  expect(readdirSync(join(elsewhere, 'mind')).filter((name) => !/-(wal|shm)$/.test(name))).toEqual(['MEMORY.md', 'memory.db']);
+  const typed = [
+    "import { MemoryManager, type FoundMemory } from 'perch/memory';",
+    "export const found: Promise<FoundMemory[]> = new MemoryManager('mind', { compaction: { maxTokens: 5000 } }, { provider: 'ollama', model_id: 'x' }).searchMemory('x', 3);",
+    'export const wrong: number = MemoryManager;',
+  ];
+  writeFileSync(join(elsewhere, 'typed.ts'), `${typed.join('\n')}\n`);
+  expect(typeErrors(elsewhere, 'typed.ts')).toEqual([expect.stringMatching(/^typed\.ts\(3,14\): error TS2322/)]);
+});
+
+verifies('memory.node/package', 'recall, wiki and dreaming can be imported, and are typed', () => {
+  const lines = [
+    "import { ActiveMemoryRecaller } from 'perch/memory/active-recall';",
+    "import { WikiVault } from 'perch/memory/wiki';",
+    "import { PromotionScorer } from 'perch/memory/dreaming';",
+  ];
+  writeFileSync(
+    join(elsewhere, 'three.js'),
+    [...lines, 'console.log(ActiveMemoryRecaller.name, WikiVault.name, PromotionScorer.name);'].join('\n'),
+  );
+  expect(run(process.execPath, ['three.js']).trim()).toBe('ActiveMemoryRecaller WikiVault PromotionScorer');
+  writeFileSync(
+    join(elsewhere, 'three.ts'),
+    [
+      ...lines,
+      "export const vault = new WikiVault('wiki');",
+      'export const wrong: string[] = [ActiveMemoryRecaller, PromotionScorer];',
+    ].join('\n'),
+  );
+  expect(typeErrors(elsewhere, 'three.ts').filter((line) => !line.startsWith(' '))).toEqual([
+    expect.stringMatching(/^three\.ts\(5,\d+\): error TS2322/),
+    expect.stringMatching(/^three\.ts\(5,\d+\): error TS2322/),
+  ]);
 });
 
 test('it holds plain JavaScript alone: no TypeScript, no tests, no sources of the checkout', () => {

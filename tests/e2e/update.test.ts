@@ -60,7 +60,7 @@ verifies(
       const before = await buildOf(old);
 
       await buildNext(join(folder, 'next'));
-      rmSync(appDir, { recursive: true });
+      rmSync(appDir, { recursive: true, maxRetries: 20, retryDelay: 50 });
       cpSync(join(folder, 'next'), appDir, { recursive: true });
 
       // The open tab goes on with what it has, and is asked before it changes.
@@ -96,7 +96,7 @@ verifies(
         .waitFor();
     } finally {
       await bridge.close();
-      rmSync(folder, { recursive: true, force: true });
+      rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
     }
   },
   150_000,

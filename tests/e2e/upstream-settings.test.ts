@@ -1,29 +1,15 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Page } from 'playwright';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { verifies } from '../requirements.ts';
 import { until } from '../support/gateway.ts';
 import { connected } from './connected.ts';
 import { addProvider, connectOutside } from './outside.ts';
 import { served } from './served.ts';
+import { shoot } from './shoot.ts';
 
 const HELLO = 'data: {"choices":[{"index":0,"delta":{"content":"Hello"},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n';
-
-/** For looking at: the page as it is, at three widths, light and dark. */
-async function shoot(page: Page, name: string): Promise<void> {
-  if (!process.env.PERCH_SHOT) return;
-  for (const theme of ['light', 'dark'] as const) {
-    await page.emulateMedia({ colorScheme: theme });
-    for (const width of [360, 768, 1280]) {
-      await page.setViewportSize({ width, height: 900 });
-      await page.screenshot({ path: `${process.env.PERCH_SHOT}-${name}-${theme}-${width}.png` });
-    }
-  }
-  await page.emulateMedia({ colorScheme: 'light' });
-  await page.setViewportSize({ width: 1280, height: 800 });
-}
 
 describe('servers that are slow or fail', () => {
   const at = served();

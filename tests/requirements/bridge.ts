@@ -41,6 +41,8 @@ export const bridge = [
       'A host has only its own callers answered past it, each once, and nothing that upstreams or callers send brings a splice about.',
     'http.chat/splice-host': 'A host that dies or hands over does not end an answer that is being spliced.',
     'http.chat/splice-back-pressure': 'A caller who does not read holds the upstream back.',
+    'http.chat/splice-alike':
+      'An event that differs from the one before in nothing but what the model has written is passed on without being read as JSON.',
     'http.chat/usage-of-keys':
       'For calls with a key, which may have a budget, the upstream is asked for its figures of usage; a caller who did not ask does not see them.',
     'http.chat/receipts':
@@ -81,6 +83,10 @@ export const bridge = [
     'bridge/port-taken': 'A taken port is an error that names its holder, never another port.',
     'bridge/killed':
       'After a SIGKILL the client is told within 5 s, service is back within 3 s of a restart, and nothing acknowledged is lost.',
+    'bridge/nothing-outlives-it':
+      'Processes started by the bridge never outlive it, SIGKILL included: commands, tool servers, models, browsers, speech, pictures of the screen, npm.',
+    'bridge/lean-start':
+      'A bridge that nobody asks anything loads neither Node’s own fetch nor what compiles schemas, and its journal’s thread no package at all.',
     'bridge/closes': 'SIGINT and SIGTERM end it within 3 s with exit code 0.',
     'headless/serves': 'With no tab open the managed Chromium hosts the gateway.',
     'headless/credential': 'It is given its credential through the debugging pipe, never by arguments.',

@@ -26,6 +26,7 @@ export const logs = [
     'system/python': 'Python is asked for without a shell, and once.',
     'connect/presence': 'The snapshot of `connect` tells who is there.',
     'update/never-fails': 'Without bridge, network or package `update.check` says so in `error` and fails not.',
+    'doctor/programs': 'The doctor says whom commands run as, with a warning where that is root, and how it stands with each tool server.',
     'doctor/hints': 'Each failing check has a hint that names a command, page, method or setting that there is.',
     'doctor/bounded': 'A check that fails or hangs is told as such, and fails no other.',
     'doctor/cli': '`perch doctor` prints the same, and ends with 1 where there is a fault.',

@@ -17,6 +17,13 @@ export const vault = [
     'vault.merge/laws': 'Merging is commutative, associative and idempotent',
     'vault.merge/copies': 'Where two hosts changed one text or one branch apart, the loser is kept and can be put back',
     'vault.merge/deletes': 'A deletion travels; what another host added to a deleted chat meanwhile is kept',
+    'vault.files/memories':
+      'Of a long-term memory that two hosts changed apart every memory and paragraph is there, and the later of two preferences of one name',
+    'vault.files/lines':
+      'Of claims’ histories and dreaming’s files of lines that two hosts changed apart all lines are there once, in the order of their times, and readers understand them',
+    'vault.files/either-way': 'Merging two versions of a file is the same either way round, and merging again changes nothing',
+    'vault.files/merged': 'The host that serves merges such files by itself, once; dying in between leaves the old or the new',
+    'vault.files/copies': 'Any other file that two hosts changed apart is put aside as a whole, is shown, and can be put back',
   }),
   chosen('design, "One vault": hosts and their ports', {
     'vault.hosts/auto': 'A tab serves once it has caught up, for as long as it is there; else the managed Chromium, at once',

@@ -18,6 +18,8 @@ export const workbench = [
     'workspace/files': 'Files are listed, read, written and removed by workspace; text as it is, anything else as base64.',
     'workspace/names': 'Paths lead nowhere else, are in NFC, and keep their case.',
     'workspace/limits': '8 MiB a file, 256 MiB and 10,000 files a workspace; listing reads no content.',
+    'workspace/totals': 'What a workspace has is known without looking at all of its files, and right whoever has changed them.',
+    'workspace/media-type': 'What a file is goes by its content; of texts, and of what content cannot tell, by its ending.',
     'tools/files': 'Agents reach the files of their own workspace by tools, text in pages.',
     'tools/send-file': '`send_file` hands a file to the person: it arrives with the reply.',
     'chat.attachment/bytes': 'The bytes of a message’s file are to be had, however large.',

@@ -1,5 +1,6 @@
 import { logsPort, systemPort } from '#shared/ports/system.ts';
 import { type SystemDeps, systemHandlers } from '../../bridge/capabilities/system/system-port.ts';
+import { Keeper } from '../../bridge/processes/keep.ts';
 import { LogRing } from '../../bridge/log-ring.ts';
 import { type Lent, lend } from './fake-bridge.ts';
 
@@ -13,6 +14,7 @@ export const lentSystem = (change: Partial<SystemDeps> = {}): Lent =>
   lend(
     systemPort,
     systemHandlers({
+      keeper: new Keeper(() => {}),
       home: {
         ...{ dir: '/nowhere', tokenFile: '/nowhere/token', credentialsFile: '/nowhere/credentials.json' },
         ...{ accessFile: '/nowhere/access.json', passwordFile: '/nowhere/password.json' },

@@ -1,7 +1,7 @@
 import { PAIRING_CODE_HEADER } from '#shared/link/hello.ts';
 import { serveHttp } from '#shared/link/http.ts';
 import type { Mux } from '#shared/link/mux.ts';
-import { ENDED_KIND, HeldResponse, RECEIPTS_KIND, type SplicedCall, WITHDRAW_PORT } from '#shared/link/splice.ts';
+import { ENDED_KIND, isHeld, RECEIPTS_KIND, type SplicedCall, WITHDRAW_PORT } from '#shared/link/splice.ts';
 import { textLink } from '#shared/link/text-link.ts';
 import { LIMITS } from '#shared/rpc/frames.ts';
 import type { FakeHost } from '../../bridge/server/tests/fake-host.ts';
@@ -41,7 +41,7 @@ export async function bridgedGateway({
   const fetch: typeof goOut = async (url, init) => {
     if (init.forward) forwarded.push(init.forward.call);
     const response = await goOut(url, init);
-    if (init.forward && response instanceof HeldResponse) spliced.push(init.forward.call);
+    if (init.forward && isHeld(response)) spliced.push(init.forward.call);
     return response;
   };
   const changed = (): void => void mux?.open({ kind: WITHDRAW_PORT }).end();

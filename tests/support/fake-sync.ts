@@ -50,6 +50,12 @@ export class FakeSync implements SyncPort {
     return this.leases.get(name) ?? (this.leases.has(name) ? null : 1);
   }
 
+  readonly released: string[] = [];
+
+  async release(name: string): Promise<void> {
+    this.released.push(name);
+  }
+
   async signal(to: string | undefined, payload: unknown): Promise<boolean> {
     this.sent.push({ to, payload });
     return this.delivers;

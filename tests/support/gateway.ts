@@ -4,12 +4,14 @@ import { GatewayClient } from '#shared/client/client.ts';
 import { type Link, memoryPair } from '#shared/link/link.ts';
 import { type Scope, SCOPES } from '#shared/rpc/contract.ts';
 import type { EventFrame } from '#shared/rpc/frames.ts';
+import type { BrowserModels } from '../../web/gateway/core/local-models/browser-models.ts';
 import type { Bridge } from '../../web/gateway/core/bridge.ts';
 import type { Clock } from '../../web/gateway/core/clock.ts';
 import { systemClock } from '../../web/gateway/core/clock.ts';
 import { type Environment, nowhere } from '../../web/gateway/core/environment.ts';
 import type { Fetch } from '../../web/gateway/core/fetch.ts';
-import { createGateway, type Gateway } from '../../web/gateway/core/gateway.ts';
+import { createGateway } from '../../web/gateway/core/gateway.ts';
+import type { Gateway } from '../../web/gateway/core/gateway-options.ts';
 import type { SyncPort } from '../../web/gateway/core/sync.ts';
 import type { Vault } from '../../web/gateway/core/vault.ts';
 import { loadParts } from '../../web/gateway/host/parts.ts';
@@ -123,6 +125,7 @@ export async function testGateway(
     useGuide?: boolean;
     sync?: SyncPort;
     bridge?: Bridge;
+    browserModels?: BrowserModels;
     environment?: Partial<Environment>;
     models?: () => Response;
     changed?: () => void;
@@ -146,6 +149,7 @@ export async function testGateway(
     ...(options.silenceMs === undefined ? {} : { silenceMs: options.silenceMs }),
     ...(options.sync ? { sync: options.sync } : {}),
     ...(options.bridge ? { bridge: options.bridge } : {}),
+    ...(options.browserModels ? { browserModels: options.browserModels } : {}),
     ...(options.changed ? { changed: options.changed } : {}),
     environment: { ...nowhere, ...options.environment },
   });

@@ -3,6 +3,7 @@ import { SCHEMA_VERSION } from '#shared/link/hello.ts';
 import type { SyncState } from '#shared/rpc/methods/sync.ts';
 import type { Bridge } from '../../web/gateway/core/bridge.ts';
 import { type Clock, systemClock } from '../../web/gateway/core/clock.ts';
+import type { Fetch } from '../../web/gateway/core/fetch.ts';
 import type { SyncPort } from '../../web/gateway/core/sync.ts';
 import { openVault } from '../../web/gateway/storage/vault.ts';
 import { Replicator } from '../../web/gateway/sync/replicator.ts';
@@ -29,7 +30,10 @@ export class TestHosts {
   everyoneServes = false;
 
   /** A host that has caught up. The first one chooses the scripted model as its provider; the others have that by the journal. */
-  async host({ clock = systemClock, ...options }: { model?: Script; clock?: Clock; bridge?: Bridge } = {}): Promise<TestHost> {
+  async host({
+    clock = systemClock,
+    ...options
+  }: { model?: Script; clock?: Clock; bridge?: Bridge; fetch?: Fetch } = {}): Promise<TestHost> {
     const name = `host-${++names}`;
     const first = this.journal.seq === 0;
     const vault = await openVault({ name, clock, onclosed: () => {} });
@@ -78,6 +82,7 @@ export class TestHosts {
       info: () => replicator.info(),
       claim: (runId, executor) => replicator.claim(runId, executor),
       lease: (name, ttlMs) => replicator.lease(name, ttlMs),
+      release: (name, fence) => replicator.release(name, fence),
       signal: (to, payload) => replicator.signal(to ?? this.#holder, payload),
       onsignal: (listener) => replicator.onsignal(listener),
     };

@@ -45,7 +45,7 @@ export function testHttp(
   const admitted: string[] = [];
   const noted: Record<string, unknown>[] = [];
   const responses = memoryCollection<ResponseRecord>();
-  const sources = { memories: () => Promise.resolve([]), messages: () => Promise.resolve([]) };
+  const sources = () => ({ memories: () => Promise.resolve([]), messages: () => Promise.resolve([]) });
   const guide = new GuideProvider({ clock: systemClock, sources, paceMs: 0 });
   const providers = new Providers({ guide, fetch: (url, init) => fetchFrom(url, init), clock, localServers: [], limits });
   providers.configure(configured);
@@ -87,6 +87,7 @@ export function testHttp(
         return test.agent(run);
       },
     },
+    mcp: () => Promise.reject(new Error('no tools are served here')),
     ...{ providers, responses },
     clock: { now: () => test.clock.now(), monotonic: () => test.clock.monotonic(), after: (ms, callback) => hasty.after(ms, callback) },
     fault(error) {

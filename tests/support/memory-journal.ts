@@ -29,7 +29,7 @@ export class MemoryJournal {
   pullGate: Promise<void> | undefined;
   readonly rows = new Map<string, Row>();
   readonly blobs = new Map<string, Uint8Array<ArrayBuffer>>();
-  readonly fences = new Map<string, { fence: number; holder: string }>();
+  readonly fences = new Map<string, { fence: number; holder: string | undefined }>();
   readonly #ports = new Set<{ answerer: Answerer<JournalEvents>; origin: string; close(): void }>();
 
   /** A host's line to it; `close` cuts it. */
@@ -79,11 +79,16 @@ export class MemoryJournal {
         const holder = held?.holder ?? presumed;
         if (holder !== undefined && holder !== port.origin && [...this.#ports].some(({ origin }) => origin === holder))
           return { fence: null };
-        const fence = (held?.fence ?? (presumed === undefined ? 0 : 1)) + 1;
+        const own = held?.holder === port.origin ? held.fence : undefined;
+        const fence = own ?? (held?.fence ?? (presumed === undefined ? 0 : 1)) + 1;
         this.fences.set(name, { fence, holder: port.origin });
         return { fence };
       },
-      'lease.release': async () => ({}),
+      'lease.release': async ({ name, fence }) => {
+        const held = this.fences.get(name);
+        if (held?.holder === port.origin && held.fence === fence) this.fences.set(name, { fence, holder: undefined });
+        return {};
+      },
       'host.signal': async ({ to, payload }) => {
         const target = [...this.#ports].find(({ origin }) => origin === to);
         target?.answerer.send('host.signal', { from: port.origin, payload });

@@ -29,6 +29,17 @@ const BROKEN: [file: string, line: string][] = [
   ['web/routes/new.ts', "import '../gateway/core/clock.ts';"],
   ['bridge/server/new.ts', "import '../../web/gateway/core/clock.ts';"],
   ['bridge/server/new.ts', "import '../../tests/requirements.ts';"],
+  ['bridge/server/new.ts', "import '../../web/gateway/core/memory/message.ts';"],
+  ['bridge/new.ts', "import '../web/gateway/core/memory/message.ts';"],
+  ['bridge/library/new.ts', "import '../../web/gateway/core/clock.ts';"],
+  ['bridge/library/new.ts', "import '../../tests/requirements.ts';"],
+  ['bridge/library/new.ts', "import '../../web/library/database-workspace.ts';"],
+  ['web/library/new.ts', "import 'node:fs';"],
+  ['web/library/new.ts', "import '../gateway/core/clock.ts';"],
+  ['web/library/new.ts', "import '../gateway/storage/vault.ts';"],
+  ['web/library/new.ts', "import '../../bridge/home.ts';"],
+  ['web/gateway/core/new.ts', "import '../../library/model.ts';"],
+  ['web/lib/new.ts', "import '../library/model.ts';"],
   ['bridge/server/new.ts', "import 'svelte';"],
 ];
 
@@ -39,6 +50,10 @@ const KEPT: [file: string, line: string][] = [
   ['web/gateway/storage/new.ts', "import '../core/vault.ts';"],
   ['web/lib/new.ts', "import url from '../gateway/host/worker.ts?sharedworker&url';"],
   ['bridge/server/new.ts', "import 'node:fs';"],
+  ['bridge/library/new.ts', "import '../../web/gateway/core/memory/message.ts';"],
+  ['bridge/library/new.ts', "import '../../web/library/model.ts';"],
+  ['web/library/new.ts', "import '../gateway/core/memory/message.ts';"],
+  ['web/library/new.ts', "import '../gateway/storage/database.ts';"],
   ['bridge/server/new.ts', "import '#shared/rpc/zod.ts';"],
   ['bridge/server/new.test.ts', "import '../../tests/requirements.ts';"],
 ];

@@ -1,3 +1,5 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { GatewayClient } from '../../shared/client/client.ts';
 import type { MethodName, MethodParams, MethodResult } from '../../shared/rpc/methods/index.ts';
 import { type Perch, startPerch } from '../e2e/harness.ts';
@@ -254,8 +256,13 @@ export class Chaos implements AsyncDisposable {
     const standings = await Promise.all(
       this.members.map(async (member) => `${member.name}: ${JSON.stringify(await within(member.standing(), 2_000))}`),
     );
+    // The serving host keeps it, and it may change settings too.
+    const files = ['config.json', 'config.synced.json', 'config.writing.json'].map((name) => {
+      const path = join(this.perch.home, name);
+      return existsSync(path) ? `${name}: ${JSON.stringify(JSON.parse(readFileSync(path, 'utf8')))}` : `${name} is not there`;
+    });
     const bridge = this.perch.output.stderr.split('\n').slice(-40).join('\n');
-    return [...this.log.slice(-60), ...standings, bridge].join('\n');
+    return [...this.log.slice(-60), ...standings, ...files, bridge].join('\n');
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -61,7 +61,7 @@ export class Ledger {
   }
 
   /** What is missing from a copy that was made after `at`, or there too often; empty: nothing. */
-  complaints({ records }: Copy, at: number): string[] {
+  complaints({ records, versions }: Copy, at: number): string[] {
     const rows = (store: string): [string, Row][] =>
       [...records].flatMap(([id, row]) => (id.startsWith(`${store}/`) ? [[id.slice(store.length + 1), row as Row]] : []));
     const messages = rows('messages');
@@ -98,7 +98,10 @@ export class Ledger {
       const aside = rows('conflicts').flatMap(([, row]) =>
         row.store === store && row.key === key ? [valueOf(JSON.parse(String(row.payload)) as Row)] : [],
       );
-      if (![value, ...aside].some((one) => allowed.has(one))) complaints.push(`${what} is ${value}, not ${[...allowed].join(' or ')}`);
+      // The reading says when it was written, and by which life of which worker.
+      const version = versions.get(`${store}/${key}`);
+      if (![value, ...aside].some((one) => allowed.has(one)))
+        complaints.push(`${what} is ${value} (${version}), not ${[...allowed].join(' or ')}`);
     }
     return complaints;
   }

@@ -7,7 +7,7 @@ import { RpcError } from '../../shared/rpc/errors.ts';
 import { verifies } from '../requirements.ts';
 import { until } from '../support/gateway.ts';
 import { MemoryJournal } from '../support/memory-journal.ts';
-import { TestReplica } from './replicas.ts';
+import { copiesOf, TestReplica } from './replicas.ts';
 
 /** Settles within some turns of the event loop, or not. */
 async function settles(promise: Promise<unknown>): Promise<boolean> {
@@ -204,17 +204,17 @@ verifies(
     await here.synced(journal);
     for (const { vault } of [here, there]) {
       expect(await vault.config.read()).toEqual({ chat: { model: 'theirs' }, gateway: { discover: false } });
-      const copies = await vault.conflicts.list();
+      const copies = await copiesOf(vault);
       expect(copies.map(({ store, key, payload }) => [store, key, payload])).toEqual([
         ['config', 'chat', '{"name":"chat","value":{"model":"ours"}}'],
       ]);
     }
-    const [copy] = await there.vault.conflicts.list();
+    const [copy] = await copiesOf(there.vault);
     expect(await there.vault.conflicts.resolve(copy?.id ?? '', 'restore')).toBe(true);
     expect(await there.vault.conflicts.resolve(copy?.id ?? '', 'restore')).toBe(false);
     await here.synced(journal);
     expect(await here.vault.config.read()).toEqual({ chat: { model: 'ours' }, gateway: { discover: false } });
-    expect(await here.vault.conflicts.list()).toEqual([]);
+    expect(await copiesOf(here.vault)).toEqual([]);
   },
 );
 
@@ -235,9 +235,9 @@ verifies('vault.merge/copies', 'one chat continued apart: both branches are ther
   for (const { vault } of [here, there]) {
     expect(await vault.sessions.get(KEY)).toMatchObject({ headId: theirs.id, messageCount: 6 });
     expect(await vault.messages.get(ours.id)).toBeDefined();
-    expect(await vault.conflicts.list()).toMatchObject([{ store: 'heads', key: KEY }]);
+    expect(await copiesOf(vault)).toMatchObject([{ store: 'heads', key: KEY }]);
   }
-  const [copy] = await here.vault.conflicts.list();
+  const [copy] = await copiesOf(here.vault);
   await here.vault.conflicts.resolve(copy?.id ?? '', 'restore');
   await there.synced(journal);
   expect(await there.vault.sessions.get(KEY)).toMatchObject({ headId: ours.id, preview: 'text of re-ours' });

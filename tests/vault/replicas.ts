@@ -1,4 +1,5 @@
 import 'fake-indexeddb/auto';
+import type { ConflictCopy } from '../../shared/sync/conflict.ts';
 import { SCHEMA_VERSION } from '../../shared/link/hello.ts';
 import { FakeClock } from '../support/clock.ts';
 import { until } from '../support/gateway.ts';
@@ -8,6 +9,12 @@ import { openVault, type StoredVault } from '../../web/gateway/storage/vault.ts'
 import { Replicator } from '../../web/gateway/sync/replicator.ts';
 
 let replicas = 0;
+
+/** Versions that were put aside there. */
+export async function copiesOf({ conflicts }: Pick<StoredVault, 'conflicts'>): Promise<ConflictCopy[]> {
+  const copies = await Promise.all((await conflicts.ids()).map((id) => conflicts.get(id)));
+  return copies.filter((copy) => copy !== undefined);
+}
 
 /** One host in Node: a database of its own, its vault and its replicator. */
 export class TestReplica {

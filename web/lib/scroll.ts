@@ -77,6 +77,12 @@ export class ScrollKeeper {
     this.#tell();
   }
 
+  /** The reader is to see a place above: the end is not followed. */
+  release(): void {
+    this.#pinned = false;
+    this.#tell();
+  }
+
   /** Keeps what is read in place while `change` puts other things above it. */
   async hold(anchor: HTMLElement | null, change: () => Promise<void>): Promise<void> {
     const before = anchor?.getBoundingClientRect().top;

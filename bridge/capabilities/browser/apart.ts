@@ -1,14 +1,13 @@
-import { type ChildProcess, fork } from 'node:child_process';
-import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { type Caller, caller, CallsClosed } from '#shared/link/calls.ts';
 import { browserPort } from '#shared/ports/browser.ts';
+import type { ParamsOf } from '#shared/rpc/contract.ts';
 import { RpcError } from '#shared/rpc/errors.ts';
 import { packageRoot } from '../../package-root.ts';
 import type { PortCall, PortHandlers } from '../../server/serve-port.ts';
-import { endTree } from '../exec/process-tree.ts';
+import type { Keeper } from '../../processes/keep.ts';
+import { startKept } from '../../processes/kept-process.ts';
 import { browserHandlers } from './browser.ts';
 import { processLink } from './process-link.ts';
 import { type BrowserDeps, BrowserProfiles } from './profiles.ts';
@@ -21,8 +20,6 @@ type Name = keyof Calls & string;
 const PROGRAM = import.meta.filename.endsWith('.ts')
   ? join(import.meta.dirname, 'driver.ts')
   : join(packageRoot, 'dist', 'browser-driver.js');
-/** Its processes are known by this entry of their environment. */
-const MARK = 'BROWSER_RUN_ID';
 /** Of its heap, in megabytes. */
 const MEMORY = 1024;
 /** Longer than the start of a browser and a page's load may take together. */
@@ -40,7 +37,16 @@ const DRIVEN: ReadonlySet<string> = new Set<Name>([
   'browser.evaluate',
   'browser.focus',
   'browser.close',
+  'browser.dialogs',
+  'browser.download',
+  'browser.view',
+  'browser.input',
 ]);
+
+export interface BrowsersApartDeps extends Pick<BrowserDeps, 'dir' | 'log'> {
+  /** Ends browsers with the bridge, also those whose driver hangs. */
+  keeper: Pick<Keeper, 'keep'>;
+}
 
 interface Driver {
   calls: Caller<Calls, Events>;
@@ -54,13 +60,15 @@ interface Driver {
  * Browsers driven by a process of their own (quality.md, "Security"): a page can make whoever drives it hold, and parse, whatever it likes, and that must not be the
  * bridge. One that died, or did not answer, is started again by the next call.
  */
-export function browsersApart(deps: Pick<BrowserDeps, 'dir' | 'log'>): { handlers: PortHandlers<Calls, Events>; close(): Promise<void> } {
+export function browsersApart(deps: BrowsersApartDeps): { handlers: PortHandlers<Calls, Events>; close(): Promise<void> } {
   const idle = browserHandlers(new BrowserProfiles(deps));
-  let places: readonly string[] = [];
+  let reach: ParamsOf<Calls['browser.allow']> = { places: [] };
   let driver: Promise<Driver> | undefined;
   let gone: Promise<void> = Promise.resolve();
   /** Calls, also those that wait for a driver. */
   let underWay = 0;
+  /** Who is shown a browser, by view. */
+  const viewers = new Map<string, PortCall<Events>['send']>();
 
   const start = async (): Promise<Driver> => {
     // Two browsers cannot have one profile.
@@ -70,7 +78,9 @@ export function browsersApart(deps: Pick<BrowserDeps, 'dir' | 'log'>): { handler
       if (driver === starting) driver = undefined;
     });
     const starting = driver;
-    await started.calls.call('browser.allow', { places: [...places] });
+    for (const event of ['browser.viewing', 'browser.frame'] as const)
+      started.calls.on(event, (payload) => viewers.get(payload.viewId)?.(event, payload));
+    await started.calls.call('browser.allow', reach);
     return started;
   };
 
@@ -83,21 +93,25 @@ export function browsersApart(deps: Pick<BrowserDeps, 'dir' | 'log'>): { handler
   };
 
   const run = async (name: Name, params: never, call: PortCall<Events>): Promise<unknown> => {
-    if (name === 'browser.allow') ({ places } = params as { places: string[] });
+    if (name === 'browser.allow') reach = params;
     if (!driver && !DRIVEN.has(name)) return idle[name](params, call);
     const from = (driver ??= start());
-    underWay++;
+    // A view lasts, and keeps no driver that drives nothing else.
+    const lasts = name === 'browser.view';
+    if (!lasts) underWay++;
     let late: NodeJS.Timeout | undefined;
+    let begun = false;
     try {
       const at = await from;
-      late = setTimeout(() => at.kill(), CALL_MS);
-      const result = await at.calls.call(name, params);
+      begun = true;
+      if (!lasts) late = setTimeout(() => at.kill(), CALL_MS);
+      const result = await at.calls.call(name, params, call.signal);
       if (name === 'browser.stop' || name === 'browser.deleteProfile') await rest(from, at).catch(() => {});
       return result;
     } catch (error) {
       const died = error instanceof CallsClosed;
       // Also one that could not be started at all.
-      if ((died || !late) && driver === from) driver = undefined;
+      if ((died || !begun) && driver === from) driver = undefined;
       if (!died) throw error;
       throw new RpcError(
         'INTERNAL_ERROR',
@@ -107,14 +121,23 @@ export function browsersApart(deps: Pick<BrowserDeps, 'dir' | 'log'>): { handler
       );
     } finally {
       clearTimeout(late);
-      underWay--;
+      if (!lasts) underWay--;
+    }
+  };
+
+  const view = async (params: ParamsOf<Calls['browser.view']>, call: PortCall<Events>): Promise<unknown> => {
+    viewers.set(params.viewId, call.send);
+    try {
+      return await run('browser.view', params as never, call);
+    } finally {
+      viewers.delete(params.viewId);
     }
   };
 
   const names = Object.keys(browserPort.calls) as Name[];
   return {
     handlers: Object.fromEntries(
-      names.map((name) => [name, (params: never, call: PortCall<Events>) => run(name, params, call)]),
+      names.map((name) => [name, name === 'browser.view' ? view : (params: never, call: PortCall<Events>) => run(name, params, call)]),
     ) as unknown as PortHandlers<Calls, Events>,
     async close() {
       const last = await driver?.catch(() => undefined);
@@ -125,24 +148,20 @@ export function browsersApart(deps: Pick<BrowserDeps, 'dir' | 'log'>): { handler
   };
 }
 
-function startDriver({ dir, log }: Pick<BrowserDeps, 'dir' | 'log'>, ongone: (over: Promise<void>) => void): Driver {
-  const id = randomUUID();
+function startDriver({ dir, log, keeper }: BrowsersApartDeps, ongone: (over: Promise<void>) => void): Driver {
   const own = Object.entries(process.env).filter(([name]) => !name.startsWith('PERCH_') || name === 'PERCH_CHROMIUM');
-  // A group of its own: what ends the bridge from a terminal leaves its browsers to it.
-  const child = fork(PROGRAM, [dir], {
-    detached: true,
-    env: { ...Object.fromEntries(own), [MARK]: id },
-    execArgv: [`--max-old-space-size=${MEMORY}`],
+  const running = startKept(process.execPath, [`--max-old-space-size=${MEMORY}`, PROGRAM, dir], {
+    keeper,
+    env: Object.fromEntries(own),
     serialization: 'advanced',
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
-    windowsHide: true,
   });
+  const { child } = running;
   if (child.stderr) createInterface({ input: child.stderr }).on('line', log);
   const calls = caller(processLink(child), browserPort.calls, browserPort.events);
   let ending = false;
-  const over = exitOf(child).then((how) => {
+  const over = running.over.then((how) => {
     if (!ending) log(`the driven browsers' process crashed (${how}); the next call starts it again`);
-    return endTree({ pid: child.pid, mark: `${MARK}=${id}` });
   });
   void calls.closed.then(() => ongone(over));
   return {
@@ -154,14 +173,4 @@ function startDriver({ dir, log }: Pick<BrowserDeps, 'dir' | 'log'>, ongone: (ov
       return over;
     },
   };
-}
-
-/** Resolves with how a process ended, or why it could not be started. */
-async function exitOf(child: ChildProcess): Promise<string> {
-  try {
-    const [code, signal] = await once(child, 'exit');
-    return String(signal ?? code);
-  } catch (error) {
-    return error instanceof Error ? error.message : String(error);
-  }
 }

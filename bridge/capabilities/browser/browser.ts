@@ -1,17 +1,29 @@
 import type { browserPort } from '#shared/ports/browser.ts';
 import { RpcError } from '#shared/rpc/errors.ts';
+import type { BrowserHappened } from '#shared/rpc/methods/browser.ts';
 import type { PortHandlers } from '../../server/serve-port.ts';
-import { type DrivenBrowser, inTime, told } from './driven-browser.ts';
+import type { DrivenBrowser } from './driven-browser.ts';
+import { isRef } from './elements.ts';
+import { acted } from './input.ts';
+import { LiveViews } from './live-views.ts';
+import { inTime, told } from './page-answers.ts';
 import type { BrowserProfiles } from './profiles.ts';
 
 const PREVIEW_CHARS = 2_000;
 const MAX_RESULT = 4 * 1024 * 1024;
+const END_MS = 1_000;
 
 /** The calls of the driven browser (interface document 1, section 4.1). */
 export function browserHandlers(profiles: BrowserProfiles): PortHandlers<typeof browserPort.calls, typeof browserPort.events> {
+  const views = new LiveViews();
+  /** A result with what pages have brought up meanwhile. */
+  const withNews = async <R extends object>(profile: string, result: R): Promise<R & { happened?: BrowserHappened }> => {
+    const happened = await (await profiles.running(profile)?.catch(() => undefined))?.happenings.take();
+    return { ...result, ...(happened && { happened }) };
+  };
   return {
-    'browser.allow': async ({ places }) => {
-      await profiles.allow(places);
+    'browser.allow': async ({ places, cdpEndpoint }) => {
+      await profiles.allow(places, cdpEndpoint);
       return {};
     },
 
@@ -24,6 +36,7 @@ export function browserHandlers(profiles: BrowserProfiles): PortHandlers<typeof 
         tabCount: running?.tabCount ?? 0,
         url: place?.url ?? null,
         title: place?.title ?? null,
+        remote: profiles.remote,
       };
     },
 
@@ -36,38 +49,73 @@ export function browserHandlers(profiles: BrowserProfiles): PortHandlers<typeof 
 
     'browser.tabs': async ({ profile }) => ({ tabs: (await (await profiles.running(profile)?.catch(() => undefined))?.tabs()) ?? [] }),
 
-    'browser.open': async ({ url, profile }) => ({ opened: true, ...(await (await profiles.browser(profile)).open(url)) }),
+    'browser.open': async ({ url, profile }, { signal }) =>
+      withNews(profile, { opened: true, ...(await (await profiles.browser(profile)).open(url, signal)) }),
 
-    'browser.navigate': async ({ url, profile }) => ({ navigated: true, ...(await (await profiles.browser(profile)).navigate(url)) }),
+    'browser.navigate': async ({ url, profile }, { signal }) =>
+      withNews(profile, { navigated: true, ...(await (await profiles.browser(profile)).navigate(url, signal)) }),
 
-    'browser.click': async ({ ref, profile }) => {
-      await act(profiles, profile, ref, (element) => element.click());
-      return { clicked: true, ref };
+    'browser.click': async ({ ref, profile }, { signal }) => {
+      await act(profiles, profile, ref, (element) => element.click({ signal }));
+      return withNews(profile, { clicked: true, ref });
     },
 
-    'browser.type': async ({ ref, text, profile }) => {
-      await act(profiles, profile, ref, (element) => element.fill(text));
-      return { typed: true, ref };
+    'browser.type': async ({ ref, text, profile }, { signal }) => {
+      await act(profiles, profile, ref, (element) => element.fill(text, { signal }));
+      return withNews(profile, { typed: true, ref });
     },
 
-    'browser.screenshot': async ({ profile, fullPage }) => {
+    'browser.screenshot': async ({ profile, fullPage }, { signal }) => {
       const page = await (await profiles.browser(profile)).page();
-      const picture = await page.screenshot({ fullPage, type: 'png' }).catch((error: unknown) => {
+      const picture = await page.screenshot({ fullPage, type: 'png', signal }).catch((error: unknown) => {
         throw told(error, 'No picture could be taken');
       });
       return { screenshotB64: picture.toString('base64'), mimeType: 'image/png', sizeBytes: picture.length };
     },
 
-    'browser.snapshot': async ({ profile }) => {
+    'browser.snapshot': async ({ profile, mode }, { signal }) => {
       const browser = await profiles.browser(profile);
-      const html = await inTime((await browser.page()).content()).catch((error: unknown) => {
+      const page = await browser.page();
+      try {
+        const html = await inTime(page.content(), { signal });
+        const accessibility = mode === 'accessibility' ? await browser.elements.seen(page) : undefined;
+        const place = await browser.place();
+        return await withNews(profile, {
+          htmlLength: html.length,
+          htmlPreview: html.slice(0, PREVIEW_CHARS),
+          url: place?.url ?? '',
+          title: place?.title ?? '',
+          ...(accessibility === undefined ? {} : { accessibility }),
+        });
+      } catch (error) {
         throw told(error, 'The page could not be read');
-      });
-      const place = await browser.place();
-      return { htmlLength: html.length, htmlPreview: html.slice(0, PREVIEW_CHARS), url: place?.url ?? '', title: place?.title ?? '' };
+      }
     },
 
-    'browser.evaluate': async ({ fn, profile }) => ({ result: await evaluate(await profiles.browser(profile), fn) }),
+    'browser.evaluate': async ({ fn, profile }, { signal }) =>
+      withNews(profile, { result: await evaluate(await profiles.browser(profile), fn, signal) }),
+
+    'browser.dialogs': async ({ answer, text, profile }) => {
+      (await profiles.browser(profile)).happenings.answer(answer === 'accept', text);
+      return { answer, text: text ?? null };
+    },
+
+    'browser.download': async ({ downloadId, profile }) => {
+      const { filename, content } = await (await profiles.browser(profile)).happenings.file(downloadId);
+      return { filename, contentB64: content.toString('base64'), sizeBytes: content.length };
+    },
+
+    'browser.view': async (asked, call) => ({ reason: await views.show(await profiles.browser(asked.profile), asked, call) }),
+
+    'browser.viewed': async ({ viewId, frame }) => {
+      views.seen(viewId, frame);
+      return {};
+    },
+
+    'browser.input': async (input, { signal }) => {
+      await acted(await profiles.browser(input.profile), input, signal);
+      return { done: true };
+    },
 
     'browser.profiles': async () => ({ profiles: await profiles.list() }),
 
@@ -97,8 +145,9 @@ type Locator = ReturnType<Awaited<ReturnType<DrivenBrowser['page']>>['locator']>
 
 /** Acts on the first element that a selector names; `NOT_FOUND` where none comes in time. */
 async function act(profiles: BrowserProfiles, profile: string, ref: string, work: (element: Locator) => Promise<void>): Promise<void> {
-  const page = await (await profiles.browser(profile)).page();
-  const element = page.locator(ref).first();
+  const browser = await profiles.browser(profile);
+  const page = await browser.page();
+  const element = isRef(ref) ? await browser.elements.named(page, ref) : page.locator(ref).first();
   try {
     await work(element);
   } catch (error) {
@@ -112,8 +161,12 @@ async function act(profiles: BrowserProfiles, profile: string, ref: string, work
 }
 
 /** Runs in the page, not here: an expression, or a function that is called. What it comes to passes as JSON. */
-async function evaluate(browser: DrivenBrowser, fn: string): Promise<unknown> {
+async function evaluate(browser: DrivenBrowser, fn: string, signal: AbortSignal): Promise<unknown> {
   const page = await browser.page();
+  // Once a script runs, none can be had.
+  const session = await inTime(page.context().newCDPSession(page), { signal }).catch((error: unknown) => {
+    throw told(error, 'The page cannot be used');
+  });
   try {
     const text = await inTime(
       page.evaluate(
@@ -124,10 +177,15 @@ async function evaluate(browser: DrivenBrowser, fn: string): Promise<unknown> {
         },
         [fn, MAX_RESULT] as const,
       ),
+      { signal },
     );
     if (text === null) throw new RpcError('INVALID_PARAMS', `fn: it comes to more than ${MAX_RESULT} characters`);
     return JSON.parse(text);
   } catch (error) {
+    // A script that goes on would hold the page up.
+    await inTime(session.send('Runtime.terminateExecution'), { ms: END_MS }).catch(() => {});
     throw told(error, 'The page says');
+  } finally {
+    void session.detach().catch(() => {});
   }
 }

@@ -1,19 +1,25 @@
 import { randomUUID } from 'node:crypto';
+import { EventEmitter } from 'node:events';
+import { mkdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { BrowserContext, Page } from 'playwright';
 import { RpcError } from '#shared/rpc/errors.ts';
 import type { BrowserTab } from '#shared/rpc/methods/browser.ts';
 import { unattended } from '../../headless/launch.ts';
+import { Elements } from './elements.ts';
+import { Happenings } from './happenings.ts';
 import { REFUSED } from './guarded-proxy.ts';
+import { ACT_MS, firstLine, inTime, told } from './page-answers.ts';
 
 /** A page has this long to load (decisions, "Devices, logs, system, usage, speech"). */
 export const NAVIGATE_MS = 30_000;
-const ACT_MS = 10_000;
 const TITLE_MS = 2_000;
 const MAX_TABS = 50;
+/** The folder of a profile's that downloads come into. */
+const DOWNLOADS = 'Perch Downloads';
 /** Characters of what a page says of itself: it may say anything. */
 const MAX_TITLE = 1000;
 const MAX_URL = 8192;
-const MAX_LINE = 500;
 
 const ARGS = [
   // Loopback goes through the proxy too, and nothing beside it.
@@ -23,16 +29,36 @@ const ARGS = [
   '--force-webrtc-ip-handling-policy=disable_non_proxied_udp',
 ];
 
-export interface DrivenOptions {
+interface Limits {
+  /** Throws `INVALID_PARAMS` for an address that may not be opened, as far as it can be told. */
+  judge(address: string): URL;
+  /** For tests: milliseconds for a page to load. */
+  navigateMs?: number;
+}
+
+export interface DrivenOptions extends Limits {
   executable: string;
   /** Its user data. */
   folder: string;
   proxy: string;
-  /** Throws `INVALID_PARAMS` for an address that may not be opened, as far as it can be told. */
-  judge(address: string): URL;
   log(line: string): void;
-  /** For tests: milliseconds for a page to load. */
-  navigateMs?: number;
+}
+
+export interface RemoteOptions extends Limits {
+  /** Of its DevTools protocol. */
+  endpoint: string;
+  /** Cookies and storage of its own, gone with the connection; else those that the browser has. */
+  own: boolean;
+}
+
+/** How a browser is held. */
+interface Hold {
+  context: BrowserContext;
+  /** Where downloads come; null where that is another machine. */
+  downloads: string | null;
+  /** Resolves when it is gone. */
+  closed: Promise<void>;
+  close(): Promise<void>;
 }
 
 /** One browser under our hands: its tabs, numbered from 1 as they come, and which of them is the current one. */
@@ -40,40 +66,73 @@ export class DrivenBrowser {
   readonly sessionId = randomUUID();
   /** Resolves when it is gone, by whatever way. */
   readonly closed: Promise<void>;
+  /** Elements by the refs that accessibility snapshots gave them. */
+  readonly elements = new Elements();
+  readonly happenings: Happenings;
+  /** `current`: another tab is the current one, or none is. */
+  readonly changes = new EventEmitter<{ current: [] }>();
   readonly #context: BrowserContext;
+  readonly #close: () => Promise<void>;
   readonly #judge: DrivenOptions['judge'];
   readonly #navigateMs: number;
   readonly #tabs = new Map<string, Page>();
   #count = 0;
   #current: Page | undefined;
 
-  private constructor(context: BrowserContext, { judge, navigateMs = NAVIGATE_MS }: DrivenOptions) {
+  private constructor({ context, downloads, closed, close }: Hold, { judge, navigateMs = NAVIGATE_MS }: Limits) {
+    context.setDefaultTimeout(ACT_MS);
     this.#context = context;
+    this.#close = close;
     this.#judge = judge;
     this.#navigateMs = navigateMs;
-    this.closed = new Promise((resolve) => context.on('close', () => resolve()));
+    this.closed = closed;
     for (const page of context.pages()) this.#add(page);
     context.on('page', (page) => this.#add(page));
-    // A dialog that nobody answers would hold the page up for good; a question is declined, a notice is read.
-    context.on('dialog', (dialog) => void (dialog.type() === 'alert' ? dialog.accept() : dialog.dismiss()).catch(() => {}));
+    this.happenings = new Happenings(context, downloads);
   }
 
   static async start(options: DrivenOptions): Promise<DrivenBrowser> {
     const { executable, folder, proxy, log } = options;
     const { chromium } = await import('playwright');
+    const downloadsPath = join(folder, DOWNLOADS);
+    // What an earlier one left there is of no use to anybody.
+    await rm(downloadsPath, { recursive: true, force: true });
+    await mkdir(downloadsPath, { recursive: true, mode: 0o700 });
     try {
       const context = await chromium.launchPersistentContext(folder, {
         ...unattended(executable, ARGS),
         proxy: { server: proxy },
         viewport: { width: 1280, height: 800 },
-        acceptDownloads: false,
+        acceptDownloads: true,
+        downloadsPath,
         timeout: NAVIGATE_MS,
       });
-      context.setDefaultTimeout(ACT_MS);
-      return new DrivenBrowser(context, options);
+      const closed = new Promise<void>((resolve) => context.on('close', () => resolve()));
+      return new DrivenBrowser({ context, downloads: downloadsPath, closed, close: () => context.close() }, options);
     } catch (error) {
       log(`the driven browser did not start: ${error instanceof Error ? error.message : String(error)}`);
       throw new RpcError('INTERNAL_ERROR', `The browser did not start: ${firstLine(error)}`, {}, { cause: error });
+    }
+  }
+
+  /** One that runs elsewhere. What it has open stays when it is let go; what was opened here does not. */
+  static async connect({ endpoint, own, ...limits }: RemoteOptions): Promise<DrivenBrowser> {
+    const { chromium } = await import('playwright');
+    try {
+      const browser = await chromium.connectOverCDP(endpoint, { timeout: NAVIGATE_MS, noDefaults: !own });
+      const closed = new Promise<void>((resolve) => browser.on('disconnected', () => resolve()));
+      const [theirs] = browser.contexts();
+      const context = own || !theirs ? await browser.newContext({ acceptDownloads: false }) : theirs;
+      const before = new Set(context.pages());
+      const close = async (): Promise<void> => {
+        await Promise.all(context.pages().map((page) => !before.has(page) && inTime(page.close()).catch(() => {})));
+        await browser.close();
+      };
+      return new DrivenBrowser({ context, downloads: null, closed, close }, limits);
+    } catch (error) {
+      // The address may carry a token.
+      const why = firstLine(error).replaceAll(endpoint, 'it').replaceAll(/\?\S+/g, '?…');
+      throw new RpcError('INTERNAL_ERROR', `The browser that browser.cdpEndpoint names cannot be driven: ${why}`, {}, { cause: error });
     }
   }
 
@@ -85,29 +144,36 @@ export class DrivenBrowser {
     return Promise.all([...this.#tabs].map(async ([tabId, page]) => ({ tabId, ...(await placeOf(page)), active: page === this.#current })));
   }
 
+  /** The current tab, where there is one. */
+  get current(): { tabId: string; page: Page } | undefined {
+    const found = [...this.#tabs].find(([, page]) => page === this.#current);
+    return found && { tabId: found[0], page: found[1] };
+  }
+
   /** Where the current tab is; null where there is no tab. */
   async place(): Promise<{ url: string; title: string } | null> {
     return this.#current ? placeOf(this.#current) : null;
   }
 
-  async open(url: string): Promise<{ tabId: string; url: string; title: string }> {
+  /** `signal` ends the load, and closes the tab. */
+  async open(url: string, signal: AbortSignal): Promise<{ tabId: string; url: string; title: string }> {
     const address = this.#address(url);
     if (this.#tabs.size >= MAX_TABS) throw new RpcError('INVALID_PARAMS', `There are ${MAX_TABS} tabs: close one first`);
     const page = await this.#context.newPage();
     const [tabId] = [...this.#tabs].find(([, each]) => each === page) ?? [];
     if (tabId === undefined) throw new RpcError('INVALID_PARAMS', `There are ${MAX_TABS} tabs: close one first`);
-    this.#current = page;
+    this.#turnTo(page);
     try {
-      return { tabId, ...(await goTo(page, address, this.#navigateMs)) };
+      return { tabId, ...(await goTo(page, address, { timeout: this.#navigateMs, signal })) };
     } catch (error) {
       await page.close().catch(() => {});
       throw error;
     }
   }
 
-  async navigate(url: string): Promise<{ url: string; title: string }> {
+  async navigate(url: string, signal: AbortSignal): Promise<{ url: string; title: string }> {
     const address = this.#address(url);
-    return goTo(await this.page(), address, this.#navigateMs);
+    return goTo(await this.page(), address, { timeout: this.#navigateMs, signal });
   }
 
   /** The current tab; a new one where there is none. */
@@ -118,16 +184,17 @@ export class DrivenBrowser {
   }
 
   async focus(tabId: string): Promise<void> {
-    this.#current = this.#tab(tabId);
-    await this.#current.bringToFront();
+    const page = this.tab(tabId);
+    this.#turnTo(page);
+    await page.bringToFront();
   }
 
   async closeTab(tabId: string): Promise<void> {
-    await this.#tab(tabId).close();
+    await this.tab(tabId).close();
   }
 
   async close(): Promise<void> {
-    await this.#context.close().catch(() => {});
+    await this.#close().catch(() => {});
     await this.closed;
   }
 
@@ -135,7 +202,14 @@ export class DrivenBrowser {
     return url === 'about:blank' ? new URL(url) : this.#judge(url);
   }
 
-  #tab(tabId: string): Page {
+  #turnTo(page: Page | undefined): void {
+    if (this.#current === page) return;
+    this.#current = page;
+    this.changes.emit('current');
+  }
+
+  /** Throws `NOT_FOUND`. */
+  tab(tabId: string): Page {
     const page = this.#tabs.get(tabId);
     if (!page) throw new RpcError('NOT_FOUND', `There is no tab ${tabId}; browser.tabs has those that there are`);
     return page;
@@ -147,20 +221,23 @@ export class DrivenBrowser {
     if (this.#tabs.size >= MAX_TABS) return void page.close().catch(() => {});
     const tabId = `tab-${++this.#count}`;
     this.#tabs.set(tabId, page);
-    this.#current = page;
+    this.#turnTo(page);
+    page.on('crash', () => void page.close().catch(() => {}));
     page.on('close', () => {
       this.#tabs.delete(tabId);
-      if (this.#current === page) this.#current = [...this.#tabs.values()].at(-1);
+      if (this.#current === page) this.#turnTo([...this.#tabs.values()].at(-1));
     });
   }
 }
 
-async function goTo(page: Page, url: URL, timeout: number): Promise<{ url: string; title: string }> {
+async function goTo(page: Page, url: URL, limits: { timeout: number; signal: AbortSignal }): Promise<{ url: string; title: string }> {
   try {
-    const response = await page.goto(url.href, { timeout, waitUntil: 'load' });
+    const response = await page.goto(url.href, { ...limits, waitUntil: 'load' });
     // What the guard says stands in the place of the page.
     if (response?.headers()[REFUSED]) throw new RpcError('INVALID_PARAMS', `url: ${await response.text()}`);
   } catch (error) {
+    // Nothing is shown of what is downloaded.
+    if (error instanceof Error && error.message.includes('Download is starting')) return placeOf(page);
     await stopLoading(page).catch(() => {});
     throw told(error, `${url.host || url.href} could not be opened`);
   }
@@ -176,31 +253,6 @@ async function stopLoading(page: Page): Promise<void> {
 
 /** A page that hangs has no title to tell. */
 async function placeOf(page: Page): Promise<{ url: string; title: string }> {
-  const title = await inTime(page.title(), TITLE_MS).catch(() => '');
+  const title = await inTime(page.title(), { ms: TITLE_MS }).catch(() => '');
   return { url: page.url().slice(0, MAX_URL), title: title.slice(0, MAX_TITLE) };
 }
-
-/** For what Playwright itself sets no limit to: a page that hangs answers nothing. */
-export async function inTime<T>(work: Promise<T>, ms = ACT_MS): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, fail) => {
-    timer = setTimeout(() => fail(new RpcError('INTERNAL_ERROR', `The page did not answer within ${ms / 1000} s`)), ms);
-  });
-  return Promise.race([work, late]).finally(() => clearTimeout(timer));
-}
-
-/** What Playwright says, in one line, as the caller may see it. */
-export function told(error: unknown, what: string): RpcError {
-  if (error instanceof RpcError) return error;
-  return new RpcError('INTERNAL_ERROR', `${what}: ${firstLine(error)}`, {}, { cause: error });
-}
-
-const firstLine = (error: unknown): string =>
-  (error instanceof Error ? error.message : String(error))
-    .slice(0, 4 * MAX_LINE)
-    .split('\n', 1)[0]
-    ?.replace(/^[a-zA-Z.]+: /, '')
-    // Colours of its own.
-    // eslint-disable-next-line no-control-regex
-    .replace(/\u001b\[[0-9;]*m/g, '')
-    .slice(0, MAX_LINE) ?? '';

@@ -1,5 +1,5 @@
 // A program of its own beside the bridge that drives browsers: what a page can do to the one who drives it, it does to this.
-import { answer } from '#shared/link/calls.ts';
+import { type Answerer, answer } from '#shared/link/calls.ts';
 import { browserPort } from '#shared/ports/browser.ts';
 import { browserHandlers } from './browser.ts';
 import { processLink } from './process-link.ts';
@@ -12,16 +12,19 @@ const say = (line: string): void => void process.stderr.write(`${line.replaceAll
 const [dir = ''] = process.argv.slice(2);
 const profiles = new BrowserProfiles({ dir, log: say });
 const handlers = browserHandlers(profiles);
-// Who does not want an answer any more does not get it; the calls end by themselves.
-const call = { signal: new AbortController().signal, send: () => {} };
 
 process.on('disconnect', () => {
   setTimeout(() => process.exit(), CLOSE_MS);
   void profiles.close().finally(() => process.exit());
 });
-answer(
+const bridge: Answerer<typeof browserPort.events> = answer<typeof browserPort.calls, typeof browserPort.events>(
   processLink(process),
   browserPort.calls,
-  Object.fromEntries(Object.entries(handlers).map(([name, handle]) => [name, (params: never) => handle(params, call)])) as never,
+  Object.fromEntries(
+    Object.entries(handlers).map(([name, handle]) => [
+      name,
+      (params: never, signal: AbortSignal) => handle(params, { signal, send: (event, payload) => bridge.send(event, payload) }),
+    ]),
+  ) as never,
   { fault: (error) => say(`browser: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`) },
 );

@@ -1,13 +1,7 @@
-import {
-  type ClientRequest,
-  createServer,
-  type IncomingHttpHeaders,
-  type IncomingMessage,
-  request as httpRequest,
-  type ServerResponse,
-} from 'node:http';
+import type { ClientRequest, IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { connect, type LookupFunction, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { createServer, request as httpRequest } from '../../node-http.ts';
 import { HOP_BY_HOP } from '../hop-by-hop.ts';
 import { pinnedLookup, resolveBySystem, type Resolve } from '../pinned-lookup.ts';
 import { Allowed, judgedUrl } from '../web-guard.ts';

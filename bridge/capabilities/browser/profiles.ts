@@ -25,15 +25,25 @@ export class BrowserProfiles {
   #allowed = new Allowed([], SETTING);
   readonly #deps: BrowserDeps;
   readonly #running = new Map<string, Promise<DrivenBrowser>>();
+  #endpoint: string | null = null;
   #proxy: Promise<GuardedProxy> | undefined;
 
   constructor(deps: BrowserDeps) {
     this.#deps = deps;
   }
 
-  /** Private places that the browsers may go to from here on; what they have open to others ends. */
-  async allow(places: readonly string[]): Promise<void> {
+  /** Whether browsers elsewhere are driven. */
+  get remote(): boolean {
+    return this.#endpoint !== null;
+  }
+
+  /** Private places that the browsers may go to from here on; what they have open to others ends. `endpoint`: the browser elsewhere that is driven, by CDP. */
+  async allow(places: readonly string[], endpoint: string | null = null): Promise<void> {
     this.#allowed = new Allowed(places, SETTING);
+    if (endpoint !== this.#endpoint) {
+      this.#endpoint = endpoint;
+      await Promise.all([...this.#running.keys()].map((profile) => this.stop(profile)));
+    }
     (await this.#proxy?.catch(() => undefined))?.recheck();
   }
 
@@ -93,6 +103,9 @@ export class BrowserProfiles {
   async #start(profile: string): Promise<DrivenBrowser> {
     await this.#known(profile);
     const { dir, log, find = findBrowser, navigateMs } = this.#deps;
+    const judge = (address: string): URL => judgedUrl(address, this.#allowed);
+    const limits = navigateMs === undefined ? {} : { navigateMs };
+    if (this.#endpoint !== null) return DrivenBrowser.connect({ endpoint: this.#endpoint, own: profile !== DEFAULT, judge, ...limits });
     const executable = await find().catch((error: unknown) => {
       if (error instanceof NoBrowser) throw new RpcError('INTERNAL_ERROR', error.message, {}, { cause: error });
       throw error;
@@ -104,8 +117,7 @@ export class BrowserProfiles {
     const { url } = await this.#proxy;
     const folder = join(dir, profile);
     await mkdir(folder, { recursive: true, mode: 0o700 });
-    const judge = (address: string): URL => judgedUrl(address, this.#allowed);
-    return DrivenBrowser.start({ executable, folder, proxy: url, judge, log, ...(navigateMs !== undefined && { navigateMs }) });
+    return DrivenBrowser.start({ executable, folder, proxy: url, judge, log, ...limits });
   }
 
   async #known(name: string): Promise<void> {

@@ -2,27 +2,27 @@ import { join } from 'node:path';
 import { execPort } from '#shared/ports/exec.ts';
 import { RpcError } from '#shared/rpc/errors.ts';
 import type { PortHandlers } from '../../server/serve-port.ts';
-import { commandEnvironment } from './environment.ts';
-import { Keeper } from './keep.ts';
+import { commandEnvironment } from '../../processes/environment.ts';
+import type { Keeper } from '../../processes/keep.ts';
 import { resolveCommand } from './resolve.ts';
 import { runCommand } from './run.ts';
 
 export interface ExecOptions {
   /** The bridge's directory: commands that name no directory run in its `workspace`. */
   home: string;
-  log(line: string): void;
+  /** Ends commands with the bridge. */
+  keeper: Pick<Keeper, 'keep'>;
   env?: NodeJS.ProcessEnv;
 }
 
 /** Commands on this machine, with the rights of whoever started the bridge. That a person approved them is the core's to see to; that what runs is what was approved, this one's. */
 export function execHandlers({
   home,
-  log,
+  keeper,
   env: given = process.env,
 }: ExecOptions): PortHandlers<typeof execPort.calls, typeof execPort.events> {
   const env = commandEnvironment(given);
   const surroundings = { workspace: join(home, 'workspace'), env };
-  const keeper = new Keeper(log);
   return {
     'exec.resolve': (asked) => resolveCommand(asked, surroundings),
 

@@ -29,11 +29,20 @@ export interface Surroundings {
  * Finds a command's program and directory, and the hash that an approval binds to. Throws `INVALID_PARAMS`, naming the param, where there is no such
  * program or directory.
  */
-export async function resolveCommand({ command, args, workingDir }: Asked, { workspace, env }: Surroundings): Promise<Resolved> {
-  const dir = await realDirectory(workingDir, workspace);
-  const realPath = await findProgram(command, dir, env);
+export async function resolveCommand({ command, args, workingDir }: Asked, surroundings: Surroundings): Promise<Resolved> {
+  const { env } = surroundings;
+  const { realPath, workingDir: dir } = await findCommand({ command, workingDir }, surroundings);
   const what = { version: 1, command, realPath, content: await contentHash(realPath), args, workingDir: dir, env: Object.entries(env) };
   return { realPath, workingDir: dir, hash: createHash('sha256').update(JSON.stringify(what)).digest('hex') };
+}
+
+/** Finds a command's program and directory alone, and throws as `resolveCommand` does. */
+export async function findCommand(
+  { command, workingDir }: Omit<Asked, 'args'>,
+  { workspace, env }: Surroundings,
+): Promise<Omit<Resolved, 'hash'>> {
+  const dir = await realDirectory(workingDir, workspace);
+  return { realPath: await findProgram(command, dir, env), workingDir: dir };
 }
 
 async function realDirectory(given: string | undefined, workspace: string): Promise<string> {

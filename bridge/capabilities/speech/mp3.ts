@@ -1,5 +1,4 @@
 import { setImmediate } from 'node:timers/promises';
-import { createMp3Encoder } from 'wasm-media-encoders';
 
 /** A WAV file that cannot be read. */
 export class WavUnreadable extends Error {
@@ -13,6 +12,8 @@ export const SLICE = 16 * 1024;
 /** The MP3 of a WAV file of 16-bit samples, as speech engines write them. */
 export async function mp3Of(wav: Buffer, signal?: AbortSignal): Promise<Buffer> {
   const { channels, sampleRate, length, samples } = readWav(wav);
+  // 0.8 MB of source, which an idle bridge has no use for.
+  const { createMp3Encoder } = await import('wasm-media-encoders');
   const encoder = await createMp3Encoder();
   encoder.configure({ channels, sampleRate, bitrate: KILOBITS });
   const parts: Buffer[] = [];

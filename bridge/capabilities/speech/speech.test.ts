@@ -1,6 +1,6 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -13,6 +13,7 @@ import { FakeBridge, lend } from '../../../tests/support/fake-bridge.ts';
 import { mp3Of, SLICE, WavUnreadable } from './mp3.ts';
 import { NeuralVoices } from './neural.ts';
 import { pieces } from './pieces.ts';
+import { Keeper } from '../../processes/keep.ts';
 import { speechHandlers } from './speech.ts';
 import { systemEngines } from './system.ts';
 
@@ -60,6 +61,7 @@ async function service(behaviour: Behaviour = 'speaks') {
   return { turns, neural: new NeuralVoices({ socket: `ws://127.0.0.1:${port}/edge/v1`, voices: `http://127.0.0.1:${port}/voices` }) };
 }
 
+const keeper = new Keeper(() => {});
 const over = (deps: Parameters<typeof speechHandlers>[0]) => new FakeBridge(lend(speechPort, speechHandlers(deps)));
 const decoded = (audio: string): string => Buffer.from(audio, 'base64').toString();
 
@@ -96,7 +98,7 @@ function standIn(): { calls(): string[][] } {
   process.env.PATH = `${dir}${delimiter}${before}`;
   cleanUps.push(() => {
     process.env.PATH = before;
-    rmSync(dir, { recursive: true, force: true });
+    rmSync(dir, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
   });
   const read = (): string => execFileSync(process.execPath, ['-p', `fs.readFileSync(${JSON.stringify(log)}, 'utf8')`]).toString();
   return {
@@ -110,7 +112,7 @@ function standIn(): { calls(): string[][] } {
 
 verifies('tts/speak', 'the network’s voice speaks with rate and pitch, and the text cannot become markup', async () => {
   const { neural, turns } = await service();
-  const answer = await over({ neural }).call(speechPort, 'speech.speak', {
+  const answer = await over({ neural, engines: systemEngines(keeper) }).call(speechPort, 'speech.speak', {
     text: 'Tom & <break/> "Jerry"',
     voice: 'de-DE-KatjaNeural',
     rate: '+10%',
@@ -127,7 +129,7 @@ verifies('tts/speak', 'the network’s voice speaks with rate and pitch, and the
 verifies('tts/speak', 'the default voice, and a long text in several turns', async () => {
   const { neural, turns } = await service();
   const text = 'A sentence about nothing at all. '.repeat(300).trim();
-  const answer = await over({ neural }).call(speechPort, 'speech.speak', { text });
+  const answer = await over({ neural, engines: systemEngines(keeper) }).call(speechPort, 'speech.speak', { text });
   expect(answer.voice).toBe('en-US-AriaNeural');
   expect(turns.length).toBe(3);
   expect(decoded(answer.audio)).toBe('<sound 1a><sound 1b><sound 2a><sound 2b><sound 3a><sound 3b>');
@@ -138,7 +140,7 @@ verifies('tts/fallback', 'where the network refuses or hangs up, the system spea
     const { neural } = await service(behaviour);
     const { calls } = standIn();
     const text = '-v whatever; $(rm)';
-    const answer = await over({ neural, engines: systemEngines('linux') }).call(speechPort, 'speech.speak', {
+    const answer = await over({ neural, engines: systemEngines(keeper, 'linux') }).call(speechPort, 'speech.speak', {
       text,
       voice: 'de-DE-KatjaNeural',
       rate: '+100%',
@@ -165,7 +167,7 @@ verifies('tts/fallback', 'where nothing can speak, it says how to get it', async
 verifies('tts/voices', 'of the network and of the system', async () => {
   const { neural } = await service();
   standIn();
-  const { voices } = await over({ neural, engines: systemEngines('linux') }).call(speechPort, 'speech.voices', {});
+  const { voices } = await over({ neural, engines: systemEngines(keeper, 'linux') }).call(speechPort, 'speech.voices', {});
   expect(voices).toEqual([
     { id: 'en-US-AriaNeural', name: 'Aria', language: 'en-US', gender: 'Female' },
     { id: 'system:espeak-ng:en-us', name: 'English (America)', language: 'en-us', gender: 'Male' },
@@ -184,7 +186,10 @@ const hasEspeak = ((): boolean => {
 
 test.runIf(hasEspeak)('the real eSpeak speaks', async () => {
   const { neural } = await service('refuses');
-  const answer = await over({ neural }).call(speechPort, 'speech.speak', { text: 'Hello, world.', voice: 'en-GB-SoniaNeural' });
+  const answer = await over({ neural, engines: systemEngines(keeper) }).call(speechPort, 'speech.speak', {
+    text: 'Hello, world.',
+    voice: 'en-GB-SoniaNeural',
+  });
   expect(answer.voice).toBe('system:espeak-ng:en-gb');
   expect(answer.sizeBytes).toBeGreaterThan(3_000);
 });
@@ -224,3 +229,27 @@ describe('pieces', () => {
     expect(pieces('  ', 8)).toEqual([]);
   });
 });
+
+verifies('exec/tree', 'a speech engine that is at work when the bridge is killed ends with it', async () => {
+  if (process.platform === 'win32') return;
+  const dir = mkdtempSync(join(tmpdir(), 'perch-speech-'));
+  cleanUps.push(() => rmSync(dir, { recursive: true, maxRetries: 20, retryDelay: 50 }));
+  const file = join(dir, 'pid');
+  writeFileSync(join(dir, 'espeak-ng'), `#!/bin/sh\necho $$ > '${file}.new'\nmv '${file}.new' '${file}'\nexec sleep 600\n`, {
+    mode: 0o755,
+  });
+  const env = { ...process.env, PATH: `${dir}${delimiter}${process.env['PATH']}` };
+  const bridge = spawn(process.execPath, [join(import.meta.dirname, 'tests/speaker.ts')], { stdio: 'ignore', env });
+  await expect.poll(() => existsSync(file), { timeout: 10_000 }).toBe(true);
+  const pid = Number(readFileSync(file, 'utf8'));
+  bridge.kill('SIGKILL');
+  await expect.poll(() => isThere(pid), { timeout: 10_000 }).toBe(false);
+});
+
+function isThere(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}

@@ -3,20 +3,20 @@ import { RpcError } from '#shared/rpc/errors.ts';
 import { DEFAULT_VOICE } from '#shared/rpc/methods/tts.ts';
 import type { PortHandlers } from '../../server/serve-port.ts';
 import { NeuralFailed, NeuralVoices } from './neural.ts';
-import { speakBySystem, type SystemEngine, systemEngines, systemVoices } from './system.ts';
+import { speakBySystem, type SystemEngine, systemVoices } from './system.ts';
 
 const HOW = 'connect to the network for the neural voices, or install a speech engine (on Debian: apt-get install espeak-ng)';
 
 export interface SpeechDeps {
   neural?: NeuralVoices;
-  engines?: readonly SystemEngine[];
+  engines: readonly SystemEngine[];
 }
 
 /** Speech: the network's neural voices, else the system's own engine (decisions, "Devices, logs, system, usage, speech"). */
-export function speechHandlers({ neural = new NeuralVoices(), engines = systemEngines() }: SpeechDeps = {}): PortHandlers<
-  typeof speechPort.calls,
-  typeof speechPort.events
-> {
+export function speechHandlers({
+  neural = new NeuralVoices(),
+  engines,
+}: SpeechDeps): PortHandlers<typeof speechPort.calls, typeof speechPort.events> {
   return {
     'speech.speak': async ({ text, voice = DEFAULT_VOICE, rate = '+0%', pitch = '+0Hz' }, { signal }) => {
       const utterance = { text, voice, rate, pitch };

@@ -1,13 +1,15 @@
-import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Voice } from '#shared/rpc/methods/tts.ts';
+import type { Keeper } from '../../processes/keep.ts';
+import { runKept } from '../../processes/kept-program.ts';
 import { mp3Of } from './mp3.ts';
 import type { Utterance } from './neural.ts';
 
 const SPEAK_MS = 60_000;
 const MAX_OUTPUT = 256 * 1024 * 1024;
+const MAX_COMPLAINT = 1000;
 
 /** A speech engine of the system: a program that is there, or is not. */
 export interface SystemEngine {
@@ -19,10 +21,11 @@ export interface SystemEngine {
 }
 
 /** The engines that one looks for on a platform, the best first. */
-export function systemEngines(platform: NodeJS.Platform = process.platform): SystemEngine[] {
-  if (platform === 'darwin') return [say];
-  if (platform === 'win32') return [sapi];
-  return [espeak('espeak-ng'), espeak('espeak')];
+export function systemEngines(keeper: Pick<Keeper, 'keep'>, platform: NodeJS.Platform = process.platform): SystemEngine[] {
+  const run = runnerOf(keeper);
+  if (platform === 'darwin') return [say(run)];
+  if (platform === 'win32') return [sapi(run)];
+  return [espeak('espeak-ng', run), espeak('espeak', run)];
 }
 
 /** Speaks with the first engine that there is; undefined where there is none. */
@@ -55,20 +58,16 @@ export async function systemVoices(engines: readonly SystemEngine[], signal: Abo
 
 const isMissing = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === 'ENOENT';
 
-/** Runs a program without a shell; what it is to speak goes to its standard input. */
-function run(program: string, args: readonly string[], input: string, signal: AbortSignal): Promise<Buffer> {
-  return new Promise((resolve, reject) => {
-    const child = execFile(
-      program,
-      args,
-      { encoding: 'buffer', maxBuffer: MAX_OUTPUT, signal, timeout: SPEAK_MS, windowsHide: true },
-      (error, stdout) => (error ? reject(error) : resolve(stdout)),
-    );
-    // A program that is not there, or ends early, takes no input.
-    child.stdin?.on('error', () => {});
-    child.stdin?.end(input);
-  });
-}
+/** Runs a program; what it is to speak goes to its standard input. */
+type Run = (program: string, args: readonly string[], input: string, signal: AbortSignal) => Promise<Buffer>;
+
+const runnerOf =
+  (keeper: Pick<Keeper, 'keep'>): Run =>
+  async (program, args, input, signal) => {
+    const { stdout, stderr, code } = await runKept([program, ...args], { keeper, maxBuffer: MAX_OUTPUT, signal, timeout: SPEAK_MS, input });
+    if (code !== 0) throw new Error(`${program} failed (${code ?? 'ended by a signal'}): ${stderr.toString().slice(0, MAX_COMPLAINT)}`);
+    return stdout;
+  };
 
 const percentOf = (rate: string): number => Number.parseInt(rate, 10);
 const hertzOf = (pitch: string): number => Number.parseInt(pitch, 10);
@@ -76,7 +75,7 @@ const languageOf = (voice: string): string => voice.split('-', 2).join('-');
 const within = (value: number, least: number, most: number): number => Math.max(least, Math.min(most, Math.round(value)));
 
 /** eSpeak: 175 words a minute and a pitch of 50 of 99 are its own; a hertz is about half of one of those. */
-function espeak(program: string): SystemEngine {
+function espeak(program: string, run: Run): SystemEngine {
   const list = async (signal: AbortSignal): Promise<Voice[]> => {
     const lines = (await run(program, ['--voices'], '', signal)).toString().split('\n').slice(1);
     return lines.flatMap((line) => {
@@ -112,9 +111,8 @@ async function inFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
 }
 
 /** macOS. It has no pitch. */
-const say: SystemEngine = {
-  name: 'say',
-  async voices(signal) {
+function say(run: Run): SystemEngine {
+  const voices = async (signal: AbortSignal): Promise<Voice[]> => {
     const lines = (await run('say', ['-v', '?'], '', signal)).toString().split('\n');
     return lines.flatMap((line) => {
       const [, name, language] = /^(.+?)\s+([a-z]{2,3}_[A-Z0-9]+)\s+#/.exec(line) ?? [];
@@ -122,20 +120,24 @@ const say: SystemEngine = {
         ? []
         : [{ id: name, name, language: language.replace('_', '-'), gender: 'Neutral' }];
     });
-  },
-  speak: ({ text, voice, rate }, signal) =>
-    inFolder(async (folder) => {
-      const language = languageOf(voice);
-      const chosen = (await say.voices(signal)).find((each) => each.language === language);
-      const file = join(folder, 'speech.wav');
-      const args = ['-o', file, '--data-format=LEI16@22050', '-r', String(within(175 * (1 + percentOf(rate) / 100), 80, 450))];
-      await run('say', [...args, ...(chosen ? ['-v', chosen.id] : []), '-f', '-'], text, signal);
-      return { wav: await readFile(file), voice: chosen?.id ?? 'default' };
-    }),
-};
+  };
+  return {
+    name: 'say',
+    voices,
+    speak: ({ text, voice, rate }, signal) =>
+      inFolder(async (folder) => {
+        const language = languageOf(voice);
+        const chosen = (await voices(signal)).find((each) => each.language === language);
+        const file = join(folder, 'speech.wav');
+        const args = ['-o', file, '--data-format=LEI16@22050', '-r', String(within(175 * (1 + percentOf(rate) / 100), 80, 450))];
+        await run('say', [...args, ...(chosen ? ['-v', chosen.id] : []), '-f', '-'], text, signal);
+        return { wav: await readFile(file), voice: chosen?.id ?? 'default' };
+      }),
+  };
+}
 
 /** Windows. Rates go from −10 to 10; it has no pitch. */
-const sapi: SystemEngine = {
+const sapi = (run: Run): SystemEngine => ({
   name: 'sapi',
   async voices(signal) {
     const script =
@@ -158,4 +160,4 @@ const sapi: SystemEngine = {
       const name = (await run('powershell.exe', ['-NoProfile', '-NonInteractive', '-Command', script], input, signal)).toString().trim();
       return { wav: await readFile(file), voice: name || 'default' };
     }),
-};
+});

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { z } from '#shared/rpc/zod.ts';
-import { runProgram } from './run-program.ts';
+import { type ProgramRun, runProgram } from './run-program.ts';
 
 const PACKAGE = 'perch';
 const ANSWER_MS = 30_000;
@@ -21,12 +21,12 @@ export interface Latest {
 
 /** The newest version in the registry that this user's npm is set to, asked by npm itself: it knows proxies, certificates and credentials. */
 export class LatestVersion {
-  readonly #options: { cwd: string; env: NodeJS.ProcessEnv };
+  readonly #options: Omit<ProgramRun, 'timeout'>;
   #asked: { at: number; answer: Promise<Latest> } | undefined;
 
   /** `cwd`: a folder without settings of a project's own. */
-  constructor(cwd: string, env: NodeJS.ProcessEnv = process.env) {
-    this.#options = { cwd, env };
+  constructor(options: Omit<ProgramRun, 'timeout'>) {
+    this.#options = options;
   }
 
   /** An answer is good for ten minutes, a failure for half a one; never rejects. */
@@ -73,7 +73,7 @@ export class LatestVersion {
 }
 
 /** Program and first arguments. On Windows npm is a script, which only a shell runs: its own file is given to Node. */
-function npmProgram(): [program: string, ...args: string[]] | undefined {
+export function npmProgram(): [program: string, ...args: string[]] | undefined {
   if (process.platform !== 'win32') return ['npm'];
   const file = join(dirname(process.execPath), 'node_modules', 'npm', 'bin', 'npm-cli.js');
   return existsSync(file) ? [process.execPath, file] : undefined;

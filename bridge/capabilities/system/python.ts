@@ -1,4 +1,4 @@
-import { runProgram } from './run-program.ts';
+import { type ProgramRun, runProgram } from './run-program.ts';
 
 const ANSWER_MS = 5_000;
 /** Somebody may install one meanwhile. */
@@ -7,11 +7,11 @@ const PROGRAMS = process.platform === 'win32' ? ['python', 'python3', 'py'] : ['
 
 /** Asks for this machine's Python, once: what was found stays, what was not is looked for again after a minute. */
 export class Python {
-  readonly #env: NodeJS.ProcessEnv;
+  readonly #options: Pick<ProgramRun, 'env' | 'keeper'>;
   #asked: { at: number; version: Promise<string | null> } | undefined;
 
-  constructor(env: NodeJS.ProcessEnv = process.env) {
-    this.#env = env;
+  constructor(options: Pick<ProgramRun, 'env' | 'keeper'>) {
+    this.#options = options;
   }
 
   /** `3.13.5`; null where there is none. */
@@ -25,7 +25,7 @@ export class Python {
 
   async #ask(): Promise<string | null> {
     for (const program of PROGRAMS) {
-      const { stdout, stderr, code } = await runProgram(program, ['--version'], { timeout: ANSWER_MS, env: this.#env });
+      const { stdout, stderr, code } = await runProgram(program, ['--version'], { timeout: ANSWER_MS, ...this.#options });
       // Windows has a `python` that only opens its shop.
       const version = code === 0 ? /Python (\d+\.\d+[\w.+]*)/.exec(`${stdout}${stderr}`)?.[1] : undefined;
       if (version !== undefined) return version;

@@ -1,4 +1,5 @@
-import { execFile } from 'node:child_process';
+import { type Keeper, UNKEPT } from '../../processes/keep.ts';
+import { runKept } from '../../processes/kept-program.ts';
 
 export interface Ran {
   stdout: string;
@@ -7,24 +8,21 @@ export interface Ran {
   code: number | null;
 }
 
+export interface ProgramRun {
+  timeout: number;
+  cwd?: string;
+  env?: NodeJS.ProcessEnv;
+  /** On its standard input. */
+  input?: string;
+  keeper?: Pick<Keeper, 'keep'>;
+}
+
 /** Runs a program to its end without a shell; never rejects. `timeout` in milliseconds. */
-export function runProgram(
-  program: string,
-  args: readonly string[],
-  { timeout, cwd, env = process.env }: { timeout: number; cwd?: string; env?: NodeJS.ProcessEnv },
-): Promise<Ran> {
-  return new Promise((resolve) => {
-    const options = {
-      timeout,
-      env,
-      windowsHide: true,
-      maxBuffer: 1024 * 1024,
-      killSignal: 'SIGKILL',
-      ...(cwd === undefined ? {} : { cwd }),
-    } as const;
-    execFile(program, args, options, (error, stdout, stderr) => {
-      const code = error === null ? 0 : typeof error.code === 'number' ? error.code : null;
-      resolve({ stdout, stderr, code });
-    });
-  });
+export async function runProgram(program: string, args: readonly string[], { keeper = UNKEPT, ...options }: ProgramRun): Promise<Ran> {
+  try {
+    const { stdout, stderr, code } = await runKept([program, ...args], { ...options, keeper, maxBuffer: 1024 * 1024 });
+    return { stdout: stdout.toString(), stderr: stderr.toString(), code };
+  } catch {
+    return { stdout: '', stderr: '', code: null };
+  }
 }

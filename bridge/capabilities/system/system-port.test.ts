@@ -7,6 +7,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { Home } from '../../home.ts';
 import { NoBrowser } from '../../headless/find.ts';
 import { verifies } from '../../../tests/requirements.ts';
+import { Keeper } from '../../processes/keep.ts';
 import { type SystemDeps, systemHandlers } from './system-port.ts';
 
 const POSIX = process.platform !== 'win32';
@@ -16,7 +17,7 @@ beforeEach(async () => {
   dir = mkdtempSync(join(tmpdir(), 'perch-system-'));
   home = await Home.open({ dir: join(dir, 'home') });
 });
-afterEach(() => rmSync(dir, { recursive: true, force: true }));
+afterEach(() => rmSync(dir, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 }));
 
 const call = { signal: new AbortController().signal, send: () => {} };
 const system = (change: Partial<SystemDeps> = {}) =>
@@ -25,6 +26,7 @@ const system = (change: Partial<SystemDeps> = {}) =>
     version: '0.1.0',
     build: 'build-1',
     mode: 'auto',
+    keeper: new Keeper(() => {}),
     isRoot: false,
     findBrowser: async () => '/usr/bin/chromium',
     ...change,

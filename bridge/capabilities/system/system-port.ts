@@ -1,9 +1,12 @@
+import { userInfo } from 'node:os';
 import type { systemPort } from '#shared/ports/system.ts';
 import { findBrowser, NoBrowser } from '../../headless/find.ts';
 import type { Home } from '../../home.ts';
+import type { Keeper } from '../../processes/keep.ts';
 import type { HostMode } from '../../server/host-rank.ts';
 import type { PortHandlers } from '../../server/serve-port.ts';
 import { openFiles } from './file-modes.ts';
+import { vaultKeyPlace } from '../../journal/key-in-keyring.ts';
 import { LatestVersion } from './latest.ts';
 import { Python } from './python.ts';
 
@@ -13,6 +16,8 @@ export interface SystemDeps {
   version: string;
   build: string;
   mode: HostMode;
+  /** Ends with the bridge what is asked here. */
+  keeper: Pick<Keeper, 'keep'>;
   /** For tests: a made-up machine. */
   env?: NodeJS.ProcessEnv;
   isRoot?: boolean;
@@ -24,10 +29,10 @@ type Handlers = PortHandlers<(typeof systemPort)['calls'], (typeof systemPort)['
 
 /** What the bridge says of its machine (shared/ports/system.ts). */
 export function systemHandlers(deps: SystemDeps): Handlers {
-  const { home, version, build, mode, env = process.env, isRoot = process.getuid?.() === 0, now = Date.now } = deps;
+  const { home, version, build, mode, keeper, env = process.env, isRoot = process.getuid?.() === 0, now = Date.now } = deps;
   const find = deps.findBrowser ?? findBrowser;
-  const python = new Python(env);
-  const latest = new LatestVersion(home.dir, env);
+  const python = new Python({ env, keeper });
+  const latest = new LatestVersion({ cwd: home.dir, env, keeper });
   return {
     'system.about': async () => {
       const found = await python.version();
@@ -44,8 +49,10 @@ export function systemHandlers(deps: SystemDeps): Handlers {
       });
       return {
         open: windows ? [] : await openFiles(home),
+        vaultKey: await vaultKeyPlace(home.dir),
         modesUnknown: windows ? 'Windows has no modes of files: who may read them is told by their folder’s properties.' : null,
         unsandboxed: isRoot,
+        user: { name: userName(), root: isRoot },
         hostMode: mode,
         browser,
         noBrowser,
@@ -54,4 +61,13 @@ export function systemHandlers(deps: SystemDeps): Handlers {
 
     'system.latest': () => latest.ask(),
   };
+}
+
+/** Some users have no entry among the system's. */
+function userName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return `user ${process.getuid?.() ?? 'unknown'}`;
+  }
 }

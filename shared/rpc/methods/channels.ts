@@ -43,7 +43,7 @@ const state = {
   status: z.enum(['running', 'stopped', 'configured', 'error']),
   source: z.enum(['runtime', 'config']),
   ...metadata,
-  /** Of this host, since it started. Times in milliseconds since 1970. */
+  /** Of the app: of this host, since it started. Of others: of whichever host ran them, since the beginning. Times in milliseconds since 1970. */
   metrics: z
     .object({
       messages_received: z.number().int(),
@@ -53,8 +53,12 @@ const state = {
       connected_since: z.number().nullable(),
     })
     .optional(),
-  /** Why it does not run though it is enabled. */
+  /** Why it does not run though it is enabled, or what of it does not work. */
   problem: z.string().optional(),
+  /** Messages that wait to be answered. */
+  waiting: z.number().int().optional(),
+  /** Searches of the calendar month, UTC; when they begin anew, in milliseconds since 1970; seconds between two of them, so that they last. */
+  budget: z.object({ used: z.number().int(), limit: z.number().int(), resets_at: z.number(), interval_seconds: z.number() }).optional(),
 };
 
 export const channelEntry = z.object({ id: z.string(), ...state });
@@ -80,6 +84,27 @@ export const channels = {
     docs: 'How one channel is; `channel_id` is an earlier name of `channelId`.',
     fails: ['NOT_FOUND'],
     policy: { scope: 'read' },
+  }),
+  'channels.start': call({
+    params: z.strictObject({ channelId: id }),
+    result: z.object({ channel_id: z.string(), ...state }),
+    docs: 'Switches a configured channel on, and tries at once where it waits after a failure.',
+    fails: ['NOT_FOUND'],
+    policy: { scope: 'admin' },
+  }),
+  'channels.stop': call({
+    params: z.strictObject({ channelId: id }),
+    result: z.object({ channel_id: z.string(), ...state }),
+    docs: 'Switches a channel off. What waits there is answered when it is switched on again.',
+    fails: ['NOT_FOUND'],
+    policy: { scope: 'admin' },
+  }),
+  'channels.authorize': call({
+    params: z.strictObject({ channelId: id }),
+    result: z.object({ url: z.string() }),
+    docs: 'Begins the authorization of the account of a channel (OAuth 2.0 with PKCE): the address where its owner gives it, good for ten minutes. For persons.',
+    fails: ['NOT_FOUND'],
+    policy: { scope: 'admin' },
   }),
   'channels.catalog': call({
     params: z.strictObject({}),

@@ -24,7 +24,7 @@ const message = z.string().min(1, 'must not be empty').max(LIMITS.maxMessageChar
 const idempotencyKey = z.string().min(1).max(256).optional();
 
 const completed = z.object({ completed: z.literal(true), sessionId: z.string(), runId: z.string(), messageId: z.string(), usage });
-const emits = ['chat.delta', 'chat.tool_call', 'chat.tool_result', 'chat.done', 'chat.error'] as const;
+const emits = ['chat.recalled', 'chat.delta', 'chat.tool_call', 'chat.tool_result', 'chat.done', 'chat.error'] as const;
 const run: Policy = { scope: 'write', idempotent: true, metered: true };
 
 /** Talking with an agent (interface document 1, section 4.1; decisions, "Chat"). */

@@ -26,7 +26,7 @@ export const config = {
     params: z.strictObject({ key, value: z.unknown() }),
     result: z.object({ ok: z.literal(true), hash: z.string() }),
     emits: ['config.changed'],
-    docs: 'Sets one entry by its dotted path. Writing back `***` keeps a secret.',
+    docs: 'Sets one entry by its dotted path. Writing back `***` keeps a secret; `${NAME}` in the place of one refers to the bridge’s environment or its `secrets.env`.',
     policy: { scope: 'admin', controlPlane: true },
   }),
   'config.patch': call({
@@ -47,7 +47,7 @@ export const config = {
     params: z.strictObject({}),
     result: z.object({ reloaded: z.literal(true), count: z.number().int() }),
     emits: ['config.changed'],
-    docs: 'Reads the configuration and its secrets anew; `count` is how many secrets can be read.',
+    docs: 'Reads the configuration and its secrets anew, those that `${NAME}` refers to included; `count` is how many secrets can be read.',
     policy: { scope: 'admin', controlPlane: true },
   }),
 };

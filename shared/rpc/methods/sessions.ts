@@ -1,8 +1,18 @@
 import { call } from '../contract.ts';
-import { agentId, historyMessage, sessionEntry, sessionId, sessionPath } from '../records.ts';
+import { agentId, compaction, historyMessage, sessionEntry, sessionId, sessionPath } from '../records.ts';
 import { z } from '../zod.ts';
 
 const entry = z.object({ session: sessionEntry });
+const recallState = z.object({
+  path: z.string(),
+  /** The session's own switch. */
+  enabled: z.boolean(),
+  /** Memory is searched before each reply. */
+  active: z.boolean(),
+  /** Why it is not, in a sentence; null where it is. */
+  reason: z.string().nullable(),
+});
+export type RecallState = z.infer<typeof recallState>;
 /** Names in a row, `/` between them. */
 const folder = z
   .string()
@@ -132,6 +142,34 @@ export const sessions = {
     params: z.strictObject({ path: sessionPath, tags: z.array(tag).max(50) }),
     result: entry,
     docs: 'Gives a session these tags in the place of those it has.',
+    fails: ['NOT_FOUND'],
+    policy: { scope: 'write' },
+  }),
+  'sessions.recall': call({
+    params: z.strictObject({ path: sessionPath }),
+    result: recallState,
+    docs: 'Whether memory is searched before each reply in a session (active recall), and if it is not, why.',
+    fails: ['NOT_FOUND'],
+    policy: { scope: 'read' },
+  }),
+  'sessions.setRecall': call({
+    params: z.strictObject({ path: sessionPath, enabled: z.boolean() }),
+    result: recallState,
+    docs: 'Switches active recall on or off in a session. The `main` session of an agent can be switched before it has begun.',
+    fails: ['NOT_FOUND'],
+    policy: { scope: 'write' },
+  }),
+  'sessions.compact': call({
+    params: z.strictObject({ agentId: agentId.default('main'), sessionId: sessionId.default('main') }),
+    result: z.object({
+      /** False: there is too little to summarise. */
+      compacted: z.boolean(),
+      /** The message up to which models are told the summary. */
+      messageId: z.string().nullable(),
+      compaction: compaction.nullable(),
+    }),
+    docs: 'Has the conversation summarised now for its models, but for its newest messages; what was said stays as it is. Models do that by themselves as it grows too long.',
+    emits: ['sessions.compacted'],
     fails: ['NOT_FOUND'],
     policy: { scope: 'write' },
   }),

@@ -23,13 +23,13 @@ export type SyncState = z.infer<typeof syncState>;
 
 export const conflict = z.object({
   id: z.string(),
-  kind: z.enum(['session', 'branch', 'setting', 'memory']),
-  /** What it is about, in words: the chat's title, the setting's name. */
+  kind: z.enum(['session', 'branch', 'setting', 'memory', 'file']),
+  /** What it is about, in words: the chat's title, the setting's name, `<workspace>/<path>` of a file. */
   about: z.string(),
   /** Of the version that was put aside: who wrote it, and when, milliseconds since 1970. */
   origin: z.string(),
   at: z.number(),
-  /** Both versions, shortened, for the person to compare; null: gone. */
+  /** Both versions, shortened, for the person to compare; of a file that is no text its type and size; null: gone. */
   kept: z.string().nullable(),
   aside: z.string(),
   /** The session that it belongs to. */
@@ -55,7 +55,7 @@ export const sync = {
   'sync.conflicts': call({
     params: z.strictObject({}),
     result: z.object({ conflicts: z.array(conflict) }),
-    docs: 'Versions that were put aside because another device wrote apart from them, newest first.',
+    docs: 'Versions that were put aside because another device wrote apart from them, the newest 200, newest first.',
     policy: { scope: 'read' },
   }),
   'sync.resolve': call({

@@ -35,6 +35,21 @@ export type FileEntry = z.infer<typeof fileEntry>;
 
 const workspace = workspaceName.default('main');
 
+/** How it stands with a workspace and its folder on the bridge's machine. */
+const mirrorState = z.object({
+  workspace: z.string(),
+  /** Null: not looked at yet. */
+  folder: z.string().nullable(),
+  /** `stopped`: so much is gone from one side that it may be an accident; `workspace.resume` says what is meant. */
+  state: z.enum(['waiting', 'synced', 'stopped', 'failed']),
+  problem: z.string().nullable(),
+  gone: z.object({ from: z.enum(['folder', 'vault']), count: z.number().int() }).nullable(),
+  /** Files that are left alone, the first hundred of them, and why. */
+  skipped: z.array(z.object({ path: z.string(), why: z.string() })),
+  skippedCount: z.number().int(),
+});
+export type MirrorState = z.infer<typeof mirrorState>;
+
 /** Files that agents work with: each agent has a workspace (its configuration's `workspace`, else of its own id). */
 export const workspaces = {
   'workspace.list': call({
@@ -63,13 +78,30 @@ export const workspaces = {
         .optional(),
     }),
     result: z.object({ file: fileEntry }),
-    docs: 'Writes a whole file, of 8 MiB at the most; a workspace holds 10,000 files and 256 MiB. `mimeType` goes by the name where it is left out.',
+    docs: 'Writes a whole file, of 8 MiB at the most; a workspace holds 10,000 files and 256 MiB. `mimeType` goes by the content where it is left out, and by the name where that is text.',
     policy: { scope: 'write' },
   }),
   'workspace.remove': call({
     params: z.strictObject({ workspace, path: workspacePath }),
     result: z.object({ removed: z.literal(true) }),
     docs: 'Removes a file.',
+    fails: ['NOT_FOUND'],
+    policy: { scope: 'write' },
+  }),
+  'workspace.mirrors': call({
+    params: z.strictObject({}),
+    result: z.object({ mirrors: z.array(mirrorState) }),
+    docs: 'Tells how it stands with the folders on the bridge’s machine that workspaces are mirrored in; none where there is no bridge.',
+    policy: { scope: 'read' },
+  }),
+  'workspace.resume': call({
+    params: z.strictObject({
+      workspace,
+      /** What is gone from one side comes back from the other, or goes from there too. */
+      gone: z.enum(['restore', 'remove']),
+    }),
+    result: z.object({ mirror: mirrorState }),
+    docs: 'Goes on with a mirror that has stopped because much was gone at once; another is left as it is. NOT_FOUND where the workspace is not mirrored.',
     fails: ['NOT_FOUND'],
     policy: { scope: 'write' },
   }),

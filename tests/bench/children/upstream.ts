@@ -1,5 +1,5 @@
-// A model server that costs next to nothing: its answers are bytes made beforehand. `deltas-<n>` streams n deltas, `singles-<n>` each in
-// a packet of its own, as models do; `never` and `first` answer nothing, or one event and then nothing, and tell when they are hung up on; tells the parent when the first byte of each went out, by the machine's monotonic clock.
+// A model server that costs next to nothing: its answers are bytes made beforehand. `deltas-<n>` streams n deltas, a hundred in a write, `writes-<n>` each in
+// a write of its own, `singles-<n>` each in a packet of its own, as models do; `never` and `first` answer nothing, or one event and then nothing, and tell when they are hung up on; tells the parent when the first byte of each went out, by the machine's monotonic clock.
 import { createServer, type ServerResponse } from 'node:http';
 import { monotonic } from '../stats.ts';
 import { setImmediate } from 'node:timers/promises';
@@ -47,15 +47,15 @@ function wait(response: ServerResponse, first: boolean): void {
   if (first) response.writeHead(200, { 'content-type': 'text/event-stream' }).write(event({ content: 'w' }, null));
 }
 
-async function stream(response: ServerResponse, count: number, single: boolean): Promise<void> {
+async function stream(response: ServerResponse, count: number, kind: string): Promise<void> {
   response.writeHead(200, { 'content-type': 'text/event-stream' });
   process.send?.({ count, at: monotonic() });
   const wake = { up: (): void => {} };
   response.on('drain', () => wake.up()).on('close', () => wake.up());
-  for (const part of bytesOf(count, single ? 1 : PER_WRITE)) {
+  for (const part of bytesOf(count, kind === 'deltas' ? PER_WRITE : 1)) {
     if (response.destroyed) return;
     if (!response.write(part)) await new Promise<void>((drained) => (wake.up = drained));
-    if (single) await setImmediate();
+    if (kind === 'singles') await setImmediate();
   }
   response.end();
 }
@@ -68,8 +68,8 @@ const server = createServer((request, response) => {
       return response.writeHead(200, { 'content-type': 'application/json', 'content-length': MODELS.byteLength }).end(MODELS);
     const text = Buffer.concat(chunks).toString();
     if (/"(never|first)"/.test(text)) return wait(response, text.includes('"first"'));
-    const [, kind, count] = /"(deltas|singles)-(\d+)"/.exec(text) ?? [];
-    if (count !== undefined) return void stream(response, Number(count), kind === 'singles');
+    const [, kind = '', count] = /"(deltas|writes|singles)-(\d+)"/.exec(text) ?? [];
+    if (count !== undefined) return void stream(response, Number(count), kind);
     response.writeHead(200, { 'content-type': 'application/json', 'content-length': WHOLE.byteLength }).end(WHOLE);
   });
 });

@@ -1,5 +1,5 @@
 import { SseScanner, type SseEvent } from '#shared/http/sse.ts';
-import { SplicedResponse } from '#shared/link/splice.ts';
+import { isSpliced } from '#shared/link/splice.ts';
 import { z } from '#shared/rpc/zod.ts';
 import { completion, completionChunk } from './chat.ts';
 import { errorAnswer } from './errors.ts';
@@ -88,7 +88,7 @@ export async function conforming(
   misfits: Set<string>,
 ): Promise<Response> {
   const path = new URL(url).pathname.replace(/\/+$/, '');
-  if (!path.startsWith('/v1') || answer instanceof SplicedResponse || answer.body === null || method === 'HEAD') return answer;
+  if (!path.startsWith('/v1') || isSpliced(answer) || answer.body === null || method === 'HEAD') return answer;
   const route = `${method} ${path}`;
   const tell = (misfit: string): void => void misfits.add(`${route} ${answer.status}: ${misfit}`);
   const { status, statusText, headers } = answer;

@@ -3,9 +3,12 @@ import { RpcError } from '#shared/rpc/errors.ts';
 import { canonical } from './canonical.ts';
 import { parseParams } from './dispatch.ts';
 import type { Hub } from './hub.ts';
+import { movedTokens } from './channels/settings.ts';
+import { endedPermissions, movedHeaders } from './mcp/settings.ts';
 import { checkNames, isObject, type Json, mergePatch, patchAt, pathOf } from './merge.ts';
 import { fit, guarded, type Misfit, putBack, takeOut } from './misfits.ts';
 import { baseUrlOf } from './providers/kinds.ts';
+import { referenceOf, wrongReference } from './secrets/reference.ts';
 import { isSecret, settings, type Settings } from './settings.ts';
 import { shownSettings } from './shown-settings.ts';
 import type { Vault } from './vault.ts';
@@ -30,6 +33,8 @@ export class Config {
   #aside: readonly Misfit[] = [];
   #parsed: Settings = settings.parse({});
   #secrets = new Map<string, string>();
+  /** Values of the secrets that the document refers to, by name: never stored. */
+  #resolved: ReadonlyMap<string, string> = new Map();
   /** Secrets that the stored document names and that cannot be read here: another host may be able to. */
   #lost: string[] = [];
   /** The stored document is newer than what is here. */
@@ -52,6 +57,7 @@ export class Config {
     const lost: string[] = [];
     let document: unknown = fitting;
     for (const path of secretPaths(fitting)) {
+      if (referenceAt(fitting, path) !== undefined) continue;
       const secret = await this.#vault.secrets.get(path).catch((error: unknown) => void this.#fault(error));
       if (secret !== undefined) secrets.set(path, secret);
       else {
@@ -105,12 +111,30 @@ export class Config {
 
   /** A provider's key, in the clear: for the provider alone. */
   secret(path: string): string | undefined {
-    return this.#secrets.get(path);
+    const name = this.reference(path);
+    return name === undefined ? this.#secrets.get(path) : this.#resolved.get(name);
   }
 
   /** All secrets that can be read here, for what must not show them. */
   get secrets(): Iterable<string> {
-    return this.#secrets.values();
+    return [...this.#secrets.values(), ...this.#resolved.values()];
+  }
+
+  /** The name that stands in the place of a secret, `${NAME}`; undefined where none does. */
+  reference(path: string): string | undefined {
+    return referenceAt(this.#document, path);
+  }
+
+  /** The names that stand in the places of secrets. */
+  get references(): readonly string[] {
+    return [...new Set(secretPaths(this.#document).flatMap((path) => this.reference(path) ?? []))];
+  }
+
+  /** Takes the values of the names that are referred to; what follows from the configuration follows from them too. */
+  resolved(values: ReadonlyMap<string, string>): void {
+    if (canonical([...this.#resolved].sort()) === canonical([...values].sort())) return;
+    this.#resolved = values;
+    this.#changed();
   }
 
   /** What is wrong with what is stored: dotted paths of secrets that cannot be read here, and of settings that are left out. */
@@ -120,7 +144,7 @@ export class Config {
 
   /** Secrets that can be read here. */
   get secretCount(): number {
-    return this.#secrets.size;
+    return secretPaths(this.#document).filter((path) => this.secret(path) !== undefined).length;
   }
 
   /** One entry, or the whole document; secrets read as `***`. `NOT_FOUND` where there is none. `reserved`: for who may not change it. */
@@ -159,13 +183,15 @@ export class Config {
       // What does not fit stays as it is, unless it is that which changes: then it has to fit, or to go.
       const { document: edited, misfits } = takeOut(wanted, this.#aside);
       parseParams(settings, edited);
+      this.#checkReferences(edited);
       const { document, changed } = takeSecrets(edited);
       const named = new Set(secretPaths(document));
       const moved = movedSecrets(this.#parsed, settings.parse(document)).filter((path) => !changed.has(path));
       for (const path of moved) {
         if (!named.has(path)) continue;
-        const provider = path.split('.').slice(0, -1).join('.');
-        throw new RpcError('INVALID_PARAMS', `${path}: give the key again, as the address of ${provider} changes to another server`);
+        const owner = path.replace(/\.(headers\..*|oauth\.clientSecret|[^.]*)$/, '');
+        const what = path.endsWith('.apiKey') ? 'the key' : 'it';
+        throw new RpcError('INVALID_PARAMS', `${path}: give ${what} again, as the address of ${owner} changes to another server`);
       }
       for (const path of named) {
         if (changed.has(path) || this.#secrets.has(path)) continue;
@@ -175,7 +201,9 @@ export class Config {
       const stored = putBack(lost.reduce(keepSecret, document), misfits);
       const kept = new Set(secretPaths(stored));
       for (const path of secretPaths(this.#stored)) if (!kept.has(path)) changed.set(path, null);
-      await this.#vault.config.write(stored, changed, this.#stored);
+      const ended = endedPermissions(this.#parsed.tools.mcpServers, settings.parse(document).tools.mcpServers);
+      const written = new Map([...changed, ...ended.map((name): [string, null] => [name, null])]);
+      await this.#vault.config.write(stored, written, this.#stored);
       for (const [path, secret] of changed) {
         if (secret === null) this.#secrets.delete(path);
         else this.#secrets.set(path, secret);
@@ -193,6 +221,21 @@ export class Config {
     return work;
   }
 
+  /** Throws where a reference is none, or would take its secret to another server. */
+  #checkReferences(document: Json): void {
+    const moved = movedSecrets(this.#parsed, settings.parse(document));
+    for (const path of secretPaths(document)) {
+      const wrong = wrongReference(valueAt(document, path));
+      if (wrong !== undefined) throw new RpcError('INVALID_PARAMS', `${path}: ${wrong}`);
+      const name = referenceAt(document, path);
+      if (name === undefined || !moved.includes(path) || name !== this.reference(path)) continue;
+      throw new RpcError(
+        'INVALID_PARAMS',
+        `${path}: \${${name}} would go to another server: take it away first (null), then give it again`,
+      );
+    }
+  }
+
   #changed(): void {
     this.#onchange();
     this.#hub.emit({ event: 'config.changed', payload: { hash: this.#hash } }, null);
@@ -205,10 +248,15 @@ function movedSecrets(before: Settings, after: Settings): string[] {
     const baseUrl = part && baseUrlOf(part);
     return baseUrl === undefined ? undefined : new URL(baseUrl).origin;
   };
-  return Object.entries(after.providers).flatMap(([id, part]) => {
+  const ofProviders = Object.entries(after.providers).flatMap(([id, part]) => {
     const old = originOf(before.providers[id]);
     return old !== undefined && old !== originOf(part) ? [`providers.${id}.apiKey`] : [];
   });
+  return [
+    ...ofProviders,
+    ...movedHeaders(before.tools.mcpServers, after.tools.mcpServers),
+    ...movedTokens(before.channels, after.channels),
+  ];
 }
 
 /** Dotted paths of the secrets that a document has. */
@@ -222,6 +270,11 @@ function secretPaths(document: Json): string[] {
   return paths;
 }
 
+const valueAt = (document: Json, path: string): unknown =>
+  path.split('.').reduce<unknown>((value, name) => (isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined), document);
+
+const referenceAt = (document: Json, path: string): string | undefined => referenceOf(valueAt(document, path));
+
 /** The document with `***` at the path of a secret, where what the secret belongs to is there still. */
 function keepSecret(document: Json, path: string): Json {
   const names = path.split('.');
@@ -230,14 +283,18 @@ function keepSecret(document: Json, path: string): Json {
   return isObject(kept) ? kept : document;
 }
 
-/** Puts `***` where secrets stand; the secrets that are new, by path. An empty one is taken away. */
+/** Puts `***` where secrets stand, but for references; the secrets that are new, by path. An empty one is taken away. */
 function takeSecrets(edited: Json): { document: Json; changed: Map<string, string | null> } {
   const changed = new Map<string, string | null>();
   let document: unknown = edited;
   for (const key of secretPaths(edited)) {
     const path = key.split('.');
-    const secret = path.reduce<unknown>((value, name) => (isObject(value) ? value[name] : undefined), edited);
+    const secret = valueAt(edited, key);
     if (secret === REDACTED) continue;
+    if (referenceOf(secret) !== undefined) {
+      changed.set(key, null);
+      continue;
+    }
     changed.set(key, typeof secret === 'string' && secret !== '' ? secret : null);
     document = mergePatch(document, patchAt(path, changed.get(key) === null ? null : REDACTED));
   }

@@ -1,4 +1,5 @@
 import type { Conflict } from '#shared/rpc/methods/sync.ts';
+import { type FileRecord, fileRecord } from '#shared/rpc/methods/workspace.ts';
 import { z } from '#shared/rpc/zod.ts';
 import type { ConflictCopy } from '#shared/sync/conflict.ts';
 import { originOf, wallOf } from '#shared/sync/record.ts';
@@ -10,6 +11,8 @@ import type { Vault } from './vault.ts';
 
 const SHOWN_CHARS = 500;
 const NAME_CHARS = 80;
+/** So many are told at a time: each may have a file of 8 MiB. */
+const MOST_TOLD = 200;
 const UNREADABLE = 'A version that cannot be shown';
 
 /** Records as other hosts write them, as far as they are shown. */
@@ -88,21 +91,44 @@ const KINDS = new Map<string, Kind>([
       show: async (version) => memory.parse(version).text,
     },
   ],
+  [
+    'files',
+    {
+      kind: 'file',
+      about: async ({ key }) => key,
+      async show(version) {
+        const { content, encoding, mimeType, size } = fileRecord.parse(version);
+        if (encoding === 'base64') return `${mimeType}, ${size.toLocaleString('en')} bytes`;
+        return content.trim() === '' ? 'An empty file' : content;
+      },
+    },
+  ],
 ]);
 
-/** Whether this build can say what it is about. */
-const isKnown = ({ store }: ConflictCopy): boolean => KINDS.has(store);
+/** Whether this build can say what a copy of that id is about. */
+const isKnown = (id: string): boolean => KINDS.has(id.slice(0, id.indexOf('/')));
 
 export async function countConflicts(vault: Pick<Vault, 'conflicts'>): Promise<number> {
-  return (await vault.conflicts.list()).filter(isKnown).length;
+  return (await vault.conflicts.ids()).filter(isKnown).length;
 }
 
-/** Versions that were put aside, newest first, for the person to compare. Those of stores that this build does not know are left out. */
+/** Versions that were put aside, the newest 200, newest first, for the person to compare. Those of stores that this build does not know are left out. */
 export async function conflictsOf(vault: Read): Promise<Conflict[]> {
-  const copies = (await vault.conflicts.list()).filter(isKnown);
-  copies.sort((a, b) => (a.clock < b.clock ? 1 : -1));
-  const described = await Promise.all(copies.map((copy) => describe(copy, vault)));
-  return described.flat();
+  const clockOf = (id: string): string => id.slice(id.lastIndexOf('/') + 1);
+  const ids = (await vault.conflicts.ids()).filter(isKnown).sort((a, b) => (clockOf(a) < clockOf(b) ? 1 : -1));
+  const described: Conflict[] = [];
+  // One after the other: together they may be more than fits in memory.
+  for (const id of ids.slice(0, MOST_TOLD)) {
+    const copy = await vault.conflicts.get(id);
+    if (copy) described.push(...(await describe(copy, vault)));
+  }
+  return described;
+}
+
+/** The version of a file that a copy has; undefined where it is none that this build knows, or another file's. */
+export function fileOf({ store, key, payload }: ConflictCopy): FileRecord | undefined {
+  const { data } = fileRecord.safeParse(parsed(payload));
+  return store === 'files' && data && `${data.workspace}/${data.path}` === key ? { ...data, key } : undefined;
 }
 
 async function describe(copy: ConflictCopy, vault: Read): Promise<Conflict[]> {

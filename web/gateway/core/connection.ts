@@ -225,7 +225,7 @@ export class Connection implements Subscriber {
     const follow = (key: string): void => void this.#followed.add(key);
     return new PendingRequests({
       ...this.#deps,
-      caller: { connId: this.id, principal, scopes, follow, signal: this.#gone.signal },
+      caller: { connId: this.id, principal, scopes, follow, tell: (event) => this.push(event), signal: this.#gone.signal },
       protocol,
       limits: this.#limits(),
       respond: (frame) => {

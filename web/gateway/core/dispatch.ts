@@ -1,5 +1,6 @@
 import { type Contract, type ParsedOf, refusalOf, type ResultOf, type Scope } from '#shared/rpc/contract.ts';
 import { RpcError } from '#shared/rpc/errors.ts';
+import type { AnyEvent } from '#shared/rpc/events.ts';
 import { type AllContracts, contracts, type MethodName } from '#shared/rpc/methods/index.ts';
 import type { z } from '#shared/rpc/zod.ts';
 
@@ -10,6 +11,8 @@ export interface Caller {
   scopes: readonly Scope[];
   /** The caller wants the events of this session from now on. */
   follow(sessionKey: string): void;
+  /** Sends an event to the caller's connection alone. */
+  tell(event: AnyEvent): void;
   /** Aborts when the connection is gone. What must outlive it (runs) does not listen. */
   signal: AbortSignal;
 }

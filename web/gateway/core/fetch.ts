@@ -8,8 +8,17 @@ export interface FetchInit {
   method?: string;
   headers?: Record<string, string>;
   body?: string | undefined;
+  /** In the place of a text. */
+  bytes?: Uint8Array<ArrayBuffer> | undefined;
   signal: AbortSignal;
-  /** Asks by the bridge that a request came from, which gives a good answer to its caller: it is a `HeldResponse` then. */
+  /**
+   * Origin of the configured server that has named this address, where it is not the person who has: then it is asked by the bridge alone, and only on the public
+   * internet, unless that server is itself on the person's own network.
+   */
+  namedBy?: string;
+  /** Where redirects lead is asked too, with nothing secret: by the browser, where it asks itself, for it does not show them; through a bridge they are answers. */
+  follow?: boolean | undefined;
+  /** Asks by the bridge that a request came from, which gives a good answer to its caller: `isHeld` tells it then. */
   forward?: Forwarding | undefined;
 }
 

@@ -1,49 +1,51 @@
-import type { Stream } from '#shared/link/stream.ts';
-import type { Principal } from '#shared/link/hello.ts';
-import type { Link } from '#shared/link/link.ts';
-import type { Ended, Receipt } from '#shared/link/splice.ts';
 import type { MethodResult } from '#shared/rpc/methods/index.ts';
 import type { Usage } from '#shared/rpc/records.ts';
 import { UPSTREAM_LIMITS, type UpstreamLimits } from '#shared/upstream-limits.ts';
 import { accessLater } from './access/later.ts';
-import type { Admission } from './admission.ts';
 import { agentsOf } from './agents.ts';
 import { deskLater } from './approvals/later.ts';
-import { type Bridge, noBridge } from './bridge.ts';
+import { noBridge } from './bridge.ts';
 import { Channels } from './channels/channels.ts';
-import type { Clock } from './clock.ts';
+import { channelsLater } from './channels/later.ts';
 import { companionOf } from './companion.ts';
 import { Config } from './config.ts';
 import { keepConfigFile } from './config-file/keep.ts';
+import { compactionLater } from './compaction/later.ts';
+import { mayRemember, rememberBy } from './compaction/remember-facts.ts';
 import { Connection } from './connection.ts';
 import { Connections } from './connections.ts';
 import { lazyCron } from './cron/lazy-cron.ts';
 import { createDispatcher } from './dispatch.ts';
-import { type Documents, readHere } from './documents/documents.ts';
-import { type Environment, nowhere } from './environment.ts';
+import { readHere } from './documents/read-here.ts';
+import { nowhere } from './environment.ts';
+import { dreamerLater } from './dreamer/later.ts';
 import { execTool } from './exec/tool.ts';
-import { type FaultLog, faults } from './faults.ts';
-import type { Fetch } from './fetch.ts';
+import { faults } from './faults.ts';
 import { Follow } from './follow.ts';
+import { keepMirror } from './files-mirror/keep.ts';
+import type { Gateway, GatewayOptions } from './gateway-options.ts';
 import { GuideProvider } from './guide/guide.ts';
-import type { HttpDeps } from './http/deps.ts';
-import { keepReceipts } from './http/receipts.ts';
+import { httpLater } from './http/later.ts';
 import { Hub } from './hub.ts';
 import { Idempotency } from './idempotency.ts';
 import { lazy } from './lazy.ts';
+import { localModelsLater } from './local-models/later.ts';
+import { mcpLater } from './mcp/later.ts';
+import { memoriesLater } from './memory/later.ts';
 import { allMethods } from './methods/all.ts';
 import { Log } from './log/log.ts';
 import { noteSettings, watchForLog } from './log/watch.ts';
-import type { LocalServer } from './providers/discovery.ts';
 import { LOCAL_SERVERS } from './providers/discovery.ts';
-import { baseUrlOf } from './providers/kinds.ts';
+import { configuredProviders, originsOf } from './providers/configured.ts';
 import { Providers } from './providers/providers.ts';
 import { ForeignRuns } from './runs/foreign-runs.ts';
 import { HostSignals } from './runs/host-signals.ts';
 import { Runs } from './runs/runs.ts';
+import { recallLater } from './recall/later.ts';
+import { SecretReferences } from './secrets/keep.ts';
 import { Presence, type PresentClient } from './status/presence.ts';
 import type { Settings, ToolPolicy } from './settings.ts';
-import type { SyncPort } from './sync.ts';
+import { authorizationsLater } from './oauth/later.ts';
 import { SystemEvents } from './system/events.ts';
 import { messagesFor } from './retrieval/message-search.ts';
 import { coreTools } from './tools/core-tools.ts';
@@ -52,57 +54,11 @@ import { cronTools } from './tools/cron-tools.ts';
 import { officeTools } from './tools/office-tools.ts';
 import { type Tool, ToolRegistry } from './tools/registry.ts';
 import { webTools } from './tools/web-tools.ts';
-import type { Vault } from './vault.ts';
+import { wikisLater } from './wiki/later.ts';
+import { keepMerged } from './workspace/keep-merged.ts';
+import type { Workbench } from './workbench.ts';
 
 const RATE_LIMIT = { perMinute: 600, burst: 100 };
-
-export interface GatewayOptions {
-  vault: Vault;
-  clock: Clock;
-  fetch: Fetch;
-  version: string;
-  /** Model servers looked for on this machine. */
-  localServers?: readonly LocalServer[];
-  /** Milliseconds after which a silent provider ends the run; 60,000 by default. */
-  silenceMs?: number;
-  /** The journal and the other hosts; none where there never are any. */
-  sync?: SyncPort;
-  /** What the bridge lends; nothing where there never is one. */
-  bridge?: Bridge;
-  /** Who reads documents; the gateway itself by default. */
-  documents?: Documents;
-  /** What the host knows of where it runs. */
-  environment?: Environment;
-  /** Told of faults of ours, which go into the log too. */
-  log?: FaultLog;
-  /** The configuration has changed: what was decided by the one before holds no more. */
-  changed?: () => void;
-}
-
-/** The gateway: takes connections of protocol 3 over any link, and answers `/v1`. */
-export interface Gateway {
-  accept(link: Link<string>, admission: Admission): void;
-  fetch(request: Request, principal: Principal, exchange?: Stream): Promise<Response>;
-  /** Stores what calls have used that the bridge spliced; resolves when it is stored. */
-  keepReceipts(given: Receipt[]): Promise<void>;
-  /** What a caller is told behind events that the bridge has passed on by itself, and that ended badly. */
-  tellOfEnd(given: Ended, signal: AbortSignal): Promise<string>;
-  /** Origins that providers may be asked at. */
-  origins(): ReadonlySet<string>;
-  /**
-   * Another host serves from here on: connections that came over the bridge, those here and those still to come, are closed with `CLOSE.handingOver` once no
-   * call of theirs is under way. Pages' ports stay, and runs go on.
-   */
-  handOver(): void;
-  /** This host serves again. */
-  resume(): void;
-  /** Something went wrong in a part of the host that the gateway does not see; it is noted in the log. */
-  noted(component: string, error: unknown): void;
-  /** Takes no new runs, waits for those under way, aborts them after `ms`. */
-  drain(ms: number): Promise<void>;
-  /** Closes all connections and the vault. */
-  close(): Promise<void>;
-}
 
 /** Puts the parts together, and ends what a host that died has left. Rejects where the vault cannot be read. */
 export async function createGateway(options: GatewayOptions): Promise<Gateway> {
@@ -123,7 +79,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     hub,
     () => {
       apply();
-      configFile.look();
+      for (const part of [references, configFile, mirror, mcp, running]) part.look();
     },
     fault,
   );
@@ -133,16 +89,11 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     log.hide(config.secrets);
     if (noted !== undefined) noteSettings(log, noted, config.get());
     noted = config.get();
-    providers.configure(configured());
+    providers.configure(configuredProviders(config, references));
     options.changed?.();
     cron.look();
-    const own = Object.values(config.settings.providers).flatMap((part) => baseUrlOf(part) ?? []);
-    origins = new Set([...own.map((baseUrl) => new URL(baseUrl).origin), ...localServers.map(({ port }) => `http://127.0.0.1:${port}`)]);
+    origins = originsOf(config.settings, localServers);
   };
-  const configured = (): Parameters<Providers['configure']>[0] =>
-    Object.entries(config.settings.providers)
-      .filter(([, provider]) => provider.enabled !== false)
-      .map(([id, { name, kind, baseUrl }]) => ({ id, name: name ?? id, kind, baseUrl, apiKey: config.secret(`providers.${id}.apiKey`) }));
 
   const settings = (): Settings => config.settings;
   const agents = agentsOf(settings);
@@ -155,16 +106,22 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     policyOf: policy,
     ask: async (question, context) => (await desk()).approvals.ask(question, context),
   });
+  const memories = memoriesLater({ vault, hub, clock, agents, log, store: options.memoryStore, settings, providers: () => providers });
   const guide = new GuideProvider({
     clock,
     tools: () => tools.list(),
-    sources: { memories: () => vault.memories.list(), messages: (question) => messagesFor(vault, question) },
+    sources: (agentId) => ({
+      memories: async () => (await memories.longTerm()).list(agentId),
+      messages: (question) => messagesFor(vault, question),
+    }),
   });
   await config.load();
+  const references = new SecretReferences({ bridge, config, fault });
   const localServers = options.localServers ?? (config.settings.gateway.discover === false ? [] : LOCAL_SERVERS);
   const limits = (): UpstreamLimits => ({ ...UPSTREAM_LIMITS, ...config.settings.gateway.upstream });
+  const localModels = localModelsLater({ bridge, browserModels: options.browserModels, config, clock, fetch, hub, fault });
   const providers = new Providers({
-    ...{ guide, fetch, clock, localServers, limits },
+    ...{ guide, fetch, clock, runners: localModels.runners, localServers, limits },
     onstate({ id, state: now, message }) {
       if (now === 'ready') log.write('info', 'providers', `${id} answers again`);
       else log.write('warn', 'providers', message ?? `${id} cannot be used`, { provider: id, state: now });
@@ -173,41 +130,66 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   apply();
   const timeZone = (): string => config.settings.chat.timeZone ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
   const own = [
-    ...coreTools({ vault, clock, timeZone }),
+    ...coreTools({ vault, memories, clock, timeZone }),
     ...cronTools(cron.load),
     ...officeTools({ vault, documents, agent: agents.get }),
     ...webTools({ bridge, documents, allow: () => config.settings.tools.webFetch?.allow ?? [] }),
     execTool({ desk, policy }),
   ];
   for (const tool of own) tools.register(tool);
-
   const models = {
     resolve: (model?: string, provider?: string) => providers.resolve(model, provider),
     priced: (key: string, usage: Usage) => providers.priced(key, usage),
+    sees: (key: string) => providers.sees(key),
   };
   const workbench = lazy(async () => (await import('./workbench.ts')).openWorkbench({ vault, hub, clock, bridge, agents, runs, fault }));
   tools.registerLater(async () => (await workbench()).tools);
+  tools.registerLater(async () => (await import('./tools/desktop-tools.ts')).desktopTools({ bridge }));
+  const workspaces = async (): Promise<Workbench['workspaces']> => (await workbench()).workspaces;
+  tools.registerLater(async () =>
+    (await import('./tools/browser-tools.ts')).browserTools({ bridge, config, workspaces, agent: agents.get }),
+  );
+  const wikis = wikisLater({ vault, hub, clock, agents, fault });
+  tools.registerLater(wikis.tools);
   const companion = companionOf(workbench, fault);
   const foreign = new ForeignRuns({ vault, hub, clock, sync, lost: companion.lost, fault });
   const events = new SystemEvents({ vault, clock, agents, settings, log, fault });
+  const recall = recallLater({ memories, clock, settings, log, fault });
+  const silenceMs = (): number => options.silenceMs ?? Math.max(limits().firstByteMs, limits().idleMs);
+  const compaction = compactionLater({
+    ...{ vault, hub, clock, log, models, settings, silenceMs, fault },
+    contextOf: (key) => providers.contextOf(key),
+    remember: rememberBy(memories),
+    mayRemember,
+  });
   const deps = {
     vault,
     hub,
     clock,
     foreign,
     events,
+    recall,
+    compaction,
     timeZone,
     agent: agents.get,
     models,
     tools,
     companion,
     fault,
-    silenceMs: () => options.silenceMs ?? Math.max(limits().firstByteMs, limits().idleMs),
+    silenceMs,
   };
   const runs = new Runs(deps);
-  const configFile = keepConfigFile({ bridge, config, hub, clock, serves: () => sync?.state().role !== 'replica', fault });
-  const channels = new Channels({ hub, clock, settings: () => config.settings });
+  const oauth = authorizationsLater({ bridge, clock, fault });
+  const serves = (): boolean => sync?.state().role !== 'replica';
+  // What lies beside the bridge is kept by the host that the bridge has chosen: one that has just attached has not read yet what the others wrote.
+  const keeps = (): boolean => !sync || sync.state().role === 'holder';
+  const mcp = mcpLater({ ...deps, agents, desk, bridge, fetch, config, log, version, serves, authorizations: oauth.load });
+  const configFile = keepConfigFile({ bridge, config, hub, clock, sync, serves: keeps, typed: mcp.typed, fault });
+  const mirror = keepMirror({ bridge, vault, clock, agents, sync, log, timeZone, settings, serves: keeps, fault });
+  const running = channelsLater({ config, vault, runs, bridge, clock, fetch, sync, log, fault });
+  const channels = new Channels({ hub, clock, vault, bridge, config, settings, running });
   const follow = new Follow({ vault, hub, clock, sync, config, foreign, fault });
+  const merged = keepMerged({ vault, sync, serves: keeps, changed: () => follow.syncChanged(), fault });
   const signals = sync && new HostSignals({ vault, hub, clock, sync, runs, foreign, fault });
   const connections: Connections = new Connections({
     ...{ hub, clock, log },
@@ -220,7 +202,27 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const presence = new Presence({ clock, sync, bridge, clients, providers: () => providers.known(), draining: () => state === 'draining' });
   const stopWatching = watchForLog({ log, hub, sync, bridge });
   const stopFollowing = (): void => {
-    for (const part of [configFile, follow, signals, foreign, presence, access, cron, asking]) part?.stop();
+    const parts = [
+      configFile,
+      mirror,
+      references,
+      mcp,
+      localModels,
+      follow,
+      merged,
+      signals,
+      foreign,
+      presence,
+      access,
+      cron,
+      asking,
+      oauth,
+      running,
+      memories,
+      compaction,
+      wikis,
+    ];
+    for (const part of parts) part?.stop();
     stopWatching();
   };
   try {
@@ -230,21 +232,15 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     throw error;
   }
   void companion.recover(vault);
-  cron.start({ vault, hub, clock, sync, runs, agents, events, settings, timeZone, fault, log });
-  const noteHttp: HttpDeps['note'] & {} = (level, message, fields) => log.write(level, 'http', message, fields);
-  // A page has no use for it.
-  const http = lazy(async () => {
-    const [{ createHttp }, { HttpAgents }] = await Promise.all([import('./http/http.ts'), import('./runs/http-agents.ts')]);
-    return createHttp({
-      agents: new HttpAgents({ ...deps, agents, runs }),
-      ...{ providers, clock, fault, admit: access.admit, responses: vault.collection('responses') },
-      note: noteHttp,
-      record: (call) =>
-        void providers
-          .priced(call.model, call.usage)
-          .then((usage) => vault.usage.add({ ...call, usage, id: crypto.randomUUID(), sessionKey: null })),
-    });
+  running.look();
+  const dreamer = dreamerLater({
+    ...{ vault, hub, clock, sync, agents, models, settings, timeZone, fault },
+    silenceMs: deps.silenceMs,
+    workspaceOf: async (agentId) => (await memories.load()).workspace(agentId),
   });
+  const dream = async (agentId: string): Promise<void> => (await dreamer()).tick(agentId);
+  cron.start({ vault, hub, clock, sync, runs, agents, events, settings, timeZone, fault, log, dream });
+  const http = httpLater({ ...deps, agents, runs, providers, oauth, admit: access.admit, log, version, wikis });
 
   // The bridge must hear whom to let in, also while nobody asks for that here.
   if (options.bridge) access.load().catch(fault);
@@ -252,12 +248,20 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const handlers = {
     health: () => health(),
     ...allMethods({
-      ...{ vault, hub, clock, sync, bridge, config, settings, timeZone, fault, log, environment },
-      ...{ runs, agents, providers, tools, events, channels, workbench, desk, presence, clients },
+      ...{ vault, hub, clock, sync, bridge, config, references, settings, timeZone, fault, log, environment },
+      ...{ runs, agents, models, compaction, providers, tools, events, channels, running, oauth, workbench, desk, presence, clients },
       devices: async () => (await access.load()).devices,
       keys: async () => (await access.load()).keys,
       file: configFile,
+      mirror,
       cron: cron.load,
+      dreamer,
+      mcp: mcp.load,
+      memories,
+      models,
+      silenceMs,
+      wikis: wikis.load,
+      localModels: localModels.load,
       uptime: () => health().uptime,
       build: version,
       changed: () => follow.syncChanged(),
@@ -284,20 +288,20 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
 
   return {
     accept: (link, admission) => connections.accept(link, admission),
-    async fetch(request, principal, exchange) {
+    fetch(request, principal, exchange) {
       access.seen(principal.id);
-      return (await http())(request, principal, exchange);
+      return http.fetch(request, principal, exchange);
     },
-    keepReceipts: (given) =>
-      keepReceipts(given, { providers, usage: vault.usage, note: (message, fields) => noteHttp('debug', message, fields) }),
-    tellOfEnd: async (given, signal) => (await import('./http/ended.ts')).tellOfEnd(given, signal, { providers, fault, note: noteHttp }),
-    origins: () => origins,
+    keepReceipts: http.keepReceipts,
+    tellOfEnd: http.tellOfEnd,
+    origins: () => localModels.with(origins),
     handOver: () => connections.handOver(),
     resume: () => connections.resume(),
     noted: (component, error) => log.write('error', component, error instanceof Error ? error.message : String(error), { error }),
     async drain(ms) {
       state = 'draining';
       cron.stop();
+      running.stop();
       log.write('info', 'gateway', 'A newer version takes over');
       hub.broadcast({ event: 'shutdown', payload: { reason: 'a newer version takes over' } });
       await runs.drain(ms);

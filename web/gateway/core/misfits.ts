@@ -12,7 +12,7 @@ export interface Misfit {
  * How many names deep a misfit is cut out, two where a section is not here: a setting of a section, or an entry whose parts belong together. Half a provider might send its
  * key elsewhere, and half a channel might hear everyone.
  */
-const DEPTH: Readonly<Record<string, number>> = { agents: 3, tools: 3 };
+const DEPTH: Readonly<Record<string, number>> = { agents: 3, memory: 3, tools: 3 };
 
 /** The part of a stored document that fits, and what of it does not: as little as can be left out. */
 export function fit(stored: Json): { document: Json; misfits: Misfit[] } {
@@ -44,6 +44,12 @@ export function takeOut(whole: Json, misfits: readonly Misfit[]): { document: Js
   return { document: left.reduce((document, { path }) => without(document, path), whole), misfits: left };
 }
 
+/** What cannot be read may have been switched off. */
+function switchOff(memory: Settings['memory'], name: string, unread: boolean): void {
+  if (!unread) return;
+  for (const part of ['recall', 'compaction', 'summary'] as const) if (name === '' || name === part) memory[part].enabled = false;
+}
+
 /** What is used of the settings that fit: a limit that cannot be read is as narrow as can be, not gone. */
 export function guarded(given: Settings, misfits: readonly Misfit[]): Settings {
   const used = structuredClone(given);
@@ -51,6 +57,10 @@ export function guarded(given: Settings, misfits: readonly Misfit[]): Settings {
     const [section, name = '', part] = path;
     const agent = section === 'agents' && part === 'tools' ? used.agents[name] : undefined;
     if (agent) agent.tools = { allow: [] };
+    // Whoever cannot be read may have said no.
+    if (section === 'memory') switchOff(used.memory, name, path.length < 3 || part === 'enabled');
+    // Half of its settings would have another thing promoted, at another time.
+    if (section === 'dreaming') used.dreaming.enabled = false;
     if (section !== 'tools' || (name !== 'policies' && path.length > 1)) continue;
     used.tools.policies = { ...used.tools.policies, [part ?? '*']: 'ask' };
   }

@@ -5,7 +5,13 @@ import { logLevel } from '#shared/rpc/log-level.ts';
 import { agentConfig, modelKeys, providerKind } from '#shared/rpc/records.ts';
 import { z } from '#shared/rpc/zod.ts';
 import { UPSTREAM_RANGES } from '#shared/upstream-limits.ts';
+import { channelSettings, isChannelSecret } from './channels/settings.ts';
+import { dreamingSettings } from './dreaming/settings.ts';
+import { isMcpSecret, mcpServer, mcpServerName } from './mcp/settings.ts';
 import { baseUrlOf } from './providers/kinds.ts';
+import { embeddingSettings } from './memory/vectors/settings.ts';
+import { compactionSettings, summarySettings } from './compaction/settings.ts';
+import { recallSettings } from './recall/settings.ts';
 
 /** What may be decided of a tool once and for all. */
 const POLICIES = ['auto', 'ask', 'deny'] as const;
@@ -36,33 +42,6 @@ const provider = z
 
 const waitMs = z.number().int().min(UPSTREAM_RANGES.ms.min).max(UPSTREAM_RANGES.ms.max);
 
-const users = z.array(z.string().min(1).max(200)).max(10_000).nullable();
-const pollIntervalSeconds = z.number().int().min(60, 'must be 60 seconds or more').max(86_400);
-/** What every channel has. Their other settings are kept as they are: each platform has its own. */
-const channel = z.looseObject({
-  enabled: z.boolean().optional(),
-  /** Who may write; empty or null: everyone. */
-  allowedUsers: users.optional(),
-  pollIntervalSeconds: pollIntervalSeconds.optional(),
-  /** Who answers there. */
-  agentId: id.optional(),
-  /** Tools that runs from there may use: none, unless they are named. */
-  tools: z.array(z.string().min(1).max(200)).max(1000).optional(),
-});
-/** The social channel (interface document 2, section 2.2). */
-const social = channel.extend({
-  bearerToken: z.string().min(1).max(4096),
-  socialUsername: z
-    .string()
-    .max(100)
-    .regex(/^[^@]*$/, 'must be without the at-sign')
-    .default(''),
-  monitorMentions: z.boolean().default(true),
-  monitorDMs: z.boolean().default(false),
-  pollIntervalSeconds: pollIntervalSeconds.default(120),
-  allowedUsers: users.default(null),
-});
-
 /** The whole configuration. Keys that are not here are kept as they are, for builds that know them. */
 export const settings = z.looseObject({
   providers: z.record(id, provider).default({}),
@@ -72,14 +51,7 @@ export const settings = z.looseObject({
     .array(z.strictObject({ pattern: z.string().min(1).max(300), agentId: id }))
     .max(1000)
     .default([]),
-  channels: z
-    .object({ x: social.optional() })
-    .catchall(channel)
-    .superRefine((given, context) => {
-      for (const name of Object.keys(given))
-        if (!id.safeParse(name).success) context.addIssue({ code: 'custom', path: [name], message: 'is no id' });
-    })
-    .default({}),
+  channels: channelSettings.default({}),
   chat: z
     .looseObject({
       /** The default model's key. */
@@ -90,6 +62,27 @@ export const settings = z.looseObject({
       timeZone: z.string().max(100).refine(isTimeZone, 'is no time zone').optional(),
     })
     .default({}),
+  models: z
+    .looseObject({
+      /** Where models for browsers are fetched from: a mirror that answers as Hugging Face does. */
+      hub: z
+        .url({ protocol: /^https?$/, error: 'must be an http or https address' })
+        .max(1000)
+        .optional(),
+    })
+    .default({}),
+  /** `recall`: what is looked for in memory before each reply; `compaction`, `summary`: what becomes of conversations that grow too long (interface document 2, section 2.4). `embeddings`: with which model memory is
+   * searched beside its words. */
+  memory: z
+    .looseObject({
+      recall: recallSettings.prefault({}),
+      embeddings: embeddingSettings.prefault({}),
+      compaction: compactionSettings.prefault({}),
+      summary: summarySettings.prefault({}),
+    })
+    .prefault({}),
+  /** How memory is consolidated (interface document 2, section 2.3). */
+  dreaming: dreamingSettings.prefault({}),
   /** At each beat the agent is told to look at what waits for it. */
   heartbeat: z
     .looseObject({
@@ -110,6 +103,12 @@ export const settings = z.looseObject({
     .looseObject({
       /** Private places that the driven browser may go to: `localhost:5173` or `nas.local`. */
       allow: z.array(z.string().min(1).max(300)).max(1000).default([]),
+      /** Another Chrome that is driven instead of one on the bridge's machine, over CDP. A secret, for its address may carry a token. */
+      cdpEndpoint: z
+        .string()
+        .max(4096)
+        .regex(/^(https?|wss?):\/\/\S+$|^\*\*\*$/, 'must be an http, https, ws or wss address')
+        .optional(),
     })
     .prefault({}),
   gateway: z
@@ -135,6 +134,8 @@ export const settings = z.looseObject({
       logLevel: logLevel.optional(),
     })
     .default({}),
+  /** `mirror`: whether each workspace also lies in a folder on the bridge's machine. */
+  workspaces: z.looseObject({ mirror: z.boolean().default(true) }).prefault({}),
   tools: z
     .looseObject({
       /** By a tool's name, or a pattern with `*`: whether it runs without asking (`auto`), after a person's word (`ask`), or never (`deny`). */
@@ -143,15 +144,18 @@ export const settings = z.looseObject({
       execTimeoutMs: z.number().int().min(1000).max(MAX_COMMAND_MS).optional(),
       /** Private places that `web_fetch` may ask: `nas.local` or `127.0.0.1:8080`. */
       webFetch: z.looseObject({ allow: z.array(z.string().min(1).max(300)).max(1000).optional() }).optional(),
+      /** Tool servers, by name (interface document 2, section 2.1). */
+      mcpServers: z.record(mcpServerName, mcpServer).optional(),
     })
     .default({}),
 });
 export type Settings = z.infer<typeof settings>;
 
-const CHANNEL_SECRETS = new Set(['bearerToken', 'botToken', 'appToken', 'accessToken', 'token', 'password', 'secret']);
-
 /** Whether a dotted path leads to a secret. */
-export function isSecret([section, , name = '', ...rest]: readonly string[]): boolean {
+export function isSecret(path: readonly string[]): boolean {
+  const [section, first, name = '', ...rest] = path;
+  if (isMcpSecret(path) || isChannelSecret(path)) return true;
   if (rest.length > 0) return false;
-  return (section === 'providers' && name === 'apiKey') || (section === 'channels' && CHANNEL_SECRETS.has(name));
+  if (section === 'browser') return first === 'cdpEndpoint' && name === '';
+  return section === 'providers' && name === 'apiKey';
 }

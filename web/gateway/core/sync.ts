@@ -15,6 +15,8 @@ export interface SyncPort {
   claim(runId: string, executor: string): Promise<number | null>;
   /** A lease of that name for this host alone, for `ttlMs` at the most: its fence; null where another host has it, or nobody can say. */
   lease(name: string, ttlMs: number): Promise<number | null>;
+  /** Gives such a lease back. Never rejects: where that cannot be said it ends by its time. */
+  release(name: string, fence: number): Promise<void>;
   /** Hands something to another host (absent: the one that serves); false where it is not attached. */
   signal(to: string | undefined, payload: unknown): Promise<boolean>;
   onsignal(listener: (from: string, payload: unknown) => void): () => void;

@@ -6,9 +6,10 @@ import type { KeyRecord } from '#shared/rpc/methods/keys.ts';
 import type { ExecPolicy, ExecRequest } from '#shared/rpc/methods/exec.ts';
 import type { Plan } from '#shared/rpc/methods/plan.ts';
 import type { FileEntry, FileRecord } from '#shared/rpc/methods/workspace.ts';
-import type { HistoryMessage, SessionEntry, Usage } from '#shared/rpc/records.ts';
+import type { Compaction, HistoryMessage, SessionEntry, Usage } from '#shared/rpc/records.ts';
 import type { ConflictCopy } from '#shared/sync/conflict.ts';
 import type { SyncStore } from '#shared/sync/record.ts';
+import type { ChannelState } from './channels/state.ts';
 import type { ResponseRecord } from './http/responses/record.ts';
 
 /** A session as it is kept; its key is `<agentId>/<sessionId>`. */
@@ -90,6 +91,12 @@ export interface SearchPage {
   complete: boolean;
 }
 
+/** A reply, and the message that it answers, where that is there; neither with attachments. */
+export interface RecalledReply {
+  reply: MessageRecord;
+  question: MessageRecord | undefined;
+}
+
 export interface FoundMessage {
   message: MessageRecord;
   score: number;
@@ -132,6 +139,17 @@ export interface Collections {
   apiKeys: KeyRecord;
   responses: ResponseRecord;
   systemEvents: SystemEvent;
+  mcpTools: McpToolRecord;
+  channelStates: ChannelState;
+}
+
+/** A tool of a tool server, as it was approved. */
+export interface McpToolRecord {
+  /** `<server>/<tool>` */
+  id: string;
+  /** SHA-256 of what it says of itself: description, schemas and the like. */
+  hash: string;
+  approvedAt: number;
 }
 
 /** Reading and changing such records; every change is strict. */
@@ -196,8 +214,22 @@ export interface Vault {
     branch(sessionKey: string, options: { limit: number; before?: string }): Promise<Branch>;
     /** All messages of a session, on every branch, those nearer to the root first. */
     all(sessionKey: string): Promise<MessageRecord[]>;
+    /** Strict: notes at a message that the conversation was summarised up to it. False: the message, or its session, is gone. */
+    compact(id: string, compaction: Compaction): Promise<boolean>;
     /** Every message whose session is listed, newest first, for retrieval; at most `limit`. */
     recent(limit: number): Promise<MessageRecord[]>;
+    /** Those of a span of time, oldest first, without attachments; `to` is not in it. */
+    between(from: number, to: number): Promise<MessageRecord[]>;
+    /** How many there are of each span, and when the newest of them was said; null where there is none. Reads no message. */
+    spans(spans: readonly { from: number; to: number }[]): Promise<{ count: number; newest: number | null }[]>;
+    /** Replies that something was recalled for, newest first, with what each answers; `next`: the time before which to go on, null where there are no more. */
+    recalled(options: {
+      before: number;
+      limit: number;
+      accepts(sessionKey: string): boolean;
+    }): Promise<{ replies: RecalledReply[]; next: number | null }>;
+    /** Those from a time on (milliseconds since 1970), oldest first, for their text; at most `limit`. */
+    from(at: number, limit: number): Promise<MessageRecord[]>;
   };
   /** Finds messages by their words (an index of this copy's own). */
   search: {
@@ -250,19 +282,33 @@ export interface Vault {
     /** Those of a workspace whose path begins so, by path; reads no content. */
     list(workspace: string, prefix: string): Promise<FileEntry[]>;
     get(workspace: string, path: string): Promise<FileRecord | undefined>;
-    /** Strict; rejects with what `check` throws, which is told how many other files the workspace has, and their bytes. */
-    put(file: FileRecord, check: (others: { files: number; bytes: number }) => void): Promise<void>;
+    /** Names of those that have any. */
+    workspaces(): Promise<string[]>;
+    /**
+     * Strict; rejects with what `check` throws, which is told how many other files the workspace has, and their bytes. Resolves with what is stored: it is written later than what
+     * stood there before, whatever the clock says.
+     */
+    put(file: FileRecord, check: (others: { files: number; bytes: number }) => void): Promise<FileRecord>;
     /** Strict; false where there was none. */
     remove(workspace: string, path: string): Promise<boolean>;
+    /** Strict: those of one workspace that are as they were seen, and for which there is room, in one transaction. */
+    replace(workspace: string, changes: readonly FileChange[], limits: { files: number; bytes: number }): Promise<FileChanged[]>;
+    /** Hears of what is written and removed here, not of what comes from other hosts; the result stops it. */
+    watch(listener: (change: { workspace: string; path: string; removed: boolean }) => void): () => void;
   };
   /** Records of the other kinds. */
   collection<Name extends keyof Collections>(name: Name): Collection<Collections[Name]>;
   /** Versions of records that lost against others written apart from them (shared/sync). */
   conflicts: {
-    list(): Promise<ConflictCopy[]>;
+    /** `<store>/<key>/<clock>` of each; reads no content. */
+    ids(): Promise<string[]>;
+    get(id: string): Promise<ConflictCopy | undefined>;
     /** The version that stands in the store now, as JSON; undefined where the record is gone. */
     current(copy: ConflictCopy): Promise<string | undefined>;
-    /** Strict: forgets the copy (`keep`), or puts it in the place of the other version first (`restore`). False: there is no such copy. */
+    /**
+     * Strict: forgets the copy (`keep`), or puts it in the place of the other version first (`restore`; a file is written back as any other one is, before its copy is forgotten).
+     * False: there is no such copy.
+     */
     resolve(id: string, choice: 'keep' | 'restore'): Promise<boolean>;
   };
   /** Hears of what other hosts have changed, after it is stored here; the result stops it. */
@@ -292,6 +338,21 @@ export interface Vault {
   /** By how many milliseconds the newest change that other hosts have made lies in the future of this host's clock; 0 or less: it does not. */
   ahead(): number;
   close(): Promise<void>;
+}
+
+/** A file that is to be written, or removed, unless it is not as it was seen any more. */
+export interface FileChange {
+  path: string;
+  /** Null: there was none. */
+  seen: Pick<FileEntry, 'size' | 'modifiedAt'> | null;
+  /** Null removes it. */
+  file: FileRecord | null;
+}
+
+export interface FileChanged {
+  outcome: 'done' | 'changed' | 'full';
+  /** What is stored now, where it was written. */
+  file: FileRecord | null;
 }
 
 export interface MemoryRecord {

@@ -7,9 +7,10 @@ import { textLink } from '#shared/link/text-link.ts';
 import { HEAD_HEADER, JOURNAL_PORT, MOVED_HEADER, MOVES_HEADER } from '#shared/ports/journal.ts';
 import { CLOSE, LIMITS } from '#shared/rpc/frames.ts';
 import { SCOPES } from '#shared/rpc/contract.ts';
-import type { DocumentsLender, HostApi, HostStatus } from '#shared/ports/host.ts';
+import type { HostApi, HostStatus, LentWork, WorkerLender } from '#shared/ports/host.ts';
 import { systemClock } from '../core/clock.ts';
-import { createGateway, type Gateway } from '../core/gateway.ts';
+import { createGateway } from '../core/gateway.ts';
+import type { Gateway } from '../core/gateway-options.ts';
 import { bridgeOver } from '../ports/bridge.ts';
 import { createFetch } from '../ports/fetch.ts';
 import { serveEnded, serveReceipts } from '../ports/receipts.ts';
@@ -18,7 +19,7 @@ import { journalLine } from '../sync/journal-line.ts';
 import { Replicator } from '../sync/replicator.ts';
 import { environmentOf } from './environment.ts';
 import { hostName } from './host-name.ts';
-import { LentDocuments } from './lent-documents.ts';
+import { Lenders } from './lenders.ts';
 import { holdForLife, takeOwnership } from './lock.ts';
 import { Pages } from './pages.ts';
 import { loadParts } from './parts.ts';
@@ -50,9 +51,7 @@ export class Host implements HostApi {
     isBusy: () => this.#uplink.busy,
     ongone: () => this.#uplink.detach(),
   });
-  readonly #documents = new LentDocuments();
-  /** Pages whose end is waited for, because they have lent something. */
-  readonly #lenders = new Set<string>();
+  readonly #lenders: Lenders;
   readonly #waiting = Promise.withResolvers<'waiting'>();
   /** Cuts the pages that are passed on, so that they connect anew. */
   readonly #relayed = new Set<() => void>();
@@ -61,6 +60,7 @@ export class Host implements HostApi {
   constructor(options: { build: string; origin: string; close(): void }) {
     this.#build = options.build;
     this.#origin = options.origin;
+    this.#lenders = new Lenders(options.origin);
     this.#close = options.close;
     this.#lock = `perch-worker:${crypto.randomUUID()}`;
     this.#uplink = new Uplink({
@@ -123,18 +123,12 @@ export class Host implements HostApi {
   }
 
   async leaving(tabLock: string): Promise<void> {
-    this.#documents.gone(tabLock);
+    this.#lenders.gone(tabLock);
     this.#pages.away(tabLock);
   }
 
-  async lend(tabLock: string, lender: DocumentsLender): Promise<void> {
-    this.#documents.lend(tabLock, lender);
-    if (this.#lenders.has(tabLock)) return;
-    this.#lenders.add(tabLock);
-    void navigator.locks.request(tabLock, () => {
-      this.#lenders.delete(tabLock);
-      this.#documents.gone(tabLock);
-    });
+  async lend(tabLock: string, work: LentWork, lender: WorkerLender): Promise<void> {
+    this.#lenders.lend(tabLock, work, lender);
   }
 
   async returning(tabLock: string): Promise<void> {
@@ -185,7 +179,9 @@ export class Host implements HostApi {
           (port) => this.#uplink.lending(port),
           (listener) => this.#uplink.watch(listener),
         ),
-        documents: this.#documents,
+        documents: this.#lenders.documents,
+        browserModels: this.#lenders.models,
+        memoryStore: async (workspace) => new (await import('../../library/database-index.ts')).DatabaseIndex(`perch-memory ${workspace}`),
         clock: systemClock,
         version: this.#build,
         environment: environmentOf(globalThis, () => this.#uplinkCredential?.id ?? ''),

@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest';
 import { verifies } from '../../../tests/requirements.ts';
 import { until } from '../../../tests/support/gateway.ts';
-import type { DocumentsLender } from '#shared/ports/host.ts';
+import type { WorkerLender } from '#shared/ports/host.ts';
 import type { Documents, DocumentRequest } from '../core/documents/documents.ts';
 import { LentDocuments } from './lent-documents.ts';
 
@@ -10,7 +10,7 @@ const open = new AbortController().signal;
 const here: Documents = { read: async () => ({ text: 'read here' }) };
 
 /** A page whose worker answers with what `answer` says; undefined: it says nothing. */
-class Page implements DocumentsLender {
+class Page implements WorkerLender {
   readonly #answer: (request: DocumentRequest) => unknown;
   started = 0;
   stopped = 0;

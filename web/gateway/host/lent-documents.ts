@@ -1,6 +1,7 @@
-import type { DocumentsLender } from '#shared/ports/host.ts';
+import type { WorkerLender } from '#shared/ports/host.ts';
 import { RpcError } from '#shared/rpc/errors.ts';
-import { type Documents, type DocumentRequest, type DocumentText, readHere, unreadable } from '../core/documents/documents.ts';
+import { type Documents, type DocumentRequest, type DocumentText, unreadable } from '../core/documents/documents.ts';
+import { readHere } from '../core/documents/read-here.ts';
 import type { DocumentAnswer } from '../documents/answer.ts';
 
 /** Milliseconds. A page that is frozen lends nothing: the next one is asked. */
@@ -11,7 +12,7 @@ const IDLE_MS = 60_000;
 
 interface Helper {
   page: string;
-  lender: DocumentsLender;
+  lender: WorkerLender;
   port: MessagePort;
 }
 
@@ -20,7 +21,7 @@ interface Helper {
  * everything else, or, made for that, for ever. One file at a time. With no page that lends one, the gateway's own worker reads.
  */
 export class LentDocuments implements Documents {
-  readonly #lenders = new Map<string, DocumentsLender>();
+  readonly #lenders = new Map<string, WorkerLender>();
   readonly #gone = new Map<string, () => void>();
   readonly #fallback: Documents;
   #helper: Helper | undefined;
@@ -32,7 +33,7 @@ export class LentDocuments implements Documents {
   }
 
   /** A page lends workers, by its name, until it is gone. */
-  lend(page: string, lender: DocumentsLender): void {
+  lend(page: string, lender: WorkerLender): void {
     this.#lenders.delete(page);
     this.#lenders.set(page, lender);
   }
@@ -77,7 +78,7 @@ export class LentDocuments implements Documents {
   /** What a page's worker says; undefined where the page is gone, frozen, or cannot start one. `died`: it went while it was reading. */
   async #lent(
     page: string,
-    lender: DocumentsLender,
+    lender: WorkerLender,
     request: DocumentRequest,
     signal: AbortSignal,
   ): Promise<DocumentAnswer | 'died' | undefined> {
@@ -114,7 +115,7 @@ export class LentDocuments implements Documents {
     }
   }
 
-  async #started(page: string, lender: DocumentsLender): Promise<Helper> {
+  async #started(page: string, lender: WorkerLender): Promise<Helper> {
     if (this.#helper?.page === page) return this.#helper;
     this.#stop();
     const helper = { page, lender, port: await lender.start() };

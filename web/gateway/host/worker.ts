@@ -1,5 +1,6 @@
 import { expose } from 'comlink';
-import { DOCUMENTS_WORKER } from '#shared/ports/host.ts';
+import { lentName } from '#shared/ports/host.ts';
+import { serveModels } from '../browser-models/serve.ts';
 import { serveDocuments } from '../documents/serve.ts';
 import { Host } from './host.ts';
 
@@ -13,5 +14,6 @@ if ('onconnect' in scope) {
     const [port] = ports;
     if (port) expose(served, port);
   };
-} else if (scope.name === DOCUMENTS_WORKER) serveDocuments(scope);
+} else if (scope.name === lentName('documents')) serveDocuments(scope);
+else if (scope.name === lentName('models')) serveModels(scope);
 else expose(host());

@@ -5,7 +5,7 @@ import { CLOSE } from '#shared/rpc/frames.ts';
 import { type Fetch, FetchRefused, type Forwarding } from '../core/fetch.ts';
 
 export interface FetchPortOptions {
-  /** Origins that may be asked: those of the configured providers, and the model servers of this machine. */
+  /** Origins that may be asked: those of the configured providers, tool servers and channels, and the model servers of this machine. */
   allowed(): ReadonlySet<string>;
   /** The bridge's way out, where there is one: it has no limit of six connections and no CORS. */
   egress(): Mux | null;
@@ -13,20 +13,30 @@ export interface FetchPortOptions {
 
 /** The one way out of the worker: asks no origin but those allowed (design.md, "Strict CSP"). Rejects with a `TypeError` otherwise. */
 export function createFetch({ allowed, egress }: FetchPortOptions): Fetch {
-  return async (url, { method = 'GET', headers = {}, body, signal, forward }) => {
+  return async (url, { method = 'GET', headers = {}, bytes, body = bytes, signal, forward, namedBy, follow }) => {
     const { origin } = new URL(url);
-    if (!allowed().has(origin)) throw new FetchRefused(`${origin} is not the address of a configured provider`);
+    if (!allowed().has(namedBy ?? origin))
+      throw new FetchRefused(`${namedBy ?? origin} is not the address of a configured provider, tool server or channel`);
     const request = { signal, ...(body === undefined ? {} : { body }) };
-    const out = { ...headers, ':method': method, ':url': url };
+    const named = namedBy !== undefined && namedBy !== origin;
+    const out = { ...headers, ...(named ? { ':named-by': namedBy } : {}), ':method': method, ':url': url };
     try {
       if (forward) return await passOver(forward, out, request);
       const mux = egress();
       if (mux) return await fetchOver(mux, { kind: 'egress', headers: out }, request);
+      if (named) throw new FetchRefused(`${origin} is asked by the bridge alone, and there is none`);
     } catch (error) {
       if (error instanceof ExchangeReset && error.code === CLOSE.policy) throw new FetchRefused(error.message, { cause: error });
       throw error;
     }
-    return fetch(url, { method, headers, ...request, redirect: 'manual', credentials: 'omit', referrerPolicy: 'no-referrer' });
+    return fetch(url, {
+      method,
+      headers,
+      ...request,
+      redirect: follow ? 'follow' : 'manual',
+      credentials: 'omit',
+      referrerPolicy: 'no-referrer',
+    });
   };
 }
 

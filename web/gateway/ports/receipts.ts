@@ -1,14 +1,18 @@
 import type { Opening } from '#shared/link/hello.ts';
 import { serveHttp } from '#shared/link/http.ts';
-import { ended, receipts } from '#shared/link/splice.ts';
+import { ended, receipt, receipts } from '#shared/link/splice.ts';
 import type { Stream } from '#shared/link/stream.ts';
-import type { Gateway } from '../core/gateway.ts';
+import type { Gateway } from '../core/gateway-options.ts';
 
 /** What the bridge tells of calls that it has spliced; answered when it is stored. */
-export function serveReceipts(stream: Stream, opening: Opening, gateway: () => Promise<Pick<Gateway, 'keepReceipts'>>): void {
+export function serveReceipts(stream: Stream, opening: Opening, gateway: () => Promise<Pick<Gateway, 'keepReceipts' | 'noted'>>): void {
   serveHttp(stream, opening, 'http://receipts.invalid', async (request) => {
     const given = receipts.parse(await request.json());
-    await (await gateway()).keepReceipts(given);
+    const { keepReceipts, noted } = await gateway();
+    const read = given.map((each) => receipt.safeParse(each));
+    // What cannot be read now never can be: told again and again it would hold up all others.
+    for (const { error } of read) if (error) noted('http', error);
+    await keepReceipts(read.flatMap(({ data }) => data ?? []));
     return new Response(null, { status: 204 });
   });
 }

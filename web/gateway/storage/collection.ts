@@ -14,6 +14,8 @@ const KEYS: { [Name in keyof Collections]: (record: Collections[Name]) => string
   apiKeys: ({ id }) => id,
   responses: ({ id }) => id,
   systemEvents: ({ id }) => id,
+  mcpTools: ({ id }) => id,
+  channelStates: ({ id }) => id,
 };
 
 /**
@@ -23,6 +25,8 @@ const KEYS: { [Name in keyof Collections]: (record: Collections[Name]) => string
 const STAGES: { [Name in keyof Collections]?: (record: Collections[Name] | undefined) => number } = {
   devices: (record) => (record === undefined ? 2 : record.state === 'paired' ? 1 : 0),
   apiKeys: (record) => (record === undefined ? 1 : 0),
+  // Whoever had the channel before may still write: under an earlier lease.
+  channelStates: (record) => record?.fence ?? 0,
 };
 
 /** The records of one store. */

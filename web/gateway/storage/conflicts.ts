@@ -12,10 +12,12 @@ const RESTORED: StoreName[] = ['conflicts', 'sessions', 'messages', 'config', 'm
 /** Versions that lost against others written apart from them. */
 export function conflictStore({ transactions }: { transactions: Transactions }): Vault['conflicts'] {
   return {
-    list: () => transactions.read(['conflicts'], (tx) => tx.objectStore('conflicts').getAll()),
+    ids: () => transactions.read(['conflicts'], (tx) => tx.objectStore('conflicts').getAllKeys()),
+
+    get: (id) => transactions.read(['conflicts'], (tx) => tx.objectStore('conflicts').get(id)),
 
     current: (copy) =>
-      transactions.read(['sessions', 'config', 'memories'], async (tx) => {
+      transactions.read(['sessions', 'config', 'memories', 'files'], async (tx) => {
         const value = await readValue(tx, copy.store as SyncStore, copy.key);
         return value === undefined ? undefined : JSON.stringify(value);
       }),

@@ -1,7 +1,12 @@
-import { openDB } from 'idb';
+import { type DBSchema, type IDBPDatabase, type IDBPTransaction, openDB, type StoreNames } from 'idb';
 import { isClosedConnection, isCutOpening, isLostConnection, isVersionError, storageFailure } from './failure.ts';
-import { steps, type Step } from './migrations.ts';
-import type { Connection, ReadTransaction, Schema, StoreName, WriteTransaction } from './schema.ts';
+import type { Schema } from './schema.ts';
+
+/** A transaction over stores of a database. */
+export type Transaction<S extends DBSchema, Mode extends IDBTransactionMode> = IDBPTransaction<S, StoreNames<S>[], Mode>;
+
+/** A migration. It awaits nothing but IndexedDB. */
+export type StepOf<S extends DBSchema> = (db: IDBPDatabase<S>, tx: Transaction<S, 'versionchange'>) => void | Promise<void>;
 
 const OPEN_TRIES = 3;
 
@@ -15,7 +20,7 @@ export class VaultClosed extends Error {
   override name = 'VaultClosed';
 }
 
-export interface DatabaseOptions {
+export interface DatabaseOptions<S extends DBSchema = Schema> {
   /** The database's name. */
   name: string;
   /** Another connection of an older build is still open and keeps this one waiting; it opens when that one closes. */
@@ -28,27 +33,27 @@ export interface DatabaseOptions {
   onopened?: () => void;
   /** What is to be written before the database closes for a newer build. */
   beforeOutdated?: () => Promise<void>;
-  /** Tests pass other migrations. */
-  steps?: readonly Step[];
+  /** The migrations: the version is their number. */
+  steps: readonly StepOf<S>[];
 }
 
 /**
  * A database that opens (and upgrades) with the first operation, which rejects with `VaultTooNew` where a newer build wrote it. It heals: where the browser closes it by force (eviction, cleared site data), the next operation
  * opens the database again, and one that was cut is tried once more. So bodies must be such that running twice does no harm.
  */
-export class Database {
-  readonly #options: DatabaseOptions;
-  #opening: Promise<Connection> | undefined;
+export class Database<S extends DBSchema = Schema> {
+  readonly #options: DatabaseOptions<S>;
+  #opening: Promise<IDBPDatabase<S>> | undefined;
   /** Why nothing more is possible. */
   #ended: Error | undefined;
   readonly #running = new Set<Promise<unknown>>();
 
-  constructor(options: DatabaseOptions) {
+  constructor(options: DatabaseOptions<S>) {
     this.#options = options;
   }
 
   /** Runs `body` in a read-only transaction over `stores`. It must await nothing but IndexedDB. */
-  read<T>(stores: StoreName[], body: (tx: ReadTransaction) => Promise<T>): Promise<T> {
+  read<T>(stores: StoreNames<S>[], body: (tx: Transaction<S, 'readonly'>) => Promise<T>): Promise<T> {
     return this.#track(this.#attempt((connection) => connection.transaction(stores, 'readonly'), body));
   }
 
@@ -56,7 +61,7 @@ export class Database {
    * Runs `body` in a read-write transaction and resolves once it is committed; with `strict`, once it is on disk. A
    * throw in `body` leaves everything as it was. Rejects with `StorageFull` where there is no room.
    */
-  write<T>(stores: StoreName[], durability: 'strict' | 'relaxed', body: (tx: WriteTransaction) => Promise<T>): Promise<T> {
+  write<T>(stores: StoreNames<S>[], durability: 'strict' | 'relaxed', body: (tx: Transaction<S, 'readwrite'>) => Promise<T>): Promise<T> {
     return this.#track(this.#attempt((connection) => connection.transaction(stores, 'readwrite', { durability }), body));
   }
 
@@ -81,8 +86,8 @@ export class Database {
     (await opening?.catch(() => undefined))?.close();
   }
 
-  async #attempt<Tx extends ReadTransaction | WriteTransaction, T>(
-    begin: (on: Connection) => Tx,
+  async #attempt<Tx extends Transaction<S, 'readonly'> | Transaction<S, 'readwrite'>, T>(
+    begin: (on: IDBPDatabase<S>) => Tx,
     body: (tx: Tx) => Promise<T>,
   ): Promise<T> {
     for (let last = false; ; last = true) {
@@ -113,10 +118,10 @@ export class Database {
     }
   }
 
-  #connect(): Promise<Connection> {
+  #connect(): Promise<IDBPDatabase<S>> {
     if (this.#ended) return Promise.reject(this.#ended);
     if (this.#opening) return this.#opening;
-    const opening: Promise<Connection> = this.#open(() => {
+    const opening: Promise<IDBPDatabase<S>> = this.#open(() => {
       this.#drop(opening);
       this.#options.onterminated?.();
     });
@@ -129,7 +134,7 @@ export class Database {
   }
 
   /** A forced close may meet the opening too: then it is begun again. */
-  async #open(onterminated: () => void): Promise<Connection> {
+  async #open(onterminated: () => void): Promise<IDBPDatabase<S>> {
     for (let tries = 1; ; tries++) {
       try {
         return await this.#openOnce(onterminated);
@@ -139,15 +144,15 @@ export class Database {
     }
   }
 
-  async #openOnce(onterminated: () => void): Promise<Connection> {
-    const { name, onblocked, steps: migrations = steps } = this.#options;
+  async #openOnce(onterminated: () => void): Promise<IDBPDatabase<S>> {
+    const { name, onblocked, steps } = this.#options;
     let failure: unknown;
     try {
-      const connection = await openDB<Schema>(name, migrations.length, {
+      const connection = await openDB<S>(name, steps.length, {
         upgrade(db, from, _to, tx) {
           // idb does not wait for this function: a failed step has to abort the upgrade itself.
           const upgrading = (async () => {
-            for (const step of migrations.slice(from)) await step(db, tx);
+            for (const step of steps.slice(from)) await step(db, tx);
           })();
           upgrading.catch((error: unknown) => {
             failure = error;
@@ -184,7 +189,7 @@ export class Database {
     if (this.end(reason)) this.#options.onoutdated?.();
   }
 
-  #drop(opening: Promise<Connection>): void {
+  #drop(opening: Promise<IDBPDatabase<S>>): void {
     if (this.#opening === opening) this.#opening = undefined;
     opening.then(
       (connection) => connection.close(),

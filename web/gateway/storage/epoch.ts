@@ -1,5 +1,6 @@
 import { OwnershipLost } from '../core/vault.ts';
 import { Database } from './database.ts';
+import { steps } from './migrations.ts';
 import type { WriteTransaction } from './schema.ts';
 
 /**
@@ -7,7 +8,7 @@ import type { WriteTransaction } from './schema.ts';
  * that is higher than every earlier one; vaults opened with an earlier one can write no more. Rejects with `VaultTooNew`.
  */
 export async function takeEpoch(name: string, options: { onblocked?: () => void } = {}): Promise<number> {
-  const database = new Database({ name, onblocked: options.onblocked });
+  const database = new Database({ name, steps, onblocked: options.onblocked });
   try {
     return await database.write(['local'], 'strict', async (tx) => {
       // The wall clock keeps epochs apart where the data was cleared in between, and counting began anew.

@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { expect } from 'vitest';
 import { verifies } from '../../../tests/requirements.ts';
 import type { FileRecord } from '#shared/rpc/methods/workspace.ts';
@@ -36,4 +37,44 @@ verifies(['workspace/files', 'workspace/limits'], 'listed by path, within a pref
   await expect(refused).rejects.toThrow('full');
   expect([await files.remove('w', 'a/1'), await files.remove('w', 'a/1'), await files.get('w', 'new')]).toEqual([true, false, undefined]);
   expect((await changesOf(vault.name)).slice(-2)).toEqual(['files w/b.txt', '-files w/a/1']);
+});
+
+verifies('workspace/totals', 'are right after whatever is written here, refused, or comes from other hosts', async () => {
+  const step = fc.record({ what: fc.constantFrom('put', 'remove', 'replace', 'refuse', 'foreign', 'gone'), n: fc.nat(5), size: fc.nat(9) });
+  let readings = 0;
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 15 }), fc.boolean(), async (steps, atOnce) => {
+      await using vault = await testVault();
+      const { files, sync } = vault.vault;
+      const limits = { files: 5, bytes: 30 };
+      const check = ({ files: count, bytes }: { files: number; bytes: number }): void => {
+        if (count >= limits.files || bytes > limits.bytes) throw new Error('full');
+      };
+      const act = async ({ what, n, size }: (typeof steps)[number]): Promise<void> => {
+        const one = file('w', `${n}`, { size });
+        if (what === 'put') await files.put(one, check);
+        else if (what === 'remove') await files.remove('w', one.path);
+        else if (what === 'replace') {
+          const [seen] = await files.list('w', one.path);
+          await files.replace('w', [{ path: one.path, seen: seen ?? null, file: one }], limits);
+        } else if (what === 'refuse') await files.put(one, () => check({ files: 9, bytes: 0 }));
+        else {
+          const clock = `9999999999${String(++readings).padStart(5, '0')}-0000-there`;
+          const payload = what === 'gone' ? null : JSON.stringify(one);
+          await sync.apply(
+            [{ store: 'files', key: one.key, clock, seal: 'none', payload, ...(payload ? {} : { deleted: true }), seq: 1 }],
+            null,
+            false,
+          );
+        }
+      };
+      if (atOnce) await Promise.allSettled(steps.map(act));
+      else for (const each of steps) await act(each).catch((error: unknown) => expect(error).toMatchObject({ message: 'full' }));
+      let told: unknown;
+      await files.put(file('w', 'last', { size: 1 }), (others) => void (told = others));
+      const there = (await files.list('w', '')).filter(({ path }) => path !== 'last');
+      expect(told).toEqual({ files: there.length, bytes: there.reduce((sum, { size }) => sum + size, 0) });
+    }),
+    { numRuns: 60 },
+  );
 });

@@ -1,7 +1,8 @@
 import { RpcError } from '#shared/rpc/errors.ts';
-import type { MessageRecord, Vault } from '../core/vault.ts';
+import type { MessageRecord, RecalledReply, Vault } from '../core/vault.ts';
 import type { Blobs } from './blobs.ts';
 import { joinParts } from './parts.ts';
+import { storedBytes } from './session-totals.ts';
 import { inSession, type ReadTransaction, type StoredMessage } from './schema.ts';
 import type { Transactions } from './transaction.ts';
 
@@ -29,6 +30,24 @@ export function messageStore({ transactions, blobs }: { transactions: Transactio
       return blobs.join(found);
     },
 
+    compact: (id, compaction) =>
+      transactions.write(['sessions', 'messages'], async ({ tx, put, putSession }) => {
+        const stored = await tx.objectStore('messages').get(id);
+        const session = stored && (await tx.objectStore('sessions').get(stored.sessionKey));
+        if (!stored || !session) return false;
+        const noted = { ...stored, compaction };
+        const size = session.size + storedBytes(noted) - storedBytes(stored);
+        await Promise.all([put('messages', id, noted), putSession({ ...session, size }, session)]);
+        return true;
+      }),
+
+    /** Likewise without attachments. */
+    from: (at, limit) =>
+      transactions.read(['messages'], async (tx) => {
+        const found = limit > 0 ? await tx.objectStore('messages').index('timestamp').getAll(IDBKeyRange.lowerBound(at), limit) : [];
+        return found.map((message) => joinParts(message, () => undefined));
+      }),
+
     /** For their text: attachments are left out. */
     recent: (limit) =>
       transactions.read(['messages'], async (tx) => {
@@ -44,7 +63,66 @@ export function messageStore({ transactions, blobs }: { transactions: Transactio
         }
         return found;
       }),
+
+    between: (from, to) =>
+      transactions.read(['messages'], async (tx) => {
+        const found = await tx
+          .objectStore('messages')
+          .index('timestamp')
+          .getAll(IDBKeyRange.bound(from, to, false, true));
+        return found.map((message) => joinParts(message, () => undefined));
+      }),
+
+    spans: (spans) =>
+      transactions.read(['messages'], (tx) => {
+        const times = tx.objectStore('messages').index('timestamp');
+        return Promise.all(
+          spans.map(async ({ from, to }) => {
+            const range = IDBKeyRange.bound(from, to, false, true);
+            const [count, newest] = await Promise.all([times.count(range), times.openKeyCursor(range, 'prev')]);
+            return { count, newest: newest?.key ?? null };
+          }),
+        );
+      }),
+
+    recalled: ({ before, limit, accepts }) =>
+      transactions.read(['messages'], async (tx) => {
+        const messages = tx.objectStore('messages');
+        const replies: RecalledReply[] = [];
+        let [looked, next]: [number, number | null] = [0, null];
+        let cursor = await messages.index('timestamp').openCursor(IDBKeyRange.upperBound(before, true), 'prev');
+        for (; cursor; cursor = await cursor.continue()) {
+          const { value, key } = cursor;
+          // What was said in the same moment is not parted.
+          if (next !== null && key < next) break;
+          if (value.recalled && value.recalled.length > 0 && accepts(value.sessionKey)) {
+            const question = value.parentId === null ? undefined : await questionOf(messages, value.parentId);
+            replies.push({ reply: joinParts(value, () => undefined), question: question && joinParts(question, () => undefined) });
+          }
+          if (replies.length >= limit || ++looked >= MOST_LOOKED_AT) next = key;
+        }
+        return { replies, next: cursor ? next : null };
+      }),
   };
+}
+
+/** Messages that are looked at for one page of what was recalled. */
+const MOST_LOOKED_AT = 5000;
+/** Calls of tools and their results between a message and its reply. */
+const MOST_BETWEEN = 100;
+
+/** The person's message above a reply. */
+async function questionOf(
+  messages: { get(id: string): Promise<StoredMessage | undefined> },
+  parentId: string,
+): Promise<StoredMessage | undefined> {
+  let id: string | null = parentId;
+  for (let steps = 0; id !== null && steps < MOST_BETWEEN; steps++) {
+    const message: StoredMessage | undefined = await messages.get(id);
+    if (!message || message.role === 'user') return message;
+    id = message.parentId;
+  }
+  return undefined;
 }
 
 /** The last message of the page: the session's head, or the one above `before`. */

@@ -1,8 +1,9 @@
 import { configRows } from './config-rows.ts';
-import type { ChangeRow, Connection, UpgradeTransaction } from './schema.ts';
+import type { StepOf } from './database.ts';
+import type { ChangeRow, Schema, UpgradeTransaction } from './schema.ts';
 
-/** A migration. It awaits nothing but IndexedDB. */
-export type Step = (db: Connection, tx: UpgradeTransaction) => void | Promise<void>;
+/** A migration of the vault. */
+export type Step = StepOf<Schema>;
 
 /**
  * How the database came to be what it is: append only, never edit a step that was released. The version is the length.
@@ -50,6 +51,8 @@ export const steps: readonly Step[] = [
   (db) => {
     for (const name of ['apiKeys', 'responses'] as const) db.createObjectStore(name, { keyPath: 'id' });
   },
+  (db) => void db.createObjectStore('mcpTools', { keyPath: 'id' }),
+  (db) => void db.createObjectStore('channelStates', { keyPath: 'id' }),
 ];
 
 /** The one document becomes a row for each piece. */

@@ -1,4 +1,4 @@
-import type { DBSchema, IDBPDatabase, IDBPTransaction, StoreNames } from 'idb';
+import type { DBSchema, IDBPTransaction, StoreNames } from 'idb';
 import type { Position } from '#shared/ports/journal.ts';
 import type { FileRecord } from '#shared/rpc/methods/workspace.ts';
 import type { Part } from '#shared/rpc/records.ts';
@@ -108,6 +108,8 @@ export interface Schema extends DBSchema {
   apiKeys: { key: string; value: Collections['apiKeys'] };
   responses: { key: string; value: Collections['responses'] };
   systemEvents: { key: string; value: Collections['systemEvents'] };
+  mcpTools: { key: string; value: Collections['mcpTools'] };
+  channelStates: { key: string; value: Collections['channelStates'] };
   files: {
     key: string;
     value: FileRecord;
@@ -134,7 +136,6 @@ export type StoreName = StoreNames<Schema>;
 /** Stores whose rows are records of the vault, one each. */
 export type PlainStore = Exclude<SyncStore, 'sessions' | 'heads'>;
 
-export type Connection = IDBPDatabase<Schema>;
 export type ReadTransaction = IDBPTransaction<Schema, StoreName[], 'readonly'>;
 export type WriteTransaction = IDBPTransaction<Schema, StoreName[], 'readwrite'>;
 export type UpgradeTransaction = IDBPTransaction<Schema, StoreName[], 'versionchange'>;

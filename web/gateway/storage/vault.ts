@@ -7,10 +7,12 @@ import { collectionOf } from './collection.ts';
 import { configStore } from './config.ts';
 import { Database } from './database.ts';
 import { conflictStore } from './conflicts.ts';
+import { FileTotals } from './file-totals.ts';
 import { fileStore } from './files.ts';
 import { logRing } from './logs.ts';
 import { memoryStore } from './memories.ts';
 import { messageStore } from './messages.ts';
+import { steps } from './migrations.ts';
 import { Replica } from './replica.ts';
 import { runStore } from './runs.ts';
 import { checkWriting } from './check-writing.ts';
@@ -62,12 +64,17 @@ export async function openVault(options: VaultOptions): Promise<StoredVault> {
   const { name, epoch, clock, onclosed, onblocked, onfault = () => {} } = options;
   let serving = false;
   let beforeOutdated = async (): Promise<void> => {};
-  const database = new Database({
+  const database: Database = new Database({
     name,
+    steps,
     onblocked,
     onoutdated: () => serving && onclosed('newer-version'),
     beforeOutdated: () => beforeOutdated(),
-    onopened: () => serving && sessions.forget(),
+    onopened() {
+      if (!serving) return;
+      sessions.forget();
+      totals.forget();
+    },
     // A first write finds out whether the data is gone, and then it is read again.
     onterminated: () => void (serving && epoch !== undefined && transactions.local([], async () => {}).catch(onfault)),
   });
@@ -86,6 +93,8 @@ export async function openVault(options: VaultOptions): Promise<StoredVault> {
   const secrets = secretStore({ transactions });
   const sync = new Replica({ transactions, readings, blobs, secrets, origin, seen, pushed, onfault });
   transactions.sink = sync;
+  const totals = new FileTotals();
+  sync.onforeign((changes) => totals.foreign(changes));
   const sessions = new SessionList(transactions);
   const search = searchStore({ clock, transactions, sessions, onfault, sizes: options.searchSizes });
   transactions.oncommitted = (committed) => {
@@ -107,7 +116,7 @@ export async function openVault(options: VaultOptions): Promise<StoredVault> {
     config: configStore({ transactions, secrets }),
     secrets,
     memories: memoryStore({ transactions }),
-    files: fileStore({ transactions }),
+    files: fileStore({ transactions, totals }),
     collection: (name) => collectionOf(transactions, name),
     conflicts: conflictStore({ transactions }),
     onforeign: (listener) => sync.onforeign(listener),

@@ -92,6 +92,10 @@ export class Replicator implements SyncPort {
     return (await this.#line?.call('lease.take', { name, ttlMs }).catch(() => null))?.fence ?? null;
   }
 
+  async release(name: string, fence: number): Promise<void> {
+    await this.#line?.call('lease.release', { name, fence }).catch(() => null);
+  }
+
   async signal(to: string | undefined, payload: unknown): Promise<boolean> {
     const sent = await this.#line?.call('host.signal', { ...(to === undefined ? {} : { to }), payload }).catch(() => null);
     return sent?.delivered ?? false;

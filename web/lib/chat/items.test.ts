@@ -36,6 +36,22 @@ test('a reply keeps the key it had while it streamed', () => {
   expect(reply?.key).toBe('run:1');
 });
 
+test('what was recalled for a reply is its own, whichever of its messages has it', () => {
+  const recalled = [{ id: 'm', text: 'x', source: 'remembered', at: null, why: { words: ['x'], beside: [], timely: false } }];
+  const items = itemsOf([
+    message({ id: 'u', role: 'user' }),
+    message({ id: 'a1', role: 'assistant', toolCalls: [{ id: 'c', tool: 't', args: {} }] }),
+    message({ id: 't', role: 'tool', toolCallId: 'c' }),
+    message({ id: 'a2', role: 'assistant', recalled }),
+    message({ id: 'u2', role: 'user' }),
+    message({ id: 'a3', role: 'assistant' }),
+  ]);
+  expect(items.flatMap((item) => (item.kind === 'reply' ? [[item.ids, item.recalled]] : []))).toEqual([
+    [['a1', 't', 'a2'], recalled],
+    [['a3'], []],
+  ]);
+});
+
 test.each([
   [{ aborted: true }, 'aborted'],
   [{ interrupted: true }, 'interrupted'],
@@ -96,4 +112,29 @@ test('files that came with a reply are shown below its text', () => {
       { kind: 'files', files: [{ filename: 'b.zip', size: 9, content: null, stored: { messageId: 'b', index: 0 } }] },
     ],
   });
+});
+
+test('a summary is a line of its own, and cuts no reply in two', () => {
+  const compaction = {
+    summary: '## Goals',
+    trigger: 'manual' as const,
+    messages: 2,
+    tokensBefore: 90,
+    tokensAfter: 20,
+    model: 'p/m',
+    at: 1,
+  };
+  const talk = (at: number): string[] =>
+    itemsOf(
+      [
+        message({ id: 'u1', role: 'user', content: 'Hi' }),
+        message({ id: 'a1', role: 'assistant', content: 'Looking.', toolCalls: [{ id: 'c1', tool: 'search', args: {} }] }),
+        message({ id: 't1', role: 'tool', content: '{}', toolCallId: 'c1' }),
+        message({ id: 'a2', role: 'assistant', content: 'Found.' }),
+        message({ id: 'u2', role: 'user', content: 'Thanks' }),
+      ].map((each, index) => (index === at ? { ...each, compaction } : each)),
+    ).map(({ kind }) => kind);
+  expect(talk(0)).toEqual(['user', 'summary', 'reply', 'user']);
+  expect(talk(2)).toEqual(['user', 'summary', 'reply', 'user']);
+  expect(talk(3)).toEqual(['user', 'reply', 'summary', 'user']);
 });

@@ -1,4 +1,4 @@
-import type { HistoryMessage, Usage } from '#shared/rpc/records.ts';
+import type { Compaction, HistoryMessage, RecalledMemory, Usage } from '#shared/rpc/records.ts';
 import { filesOf, type ShownFile, shownText, textOf } from './shown-files.ts';
 
 /** A tool that a reply used. `result` is what the gateway stored: text, often JSON. */
@@ -22,6 +22,10 @@ export interface UserItem {
 export interface ReplyItem {
   kind: 'reply';
   key: string;
+  /** Of the messages that it is made of. */
+  ids: string[];
+  /** What was recalled for it. */
+  recalled: readonly RecalledMemory[];
   segments: Segment[];
   timestamp: number;
   end: 'done' | 'aborted' | 'interrupted' | 'failed';
@@ -30,8 +34,15 @@ export interface ReplyItem {
   error?: { code: string; message: string } | undefined;
 }
 
+/** A line below which the conversation goes on from a summary, as models are told of it. */
+export interface SummaryItem {
+  kind: 'summary';
+  key: string;
+  compaction: Compaction;
+}
+
 /** What the list of a chat shows, top to bottom. */
-export type Item = UserItem | ReplyItem;
+export type Item = UserItem | ReplyItem | SummaryItem;
 
 /** The text of a reply, as it is copied. */
 export function replyText(segments: readonly Segment[]): string {
@@ -45,9 +56,15 @@ export function replyText(segments: readonly Segment[]): string {
 export function itemsOf(messages: readonly HistoryMessage[], keys: ReadonlyMap<string, string> = new Map()): Item[] {
   const items: Item[] = [];
   let group: HistoryMessage[] = [];
+  /** A reply that it falls into is not cut in two, and stays the last where it is. */
+  const mark = ({ id, compaction }: HistoryMessage): void => {
+    if (compaction) items.push({ kind: 'summary', key: `summary:${id}`, compaction });
+  };
   const flush = (): void => {
     const last = group.at(-1);
+    group.slice(0, -1).forEach(mark);
     if (last) items.push(replyOf(group, keys.get(last.id) ?? last.id));
+    if (last) mark(last);
     group = [];
   };
   for (const message of messages) {
@@ -55,6 +72,7 @@ export function itemsOf(messages: readonly HistoryMessage[], keys: ReadonlyMap<s
     if (message.role === 'user') {
       flush();
       items.push({ kind: 'user', key: message.id, message });
+      mark(message);
     } else {
       group.push(message);
       // A reply cut short ends its group: what follows without a message of the person is another try.
@@ -91,6 +109,8 @@ function replyOf(group: readonly HistoryMessage[], key: string): ReplyItem {
   return {
     kind: 'reply',
     key,
+    ids: group.map(({ id }) => id),
+    recalled: group.find(({ recalled }) => recalled)?.recalled ?? [],
     segments,
     timestamp: last?.timestamp ?? 0,
     end: last?.error ? 'failed' : last?.aborted ? 'aborted' : last?.interrupted ? 'interrupted' : 'done',

@@ -1,11 +1,11 @@
 import { proxy, type Remote, transfer, wrap } from 'comlink';
 import { GatewayClient } from '#shared/client/client.ts';
 import { portLink } from '#shared/link/link.ts';
-import type { HostApi, HostStatus } from '#shared/ports/host.ts';
+import { type HostApi, type HostStatus, LENT_WORK } from '#shared/ports/host.ts';
 import sharedUrl from '../../gateway/host/worker.ts?sharedworker&url';
 import dedicatedUrl from '../../gateway/host/worker.ts?worker&url';
 import { scriptURL } from '../trusted.ts';
-import { DocumentWorker } from './document-worker.ts';
+import { LentWorker } from './lent-worker.ts';
 
 /** Every tab must pass the same options, else the worker refuses it (facts.md, "SharedWorker"). */
 const OPTIONS = { type: 'module', name: `perch-${__PERCH_BUILD__}`, extendedLifetime: true } as const;
@@ -22,7 +22,7 @@ export class WorkerHost {
   /** Resolves when the worker is dead; never rejects. */
   readonly died: Promise<void>;
   readonly #tabLock = `perch-tab:${crypto.randomUUID()}`;
-  readonly #documents = new DocumentWorker();
+  readonly #lent = LENT_WORK.map((work) => new LentWorker(work));
   #held: Promise<void>;
 
   private constructor(api: Remote<HostApi>, onerror: Promise<never>, stop = (): void => {}) {
@@ -89,7 +89,9 @@ export class WorkerHost {
   }
 
   #lend(): void {
-    void this.#held.then(() => this.api.lend(this.#tabLock, proxy(this.#documents)));
+    void this.#held.then(() => {
+      for (const lent of this.#lent) void this.api.lend(this.#tabLock, lent.work, proxy(lent));
+    });
   }
 }
 

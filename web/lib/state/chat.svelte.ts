@@ -56,12 +56,14 @@ export class Chat {
     if (fresh) this.phase = 'ready';
     this.#off = [
       gateway.on('chat.message', (event) => this.#mine(event) && this.#onMessage(event)),
+      gateway.on('chat.recalled', (event) => this.#mine(event) && (this.#run(event.runId).recalled = event.memories)),
       gateway.on('chat.delta', (event) => this.#mine(event) && this.#onDelta(event)),
       gateway.on('chat.tool_call', (event) => this.#mine(event) && this.#run(event.runId).toolCall(event)),
       gateway.on('chat.tool_result', (event) => this.#mine(event) && this.#run(event.runId).toolResult(event)),
       gateway.on('chat.done', (event) => this.#mine(event) && this.#onEnd(event.runId, event.messageId, { usage: event.usage })),
       gateway.on('chat.error', (event) => this.#mine(event) && this.#onError(event)),
       gateway.on('sessions.changed', (event) => this.#isThis(event) && this.#onChanged(event.deleted ?? false)),
+      gateway.on('sessions.compacted', (event) => this.#isThis(event) && this.#onCompacted(event)),
       outbox.onStored((entry, messageId) => this.#withFiles(entry, messageId)),
     ];
   }
@@ -280,6 +282,15 @@ export class Chat {
     }, REFRESH_MS);
   }
 
+  #onCompacted({ messageId, compaction }: EventPayload<'sessions.compacted'>): void {
+    this.#changes++;
+    this.#replace(messageId, (message) => ({ ...message, compaction }));
+  }
+
+  #replace(id: string, change: (message: HistoryMessage) => HistoryMessage): void {
+    this.messages = this.messages.map((message) => (message.id === id ? change(message) : message));
+  }
+
   #onDeleted(): void {
     this.phase = 'deleted';
     this.live = null;
@@ -290,8 +301,6 @@ export class Chat {
   #withFiles(entry: OutboxEntry, messageId: string): void {
     if (!this.#mine(entry) || entry.files.length === 0) return;
     // The event's own listener may come before or after: wait until it has placed the message.
-    queueMicrotask(() => {
-      this.messages = this.messages.map((message) => (message.id === messageId ? withPicked(message, entry.files) : message));
-    });
+    queueMicrotask(() => this.#replace(messageId, (message) => withPicked(message, entry.files)));
   }
 }

@@ -1,4 +1,4 @@
-import type { HistoryMessage } from '#shared/rpc/records.ts';
+import type { HistoryMessage, RecalledMemory } from '#shared/rpc/records.ts';
 import type { EventPayload } from '#shared/rpc/events.ts';
 import type { Segment, ToolUse } from '#lib/chat/items.ts';
 import { replyText, stateOf } from '#lib/chat/items.ts';
@@ -11,6 +11,8 @@ export class LiveRun {
   readonly runId: string;
   readonly startedAt = Date.now();
   segments = $state.raw<Segment[]>([]);
+  /** What the model was told from memory. */
+  recalled = $state.raw<readonly RecalledMemory[]>([]);
   /** Stop was asked for. */
   stopping = $state(false);
 
@@ -79,7 +81,8 @@ export class LiveRun {
       });
       content = '';
     }
-    return [...messages, { role: 'assistant', content, timestamp, ...end }];
+    const recalled = this.recalled.length > 0 ? { recalled: [...this.recalled] } : {};
+    return [...messages, { role: 'assistant', content, timestamp, ...recalled, ...end }];
   }
 
   /** Shows at once what has come; nothing is shown later. */

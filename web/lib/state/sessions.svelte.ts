@@ -124,6 +124,12 @@ class Sessions {
     this.#patch(entry.path, session);
   }
 
+  /** Whether memory is searched before replies in it. Rejects where the gateway refuses. */
+  async setRecall(path: string, recall: boolean): Promise<void> {
+    await gateway.call('sessions.setRecall', { path, enabled: recall });
+    this.#patch(path, { recall });
+  }
+
   async remove(entry: SessionEntry): Promise<void> {
     try {
       await gateway.call('sessions.delete', { path: entry.path });

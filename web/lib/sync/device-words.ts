@@ -30,7 +30,7 @@ export function conflictWords({ kind, kept }: Pick<Conflict, 'kind' | 'kept'>): 
       restore: 'Open the other branch',
     };
   }
-  const what = { session: 'A chat’s details', setting: 'A setting', memory: 'A memory' }[kind];
+  const what = { session: 'A chat’s details', setting: 'A setting', memory: 'A memory', file: 'A file' }[kind];
   return {
     what: `${what} changed in two places`,
     kept: kept === null ? 'Deleted' : 'Used now',

@@ -6,6 +6,7 @@ import type { AttachedHost } from '#shared/ports/journal.ts';
 import type { SyncState } from '#shared/rpc/methods/sync.ts';
 import { verifies } from '../../../tests/requirements.ts';
 import { Database } from '../../gateway/storage/database.ts';
+import { steps } from '../../gateway/storage/migrations.ts';
 import { NO_SYNC, outdated, ownHost, unfit } from './standing.ts';
 import { ago, conflictWords } from './device-words.ts';
 import { outdatedWords } from './outdated-words.ts';
@@ -52,7 +53,7 @@ describe('the dot', () => {
 
 verifies('vault.app/told', 'a worker that meets data of a newer build is told apart from one that fails otherwise', async () => {
   (await openDB('too-new', 9999)).close();
-  const problem: string = await new Database({ name: 'too-new' })
+  const problem: string = await new Database({ name: 'too-new', steps })
     .read(['sessions'], async () => {})
     .then(
       () => '',

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { execPort } from '#shared/ports/exec.ts';
 import { FakeBridge, lend } from '../../../../tests/support/fake-bridge.ts';
 import { execHandlers } from '../exec.ts';
+import { Keeper } from '../../../processes/keep.ts';
 
 /** The real handlers behind a fake bridge, with a home of their own. */
 export interface LentExec extends AsyncDisposable {
@@ -30,7 +31,9 @@ export interface LentExec extends AsyncDisposable {
 
 export async function lendExec(env?: NodeJS.ProcessEnv): Promise<LentExec> {
   const home = await realpath(await mkdtemp(join(tmpdir(), 'exec-')));
-  const bridge = new FakeBridge(lend(execPort, execHandlers({ home, log: (line) => bridge.faults.push(line), ...(env ? { env } : {}) })));
+  const bridge = new FakeBridge(
+    lend(execPort, execHandlers({ home, keeper: new Keeper((line) => bridge.faults.push(line)), ...(env ? { env } : {}) })),
+  );
   return {
     bridge,
     home,
@@ -62,7 +65,7 @@ export async function lendExec(env?: NodeJS.ProcessEnv): Promise<LentExec> {
     },
     async [Symbol.asyncDispose]() {
       bridge.detach();
-      await rm(home, { recursive: true, force: true });
+      await rm(home, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
     },
   };
 }

@@ -1,8 +1,9 @@
 // A bridge in little: lends commands, runs the one that it is given, and waits to be killed.
 import { execHandlers } from '../exec.ts';
+import { Keeper } from '../../../processes/keep.ts';
 
 const [home = '', command = '', ...args] = process.argv.slice(2);
-const handlers = execHandlers({ home, log: () => {} });
+const handlers = execHandlers({ home, keeper: new Keeper(() => {}) });
 const call = { signal: new AbortController().signal, send: (_: string, { text }: { text: string }) => process.stdout.write(text) };
 const { workingDir, hash } = await handlers['exec.resolve']({ command, args }, call);
 await handlers['exec.run']({ command, args, workingDir, hash, timeoutMs: 600_000 }, call);

@@ -1,4 +1,5 @@
 import type { ChannelKind } from '#shared/rpc/methods/channels.ts';
+import { isStartable } from './settings.ts';
 
 type Capability = keyof ChannelKind['capabilities'];
 type Setting = ChannelKind['settings'][number];
@@ -15,6 +16,8 @@ const limits = (characters: number | null, megabytes: number | null): ChannelKin
 const secret = (name: string, meaning: string): Setting => ({ name, required: true, secret: true, meaning });
 const needed = (name: string, meaning: string): Setting => ({ name, required: true, secret: false, meaning });
 const free = (name: string, meaning: string): Setting => ({ name, required: false, secret: false, meaning });
+const optionalSecret = (name: string, meaning: string): Setting => ({ name, required: false, secret: true, meaning });
+const apiBase = free('apiBase', 'Another server that speaks the platform’s API');
 const allowedUsers = free('allowedUsers', 'Who may write; an empty list allows everyone');
 const pollIntervalSeconds = free('pollIntervalSeconds', 'Seconds between two looks, 60 or more');
 
@@ -48,12 +51,16 @@ const kinds: readonly (Omit<ChannelKind, 'startable' | 'reason' | 'category'> & 
     supports_dm: true,
     supports_groups: false,
     settings: [
-      secret('bearerToken', 'Bearer token of the platform’s API'),
+      secret('bearerToken', 'Bearer token of the platform’s API: of the app, which reads, or of the account'),
       free('socialUsername', 'The account, without the at-sign'),
       free('monitorMentions', 'Look for mentions'),
       free('monitorDMs', 'Look for direct messages; needs an OAuth 2.0 authorization of the account'),
       pollIntervalSeconds,
       allowedUsers,
+      free('searchesPerMonth', 'How often a month mentions may be looked for; 3000 where it is left out'),
+      free('clientId', 'Id of the app at the platform, for the authorization of the account'),
+      optionalSecret('clientSecret', 'Secret of the app, where it has one'),
+      apiBase,
     ],
   },
   {
@@ -66,7 +73,7 @@ const kinds: readonly (Omit<ChannelKind, 'startable' | 'reason' | 'category'> & 
     media_limits: limits(4096, 50),
     supports_dm: true,
     supports_groups: true,
-    settings: [secret('botToken', 'Token that BotFather gave'), allowedUsers],
+    settings: [secret('botToken', 'Token that BotFather gave'), allowedUsers, apiBase],
   },
   {
     id: 'discord',
@@ -222,5 +229,5 @@ const kinds: readonly (Omit<ChannelKind, 'startable' | 'reason' | 'category'> & 
 ];
 
 export const catalog: readonly ChannelKind[] = kinds.map((kind) =>
-  kind.category === 'builtin' ? { ...kind, startable: true } : { ...kind, startable: false, reason: NOT_HERE },
+  kind.category === 'builtin' || isStartable(kind.id) ? { ...kind, startable: true } : { ...kind, startable: false, reason: NOT_HERE },
 );

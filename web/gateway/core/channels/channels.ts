@@ -4,28 +4,37 @@ import type { Clock } from '../clock.ts';
 import type { Hub } from '../hub.ts';
 import { lazy } from '../lazy.ts';
 import type { Settings } from '../settings.ts';
+import type { Vault } from '../vault.ts';
+import { isChannelSession } from './channel-session.ts';
+import { heldBack, type HeldBackDeps } from './held-back.ts';
+import type { LazyChannels } from './later.ts';
+import { isStartable } from './settings.ts';
 
 /** The channel that is always there: the app, and whoever chats by RPC. */
 const WEBCHAT = 'webchat';
 
-export interface ChannelsDeps {
+export interface ChannelsDeps extends HeldBackDeps {
   hub: Hub;
   clock: Clock;
+  vault: Pick<Vault, 'collection'>;
   settings(): Settings;
+  running: Pick<LazyChannels, 'now'>;
 }
 
 /** Channels: what is connected here, merged with what is configured (interface document 1, section 2.2). */
 export class Channels {
-  readonly #settings: ChannelsDeps['settings'];
+  readonly #deps: ChannelsDeps;
   readonly #catalog = lazy(async () => (await import('./catalog.ts')).catalog);
   readonly #metrics: NonNullable<ChannelEntry['metrics']>;
 
-  constructor({ hub, clock, settings }: ChannelsDeps) {
-    this.#settings = settings;
+  constructor(deps: ChannelsDeps) {
+    const { hub, clock } = deps;
+    this.#deps = deps;
     this.#metrics = { messages_received: 0, messages_sent: 0, messages_failed: 0, last_message_at: null, connected_since: clock.now() };
     hub.add({
-      all: true,
-      follows: () => true,
+      all: false,
+      // What comes by another channel is that one's to count.
+      follows: (key) => !isChannelSession(key),
       push: ({ event }) => {
         const counted = COUNTED[event];
         if (!counted) return;
@@ -42,11 +51,15 @@ export class Channels {
   /** What is connected first, then what is only configured. */
   async list(): Promise<ChannelEntry[]> {
     const kinds = await this.#catalog();
-    const configured = this.#settings().channels;
-    return kinds.flatMap((kind) => {
+    const configured = this.#deps.settings().channels;
+    const entries = kinds.map((kind): Promise<ChannelEntry> | ChannelEntry | null => {
       const given = configured[kind.id];
-      return kind.id === WEBCHAT ? this.#webchat(kind) : given ? entryOf(kind, given.enabled === true) : [];
+      if (kind.id === WEBCHAT) return this.#webchat(kind);
+      if (!given) return null;
+      return isStartable(kind.id) ? this.#startable(kind, given.enabled === true) : entryOf(kind, given.enabled === true);
     });
+    const found = (await Promise.all(entries)).filter((entry) => entry !== null);
+    return [...found.filter(({ source }) => source === 'runtime'), ...found.filter(({ source }) => source === 'config')];
   }
 
   /** Throws `NOT_FOUND` where it is neither connected nor configured. */
@@ -64,6 +77,30 @@ export class Channels {
 
   #webchat(kind: ChannelKind): ChannelEntry {
     return { ...metadataOf(kind), name: kind.id, running: true, status: 'running', source: 'runtime', metrics: { ...this.#metrics } };
+  }
+
+  /** How it is by the host that runs it, this one or another. */
+  async #startable(kind: ChannelKind, enabled: boolean): Promise<ChannelEntry> {
+    const { vault, running, settings, clock } = this.#deps;
+    const state = await vault.collection('channelStates').get(kind.id);
+    const { x } = settings().channels;
+    const extra = {
+      ...(state ? { metrics: state.metrics } : {}),
+      ...(kind.id === 'x' && x ? { budget: (await import('./x/budget.ts')).shownBudget(state?.budget, x, clock.now()) } : {}),
+      ...(state && state.pending.length > 0 ? { waiting: state.pending.length } : {}),
+    };
+    const entry = { ...metadataOf(kind), name: kind.id, ...extra };
+    const idle = { ...entry, ...(state ? { metrics: { ...state.metrics, connected_since: null } } : {}), running: false } as const;
+    if (!enabled) return { ...idle, source: 'config', status: 'stopped' };
+    const here = running.now()?.state(kind.id);
+    const held = isStartable(kind.id) ? heldBack(kind.id, this.#deps) : undefined;
+    if (!here && held !== undefined) return { ...idle, source: 'config', status: 'configured', problem: held };
+    // Another host's word, where it is not this one's to run.
+    const connected = here ? here.connected : (state?.metrics.connected_since ?? null) !== null;
+    const problem = here ? here.problem : state?.problem;
+    if (problem !== undefined) return { ...entry, running: connected, source: 'runtime', status: 'error', problem };
+    if (connected) return { ...entry, running: true, source: 'runtime', status: 'running' };
+    return { ...idle, source: 'config', status: 'configured' };
   }
 }
 

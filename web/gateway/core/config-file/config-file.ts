@@ -7,7 +7,9 @@ import { type Clock, every } from '../clock.ts';
 import type { Config } from '../config.ts';
 import type { Hub } from '../hub.ts';
 import { checkNames } from '../merge.ts';
+import type { SyncPort } from '../sync.ts';
 import { threeWay } from './three-way.ts';
+import { typedServers } from './typed-servers.ts';
 
 /** How often the file is looked at. */
 const LOOK_MS = 3_000;
@@ -22,8 +24,11 @@ export interface ConfigFileDeps {
   config: Pick<Config, 'whole' | 'edit'>;
   hub: Hub;
   clock: Clock;
-  /** Whether this host is the one that serves: one alone keeps the file. */
+  sync: Pick<SyncPort, 'watch'> | undefined;
+  /** Whether this host is the one that serves: one alone keeps the file. One that is still reading what others wrote does not, for it would write what is past. */
   serves(): boolean;
+  /** The configuration has taken over these tool servers as a person has typed them. */
+  typed?(names: readonly string[]): void;
   fault(error: unknown): RpcError;
 }
 
@@ -39,11 +44,15 @@ export class ConfigFile {
   /** The gateway's configuration when they agreed last. */
   #agreed = '';
   #looking: Promise<void> = Promise.resolve();
+  #served = false;
   readonly #stops: (() => void)[] = [];
 
   constructor(deps: ConfigFileDeps) {
     this.#deps = deps;
+    const { sync, serves } = deps;
     this.#stops.push(deps.bridge.watch(() => void this.look()));
+    // The one that begins to serve does not wait.
+    if (sync) this.#stops.push(sync.watch(() => void (this.#served !== serves() && this.look())));
     this.#stops.push(every(deps.clock, LOOK_MS, () => void this.look()));
     void this.look();
   }
@@ -69,7 +78,8 @@ export class ConfigFile {
       this.#known = undefined;
       return this.#tell({ state: 'off', path: null, problem: null });
     }
-    if (!serves()) return;
+    this.#served = serves();
+    if (!this.#served) return;
     try {
       for (let tries = 0; tries < TRIES; tries++) if (await this.#agree()) return;
     } catch (error) {
@@ -81,8 +91,11 @@ export class ConfigFile {
   async #agree(): Promise<boolean> {
     const { bridge, config } = this.#deps;
     const before = canonical(config.whole);
-    const known = before === this.#agreed || this.#state.problem ? { known: this.#known } : {};
-    const read = await bridge.call(configFilePort, 'config-file.read', this.#known === undefined ? {} : known);
+    const { state } = this.#state;
+    // A file that is of no use stays so until it changes; what could not be done is tried again.
+    const isSettled = state === 'broken' || state === 'invalid' || (state !== 'failed' && before === this.#agreed);
+    const known = isSettled && this.#known !== undefined ? { known: this.#known } : {};
+    const read = await bridge.call(configFilePort, 'config-file.read', known);
     if (read.state === 'same') return true;
     const { path, hash } = read;
     if (read.state === 'broken') {
@@ -106,6 +119,7 @@ export class ConfigFile {
           if (canonical(config.whole) !== before) throw new ChangedMeanwhile();
           return document;
         });
+        if (file) this.#deps.typed?.(typedServers({ file, synced: synced ?? {}, own, document }));
       } catch (error) {
         if (error instanceof ChangedMeanwhile) return false;
         if (!(error instanceof RpcError)) throw error;

@@ -1,6 +1,7 @@
 import { configFilePort } from '#shared/ports/config-file.ts';
 import type { ConfigFileState } from '#shared/rpc/methods/config.ts';
-import type { ConfigFile, ConfigFileDeps } from './config-file.ts';
+import { whileLent } from '../while-lent.ts';
+import type { ConfigFileDeps } from './config-file.ts';
 
 /** The configuration file, as the rest of the gateway sees it. */
 export interface KeptFile {
@@ -12,31 +13,12 @@ export interface KeptFile {
 
 /** Keeps file and configuration the same from the time on when there is a bridge that lends the file. */
 export function keepConfigFile(deps: ConfigFileDeps): KeptFile {
-  const { bridge, fault } = deps;
-  let kept: ConfigFile | undefined;
-  let loading: Promise<void> | undefined;
-  let stopped = false;
-  const load = async (): Promise<void> => {
-    const { ConfigFile } = await import('./config-file.ts');
-    if (!stopped) kept = new ConfigFile(deps);
-  };
-  const begin = (): void => {
-    if (kept || stopped || !bridge.lends(configFilePort)) return;
-    loading ??= load()
-      .catch((error: unknown) => void fault(error))
-      .finally(() => (loading = undefined));
-  };
-  const stopWatching = bridge.watch(begin);
-  begin();
+  const kept = whileLent(configFilePort, deps, async () => new (await import('./config-file.ts')).ConfigFile(deps));
   return {
     get state() {
-      return kept?.state ?? { state: 'off', path: null, problem: null };
+      return kept.part?.state ?? { state: 'off', path: null, problem: null };
     },
-    look: () => void kept?.look(),
-    stop() {
-      stopped = true;
-      stopWatching();
-      kept?.stop();
-    },
+    look: () => void kept.part?.look(),
+    stop: () => kept.stop(),
   };
 }

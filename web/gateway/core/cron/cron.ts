@@ -1,7 +1,8 @@
-import type { JobRun } from '#shared/rpc/methods/cron.ts';
+import type { JobDefinition, JobRun } from '#shared/rpc/methods/cron.ts';
 import type { RpcError } from '#shared/rpc/errors.ts';
 import type { Agents } from '../agents.ts';
 import type { Clock } from '../clock.ts';
+import { dreamingJobs } from '../dreamer/jobs.ts';
 import type { Hub } from '../hub.ts';
 import type { LogWriter } from '../log/log.ts';
 import type { Runs } from '../runs/runs.ts';
@@ -24,6 +25,8 @@ export interface CronDeps {
   agents: Agents;
   events: SystemEvents;
   settings(): Settings;
+  /** Consolidates the memory of an agent. */
+  dream(agentId: string): Promise<void>;
   timeZone(): string;
   log: LogWriter;
   fault(error: unknown): RpcError;
@@ -41,7 +44,11 @@ export class Cron {
     const records = new JobRuns(vault.collection('jobRuns'));
     const turn = new Turn(sync, clock);
     const tell = (jobId: string): void => hub.emit({ event: 'cron.changed', payload: { jobId } }, null);
-    this.#scheduler = new Scheduler({ ...deps, records, turn, heartbeat: new Heartbeat({ ...deps, turn }), changed: tell });
+    const system = {
+      wanted: () => dreamingJobs(deps.settings(), deps.agents, clock.now()),
+      run: ({ agentId }: JobDefinition) => deps.dream(agentId),
+    };
+    this.#scheduler = new Scheduler({ ...deps, records, turn, system, heartbeat: new Heartbeat({ ...deps, turn }), changed: tell });
     const changed = (jobId: string): void => {
       tell(jobId);
       this.look();

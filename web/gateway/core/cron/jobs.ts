@@ -61,7 +61,8 @@ export class Jobs {
     checkSchedule(schedule, now, cron === undefined ? 'schedule' : 'cron');
     agents.get(rest.agentId);
     const text = sanitize(message);
-    if ((await jobs.list()).length >= MOST) throw new RpcError('INVALID_PARAMS', `There are ${MOST} jobs already: remove some first`);
+    if ((await jobs.list()).filter(({ system }) => system === undefined).length >= MOST)
+      throw new RpcError('INVALID_PARAMS', `There are ${MOST} jobs already: remove some first`);
     const job = { ...rest, id: crypto.randomUUID(), name: name ?? nameOf(text), schedule, message: text, createdAt: now, since: now };
     await jobs.put(job);
     this.#deps.changed(job.id);
@@ -98,6 +99,7 @@ export class Jobs {
   /** Removes a job and what is known of its runs, but for one that is under way. */
   async remove(id: string): Promise<void> {
     const { jobs, records, changed } = this.#deps;
+    ownOf(await this.get(id));
     if (!(await jobs.remove(id))) throw noSuch(id);
     await records.remove((await records.of(id)).filter(({ status }) => status !== 'running'));
     changed(id);
@@ -116,7 +118,7 @@ export class Jobs {
 
   async #change(id: string, change: (job: JobDefinition) => JobDefinition): Promise<JobDefinition> {
     // Checked first: what is thrown in a transaction aborts others that are stored with it.
-    change(await this.get(id));
+    change(ownOf(await this.get(id)));
     const after = await this.#deps.jobs.update(id, (job) => job && change(job));
     if (!after) throw noSuch(id);
     this.#deps.changed(id);
@@ -143,6 +145,13 @@ export class Jobs {
       lastStatus: newest.at(-1)?.status ?? null,
     };
   }
+}
+
+/** Throws `INVALID_PARAMS` for one that the gateway keeps for itself. */
+function ownOf(job: JobDefinition): JobDefinition {
+  if (job.system !== undefined)
+    throw new RpcError('INVALID_PARAMS', `id: this job is the gateway's own; it follows the section "${job.system}" of the configuration`);
+  return job;
 }
 
 /** The first words of what the agent is told. */

@@ -30,11 +30,12 @@ export function lazyCron(clock: Clock, fault: (error: unknown) => void): LazyCro
     if (stopped) cron.stop();
     return cron;
   });
-  /** Fetches it where a job or the heartbeat wants it. */
+  /** Fetches it where a job, dreaming or the heartbeat wants it. */
   const wake = async (): Promise<void> => {
     if (!deps || cron || stopped) return;
     try {
-      if (deps.settings().heartbeat.enabled || (await deps.vault.collection('jobs').list()).length > 0) await load();
+      const { heartbeat, dreaming } = deps.settings();
+      if (heartbeat.enabled || dreaming.enabled || (await deps.vault.collection('jobs').list()).length > 0) await load();
     } catch (error) {
       if (stopped) return;
       fault(error);

@@ -8,6 +8,7 @@ import { type JobRuns, runIdOf } from './job-runs.ts';
 import { type Missed, missedText, type Plan, planOf } from './plan.ts';
 import { outcomeOf } from './recovery.ts';
 import { speak, type SpeakDeps } from './speak.ts';
+import { keepSystemJobs, type SystemJobs } from './system-jobs.ts';
 import type { Turn } from './turn.ts';
 
 /** So often at the least it is looked what is due: a clock that jumped, or a machine that slept, is noticed by then. */
@@ -22,6 +23,7 @@ export interface SchedulerDeps extends SpeakDeps {
   runs: SpeakDeps['runs'];
   records: JobRuns;
   heartbeat: Heartbeat;
+  system: SystemJobs;
   turn: Turn;
   timeZone(): string;
   /** Tells that a job has changed or has run. */
@@ -73,6 +75,7 @@ export class Scheduler {
     let next = Infinity;
     const consider = (at: number | null): void => void (next = Math.min(next, at ?? Infinity));
     try {
+      if (turn.serves()) await this.#keepSystem();
       const jobs = await vault.collection('jobs').list();
       for (const job of jobs) {
         if (this.#stopped) return;
@@ -93,6 +96,11 @@ export class Scheduler {
     const wait = next > now ? Math.ceil(next - now) : RETRY_MS;
     this.#cancel();
     this.#cancel = clock.after(Math.min(wait, LOOK_MS), () => void this.look());
+  }
+
+  async #keepSystem(): Promise<void> {
+    const { vault, system, clock, changed } = this.#deps;
+    for (const id of await keepSystemJobs(vault.collection('jobs'), system.wanted(), clock.now())) changed(id);
   }
 
   /** Does what is due of a job. When it is to be looked at next; null where it need not be. */
@@ -159,7 +167,7 @@ export class Scheduler {
       startedAt: clock.now(),
       status: 'running',
       agentId: job.agentId,
-      sessionId: job.sessionTarget === 'main' ? MAIN : `cron-${job.id}-${tick}`,
+      ...(job.system === undefined ? { sessionId: sessionOf(job, tick) } : {}),
       executor: vault.origin,
       replica: vault.replica,
     };
@@ -189,14 +197,16 @@ export class Scheduler {
     const { records, clock, changed } = this.#deps;
     const { id, sessionId = MAIN, agentId = MAIN } = record;
     const isolated = job.sessionTarget === 'isolated';
-    const outcome = await speak(this.#deps, {
-      agentId,
-      sessionId,
-      message: job.message,
-      principal: CRON,
-      idempotencyKey: id,
-      ...(isolated ? { title: job.name } : {}),
-    });
+    const told = (): ReturnType<typeof speak> =>
+      speak(this.#deps, {
+        agentId,
+        sessionId,
+        message: job.message,
+        principal: CRON,
+        idempotencyKey: id,
+        ...(isolated ? { title: job.name } : {}),
+      });
+    const outcome = job.system === undefined ? await told() : await this.#done(job);
     try {
       await records.change(id, { ...outcome, completedAt: clock.now() });
       await records.prune(job.id);
@@ -208,6 +218,15 @@ export class Scheduler {
     changed(job.id);
     // Its end may bring a pause, and free the next tick.
     void this.look();
+  }
+
+  async #done(job: JobDefinition): Promise<Pick<JobRunRecord, 'status' | 'error'>> {
+    try {
+      await this.#deps.system.run(job);
+      return { status: 'completed' };
+    } catch (error) {
+      return { status: 'failed', error: this.#deps.fault(error).message };
+    }
   }
 
   /** Once it is stopped its vault is closed, or will be. */
@@ -252,6 +271,8 @@ export class Scheduler {
     changed(job.id);
   }
 }
+
+const sessionOf = ({ id, sessionTarget }: JobDefinition, tick: number): string => (sessionTarget === 'main' ? MAIN : `cron-${id}-${tick}`);
 
 const NOT_BEGUN = 'The host went away before it began';
 

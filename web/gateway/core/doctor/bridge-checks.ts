@@ -1,4 +1,6 @@
+import { speechPort } from '#shared/ports/speech.ts';
 import { systemPort } from '#shared/ports/system.ts';
+import { desktopPort } from '#shared/ports/desktop.ts';
 import { type Check, type DoctorDeps, fine, wrong } from './deps.ts';
 
 /** Tokens and certificates begin to fail somewhere above. */
@@ -78,6 +80,20 @@ export function bridgeChecks({ bridge, clock, build, environment }: DoctorDeps):
       },
     },
     {
+      id: 'vault-key',
+      title: 'The key of the vault',
+      async look(signal) {
+        const { vaultKey } = await files(signal);
+        if (vaultKey === null) return null;
+        if (vaultKey === 'keyring') return fine('The key that secrets are sealed with is in the system’s keyring.');
+        return wrong(
+          'info',
+          'The key that secrets are sealed with is in a file beside them, which whoever runs programs as you can read.',
+          'Where a keyring is unlocked whenever Perch starts: `npm run -s perch -- secrets keyring`, with the word on behind it, moves it there.',
+        );
+      },
+    },
+    {
       id: 'sandbox',
       title: 'The managed browser’s sandbox',
       async look(signal) {
@@ -106,6 +122,16 @@ export function bridgeChecks({ bridge, clock, build, environment }: DoctorDeps):
       },
     },
     {
+      id: 'desktop',
+      title: 'Pictures of the screen',
+      async look(signal) {
+        if (!bridge.lends(desktopPort)) return null;
+        const { problem } = await bridge.call(desktopPort, 'desktop.check', {}, { signal });
+        if (problem === null) return fine('Agents can take pictures of the screen, where you let them.');
+        return wrong('info', `desktop_screenshot does not work: ${problem}.`, 'Start the bridge in a session with a screen.');
+      },
+    },
+    {
       id: 'python',
       title: 'Python',
       async look(signal) {
@@ -115,5 +141,23 @@ export function bridgeChecks({ bridge, clock, build, environment }: DoctorDeps):
           : fine(`Python ${python}.`);
       },
     },
+    ...(bridge.lends(speechPort) ? [speechCheck(bridge)] : []),
   ];
 }
+
+const speechCheck = (bridge: DoctorDeps['bridge']): Check => ({
+  id: 'speech',
+  title: 'Speech',
+  async look(signal) {
+    const { voices } = await bridge.call(speechPort, 'speech.voices', {}, { signal });
+    const system = voices.filter(({ id }) => id.startsWith('system:')).length;
+    const network = voices.length - system;
+    if (network > 0) return fine(`There are ${network} voices of the network${system > 0 ? ` and ${system} of the system` : ''}.`);
+    if (system > 0) return fine(`There are ${system} voices of the system; those of the network cannot be reached.`);
+    return wrong(
+      'info',
+      'Nothing on the bridge’s machine can speak, and the voices of the network cannot be reached.',
+      'Connect it to the network, or install a speech engine (on Debian: apt-get install espeak-ng).',
+    );
+  },
+});

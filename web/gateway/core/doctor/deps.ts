@@ -1,10 +1,14 @@
 import type { DoctorCheck } from '#shared/rpc/methods/status.ts';
 import type { Bridge } from '../bridge.ts';
+import type { Channels } from '../channels/channels.ts';
 import type { Clock } from '../clock.ts';
 import type { Config } from '../config.ts';
 import type { Environment } from '../environment.ts';
+import type { KeptMirror } from '../files-mirror/keep.ts';
 import type { Log } from '../log/log.ts';
+import type { McpServers } from '../mcp/servers.ts';
 import type { Providers } from '../providers/providers.ts';
+import type { SecretReferences } from '../secrets/keep.ts';
 import type { PresentClient } from '../status/presence.ts';
 import type { SyncPort } from '../sync.ts';
 import type { ToolRegistry } from '../tools/registry.ts';
@@ -12,10 +16,14 @@ import type { Vault } from '../vault.ts';
 
 export interface DoctorDeps {
   clock: Clock;
-  vault: Pick<Vault, 'check' | 'ahead' | 'conflicts' | 'logs' | 'replica'>;
+  vault: Pick<Vault, 'check' | 'ahead' | 'conflicts' | 'logs' | 'replica' | 'collection'>;
   config: Pick<Config, 'settings' | 'faults'>;
+  channels: Pick<Channels, 'list'>;
+  references: Pick<SecretReferences, 'unresolved'>;
   providers: Pick<Providers, 'states' | 'list' | 'resolve'>;
+  mirror: Pick<KeptMirror, 'states'>;
   tools: Pick<ToolRegistry, 'ready' | 'list'>;
+  mcp(): Promise<Pick<McpServers, 'look' | 'list'>>;
   bridge: Bridge;
   sync: SyncPort | undefined;
   environment: Environment;

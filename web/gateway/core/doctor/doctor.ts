@@ -2,8 +2,13 @@ import type { MethodResult } from '#shared/rpc/methods/index.ts';
 import type { DoctorCheck } from '#shared/rpc/methods/status.ts';
 import { withTimeout } from '../providers/watchdog.ts';
 import { bridgeChecks } from './bridge-checks.ts';
+import { channelChecks } from './channel-checks.ts';
 import type { Check, DoctorDeps } from './deps.ts';
+import { dreamingChecks } from './dreaming-check.ts';
+import { localModelChecks } from './local-model-checks.ts';
+import { mirrorChecks } from './mirror-check.ts';
 import { modelChecks } from './model-checks.ts';
+import { programChecks } from './program-checks.ts';
 import { settingsChecks } from './settings-checks.ts';
 import { storageChecks } from './storage-checks.ts';
 import { syncChecks } from './sync-checks.ts';
@@ -13,7 +18,10 @@ const CHECK_MS = 12_000;
 
 /** Runs all checks side by side, each with its own end (decisions, "Devices, logs …"). One that fails is told as such and fails nothing else. */
 export async function examine(deps: DoctorDeps, signal: AbortSignal): Promise<MethodResult<'doctor.run'>> {
-  const groups = [storageChecks, syncChecks, bridgeChecks, modelChecks, settingsChecks];
+  const groups = [
+    ...[storageChecks, syncChecks, bridgeChecks, mirrorChecks, modelChecks, localModelChecks],
+    ...[programChecks, settingsChecks, channelChecks, dreamingChecks],
+  ];
   const found = await Promise.all(groups.flatMap((checksOf) => checksOf(deps)).map((check) => run(check, deps, signal)));
   const checks = found.filter((check) => check !== null);
   const count = (...severities: DoctorCheck['severity'][]): number => checks.filter(({ severity }) => severities.includes(severity)).length;

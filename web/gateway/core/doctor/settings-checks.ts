@@ -2,7 +2,7 @@ import { type Check, type DoctorDeps, fine, wrong } from './deps.ts';
 import { unknownSettings, unknownTools } from './unknown-names.ts';
 
 /** What is wrong, or unusual, in the configuration. */
-export const settingsChecks = ({ config, tools }: DoctorDeps): Check[] => [
+export const settingsChecks = ({ config, references, tools }: DoctorDeps): Check[] => [
   {
     id: 'secrets',
     title: 'Keys can be read',
@@ -10,6 +10,23 @@ export const settingsChecks = ({ config, tools }: DoctorDeps): Check[] => [
       const { lost } = config.faults;
       if (lost.length === 0) return fine('All keys can be read.');
       return wrong('error', `Keys that cannot be read in this browser: ${lost.join(', ')}.`, 'Enter them again in Settings → Providers.');
+    },
+  },
+  {
+    id: 'references',
+    title: 'Keys that are referred to',
+    look() {
+      const { names, unasked, file, problem } = references.unresolved;
+      if (names.length === 0 && !problem) return fine('All keys that the configuration refers to are found.');
+      const refused = problem ? `${file ?? ''} is not used: ${problem}. ` : '';
+      if (names.length === 0) return wrong('warning', refused.trim(), 'Mend the file, then call `secrets.reload`.');
+      if (unasked)
+        return wrong('error', `These keys are kept by the bridge, which is not there: ${names.join(', ')}.`, 'Start it with `npm start`.');
+      return wrong(
+        'error',
+        `${refused}Keys that the bridge does not find: ${names.join(', ')}.`,
+        `Put each into ${file ?? 'secrets.env'} as NAME=value, or into the environment that the bridge is started from; then call \`secrets.reload\`.`,
+      );
     },
   },
   {

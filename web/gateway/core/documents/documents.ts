@@ -1,5 +1,4 @@
 import { RpcError } from '#shared/rpc/errors.ts';
-import { lazy } from '../lazy.ts';
 import type { DocumentKind } from './kinds.ts';
 
 /** A file to read, and which part of it. It travels as a structured clone. */
@@ -48,10 +47,3 @@ export interface Documents {
 
 /** What is wrong with a file. */
 export const unreadable = (name: string, why: string): RpcError => new RpcError('INVALID_PARAMS', `${name} ${why}`);
-
-const reader = lazy(() => import('./read-document.ts'));
-
-/** Reads where it is called, a slice at a time. */
-export const readHere: Documents = {
-  read: async (request, signal) => (await reader()).readDocument(request, signal),
-};

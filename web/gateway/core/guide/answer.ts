@@ -1,13 +1,16 @@
+import type { Memory } from '../memory/long-term-file.ts';
 import { Bm25, type Hit } from '../retrieval/bm25.ts';
 import type { FoundMessage, MessageSearch } from '../retrieval/message-search.ts';
-import type { MemoryRecord, MessageRecord } from '../vault.ts';
+import type { MessageRecord } from '../vault.ts';
 import type { Article } from './docs.ts';
 import { searchDocs } from './library.ts';
 import { quote } from './render.ts';
 
+type Remembered = Pick<Memory, 'text' | 'createdAt'>;
+
 /** What the guide looks through beside the docs. */
 export interface GuideSources {
-  memories(): Promise<readonly MemoryRecord[]>;
+  memories(): Promise<readonly Remembered[]>;
   /** Recent messages of all sessions, newest first, and whatever else may be of use for the question. */
   messages(question: string): Promise<readonly MessageRecord[]>;
 }
@@ -58,7 +61,7 @@ function article({ doc }: Hit<Article>, others: readonly Hit<Article>[]): string
   return `${doc.text}\n\n*From Perch's docs: ${doc.title}.${more}*`;
 }
 
-function memory({ doc }: Hit<MemoryRecord>): string {
+function memory({ doc }: Hit<Remembered>): string {
   return `${quote(doc.text)}\n\n*From your memories, ${day(doc.createdAt)}.*`;
 }
 

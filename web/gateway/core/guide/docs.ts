@@ -52,6 +52,22 @@ Then choose the model in the chat. Models are named \`<provider>/<model_id>\`, f
 Another host or port: add it as a provider with its base URL, for example \`http://127.0.0.1:11500/v1\`. No key is needed.`,
   },
   {
+    id: 'gguf',
+    title: 'Models without a server: GGUF files',
+    keywords: 'local gguf download hub huggingface modelscope offline quantisation disk runtime',
+    text: `Perch runs models in GGUF files itself. In a terminal, \`models download <owner>/<name>\` fetches one from Hugging Face, or with \`--source modelscope\` from ModelScope: the best quantisation that fits this machine, or the one that \`--filename\` names. A download that was cut short goes on where it stopped. \`models runtime install\` gets what runs them, about 85 MB, once.
+
+Then \`models select <owner>/<name>/<file>\` makes it the default model; in the chat it is listed under \`gguf/\`. \`models local\` lists what is there, \`models delete-local\` deletes. One model is loaded at a time, and unloaded when nobody has asked it for five minutes.`,
+  },
+  {
+    id: 'browser-models',
+    title: 'Models without a server: in this browser, and MLX',
+    keywords: 'local browser webgpu wasm transformers onnx download offline embeddings mlx apple silicon mac mirror',
+    text: `A model can run in the browser itself, without a bridge: \`models.download\` with \`backend: 'browser'\` and a repository that is made for transformers.js (it has ONNX files) fetches it into the browser's storage, and \`models.progress\` tells how far it is. It is listed under \`browser/\`, runs on the graphics processor by WebGPU where there is one, else by WebAssembly, and is unloaded after five idle minutes. Some page of Perch has to be open, or the bridge's own browser runs it. It stays on this device, and works without a network. \`models.hub\` in the settings names a mirror of Hugging Face.
+
+\`models.local\` lists all models that are kept on this machine, \`models.select\` makes one the default, \`models.deleteLocal\` deletes one. On a Mac with Apple silicon, models for MLX are run by \`mlx_lm.server\` (\`pip install mlx-lm\`): \`models download <owner>/<name> --backend mlx\`.`,
+  },
+  {
     id: 'lm-studio',
     title: 'Using LM Studio',
     keywords: 'local lmstudio server cors 1234',
@@ -274,6 +290,14 @@ With \`include: ['reasoning.encrypted_content']\` thoughts carry what the model 
     text: `\`POST /v1/embeddings\` asks \`<provider>/<model_id>\` for vectors: any server of the OpenAI format, and Google.`,
   },
   {
+    id: 'mcp-server',
+    title: 'Perch as a tool server (MCP)',
+    keywords: 'mcp model context protocol editor claude cursor tools server streamable http',
+    text: `Any client of the Model Context Protocol reaches an agent's tools and files at \`http://127.0.0.1:7333/mcp\` (another agent: \`/mcp/<agentId>\`), by Streamable HTTP with the header \`Authorization: Bearer <token>\`; a key made in Settings → Keys will do. The tools are those that the agent may use, and the files of its workspace are resources.
+
+What has an effect, such as running a program, waits until you have approved it in the app: a client cannot approve.`,
+  },
+  {
     id: 'http-errors',
     title: 'HTTP errors',
     keywords: 'status code 400 401 404 405 413 429 502 503 api failure json error object',
@@ -320,7 +344,7 @@ Answers are \`{"type":"res","id","ok","payload"|"error"}\`, pushes are \`{"type"
     id: 'devices',
     title: 'Several browsers, one vault',
     keywords: 'devices sync second browser phone same data disk journal conflict changed in two places copy offline catch up evicted wiped',
-    text: `Every browser that you link has the same chats, settings and memory, and the bridge keeps them on disk. A browser that was wiped fills itself again, one that was offline catches up. Where two changed the same thing apart, the later one is used and the other is put aside: **Devices and sync** shows it, and what is on disk and who is attached. Link another browser with \`npm run -s perch -- open\`.`,
+    text: `Every browser that you link has the same chats, settings and memory, and the bridge keeps them on disk. A browser that was wiped fills itself again, one that was offline catches up. Where two changed the same thing apart, the later one is used and the other is put aside, also of a file in a workspace; what agents remember and the wiki's claims are merged by themselves, so something that you had one device forget may come back. **Devices and sync** shows what was put aside, and what is on disk and who is attached. Link another browser with \`npm run -s perch -- open\`.`,
   },
   {
     id: 'config-file',
@@ -335,10 +359,56 @@ Answers are \`{"type":"res","id","ok","payload"|"error"}\`, pushes are \`{"type"
     text: `With the bridge attached, programs can drive a browser of its own: \`browser.open\` with \`{"url": "https://example.org"}\`, then \`browser.click\`, \`browser.type\`, \`browser.screenshot\`, \`browser.snapshot\` and \`browser.evaluate\`. Each profile (\`browser.createProfile\`) keeps its cookies and storage. It reaches the public internet; places on your own machine or network only where \`browser.allow\` in the configuration names them, such as \`localhost:5173\`.`,
   },
   {
+    id: 'browser-agents',
+    title: 'Agents in the browser: downloads and dialogs',
+    keywords:
+      'agent browser tool browser_open browser_click browser_type browser_snapshot browser_screenshot download dialog prompt confirm ref accessibility approve',
+    text: `Agents have the same as tools (\`browser_open\`, \`browser_snapshot\`, \`browser_click\`, \`browser_type\`, \`browser_screenshot\` and more): you are asked before one opens an address, clicks or types. With \`{"mode": "accessibility"}\` a snapshot names each element by a ref such as \`s1e12\`, which \`browser.click\` and \`browser.type\` take in place of a CSS selector.
+
+Files that a page has downloaded go into the agent’s workspace, under \`downloads/\`, up to 8 MiB; a program gets them by \`browser.download\`. Notices of pages are accepted and questions dismissed, unless \`browser.dialogs\` says otherwise; what was asked stands in the next result.`,
+  },
+  {
+    id: 'browser-view',
+    title: 'Watching a browser, and taking it over',
+    keywords: 'live view screencast watch stream frames take over mouse keyboard captcha password help an agent remote control',
+    text: `\`browser.watch\` shows what a driven browser shows, as \`browser.frame\` events with JPEG pictures to the client that asked: the current tab, or the one that \`tabId\` names. Say \`browser.seen\` with the number of each frame, and the next one comes. \`browser.input\` does what you do with mouse and keyboard, such as \`{"type": "click", "x": 100, "y": 40}\` or \`{"type": "text", "text": "Perch"}\`, so that you can type a password yourself, or help an agent on; API keys and channels cannot. \`browser.unwatch\` ends it.`,
+  },
+  {
+    id: 'browser-remote',
+    title: 'Driving a browser on another machine',
+    keywords: 'cdp endpoint remote chrome grid devtools debugging port browserless selenium',
+    text: `Set \`browser.cdpEndpoint\` to the DevTools address of any Chrome or grid, such as \`http://nas.local:9222\` or \`wss://grid.example/?token=…\`: it is driven instead of one on the bridge's machine. The address is kept encrypted and reads as \`***\`. The profile \`default\` has the cookies that browser has; others have their own, until it is let go. Perch guards that browser less: addresses that are asked for are judged, but what pages there go to by themselves is up to that machine, and \`browser.status\` says \`remote\`. What a page there downloads comes here by a second request of that browser; what a page has made itself, or what is given only once, stays there, which is told.`,
+  },
+  {
+    id: 'desktop',
+    title: 'Pictures of the screen',
+    keywords: 'desktop screenshot screen capture window display picture wayland x11 monitor desktop_screenshot',
+    text: `With the bridge in a session with a screen, agents can take a picture of it (\`desktop_screenshot\`): you are asked each time, and the picture comes with the reply. \`desktop.windows\` lists displays and windows, one of which can be taken alone; under Wayland it is the whole desktop, which may ask you too. On macOS the program that starts the bridge wants the permission to record the screen. Programs use \`desktop.screenshot\`.`,
+  },
+  {
     id: 'channels',
     title: 'Channels beside the app',
-    keywords: 'channel telegram discord slack whatsapp signal matrix email x twitter social bot reach messenger connect',
-    text: `A channel is where people reach your agents beside the app. \`channels.catalog\` lists those that Perch knows, with what each platform allows and which can be started here; \`channels.list\` shows those that run and those that are configured under \`channels\` in the configuration. Tokens are kept encrypted and read as \`***\`. Runs that come from a channel get no tools, unless the channel's \`tools\` name them.`,
+    keywords: 'channel discord slack whatsapp signal matrix email social bot reach messenger connect channels.start channels.stop',
+    text: `A channel is where people reach your agents beside the app. \`channels.catalog\` lists those that Perch knows, with what each platform allows and which can be started here: Telegram and X, with the bridge. \`channels.list\` shows those that run and those that are configured under \`channels\`. Tokens are kept encrypted and read as \`***\`. Runs that come from a channel get no tools, unless the channel's \`tools\` name them, and the guide quotes nothing of yours there.
+
+\`channels.status\` says how a channel is: \`error\` comes with the problem, and it is tried again by itself; \`channels.start\` tries at once, \`channels.stop\` switches it off. What waits meanwhile is not lost, and nothing is answered twice.`,
+  },
+  {
+    id: 'channel-telegram',
+    title: 'Telegram',
+    keywords: 'telegram botfather botToken bot chat group message allowedUsers /new /stop /start',
+    text: `Set the entry \`telegram\` of \`channels\` by \`config.set\`, with the token that BotFather gave: \`{"enabled": true, "botToken": "…", "allowedUsers": ["you"]}\`. Nobody in \`allowedUsers\` means that everybody may write, at your model's cost.
+
+Each person has a session of their own, and each group, where the bot answers when it is spoken to. \`/new\` begins another one, \`/stop\` ends an answer that is under way. \`agentId\` says which agent answers, and \`bindings\` with a pattern such as \`telegram:ada\` says it for one person.`,
+  },
+  {
+    id: 'channel-x',
+    title: 'X: mentions and direct messages',
+    keywords:
+      'x twitter tweet post mention direct message dm bearer token oauth pkce authorize channels.authorize client id budget searches limit poll thread reply',
+    text: `The entry \`x\` of \`channels\`, with \`enabled\`, \`bearerToken\` and \`socialUsername\`, answers mentions in threads of posts. A bearer token of an app only reads: to post, and for direct messages (\`monitorDMs\`), the account has to allow it. Set \`clientId\` (and \`clientSecret\`, if there is one), register Perch's address with \`/oauth/callback\` at X, call \`channels.authorize\` and open what it gives.
+
+Mentions may be looked for 3,000 times a month (\`searchesPerMonth\`): spread over what is left of it, as close as \`pollIntervalSeconds\` while somebody is writing. \`channels.status\` shows the \`budget\`. What was said before the channel was switched on is not answered.`,
   },
   {
     id: 'speech',
@@ -435,15 +505,51 @@ What you write to a model goes to the provider of that model and nowhere else. W
     id: 'secrets',
     title: 'How API keys are kept',
     keywords: 'secret key encrypted safe password store security stars ***',
-    text: `Keys are encrypted in the browser's database, with a key that cannot be exported from it. They are sent only to the provider they belong to, and read as \`***\` in the settings and over the API. Writing \`***\` back keeps the stored key. When a provider's address changes to another server, the key has to be given again: it is never sent there by itself.`,
+    text: `Keys are encrypted in the browser's database, with a key that cannot be exported from it. They are sent only to the provider they belong to, and read as \`***\` in the settings and over the API. Writing \`***\` back keeps the stored key. When a provider's address changes to another server, the key has to be given again: it is never sent there by itself.
+
+With a bridge, the key that seals them lies in \`vault.key\` in Perch's home directory, for you alone. \`perch secrets keyring on\` moves it into the system's keyring; Perch then starts only while that is unlocked, so leave it in the file where it starts unattended. \`perch secrets keyring off\` moves it back.`,
+  },
+  {
+    id: 'secret-references',
+    title: 'Keys from the environment or a file',
+    keywords: 'env environment variable secrets.env dotenv reference secrets.reload rotate key file outside vault',
+    text: `In the place of a key you can write a reference, such as \`\${OPENAI_API_KEY}\`: in Settings → Providers, by \`config.set\`, or in \`config.json\`; for the tokens of channels too. The bridge then looks for that name in the environment it was started from, and in the file \`secrets.env\` in Perch's home directory, line by line \`NAME=value\`, and then in the system's keyring, for the service \`perch\` and the name as the account. The value is kept in memory alone: the configuration, backups and other devices have the reference.
+
+\`secrets.env\` is only used while it is yours alone (\`chmod 600\`). After a change call \`secrets.reload\`, or start the bridge again. A name without a value is told by the error of the request and by the doctor. Names that begin with \`PERCH_\` cannot be referred to. \`perch secrets set NAME\` puts one there.`,
   },
   {
     id: 'memory',
     title: 'Letting Perch remember',
     keywords: 'remember memory forget fact note preference recall store save personal learn',
-    text: `Say "remember that …" to the guide, and it stores the fact. Ask about it later, and it quotes it. Models with tools can do the same, by \`memory_add\`, \`memory_search\`, \`memory_update_preference\`, \`memory_stats\` and \`memory_forget\`.
+    text: `Say "remember that …" to the guide, and it stores the fact. Models with tools do the same, by \`memory_add\`, \`memory_search\`, \`memory_update_preference\`, \`memory_stats\` and \`memory_forget\`. What is remembered is the file \`MEMORY.md\` in the agent's workspace, a line each, which you can edit; agents with one \`workspace\` have one memory. Notes of a day are \`memory/2026-11-22.md\`.
 
-By hand: \`/tool memory_search {"query": "…"}\` finds memories with their ids, \`/tool memory_forget {"id": "…"}\` removes one.`,
+Searching also finds what was said in the last month, in whatever words, and says why. Programs use \`memory.search\`, \`memory.list\`, \`memory.add\`, \`memory.update\`, \`memory.forget\`, \`memory.days\`. The setting \`memory.embeddings\` names a model that finds by meaning too; what is remembered is sent to it. By hand: \`/tool memory_search {"query": "…"}\`.`,
+  },
+  {
+    id: 'memory-page',
+    title: 'The page Memory',
+    keywords:
+      'memory page see list what is remembered edit change delete forget undo timeline days preferences remembered things line under reply',
+    text: `**Memory**, below the list of chats, shows what an agent remembers. Search it in your own words: each result says why it was found, has what was said beside it, and opens in its chat. *Memories* lists it by category; each can be edited, or forgotten and put back. *Preferences* are those with a name. *Days* shows how much was noted and said, with the notes of each day; **Summarise this day** writes them. *Recalled* is what replies were told, with the question.
+
+In a chat, **Remembered one thing** above a reply opens to the same: **Forget this** takes it out of memory, **Not in this chat** switches recall off there, as does the menu of the chat in the list.`,
+  },
+  {
+    id: 'active-recall',
+    title: 'What a model is told from memory',
+    keywords: 'active memory recall remembered before reply context automatic switch off on session style mode privacy',
+    text: `Before a model replies, Perch looks for what it remembers that bears on your message, and puts that in front of it, marked as data. Your message is kept without it; the reply has it under \`recalled\`, with the reasons. Nothing is told on channels, to \`/v1\` without a session, or to an agent with \`memory: false\` or without \`memory_search\`. The guide looks by itself.
+
+\`sessions.setRecall\` switches it off in one session, in a terminal \`active-memory off --session main/main\`; \`sessions.recall\` says how it stands. The setting \`memory.recall\` has \`enabled\` for all, \`query_mode\` (\`MESSAGE\`, \`RECENT\`, \`FULL\`), \`prompt_style\` (\`BALANCED\`, \`STRICT\`, \`CONTEXTUAL\`, \`RECALL_HEAVY\`, \`PRECISION_HEAVY\`, \`PREFERENCE_ONLY\`), \`max_summary_chars\` and more.`,
+  },
+  {
+    id: 'compaction',
+    title: 'Long chats: what is summarised for the model',
+    keywords:
+      'long conversation chat context window full limit compact compaction summary summarise summarize tokens shorten earlier messages',
+    text: `A model reads only so much at once. When a chat comes near that, the earlier messages are summarised for the model, by the model itself; the newest stay word for word. Nothing is deleted: all messages stay in the chat and in search, and a line shows where it happened, which opens to the summary. What is worth it is remembered first. Where no summary can be made, nothing is dropped, and it is tried again later.
+
+By hand: “Summarise for the model” in the menu of a chat in the list, or \`sessions.compact\` with \`agentId\` and \`sessionId\`. Settings: \`memory.compaction\` with \`enabled\`, \`max_tokens\`, \`reserve_ratio\`, \`min_messages_to_compact\`, \`compaction_threshold\`; \`memory.summary\` with \`enabled\`, \`model\`, \`max_summary_tokens\`, \`async_mode\`. Tokens are counted as OpenAI's models do for those, and by measured estimates for others.`,
   },
   {
     id: 'tools',
@@ -452,6 +558,21 @@ By hand: \`/tool memory_search {"query": "…"}\` finds memories with their ids,
     text: `Tools are what agents can do beside talking. With the guide you run one by \`/tool <name> {json}\`, for instance \`/tool docs_search {"query": "offline"}\` or \`/tool current_time\`. \`/tools\` lists them. Models that support tools call them on their own.
 
 Over WebSocket, \`tools.list\` gives the names and \`tools.catalog\` the JSON Schemas.`,
+  },
+  {
+    id: 'tool-servers',
+    title: 'Tool servers (MCP)',
+    keywords:
+      'mcp model context protocol mcpServers server plugin extension stdio npx sse streamable connect external tools approve command authorize oauth login permission mcp:',
+    text: `Other programs lend agents their tools by the Model Context Protocol. Name them in \`tools.mcpServers\` of \`config.json\`: a program by \`command\` and \`args\` (also \`env\`, \`cwd\`), or an address by \`url\` and \`headers\`, with \`"transport": "sse"\` for the earlier form. Values of \`env\` and \`headers\` are secrets. A command typed into the file starts; one set over the API waits until a person approves exactly it (\`mcp.approve\`). On Windows \`npx\` is run by \`cmd\` with \`/c\`.
+
+Their tools are called \`mcp:<server>:<tool>\`. Each call waits for your word, unless \`tools.policies\` says otherwise (\`"mcp:files:*": "auto"\`). A tool whose description has changed is off until you approve it again. \`mcp.list\` and \`perch mcp status\` tell how it stands, \`mcp.logs\` what a server wrote, \`perch mcp list-tools\` what there is.`,
+  },
+  {
+    id: 'tool-server-permission',
+    title: 'Tool servers that ask for permission (OAuth)',
+    keywords: 'mcp oauth authorize unauthorized login permission sign in scopes callback redirect tool server link clientId',
+    text: `A tool server over HTTP may want your permission: it is \`unauthorized\` until you have followed the link that \`perch mcp authorize <name>\` prints (\`mcp.authorize\`), in a browser of the machine that Perch runs on. Where its service does not register programs by itself, give \`oauth.clientId\` (and \`oauth.clientSecret\`, \`oauth.scopes\`) of what you registered there, with \`http://127.0.0.1:7333/oauth/callback\` as redirect address.`,
   },
   {
     id: 'search-chats',
@@ -475,6 +596,13 @@ Over WebSocket, \`tools.list\` gives the names and \`tools.catalog\` the JSON Sc
 Programs use \`workspace.list\`, \`workspace.read\`, \`workspace.write\` and \`workspace.remove\`. A file may have 8 MiB, a workspace 256 MiB and 10,000 files.`,
   },
   {
+    id: 'workspace-folder',
+    title: 'A workspace as a folder on disk',
+    keywords:
+      'workspace folder mirror mirrored disk sync two-way conflict copy lost gone stopped workspace.mirrors workspace.resume workspaces.mirror',
+    text: `With a bridge each workspace also lies in a folder of its machine: \`workspaces/<name>\` beside \`config.json\`. What you save there is in the workspace a moment later, and the other way round. Where both sides have changed a file your version stays, and the other is kept beside it as \`name (conflict 2026-11-22 0930).md\`. A folder that vanishes, or loses more than half of its files at once, deletes nothing: the mirror stops until the files are back, or until \`workspace.resume\` says what is meant. Links, \`.git\`, \`node_modules\` and \`memory.db\` are left alone; \`workspace.mirrors\` tells of what else is. The setting \`workspaces.mirror\`, set to false, turns it off.`,
+  },
+  {
     id: 'plans',
     title: 'Plans',
     keywords: 'plan step goal task list todo resume paused interrupted continue multi-step follow',
@@ -494,6 +622,15 @@ Programs use \`workspace.list\`, \`workspace.read\`, \`workspace.write\` and \`w
     text: `A job tells an agent something at set times. \`cron.add\` takes a \`message\` and \`cron\`, five fields such as \`0 9 * * MON-FRI\`, or a \`schedule\`: \`{kind: "cron", expr, tz?}\`, \`{kind: "every", everyMs}\` (a minute or more), \`{kind: "at", at}\`. \`sessionTarget\` says where it speaks: \`main\`, or \`isolated\`, a chat for each run. Agents use \`cron_add\`, \`cron_list\`, \`cron_remove\`.
 
 \`cron.list\`, \`cron.update\`, \`cron.toggle\`, \`cron.remove\`, \`cron.run\` (now), \`cron.history\`. Ticks missed while nothing ran are skipped, or run once with \`catchUp\`. Where clocks change, \`30 2 * * *\` still runs once that day. After failures a job rests longer and longer.`,
+  },
+  {
+    id: 'dreaming',
+    title: 'Dreaming: what is remembered for long',
+    keywords:
+      'dream dreaming consolidate consolidation long-term memory MEMORY.md DREAMS.md promote promotion signals score proposal review accept reject narrative light REM deep night sleep',
+    text: `Dreaming looks at what came up in chats and notes, and what was recalled for you, and proposes what should be remembered for long. It has three parts: *light* collects signals, *REM* reflects on them, *deep* scores them and proposes the best. On the page **Dreaming** you remember, edit or reject each; nothing is kept before that, unless \`promotion\` in the section \`dreaming\` of the settings is \`promote\`.
+
+It is off until you switch its schedule on; "Dream now" always works. A time that nobody was there for is made up for on return. Programs use \`dreaming.status\`, \`dreaming.signals\`, \`dreaming.run\`, \`dreaming.review\`, \`dreaming.history\` and \`dreaming.report\`; \`dreaming.accept\`, \`dreaming.reject\` and \`dreaming.restore\` are for persons.`,
   },
   {
     id: 'heartbeat',
@@ -578,6 +715,35 @@ Addresses of this machine and of private networks are refused, wherever a name o
     text: `By default the bridge listens on this machine only. A \`--bind\` to another address is refused unless you also pass \`--expose\`, as whoever has the token could then use your gateway from the network.`,
   },
   {
+    id: 'discover',
+    title: 'Finding gateways on the network',
+    keywords: 'mdns bonjour zeroconf avahi discover advertise beacon scan lan find gateway other machine',
+    text: `\`npm run -s perch -- gateway discover\` looks for two seconds, or \`--timeout\` milliseconds: on the ports of this machine, and for gateways that are advertised on its network. \`--scan\` also asks each address of the private network that this machine is in, and \`--json\` prints \`beacons\`. What it finds is what others say of themselves: nothing is sent to them but the question.
+
+A gateway is advertised by multicast DNS only when it is started with \`--advertise\`, and only where others can reach it: with \`--bind\` and \`--expose\`.`,
+  },
+  {
+    id: 'service',
+    title: 'Starting Perch with the machine',
+    keywords: 'service daemon autostart boot login background systemd launchd agent windows task scheduler install uninstall',
+    text: `\`npm run -s perch -- gateway install\` makes the gateway a service of yours that starts when you log in: a user unit of systemd, an agent of launchd, or a task of Windows. It takes \`--port\`, \`--bind\`, \`--host\`, \`--expose\` and \`--advertise\` as \`gateway run\` does, and waits until the gateway answers; \`--dry-run\` only prints what it would do. Run it again to change the options, or once the checkout has been moved. \`npm run -s perch -- gateway uninstall\` takes the service away; chats and settings stay.
+
+No secret is written into the service: it goes by the token file, and by \`PERCH_HOME\` as it was set. On Linux it ends when you log out, unless \`loginctl enable-linger\` lets it go on.`,
+  },
+  {
+    id: 'terminal',
+    title: 'Chatting in a terminal, and more commands there',
+    keywords: 'command line cli shell console sessions logs status probe call completion bash zsh fish pipe json url',
+    text: `While the gateway runs, behind \`perch\` (in a checkout \`npm run -s perch --\`):
+
+- \`chat\` is a conversation: Ctrl+C ends a reply, twice or Ctrl+D leaves. \`chat how are you\`, or a pipe, gets one reply. \`--session\`, \`--agent\` and \`--model\` say where and who.
+- \`sessions\` lists what was talked about, \`sessions export main/main\` writes one, \`logs -f\` prints the log as it grows.
+- \`gateway status\` and \`gateway probe\` tell whether it can be reached; \`gateway call METHOD --params '{…}'\` calls any method.
+- \`completion bash\` (or zsh, fish) prints a script that completes all this.
+
+\`--json\` prints JSON. \`--url\` names a gateway elsewhere, which must be given \`--token\` or \`--password\`: what is kept here is never sent to another machine.`,
+  },
+  {
     id: 'doctor',
     title: 'Finding out what is wrong: the doctor',
     keywords: 'diagnose diagnostics doctor.run health check fault problem broken repair fix perch doctor',
@@ -601,5 +767,13 @@ Secrets are taken out before anything is written. The newest 10,000 lines are ke
 - **401 over HTTP or AUTH_REQUIRED:** the token is missing or wrong.
 - **503 or close code 1013:** no gateway runs; open the app (\`--host tab\`) or let the bridge start its browser.
 - **Storage is full:** delete chats or free disk space; nothing half-written is kept.`,
+  },
+  {
+    id: 'wiki',
+    title: 'The wiki',
+    keywords: 'wiki page knowledge claim evidence contradiction obsidian markdown graph links notes source',
+    text: `**Wiki**, beside Settings, keeps Markdown pages that link to each other as \`[[Page]]\`, and claims with the evidence they rest on. Claims that cannot both be so are shown side by side: put a newer one in the place of the wrong one, refute it, or keep both and say why. Nothing of a claim's history is lost.
+
+Agents use it by \`wiki_search\`, \`wiki_read\`, \`wiki_write\` and \`wiki_claim\`; to change what a page says they ask you. Programs have \`wiki.pages\` and its kin, and the pages at \`/mcp\`. It lies in the folder \`wiki\` of the agent's workspace; with a bridge, Obsidian opens it.`,
   },
 ];

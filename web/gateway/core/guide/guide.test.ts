@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { events as pushed } from '#shared/rpc/events.ts';
 import { contracts } from '#shared/rpc/methods/index.ts';
 import { FakeClock } from '../../../../tests/support/clock.ts';
 import { verifies } from '../../../../tests/requirements.ts';
@@ -27,12 +28,12 @@ const tools: ToolSpec[] = coreTools({
   clock: systemClock,
   vault: {
     search: { sessions: () => Promise.resolve({ results: [], total: 0, next: null, complete: true }), messages: () => Promise.resolve([]) },
-    memories: { add: () => Promise.resolve(), remove: () => Promise.resolve(false), list: () => Promise.resolve([]) },
   },
+  memories: { load: () => Promise.reject(new Error('Nothing is remembered here')) },
 });
 
 function guide({ memories = [], messages = [] }: { memories?: MemoryRecord[]; messages?: MessageRecord[] } = {}): GuideProvider {
-  const sources = { memories: () => Promise.resolve(memories), messages: () => Promise.resolve(messages) };
+  const sources = () => ({ memories: () => Promise.resolve(memories), messages: () => Promise.resolve(messages) });
   return new GuideProvider({ clock: systemClock, sources, tools: () => tools, paceMs: 0 });
 }
 
@@ -271,7 +272,7 @@ describe('streaming', () => {
 
   it('is paced by the clock, at most 8 ms a piece, and ends at once on abort', async () => {
     const clock = new FakeClock();
-    const sources = { memories: () => Promise.resolve([]), messages: () => Promise.resolve([]) };
+    const sources = () => ({ memories: () => Promise.resolve([]), messages: () => Promise.resolve([]) });
     const paced = new GuideProvider({ clock, sources, paceMs: 1000 });
     const abort = new AbortController();
     const stream = paced.stream({ model: 'guide', messages: [{ role: 'user', content: 'Hello' }] }, abort.signal);
@@ -299,7 +300,6 @@ describe('the docs', () => {
     const namespaces = [...new Set(Object.keys(contracts).map((name) => name.split('.')[0]))].filter(
       (name) => name !== 'connect' && name !== 'health',
     );
-    const events = ['chat.delta', 'chat.done', 'chat.error', 'chat.tool_call', 'chat.tool_result'];
     const settings = [
       'chat.model',
       'chat.fallbacks',
@@ -307,11 +307,18 @@ describe('the docs', () => {
       'chat.timeZone',
       'tools.policies',
       'browser.allow',
+      'browser.cdpEndpoint',
       'tools.execTimeoutMs',
+      'tools.mcpServers',
+      'models.hub',
+      'memory.recall',
+      'memory.compaction',
+      'memory.summary',
+      'memory.embeddings',
     ];
-    const known = new Set([...Object.keys(contracts), ...events, ...settings]);
+    const known = new Set([...Object.keys(contracts), ...Object.keys(pushed), ...settings]);
     const all = articles.map(({ text }) => text).join('\n');
-    const mentioned = all.matchAll(new RegExp(`(?<![\\w.])(?:${namespaces.join('|')})(?:\\.(?!json|lost)[a-z_A-Z]+)+`, 'g'));
+    const mentioned = all.matchAll(new RegExp(`(?<![\\w.])(?:${namespaces.join('|')})(?:\\.(?!json|lost|env|db)[a-z_A-Z]+)+`, 'g'));
     for (const [name] of mentioned) if (!name.startsWith('chat.completions')) expect(known, name).toContain(name);
     const cron = cronTools(() => Promise.reject(new Error('not asked for')));
     const names = new Set([...tools, ...cron].map(({ name }) => name));

@@ -20,9 +20,15 @@ import { cut, refuseUnsupported } from './wishes.ts';
 /** Between two pieces, so that an answer reads as it comes instead of jumping in. */
 const PACE_MS = 6;
 
+/** For strangers: memories and chats are the owner's. */
+const NOTHING_OWN: GuideSources = { memories: () => Promise.resolve([]), messages: () => Promise.resolve([]) };
+/** Whose memory it is, where no agent asks. */
+const NOBODY = 'main';
+
 export interface GuideOptions {
   clock: Clock;
-  sources: GuideSources;
+  /** What there is for an agent. */
+  sources(agentId: string): GuideSources;
   /** All tools there are, to tell "not here" from "not at all"; those of the request may be run. */
   tools?: () => readonly ToolSpec[];
   /** Milliseconds between pieces, at most 8; 0 switches pacing off. */
@@ -38,7 +44,7 @@ export class GuideProvider implements Provider {
   readonly id = 'guide';
   readonly name = 'Guide';
   readonly #clock: Clock;
-  readonly #sources: GuideSources;
+  readonly #sources: GuideOptions['sources'];
   readonly #tools: () => readonly ToolSpec[];
   readonly #paceMs: number;
   readonly #search = new MessageSearch();
@@ -73,7 +79,13 @@ export class GuideProvider implements Provider {
     yield { type: 'finish', reason };
   }
 
-  async #reply({ messages, tools: all = [], toolChoice }: ModelRequest): Promise<string | Extract<ModelEvent, { type: 'tool_call' }>> {
+  async #reply({
+    messages,
+    tools: all = [],
+    toolChoice,
+    stranger,
+    agentId = NOBODY,
+  }: ModelRequest): Promise<string | Extract<ModelEvent, { type: 'tool_call' }>> {
     const tools = toolChoice === 'none' ? [] : all;
     const results = trailingResults(messages);
     if (results.length > 0) return results.map(renderResult).join('\n\n');
@@ -93,7 +105,7 @@ export class GuideProvider implements Provider {
           call: { id: `call_${crypto.randomUUID().replaceAll('-', '').slice(0, 24)}`, tool: command.tool, args: command.args },
         };
       case undefined: {
-        const text = await answer(question, this.#sources, this.#search);
+        const text = await answer(question, stranger ? NOTHING_OWN : this.#sources(agentId), this.#search);
         const attached = noteOfAttached(last?.content ?? '', tools);
         const noted = attached === undefined ? text : `${attached}\n\n${text}`;
         // Said once, in a chat's first answer; a greeting says it itself.

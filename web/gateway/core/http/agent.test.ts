@@ -62,7 +62,7 @@ describe('an agent', () => {
     ]);
     expect(chunks.map(({ choices }) => choices[0]?.finish_reason)).toEqual([null, null, null, 'stop', undefined]);
     expect(chunks.slice(0, -1).every(({ usage }) => usage === null)).toBe(true);
-    expect(chunks.at(-1)?.usage).toMatchObject({ completion_tokens: 2 });
+    expect(chunks.at(-1)?.usage).toMatchObject({ completion_tokens: 1 });
     expect(new Set(chunks.map(({ id }) => id)).size).toBe(1);
   });
 

@@ -1,9 +1,10 @@
-import { estimateTokens } from '#shared/estimate-tokens.ts';
 import { type Envelope } from '#shared/http/envelope.ts';
 import { writeSse } from '#shared/http/sse.ts';
-import { KEPT_BODY, SplicedResponse } from '#shared/link/splice.ts';
+import { KEPT_BODY, splicedResponse } from '#shared/link/splice.ts';
 import type { Stream } from '#shared/link/stream.ts';
 import type { Usage } from '#shared/rpc/records.ts';
+import { estimateFor } from '#shared/tokens/estimate.ts';
+import { familyOf } from '#shared/tokens/family.ts';
 import { guessed } from '../providers/estimate.ts';
 import { canForward, type PastHost } from '../providers/forwarding.ts';
 import { readWritten } from './body.ts';
@@ -90,7 +91,7 @@ async function direct(call: Call, deps: ChatDeps): Promise<Source> {
   const record = (usage: Usage): void => deps.record?.({ at: deps.clock.now(), provider: provider.id, model: key, principal, usage });
   const head = completionHead(body.model, deps.clock.now());
   if (!canForward(provider)) {
-    const { messages, choices } = translated(call, { provider, model }, deps);
+    const { messages, choices } = translated(call, route, deps);
     return eventSource({ choices, head, messages, record }, call, deps);
   }
   const addUsage = body.stream === true && principal.startsWith('key:') && body.stream_options?.include_usage !== true;
@@ -100,14 +101,14 @@ async function direct(call: Call, deps: ChatDeps): Promise<Source> {
     own: call.text === undefined ? undefined : { body, text: call.text },
     // A key may have limits, which are looked at for each request.
     stands: !principal.startsWith('key:'),
-    call: { id: crypto.randomUUID(), provider: provider.id, model: key, principal, inputTokens: inputOf(body) },
+    call: { id: crypto.randomUUID(), provider: provider.id, model: key, principal, inputTokens: inputOf(body, key) },
   };
   const forwarded = await provider.forward({ ...body, model }, signal, { addUsage, to });
-  const counted = (usage: Usage | undefined, chars: number): void => record(usage ?? guess(body, chars));
+  const counted = (usage: Usage | undefined, chars: number): void => record(usage ?? guessed(inputOf(body, key), chars));
   const passing = { provider: provider.name, forwarded, record: counted };
   const { past } = forwarded;
   return {
-    ...(past && { spliced: (caller) => new SplicedResponse(bodyOf(restOf(past, deps.explain), caller)) }),
+    ...(past && { spliced: (caller) => splicedResponse(bodyOf(restOf(past, deps.explain), caller)) }),
     stream: () => passStream(passing, { choices: body.n ?? 1, stripUsage: addUsage, signal, explain: deps.explain }),
     whole: () => passWhole(passing, head).catch((error: unknown) => Promise.reject(forwarded.told(error))),
   };
@@ -116,9 +117,8 @@ async function direct(call: Call, deps: ChatDeps): Promise<Source> {
 /** The bridge has those bytes; a mark at their beginning is not in the text. */
 const isKept = (text: string, size: number): boolean => size <= KEPT_BODY && new TextEncoder().encode(text).byteLength === size;
 
-const inputOf = (body: Envelope): number => estimateTokens(JSON.stringify(body.messages));
-
-const guess = (body: Envelope, outputChars: number): Usage => guessed(inputOf(body), outputChars);
+/** An estimate, for every call has one on its way and few need it: most providers give figures. */
+const inputOf = (body: Envelope, model: string): number => estimateFor(JSON.stringify(body.messages), familyOf(model));
 
 /** What the caller hears behind an answer that was spliced: nothing, where that was whole. */
 async function* restOf({ failed }: PastHost, explain: (error: unknown) => HttpError): AsyncGenerator<string> {

@@ -1,3 +1,4 @@
+import type { Principal } from '#shared/link/hello.ts';
 import type { RpcError } from '#shared/rpc/errors.ts';
 import type { LogLevel } from '#shared/rpc/log-level.ts';
 import type { Clock } from '../clock.ts';
@@ -24,6 +25,8 @@ export interface HttpDeps {
   providers: Pick<Providers, 'resolve' | 'list'>;
   /** Responses that are kept for their callers. */
   responses: Collection<ResponseRecord>;
+  /** The gateway as a server of tools (`/mcp`), for the agent that is named. */
+  mcp(): Promise<(request: Request, agentId: string, principal: Principal) => Promise<Response>>;
   clock: Clock;
   /** Turns what nobody expected into an error with an id that the log explains. */
   fault(error: unknown): RpcError;

@@ -1,9 +1,9 @@
-import { estimateTokens } from '#shared/estimate-tokens.ts';
-import { fromBase64, toBase64 } from '#shared/base64.ts';
+import { countTokens } from '../tokens/count-tokens.ts';
+import { toBase64 } from '#shared/base64.ts';
 import type { Usage } from '#shared/rpc/records.ts';
 import { z } from '#shared/rpc/zod.ts';
 import { readUsage } from '#shared/http/upstream-usage.ts';
-import { canEmbed } from '../providers/embedding.ts';
+import { canEmbed, embeddings, vectorOf } from '../providers/embedding.ts';
 import { ProviderError } from '../providers/provider.ts';
 import { readJson } from './body.ts';
 import { forCaller } from './caller.ts';
@@ -24,11 +24,6 @@ const request = z.looseObject({
   user: z.string().nullish(),
 });
 
-const answer = z.looseObject({
-  data: z.array(z.looseObject({ embedding: z.union([z.string(), z.array(z.number())]) })),
-  usage: z.unknown().optional(),
-});
-
 /** `POST /v1/embeddings` (decisions, "HTTP"). Throws what `toHttpError` explains. */
 export function answerEmbeddings(asked: Request, principal: string, deps: HttpDeps): Promise<Response> {
   return forCaller(asked, async ({ abort, settled }) => {
@@ -36,16 +31,16 @@ export function answerEmbeddings(asked: Request, principal: string, deps: HttpDe
     if (agentOf(body.model, deps) !== undefined) throw badRequest('model: an agent makes no embeddings', 'model');
     const { provider, model, key } = await routeOf(body.model, abort.signal, deps);
     if (!canEmbed(provider)) throw badRequest(`model: ${provider.name} makes no embeddings`, 'model');
-    const parsed = answer.safeParse(await provider.embed({ ...body, model }, abort.signal));
+    const parsed = embeddings.safeParse(await provider.embed({ ...body, model }, abort.signal));
     settled();
     const unreadable = new ProviderError(`${provider.name} sent no embeddings that can be read`);
     if (!parsed.success) throw unreadable;
-    const usage = readUsage(parsed.data.usage) ?? guess(body.input);
+    const usage = readUsage(parsed.data.usage) ?? (await guess(body.input, key, abort.signal));
     const wanted = body.encoding_format ?? 'float';
     const data = parsed.data.data.map((each, index) => {
       const embedding = encoded(each.embedding, wanted);
       if (embedding === undefined) throw unreadable;
-      return { object: 'embedding', index, ...each, embedding };
+      return { object: 'embedding', ...each, index: each.index ?? index, embedding };
     });
     deps.record?.({ at: deps.clock.now(), provider: provider.id, model: key, principal, usage });
     return Response.json({
@@ -62,16 +57,13 @@ export function answerEmbeddings(asked: Request, principal: string, deps: HttpDe
 function encoded(vector: string | number[], wanted: 'float' | 'base64'): string | number[] | undefined {
   if (typeof vector !== 'string') return wanted === 'base64' ? toBase64(new Uint8Array(new Float32Array(vector).buffer)) : vector;
   if (wanted === 'base64') return vector;
-  try {
-    return [...new Float32Array(fromBase64(vector).buffer)];
-  } catch {
-    return undefined;
-  }
+  const read = vectorOf(vector);
+  return read && [...read];
 }
 
-function guess(input: z.output<typeof request>['input']): Usage {
-  const count = (value: string | number | number[]): number =>
-    typeof value === 'string' ? estimateTokens(value) : typeof value === 'number' ? 1 : value.length;
-  const inputTokens = typeof input === 'string' ? count(input) : input.map(count).reduce((sum, each) => sum + each, 0);
+async function guess(input: z.output<typeof request>['input'], model: string, signal: AbortSignal): Promise<Usage> {
+  let inputTokens = 0;
+  for (const value of typeof input === 'string' ? [input] : input)
+    inputTokens += typeof value === 'string' ? await countTokens(value, model, signal) : typeof value === 'number' ? 1 : value.length;
   return { inputTokens, outputTokens: 0, totalTokens: inputTokens, estimated: true };
 }

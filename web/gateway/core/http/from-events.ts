@@ -12,7 +12,7 @@ export interface EventSource {
   /** One for each choice. */
   choices: readonly AsyncIterable<ModelEvent>[];
   head: CompletionHead;
-  /** What was asked, for an estimate where no usage comes. */
+  /** What was asked, for an estimate where it breaks off before any usage has come. */
   messages: readonly ModelMessage[];
   /** Told the usage once, at the end. */
   record(usage: Usage): void;
@@ -39,13 +39,14 @@ class Building implements Choice {
     }
   }
 
-  usage(messages: readonly ModelMessage[]): Usage {
-    return this.#usage ?? estimateUsage(messages, this.reasoning + this.text + (this.calls.length > 0 ? JSON.stringify(this.calls) : ''));
+  usage(messages: readonly ModelMessage[], model: string): Usage {
+    const { reasoning, text, calls } = this;
+    return this.#usage ?? estimateUsage(messages, reasoning + text + (calls.length > 0 ? JSON.stringify(calls) : ''), model);
   }
 }
 
-const countedOf = (choices: readonly Building[], messages: readonly ModelMessage[]): Counted => ({
-  usage: choices.map((choice) => choice.usage(messages)).reduce(sumUsage),
+const countedOf = (choices: readonly Building[], messages: readonly ModelMessage[], { model }: CompletionHead): Counted => ({
+  usage: choices.map((choice) => choice.usage(messages, model)).reduce(sumUsage),
   reasoningTokens: choices.map((choice) => choice.reasoningTokens).reduce(sumOptional),
 });
 
@@ -60,9 +61,9 @@ export async function wholeFromEvents({ choices, head, messages, record }: Event
     }
   } finally {
     // However it has ended.
-    if (begun) record(countedOf(built, messages).usage);
+    if (begun) record(countedOf(built, messages, head).usage);
   }
-  return completion(head, built, countedOf(built, messages));
+  return completion(head, built, countedOf(built, messages, head));
 }
 
 /**
@@ -77,7 +78,7 @@ export async function* streamFromEvents(
   const built = choices.map(() => new Building());
   let counted: Counted | undefined;
   const count = (): Counted => {
-    if (!counted) record((counted = countedOf(built, messages)).usage);
+    if (!counted) record((counted = countedOf(built, messages, head)).usage);
     return counted;
   };
   let begun = false;

@@ -3,6 +3,7 @@ import type { Stream } from '#shared/link/stream.ts';
 import { REQUEST_ID, requestIdOf } from '#shared/http/request-id.ts';
 import { allows, type Scope } from '#shared/rpc/contract.ts';
 import { lazy } from '../lazy.ts';
+import { MAIN } from '../agents.ts';
 import { answerChat, type ChatDeps } from './chat.ts';
 import type { HttpDeps } from './deps.ts';
 import { HttpError, toHttpError } from './errors.ts';
@@ -11,7 +12,7 @@ import { Thoughts } from './thoughts.ts';
 
 interface Method {
   scope: Scope;
-  /** It has a model work, which a limit may be set to. */
+  /** It has a model or tools work, which a limit may be set to. */
   works?: true;
   handle(request: Request, principal: Principal, deps: ChatDeps): Promise<Response>;
 }
@@ -20,7 +21,7 @@ interface Method {
 type Methods = Readonly<Partial<Record<'GET' | 'POST' | 'DELETE', Method>>>;
 
 /**
- * `/v1` as one fetch handler (interface document 1, section 4.3; decisions, "HTTP"). The caller has been let in already: `principal` is
+ * `/v1` and `/mcp` as one fetch handler (interface document 1, section 4.3; decisions, "HTTP"). The caller has been let in already: `principal` is
  * who it is; `exchange` is the stream on which a request came that the bridge may answer past the host. Every failure is a response with an error object, never a rejection.
  */
 export function createHttp(given: HttpDeps): (request: Request, principal: Principal, exchange?: Stream) => Promise<Response> {
@@ -47,8 +48,19 @@ export function createHttp(given: HttpDeps): (request: Request, principal: Princ
     input_items: (of) => ({ GET: { scope: 'read', handle: async (request, { id }) => (await responses()).inputItems(request, of, id) } }),
     cancel: (of) => ({ POST: { scope: 'write', handle: async (_request, { id }) => (await responses()).cancel(of, id) } }),
   };
+  /** The protocol's own handler says which of them it takes. */
+  const mcp = (agentId: string): Methods => {
+    const method: Method = {
+      scope: 'write',
+      works: true,
+      handle: async (request, principal) => (await given.mcp())(request, agentId, principal),
+    };
+    return { GET: method, POST: method, DELETE: method };
+  };
   const find = (path: string): Methods | undefined => {
     if (Object.hasOwn(routes, path)) return routes[path];
+    const served = /^\/mcp(?:\/([^/]+))?$/.exec(path);
+    if (served) return mcp(served[1] ?? MAIN);
     const [, kind, name] = /^\/v1\/(models|responses)\/(.+)$/.exec(path) ?? [];
     if (name === undefined) return undefined;
     if (kind === 'models') return { GET: { scope: 'read', handle: (request) => getModel(request, name, started, given) } };

@@ -1,6 +1,7 @@
 import type { Envelope } from '#shared/http/envelope.ts';
 import type { ModelEvent, ModelMessage } from '../providers/provider.ts';
 import type { Route } from '../providers/providers.ts';
+import { countedStream } from '../providers/counted-stream.ts';
 import { retriedStream } from '../providers/retry.ts';
 import { readKnown } from './chat-request.ts';
 import { badRequest } from './errors.ts';
@@ -19,7 +20,7 @@ interface Asking {
 /** The choices of a model that speaks another format: as many calls side by side. The first that fails ends them all. */
 export function translated(
   { body, principal, abort }: Asking,
-  { provider, model }: Pick<Route, 'provider' | 'model'>,
+  { provider, model, key }: Route,
   { clock, thoughts }: Pick<HttpDeps, 'clock'> & { thoughts: Thoughts },
 ): { messages: ModelMessage[]; choices: AsyncIterable<ModelEvent>[] } {
   const { messages, wishes, tools } = readKnown(body);
@@ -32,7 +33,11 @@ export function translated(
     try {
       yield* thoughts.noting(
         principal,
-        retriedStream(() => provider.stream(request, signal), { clock, signal }),
+        countedStream(
+          retriedStream(() => provider.stream(request, signal), { clock, signal }),
+          messages,
+          key,
+        ),
       );
     } catch (error) {
       failed.abort(error);

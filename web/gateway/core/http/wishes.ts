@@ -1,3 +1,4 @@
+import { envelope } from '#shared/http/envelope.ts';
 import { z } from '#shared/rpc/zod.ts';
 import { REASONING_EFFORTS, type ToolSpec, type Wishes } from '../providers/provider.ts';
 import { badRequest } from './errors.ts';
@@ -113,8 +114,14 @@ const CHANGING: Readonly<Record<string, (value: unknown) => boolean>> = {
   stream_options: (value) => !(isObject(value) && value['include_obfuscation'] === true),
 };
 
-/** Throws a 400 that names the first parameter which only OpenAI's own format has: it would be dropped in silence. */
+/** Parameters that are hints: they change no answer. */
+const HINTS = ['metadata', 'prompt_cache_key', 'prompt_cache_options', 'prompt_cache_retention', 'safety_identifier', 'user'];
+const KNOWN = new Set([...Object.keys({ ...envelope.shape, ...wishParams.shape, ...CHANGING }), ...HINTS]);
+
+/** Throws a 400 that names the first parameter which only OpenAI's own format has, or none that is known here: it would be dropped in silence. */
 export function refuseForeign(body: Record<string, unknown>): void {
+  const unknown = Object.keys(body).find((param) => !KNOWN.has(param) && body[param] != null);
+  if (unknown !== undefined) throw badRequest(`${unknown}: is no parameter that what answers could be told`, unknown);
   for (const [param, harmless] of Object.entries(CHANGING)) {
     const value = body[param];
     if (value == null || harmless(value)) continue;

@@ -8,9 +8,12 @@ import { chatMethods } from './chat.ts';
 import { configMethods } from './config.ts';
 import { cronMethods } from './cron.ts';
 import { deviceMethods } from './devices.ts';
+import { dreamingMethods } from './dreaming.ts';
 import { execMethods } from './exec.ts';
 import { keyMethods } from './keys.ts';
 import { logMethods } from './logs.ts';
+import { mcpMethods } from './mcp.ts';
+import { memoryMethods } from './memory.ts';
 import { modelMethods } from './models.ts';
 import { planMethods } from './plan.ts';
 import { sessionMethods } from './sessions.ts';
@@ -19,8 +22,10 @@ import { statusMethods } from './status.ts';
 import { syncMethods } from './sync.ts';
 import { systemMethods } from './system.ts';
 import { toolMethods } from './tools.ts';
+import { desktopMethods } from './desktop.ts';
 import { ttsMethods } from './tts.ts';
 import { usageMethods } from './usage.ts';
+import { wikiMethods } from './wiki.ts';
 import { workspaceMethods } from './workspace.ts';
 
 type Deps<Make extends (deps: never) => unknown> = Parameters<Make>[0];
@@ -35,9 +40,12 @@ export type MethodsDeps = Deps<typeof agentMethods> &
   Deps<typeof configMethods> &
   Deps<typeof cronMethods> &
   Deps<typeof deviceMethods> &
+  Deps<typeof dreamingMethods> &
   Deps<typeof execMethods> &
   Deps<typeof keyMethods> &
   Deps<typeof logMethods> &
+  Deps<typeof mcpMethods> &
+  Deps<typeof memoryMethods> &
   Deps<typeof modelMethods> &
   Deps<typeof planMethods> &
   Deps<typeof sessionMethods> &
@@ -47,7 +55,9 @@ export type MethodsDeps = Deps<typeof agentMethods> &
   Deps<typeof systemMethods> &
   Deps<typeof toolMethods> &
   Deps<typeof ttsMethods> &
+  Deps<typeof desktopMethods> &
   Deps<typeof usageMethods> &
+  Deps<typeof wikiMethods> &
   Deps<typeof workspaceMethods>;
 
 /** Every method but those of the connection itself. */
@@ -61,9 +71,12 @@ export const allMethods = (deps: MethodsDeps): Omit<AllHandlers, 'health'> => ({
   ...configMethods(deps),
   ...cronMethods(deps),
   ...deviceMethods(deps),
+  ...dreamingMethods(deps),
   ...execMethods(deps),
   ...keyMethods(deps),
   ...logMethods(deps),
+  ...mcpMethods(deps),
+  ...memoryMethods(deps),
   ...modelMethods(deps),
   ...planMethods(deps),
   ...sessionMethods(deps),
@@ -73,6 +86,8 @@ export const allMethods = (deps: MethodsDeps): Omit<AllHandlers, 'health'> => ({
   ...systemMethods(deps),
   ...toolMethods(deps),
   ...ttsMethods(deps),
+  ...desktopMethods(deps),
   ...usageMethods(deps),
+  ...wikiMethods(deps),
   ...workspaceMethods(deps),
 });

@@ -1,23 +1,38 @@
 import { browserPort } from '#shared/ports/browser.ts';
 import { browser } from '#shared/rpc/methods/browser.ts';
+import type { browserView } from '#shared/rpc/methods/browser-view.ts';
+import { requirePerson } from '../approvals/person.ts';
 import type { Bridge } from '../bridge.ts';
+import { type BrowserConfig, browserReach } from '../browser-reach.ts';
 import type { Caller, Handlers } from '../dispatch.ts';
-import type { Settings } from '../settings.ts';
+import { lazy } from '../lazy.ts';
 
 export interface BrowserMethodsDeps {
   bridge: Bridge;
-  settings(): Pick<Settings, 'browser'>;
+  config: BrowserConfig;
 }
 
 /** Every call goes to the bridge as it is, behind what the browser may reach. */
-export function browserMethods({ bridge, settings }: BrowserMethodsDeps): Handlers<typeof browser> {
+export function browserMethods({ bridge, config }: BrowserMethodsDeps): Handlers<typeof browser & typeof browserView> {
+  const allowed = (signal: AbortSignal) => bridge.call(browserPort, 'browser.allow', browserReach(config), { signal });
   const names = Object.keys(browser) as (keyof typeof browser)[];
   const passedOn = names.map((name) => [
     name,
     async (params: never, { signal }: Caller) => {
-      await bridge.call(browserPort, 'browser.allow', { places: settings().browser.allow }, { signal });
+      await allowed(signal);
       return bridge.call(browserPort, name, params, { signal });
     },
   ]);
-  return Object.fromEntries(passedOn) as Handlers<typeof browser>;
+  const views = lazy(async () => new (await import('../browser-views.ts')).BrowserViews({ bridge, allowed }));
+  return {
+    ...(Object.fromEntries(passedOn) as Handlers<typeof browser>),
+    'browser.watch': async (params, caller) => (await views()).watch(params, caller),
+    'browser.seen': async (params, caller) => (await views()).seen(params, caller),
+    'browser.unwatch': async (params, caller) => (await views()).unwatch(params, caller),
+    'browser.input': async (params, caller) => {
+      requirePerson(caller, 'take a browser over');
+      await allowed(caller.signal);
+      return bridge.call(browserPort, 'browser.input', params, { signal: caller.signal });
+    },
+  };
 }

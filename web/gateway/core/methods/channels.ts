@@ -1,17 +1,54 @@
 import type { channels } from '#shared/rpc/methods/channels.ts';
+import { RpcError } from '#shared/rpc/errors.ts';
+import { requirePerson } from '../approvals/person.ts';
 import type { Channels } from '../channels/channels.ts';
+import type { LazyChannels } from '../channels/later.ts';
+import { isStartable } from '../channels/settings.ts';
+import type { Config } from '../config.ts';
 import type { Handlers } from '../dispatch.ts';
+import { mergePatch, patchAt } from '../merge.ts';
+import type { AuthorizationsLater } from '../oauth/later.ts';
 
-export const channelMethods = ({ channels: service }: { channels: Channels }): Handlers<typeof channels> => ({
-  'channels.list': async () => ({ channels: await service.list() }),
+export interface ChannelMethodsDeps {
+  channels: Channels;
+  running: LazyChannels;
+  oauth: Pick<AuthorizationsLater, 'load'>;
+  config: Pick<Config, 'edit'>;
+}
 
-  'channels.status': async ({ channelId, channel_id = channelId ?? '' }) => {
-    const { id, ...state } = await service.get(channel_id);
+export const channelMethods = ({ channels: service, running, oauth, config }: ChannelMethodsDeps): Handlers<typeof channels> => {
+  const status = async (channelId: string) => {
+    const { id, ...state } = await service.get(channelId);
     return { channel_id: id, ...state };
-  },
+  };
+  const enable = async (channelId: string, enabled: boolean) => {
+    await service.get(channelId);
+    if (!isStartable(channelId))
+      throw new RpcError('INVALID_PARAMS', `channelId: ${channelId} is not one that this gateway starts and stops; see channels.catalog`);
+    await config.edit((document) => mergePatch(document, patchAt(['channels', channelId, 'enabled'], enabled)));
+    const channels = await running.load();
+    if (enabled) await channels.restart(channelId);
+    else await channels.look();
+    return status(channelId);
+  };
+  return {
+    'channels.list': async () => ({ channels: await service.list() }),
 
-  'channels.catalog': async () => {
-    const channels = await service.catalog();
-    return { channels, count: channels.length };
-  },
-});
+    'channels.status': ({ channelId, channel_id = channelId ?? '' }) => status(channel_id),
+
+    'channels.start': ({ channelId }) => enable(channelId, true),
+
+    'channels.stop': ({ channelId }) => enable(channelId, false),
+
+    'channels.authorize': async ({ channelId }, caller) => {
+      requirePerson(caller, 'authorize the account of a channel');
+      await service.get(channelId);
+      return { url: await (await running.load()).authorize(channelId, await oauth.load()) };
+    },
+
+    'channels.catalog': async () => {
+      const channels = await service.catalog();
+      return { channels, count: channels.length };
+    },
+  };
+};

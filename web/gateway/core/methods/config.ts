@@ -4,13 +4,20 @@ import type { KeptFile } from '../config-file/keep.ts';
 import { requirePerson } from '../approvals/person.ts';
 import type { Config } from '../config.ts';
 import type { Caller, Handlers } from '../dispatch.ts';
+import type { SecretReferences } from '../secrets/keep.ts';
 
 /** What runs without asking is for persons to say: a program that could would approve itself. */
 const checkTools = (caller: Caller, name: string | undefined): void => {
   if (name === 'tools') requirePerson(caller, 'change which tools run without asking');
 };
 
-export const configMethods = ({ config: store, file }: { config: Config; file: Pick<KeptFile, 'state'> }): Handlers<typeof config> => ({
+export interface ConfigDeps {
+  config: Config;
+  file: Pick<KeptFile, 'state'>;
+  references: Pick<SecretReferences, 'reload' | 'unresolved'>;
+}
+
+export const configMethods = ({ config: store, file, references }: ConfigDeps): Handlers<typeof config> => ({
   'config.get': ({ key }, { scopes }) => ({ value: store.get(key, !allows(scopes, 'admin')), hash: store.hash }),
   'config.file': () => file.state,
   'config.set': async ({ key, value }, caller) => {
@@ -19,6 +26,7 @@ export const configMethods = ({ config: store, file }: { config: Config; file: P
   },
   'secrets.reload': async () => {
     await store.reload();
+    await references.reload();
     return { reloaded: true, count: store.secretCount };
   },
   'config.patch': async ({ patch, baseHash }, caller) => {

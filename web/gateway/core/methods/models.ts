@@ -1,12 +1,20 @@
 import type { models } from '#shared/rpc/methods/models.ts';
+import { requirePerson } from '../approvals/person.ts';
 import type { Clock } from '../clock.ts';
 import type { Handlers } from '../dispatch.ts';
+import type { LocalModelDownloads } from '../local-models/downloads.ts';
 import { kinds } from '../providers/kinds.ts';
 import type { Providers } from '../providers/providers.ts';
 
 const PROBE_MS = 20_000;
 
-export const modelMethods = ({ providers, clock }: { providers: Providers; clock: Clock }): Handlers<typeof models> => ({
+export interface ModelsDeps {
+  providers: Providers;
+  clock: Clock;
+  localModels(): Promise<LocalModelDownloads>;
+}
+
+export const modelMethods = ({ providers, clock, localModels }: ModelsDeps): Handlers<typeof models> => ({
   'models.list': async (_params, { signal }) => ({ models: await providers.list({ signal }), pricesAsOf: await providers.pricesAsOf() }),
 
   'models.catalog': () => ({ kinds: kinds() }),
@@ -26,5 +34,29 @@ export const modelMethods = ({ providers, clock }: { providers: Providers; clock
       signal.throwIfAborted();
       return { available: false, latency: null, error: error instanceof Error ? error.message : String(error) };
     }
+  },
+
+  'models.local': async (_params, { signal }) => ({ models: await (await localModels()).local(signal) }),
+
+  'models.download': async (wish, caller) => {
+    requirePerson(caller, 'download models');
+    return (await localModels()).start(wish, caller.signal);
+  },
+
+  'models.downloads': async (_params, { signal }) => ({ downloads: await (await localModels()).list(signal) }),
+
+  'models.cancelDownload': async ({ id }, caller) => {
+    requirePerson(caller, 'end downloads of models');
+    return (await localModels()).cancel(id, caller.signal);
+  },
+
+  'models.deleteLocal': async ({ modelId }, caller) => {
+    requirePerson(caller, 'delete models');
+    return { deleted: true, ...(await (await localModels()).remove(modelId, caller.signal)) };
+  },
+
+  'models.select': async ({ modelId }, caller) => {
+    requirePerson(caller, 'select a model');
+    return (await localModels()).select(modelId, caller.signal);
   },
 });

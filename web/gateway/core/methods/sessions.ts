@@ -1,12 +1,15 @@
 import { RpcError } from '#shared/rpc/errors.ts';
 import type { HistoryMessage, SessionEntry } from '#shared/rpc/records.ts';
-import type { sessions } from '#shared/rpc/methods/sessions.ts';
-import type { Agents } from '../agents.ts';
+import type { RecallState, sessions } from '#shared/rpc/methods/sessions.ts';
+import { type Agents, MAIN } from '../agents.ts';
 import type { Clock } from '../clock.ts';
+import { compactSession, type CompactSessionDeps } from '../compaction/compact-session.ts';
 import type { Handlers } from '../dispatch.ts';
 import type { Hub } from '../hub.ts';
+import { recallStanding } from '../recall/standing.ts';
 import type { Runs } from '../runs/runs.ts';
 import { entryOf, exportLine, historyMessageOf, historyOf, keyOf, newSession, plainText, sessionChanged } from '../sessions.ts';
+import type { Settings } from '../settings.ts';
 import { activeBranch, copied, exportOrder, markdownOf, readJsonLines } from '../transfer.ts';
 import { type SessionRecord, sessionKey, type Vault } from '../vault.ts';
 
@@ -34,15 +37,25 @@ function isBehind({ updatedAt, key }: SessionRecord, cursor: string): boolean {
   return updatedAt < Number(at) || (updatedAt === Number(at) && key > last);
 }
 
-export interface SessionMethodsDeps {
+export interface SessionMethodsDeps extends Pick<CompactSessionDeps, 'models' | 'compaction'> {
   runs: Runs;
   vault: Vault;
   hub: Hub;
   clock: Clock;
   agents: Agents;
+  settings(): Settings;
 }
 
-export const sessionMethods = ({ runs, vault, hub, clock, agents }: SessionMethodsDeps): Handlers<typeof sessions> => {
+export const sessionMethods = ({
+  runs,
+  vault,
+  hub,
+  clock,
+  agents,
+  models,
+  compaction,
+  settings,
+}: SessionMethodsDeps): Handlers<typeof sessions> => {
   const changed = (key: string, deleted = false): void => hub.emit(sessionChanged(key, deleted), key);
   const edit = async (path: string, change: Parameters<Vault['sessions']['update']>[1]): Promise<{ session: SessionEntry }> => {
     const key = keyOf(path);
@@ -68,6 +81,20 @@ export const sessionMethods = ({ runs, vault, hub, clock, agents }: SessionMetho
     changed(key);
     return { session: entryOf((await vault.sessions.get(key)) ?? session, false) };
   };
+  /** A session, or what an agent's main one is before it has begun. */
+  const begun = async (path: string): Promise<SessionRecord> => {
+    const key = keyOf(path);
+    const [agentId = '', sessionId = ''] = key.split('/');
+    const session = await vault.sessions.get(key);
+    if (!session && sessionId !== MAIN) throw new RpcError('NOT_FOUND', 'No such session');
+    agents.get(agentId);
+    return session ?? newSession(agentId, sessionId, '', clock.now());
+  };
+  const recallState = (session: SessionRecord): RecallState => ({
+    path: `${session.key}.jsonl`,
+    enabled: session.recall !== false,
+    ...recallStanding(agents.get(session.agentId), session, settings()),
+  });
   return {
     'sessions.list': async ({ limit, cursor, paths, ...filters }) => {
       const only = paths && new Set(paths.map(keyOf));
@@ -122,6 +149,20 @@ export const sessionMethods = ({ runs, vault, hub, clock, agents }: SessionMetho
     'sessions.archive': ({ path, archived }) => edit(path, { archived }),
     'sessions.move': ({ path, folder }) => edit(path, { folder }),
     'sessions.tag': ({ path, tags }) => edit(path, { tags: [...new Set(tags)] }),
+
+    'sessions.recall': async ({ path }) => recallState(await begun(path)),
+
+    'sessions.setRecall': async ({ path, enabled }) => {
+      const session = await begun(path);
+      if (recallState(session).enabled === enabled) return recallState(session);
+      const { key } = session;
+      const changedTo = { ...session, recall: enabled };
+      if (!(await vault.sessions.update(key, { recall: enabled }))) await vault.sessions.add(changedTo, []);
+      changed(key);
+      return recallState(changedTo);
+    },
+
+    'sessions.compact': (params, call) => compactSession(params, call, { vault, agents, models, compaction }),
 
     'sessions.fork': async ({ path, messageId, sessionId = crypto.randomUUID() }) => {
       const { session, messages } = await whole(path);

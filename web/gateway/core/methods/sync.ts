@@ -1,11 +1,13 @@
+import { RpcError } from '#shared/rpc/errors.ts';
 import type { sync, SyncState } from '#shared/rpc/methods/sync.ts';
 import type { Config } from '../config.ts';
-import { conflictsOf, countConflicts } from '../conflicts.ts';
+import { conflictsOf, countConflicts, fileOf } from '../conflicts.ts';
 import type { Handlers } from '../dispatch.ts';
 import type { Hub } from '../hub.ts';
 import { sessionChanged } from '../sessions.ts';
 import type { SyncPort } from '../sync.ts';
 import type { Vault } from '../vault.ts';
+import type { Workbench } from '../workbench.ts';
 
 /** Where there is nothing to sync with. */
 const OFF: SyncState = { state: 'off', role: 'none', pending: 0, lastSyncAt: null, progress: null, problem: null };
@@ -15,11 +17,12 @@ export interface SyncMethodsDeps {
   hub: Hub;
   config: Pick<Config, 'reload'>;
   sync: SyncPort | undefined;
+  workbench(): Promise<Pick<Workbench, 'workspaces'>>;
   /** Tells that versions that were put aside have come or gone. */
   changed(): void;
 }
 
-export const syncMethods = ({ vault, hub, config, sync: port, changed }: SyncMethodsDeps): Handlers<typeof sync> => ({
+export const syncMethods = ({ vault, hub, config, sync: port, workbench, changed }: SyncMethodsDeps): Handlers<typeof sync> => ({
   'sync.status': async () => {
     const [info, conflicts] = await Promise.all([port?.info() ?? null, countConflicts(vault)]);
     return { sync: port?.state() ?? OFF, journal: info?.journal ?? null, hosts: info?.hosts ?? [], conflicts };
@@ -28,8 +31,16 @@ export const syncMethods = ({ vault, hub, config, sync: port, changed }: SyncMet
   'sync.conflicts': async () => ({ conflicts: await conflictsOf(vault) }),
 
   'sync.resolve': async ({ id, choice }) => {
-    const copy = (await vault.conflicts.list()).find((candidate) => candidate.id === id);
-    if (!copy || !(await vault.conflicts.resolve(id, choice))) return { resolved: false };
+    const copy = await vault.conflicts.get(id);
+    if (!copy) return { resolved: false };
+    if (copy.store === 'files' && choice === 'restore') {
+      const file = fileOf(copy);
+      if (!file)
+        throw new RpcError('INVALID_PARAMS', 'id: this version of the file was written by another build and cannot be put back here');
+      // As any other write, so that whoever follows the workspace hears of it. Dying before its copy is forgotten loses nothing.
+      await (await workbench()).workspaces.write(file.workspace, file);
+    }
+    if (!(await vault.conflicts.resolve(id, choice))) return { resolved: false };
     changed();
     if (copy.store === 'config') await config.reload();
     if (copy.store === 'sessions' || copy.store === 'heads') hub.emit(sessionChanged(copy.key), copy.key);

@@ -1,8 +1,14 @@
 import type { workspaces } from '#shared/rpc/methods/workspace.ts';
 import type { Handlers } from '../dispatch.ts';
+import type { KeptMirror } from '../files-mirror/keep.ts';
 import type { Workbench } from '../workbench.ts';
 
-export const workspaceMethods = ({ workbench }: { workbench(): Promise<Pick<Workbench, 'workspaces'>> }): Handlers<typeof workspaces> => ({
+export interface WorkspaceDeps {
+  workbench(): Promise<Pick<Workbench, 'workspaces'>>;
+  mirror: Pick<KeptMirror, 'states' | 'resume'>;
+}
+
+export const workspaceMethods = ({ workbench, mirror }: WorkspaceDeps): Handlers<typeof workspaces> => ({
   'workspace.list': async ({ workspace, under }) => {
     const files = await (await workbench()).workspaces.list(workspace, under);
     return { files, count: files.length };
@@ -16,4 +22,6 @@ export const workspaceMethods = ({ workbench }: { workbench(): Promise<Pick<Work
     await (await workbench()).workspaces.remove(workspace, path);
     return { removed: true };
   },
+  'workspace.mirrors': async () => ({ mirrors: mirror.states }),
+  'workspace.resume': async ({ workspace, gone }) => ({ mirror: await mirror.resume(workspace, gone) }),
 });

@@ -1,5 +1,7 @@
-import { estimateTokens } from '#shared/estimate-tokens.ts';
+import { estimateFor } from '#shared/tokens/estimate.ts';
+import { familyOf } from '#shared/tokens/family.ts';
 import type { Part, Usage } from '#shared/rpc/records.ts';
+import { lazy } from '../lazy.ts';
 import type { ModelMessage } from './provider.ts';
 
 /** What a picture of ordinary size costs with the usual vision models. */
@@ -7,29 +9,72 @@ const IMAGE_TOKENS = 800;
 /** Role and separators of one message. */
 const MESSAGE_TOKENS = 4;
 
-function partTokens(part: Part): number {
-  if (part.type === 'text') return estimateTokens(part.text);
-  if (part.type === 'image') return IMAGE_TOKENS;
-  return part.mimeType.startsWith('text/') ? Math.ceil((part.data.length * 3) / 16) : 20;
+const counting = lazy(() => import('../tokens/count-tokens.ts'));
+
+/** What is to be counted of a message, and the tokens of the rest. */
+interface Weighed {
+  texts: string[];
+  tokens: number;
 }
 
-function messageTokens(message: ModelMessage): number {
-  const content =
-    typeof message.content === 'string'
-      ? estimateTokens(message.content)
-      : message.content.reduce((sum, part) => sum + partTokens(part), 0);
-  return MESSAGE_TOKENS + content + (message.toolCalls ? estimateTokens(JSON.stringify(message.toolCalls)) : 0);
+type Counted = Pick<ModelMessage, 'content' | 'toolCalls'>;
+
+const partTokens = (part: Exclude<Part, { type: 'text' }>): number =>
+  part.type === 'image' ? IMAGE_TOKENS : part.mimeType.startsWith('text/') ? Math.ceil((part.data.length * 3) / 16) : 20;
+
+function weighed({ content, toolCalls }: Counted): Weighed {
+  const texts = toolCalls ? [JSON.stringify(toolCalls)] : [];
+  if (typeof content === 'string') return { texts: [content, ...texts], tokens: MESSAGE_TOKENS };
+  let tokens = MESSAGE_TOKENS;
+  for (const part of content) {
+    if (part.type === 'text') texts.push(part.text);
+    else tokens += partTokens(part);
+  }
+  return { texts, tokens };
 }
 
-/** Usage of a call whose provider gave no figures, marked `estimated` (decisions, "Chat"). `output` is all that was generated. */
-export function estimateUsage(messages: readonly ModelMessage[], output: string): Usage {
-  const inputTokens = messages.reduce((sum, message) => sum + messageTokens(message), 0);
-  const outputTokens = estimateTokens(output);
-  return { inputTokens, outputTokens, totalTokens: inputTokens + outputTokens, estimated: true };
+/** Tokens of a message for a model, by an estimate. */
+export function estimateMessage(message: Counted, model: string): number {
+  const family = familyOf(model);
+  const { texts, tokens } = weighed(message);
+  return texts.reduce((sum, text) => sum + estimateFor(text, family), tokens);
+}
+
+/** Tokens of a message for a model, with its tokenizer where that is here. Others have their turn while a long one is counted. */
+export async function countMessage(message: Counted, model: string, signal?: AbortSignal): Promise<number> {
+  const { countTokens } = await counting();
+  const { texts, tokens } = weighed(message);
+  let sum = tokens;
+  for (const text of texts) sum += await countTokens(text, model, signal);
+  return sum;
+}
+
+const usageOf = (inputTokens: number, outputTokens: number): Usage => ({
+  inputTokens,
+  outputTokens,
+  totalTokens: inputTokens + outputTokens,
+  estimated: true,
+});
+
+/** Usage of a call whose provider gave no figures, by an estimate, where nothing can be waited for. `output` is all that was generated. */
+export function estimateUsage(messages: readonly ModelMessage[], output: string, model: string): Usage {
+  return usageOf(
+    messages.reduce((sum, message) => sum + estimateMessage(message, model), 0),
+    estimateFor(output, familyOf(model)),
+  );
+}
+
+/** Usage of a call whose provider gave no figures: counted with the model's tokenizer where that is here, and marked `estimated` (decisions, "Chat"). Never rejects. */
+export async function countUsage(messages: readonly ModelMessage[], output: string, model: string): Promise<Usage> {
+  try {
+    let input = 0;
+    for (const message of messages) input += await countMessage(message, model);
+    return usageOf(input, await (await counting()).countTokens(output, model));
+  } catch {
+    // What counts could not be loaded.
+    return estimateUsage(messages, output, model);
+  }
 }
 
 /** As above, where only the number of characters is known that were generated. */
-export function guessed(inputTokens: number, outputChars: number): Usage {
-  const outputTokens = Math.ceil(outputChars / 4);
-  return { inputTokens, outputTokens, totalTokens: inputTokens + outputTokens, estimated: true };
-}
+export const guessed = (inputTokens: number, outputChars: number): Usage => usageOf(inputTokens, Math.ceil(outputChars / 4));

@@ -1,3 +1,4 @@
+import type { ModelBackend } from '#shared/ports/models.ts';
 import type { ProviderKind } from '#shared/rpc/records.ts';
 import type { UpstreamLimits } from '#shared/upstream-limits.ts';
 import type { Clock } from '../clock.ts';
@@ -7,6 +8,7 @@ import type { Breaker } from './breaker.ts';
 import type { Forwarded, ForwardingProvider } from './forwarding.ts';
 import type { EmbeddingProvider } from './embedding.ts';
 import { kindOf } from './kinds.ts';
+import type { LocalRunner } from './local-runner.ts';
 import { type ListedModel, type ModelEvent, type ModelRequest, type Provider, ProviderError } from './provider.ts';
 import { abortable } from './watchdog.ts';
 
@@ -19,6 +21,13 @@ export interface ProviderConfig {
   /** The kind's own where left out. */
   baseUrl?: string | undefined;
   apiKey?: string | undefined;
+  /** Where the key is a reference that has no value yet: its name, and what waits for the value, or rejects with why there is none. */
+  reference?: { name: string; wait(): Promise<string> } | undefined;
+}
+
+/** What two configurations have in common whose provider is the same. */
+export function makeKey({ id, name, kind, baseUrl, apiKey, reference }: ProviderConfig): string {
+  return JSON.stringify([id, name, kind ?? null, baseUrl ?? null, apiKey ?? null, reference?.name ?? null]);
 }
 
 /** What a provider is made from. */
@@ -33,6 +42,7 @@ export interface Making extends ProviderConfig {
 const openAi = lazy(() => import('./openai-compatible.ts'));
 const anthropic = lazy(() => import('./anthropic.ts'));
 const google = lazy(() => import('./google.ts'));
+const local = lazy(() => import('./local-provider.ts'));
 
 /** A provider whose code is loaded when it is first asked. */
 class Deferred<P extends Provider> implements Provider {
@@ -40,17 +50,23 @@ class Deferred<P extends Provider> implements Provider {
   readonly name: string;
   readonly #load: () => Promise<P>;
 
-  constructor({ id, name, kind = 'openai-compatible', apiKey }: Making, load: () => Promise<P>) {
+  /** `load` is told the key, where there is one. */
+  constructor(
+    { id, name, kind = 'openai-compatible', apiKey, reference }: ProviderConfig,
+    load: (apiKey: string | undefined) => Promise<P>,
+  ) {
     this.id = id;
     this.name = name;
-    const loaded = lazy(load);
-    this.#load = () => {
-      if (kindOf(kind).needsKey && !apiKey)
-        return Promise.reject(new ProviderError(`${name} needs an API key: add it in the settings`, { status: 401 }));
-      return loaded().catch((cause: unknown) => {
+    const loaded = lazy(async () => {
+      const key = reference ? await valueOf(reference, name) : apiKey;
+      if (kindOf(kind).needsKey && !key) throw new ProviderError(`${name} needs an API key: add it in the settings`, { status: 401 });
+      return load(key);
+    });
+    this.#load = () =>
+      loaded().catch((cause: unknown) => {
+        if (cause instanceof ProviderError) throw cause;
         throw new ProviderError(`What speaks to ${name} could not be loaded`, { retryable: true, cause });
       });
-    };
   }
 
   async *stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
@@ -82,13 +98,32 @@ class DeferredForwarding extends DeferredEmbedding<ForwardingProvider & Embeddin
   }
 }
 
+/** Without its key a server is not asked: it might take the request for one of somebody else's. */
+const valueOf = (reference: NonNullable<ProviderConfig['reference']>, name: string): Promise<string> =>
+  reference.wait().catch((cause: unknown) => {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new ProviderError(`${name} has no key: ${why}`, { status: 401, cause });
+  });
+
 export function makeProvider(making: Making): Provider {
   switch (making.kind) {
     case 'anthropic':
-      return new Deferred(making, async () => new (await anthropic()).Anthropic(making));
+      return new Deferred(making, async (apiKey) => new (await anthropic()).Anthropic({ ...making, apiKey }));
     case 'google':
-      return new DeferredEmbedding(making, async () => new (await google()).Google(making));
+      return new DeferredEmbedding(making, async (apiKey) => new (await google()).Google({ ...making, apiKey }));
     default:
-      return new DeferredForwarding(making, async () => new (await openAi()).OpenAiCompatible(making));
+      return new DeferredForwarding(making, async (apiKey) => new (await openAi()).OpenAiCompatible({ ...making, apiKey }));
   }
+}
+
+const OWN_NAMES: Readonly<Record<ModelBackend, string>> = {
+  gguf: 'Models on this machine',
+  mlx: 'MLX models on this machine',
+  browser: 'In this browser',
+};
+
+/** Models that Perch runs itself, which need no configuration. */
+export function localProvider(id: ModelBackend, runner: LocalRunner): EmbeddingProvider {
+  const named = { id, name: OWN_NAMES[id] };
+  return new DeferredEmbedding(named, async () => new (await local()).LocalProvider({ ...named, runner }));
 }

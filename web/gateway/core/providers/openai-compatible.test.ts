@@ -283,6 +283,8 @@ describe('silence', () => {
       })();
       const request = await upstream.request(before + 1);
       if (text !== '') await seen.promise;
+      // Only who waits for more finds it silent.
+      await new Promise(setImmediate);
       clock.advance(60_000);
       await expect(result).rejects.toMatchObject({ name: 'ProviderError', message: 'Upstream went silent: nothing came for 60 s' });
       await request.closed;

@@ -1,6 +1,6 @@
 import { editsOf } from '#shared/http/body-edits.ts';
 import type { ProviderKind } from '#shared/rpc/records.ts';
-import { type Forward, HeldResponse, type SpliceEnd } from '#shared/link/splice.ts';
+import { type Forward, isHeld, type SpliceEnd } from '#shared/link/splice.ts';
 import { assembled, TRAILER_MS } from './assembled.ts';
 import { ChatAssembler } from './chat-assembler.ts';
 import type { EmbeddingProvider } from './embedding.ts';
@@ -64,7 +64,7 @@ export class OpenAiCompatible implements ForwardingProvider, EmbeddingProvider {
         current !== body && refusal.includes('stream_options') ? body : undefined;
       const response = await this.#http.sendAdapted('/chat/completions', asked, watchdog, adapt, to && this.#passing(body, addUsage, to));
       return {
-        ...(response instanceof HeldResponse ? { past: this.#past(response, watchdog, signal) } : {}),
+        ...(isHeld(response) ? { past: this.#past(response, watchdog, signal) } : {}),
         batches: this.#batches(response, watchdog, signal),
         trailer: () => watchdog.limit(TRAILER_MS),
         told: (error) => (error instanceof ProviderError ? this.#http.explain(error) : error),
@@ -110,7 +110,7 @@ export class OpenAiCompatible implements ForwardingProvider, EmbeddingProvider {
   }
 
   /** Silences are the bridge's to notice from here on. */
-  #past(response: HeldResponse, watchdog: Watchdog, signal: AbortSignal): PastHost {
+  #past(response: Response, watchdog: Watchdog, signal: AbortSignal): PastHost {
     watchdog.rest();
     const failed = faultOf(response, this.name, this.#http.idleMs)
       .catch((error: unknown) => {
@@ -136,7 +136,7 @@ export class OpenAiCompatible implements ForwardingProvider, EmbeddingProvider {
 }
 
 /** For so long, in milliseconds, a decision that was good holds without being asked for. */
-const STANDING_MS = 1000;
+const STANDING_MS = 10_000;
 
 /** What may stand: nothing but the model's name is told differently. */
 function standingOf(own: Record<string, unknown>, sent: Record<string, unknown>): Forward['standing'] {

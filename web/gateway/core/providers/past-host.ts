@@ -1,10 +1,10 @@
 import { glance } from '#shared/http/completion-watch.ts';
-import { type HeldResponse, type SpliceEnd, spliceEnd } from '#shared/link/splice.ts';
+import { type SpliceEnd, spliceEnd } from '#shared/link/splice.ts';
 import { brokeOff, readChunk, tooLarge, wentSilent } from './chunk.ts';
 import { streamFault } from './openai-errors.ts';
 
 /** What went wrong in an answer that was spliced, once it is over; undefined where it is whole. Rejects where the bridge does not tell. */
-export async function faultOf(response: HeldResponse, provider: string, idleMs: number): Promise<unknown> {
+export async function faultOf(response: Response, provider: string, idleMs: number): Promise<unknown> {
   return faultOfEnd(spliceEnd.parse(await response.json()), provider, idleMs);
 }
 

@@ -61,6 +61,10 @@ export interface ModelRequest extends Wishes {
   tools?: ToolSpec[] | undefined;
   /** Programs want it to the letter: what the provider cannot honour is refused (`Unsupported`), nothing is left out or lessened. */
   exact?: boolean | undefined;
+  /** Somebody else than the owner asks: what Perch itself knows of the owner is not for them. */
+  stranger?: boolean | undefined;
+  /** The agent that asks, where one does. */
+  agentId?: string | undefined;
 }
 
 /** Names of the tools that the model may use. */

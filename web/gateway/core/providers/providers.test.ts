@@ -10,7 +10,7 @@ import { GuideProvider } from '../guide/guide.ts';
 import { LOCAL_SERVERS } from './discovery.ts';
 import { Providers } from './providers.ts';
 
-const sources = { memories: () => Promise.resolve([]), messages: () => Promise.resolve([]) };
+const sources = () => ({ memories: () => Promise.resolve([]), messages: () => Promise.resolve([]) });
 const guide = new GuideProvider({ clock: systemClock, sources, paceMs: 0 });
 const cleanups: (() => Promise<unknown>)[] = [];
 afterEach(async () => {

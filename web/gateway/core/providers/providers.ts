@@ -1,3 +1,4 @@
+import { type LocalModel, modelBackend } from '#shared/ports/models.ts';
 import { RpcError } from '#shared/rpc/errors.ts';
 import { type ModelEntry, type ProviderEntry, providerKind, type ProviderKind, type Usage } from '#shared/rpc/records.ts';
 import { UPSTREAM_LIMITS, type UpstreamLimits } from '#shared/upstream-limits.ts';
@@ -7,7 +8,8 @@ import { lazy } from '../lazy.ts';
 import { Breaker } from './breaker.ts';
 import { discover, type FoundServer, LOCAL_SERVERS, type LocalServer } from './discovery.ts';
 import { baseUrlOf, isLocal, vendorAt } from './kinds.ts';
-import { makeProvider, type ProviderConfig } from './made-provider.ts';
+import { localProvider, makeKey, makeProvider, type ProviderConfig } from './made-provider.ts';
+import type { LocalRunner } from './local-runner.ts';
 import { modelEntry, withCost } from './model-entry.ts';
 import { type ListedModel, listedModel, type Provider, ProviderError } from './provider.ts';
 import { withTimeout } from './watchdog.ts';
@@ -34,6 +36,8 @@ export interface ProvidersOptions {
   guide: Provider;
   fetch: Fetch;
   clock: Clock;
+  /** What runs models on this machine, by its backend. */
+  runners?: Partial<Record<LocalModel['backend'], LocalRunner>> | undefined;
   /** Model servers looked for on this machine; an empty list looks for none. */
   localServers?: readonly LocalServer[] | undefined;
   /** Read at each request; `UPSTREAM_LIMITS` where left out. */
@@ -57,15 +61,19 @@ interface Known {
   models: ModelEntry[];
   state: ProviderEntry['state'];
   message?: string | undefined;
-  /** Monotonic time of the last answer or failure. */
+  /** Monotonic time of the last answer, or failure. */
   askedAt?: number;
   asking?: Promise<void>;
 }
+
+const BUILT_IN = { vendor: undefined, made: '', models: [], state: 'ready' } satisfies Partial<Known>;
 
 /** All the providers there are: the guide, the configured ones, and those found on this machine; and the way from a model's key to its provider. */
 export class Providers {
   readonly #options: ProvidersOptions;
   readonly #guide: Known;
+  /** Of the models that Perch runs itself. */
+  readonly #own: readonly Known[];
   #configured: Known[] = [];
   #found: Known[] = [];
   #lookedAt: number | undefined;
@@ -73,7 +81,12 @@ export class Providers {
 
   constructor(options: ProvidersOptions) {
     this.#options = options;
-    this.#guide = { provider: options.guide, kind: 'guide', vendor: undefined, made: '', discovered: false, models: [], state: 'ready' };
+    this.#guide = { provider: options.guide, kind: 'guide', discovered: false, ...BUILT_IN };
+    const { gguf, mlx, browser } = options.runners ?? {};
+    this.#own = Object.entries({ gguf, mlx, browser }).flatMap(([id, runner]) => {
+      const kind = modelBackend.parse(id);
+      return runner ? [{ provider: localProvider(kind, runner), kind, discovered: true, ...BUILT_IN }] : [];
+    });
   }
 
   /** Takes the configured providers; those that did not change keep what is known of them. Runs under way keep the provider they have. */
@@ -103,12 +116,28 @@ export class Providers {
 
   /** The usage with its cost, where the provider gave none and the model's price is known. Never rejects. */
   async priced(key: string, usage: Usage): Promise<Usage> {
+    const entry = await this.#entryOf(key);
+    return entry ? withCost(usage, entry) : usage;
+  }
+
+  /** Whether a model sees pictures, as far as that is known. Never rejects. */
+  async sees(key: string): Promise<boolean> {
+    return (await this.#entryOf(key))?.supports_vision ?? false;
+  }
+
+  /** Tokens of a model's context; its server is asked once where that is not known yet. Null: nobody says. Never rejects. */
+  async contextOf(key: string): Promise<number | null> {
+    const known = this.#byId(key.slice(0, key.indexOf('/')));
+    if (known && known.askedAt === undefined) await this.#ask(known, false, undefined).catch(() => {});
+    return (await this.#entryOf(key))?.context_window ?? null;
+  }
+
+  /** A model as it is listed, or as it would be. */
+  async #entryOf(key: string): Promise<ModelEntry | undefined> {
     const slash = key.indexOf('/');
-    const known = this.#all().find(({ provider }) => provider.id === key.slice(0, slash));
-    if (!known) return usage;
+    const known = this.#byId(key.slice(0, slash));
     const model = key.slice(slash + 1);
-    const entry = known.models.find((each) => each.model_id === model) ?? (await this.#entry(known, listedModel(model)));
-    return withCost(usage, entry);
+    return known && (known.models.find((each) => each.model_id === model) ?? this.#entry(known, listedModel(model)));
   }
 
   /** Providers and how they are. */
@@ -129,9 +158,7 @@ export class Providers {
 
   /** The next request to a provider's server is made, though it was left alone. */
   wake(id: string): void {
-    this.#all()
-      .find(({ provider }) => provider.id === id)
-      ?.breaker?.wake();
+    this.#byId(id)?.breaker?.wake();
   }
 
   /** Those that have been asked, as they were then. */
@@ -173,7 +200,12 @@ export class Providers {
     const ids = new Set(this.#configured.map((known) => known.provider.id));
     // What is configured by hand hides the same server, or the same name, found by looking.
     const found = this.#found.filter((known) => !ids.has(known.provider.id) && !urls.has(known.baseUrl));
-    return [this.#guide, ...this.#configured, ...found];
+    const own = this.#own.filter(({ provider, models }) => models.length > 0 && !ids.has(provider.id));
+    return [this.#guide, ...this.#configured, ...own, ...found];
+  }
+
+  #byId(id: string): Known | undefined {
+    return [...this.#all(), ...this.#own].find(({ provider }) => provider.id === id);
   }
 
   #route(known: Known, model: string): Route {
@@ -182,10 +214,9 @@ export class Providers {
   }
 
   async #named(id: string, signal: AbortSignal | undefined): Promise<Known | undefined> {
-    const here = (): Known | undefined => this.#all().find((known) => known.provider.id === id);
     // Only a name that a server found on this machine would have is worth a look around.
-    if (!here() && this.#locals().some((server) => server.id === id)) await this.#look(false, signal);
-    return here();
+    if (!this.#byId(id) && this.#locals().some((server) => server.id === id)) await this.#look(false, signal);
+    return this.#byId(id);
   }
 
   async #firstModel(known: Known, signal: AbortSignal | undefined): Promise<string> {
@@ -199,6 +230,8 @@ export class Providers {
     const known = [this.#guide, ...this.#configured];
     await Promise.all([
       ...known.map((each) => this.#ask(each, refresh, signal)),
+      // A look at the bridge's disk and the browser's storage; models come and go there.
+      ...this.#own.map((each) => this.#ask(each, true, signal)),
       this.#look(refresh, signal).then(() => Promise.all(this.#found.map((each) => this.#ask(each, refresh, signal)))),
     ]);
   }
@@ -274,10 +307,6 @@ export class Providers {
 
 /** Without the table a price is not known, and nothing else is lost. */
 const loadedTable = () => table().catch(() => undefined);
-
-function makeKey({ id, name, kind, baseUrl, apiKey }: ProviderConfig): string {
-  return JSON.stringify([id, name, kind ?? null, baseUrl ?? null, apiKey ?? null]);
-}
 
 function withoutPrefix(known: Known, model: string): string {
   const prefix = `${known.provider.id}/`;

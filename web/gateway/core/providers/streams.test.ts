@@ -111,7 +111,7 @@ describe('a stream of any server', () => {
       () => Response.json(fault),
     ];
     for (const [at, answer] of answers.entries()) {
-      const guide = new GuideProvider({ clock: systemClock, sources: { memories: async () => [], messages: async () => [] } });
+      const guide = new GuideProvider({ clock: systemClock, sources: () => ({ memories: async () => [], messages: async () => [] }) });
       const providers = new Providers({ guide, fetch: standIn(answer).fetch, clock: systemClock, localServers: [] });
       providers.configure([{ id: 'up', name: 'Upstream', baseUrl: 'http://up.test/v1', apiKey: key }]);
       const agents = { list: () => [], run: async function* () {} };
@@ -119,6 +119,7 @@ describe('a stream of any server', () => {
         agents,
         providers,
         responses: memoryCollection(),
+        mcp: () => Promise.reject(new Error('no tools are served here')),
         clock: systemClock,
         fault: () => new RpcError('INTERNAL_ERROR', 'ours'),
       });
@@ -135,4 +136,21 @@ describe('a stream of any server', () => {
       }
     }
   });
+});
+
+verifies('http.chat/splice-back-pressure', 'who takes his time to read is not taken for a silent upstream', async () => {
+  const clock = new FakeClock();
+  const first = chunk({ content: 'a' });
+  const { fetch } = standIn(() =>
+    streamed(first + unnamed({ choices: [{ index: 0, delta: { content: 'b' }, finish_reason: 'stop' }] }), { cuts: [first.length] }),
+  );
+  const provider = new OpenAiCompatible({ id: 'up', name: 'Upstream', baseUrl: 'http://up.test/v1', apiKey: undefined, fetch, clock });
+  const texts: string[] = [];
+  const request = { model: 'm', messages: [{ role: 'user' as const, content: 'Hi' }] };
+  for await (const event of provider.stream(request, new AbortController().signal)) {
+    if (event.type !== 'text') continue;
+    texts.push(event.text);
+    clock.advance(600_000);
+  }
+  expect(texts).toEqual(['a', 'b']);
 });

@@ -34,8 +34,10 @@ export async function* readChunks(
       const { done, value } = await reader.read();
       signal.throwIfAborted();
       if (done) return;
-      watchdog.touch();
+      // Whoever takes it may take his time.
+      watchdog.held = true;
       yield value;
+      watchdog.held = false;
     }
   } finally {
     signal.removeEventListener('abort', cancel);

@@ -10,7 +10,7 @@ import { findModel, PRICES_AS_OF } from './model-table.ts';
 import { listedModel, type ModelRequest } from './provider.ts';
 import { Providers } from './providers.ts';
 
-const sources = { memories: () => Promise.resolve([]), messages: () => Promise.resolve([]) };
+const sources = () => ({ memories: () => Promise.resolve([]), messages: () => Promise.resolve([]) });
 const guide = new GuideProvider({ clock: systemClock, sources, paceMs: 0 });
 const delta = (part: object, finish: string | null = null) => ({ choices: [{ index: 0, delta: part, finish_reason: finish }] });
 const HELLO = unnamed(delta({ content: 'Hello' }), delta({}, 'stop'), '[DONE]').replace('"[DONE]"', '[DONE]');

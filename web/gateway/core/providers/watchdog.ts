@@ -9,6 +9,7 @@ export class Watchdog {
   readonly #silence: (ms: number) => unknown;
   #limit: number;
   #last: number;
+  #held = false;
   #cancel: () => void = () => {};
 
   /** `silence` makes the reason that the signal fires with after `limit` milliseconds without a touch. */
@@ -43,6 +44,12 @@ export class Watchdog {
     if (!this.signal.aborted) this.#arm(ms);
   }
 
+  /** Whether the next bytes are waited for by nobody: what is not asked for is no silence, however long that lasts. */
+  set held(held: boolean) {
+    this.#held = held;
+    this.touch();
+  }
+
   /** From now on any silence will do; the signal still follows the caller's. */
   rest(): void {
     this.#cancel();
@@ -57,7 +64,8 @@ export class Watchdog {
     this.#cancel = this.clock.after(ms, () => {
       const left = this.#limit - (this.clock.monotonic() - this.#last);
       // A timer may be due a fraction of a millisecond early by the monotonic clock.
-      if (left < 1) this.#fire(this.#silence(this.#limit));
+      if (this.#held) this.#arm(this.#limit);
+      else if (left < 1) this.#fire(this.#silence(this.#limit));
       else this.#arm(left);
     });
   }

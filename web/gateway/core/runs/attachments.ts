@@ -4,7 +4,8 @@ import type { HistoryMessage, Part } from '#shared/rpc/records.ts';
 
 const MB = 1024 * 1024;
 const MAX_EACH = 16 * MB;
-const MAX_IMAGE = 6 * MB;
+/** Bytes of one picture. */
+export const MAX_IMAGE = 6 * MB;
 /** Bytes of all files of one message. */
 export const MAX_ATTACHED = 18 * MB;
 const BASE64 = /^[A-Za-z0-9+/_-]*={0,2}$/;

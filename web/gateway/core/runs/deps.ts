@@ -1,9 +1,11 @@
 import type { RpcError } from '#shared/rpc/errors.ts';
 import type { MethodResult } from '#shared/rpc/methods/index.ts';
-import type { ToolCall, Usage } from '#shared/rpc/records.ts';
+import type { RecalledMemory, ToolCall, Usage } from '#shared/rpc/records.ts';
 import type { Agent } from '../agents.ts';
 import { isPerson } from '../approvals/person.ts';
 import type { Clock } from '../clock.ts';
+import type { BeforePrompt } from '../compaction/compactor.ts';
+import type { Told } from '../compaction/since-summary.ts';
 import type { Hub } from '../hub.ts';
 import type { Provider, ToolSpec, Wishes } from '../providers/provider.ts';
 import type { ToolContext } from '../tools/registry.ts';
@@ -12,7 +14,7 @@ import type { ForeignRuns } from './foreign-runs.ts';
 
 /** The tools that runs may use. */
 export interface RunTools {
-  specs(agent: Agent): Promise<ToolSpec[]>;
+  specs(agent: Agent, only?: readonly string[]): Promise<ToolSpec[]>;
   run(call: ToolCall, context: ToolContext): Promise<unknown>;
 }
 
@@ -30,6 +32,36 @@ export interface WaitingEvents {
   waiting(sessionKey: string): Promise<{ text: string; told(): Promise<void> } | undefined>;
 }
 
+/** What memory has on a message, before it is answered. */
+export interface RunRecall {
+  /** Undefined where there is nothing to tell. Rejects when `signal` fires, and never else. */
+  before(
+    run: {
+      agent: Agent;
+      session: SessionRecord;
+      user: MessageRecord;
+      /** The branch above the message. */
+      above: readonly MessageRecord[];
+      principal: string;
+      provider: Provider;
+    },
+    signal: AbortSignal,
+  ): Promise<Recalled | undefined>;
+}
+
+/** What of a long conversation a model is told. */
+export interface RunCompaction {
+  /** Rejects when `signal` fires, and never else. */
+  before(run: BeforePrompt, signal: AbortSignal): Promise<Told>;
+}
+
+export interface Recalled {
+  memories: RecalledMemory[];
+  /** What the model is told, marked as data. */
+  content: string;
+  elapsedMs: number;
+}
+
 /** The model that a run talks to. */
 export interface Chosen {
   /** `<provider>/<model_id>`. */
@@ -44,12 +76,15 @@ export const offeredTo = async (
   tools: RunTools,
   agent: Agent,
   { provider }: Pick<Chosen, 'provider'>,
-): Promise<ToolSpec[]> => (provider.id !== 'guide' || isPerson(principal) ? tools.specs(agent) : []);
+  only?: readonly string[],
+): Promise<ToolSpec[]> => (provider.id !== 'guide' || isPerson(principal) ? tools.specs(agent, only) : []);
 export interface Models {
   /** Throws `NOT_FOUND`. */
   resolve(model?: string, provider?: string): Promise<Chosen>;
   /** The usage with what it cost, where that is known. Never rejects. */
   priced(key: string, usage: Usage): Promise<Usage>;
+  /** Whether it sees pictures, as far as that is known. Never rejects. */
+  sees(key: string): Promise<boolean>;
 }
 
 export type Completed = MethodResult<'chat.send'>;
@@ -65,6 +100,8 @@ export interface RunsDeps {
   foreign: ForeignRuns;
   companion: Companion;
   events: WaitingEvents;
+  recall: RunRecall;
+  compaction: RunCompaction;
   fault(error: unknown): RpcError;
   /** Milliseconds after which a silent provider ends the run. */
   silenceMs?: () => number;
@@ -78,6 +115,8 @@ export interface RunRequest {
   systemPrompt?: string;
   wishes?: Wishes;
   principal: string;
+  /** Names and patterns of the only tools that it may use; all that the agent may where left out. */
+  tools?: readonly string[];
   /** What the run is to be called; it has an id of its own where left out. */
   runId?: string;
   /** Of a call that may be a repeat, which reached this host or another one before. */

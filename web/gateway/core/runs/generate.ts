@@ -2,7 +2,7 @@ import { RpcError } from '#shared/rpc/errors.ts';
 import type { ToolCall, Usage } from '#shared/rpc/records.ts';
 import type { Clock } from '../clock.ts';
 import { newCallId } from '../providers/call-args.ts';
-import { estimateUsage } from '../providers/estimate.ts';
+import { countUsage, estimateUsage } from '../providers/estimate.ts';
 import {
   type Kept,
   type ModelEvent,
@@ -12,11 +12,14 @@ import {
   type ToolSpec,
   type Wishes,
 } from '../providers/provider.ts';
+import { plainText } from '../providers/parts.ts';
 import { retriedStream } from '../providers/retry.ts';
 import { sumOptional, sumUsage } from '../providers/usage.ts';
 import { abortable } from '../providers/watchdog.ts';
+import type { Picture } from '../tools/registry.ts';
 import type { Chosen, Models } from './deps.ts';
 import { ModelChain } from './model-chain.ts';
+import { withRecalled } from './prompt.ts';
 
 /** A silent provider ends the run after this (decisions, "Chat"). */
 export const SILENCE_MS = 60_000;
@@ -33,17 +36,24 @@ export interface Generation {
   fallbacks: readonly string[];
   models: Models;
   messages: ModelMessage[];
+  /** What memory has on the last of them, for models; the guide looks for itself. */
+  recalled?: string | undefined;
   tools: ToolSpec[];
   /** What is wanted of every answer. */
   wishes?: Wishes;
   /** As a request's: what a program sends is honoured or refused. */
   exact?: boolean;
+  /** Somebody else than the owner asks. */
+  stranger?: boolean;
+  /** The agent that asks, where one does. */
+  agentId?: string;
   signal: AbortSignal;
   clock: Clock;
   silenceMs?: number;
   /** For the length of the waits between tries; chance where left out. */
   random?: () => number;
-  runTool(call: ToolCall, signal: AbortSignal): Promise<unknown>;
+  /** `show` adds a picture to the call's result. */
+  runTool(call: ToolCall, signal: AbortSignal, show: (picture: Picture) => void): Promise<unknown>;
   /** Filled with what the models have used, however the generation ends. */
   shares?: Share[];
 }
@@ -81,6 +91,15 @@ export async function* generate(run: Generation): AsyncGenerator<GenerationEvent
   const chain = new ModelChain(run.chosen, run.fallbacks, run.models);
   const shares = run.shares ?? [];
   let reasoningTokens: number | undefined;
+  /** Results that came with pictures. */
+  const shown = new Set<ModelMessage>();
+  /** What a model is asked with: the server of one that sees no pictures would refuse those that tools took. */
+  const visibleTo = async (key: string, all: ModelMessage[]): Promise<ModelMessage[]> => {
+    const told = run.recalled === undefined || key.startsWith('guide/') ? all : withRecalled(all, run.messages.length - 1, run.recalled);
+    return shown.size === 0 || (await run.models.sees(key))
+      ? told
+      : told.map((message) => (shown.has(message) ? { ...message, content: plainText(message.content) } : message));
+  };
   const count = async (key: string, usage: Usage): Promise<void> => {
     const priced = await run.models.priced(key, usage);
     const share = shares.findIndex((each) => each.key === key);
@@ -89,7 +108,7 @@ export async function* generate(run: Generation): AsyncGenerator<GenerationEvent
   };
   for (let step = 1; ; step++) {
     const tools = step < MAX_STEPS ? run.tools : [];
-    const answer = yield* answered({ ...run, messages, tools }, chain, count);
+    const answer = yield* answered({ ...run, messages, tools }, chain, { count, visibleTo });
     const { text, kept, reason } = answer;
     reasoningTokens = sumOptional(reasoningTokens, answer.reasoningTokens);
     const calls = distinct(answer.calls);
@@ -103,14 +122,14 @@ export async function* generate(run: Generation): AsyncGenerator<GenerationEvent
     for (const call of calls) yield { type: 'tool_call', call };
     const results = await Promise.all(calls.map((call) => settle(run, call)));
     run.signal.throwIfAborted();
-    for (const { call, result, isError } of results) {
+    for (const { call, result, isError, pictures } of results) {
       yield { type: 'tool_result', call, result, isError };
-      messages.push({
-        role: 'tool',
-        toolCallId: call.id,
-        name: call.tool,
-        content: typeof result === 'string' ? result : JSON.stringify(result),
-      });
+      const text = typeof result === 'string' ? result : JSON.stringify(result);
+      const content: ModelMessage['content'] =
+        pictures.length === 0 ? text : [{ type: 'text', text }, ...pictures.map((picture) => ({ type: 'image' as const, ...picture }))];
+      const message: ModelMessage = { role: 'tool', toolCallId: call.id, name: call.tool, content };
+      if (pictures.length > 0) shown.add(message);
+      messages.push(message);
     }
   }
 }
@@ -127,7 +146,10 @@ interface Answer {
 async function* answered(
   run: Generation,
   chain: ModelChain,
-  count: (key: string, usage: Usage) => Promise<void>,
+  {
+    count,
+    visibleTo,
+  }: { count(key: string, usage: Usage): Promise<void>; visibleTo(key: string, messages: ModelMessage[]): Promise<ModelMessage[]> },
 ): AsyncGenerator<GenerationEvent, Answer> {
   const { messages, tools } = run;
   for (;;) {
@@ -138,10 +160,12 @@ async function* answered(
     let whole = false;
     const request = {
       model,
-      messages,
+      messages: await visibleTo(key, messages),
       ...(tools.length > 0 ? { tools } : {}),
       ...run.wishes,
       exact: run.exact,
+      ...(run.stranger ? { stranger: true } : {}),
+      agentId: run.agentId,
     };
     try {
       for await (const event of retriedStream(() => watched(run, provider, (signal) => provider.stream(request, signal)), run)) {
@@ -169,14 +193,23 @@ async function* answered(
     } finally {
       // Also of one that was left, or failed midway.
       const written = thoughts + answer.text + (answer.calls.length > 0 ? JSON.stringify(answer.calls) : '');
-      if (whole || usage || written !== '') await count(key, usage ?? estimateUsage(messages, written));
+      if (whole || usage || written !== '') {
+        // Whoever has stopped it does not wait for a long prompt to be counted.
+        const counted = run.signal.aborted ? estimateUsage : countUsage;
+        await count(key, usage ?? (await counted(request.messages, written, key)));
+      }
     }
     yield { type: 'model', key: chain.current.key };
   }
 }
 
 /** A tool that fails is told to the model as a result; only the run's own end is thrown. */
-async function settle(run: Generation, call: ToolCall): Promise<{ call: ToolCall; result: unknown; isError: boolean }> {
+async function settle(
+  run: Generation,
+  call: ToolCall,
+): Promise<{ call: ToolCall; result: unknown; isError: boolean; pictures: readonly Picture[] }> {
+  const pictures: Picture[] = [];
+  const show = (picture: Picture): void => void pictures.push(picture);
   const late = new AbortController();
   let cancel = (): void => {};
   const onabort = (): void => {
@@ -185,12 +218,12 @@ async function settle(run: Generation, call: ToolCall): Promise<{ call: ToolCall
   run.signal.addEventListener('abort', onabort, { once: true });
   if (run.signal.aborted) onabort();
   try {
-    return { call, result: await abortable(run.runTool(call, run.signal), late.signal), isError: false };
+    return { call, result: await abortable(run.runTool(call, run.signal, show), late.signal), isError: false, pictures };
   } catch (error) {
     run.signal.throwIfAborted();
     const denied = error instanceof RpcError && error.code === 'AUTH_REQUIRED';
     const message = error instanceof Error ? error.message : String(error);
-    return { call, result: { error: message, ...(denied ? { denied } : {}) }, isError: true };
+    return { call, result: { error: message, ...(denied ? { denied } : {}) }, isError: true, pictures: [] };
   } finally {
     run.signal.removeEventListener('abort', onabort);
     cancel();

@@ -14,6 +14,7 @@ const told = <E extends EventName>(event: E) => z.object({ event: z.literal(even
 /** What a host tells the one that serves of its runs. */
 const runEvent = z.discriminatedUnion('event', [
   told('chat.message'),
+  told('chat.recalled'),
   told('chat.delta'),
   told('chat.tool_call'),
   told('chat.tool_result'),

@@ -33,6 +33,7 @@ export class HttpAgents {
       chosen,
       fallbacks: agent.fallbacks,
       models,
+      agentId: agent.id,
       messages: [{ role: 'system', content: system }, ...request.messages],
       tools: offered,
       wishes: { ...request.wishes, temperature: request.wishes.temperature ?? agent.temperature },
@@ -40,8 +41,8 @@ export class HttpAgents {
       ...(silenceMs ? { silenceMs: silenceMs() } : {}),
       signal: request.signal,
       clock,
-      runTool: (call, signal) =>
-        tools.run(call, { agentId: agent.id, sessionKey: null, runId: null, principal: request.principal, signal }),
+      runTool: (call, signal, show) =>
+        tools.run(call, { agentId: agent.id, sessionKey: null, runId: null, principal: request.principal, signal, show }),
       shares,
     });
     try {
@@ -95,6 +96,11 @@ export class HttpAgents {
       wake();
     };
     let runId: string | undefined;
+    let gone = signal.aborted;
+    const onabort = (): void => {
+      gone = true;
+      if (runId !== undefined) runs.abortRun(runId, 'The caller hung up');
+    };
     const leave = hub.add({
       all: false,
       follows: (followed) => followed === key,
@@ -111,7 +117,11 @@ export class HttpAgents {
       ...(systemPrompt === '' ? {} : { systemPrompt }),
       wishes,
       onthought: (text) => give({ type: 'reasoning', text }),
-      onrun: (id) => (runId = id),
+      onrun(id) {
+        runId = id;
+        // Not before it has its place in line.
+        if (gone) queueMicrotask(onabort);
+      },
     });
     let ended = false;
     const end = sent.finally(() => {
@@ -119,7 +129,6 @@ export class HttpAgents {
       wake();
     });
     end.catch(() => {});
-    const onabort = (): void => void (runId !== undefined && runs.abortRun(runId, 'The caller hung up'));
     signal.addEventListener('abort', onabort, { once: true });
     try {
       while (!ended || queue.length > 0) {

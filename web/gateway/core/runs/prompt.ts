@@ -53,3 +53,17 @@ function withoutFiles(content: MessageRecord['content']): string {
     .map((part) => (part.type === 'text' ? part.text : `[You sent the file ${part.filename ?? 'without a name'}.]`))
     .join('\n\n');
 }
+
+/**
+ * The messages with what memory has on one of them in front of its words. Not as a message of its own: the templates of some models refuse two messages of the
+ * person in a row.
+ */
+export const withRecalled = (messages: readonly ModelMessage[], place: number, recalled: string): ModelMessage[] =>
+  messages.map((message, index) => {
+    if (index !== place) return message;
+    const { content } = message;
+    return {
+      ...message,
+      content: typeof content === 'string' ? `${recalled}\n\n${content}` : [{ type: 'text', text: recalled }, ...content],
+    };
+  });

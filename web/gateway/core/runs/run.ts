@@ -1,8 +1,10 @@
 import { RpcError } from '#shared/rpc/errors.ts';
 import type { AnyEvent } from '#shared/rpc/events.ts';
-import type { Usage } from '#shared/rpc/records.ts';
+import type { RecalledMemory, Usage } from '#shared/rpc/records.ts';
 import type { Agent } from '../agents.ts';
+import { isChannel } from '../approvals/person.ts';
 import { every } from '../clock.ts';
+import { withSummary } from '../compaction/since-summary.ts';
 import { estimateUsage } from '../providers/estimate.ts';
 import type { SentFile } from '../tools/registry.ts';
 import { plainText, sessionChanged } from '../sessions.ts';
@@ -37,6 +39,8 @@ export class Run {
   /** What the models have used so far. */
   readonly #shares: Share[] = [];
   readonly #files = new ReplyFiles();
+  /** What memory had on the message. */
+  #recalled: RecalledMemory[] | undefined;
   /** Text of the step under way. */
   #stepText = '';
   /** Forgets the events that this run was told of. */
@@ -132,12 +136,15 @@ export class Run {
       events.waiting(this.#key),
     ]);
     const systemPrompt = this.#request.systemPrompt ?? this.#agent.systemPrompt;
-    const { agentId, principal, wishes } = this.#request;
-    const offered = await offeredTo(principal, tools, this.#agent, this.#chosen);
-    const notes = await companion.notes(this.#agent, this.#key, offered);
+    const { agentId, principal, wishes, tools: only } = this.#request;
+    const offered = await offeredTo(principal, tools, this.#agent, this.#chosen, only);
+    const [notes, recalled] = await Promise.all([companion.notes(this.#agent, this.#key, offered), this.#recall(place, above.messages)]);
     const send = (file: SentFile): void => this.#files.add(file);
     if (waiting) this.#told = () => waiting.told();
-    const context = [timeContext(clock.now(), timeZone()), ...(waiting ? [waiting.text] : [])].join('\n\n');
+    const system = systemOf(systemPrompt, notes, [timeContext(clock.now(), timeZone()), waiting?.text].filter(Boolean).join('\n\n'));
+    const beside = [system, recalled ?? '', JSON.stringify(offered)];
+    const asker = { key: this.#key, agent: this.#agent, chosen: this.#chosen, principal };
+    const told = await this.#deps.compaction.before({ ...asker, above, user, beside }, this.#abort.signal);
     let usage: Usage | undefined;
     const stopSaving = this.#savePartials();
     try {
@@ -145,14 +152,18 @@ export class Run {
         chosen: this.#chosen,
         fallbacks: this.#agent.fallbacks,
         models: this.#deps.models,
-        messages: promptOf(systemOf(systemPrompt, notes, context), [...above.messages, user]),
+        stranger: isChannel(principal),
+        agentId: this.#agent.id,
+        recalled,
+        messages: withSummary(promptOf(system, [...told.messages, user]), told),
         tools: offered,
         wishes: { ...wishes, temperature: wishes?.temperature ?? this.#agent.temperature },
         ...(silenceMs ? { silenceMs: silenceMs() } : {}),
         signal: this.#abort.signal,
         clock,
         shares: this.#shares,
-        runTool: (call, signal) => tools.run(call, { agentId, sessionKey: this.#key, runId: this.id, principal, signal, send }),
+        runTool: (call, signal, show) =>
+          tools.run(call, { agentId, sessionKey: this.#key, runId: this.id, principal, only, signal, send, show }),
       })) {
         switch (event.type) {
           case 'text':
@@ -192,7 +203,18 @@ export class Run {
     } finally {
       stopSaving();
     }
-    return usage ?? estimateUsage([], this.text);
+    return usage ?? estimateUsage([], this.text, this.#model);
+  }
+
+  /** What the model is told from memory; readers are told of it before the reply. */
+  async #recall({ session, user }: Place, above: readonly MessageRecord[]): Promise<string | undefined> {
+    const about = { agent: this.#agent, session, user, above, principal: this.#request.principal, provider: this.#chosen.provider };
+    const found = await this.#deps.recall.before(about, this.#abort.signal);
+    if (!found) return undefined;
+    const { memories, content, elapsedMs } = found;
+    this.#recalled = memories;
+    this.#emit({ event: 'chat.recalled', payload: { ...this.ids, memories, elapsedMs } });
+    return content;
   }
 
   #push(place: Place, fields: Pick<MessageRecord, 'role' | 'content'> & Partial<MessageRecord>): void {
@@ -213,7 +235,8 @@ export class Run {
   }
 
   #reply(place: Place, fields: Pick<MessageRecord, 'content'> & Partial<MessageRecord>): MessageRecord {
-    return this.#message(place, { role: 'assistant', model: this.#model, ...fields, ...this.#files.with(fields.content) });
+    const recalled = this.#recalled ? { recalled: this.#recalled } : {};
+    return this.#message(place, { role: 'assistant', model: this.#model, ...recalled, ...fields, ...this.#files.with(fields.content) });
   }
 
   /** What had come before the run was cut short, marked with why; its id. Where even that cannot be stored, the terminal event goes out without. */
@@ -221,7 +244,7 @@ export class Run {
     const aborted = error.code === 'ABORTED';
     const reply = this.#reply(place, {
       content: this.#stepText,
-      usage: estimateUsage([place.user], this.text),
+      usage: estimateUsage([place.user], this.text, this.#model),
       ...(aborted ? { aborted } : { error: { code: error.code, message: error.message } }),
     });
     // A call without its result would be refused by the next provider that reads this branch.

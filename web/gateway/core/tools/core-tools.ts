@@ -5,7 +5,7 @@ import { worthFinding } from '../retrieval/message-search.ts';
 import { plainText } from '../sessions.ts';
 import { searchDocs } from '../guide/library.ts';
 import type { Vault } from '../vault.ts';
-import { memoryTools } from './memory-tools.ts';
+import { memoryTools, type MemoryToolsDeps } from './memory-tools.ts';
 import { defineTool, type Tool } from './registry.ts';
 
 /** Characters that a model is shown of a message. */
@@ -14,15 +14,15 @@ const SHOWN_CHARS = 1000;
 const query = z.string().trim().min(1).max(1000).describe('Words to look for');
 const limit = (most: number, usual: number) => z.number().int().min(1).max(most).default(usual).describe('Most results');
 
-export interface CoreToolsDeps {
-  vault: Pick<Vault, 'search' | 'memories'>;
+export interface CoreToolsDeps extends MemoryToolsDeps {
+  vault: Pick<Vault, 'search'>;
   clock: Clock;
   /** The configured one. */
   timeZone(): string;
 }
 
 /** The tools that every gateway has. */
-export function coreTools({ vault, clock, timeZone: configured }: CoreToolsDeps): Tool[] {
+export function coreTools({ vault, memories, clock, timeZone: configured }: CoreToolsDeps): Tool[] {
   return [
     defineTool({
       name: 'docs_search',
@@ -73,6 +73,6 @@ export function coreTools({ vault, clock, timeZone: configured }: CoreToolsDeps)
         }
       },
     }),
-    ...memoryTools({ memories: vault.memories, clock }),
+    ...memoryTools({ memories }),
   ];
 }

@@ -14,9 +14,19 @@ export interface ToolContext {
   /** Null in a stateless call. */
   runId: string | null;
   principal: string;
+  /** Names and patterns of the only tools that the run may use; all that its agent may where left out. */
+  only?: readonly string[] | undefined;
   signal: AbortSignal;
   /** Has a file arrive with the run's reply; not there in a stateless call. Throws `INVALID_PARAMS` where the reply has no room for it. */
   send?(file: SentFile): void;
+  /** Has the model see a picture with the call's result, where it sees pictures; not there where no model has asked. */
+  show?(picture: Picture): void;
+}
+
+export interface Picture {
+  mimeType: string;
+  /** Base64. */
+  data: string;
 }
 
 export interface SentFile {
@@ -34,6 +44,8 @@ export interface SentFile {
 export interface Tool extends ToolSpec {
   /** `core`, `memory`, `office`, `bridge`, `mcp:<server>` (decisions, "Cron, tools …"). */
   source: string;
+  /** What models call it, where they would refuse its name. */
+  modelName?: string;
   /**
    * What a call would do, as a sentence for the person who is asked first. A tool without it, and a call that it gives undefined for, only looks, or changes
    * nothing but what it remembers. Throws `INVALID_PARAMS` as `run` does.
@@ -150,10 +162,19 @@ export class ToolRegistry {
     return [...this.#tools.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
   }
 
-  /** What an agent's model is offered. */
-  async specs(agent: Agent): Promise<ToolSpec[]> {
+  /** Those that an agent may use, by name; with `only`, those among them that fit. */
+  async offered(agent: Agent, only?: readonly string[]): Promise<Tool[]> {
     await this.ready();
-    return this.#of(agent).map(({ name, description, schema }) => ({ name, description, schema }));
+    return this.#of(agent, only);
+  }
+
+  /** What an agent's model is offered. */
+  async specs(agent: Agent, only?: readonly string[]): Promise<ToolSpec[]> {
+    return (await this.offered(agent, only)).map(({ name, modelName = name, description, schema }) => ({
+      name: modelName,
+      description,
+      schema,
+    }));
   }
 
   /**
@@ -162,10 +183,13 @@ export class ToolRegistry {
    */
   async run(call: Pick<ToolCall, 'tool' | 'args'>, context: ToolContext): Promise<unknown> {
     await this.ready();
-    const tools = this.#of(this.#agent(context.agentId));
-    const tool = tools.find(({ name }) => name === call.tool);
+    const tools = this.#of(this.#agent(context.agentId), context.only);
+    const tool = tools.find(({ name, modelName }) => name === call.tool || modelName === call.tool);
     if (!tool)
-      throw new RpcError('NOT_FOUND', `There is no tool ${call.tool}. There are: ${tools.map(({ name }) => name).join(', ') || 'none'}`);
+      throw new RpcError(
+        'NOT_FOUND',
+        `There is no tool ${call.tool}. There are: ${tools.map(({ name, modelName = name }) => modelName).join(', ') || 'none'}`,
+      );
     context.signal.throwIfAborted();
     const effect = tool.effect?.(call.args);
     const policy = this.#gate.policyOf(effect === undefined ? { name: tool.name } : tool);
@@ -179,11 +203,14 @@ export class ToolRegistry {
     return tool.run(call.args, context);
   }
 
-  #of({ config: { tools, memory } }: Agent): Tool[] {
+  #of({ config: { tools, memory } }: Agent, only?: readonly string[]): Tool[] {
     const fits = (patterns: readonly string[], name: string): boolean => patterns.some((pattern) => matches(pattern, name));
     return this.list().filter(
       ({ name, source }) =>
-        (memory !== false || source !== 'memory') && (!tools?.allow || fits(tools.allow, name)) && !(tools?.deny && fits(tools.deny, name)),
+        (memory !== false || source !== 'memory') &&
+        (!only || fits(only, name)) &&
+        (!tools?.allow || fits(tools.allow, name)) &&
+        !(tools?.deny && fits(tools.deny, name)),
     );
   }
 }

@@ -5,10 +5,12 @@ import { FakeClock } from '../../../../tests/support/clock.ts';
 import { matchesText, readQuery } from '../retrieval/search-query.ts';
 import { plainText } from '../sessions.ts';
 import { until } from '../../../../tests/support/gateway.ts';
-import type { MemoryRecord, MessageRecord } from '../vault.ts';
+import { MemoryManager } from '../memory/memory-manager.ts';
+import { memoryWorkspace } from '../memory/workspace.ts';
+import type { MessageRecord } from '../vault.ts';
 import { coreTools } from './core-tools.ts';
 import { policyOf } from './policy.ts';
-import { readHere } from '../documents/documents.ts';
+import { readHere } from '../documents/read-here.ts';
 import { webTools } from './web-tools.ts';
 import { defineTool, type ToolQuestion, ToolRegistry } from './registry.ts';
 
@@ -16,7 +18,7 @@ const agent = { id: 'main', name: 'Main', model: undefined, fallbacks: [], syste
 
 function setUp(messages: MessageRecord[] = []) {
   const clock = new FakeClock();
-  const memories: MemoryRecord[] = [];
+  const memory = new MemoryManager({ workspace: memoryWorkspace(() => clock.now()), clock });
   const registry = new ToolRegistry(() => agent);
   const vault = {
     search: {
@@ -27,20 +29,12 @@ function setUp(messages: MessageRecord[] = []) {
         return found.slice(0, limit).map((message) => ({ message, score: 1 }));
       },
     },
-    memories: {
-      add: async (memory: MemoryRecord) => void memories.push(memory),
-      remove: async (id: string) => {
-        const at = memories.findIndex((memory) => memory.id === id);
-        if (at >= 0) memories.splice(at, 1);
-        return at >= 0;
-      },
-      list: async () => [...memories],
-    },
   };
-  for (const tool of coreTools({ vault, clock, timeZone: () => 'UTC' })) registry.register(tool);
+  const memories = { load: async () => ({ of: () => memory.open() }) };
+  for (const tool of coreTools({ vault, memories, clock, timeZone: () => 'UTC' })) registry.register(tool);
   const context = { agentId: 'main', sessionKey: 'main/main', runId: null, principal: 'owner', signal: new AbortController().signal };
   const run = (tool: string, args: Record<string, unknown> = {}): Promise<unknown> => registry.run({ tool, args }, context);
-  return { registry, memories, run, clock, context };
+  return { registry, memory, run, clock, context };
 }
 
 describe('the registry', () => {
@@ -137,30 +131,31 @@ describe('core tools', () => {
 
 describe('memory tools', () => {
   it('add, find, count and forget', async () => {
-    const { run, memories } = setUp();
-    expect(await run('memory_stats')).toEqual({ count: 0, byCategory: {}, oldest: null, newest: null });
+    const { run, memory } = setUp();
+    expect(await run('memory_stats')).toMatchObject({ memories: 0, by_category: {}, oldest: null, newest: null });
     const added = z.object({ id: z.string(), added: z.boolean() });
     const first = added.parse(await run('memory_add', { text: ' My dog is Rex ' }));
-    expect(added.parse(await run('memory_add', { text: 'My dog is Rex' }))).toEqual({ id: first.id, added: false });
+    expect(added.parse(await run('memory_add', { text: 'My dog is Rex' }))).toMatchObject({ id: first.id, added: false });
     await run('memory_add', { text: 'Meeting on Friday', category: 'event' });
     expect(await run('memory_search', { query: 'dogs' })).toMatchObject({
       results: [{ id: first.id, text: 'My dog is Rex', category: 'fact' }],
     });
-    expect(await run('memory_stats')).toMatchObject({ count: 2, byCategory: { fact: 1, event: 1 } });
+    expect(await run('memory_stats')).toMatchObject({ memories: 2, by_category: { fact: 1, event: 1 } });
     expect(await run('memory_forget', { id: first.id })).toEqual({ forgotten: first.id });
     await expect(run('memory_forget', { id: first.id })).rejects.toMatchObject({ code: 'NOT_FOUND' });
-    expect(memories.map(({ text }) => text)).toEqual(['Meeting on Friday']);
+    expect((await memory.getMemories()).map(({ text }) => text)).toEqual(['Meeting on Friday']);
   });
 
   it('keep one value for a preference, also when two come at once', async () => {
-    const { run, memories } = setUp();
+    const { run, memory } = setUp();
     await run('memory_add', { text: 'tone: a fact that only looks like one' });
     await Promise.all([
       run('memory_update_preference', { key: 'Tone', value: 'formal' }),
       run('memory_update_preference', { key: 'tone', value: 'casual' }),
       run('memory_update_preference', { key: 'language', value: 'German' }),
     ]);
-    expect(memories.map(({ text }) => text).sort()).toEqual(['language: German', 'tone: a fact that only looks like one', 'tone: casual']);
+    const texts = (await memory.getMemories()).map(({ text }) => text).sort();
+    expect(texts).toEqual(['language: German', 'tone: a fact that only looks like one', 'tone: casual']);
   });
 });
 

@@ -25,7 +25,7 @@ export function readContent(content: string, encoding: FileRecord['encoding']): 
 }
 
 /** The text that bytes are; undefined where they are none. */
-function textOf(bytes: Uint8Array): string | undefined {
+export function textOf(bytes: Uint8Array): string | undefined {
   if (bytes.includes(0)) return undefined;
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
@@ -33,6 +33,10 @@ function textOf(bytes: Uint8Array): string | undefined {
     return undefined;
   }
 }
+
+/** The content's bytes. */
+export const bytesOf = ({ content, encoding }: Pick<Content, 'content' | 'encoding'>): Uint8Array<ArrayBuffer> =>
+  encoding === 'base64' ? fromBase64(content) : encoder.encode(content);
 
 /** The content as base64, whatever it is stored as. */
 export const base64Of = ({ content, encoding }: Pick<Content, 'content' | 'encoding'>): string =>

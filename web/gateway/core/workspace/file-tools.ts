@@ -4,7 +4,8 @@ import { z } from '#shared/rpc/zod.ts';
 import type { Agent } from '../agents.ts';
 import { workspaceOf } from '../agents.ts';
 import { defineTool, type Tool, type ToolContext } from '../tools/registry.ts';
-import { base64Of } from './content.ts';
+import { base64Of, bytesOf } from './content.ts';
+import { isGeneric, mediaType } from './media-type.ts';
 import { pageOf } from './text-page.ts';
 import type { Workspaces } from './workspaces.ts';
 
@@ -93,7 +94,10 @@ export function fileTools({ workspaces, agent }: FileToolsDeps): Tool[] {
         if (!context.send) throw new RpcError('INVALID_PARAMS', 'A file is sent into a chat, and this call is in none');
         const file = await workspaces.read(own(context), name);
         const filename = name.split('/').at(-1) ?? name;
-        context.send({ filename, mimeType: file.mimeType, data: base64Of(file), size: file.size, note });
+        // A type that somebody gave, or an earlier build read off the name, stands where the content says nothing.
+        const found = await mediaType(name, bytesOf(file));
+        const mimeType = isGeneric(found) ? file.mimeType : found;
+        context.send({ filename, mimeType, data: base64Of(file), size: file.size, note });
         return { sent: name, size: file.size };
       },
     }),

@@ -2,7 +2,7 @@ import { RpcError } from '#shared/rpc/errors.ts';
 import { type FileEntry, type FileRecord, WORKSPACE_LIMITS } from '#shared/rpc/methods/workspace.ts';
 import type { Clock } from '../clock.ts';
 import type { Vault } from '../vault.ts';
-import { readContent } from './content.ts';
+import { bytesOf, readContent } from './content.ts';
 import { mediaType } from './media-type.ts';
 
 const MB = 1024 * 1024;
@@ -44,14 +44,14 @@ export class Workspaces {
     const content = readContent(file.content, file.encoding);
     const { path } = file;
     if (content.size > WORKSPACE_LIMITS.fileBytes) refuse(`content: a file may have ${WORKSPACE_LIMITS.fileBytes / MB} MiB`);
-    const mimeType = file.mimeType ?? mediaType(path, content.encoding === 'utf8');
+    const mimeType = file.mimeType ?? (await mediaType(path, bytesOf(content)));
     const record = { key: `${workspace}/${path}`, workspace, path, mimeType, modifiedAt: this.#deps.clock.now(), ...content };
-    await this.#deps.vault.files.put(record, ({ files, bytes }) => {
+    const stored = await this.#deps.vault.files.put(record, ({ files, bytes }) => {
       if (files >= WORKSPACE_LIMITS.files) refuse(`path: the workspace ${workspace} is full, with ${WORKSPACE_LIMITS.files} files`);
       if (bytes + content.size > WORKSPACE_LIMITS.bytes)
         refuse(`content: the workspace ${workspace} is full, with ${WORKSPACE_LIMITS.bytes / MB} MiB`);
     });
-    return entryOf(record);
+    return entryOf(stored);
   }
 
   /** Throws `NOT_FOUND`. */

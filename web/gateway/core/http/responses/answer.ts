@@ -17,8 +17,9 @@ export interface Making {
   events: AsyncIterable<ModelEvent>;
   /** Thoughts are given with what the provider wants back of them. */
   seal: boolean;
-  /** What was asked, for an estimate where no usage comes. */
+  /** What was asked, and of whom, for an estimate where it breaks off before any usage has come. */
   messages: readonly ModelMessage[];
+  model: string;
   now(): number;
   /** Told the usage once, at the end. */
   record(usage: Usage): void;
@@ -113,8 +114,8 @@ export class Answer {
 
   /** Once: what has come so far counts, whatever becomes of the answer. */
   #count(): void {
-    const { messages, record } = this.#making;
-    this.#usage ??= estimateUsage(messages, this.#output.items.map(said).join(''));
+    const { messages, model, record } = this.#making;
+    this.#usage ??= estimateUsage(messages, this.#output.items.map(said).join(''), model);
     if (!this.#counted) record(this.#usage);
     this.#counted = true;
   }

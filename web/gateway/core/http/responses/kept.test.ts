@@ -72,7 +72,7 @@ it('what does not fit into the window goes from the oldest on, and no result sta
     { role: 'assistant' as const, content: 'Yes' },
     { role: 'user' as const, content: 'And?' },
   ];
-  expect(truncated(messages, 10_000)).toEqual(messages);
-  expect(truncated(messages, 100)).toEqual([messages[0], messages[4], messages[5]]);
-  expect(truncated(messages, 1)).toEqual([messages[0], messages[5]]);
+  expect(truncated(messages, 10_000, 'test/x')).toEqual(messages);
+  expect(truncated(messages, 100, 'test/x')).toEqual([messages[0], messages[4], messages[5]]);
+  expect(truncated(messages, 1, 'test/x')).toEqual([messages[0], messages[5]]);
 });

@@ -2,6 +2,7 @@ import { RpcError } from '#shared/rpc/errors.ts';
 import type { Usage } from '#shared/rpc/records.ts';
 import { type Kept, type ModelEvent, type ModelMessage, type ModelRequest, Unsupported } from '../../providers/provider.ts';
 import type { Route } from '../../providers/providers.ts';
+import { countedStream } from '../../providers/counted-stream.ts';
 import { retriedStream } from '../../providers/retry.ts';
 import { readJson } from '../body.ts';
 import { forCaller, streamed } from '../caller.ts';
@@ -65,7 +66,7 @@ export class Responses {
       const call: Call = { asked, messages, principal, sessionId: headerSession(request), signal };
       const answer = new Answer({
         ...(agentId === undefined ? await this.#direct(call) : this.#agent(call, agentId)),
-        ...{ id, createdAt, seal: asked.seal, echo: { ...asked.echo, store: asked.store } },
+        ...{ id, createdAt, model: asked.model, seal: asked.seal, echo: { ...asked.echo, store: asked.store } },
         now: () => clock.now(),
         keep: async (made) =>
           asked.store && (await this.#kept.put({ id, principal, createdAt, previousId: asked.previousId ?? null, input, ...given(made) })),
@@ -159,7 +160,11 @@ export class Responses {
       ...asked.wishes,
       exact: true,
     };
-    const events = retriedStream(() => provider.stream(request, signal), { clock, signal });
+    const events = countedStream(
+      retriedStream(() => provider.stream(request, signal), { clock, signal }),
+      request.messages,
+      key,
+    );
     return {
       events: named(thoughts.noting(principal, events)),
       messages,
@@ -169,7 +174,7 @@ export class Responses {
 
   async #fitting(messages: ModelMessage[], { key }: Route, reserve: number, signal: AbortSignal): Promise<ModelMessage[]> {
     const window = (await this.#deps.providers.list({ signal })).find((model) => model.key === key)?.context_window;
-    return window ? truncated(messages, window - reserve) : messages;
+    return window ? truncated(messages, window - reserve, key) : messages;
   }
 }
 

@@ -32,7 +32,7 @@ verifies('http.responses/stream', 'of text has every event in order', async () =
   expect(done).toMatchObject({ ...place, text: 'Hello', logprobs: [] });
   expect(partDone).toMatchObject({ ...place, part: { type: 'output_text', text: 'Hello' } });
   expect(itemDone).toMatchObject({ item: { id, status: 'completed', content: [{ text: 'Hello' }] } });
-  expect(completed).toMatchObject({ response: { status: 'completed', output: [{ id }], usage: { output_tokens: 2 } } });
+  expect(completed).toMatchObject({ response: { status: 'completed', output: [{ id }], usage: { output_tokens: 1 } } });
   const stored = await (
     await v1.http.ask(new Request(`${HTTP_BASE}/v1/responses/${(completed?.['response'] as { id: string }).id}`))
   ).json();

@@ -1,0 +1,167 @@
+import { randomUUID } from 'node:crypto';
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { BrowserContext, Dialog, Download, Page } from 'playwright';
+import { RpcError } from '#shared/rpc/errors.ts';
+import type { BrowserHappened } from '#shared/rpc/methods/browser.ts';
+import { WORKSPACE_LIMITS } from '#shared/rpc/methods/workspace.ts';
+import { firstLine, inTime } from './page-answers.ts';
+import { watchRemoteDownloads } from './remote-download.ts';
+
+const MAX_BYTES = WORKSPACE_LIMITS.fileBytes;
+const TOO_LARGE = `Downloads under way may have ${MAX_BYTES / 1024 / 1024} MiB together, and there was more`;
+/** How often it is looked how large downloads are by now. */
+const LOOK_MS = 100;
+/** A result waits so long for downloads to end. */
+const WAIT_MS = 2_000;
+/** What comes from another machine has so long. */
+const REMOTE_MS = 60_000;
+/** What is told in one result, and how many files are kept. */
+const MAX_TOLD = 20;
+const MAX_TEXT = 2_000;
+const MAX_NAME = 200;
+
+type Told<K extends keyof BrowserHappened> = BrowserHappened[K][number];
+
+/** A file that has come. */
+interface Kept {
+  filename: string;
+  /** Where it is on disk; null where it is in memory, from another machine. */
+  path: string | null;
+  content: Buffer | null;
+  forget(): void;
+}
+
+/** What pages bring up by themselves: questions, answered as the caller wants, and downloads. Each is told in one result. */
+export class Happenings {
+  #answer: { accept: boolean; text?: string | undefined } | undefined;
+  #dialogs: Told<'dialogs'>[] = [];
+  #downloads: Told<'downloads'>[] = [];
+  readonly #underWay = new Set<Promise<void>>();
+  readonly #kept = new Map<string, Kept>();
+  /** `folder`: where the browser writes downloads, and nothing else; null where that is another machine. */
+  constructor(context: BrowserContext, folder: string | null) {
+    // A dialog that nobody answers would hold the page up for good.
+    context.on('dialog', (dialog) => void this.#dialog(dialog).catch(() => {}));
+    const watch = (page: Page): void => {
+      if (folder !== null) return void page.on('download', (download) => this.#here(download, folder));
+      // A page that goes away at once downloads nothing.
+      void watchRemoteDownloads(page, ({ filename, fetch }) =>
+        this.#coming(filename, async () => ({
+          path: null,
+          content: await inTime(fetch(MAX_BYTES, TOO_LARGE), { ms: REMOTE_MS }),
+          forget: () => {},
+        })),
+      ).catch(() => {});
+    };
+    for (const page of context.pages()) watch(page);
+    context.on('page', watch);
+  }
+
+  /** How questions are answered from here on. */
+  answer(accept: boolean, text?: string): void {
+    this.#answer = { accept, text };
+  }
+
+  /** What has happened since it was last taken; undefined where nothing has. */
+  async take(): Promise<BrowserHappened | undefined> {
+    await inTime(Promise.all(this.#underWay), { ms: WAIT_MS }).catch(() => {});
+    const [dialogs, downloads] = [this.#dialogs, this.#downloads];
+    if (dialogs.length + downloads.length === 0) return undefined;
+    [this.#dialogs, this.#downloads] = [[], []];
+    return { dialogs, downloads };
+  }
+
+  /** A file that was downloaded. Throws `NOT_FOUND`. */
+  async file(downloadId: string): Promise<{ filename: string; content: Buffer }> {
+    const kept = this.#kept.get(downloadId);
+    if (!kept) throw new RpcError('NOT_FOUND', `There is no download ${downloadId} (any more)`);
+    return { filename: kept.filename, content: kept.content ?? (await readFile(kept.path ?? '')) };
+  }
+
+  async #dialog(dialog: Dialog): Promise<void> {
+    const kind = dialog.type();
+    // A notice is read; a question is declined, where nobody has said otherwise.
+    const accepted = kind === 'alert' || (this.#answer?.accept ?? false);
+    const text = kind === 'prompt' && accepted ? (this.#answer?.text ?? dialog.defaultValue()) : undefined;
+    const told = { kind, message: dialog.message().slice(0, MAX_TEXT), accepted, ...(text === undefined ? {} : { text }) };
+    this.#dialogs = [...this.#dialogs, told].slice(-MAX_TOLD);
+    await (accepted ? dialog.accept(text) : dialog.dismiss());
+  }
+
+  #here(download: Download, folder: string): void {
+    const forget = (): void => void download.delete().catch(() => {});
+    this.#coming(download.suggestedFilename(), async () => {
+      try {
+        await this.#ended(download, folder);
+        const path = await download.path();
+        if ((await stat(path)).size > MAX_BYTES) throw new Error(TOO_LARGE);
+        return { path, content: null, forget };
+      } catch (error) {
+        forget();
+        throw error;
+      }
+    });
+  }
+
+  /** Tells what becomes of a download, and keeps it. */
+  #coming(suggested: string, come: () => Promise<Omit<Kept, 'filename'>>): void {
+    const filename = suggested.slice(0, MAX_NAME);
+    const downloadId = randomUUID();
+    let sizeBytes: number | null = null;
+    const work = come()
+      .then(async (file) => {
+        sizeBytes = file.content?.length ?? (await stat(file.path ?? '')).size;
+        this.#keep(downloadId, { filename, ...file });
+        return null;
+      })
+      .catch(firstLine)
+      .then((error) => {
+        this.#underWay.delete(work);
+        this.#downloads = [...this.#downloads, { downloadId, filename, sizeBytes, error }].slice(-MAX_TOLD);
+      });
+    this.#underWay.add(work);
+  }
+
+  /** Resolves when all of it is on disk; rejects where it failed, or where there is too much. */
+  async #ended(download: Download, folder: string): Promise<void> {
+    let tooLarge = false;
+    const look = async (): Promise<void> => {
+      if ((await this.#bytes(folder)) <= MAX_BYTES) return;
+      tooLarge = true;
+      await download.cancel();
+    };
+    const timer = setInterval(() => void look().catch(() => {}), LOOK_MS);
+    try {
+      const failure = await download.failure();
+      if (failure !== null) throw new Error(tooLarge ? TOO_LARGE : `the download failed: ${failure}`);
+    } finally {
+      clearInterval(timer);
+    }
+  }
+
+  /** Of what is still coming. */
+  async #bytes(folder: string): Promise<number> {
+    const done = new Set([...this.#kept.values()].map(({ path }) => path));
+    const names = (await readdir(folder)).map((name) => join(folder, name)).filter((path) => !done.has(path));
+    const sizes = await Promise.all(
+      names.map((path) =>
+        stat(path).then(
+          ({ size }) => size,
+          () => 0,
+        ),
+      ),
+    );
+    return sizes.reduce((sum, size) => sum + size, 0);
+  }
+
+  #keep(downloadId: string, file: Kept): void {
+    this.#kept.set(downloadId, file);
+    const inMemory = (): number => [...this.#kept.values()].reduce((sum, { content }) => sum + (content?.length ?? 0), 0);
+    for (const [old, { forget }] of this.#kept) {
+      if (this.#kept.size <= MAX_TOLD && inMemory() <= 4 * MAX_BYTES) break;
+      this.#kept.delete(old);
+      forget();
+    }
+  }
+}

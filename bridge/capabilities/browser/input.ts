@@ -1,0 +1,34 @@
+import type { Page } from 'playwright';
+import { RpcError } from '#shared/rpc/errors.ts';
+import type { BrowserInput } from '#shared/rpc/methods/browser-view.ts';
+import type { DrivenBrowser } from './driven-browser.ts';
+import { inTime, told } from './page-answers.ts';
+
+/** Does what a person did with mouse or keyboard, in the tab that is meant. */
+export async function acted(browser: DrivenBrowser, input: BrowserInput, signal: AbortSignal): Promise<void> {
+  const page = input.tabId === undefined ? await browser.page() : browser.tab(input.tabId);
+  try {
+    await inTime(done(page, input), { signal });
+  } catch (error) {
+    if (error instanceof Error && /Unknown key/.test(error.message))
+      throw new RpcError('INVALID_PARAMS', 'key: there is no such key', {}, { cause: error });
+    throw told(error, 'The page took no input');
+  }
+}
+
+/** What a kind of input wants is there: its contract sees to that. */
+async function done({ mouse, keyboard }: Page, { type, x = 0, y = 0, ...input }: BrowserInput): Promise<void> {
+  switch (type) {
+    case 'click':
+      return mouse.click(x, y, { button: input.button ?? 'left', clickCount: input.count ?? 1 });
+    case 'move':
+      return mouse.move(x, y);
+    case 'wheel':
+      await mouse.move(x, y);
+      return mouse.wheel(input.deltaX ?? 0, input.deltaY ?? 0);
+    case 'key':
+      return keyboard.press(input.key ?? '');
+    case 'text':
+      return keyboard.insertText(input.text ?? '');
+  }
+}

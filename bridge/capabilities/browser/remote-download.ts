@@ -1,0 +1,51 @@
+import type { CDPSession, Page } from 'playwright';
+
+/** Of one read of a stream. */
+const PART_BYTES = 256 * 1024;
+
+/** What a page of a browser on another machine downloads. */
+export interface RemoteDownload {
+  filename: string;
+  /** Its bytes; rejects with a sentence where they cannot be had, or where there are more. */
+  fetch(maxBytes: number, tooLarge: string): Promise<Buffer>;
+}
+
+/** Tells of each download of a page there. Its file stays on that machine, where nobody gets at it: the bytes come by another request, of that browser and with its cookies (CDP, `Network.loadNetworkResource`). */
+export async function watchRemoteDownloads(page: Page, begun: (download: RemoteDownload) => void): Promise<void> {
+  const session = await page.context().newCDPSession(page);
+  session.on('Page.downloadWillBegin', ({ frameId, url, suggestedFilename: filename }) =>
+    begun({ filename, fetch: (maxBytes, tooLarge) => fetchThere(session, { frameId, url, maxBytes, tooLarge }) }),
+  );
+  await session.send('Page.enable');
+}
+
+interface Wanted {
+  frameId: string;
+  url: string;
+  maxBytes: number;
+  tooLarge: string;
+}
+
+async function fetchThere(session: CDPSession, { frameId, url, maxBytes, tooLarge }: Wanted): Promise<Buffer> {
+  if (!/^https?:/.test(url)) throw new Error('it stays on the machine of the browser, for a page has made it itself');
+  const options = { disableCache: false, includeCredentials: true };
+  const { resource } = await session.send('Network.loadNetworkResource', { frameId, url, options });
+  const { success, stream: handle, httpStatusCode: status = 0, netErrorName } = resource;
+  if (!success || handle === undefined || status >= 400)
+    throw new Error(
+      `it stays on the machine of the browser: asked for once more, it did not come (${status || (netErrorName ?? 'no answer')})`,
+    );
+  try {
+    const parts: Buffer[] = [];
+    for (let bytes = 0, isOver = false; !isOver;) {
+      const { data, base64Encoded, eof } = await session.send('IO.read', { handle, size: PART_BYTES });
+      const part = Buffer.from(data, base64Encoded ? 'base64' : 'utf8');
+      if ((bytes += part.length) > maxBytes) throw new Error(tooLarge);
+      parts.push(part);
+      isOver = eof;
+    }
+    return Buffer.concat(parts);
+  } finally {
+    void session.send('IO.close', { handle }).catch(() => {});
+  }
+}

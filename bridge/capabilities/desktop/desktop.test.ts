@@ -1,0 +1,151 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { inflateSync } from 'node:zlib';
+import { afterAll, expect, test, vi } from 'vitest';
+import { desktopPort } from '#shared/ports/desktop.ts';
+import { verifies } from '../../../tests/requirements.ts';
+import { FakeBridge, lend } from '../../../tests/support/fake-bridge.ts';
+import { Keeper } from '../../processes/keep.ts';
+import { desktopHandlers } from './desktop.ts';
+import { fittingPng, pngOf } from './png.ts';
+
+const dir = mkdtempSync(join(tmpdir(), 'perch-desktop-'));
+const started: ChildProcess[] = [];
+afterAll(() => {
+  for (const child of started) child.kill('SIGKILL');
+  rmSync(dir, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
+});
+
+const bridgeWith = (env: NodeJS.ProcessEnv): FakeBridge =>
+  new FakeBridge(lend(desktopPort, desktopHandlers({ keeper: new Keeper(() => {}), env: { PATH: process.env['PATH'], ...env } })));
+
+/** The pixels of a PNG as `pngOf` writes it: red, green and blue of each. */
+function pixelsOf(png: Buffer): number[][] {
+  const width = png.readUInt32BE(16);
+  const rows = inflateSync(png.subarray(41, 41 + png.readUInt32BE(33)));
+  const out: number[][] = [];
+  for (let at = 0; at < rows.length; at += 1 + width * 3) {
+    let left = [0, 0, 0];
+    for (let x = 0; x < width; x++) out.push((left = left.map((value, c) => (value + (rows[at + 1 + x * 3 + c] ?? 0)) & 255)));
+  }
+  return out;
+}
+
+/** A screen of its own, white. */
+async function screen(): Promise<string> {
+  const xvfb = spawn('Xvfb', ['-displayfd', '3', '-screen', '0', '320x200x24', '-wr', '-nolisten', 'tcp'], {
+    stdio: ['ignore', 'ignore', 'ignore', 'pipe'],
+  });
+  started.push(xvfb);
+  const [number] = (await once(xvfb.stdio[3] as Readable, 'data')) as [Buffer];
+  return `:${number.toString().trim()}`;
+}
+
+const XVFB = process.platform === 'linux' && !spawnSync('Xvfb', ['-help']).error;
+if (!XVFB) test.skip('desktop/screenshot: Xvfb is not installed here', () => {});
+else
+  verifies('desktop/screenshot', 'under Xvfb: the picture of a display, the displays there are, and one that is none', async () => {
+    const DISPLAY = await screen();
+    const bridge = bridgeWith({ DISPLAY });
+    expect(await bridge.call(desktopPort, 'desktop.check', {})).toEqual({ problem: null });
+    const { displays, windows } = await bridge.call(desktopPort, 'desktop.windows', {});
+    expect(displays).toEqual([{ display: 1, name: expect.any(String), width: 320, height: 200, main: expect.any(Boolean) }]);
+    expect(windows).toEqual([]);
+    for (const part of [{}, { display: 1 }]) {
+      const { screenshotB64, ...about } = await bridge.call(desktopPort, 'desktop.screenshot', part);
+      const png = Buffer.from(screenshotB64, 'base64');
+      expect(about).toEqual({ mimeType: 'image/png', sizeBytes: png.length, width: 320, height: 200 });
+      const pixels = pixelsOf(png);
+      expect(pixels).toHaveLength(320 * 200);
+      expect(new Set(pixels.map(String))).toEqual(new Set(['255,255,255']));
+    }
+    for (const part of [{ display: 2 }, { windowId: '1' }])
+      await expect(bridge.call(desktopPort, 'desktop.screenshot', part)).rejects.toMatchObject({ code: 'INVALID_PARAMS' });
+  });
+
+verifies('desktop/none', 'where there is no screen, and where it does not answer', async () => {
+  for (const [env, why] of [
+    [{}, 'neither DISPLAY nor WAYLAND_DISPLAY is set'],
+    [{ DISPLAY: ':65000' }, 'No picture could be taken'],
+  ] as const) {
+    const bridge = bridgeWith(env);
+    await expect(bridge.call(desktopPort, 'desktop.screenshot', {})).rejects.toMatchObject({
+      code: 'INTERNAL_ERROR',
+      message: expect.stringContaining(why),
+    });
+    expect((await bridge.call(desktopPort, 'desktop.check', {})).problem).toContain(why);
+  }
+});
+
+const REQUEST = '/org/freedesktop/portal/desktop/request/1_42/t';
+/** Says what gdbus says of a desktop's portal; `answer` once it was asked. */
+function portal(answer: string): NodeJS.ProcessEnv {
+  const bin = mkdtempSync(join(dir, 'bin-'));
+  const asked = join(bin, 'asked');
+  writeFileSync(
+    join(bin, 'gdbus'),
+    `#!/bin/sh
+if [ "$1" = call ]; then touch '${asked}'; echo "(objectpath '${REQUEST}',)"; exit; fi
+echo $$ > '${join(bin, 'pid')}'
+echo 'Monitoring signals from all objects owned by org.freedesktop.portal.Desktop'
+echo 'The name org.freedesktop.portal.Desktop is owned by :1.7'
+while [ ! -e '${asked}' ]; do sleep 0.05; done
+cat <<'.'
+/org/freedesktop/portal/desktop/request/1_41/t: org.freedesktop.portal.Request.Response (uint32 2, {})
+${answer}
+.
+exec sleep 60
+`,
+  );
+  chmodSync(join(bin, 'gdbus'), 0o755);
+  return { PATH: `${bin}:${process.env['PATH'] ?? ''}`, WAYLAND_DISPLAY: 'wayland-0', XDG_SESSION_TYPE: 'wayland', BIN: bin };
+}
+const response = (rest: string): string => `${REQUEST}: org.freedesktop.portal.Request.Response (${rest})`;
+
+verifies('desktop/wayland', 'under Wayland the desktop’s portal is asked, by what gdbus says', async () => {
+  const png = pngOf({ width: 2, height: 1, data: new Uint8Array(8) });
+  const file = join(dir, 'Screen shot.png');
+  writeFileSync(file, png);
+  const bridge = bridgeWith(portal(response(`uint32 0, {'uri': <'file://${file.replace(' ', '%20')}'>}`)));
+  expect(await bridge.call(desktopPort, 'desktop.screenshot', {})).toEqual({
+    screenshotB64: png.toString('base64'),
+    mimeType: 'image/png',
+    sizeBytes: png.length,
+    width: 2,
+    height: 1,
+  });
+  // It was made for us.
+  expect(existsSync(file)).toBe(false);
+  await expect(bridge.call(desktopPort, 'desktop.screenshot', { windowId: '1' })).rejects.toMatchObject({ code: 'INVALID_PARAMS' });
+  await expect(bridgeWith(portal(response('uint32 1, {}'))).call(desktopPort, 'desktop.screenshot', {})).rejects.toMatchObject({
+    message: 'The desktop’s user did not let a picture be taken',
+  });
+});
+
+verifies('desktop/gone', 'a caller that does not wait leaves nothing running', async () => {
+  const env = portal('');
+  const pid = (): number => Number(readFileSync(join(env['BIN'] ?? '', 'pid'), 'utf8'));
+  const enough = new AbortController();
+  const waiting = bridgeWith(env).call(desktopPort, 'desktop.screenshot', {}, { signal: enough.signal });
+  await vi.waitFor(() => expect(existsSync(join(env['BIN'] ?? '', 'asked'))).toBe(true), 10_000);
+  expect(() => process.kill(pid(), 0)).not.toThrow();
+  enough.abort(new Error('enough'));
+  await expect(waiting).rejects.toThrow('enough');
+  await vi.waitFor(() => expect(() => process.kill(pid(), 0)).toThrow('ESRCH'), 10_000);
+});
+
+verifies('desktop/size', 'a picture with too many bytes is made smaller, by the mean of what was there', () => {
+  const pixels = { width: 4, height: 2, data: new Uint8Array(32).map((_, at) => (at % 4 === 3 ? 255 : at < 16 ? 10 : 30)) };
+  expect(pixelsOf(fittingPng(pixels, 1000).png)).toHaveLength(8);
+  const whole = pngOf(pixels).length;
+  const { png, width, height } = fittingPng(pixels, whole - 1);
+  expect([width, height]).toEqual([2, 1]);
+  expect(pixelsOf(png)).toEqual([
+    [20, 20, 20],
+    [20, 20, 20],
+  ]);
+});

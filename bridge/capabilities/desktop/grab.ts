@@ -1,0 +1,107 @@
+// A short-lived program of its own beside the bridge that takes pictures of the screen: native code that crashes takes nothing else with it.
+import type { Monitor, Window } from 'node-screenshots';
+import { RpcError } from '#shared/rpc/errors.ts';
+import type { DesktopPicture, DesktopWindows } from '#shared/rpc/methods/desktop.ts';
+import { type Ask, ask } from './ask.ts';
+import { fittingPng } from './png.ts';
+import { portalPicture } from './portal.ts';
+
+/** As a picture in a message (decisions, "Chat"). */
+const MAX_PICTURE = 6 * 1024 * 1024;
+
+const { env, platform } = process;
+const wayland = platform === 'linux' && !!env['WAYLAND_DISPLAY'] && (env['XDG_SESSION_TYPE'] === 'wayland' || !env['DISPLAY']);
+
+async function screens(): Promise<typeof import('node-screenshots')> {
+  if (platform === 'linux' && !env['DISPLAY'])
+    throw new RpcError('INTERNAL_ERROR', 'There is no screen: neither DISPLAY nor WAYLAND_DISPLAY is set where the bridge runs');
+  return import('node-screenshots').catch((error: unknown) => {
+    const message = 'The optional package node-screenshots is not installed where the bridge runs, or not for this system';
+    throw new RpcError('INTERNAL_ERROR', message, {}, { cause: error });
+  });
+}
+
+async function monitors(): Promise<Monitor[]> {
+  const { Monitor: Monitors } = await screens();
+  const found = Monitors.all();
+  if (found.length === 0) throw new RpcError('INTERNAL_ERROR', 'There is no screen where the bridge runs');
+  return found;
+}
+
+async function windows(): Promise<Window[]> {
+  if (wayland) throw new RpcError('INVALID_PARAMS', 'Under Wayland no single window or display can be named: the whole desktop is taken');
+  const { Window: Windows } = await screens();
+  try {
+    return Windows.all().filter((window) => !window.isMinimized() && window.width() > 0 && window.height() > 0);
+  } catch (error) {
+    // Of X11 without a window manager nobody can say.
+    if (error instanceof Error && error.message.includes('_NET_CLIENT_LIST_STACKING')) return [];
+    throw error;
+  }
+}
+
+async function picture({ display, windowId }: Extract<Ask, { what: 'picture' }>): Promise<DesktopPicture> {
+  if (windowId !== undefined) {
+    const window = (await windows()).find((each) => String(each.id()) === windowId);
+    if (!window) throw new RpcError('INVALID_PARAMS', `windowId: there is no window ${windowId}; desktop.windows has those that there are`);
+    return taken(window);
+  }
+  if (wayland) {
+    const png = await portalPicture();
+    if (png.length > MAX_PICTURE)
+      throw new RpcError('INTERNAL_ERROR', `The desktop’s picture has ${(png.length / 1024 / 1024).toFixed(1)} MB, and one may have 6 MB`);
+    return pictureOf({ png, width: png.readUInt32BE(16), height: png.readUInt32BE(20) });
+  }
+  const all = await monitors();
+  const monitor = display === undefined ? (all.find((each) => each.isPrimary()) ?? all[0]) : all[display - 1];
+  if (!monitor) throw new RpcError('INVALID_PARAMS', `display: there is no display ${display}; there are ${all.length}`);
+  return taken(monitor);
+}
+
+function taken(from: Monitor | Window): DesktopPicture {
+  const image = from.captureImageSync();
+  return pictureOf(fittingPng({ width: image.width, height: image.height, data: image.toRawSync() }, MAX_PICTURE));
+}
+
+const pictureOf = ({ png, width, height }: { png: Buffer; width: number; height: number }): DesktopPicture => ({
+  screenshotB64: png.toString('base64'),
+  mimeType: 'image/png',
+  sizeBytes: png.length,
+  width,
+  height,
+});
+
+async function listed(): Promise<DesktopWindows> {
+  const displays = wayland ? [] : await monitors();
+  const open = wayland ? [] : await windows();
+  return {
+    displays: displays.map((each, index) => ({
+      display: index + 1,
+      name: each.name(),
+      width: each.width(),
+      height: each.height(),
+      main: each.isPrimary(),
+    })),
+    windows: open.map((each) => ({
+      windowId: String(each.id()),
+      title: each.title(),
+      app: each.appName(),
+      width: each.width(),
+      height: each.height(),
+    })),
+  };
+}
+
+async function answer(asked: Ask): Promise<object> {
+  if (asked.what === 'picture') return { picture: await picture(asked) };
+  if (asked.what === 'windows') return { windows: await listed() };
+  if (!wayland) await monitors();
+  return { problem: null };
+}
+
+const reply = await answer(ask.parse(JSON.parse(process.argv[2] ?? ''))).catch((error: unknown) => {
+  const { code, message } =
+    error instanceof RpcError ? error : { code: 'INTERNAL_ERROR', message: `No picture could be taken: ${String(error)}` };
+  return { error: { code, message } };
+});
+process.stdout.write(JSON.stringify(reply), () => process.exit());

@@ -1,0 +1,71 @@
+import { crc32, deflateSync } from 'node:zlib';
+
+/** Pixels in rows from the top, four bytes each: red, green, blue, alpha. */
+export interface Pixels {
+  width: number;
+  height: number;
+  data: Uint8Array;
+}
+
+/** A PNG of the pixels, which cover each other's background: without alpha. */
+export function pngOf({ width, height, data }: Pixels): Buffer {
+  const line = 1 + width * 3;
+  const rows = Buffer.alloc(line * height);
+  for (let y = 0; y < height; y++) {
+    // Each byte as its difference from the one to its left: of screens, that packs well.
+    rows[y * line] = 1;
+    for (let x = 0; x < width; x++) {
+      for (let c = 0; c < 3; c++) {
+        const at = (y * width + x) * 4 + c;
+        rows[y * line + 1 + x * 3 + c] = (data[at] ?? 0) - (x > 0 ? (data[at - 4] ?? 0) : 0);
+      }
+    }
+  }
+  const header = Buffer.alloc(13);
+  header.writeUInt32BE(width, 0);
+  header.writeUInt32BE(height, 4);
+  // Eight bits a sample, red, green and blue.
+  header.set([8, 2], 8);
+  return Buffer.concat([
+    Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'),
+    chunk('IHDR', header),
+    chunk('IDAT', deflateSync(rows)),
+    chunk('IEND', Buffer.alloc(0)),
+  ]);
+}
+
+function chunk(name: string, data: Buffer): Buffer {
+  const body = Buffer.concat([Buffer.from(name, 'latin1'), data]);
+  const out = Buffer.alloc(body.length + 8);
+  out.writeUInt32BE(data.length, 0);
+  body.copy(out, 4);
+  out.writeUInt32BE(crc32(body), body.length + 4);
+  return out;
+}
+
+/** Each pixel the mean of `by` times `by` of those that were. */
+export function smaller({ width, height, data }: Pixels, by: number): Pixels {
+  const [to, rows] = [Math.max(1, Math.floor(width / by)), Math.max(1, Math.floor(height / by))];
+  const out = new Uint8Array(to * rows * 4);
+  for (let y = 0; y < rows; y++) {
+    for (let x = 0; x < to; x++) {
+      for (let c = 0; c < 4; c++) {
+        let sum = 0;
+        let count = 0;
+        for (let dy = y * by; dy < Math.min(height, (y + 1) * by); dy++)
+          for (let dx = x * by; dx < Math.min(width, (x + 1) * by); dx++, count++) sum += data[(dy * width + dx) * 4 + c] ?? 0;
+        out[(y * to + x) * 4 + c] = Math.round(sum / count);
+      }
+    }
+  }
+  return { width: to, height: rows, data: out };
+}
+
+/** A PNG of at most so many bytes, made smaller where it must be. */
+export function fittingPng(pixels: Pixels, most: number): { png: Buffer; width: number; height: number } {
+  for (let by = 1; ; by++) {
+    const scaled = by === 1 ? pixels : smaller(pixels, by);
+    const png = pngOf(scaled);
+    if (png.length <= most) return { png, width: scaled.width, height: scaled.height };
+  }
+}

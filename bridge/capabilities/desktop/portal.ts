@@ -1,0 +1,62 @@
+import { spawn } from 'node:child_process';
+import { readFile, rm } from 'node:fs/promises';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { RpcError } from '#shared/rpc/errors.ts';
+import { runProgram } from '../system/run-program.ts';
+
+const DESKTOP = 'org.freedesktop.portal.Desktop';
+const CALL_MS = 10_000;
+
+/** A picture of the whole desktop through the XDG portal, as Wayland wants it: a PNG. The desktop may ask its user first. */
+export async function portalPicture(): Promise<Buffer> {
+  // The answer is a signal, which comes once the picture is taken: who does not listen before he asks may miss it.
+  const monitor = spawn('gdbus', ['monitor', '--session', '--dest', DESKTOP], { stdio: ['ignore', 'pipe', 'ignore'] });
+  const heard: string[] = [];
+  let told = (): void => {};
+  const lines = createInterface({ input: monitor.stdout }).on('line', (line) => {
+    heard.push(line);
+    told();
+  });
+  const failed = new Promise<never>((_, fail) => {
+    monitor.once('error', () =>
+      fail(new RpcError('INTERNAL_ERROR', 'A picture of the screen under Wayland wants the program gdbus (of GLib)')),
+    );
+    lines.once('close', () =>
+      fail(new RpcError('INTERNAL_ERROR', 'There is no session bus: the bridge does not run in the desktop’s session')),
+    );
+  });
+  failed.catch(() => {});
+  const line = async (fits: (line: string) => boolean): Promise<string> => {
+    for (;;) {
+      const found = heard.find(fits);
+      if (found !== undefined) return found;
+      await Promise.race([new Promise<void>((resolve) => (told = resolve)), failed]);
+    }
+  };
+  try {
+    await line((text) => text.startsWith('Monitoring signals') || text.startsWith('The name'));
+    const method = 'org.freedesktop.portal.Screenshot.Screenshot';
+    const args = ['call', '--session', '--dest', DESKTOP, '--object-path', '/org/freedesktop/portal/desktop', '--method', method];
+    const { stdout, stderr, code } = await runProgram('gdbus', [...args, '', "{'interactive': <false>}"], { timeout: CALL_MS });
+    const [, request] = /'(\/org\/freedesktop\/portal\/desktop\/request\/[\w/]+)'/.exec(stdout) ?? [];
+    if (code !== 0 || request === undefined)
+      throw new RpcError('INTERNAL_ERROR', `The desktop gives no picture: ${stderr.trim().split('\n')[0] || 'its portal does not answer'}`);
+    return await pictureOf(await line((text) => text.startsWith(`${request}: org.freedesktop.portal.Request.Response`)));
+  } finally {
+    monitor.kill();
+  }
+}
+
+async function pictureOf(answer: string): Promise<Buffer> {
+  const [, status, rest = ''] = /Response \(uint32 (\d+), (.*)\)$/.exec(answer) ?? [];
+  if (status !== '0') throw new RpcError('INTERNAL_ERROR', 'The desktop’s user did not let a picture be taken');
+  const [, uri = ''] = /'uri': <'(file:[^']+)'>/.exec(rest) ?? [];
+  const path = fileURLToPath(uri);
+  try {
+    return await readFile(path);
+  } finally {
+    // It was made for us, among the user's pictures.
+    await rm(path, { force: true });
+  }
+}

@@ -1,0 +1,52 @@
+import type { Agreed } from '#shared/ports/files.ts';
+import { z } from '#shared/rpc/zod.ts';
+import { readIfThere, writeWhole } from '../../home.ts';
+import type { Disk } from './disk.ts';
+
+/** Path, hash, bytes, and when the vault's record was written. */
+const noted = z.object({ version: z.literal(1), files: z.array(z.tuple([z.string(), z.string(), z.number(), z.number()])) });
+
+export interface Agreement {
+  path: string;
+  /** Null: neither has the file any more. */
+  agreed: Agreed | null;
+}
+
+/** What a folder and the vault agreed on last, in a file beside the folder. */
+export class Agreements {
+  readonly #disk: Pick<Disk, 'rename'>;
+  readonly #path: string;
+  #files: ReadonlyMap<string, Agreed> | undefined;
+
+  constructor(disk: Pick<Disk, 'rename'>, path: string) {
+    this.#disk = disk;
+    this.#path = path;
+  }
+
+  /** A file that is damaged says nothing: what differs then is a conflict, and what one side alone has comes to the other. */
+  async read(): Promise<ReadonlyMap<string, Agreed>> {
+    return (this.#files ??= filesIn(await readIfThere(this.#path)));
+  }
+
+  /** Durable, all or nothing: where it rejects, what was agreed on before stands. */
+  async note(agreements: readonly Agreement[]): Promise<void> {
+    if (agreements.length === 0) return;
+    const files = new Map(await this.read());
+    for (const { path, agreed } of agreements) {
+      if (agreed) files.set(path, agreed);
+      else files.delete(path);
+    }
+    const rows = [...files].map(([path, { hash, size, modifiedAt }]) => [path, hash, size, modifiedAt]);
+    await writeWhole(this.#path, JSON.stringify({ version: 1, files: rows }), (from, to) => this.#disk.rename(from, to));
+    this.#files = files;
+  }
+}
+
+function filesIn(text: string | undefined): Map<string, Agreed> {
+  try {
+    const { files } = noted.parse(JSON.parse(text ?? '{"version":1,"files":[]}'));
+    return new Map(files.map(([path, hash, size, modifiedAt]) => [path, { hash, size, modifiedAt }]));
+  } catch {
+    return new Map();
+  }
+}

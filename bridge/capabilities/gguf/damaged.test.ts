@@ -1,0 +1,54 @@
+import { describe, expect } from 'vitest';
+import { RpcError } from '#shared/rpc/errors.ts';
+import { verifies } from '../../../tests/requirements.ts';
+import { sharedExtra } from '../../../tests/support/gguf-extra.ts';
+import { ggufFile, seeded } from '../../../tests/support/gguf-file.ts';
+import { ggufHome, runnersLeft, TINY } from '../../../tests/support/gguf-home.ts';
+
+const { extra, missing } = await sharedExtra();
+const FILES = process.env.PERCH_LONG ? 500 : 50;
+/** Behind this the file has nothing but weights. */
+const HEAD = 9_000;
+
+/** The file cut, or with some bytes changed: mostly of its head. */
+function damaged(seed: number): { bytes: Uint8Array; how: string } {
+  const random = seeded(seed);
+  const bytes = ggufFile({ seed: 1 });
+  const upTo = (end: number): number => Math.floor(random() * end);
+  if (seed % 4 === 0) {
+    const length = upTo(seed % 8 === 0 ? HEAD : bytes.length);
+    return { bytes: bytes.slice(0, length), how: `cut at ${length}` };
+  }
+  const places = Array.from({ length: 1 + upTo(seed % 3 === 0 ? 64 : 4) }, () => upTo(seed % 5 === 0 ? bytes.length : HEAD));
+  for (const place of places) bytes[place] = upTo(256);
+  return { bytes, how: `changed at ${places.join(', ')}` };
+}
+
+describe.skipIf(missing !== undefined)(`damaged files${missing === undefined ? '' : ` (skipped: ${missing})`}`, () => {
+  verifies(
+    'gguf/damaged',
+    `${FILES} cut or changed at random`,
+    async () => {
+      await using at = ggufHome(extra, { silenceMs: 30_000 });
+      const ends = { answered: 0, refused: 0 };
+      const base = Number(process.env.PERCH_SEED ?? 1);
+      for (let seed = base; seed < base + FILES; seed++) {
+        const { bytes, how } = damaged(seed);
+        at.put(TINY, bytes);
+        const ended = await at.ask({ maxTokens: 3 }).catch((error: unknown) => error);
+        if (ended instanceof Error) {
+          expect(ended, `${seed}: ${how}`).toBeInstanceOf(RpcError);
+          expect(ended.message, `${seed}: ${how}`).toMatch(/^(The model|The process that runs|The conversation has) .*\S/);
+          ends.refused++;
+        } else ends.answered++;
+        await at.gguf.unload();
+      }
+      // What hits a weight, or a letter of the vocabulary, harms nobody.
+      expect(ends.refused).toBeGreaterThan(FILES / 5);
+      await expect.poll(runnersLeft).toEqual([]);
+      at.add();
+      expect((await at.ask()).outputTokens).toBe(12);
+    },
+    FILES * 12_000,
+  );
+});

@@ -1,0 +1,187 @@
+import { CallsClosed } from '#shared/link/calls.ts';
+import type { ggufPort } from '#shared/ports/gguf.ts';
+import { RpcError } from '#shared/rpc/errors.ts';
+import { Turns } from '#shared/turns.ts';
+import { commandLine } from '../../command-line.ts';
+import type { Extra } from '../../extras/extra.ts';
+import type { Keeper } from '../../processes/keep.ts';
+import type { PortHandlers } from '../../server/serve-port.ts';
+import { type Found, type LocalModels, MOST_CONTEXT } from '../models/local-models.ts';
+import { type Runner, startRunner } from './apart.ts';
+
+type Handlers = PortHandlers<typeof ggufPort.calls, typeof ggufPort.events>;
+
+/** A model that nobody asks for so long is unloaded. */
+const IDLE_MS = 5 * 60_000;
+/** A runner that loads, or says nothing, for so long is taken to hang. */
+const SILENCE_MS = 10 * 60_000;
+/** How long a runner has to leave off. */
+const CANCEL_MS = 5000;
+
+export interface GgufOptions {
+  models: LocalModels;
+  extra: Pick<Extra, 'state' | 'entry' | 'spec'>;
+  keeper: Pick<Keeper, 'keep'>;
+  log(line: string): void;
+  idleMs?: number;
+  silenceMs?: number;
+  /** Bytes of memory that programs can have now. */
+  freeBytes?: () => number;
+}
+
+/** A model in its process. */
+interface Loaded {
+  model: Found;
+  runner: Runner;
+}
+
+/** GGUF models: one at a time is loaded, by the first call that wants it, in a process that ends with it. Calls wait for their turn. */
+export class GgufModels {
+  readonly #options: GgufOptions;
+  #loaded: Loaded | undefined;
+  readonly #turns = new Turns();
+  #idle: NodeJS.Timeout | undefined;
+
+  readonly handlers: Handlers = {
+    'gguf.list': async () => ({ models: (await this.#options.models.list()).map(({ path: _path, header: _header, ...model }) => model) }),
+
+    'gguf.generate': ({ model, request }, { signal, send }) =>
+      this.#inTurn(signal, model, async ({ calls }, alive) => {
+        calls.on('run.text', (piece) => {
+          alive();
+          send('gguf.text', piece);
+        });
+        return calls.call('run.generate', request);
+      }),
+
+    'gguf.embed': ({ model, texts }, { signal }) => this.#inTurn(signal, model, ({ calls }) => calls.call('run.embed', { texts })),
+  };
+
+  constructor(options: GgufOptions) {
+    this.#options = options;
+  }
+
+  /** The process that runs a model now. */
+  get pid(): number | undefined {
+    return this.#loaded?.runner.pid;
+  }
+
+  /** Ends the process of this model, or of any; calls under way fail. */
+  async unload(id?: string): Promise<void> {
+    const loaded = this.#loaded;
+    if (!loaded || (id !== undefined && loaded.model.id !== id)) return;
+    this.#loaded = undefined;
+    clearTimeout(this.#idle);
+    await loaded.runner.end();
+  }
+
+  #inTurn<T>(signal: AbortSignal, id: string, work: (runner: Runner, alive: () => void) => Promise<T>): Promise<T> {
+    return this.#turns.take(signal, async () => {
+      clearTimeout(this.#idle);
+      try {
+        return await this.#watched(signal, id, work);
+      } finally {
+        clearTimeout(this.#idle);
+        if (this.#loaded) this.#idle = setTimeout(() => void this.unload(), this.#options.idleMs ?? IDLE_MS).unref();
+      }
+    });
+  }
+
+  /** Does it with the model loaded, and ends a runner that neither works nor leaves off. */
+  async #watched<T>(signal: AbortSignal, id: string, work: (runner: Runner, alive: () => void) => Promise<T>): Promise<T> {
+    const model = await this.#found(id);
+    const entry = await this.#entry();
+    signal.throwIfAborted();
+    if (this.#loaded && (this.#loaded.model.id !== id || this.#loaded.model.path !== model.path)) await this.unload();
+    const fresh = this.#loaded === undefined;
+    const runner = this.#loaded?.runner ?? startRunner(entry, this.#options);
+    if (fresh) this.#took({ model, runner });
+    const { silenceMs = SILENCE_MS } = this.#options;
+    let silent = false;
+    const silence = setTimeout(() => {
+      silent = true;
+      void this.unload(id);
+    }, silenceMs);
+    let hanging: NodeJS.Timeout | undefined;
+    const cancel = (): void => {
+      runner.calls.call('run.cancel', {}).catch(() => {});
+      hanging = setTimeout(() => void this.unload(id), CANCEL_MS);
+    };
+    let loading = fresh;
+    try {
+      if (fresh) {
+        // A load cannot be left off: its process is ended.
+        const stop = (): void => void this.unload(id);
+        signal.addEventListener('abort', stop);
+        try {
+          await this.#load(model, runner);
+        } finally {
+          signal.removeEventListener('abort', stop);
+        }
+        loading = false;
+        silence.refresh();
+      }
+      signal.throwIfAborted();
+      signal.addEventListener('abort', cancel);
+      return await work(runner, () => void silence.refresh());
+    } catch (error) {
+      signal.throwIfAborted();
+      if (!(error instanceof CallsClosed)) {
+        // What could not be loaded is not kept.
+        if (loading) await this.unload(id);
+        throw error;
+      }
+      const how = await runner.over;
+      const what = silent ? `said nothing for ${Math.round(silenceMs / 1000)} s and was ended` : `ended by itself (${how})`;
+      const hint = loading ? ' while it loaded it: the file may be damaged' : '; the next call starts it again';
+      throw new RpcError(
+        'INTERNAL_ERROR',
+        `The process that runs ${id} ${what}${hint}`,
+        { details: { reason: 'runner' } },
+        { cause: error },
+      );
+    } finally {
+      clearTimeout(silence);
+      clearTimeout(hanging);
+      signal.removeEventListener('abort', cancel);
+    }
+  }
+
+  #took(loaded: Loaded): void {
+    this.#loaded = loaded;
+    void loaded.runner.calls.closed.then(() => {
+      if (this.#loaded === loaded) this.#loaded = undefined;
+    });
+  }
+
+  async #load({ path, sizeBytes, header, contextWindow }: Found, { calls }: Runner): Promise<void> {
+    const { freeBytes = () => process.availableMemory() } = this.#options;
+    await calls.call('run.load', {
+      path,
+      sizeBytes,
+      bytesPerToken: header?.bytesPerToken ?? 0,
+      contextSize: contextWindow ?? MOST_CONTEXT,
+      freeBytes: freeBytes(),
+    });
+  }
+
+  async #found(id: string): Promise<Found> {
+    const model = await this.#options.models.find(id);
+    if (!model) throw new RpcError('NOT_FOUND', `There is no local model "${id}"`, { details: { resource: 'model' } });
+    if (model.problem !== null)
+      throw new RpcError('INTERNAL_ERROR', `The model ${id} cannot be run: ${model.problem}`, { details: { reason: 'damaged' } });
+    return model;
+  }
+
+  async #entry(): Promise<string> {
+    const { extra } = this.#options;
+    const { state } = await extra.state();
+    if (state === 'ready') return extra.entry;
+    const { package: name, version } = extra.spec;
+    const sentence =
+      state === 'unsupported'
+        ? `GGUF models cannot be run here: ${name} has no build for ${process.platform} on ${process.arch}`
+        : `GGUF models need ${name} ${version}, which is not installed: \`${commandLine('models runtime install')}\` installs it`;
+    throw new RpcError('INTERNAL_ERROR', sentence, { details: { reason: 'needs-extra' } });
+  }
+}

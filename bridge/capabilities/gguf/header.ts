@@ -1,0 +1,210 @@
+import { open } from 'node:fs/promises';
+
+/** What the head of a GGUF file tells of its model. */
+export interface GgufHeader {
+  architecture: string;
+  name: string | null;
+  /** Tokens that it was trained for. */
+  contextLength: number | null;
+  /** Bytes of memory that each token of a context takes. */
+  bytesPerToken: number;
+  /** It has a template for chats. */
+  chats: boolean;
+}
+
+/** A file that is no GGUF file, or not a whole one. */
+export class GgufError extends Error {
+  override name = 'GgufError';
+}
+
+const FIRST_READ = 1024 * 1024;
+/** Vocabularies take some megabytes. */
+const MOST_READ = 256 * 1024 * 1024;
+const MOST_ENTRIES = 100_000;
+/** Lists of numbers up to here are kept, such as heads by layer; vocabularies are skipped. */
+const MOST_KEPT = 1024;
+
+/** Bytes of a metadata value by its type; 8 and 9 are texts and lists. */
+const VALUE_BYTES = [1, 1, 2, 2, 4, 4, 4, 1, 0, 0, 8, 8, 8];
+const TEXT = 8;
+const LIST = 9;
+
+/** How many weights of each type lie in how many bytes. A type that is not here is the runtime's to know. */
+const BLOCKS: Readonly<Record<number, readonly [weights: number, bytes: number]>> = {
+  0: [1, 4],
+  1: [1, 2],
+  2: [32, 18],
+  3: [32, 20],
+  6: [32, 22],
+  7: [32, 24],
+  8: [32, 34],
+  9: [32, 36],
+  10: [256, 84],
+  11: [256, 110],
+  12: [256, 144],
+  13: [256, 176],
+  14: [256, 210],
+  15: [256, 292],
+  16: [256, 66],
+  17: [256, 74],
+  18: [256, 98],
+  19: [256, 50],
+  20: [32, 18],
+  21: [256, 110],
+  22: [256, 82],
+  23: [256, 136],
+  24: [1, 1],
+  25: [1, 2],
+  26: [1, 4],
+  27: [1, 8],
+  28: [1, 8],
+  29: [256, 56],
+  30: [1, 2],
+  34: [256, 54],
+  35: [256, 66],
+  39: [32, 17],
+};
+
+type Value = number | string | number[] | undefined;
+
+/** Reads the head of a GGUF file and holds it to the file's length. Throws GgufError with what is wrong with it. */
+export async function readHeader(path: string): Promise<GgufHeader> {
+  const file = await open(path);
+  try {
+    const { size } = await file.stat();
+    for (let length = FIRST_READ; ; length *= 4) {
+      const bytes = Buffer.alloc(Math.min(length, size));
+      const { bytesRead } = await file.read(bytes, 0, bytes.length, 0);
+      try {
+        return parse(new Cursor(bytes.subarray(0, bytesRead), size));
+      } catch (error) {
+        if (!(error instanceof Short)) throw error;
+        if (bytesRead >= size) throw new GgufError('the file ends in the middle of its head: it was cut off, or is damaged');
+        if (length >= MOST_READ) throw new GgufError('the head of the file has no end: it is damaged');
+      }
+    }
+  } finally {
+    await file.close();
+  }
+}
+
+/** There is more of the head than was read. */
+class Short extends Error {}
+
+class Cursor {
+  at = 0;
+  readonly size: number;
+  readonly #bytes: Buffer;
+
+  constructor(bytes: Buffer, size: number) {
+    this.#bytes = bytes;
+    this.size = size;
+  }
+
+  take(length: number): Buffer {
+    if (length > this.size) throw new GgufError('the head of the file says what cannot be: it is damaged');
+    const end = this.at + length;
+    if (end > this.#bytes.length) throw new Short();
+    const taken = this.#bytes.subarray(this.at, end);
+    this.at = end;
+    return taken;
+  }
+
+  uint32(): number {
+    return this.take(4).readUInt32LE();
+  }
+
+  uint64(): number {
+    return Number(this.take(8).readBigUInt64LE());
+  }
+
+  text(): string {
+    return this.take(this.uint64()).toString();
+  }
+}
+
+function parse(cursor: Cursor): GgufHeader {
+  if (cursor.size < 4 || cursor.take(4).toString('latin1') !== 'GGUF') throw new GgufError('the file is no GGUF file');
+  const version = cursor.uint32();
+  if (version !== 2 && version !== 3) throw new GgufError(`the file is GGUF of version ${version}: 2 and 3 can be read`);
+  const tensors = cursor.uint64();
+  const entries = cursor.uint64();
+  if (tensors > MOST_ENTRIES || entries > MOST_ENTRIES) throw new GgufError('the head of the file says what cannot be: it is damaged');
+  const metadata = new Map<string, Value>();
+  for (let index = 0; index < entries; index++) metadata.set(cursor.text(), valueOf(cursor, cursor.uint32()));
+  const ends = Array.from({ length: tensors }, () => endOfTensor(cursor));
+  const alignment = numberAt(metadata, 'general.alignment') ?? 32;
+  const start = Math.ceil(cursor.at / alignment) * alignment;
+  const lost = ends.reduce((most, end) => Math.max(most, end), 0) + start - cursor.size;
+  if (!(lost <= 0)) throw new GgufError('the file ends before its weights do: it was cut off, or is damaged');
+  return described(metadata);
+}
+
+function valueOf(cursor: Cursor, type: number): Value {
+  if (type === TEXT) return cursor.text();
+  if (type === LIST) return listOf(cursor);
+  const bytes = VALUE_BYTES[type];
+  if (bytes === undefined) throw new GgufError('the head of the file has a value of an unknown type: it is damaged');
+  return numberOf(cursor.take(bytes), type);
+}
+
+function listOf(cursor: Cursor): number[] | undefined {
+  const type = cursor.uint32();
+  const length = cursor.uint64();
+  const bytes = VALUE_BYTES[type];
+  if (bytes === undefined || type === LIST) throw new GgufError('the head of the file has a list of an unknown type: it is damaged');
+  if (type === TEXT) {
+    if (length > cursor.size / 8) throw new GgufError('the head of the file says what cannot be: it is damaged');
+    for (let index = 0; index < length; index++) cursor.take(cursor.uint64());
+    return undefined;
+  }
+  const all = cursor.take(bytes * length);
+  if (length > MOST_KEPT) return undefined;
+  return Array.from({ length }, (_, index) => numberOf(all.subarray(index * bytes, (index + 1) * bytes), type));
+}
+
+function numberOf(bytes: Buffer, type: number): number {
+  if (type === 6) return bytes.readFloatLE();
+  if (type === 12) return bytes.readDoubleLE();
+  if (type === 10) return Number(bytes.readBigUInt64LE());
+  if (type === 11) return Number(bytes.readBigInt64LE());
+  return type === 1 || type === 3 || type === 5 ? bytes.readIntLE(0, bytes.length) : bytes.readUIntLE(0, bytes.length);
+}
+
+/** Where its weights end, from where all weights begin. */
+function endOfTensor(cursor: Cursor): number {
+  cursor.text();
+  const dimensions = cursor.uint32();
+  if (dimensions > 4) throw new GgufError('the head of the file says what cannot be: it is damaged');
+  let weights = 1;
+  for (let index = 0; index < dimensions; index++) weights *= cursor.uint64();
+  const block = BLOCKS[cursor.uint32()];
+  const offset = cursor.uint64();
+  return offset + (block ? Math.ceil(weights / block[0]) * block[1] : 0);
+}
+
+function described(metadata: ReadonlyMap<string, Value>): GgufHeader {
+  const architecture = metadata.get('general.architecture');
+  if (typeof architecture !== 'string' || architecture === '')
+    throw new GgufError('the file does not say what its model is: it is damaged');
+  const own = (name: string): number | undefined => numberAt(metadata, `${architecture}.${name}`);
+  const name = metadata.get('general.name');
+  const heads = own('attention.head_count') ?? 1;
+  const each = (own('embedding_length') ?? 0) / Math.max(1, heads);
+  const width = (own('attention.key_length') ?? each) + (own('attention.value_length') ?? each);
+  return {
+    architecture,
+    name: typeof name === 'string' && name !== '' ? name.slice(0, 200) : null,
+    contextLength: own('context_length') ?? null,
+    // Keys and values of all layers, two bytes each.
+    bytesPerToken: (own('block_count') ?? 0) * (own('attention.head_count_kv') ?? heads) * width * 2,
+    chats: metadata.has('tokenizer.chat_template'),
+  };
+}
+
+/** Of a list by layer the largest. */
+function numberAt(metadata: ReadonlyMap<string, Value>, key: string): number | undefined {
+  const value = metadata.get(key);
+  const found = Array.isArray(value) ? Math.max(...value) : value;
+  return typeof found === 'number' && Number.isFinite(found) && found > 0 ? found : undefined;
+}

@@ -1,0 +1,34 @@
+import type { GgufRequest } from '#shared/ports/gguf.ts';
+import { RpcError } from '#shared/rpc/errors.ts';
+import type { FunctionCall, HistoryItem } from './llama.ts';
+
+/** A chat as the runtime wants it: each turn of the model one item, with its calls and their results in it, and at the end the item that it goes on with. */
+export function historyOf(messages: GgufRequest['messages']): HistoryItem[] {
+  const history: HistoryItem[] = [];
+  const calls = new Map<string, FunctionCall>();
+  const modelTurn = (): (string | FunctionCall)[] => {
+    const last = history.at(-1);
+    if (last?.type === 'model') return last.response;
+    const response: (string | FunctionCall)[] = [];
+    history.push({ type: 'model', response });
+    return response;
+  };
+  for (const { role, text, toolCalls = [], toolCallId = '' } of messages) {
+    if (role === 'system' || role === 'user') history.push({ type: role, text });
+    else if (role === 'assistant') {
+      const response = modelTurn();
+      if (text !== '') response.push(text);
+      for (const { id, tool, args } of toolCalls) {
+        const made: FunctionCall = { type: 'functionCall', name: tool, params: args, result: null };
+        calls.set(id, made);
+        response.push(made);
+      }
+    } else {
+      const made = calls.get(toolCallId);
+      if (!made) throw new RpcError('INVALID_PARAMS', 'A tool’s result has no call before it', { details: { field: 'messages' } });
+      made.result = text;
+    }
+  }
+  modelTurn();
+  return history;
+}

@@ -1,0 +1,106 @@
+import { RpcError } from '#shared/rpc/errors.ts';
+
+type Schema = Record<string, unknown>;
+
+/** Any value, in words that the runtime makes a grammar of. */
+const ANY: Schema = {
+  oneOf: [{ type: ['string', 'number', 'boolean', 'null'] }, { type: 'object', additionalProperties: true }, { type: 'array' }],
+};
+/** What the runtime reads as it stands. */
+const KEPT = new Set(['type', 'description', 'minProperties', 'maxProperties', 'minItems', 'maxItems', 'minLength', 'maxLength', 'format']);
+const FORMATS = new Set(['date', 'time', 'date-time']);
+/** What says nothing of how a value looks. */
+const TALK = new Set([
+  'title',
+  'description',
+  'default',
+  'examples',
+  '$schema',
+  '$id',
+  '$comment',
+  'deprecated',
+  'readOnly',
+  'writeOnly',
+  'required',
+]);
+
+/**
+ * A JSON Schema in the part of the language that node-llama-cpp makes grammars of; what it would take for something else is put differently. All properties of an
+ * object are written, also those that may be left out. What no grammar can hold a value to is refused with INVALID_PARAMS, or left out where not `strict`.
+ */
+export function grammarSchema(schema: Schema, strict: boolean): Schema {
+  const refuse = (what: string): Schema => {
+    if (!strict) return ANY;
+    throw new RpcError('INVALID_PARAMS', `No grammar can hold an answer to "${what}" of the JSON Schema`, {
+      details: { field: 'responseFormat' },
+    });
+  };
+
+  const converted = (node: unknown): Schema => {
+    if (node === true) return ANY;
+    if (!isSchema(node)) return refuse(JSON.stringify(node) ?? 'undefined');
+    const definitions = { ...objectAt(node, 'definitions'), ...objectAt(node, '$defs') };
+    const own = form(node);
+    if (Object.keys(definitions).length === 0) return own;
+    return { ...own, $defs: mapped(definitions) };
+  };
+  const mapped = (nodes: Schema): Schema => Object.fromEntries(Object.entries(nodes).map(([name, node]) => [name, converted(node)]));
+
+  const form = (node: Schema): Schema => {
+    if (typeof node['$ref'] === 'string') {
+      const name = /^#\/(?:\$defs|definitions)\/([^/]+)$/.exec(node['$ref'])?.[1];
+      return name === undefined ? refuse('$ref') : { $ref: `#/$defs/${name}` };
+    }
+    const choices = node['oneOf'] ?? node['anyOf'];
+    if (choices !== undefined) return Array.isArray(choices) && choices.length > 0 ? { oneOf: choices.map(converted) } : refuse('oneOf');
+    const all = node['allOf'];
+    if (all !== undefined) return Array.isArray(all) && all.length === 1 ? converted(all[0]) : refuse('allOf');
+    if ('const' in node) return literal(node['const']);
+    if ('enum' in node)
+      return Array.isArray(node['enum']) && node['enum'].length > 0 ? { oneOf: node['enum'].map(literal) } : refuse('enum');
+    const typed = typeOf(node);
+    return typed === undefined ? ANY : ofType(node, typed);
+  };
+
+  const literal = (value: unknown): Schema => {
+    if (value === null || ['string', 'number', 'boolean'].includes(typeof value)) return { const: value };
+    return refuse('const');
+  };
+
+  const ofType = (node: Schema, type: unknown): Schema => {
+    // Objects and lists among several types are told apart, for their members.
+    if (Array.isArray(type) && type.some((each) => each === 'object' || each === 'array'))
+      return { oneOf: type.map((each: unknown) => ofType(node, each)) };
+    const made: Schema = { type };
+    for (const [key, value] of Object.entries(node)) {
+      if (key === 'properties' && isSchema(value)) made['properties'] = mapped(value);
+      else if (key === 'additionalProperties') made[key] = typeof value === 'boolean' ? value : converted(value);
+      else if (key === 'items' && value !== false) made[key] = converted(value);
+      else if (key === 'prefixItems' && Array.isArray(value)) made[key] = value.map(converted);
+      else if (key === 'format' && !FORMATS.has(String(value))) refuse(`format: ${String(value)}`);
+      else if (KEPT.has(key)) made[key] ??= value;
+      else if (!TALK.has(key) && key !== '$defs' && key !== 'definitions') refuse(key);
+    }
+    // An object of which nothing is said may have anything in it; here it would have nothing.
+    if (type === 'object' && !('properties' in node) && !('additionalProperties' in node)) made['additionalProperties'] = true;
+    return made;
+  };
+
+  const typeOf = (node: Schema): unknown => {
+    const { type } = node;
+    if (type === undefined) return 'properties' in node ? 'object' : 'items' in node || 'prefixItems' in node ? 'array' : undefined;
+    const types = ['string', 'number', 'integer', 'boolean', 'null', 'object', 'array'];
+    if ([type].flat().every((each) => types.includes(String(each)))) return type;
+    refuse('type');
+    return undefined;
+  };
+
+  return converted(schema);
+}
+
+const isSchema = (value: unknown): value is Schema => typeof value === 'object' && value !== null && !Array.isArray(value);
+
+function objectAt(node: Schema, key: string): Schema {
+  const value = node[key];
+  return isSchema(value) ? value : {};
+}

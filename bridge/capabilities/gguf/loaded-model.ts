@@ -1,0 +1,173 @@
+import type { GgufRequest } from '#shared/ports/gguf.ts';
+import type { ParsedOf, ResultOf } from '#shared/rpc/contract.ts';
+import { RpcError } from '#shared/rpc/errors.ts';
+import { historyOf } from './history.ts';
+import { grammarSchema } from './json-schema.ts';
+import type {
+  ChatWrapper,
+  EmbeddingContext,
+  Functions,
+  Llama,
+  LlamaChat,
+  LlamaModel,
+  LlamaModule,
+  ResponseOptions,
+  Sequence,
+} from './llama.ts';
+import type { runnerPort } from './runner-port.ts';
+
+type Load = ParsedOf<(typeof runnerPort.calls)['run.load']>;
+type Answer = ResultOf<(typeof runnerPort.calls)['run.generate']>;
+type Vectors = ResultOf<(typeof runnerPort.calls)['run.embed']>;
+
+/** Where nobody wishes otherwise. */
+const TEMPERATURE = 0.7;
+const TOP_P = 0.95;
+const MIN_P = 0.05;
+/** Tokens of context that there has to be room for at least. */
+const LEAST_CONTEXT = 2048;
+/** Models smaller than this are done before a second thread is awake. */
+const ONE_THREAD = 16 * 1024 * 1024;
+/** Tokens at the end of the context that are left alone. */
+const MARGIN = 8;
+
+/** A model in memory, with the one conversation it has read last. */
+export class LoadedModel {
+  readonly contextSize: number;
+  readonly #llama: Llama;
+  readonly #model: LlamaModel;
+  readonly #wrapper: ChatWrapper;
+  readonly #sequence: Sequence;
+  readonly #chat: LlamaChat;
+  readonly #threads: { threads?: number };
+  #embedding: Promise<EmbeddingContext> | undefined;
+
+  private constructor(
+    { LlamaChat: Chat, ...module }: LlamaModule,
+    {
+      llama,
+      model,
+      context,
+      threads,
+    }: { llama: Llama; model: LlamaModel; context: Awaited<ReturnType<LlamaModel['createContext']>>; threads: { threads?: number } },
+  ) {
+    this.#llama = llama;
+    this.#model = model;
+    this.#threads = threads;
+    this.contextSize = context.contextSize;
+    this.#sequence = context.getSequence();
+    this.#wrapper = module.resolveChatWrapper(model, { warningLogs: false }) ?? new module.GeneralChatWrapper();
+    this.#chat = new Chat({ contextSequence: this.#sequence, chatWrapper: this.#wrapper });
+  }
+
+  /** Throws RpcError where there is not the memory for it, or the file cannot be loaded. */
+  static async load(module: LlamaModule, { path, sizeBytes, bytesPerToken, contextSize, freeBytes }: Load): Promise<LoadedModel> {
+    const llama = await module.getLlama({ gpu: 'auto', build: 'never', skipDownload: true, logLevel: 'error' });
+    const graphics = llama.gpu === false ? 0 : (await llama.getVramState()).free;
+    const needed = sizeBytes + bytesPerToken * Math.min(contextSize, LEAST_CONTEXT);
+    if (needed > freeBytes + graphics) {
+      const sentence = `The model needs ${gigabytes(needed)} of memory, and ${gigabytes(freeBytes + graphics)} are free: take a smaller one, or end other programs`;
+      throw new RpcError('INTERNAL_ERROR', sentence, { details: { reason: 'memory' } });
+    }
+    try {
+      const model = await llama.loadModel({ modelPath: path });
+      const threads = sizeBytes < ONE_THREAD ? { threads: 1 } : {};
+      const context = await model.createContext({ contextSize: { max: contextSize }, ...threads });
+      return new LoadedModel(module, { llama, model, context, threads });
+    } catch (cause) {
+      const why = cause instanceof Error ? cause.message.split('\n')[0] : String(cause);
+      throw new RpcError('INTERNAL_ERROR', `The model cannot be loaded: ${why}`, { details: { reason: 'load' } }, { cause });
+    }
+  }
+
+  /** Answers a chat; `told` hears its text. Throws RpcError for what cannot be asked of it, and the signal's reason. */
+  async generate(request: GgufRequest, signal: AbortSignal, told: (text: string, thought: boolean) => void): Promise<Answer> {
+    const functions = functionsOf(request);
+    const history = historyOf(request.messages);
+    const length = this.#lengthOf(history, functions);
+    const room = this.contextSize - length - MARGIN;
+    if (room < 1) {
+      const sentence = `The conversation has ${length} tokens, more than the ${this.contextSize} that the model can hold`;
+      throw new RpcError('INVALID_PARAMS', sentence, { details: { field: 'messages' } });
+    }
+    const before = this.#sequence.tokenMeter.getState();
+    const { functionCalls, metadata } = await this.#chat.generateResponse(history, {
+      ...(await this.#wishes(request, functions)),
+      maxTokens: Math.min(request.maxTokens ?? room, room),
+      signal,
+      onResponseChunk: ({ type, text }) => void (text !== '' && told(text, type === 'segment')),
+    });
+    signal.throwIfAborted();
+    const used = this.#sequence.tokenMeter.diff(before);
+    const inputTokens = Math.max(used.usedInputTokens, this.#sequence.nextTokenIndex - used.usedOutputTokens);
+    const calls = (functionCalls ?? []).map(({ functionName, params }) => ({ tool: functionName, args: objectOf(params) }));
+    return {
+      finish: calls.length > 0 ? 'tool_calls' : metadata.stopReason === 'maxTokens' ? 'length' : 'stop',
+      calls,
+      inputTokens,
+      cachedTokens: inputTokens - used.usedInputTokens,
+      outputTokens: used.usedOutputTokens,
+    };
+  }
+
+  async embed(texts: readonly string[], signal: AbortSignal): Promise<Vectors> {
+    this.#embedding ??= this.#model.createEmbeddingContext({ contextSize: { max: this.contextSize }, ...this.#threads });
+    const context = await this.#embedding;
+    const vectors: number[][] = [];
+    let tokens = 0;
+    for (const [index, text] of texts.entries()) {
+      signal.throwIfAborted();
+      const length = context.calculateInputLength(text);
+      if (length > this.contextSize) {
+        const sentence = `Text ${index + 1} has ${length} tokens, more than the ${this.contextSize} that the model can hold`;
+        throw new RpcError('INVALID_PARAMS', sentence, { details: { field: 'input' } });
+      }
+      tokens += length;
+      vectors.push([...(await context.getEmbeddingFor(text)).vector]);
+    }
+    return { vectors, tokens };
+  }
+
+  #lengthOf(chatHistory: Parameters<ChatWrapper['generateContextState']>[0]['chatHistory'], functions: Functions | undefined): number {
+    const { contextText } = this.#wrapper.generateContextState({
+      chatHistory,
+      ...(functions ? { availableFunctions: functions } : {}),
+    });
+    return contextText.tokenize(this.#model.tokenizer).length;
+  }
+
+  async #wishes(
+    { json, temperature, topP, seed, stop, presencePenalty, frequencyPenalty, parallelToolCalls }: GgufRequest,
+    functions: Functions | undefined,
+  ): Promise<Omit<ResponseOptions, 'maxTokens' | 'signal' | 'onResponseChunk'>> {
+    const penalties = {
+      ...(presencePenalty === undefined ? {} : { presencePenalty }),
+      ...(frequencyPenalty === undefined ? {} : { frequencyPenalty }),
+    };
+    return {
+      temperature: temperature ?? TEMPERATURE,
+      topP: topP ?? TOP_P,
+      minP: MIN_P,
+      contextShift: { size: 1 },
+      ...(seed === undefined ? {} : { seed }),
+      ...(Object.keys(penalties).length > 0 ? { repeatPenalty: penalties } : {}),
+      ...(stop?.length ? { customStopTriggers: stop } : {}),
+      ...(json === undefined ? {} : { grammar: await this.#grammar(json) }),
+      ...(functions ? { functions, ...(parallelToolCalls === false ? { maxParallelFunctionCalls: 1 } : {}) } : {}),
+    };
+  }
+
+  #grammar(json: NonNullable<GgufRequest['json']>): ReturnType<Llama['getGrammarFor']> {
+    return json === true ? this.#llama.getGrammarFor('json') : this.#llama.createGrammarForJsonSchema(grammarSchema(json, true));
+  }
+}
+
+function functionsOf({ tools }: GgufRequest): Functions | undefined {
+  if (!tools?.length) return undefined;
+  return Object.fromEntries(tools.map(({ name, description, schema }) => [name, { description, params: grammarSchema(schema, false) }]));
+}
+
+const objectOf = (value: unknown): Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {};
+
+const gigabytes = (bytes: number): string => `${(bytes / 1024 ** 3).toFixed(1)} GB`;

@@ -1,0 +1,32 @@
+import { ggufAnswer, ggufRequest, ggufText, ggufTexts, ggufVectors } from '#shared/ports/gguf.ts';
+import { port } from '#shared/ports/port.ts';
+import { call } from '#shared/rpc/contract.ts';
+import { z } from '#shared/rpc/zod.ts';
+
+/** What the bridge says to the process that runs a model: one call after the other, and `run.cancel` beside. */
+export const runnerPort = port({
+  kind: 'gguf-runner',
+  what: 'Running GGUF models',
+  calls: {
+    'run.load': call({
+      params: z.object({
+        path: z.string(),
+        /** Bytes of its files. */
+        sizeBytes: z.number(),
+        /** Bytes that each token of its context takes. */
+        bytesPerToken: z.number(),
+        /** Tokens, at most. */
+        contextSize: z.number().int(),
+        /** Bytes of memory that programs can have now. */
+        freeBytes: z.number(),
+      }),
+      result: z.object({ contextSize: z.number() }),
+      docs: 'Loads the model that this process is for.',
+      policy: { scope: 'write' },
+    }),
+    'run.generate': call({ params: ggufRequest, result: ggufAnswer, docs: 'Answers a chat.', policy: { scope: 'write' } }),
+    'run.embed': call({ params: z.object({ texts: ggufTexts }), result: ggufVectors, docs: 'Makes vectors.', policy: { scope: 'write' } }),
+    'run.cancel': call({ params: z.object({}), result: z.object({}), docs: 'Ends the call under way.', policy: { scope: 'write' } }),
+  },
+  events: { 'run.text': ggufText },
+});

@@ -1,0 +1,58 @@
+import { createHash } from 'node:crypto';
+import { rename } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { ToolServerCommand } from '#shared/ports/mcp.ts';
+import { z } from '#shared/rpc/zod.ts';
+import { readIfThere, writeWhole } from '../../home.ts';
+
+/** Commands that are remembered, the newest. */
+const KEPT = 1000;
+
+const file = z.object({ version: z.literal(1), approved: z.array(z.object({ hash: z.string(), at: z.number() })) });
+type Approved = z.infer<typeof file>['approved'];
+
+/** What an approval binds to: nothing of it can change without another. */
+export function commandHash({ command, args, env, cwd }: ToolServerCommand): string {
+  const entries = Object.entries(env).sort(([a], [b]) => (a < b ? -1 : 1));
+  return createHash('sha256')
+    .update(JSON.stringify({ version: 1, command, args, env: entries, cwd: cwd ?? null }))
+    .digest('hex');
+}
+
+/** The commands of tool servers that may be started, in `mcp-approved.json` of the bridge's home (0600). */
+export class ApprovedCommands {
+  readonly #path: string;
+  #tail: Promise<unknown> = Promise.resolve();
+
+  constructor(home: string) {
+    this.#path = join(home, 'mcp-approved.json');
+  }
+
+  async has(hash: string): Promise<boolean> {
+    await this.#tail;
+    return (await this.#read()).some((each) => each.hash === hash);
+  }
+
+  /** Durable once it resolves. */
+  add(hash: string): Promise<void> {
+    const work = this.#tail.then(async () => {
+      const before = await this.#read();
+      if (before.some((each) => each.hash === hash)) return;
+      const approved = [...before, { hash, at: Date.now() }].slice(-KEPT);
+      await writeWhole(this.#path, `${JSON.stringify({ version: 1, approved } satisfies z.infer<typeof file>, null, 2)}\n`, rename);
+    });
+    this.#tail = work.catch(() => {});
+    return work;
+  }
+
+  async #read(): Promise<Approved> {
+    const text = await readIfThere(this.#path);
+    if (text === undefined) return [];
+    try {
+      return file.parse(JSON.parse(text)).approved;
+    } catch {
+      // Nothing in a damaged file can be relied on: what it approved waits for a person again.
+      return [];
+    }
+  }
+}

@@ -1,0 +1,91 @@
+import type { Readable } from 'node:stream';
+import { LINES_PER_SECOND, LINES_WINDOW, MAX_LINE_BYTES } from '#shared/ports/mcp.ts';
+
+export interface LinesOptions {
+  send(lines: string[], bytes: number): void;
+  /** A line is too long: nothing more is read. */
+  refuse(why: string): void;
+}
+
+const NEWLINE = 0x0a;
+const SECOND_MS = 1000;
+
+/** The lines of a server's output: no faster than they are taken, no more in a second than can be meant, none longer than a message may be. */
+export class Lines {
+  readonly #source: Readable;
+  readonly #options: LinesOptions;
+  #parts: Buffer[] = [];
+  #size = 0;
+  #underWay = 0;
+  #left = LINES_PER_SECOND;
+  #timer: NodeJS.Timeout | undefined;
+  #over = false;
+
+  constructor(source: Readable, options: LinesOptions) {
+    this.#source = source;
+    this.#options = options;
+    source.on('data', (chunk: Buffer) => this.#read(chunk));
+    source.once('close', () => this.stop());
+  }
+
+  /** The host has dealt with so many bytes. */
+  taken(bytes: number): void {
+    this.#underWay = Math.max(0, this.#underWay - bytes);
+    this.#flow();
+  }
+
+  stop(): void {
+    this.#over = true;
+    this.#parts = [];
+    clearTimeout(this.#timer);
+  }
+
+  #read(chunk: Buffer): void {
+    if (this.#over) return;
+    const lines: string[] = [];
+    let bytes = 0;
+    let at = 0;
+    for (let end = chunk.indexOf(NEWLINE); end >= 0; end = chunk.indexOf(NEWLINE, at)) {
+      const size = this.#size + end - at;
+      if (size > MAX_LINE_BYTES) return this.#refuse();
+      // Broken UTF-8 becomes U+FFFD, and is no JSON then, or a wrong name.
+      const line = (this.#size === 0 ? chunk.subarray(at, end) : Buffer.concat([...this.#parts, chunk.subarray(at, end)]))
+        .toString('utf8')
+        .trim();
+      this.#parts = [];
+      this.#size = 0;
+      at = end + 1;
+      this.#left--;
+      if (line === '') continue;
+      lines.push(line);
+      bytes += size;
+    }
+    if (at < chunk.byteLength) {
+      this.#parts.push(chunk.subarray(at));
+      this.#size += chunk.byteLength - at;
+    }
+    if (this.#size > MAX_LINE_BYTES) return this.#refuse();
+    if (lines.length > 0) {
+      this.#underWay += bytes;
+      this.#options.send(lines, bytes);
+    }
+    this.#timer ??= setTimeout(() => {
+      this.#timer = undefined;
+      this.#left = LINES_PER_SECOND;
+      this.#flow();
+    }, SECOND_MS).unref();
+    this.#flow();
+  }
+
+  #refuse(): void {
+    this.stop();
+    this.#source.pause();
+    this.#options.refuse(`it sent a line of more than ${MAX_LINE_BYTES / 1024 / 1024} MiB`);
+  }
+
+  #flow(): void {
+    if (this.#over) return;
+    if (this.#left <= 0 || this.#underWay > LINES_WINDOW) this.#source.pause();
+    else this.#source.resume();
+  }
+}

@@ -1,0 +1,76 @@
+import { spawn } from 'node:child_process';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { expect } from 'vitest';
+import { LINES_PER_SECOND, LINES_WINDOW, MAX_LINE_BYTES, mcpPort } from '#shared/ports/mcp.ts';
+import { verifies } from '../../../tests/requirements.ts';
+import { until } from '../../../tests/support/gateway.ts';
+import { byHand, lendMcp } from '../../../tests/support/mcp.ts';
+import { processesWith } from '../exec/tests/lent.ts';
+import { Lines } from './lines.ts';
+
+verifies('mcp/tree', 'the bridge is killed: nothing is left', async () => {
+  await using lent = await lendMcp();
+  const mark = `killed-${process.pid}`;
+  const { command, args } = byHand('forks', mark);
+  const bridge = spawn(process.execPath, [join(import.meta.dirname, 'tests/parent.ts'), lent.home, command, ...args], { stdio: 'ignore' });
+  // The bridge in little has the mark among its arguments too.
+  await until(() => processesWith(mark).length === 5, 'the forks');
+  bridge.kill('SIGKILL');
+  await until(() => processesWith(mark).length === 0, 'the end of all', 4000);
+});
+
+verifies('mcp/approved-command', 'the bridge starts nothing that is not approved, nor after the file of approvals is damaged', async () => {
+  await using lent = await lendMcp();
+  const server = { ...byHand('dies'), env: {} };
+  const run = () => lent.bridge.call(mcpPort, 'mcp.run', { ...server, run: crypto.randomUUID() });
+  await expect(run()).rejects.toMatchObject({ code: 'AUTH_REQUIRED' });
+  const { hash } = await lent.bridge.call(mcpPort, 'mcp.check', server);
+  await lent.bridge.call(mcpPort, 'mcp.approve', { hash });
+  expect(await run()).toEqual({ exitCode: 3, signal: null, fault: null, stderr: 'begun dies\nI cannot go on\n' });
+  await writeFile(join(lent.home, 'mcp-approved.json'), '{"version": 1, "approved": [');
+  await expect(run()).rejects.toMatchObject({ code: 'AUTH_REQUIRED' });
+  const none = lent.bridge.call(mcpPort, 'mcp.check', { command: 'no such program', args: [], env: {} });
+  await expect(none).rejects.toMatchObject({ code: 'INVALID_PARAMS' });
+});
+
+verifies('mcp/lines', 'no more is read than is taken, and than may come in a second; a line too long is refused', async () => {
+  const reading = () => {
+    const source = new PassThrough();
+    const told = { lines: [] as string[], bytes: 0, refused: '' };
+    const lines = new Lines(source, {
+      send(more, bytes) {
+        told.lines.push(...more);
+        told.bytes += bytes;
+      },
+      refuse: (why) => (told.refused = why),
+    });
+    return { source, told, lines };
+  };
+  const pieces = reading();
+  for (const byte of Buffer.from('one\r\n\nzwölf\nthr')) pieces.source.write(Buffer.from([byte]));
+  await until(() => pieces.told.lines.length === 2);
+  expect(pieces.told.lines).toEqual(['one', 'zwölf']);
+
+  const wide = reading();
+  const line = `${'x'.repeat(64 * 1024 - 1)}\n`;
+  for (let i = 0; i < 64; i++) wide.source.write(line);
+  await until(() => wide.source.isPaused());
+  expect(wide.told.bytes).toBeLessThanOrEqual(LINES_WINDOW + line.length);
+  const before = wide.told.lines.length;
+  wide.lines.taken(wide.told.bytes);
+  await until(() => wide.told.lines.length > before);
+
+  const many = reading();
+  many.source.write('{}\n'.repeat(LINES_PER_SECOND + 1));
+  await until(() => many.told.lines.length > LINES_PER_SECOND);
+  expect(many.source.isPaused()).toBe(true);
+  many.source.write('{}\n');
+  await until(() => many.told.lines.length === LINES_PER_SECOND + 2, 'the next second');
+
+  const long = reading();
+  for (let i = 0; i <= MAX_LINE_BYTES / line.length; i++) long.source.write('y'.repeat(line.length));
+  await until(() => long.told.refused !== '');
+  expect([long.told.lines, long.told.refused]).toEqual([[], 'it sent a line of more than 4 MiB']);
+});

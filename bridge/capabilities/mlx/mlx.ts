@@ -1,0 +1,274 @@
+import { dirname } from 'node:path';
+import { SseScanner } from '#shared/http/sse.ts';
+import { estimateFor } from '#shared/tokens/estimate.ts';
+import { familyOf, type TokenFamily } from '#shared/tokens/family.ts';
+import type { GgufRequest, ggufPort } from '#shared/ports/gguf.ts';
+import type { ResultOf } from '#shared/rpc/contract.ts';
+import { RpcError } from '#shared/rpc/errors.ts';
+import { z } from '#shared/rpc/zod.ts';
+import { Turns } from '#shared/turns.ts';
+import { reasonOf } from '../../home.ts';
+import type { Keeper } from '../../processes/keep.ts';
+import { findCommand } from '../exec/resolve.ts';
+import type { LocalModels } from '../models/local-models.ts';
+import { request } from '../undici.ts';
+import { type MlxServer, startMlxServer } from './mlx-server.ts';
+
+type Answer = ResultOf<(typeof ggufPort.calls)['gguf.generate']>;
+
+/** A model that nobody asks for so long is unloaded. */
+const IDLE_MS = 5 * 60_000;
+/** A server that loads, or says nothing, for so long is taken to hang. */
+const SILENCE_MS = 10 * 60_000;
+export const MLX_PROGRAM = 'mlx_lm.server';
+
+const chunk = z.looseObject({
+  choices: z
+    .array(
+      z.looseObject({
+        delta: z
+          .looseObject({
+            content: z.string().nullish(),
+            reasoning: z.string().nullish(),
+            tool_calls: z
+              .array(
+                z.looseObject({
+                  index: z.number().int().optional(),
+                  function: z.looseObject({ name: z.string().nullish(), arguments: z.string().nullish() }),
+                }),
+              )
+              .nullish(),
+          })
+          .nullish(),
+        finish_reason: z.string().nullish(),
+      }),
+    )
+    .default([]),
+  usage: z.looseObject({ prompt_tokens: z.number(), completion_tokens: z.number() }).nullish(),
+});
+
+export interface MlxOptions {
+  models: LocalModels;
+  keeper: Pick<Keeper, 'keep'>;
+  log(line: string): void;
+  platform?: NodeJS.Platform;
+  arch?: string;
+  env?: NodeJS.ProcessEnv;
+  idleMs?: number;
+  silenceMs?: number;
+}
+
+/** Models for MLX, each run by `mlx_lm.server` as long as it is asked: one at a time, calls wait for their turn. Only on Apple silicon. */
+export class MlxModels {
+  readonly #options: MlxOptions;
+  readonly #turns = new Turns();
+  #loaded: { id: string; server: MlxServer } | undefined;
+  #idle: NodeJS.Timeout | undefined;
+
+  constructor(options: MlxOptions) {
+    this.#options = options;
+  }
+
+  /** The process that runs a model now. */
+  get pid(): number | undefined {
+    return this.#loaded?.server.pid;
+  }
+
+  /** Why nothing can be run here; null where it can. */
+  async problem(): Promise<string | null> {
+    if (!isAppleSilicon(this.#options)) return 'MLX needs a Mac with Apple silicon';
+    return (await this.#program().catch(() => null)) === null
+      ? `${MLX_PROGRAM} is not on the PATH of the bridge: \`pip install mlx-lm\` installs it`
+      : null;
+  }
+
+  /** Answers a chat, a piece at a time. Throws `RpcError`. */
+  generate(id: string, asked: GgufRequest, signal: AbortSignal, say: (piece: { text: string; thought: boolean }) => void): Promise<Answer> {
+    if (asked.json !== undefined)
+      throw new RpcError('INVALID_PARAMS', 'Models for MLX are held to no format', { details: { field: 'responseFormat' } });
+    return this.#turns.take(signal, async () => {
+      clearTimeout(this.#idle);
+      try {
+        const server = await this.#server(id, signal);
+        return await this.#ask(server, id, asked, signal, say);
+      } finally {
+        clearTimeout(this.#idle);
+        if (this.#loaded) this.#idle = setTimeout(() => void this.unload(), this.#options.idleMs ?? IDLE_MS).unref();
+      }
+    });
+  }
+
+  /** Ends what runs this model, or any. */
+  async unload(id?: string): Promise<void> {
+    const loaded = this.#loaded;
+    if (!loaded || (id !== undefined && loaded.id !== id)) return;
+    this.#loaded = undefined;
+    clearTimeout(this.#idle);
+    await loaded.server.end();
+  }
+
+  async #server(id: string, signal: AbortSignal): Promise<MlxServer> {
+    const { models, keeper, log, silenceMs = SILENCE_MS } = this.#options;
+    const model = await models.find(id);
+    if (!model) throw new RpcError('NOT_FOUND', `There is no local model "${id}"`, { details: { resource: 'model' } });
+    const problem = model.problem ?? (await this.problem());
+    if (problem !== null) throw failed(id, `cannot be run: ${problem}`, 'damaged');
+    if (this.#loaded?.id === id) return this.#loaded.server;
+    await this.unload();
+    const late = AbortSignal.timeout(silenceMs);
+    const options = { program: await this.#program(), dir: dirname(model.path), keeper, log, signal: AbortSignal.any([signal, late]) };
+    const server = await startMlxServer(options).catch((error: unknown) => {
+      signal.throwIfAborted();
+      const why = late.aborted ? `it was not ready after ${Math.round(silenceMs / 1000)} s` : reasonOf(error);
+      throw failed(id, `could not be loaded by ${MLX_PROGRAM}: ${why}`, 'runner');
+    });
+    const loaded = { id, server };
+    this.#loaded = loaded;
+    void server.over.then(() => {
+      if (this.#loaded === loaded) this.#loaded = undefined;
+    });
+    return server;
+  }
+
+  async #ask(
+    server: MlxServer,
+    id: string,
+    asked: GgufRequest,
+    signal: AbortSignal,
+    say: Parameters<MlxModels['generate']>[3],
+  ): Promise<Answer> {
+    const silence = new AbortController();
+    const { silenceMs = SILENCE_MS } = this.#options;
+    const timer = setTimeout(() => silence.abort(new Error(`it said nothing for ${Math.round(silenceMs / 1000)} s`)), silenceMs);
+    const reading = new Reading(say, familyOf(`mlx/${id}`));
+    try {
+      const { statusCode, body } = await request(`${server.base}/v1/chat/completions`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(bodyOf(asked)),
+        dispatcher: server.dispatcher,
+        signal: AbortSignal.any([signal, silence.signal]),
+      });
+      if (statusCode !== 200) throw new Error(`it answered with status ${statusCode}: ${(await body.text()).slice(0, 300)}`);
+      for await (const bytes of body as AsyncIterable<Buffer>) {
+        timer.refresh();
+        reading.add(bytes);
+      }
+      return reading.end(asked);
+    } catch (error) {
+      signal.throwIfAborted();
+      // What hangs, or says what cannot be read, is not asked again.
+      await this.unload(id);
+      throw failed(id, `was not answered by ${MLX_PROGRAM}: ${reasonOf(silence.signal.aborted ? silence.signal.reason : error)}`, 'runner');
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  async #program(): Promise<string> {
+    const { models, env = process.env } = this.#options;
+    const surroundings = { workspace: models.dir, env: { PATH: env['PATH'] ?? '' } };
+    return (await findCommand({ command: MLX_PROGRAM, workingDir: undefined }, surroundings)).realPath;
+  }
+}
+
+/** What MLX runs on. */
+export const isAppleSilicon = ({ platform = process.platform, arch = process.arch }: Pick<MlxOptions, 'platform' | 'arch'>): boolean =>
+  platform === 'darwin' && arch === 'arm64';
+
+const failed = (id: string, what: string, reason: string): RpcError =>
+  new RpcError('INTERNAL_ERROR', `The model ${id} ${what}`, { details: { reason } });
+
+/** A request in OpenAI's format, of the model that the server was started with. */
+function bodyOf({ messages, tools, temperature, topP, maxTokens, stop, seed, presencePenalty, frequencyPenalty }: GgufRequest): object {
+  return {
+    model: 'default_model',
+    stream: true,
+    stream_options: { include_usage: true },
+    messages: messages.map(({ role, text, toolCalls, toolCallId }) => ({
+      role,
+      content: text,
+      ...(toolCalls?.length
+        ? {
+            tool_calls: toolCalls.map(({ id, tool, args }) => ({
+              id,
+              type: 'function',
+              function: { name: tool, arguments: JSON.stringify(args) },
+            })),
+          }
+        : {}),
+      ...(toolCallId === undefined ? {} : { tool_call_id: toolCallId }),
+    })),
+    ...(tools?.length
+      ? { tools: tools.map(({ name, description, schema }) => ({ type: 'function', function: { name, description, parameters: schema } })) }
+      : {}),
+    ...{
+      temperature,
+      top_p: topP,
+      max_tokens: maxTokens,
+      stop,
+      seed,
+      presence_penalty: presencePenalty,
+      frequency_penalty: frequencyPenalty,
+    },
+  };
+}
+
+/** An answer as it comes in. */
+class Reading {
+  readonly #say: Parameters<MlxModels['generate']>[3];
+  readonly #family: TokenFamily;
+  readonly #scanner = new SseScanner();
+  readonly #calls: { name: string; args: string }[] = [];
+  #text = '';
+  #finish = '';
+  #usage: { prompt_tokens: number; completion_tokens: number } | undefined;
+
+  constructor(say: Parameters<MlxModels['generate']>[3], family: TokenFamily) {
+    this.#say = say;
+    this.#family = family;
+  }
+
+  add(bytes: Uint8Array): void {
+    for (const { data } of this.#scanner.push(bytes)) this.#read(data);
+  }
+
+  /** Throws where it broke off. */
+  end({ messages }: GgufRequest): Answer {
+    for (const { data } of this.#scanner.end()) this.#read(data);
+    if (this.#finish === '') throw new Error('it broke off');
+    const calls = this.#calls.map(({ name, args }) => ({
+      tool: name,
+      args: z.record(z.string(), z.unknown()).parse(JSON.parse(args || '{}')),
+    }));
+    return {
+      finish: calls.length > 0 ? 'tool_calls' : this.#finish === 'length' ? 'length' : 'stop',
+      calls,
+      inputTokens: this.#usage?.prompt_tokens ?? messages.reduce((sum, { text }) => sum + estimateFor(text, this.#family), 0),
+      cachedTokens: 0,
+      outputTokens: this.#usage?.completion_tokens ?? estimateFor(this.#text, this.#family),
+    };
+  }
+
+  #read(data: string): void {
+    if (data === '[DONE]') return;
+    const { choices, usage } = chunk.parse(JSON.parse(data));
+    if (usage) this.#usage = usage;
+    for (const { delta, finish_reason: finish } of choices.slice(0, 1)) {
+      for (const [text, thought] of [
+        [delta?.reasoning, true],
+        [delta?.content, false],
+      ] as const) {
+        if (!text) continue;
+        this.#text += text;
+        this.#say({ text, thought });
+      }
+      for (const { index, function: made } of delta?.tool_calls ?? []) {
+        const call = (this.#calls[index ?? this.#calls.length] ??= { name: '', args: '' });
+        call.name ||= made.name ?? '';
+        call.args += made.arguments ?? '';
+      }
+      if (finish) this.#finish = finish;
+    }
+  }
+}

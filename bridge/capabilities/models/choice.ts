@@ -1,0 +1,69 @@
+import { basename } from 'node:path/posix';
+import { type HubFile, HubError } from './hub.ts';
+
+/** From the best to the smallest that is of use; what is above Q6 gains nothing that is heard. */
+const QUANTISATIONS = [
+  'Q6_K',
+  'Q5_K_M',
+  'Q5_K_S',
+  'Q5_0',
+  'Q4_K_M',
+  'Q4_K_S',
+  'IQ4_XS',
+  'IQ4_NL',
+  'Q4_0',
+  'Q3_K_L',
+  'Q3_K_M',
+  'Q3_K_S',
+  'Q2_K',
+];
+/** Taken where there is nothing of the above. */
+const LARGE = ['Q8_0', 'F16', 'BF16', 'F32'];
+const PART = /^(.*)-(\d{5})-of-(\d{5})\.gguf$/i;
+
+/** The files of one model of a repository, its first part first, and what they take together. */
+export interface Chosen {
+  files: HubFile[];
+  size: number;
+}
+
+/**
+ * The files to download: those that `filename` names, else of the best quantisation that fits `bytes` of memory, else the smallest. Throws HubError that lists what there is.
+ */
+export function choose(files: readonly HubFile[], { filename, bytes }: { filename?: string | undefined; bytes: number }): Chosen {
+  const models = modelsOf(files);
+  const list = models.map(({ files: [first] }) => first?.path).join(', ') || 'none';
+  if (filename !== undefined) {
+    const named = models.find(({ files: parts }) => parts.some(({ path }) => path === filename || basename(path) === filename));
+    if (named) return named;
+    throw new HubError(`the repository has no GGUF file "${filename}"; it has: ${list.slice(0, 1000)}`);
+  }
+  const ranked = models
+    .filter(({ files: [first] }) => !/mmproj|imatrix/i.test(first?.path ?? ''))
+    .map((model) => ({ model, rank: rankOf(model.files[0]?.path ?? '') }))
+    .sort((a, b) => a.rank - b.rank || a.model.size - b.model.size);
+  const fitting = ranked.find(({ model }) => model.size <= bytes)?.model;
+  const smallest = ranked.map(({ model }) => model).sort((a, b) => a.size - b.size)[0];
+  const chosen = fitting ?? smallest;
+  if (!chosen) throw new HubError('the repository has no GGUF files: look for one whose name ends in GGUF');
+  return chosen;
+}
+
+function modelsOf(files: readonly HubFile[]): Chosen[] {
+  const groups = new Map<string, HubFile[]>();
+  for (const file of files.filter(({ path }) => /\.gguf$/i.test(path)).sort((a, b) => (a.path < b.path ? -1 : 1))) {
+    const [, stem, , count] = PART.exec(file.path) ?? [];
+    const key = stem === undefined ? file.path : `${stem} ${count}`;
+    groups.set(key, [...(groups.get(key) ?? []), file]);
+  }
+  return [...groups.values()].map((parts) => ({ files: parts, size: parts.reduce((sum, { size }) => sum + size, 0) }));
+}
+
+function rankOf(path: string): number {
+  const name = path.toUpperCase();
+  const has = (each: string): boolean => new RegExp(`(^|[^A-Z0-9])${each}($|[^A-Z0-9_])`).test(name);
+  const good = QUANTISATIONS.findIndex(has);
+  if (good >= 0) return good;
+  const large = LARGE.findIndex(has);
+  return large >= 0 ? 100 + large : 50;
+}

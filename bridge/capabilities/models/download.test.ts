@@ -1,0 +1,153 @@
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'vitest';
+import { verifies } from '../../../tests/requirements.ts';
+import { ggufFile } from '../../../tests/support/gguf-file.ts';
+import { type HubFaults, hubServer } from '../../../tests/support/hub-server.ts';
+import { choose } from './choice.ts';
+import { download, type DownloadOptions, type Progress } from './download.ts';
+import { Hub } from './hub.ts';
+import { LocalModels } from './local-models.ts';
+
+const TINY = ggufFile();
+const REPO = 'perch/tiny-GGUF';
+const FILES = { 'README.md': new Uint8Array(10), 'tiny-Q4_K_M.gguf': TINY, 'tiny-Q8_0.gguf': ggufFile({ seed: 2 }) };
+const ID = `${REPO}/tiny-Q4_K_M.gguf`;
+
+async function world(
+  faults: HubFaults = {},
+  source: 'huggingface' | 'modelscope' = 'huggingface',
+  files: Record<string, Uint8Array> = FILES,
+) {
+  const server = await hubServer({ [REPO]: files }, faults);
+  const home = mkdtempSync(join(tmpdir(), 'perch-hub-'));
+  const models = new LocalModels(home);
+  const hub = new Hub(source, { env: { ...server.env, HF_TOKEN: 'hf_secret' }, silenceMs: 2000 });
+  const dir = join(home, 'models', REPO);
+  return {
+    ...{ server, models, dir },
+    get: (more: Partial<DownloadOptions> = {}) =>
+      download({ hub, models, repo: REPO, signal: new AbortController().signal, memory: 8e9, waitMs: 1, ...more }),
+    there: () => (existsSync(dir) ? readdirSync(dir) : []),
+    async [Symbol.asyncDispose]() {
+      await server[Symbol.asyncDispose]();
+      rmSync(home, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
+    },
+  };
+}
+
+verifies('models/download', 'chosen, whole, listed, deleted', async () => {
+  for (const source of ['huggingface', 'modelscope'] as const) {
+    await using at = await world({}, source);
+    const seen: Progress[] = [];
+    expect(await at.get({ onprogress: (progress) => seen.push(progress) })).toEqual({ id: ID, sizeBytes: TINY.length, fresh: true });
+    expect(new Uint8Array(readFileSync(join(at.dir, 'tiny-Q4_K_M.gguf')))).toEqual(TINY);
+    expect(seen.at(0)).toEqual({ file: null, received: 0, total: TINY.length });
+    expect(seen.at(-1)).toEqual({ file: 'tiny-Q4_K_M.gguf', received: TINY.length, total: TINY.length });
+    // The person's token is the hub's, and no matter of who keeps its files.
+    const tokens = at.server.asked.map(({ token, store }) => [store, token]);
+    const token = source === 'huggingface' ? 'Bearer hf_secret' : undefined;
+    expect(tokens).toEqual([
+      [false, token],
+      [false, token],
+      [true, undefined],
+    ]);
+    expect(await at.models.list()).toMatchObject([
+      { id: ID, source, name: 'tiny', contextWindow: 2048, sizeBytes: TINY.length, problem: null },
+    ]);
+    expect(await at.get()).toMatchObject({ fresh: false });
+    expect(await at.models.remove(ID)).toBe(TINY.length);
+    expect(await at.models.remove(ID)).toBeNull();
+    expect(await at.models.remove('../../..')).toBeNull();
+    expect(await at.models.list()).toEqual([]);
+    expect(existsSync(at.dir)).toBe(false);
+  }
+});
+
+verifies('models/download', 'a model in several files', async () => {
+  const half = TINY.length >> 1;
+  const files = { 'q/big-00001-of-00002.gguf': TINY.slice(0, half), 'q/big-00002-of-00002.gguf': TINY.slice(half) };
+  await using at = await world({}, 'huggingface', files);
+  expect(await at.get({ filename: 'big-00001-of-00002.gguf' })).toMatchObject({
+    id: `${REPO}/big-00001-of-00002.gguf`,
+    sizeBytes: TINY.length,
+  });
+  expect(await at.models.list()).toMatchObject([{ id: `${REPO}/big-00001-of-00002.gguf`, sizeBytes: TINY.length }]);
+  rmSync(join(at.dir, 'big-00002-of-00002.gguf'));
+  expect((await at.models.list())[0]?.problem).not.toBeNull();
+});
+
+verifies('models/resume', 'broken off again and again: it goes on where it stopped', async () => {
+  await using at = await world({ cutAfter: 150_000 });
+  await at.get();
+  const ranges = at.server.asked.filter(({ store }) => store).map(({ range }) => range);
+  expect(ranges.length).toBeGreaterThan(3);
+  expect(ranges[0]).toBeUndefined();
+  for (const range of ranges.slice(1)) expect(range).toMatch(/^bytes=[1-9]\d*-$/);
+  expect(at.there().sort()).toEqual(['tiny-Q4_K_M.gguf', 'tiny-Q4_K_M.gguf.json']);
+  expect(new Uint8Array(readFileSync(join(at.dir, 'tiny-Q4_K_M.gguf')))).toEqual(TINY);
+});
+
+verifies('models/resume', 'left off, and gone on with later; also where the hub begins anew', async () => {
+  for (const ignoresRange of [false, true]) {
+    await using at = await world();
+    const gone = new AbortController();
+    const onprogress = ({ received }: Progress): void => void (received > 0 && gone.abort(new Error('left')));
+    await expect(at.get({ signal: gone.signal, onprogress })).rejects.toThrow('left');
+    expect(at.there()).toContain('tiny-Q4_K_M.gguf.part');
+    expect(await at.models.list()).toEqual([]);
+    at.server.faults.ignoresRange = ignoresRange;
+    await at.get();
+    expect(new Uint8Array(readFileSync(join(at.dir, 'tiny-Q4_K_M.gguf')))).toEqual(TINY);
+  }
+});
+
+verifies('models/hostile-hub', 'one clear error each, and nothing that could be taken for a model', async () => {
+  const faults: [HubFaults, RegExp][] = [
+    [{ cutAfter: 0 }, /broke off after 0 of \d+ bytes|sent 0 of the/],
+    [{ wrongHash: true }, /is not what .* says that it is: its checksum is another one/],
+    [{ endless: true }, /sent more of tiny-Q4_K_M\.gguf than the \d+ bytes/],
+    [{ status: 404 }, /has no such file or repository/],
+    [{ status: 403 }, /does not let you have/],
+    [{ status: 429 }, /too many requests/],
+    [{ status: 500 }, /answered with status 500/],
+    [{ list: '<html>' }, /list of files that cannot be read/],
+    [{ list: '{"a":1}' }, /does not list the files/],
+    [{ list: `[${' '.repeat(17 * 1024 * 1024)}]` }, /lists files without end/],
+    [{ list: '[]' }, /no GGUF files/],
+    [{ list: '[{"type":"file","path":"../../.bashrc .gguf","size":3}]' }, /has a name that no model can have/],
+  ];
+  for (const [fault, message] of faults) {
+    await using at = await world(fault);
+    await expect(at.get(), JSON.stringify(fault).slice(0, 60)).rejects.toThrow(message);
+    expect(await at.models.list()).toEqual([]);
+    expect(at.there().filter((name) => !name.includes('.part'))).toEqual([]);
+  }
+});
+
+verifies('models/refusals', 'no room, no such file, no such repository, no hub', async () => {
+  await using at = await world();
+  await expect(at.get({ freeBytes: () => Promise.resolve(1000) })).rejects.toThrow(/not enough room on the disk/);
+  await expect(at.get({ filename: 'none.gguf' })).rejects.toThrow(/no GGUF file "none.gguf"; it has: tiny-Q4_K_M.gguf, tiny-Q8_0.gguf/);
+  await expect(at.get({ repo: 'perch/none' })).rejects.toThrow(/no such file or repository/);
+  await expect(at.get({ repo: '../x' })).rejects.toThrow(/is no repository/);
+  const far = new Hub('huggingface', { env: { HF_ENDPOINT: 'http://127.0.0.1:1' } });
+  await expect(at.get({ hub: far })).rejects.toThrow(/cannot be reached \(ECONNREFUSED\)/);
+});
+
+verifies('models/choice', 'the best quantisation that fits, else the smallest', () => {
+  const gigabyte = 1024 ** 3;
+  const files = Object.entries({
+    'm-F16.gguf': 16,
+    'm-Q8_0.gguf': 8,
+    'm-Q6_K.gguf': 6,
+    'm.Q4_K_M.gguf': 4,
+    'm-Q2_K.gguf': 2,
+    'mmproj-F16.gguf': 1,
+  }).map(([path, size]) => ({ path, size: size * gigabyte, sha256: null }));
+  const chosen = (memory: number): string | undefined => choose(files, { bytes: memory * gigabyte }).files[0]?.path;
+  expect([64, 5, 3, 1].map(chosen)).toEqual(['m-Q6_K.gguf', 'm.Q4_K_M.gguf', 'm-Q2_K.gguf', 'm-Q2_K.gguf']);
+  const large = files.filter(({ path }) => /F16|Q8/.test(path));
+  expect(choose(large, { bytes: 64 * gigabyte }).files[0]?.path).toBe('m-Q8_0.gguf');
+});

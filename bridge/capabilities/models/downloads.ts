@@ -1,0 +1,209 @@
+import { randomUUID } from 'node:crypto';
+import { mkdir, rename, statfs } from 'node:fs/promises';
+import { freemem, totalmem } from 'node:os';
+import { join } from 'node:path';
+import type { ModelDownload, modelDownloadsPort } from '#shared/ports/model-downloads.ts';
+import { modelDownload } from '#shared/ports/model-downloads.ts';
+import { RpcError } from '#shared/rpc/errors.ts';
+import { z } from '#shared/rpc/zod.ts';
+import { commandLine } from '../../command-line.ts';
+import type { Extra } from '../../extras/extra.ts';
+import { readIfThere, reasonOf, writeWhole } from '../../home.ts';
+import type { PortHandlers } from '../../server/serve-port.ts';
+import { download } from './download.ts';
+import { Hub, HubError } from './hub.ts';
+import type { LocalModels } from './local-models.ts';
+
+type Handlers = PortHandlers<typeof modelDownloadsPort.calls, typeof modelDownloadsPort.events>;
+
+/** Downloads at once. */
+const MOST_RUNNING = 8;
+/** Downloads that have ended and are still told of. */
+const MOST_ENDED = 50;
+/** Milliseconds between two events of a download's progress. */
+const TELL_MS = 250;
+
+const kept = z.object({ version: z.literal(1), downloads: z.array(modelDownload).max(100) });
+
+export interface DownloadsOptions {
+  /** The bridge's home. */
+  home: string;
+  models: LocalModels;
+  extra: Pick<Extra, 'state' | 'spec'>;
+  /** Why MLX models cannot be run here; null where they can. */
+  mlx(): Promise<string | null>;
+  /** Ends what runs a model, before its files go. */
+  unload(id: string): Promise<void>;
+  log(line: string): void;
+  /** Where hubs and their tokens are named. */
+  env?: NodeJS.ProcessEnv;
+  waitMs?: number;
+}
+
+interface Running {
+  download: ModelDownload;
+  stop: AbortController;
+  toldAt: number;
+  /** Resolves when it has ended, however. */
+  over: Promise<void>;
+}
+
+/** Downloads to this machine's disk that belong to nobody's connection. Those under way are noted in the home, and go on after a restart. */
+export class Downloads {
+  readonly #options: DownloadsOptions;
+  readonly #file: string;
+  readonly #all = new Map<string, Running>();
+  readonly #watchers = new Set<(download: ModelDownload) => void>();
+  #noting: Promise<unknown> = Promise.resolve();
+  #closed = false;
+
+  readonly handlers: Handlers = {
+    'downloads.start': ({ repo, filename, source, backend }) => {
+      if (backend === 'browser') throw new RpcError('INVALID_PARAMS', 'backend: the browser keeps its own models');
+      const same = this.#running().find(({ download: each }) => each.repo === repo && each.backend === backend && each.source === source);
+      if (same && same.download.filename === (filename ?? null)) return Promise.resolve({ id: same.download.id });
+      if (this.#running().length >= MOST_RUNNING)
+        throw new RpcError('INVALID_PARAMS', `${MOST_RUNNING} downloads are under way: wait for one of them`);
+      const id = randomUUID();
+      this.#begin({
+        ...{ id, repo, filename: filename ?? null, source, backend, startedAt: Date.now() },
+        ...{ file: null, bytes: 0, total: null, state: 'running', modelId: null },
+      });
+      return Promise.resolve({ id });
+    },
+
+    'downloads.list': () => Promise.resolve({ downloads: [...this.#all.values()].map((each) => each.download) }),
+
+    'downloads.watch': async (_params, { signal, send }) => {
+      const over = Promise.withResolvers<void>();
+      const watcher = (one: ModelDownload): void => {
+        send('downloads.progress', one);
+        if (this.#running().length === 0) over.resolve();
+      };
+      this.#watchers.add(watcher);
+      signal.addEventListener('abort', () => over.resolve());
+      try {
+        for (const { download: each } of this.#all.values()) send('downloads.progress', each);
+        if (this.#running().length > 0) await over.promise;
+        return {};
+      } finally {
+        this.#watchers.delete(watcher);
+      }
+    },
+
+    'downloads.cancel': ({ id }) => {
+      const found = this.#all.get(id);
+      if (!found) throw new RpcError('NOT_FOUND', `There is no download "${id}"`);
+      const cancelled = found.download.state === 'running';
+      if (cancelled) this.#tell(found, { state: 'cancelled' });
+      found.stop.abort(new Error('it was cancelled'));
+      return Promise.resolve({ cancelled });
+    },
+
+    'downloads.delete': async ({ model }) => {
+      await this.#options.unload(model);
+      return { sizeBytes: await this.#options.models.remove(model) };
+    },
+
+    'downloads.room': async () => {
+      const { models, extra, mlx } = this.#options;
+      await mkdir(models.dir, { recursive: true, mode: 0o700 });
+      const { bavail, bsize } = await statfs(models.dir);
+      const state = await extra.state();
+      const version = 'version' in state ? state.version : null;
+      return {
+        freeBytes: bavail * bsize,
+        gguf: { state: state.state, package: extra.spec.package, wanted: extra.spec.version, version },
+        mlx: await mlx(),
+        install: commandLine('models runtime install'),
+      };
+    },
+  };
+
+  constructor(options: DownloadsOptions) {
+    this.#options = options;
+    this.#file = join(options.home, 'model-downloads.json');
+  }
+
+  /** Goes on with what was under way when the bridge ended. Never rejects. */
+  async resume(): Promise<void> {
+    try {
+      const text = await readIfThere(this.#file);
+      if (text === undefined) return;
+      const parsed = kept.safeParse(jsonOf(text));
+      if (!parsed.success) throw new Error('it cannot be read');
+      for (const one of parsed.data.downloads) if (!this.#closed && !this.#all.has(one.id)) this.#begin(one);
+    } catch (error) {
+      this.#options.log(`${this.#file}: downloads that were under way are forgotten (${reasonOf(error)})`);
+    }
+  }
+
+  /** Ends them; those under way go on at the next start. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    for (const { stop } of this.#all.values()) stop.abort(new Error('the bridge ends'));
+    await Promise.all([...this.#all.values()].map(({ over }) => over));
+    await this.#noting;
+  }
+
+  #running(): Running[] {
+    return [...this.#all.values()].filter((each) => each.download.state === 'running');
+  }
+
+  #begin(one: ModelDownload): void {
+    const running: Running = { download: one, stop: new AbortController(), toldAt: 0, over: Promise.resolve() };
+    this.#all.set(one.id, running);
+    this.#note();
+    running.over = this.#fetch(running);
+  }
+
+  async #fetch(running: Running): Promise<void> {
+    const { models, env, waitMs, log } = this.#options;
+    const { repo, filename, source } = running.download;
+    const backend = running.download.backend === 'mlx' ? 'mlx' : 'gguf';
+    this.#tell(running, {});
+    try {
+      const { id } = await download({
+        ...{ hub: new Hub(source, { ...(env ? { env } : {}) }), models, repo, filename: filename ?? undefined, backend },
+        ...{ memory: Math.max(freemem(), totalmem() / 2), signal: running.stop.signal },
+        ...(waitMs === undefined ? {} : { waitMs }),
+        onprogress: ({ file, received, total }) => this.#tell(running, { file, bytes: received, total }),
+      });
+      this.#tell(running, { state: 'done', modelId: id });
+    } catch (error) {
+      // Left by the bridge's own end: it stays noted as under way.
+      if (this.#closed) return;
+      if (!(error instanceof HubError) && running.download.state === 'running') log(`models: ${reasonOf(error)}`);
+      this.#tell(running, { state: 'failed', error: reasonOf(error) });
+    }
+    const ended = [...this.#all.values()].filter((each) => each.download.state !== 'running');
+    for (const each of ended.slice(0, Math.max(0, ended.length - MOST_ENDED))) this.#all.delete(each.download.id);
+  }
+
+  #tell(running: Running, change: Partial<ModelDownload>): void {
+    // What was cancelled stays so, whatever still comes of it.
+    if (running.download.state !== 'running') return;
+    const before = running.download;
+    running.download = { ...before, ...change };
+    if (running.download.state !== before.state) this.#note();
+    const now = performance.now();
+    if (running.download.state === before.state && running.download.file === before.file && now - running.toldAt < TELL_MS) return;
+    running.toldAt = now;
+    for (const watcher of this.#watchers) watcher(running.download);
+  }
+
+  /** Notes those under way. */
+  #note(): void {
+    this.#noting = this.#noting
+      .then(() => writeWhole(this.#file, JSON.stringify({ version: 1, downloads: this.#running().map((each) => each.download) }), rename))
+      .catch((error: unknown) => this.#options.log(`${this.#file}: ${reasonOf(error)}`));
+  }
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

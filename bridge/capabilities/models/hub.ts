@@ -1,0 +1,179 @@
+import type { Dispatcher } from 'undici';
+import type { ModelSource } from '#shared/ports/models.ts';
+import { z } from '#shared/rpc/zod.ts';
+import { request } from '../undici.ts';
+
+/** A hub refused, or cannot be understood. */
+export class HubError extends Error {
+  override name = 'HubError';
+}
+
+/** A file of a repository. */
+export interface HubFile {
+  /** Its path in the repository. */
+  path: string;
+  size: number;
+  /** In hex; null where the hub does not tell. */
+  sha256: string | null;
+}
+
+const REPO = /^(?!\.)[\w.-]{1,100}\/(?!\.)[\w.-]{1,100}$/;
+const sha256 = z.string().regex(/^[0-9a-f]{64}$/i);
+const size = z.number().int().nonnegative();
+const huggingface = z.array(
+  z.object({ type: z.string(), path: z.string().max(1000), size, lfs: z.object({ oid: sha256, size: size.optional() }).nullish() }),
+);
+const modelscope = z.object({
+  Data: z.object({
+    Files: z.array(
+      z.object({ Type: z.string(), Path: z.string().max(1000), Size: size, Sha256: z.union([sha256, z.literal('')]).nullish() }),
+    ),
+  }),
+});
+
+/** A list of files is far smaller. */
+const MOST_LISTED = 16 * 1024 * 1024;
+const MOST_REDIRECTS = 5;
+const ANSWER_MS = 30_000;
+/** A download without a byte for so long has broken off. */
+const SILENCE_MS = 60_000;
+
+const ADDRESS: Readonly<Record<ModelSource, { base: string; variable: string }>> = {
+  huggingface: { base: 'https://huggingface.co', variable: 'HF_ENDPOINT' },
+  modelscope: { base: 'https://modelscope.cn', variable: 'MODELSCOPE_DOMAIN' },
+};
+
+export interface HubOptions {
+  env?: NodeJS.ProcessEnv;
+  silenceMs?: number;
+}
+
+/** A hub that models are downloaded from. Its address and the person's token are taken from the variables that its own tools take them from. */
+export class Hub {
+  readonly source: ModelSource;
+  readonly base: string;
+  readonly #token: string | undefined;
+  readonly #silenceMs: number;
+  #agent: Promise<Dispatcher> | undefined;
+
+  constructor(source: ModelSource, { env = process.env, silenceMs = SILENCE_MS }: HubOptions = {}) {
+    const { base, variable } = ADDRESS[source];
+    const given = env[variable] || base;
+    const address = URL.parse(/^https?:/.test(given) ? given : `https://${given}`);
+    if (!address) throw new HubError(`${variable} is no address`);
+    this.source = source;
+    this.base = address.href.replace(/\/+$/, '');
+    this.#token = (source === 'huggingface' ? env.HF_TOKEN : env.MODELSCOPE_API_TOKEN) || undefined;
+    this.#silenceMs = silenceMs;
+  }
+
+  /** The files of a repository, `<owner>/<name>`. Throws HubError. */
+  async files(repo: string, signal: AbortSignal): Promise<HubFile[]> {
+    if (!REPO.test(repo)) throw new HubError(`"${repo}" is no repository: it has the form <owner>/<name>`);
+    const path =
+      this.source === 'huggingface'
+        ? `/api/models/${repo}/tree/main?recursive=true`
+        : `/api/v1/models/${repo}/repo/files?Revision=master&Recursive=true`;
+    const body = await this.#open(`${this.base}${path}`, {}, AbortSignal.any([signal, AbortSignal.timeout(ANSWER_MS)]), repo);
+    const value = await readJson(body.body, this.base);
+    if (this.source === 'huggingface') {
+      const listed = huggingface.safeParse(value);
+      if (!listed.success) throw new HubError(`${this.base} does not list the files of ${repo} as it should`);
+      return listed.data
+        .filter(({ type }) => type === 'file')
+        .map(({ path: file, size: bytes, lfs }) => ({ path: file, size: lfs?.size ?? bytes, sha256: lfs?.oid.toLowerCase() ?? null }));
+    }
+    const listed = modelscope.safeParse(value);
+    if (!listed.success) throw new HubError(`${this.base} does not list the files of ${repo} as it should`);
+    return listed.data.Data.Files.filter(({ Type }) => Type === 'blob').map((file) => ({
+      path: file.Path,
+      size: file.Size,
+      sha256: file.Sha256?.toLowerCase() || null,
+    }));
+  }
+
+  /** The bytes of a file from `from` on; from its beginning where the hub does not heed that: `start` says. Throws HubError. */
+  async open(
+    repo: string,
+    path: string,
+    from: number,
+    signal: AbortSignal,
+  ): Promise<{ start: number; body: Dispatcher.ResponseData['body'] }> {
+    const file = path.split('/').map(encodeURIComponent).join('/');
+    const url =
+      this.source === 'huggingface' ? `${this.base}/${repo}/resolve/main/${file}` : `${this.base}/models/${repo}/resolve/master/${file}`;
+    const { statusCode, headers, body } = await this.#open(url, from > 0 ? { range: `bytes=${from}-` } : {}, signal, repo);
+    if (statusCode !== 206) return { start: 0, body };
+    const start = /^bytes (\d+)-/.exec(String(headers['content-range']))?.[1];
+    if (Number(start) === from) return { start: from, body };
+    discard(body);
+    throw new HubError(`${this.base} sent another part of the file than was asked for`);
+  }
+
+  async #open(first: string, headers: Record<string, string>, signal: AbortSignal, repo: string): Promise<Dispatcher.ResponseData> {
+    const origin = new URL(first).origin;
+    let url = new URL(first);
+    const dispatcher = await (this.#agent ??= systemsProxy());
+    for (let hop = 0; hop <= MOST_REDIRECTS; hop++) {
+      // The token is for the hub alone: files lie on servers of others.
+      const own: Record<string, string> = url.origin === origin && this.#token ? { authorization: `Bearer ${this.#token}` } : {};
+      const answer = await request(url, {
+        dispatcher,
+        headers: { 'accept-encoding': 'identity', ...headers, ...own },
+        signal,
+        headersTimeout: ANSWER_MS,
+        bodyTimeout: this.#silenceMs,
+      }).catch((error: unknown) => {
+        signal.throwIfAborted();
+        throw new HubError(`${url.origin} cannot be reached (${reasonOf(error)})`, { cause: error });
+      });
+      const { statusCode, headers: told } = answer;
+      if (statusCode === 200 || statusCode === 206) return answer;
+      discard(answer.body);
+      if (statusCode < 300 || statusCode > 399) throw new HubError(refusal(statusCode, repo, this.base));
+      const next = URL.parse(String(told['location']), url);
+      if (!next || !/^https?:$/.test(next.protocol)) throw new HubError(`${url.origin} leads nowhere`);
+      if (url.protocol === 'https:' && next.protocol === 'http:')
+        throw new HubError(`${url.origin} leads to ${next.origin}, which is not encrypted`);
+      url = next;
+    }
+    throw new HubError(`${this.base} leads from one address to the next without end`);
+  }
+}
+
+/** What heeds the system's proxy; most never download a model. */
+async function systemsProxy(): Promise<Dispatcher> {
+  const { default: EnvHttpProxyAgent } = await import('undici/lib/dispatcher/env-http-proxy-agent.js');
+  return new EnvHttpProxyAgent();
+}
+
+/** A body that is not read to its end; that it has no end is no fault. */
+export function discard(body: Dispatcher.ResponseData['body']): void {
+  body.on('error', () => {}).destroy();
+}
+
+function refusal(status: number, repo: string, base: string): string {
+  if (status === 404) return `${base} has no such file or repository as ${repo}`;
+  if (status === 401 || status === 403) return `${base} does not let you have ${repo}: it wants a token, or its terms accepted there`;
+  if (status === 429) return `${base} has had too many requests: try again later`;
+  return `${base} answered with status ${status}`;
+}
+
+async function readJson(body: Dispatcher.ResponseData['body'], base: string): Promise<unknown> {
+  const pieces: Buffer[] = [];
+  let length = 0;
+  try {
+    for await (const piece of body as AsyncIterable<Buffer>) {
+      length += piece.length;
+      if (length > MOST_LISTED) throw new HubError(`${base} lists files without end`);
+      pieces.push(piece);
+    }
+    return JSON.parse(Buffer.concat(pieces).toString()) as unknown;
+  } catch (error) {
+    if (error instanceof HubError) throw error;
+    throw new HubError(`${base} sent a list of files that cannot be read`, { cause: error });
+  }
+}
+
+const reasonOf = (error: unknown): string =>
+  error instanceof Error ? ('code' in error ? String(error.code) : error.message) : String(error);

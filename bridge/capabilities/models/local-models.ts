@@ -1,0 +1,167 @@
+import { mkdir, readdir, readFile, rm, rmdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { LocalModel } from '#shared/ports/models.ts';
+import { z } from '#shared/rpc/zod.ts';
+import { codeOf, reasonOf } from '../../home.ts';
+import { GgufError, type GgufHeader, readHeader } from '../gguf/header.ts';
+import { isMlx, mlxFilesOf, mlxProblem } from './mlx-files.ts';
+
+/** Tokens of context that are run with, of the many that some models are trained for. */
+export const MOST_CONTEXT = 16_384;
+
+/** What is kept beside a downloaded file. */
+export const originFile = z.object({
+  source: z.enum(['huggingface', 'modelscope']),
+  repo: z.string(),
+  sha256: z.string().nullable(),
+  /** Milliseconds since 1970. */
+  downloadedAt: z.number(),
+});
+
+const mlxConfig = z.object({ max_position_embeddings: z.number().optional() });
+
+/** A model's file on this disk. */
+export interface Found extends LocalModel {
+  path: string;
+  header: GgufHeader | null;
+}
+
+const SEGMENT = /^(?!\.)[\w.+-]{1,200}$/;
+/** Files of a model in several: the first one stands for all. */
+const PART = /^(.*)-(\d{5})-of-(\d{5})\.gguf$/i;
+
+/** Whether a text has the shape `<repo_owner>/<repo_name>/<file_name>` (interface document 2, section 4.1). */
+export function isModelId(id: string): boolean {
+  const segments = id.split('/');
+  return segments.length === 3 && segments.every((segment) => SEGMENT.test(segment));
+}
+
+/** The models under `<home>/models`: `<repo_owner>/<repo_name>/<file_name>`. */
+export class LocalModels {
+  readonly dir: string;
+  readonly #headers = new Map<string, { stamp: string; header: GgufHeader | string }>();
+
+  constructor(home: string) {
+    this.dir = join(home, 'models');
+  }
+
+  /** The folder of a repository's files; made where it is not there. */
+  async folder(repo: string): Promise<string> {
+    const dir = join(this.dir, ...repo.split('/'));
+    await mkdir(dir, { recursive: true, mode: 0o700 });
+    return dir;
+  }
+
+  /** All of them by id. Those that cannot be run say why not. */
+  async list(): Promise<Found[]> {
+    const found: Found[] = [];
+    for (const owner of await namesIn(this.dir)) {
+      for (const repo of await namesIn(join(this.dir, owner))) {
+        const dir = join(this.dir, owner, repo);
+        const files = await namesIn(dir);
+        for (const file of [...files.filter((name) => /\.gguf$/i.test(name) && isFirst(name)), ...mlxFilesOf(files).slice(0, 1)]) {
+          const id = `${owner}/${repo}/${file}`;
+          const each = isModelId(id) ? await this.#look(id, dir, files) : undefined;
+          if (each) found.push(each);
+        }
+      }
+    }
+    return found;
+  }
+
+  /** Undefined where there is no such model. */
+  async find(id: string): Promise<Found | undefined> {
+    if (!isModelId(id)) return undefined;
+    const [owner = '', repo = '', file = ''] = id.split('/');
+    const dir = join(this.dir, owner, repo);
+    const files = await namesIn(dir);
+    return files.includes(file) && isFirst(file) ? this.#look(id, dir, files) : undefined;
+  }
+
+  /** Deletes a model's files. Resolves with the bytes that are free again, or null where there is no such model. */
+  async remove(id: string): Promise<number | null> {
+    const found = await this.find(id);
+    if (!found) return null;
+    const [owner = '', repo = '', file = ''] = id.split('/');
+    const dir = join(this.dir, owner, repo);
+    for (const part of partsOf(file, await namesIn(dir))) {
+      await rm(join(dir, part), { force: true });
+      await rm(join(dir, `${part}.json`), { force: true });
+    }
+    // Folders that others have files in stay.
+    for (const empty of [dir, join(this.dir, owner)]) await rmdir(empty).catch(() => {});
+    return found.sizeBytes;
+  }
+
+  async #look(id: string, dir: string, names: readonly string[]): Promise<Found | undefined> {
+    const parts = partsOf(id.split('/')[2] ?? '', names);
+    const path = join(dir, parts[0] ?? '');
+    const stats = await Promise.all(parts.map((part) => stat(join(dir, part)).catch(() => undefined)));
+    const first = stats[0];
+    // Deleted meanwhile, or a folder with the name of a file.
+    if (!first?.isFile()) return undefined;
+    const sizeBytes = stats.reduce((sum, each) => sum + (each?.size ?? 0), 0);
+    const origin = originFile.safeParse(jsonOf(await readFile(`${path}.json`, 'utf8').catch(() => '')));
+    const source = origin.success ? origin.data.source : null;
+    if (isMlx(path)) {
+      const about = mlxConfig.safeParse(jsonOf(await readFile(join(dir, 'config.json'), 'utf8').catch(() => '')));
+      const contextWindow = about.data?.max_position_embeddings ?? null;
+      const name = id.split('/')[1] ?? null;
+      return { id, backend: 'mlx', sizeBytes, name, contextWindow, source, problem: mlxProblem(names), path, header: null };
+    }
+    const header = await this.#header(path, `${first.size} ${first.mtimeMs}`);
+    const wanted = Number(PART.exec(parts[0] ?? '')?.[3] ?? 1);
+    const problem =
+      typeof header === 'string' ? header : parts.length < wanted ? `${wanted - parts.length} of its ${wanted} files are missing` : null;
+    const known = typeof header === 'string' ? null : header;
+    return {
+      id,
+      backend: 'gguf',
+      sizeBytes,
+      name: known?.name ?? null,
+      contextWindow: known?.contextLength ? Math.min(known.contextLength, MOST_CONTEXT) : null,
+      source,
+      problem,
+      path,
+      header: known,
+    };
+  }
+
+  async #header(path: string, stamp: string): Promise<GgufHeader | string> {
+    const known = this.#headers.get(path);
+    if (known?.stamp === stamp) return known.header;
+    const header = await readHeader(path).catch((error: unknown) =>
+      error instanceof GgufError ? error.message : `the file cannot be read: ${reasonOf(error)}`,
+    );
+    this.#headers.set(path, { stamp, header });
+    return header;
+  }
+}
+
+const isFirst = (file: string): boolean => Number(PART.exec(file)?.[2] ?? 1) === 1;
+
+/** The files that belong to a model's first one, that one included. */
+function partsOf(file: string, files: readonly string[]): string[] {
+  if (isMlx(file)) return mlxFilesOf(files);
+  const [, stem, , count] = PART.exec(file) ?? [];
+  if (stem === undefined) return [file];
+  return files.filter((name) => PART.exec(name)?.[1] === stem && PART.exec(name)?.[3] === count).sort();
+}
+
+async function namesIn(dir: string): Promise<string[]> {
+  try {
+    return (await readdir(dir)).sort();
+  } catch (error) {
+    const code = codeOf(error);
+    if (code === 'ENOENT' || code === 'ENOTDIR') return [];
+    throw error;
+  }
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

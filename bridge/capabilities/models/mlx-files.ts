@@ -1,0 +1,40 @@
+import { basename } from 'node:path/posix';
+import type { Chosen } from './choice.ts';
+import { type HubFile, HubError } from './hub.ts';
+
+/** Weights in several files: the first one stands for all. */
+const SHARD = /^(.*)-(\d{5})-of-(\d{5})\.safetensors$/i;
+/** What MLX reads beside the weights. */
+const BESIDE = /^[\w.-]+\.(json|jinja|model|txt|tiktoken)$/i;
+
+/** Whether an id, or a file's name, is of a model for MLX. */
+export const isMlx = (name: string): boolean => /\.safetensors$/i.test(name);
+
+/** The files of a repository that MLX runs: all of its weights, and what describes them. The first of the weights is first. Throws HubError. */
+export function chooseMlx(files: readonly HubFile[], filename: string | undefined): Chosen {
+  if (filename !== undefined) throw new HubError('models for MLX are taken whole: a file name means nothing for them');
+  const own = files.filter(({ path }) => !path.includes('/'));
+  const weights = own.filter(({ path }) => isMlx(path)).sort((a, b) => (a.path < b.path ? -1 : 1));
+  if (weights.length === 0 || !own.some(({ path }) => path === 'config.json'))
+    throw new HubError('the repository has no weights for MLX: look for one of mlx-community');
+  const chosen = [...weights, ...own.filter(({ path }) => BESIDE.test(path))];
+  return { files: chosen, size: chosen.reduce((sum, { size }) => sum + size, 0) };
+}
+
+/** The files of a folder's model for MLX: the first of its weights first. Empty where there is none. */
+export function mlxFilesOf(names: readonly string[]): string[] {
+  const weights = names.filter(isMlx).sort();
+  if (weights.length === 0 || !names.includes('config.json')) return [];
+  // What lies beside a download of ours tells where each file is from: `<file>.json`.
+  const beside = names.filter((name) => BESIDE.test(name) && !(name.endsWith('.json') && names.includes(name.slice(0, -'.json'.length))));
+  return [...weights, ...beside];
+}
+
+/** Why a folder's model for MLX is not whole; null where it is, as far as its names tell. */
+export function mlxProblem(names: readonly string[]): string | null {
+  if (names.some((name) => name.endsWith('.part'))) return 'its download is not complete';
+  const [first = ''] = names.filter(isMlx).sort();
+  const wanted = Number(SHARD.exec(basename(first))?.[3] ?? 1);
+  const there = names.filter(isMlx).length;
+  return there < wanted ? `${wanted - there} of its ${wanted} files are missing` : null;
+}

@@ -1,0 +1,94 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { verifies } from '../../tests/requirements.ts';
+import { CompletionWatch, glanceAt } from '#shared/http/completion-watch.ts';
+import { SseScanner } from '#shared/http/sse.ts';
+import { EventPattern } from './event-pattern.ts';
+import { Passage } from './passage.ts';
+
+const piece = (delta: object, more: object = {}): string =>
+  `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', choices: [{ index: 0, delta, finish_reason: null }], ...more })}\n\n`;
+
+/** Texts as models and attackers write them. */
+const text = fc.oneof(
+  fc.string({ maxLength: 6 }),
+  fc.string({ unit: 'grapheme', maxLength: 6 }),
+  fc.constantFrom('"', '\\', '\n', '"content":"', '"},"finish_reason":"stop"', '","error":{"message":"no"},"x":"', 'é', '😀', '\u0000'),
+);
+const escaped = (written: string): string =>
+  written.replaceAll(/[\u0080-\uffff]/g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`);
+const usual = fc.oneof(
+  text.map((content) => piece({ content })),
+  text.map((content) => escaped(piece({ content }))),
+  text.map((reasoning_content) => piece({ reasoning_content })),
+  fc.tuple(text, text).map(([content, obfuscation]) => piece({ content }, { obfuscation })),
+  text.map((content) => piece({ role: 'assistant', content })),
+);
+const others = fc.oneof(
+  text.map((content) => piece({ content }).replaceAll('\n', '\r\n')),
+  fc.constantFrom(
+    ': a comment\n\n',
+    piece({ tool_calls: [{ index: 0, function: { arguments: '{"content":"a"}' } }] }),
+    piece({ content: 'a' }, { usage: { prompt_tokens: 1, completion_tokens: 2 } }),
+    'data: {"choices":[],"usage":{"prompt_tokens":1,"completion_tokens":2}}\n\n',
+    piece({ content: 'a' }).replace('"a"', '"a\tb"'),
+    piece({ content: 'a' }).replace('"a"', '"a\\x"'),
+    piece({ content: 'a' }).replace('"a"', '"a'),
+    piece({ content: 'a' }, { error: { message: 'overloaded' } }),
+    'data: [DONE]\n\n',
+    `event: x\n${piece({ content: 'a' })}`,
+    `data: {"choices":\n${piece({ content: 'a' })}`,
+  ),
+);
+const stream = fc
+  .array(fc.oneof({ weight: 8, arbitrary: usual }, { weight: 1, arbitrary: others }), { maxLength: 12 })
+  .map((all) => all.join(''));
+
+/** Each event by itself, without looking at what was before it. */
+function oneByOne(bytes: Buffer): { events: number; watch: CompletionWatch; stopped: string | undefined } {
+  const watch = new CompletionWatch(1);
+  let events = 0;
+  for (const { data } of new SseScanner().push(bytes)) {
+    if (data.trim() === '[DONE]') return { events, watch, stopped: 'done' };
+    const seen = glanceAt(data);
+    if (!seen) return { events, watch, stopped: 'odd' };
+    watch.see(seen);
+    events++;
+  }
+  return { events, watch, stopped: undefined };
+}
+
+verifies(
+  'http.chat/splice-alike',
+  'events that are passed over for their likeness are found the same as if each was looked at, wherever the bytes are cut',
+  () => {
+    fc.assert(
+      fc.property(stream, fc.array(fc.nat()), fc.boolean(), fc.boolean(), (written, places, atLines, stripUsage) => {
+        const bytes = Buffer.from(written);
+        const lines = atLines ? [...bytes.entries()].flatMap(([at, byte]) => (byte === 0x0a ? at + 1 : [])) : [];
+        const cuts = [...new Set([...lines, ...places.map((place) => place % (bytes.length + 1))])].sort((a, b) => a - b);
+        const passage = new Passage({ choices: 1, stripUsage });
+        const passed = [0, ...cuts].flatMap((cut, index) => passage.push(bytes.subarray(cut, cuts[index])));
+        const wanted = oneByOne(bytes);
+        expect({ events: passage.events, chars: passage.watch.chars, usage: passage.watch.usage, stopped: passage.stopped?.how }).toEqual({
+          events: wanted.events,
+          chars: wanted.watch.chars,
+          usage: wanted.watch.usage,
+          stopped: wanted.stopped,
+        });
+        const all = Buffer.concat(passed);
+        if (!stripUsage) expect(bytes.subarray(0, all.length).equals(all)).toBe(true);
+        expect(oneByOne(all)).toMatchObject(stripUsage ? { stopped: undefined } : { events: wanted.events, stopped: undefined });
+      }),
+      { numRuns: process.env['PERCH_LONG'] ? 20_000 : 1_000 },
+    );
+  },
+);
+
+it('learns nothing from an event whose counted strings are others than what the model has written', () => {
+  const latin = (event: string): string => Buffer.from(event).toString('latin1');
+  const lying = `data: ${JSON.stringify({ content: 'abc', choices: [{ delta: { content: 'a' } }] })}\n\n`;
+  expect(EventPattern.of(latin(lying), 1)).toBeUndefined();
+  expect(EventPattern.of(latin(piece({ content: 'a' })), 1)).toBeDefined();
+  expect(EventPattern.of(latin(piece({ tool_calls: [] })), 0)).toBeUndefined();
+});

@@ -1,0 +1,58 @@
+import { spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { verifies } from '../../../tests/requirements.ts';
+import { processesNaming } from '../../headless/tests/stand-in.ts';
+import { UNKEPT } from '../../processes/keep.ts';
+import { SERVICE } from './keyring-place.ts';
+import { readKeyring } from './keyring.ts';
+
+const NAME = `PERCHES_TEST_${process.pid}`;
+const linux = process.platform === 'linux';
+
+/**
+ * Puts an entry into the kernel's keyring, which is asked where there is no other, reads it as the bridge does, and takes it away: all in one process, for the session's keyring may be
+ * its own. The first call may only make that.
+ */
+const PROGRAM = `
+import { Entry } from '@napi-rs/keyring';
+import { readKeyring } from './keyring.ts';
+import { UNKEPT } from '../../processes/keep.ts';
+const entry = () => new Entry('${SERVICE}', '${NAME}', { linux: { store: 'keyutils' } });
+const put = () => entry().setPassword('of-the-keyring');
+try { put(); } catch { put(); }
+const found = await readKeyring(['${NAME}', 'PERCHES_TEST_NONE'], { env: { PATH: process.env.PATH }, keeper: UNKEPT });
+entry().deletePassword();
+console.log(JSON.stringify(found));
+`;
+const ran = linux
+  ? spawnSync(process.execPath, ['--input-type=module', '--eval', PROGRAM], { cwd: import.meta.dirname, encoding: 'utf8' })
+  : undefined;
+const usable = ran !== undefined && !ran.stderr.includes('platform storage');
+
+test.runIf(usable)('what is in the keyring is found by its name (skipped where the kernel’s cannot be used)', () => {
+  expect(JSON.parse(ran?.stdout || '{}')).toEqual({ [NAME]: 'of-the-keyring' });
+});
+
+verifies('secrets/keyring-hangs', 'a bus that takes every call and answers none', async () => {
+  if (!linux) return;
+  const dir = mkdtempSync(join(tmpdir(), 'perch-keyring-'));
+  const sockets: Socket[] = [];
+  const bus = createServer((socket) => void sockets.push(socket.on('error', () => {})));
+  await once(bus.listen(join(dir, 'bus')), 'listening');
+  try {
+    expect(
+      await readKeyring(['PERCHES_TEST_HUNG'], { env: { DBUS_SESSION_BUS_ADDRESS: `unix:path=${join(dir, 'bus')}` }, keeper: UNKEPT }),
+    ).toEqual({});
+    expect(sockets.length).toBeGreaterThan(0);
+    expect(processesNaming('PERCHES_TEST_HUNG')).toEqual([]);
+  } finally {
+    for (const socket of sockets) socket.destroy();
+    bus.close();
+    rmSync(dir, { recursive: true, maxRetries: 20, retryDelay: 50 });
+  }
+});

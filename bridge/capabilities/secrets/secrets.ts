@@ -1,0 +1,57 @@
+import { join } from 'node:path';
+import type { secretsPort } from '#shared/ports/secrets.ts';
+import type { Keeper } from '../../processes/keep.ts';
+import type { PortHandlers } from '../../server/serve-port.ts';
+import { readEnvFile } from './env-file.ts';
+import { readKeyring } from './keyring.ts';
+
+export interface SecretsDeps {
+  /** The bridge's home. */
+  home: string;
+  env?: NodeJS.ProcessEnv;
+  /** Told of each value before it is given away: it stands in no log. */
+  hide(values: Iterable<string>): void;
+  log(line: string): void;
+  /** Ends with the bridge what asks the keyring. */
+  keeper: Pick<Keeper, 'keep'>;
+}
+
+export const SECRETS_FILE = 'secrets.env';
+
+/** Longer ones are no secrets that a setting could hold. */
+const MAX_CHARS = 4096;
+
+/** What the bridge's environment, its file of secrets and the system's keyring have under the names that are asked for, and nothing else of them (shared/ports/secrets.ts). */
+export function secretsHandlers({
+  home,
+  env = process.env,
+  hide,
+  log,
+  keeper,
+}: SecretsDeps): PortHandlers<typeof secretsPort.calls, typeof secretsPort.events> {
+  const path = join(home, SECRETS_FILE);
+  let told: string | null = null;
+  return {
+    'secrets.resolve': async ({ names }) => {
+      const { values: inFile, problem } = await readEnvFile(path);
+      if (problem !== null && problem !== told) log(`warning: ${path} is not used: ${problem}`);
+      told = problem;
+      const values: Record<string, string> = {};
+      const allowed = [...new Set(names)].filter((name) => !/^perch_/i.test(name));
+      for (const name of allowed) {
+        const value = (Object.hasOwn(env, name) ? env[name] : undefined) || inFile.get(name);
+        if (value) values[name] = value;
+      }
+      Object.assign(
+        values,
+        await readKeyring(
+          allowed.filter((name) => !Object.hasOwn(values, name)),
+          { env, keeper },
+        ),
+      );
+      for (const [name, value] of Object.entries(values)) if (value.length > MAX_CHARS) delete values[name];
+      hide(Object.values(values));
+      return { values, file: path, problem };
+    },
+  };
+}

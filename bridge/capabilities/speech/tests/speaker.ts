@@ -1,0 +1,5 @@
+// A bridge in little: asks the system's engine for its voices, and waits to be killed.
+import { Keeper } from '../../../processes/keep.ts';
+import { systemEngines, systemVoices } from '../system.ts';
+
+await systemVoices(systemEngines(new Keeper(() => {}), 'linux'), new AbortController().signal);

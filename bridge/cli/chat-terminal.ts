@@ -1,0 +1,109 @@
+import { createInterface } from 'node:readline';
+import { hearing, Printer } from './hearing.ts';
+import type { Conversation } from './conversation.ts';
+import { CommandError } from './errors.ts';
+import { paint, say } from './output.ts';
+
+/** Lines that are pasted come at once: they are one message. */
+const PASTE_MS = 30;
+
+type Line = { text: string } | 'interrupt' | 'end';
+
+/** A conversation on a terminal, until Ctrl+D, or Ctrl+C twice. */
+export async function converse(conversation: Conversation): Promise<void> {
+  await conversation.connect();
+  const { agentId, sessionId } = conversation.talk;
+  say(paint('dim', `${agentId}/${sessionId}. Ctrl+C ends a reply; twice, or Ctrl+D, leaves.`));
+  let history: string[] = [];
+  // How often since something was last said.
+  let interrupts = 0;
+  // At the prompt Ctrl+C is a key. Between two of them it must not end the process.
+  const between = (): void => void interrupts++;
+  process.on('SIGINT', between);
+  try {
+    for (;;) {
+      const line = interrupts > 1 ? 'end' : await nextLine(history, (entries) => (history = entries));
+      if (line === 'end') return;
+      if (line === 'interrupt') {
+        if (++interrupts === 1) say(paint('dim', 'Once more leaves.'));
+        continue;
+      }
+      interrupts = 0;
+      if (line.text.trim() === '') continue;
+      process.off('SIGINT', between);
+      if ((await reply(conversation, line.text)) === 'leave') return;
+      process.on('SIGINT', between);
+    }
+  } finally {
+    process.off('SIGINT', between);
+  }
+}
+
+/** A message as it is typed, or pasted over several lines. The terminal is its own again afterwards: Ctrl+C is a signal while a reply comes. */
+function nextLine(history: readonly string[], remember: (entries: string[]) => void): Promise<Line> {
+  const reader = createInterface({
+    input: process.stdin,
+    output: process.stdout,
+    terminal: true,
+    prompt: `${paint(['bold', 'cyan'], '›')} `,
+    history: [...history],
+    removeHistoryDuplicates: true,
+  });
+  return new Promise((resolve) => {
+    const lines: string[] = [];
+    let timer: NodeJS.Timeout | undefined;
+    const end = (line: Line): void => {
+      clearTimeout(timer);
+      reader.off('close', onend);
+      reader.close();
+      resolve(line);
+    };
+    const onend = (): void => {
+      process.stdout.write('\n');
+      end('end');
+    };
+    reader.on('history', remember);
+    reader.on('line', (text) => {
+      lines.push(text);
+      clearTimeout(timer);
+      timer = setTimeout(() => {
+        // A last line without its end is still being written.
+        if (reader.line === '') end({ text: lines.join('\n') });
+      }, PASTE_MS);
+    });
+    reader.on('SIGINT', () => {
+      process.stdout.write('\n');
+      end('interrupt');
+    });
+    reader.on('close', onend);
+    reader.prompt();
+  });
+}
+
+/** One reply; the first Ctrl+C ends it, a second one the conversation. What fails is told, and one may go on. */
+async function reply(conversation: Conversation, message: string): Promise<'leave' | 'stay'> {
+  const left = Promise.withResolvers<'leave'>();
+  let interrupts = 0;
+  const stop = (): void => {
+    if (++interrupts > 1) left.resolve('leave');
+    else conversation.abort().catch((error: Error) => say(paint('red', error.message)));
+  };
+  process.on('SIGINT', stop);
+  const printer = new Printer((piece) => void process.stdout.write(piece));
+  const made = async (): Promise<'stay'> => {
+    try {
+      await conversation.send(message, hearing(conversation, printer, stop));
+      printer.end();
+    } catch (error) {
+      printer.end();
+      if (!(error instanceof CommandError)) throw error;
+      say(interrupts > 0 ? paint('yellow', 'Stopped.') : paint('red', error.message));
+    }
+    return 'stay';
+  };
+  try {
+    return await Promise.race([made(), left.promise]);
+  } finally {
+    process.off('SIGINT', stop);
+  }
+}

@@ -1,0 +1,56 @@
+import { text } from 'node:stream/consumers';
+import { connect, type ConnectionOptions } from './connect.ts';
+import { Conversation } from './conversation.ts';
+import { CommandError } from './errors.ts';
+import { hearing, Printer } from './hearing.ts';
+import { sayJson } from './output.ts';
+
+export interface ChatOptions extends ConnectionOptions {
+  timeout: number;
+  session: string;
+  agent: string;
+  model?: string;
+  json?: boolean;
+}
+
+/** `perch chat`: one message from the arguments or a pipe; on a terminal, without either, a conversation. */
+export async function chat(words: readonly string[], { session, agent, model, json = false, ...options }: ChatOptions): Promise<void> {
+  const talk = { sessionId: session, agentId: agent, ...(model === undefined ? {} : { model }) };
+  const dial = (): ReturnType<typeof connect> => connect({ ...options, name: 'perch chat', timeoutMs: options.timeout });
+  const conversation = new Conversation(talk, dial);
+  try {
+    if (words.length === 0 && process.stdin.isTTY && process.stdout.isTTY && !json) {
+      const { converse } = await import('./chat-terminal.ts');
+      return await converse(conversation);
+    }
+    const isPiped = words.length === 0 || (words.length === 1 && words[0] === '-');
+    const message = isPiped ? (await text(process.stdin)).trimEnd() : words.join(' ');
+    if (message.trim() === '') throw new CommandError('there is no message: give it as an argument or through a pipe', 2);
+    await sayOnce(conversation, message, json);
+  } finally {
+    conversation.close();
+  }
+}
+
+/** One message. The first Ctrl+C ends the reply, a second one the command at once. */
+async function sayOnce(conversation: Conversation, message: string, json: boolean): Promise<void> {
+  let interrupts = 0;
+  const stop = (): void => {
+    if (++interrupts > 1) process.exit(1);
+    void conversation.abort();
+  };
+  process.on('SIGINT', stop);
+  // Whoever reads has gone: nobody wants the rest.
+  process.stdout.once('error', stop);
+  const printer = new Printer(json ? () => {} : (piece) => void process.stdout.write(piece));
+  try {
+    const reply = await conversation.send(message, hearing(conversation, printer));
+    printer.end();
+    if (json) sayJson(reply);
+  } catch (error) {
+    printer.end();
+    throw error;
+  } finally {
+    process.off('SIGINT', stop);
+  }
+}

@@ -1,0 +1,204 @@
+import type { Argument, Command, Option } from 'commander';
+
+export const SHELLS = ['bash', 'zsh', 'fish'] as const;
+export type Shell = (typeof SHELLS)[number];
+
+/** What can be typed behind a command's name. */
+interface Level {
+  /** The words to it, without the program's own. */
+  path: string[];
+  commands: { name: string; description: string }[];
+  options: Flag[];
+  /** Choices of its first argument. */
+  choices: readonly string[];
+  /** Its arguments are names of files. */
+  takesFile: boolean;
+}
+
+interface Flag {
+  long: string;
+  short: string | undefined;
+  description: string;
+  takesValue: boolean;
+  choices: readonly string[];
+  takesFile: boolean;
+}
+
+const isFile = (name: string): boolean => /file/i.test(name);
+
+function flagOf({ long, short, description, required, optional, argChoices = [], flags }: Option): Flag {
+  return {
+    long: long ?? short ?? '',
+    short: short ?? undefined,
+    description,
+    takesValue: required || optional,
+    choices: argChoices,
+    takesFile: (required || optional) && isFile(flags),
+  };
+}
+
+/** Every command of a program, with what it takes; a default command's options count for its group too. */
+function levelsOf(command: Command, path: string[] = []): Level[] {
+  const help = command.createHelp();
+  const children = command.commands.filter((child) => !hidden(child));
+  const standard = children.find((child) => child.name() === defaultOf(command));
+  const flags = [command, ...(standard ? [standard] : [])].flatMap((each) => help.visibleOptions(each)).map(flagOf);
+  const options = flags.filter(({ long }, at) => flags.findIndex((flag) => flag.long === long) === at);
+  const args: readonly Argument[] = command.registeredArguments;
+  return [
+    {
+      path,
+      commands: children.map((child) => ({ name: child.name(), description: child.description() })),
+      options,
+      choices: args[0]?.argChoices ?? [],
+      takesFile: args.some((argument) => isFile(argument.name())),
+    },
+    ...children.flatMap((child) => levelsOf(child, [...path, child.name()])),
+  ];
+}
+
+/** Commander has no public word for these two. */
+const hidden = (command: Command): boolean => (command as unknown as { _hidden?: boolean })._hidden === true;
+const defaultOf = (command: Command): string | null =>
+  (command as unknown as { _defaultCommandName?: string | null })._defaultCommandName ?? null;
+
+/** A script that completes every command, option and choice of a program, for one shell. */
+export function completionScript(program: Command, shell: Shell): string {
+  const levels = levelsOf(program);
+  const name = program.name();
+  return { bash: bashScript, zsh: zshScript, fish: fishScript }[shell](name, levels);
+}
+
+/** In single quotes, for any of the three. */
+const quoted = (text: string, shell: Shell): string =>
+  `'${shell === 'fish' ? text.replace(/[\\']/g, '\\$&') : text.replaceAll("'", `'\\''`)}'`;
+const keyOf = (path: readonly string[]): string => path.join(' ');
+
+const bashScript = (name: string, levels: readonly Level[]): string => `# Completion of ${name} for bash: eval "$(${name} completion bash)"
+_${name}() {
+  local cur=\${COMP_WORDS[COMP_CWORD]} prev=\${COMP_WORDS[COMP_CWORD-1]} path='' word i
+  local words='' values='' files=''
+  for ((i = 1; i < COMP_CWORD; i++)); do
+    word=\${COMP_WORDS[i]}
+    case "\${path:+$path }$word" in
+${levels
+  .filter(({ path }) => path.length > 0)
+  .map(({ path }) => `      ${quoted(keyOf(path), 'bash')}) path=${quoted(keyOf(path), 'bash')} ;;`)
+  .join('\n')}
+    esac
+  done
+  case "$path:$prev" in
+${levels
+  .flatMap(({ path, options }) => options.filter(({ takesValue }) => takesValue).map((option) => ({ path, option })))
+  .map(({ path, option: { long, short, choices, takesFile } }) => {
+    const pattern = [long, ...(short ? [short] : [])].map((flag) => quoted(`${keyOf(path)}:${flag}`, 'bash')).join('|');
+    return `    ${pattern}) values=${quoted(choices.join(' '), 'bash')}; ${takesFile ? 'files=yes; ' : ''}words=none ;;`;
+  })
+  .join('\n')}
+  esac
+  if [ -z "$words" ]; then
+    case "$path" in
+${levels
+  .map(({ path, commands, options, choices, takesFile }) => {
+    const words = [...commands.map((command) => command.name), ...choices].join(' ');
+    const flags = options.map(({ long }) => long).join(' ');
+    return `      ${quoted(keyOf(path), 'bash')}) values=${quoted(words, 'bash')}; ${takesFile ? 'files=yes; ' : ''}[[ $cur == -* ]] && { values=${quoted(flags, 'bash')}; files=; } ;;`;
+  })
+  .join('\n')}
+    esac
+  fi
+  COMPREPLY=($(compgen -W "$values" -- "$cur"))
+  if [ -n "$files" ]; then
+    compopt -o filenames 2>/dev/null
+    while IFS= read -r word; do COMPREPLY+=("$word"); done < <(compgen -f -- "$cur")
+  fi
+}
+complete -F _${name} ${name}
+`;
+
+function zshScript(name: string, levels: readonly Level[]): string {
+  // A colon parts a word from what is said of it.
+  const item = (word: string, description: string): string =>
+    quoted(`${word.replaceAll(':', '\\:')}:${description.replaceAll('\\', '\\\\')}`, 'zsh');
+  return `#compdef ${name}
+# Completion of ${name} for zsh: eval "$(${name} completion zsh)" behind compinit, or a file _${name} in $fpath
+_${name}() {
+  local where='' word
+  local -a items
+  for word in "\${(@)words[2,CURRENT-1]}"; do
+    case "\${where:+$where }$word" in
+${levels
+  .filter(({ path }) => path.length > 0)
+  .map(({ path }) => `      ${quoted(keyOf(path), 'zsh')}) where=${quoted(keyOf(path), 'zsh')} ;;`)
+  .join('\n')}
+    esac
+  done
+  case "$where:\${words[CURRENT-1]}" in
+${levels
+  .flatMap(({ path, options }) => options.filter(({ takesValue }) => takesValue).map((option) => ({ path, option })))
+  .map(({ path, option: { long, short, choices, takesFile } }) => {
+    const pattern = [long, ...(short ? [short] : [])].map((flag) => quoted(`${keyOf(path)}:${flag}`, 'zsh')).join('|');
+    const offer = takesFile
+      ? '_files'
+      : choices.length > 0
+        ? `compadd -- ${choices.map((choice) => quoted(choice, 'zsh')).join(' ')}`
+        : ':';
+    return `    ${pattern}) ${offer}; return ;;`;
+  })
+  .join('\n')}
+  esac
+  case "$where" in
+${levels
+  .map(({ path, commands, options, choices, takesFile }) => {
+    const flags = options.map(({ long, description }) => item(long, description)).join(' ');
+    const words = [...commands.map((command) => item(command.name, command.description)), ...choices.map((choice) => item(choice, ''))];
+    const offers = [
+      `      if [[ $PREFIX == -* ]]; then items=(${flags}); _describe -o option items; return; fi`,
+      ...(words.length > 0 ? [`      items=(${words.join(' ')}); _describe command items`] : []),
+      ...(takesFile ? ['      _files'] : []),
+    ];
+    return `    ${quoted(keyOf(path), 'zsh')})\n${offers.join('\n')}\n      ;;`;
+  })
+  .join('\n')}
+  esac
+}
+if [ "$funcstack[1]" = '_${name}' ]; then _${name} "$@"; else compdef _${name} ${name}; fi
+`;
+}
+
+const fishScript = (name: string, levels: readonly Level[]): string => `# Completion of ${name} for fish: ${name} completion fish | source
+function __${name}_at
+  set -l path
+  for word in (commandline -opc)[2..-1]
+    switch (string join ' ' -- $path $word)
+${levels
+  .filter(({ path }) => path.length > 0)
+  .map(({ path }) => `      case ${quoted(keyOf(path), 'fish')}\n        set path ${path.map((word) => quoted(word, 'fish')).join(' ')}`)
+  .join('\n')}
+    end
+  end
+  test "$path" = "$argv"
+end
+complete -c ${name} -e
+complete -c ${name} -f
+${levels
+  .flatMap(({ path, commands, options, choices, takesFile }) => {
+    const at = `complete -c ${name} -n ${quoted(`__${name}_at ${path.join(' ')}`.trim(), 'fish')}`;
+    return [
+      ...commands.map((command) => `${at} -a ${quoted(command.name, 'fish')} -d ${quoted(command.description, 'fish')}`),
+      ...choices.map((choice) => `${at} -a ${quoted(choice, 'fish')}`),
+      ...(takesFile ? [`${at} -F`] : []),
+      ...options.map(({ long, short, description, takesValue, choices, takesFile }) =>
+        [
+          `${at} -l ${long.replace(/^--/, '')}`,
+          ...(short ? [`-s ${short.slice(1)}`] : []),
+          // Else it offers files for a value.
+          ...(takesValue ? [takesFile ? '-rF' : '-x'] : []),
+          ...(choices.length > 0 ? [`-a ${quoted(choices.join(' '), 'fish')}`] : []),
+          `-d ${quoted(description, 'fish')}`,
+        ].join(' '),
+      ),
+    ];
+  })
+  .join('\n')}
+`;

@@ -1,0 +1,152 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
+import { createServer as createTcpServer } from 'node:net';
+import { networkInterfaces } from 'node:os';
+import { expect, vi } from 'vitest';
+import { WebSocketServer } from 'ws';
+import { verifies } from '../../tests/requirements.ts';
+import { folder } from '../backup/fixture.ts';
+import { startTestBridge } from '../server/tests/bridge.ts';
+import { connect } from './connect.ts';
+import { credentialFor } from './credential.ts';
+import { openLink } from './open.ts';
+import { targetOf } from './target.ts';
+
+const KEPT = 'a-token-that-is-kept-on-this-disk-0123456789';
+
+/** A server that notes what it is sent, and may answer. */
+async function eavesdropper(answer?: (request: IncomingMessage) => { status: number; location: string }): Promise<Listener> {
+  const heard: string[] = [];
+  const server: Server = createServer((request, response) => {
+    heard.push(JSON.stringify([request.url, request.headers]));
+    const { status, location } = answer?.(request) ?? { status: 404, location: '' };
+    response.writeHead(status, { location }).end();
+  });
+  const sockets = new WebSocketServer({ noServer: true });
+  server.on('upgrade', (request, socket, head) => {
+    heard.push(JSON.stringify([request.url, request.headers]));
+    const { status, location } = answer?.(request) ?? { status: 0, location: '' };
+    if (status > 0) return socket.end(`HTTP/1.1 ${status} Moved\r\nlocation: ${location}\r\ncontent-length: 0\r\n\r\n`);
+    sockets.handleUpgrade(request, socket, head, (client) => {
+      client.on('message', (data: Buffer) => heard.push(data.toString()));
+      client.send(JSON.stringify({ type: 'event', event: 'connect.challenge', seq: 1, payload: { nonce: 'n', ts: 1 } }));
+    });
+  });
+  server.listen(0, '0.0.0.0');
+  await once(server, 'listening');
+  const address = server.address();
+  return {
+    heard,
+    port: typeof address === 'object' && address ? address.port : 0,
+    async [Symbol.asyncDispose]() {
+      for (const client of sockets.clients) client.terminate();
+      server.closeAllConnections();
+      await new Promise((done) => server.close(done));
+    },
+  };
+}
+
+interface Listener extends AsyncDisposable {
+  port: number;
+  heard: string[];
+}
+
+/** An address of this machine that is not a loopback one. */
+const ownAddress = (): string | undefined =>
+  Object.values(networkInterfaces())
+    .flat()
+    .find((found) => found?.family === 'IPv4' && !found.internal)?.address;
+
+function withStored(home: string): void {
+  vi.stubEnv('PERCH_HOME', home);
+  vi.stubEnv('PERCH_TOKEN', KEPT);
+  vi.stubEnv('PERCH_PASSWORD', KEPT);
+}
+
+verifies(
+  'cli/url-credential',
+  'for another host the line must give one: nothing that is kept is sent, the host is not even asked',
+  async () => {
+    await using other = await eavesdropper();
+    using home = folder();
+    withStored(home.path);
+    try {
+      const url = `ws://${ownAddress() ?? '0.0.0.0'}:${other.port}`;
+      for (const attempt of [connect({ url, port: 1, name: 'test' }), openLink({ url, port: 1 })])
+        await expect(attempt).rejects.toMatchObject({ exitCode: 2, message: expect.stringMatching(/on another machine.*--token/) });
+      expect(other.heard).toEqual([]);
+      // The positive control: what the line gives goes there, and what is kept goes to a loopback address.
+      await expect(connect({ url, port: 1, name: 'test', token: 'given-on-the-line', timeoutMs: 300 })).rejects.toMatchObject({
+        exitCode: 1,
+      });
+      expect(other.heard.join()).toContain('given-on-the-line');
+      expect(other.heard.join()).not.toContain(KEPT);
+      await expect(connect({ url: `ws://127.0.0.1:${other.port}`, port: 1, name: 'test', timeoutMs: 300 })).rejects.toMatchObject({
+        exitCode: 1,
+      });
+      expect(other.heard.join()).toContain(KEPT);
+    } finally {
+      vi.unstubAllEnvs();
+    }
+  },
+);
+
+verifies('cli/url-credential', 'a redirect is refused: what it points to hears nothing', async () => {
+  await using other = await eavesdropper();
+  using home = folder();
+  withStored(home.path);
+  try {
+    for (const status of [301, 302, 307, 308]) {
+      await using moved = await eavesdropper(({ url }) => ({ status, location: `http://127.0.0.1:${other.port}${url ?? ''}` }));
+      const url = `http://127.0.0.1:${moved.port}`;
+      await expect(connect({ url, port: 1, name: 'test' })).rejects.toMatchObject({
+        exitCode: 1,
+        message: expect.stringContaining(`${status}`),
+      });
+      await expect(openLink({ url, port: 1 })).rejects.toMatchObject({ exitCode: 1, message: expect.stringContaining('redirect') });
+    }
+    expect(other.heard).toEqual([]);
+  } finally {
+    vi.unstubAllEnvs();
+  }
+});
+
+verifies('cli/url-credential', 'the line comes before the environment, and that before the files', async () => {
+  await using bridge = await startTestBridge();
+  const target = targetOf(bridge.url);
+  vi.stubEnv('PERCH_HOME', bridge.home.dir);
+  try {
+    const of = (options: object, env: NodeJS.ProcessEnv = {}): Promise<unknown> => credentialFor(target, options, env);
+    expect(await of({})).toEqual({ token: bridge.token });
+    expect(await of({}, { PERCH_TOKEN: KEPT, PERCH_PASSWORD: 'p' })).toEqual({ token: KEPT });
+    expect(await of({}, { PERCH_PASSWORD: 'p' })).toEqual({ password: 'p' });
+    expect(await of({ password: 'q' }, { PERCH_TOKEN: KEPT, PERCH_PASSWORD: 'p' })).toEqual({ password: 'q' });
+    expect(await of({ token: 't' }, { PERCH_TOKEN: KEPT })).toEqual({ token: 't' });
+    expect(await of({ authToken: 't' }, { PERCH_TOKEN: KEPT })).toEqual({ token: 't' });
+  } finally {
+    vi.unstubAllEnvs();
+  }
+});
+
+verifies(['cli/timeouts', 'cli/errors'], 'who does not answer is given up; the reason is told', async () => {
+  const silent = createTcpServer();
+  await once(silent.listen(0, '127.0.0.1'), 'listening');
+  const address = silent.address();
+  const port = typeof address === 'object' && address ? address.port : 0;
+  try {
+    for (const [options, says] of [
+      [{ port }, /^no gateway answers on port \d+: what listens there has said nothing in time$/],
+      [
+        { port: 1, url: `ws://127.0.0.1:${port}` },
+        /^no gateway answers at ws:\/\/127\.0\.0\.1:\d+\/ws: what listens there has said nothing in time$/,
+      ],
+      [{ port: 1, url: 'ws://localhost:1' }, /ECONNREFUSED/],
+    ] as const)
+      await expect(connect({ ...options, token: 'given', name: 'test', timeoutMs: 200 })).rejects.toMatchObject({
+        exitCode: 1,
+        message: expect.stringMatching(says),
+      });
+  } finally {
+    silent.close();
+  }
+});

@@ -1,0 +1,105 @@
+import { WebSocket } from 'ws';
+import { ConnectionClosed, GatewayClient } from '#shared/client/client.ts';
+import { socketLink } from '#shared/client/websocket.ts';
+import { DEFAULT_PORT } from '#shared/link/default-port.ts';
+import { RpcError } from '#shared/rpc/errors.ts';
+import { CLOSE } from '#shared/rpc/limits.ts';
+import type { MethodName, MethodParams, MethodResult } from '#shared/rpc/methods/index.ts';
+import { commandLine, startCommand } from '../command-line.ts';
+import { type CredentialOptions, credentialFor } from './credential.ts';
+import { CommandError, lineOf } from './errors.ts';
+import { localTarget, type Target, targetOf } from './target.ts';
+
+/** What `connectionOptions` (options.ts) makes of a command line. */
+export interface ConnectionOptions extends CredentialOptions {
+  port: number;
+  url?: string | undefined;
+  /** Milliseconds. */
+  timeout?: number | undefined;
+}
+
+export interface Connecting extends ConnectionOptions {
+  /** As the gateway lists its clients. */
+  name: string;
+  timeoutMs?: number;
+}
+
+export const targetFor = ({ url, port }: ConnectionOptions): Target => (url === undefined ? localTarget(port) : targetOf(url));
+
+/** Connects as the owner to the gateway at `url`, else to that on a port of this machine. Throws a CommandError that says why not. */
+export async function connect({ name, timeoutMs = 10_000, ...options }: Connecting): Promise<GatewayClient> {
+  const target = targetFor(options);
+  const auth = await credentialFor(target, options);
+  let client: GatewayClient | undefined;
+  const socket = openSocket(target, timeoutMs);
+  try {
+    client = await GatewayClient.connect(socket.link, { params: { clientName: name, auth }, timeoutMs });
+  } catch (error) {
+    throw connectionFailure(target, error, socket.reason());
+  }
+  return client;
+}
+
+/** A socket to a gateway: no redirect is followed. `reason`: why it could not be opened, where it is known. */
+export function openSocket({ ws }: Target, timeoutMs: number): { link: ReturnType<typeof socketLink>; reason(): string } {
+  const socket = new WebSocket(ws, { followRedirects: false, handshakeTimeout: timeoutMs, perMessageDeflate: false });
+  let failed: unknown;
+  socket.on('error', (error) => (failed ??= error));
+  return { link: socketLink(socket), reason: () => (failed === undefined ? '' : reasonOf(failed)) };
+}
+
+/** Why no connection came to be, as a command ends with it. */
+export function connectionFailure(target: Target, error: unknown, reason: string): CommandError {
+  if (error instanceof RpcError) return new CommandError(`the gateway ${target.where} refuses: ${lineOf(error)}`, 1, { cause: error });
+  if (error instanceof ConnectionClosed && error.code === CLOSE.noGateway) return new CommandError(noHost(target), 1, { cause: error });
+  const what = reason || lineOf(error);
+  if (/timed out|did not answer|before the connection was established/.test(what))
+    return new CommandError(`no gateway answers ${target.where}: what listens there has said nothing in time`, 1, { cause: error });
+  const hint = target.where.startsWith('on port') ? `: start it with \`${startCommand(target.port)}\`` : '';
+  return new CommandError(`no gateway answers ${target.where}${what ? ` (${what})` : ''}${hint}`, 1, { cause: error });
+}
+
+/** The bridge is there, and what it lends its hosts; the gateway itself runs in a browser. */
+const noHost = ({ where, isLocal, port }: Target): string => {
+  const runs = `the bridge ${where} runs, but no host is attached, which the gateway needs`;
+  if (!isLocal) return `${runs}: open the app in a browser of that machine`;
+  const open = commandLine(port === DEFAULT_PORT ? 'open' : `open --port ${port}`);
+  return `${runs}: open the link of \`${open}\` in a browser, or start the bridge without \`--host tab\``;
+};
+
+/** An error of the network in words; those of several addresses have them in their members alone. */
+export function reasonOf(error: unknown): string {
+  if (error instanceof AggregateError && error.errors.length > 0) return reasonOf(error.errors[0]);
+  if (error instanceof Error && error.cause instanceof Error) return reasonOf(error.cause);
+  return lineOf(error);
+}
+
+/** Calls a method, within `timeoutMs` where it is given. What fails ends the command: a refusal with its code. */
+export const callOf = <M extends MethodName>(
+  client: GatewayClient,
+  method: M,
+  params: MethodParams<M>,
+  timeoutMs?: number,
+): Promise<MethodResult<M>> => requestOf(client, method, params, timeoutMs) as Promise<MethodResult<M>>;
+
+/** The same, by any name and untyped. */
+export async function requestOf(client: GatewayClient, method: string, params: unknown, timeoutMs?: number): Promise<unknown> {
+  try {
+    return await client.request(
+      method,
+      params,
+      timeoutMs === undefined ? undefined : AbortSignal.timeout(Math.max(1, Math.ceil(timeoutMs))),
+    );
+  } catch (error) {
+    throw callFailure(error, method);
+  }
+}
+
+export function callFailure(error: unknown, method: string): CommandError {
+  if (error instanceof RpcError) return new CommandError(`${error.code}: ${lineOf(error)}`, 1, { cause: error });
+  if (error instanceof ConnectionClosed)
+    return new CommandError(`the connection to the gateway was lost: ${lineOf(error)}`, 1, { cause: error });
+  if (error instanceof Error && error.name === 'TimeoutError')
+    return new CommandError(`the gateway did not answer ${method} in time: --timeout gives it more`, 1, { cause: error });
+  return new CommandError(lineOf(error), 1, { cause: error });
+}

@@ -1,0 +1,109 @@
+import { ConnectionClosed, type GatewayClient } from '#shared/client/client.ts';
+import type { Approval } from '#shared/rpc/methods/approvals.ts';
+import type { MethodResult } from '#shared/rpc/methods/index.ts';
+import type { Usage } from '#shared/rpc/records.ts';
+import { callFailure, callOf } from './connect.ts';
+
+export interface Talk {
+  sessionId: string;
+  agentId: string;
+  model?: string;
+}
+
+/** What comes while a reply is made. */
+export interface Hearing {
+  text(delta: string): void;
+  tool(name: string, args: Record<string, unknown>): void;
+  /** A tool waits for a person's word; `signal`: somebody else has said it, or the run has ended. */
+  approval(approval: Approval, signal: AbortSignal): void;
+}
+
+export interface Reply {
+  sessionId: string;
+  runId: string;
+  messageId: string;
+  text: string;
+  usage: Usage;
+}
+
+/** A session of one agent, as a terminal talks with it. A connection that was lost is made again for the next message. */
+export class Conversation {
+  readonly talk: Talk;
+  readonly #dial: () => Promise<GatewayClient>;
+  #client: GatewayClient | undefined;
+
+  constructor(talk: Talk, dial: () => Promise<GatewayClient>) {
+    this.talk = talk;
+    this.#dial = dial;
+  }
+
+  /** Throws a CommandError where there is no gateway. */
+  async connect(): Promise<GatewayClient> {
+    if (this.#client) return this.#client;
+    const client = await this.#dial();
+    void client.closed.then(() => {
+      if (this.#client === client) this.#client = undefined;
+    });
+    return (this.#client = client);
+  }
+
+  /** Sends a message and resolves when the reply is whole. Throws a CommandError where it fails or is aborted. */
+  async send(message: string, hearing: Hearing): Promise<Reply> {
+    const client = await this.connect();
+    const { sessionId, agentId } = this.talk;
+    const ended = new AbortController();
+    const waiting = new Map<string, AbortController>();
+    let runId: string | undefined;
+    let text = '';
+    const isOurs = (event: { sessionId: string; agentId: string; runId: string }): boolean =>
+      event.sessionId === sessionId && event.agentId === agentId && event.runId === runId;
+    const stops = [
+      // Others may talk in the same session: the run is the one that our message began.
+      client.on('chat.message', (event) => {
+        if (runId === undefined && event.sessionId === sessionId && event.agentId === agentId && event.content === message)
+          runId = event.runId;
+      }),
+      client.on('chat.delta', (event) => {
+        if (!isOurs(event)) return;
+        text += event.delta;
+        hearing.text(event.delta);
+      }),
+      client.on('chat.tool_call', (event) => {
+        if (isOurs(event)) hearing.tool(event.tool, event.args);
+      }),
+      client.on('approval.requested', ({ approval }) => {
+        if (approval.runId === null || approval.runId !== runId || waiting.has(approval.id)) return;
+        const settled = new AbortController();
+        waiting.set(approval.id, settled);
+        hearing.approval(approval, AbortSignal.any([settled.signal, ended.signal]));
+      }),
+      client.on('approval.resolved', ({ approval }) => waiting.get(approval.id)?.abort()),
+    ];
+    let result: MethodResult<'chat.send'>;
+    try {
+      result = await client.call('chat.send', { message, ...this.talk });
+    } catch (error) {
+      throw callFailure(error, 'chat.send');
+    } finally {
+      ended.abort();
+      for (const stop of stops) stop();
+    }
+    return { sessionId: result.sessionId, runId: result.runId, messageId: result.messageId, text, usage: result.usage };
+  }
+
+  /** Ends the reply under way; what there is of it is kept. */
+  async abort(): Promise<void> {
+    const { sessionId, agentId } = this.talk;
+    await this.#client?.call('chat.abort', { sessionId, agentId }).catch((error: unknown) => {
+      if (!(error instanceof ConnectionClosed)) throw callFailure(error, 'chat.abort');
+    });
+  }
+
+  async resolve(id: string, decision: 'approve' | 'deny', always: boolean): Promise<void> {
+    await callOf(await this.connect(), 'approvals.resolve', { id, decision, always });
+  }
+
+  close(): void {
+    this.#client?.close();
+  }
+}

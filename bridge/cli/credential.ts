@@ -1,0 +1,43 @@
+import { Home } from '../home.ts';
+import { CommandError } from './errors.ts';
+import { givenPassword } from './password.ts';
+import type { Target } from './target.ts';
+import { givenToken, tokenOfRunning } from './token.ts';
+
+export type GatewayCredential = { token: string } | { password: string };
+
+/** What the line says of a credential. */
+export interface CredentialOptions {
+  token?: string | undefined;
+  /** `--auth-token`, the earlier name of `--token`. */
+  authToken?: string | undefined;
+  password?: string | undefined;
+}
+
+const warn = (line: string): void => void process.stderr.write(`${line}\n`);
+
+/**
+ * What a command shows to a gateway: what its line gives, else what the environment does, else the token that is kept on this disk. The latter
+ * two are sent to a loopback address of this machine alone; for any other, the line must give one. Throws a CommandError (2) where it does not.
+ */
+export async function credentialFor(
+  target: Target,
+  { token, authToken, password }: CredentialOptions,
+  env: NodeJS.ProcessEnv = process.env,
+): Promise<GatewayCredential> {
+  const option = token ?? authToken;
+  if (!target.isLocal) {
+    if (option === undefined && password === undefined)
+      throw new CommandError(
+        `the gateway ${target.where} is on another machine, and a stored credential is not sent there: give --token or --password`,
+        2,
+      );
+    if (target.ws.startsWith('ws:')) warn(`warning: what is sent to ${target.http} is not encrypted, the credential neither`);
+  }
+  const environment = target.isLocal && password === undefined ? env.PERCH_TOKEN : undefined;
+  const given = givenToken({ option, environment, name: token === undefined ? '--auth-token' : '--token' }, warn);
+  if (given !== undefined) return { token: given };
+  const byPassword = givenPassword(password, target.isLocal ? env : {});
+  if (byPassword !== undefined) return { password: byPassword };
+  return { token: await tokenOfRunning(await Home.open({ warn }), target.port, undefined) };
+}

@@ -1,0 +1,25 @@
+import { discover } from '../discovery/discover.ts';
+
+const HOW = { mdns: 'told by multicast DNS', loopback: 'on this machine', scan: 'answers to a scan' };
+
+const say = (line: string): void => void process.stdout.write(`${line}\n`);
+
+/** `perch gateway discover`: prints the gateways that are found; none is no failure. */
+export async function printDiscovered({
+  timeout,
+  scan = false,
+  json = false,
+}: {
+  timeout: number;
+  scan?: boolean;
+  json?: boolean;
+}): Promise<void> {
+  const warn = (line: string): void => void process.stderr.write(`${line}\n`);
+  const beacons = await discover({ timeoutMs: timeout, network: scan, warn });
+  if (json) return say(JSON.stringify({ beacons }));
+  if (beacons.length === 0)
+    return say(
+      `No gateway was found${scan ? '' : ' on this machine, and none is advertised on its network; --scan asks each address of it'}.`,
+    );
+  for (const { name, wsUrl, method } of beacons) say(`${wsUrl}  ${name} (${HOW[method]})`);
+}

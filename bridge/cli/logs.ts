@@ -1,0 +1,87 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { GatewayClient } from '#shared/client/client.ts';
+import { isAtLeast, type LogLevel, MAX_LOG_LINES } from '#shared/rpc/log-level.ts';
+import type { LogLine } from '#shared/rpc/methods/logs.ts';
+import { callOf, connect, type ConnectionOptions } from './connect.ts';
+import { CommandError } from './errors.ts';
+import { note, paint, say, sayJson, shownLine, type Style } from './output.ts';
+
+export interface LogsOptions extends ConnectionOptions {
+  timeout: number;
+  follow?: boolean;
+  lines: number;
+  level?: LogLevel;
+  json?: boolean;
+}
+
+const POLL_MS = 1_000;
+
+/** `perch logs`: the newest lines of the log; with `follow` also those that come, over a restart of the gateway too, until a signal. */
+export async function printLogs({ follow = false, lines, level, json = false, ...options }: LogsOptions): Promise<void> {
+  const reader = new LogReader(options, !json);
+  const seen = (line: LogLine): boolean => level === undefined || isAtLeast(line.level, level);
+  const print = (found: readonly LogLine[]): void => found.forEach((line) => (json ? sayJson(line) : say(textOf(line))));
+  // One that ends the following is no failure.
+  if (follow) for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(0));
+  // What is filtered here must have been read.
+  const first = await reader.read(level === undefined ? lines : MAX_LOG_LINES);
+  print(first.filter(seen).slice(-lines));
+  while (follow) {
+    await sleep(POLL_MS);
+    print((await reader.readOn()).filter(seen));
+  }
+  reader.close();
+}
+
+/** Reads on from where it has read to. */
+class LogReader {
+  readonly #options: ConnectionOptions & { timeout: number };
+  readonly #localTime: boolean;
+  #client: GatewayClient | undefined;
+  #cursor: string | undefined;
+  #isLost = false;
+
+  constructor(options: ConnectionOptions & { timeout: number }, localTime: boolean) {
+    this.#options = options;
+    this.#localTime = localTime;
+  }
+
+  /** The first `limit` lines behind what has been read; the newest ones at first. */
+  async read(limit: number): Promise<LogLine[]> {
+    const { timeout } = this.#options;
+    this.#client ??= await connect({ ...this.#options, name: 'perch logs', timeoutMs: timeout });
+    const cursor = this.#cursor === undefined ? {} : { cursor: this.#cursor };
+    const answer = await callOf(this.#client, 'logs.tail', { limit, json: true, localTime: this.#localTime, ...cursor }, timeout);
+    this.#cursor = answer.cursor;
+    return answer.lines.filter((line) => typeof line === 'object');
+  }
+
+  /** All that has come since; nothing while the gateway is away. */
+  async readOn(): Promise<LogLine[]> {
+    const found: LogLine[] = [];
+    try {
+      let more: LogLine[];
+      do found.push(...(more = await this.read(MAX_LOG_LINES)));
+      while (more.length === MAX_LOG_LINES);
+      this.#isLost = false;
+    } catch (error) {
+      if (!(error instanceof CommandError) || error.exitCode === 2) throw error;
+      if (!this.#isLost) note(`${error.message}; trying again`);
+      this.#isLost = true;
+      this.close();
+    }
+    return found;
+  }
+
+  close(): void {
+    this.#client?.close();
+    this.#client = undefined;
+  }
+}
+
+const STYLES: Record<LogLevel, Style> = { debug: 'dim', info: 'cyan', warn: 'yellow', error: 'red' };
+
+function textOf({ time, level, component, message, fields }: LogLine): string {
+  const more = fields === undefined || Object.keys(fields).length === 0 ? '' : ` ${paint('dim', shownLine(JSON.stringify(fields)))}`;
+  return `${paint('dim', time)} ${paint(STYLES[level], level.padEnd(5))} ${shownLine(component)}: ${shownLine(message)}${more}`;
+}

@@ -1,0 +1,59 @@
+import { expect } from 'vitest';
+import { verifies } from '../../tests/requirements.ts';
+import { perch } from '../../tests/e2e/harness.ts';
+import { bridgedGateway } from '../../tests/support/bridged.ts';
+import { byHand, standing, start } from '../../tests/support/mcp.ts';
+import { startOauthServer } from '../../tests/support/oauth-server.ts';
+import { startTestBridge } from '../server/tests/bridge.ts';
+import { navigate } from '../server/tests/navigate.ts';
+import { cliGateway } from './tests/gateway.ts';
+
+verifies(['cli.mcp-status/row', 'cli.mcp-list-tools/row'], 'tells of tool servers and their tools, for people and as JSON', async () => {
+  await using bridge = await startTestBridge();
+  await using gw = await bridgedGateway();
+  await gw.attach(bridge);
+  const { client } = await gw.client();
+  const run = async (...words: string[]): Promise<string> =>
+    (await perch(['mcp', ...words, '--port', new URL(bridge.url).port, '--auth-token', bridge.token], { PERCH_HOME: bridge.home.dir }))
+      .stdout;
+  expect(await run('status')).toMatch(/^no tool servers/);
+  expect(await run('list-tools')).toMatch(/^no tools/);
+  await start(client, 'hand', byHand('names'));
+  await client.call('config.set', { key: 'tools.mcpServers.other', value: byHand() });
+  await standing(client, 'other', 'waiting');
+  const status = await run('status');
+  expect(status).toMatch(/^hand {2}ready {2}stdio {2}4 tools$/m);
+  expect(status).toMatch(/^ {4}bad name is left out/m);
+  expect(status).toMatch(/^other {2}waiting {2}stdio {2}0 tools\n {4}its command waits/m);
+  expect(await run('list-tools')).toMatch(/^mcp:hand:a\.b {2,}Says again what it is told$/m);
+  const { servers, count } = JSON.parse(await run('status', '--json')) as { servers: { name: string; state: string }[]; count: number };
+  expect([count, servers.map(({ name, state }) => `${name} ${state}`)]).toEqual([2, ['hand ready', 'other waiting']]);
+  const { tools } = JSON.parse(await run('list-tools', '--json')) as { tools: { name: string; source: string }[] };
+  expect(tools.map(({ source }) => source)).toEqual(Array(4).fill('mcp:hand'));
+});
+
+verifies('mcp-oauth/command', 'prints the link alone on standard output; what has none is a line of its own', async () => {
+  await using server = await startOauthServer();
+  await using at = await cliGateway({ egress: true });
+  const run = (...words: string[]): ReturnType<typeof at.run> =>
+    at.run(['mcp', ...words, '--port', at.port, '--auth-token', at.bridge.token]);
+  const { client } = await at.gw.client();
+  await client.call('config.set', { key: 'tools.mcpServers.far', value: { url: server.url } });
+  await standing(client, 'far', 'unauthorized');
+  expect((await run('status')).stdout).toMatch(/^far {2}unauthorized {2}http {2}0 tools\n.*\n.*perch .*mcp authorize far/m);
+  const { code, stdout, stderr } = await run('authorize', 'far');
+  expect([code, stderr]).toEqual([0, expect.stringContaining('within 10 minutes')]);
+  expect(stdout).toMatch(/^\S+\n$/);
+  expect(new URL(stdout).origin).toBe(server.issuer);
+  const { url } = JSON.parse((await run('authorize', 'far', '--json')).stdout) as { url: string };
+  const away = await navigate(url);
+  expect((await navigate(away.headers.get('location') ?? '')).status).toBe(200);
+  await standing(client, 'far', 'ready');
+  const none = await run('authorize', 'none');
+  expect([none.code, none.stdout, none.stderr]).toEqual([
+    1,
+    '',
+    expect.stringMatching(/^perch: the gateway refuses: There is no tool server none that is switched on$/m),
+  ]);
+  expect((await run('authorize')).code).toBe(2);
+});

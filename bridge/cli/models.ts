@@ -1,0 +1,133 @@
+import { freemem, totalmem } from 'node:os';
+import type { ModelSource } from '#shared/ports/models.ts';
+import { RpcError } from '#shared/rpc/errors.ts';
+import { download, type Progress } from '../capabilities/models/download.ts';
+import { Hub } from '../capabilities/models/hub.ts';
+import { isAppleSilicon } from '../capabilities/mlx/mlx.ts';
+import { isModelId, LocalModels } from '../capabilities/models/local-models.ts';
+import { commandLine } from '../command-line.ts';
+import { Home } from '../home.ts';
+import { sizeText } from './backup-text.ts';
+import { connect } from './connect.ts';
+import { CommandError, lineOf } from './errors.ts';
+import { runtimeOf } from './model-runtime.ts';
+import { cut, terminalWidth } from './output.ts';
+
+/** Columns of a bar where there is room. */
+const BAR = 30;
+
+const say = (line: string): void => void process.stdout.write(`${line}\n`);
+const warn = (line: string): void => void process.stderr.write(`${line}\n`);
+const localModels = async (): Promise<LocalModels> => new LocalModels((await Home.open({ warn })).dir);
+
+export interface ModelDownloadOptions {
+  filename?: string;
+  backend: 'gguf' | 'mlx';
+  source: ModelSource;
+  json?: boolean;
+}
+
+/** `perch models download`: needs no gateway. Prints the model's id. Throws CommandError. */
+export async function downloadModel(repo: string, { filename, backend, source, json }: ModelDownloadOptions): Promise<void> {
+  if (backend === 'mlx' && !isAppleSilicon({})) throw new CommandError('--backend mlx needs a Mac with Apple silicon');
+  const stop = new AbortController();
+  const interrupt = (): void => stop.abort(new CommandError('left off: the same command goes on where it stopped'));
+  process.once('SIGINT', interrupt);
+  const bar = progressBar();
+  try {
+    const models = await localModels();
+    const memory = Math.max(freemem(), totalmem() / 2);
+    const done = await download({
+      hub: new Hub(source),
+      models,
+      repo,
+      filename,
+      memory,
+      backend,
+      signal: stop.signal,
+      onprogress: bar.show,
+    });
+    bar.end();
+    const state = backend === 'mlx' ? 'ready' : (await (await runtimeOf()).state()).state;
+    if (json) say(JSON.stringify({ ...done, runtime: state }));
+    else say(done.id);
+    if (state !== 'ready') warn(`To run it, install what runs GGUF models: \`${commandLine('models runtime install')}\``);
+  } catch (error) {
+    bar.end();
+    throw error instanceof CommandError ? error : new CommandError(lineOf(error), 1, { cause: error });
+  } finally {
+    process.removeListener('SIGINT', interrupt);
+  }
+}
+
+/** `perch models local`. */
+export async function printLocal({ json }: { json?: boolean }): Promise<void> {
+  const models = (await (await localModels()).list()).map(({ header: _header, ...model }) => model);
+  if (json) return say(JSON.stringify({ models }));
+  if (models.length === 0) return say(`There are no models: \`${commandLine('models download')} <owner>/<name>\` gets one.`);
+  for (const { id, sizeBytes, contextWindow, problem } of models)
+    say([id, sizeText(sizeBytes), problem ?? (contextWindow === null ? '' : `${contextWindow} tokens`)].filter(Boolean).join('  '));
+}
+
+/** `perch models delete-local`. Throws CommandError where there is no such model. */
+export async function deleteLocal(id: string, { json }: { json?: boolean }): Promise<void> {
+  const freed = await (await localModels()).remove(id);
+  if (freed === null) throw missing(id);
+  if (json) say(JSON.stringify({ deleted: true, id, sizeBytes: freed }));
+  else say(`Deleted ${id} (${sizeText(freed)})`);
+}
+
+export interface ModelSelectOptions {
+  port: number;
+  authToken?: string;
+  password?: string;
+  json?: boolean;
+}
+
+/** `perch models select`: the setting `chat.model` of the running gateway. Throws CommandError. */
+export async function selectModel(id: string, { port, authToken, password, json }: ModelSelectOptions): Promise<void> {
+  if (!isModelId(id)) throw new CommandError(`"${id}" is no model: its form is <owner>/<name>/<file>`, 2);
+  const found = await (await localModels()).find(id);
+  if (!found) throw missing(id);
+  if (found.problem !== null) throw new CommandError(`${id} cannot be run: ${found.problem}`);
+  const client = await connect({ port, token: authToken, password, name: 'models' });
+  try {
+    const key = `${found.backend}/${id}`;
+    await client.call('config.set', { key: 'chat.model', value: key });
+    if (json) say(JSON.stringify({ selected: key }));
+    else say(`${key} is the default model now`);
+  } catch (error) {
+    if (error instanceof RpcError) throw new CommandError(lineOf(error), 1, { cause: error });
+    throw error;
+  } finally {
+    client.close();
+  }
+}
+
+const missing = (id: string): CommandError =>
+  new CommandError(`there is no model "${id}" here: \`${commandLine('models local')}\` lists those that are`);
+
+/** A bar on standard error where that is a terminal, else nothing. */
+function progressBar(): { show(progress: Progress): void; end(): void } {
+  const { stderr } = process;
+  if (!stderr.isTTY) return { show: () => {}, end: () => {} };
+  let shown = '';
+  return {
+    show({ received, total }) {
+      const share = total === 0 ? 1 : received / total;
+      const facts = `${Math.floor(share * 100)} %  ${sizeText(received)} of ${sizeText(total)}`;
+      // A line that is longer than the terminal is wide would be left behind each time.
+      const width = terminalWidth(stderr) - 1;
+      const bar = Math.max(0, Math.min(BAR, width - facts.length - 1));
+      const filled = Math.floor(share * bar);
+      const line = cut(`${'█'.repeat(filled)}${'░'.repeat(bar - filled)}${bar > 0 ? ' ' : ''}${facts}`, width);
+      if (line === shown) return;
+      shown = line;
+      stderr.write(`\r\u001b[2K${line}`);
+    },
+    end() {
+      if (shown !== '') stderr.write('\n');
+      shown = '';
+    },
+  };
+}

@@ -1,0 +1,97 @@
+import { styleText } from 'node:util';
+import { legible } from '#shared/legible.ts';
+
+type Stream = NodeJS.WriteStream;
+export type Style = Parameters<typeof styleText>[0];
+
+export const say = (line: string): void => void process.stdout.write(`${line}\n`);
+/** On standard error: standard output is for what was asked for. */
+export const note = (line: string): void => void process.stderr.write(`${line}\n`);
+/** One value on one line, for programs. */
+export const sayJson = (value: unknown): void => say(JSON.stringify(value));
+
+/** Colours a text where the stream is a terminal that shows them, and NO_COLOR is not set. */
+export const paint = (style: Style, text: string, stream: Stream = process.stdout): string => styleText(style, text, { stream });
+
+/** Text of others: on a terminal what steers it is written out, for a title could else move the cursor or set the clipboard. */
+export const shown = (text: string, stream: Stream = process.stdout): string =>
+  stream.isTTY ? text.split('\t').map(legible).join('\t') : text;
+/** The same on one line. */
+export const shownLine = (text: string, stream: Stream = process.stdout): string => shown(text.replace(/\s+/g, ' ').trim(), stream);
+
+/** Columns of the terminal; infinite where it is none. */
+export const terminalWidth = (stream: Stream = process.stdout): number => (stream.isTTY ? stream.columns || 80 : Infinity);
+
+const graphemes = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
+/** What takes two columns: East Asian wide characters, and those shown as emoji. */
+const WIDE =
+  /\p{Emoji_Presentation}|\p{Emoji}\ufe0f|[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{20000}-\u{3fffd}]/u;
+
+const columnsOf = (grapheme: string): number => (WIDE.test(grapheme) ? 2 : 1);
+
+/** How many columns a text without colours takes. */
+export function widthOf(text: string): number {
+  if (/^[\x20-\x7e]*$/.test(text)) return text.length;
+  let width = 0;
+  for (const { segment } of graphemes.segment(text)) width += columnsOf(segment);
+  return width;
+}
+
+/** At the most `width` columns of a text without colours; `…` in the last one where something is missing. */
+export function cut(text: string, width: number): string {
+  if (widthOf(text) <= width) return text;
+  let kept = '';
+  let left = width - 1;
+  for (const { segment } of graphemes.segment(text)) {
+    left -= columnsOf(segment);
+    if (left < 0) break;
+    kept += segment;
+  }
+  return width < 1 ? '' : `${kept}…`;
+}
+
+export interface Column {
+  title: string;
+  align?: 'left' | 'right';
+  /** Gives way where the terminal is narrow, down to eight columns. */
+  isFlexible?: boolean;
+  style?: (cell: string) => Style | undefined;
+}
+
+const GAP = 2;
+const LEAST = 8;
+
+/** Rows under their titles, cut to `width` columns, line by line. */
+export function table(columns: readonly Column[], rows: readonly (readonly string[])[], width = terminalWidth()): string[] {
+  const texts = rows.map((row) => row.map((cell) => shownLine(cell)));
+  const widths = columns.map(({ title }, at) => Math.max(widthOf(title), ...texts.map((row) => widthOf(row[at] ?? ''))));
+  // The widest gives way first.
+  let excess = widths.reduce((sum, each) => sum + each, 0) + GAP * (columns.length - 1) - width;
+  for (; excess > 0 && Number.isFinite(excess); excess--) {
+    const widest = Math.max(...columns.map(({ isFlexible }, at) => (isFlexible ? (widths[at] ?? 0) : 0)));
+    if (widest <= LEAST) break;
+    widths[columns.findIndex(({ isFlexible }, at) => isFlexible && widths[at] === widest)] = widest - 1;
+  }
+  const line = (cells: readonly string[], styleOf: (column: Column, cell: string) => Style | undefined): string => {
+    let left = width;
+    const parts: string[] = [];
+    columns.forEach((column, at) => {
+      if (left <= 0) return;
+      const cell = cut(cells[at] ?? '', Math.min(widths[at] ?? 0, left));
+      const pad = ' '.repeat(Math.max(0, Math.min(widths[at] ?? 0, left) - widthOf(cell)));
+      const style = styleOf(column, cell);
+      const painted = style === undefined ? cell : paint(style, cell);
+      const isLast = at === columns.length - 1;
+      parts.push(column.align === 'right' ? `${pad}${painted}` : isLast ? painted : `${painted}${pad}`);
+      left -= (widths[at] ?? 0) + GAP;
+    });
+    return parts.join(' '.repeat(GAP)).trimEnd();
+  };
+  return [
+    line(
+      columns.map(({ title }) => title),
+      () => 'bold',
+    ),
+    ...texts.map((row) => line(row, (column, cell) => column.style?.(cell))),
+  ];
+}

@@ -1,0 +1,79 @@
+import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { verifies } from '../../tests/requirements.ts';
+import { folder } from '../backup/fixture.ts';
+import { runPerch } from './tests/gateway.ts';
+import { hasKeyring, inKeyring, noKeyring } from './tests/keyring.ts';
+
+const POSIX = process.platform !== 'win32';
+const PORT = ['--port', '1', '--timeout', '200'];
+
+verifies(
+  'secrets/command',
+  'where there is no keyring: into secrets.env, for the owner alone; names are listed, values never',
+  async () => {
+    if (process.platform !== 'linux') return;
+    using dir = folder();
+    const file = join(dir.path, 'secrets.env');
+    const run = (args: string[], input = '') => runPerch(['secrets', ...args], noKeyring(dir.path), input);
+    expect((await run(['list'])).stdout).toBe('There are no secrets here.\n');
+    writeFileSync(file, '# mine\nOTHER=o\nexport KEY="old" # comment\n', { mode: 0o600 });
+    for (const value of ['sk-plain', 'with # and = signs', " it's ", 'x"y']) {
+      const { code, stdout, stderr } = await run(['set', 'KEY', ...PORT], `${value}\n`);
+      expect([code, stdout + stderr]).toEqual([0, expect.stringContaining('secrets.env')]);
+      expect(stdout + stderr).not.toContain(value);
+      const { readEnvFile } = await import('../capabilities/secrets/env-file.ts');
+      expect((await readEnvFile(file)).values).toEqual(
+        new Map([
+          ['OTHER', 'o'],
+          ['KEY', value],
+        ]),
+      );
+      expect(readFileSync(file, 'utf8')).toMatch(/^# mine\nOTHER=o\nKEY=/);
+      expect(statSync(file).mode & 0o777).toBe(0o600);
+    }
+    const list = await run(['list']);
+    expect(list.stdout).toBe('KEY    secrets.env\nOTHER  secrets.env\n');
+    expect(JSON.parse((await run(['list', '--json'])).stdout)).toEqual({
+      secrets: ['KEY', 'OTHER'].map((name) => ({ name, from: 'secrets.env' })),
+    });
+    expect((await run(['remove', 'KEY', ...PORT])).stdout).toBe('KEY is gone.\n');
+    expect(readFileSync(file, 'utf8')).toBe('# mine\nOTHER=o\n');
+    expect(await run(['remove', 'KEY', ...PORT])).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/^perch: there is no secret KEY[^\n]*\n$/),
+    });
+  },
+);
+
+verifies('secrets/command', 'bad names, empty values, and a file that others can read', async () => {
+  if (process.platform !== 'linux') return;
+  using dir = folder();
+  const run = (args: string[], input = '') => runPerch(['secrets', ...args, ...PORT], noKeyring(dir.path), input);
+  for (const name of ['9KEY', 'a-b', 'PERCH_TOKEN', 'perch_x', ''])
+    expect(await run(['set', name], 'v'), name).toMatchObject({ code: 2, stdout: '' });
+  for (const value of ['', '\n', 'two\nlines', 'x'.repeat(4097), '\u0001'])
+    expect(await run(['set', 'KEY'], value)).toMatchObject({ code: 2, stdout: '' });
+  expect(existsSync(join(dir.path, 'secrets.env'))).toBe(false);
+  writeFileSync(join(dir.path, 'secrets.env'), 'KEY=k\n');
+  if (POSIX) chmodSync(join(dir.path, 'secrets.env'), 0o644);
+  expect(await run(['set', 'KEY'], 'v')).toMatchObject({ code: 1, stderr: expect.stringContaining('others can read') });
+  expect(readFileSync(join(dir.path, 'secrets.env'), 'utf8')).toBe('KEY=k\n');
+});
+
+test.runIf(hasKeyring)(
+  'a real keyring: set, listed, found by the bridge, removed (skipped where gnome-keyring and dbus are not installed)',
+  () => {
+    using dir = folder();
+    const perch = `${process.execPath} ${join(import.meta.dirname, 'main.ts')} secrets`;
+    const reader = `${process.execPath} ${join(import.meta.dirname, '../capabilities/secrets/keyring-reader.ts')}`;
+    const port = PORT.join(' ');
+    const { stdout, stderr } = inKeyring(
+      dir.path,
+      `echo of-the-keyring | ${perch} set KEY ${port} && ${perch} list && ${reader} KEY && echo && ${perch} remove KEY ${port} && ${reader} KEY`,
+    );
+    expect(stdout, stderr).toBe('KEY is in the system’s keyring.\nKEY  keyring\n{"KEY":"of-the-keyring"}\nKEY is gone.\n{}');
+    expect(existsSync(join(dir.path, 'secrets.env'))).toBe(false);
+  },
+);

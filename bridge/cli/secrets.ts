@@ -1,0 +1,90 @@
+import { text } from 'node:stream/consumers';
+import { join } from 'node:path';
+import { secretName } from '#shared/ports/secrets.ts';
+import { changeEnvFile, readEnvFile } from '../capabilities/secrets/env-file.ts';
+import { readKeyring, removeFromKeyring, writeKeyring } from '../capabilities/secrets/keyring.ts';
+import { knownNames, noteName } from '../capabilities/secrets/known-names.ts';
+import { SECRETS_FILE } from '../capabilities/secrets/secrets.ts';
+import { Home } from '../home.ts';
+import { hidden } from './ask.ts';
+import { callOf, connect, type ConnectionOptions } from './connect.ts';
+import { CommandError, lineOf } from './errors.ts';
+import { note, say, sayJson } from './output.ts';
+
+const MAX_CHARS = 4096;
+
+/** `perch secrets set NAME`: keeps it, and has a gateway that runs read its secrets anew. */
+export async function setSecret(given: string, options: ConnectionOptions): Promise<void> {
+  const name = checkedName(given);
+  const value = process.stdin.isTTY ? await hidden(`Value of ${name}: `) : (await text(process.stdin)).replace(/\r?\n$/, '');
+  if (value === '') throw new CommandError('the value is empty: nothing was done', 2);
+  if (value.length > MAX_CHARS || /\p{Cc}/u.test(value))
+    throw new CommandError(`a secret is one line of at most ${MAX_CHARS} characters, without control characters`, 2);
+  const home = await Home.open({ warn: note });
+  const path = join(home.dir, SECRETS_FILE);
+  if (await writeKeyring(name, value)) {
+    await noteName(home.dir, name, true);
+    // The file is looked into first: an older value there would hide the new one.
+    const wasInFile = await changed(path, name, null);
+    say(`${name} is in the system’s keyring${wasInFile ? ', and no longer in secrets.env' : ''}.`);
+  } else {
+    await changed(path, name, value);
+    say(`${name} is in ${path}: there is no keyring here that can be used.`);
+  }
+  if (process.env[name]) note(`warning: the environment has ${name} too; a gateway that was started with it goes by that`);
+  await reload(options);
+}
+
+/** `perch secrets list`. */
+export async function listSecrets({ json = false }: { json?: boolean }): Promise<void> {
+  const home = await Home.open({ warn: note });
+  const { values, problem } = await readEnvFile(join(home.dir, SECRETS_FILE));
+  if (problem !== null) note(`warning: ${join(home.dir, SECRETS_FILE)} is not used: ${problem}`);
+  const kept = await readKeyring(await knownNames(home.dir));
+  const secrets = [...new Set([...values.keys(), ...Object.keys(kept)])]
+    .sort()
+    .map((name) => ({ name, from: process.env[name] ? 'environment' : values.has(name) ? SECRETS_FILE : 'keyring' }));
+  if (json) return sayJson({ secrets });
+  if (secrets.length === 0) say('There are no secrets here.');
+  const width = Math.max(0, ...secrets.map(({ name }) => name.length));
+  for (const { name, from } of secrets) say(`${name.padEnd(width)}  ${from}`);
+}
+
+/** `perch secrets remove NAME`. */
+export async function removeSecret(given: string, options: ConnectionOptions): Promise<void> {
+  const name = checkedName(given);
+  const home = await Home.open({ warn: note });
+  const wasInKeyring = await removeFromKeyring(name);
+  const wasInFile = await changed(join(home.dir, SECRETS_FILE), name, null);
+  if (!wasInKeyring && !wasInFile) throw new CommandError(`there is no secret ${name} in the keyring or in ${SECRETS_FILE}`);
+  await noteName(home.dir, name, false);
+  say(`${name} is gone.`);
+  await reload(options);
+}
+
+function checkedName(name: string): string {
+  if (!secretName.safeParse(name).success)
+    throw new CommandError(`${JSON.stringify(name)} is no name: letters, digits and underscores, and no digit first`, 2);
+  if (/^perch_/i.test(name)) throw new CommandError('names that begin with PERCH_ are Perch’s own, which no setting can refer to', 2);
+  return name;
+}
+
+const changed = (path: string, name: string, value: string | null): Promise<boolean> =>
+  changeEnvFile(path, name, value).catch((error: unknown) => {
+    throw new CommandError(lineOf(error), 1, { cause: error });
+  });
+
+/** A gateway that does not run reads them when it starts. */
+async function reload(options: ConnectionOptions): Promise<void> {
+  try {
+    const client = await connect({ ...options, name: 'perch secrets' });
+    try {
+      await callOf(client, 'secrets.reload', {}, options.timeout);
+      note('The running gateway has read its secrets anew.');
+    } finally {
+      client.close();
+    }
+  } catch (error) {
+    note(`No gateway was told: ${lineOf(error)}`);
+  }
+}

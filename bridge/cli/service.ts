@@ -1,0 +1,86 @@
+import { existsSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { DEFAULT_PORT } from '#shared/link/default-port.ts';
+import { commandLine } from '../command-line.ts';
+import { homeDirectory } from '../home.ts';
+import { appDir, packageRoot } from '../package-root.ts';
+import { askForHealth } from '../server/ask-health.ts';
+import { isLoopbackBind } from '../server/listen.ts';
+import { portHolder } from '../server/port-holder.ts';
+import type { Machine, Served } from '../service/definition.ts';
+import { installService, runHere, serviceOn, uninstallService } from '../service/service.ts';
+import { CommandError } from './errors.ts';
+
+export interface InstallOptions {
+  port: number;
+  bind: string;
+  host: 'auto' | 'tab' | 'headless';
+  expose?: boolean;
+  advertise?: boolean;
+  dryRun?: boolean;
+}
+
+const START_MS = 60_000;
+const LOOK_MS = 200;
+const isCheckout = import.meta.filename.endsWith('.ts');
+
+const say = (line: string): void => void process.stdout.write(`${line}\n`);
+const note = (line: string): void => void process.stderr.write(`${line}\n`);
+
+const machine: Machine = { platform: process.platform, home: homedir(), uid: process.getuid?.() ?? 0, env: process.env };
+
+/** `perch gateway install`: makes the gateway a service of this user's, and waits until it answers. */
+export async function installGateway(options: InstallOptions): Promise<void> {
+  const served = servedBy(options);
+  const service = serviceOn(machine);
+  if (options.dryRun) {
+    process.stdout.write(service.text(served));
+    note(`This would be written to ${service.path}, and then:`);
+    for (const step of [...service.end, ...service.start]) note(`  ${step.join(' ')}`);
+    return;
+  }
+  if (!existsSync(join(appDir, 'index.html'))) throw new CommandError('the app is not built: run `npm run build`, or `npm start` once');
+  const { port } = options;
+  if (!existsSync(service.path) && (await answers(options)))
+    throw new CommandError(`port ${port} is taken by ${await portHolder(port)}: stop it first, or choose another with --port`);
+  if (process.env.PERCH_TOKEN) note('PERCH_TOKEN is not given to the service, which goes by the token file.');
+  await installService(served, { machine });
+  say(`The service ${service.name} is installed: ${service.path}`);
+  for (const end = performance.now() + START_MS; !(await answers(options)); await sleep(LOOK_MS))
+    if (performance.now() > end)
+      throw new CommandError(`the service was started, but nothing answers on port ${port}: see ${service.log(served)}`);
+  say(`It answers on port ${port}; \`${commandLine(port === DEFAULT_PORT ? 'open' : `open --port ${port}`)}\` prints a link to its app.`);
+  for (const hint of await service.hints(runHere)) note(hint);
+  if (isCheckout) note(`It runs what is in ${packageRoot}: once that is moved, install it again.`);
+}
+
+/** `perch gateway uninstall`: ends the service and takes it away; what Perch keeps stays. */
+export async function uninstallGateway(): Promise<void> {
+  const { name } = serviceOn(machine);
+  say((await uninstallService({ machine })) ? `The service ${name} is gone. Chats and settings stay.` : 'No service is installed.');
+}
+
+function servedBy({ port, bind, host, expose = false, advertise = false }: InstallOptions): Served {
+  if (!isLoopbackBind(bind) && !expose)
+    throw new CommandError(`${bind} is reachable from other machines: bind to 127.0.0.1, or say --expose to serve the API there`, 2);
+  if (isLoopbackBind(bind) && advertise) throw new CommandError('--advertise needs --bind and --expose: nobody else can reach it', 2);
+  const program = isCheckout ? join(import.meta.dirname, 'main.ts') : join(packageRoot, 'dist', 'perch.js');
+  const home = resolve(homeDirectory());
+  const { PATH, PERCH_CHROMIUM } = process.env;
+  const flags = [...(expose ? ['--expose'] : []), ...(advertise ? ['--advertise'] : [])];
+  return {
+    command: [process.execPath, program, 'gateway', 'run', '--port', String(port), '--bind', bind, '--host', host, ...flags],
+    // What it is started from at log-in knows neither where programs are nor where this home is.
+    environment: { ...(PATH && { PATH }), PERCH_HOME: home, ...(PERCH_CHROMIUM && { PERCH_CHROMIUM: resolve(PERCH_CHROMIUM) }) },
+    home,
+    port,
+  };
+}
+
+async function answers({ port, bind }: Pick<InstallOptions, 'port' | 'bind'>): Promise<boolean> {
+  // Where it is exposed it is on the loopback address too.
+  const host = isLoopbackBind(bind) && bind !== 'localhost' ? bind : '127.0.0.1';
+  return (await askForHealth({ host, port, signal: AbortSignal.timeout(1000) })) !== undefined;
+}

@@ -1,0 +1,84 @@
+import { open } from 'node:fs/promises';
+import { callOf, connect, type ConnectionOptions } from './connect.ts';
+import { CommandError, lineOf } from './errors.ts';
+import { say, sayJson, shown, table } from './output.ts';
+
+export interface SessionsOptions extends ConnectionOptions {
+  timeout: number;
+  agent?: string;
+  limit: number;
+  json?: boolean;
+}
+
+/** `perch sessions`: lists sessions, the most recently used first. */
+export async function printSessions({ agent, limit, json = false, ...options }: SessionsOptions): Promise<void> {
+  const client = await connect({ ...options, name: 'perch sessions', timeoutMs: options.timeout });
+  try {
+    const { sessions, total } = await callOf(
+      client,
+      'sessions.list',
+      { limit, ...(agent === undefined ? {} : { agentId: agent }) },
+      options.timeout,
+    );
+    if (json) return sayJson({ sessions, total });
+    if (total === 0) return say('There are no sessions yet.');
+    const lines = table(
+      [
+        { title: 'Session', style: () => 'cyan', isFlexible: true },
+        { title: 'Last used', style: () => 'dim' },
+        { title: 'Messages', align: 'right' },
+        { title: 'Title', isFlexible: true },
+      ],
+      sessions.map(({ path, updatedAt, messageCount, title }) => [keyOf(path), dateOf(updatedAt), String(messageCount), title]),
+    );
+    for (const line of lines) say(line);
+    if (total > sessions.length) say(`… and ${total - sessions.length} more: --limit shows them`);
+  } finally {
+    client.close();
+  }
+}
+
+export interface ExportOptions extends ConnectionOptions {
+  timeout: number;
+  format: 'jsonl' | 'markdown';
+  output?: string;
+}
+
+/** `perch sessions export KEY`: a session as text, on standard output or into a new file. */
+export async function exportSession(key: string, { format, output, ...options }: ExportOptions): Promise<void> {
+  const client = await connect({ ...options, name: 'perch sessions', timeoutMs: options.timeout });
+  try {
+    const path = pathOf(key);
+    let part = await callOf(client, 'sessions.export', { path, format }, options.timeout);
+    const file = output === undefined ? undefined : await newFile(output);
+    try {
+      for (;;) {
+        if (file) await file.write(part.content);
+        else process.stdout.write(shown(part.content));
+        if (part.cursor === null) break;
+        part = await callOf(client, 'sessions.export', { path, format, cursor: part.cursor }, options.timeout);
+      }
+    } finally {
+      await file?.close();
+    }
+  } finally {
+    client.close();
+  }
+}
+
+const newFile = (path: string): ReturnType<typeof open> =>
+  open(path, 'wx', 0o600).catch((error: unknown) => {
+    throw new CommandError(`--output: ${lineOf(error)}`, 1, { cause: error });
+  });
+
+/** `main/work` of `main/work.jsonl`: as the list shows it and `--session` takes its second half. */
+export const keyOf = (path: string): string => path.replace(/\.jsonl$/, '');
+/** The path of the session that a person names: `work` is one of the agent `main`. */
+export const pathOf = (key: string): string => `${key.includes('/') ? keyOf(key) : `main/${keyOf(key)}`}.jsonl`;
+
+/** In the time of this machine: `2026-11-22 07:04`. */
+const dateOf = (at: number): string => {
+  const date = new Date(at);
+  const two = (number: number): string => String(number).padStart(2, '0');
+  return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())} ${two(date.getHours())}:${two(date.getMinutes())}`;
+};

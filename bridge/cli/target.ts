@@ -1,0 +1,51 @@
+import { isLoopback } from '../server/admission.ts';
+import { CommandError } from './errors.ts';
+
+/** Where a gateway is reached. */
+export interface Target {
+  /** Of its WebSocket. */
+  ws: string;
+  /** Of its HTTP side, without a slash at the end. */
+  http: string;
+  port: number;
+  /** On this machine, by an address that nobody else can take. */
+  isLocal: boolean;
+  /** As a sentence goes on: `on port 7433`, `at wss://example.org/ws`. */
+  where: string;
+}
+
+export const localTarget = (port: number): Target => ({
+  ws: `ws://127.0.0.1:${port}/ws`,
+  http: `http://127.0.0.1:${port}`,
+  port,
+  isLocal: true,
+  where: `on port ${port}`,
+});
+
+const SCHEMES: Record<string, string> = { 'ws:': 'ws:', 'wss:': 'wss:', 'http:': 'ws:', 'https:': 'wss:' };
+
+/**
+ * The gateway that `--url` names, by the address of its WebSocket, of its app (a link that `perch open` printed, too) or of a folder behind a
+ * proxy. A ws address with a path is taken as it is. Throws a CommandError (2) where it is none.
+ */
+export function targetOf(text: string): Target {
+  const url = URL.parse(text);
+  const scheme = url && SCHEMES[url.protocol];
+  if (!scheme) throw new CommandError('--url must be an address that begins with ws, wss, http or https', 2);
+  // Whoever writes a name before the @ means a credential, which would show wherever the address does.
+  if (url.username !== '' || url.password !== '')
+    throw new CommandError('--url must not hold a name or a password: use --token or --password', 2);
+  const path = url.pathname.replace(/\/+$/, '');
+  const isWhole = path.endsWith('/ws') || (path !== '' && url.protocol.startsWith('ws'));
+  const isEncrypted = scheme === 'wss:';
+  const ws = `${scheme}//${url.host}${isWhole ? path : `${path}/ws`}`;
+  return {
+    ws,
+    http: `${isEncrypted ? 'https:' : 'http:'}//${url.host}${path.replace(/\/ws$/, '')}`,
+    port: Number(url.port) || (isEncrypted ? 443 : 80),
+    isLocal: isLocalName(url.hostname),
+    where: `at ${ws}`,
+  };
+}
+
+const isLocalName = (hostname: string): boolean => hostname === 'localhost' || isLoopback(hostname.replace(/^\[|\]$/g, ''));

@@ -1,0 +1,64 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { bridgedGateway, type BridgedGateway } from '../../../tests/support/bridged.ts';
+import { startTestBridge, type TestBridge } from '../../server/tests/bridge.ts';
+
+const MAIN = join(import.meta.dirname, '../main.ts');
+
+export interface Ended {
+  code: number | null;
+  stdout: string;
+  stderr: string;
+}
+
+/** A gateway with a bridge of its own, and the command as it runs against it. */
+export interface CliGateway extends AsyncDisposable {
+  bridge: TestBridge;
+  gw: BridgedGateway;
+  port: string;
+  /** Runs a command to its end, with `input` on its standard input. */
+  run(args: readonly string[], options?: { input?: string; env?: Record<string, string> }): Promise<Ended>;
+  /** Starts one that goes on. */
+  start(args: readonly string[], env?: Record<string, string>): ChildProcess;
+}
+
+/** Runs `perch` in an environment of its own. */
+export function runPerch(args: readonly string[], env: NodeJS.ProcessEnv, input = ''): Promise<Ended> {
+  const child = startPerchCommand(args, env);
+  child.stdin?.on('error', () => {});
+  child.stdin?.end(input);
+  return ended(child);
+}
+
+export const startPerchCommand = (args: readonly string[], env: NodeJS.ProcessEnv): ChildProcess =>
+  spawn(process.execPath, [MAIN, ...args], {
+    env: { ...process.env, PERCH_TOKEN: undefined, PERCH_PASSWORD: undefined, PERCH_DEBUG: undefined, ...env },
+  });
+
+/** What a command printed and how it ended. */
+export async function ended(child: ChildProcess): Promise<Ended> {
+  const output = { stdout: '', stderr: '' };
+  child.stdout?.on('data', (chunk: Buffer) => (output.stdout += chunk.toString()));
+  child.stderr?.on('data', (chunk: Buffer) => (output.stderr += chunk.toString()));
+  const [code] = (await once(child, 'close')) as [number | null];
+  return { code, ...output };
+}
+
+export async function cliGateway(options: Parameters<typeof bridgedGateway>[0] = {}): Promise<CliGateway> {
+  const bridge = await startTestBridge();
+  const gw = await bridgedGateway(options);
+  await gw.attach(bridge);
+  const env = { PERCH_HOME: bridge.home.dir };
+  return {
+    bridge,
+    gw,
+    port: new URL(bridge.url).port,
+    run: (args, { input, env: more = {} } = {}) => runPerch(args, { ...env, ...more }, input),
+    start: (args, more = {}) => startPerchCommand(args, { ...env, ...more }),
+    async [Symbol.asyncDispose]() {
+      await gw[Symbol.asyncDispose]();
+      await bridge[Symbol.asyncDispose]();
+    },
+  };
+}

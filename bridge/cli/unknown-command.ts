@@ -1,0 +1,42 @@
+import type { Command } from 'commander';
+import { commandLine } from '../command-line.ts';
+
+/** Of a name that is no command's. */
+const MAX_CHARS = 60;
+
+/**
+ * What is wrong where a group of commands has none of the name that it is given: it hands what it does not know to its default command, which would complain of
+ * an argument. Undefined where nothing is. `words`: the command line behind the program's name.
+ */
+export function unknownCommand(program: Command, words: readonly string[]): string | undefined {
+  const path: string[] = [];
+  let group = program;
+  for (const word of words) {
+    if (word.startsWith('-') || word === 'help' || group.commands.length === 0) return undefined;
+    const found = group.commands.find((command) => command.name() === word);
+    if (!found) return `there is no \`${commandLine([...path, word.slice(0, MAX_CHARS)].join(' '))}\`${instead(program, { path, word })}`;
+    path.push(word);
+    group = found;
+  }
+  return undefined;
+}
+
+/** What to say where a command is missing behind these words. */
+export function missingCommand(words: readonly string[]): string {
+  const options = words.findIndex((word) => word.startsWith('-'));
+  const path = options < 0 ? words : words.slice(0, options);
+  return `a command is missing; \`${commandLine([...path, '--help'].join(' '))}\` lists them`;
+}
+
+function instead(program: Command, { path, word }: { path: readonly string[]; word: string }): string {
+  const elsewhere = pathsOf(program, word).map((each) => `\`${commandLine(each.join(' '))}\``);
+  if (elsewhere.length > 0 && elsewhere.length <= 3) return `: did you mean ${elsewhere.join(' or ')}?`;
+  return `; \`${commandLine([...path, '--help'].join(' '))}\` lists what there is`;
+}
+
+/** Where commands of a name are. */
+const pathsOf = (group: Command, name: string): string[][] =>
+  group.commands.flatMap((command) => [
+    ...(command.name() === name ? [[name]] : []),
+    ...pathsOf(command, name).map((path) => [command.name(), ...path]),
+  ]);

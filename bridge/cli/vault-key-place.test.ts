@@ -1,0 +1,77 @@
+import { once } from 'node:events';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { createServer, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { verifies } from '../../tests/requirements.ts';
+import { folder } from '../backup/fixture.ts';
+import { accountOf, markOf } from '../journal/key-in-keyring.ts';
+import { runPerch } from './tests/gateway.ts';
+import { hasKeyring, inKeyring, noKeyring } from './tests/keyring.ts';
+
+const KEY = 'k'.repeat(42) + 'A';
+const MAIN = `${process.execPath} ${join(import.meta.dirname, 'main.ts')} secrets keyring`;
+/** As the gateway's start reads it. */
+const READ = `${process.execPath} --input-type=module --eval "import { vaultKey } from '${join(import.meta.dirname, '../journal/vault-key.ts')}'; console.log(await vaultKey(process.env.PERCH_HOME))"`;
+
+test.runIf(hasKeyring)(
+  'a real keyring: into it, read from there, and back (skipped where gnome-keyring and dbus are not installed)',
+  () => {
+    using dir = folder();
+    const file = join(dir.path, 'vault.key');
+    writeFileSync(file, `${KEY}\n`, { mode: 0o600 });
+    const into = inKeyring(dir.path, `${MAIN} && ${MAIN} on && ${MAIN} on && ${MAIN} && ${READ}`);
+    const isIn = 'The vault’s key is in the system’s keyring';
+    expect(into.stdout, into.stderr).toBe(
+      `The vault’s key is in ${file}.\n${isIn}, and no longer in a file.\n${isIn}.\n${isIn}.\n${KEY}\n`,
+    );
+    expect(readFileSync(file, 'utf8')).toBe(`${markOf(KEY)}\n`);
+    // Another session of the same person, with the keyring that lasted.
+    const back = inKeyring(dir.path, `${READ} && ${MAIN} off && ${READ} && ${MAIN} off`);
+    expect(back.stdout, back.stderr).toBe(
+      `${KEY}\nThe vault’s key is in ${file}, for you alone.\n${KEY}\nThe vault’s key is in ${file}.\n`,
+    );
+    expect([readFileSync(file, 'utf8'), statSync(file).mode & 0o777]).toEqual([`${KEY}\n`, 0o600]);
+    const gone = inKeyring(dir.path, `printf '%s\\n' '${markOf(KEY)}' > ${file}; ${MAIN} off`);
+    expect([gone.status, gone.stdout]).toEqual([1, '']);
+    expect(gone.stderr).toContain('or has lost it. Unlock it and start again; no new key was made');
+  },
+);
+
+verifies('secrets/vault-key', 'no keyring, or one that never answers: the key stays where it is, and nothing is made', async () => {
+  if (process.platform !== 'linux') return;
+  using dir = folder();
+  const file = join(dir.path, 'vault.key');
+  const run = (state: string, more: Record<string, string> = {}) =>
+    runPerch(['secrets', 'keyring', state], { ...noKeyring(dir.path), ...more });
+  expect(await run('on')).toMatchObject({ code: 1, stderr: expect.stringContaining('there is no key in') });
+  writeFileSync(file, `${KEY}\n`, { mode: 0o600 });
+  expect(await run('perhaps')).toMatchObject({ code: 2 });
+  expect(await run('off')).toMatchObject({ code: 0, stdout: `The vault’s key is in ${file}.\n` });
+  const sockets: Socket[] = [];
+  const bus = createServer((socket) => void sockets.push(socket.on('error', () => {})));
+  await once(bus.listen(join(dir.path, 'bus')), 'listening');
+  const hung = { DBUS_SESSION_BUS_ADDRESS: `unix:path=${join(dir.path, 'bus')}` };
+  try {
+    for (const more of [{}, hung]) {
+      const refused = await run('on', more);
+      expect(refused).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining(`the key stays in ${file}`) });
+      expect(readFileSync(file, 'utf8')).toBe(`${KEY}\n`);
+    }
+    writeFileSync(file, `${markOf(KEY)}\n`);
+    for (const more of [{}, hung]) {
+      const unread = await run('off', more);
+      expect(unread).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining(`account ${accountOf(KEY)}`) });
+      expect(unread.stderr).not.toContain(KEY);
+      expect(readFileSync(file, 'utf8')).toBe(`${markOf(KEY)}\n`);
+    }
+    // The gateway itself neither waits for long nor begins anew.
+    const start = await runPerch(['gateway', 'run', '--port', '0', '--host', 'tab'], { ...noKeyring(dir.path), ...hung });
+    expect(start).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('did not give it within 2 s') });
+    expect(readFileSync(file, 'utf8')).toBe(`${markOf(KEY)}\n`);
+    expect(sockets.length).toBeGreaterThan(2);
+  } finally {
+    for (const socket of sockets) socket.destroy();
+    bus.close();
+  }
+});

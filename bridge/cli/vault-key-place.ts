@@ -1,0 +1,45 @@
+import { readFile, rename } from 'node:fs/promises';
+import { join } from 'node:path';
+import { readKeyring, removeFromKeyring, writeKeyring } from '../capabilities/secrets/keyring.ts';
+import { Home, readIfThere, writeWhole } from '../home.ts';
+import { KEY_FILE } from '../journal/file-names.ts';
+import { accountIn, accountOf, markOf } from '../journal/key-in-keyring.ts';
+import { vaultKey } from '../journal/vault-key.ts';
+import { commandLine, startCommand } from '../command-line.ts';
+import { CommandError, lineOf } from './errors.ts';
+import { note, say } from './output.ts';
+
+/** `perch secrets keyring [on|off]`: where the vault's key is kept (docs/decisions/0041). It is written, read back, and only then taken from where it was. */
+export async function placeVaultKey(wanted: 'on' | 'off' | undefined): Promise<void> {
+  const { dir } = await Home.open({ warn: note });
+  const path = join(dir, KEY_FILE);
+  const text = (await readIfThere(path))?.trim();
+  if (text === undefined) throw new CommandError(`there is no key in ${dir} yet: \`${startCommand()}\` makes it`);
+  const account = accountIn(text);
+  const isIn = account !== undefined;
+  if (wanted === undefined || (wanted === 'on') === isIn)
+    return say(isIn ? 'The vault’s key is in the system’s keyring.' : `The vault’s key is in ${path}.`);
+  const key = await vaultKey(dir, note).catch((error: unknown) => {
+    throw new CommandError(lineOf(error), 1, { cause: error });
+  });
+  if (wanted === 'on') await intoKeyring(path, key);
+  else await intoFile(path, key);
+}
+
+async function intoKeyring(path: string, key: string): Promise<void> {
+  const account = accountOf(key);
+  const isKept = await writeKeyring(account, key, { lasting: true });
+  // As the next start reads it.
+  if (!isKept || (await readKeyring([account]))[account] !== key)
+    throw new CommandError(`there is no keyring here that lasts and can be used now: the key stays in ${path}`);
+  if ((await readFile(path, 'utf8')).trim() !== key) throw new CommandError(`${path} has changed meanwhile: nothing was done`);
+  await writeWhole(path, `${markOf(key)}\n`, rename);
+  say('The vault’s key is in the system’s keyring, and no longer in a file.');
+  note(`Perch starts only while that keyring is unlocked. \`${commandLine('secrets keyring off')}\` takes the key back into the file.`);
+}
+
+async function intoFile(path: string, key: string): Promise<void> {
+  await writeWhole(path, `${key}\n`, rename);
+  say(`The vault’s key is in ${path}, for you alone.`);
+  if (!(await removeFromKeyring(accountOf(key)))) note(`The keyring has it still (account ${accountOf(key)}): it could not be taken away.`);
+}

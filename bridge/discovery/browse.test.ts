@@ -1,0 +1,82 @@
+import { randomBytes } from 'node:crypto';
+import { expect, test } from 'vitest';
+import { verifies } from '../../tests/requirements.ts';
+import { advertise } from './advertise.ts';
+import { MAX_BEACONS } from './beacon.ts';
+import { browse } from './browse.ts';
+import { freeUdpPort, hostileResponder, response, type Said } from './tests/responder.ts';
+
+const LOOK_MS = 600;
+
+/** What is found where somebody sends these. */
+async function found(...packets: (Said | Buffer)[]) {
+  const port = await freeUdpPort();
+  await using _responder = await hostileResponder(
+    port,
+    packets.map((packet) => (Buffer.isBuffer(packet) ? packet : response(packet))),
+  );
+  return await browse({ timeoutMs: LOOK_MS, network: { interface: '127.0.0.1', port } });
+}
+
+verifies(['discovery/advertise', 'discovery/browse'], 'a gateway that is advertised is found, until it stops', async () => {
+  const network = { interface: '127.0.0.1', port: await freeUdpPort() };
+  const lines: string[] = [];
+  {
+    await using _one = await advertise({ port: 7333, version: '1.2.3', bind: '0.0.0.0', network, log: (line) => void lines.push(line) });
+    await using _two = await advertise({ port: 7334, version: '1.2.3', bind: '0.0.0.0', network, log: (line) => void lines.push(line) });
+    const beacons = await browse({ timeoutMs: LOOK_MS, network });
+    expect(beacons.map(({ port }) => port).sort()).toEqual([7333, 7334]);
+    for (const { name, host, port, method, wsUrl } of beacons) {
+      expect(name).toMatch(new RegExp(`^Perch on \\S+ \\(${port}-[0-9a-f]{4}\\)$`));
+      expect({ method, wsUrl }).toEqual({ method: 'mdns', wsUrl: `ws://${host}:${port}/ws` });
+    }
+  }
+  expect(await browse({ timeoutMs: LOOK_MS, network })).toEqual([]);
+  expect(lines).toEqual([]);
+});
+
+verifies('discovery/untrusted', 'what strangers say is shown safely, or left out', async () => {
+  const [beacon, ...more] = await found({
+    name: 'evil\u001b[2J\u202e\u0007\n gateway',
+    port: 4444,
+    txt: [Buffer.from('version=\u001b]0;owned\u0007')],
+  });
+  expect(more).toEqual([]);
+  expect(beacon).toEqual({
+    ...{ name: 'evil\\u{1b}[2J\\u{202e}\\u{7} gateway', host: '127.0.0.1', port: 4444, method: 'mdns' },
+    wsUrl: 'ws://127.0.0.1:4444/ws',
+  });
+
+  const nowhere = ['8.8.8.8', '0.0.0.0', '255.255.255.255', '224.0.0.1', '169.254.169.254'].map((address) => ({
+    ...{ name: `at ${address}`, address, target: `x${address.replaceAll('.', '-')}.local` },
+  }));
+  // As a router passes on what another machine says.
+  const elsewhere = { name: 'elsewhere', address: '10.1.2.3', target: 'example.com' };
+  const said = await found({ name: 'no port', port: 0 }, { name: 'no gateway', type: 'example.com' }, ...nowhere, elsewhere);
+  expect(said).toMatchObject([{ name: 'elsewhere', host: '10.1.2.3' }]);
+});
+
+verifies('discovery/untrusted', 'texts of any size, packets that are none, and a flood do no harm', async () => {
+  const huge = Array.from({ length: 200 }, () => randomBytes(255));
+  expect(await found({ name: 'huge', txt: huge })).toMatchObject([{ name: 'huge' }]);
+  const good = response({ name: 'good' });
+  const broken = Array.from({ length: 100 }, (_, index) => {
+    const packet = index % 2 === 0 ? Buffer.from(good) : good.subarray(0, index % good.length);
+    for (let times = 0; times < 4 && packet.length > 5; times++) packet[4 + Math.floor(Math.random() * (packet.length - 4))] = index & 0xff;
+    return packet;
+  });
+  expect(
+    (await found(...broken.filter((packet) => !packet.equals(good)), { name: 'still', port: 4321 })).map(({ name }) => name),
+  ).toContain('still');
+  const flood = Array.from({ length: MAX_BEACONS + 50 }, (_, index) => ({ name: `n${index}`, port: 1000 + index }));
+  expect((await found(...flood)).length).toBeLessThanOrEqual(MAX_BEACONS);
+});
+
+test('a responder outlives what strangers ask and say', async () => {
+  const network = { interface: '127.0.0.1', port: await freeUdpPort() };
+  await using _advertised = await advertise({ port: 7333, version: '1', bind: '0.0.0.0', network, log: () => {} });
+  const query = Buffer.from('000000000001000000000000', 'hex');
+  const noise = Array.from({ length: 300 }, (_, index) => Buffer.concat([query.subarray(0, index % 13), randomBytes(index)]));
+  await using _responder = await hostileResponder(network.port, noise);
+  expect(await browse({ timeoutMs: LOOK_MS, network })).toMatchObject([{ port: 7333 }]);
+});

@@ -1,0 +1,54 @@
+import { networkInterfaces } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Service } from 'bonjour-service';
+import ipaddr from 'ipaddr.js';
+import { type Beacon, beaconOf, MAX_BEACONS, SERVICE } from './beacon.ts';
+import { type Network, openMulticast } from './multicast.ts';
+
+/** A question may be lost, and is asked once more. */
+const AGAIN = 0.3;
+
+/** The gateways that the network tells of by multicast DNS within a time. Rejects where that cannot be spoken here. */
+export async function browse({ timeoutMs, network = {} }: { timeoutMs: number; network?: Network }): Promise<Beacon[]> {
+  await using multicast = await openMulticast(network, () => {});
+  const found = new Map<string, Beacon>();
+  const full = new AbortController();
+  const hear = (service: Service): void => {
+    const beacon = heard(service);
+    if (beacon) found.set(beacon.wsUrl, beacon);
+    if (found.size === MAX_BEACONS) full.abort();
+  };
+  const browser = multicast.bonjour.find({ type: SERVICE }, hear);
+  browser.on('srv-update', hear);
+  try {
+    await sleep(timeoutMs * AGAIN, undefined, { signal: full.signal });
+    browser.update();
+    await sleep(timeoutMs * (1 - AGAIN), undefined, { signal: full.signal });
+  } catch (error) {
+    if (!full.signal.aborted) throw error;
+  } finally {
+    browser.stop();
+  }
+  return [...found.values()];
+}
+
+/** What an answer says, as far as it can be; undefined where that is nothing. Texts of others are not looked at. */
+function heard({ name, fqdn, port, addresses = [], referer }: Service): Beacon | undefined {
+  if (!fqdn.toLowerCase().endsWith(`._${SERVICE}._tcp.local`) || port < 1) return undefined;
+  const host = addressOf(addresses, referer?.address ?? '');
+  return host === undefined ? undefined : beaconOf({ name, host, port, method: 'mdns' });
+}
+
+/**
+ * Where it can be reached: the address that the answer came from, where that is one of those that it names; else a private one of them (a router may have passed the answer on), or
+ * this machine's own. Never a name, which a gateway does not answer to.
+ */
+function addressOf(named: readonly string[], sender: string): string | undefined {
+  if (named.includes(sender)) return sender;
+  // A machine without a network names no address.
+  if (rangeOf(sender) === 'loopback' && named.length === 0) return sender;
+  const own = Object.values(networkInterfaces()).flatMap((all) => all?.map(({ address }) => address) ?? []);
+  return named.find((address) => ['private', 'uniqueLocal'].includes(rangeOf(address)) || own.includes(address));
+}
+
+const rangeOf = (address: string): string => (ipaddr.isValid(address) ? ipaddr.parse(address).range() : 'none');

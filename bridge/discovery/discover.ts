@@ -1,0 +1,26 @@
+import { type Beacon, MAX_BEACONS } from './beacon.ts';
+import { browse } from './browse.ts';
+import { loopbackPlaces, networkPlaces, scan } from './scan.ts';
+
+export interface Discovering {
+  timeoutMs: number;
+  /** Ask each address of this machine's private /24 networks too. */
+  network: boolean;
+  /** Hears why a way of looking was not gone. */
+  warn(line: string): void;
+}
+
+/** Looks for gateways in all ways at once; each address once. Never rejects. */
+export async function discover({ timeoutMs, network, warn }: Discovering): Promise<Beacon[]> {
+  const told = browse({ timeoutMs }).catch((error: unknown) => {
+    warn(`multicast DNS cannot be used here: ${error instanceof Error ? error.message : String(error)}`);
+    return [];
+  });
+  const nearby = network ? networkPlaces() : [];
+  if (network && nearby.length === 0) warn('this machine is in no private network that could be scanned');
+  const own = loopbackPlaces().then((places) => scan(places, timeoutMs));
+  const all = (await Promise.all([told, own, scan(nearby, timeoutMs)])).flat();
+  const found = new Map<string, Beacon>();
+  for (const beacon of all) if (!found.has(beacon.wsUrl)) found.set(beacon.wsUrl, beacon);
+  return [...found.values()].slice(0, MAX_BEACONS);
+}

@@ -1,0 +1,59 @@
+import { readFile } from 'node:fs/promises';
+import { networkInterfaces } from 'node:os';
+import ipaddr from 'ipaddr.js';
+import { DEFAULT_PORT } from '#shared/link/default-port.ts';
+import { askForHealth } from '../server/ask-health.ts';
+import { type Beacon, beaconOf } from './beacon.ts';
+
+/** Asked at once. */
+const AT_ONCE = 64;
+/** Where it cannot be told which ports are listened on. */
+const PORTS = Array.from({ length: 20 }, (_, index) => DEFAULT_PORT + index);
+const LISTENING = '0A';
+
+type Place = Pick<Beacon, 'host' | 'port' | 'method'>;
+
+/** Asks each place for its health, and gives the gateways among them. Never rejects. */
+export async function scan(places: readonly Place[], timeoutMs: number): Promise<Beacon[]> {
+  const found: Beacon[] = [];
+  const left = [...places];
+  const end = AbortSignal.timeout(timeoutMs);
+  const askMs = Math.ceil(timeoutMs / Math.max(1, Math.ceil(places.length / AT_ONCE)));
+  const work = async (): Promise<void> => {
+    for (let place = left.shift(); place && !end.aborted; place = left.shift()) {
+      const health = await askForHealth({ ...place, signal: AbortSignal.any([end, AbortSignal.timeout(askMs)]) });
+      if (health) found.push(beaconOf({ ...place, name: `Perch ${health.version}` }));
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, work));
+  return found;
+}
+
+/** This machine's own ports that are listened on; where the system does not tell, those that a gateway is likely to have. */
+export async function loopbackPlaces(): Promise<Place[]> {
+  const tables = await Promise.all(['/proc/net/tcp', '/proc/net/tcp6'].map((path) => readFile(path, 'utf8').catch(() => '')));
+  const listening = tables.flatMap(listeningPorts);
+  return [...new Set(listening.length > 0 ? listening : PORTS)].map((port) => ({ host: '127.0.0.1', port, method: 'loopback' as const }));
+}
+
+/** Of a table as Linux has it in `/proc/net/tcp`: the ports above those that only the system's own programs get. */
+export function listeningPorts(table: string): number[] {
+  return table.split('\n').flatMap((line) => {
+    const [, local = '', , state] = line.trim().split(/\s+/);
+    const port = Number.parseInt(local.split(':').at(-1) ?? '', 16);
+    return state === LISTENING && port >= 1024 ? [port] : [];
+  });
+}
+
+/** The other addresses of the private /24 networks that this machine is in, each with the usual port. */
+export function networkPlaces(interfaces = networkInterfaces()): Place[] {
+  const own = Object.values(interfaces)
+    .flatMap((all) => all ?? [])
+    .filter(({ family, internal, address }) => family === 'IPv4' && !internal && ipaddr.parse(address).range() === 'private')
+    .map(({ address }) => address);
+  const nets = new Set(own.map((address) => address.replace(/\.\d+$/, '')));
+  return [...nets]
+    .flatMap((net) => Array.from({ length: 254 }, (_, index) => `${net}.${index + 1}`))
+    .filter((host) => !own.includes(host))
+    .map((host) => ({ host, port: DEFAULT_PORT, method: 'scan' as const }));
+}

@@ -1,0 +1,73 @@
+import { createSocket, type Socket } from 'node:dgram';
+import { once } from 'node:events';
+
+const LOOPBACK = '127.0.0.1';
+const GROUP = '224.0.0.251';
+const TTL = 120;
+const TYPES = { A: 1, PTR: 12, TXT: 16, SRV: 33 };
+
+/** What a made-up responder says of a service; the truth is nobody's business here. */
+export interface Said {
+  /** The service's name, of one label. */
+  name: string;
+  port?: number;
+  target?: string;
+  address?: string;
+  txt?: Buffer[];
+  /** What the service's whole name ends with. */
+  type?: string;
+}
+
+const label = (text: string): Buffer => Buffer.concat([Buffer.from([Buffer.byteLength(text)]), Buffer.from(text)]);
+const nameOf = (labels: readonly string[]): Buffer => Buffer.concat([...labels.map(label), Buffer.from([0])]);
+const uint16 = (value: number): Buffer => Buffer.from([value >> 8, value & 0xff]);
+
+function record(labels: readonly string[], type: keyof typeof TYPES, data: Buffer): Buffer {
+  return Buffer.concat([nameOf(labels), uint16(TYPES[type]), uint16(1), uint16(0), uint16(TTL), uint16(data.length), data]);
+}
+
+/** A response as multicast DNS has it (RFC 6762), with all four records. */
+export function response({
+  name,
+  port = 7333,
+  target = 'a.local',
+  address = LOOPBACK,
+  txt = [],
+  type = '_perch-gw._tcp.local',
+}: Said): Buffer {
+  const service = [name, ...type.split('.')];
+  const host = target.split('.');
+  const records = [
+    record('_perch-gw._tcp.local'.split('.'), 'PTR', nameOf(service)),
+    record(service, 'SRV', Buffer.concat([uint16(0), uint16(0), uint16(port), nameOf(host)])),
+    record(service, 'TXT', Buffer.concat(txt.map((entry) => Buffer.concat([Buffer.from([entry.length]), entry])))),
+    record(host, 'A', Buffer.from(address.split('.').map(Number))),
+  ];
+  return Buffer.concat([uint16(0), uint16(0x8400), uint16(0), uint16(records.length), uint16(0), uint16(0), ...records]);
+}
+
+/** Sends these to all who speak multicast DNS on a port of the loopback interface, whenever somebody asks. */
+export async function hostileResponder(port: number, packets: readonly Buffer[]): Promise<AsyncDisposable> {
+  const socket: Socket = createSocket({ type: 'udp4', reuseAddr: true });
+  socket.bind(port);
+  await once(socket, 'listening');
+  socket.addMembership(GROUP, LOOPBACK);
+  socket.setMulticastInterface(LOOPBACK);
+  socket.on('message', (message) => {
+    const isQuery = message.length > 2 && ((message[2] ?? 0) & 0x80) === 0;
+    if (isQuery) for (const packet of packets) socket.send(packet, port, GROUP);
+  });
+  return {
+    [Symbol.asyncDispose]: () => new Promise((done) => void socket.close(() => done())),
+  };
+}
+
+/** A port that no other test has. */
+export async function freeUdpPort(): Promise<number> {
+  const socket = createSocket('udp4');
+  socket.bind(0, LOOPBACK);
+  await once(socket, 'listening');
+  const { port } = socket.address();
+  await new Promise<void>((done) => void socket.close(done));
+  return port;
+}

@@ -1,0 +1,198 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { pathToFileURL } from 'node:url';
+import { z } from '#shared/rpc/zod.ts';
+import { npmProgram } from '../capabilities/system/latest.ts';
+import type { Keeper } from '../processes/keep.ts';
+import { startKept, withoutOwn } from '../processes/kept-process.ts';
+
+/** A package that Perch does without until somebody wants what it does. */
+export interface ExtraSpec {
+  /** Its folder under `extras/`. */
+  name: string;
+  /** Its main package and exact version. */
+  package: string;
+  version: string;
+  /** What is installed beside it, each `name@version`: built for this machine. Empty where there is none for it. */
+  beside: readonly string[];
+  /** The module to import, within `node_modules`. */
+  entry: string;
+  /** Of what comes over the network, for people. */
+  size: string;
+  /** A module's text that shows whether it works here: `entry` is its address. It ends with 0 where it does. */
+  proof(entry: string): string;
+}
+
+export type ExtraState =
+  { state: 'ready'; version: string } | { state: 'outdated'; version: string } | { state: 'missing' } | { state: 'unsupported' };
+
+/** An extra could not be installed, or is not. */
+export class ExtraError extends Error {
+  override name = 'ExtraError';
+}
+
+const READY_FILE = 'perch-extra.json';
+const readyFile = z.object({ version: z.string(), beside: z.array(z.string()) });
+/** Registries without an answer are given up after so many milliseconds. */
+const SILENCE_MS = 60_000;
+/** An installation is over after so long, done or not. */
+const CUT_SHORT_MS = 3_600_000;
+
+/** An optional package in a folder of its own under the bridge's home, put there by npm when it is asked for. */
+export class Extra {
+  readonly dir: string;
+  readonly spec: ExtraSpec;
+  readonly #parent: string;
+  readonly #keeper: Pick<Keeper, 'keep'>;
+  readonly #env: NodeJS.ProcessEnv;
+
+  constructor(
+    spec: ExtraSpec,
+    { home, keeper, env = process.env }: { home: string; keeper: Pick<Keeper, 'keep'>; env?: NodeJS.ProcessEnv },
+  ) {
+    this.spec = spec;
+    this.#parent = join(home, 'extras');
+    this.dir = join(this.#parent, spec.name);
+    this.#keeper = keeper;
+    this.#env = withoutOwn(env);
+  }
+
+  /** `ready` only where the wanted version is there, whole, and was seen to work. */
+  async state(): Promise<ExtraState> {
+    if (this.spec.beside.length === 0) return { state: 'unsupported' };
+    const text = await readFile(join(this.dir, READY_FILE), 'utf8').catch(() => undefined);
+    if (text === undefined || !existsSync(join(this.dir, 'node_modules', this.spec.entry))) return { state: 'missing' };
+    const found = readyFile.safeParse(jsonOf(text)).data;
+    if (!found) return { state: 'missing' };
+    const { version, beside } = found;
+    const current = version === this.spec.version && this.spec.beside.every((each) => beside.includes(each));
+    return { state: current ? 'ready' : 'outdated', version };
+  }
+
+  /** The address of its module. */
+  get entry(): string {
+    return entryOf(this.dir, this.spec);
+  }
+
+  /**
+   * Puts it there, or in place of another version: fetched by the user's npm beside its place, tried, and moved there in one step. No script of a package runs.
+   * `say` hears how far it is. Throws ExtraError with what went wrong.
+   */
+  async install({ say = () => {}, signal }: { say?: (line: string) => void; signal?: AbortSignal } = {}): Promise<void> {
+    const { spec } = this;
+    const named = `${spec.package} ${spec.version}`;
+    if (spec.beside.length === 0) throw new ExtraError(`${spec.package} has no build for ${process.platform} on ${process.arch}`);
+    const npm = npmProgram();
+    if (!npm) throw new ExtraError(`${named} cannot be installed: there is no npm on this machine`);
+    await this.#sweep();
+    const fresh = join(this.#parent, `.${spec.name}-${randomBytes(6).toString('hex')}`);
+    await mkdir(fresh, { recursive: true, mode: 0o700 });
+    try {
+      await writeFile(join(fresh, 'package.json'), `${JSON.stringify({ private: true })}\n`);
+      say(`Fetching ${named} (${spec.size}).`);
+      await this.#fetch(npm, fresh, say, signal);
+      say('Trying whether it works here.');
+      await this.#prove(fresh, signal);
+      await writeFile(join(fresh, READY_FILE), `${JSON.stringify({ version: spec.version, beside: spec.beside })}\n`);
+      await rm(this.dir, { recursive: true, force: true });
+      await rename(fresh, this.dir);
+      say(`${named} is installed.`);
+    } finally {
+      await rm(fresh, { recursive: true, force: true });
+    }
+  }
+
+  /** Resolves with whether there was anything to remove. */
+  async uninstall(): Promise<boolean> {
+    await this.#sweep();
+    const there = existsSync(this.dir);
+    await rm(this.dir, { recursive: true, force: true });
+    return there;
+  }
+
+  /** What an installation left that was cut short; a young one may be under way. */
+  async #sweep(): Promise<void> {
+    const names = await readdir(this.#parent).catch(() => []);
+    for (const name of names.filter((each) => each.startsWith(`.${this.spec.name}-`))) {
+      const path = join(this.#parent, name);
+      const since = (await stat(path).catch(() => undefined))?.mtimeMs ?? 0;
+      if (Date.now() - since > CUT_SHORT_MS) await rm(path, { recursive: true, force: true });
+    }
+  }
+
+  async #fetch(npm: [string, ...string[]], dir: string, say: (line: string) => void, signal: AbortSignal | undefined): Promise<void> {
+    const { spec } = this;
+    const [program, ...first] = npm;
+    const wanted = [`${spec.package}@${spec.version}`, ...spec.beside];
+    const flags = ['--omit=optional', '--ignore-scripts', '--no-audit', '--no-fund', '--no-package-lock', '--no-update-notifier'];
+    const args = [
+      ...first,
+      'install',
+      ...wanted,
+      '--prefix',
+      dir,
+      ...flags,
+      '--save-exact',
+      '--loglevel=http',
+      `--fetch-timeout=${SILENCE_MS}`,
+    ];
+    let fetched = 0;
+    let code: string | undefined;
+    const how = await this.#run(program, args, dir, signal, (line) => {
+      // Lines may name a registry with credentials in it: of npm's words only the code of an error is told on.
+      if (/^npm http (?:fetch GET 200|cache) .*\.tgz/.test(line)) {
+        fetched++;
+        if (fetched % 20 === 0) say(`${fetched} packages are here.`);
+      }
+      code ??= /^npm (?:error|ERR!) code (\S+)/.exec(line)?.[1];
+    });
+    if (how !== '0') throw new ExtraError(`${spec.package} ${spec.version} could not be fetched (npm: ${code ?? how})`);
+  }
+
+  async #prove(dir: string, signal: AbortSignal | undefined): Promise<void> {
+    const { spec } = this;
+    let last = '';
+    // A file: with a text to evaluate Node would give that to each process that the package forks, too.
+    const proof = join(dir, 'proof.mjs');
+    await writeFile(proof, spec.proof(entryOf(dir, spec)));
+    const how = await this.#run(process.execPath, [proof], dir, signal, (line) => {
+      if (/^\w*Error\b/.test(line)) last ||= line;
+    });
+    await rm(proof);
+    if (how !== '0') throw new ExtraError(`${spec.package} ${spec.version} does not work on this machine (${last || how})`);
+  }
+
+  async #run(
+    program: string,
+    args: readonly string[],
+    cwd: string,
+    signal: AbortSignal | undefined,
+    line: (text: string) => void,
+  ): Promise<string> {
+    signal?.throwIfAborted();
+    const running = startKept(program, args, { keeper: this.#keeper, env: this.#env, stdio: ['ignore', 'ignore', 'pipe'], cwd });
+    const stop = (): void => void running.end();
+    signal?.addEventListener('abort', stop);
+    try {
+      if (running.child.stderr) createInterface({ input: running.child.stderr }).on('line', line);
+      const how = await running.over;
+      signal?.throwIfAborted();
+      return how;
+    } finally {
+      signal?.removeEventListener('abort', stop);
+    }
+  }
+}
+
+const entryOf = (dir: string, { entry }: ExtraSpec): string => pathToFileURL(join(dir, 'node_modules', entry)).href;
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,107 @@
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Readable, Writable } from 'node:stream';
+import { UNKEPT } from '../processes/keep.ts';
+import { startKept } from '../processes/kept-process.ts';
+import { Cdp } from './cdp.ts';
+import { unattended } from './launch.ts';
+import { Tab } from './tab.ts';
+
+const START_MS = 30_000;
+const CLOSE_MS = 2000;
+/** Bytes of complaints that are kept while it starts. */
+const MAX_SAID = 64 * 1024;
+
+/** So that a page that nobody sees works on at full speed, nothing pops up, and nothing is asked of the system. */
+const HOSTING = [
+  ...['--headless', '--remote-debugging-pipe', '--hide-scrollbars', '--mute-audio', '--window-size=320,240'],
+  ...['--disable-background-timer-throttling', '--disable-backgrounding-occluded-windows', '--disable-renderer-backgrounding'],
+  ...['--disable-hang-monitor', '--disable-ipc-flooding-protection', '--disable-popup-blocking', '--disable-prompt-on-repost'],
+  ...['--disable-breakpad', '--disable-extensions', '--disable-default-apps', '--disable-field-trial-config', '--disable-dev-shm-usage'],
+  ...['--no-default-browser-check', '--no-service-autorun', '--metrics-recording-only', '--password-store=basic', '--use-mock-keychain'],
+  '--disable-features=Translate,OptimizationHints,MediaRouter,DialMediaRouteProvider,GlobalMediaControls,HttpsUpgrades,AutofillServerCommunication',
+];
+
+export interface ChromiumOptions {
+  executable: string;
+  /** Its user data folder. */
+  profile: string;
+  args: readonly string[];
+}
+
+/** A Chromium that ends when this process does, by whatever death: the debugging pipe, by which it is driven, is its life. */
+export class Chromium {
+  readonly #child: ChildProcess;
+  readonly #cdp: Cdp;
+  /** Resolves when none of its processes is left. */
+  readonly gone: Promise<string>;
+
+  private constructor(child: ChildProcess, cdp: Cdp, gone: Promise<string>) {
+    this.#child = child;
+    this.#cdp = cdp;
+    this.gone = gone;
+  }
+
+  /** Resolves once it answers. Throws, with what it said itself, where it does not. */
+  static async launch({ executable, profile, args }: ChromiumOptions): Promise<Chromium> {
+    const { args: common, env, chromiumSandbox } = unattended(executable, args);
+    const { child, over } = startKept(
+      executable,
+      [...common, ...HOSTING, ...(chromiumSandbox ? [] : ['--no-sandbox']), `--user-data-dir=${profile}`, 'about:blank'],
+      // The end of the pipe ends it, without a process that would keep it.
+      { keeper: UNKEPT, env, stdio: ['ignore', 'ignore', 'pipe', 'pipe', 'pipe'] },
+    );
+    let said = '';
+    child.stderr?.on('data', (chunk: Buffer) => (said.length < MAX_SAID ? (said += chunk.toString()) : undefined));
+    const failed = once(child, 'error').then(([error]) => Promise.reject(error as Error));
+    failed.catch(() => {});
+    const [, , , to, from] = child.stdio;
+    const cdp = new Cdp(to as Writable, from as Readable);
+    const chromium = new Chromium(child, cdp, over);
+    try {
+      await Promise.race([
+        cdp.call('Target.setDiscoverTargets', { discover: true }),
+        failed,
+        once(child, 'close').then(([code]) => Promise.reject(new Error(`${said.trim()}\nit ended at once (${String(code)})`.trim()))),
+        sleep(START_MS, undefined, { ref: false }).then(() => Promise.reject(new Error(`it did not answer in ${START_MS / 1000} s`))),
+      ]);
+    } catch (error) {
+      // Its complaint may come a moment behind the end of the pipe.
+      if (child.exitCode === null && child.signalCode === null) await Promise.race([once(child, 'close'), sleep(CLOSE_MS)]);
+      chromium.#kill();
+      throw said.trim() === '' ? error : new Error(said.trim(), { cause: error });
+    }
+    return chromium;
+  }
+
+  /** A new tab; all others are closed. */
+  async tab(): Promise<Tab> {
+    const { targetInfos } = await this.#cdp.call('Target.getTargets');
+    const tab = await Tab.open(this.#cdp);
+    for (const { type, targetId } of targetInfos as { type: string; targetId: string }[])
+      if (type === 'page') this.#cdp.call('Target.closeTarget', { targetId }).catch(() => {});
+    return tab;
+  }
+
+  /** Asks it to go, and kills all of it where it does not. */
+  async close(): Promise<void> {
+    const done = new AbortController();
+    this.#cdp.call('Browser.close').catch(() => {});
+    await Promise.race([this.gone, sleep(CLOSE_MS, undefined, { signal: done.signal }).catch(() => {})]);
+    done.abort();
+    this.#kill();
+    await this.gone;
+  }
+
+  #kill(): void {
+    const { pid, exitCode, signalCode } = this.#child;
+    if (pid === undefined || exitCode !== null || signalCode !== null) return;
+    try {
+      if (process.platform === 'win32') this.#child.kill('SIGKILL');
+      else process.kill(-pid, 'SIGKILL');
+    } catch {
+      // It went meanwhile.
+    }
+  }
+}

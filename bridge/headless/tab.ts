@@ -1,0 +1,112 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Cdp, CdpEvent } from './cdp.ts';
+
+const LOAD_MS = 30_000;
+const LOOK_MS = 50;
+
+/** What is told of a tab. */
+export interface TabEvents {
+  /** A page has loaded: the one that was asked for, and again where it loads itself anew. */
+  load(): void;
+  /** What a page complains of. */
+  complaint(text: string): void;
+  /** It has crashed or was closed; nothing is told of it any more. */
+  over(how: 'crashed' | 'was closed'): void;
+}
+
+/** One tab of a browser. */
+export class Tab {
+  readonly #cdp: Cdp;
+  readonly #target: string;
+  readonly #session: string;
+  #over = false;
+
+  private constructor(cdp: Cdp, target: string, session: string) {
+    this.#cdp = cdp;
+    this.#target = target;
+    this.#session = session;
+  }
+
+  static async open(cdp: Cdp): Promise<Tab> {
+    const { targetId } = await cdp.call('Target.createTarget', { url: 'about:blank' });
+    const { sessionId } = await cdp.call('Target.attachToTarget', { targetId, flatten: true });
+    return new Tab(cdp, String(targetId), String(sessionId));
+  }
+
+  get over(): boolean {
+    return this.#over;
+  }
+
+  /** Resolves when its events come. */
+  async watch(events: TabEvents): Promise<void> {
+    const stop = this.#cdp.listen((event) => {
+      const how = this.#endOf(event);
+      if (how !== undefined) {
+        this.#over = true;
+        stop();
+        events.over(how);
+      } else if (event.session === this.#session) this.#tell(event, events);
+    });
+    for (const domain of ['Page', 'Runtime', 'Log', 'Inspector']) await this.#cdp.call(`${domain}.enable`, {}, this.#session);
+  }
+
+  /** Resolves with what is wrong with the page that it found, if anything. Rejects where nothing came. */
+  async go(url: string): Promise<string | undefined> {
+    const loaded = this.#cdp.call('Page.navigate', { url }, this.#session);
+    const late = sleep(LOAD_MS, undefined, { ref: false }).then(() => Promise.reject(new Error(`nothing came in ${LOAD_MS / 1000} s`)));
+    const { errorText } = await Promise.race([loaded, late]);
+    return typeof errorText === 'string' && errorText !== '' ? errorText : undefined;
+  }
+
+  /** The value of an expression, awaited. Rejects with what it throws. */
+  async evaluate(expression: string): Promise<unknown> {
+    const { result, exceptionDetails } = await this.#cdp.call(
+      'Runtime.evaluate',
+      { expression, awaitPromise: true, returnByValue: true },
+      this.#session,
+    );
+    if (exceptionDetails) throw new Error(complaintOf(exceptionDetails as ExceptionDetails));
+    return (result as { value?: unknown }).value;
+  }
+
+  /** Resolves when an expression is true. Rejects after `ms`. */
+  async until(expression: string, ms: number): Promise<void> {
+    const end = performance.now() + ms;
+    while (!(await this.evaluate(expression))) {
+      if (performance.now() > end) throw new Error(`it did not come about in ${ms / 1000} s`);
+      await sleep(LOOK_MS);
+    }
+  }
+
+  #endOf({ method, params, session }: CdpEvent): 'crashed' | 'was closed' | undefined {
+    if (method === 'Inspector.targetCrashed' && session === this.#session) return 'crashed';
+    if (method === 'Target.targetCrashed' && params['targetId'] === this.#target) return 'crashed';
+    if (method === 'Target.targetDestroyed' && params['targetId'] === this.#target) return 'was closed';
+    if (method === 'Target.detachedFromTarget' && params['sessionId'] === this.#session) return 'was closed';
+    return undefined;
+  }
+
+  #tell({ method, params }: CdpEvent, events: TabEvents): void {
+    if (method === 'Page.loadEventFired') events.load();
+    else if (method === 'Runtime.exceptionThrown') events.complaint(complaintOf(params['exceptionDetails'] as ExceptionDetails));
+    else if (method === 'Runtime.consoleAPICalled' && params['type'] === 'error')
+      events.complaint((params['args'] as RemoteObject[]).map(textOf).join(' '));
+    else if (method === 'Log.entryAdded') {
+      const { level, text, url } = params['entry'] as { level: string; text: string; url?: string };
+      if (level === 'error') events.complaint(url === undefined ? text : `${text} (${url})`);
+    }
+  }
+}
+
+interface RemoteObject {
+  value?: unknown;
+  description?: string;
+}
+interface ExceptionDetails {
+  text: string;
+  exception?: RemoteObject;
+}
+
+const textOf = ({ value, description }: RemoteObject): string =>
+  description ?? (typeof value === 'string' ? value : (JSON.stringify(value) ?? ''));
+const complaintOf = ({ text, exception }: ExceptionDetails): string => (exception ? (textOf(exception).split('\n', 1)[0] ?? text) : text);

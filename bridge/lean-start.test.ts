@@ -1,0 +1,33 @@
+import { execFileSync } from 'node:child_process';
+import { pathToFileURL } from 'node:url';
+import { join } from 'node:path';
+import { expect } from 'vitest';
+import { verifies } from '../tests/requirements.ts';
+
+/** The modules that a program of the bridge loads when it starts: files of packages and of ours, and Node's own. */
+function loadedBy(file: string): string[] {
+  const script = `
+    import { registerHooks } from 'node:module';
+    const files = [];
+    registerHooks({ load: (url, context, next) => (files.push(url), next(url, context)) });
+    // The journal's thread finds out that it is none.
+    await import(${JSON.stringify(pathToFileURL(join(import.meta.dirname, file)))}).catch(() => {});
+    console.log(JSON.stringify([...files, ...process.moduleLoadList]));
+    process.exit();`;
+  const loaded: unknown = JSON.parse(execFileSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' }));
+  if (!Array.isArray(loaded)) throw new Error('there is no list');
+  return loaded.map(String);
+}
+
+verifies('bridge/lean-start', 'as the modules are that it has loaded', () => {
+  const bridge = loadedBy('server/server.ts');
+  expect(bridge.filter((name) => /internal\/deps\/undici|\/(ajv|ajv-compiler|fast-json-stringify-compiler)\//.test(name))).toEqual([]);
+  expect(bridge.filter((name) => name.includes('/node_modules/undici/index.js'))).toEqual([]);
+  // What is asked for would be there, by its name.
+  expect(bridge.some((name) => name.includes('/node_modules/undici/lib/dispatcher/agent.js'))).toBe(true);
+  expect(bridge.some((name) => name.includes('/node_modules/fastify/'))).toBe(true);
+
+  const thread = loadedBy('journal/thread.ts');
+  expect(thread.some((name) => name.endsWith('/bridge/journal/sqlite.ts'))).toBe(true);
+  expect(thread.filter((name) => name.includes('/node_modules/'))).toEqual([]);
+});

@@ -1,0 +1,49 @@
+// `perch/memory/dreaming` for Node: consolidation of a memory that is a folder (interface document 2, section 4.7).
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { DreamingConfig as Config, type DreamingConfigInput } from '../../web/gateway/core/dreaming/config.ts';
+import { type DreamingOptions, DreamingPhases as Phases } from '../../web/gateway/core/dreaming/dreaming-phases.ts';
+import { SIGNALS_FILE, SignalsStore as Signals } from '../../web/gateway/core/dreaming/signals-store.ts';
+import { settingsAt } from '../../web/library/settings-at.ts';
+import { folderWorkspace } from './folder-workspace.ts';
+
+export { type DreamingConfigInput, StorageMode } from '../../web/gateway/core/dreaming/config.ts';
+export type { DreamingOptions } from '../../web/gateway/core/dreaming/dreaming-phases.ts';
+export { type Candidate, PromotionScorer } from '../../web/gateway/core/dreaming/promotion-scorer.ts';
+export type { Promotion } from '../../web/gateway/core/dreaming/promotion-log.ts';
+export { type DeepReport, DreamingPhase, type LightReport, type RemReport } from '../../web/gateway/core/dreaming/report.ts';
+export type { ScoreComponents } from '../../web/gateway/core/dreaming/score-components.ts';
+export type { ShortTermSignal } from '../../web/gateway/core/dreaming/signal.ts';
+export type { SignalStats } from '../../web/gateway/core/dreaming/signals-store.ts';
+
+const [HIDDEN = ''] = SIGNALS_FILE.split('/');
+
+const workspaceIn = (folder: string) => {
+  if (folder.trim() === '') throw new Error('It must be a folder, not an empty name');
+  return folderWorkspace(resolve(folder), { hidden: [HIDDEN] });
+};
+
+/** Settings of dreaming (interface document 2, section 2.3), in either spelling. */
+export class DreamingConfig extends Config {
+  /** Reads a YAML file. Rejects with an Error that names the file, and the line or setting. */
+  static override async fromYaml(
+    path: string,
+    read: (path: string) => Promise<string> = (file) => readFile(file, 'utf8'),
+  ): Promise<DreamingConfig> {
+    return settingsAt(path, read, (text) => new DreamingConfig({ ...Config.parseYaml(text) }));
+  }
+}
+
+/** The short-term signals of the memory in a folder: they lie in its `.dreams`. */
+export class SignalsStore extends Signals {
+  constructor(storeDir: string, options: { now?: () => number; timeZone?: string } = {}) {
+    super(workspaceIn(storeDir), options);
+  }
+}
+
+/** Consolidates the memory in a folder. */
+export class DreamingPhases extends Phases {
+  constructor(workspaceDir: string, config: Config | DreamingConfigInput | Record<string, unknown> = {}, options: DreamingOptions = {}) {
+    super(workspaceIn(workspaceDir), config instanceof Config ? config : new Config(config), options);
+  }
+}

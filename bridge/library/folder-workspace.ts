@@ -1,0 +1,129 @@
+import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import type { Workspace, WorkspaceFile } from '../../web/gateway/core/memory/workspace.ts';
+import { namesOf } from '../../web/gateway/core/memory/workspace-path.ts';
+import { Turns } from '#shared/turns.ts';
+import { codeOf, readIfThere, reasonOf, writeWhole } from '../home.ts';
+import { syncFolder } from '../journal/file.ts';
+
+/** By absolute path: those of this process that change a file after reading it. */
+const turns = new Map<string, Turns>();
+const never = new AbortController().signal;
+
+/** A workspace that is a folder on disk. Files whose names begin with a dot, and `node_modules`, are none of it, but for the names in `hidden`, such as `.dreams`. */
+export function folderWorkspace(folder: string, { hidden = [] }: { hidden?: readonly string[] } = {}): Workspace {
+  const place = (path: string): string => join(folder, ...namesOf(path, hidden));
+  const made = async (path: string): Promise<string> => {
+    const file = place(path);
+    await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+    return file;
+  };
+  const write = async (path: string, text: string): Promise<void> => {
+    const file = await made(path);
+    await keepForeignBytes(file, text);
+    await told(path, 'written', async () => {
+      await writeWhole(file, text, rename);
+      syncFolder(file);
+    });
+  };
+  return {
+    read: (path) => readIfThere(place(path)),
+    write,
+    async update(path, edit) {
+      const file = place(path);
+      const turn = turns.get(file) ?? new Turns();
+      turns.set(file, turn);
+      return turn.take(never, async () => {
+        // Between the last look and the rename there is a moment that cannot be closed with what Node offers.
+        for (;;) {
+          const seen = await statOf(file, path);
+          const before = await readIfThere(file);
+          const text = edit(before);
+          if (text === undefined) return before;
+          const now = await statOf(file, path);
+          if (now?.size !== seen?.size || now?.modifiedAt !== seen?.modifiedAt) continue;
+          await write(path, text);
+          return text;
+        }
+      });
+    },
+    async append(path, text) {
+      const file = await made(path);
+      await told(path, 'written', async () => {
+        const handle = await open(file, 'a', 0o600);
+        try {
+          await handle.appendFile(text);
+          await handle.sync();
+        } finally {
+          await handle.close();
+        }
+        syncFolder(file);
+      });
+    },
+    remove: (path) =>
+      told(path, 'removed', async () => {
+        const file = place(path);
+        try {
+          await rm(file);
+        } catch (error) {
+          if (isGone(error)) return false;
+          throw error;
+        }
+        syncFolder(file);
+        return true;
+      }),
+    stat: (path) => statOf(place(path), path),
+    list: async (under) =>
+      (await filesIn(under === undefined ? folder : place(under), under, hidden)).sort((a, b) => (a.path < b.path ? -1 : 1)),
+  };
+}
+
+async function filesIn(folder: string, under: string | undefined, hidden: readonly string[]): Promise<WorkspaceFile[]> {
+  const entries = await readdir(folder, { withFileTypes: true }).catch((error: unknown) => {
+    if (isGone(error)) return [];
+    throw new Error(`${folder} cannot be read: ${reasonOf(error)}`, { cause: error });
+  });
+  const found = await Promise.all(
+    entries.map(async (entry) => {
+      const { name } = entry;
+      if ((name.startsWith('.') && !hidden.includes(name)) || name === 'node_modules' || /[\\:]|\.tmp$/.test(name)) return [];
+      const path = under === undefined ? name : `${under}/${name}`;
+      if (entry.isDirectory()) return filesIn(join(folder, name), path, hidden);
+      return (await statOf(join(folder, name), path)) ?? [];
+    }),
+  );
+  return found.flat();
+}
+
+async function statOf(file: string, path: string): Promise<WorkspaceFile | undefined> {
+  try {
+    const { size, mtimeMs, ...stats } = await stat(file);
+    return isFile(stats.mode) ? { path, size, modifiedAt: mtimeMs } : undefined;
+  } catch (error) {
+    if (isGone(error)) return undefined;
+    throw new Error(`${file} cannot be looked at: ${reasonOf(error)}`, { cause: error });
+  }
+}
+
+const isFile = (mode: number): boolean => (mode & 0o170000) === 0o100000;
+const isGone = (error: unknown): boolean => codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR';
+
+/** What is no UTF-8 was read with marks in its place: writing them would lose it. */
+async function keepForeignBytes(file: string, text: string): Promise<void> {
+  if (!text.includes('\uFFFD')) return;
+  const bytes = await readFile(file).catch(() => undefined);
+  if (!bytes) return;
+  try {
+    new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch (error) {
+    throw new Error(`${file} is not in UTF-8: save it so first; nothing was changed`, { cause: error });
+  }
+}
+
+async function told<T>(path: string, done: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw new Error(`${path} cannot be ${done}: ${reasonOf(error)}`, { cause: error });
+  }
+}

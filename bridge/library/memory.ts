@@ -1,0 +1,117 @@
+// `perch/memory` for Node: a memory in a folder (interface document 2, sections 2.4, 2.5 and 4.4). A browser's face, over IndexedDB, is
+// web/library/memory.ts, under the condition `browser` of the package's exports.
+import { readFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { MemoryConfig as Config, type MemoryConfigInput } from '../../web/gateway/core/memory/config.ts';
+import { MemoryAwareRunner as Runner, setupMemoryForAgent as setup } from '../../web/gateway/core/memory/memory-aware-runner.ts';
+import { MemoryManager as Manager } from '../../web/gateway/core/memory/memory-manager.ts';
+import type { CountText } from '../../web/gateway/core/memory/summary/transcript.ts';
+import type { Embedder } from '../../web/gateway/core/memory/vectors/vectors.ts';
+import type { MemoryTool } from '../../web/gateway/core/memory/tools/memory-tools.ts';
+import { folderWorkspace } from './folder-workspace.ts';
+import { completeBy, modelOf, type ModelConfigInput, summaryModel } from '../../web/library/model.ts';
+import { settingsAt } from '../../web/library/settings-at.ts';
+import { counterOf } from './counter.ts';
+import { SqliteIndex } from './sqlite-index.ts';
+
+export { applyCompaction, checkContext, type ContextCheckResult } from '../../web/gateway/core/memory/compaction/check-context.ts';
+export { StructuredSummary, type SummaryFields } from '../../web/gateway/core/memory/compaction/structured-summary.ts';
+export { CompactionTrigger } from '../../web/gateway/core/memory/compaction/compaction-trigger.ts';
+export type { FoundMemory } from '../../web/gateway/core/memory/found-memory.ts';
+export type { Memory } from '../../web/gateway/core/memory/long-term-file.ts';
+export { MemoryCategory } from '../../web/gateway/core/memory/long-term.ts';
+export type { MemoryMessage } from '../../web/gateway/core/memory/message.ts';
+export type { Embedder } from '../../web/gateway/core/memory/vectors/vectors.ts';
+export type { MemoryStats } from '../../web/gateway/core/memory/stats.ts';
+export { createMemoryTools, type MemoryTool } from '../../web/gateway/core/memory/tools/memory-tools.ts';
+export { memoryWorkspace, type Workspace, type WorkspaceFile } from '../../web/gateway/core/memory/workspace.ts';
+export type { MemoryConfigInput, ModelConfigInput };
+export { folderWorkspace };
+
+/** Settings of a memory (interface document 2, section 2.4), in either spelling. */
+export class MemoryConfig extends Config {
+  /** Reads a YAML file. Rejects with an Error that names the file, and the line or setting. */
+  static override async fromYaml(path: string, read: (path: string) => Promise<string> = readText): Promise<MemoryConfig> {
+    return settingsAt(path, read, (text) => new MemoryConfig({ ...Config.parseYaml(text) }));
+  }
+}
+
+const readText = (path: string): Promise<string> => readFile(path, 'utf8');
+
+export interface MemoryOptions {
+  /** Tokens of a text, for the model in use. Left out: counted as the model's family does, or by an estimate where there is no model. */
+  countTokens?: CountText;
+  /** Makes vectors of texts, so that memory is searched by meaning too; they are kept in `memory.db`. */
+  embedder?: Embedder;
+  /** Hears what went wrong beside what was asked for; by default a warning of the process. */
+  warn?: (message: string) => void;
+}
+
+/** The memory of agents in a folder: Markdown and JSON lines that persons can read, and `memory.db`, an index that is made from them. */
+export class MemoryManager extends Manager {
+  /** Absolute. */
+  readonly workspaceDir: string;
+  readonly #closeIndex: () => void;
+  readonly #counterReady: () => Promise<void>;
+
+  /** Nothing is read or made before `open`. Throws an Error where the settings or the model do not fit. */
+  constructor(
+    workspaceDir: string,
+    config: Config | MemoryConfigInput | Record<string, unknown> = {},
+    model?: ModelConfigInput,
+    { countTokens, embedder, warn = (message) => process.emitWarning(message, 'PerchMemory') }: MemoryOptions = {},
+  ) {
+    if (workspaceDir.trim() === '') throw new Error('The workspace must be a folder, not an empty name');
+    const folder = resolve(workspaceDir);
+    const settings = config instanceof Config ? config : new MemoryConfig(config);
+    const own = model && modelOf(model);
+    const asked = summaryModel(own, settings.summary.model);
+    const counter = own && counterOf(own);
+    const index = new SqliteIndex(join(folder, 'memory.db'));
+    super({
+      workspace: folderWorkspace(folder),
+      config: settings,
+      clock: { now: Date.now },
+      complete: asked && completeBy(asked),
+      countTokens: countTokens ?? counter?.count,
+      index,
+      vectors: embedder && { embedder: () => embedder, store: index },
+      warn,
+    });
+    this.workspaceDir = folder;
+    this.#closeIndex = () => index.close();
+    this.#counterReady = async () => {
+      if (!countTokens) await counter?.ready();
+    };
+  }
+
+  override async open(): Promise<this> {
+    await this.#counterReady();
+    return super.open();
+  }
+
+  override async close(): Promise<void> {
+    try {
+      await super.close();
+    } finally {
+      this.#closeIndex();
+    }
+  }
+}
+
+/** Gives an agent's turns a memory in a folder. */
+export class MemoryAwareRunner extends Runner {
+  constructor(workspaceDir: string, model?: ModelConfigInput, config: Config | MemoryConfigInput | Record<string, unknown> = {}) {
+    super(new MemoryManager(workspaceDir, config, model));
+  }
+}
+
+/** Opens a memory in a folder: it, the tools to register on an agent, and what the agent's prompt should have. The caller closes it. */
+export async function setupMemoryForAgent(
+  workspaceDir: string,
+  model?: ModelConfigInput,
+  config: Config | MemoryConfigInput | Record<string, unknown> = {},
+): Promise<{ manager: MemoryManager; tools: MemoryTool[]; context: string }> {
+  const manager = new MemoryManager(workspaceDir, config, model);
+  return { ...(await setup(manager)), manager };
+}

@@ -1,0 +1,47 @@
+import { expect, test } from 'vitest';
+import { verifies } from '../../tests/requirements.ts';
+import { until } from '../../tests/support/gateway.ts';
+import { processesWith } from '../capabilities/exec/tests/lent.ts';
+import { UNKEPT } from './keep.ts';
+import { ProgramCut, runKept } from './kept-program.ts';
+
+const limits = { keeper: UNKEPT, timeout: 10_000, maxBuffer: 1000 };
+/** A Node program that has begun a child, which no request ends and which is in a session of its own, when it says so. */
+const forks = (mark: string, then: string): [string, ...string[]] => {
+  const child = `process.on('SIGTERM', () => {}); setInterval(() => {}, 1000); // ${mark}`;
+  const text = `require('node:child_process').spawn(process.execPath, ['-e', ${JSON.stringify(child)}], { detached: true, stdio: 'inherit' }); ${then}`;
+  return [process.execPath, '-e', text];
+};
+
+test('what a program wrote, how it ended, and what it was given', async () => {
+  const { stdout, stderr, code } = await runKept(['sh', '-c', 'cat; echo bad >&2; exit 3'], { ...limits, input: 'words' });
+  expect([stdout.toString(), stderr.toString(), code]).toEqual(['words', 'bad\n', 3]);
+  await expect(runKept(['no such program'], limits)).rejects.toMatchObject({ code: 'ENOENT' });
+  await expect(runKept(['sh', '-c', 'x'.repeat(4_000_000)], limits)).rejects.toMatchObject({ code: 'E2BIG' });
+});
+
+verifies(
+  'bridge/nothing-outlives-it',
+  'a program that took too long, wrote too much, is not wanted or has ended: all of its tree is',
+  async () => {
+    const over = new AbortController();
+    const began = (way: string): boolean => processesWith(`${way}-${process.pid}`).length > 1;
+    const hangs = 'setInterval(() => {}, 1000)';
+    const ended = Promise.allSettled([
+      runKept(forks(`time-${process.pid}`, hangs), { ...limits, timeout: 2000 }),
+      runKept(forks(`output-${process.pid}`, "setInterval(() => console.log('x'.repeat(100)), 50)"), limits),
+      runKept(forks(`abort-${process.pid}`, hangs), { ...limits, signal: over.signal }),
+      runKept(forks(`exit-${process.pid}`, 'setTimeout(() => process.exit(), 300)'), limits),
+    ]);
+    await until(() => began('time') && began('abort'), 'their children');
+    over.abort(new Error('enough'));
+    const node = process.execPath;
+    expect(await ended).toMatchObject([
+      { reason: new ProgramCut(`${node} did not end within 2 s`) },
+      { reason: new ProgramCut(`${node} wrote more than 1000 bytes`) },
+      { reason: new Error('enough') },
+      { value: { code: 0 } },
+    ]);
+    for (const way of ['time', 'output', 'abort', 'exit']) expect(processesWith(`${way}-${process.pid}`)).toEqual([]);
+  },
+);

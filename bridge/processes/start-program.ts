@@ -1,0 +1,38 @@
+import type { ChildProcessByStdio } from 'node:child_process';
+import type { Readable, Writable } from 'node:stream';
+import { RpcError } from '#shared/rpc/errors.ts';
+import type { Keeper } from './keep.ts';
+import { type KeptProcess, startKept } from './kept-process.ts';
+
+/** A program with its arguments as they are, of which `command` is what it is called by. */
+export interface Program {
+  command: string;
+  realPath: string;
+  args: readonly string[];
+  workingDir: string;
+  env: Readonly<Record<string, string>>;
+}
+
+/** One that runs: `In` is its standard input, or null where it has none. */
+export type Started<In extends Writable | null> = KeptProcess<ChildProcessByStdio<In, Readable, Readable>>;
+
+/** Starts a program that a person or a file names. Throws a sentence, or its process ends with an `error` event, where it cannot be started. */
+export function startProgram(program: Program, input: 'pipe', keeper: Pick<Keeper, 'keep'>): Started<Writable>;
+export function startProgram(program: Program, input: 'ignore', keeper: Pick<Keeper, 'keep'>): Started<null>;
+export function startProgram(
+  { command, realPath, args, workingDir, env }: Program,
+  input: 'pipe' | 'ignore',
+  keeper: Pick<Keeper, 'keep'>,
+): Started<Writable | null> {
+  try {
+    const options = { keeper, argv0: command, cwd: workingDir, env };
+    return input === 'pipe'
+      ? startKept(realPath, args, { ...options, stdio: ['pipe', 'pipe', 'pipe'] })
+      : startKept(realPath, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
+  } catch (error) {
+    throw notStarted(command, error);
+  }
+}
+
+export const notStarted = (command: string, error: unknown): RpcError =>
+  new RpcError('INTERNAL_ERROR', `${command} could not be started: ${error instanceof Error ? error.message : String(error)}`);

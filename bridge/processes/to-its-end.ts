@@ -1,0 +1,42 @@
+import { once } from 'node:events';
+import type { KeptProcess } from './kept-process.ts';
+
+/** How long outputs may stay open once all processes that are known are gone. */
+const CLOSE_MS = 500;
+
+/**
+ * Lets a program run until it exits, has had its time, or is not wanted any more: says which. Nothing of its tree is left then, and its output has been read.
+ * Rejects where it could not be started.
+ */
+export async function toItsEnd({ child, end }: KeptProcess, timeoutMs: number, signal: AbortSignal): Promise<'exit' | 'abort' | 'time'> {
+  const done = new AbortController();
+  let timer: NodeJS.Timeout | undefined;
+  const closed = once(child, 'close').catch(() => {});
+  try {
+    const why = await Promise.race([
+      once(child, 'exit', { signal: done.signal }).then(() => 'exit' as const),
+      signal.aborted ? ('abort' as const) : once(signal, 'abort', { signal: done.signal }).then(() => 'abort' as const),
+      new Promise<'time'>((resolve) => (timer = setTimeout(() => resolve('time'), timeoutMs))),
+    ]);
+    await end();
+    await within(closed, CLOSE_MS);
+    return why;
+  } finally {
+    clearTimeout(timer);
+    done.abort();
+    child.stdout?.destroy();
+    child.stderr?.destroy();
+  }
+}
+
+/** Resolves with a promise, however it ends, or after so many milliseconds. */
+export function within(promise: Promise<unknown>, ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    const done = (): void => {
+      clearTimeout(timer);
+      resolve();
+    };
+    promise.then(done, done);
+  });
+}

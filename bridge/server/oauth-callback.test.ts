@@ -1,0 +1,104 @@
+import { createHash } from 'node:crypto';
+import { describe, expect } from 'vitest';
+import { verifies } from '../../tests/requirements.ts';
+import { noticePage } from '#shared/http/notice-page.ts';
+import { startTestBridge, type TestBridge } from './tests/bridge.ts';
+import { dialHost } from './tests/fake-host.ts';
+import { navigate } from './tests/navigate.ts';
+
+const come = ({ url }: TestBridge, path: string, init?: Parameters<typeof navigate>[1]): Promise<Response> =>
+  navigate(`${url}${path}`, init);
+
+const page = (status: number, title = 'T'): Response => {
+  const { body, ...head } = noticePage({ status, title, text: 'Text' });
+  return new Response(body, head);
+};
+
+describe('the OAuth callback', () => {
+  verifies('oauth/callback', 'goes to the host that serves, without a token, and with nothing but what it is for', async () => {
+    await using gateway = await startTestBridge();
+    const seen: string[] = [];
+    const host = await gateway.attach({ http: async ({ url, method }) => (seen.push(`${method} ${url}`), page(200)) });
+    const answer = await come(gateway, '/oauth/callback?code=a%20b&state=s&x=1&error_description=d', {
+      headers: { cookie: 'c=1', authorization: 'Bearer wrong', 'x-perch-session': 'main' },
+    });
+    expect([answer.status, await answer.text()]).toEqual([200, expect.stringContaining('Text')]);
+    expect(seen).toEqual([`GET ${gateway.url}/oauth/callback?code=a+b&state=s&error_description=d`]);
+    expect(host.openings).toEqual([
+      {
+        ...{ kind: 'http', principal: 'callback', scopes: [], origin: null },
+        headers: { ':method': 'GET', ':path': '/oauth/callback?code=a+b&state=s&error_description=d', 'x-perch-head': '0' },
+      },
+    ]);
+    expect(gateway.lines.join()).not.toContain('code=');
+  });
+
+  verifies('oauth/callback', 'only looked at, by a browser of this machine that navigates, under a name of the bridge', async () => {
+    await using gateway = await startTestBridge({ origins: ['https://friend.test'] });
+    const host = await gateway.attach();
+    const ask = async (headers: Record<string, string>, method = 'GET', path = '/oauth/callback?state=s'): Promise<number> =>
+      (await come(gateway, path, { headers, method })).status;
+    expect(await ask({ host: 'evil.test' })).toBe(403);
+    expect(await ask({ origin: 'https://evil.test' })).toBe(403);
+    expect(await ask({ 'sec-fetch-mode': 'no-cors', 'sec-fetch-dest': 'image' })).toBe(403);
+    expect(await ask({ 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'iframe' })).toBe(403);
+    for (const method of ['POST', 'HEAD', 'OPTIONS', 'PUT', 'DELETE']) expect(await ask({}, method), method).toBe(405);
+    expect(host.openings).toEqual([]);
+    expect(await ask({ 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' })).toBe(200);
+    expect(await ask({}, 'GET', '/oauth/callback/more?state=s')).toBe(404);
+    expect(await ask({ accept: 'text/html' }, 'GET', '/oauth')).toBe(404);
+    expect(host.openings).toHaveLength(1);
+  });
+
+  verifies('oauth/guessing', 'ten unknown ones, and no more are looked at; who is known is not counted', async () => {
+    await using gateway = await startTestBridge();
+    const host = await gateway.attach({ http: async ({ url }) => page(new URL(url).searchParams.get('state') === 'good' ? 200 : 404) });
+    const ask = (state: string, headers = {}): Promise<Response> => come(gateway, `/oauth/callback?state=${state}`, { headers });
+    for (let n = 0; n < 12; n++) expect((await ask('good')).status).toBe(200);
+    for (let n = 0; n < 12; n++) expect((await ask('bad', { 'sec-fetch-mode': 'no-cors', 'sec-fetch-dest': 'image' })).status).toBe(403);
+    for (let n = 0; n < 10; n++) expect((await ask(`bad${n}`)).status).toBe(404);
+    const locked = await ask('good');
+    expect([locked.status, Number(locked.headers.get('retry-after'))]).toEqual([429, expect.closeTo(300, -1)]);
+    expect(await locked.text()).toContain('Begin again in Perch in 5 minutes');
+    expect(host.openings).toHaveLength(22);
+    // Nobody else is locked out with them.
+    expect((await gateway.http('/v1/models')).status).toBe(404);
+  });
+
+  verifies('oauth/page', 'no host, or one that fails: a page that says so', async () => {
+    await using gateway = await startTestBridge({ timing: { hostWaitMs: 20 } });
+    const ask = async (): Promise<[number, string, string | null]> => {
+      const answer = await come(gateway, '/oauth/callback?state=s');
+      return [answer.status, await answer.text(), answer.headers.get('retry-after')];
+    };
+    const away = [503, expect.stringContaining('Open Perch in a tab, then load this page again'), '2'];
+    expect(await ask()).toEqual(away);
+    const host = await dialHost({
+      ...{ url: gateway.url, credential: gateway.bridge.hostCredential() },
+      rawHttp: (stream) => stream.reset(1011, 'broke'),
+    });
+    await gateway.bridge.hosts.wait(5000);
+    expect(await ask()).toEqual(away);
+    host.die();
+  });
+});
+
+verifies('oauth/page', 'a policy that lets nothing act, and text that stays text', async () => {
+  await using gateway = await startTestBridge({ timing: { hostWaitMs: 1 } });
+  const answer = await come(gateway, '/oauth/callback?state=<script>');
+  const html = await answer.text();
+  const style = /<style>(.*)<\/style>/.exec(html)?.[1] ?? '';
+  const hash = createHash('sha256').update(style).digest('base64');
+  expect(Object.fromEntries(answer.headers)).toMatchObject({
+    'content-type': 'text/html; charset=utf-8',
+    'cache-control': 'no-store',
+    'content-security-policy': `default-src 'none'; style-src 'sha256-${hash}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
+    'x-content-type-options': 'nosniff',
+    'referrer-policy': 'no-referrer',
+  });
+  expect(html).not.toContain('script');
+  expect(style).toContain('color-scheme:light dark');
+  expect(noticePage({ status: 200, title: '<img src=x onerror="a">', text: `</p><script>'&'</script>` }).body).toContain(
+    '<h1>&lt;img src=x onerror=&quot;a&quot;&gt;</h1><p>&lt;/p&gt;&lt;script&gt;&#39;&amp;&#39;&lt;/script&gt;</p>',
+  );
+});

@@ -1,0 +1,113 @@
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import { noticePage } from '#shared/http/notice-page.ts';
+import { fetchOver } from '#shared/link/http.ts';
+import { HEAD_HEADER } from '#shared/ports/journal.ts';
+import { OAUTH_CALLBACK } from '#shared/ports/oauth.ts';
+import type { Journal } from '../journal/journal.ts';
+import type { Admission } from './admission.ts';
+import { arrivalOf } from './app-files.ts';
+import type { AuthLimiter } from './auth-limiter.ts';
+import type { Gauge } from './gauge.ts';
+import type { Hosts } from './hosts.ts';
+import { discard } from './exchange.ts';
+import type { Timing } from './timing.ts';
+
+/** What OAuth services send back (RFC 6749, sections 4.1.2 and 4.1.2.1; RFC 9207). */
+const PARAMETERS = ['state', 'code', 'iss', 'error', 'error_description'];
+/** Longer than a host takes to trade a code. */
+const ANSWER_MS = 90_000;
+const MAX_PAGE_BYTES = 64 * 1024;
+/** The key of the limiter: states that nobody waits for. */
+const TRIES = 'OAuth callback';
+const PASSED_BACK = ['content-type', 'cache-control', 'content-security-policy'];
+/** Who calls: somebody whose `state` alone says what for. */
+const PRINCIPAL = 'callback';
+
+export interface OauthCallbackDeps {
+  admission: Admission;
+  hosts: Hosts;
+  journal: Pick<Journal, 'head'>;
+  limiter: AuthLimiter;
+  timing: Timing;
+  gauge: Gauge;
+  log(line: string): void;
+}
+
+export const isOauthCallback = (url = ''): boolean => url === OAUTH_CALLBACK || url.startsWith(`${OAUTH_CALLBACK}?`);
+
+/**
+ * `GET /oauth/callback`: a browser of this machine comes back from another service, and the host that serves answers it. No token is asked for: the `state` is
+ * the key, which only that host knows. Only a person's own navigation counts, so that no page that is merely open can try states, or use up the tries.
+ */
+export function oauthCallback({ admission, hosts, journal, limiter, timing, gauge, log }: OauthCallbackDeps): RequestListener {
+  const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const refuse = (status: number, title: string, text: string, headers?: Record<string, string>): void =>
+      send(response, noticePage({ status, title, text, ...(headers ? { headers } : {}) }));
+    if (request.method !== 'GET') return refuse(405, 'This is a page', 'It can only be looked at.', { allow: 'GET' });
+    const { 'sec-fetch-mode': mode = 'navigate', 'sec-fetch-dest': dest = 'document' } = request.headers;
+    if (!admission.isLocal(arrivalOf(request)) || mode !== 'navigate' || dest !== 'document')
+      return refuse(403, 'Not from here', 'This address is for the browser of the machine that Perch runs on.');
+    const asked = new URL(request.url ?? '', admission.origin).searchParams;
+    const query = new URLSearchParams([...asked].filter(([name]) => PARAMETERS.includes(name))).toString();
+    const lockedMs = limiter.locked(TRIES);
+    if (lockedMs > 0) {
+      const headers = { 'retry-after': String(Math.ceil(lockedMs / 1000)) };
+      return refuse(
+        429,
+        'Too many tries',
+        `Too many unknown links were tried. Begin again in Perch in ${Math.ceil(lockedMs / 60_000)} minutes.`,
+        headers,
+      );
+    }
+
+    const gone = new AbortController();
+    response.once('close', () => gone.abort(new Error('the browser left')));
+    response.once('close', gauge.enter());
+    const mux = hosts.current ?? (await hosts.wait(timing.hostWaitMs, gone.signal));
+    const away = (): void =>
+      refuse(503, 'Perch is not running', 'Open Perch in a tab, then load this page again: the link is good for 10 minutes.', {
+        'retry-after': '2',
+      });
+    if (!mux) return away();
+    let answer: Response;
+    let body: Uint8Array;
+    try {
+      const headers = { ':path': `${OAUTH_CALLBACK}?${query}`, [HEAD_HEADER]: String(journal.head) };
+      // To its end, though the browser leaves: a code can be traded once, and then it is wanted.
+      answer = await fetchOver(
+        mux,
+        { kind: 'http', principal: PRINCIPAL, headers },
+        { method: 'GET', signal: AbortSignal.timeout(ANSWER_MS) },
+      );
+      body = new Uint8Array(await answer.arrayBuffer());
+      if (body.byteLength > MAX_PAGE_BYTES) throw new TypeError('the page is too large');
+    } catch (error) {
+      log(`a browser that came back from another service got no answer: ${error instanceof Error ? error.message : String(error)}`);
+      return away();
+    }
+    if (answer.status === 404) limiter.fail(TRIES);
+    const headers = PASSED_BACK.flatMap((name) => {
+      const value = answer.headers.get(name);
+      return value === null ? [] : [[name, value] as const];
+    });
+    send(response, { status: answer.status, headers: Object.fromEntries(headers), body });
+  };
+  return (request, response) => {
+    discard(request);
+    serve(request, response).catch((error: unknown) => {
+      log(`${request.method} ${OAUTH_CALLBACK} failed: ${error instanceof Error ? error.message : String(error)}`);
+      response.destroy();
+    });
+  };
+}
+
+interface Page {
+  status: number;
+  headers: Record<string, string>;
+  body: string | Uint8Array;
+}
+
+function send(response: ServerResponse, { status, headers, body }: Page): void {
+  if (response.headersSent || response.destroyed) return;
+  response.writeHead(status, { 'content-length': Buffer.byteLength(body), ...headers }).end(body);
+}

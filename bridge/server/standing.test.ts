@@ -1,0 +1,31 @@
+import { afterEach, beforeEach, expect, vi } from 'vitest';
+import { verifies } from '../../tests/requirements.ts';
+import type { Mux } from '#shared/link/mux.ts';
+import { Standing } from './standing.ts';
+
+beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }));
+afterEach(() => void vi.useRealTimers());
+
+verifies('http.chat/standing', 'a decision holds for its time and no longer, for its host, its caller and its model', () => {
+  const standing = new Standing('here');
+  const host = {} as Mux;
+  const body = Buffer.from(JSON.stringify({ model: 'up/m', messages: [{ role: 'user', content: 'Hi' }] }));
+  const call = { id: 'c', provider: 'up', model: 'up/m', principal: 'owner', inputTokens: 1 };
+  const wish = { to: 1, call, stream: false, choices: 1, idleMs: 1000, trailerMs: 1000, stripUsage: false };
+  const keep = standing.given(
+    host,
+    { ...wish, standing: { ms: 500, asked: 'up/m', model: 'm' } },
+    { ':url': 'http://up/v1', 'x-own': 'yes' },
+  );
+  expect(standing.decide(host, 'owner', body)).toBeUndefined();
+  keep();
+  const decided = standing.decide(host, 'owner', body);
+  expect(decided?.asking).toMatchObject({ url: 'http://up/v1', headers: { 'x-own': 'yes', 'x-perch-via': 'here' } });
+  expect(JSON.parse(String(decided?.asking.body))).toMatchObject({ model: 'm' });
+  expect(standing.decide(host, 'device:a', body)).toBeUndefined();
+  expect(standing.decide({} as Mux, 'owner', body)).toBeUndefined();
+  vi.advanceTimersByTime(499);
+  expect(standing.decide(host, 'owner', body)).toBeDefined();
+  vi.advanceTimersByTime(2);
+  expect(standing.decide(host, 'owner', body)).toBeUndefined();
+});

@@ -1,0 +1,33 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test, vi } from 'vitest';
+import { folder } from '../backup/fixture.ts';
+import { startTestBridge } from '../server/tests/bridge.ts';
+import { serviceState } from './state.ts';
+
+test.runIf(process.platform === 'linux')('a systemd user unit: whether it is there, and what systemctl says of it', async () => {
+  using config = folder();
+  using bin = folder();
+  vi.stubEnv('XDG_CONFIG_HOME', config.path);
+  vi.stubEnv('PATH', bin.path);
+  try {
+    expect(await serviceState(1)).toBe('not-installed');
+    mkdirSync(join(config.path, 'systemd', 'user'), { recursive: true });
+    writeFileSync(join(config.path, 'systemd', 'user', 'perch.service'), '[Unit]\n');
+    // No systemctl: whoever answers on the port counts.
+    expect(await serviceState(1)).toBe('stopped');
+    await using bridge = await startTestBridge();
+    const port = Number(new URL(bridge.url).port);
+    expect(await serviceState(port)).toBe('running');
+    const systemctl = (script: string): void => writeFileSync(join(bin.path, 'systemctl'), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+    systemctl('[ "$1 $2 $3" = "--user is-active perch.service" ] && echo active');
+    expect(await serviceState(1)).toBe('running');
+    systemctl('echo inactive; exit 3');
+    expect(await serviceState(port)).toBe('stopped');
+    // No bus of this user: it prints nothing on standard output.
+    systemctl('exit 1');
+    expect(await serviceState(port)).toBe('running');
+  } finally {
+    vi.unstubAllEnvs();
+  }
+});

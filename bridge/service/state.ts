@@ -1,0 +1,50 @@
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { localTarget } from '../cli/target.ts';
+
+const ASK_MS = 2_000;
+
+/** What a program prints and whether it ends well; undefined where it is not there or does not answer. */
+const asked = (program: string, args: readonly string[]): Promise<{ ok: boolean; text: string } | undefined> =>
+  new Promise((resolve) => {
+    execFile(program, args, { timeout: ASK_MS, windowsHide: true }, (error, stdout) => {
+      if (error && typeof error.code !== 'number') resolve(undefined);
+      else resolve({ ok: !error, text: stdout });
+    });
+  });
+
+/**
+ * How the service of this user stands that runs the gateway: a systemd user unit `perch`, a launchd agent `dev.perch.gateway`, a Windows task
+ * `Perch`. Where the system cannot say whether one that is installed runs, a gateway that answers on the port counts.
+ */
+export async function serviceState(port: number): Promise<'running' | 'stopped' | 'not-installed'> {
+  const runs = await installedAndRunning();
+  if (runs === null) return 'not-installed';
+  return (runs ?? (await answers(port))) ? 'running' : 'stopped';
+}
+
+/** Null: not installed; undefined: nobody can say. */
+async function installedAndRunning(): Promise<boolean | null | undefined> {
+  if (process.platform === 'win32') {
+    const task = await asked('schtasks', ['/Query', '/TN', 'Perch', '/FO', 'CSV', '/NH']);
+    // What it prints is in the system's language: only that it is there can be told.
+    return task?.ok ? undefined : null;
+  }
+  if (process.platform === 'darwin') {
+    if (!existsSync(join(homedir(), 'Library', 'LaunchAgents', 'dev.perch.gateway.plist'))) return null;
+    const agent = await asked('launchctl', ['print', `gui/${process.getuid?.() ?? ''}/dev.perch.gateway`]);
+    return agent && agent.ok && /\bstate = running\b/.test(agent.text);
+  }
+  const config = process.env.XDG_CONFIG_HOME || join(homedir(), '.config');
+  if (!existsSync(join(config, 'systemd', 'user', 'perch.service'))) return null;
+  const unit = await asked('systemctl', ['--user', 'is-active', 'perch.service']);
+  return unit && (unit.text.trim() === '' ? undefined : unit.ok);
+}
+
+const answers = (port: number): Promise<boolean> =>
+  fetch(`${localTarget(port).http}/health`, { redirect: 'error', signal: AbortSignal.timeout(ASK_MS) }).then(
+    (response) => response.ok,
+    () => false,
+  );

@@ -1,0 +1,61 @@
+import { join } from 'node:path';
+import type { Machine, Run, Served, Service, Step } from './definition.ts';
+
+const UNIT = 'perch.service';
+const systemctl = (...args: string[]): Step => ['systemctl', '--user', ...args];
+
+/** A unit of systemd, run by the user's own manager. */
+export function systemd({ home, env }: Machine): Service {
+  return {
+    name: UNIT,
+    path: join(env.XDG_CONFIG_HOME || join(home, '.config'), 'systemd', 'user', UNIT),
+    text: unit,
+    missing: async (run) => {
+      const { code, stderr } = await run('systemctl', ['--user', 'show', '--property=Version']);
+      if (code === 0) return undefined;
+      const said = stderr.trim().split('\n')[0];
+      return `systemd does not run for this user here${said ? ` (${said})` : ''}: log in to the machine itself or by ssh, not by su or in a container`;
+    },
+    end: [],
+    start: [systemctl('daemon-reload'), systemctl('enable', UNIT), systemctl('restart', UNIT)],
+    remove: [systemctl('disable', '--now', UNIT)],
+    forget: [systemctl('daemon-reload'), systemctl('reset-failed', UNIT)],
+    log: () => `journalctl --user --unit ${UNIT}`,
+    hints: async (run: Run) => {
+      const { stdout } = await run('loginctl', ['show-user', '--property=Linger', '--value']);
+      return stdout.trim() === 'no'
+        ? ['It ends when you log out; `loginctl enable-linger` lets it go on, and start with the machine.']
+        : [];
+    },
+  };
+}
+
+/** Standard output is not kept: the link that is printed there lets a browser in. */
+function unit({ command, environment }: Served): string {
+  const lines = Object.entries(environment).map(([name, value]) => `Environment=${quoted(`${name}=${value}`)}`);
+  return `[Unit]
+Description=Perch, a gateway for agents
+StartLimitIntervalSec=60
+StartLimitBurst=5
+
+[Service]
+Type=exec
+ExecStart=${command.map((word) => quoted(word).replaceAll('$', '$$$$')).join(' ')}
+${lines.join('\n')}
+StandardOutput=null
+UMask=0077
+Restart=on-failure
+RestartSec=5
+KillMode=mixed
+TimeoutStopSec=10
+
+[Install]
+WantedBy=default.target
+`;
+}
+
+/** A word as systemd reads it (systemd.syntax, "Quoting"; `%` begins a specifier). */
+const quoted = (word: string): string => {
+  const escaped = word.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n').replaceAll('%', '%%');
+  return /^[\w%@+=:,./-]+$/.test(escaped) ? escaped : `"${escaped}"`;
+};

@@ -1,0 +1,93 @@
+/** A field of a schedule: all values, or those that are listed, in order. */
+export type CronField = { all: true; step: number } | { all: false; values: readonly number[] };
+
+/** The five fields of a schedule. Weekdays count from Sunday, 0. */
+export interface CronFields {
+  minute: CronField;
+  hour: CronField;
+  day: CronField;
+  month: CronField;
+  weekday: CronField;
+}
+
+const MONTHS = ['JAN', 'FEB', 'MAR', 'APR', 'MAY', 'JUN', 'JUL', 'AUG', 'SEP', 'OCT', 'NOV', 'DEC'];
+const WEEKDAYS = ['SUN', 'MON', 'TUE', 'WED', 'THU', 'FRI', 'SAT'];
+/** Days that a month has at the most. */
+const DAYS_OF = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+/** Beyond the classic form: the last day, the nearest workday, the third Friday. What reads schedules in the end knows them; here they are let through. */
+const SPECIAL = /[LW#?+]/i;
+
+const RANGES = {
+  minute: { least: 0, most: 59, names: [] as readonly string[] },
+  hour: { least: 0, most: 23, names: [] as readonly string[] },
+  day: { least: 1, most: 31, names: [] as readonly string[] },
+  month: { least: 1, most: 12, names: MONTHS },
+  weekday: { least: 0, most: 7, names: WEEKDAYS },
+} as const;
+type FieldName = keyof typeof RANGES;
+const NAMES = ['minute', 'hour', 'day', 'month', 'weekday'] as const;
+
+/** What is wrong with a five-field schedule, in words that follow its name; undefined where nothing is. It looks at the form alone, without the calendar of any zone. */
+export function cronProblem(text: string): string | undefined {
+  try {
+    parseCron(text);
+    return undefined;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}
+
+/** The fields of a schedule; undefined where one of them has a form beyond the classic one. Throws an Error with words that follow its name. */
+export function parseCron(text: string): CronFields | undefined {
+  const parts = text.trim().split(/\s+/);
+  if (parts.length !== 5) throw new Error('has not the five fields minute, hour, day, month, weekday');
+  const special = parts.some((part) => SPECIAL.test(withoutNames(part)));
+  const read = NAMES.map((name, index) => {
+    const part = parts[index] ?? '';
+    return SPECIAL.test(withoutNames(part)) ? undefined : fieldOf(name, part);
+  });
+  const [minute, hour, day, month, weekday] = read;
+  if (special || !minute || !hour || !day || !month || !weekday) return undefined;
+  if (!day.all && isAll(weekday) && !monthsOf(month).some((each) => day.values.some((one) => one <= (DAYS_OF[each - 1] ?? 0))))
+    throw new Error('never comes: no such month has such a day');
+  return { minute, hour, day, month, weekday };
+}
+
+const isAll = (field: CronField): boolean => field.all && field.step === 1;
+const monthsOf = (field: CronField): readonly number[] =>
+  field.all ? DAYS_OF.map((_, index) => index + 1).filter((month) => (month - 1) % field.step === 0) : field.values;
+
+/** Names have letters that are marks elsewhere: `JUL`, `WED`. */
+const withoutNames = (part: string): string => part.replace(/[a-z]{3}/gi, '1');
+
+function fieldOf(name: FieldName, text: string): CronField {
+  const { least, most, names } = RANGES[name];
+  const refuse = (): never => {
+    throw new Error(`has "${text}" for the ${name}, which takes ${least} to ${most}`);
+  };
+  const number = (given: string): number => {
+    const named = names.indexOf(given.toUpperCase());
+    const value = named >= 0 ? named + least : /^\d{1,2}$/.test(given) ? Number(given) : refuse();
+    return value < least || value > most ? refuse() : value;
+  };
+  const values = new Set<number>();
+  for (const item of text.split(',')) {
+    const [, range = '', by] = /^([^/]+)(?:\/(\d{1,2}))?$/.exec(item) ?? [];
+    const step = by === undefined ? 1 : Number(by);
+    if (range === '' || step < 1 || step > most) refuse();
+    if (range === '*') {
+      if (text === item) return { all: true, step };
+      for (let at: number = least; at <= most; at += step) values.add(at);
+      continue;
+    }
+    const [from = '', to, ...more] = range.split('-');
+    if (more.length > 0) refuse();
+    const first = number(from);
+    const last = to !== undefined ? number(to) : by === undefined ? first : most;
+    if (last < first) refuse();
+    for (let at = first; at <= last; at += step) values.add(at);
+  }
+  // Sunday is 0 and 7.
+  const each = name === 'weekday' ? new Set([...values].map((value) => value % 7)) : values;
+  return { all: false, values: [...each].sort((a, b) => a - b) };
+}

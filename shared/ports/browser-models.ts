@@ -1,0 +1,51 @@
+import { call } from '../rpc/contract.ts';
+import { z } from '../rpc/zod.ts';
+import { ggufAnswer, ggufRequest, ggufText, ggufTexts, ggufVectors } from './gguf.ts';
+import { port } from './port.ts';
+
+/** What a model that is kept in this browser is for. */
+export const browserTask = z.enum(['text-generation', 'feature-extraction']);
+/** How its weights are written, as transformers calls it. */
+export const browserDtype = z.enum(['fp32', 'fp16', 'q8', 'int8', 'uint8', 'q4', 'q4f16', 'bnb4']);
+export type BrowserDtype = z.infer<typeof browserDtype>;
+
+export const keptModel = z.object({
+  /** `<owner>/<name>`. */
+  repo: z.string(),
+  task: browserTask,
+  dtype: browserDtype,
+  /** The name of its graph's file without folder, precision and ending: `model`. */
+  graph: z.string(),
+  /** How many files of weights lie beside the graph's. */
+  dataFiles: z.number().int(),
+  files: z.array(z.object({ path: z.string(), size: z.number().int() })),
+  /** Tokens; null where its configuration does not tell. */
+  contextWindow: z.number().nullable(),
+  /** Milliseconds since 1970; null as long as something is missing. */
+  keptAt: z.number().nullable(),
+});
+/** A model in this browser's storage, as it is kept beside its files. */
+export type KeptModel = z.infer<typeof keptModel>;
+
+/** What the gateway's worker says to the one that a page lends it for models: one call after the other. Requests and answers are those of GGUF models. */
+export const browserModelsPort = port({
+  kind: 'browser-models',
+  what: 'Running models in this browser',
+  calls: {
+    'run.load': call({
+      params: z.object({ model: keptModel }),
+      result: z.object({ device: z.enum(['webgpu', 'wasm']) }),
+      docs: 'Loads the model that the worker is for; `webgpu` where that can be had.',
+      policy: { scope: 'write' },
+    }),
+    'run.generate': call({ params: ggufRequest, result: ggufAnswer, docs: 'Answers a chat.', policy: { scope: 'write' } }),
+    'run.embed': call({ params: z.object({ texts: ggufTexts }), result: ggufVectors, docs: 'Makes vectors.', policy: { scope: 'write' } }),
+    'run.idle': call({
+      params: z.object({}),
+      result: z.object({}),
+      docs: 'Answers when nothing is being generated (any more).',
+      policy: { scope: 'read' },
+    }),
+  },
+  events: { 'run.text': ggufText },
+});

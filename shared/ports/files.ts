@@ -1,0 +1,100 @@
+import { call } from '../rpc/contract.ts';
+import { WORKSPACE_LIMITS, workspacePath } from '../rpc/methods/workspace.ts';
+import { workspaceName } from '../rpc/records.ts';
+import { z } from '../rpc/zod.ts';
+import { port } from './port.ts';
+
+/** SHA-256 of a file's bytes. */
+const hash = z.string().regex(/^[0-9a-f]{64}$/);
+
+/** What folder and vault agreed on last: the bytes, and the vault's record that had them. */
+export const agreement = z.object({ hash, size: z.number().int().nonnegative(), modifiedAt: z.number() });
+export type Agreed = z.infer<typeof agreement>;
+
+const entry = z.object({
+  /** As the vault names it. What cannot be named so is told by its name on disk. */
+  path: z.string(),
+  /** Null: there is no file. */
+  hash: hash.nullable(),
+  agreed: agreement.nullable(),
+  /** Why the file is left alone; then `hash` says nothing. */
+  problem: z.string().optional(),
+});
+export type FolderEntry = z.infer<typeof entry>;
+
+const encoding = z.enum(['utf8', 'base64']);
+const content = z.string().max(Math.ceil((WORKSPACE_LIMITS.fileBytes * 4) / 3) + 4);
+/** The file as it must be still: its hash, null where none must be. */
+const base = hash.nullable();
+
+const step = z.discriminatedUnion('do', [
+  z.object({ do: z.literal('write'), path: workspacePath, base, content, encoding, agreed: agreement }),
+  z.object({ do: z.literal('remove'), path: workspacePath, base }),
+  /** They agree already. Null: neither has the file. */
+  z.object({ do: z.literal('note'), path: z.string(), agreed: agreement.nullable() }),
+]);
+export type FolderStep = z.infer<typeof step>;
+
+/** Most files of a call that carries contents, and bytes of one that has more than one. */
+export const FOLDER_BATCH = { files: 1000, bytes: 4 * 1024 * 1024 } as const;
+
+/** Of systems and tools, and nobody's work; what stands in `.git` can make programs run. */
+const IGNORED = new Set(['.git', 'node_modules', '.DS_Store', 'Thumbs.db', 'desktop.ini']);
+/** The index of an agent's memory, and what SQLite keeps beside it (interface document 2, section 2.5). */
+const INDEX = /^memory\.db(-wal|-shm|-journal)?$/;
+
+/** Whether a file of that path is mirrored at all; others are left where they are, and told of to nobody. */
+export const isMirrored = (path: string): boolean => !INDEX.test(path) && !path.split('/').some((part) => IGNORED.has(part));
+
+/** Folders on the bridge's machine, one for each workspace: `workspaces/<name>` in its home. */
+export const filesPort = port({
+  kind: 'files',
+  what: 'Keeping workspaces in folders',
+  calls: {
+    'files.scan': call({
+      params: z.strictObject({
+        workspace: workspaceName,
+        /** The `mark` of the folder as it is known. */
+        known: z.string().nullable(),
+        /** Makes the folder anew where it has vanished. */
+        make: z.boolean().default(false),
+      }),
+      result: z.object({
+        /** `vanished`: files of it are agreed on, and the folder is not there. */
+        state: z.enum(['same', 'read', 'vanished']),
+        folder: z.string(),
+        mark: z.string(),
+      }),
+      docs: 'Looks through a folder, and tells by `files.entries` of all files that are there or were agreed on, unless it is as it is known.',
+      policy: { scope: 'read' },
+    }),
+    'files.read': call({
+      params: z.strictObject({
+        workspace: workspaceName,
+        files: z.array(z.object({ path: workspacePath, hash })).max(FOLDER_BATCH.files),
+      }),
+      result: z.object({ files: z.array(z.object({ path: z.string(), content, encoding })) }),
+      docs: 'The contents of files, as many of the first as a call may carry. One that has changed since is left out.',
+      policy: { scope: 'read' },
+    }),
+    'files.apply': call({
+      params: z.strictObject({ workspace: workspaceName, steps: z.array(step).max(2 * WORKSPACE_LIMITS.files) }),
+      result: z.object({
+        /** One for each step; `changed`: the file was not as it must be, and was left alone. */
+        outcomes: z.array(z.object({ outcome: z.enum(['done', 'changed', 'refused']), why: z.string().optional() })),
+      }),
+      docs: 'Writes and removes files, each in one step, and notes what is agreed on.',
+      policy: { scope: 'admin' },
+    }),
+    'files.watch': call({
+      params: z.strictObject({ workspaces: z.array(workspaceName).max(1000) }),
+      result: z.object({}),
+      docs: 'Tells by `files.changed` of folders in which something may have changed, until the caller is gone.',
+      policy: { scope: 'read' },
+    }),
+  },
+  events: {
+    'files.entries': z.object({ entries: z.array(entry) }),
+    'files.changed': z.object({ workspace: z.string() }),
+  },
+});

@@ -1,0 +1,71 @@
+import { call } from '../rpc/contract.ts';
+import { toolCall } from '../rpc/records.ts';
+import { z } from '../rpc/zod.ts';
+import { localModel, localModelId } from './models.ts';
+import { port } from './port.ts';
+
+export const ggufMessage = z.object({
+  role: z.enum(['system', 'user', 'assistant', 'tool']),
+  text: z.string(),
+  toolCalls: z.array(toolCall).optional(),
+  toolCallId: z.string().optional(),
+});
+
+const schema = z.record(z.string(), z.unknown());
+
+/** What is asked of a model that has been loaded. */
+export const ggufRequest = z.object({
+  messages: z.array(ggufMessage).min(1).max(100_000),
+  tools: z.array(z.object({ name: z.string(), description: z.string(), schema })).optional(),
+  parallelToolCalls: z.boolean().optional(),
+  /** The answer is JSON: any, or what fits the JSON Schema. */
+  json: z.union([z.literal(true), schema]).optional(),
+  temperature: z.number().optional(),
+  topP: z.number().optional(),
+  maxTokens: z.number().int().min(1).optional(),
+  stop: z.array(z.string().min(1)).max(100).optional(),
+  seed: z.number().int().optional(),
+  presencePenalty: z.number().optional(),
+  frequencyPenalty: z.number().optional(),
+});
+export type GgufRequest = z.infer<typeof ggufRequest>;
+
+export const ggufAnswer = z.object({
+  finish: z.enum(['stop', 'length', 'tool_calls']),
+  calls: z.array(z.object({ tool: z.string(), args: z.record(z.string(), z.unknown()) })),
+  inputTokens: z.number(),
+  /** Of those, what the model still had from before. */
+  cachedTokens: z.number(),
+  outputTokens: z.number(),
+});
+
+export const ggufVectors = z.object({ vectors: z.array(z.array(z.number())), tokens: z.number() });
+export const ggufTexts = z.array(z.string()).min(1).max(2048);
+export const ggufText = z.object({ text: z.string(), thought: z.boolean() });
+
+/** Models in GGUF files on the bridge's disk, run by a process of their own. One is loaded at a time; calls wait for their turn. */
+export const ggufPort = port({
+  kind: 'gguf',
+  what: 'Running GGUF models',
+  calls: {
+    'gguf.list': call({
+      params: z.object({}),
+      result: z.object({ models: z.array(localModel) }),
+      docs: 'The models that are there.',
+      policy: { scope: 'read' },
+    }),
+    'gguf.generate': call({
+      params: z.object({ model: localModelId, request: ggufRequest }),
+      result: ggufAnswer,
+      docs: 'Answers a chat; its text comes as events. `NOT_FOUND` without such a model; `INVALID_PARAMS` with `details.field` for what the model cannot be asked.',
+      policy: { scope: 'write' },
+    }),
+    'gguf.embed': call({
+      params: z.object({ model: localModelId, texts: ggufTexts }),
+      result: ggufVectors,
+      docs: 'A vector of each text.',
+      policy: { scope: 'write' },
+    }),
+  },
+  events: { 'gguf.text': ggufText },
+});

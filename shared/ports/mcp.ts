@@ -1,0 +1,92 @@
+import { call } from '../rpc/contract.ts';
+import { z } from '../rpc/zod.ts';
+import { commandArgs, commandDir, commandName } from './exec.ts';
+import { port } from './port.ts';
+
+/** Bytes of one line of a tool server: it ends with more. */
+export const MAX_LINE_BYTES = 4 * 1024 * 1024;
+/** Bytes of lines that may be under way to the host; no more is read of the server until it has taken some. */
+export const LINES_WINDOW = 1024 * 1024;
+/** Lines of a server that are read in a second: one that writes without end is held up, not followed. */
+export const LINES_PER_SECOND = 5000;
+/** Bytes that may wait for a server that does not read them. */
+export const MAX_UNREAD_BYTES = 8 * 1024 * 1024;
+/** Characters that are kept of what a server writes to its standard error, the newest. */
+export const STDERR_CHARS = 64 * 1024;
+
+export const toolServerCommand = {
+  command: commandName,
+  args: commandArgs,
+  /** Beside the environment that every command gets. */
+  env: z.record(z.string().max(200), z.string().max(32_768)),
+  cwd: commandDir.optional(),
+};
+const server = z.object(toolServerCommand);
+/** What a tool server on the bridge's machine is started with. */
+export type ToolServerCommand = z.output<typeof server>;
+
+const run = z.string().min(1).max(100);
+
+/** Tool servers that speak over their standard input and output (decisions, "Cron, tools, exec, plans"). What they say is the host's to understand. */
+export const mcpPort = port({
+  kind: 'mcp',
+  what: 'A tool server that is a command',
+  calls: {
+    'mcp.check': call({
+      params: server,
+      result: z.object({
+        /** SHA-256 in hex: command, arguments, environment, directory. */
+        hash: z.string(),
+        approved: z.boolean(),
+        /** Where it runs, absolute, links resolved. */
+        workingDir: z.string(),
+      }),
+      docs: 'What an approval of this command binds to, and whether there is one. `INVALID_PARAMS` where there is no such program or directory.',
+      policy: { scope: 'read' },
+    }),
+    'mcp.approve': call({
+      params: z.object({ hash: z.string().regex(/^[0-9a-f]{64}$/) }),
+      result: z.object({}),
+      docs: 'From here on a command of this hash may be started.',
+      policy: { scope: 'admin' },
+    }),
+    'mcp.run': call({
+      params: server.extend({ run }),
+      result: z.object({
+        exitCode: z.number().int().nullable(),
+        signal: z.string().nullable(),
+        /** Why the bridge has ended it; null where it ended by itself. */
+        fault: z.string().nullable(),
+        /** The end of what it wrote to its standard error. */
+        stderr: z.string(),
+      }),
+      docs: 'Starts an approved server, without a shell, and ends with it; all processes that it started end too, also when the caller goes.',
+      policy: { scope: 'write' },
+    }),
+    'mcp.write': call({
+      params: z.object({ run, text: z.string() }),
+      result: z.object({}),
+      docs: 'Writes a line to a server that runs. Answers when it is on its way; `NOT_FOUND` where there is none (any more).',
+      fails: ['NOT_FOUND'],
+      policy: { scope: 'write' },
+    }),
+    'mcp.taken': call({
+      params: z.object({ run, bytes: z.number().int().min(0) }),
+      result: z.object({}),
+      docs: 'So much of what a server said has been dealt with: as much more may come.',
+      policy: { scope: 'write' },
+    }),
+    'mcp.stderr': call({
+      params: z.object({ run }),
+      result: z.object({ text: z.string() }),
+      docs: 'The end of what a server has written to its standard error.',
+      fails: ['NOT_FOUND'],
+      policy: { scope: 'read' },
+    }),
+  },
+  events: {
+    'mcp.began': z.object({ pid: z.number().int() }),
+    /** `bytes`: what they count towards the window. */
+    'mcp.lines': z.object({ lines: z.array(z.string()), bytes: z.number().int() }),
+  },
+});

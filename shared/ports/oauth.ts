@@ -1,0 +1,20 @@
+import { call } from '../rpc/contract.ts';
+import { z } from '../rpc/zod.ts';
+import { port } from './port.ts';
+
+/** Where browsers come back to from another service's page (RFC 6749, section 4.1.2): at the bridge, which passes it on to the host that serves. */
+export const OAUTH_CALLBACK = '/oauth/callback';
+
+export const oauthPort = port({
+  kind: 'oauth',
+  what: 'Getting an account’s permission',
+  calls: {
+    'oauth.callback': call({
+      params: z.strictObject({}),
+      result: z.object({ /** An absolute address, under the bridge’s canonical origin. */ redirectUri: z.url() }),
+      docs: 'The address that other services send browsers back to.',
+      policy: { scope: 'read' },
+    }),
+  },
+  events: {},
+});

@@ -1,0 +1,27 @@
+import { call } from '../rpc/contract.ts';
+import { z } from '../rpc/zod.ts';
+import { port } from './port.ts';
+
+/** What a secret may be called: as an entry of an environment. */
+export const secretName = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,199}$/);
+
+/** Secrets that lie on the bridge's machine, by the names that the owner's configuration gives them. */
+export const secretsPort = port({
+  kind: 'secrets',
+  what: 'Reading secrets of the bridge’s machine',
+  calls: {
+    'secrets.resolve': call({
+      params: z.strictObject({ names: z.array(secretName).max(1000) }),
+      result: z.object({
+        /** By name; what is in none of the places is not here. */
+        values: z.record(z.string(), z.string()),
+        /** The file of secrets, and why it is not used though it is there; null where nothing is wrong with it. */
+        file: z.string(),
+        problem: z.string().nullable(),
+      }),
+      docs: 'Looks for each name in the bridge’s environment, then in `secrets.env` in its home, then in the system’s keyring (service `perch`). Names of Perch’s own (`PERCH_…`) are never found.',
+      policy: { scope: 'admin' },
+    }),
+  },
+  events: {},
+});

@@ -1,0 +1,77 @@
+import { z } from '../zod.ts';
+
+/** What a claim rests on, in the documents' spelling. `lines`: `3` or `3-7`; `excerpt`: what stands there, word for word. */
+export const wikiEvidence = z.strictObject({
+  source_id: z.string().trim().min(1).max(500),
+  source_path: z.string().max(1000).optional(),
+  lines: z
+    .string()
+    .regex(/^[1-9]\d{0,8}(-[1-9]\d{0,8})?$/, 'must be a line, or lines as in 3-7')
+    .optional(),
+  weight: z.number().min(0).max(1).default(1),
+  excerpt: z.string().max(20_000).optional(),
+});
+export type WikiEvidence = z.infer<typeof wikiEvidence>;
+
+/** A claim, in the documents' spelling. Times in milliseconds since 1970. */
+export const wikiClaim = z.object({
+  id: z.string(),
+  page_path: z.string(),
+  text: z.string(),
+  status: z.enum(['ACTIVE', 'SUPERSEDED', 'REFUTED']),
+  confidence: z.number(),
+  evidence: z.array(wikiEvidence),
+  tags: z.array(z.string()),
+  created_at: z.number(),
+  updated_at: z.number(),
+  supersedes: z.string().optional(),
+  superseded_by: z.string().optional(),
+  /** Why it was superseded or refuted. */
+  reason: z.string().optional(),
+  /** Claims that it seems to contradict, and beside which it stands by a person's word. */
+  beside: z.array(z.string()).optional(),
+});
+export type WikiClaim = z.infer<typeof wikiClaim>;
+
+export const wikiClaimChange = z.object({
+  event: z.enum(['added', 'imported', 'updated', 'superseded', 'refuted', 'deleted', 'restored', 'kept']),
+  at: z.number(),
+  why: z.string().optional(),
+  /** What speaks against a claim that was refuted. */
+  against: z.array(wikiEvidence).optional(),
+  /** The claim as it was from then on. */
+  claim: wikiClaim,
+});
+export type WikiClaimChange = z.infer<typeof wikiClaimChange>;
+
+const page = {
+  path: z.string(),
+  title: z.string(),
+  kind: z.string().optional(),
+  tags: z.array(z.string()),
+  aliases: z.array(z.string()),
+  created: z.string().optional(),
+  updated: z.string().optional(),
+  /** What is wrong with its front matter, which is left as it is. */
+  problem: z.string().optional(),
+};
+
+export const wikiPageEntry = z.object({ ...page, claims: z.number().int(), modifiedAt: z.number() });
+export type WikiPageEntry = z.infer<typeof wikiPageEntry>;
+
+export const wikiPage = z.object({
+  ...page,
+  /** Markdown, without front matter and without the lines in which claims are shown. */
+  content: z.string(),
+  /** The YAML as it stands in the file. */
+  frontMatter: z.string().optional(),
+  version: z.string(),
+});
+export type WikiPage = z.infer<typeof wikiPage>;
+
+export const wikiPair = z.object({ claims: z.tuple([wikiClaim, wikiClaim]), kind: z.enum(['negation', 'value']), reason: z.string() });
+export type WikiPair = z.infer<typeof wikiPair>;
+
+/** Something in a file that cannot be read. It stays there. */
+export const wikiProblem = z.object({ path: z.string(), line: z.number().int(), problem: z.string(), text: z.string() });
+export type WikiProblem = z.infer<typeof wikiProblem>;

@@ -1,0 +1,19 @@
+import type { SyncRecord } from './record.ts';
+
+/** What decides between two versions of one record. */
+export type Version = Pick<SyncRecord, 'clock' | 'fence'>;
+
+/**
+ * Whether `a` wins over `b`, versions of one record: the higher fence, then the later reading. Readings of two writers are never equal, so this is a total
+ * order, and replicas agree whatever the order in which they hear of changes, and how often.
+ */
+export function wins(a: Version, b: Version): boolean {
+  const [fenceA, fenceB] = [a.fence ?? 0, b.fence ?? 0];
+  return fenceA === fenceB ? a.clock > b.clock : fenceA > fenceB;
+}
+
+/** Who wrote it. */
+export const originOf = (clock: string): string => clock.slice(21);
+
+/** Milliseconds since 1970, by the writer's clock. */
+export const wallOf = (clock: string): number => Number(clock.slice(0, 15));

@@ -1,0 +1,105 @@
+/** What of a text costs tokens, whatever the tokenizer: how much there is of each kind. */
+export const TRAITS = [
+  /** Words of Latin letters; a capital behind a small letter begins another one. */
+  'words',
+  /** Letters of such words behind the fifth. */
+  'long',
+  /** Latin letters beyond ASCII. */
+  'accented',
+  'digits',
+  /** Groups of up to three digits, from the left. */
+  'triples',
+  /** Signs of ASCII. */
+  'signs',
+  /** Runs of signs. */
+  'signRuns',
+  /** Line breaks and spaces, where there are more of them together. */
+  'gaps',
+  'han',
+  'kana',
+  'hangul',
+  'cyrillic',
+  /** Letters of scripts that tokenizers have seen less of: Armenian, Georgian, Hebrew, and those of India and South-East Asia. */
+  'rare',
+  /** Letters of others: Greek, Arabic. */
+  'others',
+  /** All else: typographic signs, symbols, emoji (two each). */
+  'symbols',
+] as const;
+export type Trait = (typeof TRAITS)[number];
+export type TextShape = Record<Trait, number>;
+
+const LETTER = 1;
+const CAPITAL = 2;
+const DIGIT = 3;
+const SPACE = 4;
+const SIGN = 5;
+const ACCENTED = 6;
+const HAN = 7;
+const KANA = 8;
+const HANGUL = 9;
+const CYRILLIC = 10;
+const RARE = 11;
+const OTHER = 12;
+const SYMBOL = 13;
+
+/** By UTF-16 unit. */
+const KINDS = new Uint8Array(0x10000).fill(SYMBOL);
+const mark = (kind: number, ...ranges: readonly (readonly [from: number, to: number])[]): void => {
+  for (const [from, to] of ranges) KINDS.fill(kind, from, to + 1);
+};
+mark(SIGN, [0x21, 0x7e]);
+mark(SPACE, [0, 0x20], [0x7f, 0xa0], [0x2028, 0x2029], [0x3000, 0x3000]);
+mark(DIGIT, [0x30, 0x39]);
+mark(LETTER, [0x61, 0x7a]);
+mark(CAPITAL, [0x41, 0x5a]);
+mark(ACCENTED, [0xc0, 0xd6], [0xd8, 0xf6], [0xf8, 0x24f], [0x1e00, 0x1eff]);
+mark(OTHER, [0x250, 0x10ff], [0x1200, 0x1dff], [0x1f00, 0x1fff], [0xa000, 0xabff], [0xfb00, 0xfdff], [0xfe70, 0xfefc]);
+mark(CYRILLIC, [0x400, 0x52f], [0x1c80, 0x1c8f], [0x2de0, 0x2dff], [0xa640, 0xa69f]);
+mark(RARE, [0x530, 0x5ff], [0x780, 0x10ff], [0x1200, 0x1c4f], [0xa840, 0xabff]);
+mark(KANA, [0x3040, 0x30ff], [0xff66, 0xff9d]);
+mark(HAN, [0x3400, 0x4dbf], [0x4e00, 0x9fff], [0xf900, 0xfaff]);
+mark(HANGUL, [0x1100, 0x11ff], [0x3130, 0x318f], [0xac00, 0xd7af]);
+
+/** Letters of a word that are in its first token. */
+const SHORT = 5;
+
+/** Looks once at each character: a megabyte takes some milliseconds. */
+export function shapeOf(text: string): TextShape {
+  const found: TextShape = {
+    ...{ words: 0, long: 0, accented: 0, digits: 0, triples: 0, signs: 0, signRuns: 0 },
+    ...{ gaps: 0, han: 0, kana: 0, hangul: 0, cyrillic: 0, rare: 0, others: 0, symbols: 0 },
+  };
+  let before = SPACE;
+  let length = 0;
+  for (let at = 0; at < text.length; at++) {
+    const kind = KINDS[text.charCodeAt(at)] ?? SYMBOL;
+    if (kind === LETTER || kind === CAPITAL || kind === ACCENTED) {
+      const goesOn = before === LETTER || before === ACCENTED ? kind !== CAPITAL : before === CAPITAL;
+      if (!goesOn) {
+        found.words++;
+        length = 0;
+      }
+      if (++length > SHORT) found.long++;
+      if (kind === ACCENTED) found.accented++;
+    } else if (kind === SPACE) {
+      // One space belongs to the word behind it.
+      if (text.charCodeAt(at) !== 0x20 ? before !== SPACE || at === 0 : before === SPACE && text.charCodeAt(at - 2) !== 0x20) found.gaps++;
+    } else if (kind === DIGIT) {
+      found.digits++;
+      length = before === DIGIT ? length + 1 : 1;
+      if (length % 3 === 1) found.triples++;
+    } else if (kind === SIGN) {
+      found.signs++;
+      if (before !== SIGN) found.signRuns++;
+    } else if (kind === HAN) found.han++;
+    else if (kind === KANA) found.kana++;
+    else if (kind === HANGUL) found.hangul++;
+    else if (kind === CYRILLIC) found.cyrillic++;
+    else if (kind === RARE) found.rare++;
+    else if (kind === OTHER) found.others++;
+    else found.symbols++;
+    before = kind;
+  }
+  return found;
+}

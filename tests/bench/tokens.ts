@@ -1,0 +1,99 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { estimateTokens } from '#shared/estimate-tokens.ts';
+import { estimateFor } from '#shared/tokens/estimate.ts';
+import { countTokens } from '../../web/gateway/core/tokens/count-tokens.ts';
+import { tokenizerOf } from '../../web/gateway/core/tokens/tokenizers.ts';
+import { atMost, type Figure } from './figures.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+const MODEL = 'openai/gpt-5';
+/** Nothing else waits longer (quality.md, "Speed"). */
+const LONGEST_MS = 50;
+
+interface Text {
+  kind: string;
+  text: string;
+}
+
+const filesIn = (folder: string, ending: string, most: number): string =>
+  readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith(ending))
+    .sort()
+    .slice(0, most)
+    .map((file) => readFileSync(join(ROOT, folder, file), 'utf8'))
+    .join('\n');
+
+/** What people and models write, and what tools give: the repository's own texts, and the conversations of the memory benchmark. */
+const texts = (): Text[] => [
+  ...readdirSync(join(ROOT, 'tests/bench/conversations')).map((file) => ({
+    kind: `talk ${file.replace('.json', '')}`,
+    text: readFileSync(join(ROOT, 'tests/bench/conversations', file), 'utf8'),
+  })),
+  { kind: 'TypeScript', text: filesIn('web/gateway/core', '.ts', 200) },
+  { kind: 'Markdown', text: filesIn('docs/decisions', '.md', 100) },
+  { kind: 'Svelte', text: filesIn('web/lib/ui', '.svelte', 40) },
+  { kind: 'JSON', text: readFileSync(join(ROOT, 'package-lock.json'), 'utf8') },
+];
+
+function timed(work: () => void, times: number): number {
+  const runs = Array.from({ length: times }, () => {
+    const since = performance.now();
+    work();
+    return performance.now() - since;
+  });
+  return runs.sort((a, b) => a - b)[Math.floor(times / 2)] ?? 0;
+}
+
+/** How long anything else waits at the most while `work` is done. */
+async function longestWait(work: () => Promise<unknown>): Promise<number> {
+  let [longest, last] = [0, performance.now()];
+  const look = (): void => {
+    longest = Math.max(longest, performance.now() - last);
+    last = performance.now();
+  };
+  const beat = setInterval(look, 1);
+  await work();
+  look();
+  clearInterval(beat);
+  return longest;
+}
+
+/** How quickly tokens are counted, how far estimates are off, and how long anything else waits meanwhile. */
+export async function tokens({ quick }: { quick: boolean }): Promise<Figure[]> {
+  const since = performance.now();
+  const held = await longestWait(() => tokenizerOf('o200k'));
+  const ready = performance.now() - since;
+  const all = texts();
+  const exact = new Map<Text, number>();
+  for (const each of all) exact.set(each, await countTokens(each.text, MODEL));
+  const off = (count: (text: string) => number) => all.map((each) => Math.abs(count(each.text) / (exact.get(each) ?? 1) - 1) * 100);
+  const [byFamily, byCharacters] = [off((text) => estimateFor(text, 'o200k')), off(estimateTokens)];
+  const mean = (values: readonly number[]): number => values.reduce((sum, each) => sum + each, 0) / values.length;
+  const whole = all.map(({ text }) => text).join('\n');
+  const megabytes = whole.length / 1e6;
+  const times = quick ? 5 : 20;
+  const family = timed(() => estimateFor(whole, 'o200k'), times) / megabytes;
+  const characters = timed(() => estimateTokens(whole), times) / megabytes;
+  const counted: number[] = [];
+  let longest = 0;
+  for (let run = 0; run < (quick ? 2 : 5); run++) {
+    const from = performance.now();
+    longest = Math.max(longest, await longestWait(() => countTokens(whole, MODEL)));
+    counted.push((performance.now() - from) / megabytes);
+  }
+  return [
+    { what: 'tokenizer of o200k made ready, once', unit: 'ms', ours: ready },
+    { what: '  longest wait of anything else meanwhile, the table as one module (a build reads it in pieces)', unit: 'ms', ours: held },
+    { what: 'counting a million characters', unit: 'ms', ours: Math.min(...counted), floor: { name: 'by characters', value: characters } },
+    { what: '  longest wait of anything else meanwhile', unit: 'ms', ours: longest, bar: atMost(longest, LONGEST_MS, 'ms') },
+    { what: 'estimating a million characters', unit: 'ms', ours: family, floor: { name: 'by characters', value: characters } },
+    { what: '  error of the estimate, mean', unit: '%', ours: mean(byFamily), floor: { name: 'by characters', value: mean(byCharacters) } },
+    {
+      what: '  error, worst kind of text',
+      unit: '%',
+      ours: Math.max(...byFamily),
+      floor: { name: 'by characters', value: Math.max(...byCharacters) },
+    },
+  ];
+}

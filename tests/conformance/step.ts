@@ -1,0 +1,29 @@
+import type { z } from 'zod';
+import type { AllContracts, MethodName } from '#shared/rpc/methods/index.ts';
+
+type Method = Exclude<MethodName, 'connect'>;
+export type Results = { [M in Method]?: z.output<AllContracts[M]['result']> };
+type Params<M extends Method> = z.input<AllContracts[M]['params']>;
+
+export interface Step {
+  method: Method;
+  params(results: Results): Record<string, unknown>;
+  /** What it is refused with; else its result is to be of the contract's form. */
+  code?: string;
+  /** It may be refused so, where the machine lacks something. */
+  lacking?: readonly string[];
+  /** Asked right after it, before its answer. */
+  beside?: Step;
+}
+
+export const step = <M extends Method>(method: M, params: Params<M> | ((results: Results) => Params<M>), code?: string): Step => ({
+  method,
+  params: (results) => (typeof params === 'function' ? params(results) : params) as Record<string, unknown>,
+  ...(code === undefined ? {} : { code }),
+});
+
+/** As `step`, for what some machines cannot do. */
+export const perhaps = <M extends Method>(method: M, params: Params<M>, ...lacking: string[]): Step => ({
+  ...step(method, params),
+  lacking,
+});

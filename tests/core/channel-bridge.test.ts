@@ -1,0 +1,59 @@
+import { expect } from 'vitest';
+import { startTestBridge } from '../../bridge/server/tests/bridge.ts';
+import { systemClock } from '../../web/gateway/core/clock.ts';
+import { verifies } from '../requirements.ts';
+import { bridgedGateway } from '../support/bridged.ts';
+import { testGateway, until } from '../support/gateway.ts';
+import { telegramServer, TOKEN } from '../support/telegram-server.ts';
+
+const token = TOKEN;
+
+verifies(
+  ['channels/telegram', 'channels/token', 'channels/doctor'],
+  'by the bridge’s egress, with real time and sockets; its log has no token',
+  async () => {
+    await using server = await telegramServer(systemClock);
+    await using bridge = await startTestBridge();
+    await using gw = await bridgedGateway({ egress: true });
+    const { client } = await gw.client();
+    const status = () => client.call('channels.status', { channelId: 'telegram' });
+    await client.call('config.patch', { patch: { channels: { telegram: { enabled: true, botToken: token, apiBase: server.url } } } });
+    expect(await status()).toMatchObject({ status: 'configured', problem: expect.stringContaining('needs the bridge') as string });
+    const check = async () => (await client.call('doctor.run', {})).checks.find(({ id }) => id === 'channels');
+    expect(await check()).toMatchObject({ severity: 'warning', message: expect.stringContaining('needs the bridge') as string });
+    await gw.attach(bridge);
+    await until(async () => (await status()).status === 'running', 'it runs');
+    expect(await check()).toMatchObject({ severity: 'ok', message: expect.stringContaining('telegram') as string });
+    server.write('Hello');
+    await until(() => server.sent.length === 1, 'the answer');
+    expect(server.sent[0]?.text).toContain('guide');
+    server.fault = () => ({ status: 500, body: 'no' });
+    server.write('Hello again');
+    await until(async () => (await status()).status === 'error', 'an error');
+    expect(await check()).toMatchObject({ severity: 'error', message: expect.stringContaining('telegram: ') as string });
+    gw.detach();
+    await until(async () => (await status()).status === 'configured', 'it rests');
+    const { lines } = await client.call('logs.tail', { limit: 2000 });
+    expect(JSON.stringify([lines, bridge.lines, gw.faults])).not.toContain(token);
+  },
+);
+
+verifies(
+  ['channels/social', 'channels/switched'],
+  'what is no address of a server is refused, and only configured ones may be asked',
+  async () => {
+    await using gw = await testGateway();
+    const { client } = await gw.client();
+    const set = (value: unknown) => client.call('config.set', { key: 'channels.telegram', value });
+    for (const apiBase of ['ftp://a.test', 'http://user:pass@a.test', 'http://a.test?x', 'nonsense', 7])
+      await expect(set({ botToken: token, apiBase }), String(apiBase)).rejects.toMatchObject({ code: 'INVALID_PARAMS' });
+    for (const searchesPerMonth of [0, -1, 1.5, '3000'])
+      await expect(client.call('config.set', { key: 'channels.x', value: { bearerToken: 'b', searchesPerMonth } })).rejects.toMatchObject({
+        code: 'INVALID_PARAMS',
+      });
+    expect([...gw.gateway.origins()].filter((origin) => origin.includes('telegram'))).toEqual([]);
+    await set({ botToken: token });
+    expect(gw.gateway.origins().has('https://api.telegram.org')).toBe(true);
+    expect(JSON.stringify(await client.call('config.get', {}))).not.toContain(token);
+  },
+);

@@ -1,0 +1,221 @@
+import { IDBFactory } from 'fake-indexeddb';
+import { expect } from 'vitest';
+import { cronProblem } from '#shared/cron/fields.ts';
+import { cronInWords } from '#shared/cron/words.ts';
+import { ticksOf } from '../../web/gateway/core/cron/schedule.ts';
+import { fit, guarded } from '../../web/gateway/core/misfits.ts';
+import { settings } from '../../web/gateway/core/settings.ts';
+import { verifies } from '../requirements.ts';
+import { FakeClock } from '../support/clock.ts';
+import { cronHosts, goesOn, HOUR, overApi } from '../support/cron.ts';
+import { somethingToDream } from '../support/dreaming.ts';
+import { testGateway } from '../support/gateway.ts';
+
+const on = { dreaming: { enabled: true, timezone: 'UTC', minScore: 0.1 } };
+const START = new FakeClock().now();
+const at3 = (days: number): number => Date.UTC(2026, 10, 20 + days, 3);
+
+verifies(
+  'dreaming.schedule/job',
+  "follows settings and agents, is listed as the gateway's own, and cannot be changed as others",
+  async () => {
+    await using gw = await cronHosts().open();
+    const { api } = gw;
+    const jobs = async () => (await api.call('cron.list', {})).jobs;
+    expect(await jobs()).toEqual([]);
+    await api.call('config.patch', { patch: on });
+    await goesOn(gw.clock, async () => (await jobs()).length === 1);
+    expect(await jobs()).toMatchObject([
+      {
+        id: 'dreaming-main',
+        system: 'dreaming',
+        agentId: 'main',
+        enabled: true,
+        catchUp: true,
+        schedule: { kind: 'cron', expr: '0 3 * * *', tz: 'UTC' },
+      },
+    ]);
+    expect((await api.call('dreaming.status', {})).schedule.nextRunAt).toBe((await jobs())[0]?.nextRunAt);
+    for (const call of [
+      () => api.call('cron.remove', { id: 'dreaming-main' }),
+      () => api.call('cron.toggle', { id: 'dreaming-main', enabled: false }),
+      () => api.call('cron.update', { id: 'dreaming-main', message: 'x' }),
+    ])
+      await expect(call()).rejects.toMatchObject({ code: 'INVALID_PARAMS', message: expect.stringContaining("gateway's own") as string });
+    // One for each workspace, and none for an agent without memory.
+    await api.call('agents.add', { agent_id: 'other' });
+    await api.call('agents.add', { agent_id: 'same', config: { workspace: 'main' } });
+    await api.call('agents.add', { agent_id: 'plain', config: { memory: false } });
+    await goesOn(gw.clock, async () => (await jobs()).length === 2);
+    expect((await jobs()).map(({ id }) => id).sort()).toEqual(['dreaming-main', 'dreaming-other']);
+    expect(await api.call('dreaming.status', { agentId: 'plain' })).toMatchObject({ remembers: false, schedule: { nextRunAt: null } });
+    await api.call('agents.remove', { agent_id: 'other' });
+    await api.call('config.set', { key: 'dreaming.cron', value: '30 4 * * 1' });
+    await goesOn(gw.clock, async () => JSON.stringify(await jobs()).includes('30 4'));
+    expect(await jobs()).toMatchObject([{ schedule: { expr: '30 4 * * 1' }, nextRunAt: Date.UTC(2026, 10, 23, 4, 30) }]);
+    await api.call('config.set', { key: 'dreaming.enabled', value: false });
+    await goesOn(gw.clock, async () => (await jobs())[0]?.enabled === false);
+    expect((await api.call('dreaming.status', {})).schedule.nextRunAt).toBeNull();
+  },
+);
+
+verifies('dreaming.schedule/ticks', 'at each tick; of those that nobody was there for, once on return', async () => {
+  const hosts = cronHosts();
+  {
+    await using gw = await hosts.open();
+    await gw.api.call('config.patch', { patch: on });
+    await somethingToDream({ vault: gw.vault, api: gw.api, now: START });
+    await goesOn(gw.clock, async () => (await gw.history()).some(({ status }) => status === 'completed'), HOUR / 6);
+    expect(await gw.history()).toMatchObject([{ jobId: 'dreaming-main', scheduledAt: at3(1), status: 'completed' }]);
+    const { runs } = await gw.api.call('dreaming.history', {});
+    expect(runs).toMatchObject([{ by: 'schedule', state: 'completed', phases: ['LIGHT', 'REM', 'DEEP'], deep: { proposed: 1 } }]);
+    expect((await gw.api.call('sessions.list', {})).sessions.map(({ sessionId }) => sessionId)).not.toContain('main');
+    expect(gw.calls).toHaveLength(0);
+    expect(gw.faults).toEqual([]);
+  }
+  hosts.clock.advance(3 * 24 * HOUR + 6 * HOUR);
+  await using again = await hosts.open();
+  await goesOn(again.clock, async () => (await again.history()).filter(({ status }) => status === 'completed').length === 2);
+  expect(await again.history()).toMatchObject([
+    { scheduledAt: at3(1) },
+    { status: 'skipped', ticks: 2 },
+    { scheduledAt: at3(4), status: 'completed' },
+  ]);
+  expect((await again.api.call('dreaming.status', {})).schedule.nextRunAt).toBe(at3(5));
+});
+
+verifies('dreaming.schedule/ticks', 'a host that dies in it leaves it to the next, which promotes once', async () => {
+  const clock = new FakeClock();
+  const indexedDB = new IDBFactory();
+  const never = new Promise<void>(() => {});
+  const name = 'dreams-that-break';
+  {
+    const gw = await testGateway({ clock, indexedDB, name, model: () => [{ wait: never }] });
+    const { api } = { ...(await overApi(gw, clock)) };
+    await api.call('config.patch', { patch: { dreaming: { ...on.dreaming, promotion: 'promote' } } });
+    await somethingToDream({ vault: gw.vault, api, now: START }, ['The dog of Ana is Bruno.', 'The dog of Ana is brown and old.']);
+    await goesOn(clock, () => gw.calls.length === 1, HOUR / 6);
+    // In the midst of REM.
+    await gw.gateway.close();
+  }
+  await using gw = await testGateway({ clock, indexedDB, name, useGuide: true, model: () => ['Dogs.'] });
+  const { api, history } = await overApi(gw, clock);
+  await goesOn(clock, async () => (await history()).some(({ status }) => status === 'completed'));
+  const { runs } = await api.call('dreaming.history', {});
+  expect(runs.map(({ state }) => state)).toEqual(['completed', 'interrupted']);
+  expect(runs[0]).toMatchObject({ deep: { promoted: 2 }, light: { recalls: 0 } });
+  const { content } = await api.call('workspace.read', { workspace: 'main', path: 'MEMORY.md' });
+  expect(content.match(/Bruno/g)).toHaveLength(1);
+  expect(content.match(/brown/g)).toHaveLength(1);
+});
+
+verifies('dreaming.settings/section', 'read with its defaults; what does not fit is refused, or set aside with dreaming off', async () => {
+  expect(settings.parse({}).dreaming).toMatchObject({
+    ...{ enabled: false, cron: '0 3 * * *', limit: 10, minScore: 0.5, minRecallCount: 2, minUniqueQueries: 2, recencyHalfLifeDays: 7 },
+    ...{ maxAgeDays: 30, storage: 'inline', promotion: 'propose' },
+    scoringWeights: { frequency: 0.25, relevance: 0.2, diversity: 0.15, recency: 0.15, consolidation: 0.15, conceptual: 0.1 },
+  });
+  await using gw = await testGateway();
+  const { client: api } = await gw.client();
+  for (const [key, value, why] of [
+    ['cron', '0 3 * *', 'five fields'],
+    ['cron', '0 25 * * *', 'hour'],
+    ['cron', '0 0 31 2,4 *', 'never comes'],
+    ['timezone', 'No/Where', 'time zone'],
+    ['minScore', 2, 'minScore'],
+    ['limit', 0, 'limit'],
+    ['storage', 'elsewhere', 'storage'],
+    ['scoringWeights', { frequency: 0, relevance: 0, diversity: 0, recency: 0, consolidation: 0, conceptual: 0 }, 'all be 0'],
+    ['promotion', 'always', 'promotion'],
+    ['minScor', 1, 'minScor'],
+  ] as const)
+    await expect(api.call('config.set', { key: `dreaming.${key}`, value })).rejects.toMatchObject({
+      code: 'INVALID_PARAMS',
+      message: expect.stringContaining(why) as string,
+    });
+  await api.call('config.patch', { patch: { dreaming: { enabled: true, storage: 'both', timezone: 'Europe/Berlin' } } });
+  expect((await api.call('config.get', { key: 'dreaming' })).value).toEqual({ enabled: true, storage: 'both', timezone: 'Europe/Berlin' });
+  expect(await api.call('dreaming.status', {})).toMatchObject({
+    enabled: true,
+    limits: { storage: 'both' },
+    schedule: { timezone: 'Europe/Berlin' },
+  });
+  const { document, misfits } = fit({ dreaming: { enabled: true, cron: 'sometimes', minScore: 0.7 } });
+  expect(misfits.map(({ path }) => path.join('.'))).toEqual(['dreaming.cron']);
+  expect(guarded(settings.parse(document), misfits).dreaming).toMatchObject({ enabled: false, minScore: 0.7 });
+});
+
+verifies('dreaming.schedule/words', 'in words where it has some; the same forms are read as by what keeps it', () => {
+  for (const [text, words] of [
+    ['0 3 * * *', 'every day at 03:00'],
+    ['30 4 * * 1', 'every Monday at 04:30'],
+    ['0 9,18 * * MON-FRI', 'Monday to Friday at 09:00 and 18:00'],
+    ['*/15 * * * *', 'every 15 minutes'],
+    ['5 * * * *', 'every hour, 5 minutes past'],
+    ['0 0 1,15 * *', 'on the 1st and 15th of the month at 00:00'],
+    ['0 12 * 12 *', 'every day in December at 12:00'],
+    ['0 0 L * *', '0 0 L * *'],
+    ['nonsense', 'nonsense'],
+  ] as const)
+    expect(cronInWords(text), text).toBe(words);
+  for (const text of [
+    '* * * *',
+    '60 0 * * *',
+    '0 0 0 * *',
+    '0 0 * 13 *',
+    '0 0 * * 8',
+    '0 0 30 2 *',
+    'a b c d e',
+    '1-0 * * * *',
+    '*/0 * * * *',
+    ', * * * *',
+  ])
+    expect(cronProblem(text), text).toBeDefined();
+  // What is let through ticks.
+  for (const text of [
+    '0 3 * * *',
+    '*/15 * * * *',
+    '0 0 29 2 *',
+    '0 0 31 1,2 *',
+    '0 9 * * MON,WED',
+    '0 0 * JUL SUN',
+    '1-5/2 0-23 1 * 7',
+    '0 0 L * *',
+  ]) {
+    expect(cronProblem(text), text).toBeUndefined();
+    expect(ticksOf({ kind: 'cron', expr: text }, 0, 'UTC').after(START), text).toBeGreaterThan(START);
+  }
+});
+
+verifies('dreaming.doctor/schedule', 'nothing where it is off; a fault where it cannot be kept, has not been, or fails', async () => {
+  const clock = new FakeClock();
+  await using gw = await testGateway({ clock });
+  const { api } = await overApi(gw, clock);
+  const look = async () => (await api.call('doctor.run', {})).checks.find(({ id }) => id === 'dreaming');
+  expect(await look()).toBeUndefined();
+  await api.call('config.patch', { patch: on });
+  await goesOn(clock, async () => (await api.call('cron.list', {})).count === 1);
+  expect(await look()).toMatchObject({ severity: 'ok' });
+  // What only the keeper of schedules can tell.
+  await api.call('config.set', { key: 'dreaming.cron', value: '0 0 W * *' });
+  expect(await look()).toMatchObject({ severity: 'error', message: expect.stringContaining('cannot be kept') as string });
+  expect((await api.call('dreaming.status', {})).schedule).toMatchObject({
+    nextRunAt: null,
+    problem: expect.stringContaining('0 0 W * *') as string,
+  });
+  await api.call('config.set', { key: 'dreaming.cron', value: '0 3 * * *' });
+  await goesOn(clock, async () => (await look())?.severity === 'ok');
+  const jobs = gw.vault.collection('jobs');
+  await jobs.update('dreaming-main', (job) => job && { ...job, since: clock.now() - 10 * 24 * HOUR });
+  expect(await look()).toMatchObject({ severity: 'warning', message: expect.stringContaining('has not run for main since') as string });
+  const run = {
+    id: 'dreaming-main@1',
+    jobId: 'dreaming-main',
+    scheduledAt: clock.now(),
+    startedAt: clock.now(),
+    status: 'failed' as const,
+    error: 'The disk is full',
+  };
+  await gw.vault.collection('jobRuns').put(run);
+  expect(await look()).toMatchObject({ severity: 'warning', message: expect.stringContaining('The disk is full') as string });
+});

@@ -1,0 +1,89 @@
+import { expect } from 'vitest';
+import type { GatewayClient } from '#shared/client/client.ts';
+import { verifies } from '../requirements.ts';
+import { until } from '../support/gateway.ts';
+import { type TestHost, TestHosts } from '../support/hosts.ts';
+
+/** What two hosts do while they do not hear of each other; the first one serves. */
+async function apart(
+  hosts: TestHosts,
+  [one, two]: [TestHost, TestHost],
+  work: (client: GatewayClient, of: 'ours' | 'theirs') => Promise<unknown>,
+): Promise<{ a: GatewayClient; b: GatewayClient }> {
+  const [{ client: a }, { client: b }] = [await one.client(), await two.client()];
+  two.crash();
+  await until(() => two.replicator.state().state === 'away');
+  await work(a, 'ours');
+  await work(b, 'theirs');
+  two.replicator.attach(hosts.journal.line());
+  await two.synced();
+  await one.synced();
+  return { a, b };
+}
+
+verifies('vault.files/merged', 'what two gateways were told to remember apart, both know, and nobody is asked', async () => {
+  const hosts = new TestHosts();
+  await using one = await hosts.host();
+  await using two = await hosts.host();
+  const { a, b } = await apart(hosts, [one, two], (client, of) => client.call('memory.add', { text: `This is ${of}` }));
+  const textsOf = async (client: GatewayClient) => (await client.call('memory.list', {})).memories.map(({ text }) => text).sort();
+  await until(async () => (await textsOf(b)).length === 2);
+  expect(await textsOf(a)).toEqual(['This is ours', 'This is theirs']);
+  await until(async () => (await b.call('sync.status', {})).conflicts === 0);
+  expect((await a.call('sync.conflicts', {})).conflicts).toEqual([]);
+  expect([...one.faults, ...two.faults]).toEqual([]);
+});
+
+verifies('vault.files/merged', 'a host that does not serve merges nothing; the one that begins to serve does', async () => {
+  const hosts = new TestHosts();
+  await using one = await hosts.host();
+  await using two = await hosts.host();
+  // Nobody serves.
+  await using gone = await hosts.host();
+  hosts.serve(gone);
+  gone.crash();
+  await until(() => gone.replicator.state().state === 'away');
+  const { a } = await apart(hosts, [one, two], (client, of) => client.call('memory.add', { text: `This is ${of}` }));
+  await until(async () => (await a.call('sync.status', {})).conflicts === 1);
+  expect((await a.call('memory.list', {})).memories).toHaveLength(1);
+  hosts.serve(one);
+  await until(async () => (await a.call('sync.status', {})).conflicts === 0);
+  expect((await a.call('memory.list', {})).memories).toHaveLength(2);
+});
+
+verifies(
+  ['vault.files/copies', 'sync.conflicts/lists', 'sync.resolve/resolves'],
+  'a text and a picture that two hosts wrote apart: the other version of each is shown, and put back',
+  async () => {
+    const hosts = new TestHosts();
+    await using one = await hosts.host();
+    await using two = await hosts.host();
+    const png = (of: string): string => Buffer.from(`\x89PNG\r\n\x1a\n\0${of}`, 'latin1').toString('base64');
+    const { a, b } = await apart(hosts, [one, two], async (client, of) => {
+      await client.call('workspace.write', { path: 'notes.md', content: `${of} `.repeat(1_000) });
+      await client.call('workspace.write', { path: 'a/picture.png', content: png(of), encoding: 'base64' });
+    });
+    await until(async () => (await a.call('sync.conflicts', {})).conflicts.length === 2);
+    const { conflicts } = await a.call('sync.conflicts', {});
+    const of = (path: string) => conflicts.find(({ about }) => about === `main/${path}`);
+    const [notes, picture] = [of('notes.md'), of('a/picture.png')];
+    expect(notes).toMatchObject({
+      kind: 'file',
+      aside: expect.stringMatching(/^(ours|theirs) /),
+      kept: expect.stringMatching(/^(ours|theirs) /),
+    });
+    expect(notes?.aside).toHaveLength(500);
+    expect(notes?.aside.slice(0, 4)).not.toBe(notes?.kept?.slice(0, 4));
+    expect(picture).toMatchObject({ kind: 'file', aside: expect.stringMatching(/^application\/octet-stream, 1[35] bytes$/) });
+
+    const lost = picture?.aside.includes('13') ? 'ours' : 'theirs';
+    expect(await a.call('sync.resolve', { id: picture?.id ?? '', choice: 'restore' })).toEqual({ resolved: true });
+    const read = async (client: GatewayClient) => (await client.call('workspace.read', { path: 'a/picture.png' })).content;
+    expect(await read(a)).toBe(png(lost));
+    await until(async () => (await read(b)) === png(lost));
+    expect(await a.call('sync.resolve', { id: notes?.id ?? '', choice: 'keep' })).toEqual({ resolved: true });
+    expect((await a.call('workspace.read', { path: 'notes.md' })).content.slice(0, 499)).toBe(notes?.kept?.slice(0, 499));
+    expect((await a.call('sync.status', {})).conflicts).toBe(0);
+    expect([...one.faults, ...two.faults]).toEqual([]);
+  },
+);

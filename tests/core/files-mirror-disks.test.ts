@@ -1,0 +1,162 @@
+import { mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { expect } from 'vitest';
+import { type Disk, nodeDisk } from '../../bridge/capabilities/files/disk.ts';
+import { WORKSPACE_LIMITS } from '#shared/rpc/methods/workspace.ts';
+import { verifies } from '../requirements.ts';
+import { memoryFiles } from '../support/memory-files.ts';
+import { mirrored } from '../support/mirrored.ts';
+
+/** A disk on which names that differ in case alone are one, as on macOS and Windows. */
+function foldingDisk(): Disk {
+  const real = async (path: string): Promise<string> => {
+    const parent = dirname(path);
+    if (parent === path) return path;
+    const folder = await real(parent);
+    const name = path.slice(parent.length).replace(/^\//, '').normalize('NFC').toLowerCase();
+    const entries = await nodeDisk.readdir(folder).catch(() => []);
+    return join(folder, entries.find((entry) => entry.name.normalize('NFC').toLowerCase() === name)?.name ?? path.slice(parent.length));
+  };
+  return {
+    ...nodeDisk,
+    lstat: async (path) => nodeDisk.lstat(await real(path)),
+    readdir: async (path) => nodeDisk.readdir(await real(path)),
+  };
+}
+
+verifies('mirror/names', 'one name in two Unicode forms is one file, which keeps its name on disk', async () => {
+  await using at = await mirrored();
+  await at.settle();
+  const [composed, decomposed] = ['\u00c4.md', 'A\u0308.md'];
+  at.save(decomposed, 'from the disk');
+  at.save(`${decomposed}.d/x`, 'below');
+  await at.settle();
+  expect(await at.inVault()).toEqual({ [composed]: 'from the disk', [`${composed}.d/x`]: 'below' });
+  await at.write(composed, 'from the vault');
+  await at.write(`${composed}.d/y`, 'beside');
+  await at.settle();
+  // A disk that composes names by itself has them so.
+  expect(
+    readdirSync(at.root)
+      .map((name) => name.normalize('NFC'))
+      .sort(),
+  ).toEqual([composed, `${composed}.d`]);
+  expect(at.read(decomposed).toString()).toBe('from the vault');
+  if (process.platform !== 'linux') return;
+  at.save(composed, 'another one');
+  await at.settle();
+  expect(at.mirror.states[0]?.skipped).toEqual([{ path: composed, why: 'two names there look the same' }]);
+  expect((await at.inVault())[composed]).toBe('from the vault');
+});
+
+verifies('mirror/names', 'where a disk takes two names for one, the second stays in the vault; a new case is a new name', async () => {
+  await using at = await mirrored({ disk: foldingDisk() });
+  await at.write('Notes.md', 'large');
+  await at.settle();
+  await at.write('notes.md', 'small');
+  await at.write('NOTES.md/inner', 'no place');
+  for (let times = 0; times < 2; times++) await at.settle();
+  expect(at.onDisk()).toEqual({ 'Notes.md': 'large' });
+  expect(Object.keys(await at.inVault())).toEqual(['NOTES.md/inner', 'Notes.md', 'notes.md']);
+  expect(at.mirror.states[0]?.skipped.map(({ path }) => path).sort()).toEqual(['NOTES.md/inner', 'notes.md']);
+  await at.workspaces.remove('main', 'NOTES.md/inner');
+  await at.workspaces.remove('main', 'notes.md');
+  renameSync(join(at.root, 'Notes.md'), join(at.root, 'notes.md'));
+  expect(await at.settle()).toMatchObject({ state: 'synced', skippedCount: 0 });
+  expect(await at.inVault()).toEqual({ 'notes.md': 'large' });
+  await at.write('NOTES.md', 'large');
+  await at.workspaces.remove('main', 'notes.md');
+  await at.settle();
+  expect(at.onDisk()).toEqual({ 'NOTES.md': 'large' });
+  expect(await at.inVault()).toEqual(at.onDisk());
+  // Nor are two workspaces one.
+  await at.workspaces.write('MAIN', { path: 'a', content: 'of another', encoding: 'utf8' });
+  await at.settle();
+  expect(at.onDisk()).toEqual({ 'NOTES.md': 'large' });
+});
+
+/** A disk that fails for good at its `count`th change, before or after that is done; nothing it has begun is cleaned up by the mirror. */
+function failingDisk(count: number, isDone: boolean): { disk: Disk; failed(): boolean; mend(): void } {
+  let left = count;
+  let isMended = false;
+  const crash = (): never => {
+    throw new Error('the machine is off');
+  };
+  const change =
+    <A extends unknown[]>(work: (...args: A) => Promise<void>) =>
+    async (...args: A): Promise<void> => {
+      if (isMended) return work(...args);
+      left--;
+      if (left < 0 || (left === 0 && !isDone)) crash();
+      await work(...args);
+      if (left === 0) crash();
+    };
+  const disk = { ...nodeDisk, rename: change(nodeDisk.rename), link: change(nodeDisk.link), rm: change(nodeDisk.rm) };
+  return { disk, failed: () => left <= 0, mend: () => void (isMended = true) };
+}
+
+verifies(
+  'mirror/crash',
+  'at each change of the disk, before and after it',
+  async () => {
+    for (const isDone of [false, true]) {
+      for (let count = 1; ; count++) {
+        const { disk, failed, mend } = failingDisk(count, isDone);
+        await using at = await mirrored({ disk });
+        mkdirSync(at.root, { recursive: true });
+        for (const path of ['from/disk', 'both']) at.save(path, `disk ${path}`);
+        for (const path of ['from/vault', 'both', 'gone', 'stays']) await at.write(path, `vault ${path}`);
+        await at.settle();
+        if (!failed()) {
+          await at.workspaces.remove('main', 'gone');
+          await at.write('from/disk', 'changed by the vault');
+          at.save('stays', 'changed on disk');
+          await at.settle();
+        }
+        const isOver = !failed();
+        for (const [path, content] of Object.entries(at.onDisk()))
+          if (!path.includes('.perch-')) expect(content, `${path} at ${count}`).toMatch(/^(disk|vault|changed) [\w ]+(\/\w+)?$/);
+        mend();
+        at.restart();
+        expect(await at.settle(), `at ${count}`).toMatchObject({ state: 'synced', skippedCount: 0 });
+        const disk_ = at.onDisk();
+        expect(await at.inVault(), `at ${count}`).toEqual(disk_);
+        expect(Object.keys(disk_).filter((path) => path.includes('conflict'))).toHaveLength(1);
+        expect(Object.values(disk_)).toEqual(expect.arrayContaining(['disk both', 'vault both', 'vault from/vault']));
+        if (isOver) break;
+      }
+    }
+  },
+  100_000,
+);
+
+verifies(
+  'mirror/many',
+  'ten thousand files, one way and the other, and one more that does not fit',
+  async () => {
+    await using at = await mirrored({ files: memoryFiles() });
+    const count = WORKSPACE_LIMITS.files;
+    for (let folder = 0; folder < 100; folder++) {
+      mkdirSync(join(at.root, String(folder)), { recursive: true });
+      for (let file = 0; file < count / 100; file++) writeFileSync(join(at.root, String(folder), `${file}.md`), `${folder} ${file}`);
+    }
+    expect(await at.settle()).toMatchObject({ state: 'synced', skippedCount: 0 });
+    const held = await at.vault.files.list('main', '');
+    expect(held).toHaveLength(count);
+    at.save('one-more', 'no room');
+    expect(await at.settle()).toMatchObject({
+      state: 'synced',
+      skippedCount: 1,
+      skipped: [{ path: 'one-more', why: expect.stringContaining('is full') }],
+    });
+    rmSync(join(at.root, 'one-more'));
+    // Far fewer: a disk takes its time to make each durable.
+    for (let file = 0; file < 100; file++) await at.write(`7/${file}.md`, `changed ${file}`);
+    for (let file = 0; file < 100; file++) await at.vault.files.remove('main', `8/${file}.md`);
+    expect(await at.settle()).toMatchObject({ state: 'synced', skippedCount: 0 });
+    const disk = at.onDisk();
+    expect(Object.keys(disk)).toHaveLength(count - 100);
+    expect(disk['7/99.md']).toBe('changed 99');
+  },
+  120_000,
+);

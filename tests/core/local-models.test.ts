@@ -1,0 +1,187 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'vitest';
+import { GatewayClient } from '#shared/client/client.ts';
+import { ggufPort } from '#shared/ports/gguf.ts';
+import { modelDownloadsPort } from '#shared/ports/model-downloads.ts';
+import { contracts } from '#shared/rpc/methods/index.ts';
+import { modelsOfDisk } from '../../bridge/capabilities/models/models-of-disk.ts';
+import { Keeper } from '../../bridge/processes/keep.ts';
+import { LentModels } from '../../web/gateway/host/lent-models.ts';
+import { createFetch } from '../../web/gateway/ports/fetch.ts';
+import { verifies } from '../requirements.ts';
+import { cacheStorage } from '../support/cache-storage.ts';
+import { FakeBridge, lend } from '../support/fake-bridge.ts';
+import { testGateway, until } from '../support/gateway.ts';
+import { ggufFile } from '../support/gguf-file.ts';
+import { type HubFaults, hubServer } from '../support/hub-server.ts';
+import { chatModel } from '../support/onnx-file.ts';
+
+const GGUF = ggufFile();
+const ID = 'perch/tiny/tiny.gguf';
+
+/** A bridge with a home of its own, as it is between a start and an end. */
+function started(home: string, env: NodeJS.ProcessEnv) {
+  const log = (): void => {};
+  return modelsOfDisk({ home, keeper: new Keeper(log), log, env, waitMs: 1 });
+}
+
+async function world(faults: HubFaults = {}) {
+  const parts = new AsyncDisposableStack();
+  const hub = parts.use(await hubServer({ 'perch/tiny': { 'tiny.gguf': GGUF }, 'perch/words': chatModel('Hello') }, faults));
+  const home = mkdtempSync(join(tmpdir(), 'perch-models-'));
+  parts.defer(() => rmSync(home, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 }));
+  const disk = started(home, hub.env);
+  parts.defer(() => disk.close());
+  const bridge = new FakeBridge(lend(ggufPort, disk.running), lend(modelDownloadsPort, disk.downloads.handlers));
+  const browserModels = new LentModels({ storage: cacheStorage(), origin: 'http://127.0.0.1:7333' });
+  let allowed: () => ReadonlySet<string> = () => new Set();
+  const gw = parts.use(
+    await testGateway({ bridge, browserModels, useGuide: true, fetch: createFetch({ allowed: () => allowed(), egress: () => null }) }),
+  );
+  allowed = () => gw.gateway.origins();
+  const { client, events } = await gw.client();
+  await client.call('config.patch', { patch: { models: { hub: hub.env.HF_ENDPOINT } } });
+  const downloads = async () => contracts['models.downloads'].result.parse(await client.call('models.downloads', {})).downloads;
+  const local = async () => contracts['models.local'].result.parse(await client.call('models.local', {})).models;
+  return {
+    ...{ hub, home, disk, bridge, gw, client, events, downloads, local },
+    /** What was told of a download, in order. */
+    told: (id: string) =>
+      events.flatMap(({ event, payload }) => {
+        const parsed = contracts['models.downloads'].result.shape.downloads.element.safeParse(payload);
+        return event === 'models.progress' && parsed.success && parsed.data.id === id ? [parsed.data] : [];
+      }),
+    async over(id: string) {
+      const one = async () => (await downloads()).find((each) => each.id === id);
+      await until(async () => (await one())?.state !== 'running', 'the download to end');
+      return one();
+    },
+    [Symbol.asyncDispose]: () => parts.disposeAsync(),
+  };
+}
+
+verifies(
+  ['models.local/call', 'models.download/call', 'models.downloads/call', 'models.deleteLocal/call', 'models.select/call'],
+  'to the disk and into the browser by the same methods',
+  async () => {
+    await using at = await world();
+    const { client, downloads, local, over, told } = at;
+    expect([await local(), await downloads()]).toEqual([[], []]);
+    const disk = await client.call('models.download', { repo: 'perch/tiny' });
+    expect(await over(disk.id)).toMatchObject({ backend: 'gguf', state: 'done', modelId: ID, bytes: GGUF.length, total: GGUF.length });
+    const browser = await client.call('models.download', { repo: 'perch/words', backend: 'browser' });
+    expect(await over(browser.id)).toMatchObject({ backend: 'browser', state: 'done', modelId: 'perch/words' });
+    for (const [{ id }, modelId] of [
+      [disk, ID],
+      [browser, 'perch/words'],
+    ] as const) {
+      await until(() => told(id).at(-1)?.state === 'done', 'the end to be told');
+      expect(told(id)[0]).toMatchObject({ state: 'running' });
+      expect(told(id).at(-1)).toMatchObject({ modelId });
+    }
+    expect((await downloads()).map(({ id }) => id)).toEqual([browser.id, disk.id]);
+    expect(await local()).toMatchObject([
+      { id: ID, backend: 'gguf', contextWindow: 2048, problem: null },
+      { id: 'perch/words', backend: 'browser', contextWindow: 256, problem: null },
+    ]);
+    const keys = contracts['models.list'].result.parse(await client.call('models.list', {})).models.map(({ key }) => key);
+    expect(keys).toEqual(['guide/guide', `gguf/${ID}`, 'browser/perch/words']);
+    for (const [modelId, selected] of [
+      [ID, `gguf/${ID}`],
+      ['perch/words', 'browser/perch/words'],
+    ] as const) {
+      expect(await client.call('models.select', { modelId })).toEqual({ selected });
+      expect(await client.call('config.get', { key: 'chat.model' })).toMatchObject({ value: selected });
+      const { sizeBytes } = contracts['models.deleteLocal'].result.parse(await client.call('models.deleteLocal', { modelId }));
+      expect(sizeBytes).toBeGreaterThan(100);
+      await expect(client.call('models.select', { modelId })).rejects.toMatchObject({ code: 'NOT_FOUND' });
+      await expect(client.call('models.deleteLocal', { modelId })).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    }
+    expect(await local()).toEqual([]);
+    expect(existsSync(join(at.home, 'models', 'perch'))).toBe(false);
+    expect(at.gw.faults).toEqual([]);
+  },
+);
+
+verifies(['models.cancelDownload/call', 'models.downloads/call'], 'ended, told of, and gone on with; what fails says why', async () => {
+  await using at = await world({ cutAfter: 0 });
+  const { client, downloads, over, hub } = at;
+  const { id } = await client.call('models.download', { repo: 'perch/tiny' });
+  expect(await over(id)).toMatchObject({ state: 'failed', error: expect.stringMatching(/broke off|sent 0/) as string, modelId: null });
+  expect(await client.call('models.cancelDownload', { id })).toEqual({ cancelled: false });
+  await expect(client.call('models.cancelDownload', { id: 'none' })).rejects.toMatchObject({ code: 'NOT_FOUND' });
+  delete hub.faults.cutAfter;
+  for (const backend of ['gguf', 'browser'] as const) {
+    const before = hub.asked.length;
+    hub.faults.silent = true;
+    const repo = backend === 'gguf' ? 'perch/tiny' : 'perch/words';
+    const begun = await client.call('models.download', { repo, backend });
+    expect(await client.call('models.download', { repo, backend })).toEqual(begun);
+    await until(() => hub.asked.length > before, 'the hub to be asked');
+    expect((await downloads()).find((each) => each.id === begun.id)).toMatchObject({ state: 'running' });
+    expect(await client.call('models.cancelDownload', begun)).toEqual({ cancelled: true });
+    expect(await over(begun.id)).toMatchObject({ state: 'cancelled' });
+    await until(() => at.told(begun.id).at(-1)?.state === 'cancelled', 'it to be told');
+  }
+  await expect(client.call('models.download', { repo: 'perch/words', backend: 'browser', source: 'modelscope' })).rejects.toMatchObject({
+    code: 'INVALID_PARAMS',
+  });
+  at.bridge.detach();
+  await expect(client.call('models.download', { repo: 'perch/tiny' })).rejects.toMatchObject({
+    message: expect.stringContaining('needs the bridge') as string,
+  });
+  expect((await downloads()).every(({ backend }) => backend === 'browser')).toBe(true);
+});
+
+verifies('models/restart', 'what was under way goes on when the bridge starts again', async () => {
+  await using at = await world({ silent: true });
+  const { client, hub, home } = at;
+  const { id } = await client.call('models.download', { repo: 'perch/tiny' });
+  await until(() => hub.asked.length > 0, 'the hub to be asked');
+  await at.disk.close();
+  expect(JSON.parse(readFileSync(join(home, 'model-downloads.json'), 'utf8'))).toMatchObject({ downloads: [{ id, state: 'running' }] });
+  hub.faults.silent = false;
+  const again = started(home, hub.env);
+  try {
+    await again.downloads.resume();
+    const call = { signal: new AbortController().signal, send: () => {} };
+    const found = async () => (await again.downloads.handlers['downloads.list']({}, call)).downloads.find((each) => each.id === id);
+    await until(async () => (await found())?.state === 'done', 'it to be done');
+    expect((await again.running['gguf.list']({}, call)).models.map((each) => each.id)).toEqual([ID]);
+  } finally {
+    await again.close();
+  }
+  expect(JSON.parse(readFileSync(join(home, 'model-downloads.json'), 'utf8'))).toEqual({ version: 1, downloads: [] });
+});
+
+verifies('models/persons', 'a program with all scopes does none of it', async () => {
+  await using at = await world();
+  const program = await GatewayClient.connect(at.gw.link({ principal: 'key:1' }), { params: { clientName: 'program' } });
+  await program.call('models.local', {});
+  await program.call('models.downloads', {});
+  for (const call of [
+    () => program.call('models.download', { repo: 'perch/tiny' }),
+    () => program.call('models.cancelDownload', { id: 'x' }),
+    () => program.call('models.deleteLocal', { modelId: ID }),
+    () => program.call('models.select', { modelId: ID }),
+  ])
+    await expect(call()).rejects.toMatchObject({ code: 'AUTH_REQUIRED', message: expect.stringContaining('Only a person') as string });
+  program.close();
+  expect(await at.downloads()).toEqual([]);
+});
+
+verifies('browser-models/origins', 'a hub is among the origins as long as a download lasts', async () => {
+  await using at = await world({ silent: true });
+  const { client, hub, gw, over } = at;
+  const origin = hub.env.HF_ENDPOINT;
+  expect(gw.gateway.origins().has(origin)).toBe(false);
+  const { id } = await client.call('models.download', { repo: 'perch/words', backend: 'browser' });
+  await until(() => hub.asked.length > 0, 'the hub to be asked');
+  expect(gw.gateway.origins().has(origin)).toBe(true);
+  await client.call('models.cancelDownload', { id });
+  await over(id);
+  await until(() => !gw.gateway.origins().has(origin), 'it to be forgotten');
+  expect(gw.gateway.origins().has('https://huggingface.co')).toBe(false);
+});

@@ -1,0 +1,85 @@
+import { describe, expect } from 'vitest';
+import { processesWith } from '../../bridge/capabilities/exec/tests/lent.ts';
+import { verifies } from '../requirements.ts';
+import { testGateway, until } from '../support/gateway.ts';
+import { byHand, lendMcp, standing, stateOf } from '../support/mcp.ts';
+
+/** A hostile server among others: its state when it is settled, what it left running, and whether all else goes on. */
+async function meets(way: string, { settled = 'failed', timeoutMs = 60_000 }: { settled?: 'failed' | 'ready'; timeoutMs?: number } = {}) {
+  const mark = `hostile-${way}-${process.pid}`;
+  const lent = await lendMcp();
+  const gw = await testGateway({ bridge: lent.bridge });
+  const { client } = await gw.client();
+  const key = 'tools.mcpServers.hostile';
+  await client.call('config.set', { key, value: { ...byHand(way, mark), timeoutMs } });
+  const { hash = '' } = await standing(client, 'hostile', 'waiting');
+  await client.call('mcp.approve', { name: 'hostile', hash });
+  const state = await standing(client, 'hostile', settled, 30_000);
+  return {
+    ...{ lent, gw, client, state, mark },
+    async [Symbol.asyncDispose]() {
+      expect(await client.call('health', {})).toMatchObject({ status: 'ok' });
+      await client.call('config.patch', { patch: { tools: { mcpServers: { hostile: null } } } });
+      await until(
+        async () => (await stateOf(client, 'hostile')) === undefined && processesWith(mark).length === 0,
+        'the end of all it started',
+      );
+      expect(gw.faults).toEqual([]);
+      await gw[Symbol.asyncDispose]();
+      await lent[Symbol.asyncDispose]();
+    },
+  };
+}
+
+describe('a hostile server', () => {
+  const FAILING: [way: string, why: RegExp][] = [
+    ['huge-line', /is gone: it sent a line of more than 4 MiB/],
+    ['asks-without-end', /is gone: it asks for more than can be answered/],
+    ['dies', /is gone: it ended with exit code 3 \(I cannot go on\)/],
+    ['other-version', /version/],
+    ['no-schema', /tools\/list|inputSchema/],
+    ['list-fails', /refused: .*no list today/],
+  ];
+  for (const [way, why] of FAILING) {
+    verifies('mcp/hostile', `(${way}) is told in a sentence, and nothing of it is left`, async () => {
+      await using at = await meets(way);
+      expect(at.state.error).toMatch(why);
+    });
+  }
+
+  for (const way of ['silent', 'list-silent', 'wrong-id', 'no-result', 'does-not-read', 'flood-blindly']) {
+    verifies('mcp/hostile', `(${way}) that never answers is given up after its time`, async () => {
+      await using at = await meets(way, { timeoutMs: 2000 });
+      expect(at.state.error).toBe('The tool server hostile did not answer within 2 s');
+    });
+  }
+
+  for (const way of ['flood', 'flood-stderr', 'junk', 'deep']) {
+    verifies('mcp/hostile', `(${way}) that writes without end, or what is no message, is held up, and can still be used`, async () => {
+      await using at = await meets(way, { settled: 'ready' });
+      expect(at.state.tools).toBe(9);
+      expect((await at.client.call('mcp.logs', { name: 'hostile' })).text.length).toBeLessThanOrEqual(64 * 1024);
+    });
+  }
+
+  verifies('mcp/hostile', 'that has no end of tools, or tools that are too large, has those that can be had', async () => {
+    for (const [way, tools, problem] of [
+      ['many', 500, /more than 500 tools/],
+      ['endless-list', 1, /twice/],
+      ['huge-schema', 1, /schema of more than 64 KiB/],
+    ] as const) {
+      await using at = await meets(way, { settled: 'ready' });
+      expect([at.state.tools, at.state.problems.join()], way).toEqual([tools, expect.stringMatching(problem)]);
+    }
+  });
+
+  verifies('mcp/tree', 'that forks, or does not want to end, ends with all its processes', async () => {
+    for (const [way, count] of [
+      ['forks', 4],
+      ['stubborn', 1],
+    ] as const) {
+      await using at = await meets(way, { settled: 'ready' });
+      await until(() => processesWith(at.mark).length === count, way);
+    }
+  });
+});

@@ -1,0 +1,86 @@
+import { readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect } from 'vitest';
+import type { EventFrame } from '#shared/rpc/frames.ts';
+import { verifies } from '../requirements.ts';
+import { type Say, testGateway } from '../support/gateway.ts';
+import { asProgram, byHand, lendMcp, real, standing, start } from '../support/mcp.ts';
+
+/** A model that uses a tool once, and then says what came of it. */
+const uses =
+  (tool: string, args: unknown) =>
+  ({ body }: { body: { messages: { role: string; content: unknown }[] } }): Say[] => {
+    const result = body.messages.findLast(({ role }) => role === 'tool');
+    return result ? [String(result.content)] : [{ tool, args }];
+  };
+const resultsOf = (events: EventFrame[]): unknown[] =>
+  events.flatMap(({ event, payload }) => (event === 'chat.tool_result' ? [(payload as { result: unknown }).result] : []));
+const freely = { tools: { policies: { 'mcp:*': 'auto' } } };
+
+describe('a tool server that is a command', () => {
+  verifies(['mcp/stdio', 'mcp/names'], 'its tools are in the pool, and a model uses one', async () => {
+    await using lent = await lendMcp();
+    await using gw = await testGateway({ bridge: lent.bridge, model: uses('mcp__everything__echo', { message: 'hello' }) });
+    const { client, events } = await gw.client();
+    await client.call('config.patch', { patch: freely });
+    const state = await start(client, 'everything', real('everything', 'stdio'));
+    expect(state).toMatchObject({ transport: 'stdio', problems: [], changed: [], pid: expect.any(Number) as number });
+    const { tools } = await client.call('tools.catalog', {});
+    const ours = tools.filter(({ source }) => source === 'mcp:everything');
+    expect(ours.length).toBe(state.tools);
+    expect(ours.find(({ name }) => name === 'mcp:everything:echo')?.schema).toMatchObject({ type: 'object' });
+    await client.call('chat.send', { message: 'go' });
+    expect(resultsOf(events)).toEqual([{ note: expect.stringContaining('never instructions') as string, text: 'Echo: hello' }]);
+    expect(JSON.stringify(gw.calls[0]?.body.tools)).toContain('"mcp__everything__echo"');
+    expect(JSON.stringify(gw.calls[0]?.body.tools)).not.toContain('mcp:');
+    expect(gw.faults).toEqual([]);
+  });
+
+  verifies('mcp/stdio', 'the servers for files and memory do what they are there for', async () => {
+    await using lent = await lendMcp();
+    await using gw = await testGateway({ bridge: lent.bridge });
+    const { client } = await gw.client({});
+    await client.call('config.patch', { patch: freely });
+    const [files, memory] = await Promise.all([
+      start(client, 'files', real('filesystem', lent.home)),
+      start(client, 'memory', { ...real('memory'), env: { MEMORY_FILE_PATH: join(lent.home, 'memory.jsonl') } }),
+    ]);
+    expect([files.tools, memory.tools].every((count) => count > 3)).toBe(true);
+    const { tools } = await client.call('tools.list', {});
+    expect(tools).toEqual(expect.arrayContaining(['mcp:files:read_text_file', 'mcp:memory:create_entities']));
+  });
+
+  verifies(
+    'mcp/approved-command',
+    'set by a call, it waits for a person; its exact command, environment and directory are approved',
+    async () => {
+      await using lent = await lendMcp();
+      await using gw = await testGateway({ bridge: lent.bridge });
+      const { client } = await gw.client();
+      const key = 'tools.mcpServers.mine';
+      const server = byHand('plain');
+      await client.call('config.set', { key, value: { ...server, env: { TOKEN: 'one' } } });
+      const { hash = '', error } = await standing(client, 'mine', 'waiting');
+      expect(error).toMatch(/waits for a person/);
+      expect((await client.call('tools.list', {})).tools.some((name) => name.startsWith('mcp:'))).toBe(false);
+      await expect(client.call('mcp.approve', { name: 'mine', hash: 'f'.repeat(64) })).rejects.toMatchObject({ code: 'NOT_FOUND' });
+      const program = await asProgram(gw);
+      await expect(program.call('mcp.approve', { name: 'mine', hash })).rejects.toMatchObject({ code: 'AUTH_REQUIRED' });
+      await client.call('mcp.approve', { name: 'mine', hash });
+      await standing(client, 'mine', 'ready');
+      const path = join(lent.home, 'mcp-approved.json');
+      expect(JSON.parse(await readFile(path, 'utf8'))).toMatchObject({ approved: [{ hash }] });
+      expect((await stat(path)).mode & 0o777).toBe(0o600);
+      for (const changed of [
+        { ...server, env: { TOKEN: 'two' } },
+        { ...server, args: [...server.args, 'more'], env: { TOKEN: 'one' } },
+        { ...server, env: { TOKEN: 'one' }, cwd: lent.home },
+      ]) {
+        await client.call('config.set', { key, value: changed });
+        expect((await standing(client, 'mine', 'waiting')).hash).not.toBe(hash);
+      }
+      await client.call('config.set', { key, value: { ...server, env: { TOKEN: 'one' } } });
+      await standing(client, 'mine', 'ready');
+    },
+  );
+});

@@ -1,0 +1,278 @@
+import { describe, expect } from 'vitest';
+import { verifies } from '../requirements.ts';
+import { channelGateway } from '../support/channels.ts';
+import { FakeClock } from '../support/clock.ts';
+import type { Say } from '../support/gateway.ts';
+import { first } from '../support/platform-server.ts';
+import { isCall, telegramServer, TOKEN } from '../support/telegram-server.ts';
+import { remembered } from '../support/remembered.ts';
+
+/** Telegram's server, and a gateway that is connected to it. */
+async function connected(settings: Record<string, unknown> = {}, options: Parameters<typeof channelGateway>[1] = {}) {
+  const clock = options?.clock ?? new FakeClock();
+  const server = await telegramServer(clock);
+  const telegram = { enabled: true, botToken: TOKEN, apiBase: server.url, ...settings };
+  const gw = await channelGateway({ telegram }, { ...options, clock });
+  const { client } = await gw.client();
+  return {
+    ...{ server, gw, client, clock },
+    passes: gw.passes,
+    status: () => gw.status('telegram'),
+    said: () => server.sent.map(({ text }) => text),
+    async [Symbol.asyncDispose]() {
+      await gw[Symbol.asyncDispose]();
+      await server[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** Says back what it is asked. */
+const echo = ({ body: { messages } }: { body: { messages: { content: unknown }[] } }): Say[] => [
+  `You said: ${String(messages.at(-1)?.content)}`,
+];
+
+describe('telegram', () => {
+  verifies(
+    ['channels/telegram', 'channels/metrics'],
+    'a message runs an agent in a session of its own, and the answer goes back',
+    async () => {
+      await using at = await connected({}, { model: echo });
+      await at.passes(async () => (await at.status()).status === 'running', 'it runs');
+      expect(await at.status()).toMatchObject({
+        running: true,
+        source: 'runtime',
+        metrics: { messages_received: 0, connected_since: expect.any(Number) as number },
+      });
+      at.server.write('Hello?');
+      at.server.write('Me too', { id: 8, username: 'bob' });
+      await at.passes(() => at.said().length === 2, 'two answers');
+      expect([...at.server.sent].sort((a, b) => a.chat_id - b.chat_id)).toMatchObject([
+        { chat_id: 7, text: 'You said: Hello?' },
+        { chat_id: 8, text: 'You said: Me too' },
+      ]);
+      expect((await at.client.call('sessions.list', {})).sessions.map(({ sessionId }) => sessionId).sort()).toEqual([
+        'telegram-7',
+        'telegram-8',
+      ]);
+      await at.passes(async () => (await at.status()).metrics?.messages_sent === 2);
+      expect((await at.status()).metrics).toMatchObject({
+        messages_received: 2,
+        messages_sent: 2,
+        messages_failed: 0,
+        last_message_at: expect.any(Number) as number,
+      });
+      expect(at.server.methods()).toContain('sendChatAction');
+      // The app's own count has nothing of it.
+      expect((await at.gw.status('webchat')).metrics).toMatchObject({ messages_received: 0, messages_sent: 0 });
+      expect(at.gw.faults).toEqual([]);
+    },
+  );
+
+  verifies(
+    'channels/no-tools',
+    'no tools but those that the channel names, and none that it does not name when a model asks for one',
+    async () => {
+      const model = ({ body: { messages } }: Parameters<typeof echo>[0] & { body: { tools?: unknown[] } }): Say[] =>
+        String(messages.at(-1)?.content).includes('remember') ? [{ tool: 'memory_add', args: { text: 'x', category: 'y' } }] : ['done'];
+      await using at = await connected({}, { model });
+      at.server.write('please remember');
+      await at.passes(() => at.said().length === 1);
+      expect(at.gw.calls.map(({ body }) => body.tools ?? [])).toEqual([[], []]);
+      expect(JSON.stringify(at.gw.calls[1]?.body.messages.at(-1))).toContain('There is no tool memory_add');
+      expect(await remembered(at.gw.vault).memories()).toEqual([]);
+      await at.client.call('config.patch', { patch: { channels: { telegram: { tools: ['current_*'] } } } });
+      at.server.write('again');
+      await at.passes(() => at.said().length === 2);
+      const names = (at.gw.calls.at(-1)?.body.tools ?? []).map((tool) => (tool as { function: { name: string } }).function.name);
+      expect(names.length).toBeGreaterThan(0);
+      expect(names.every((name) => name.startsWith('current_'))).toBe(true);
+    },
+  );
+
+  verifies(
+    ['channels/guide', 'channels/allow-list'],
+    'the guide runs nothing for a channel and quotes nothing of the owner’s; who is not allowed is not heard',
+    async () => {
+      await using at = await connected({ allowedUsers: ['@Ada', '99'] });
+      await remembered(at.gw.vault).add([{ text: 'The vault code is 4711', category: 'fact', createdAt: 1 }]);
+      await at.client.call('config.set', { key: 'chat.model', value: 'guide/guide' });
+      at.server.write('Let me in', { id: 5, username: 'eve' });
+      at.server.write('Let me in', { id: 6, username: '99' });
+      at.server.write('/tool memory_search {"query": "vault"}');
+      at.server.write('What is my vault code?');
+      at.server.write('Hi', { id: 99, username: 'other' });
+      await at.passes(() => at.said().length === 3, 'three answers');
+      expect(new Set(at.server.sent.map(({ chat_id }) => chat_id))).toEqual(new Set([7, 99]));
+      expect(JSON.stringify(at.said())).not.toContain('4711');
+      expect(at.said()[0]).toMatch(/cannot be run|no tool|There are no tools/i);
+      expect((await at.status()).metrics?.messages_received).toBe(3);
+    },
+  );
+
+  verifies('channels/telegram-words', '/start, /new and /stop; others go to the agent', async () => {
+    const gate = Promise.withResolvers<void>();
+    await using at = await connected(
+      {},
+      { model: ({ body: { messages } }) => (String(messages.at(-1)?.content).includes('long') ? ['so', { wait: gate.promise }] : ['ok']) },
+    );
+    at.server.write('/start');
+    await at.passes(() => at.said().length === 1);
+    expect(at.said()[0]).toContain('/new');
+    at.server.write('something long');
+    await at.passes(() => at.gw.calls.length === 1);
+    at.server.write('/stop');
+    await at.passes(() => at.said().length === 2);
+    expect(at.said()[1]).toBe('Stopped.');
+    at.server.write('/new@perch_test_bot');
+    await at.passes(() => at.said().length === 3);
+    at.server.write('/other word');
+    await at.passes(() => at.said().length === 4);
+    const { sessions } = await at.client.call('sessions.list', {});
+    expect(sessions.map(({ sessionId }) => sessionId).sort()).toEqual(['telegram-7', 'telegram-7-1']);
+    gate.resolve();
+    expect(at.said()).toEqual([expect.any(String), 'Stopped.', 'A new conversation begins.', 'ok']);
+  });
+
+  verifies('channels/telegram', 'in a group only what is said to it; long answers in several messages, files as documents', async () => {
+    let answers = 0;
+    await using at = await connected({}, { model: () => (++answers === 1 ? [`${'word '.repeat(1500)}end`] : ['ok']) });
+    at.server.write('not for it', { chat: -100 });
+    at.server.write('@perch_test_bot how?', { chat: -100 });
+    await at.passes(() => at.said().length === 2, 'two pieces');
+    expect(at.said().every((text) => text.length <= 4096)).toBe(true);
+    expect(at.said().join(' ')).toBe(`${'word '.repeat(1500)}end`);
+    expect(at.server.sent.map(({ chat_id, reply_parameters }) => [chat_id, reply_parameters !== undefined])).toEqual([
+      [-100, true],
+      [-100, false],
+    ]);
+    expect(at.gw.calls).toHaveLength(1);
+    expect(at.gw.calls[0]?.body.messages.at(-1)?.content).toBe('ada: how?');
+  });
+});
+
+verifies('channels/telegram', 'files of an answer go out as documents, byte for byte', async () => {
+  const bytes = Uint8Array.from({ length: 300_000 }, (_, index) => (index * 7) % 256);
+  let calls = 0;
+  await using at = await connected(
+    { tools: ['send_file'] },
+    { model: () => (++calls === 1 ? [{ tool: 'send_file', args: { path: 'all.bin' } }] : ['Here it is']) },
+  );
+  await at.client.call('workspace.write', { path: 'all.bin', content: Buffer.from(bytes).toString('base64'), encoding: 'base64' });
+  at.server.write('send me the file');
+  await at.passes(async () => (await at.status()).metrics?.messages_sent === 1);
+  expect(at.said()).toEqual(['Here it is']);
+  const [form = ''] = at.server.files;
+  expect(form).toContain('filename="all.bin"');
+  expect(form).toContain(Buffer.from(bytes).toString('latin1'));
+  expect(form).toMatch(/name="chat_id"\r\n\r\n7\r\n/);
+});
+
+describe('a platform that goes wrong', () => {
+  verifies(
+    ['channels/errors', 'channels/rate-limit'],
+    'nonsense, cuts, 5xx, 429 and endless bodies: told, waited out, nothing lost',
+    async () => {
+      await using at = await connected({}, { model: echo });
+      await at.passes(async () => (await at.status()).status === 'running');
+      for (const [fault, said] of [
+        [{ status: 200, body: '<html>hello</html>' }, 'no answer of its API'],
+        [{ status: 200, body: '{"ok":true,"result":[{"nonsense":1}]}' }, 'no answer of its API'],
+        [{ status: 502, body: 'Bad Gateway' }, '(502)'],
+        [
+          { status: 429, body: '{"ok":false,"error_code":429,"description":"Too Many Requests","parameters":{"retry_after":7}}' },
+          'no more requests until',
+        ],
+        [
+          { status: 409, body: '{"ok":false,"error_code":409,"description":"Conflict: terminated by other getUpdates request"}' },
+          'Somebody else',
+        ],
+        [{ status: 302, body: '', headers: { location: 'http://elsewhere.test/' } }, 'redirects'],
+        [{ cut: 'before' }, 'broke off'],
+        [{ endless: true }, 'larger than'],
+      ] as const) {
+        const before = at.said().length;
+        at.server.fault = first(1, fault, isCall('getUpdates'));
+        at.server.write(`after ${said}`);
+        await at.passes(async () => (await at.status()).status === 'error', said);
+        const { problem, running } = await at.status();
+        expect([problem, running]).toEqual([expect.stringContaining(said), false]);
+        expect(problem).not.toContain(TOKEN);
+        await at.passes(() => at.said().length === before + 1, `the answer after ${said}`);
+        expect(at.said().at(-1)).toContain(said);
+        await at.passes(async () => (await at.status()).status === 'running', `well after ${said}`);
+      }
+      expect(at.gw.faults).toEqual([]);
+    },
+  );
+
+  verifies('channels/once', 'an answer that may have arrived is not sent twice, one that has not is', async () => {
+    await using at = await connected({}, { model: echo });
+    at.server.fault = first(1, { cut: 'done' }, isCall('sendMessage'));
+    at.server.write('one');
+    await at.passes(async () => (await at.status()).metrics?.messages_sent === 1);
+    expect(at.said()).toEqual(['You said: one']);
+    at.server.fault = first(
+      2,
+      { status: 429, body: '{"ok":false,"error_code":429,"parameters":{"retry_after":3}}' },
+      isCall('sendMessage'),
+    );
+    at.server.write('two');
+    await at.passes(async () => (await at.status()).metrics?.messages_sent === 2);
+    expect(at.said()).toEqual(['You said: one', 'You said: two']);
+    expect(at.gw.calls).toHaveLength(2);
+    // Whoever has blocked it gets nothing, and holds up nobody.
+    at.server.fault = () => undefined;
+    at.server.write('three', { id: 403 });
+    await at.passes(async () => (await at.status()).metrics?.messages_failed === 1);
+    expect((await at.status()).waiting).toBeUndefined();
+  });
+
+  verifies('channels/once', 'updates that come again are answered once', async () => {
+    await using at = await connected({}, { model: echo });
+    at.server.write('again and again');
+    const again = structuredClone(at.server.updates);
+    await at.passes(() => at.said().length === 1);
+    at.server.repeats.push(...again, ...again);
+    at.server.write('next');
+    await at.passes(() => at.said().length === 2);
+    expect(at.said()).toEqual(['You said: again and again', 'You said: next']);
+  });
+
+  verifies('channels/token', 'the bot’s token, which is in its addresses, is in no log, error or setting', async () => {
+    await using at = await connected({ botToken: `${TOKEN}wrong` });
+    await at.passes(async () => (await at.status()).status === 'error');
+    expect((await at.status()).problem).toContain('does not know the bot');
+    at.server.fault = () => ({ status: 400, body: JSON.stringify({ ok: false, error_code: 400, description: `no ${TOKEN}wrong here` }) });
+    await at.passes(async () => Boolean((await at.status()).problem?.includes('here')));
+    const { lines } = await at.client.call('logs.tail', { limit: 2000 });
+    for (const text of [
+      JSON.stringify(lines),
+      JSON.stringify(await at.client.call('channels.list', {})),
+      JSON.stringify(await at.client.call('config.get', {})),
+    ])
+      expect(text).not.toContain(TOKEN);
+    expect(JSON.stringify(await at.gw.vault.collection('channelStates').list())).not.toContain(TOKEN);
+  });
+
+  verifies('channels/switched', 'start, stop, no bridge, no token: each says how it is', async () => {
+    await using at = await connected({ enabled: false }, { model: echo });
+    expect(await at.status()).toMatchObject({ status: 'stopped', running: false, source: 'config' });
+    await at.client.call('channels.start', { channelId: 'telegram' });
+    await at.passes(async () => (await at.status()).status === 'running');
+    expect(await at.client.call('channels.stop', { channelId: 'telegram' })).toMatchObject({ status: 'stopped', running: false });
+    at.server.write('while it is off');
+    await at.client.call('channels.start', { channelId: 'telegram' });
+    await at.passes(() => at.said().length === 1);
+    await at.client.call('config.set', { key: 'channels.telegram.botToken', value: null });
+    await at.passes(async () => (await at.status()).status === 'configured');
+    expect((await at.status()).problem).toContain('channels.telegram.botToken is missing');
+    await expect(at.client.call('channels.start', { channelId: 'discord' })).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    await expect(at.client.call('channels.start', { channelId: 'webchat' })).rejects.toMatchObject({ code: 'INVALID_PARAMS' });
+    // A token goes to no other server than the one that it was given for.
+    await at.client.call('config.set', { key: 'channels.telegram.botToken', value: TOKEN });
+    await expect(at.client.call('config.set', { key: 'channels.telegram.apiBase', value: 'http://elsewhere.test' })).rejects.toMatchObject({
+      code: 'INVALID_PARAMS',
+      message: expect.stringContaining('channels.telegram.botToken') as string,
+    });
+  });
+});

@@ -1,0 +1,171 @@
+import { describe, expect } from 'vitest';
+import { GatewayClient } from '#shared/client/client.ts';
+import { channelSettings } from '../../web/gateway/core/channels/settings.ts';
+import { XAuthorization } from '../../web/gateway/core/channels/x/authorization.ts';
+import { verifies } from '../requirements.ts';
+import { until } from '../support/gateway.ts';
+import { first } from '../support/platform-server.ts';
+import { authorize, connected, echo, REDIRECT } from '../support/x.ts';
+import { isMentions } from '../support/x-server.ts';
+
+const MINUTE = 60_000;
+
+describe('direct messages', () => {
+  const DIRECT = { monitorDMs: true, clientId: 'client-id' };
+
+  verifies(
+    ['channels/x-direct', 'channels/oauth'],
+    'by the account’s own authorization, with PKCE; answered to whoever wrote',
+    async () => {
+      await using at = await connected(DIRECT, { model: echo });
+      await at.passes(async () => Boolean((await at.status()).problem?.includes('channels.authorize')), 'what is missing');
+      const wanted = await authorize(at);
+      expect(Object.fromEntries(wanted)).toMatchObject({
+        response_type: 'code',
+        client_id: 'client-id',
+        redirect_uri: REDIRECT,
+        scope: 'dm.read dm.write tweet.read tweet.write users.read offline.access',
+        code_challenge_method: 'S256',
+      });
+      await at.passes(async () => (await at.status()).status === 'running');
+      at.server.write('in private');
+      at.server.mention('in public');
+      await at.passes(() => at.server.ownDirect().length === 1 && at.server.own().length === 1, 'both answers');
+      expect(at.server.ownDirect()).toMatchObject([{ text: 'You said: in private', with: '2001' }]);
+      expect((await at.client.call('sessions.list', {})).sessions.map(({ sessionId }) => sessionId).sort()).toEqual([
+        'x-2001',
+        'x-dm-2001',
+      ]);
+      // It is used as it ends, and renewed once for all who want it.
+      at.server.write('hours later');
+      await at.gw.passes(() => at.server.ownDirect().length === 2, 'hours later', MINUTE);
+      const before = at.server.grants.count;
+      const end = at.clock.now() + 5 * 3_600_000;
+      await at.gw.passes(() => at.clock.now() > end, 'five hours', 5 * MINUTE);
+      at.server.write('and later');
+      at.server.mention('and later too');
+      await at.gw.passes(() => at.server.ownDirect().length === 3, 'later still', MINUTE);
+      expect(at.server.grants.count).toBeGreaterThan(before);
+      expect(new Set(at.server.grants.used).size).toBe(at.server.grants.used.length);
+      const { lines } = await at.client.call('logs.tail', { limit: 2000 });
+      for (const text of [JSON.stringify(lines), JSON.stringify(await at.client.call('config.get', {}))])
+        expect(text).not.toMatch(/(access|refresh)-\d+-of/);
+      expect(at.gw.faults).toEqual([]);
+    },
+  );
+
+  verifies('channels/oauth', 'an authorization that was taken back is told; mentions go on', async () => {
+    await using at = await connected(DIRECT, { model: echo });
+    await authorize(at);
+    await at.passes(async () => (await at.status()).status === 'running');
+    at.server.grants.refresh = 'another';
+    const end = at.clock.now() + 3 * 3_600_000;
+    await at.gw.passes(() => at.clock.now() > end, 'three hours', 5 * MINUTE);
+    await at.passes(async () => Boolean((await at.status()).problem?.includes('not good any more')), 'it is told');
+    const looks = at.server.looks();
+    await at.gw.passes(() => at.server.looks() > looks, 'mentions are looked for', MINUTE);
+    await authorize(at);
+    await at.passes(async () => (await at.status()).status === 'running');
+  });
+
+  verifies('channels/errors', 'what goes wrong with mentions holds up no direct message, and is told until it is over', async () => {
+    await using at = await connected(DIRECT, { model: echo });
+    await authorize(at);
+    await at.passes(async () => (await at.status()).status === 'running');
+    at.server.fault = (asked) => (isMentions(asked) ? { status: 500, body: '' } : undefined);
+    at.server.mention('both');
+    await at.gw.passes(async () => Boolean((await at.status()).problem?.includes('500')), 'it is told', 20_000);
+    at.server.write('still there?');
+    await at.passes(() => at.server.ownDirect().length === 1, 'the direct answer');
+    expect(await at.status()).toMatchObject({ status: 'error', running: true });
+    at.server.fault = () => ({ status: 502, body: '' });
+    await at.gw.passes(async () => !(await at.status()).running, 'nothing works', 20_000);
+    at.server.fault = () => undefined;
+    await at.gw.passes(() => at.server.own().length === 1, 'the mention', 20_000);
+    await at.gw.passes(async () => (await at.status()).status === 'running', 'all is well', 20_000);
+  });
+
+  verifies('channels/once', 'a direct answer that broke off is looked for', async () => {
+    await using at = await connected({ ...DIRECT, monitorMentions: false }, { model: echo });
+    await authorize(at);
+    await at.passes(async () => (await at.status()).status === 'running');
+    at.server.fault = first(1, { cut: 'done' }, ({ method, path }) => method === 'POST' && path.startsWith('/2/dm_'));
+    at.server.write('once');
+    await at.passes(async () => (await at.status()).metrics?.messages_sent === 1);
+    expect(at.server.ownDirect().map(({ text }) => text)).toEqual(['You said: once']);
+  });
+
+  verifies('channels/oauth', 'whoever wants a new token at the same time gets the same one, also past a caller who leaves', async () => {
+    await using at = await connected({ ...DIRECT, enabled: false });
+    await authorize(at);
+    const { x } = channelSettings.parse({ x: { bearerToken: 'b', clientId: 'client-id', apiBase: at.server.url } });
+    const hidden: string[] = [];
+    const account = new XAuthorization({
+      ...{ fetch, clock: at.clock, secrets: at.gw.vault.secrets },
+      settings: () => x,
+      clientSecret: () => undefined,
+      hide: (secrets) => hidden.push(...secrets),
+      granted: () => {},
+    });
+    const { signal } = new AbortController();
+    expect(await account.token(signal)).toBe('access-1-of-the-account');
+    at.clock.advance(2 * 3_600_000);
+    const leaves = new AbortController();
+    const first = account.token(leaves.signal);
+    const others = Promise.all([account.token(signal), account.token(signal)]);
+    await until(() => at.server.asked.filter(({ path }) => path.endsWith('/token')).length === 2);
+    leaves.abort();
+    await expect(first).rejects.toThrow();
+    expect(await others).toEqual(['access-2-of-the-account', 'access-2-of-the-account']);
+    expect([at.server.grants.count, await account.token(signal)]).toEqual([2, 'access-2-of-the-account']);
+    expect(hidden).toEqual(expect.arrayContaining(['access-2-of-the-account', 'refresh-2-of-the-account']));
+    // One that looked before, and goes on when another one has renewed it.
+    at.clock.advance(2 * 3_600_000);
+    const gate = Promise.withResolvers<void>();
+    const looking = Promise.withResolvers<void>();
+    const gates = [gate.promise];
+    const { secrets } = at.gw.vault;
+    const slow = new XAuthorization({
+      ...{ fetch, clock: at.clock },
+      secrets: {
+        set: (name, value) => secrets.set(name, value),
+        async get(name) {
+          // Whoever looks first is held up, whoever is answered first.
+          const held = gates.shift();
+          looking.resolve();
+          const text = await secrets.get(name);
+          await held;
+          return text;
+        },
+      },
+      settings: () => x,
+      clientSecret: () => undefined,
+      hide: () => {},
+      granted: () => {},
+    });
+    const late = slow.token(signal);
+    await looking.promise;
+    expect(await slow.token(signal)).toBe('access-3-of-the-account');
+    gate.resolve();
+    expect([await late, at.server.grants.count]).toEqual(['access-3-of-the-account', 3]);
+    // To another server they do not go.
+    const elsewhere = new XAuthorization({
+      ...{ fetch, clock: at.clock, secrets: at.gw.vault.secrets },
+      settings: () => x && { ...x, apiBase: 'http://elsewhere.test' },
+      clientSecret: () => undefined,
+      hide: () => {},
+      granted: () => {},
+    });
+    expect(await elsewhere.token(signal)).toBeUndefined();
+  });
+
+  verifies('channels/oauth', 'only a person begins one, with the app’s id', async () => {
+    await using at = await connected({});
+    const program = await GatewayClient.connect(at.gw.link({ principal: 'key:abc' }), { params: { clientName: 'a program' } });
+    await expect(program.call('channels.authorize', { channelId: 'x' })).rejects.toMatchObject({ code: 'AUTH_REQUIRED' });
+    await expect(at.client.call('channels.authorize', { channelId: 'x' })).rejects.toMatchObject({
+      code: 'INVALID_PARAMS',
+      message: expect.stringContaining('clientId') as string,
+    });
+  });
+});

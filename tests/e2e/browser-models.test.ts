@@ -1,0 +1,216 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'vitest';
+import { contracts } from '#shared/rpc/methods/index.ts';
+import { z } from '#shared/rpc/zod.ts';
+import { verifies } from '../requirements.ts';
+import { until } from '../support/gateway.ts';
+import { hubServer } from '../support/hub-server.ts';
+import { chatModel, vectorModel } from '../support/onnx-file.ts';
+import { launchBrowser, type TestBrowser } from './browser.ts';
+import { type Perch, startPerch } from './harness.ts';
+import { connectOutside, type Outside } from './outside.ts';
+
+const GRAPH = 'onnx/model_quantized.onnx';
+const REPOS = {
+  'perch/words': chatModel('Hello from this very tab'),
+  'perch/circle': chatModel('round and', { endless: true, context: 100_000 }),
+  // Which of its graphs has answered is heard: the one for graphics processors begins again.
+  'perch/both': { ...chatModel('Hello you'), 'onnx/model_q4.onnx': chatModel('Hello you', { endless: true })[GRAPH] ?? new Uint8Array() },
+  'perch/vectors': vectorModel({ red: [1, 0, 0], green: [0, 1, 0], scarlet: [0.9, 0.1, 0] }),
+};
+const completion = z.object({
+  choices: z.array(z.object({ message: z.object({ content: z.string() }), finish_reason: z.string() })),
+  usage: z.object({ prompt_tokens: z.number(), completion_tokens: z.number() }),
+});
+const embeddings = z.object({
+  data: z.array(z.object({ embedding: z.array(z.number()) })),
+  usage: z.object({ prompt_tokens: z.number() }),
+});
+
+const post = (perch: Perch, path: string, body: object, init: RequestInit = {}): Promise<Response> =>
+  perch.fetch(`/v1/${path}`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body), ...init });
+
+/** A tab that hosts, a hub that is this machine's, and a client outside. */
+async function world(host: 'tab' | 'auto' = 'tab', args: readonly string[] = []) {
+  const parts = new AsyncDisposableStack();
+  const hub = parts.use(await hubServer(REPOS));
+  const perch = parts.use(await startPerch({ host }));
+  const browser = host === 'tab' ? parts.use(await launchBrowser({ args })) : undefined;
+  const page = await browser?.page(perch.linkUrl);
+  await until(async () => (await perch.fetch('/v1/models')).ok, 'a host', 30_000);
+  const outside = parts.adopt(await connectOutside(perch), (each) => each[Symbol.dispose]());
+  await outside.client.call('config.patch', { patch: { models: { hub: hub.env.HF_ENDPOINT } } });
+  return { hub, perch, page, browser, outside, [Symbol.asyncDispose]: () => parts.disposeAsync() };
+}
+
+/** Downloads a model into the host's browser and resolves with how that ended. */
+async function download({ client }: Pick<Outside, 'client'>, repo: string) {
+  const { id } = await client.call('models.download', { repo, backend: 'browser' });
+  const look = async () =>
+    contracts['models.downloads'].result.parse(await client.call('models.downloads', {})).downloads.find((each) => each.id === id);
+  await until(async () => (await look())?.state !== 'running', `${repo} to be here`, 30_000);
+  return look();
+}
+
+const ask = (perch: Perch, model: string, more: object = {}, init: RequestInit = {}): Promise<Response> =>
+  post(perch, 'chat/completions', { model, messages: [{ role: 'user', content: 'Hi' }], ...more }, init);
+
+const clean = ({ complaints, foreignRequests }: TestBrowser): void => {
+  expect(complaints).toEqual([]);
+  expect(foreignRequests).toEqual([]);
+};
+
+verifies(
+  ['browser-models/answer', 'browser-models/embed', 'browser-models/self-hosted', 'browser-models/abort'],
+  'downloaded from a hub into a tab, asked by /v1, with nothing from elsewhere',
+  async () => {
+    await using at = await world();
+    const { hub, perch, page, browser, outside } = at;
+    expect(await download(outside, 'perch/words')).toMatchObject({ state: 'done', modelId: 'perch/words' });
+    const listed = contracts['models.list'].result.parse(await outside.client.call('models.list', {})).models;
+    expect(listed.find(({ key }) => key === 'browser/perch/words')).toMatchObject({
+      provider: 'browser',
+      context_window: 256,
+      supports_tools: false,
+      cost_per_1m_input: 0,
+    });
+    const whole = completion.parse(await (await ask(perch, 'browser/perch/words')).json());
+    expect(whole.choices).toEqual([
+      expect.objectContaining({
+        message: expect.objectContaining({ content: 'Hello from this very tab' }) as unknown,
+        finish_reason: 'stop',
+      }),
+    ]);
+    // "user:", "Hi" and the assistant's mark; five words and the end.
+    expect(whole.usage).toMatchObject({ prompt_tokens: 3, completion_tokens: 6 });
+    const cut = completion.parse(await (await ask(perch, 'browser/perch/words', { max_tokens: 2 })).json());
+    expect(cut.choices[0]).toMatchObject({ message: { content: 'Hello from' }, finish_reason: 'length' });
+    const stopped = completion.parse(await (await ask(perch, 'browser/perch/words', { stop: ['very'] })).json());
+    expect(stopped.choices[0]).toMatchObject({ message: { content: 'Hello from this ' }, finish_reason: 'stop' });
+    const streamed = await (await ask(perch, 'browser/perch/words', { stream: true })).text();
+    expect(streamed.match(/"content":"[^"]/g)?.length).toBeGreaterThan(2);
+    expect(page?.workers()).toHaveLength(1);
+
+    expect(await download(outside, 'perch/vectors')).toMatchObject({ state: 'done' });
+    const body = { model: 'browser/perch/vectors', input: ['red', 'scarlet', 'green', 'red green'] };
+    const { data, usage } = embeddings.parse(await (await post(perch, 'embeddings', body)).json());
+    const [red = [], scarlet = [], green = [], both = []] = data.map(({ embedding }) => embedding);
+    const near = (a: number[], b: number[]): number => a.reduce((sum, value, index) => sum + value * (b[index] ?? 0), 0);
+    expect(near(red, red)).toBeCloseTo(1, 4);
+    expect(near(red, scarlet)).toBeGreaterThan(0.9);
+    expect(near(red, green)).toBeCloseTo(0, 4);
+    expect(near(both, red)).toBeCloseTo(Math.SQRT1_2, 4);
+    expect(usage.prompt_tokens).toBe(5);
+    // Another model has taken the place.
+    expect(page?.workers()).toHaveLength(1);
+
+    expect(await download(outside, 'perch/circle')).toMatchObject({ state: 'done' });
+    const leave = new AbortController();
+    const endless = await ask(perch, 'browser/perch/circle', { stream: true }, { signal: leave.signal });
+    const reader = endless.body?.getReader();
+    await reader?.read();
+    leave.abort();
+    // It leaves off, and the next one has its turn in the same worker.
+    const next = completion.parse(await (await ask(perch, 'browser/perch/circle', { max_tokens: 3 })).json());
+    expect(next.choices[0]?.message.content).toBe('round and round');
+    expect(page?.workers()).toHaveLength(1);
+
+    for (const [model, more, status] of [
+      ['perch/none', {}, 404],
+      ['perch/vectors', {}, 400],
+      ['perch/words', { messages: [{ role: 'user', content: 'long '.repeat(300) }] }, 400],
+      ['perch/words', { response_format: { type: 'json_object' } }, 400],
+      ['perch/words', { seed: 1 }, 400],
+    ] as const)
+      expect([model, (await ask(perch, `browser/${model}`, more)).status]).toEqual([model, status]);
+    expect(hub.asked.every(({ token }) => token === undefined)).toBe(true);
+    if (browser) clean(browser);
+  },
+  120_000,
+);
+
+verifies(
+  ['browser-models/answer', 'browser-models/gone'],
+  'kept through a restart of the browser, run in whatever page there is, deleted',
+  async () => {
+    await using at = await world();
+    const { hub, perch, page, browser, outside } = at;
+    await download(outside, 'perch/words');
+    const asked = hub.asked.length;
+    expect((await ask(perch, 'browser/perch/words')).status).toBe(200);
+    // The page that runs it goes; another one takes over.
+    const second = await browser?.page(perch.url);
+    await until(async () => (await second?.getByRole('button', { name: /^Connection: / }).count()) !== 0, 'the second page');
+    await page?.close();
+    await until(async () => (await ask(perch, 'browser/perch/words')).ok, 'the other page to run it', 20_000);
+    expect(second?.workers()).toHaveLength(1);
+    await browser?.reopen();
+    await browser?.page(await perch.open());
+    await until(async () => (await perch.fetch('/v1/models')).ok, 'a host', 30_000);
+    using again = await connectOutside(perch);
+    const whole = completion.parse(await (await ask(perch, 'browser/perch/words')).json());
+    expect(whole.choices[0]?.message.content).toBe('Hello from this very tab');
+    expect(hub.asked).toHaveLength(asked);
+    expect(await again.client.call('models.select', { modelId: 'perch/words' })).toEqual({ selected: 'browser/perch/words' });
+    const { sizeBytes } = contracts['models.deleteLocal'].result.parse(
+      await again.client.call('models.deleteLocal', { modelId: 'perch/words' }),
+    );
+    expect(sizeBytes).toBe(Object.values(REPOS['perch/words']).reduce((sum, { length }) => sum + length, 0));
+    expect((await ask(perch, 'browser/perch/words')).status).toBe(404);
+  },
+  120_000,
+);
+
+verifies(
+  'browser-models/answer',
+  'in the managed browser, where no tab is open',
+  async () => {
+    await using at = await world('auto');
+    const { perch, outside } = at;
+    await download(outside, 'perch/words');
+    const whole = completion.parse(await (await ask(perch, 'browser/perch/words')).json());
+    expect(whole.choices[0]?.message.content).toBe('Hello from this very tab');
+  },
+  90_000,
+);
+
+verifies(
+  'browser-models/download',
+  'by WebGPU where there is a graphics processor, here one of software',
+  async () => {
+    await using at = await world('tab', [
+      '--enable-unsafe-webgpu',
+      '--use-webgpu-adapter=swiftshader',
+      '--enable-features=Vulkan',
+      '--use-vulkan=swiftshader',
+    ]);
+    const { hub, perch, page, browser, outside } = at;
+    const gpu = await page?.evaluate(
+      async () => (await (navigator as { gpu?: { requestAdapter(): Promise<unknown> } }).gpu?.requestAdapter()) != null,
+    );
+    expect(await download(outside, 'perch/both')).toMatchObject({ state: 'done' });
+    const asked = hub.asked.map(({ path }) => path).filter((path) => path.endsWith('.onnx'));
+    expect(asked.every((path) => path.endsWith(gpu ? 'model_q4.onnx' : 'model_quantized.onnx'))).toBe(true);
+    const whole = completion.parse(await (await ask(perch, 'browser/perch/both', { max_tokens: 4 })).json());
+    expect(whole.choices[0]?.message.content).toBe(gpu ? 'Hello you Hello you' : 'Hello you');
+    if (browser) clean(browser);
+  },
+  90_000,
+);
+
+verifies('browser-models/self-hosted', 'what runs them lies beside the app, and no page or service worker loads it before', () => {
+  const app = join(import.meta.dirname, '../../dist/app');
+  const files = readdirSync(join(app, '_app/immutable'), { recursive: true, encoding: 'utf8' });
+  const runtime = files.filter((file) => /ort-wasm/.test(file)).map((file) => file.replaceAll('\\', '/'));
+  expect(runtime.map((file) => file.replace(/^onnx-[^/]+\//, '')).sort()).toEqual([
+    'ort-wasm-simd-threaded.asyncify.mjs',
+    'ort-wasm-simd-threaded.asyncify.wasm',
+  ]);
+  const kept = readFileSync(join(app, 'service-worker.js'), 'utf8');
+  expect(kept).not.toContain('ort-wasm');
+  const entries = files.filter((file) => /\.js$/.test(file) && !/chunks/.test(file));
+  expect(entries.length).toBeGreaterThan(0);
+  for (const file of entries)
+    expect(readFileSync(join(app, '_app/immutable', file), 'utf8').includes('InferenceSession'), file).toBe(false);
+});

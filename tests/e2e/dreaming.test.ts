@@ -1,0 +1,129 @@
+import { createHash } from 'node:crypto';
+import { describe, expect } from 'vitest';
+import type { GatewayClient } from '../../shared/client/index.ts';
+import { verifies } from '../requirements.ts';
+import { DAY, dateOf } from '../support/dreaming.ts';
+import { lowContrast, operable, overflowing } from './accessibility.ts';
+import { linkedPage } from './connected.ts';
+import { served } from './served.ts';
+import { shoot } from './shoot.ts';
+
+const SAID = [
+  'Miso is the cat of Ana and sleeps on the printer.',
+  'The rent of the studio is 900 euros a month.',
+  'Ana prefers tea to coffee in the morning.',
+  'Bruno barks when the mail comes.',
+];
+
+/** Notes, and signals of what was recalled of them on two days. */
+async function seed(client: GatewayClient): Promise<void> {
+  const now = Date.now();
+  const path = `memory/${dateOf(now - 3 * DAY)}.md`;
+  const write = (file: string, content: string) => client.call('workspace.write', { workspace: 'main', path: file, content });
+  await write(path, `# Notes\n\n${SAID.map((text) => `- ${text}\n`).join('')}`);
+  const lines = SAID.map((content, index) => {
+    const recalls = Array.from({ length: 4 - index }, (_, each) => ({
+      ...{ query: `question ${index} ${each}`, score: 0.9 - index / 10, at: now - (each + 1) * DAY },
+      day: dateOf(now - (each + 1) * DAY),
+    })).reverse();
+    const content_hash = createHash('sha256').update(content.toLowerCase()).digest('hex');
+    const about = { content, source_ref: `${path}#L${index + 3}`, query: 'question', tags: ['ana'], content_hash };
+    return `${JSON.stringify({ ...about, created_at: now - 3 * DAY, recall_count: recalls.length, recalls })}\n`;
+  });
+  await write('.dreams/signals.jsonl', lines.join(''));
+}
+
+/** Colours change over some frames. */
+const faded = async (): Promise<void> => {
+  for (let frames = 0; frames < 2; frames++) await new Promise(requestAnimationFrame);
+  await Promise.allSettled(document.getAnimations().map(({ finished }) => finished));
+};
+
+describe('dreaming in the app', () => {
+  const at = served();
+
+  verifies('dreaming/app', 'dreamt by hand, reviewed by keyboard, a rejection taken back, the schedule set', async () => {
+    const page = await linkedPage(at.browser, at.perch);
+    await page.getByRole('link', { name: 'Dreaming' }).click();
+    const review = page.getByRole('region', { name: 'Waiting for you' });
+    await review.getByText('Nothing waits.').waitFor();
+    await page.getByText('No signals yet.').waitFor();
+    await page.getByText('It has not dreamt yet.').waitFor();
+    await shoot(page, 'empty');
+
+    const client = await at.perch.client();
+    await seed(client);
+    await client.call('config.patch', { patch: { dreaming: { minScore: 0.4 } } });
+    await page.getByRole('button', { name: 'Dream now' }).click();
+    const proposals = review.getByRole('list', { name: 'Proposals' }).getByRole('listitem');
+    await proposals.first().getByRole('button', { name: 'Remember' }).waitFor();
+    expect(await proposals.count()).toBe(3);
+    expect(await proposals.first().innerText()).toContain('Miso is the cat of Ana');
+    await proposals.first().getByText('Why this').click();
+    await proposals.first().getByText('Consolidation').waitFor();
+    expect((await operable(page)).filter((each) => each.endsWith(' ""'))).toEqual([]);
+    await shoot(page, 'review');
+
+    // By keyboard: the first is edited and kept, the next rejected, which is taken back.
+    await proposals.first().getByRole('button', { name: 'Remember' }).focus();
+    await page.keyboard.press('e');
+    await page.getByLabel('What is to be remembered').fill('Miso is the cat of Ana.');
+    await page.getByRole('button', { name: 'Remember this' }).click();
+    await review.getByText('Miso is the cat of Ana').waitFor({ state: 'detached' });
+    expect(await proposals.count()).toBe(2);
+    const second = await proposals.first().locator('p.text').innerText();
+    // The keyboard is on what took its place.
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('ArrowUp');
+    await page.keyboard.press('r');
+    await page.getByRole('button', { name: 'Undo' }).waitFor();
+    await review.getByText(second).waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await review.getByText(second, { exact: true }).first().waitFor();
+    expect((await client.call('workspace.read', { workspace: 'main', path: 'MEMORY.md' })).content).toContain(
+      '[fact] Miso is the cat of Ana.\n',
+    );
+
+    const signals = page.getByRole('region', { name: 'Signals' });
+    await signals.getByLabel('Which signals').selectOption({ label: 'Not enough yet' });
+    await signals.getByText('Bruno barks when the mail comes.').click();
+    await signals.getByText(/recalled 1 of 2 times/).waitFor();
+    await signals.getByLabel('Which signals').selectOption({ label: 'All' });
+    await signals.getByText(SAID[1] ?? '').waitFor();
+    await page.getByRole('list', { name: 'Runs' }).getByText('Done').first().click();
+    await page.getByText('4 things came up').waitFor();
+    await shoot(page, 'all');
+
+    const schedule = page.getByRole('region', { name: 'Schedule and limits' });
+    await schedule.getByRole('textbox', { name: 'Schedule' }).fill('0 25 * * *');
+    await schedule.getByText('takes 0 to 23').waitFor();
+    expect(await schedule.getByRole('button', { name: 'Save' }).isDisabled()).toBe(true);
+    await schedule.getByRole('textbox', { name: 'Schedule' }).fill('30 4 * * MON-FRI');
+    await schedule.getByText(/It dreams Monday to Friday at 04:30\./).waitFor();
+    await schedule.getByLabel('Time zone').fill('No/Where');
+    await schedule.getByRole('switch', { name: 'Dream by schedule' }).check();
+    await schedule.getByRole('button', { name: 'Save' }).click();
+    await schedule.getByRole('alert').getByText('INVALID_PARAMS').waitFor();
+    await schedule.getByLabel('Time zone').fill('Europe/Berlin');
+    await schedule.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Dreams Monday to Friday at 04:30.', { exact: true }).waitFor();
+    expect((await client.call('config.get', { key: 'dreaming' })).value).toMatchObject({
+      enabled: true,
+      cron: '30 4 * * MON-FRI',
+      timezone: 'Europe/Berlin',
+    });
+    await shoot(page, 'schedule');
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme });
+      await page.evaluate(faded);
+      expect(await lowContrast(page)).toEqual([]);
+      for (const width of [360, 768, 1280, 1920]) {
+        await page.setViewportSize({ width, height: 900 });
+        expect(await overflowing(page), `${width}`).toEqual([]);
+      }
+    }
+    client.close();
+    expect(at.browser.complaints).toEqual([]);
+    await page.close();
+  });
+});

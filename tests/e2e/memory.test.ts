@@ -1,0 +1,318 @@
+import type { Locator, Page } from 'playwright';
+import { afterAll, beforeAll, describe, expect } from 'vitest';
+import { verifies } from '../requirements.ts';
+import { until } from '../support/gateway.ts';
+import { startUpstream, type Upstream } from '../upstream.ts';
+import { focused, operable } from './accessibility.ts';
+import { connected, LINKED, linkedPage } from './connected.ts';
+import { addProvider, connectOutside } from './outside.ts';
+import { served } from './served.ts';
+import { shoot } from './shoot.ts';
+
+const DAY_MS = 86_400_000;
+
+describe('memory in the app', () => {
+  const at = served();
+  let upstream: Upstream;
+
+  beforeAll(async () => {
+    upstream = await startUpstream({ models: ['normal', 'endless'] });
+    using outside = await connectOutside(at.perch);
+    await addProvider(outside.client, upstream.url);
+    await (await linkedPage(at.browser, at.perch)).close();
+  });
+  afterAll(() => upstream?.close());
+
+  const open = async (path: string): Promise<Page> => {
+    const page = await at.browser.page(at.perch.url + path);
+    await connected(page, LINKED);
+    return page;
+  };
+  const unnamed = async (page: Page): Promise<string[]> => (await operable(page)).filter((each) => each.endsWith(' ""'));
+  const rows = (page: Page, list: string, text: string): Locator =>
+    page.getByRole('list', { name: list }).getByRole('listitem').filter({ hasText: text });
+
+  verifies('memory.app/page', 'from nothing: added, found with reasons, changed, forgotten and put back, preferences, days', async () => {
+    using outside = await connectOutside(at.perch);
+    const { client } = outside;
+    const page = await open('/');
+    await page.getByRole('link', { name: 'Memory' }).click();
+    await page.getByText('Nothing is remembered yet.').waitFor();
+    await shoot(page, 'empty');
+    await page.getByRole('button', { name: 'Add a memory' }).click();
+    const form = page.getByRole('dialog', { name: 'Add a memory' });
+    await form.getByLabel('What to remember').fill('The blue kayak is in the barn behind the mill');
+    expect(await unnamed(page)).toEqual([]);
+    await form.getByRole('button', { name: 'Add', exact: true }).click();
+    const kayak = rows(page, 'What is remembered', 'kayak');
+    await kayak.waitFor();
+    // The same once more is refused, in words.
+    await page.getByRole('button', { name: 'Add a memory' }).click();
+    await form.getByLabel('What to remember').fill('The blue kayak is in the barn behind the mill');
+    await form.getByRole('button', { name: 'Add', exact: true }).click();
+    await form.getByText('That is remembered already.').waitFor();
+    await page.keyboard.press('Escape');
+    await form.waitFor({ state: 'detached' });
+
+    const now = Date.now();
+    await client.call('memory.add', { text: 'We chose the red paint for the shed', category: 'decision', createdAt: now - 2 * DAY_MS });
+    await client.call('memory.add', { text: 'Ana’s birthday is on 12 May', category: 'event', createdAt: now - 9 * DAY_MS });
+    await client.call('memory.add', { text: 'Order new paddles before the summer', category: 'task', createdAt: now - 20 * DAY_MS });
+    await client.call('chat.send', { message: 'Where did we put the tent?', sessionId: 'trip', model: 'local/normal' });
+    await client.call('chat.send', { message: 'It hangs in the attic', sessionId: 'trip', model: 'local/normal' });
+    const date = new Date(now - 2 * DAY_MS).toISOString().slice(0, 10);
+    await client.call('workspace.write', {
+      path: `memory/${date}.md`,
+      content: '## In the shed\n\nThe **gutters** were cleaned.\n',
+      encoding: 'utf8',
+    });
+
+    // By category, with counts.
+    const filters = page.getByRole('group', { name: 'Categories' });
+    await filters.getByRole('button', { name: 'All 4' }).waitFor();
+    await filters.getByRole('button', { name: 'Decisions 1' }).click();
+    await rows(page, 'What is remembered', 'red paint').waitFor();
+    expect(await page.getByRole('list', { name: 'What is remembered' }).getByRole('listitem').count()).toBe(1);
+    await filters.getByRole('button', { name: 'All 4' }).click();
+    await shoot(page, 'list');
+
+    // Arrow keys go from row to row, to the same control.
+    await kayak.getByRole('button', { name: 'Forget' }).focus();
+    await page.keyboard.press('ArrowDown');
+    expect(await rows(page, 'What is remembered', 'red paint').evaluate((row) => row.contains(document.activeElement))).toBe(true);
+    expect(await focused(page)).toBe('Forget');
+    await page.keyboard.press('Home');
+
+    // In place; Esc leaves it as it was, Mod+Enter saves, and the keyboard is back on its button.
+    await kayak.getByRole('button', { name: 'Edit' }).click();
+    await page.keyboard.type(' (never saved)');
+    await page.keyboard.press('Escape');
+    await kayak.getByText('The blue kayak is in the barn behind the mill', { exact: true }).waitFor();
+    expect(await focused(page)).toBe('Edit');
+    await page.keyboard.press('Enter');
+    await kayak.getByLabel('What to remember').fill('The blue kayak is at Tom’s');
+    await kayak.getByLabel('Category').selectOption({ label: 'Event' });
+    expect(await unnamed(page)).toEqual([]);
+    await shoot(page, 'edit');
+    await kayak.getByLabel('What to remember').press('Control+Enter');
+    await kayak.getByText('The blue kayak is at Tom’s', { exact: true }).waitFor();
+    await until(async () => (await focused(page)) === 'Edit', 'the keyboard to be back');
+    await filters.getByRole('button', { name: 'Events 2' }).waitFor();
+    expect((await client.call('memory.list', { category: 'event' })).memories.map(({ text }) => text)).toContain(
+      'The blue kayak is at Tom’s',
+    );
+    // What another says already is refused where it is written.
+    await kayak.getByRole('button', { name: 'Edit' }).click();
+    await kayak.getByLabel('What to remember').fill('We chose the red paint for the shed');
+    await kayak.getByRole('button', { name: 'Save' }).click();
+    await page
+      .getByRole('alert')
+      .getByText(/another memory says the same already/)
+      .waitFor();
+    await page.getByRole('button', { name: 'Cancel' }).click();
+
+    // Forgotten and put back, where it stands, by keyboard.
+    await kayak.getByRole('button', { name: 'Forget' }).focus();
+    await page.keyboard.press('Enter');
+    await kayak.getByRole('button', { name: 'Undo' }).waitFor();
+    await until(async () => (await focused(page)) === 'Undo', 'the keyboard to be on the way back');
+    await until(async () => (await client.call('memory.list', {})).count === 3);
+    await filters.getByRole('button', { name: 'All 3' }).waitFor();
+    await page.keyboard.press('Enter');
+    await kayak.getByRole('button', { name: 'Forget' }).waitFor();
+    await until(async () => (await client.call('memory.list', { category: 'event' })).count === 2);
+
+    // Found in other words, with the reasons; what was said with what stands beside it.
+    await page.getByRole('textbox', { name: 'Search the memory' }).fill('Where is the boat?');
+    const found = rows(page, 'What was found', 'kayak is at Tom');
+    await found.getByText('Speaks of “boat”').waitFor();
+    await page.getByRole('textbox', { name: 'Search the memory' }).press('ArrowDown');
+    expect(await found.evaluate((row) => row.contains(document.activeElement))).toBe(true);
+    await page.getByRole('textbox', { name: 'Search the memory' }).fill('where is the tent');
+    const said = rows(page, 'What was found', 'It hangs in the attic').first();
+    await said.getByText(/“tent” stands beside it/).waitFor();
+    expect(await unnamed(page)).toEqual([]);
+    await shoot(page, 'found');
+    await rows(page, 'What was found', 'Where did we put').first().getByRole('link', { name: 'Open in the chat' }).click();
+    await page.waitForURL(/\/chat\/main\/trip#message-/);
+    await page.getByRole('region', { name: 'Messages' }).getByText('Where did we put the tent?').waitFor();
+    await page.goBack();
+    // What was looked for is still there.
+    await said.waitFor();
+    await page.getByRole('textbox', { name: 'Search the memory' }).fill('zyxwvut');
+    await page.getByText(/Nothing that is remembered, noted or was said in the last month/).waitFor();
+    await page.getByRole('textbox', { name: 'Search the memory' }).press('Escape');
+
+    const parts = page.getByRole('navigation', { name: 'Parts of the memory' });
+    await parts.getByRole('link', { name: 'Preferences' }).click();
+    await page.getByText('There is no preference yet.').waitFor();
+    await page.getByLabel('Name').fill('language');
+    await page.getByLabel('Preference', { exact: true }).fill('Answer in French');
+    await page.getByRole('button', { name: 'Add', exact: true }).click();
+    const language = page.getByRole('row').filter({ hasText: 'language' });
+    await language.getByText('Answer in French').waitFor();
+    await language.getByRole('button', { name: 'Edit' }).click();
+    await page.keyboard.type('Answer in Portuguese');
+    await page.keyboard.press('Enter');
+    await language.getByText('Answer in Portuguese').waitFor();
+    await until(async () => (await focused(page)) === 'Edit', 'the keyboard to be back');
+    await shoot(page, 'preferences');
+    await language.getByRole('button', { name: 'Forget' }).click();
+    await until(async () => (await client.call('memory.preferences', {})).preferences.length === 0);
+    await language.getByRole('button', { name: 'Undo' }).click();
+    await until(async () => (await client.call('memory.preferences', {})).preferences[0]?.value === 'Answer in Portuguese');
+
+    await parts.getByRole('link', { name: 'Days' }).click();
+    await page.getByRole('img', { name: /^Noted: 5 from/ }).waitFor();
+    await page.getByRole('img', { name: /^Said: 4 from/ }).waitFor();
+    const day = page.getByRole('list', { name: 'Days' }).getByRole('button', { name: '1 noted · notes' });
+    await day.click();
+    await page.getByRole('heading', { name: 'In the shed' }).waitFor();
+    await page.getByRole('listitem').filter({ hasText: 'We chose the red paint' }).first().waitFor();
+    await page.getByRole('list', { name: 'Days' }).getByRole('button', { name: 'Today' }).click();
+    await page.getByRole('button', { name: 'Summarise this day' }).click();
+    await page.getByText('The summary is in the notes.').waitFor();
+    expect(await unnamed(page)).toEqual([]);
+    await shoot(page, 'days');
+    const today = new Date().toISOString().slice(0, 10);
+    expect((await client.call('memory.day', { date: today })).notes).not.toBeNull();
+    expect(at.browser.complaints).toEqual([]);
+    await page.close();
+  });
+
+  verifies('memory.app/follows', 'what others note comes by itself; another agent has another memory', async () => {
+    using outside = await connectOutside(at.perch);
+    const { client } = outside;
+    await client.call('agents.add', { agent_id: 'scout', config: { name: 'Scout' } });
+    await client.call('memory.add', { agentId: 'scout', text: 'Camp is by the river' });
+    const page = await open('/memory?agent=scout');
+    // From here on nothing is read anew because of another connection.
+    await connected(page, 'This browser');
+    await rows(page, 'What is remembered', 'Camp is by the river').waitFor();
+    await client.call('memory.add', { agentId: 'scout', text: 'The ford is closed' });
+    await rows(page, 'What is remembered', 'The ford is closed').waitFor();
+    await client.call('memory.add', { text: 'Of the main agent alone' });
+    await page.getByRole('combobox', { name: 'Agent' }).selectOption('main');
+    await rows(page, 'What is remembered', 'Of the main agent alone').waitFor();
+    expect(await rows(page, 'What is remembered', 'Camp is').count()).toBe(0);
+    await page.getByRole('combobox', { name: 'Agent' }).selectOption({ label: 'Scout' });
+    await rows(page, 'What is remembered', 'The ford is closed').waitFor();
+    // An agent that is gone, as a sentence.
+    await page.goto(`${at.perch.url}/memory?agent=nobody`);
+    await page
+      .getByRole('alert')
+      .getByText(/^Could not read what is remembered: /)
+      .waitFor();
+    await page.close();
+  });
+
+  verifies('memory.app/long', 'five thousand memories: what is not come to is not on the page', async () => {
+    using outside = await connectOutside(at.perch);
+    const lines = Array.from(
+      { length: 5000 },
+      (_, each) => `- 2026-03-0${(each % 9) + 1} 10:${String(each % 60).padStart(2, '0')} [fact] Fact number ${each}\n`,
+    );
+    await outside.client.call('agents.add', { agent_id: 'archive', config: {} });
+    await outside.client.call('workspace.write', { workspace: 'archive', path: 'MEMORY.md', content: lines.join(''), encoding: 'utf8' });
+    const page = await open('/memory?agent=archive');
+    await page.getByRole('button', { name: 'All 5,000' }).waitFor();
+    const list = page.getByRole('list', { name: 'What is remembered' }).getByRole('listitem');
+    expect(await list.count()).toBeLessThan(150);
+    const before = await list.count();
+    await list.last().scrollIntoViewIfNeeded();
+    await until(async () => (await list.count()) > before, 'more of them');
+    await page.getByRole('textbox', { name: 'Search the memory' }).fill('number 4321');
+    await rows(page, 'What was found', 'Fact number 4321').waitFor();
+    await page.close();
+  });
+
+  verifies(
+    ['memory.app/recalled', 'memory.app/linked'],
+    'a reply says what it was told; forgotten there, switched off for the chat, and opened from the page',
+    async () => {
+      using outside = await connectOutside(at.perch);
+      const { client } = outside;
+      await client.call('memory.add', { text: 'The spare key of the boathouse is under the third flower pot', category: 'fact' });
+      const page = await open('/');
+      await page.getByRole('button', { name: /^Model:/ }).click();
+      await page.getByRole('combobox', { name: 'Search models' }).fill('normal');
+      await page.getByRole('option', { name: 'normal' }).click();
+      const composer = page.getByRole('textbox', { name: 'Message' });
+      await composer.fill('Where is the spare key of the boathouse?');
+      await composer.press('Enter');
+      const line = page.getByText('Remembered one thing');
+      await line.waitFor();
+      await line.click();
+      const told = page.locator('details').filter({ has: line });
+      await told.getByText('under the third flower pot').waitFor();
+      await told.getByText(/Speaks of .*“key”/).waitFor();
+      await told.getByText(/remembered, fact/i).waitFor();
+      await page.getByRole('article', { name: 'Reply' }).getByRole('button', { name: 'Copy this reply' }).waitFor();
+      expect(await unnamed(page)).toEqual([]);
+      await shoot(page, 'chat');
+      // From history.
+      await page.reload();
+      await connected(page, LINKED);
+      await line.click();
+      await told.getByRole('button', { name: 'Forget this' }).focus();
+      await page.keyboard.press('Enter');
+      await until(async () => (await focused(page)) === 'Undo', 'the keyboard to be on the way back');
+      await until(async () => !(await client.call('memory.list', {})).memories.some(({ text }) => text.includes('flower pot')));
+      await page.keyboard.press('Enter');
+      await told.getByRole('button', { name: 'Forget this' }).waitFor();
+      await until(async () => (await client.call('memory.list', {})).memories.some(({ text }) => text.includes('flower pot')));
+
+      await told.getByRole('button', { name: 'Not in this chat' }).click();
+      await told.getByRole('button', { name: 'Recall again in this chat' }).waitFor();
+      const path = `${new URL(page.url()).pathname.slice('/chat/'.length)}.jsonl`;
+      expect(await client.call('sessions.recall', { path })).toMatchObject({ enabled: false, active: false });
+      await composer.fill('And where is the spare key of the boathouse now?');
+      await composer.press('Enter');
+      const replies = page.getByRole('article', { name: 'Reply' });
+      await until(async () => (await replies.count()) === 2 && (await page.getByRole('button', { name: 'Stop' }).count()) === 0);
+      expect(await line.count()).toBe(1);
+      // The chat's menu has the switch too.
+      const [, sessionId = ''] = path.slice(0, -'.jsonl'.length).split('/');
+      await page.getByRole('button', { name: /^More for Where is the spare key/ }).click();
+      await page.getByRole('menuitem', { name: 'Recall memories here' }).click();
+      await until(async () => (await client.call('sessions.recall', { path })).enabled);
+      await page.getByRole('button', { name: 'Undo' }).click();
+      await until(async () => !(await client.call('sessions.recall', { path })).enabled);
+
+      // It is told while the reply is still being written.
+      await page.getByRole('link', { name: 'New chat' }).first().click();
+      await page.getByRole('button', { name: /^Model:/ }).click();
+      await page.getByRole('combobox', { name: 'Search models' }).fill('endless');
+      await page.getByRole('option', { name: 'endless' }).click();
+      await composer.fill('Which flower pot hides the boathouse key?');
+      await composer.press('Enter');
+      await line.waitFor();
+      expect(await page.getByRole('button', { name: 'Stop' }).count()).toBe(1);
+      await page.getByRole('button', { name: 'Stop' }).click();
+      await page.getByText('Stopped. What had come is kept.').waitFor();
+      expect(await line.count()).toBe(1);
+
+      // From the page to the reply, far above the end.
+      for (let each = 0; each < 40; each++) await client.call('chat.send', { message: `Filler ${each}`, sessionId, model: 'local/normal' });
+      await page.goto(`${at.perch.url}/memory#recalled`);
+      const entry = rows(page, 'What was recalled', 'Where is the spare key').first();
+      await entry.getByText('under the third flower pot').waitFor();
+      expect(await unnamed(page)).toEqual([]);
+      await shoot(page, 'recalled');
+      await entry.getByRole('link', { name: 'Where is the spare key of the boathouse?' }).click();
+      await page.waitForURL(/#message-/);
+      await until(
+        () =>
+          page.getByText('Remembered one thing').evaluate((element) => {
+            const { top } = element.getBoundingClientRect();
+            return top > 0 && top < innerHeight;
+          }),
+        'the reply to be in sight',
+      );
+      await page.goto(`${at.perch.url}/chat/main/${sessionId}#message-nonsense`);
+      await page.getByText('That message is not in this chat any more').waitFor();
+      expect(at.browser.complaints).toEqual([]);
+      await page.close();
+    },
+  );
+});

@@ -1,0 +1,15 @@
+import type { Page } from 'playwright';
+
+/** For looking at: the page as it is, at four widths, light and dark, where `PERCH_SHOT` says how the pictures are called. */
+export async function shoot(page: Page, name: string): Promise<void> {
+  if (!process.env.PERCH_SHOT) return;
+  for (const theme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme: theme });
+    for (const width of [360, 768, 1280, 1920]) {
+      await page.setViewportSize({ width, height: width === 1920 ? 1080 : 900 });
+      await page.screenshot({ path: `${process.env.PERCH_SHOT}-${name}-${theme}-${width}.png` });
+    }
+  }
+  await page.emulateMedia({ colorScheme: 'light' });
+  await page.setViewportSize({ width: 1280, height: 800 });
+}

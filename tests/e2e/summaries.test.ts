@@ -1,0 +1,72 @@
+import { describe, expect } from 'vitest';
+import { verifies } from '../requirements.ts';
+import { lowContrast, overflowing, tabTo } from './accessibility.ts';
+import { linkedPage } from './connected.ts';
+import { connectOutside } from './outside.ts';
+import { served } from './served.ts';
+import { shoot } from './shoot.ts';
+
+const SUMMARY =
+  '## Goals\n\n- Sail to Oslo in June\n- Keep the cost under 2,000 euros\n\n## Progress\n\nThe boat is ready, the crew is not.\n\n## Next steps\n\n- Buy the map';
+
+const said = (at: number): string =>
+  at % 2
+    ? `We could leave on day ${at}, when the wind turns. The harbour master says that the fog lifts before noon, so there is no hurry.`
+    : `And what about day ${at}?`;
+
+describe('a chat that was summarised for its model', () => {
+  const at = served();
+
+  verifies('compaction.app/mark', 'shows where, opens to the summary by keyboard, and keeps what is above', async () => {
+    const lines = Array.from({ length: 8 }, (_, index) =>
+      JSON.stringify({
+        ...{ id: `m${index}`, role: index % 2 ? 'assistant' : 'user', content: said(index), timestamp: Date.now() },
+        parentId: index === 0 ? null : `m${index - 1}`,
+        ...(index === 3
+          ? {
+              compaction: {
+                summary: SUMMARY,
+                trigger: 'threshold',
+                messages: 1204,
+                tokensBefore: 108_801,
+                tokensAfter: 39_214,
+                model: 'openai/gpt-5.4',
+                at: Date.now(),
+              },
+            }
+          : {}),
+      }),
+    );
+    {
+      using outside = await connectOutside(at.perch);
+      await outside.client.call('sessions.import', { content: lines.join('\n'), sessionId: 'sailing', title: 'Sailing' });
+    }
+    const page = await linkedPage(at.browser, at.perch);
+    await page.goto(`${at.perch.url}/chat/main/sailing`);
+    const mark = page.getByText('Earlier messages are summarised for the model');
+    await mark.waitFor();
+    expect(await page.getByText(said(2)).isVisible()).toBe(true);
+    const order = await page.locator('.row').allInnerTexts();
+    expect(order.findIndex((text) => text.includes('summarised for the model'))).toBe(4);
+    expect(await page.getByText('Sail to Oslo').isVisible()).toBe(false);
+    await shoot(page, 'closed');
+    await tabTo(page, /Earlier messages are summarised/);
+    await page.keyboard.press('Enter');
+    await page.getByText('Sail to Oslo').waitFor();
+    expect(await page.getByRole('region', { name: 'Summary for the model' }).innerText()).toContain(
+      '1,204 messages · 108,801 → 39,214 tokens',
+    );
+    expect([await lowContrast(page), await overflowing(page)]).toEqual([[], []]);
+    await shoot(page, 'open');
+    // By hand, from the list.
+    await page.getByRole('button', { name: 'More for Sailing' }).click();
+    await page.getByRole('menuitem', { name: 'Summarise for the model' }).click();
+    await page
+      .getByText(/could not|cannot|no model/i)
+      .first()
+      .waitFor();
+    await shoot(page, 'refused');
+    expect(at.browser.complaints).toEqual([]);
+    await page.close();
+  });
+});

@@ -1,0 +1,83 @@
+import { describe, expect } from 'vitest';
+import { verifies } from '../requirements.ts';
+import { byHand } from '../support/mcp.ts';
+import { operable } from './accessibility.ts';
+import { connected, LINKED, linkedPage } from './connected.ts';
+import { served } from './served.ts';
+import { shoot } from './shoot.ts';
+
+const FORM = {
+  type: 'object',
+  required: ['name', 'pet'],
+  properties: {
+    name: { type: 'string', title: 'Your name' },
+    age: { type: 'integer', minimum: 1, maximum: 150 },
+    pet: { type: 'string', title: 'Pet', enum: ['cat', 'dog'], enumNames: ['A cat', 'A dog'] },
+    news: { type: 'boolean', title: 'Send me news', default: true },
+  },
+};
+
+describe('tool servers in the app', () => {
+  const at = served();
+
+  verifies('mcp/app', 'one is added, approved as exactly what is shown, used, asked by, and removed', async () => {
+    const page = await linkedPage(at.browser, at.perch);
+    await page.goto(`${at.perch.url}/settings#tool-servers`);
+    const section = page.getByRole('region', { name: 'Tool servers' });
+    await section.getByText('There is no tool server yet.').waitFor();
+    await section.getByRole('button', { name: 'Add a tool server' }).click();
+    const form = page.getByRole('dialog', { name: 'Add a tool server' });
+    await form.getByLabel('Name').fill('hand');
+    const { command, args } = byHand();
+    await form.getByLabel('Command or address').fill(`"${command}" ${args.map((arg) => `"${arg}"`).join(' ')}`);
+    expect((await operable(page)).filter((each) => each.endsWith(' ""'))).toEqual([]);
+    await shoot(page, 'add');
+    await form.getByRole('button', { name: 'Add', exact: true }).click();
+    const row = section.getByRole('listitem').filter({ hasText: 'hand' });
+    await row.getByText('Waits for your approval').waitFor();
+    // The exact command, before anything of it runs.
+    expect(await row.locator('pre').textContent()).toBe([command, ...args].join(' '));
+    expect((await operable(page)).filter((each) => each.endsWith(' ""'))).toEqual([]);
+    await shoot(page, 'waits');
+    await row.getByRole('button', { name: 'Approve this command' }).click();
+    await row.getByText('Connected').waitFor();
+    await row.getByText('9 tools').waitFor();
+    await row.getByRole('button', { name: 'Log' }).click();
+    await page.getByRole('dialog', { name: 'Log of hand' }).getByRole('button', { name: 'Close' }).last().click();
+
+    await page.getByRole('link', { name: 'New chat' }).first().click();
+    await connected(page, LINKED);
+    const composer = page.getByRole('textbox', { name: 'Message' });
+    await composer.fill(`/tool mcp__hand__ask ${JSON.stringify({ message: 'Who are you?', requestedSchema: FORM })}`);
+    await composer.press('Enter');
+    await page.getByRole('list', { name: 'Approvals' }).getByRole('button', { name: 'Approve once' }).click();
+    const ask = page.getByRole('list', { name: 'Questions of tool servers' }).getByRole('listitem');
+    await ask.getByText('Who are you?').waitFor();
+    // It waits through a reload.
+    await page.reload();
+    await ask.getByText('Who are you?').waitFor();
+    expect((await operable(page)).filter((each) => each.endsWith(' ""'))).toEqual([]);
+    await shoot(page, 'asks');
+    await ask.getByLabel('Your name').fill('Ana');
+    await ask.getByLabel('age').fill('41');
+    await ask.getByLabel('Pet').selectOption({ label: 'A dog' });
+    await ask.getByRole('button', { name: 'Send' }).click();
+    await ask.waitFor({ state: 'detached' });
+    const reply = page.getByRole('article', { name: 'Reply' });
+    await reply
+      .getByText(/"?name"?.*Ana/)
+      .filter({ visible: true })
+      .first()
+      .waitFor();
+    expect(await reply.innerText()).toMatch(/"age\W+41[\s\S]*"pet\W+dog[\s\S]*"news\W+true/);
+
+    await page.goto(`${at.perch.url}/settings#tool-servers`);
+    await row.getByRole('button', { name: 'Switch off' }).click();
+    await row.getByText('Switched off').waitFor();
+    await row.getByRole('button', { name: 'Remove…' }).click();
+    await page.getByRole('dialog', { name: 'Remove hand?' }).getByRole('button', { name: 'Remove', exact: true }).click();
+    await section.getByText('There is no tool server yet.').waitFor();
+    expect(at.browser.complaints).toEqual([]);
+    await page.close();
+  });
+});

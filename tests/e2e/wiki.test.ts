@@ -1,0 +1,124 @@
+import { describe, expect } from 'vitest';
+import { verifies } from '../requirements.ts';
+import { until } from '../support/gateway.ts';
+import { operable } from './accessibility.ts';
+import { linkedPage } from './connected.ts';
+import { served } from './served.ts';
+import { shoot } from './shoot.ts';
+
+describe('the wiki in the app', () => {
+  const at = served();
+
+  verifies('wiki.app/page', 'pages are written, linked, claimed on, disputed, mended and taken back', async () => {
+    const page = await linkedPage(at.browser, at.perch);
+    const unnamed = async () => (await operable(page)).filter((each) => each.endsWith(' ""'));
+    await page.getByRole('link', { name: 'Wiki' }).click();
+    await page.getByText('What is known, and why').waitFor();
+    expect(await unnamed()).toEqual([]);
+    await shoot(page, 'empty');
+    await page.getByRole('link', { name: 'Make the first page' }).click();
+    await page.getByLabel('Path').fill('entities/Miso');
+    await page.getByLabel('Title').fill('Miso');
+    await page.getByLabel('Tags').fill('cat, pet');
+    const text = page.getByRole('textbox', { name: /^Text/ });
+    await text.fill('A **black** cat.\n\n## Whose\n\nShe lives with [[Ana]]; see [[index|the start]].\n\n## Food\n\n`[[Not a link]]`\n');
+    await page.getByRole('button', { name: 'Preview' }).click();
+    await page.getByRole('region', { name: 'Preview' }).getByRole('link', { name: 'Ana' }).waitFor();
+    expect(await unnamed()).toEqual([]);
+    await shoot(page, 'editor');
+    await page.getByRole('button', { name: 'Save' }).click();
+
+    const article = page.getByRole('article', { name: 'Miso' });
+    await article.getByText('black').waitFor();
+    await page.getByRole('navigation', { name: 'Outline' }).getByRole('button', { name: 'Food' }).click();
+    await until(async () => (await page.evaluate(() => document.activeElement?.textContent)) === 'Food', 'the heading to be reached');
+    // A page that is not there yet is made by its link.
+    await article.getByRole('link', { name: 'Ana' }).click();
+    await text.fill('Ana keeps [[Miso]].\n');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('article', { name: 'Ana' }).getByRole('link', { name: 'Miso' }).click();
+    await page.getByRole('region', { name: 'Linked from' }).getByRole('link', { name: 'Ana' }).waitFor();
+
+    for (const [said, excerpt] of [
+      ['Miso is 10 years old.', 'Miso is ten.'],
+      ['Miso is 11 years old.', ''],
+    ] as const) {
+      await page.getByRole('button', { name: 'Add a claim' }).click();
+      const form = page.getByRole('dialog', { name: 'Add a claim' });
+      await form.getByLabel('What is so, in one sentence').fill(said);
+      await form.getByLabel('Source').fill('Diary');
+      await form.getByLabel('Lines').fill('3-4');
+      await form.getByLabel('What it says there').fill(excerpt);
+      if (excerpt !== '') await shoot(page, 'form');
+      await form.getByRole('button', { name: 'Save' }).click();
+      await article.getByText(said).waitFor();
+    }
+    expect(await unnamed()).toEqual([]);
+    await shoot(page, 'page');
+
+    const parts = page.getByRole('navigation', { name: 'Parts of the wiki' });
+    await parts.getByRole('link', { name: 'Contradictions' }).click();
+    const pair = page.getByRole('region', { name: /^Both speak of Miso/ });
+    const older = pair.getByRole('group', { name: 'Miso is 10 years old.' });
+    await older.waitFor();
+    expect(await unnamed()).toEqual([]);
+    await shoot(page, 'contradictions');
+    await parts.getByRole('link', { name: 'Graph' }).click();
+    await page.getByRole('link', { name: 'Miso Contradicted' }).waitFor();
+    await page.getByRole('application', { name: /^Graph of 3 pages/ }).press('+');
+    expect(await unnamed()).toEqual([]);
+    await shoot(page, 'graph');
+    await parts.getByRole('link', { name: 'Contradictions' }).click();
+    await older.getByRole('button', { name: 'Supersede…' }).click();
+    const form = page.getByRole('dialog', { name: 'Put another claim in its place' });
+    await form.getByLabel('What is so instead').fill('Miso is 11 years old.');
+    await form.getByLabel('Why').fill('A birthday.');
+    await form.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('No claims contradict each other.').waitFor();
+
+    await parts.getByRole('link', { name: 'Claims' }).click();
+    const old = page.getByRole('listitem').filter({ hasText: 'Miso is 10 years old.' });
+    await old.getByRole('button', { name: 'History' }).click();
+    await old.getByRole('list', { name: 'What happened to it' }).getByText('A birthday.').waitFor();
+    expect(await unnamed()).toEqual([]);
+    await shoot(page, 'claims');
+    await old.getByRole('button', { name: 'Delete' }).click();
+    await old.waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Undo' }).last().click();
+    await old.waitFor();
+    await parts.getByRole('link', { name: 'Health' }).click();
+    await page
+      .getByText(/All is well|Stale|Not sure|Orphaned/)
+      .first()
+      .waitFor();
+    await shoot(page, 'health');
+
+    // Somebody else changes the page meanwhile: neither text is lost.
+    await page.goto(`${at.perch.url}/wiki?page=entities%2FMiso.md&edit`);
+    await text.fill('Mine.\n');
+    const other = await at.browser.page(`${at.perch.url}/wiki?page=entities%2FMiso.md&edit`);
+    const theirs = other.getByRole('textbox', { name: /^Text/ });
+    await until(async () => (await theirs.inputValue()).includes('black'), 'the page in the other tab');
+    await theirs.fill('Theirs.\n');
+    await other.getByRole('button', { name: 'Save' }).click();
+    await other.getByRole('article', { name: 'Miso' }).getByText('Theirs.').waitFor();
+    await other.close();
+    await page.getByRole('button', { name: 'Save' }).click();
+    const newer = page.getByRole('group', { name: 'The page as it is now' });
+    await newer.getByText('Theirs.').waitFor();
+    expect(await text.inputValue()).toBe('Mine.\n');
+    await shoot(page, 'conflict');
+    await newer.getByRole('button', { name: 'Save mine in its place' }).click();
+    await article.getByText('Mine.').waitFor();
+
+    await article.getByRole('button', { name: 'Delete' }).first().click();
+    const list = page.getByRole('link', { name: /^Miso/ });
+    await list.waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Undo' }).last().click();
+    await list.waitFor();
+    await page.getByRole('searchbox', { name: 'Search the wiki' }).fill('mis');
+    await page.getByRole('list', { name: 'What was found' }).getByRole('link', { name: /Miso/ }).first().waitFor();
+    expect(at.browser.complaints).toEqual([]);
+    await page.close();
+  });
+});

@@ -1,0 +1,71 @@
+import type { ChannelEntry } from '#shared/rpc/methods/channels.ts';
+import { port } from '#shared/ports/port.ts';
+import { createFetch } from '../../web/gateway/ports/fetch.ts';
+import { FakeClock } from './clock.ts';
+import { FakeBridge, lend, type Lent } from './fake-bridge.ts';
+import { script, scriptedModel, type Script, type TestGateway, testGateway } from './gateway.ts';
+
+/** Stands for the bridge's way out: tests ask their servers themselves, under the gateway's list of allowed origins. */
+export const egress: Lent = lend(port({ kind: 'egress', what: 'Going out', calls: {}, events: {} }), {});
+
+/** Time goes on while sockets have theirs, until the condition holds. `under`: requests that are waited for first, so that no step takes their time away. */
+export async function passes(
+  clock: FakeClock,
+  condition: () => boolean | Promise<boolean>,
+  what = 'the condition',
+  stepMs = 1000,
+  under = (): number => 0,
+): Promise<void> {
+  for (let steps = 0; !(await condition()); steps++) {
+    if (steps > 1000) throw new Error(`${what} did not come about, however far the clock went`);
+    for (let turn = 0; turn < 3 || (under() > 0 && turn < 300); turn++) await new Promise((resolve) => setTimeout(resolve, 2));
+    clock.advance(stepMs);
+  }
+}
+
+export type ChannelGateway = TestGateway & {
+  clock: FakeClock;
+  status(channelId: string): Promise<ChannelEntry & { channel_id: string }>;
+  passes(condition: () => boolean | Promise<boolean>, what?: string, stepMs?: number): Promise<void>;
+};
+
+/** A gateway with a bridge whose channels reach real servers; its model is scripted. */
+export async function channelGateway(
+  channels: Record<string, unknown>,
+  {
+    model = script(['Hello', ' there']),
+    clock = new FakeClock(),
+    bridge = new FakeBridge(egress),
+    ...options
+  }: Omit<NonNullable<Parameters<typeof testGateway>[0]>, 'clock' | 'model' | 'bridge'> & {
+    model?: Script;
+    clock?: FakeClock;
+    bridge?: FakeBridge;
+  } = {},
+): Promise<ChannelGateway> {
+  const scripted = scriptedModel(model);
+  let under = 0;
+  const out = createFetch({ allowed: () => gw.gateway.origins(), egress: () => null });
+  const gw: TestGateway = await testGateway({
+    ...{ clock, bridge, ...options },
+    fetch: async (url, init) => {
+      if (url.startsWith('http://model.test/')) return scripted.fetch(url, init);
+      // One that waits for messages is waited for by nobody.
+      if (url.endsWith('/getUpdates')) return out(url, init);
+      under++;
+      return out(url, init).finally(() => under--);
+    },
+  });
+  const { client } = await gw.client();
+  await client.call('config.patch', { patch: { channels } });
+  return {
+    ...gw,
+    calls: scripted.calls,
+    clock,
+    status: async (channelId) => {
+      const { channel_id, ...state } = await client.call('channels.status', { channelId });
+      return { ...state, id: channel_id, channel_id };
+    },
+    passes: (condition, what, stepMs) => passes(clock, condition, what, stepMs, () => under),
+  };
+}

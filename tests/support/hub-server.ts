@@ -1,0 +1,111 @@
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** What a hub does wrong. */
+export interface HubFaults {
+  /** Ends the connection after so many bytes of each answer with a file. */
+  cutAfter?: number;
+  /** Lists checksums of other files. */
+  wrongHash?: boolean;
+  /** Sends a file without end. */
+  endless?: boolean;
+  /** Sends files from the beginning, whatever was asked for. */
+  ignoresRange?: boolean;
+  /** Hears, and answers nothing. */
+  silent?: boolean;
+  /** Answers everything so. */
+  status?: number;
+  /** Lists this instead of files. */
+  list?: string;
+}
+
+/** A model hub on this machine that answers as the two real ones do; its files lie on a server beside, as theirs do. */
+export async function hubServer(repos: Record<string, Record<string, Uint8Array>>, faults: HubFaults = {}) {
+  const asked: { path: string; range: string | undefined; token: string | undefined; store: boolean }[] = [];
+  const note = ({ url = '', headers }: IncomingMessage, store: boolean): URL => {
+    asked.push({ path: url, range: headers.range, token: headers.authorization, store });
+    return new URL(url, 'http://hub');
+  };
+  const store = createServer((request, response) => {
+    const bytes =
+      repos[decodeURIComponent(note(request, true).searchParams.get('repo') ?? '')]?.[
+        new URL(request.url ?? '', 'http://h').searchParams.get('file') ?? ''
+      ];
+    if (bytes) send(request, response, bytes, faults);
+    else response.writeHead(404).end();
+  });
+  const hub = createServer((request, response) => {
+    const url = note(request, false);
+    if (faults.silent) return;
+    if (faults.status !== undefined) return void response.writeHead(faults.status).end();
+    const listed = /^\/api\/(?:v1\/)?models\/([^/]+\/[^/]+)\//.exec(url.pathname)?.[1];
+    const files = repos[listed ?? ''];
+    if (listed !== undefined) {
+      if (!files) return void response.writeHead(404).end('{}');
+      return void response.end(
+        faults.list ?? JSON.stringify(url.pathname.includes('/v1/') ? modelscope(files, faults) : huggingface(files, faults)),
+      );
+    }
+    const [, repo = '', file = ''] = /^\/(?:models\/)?([^/]+\/[^/]+)\/resolve\/\w+\/(.+)$/.exec(url.pathname) ?? [];
+    response.writeHead(302, { location: `${addressOf(store)}/?repo=${encodeURIComponent(repo)}&file=${file}` }).end();
+  });
+  for (const server of [store, hub]) {
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+  }
+  return {
+    asked,
+    faults,
+    env: { HF_ENDPOINT: addressOf(hub), MODELSCOPE_DOMAIN: addressOf(hub) },
+    async [Symbol.asyncDispose]() {
+      for (const server of [store, hub]) {
+        server.closeAllConnections();
+        server.close();
+        await once(server, 'close');
+      }
+    },
+  };
+}
+
+const addressOf = (server: Server): string => `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+const hashOf = (bytes: Uint8Array, { wrongHash }: HubFaults): string =>
+  createHash('sha256')
+    .update(wrongHash ? 'another' : bytes)
+    .digest('hex');
+
+const huggingface = (files: Record<string, Uint8Array>, faults: HubFaults): object[] => [
+  { type: 'directory', path: 'more', size: 0 },
+  ...Object.entries(files).map(([path, bytes]) => ({
+    type: 'file',
+    path,
+    size: bytes.length,
+    lfs: { oid: hashOf(bytes, faults), size: bytes.length, pointerSize: 134 },
+  })),
+];
+
+const modelscope = (files: Record<string, Uint8Array>, faults: HubFaults): object => ({
+  Code: 200,
+  Data: {
+    Files: Object.entries(files).map(([Path, bytes]) => ({ Type: 'blob', Path, Size: bytes.length, Sha256: hashOf(bytes, faults) })),
+  },
+});
+
+function send({ headers }: IncomingMessage, response: ServerResponse, bytes: Uint8Array, faults: HubFaults): void {
+  const { cutAfter, endless, ignoresRange } = faults;
+  const from = ignoresRange ? 0 : Number(/^bytes=(\d+)-$/.exec(headers.range ?? '')?.[1] ?? 0);
+  if (endless) {
+    const more = (): void => {
+      while (!response.destroyed && response.write(bytes));
+      if (!response.destroyed) response.once('drain', more);
+    };
+    response.writeHead(200);
+    return more();
+  }
+  const rest = bytes.subarray(from);
+  const range = from > 0 ? { 'content-range': `bytes ${from}-${bytes.length - 1}/${bytes.length}` } : {};
+  response.writeHead(from > 0 ? 206 : 200, { 'content-length': rest.length, ...range });
+  if (cutAfter === undefined || rest.length <= cutAfter) return void response.end(rest);
+  response.write(rest.subarray(0, cutAfter), () => setImmediate(() => response.destroy()));
+}

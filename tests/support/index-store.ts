@@ -1,0 +1,49 @@
+import type { Entry } from '../../web/gateway/core/memory/index/entry.ts';
+import type { IndexStore, ReadFile } from '../../web/gateway/core/memory/index/index-store.ts';
+
+/** What a memory has noted of its files, in memory: each operation comes about in one step, and what was given is copied, as a database does. */
+export class MemoryIndexStore implements IndexStore {
+  readonly #files = new Map<string, { file: ReadFile; entries: Entry[] }>();
+  bytes: Uint8Array<ArrayBuffer> | undefined;
+  /** Files whose passages were asked for. */
+  readonly asked: string[] = [];
+  /** Each write is done by this. */
+  write: (work: () => void) => Promise<void> = (work) => Promise.resolve(work());
+
+  files(): Promise<ReadFile[]> {
+    return Promise.resolve([...this.#files.values()].map(({ file }) => structuredClone(file)));
+  }
+
+  entries(path: string): Promise<Entry[]> {
+    this.asked.push(path);
+    return Promise.resolve(structuredClone(this.#files.get(path)?.entries ?? []));
+  }
+
+  put(
+    file: ReadFile,
+    entries: readonly Entry[],
+    { removed, written }: { removed: readonly string[]; written: readonly Entry[] },
+  ): Promise<void> {
+    return this.write(() => {
+      const kept = new Map(this.#files.get(file.path)?.entries.map((entry) => [entry.id, entry]));
+      for (const id of removed) kept.delete(id);
+      for (const entry of written) kept.set(entry.id, structuredClone(entry));
+      const sorted = entries.map(({ id }) => kept.get(id));
+      if (kept.size !== entries.length || sorted.includes(undefined))
+        throw new Error(`What changed in ${file.path} is told otherwise than it is`);
+      this.#files.set(file.path, structuredClone({ file, entries: sorted.flatMap((entry) => entry ?? []) }));
+    });
+  }
+
+  remove(path: string): Promise<void> {
+    return this.write(() => void this.#files.delete(path));
+  }
+
+  snapshot(): Promise<Uint8Array<ArrayBuffer> | undefined> {
+    return Promise.resolve(this.bytes?.slice());
+  }
+
+  putSnapshot(bytes: Uint8Array<ArrayBuffer>): Promise<void> {
+    return this.write(() => void (this.bytes = bytes.slice()));
+  }
+}

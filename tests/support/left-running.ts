@@ -1,0 +1,56 @@
+import { readdirSync, readFileSync } from 'node:fs';
+
+export interface Running {
+  pid: number;
+  parent: number;
+  /** With the pid it is unique. */
+  began: string;
+  command: string;
+}
+
+/** What tells processes of one gateway: a text in their environment or command line, and who descends from them. */
+export class Offspring {
+  readonly #mark: string;
+  /** Those met before, by pid and beginning: a browser's helpers hide their environment, and lose their parents. */
+  readonly #known = new Set<string>();
+
+  constructor(mark: string) {
+    this.#mark = mark;
+  }
+
+  /** All that run now, with the gateway itself. */
+  running(): Running[] {
+    const all = readdirSync('/proc')
+      .filter((name) => /^\d+$/.test(name))
+      .flatMap((pid) => read(pid, this.#mark) ?? []);
+    const found = new Map(all.filter((each) => each.marked || this.#known.has(idOf(each))).map((each) => [each.pid, each]));
+    for (let before = -1; before < found.size;) {
+      before = found.size;
+      for (const each of all) if (found.has(each.parent)) found.set(each.pid, each);
+    }
+    for (const each of found.values()) this.#known.add(idOf(each));
+    return [...found.values()];
+  }
+}
+
+const idOf = ({ pid, began }: Running): string => `${pid} ${began}`;
+
+function read(pid: string, mark: string): (Running & { marked: boolean }) | undefined {
+  const text = (name: string): string => readFileSync(`/proc/${pid}/${name}`, 'latin1');
+  try {
+    const line = text('stat');
+    const [state, parent, ...rest] = line.slice(line.lastIndexOf(')') + 2).split(' ');
+    if (state === 'Z' || state === 'X') return undefined;
+    const command = text('cmdline').replaceAll('\0', ' ');
+    return {
+      pid: Number(pid),
+      parent: Number(parent),
+      began: rest[17] ?? '',
+      command: command.slice(0, 200),
+      marked: command.includes(mark) || text('environ').includes(mark),
+    };
+  } catch {
+    // It ended meanwhile, or is another user's.
+    return undefined;
+  }
+}

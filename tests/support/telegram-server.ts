@@ -1,0 +1,88 @@
+import type { Clock } from '../../web/gateway/core/clock.ts';
+import { type Asked, platformServer } from './platform-server.ts';
+
+export const TOKEN = '123456:AAbb-ccDDeeFFggHHiiJJkkLLmmNNooPPqq';
+const BOT = { id: 123456, is_bot: true, username: 'perch_test_bot', first_name: 'Perch' };
+
+/** A server on this machine that answers as Telegram's Bot API does (https://core.telegram.org/bots/api). */
+export async function telegramServer(clock: Pick<Clock, 'after'>) {
+  const updates: { update_id: number; message: Record<string, unknown> }[] = [];
+  /** What it gives again and again, whatever was confirmed. */
+  const repeats: typeof updates = [];
+  const sent: { chat_id: number; text: string; reply_parameters?: unknown }[] = [];
+  const files: string[] = [];
+  let lastUpdate = 900;
+  let lastMessage = 0;
+  let wake = (): void => {};
+  const refuse = (error_code: number, description: string) => ({ status: error_code, json: { ok: false, error_code, description } });
+  const ok = (result: unknown) => ({ json: { ok: true, result } });
+  const server = await platformServer(async ({ path, body }, gone) => {
+    const [, token, method] = /^\/bot([^/]+)\/(\w+)$/.exec(path) ?? [];
+    if (token !== TOKEN) return refuse(401, 'Unauthorized');
+    if (method === 'sendDocument') {
+      files.push(body.toString('latin1'));
+      return ok({ message_id: ++lastMessage });
+    }
+    const params = JSON.parse(body.toString() || '{}') as Record<string, never>;
+    switch (method) {
+      case 'getMe':
+        return ok(BOT);
+      case 'getUpdates': {
+        const { offset = 0, timeout = 0, limit = 100 } = params;
+        // What is before the offset is confirmed, and gone.
+        while (updates[0] && updates[0].update_id < offset) updates.shift();
+        if (updates.length + repeats.length === 0 && timeout > 0) {
+          await new Promise<void>((resolve) => {
+            wake = resolve;
+            gone.addEventListener('abort', () => resolve(), { once: true });
+            clock.after(timeout * 1000, resolve);
+          });
+        }
+        return ok([...repeats, ...updates].slice(0, limit));
+      }
+      case 'sendMessage': {
+        const { chat_id, text } = params;
+        if (String(text).length > 4096) return refuse(400, 'Bad Request: message is too long');
+        if (chat_id === 403) return refuse(403, 'Forbidden: bot was blocked by the user');
+        sent.push(params as unknown as (typeof sent)[number]);
+        return ok({ message_id: ++lastMessage, date: 0, chat: { id: chat_id, type: 'private' }, text });
+      }
+      case 'sendChatAction':
+        return ok(true);
+      default:
+        return refuse(404, 'Not Found');
+    }
+  });
+  return Object.assign(server, {
+    sent,
+    files,
+    /** Somebody writes to the bot. */
+    write(
+      text: string | undefined,
+      { id = 7, username = 'ada', chat = id, more = {} }: { id?: number; username?: string; chat?: number; more?: object } = {},
+    ): number {
+      const update_id = ++lastUpdate;
+      updates.push({
+        update_id,
+        message: {
+          message_id: ++lastMessage,
+          date: 1_795_176_000 + update_id,
+          chat: chat < 0 ? { id: chat, type: 'supergroup', title: 'The group' } : { id: chat, type: 'private' },
+          from: { id, is_bot: false, username, first_name: 'Ada' },
+          ...(text === undefined ? {} : { text }),
+          ...more,
+        },
+      });
+      wake();
+      return update_id;
+    },
+    updates,
+    repeats,
+    methods: (): string[] => server.asked.map(({ path }) => path.split('/').at(-1) ?? ''),
+  });
+}
+
+export const isCall =
+  (method: string) =>
+  ({ path }: Asked): boolean =>
+    path.endsWith(`/${method}`);

@@ -1,0 +1,95 @@
+import { execFile, execFileSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+
+/** Why terminal tests cannot run here; undefined where they can. */
+export const noTmux: string | undefined = (() => {
+  try {
+    execFileSync('tmux', ['-V'], { stdio: 'ignore' });
+    return undefined;
+  } catch {
+    return 'tmux is not installed';
+  }
+})();
+
+/** tmux 3.3 now and then loses how a program ended: the shell says it, which Ctrl+C is not to end. */
+const SHELL = `trap : INT; "$@"; echo "[ended $?]"; read _`;
+const ENDED = /\n?\[ended (\d+)\]\n?/;
+
+export interface TerminalOptions {
+  command: readonly [string, ...string[]];
+  env?: Readonly<Record<string, string>>;
+  columns?: number;
+  rows?: number;
+}
+
+/** A program in a real terminal. */
+export interface Terminal extends AsyncDisposable {
+  /** Types a text as it is. */
+  type(text: string): Promise<void>;
+  /** Presses keys by tmux's names: `Enter`, `C-c`, `C-d`, `Up`. */
+  press(...keys: string[]): Promise<void>;
+  /** All that was shown, without blanks at the ends of lines; those that the terminal has wrapped are whole again. */
+  text(): Promise<string>;
+  /** The same as the terminal has wrapped it. */
+  lines(): Promise<string[]>;
+  /** All that was shown, with its colours as escape sequences. */
+  painted(): Promise<string>;
+  /** Resolves when the text fits; rejects, with what is shown, after ten seconds. */
+  shows(what: string | RegExp): Promise<void>;
+  /** Resolves with the exit code. */
+  ended(): Promise<number>;
+}
+
+/** Starts a program in a terminal of a tmux server of its own, which is ended with it. */
+export async function openTerminal({ command, env = {}, columns = 80, rows = 24 }: TerminalOptions): Promise<Terminal> {
+  const socket = `perch-${process.pid}-${randomUUID().slice(0, 8)}`;
+  const clean = {
+    ...process.env,
+    TERM: 'xterm-256color',
+    TMUX: undefined,
+    CI: undefined,
+    FORCE_COLOR: undefined,
+    NO_COLOR: undefined,
+    ...env,
+  };
+  const tmux = async (...args: string[]): Promise<string> => (await run('tmux', ['-L', socket, ...args], { env: clean })).stdout;
+  await tmux(
+    ...['-f', '/dev/null', 'start-server', ';', 'set-option', '-g', 'history-limit', '5000', ';'],
+    ...['new-session', '-d', '-x', String(columns), '-y', String(rows), '--', 'sh', '-c', SHELL, 'sh', ...command],
+  );
+  const all = (...how: string[]): Promise<string> => tmux('capture-pane', '-p', '-S', '-', ...how);
+  const captured = async (...how: string[]): Promise<string> => (await all(...how)).replace(ENDED, '').replace(/ +$/gm, '');
+  const text = (): Promise<string> => captured('-J');
+  const waitFor = async <T>(find: () => Promise<T | undefined>, what: string): Promise<T> => {
+    const end = Date.now() + 10_000;
+    for (;;) {
+      const found = await find();
+      if (found !== undefined) return found;
+      if (Date.now() > end) throw new Error(`${what} did not come; the terminal shows:\n${await all('-J')}`);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  };
+  return {
+    type: async (typed) => void (await tmux('send-keys', '-l', '--', typed)),
+    press: async (...keys) => void (await tmux('send-keys', ...keys)),
+    text,
+    lines: async () => (await captured()).trimEnd().split('\n'),
+    painted: () => captured('-e', '-J'),
+    shows: (what) =>
+      waitFor(async () => {
+        const shown = await text();
+        return (typeof what === 'string' ? shown.includes(what) : what.test(shown)) ? true : undefined;
+      }, String(what)).then(() => {}),
+    ended: () =>
+      waitFor(async () => {
+        const found = ENDED.exec(await all('-J'));
+        return found ? Number(found[1]) : undefined;
+      }, 'the end'),
+    async [Symbol.asyncDispose]() {
+      await tmux('kill-server').catch(() => {});
+    },
+  };
+}

@@ -1,0 +1,26 @@
+import { expect } from 'vitest';
+import { threeWay } from '../../web/gateway/core/config-file/three-way.ts';
+import { typedServers } from '../../web/gateway/core/config-file/typed-servers.ts';
+import type { Json } from '../../web/gateway/core/merge.ts';
+import { verifies } from '../requirements.ts';
+
+const withServer = (server?: Json): Json => ({ tools: { mcpServers: server ? { mine: server } : {} } });
+const typed = (synced: Json, own: Json, file: Json): string[] =>
+  typedServers({ file, synced, own, document: threeWay(synced, own, file).document });
+const [one, two] = [
+  { command: 'one', args: ['a'] },
+  { command: 'two', args: ['a'] },
+];
+
+verifies('mcp/approved-command', 'what was typed is told from what the gateway wrote, and from what is put together of both', () => {
+  expect(typed({}, {}, withServer(one)), 'a new one').toEqual(['mine']);
+  expect(typed(withServer(one), withServer(one), withServer(two)), 'a changed one').toEqual(['mine']);
+  expect(typed(withServer(one), withServer(one), withServer(one)), 'nothing is new').toEqual([]);
+  expect(typed(withServer(), withServer(one), withServer(one)), 'written by the gateway, which was cut off before it noted that').toEqual(
+    [],
+  );
+  expect(typed(withServer(one), withServer(), withServer(one)), 'in the file alone since it was restored from before').toEqual([]);
+  const called = withServer({ command: 'one', args: ['evil'] });
+  expect(typed(withServer(one), called, withServer({ ...one, cwd: '/there' })), 'arguments by a call, the directory by hand').toEqual([]);
+  expect(typed(withServer(one), withServer(two), withServer()), 'taken out').toEqual([]);
+});

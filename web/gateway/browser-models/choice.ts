@@ -1,0 +1,103 @@
+import type { BrowserDtype, KeptModel } from '#shared/ports/browser-models.ts';
+import { z } from '#shared/rpc/zod.ts';
+import { type HubFile, HubError } from './hub.ts';
+
+/** What transformers calls its precisions, and how their files end. */
+const ENDINGS: readonly [ending: string, dtype: BrowserDtype][] = [
+  ['_q4f16', 'q4f16'],
+  ['_q4', 'q4'],
+  ['_quantized', 'q8'],
+  ['_int8', 'int8'],
+  ['_uint8', 'uint8'],
+  ['_bnb4', 'bnb4'],
+  ['_fp16', 'fp16'],
+  ['', 'fp32'],
+];
+/** From the best on. A graphics processor reckons with halves of numbers where it can (`half`), a processor best with bytes. */
+const ORDER: Readonly<Record<'half' | 'gpu' | 'cpu', readonly BrowserDtype[]>> = {
+  half: ['q4f16', 'q4', 'fp16', 'q8', 'int8', 'uint8', 'bnb4', 'fp32'],
+  gpu: ['q4', 'q8', 'int8', 'uint8', 'bnb4', 'fp32'],
+  cpu: ['q8', 'int8', 'uint8', 'q4', 'bnb4', 'fp32'],
+};
+export type Processor = keyof typeof ORDER;
+
+/** Of a graph that can answer chats or make vectors by itself. */
+const GRAPH = /^(?:onnx\/)?(model|decoder_model_merged)((?:_[a-z0-9]+)?)\.onnx$/;
+const BESIDE = [
+  'config.json',
+  'generation_config.json',
+  'tokenizer.json',
+  'tokenizer_config.json',
+  'chat_template.jinja',
+  '1_Pooling/config.json',
+];
+const NEEDED = ['config.json', 'tokenizer.json', 'tokenizer_config.json'];
+
+const config = z.looseObject({
+  architectures: z.array(z.string()).min(1).nullish(),
+  max_position_embeddings: z.number().int().positive().optional().catch(undefined),
+  n_positions: z.number().int().positive().optional().catch(undefined),
+});
+
+interface Graph {
+  file: HubFile;
+  name: string;
+  dtype: BrowserDtype;
+}
+
+/** What of a repository is kept: its graph that suits the processor best, or the one that `filename` names, with what belongs to it. Throws HubError that says what there is. */
+export function choose(
+  files: readonly HubFile[],
+  { repo, filename, processor }: { repo: string; filename?: string | undefined; processor: Processor },
+): Omit<KeptModel, 'task' | 'contextWindow' | 'keptAt'> {
+  for (const path of NEEDED)
+    if (!files.some((file) => file.path === path))
+      throw new HubError(`${repo} has no ${path}: look for one that is made for transformers.js`);
+  const graphs = files.flatMap(graphOf);
+  const there = graphs.map(({ file }) => file.path).join(', ') || 'none';
+  const rank = ({ dtype }: Graph): number => ORDER[processor].indexOf(dtype);
+  const chosen =
+    filename === undefined
+      ? graphs.filter((each) => rank(each) >= 0).sort((a, b) => rank(a) - rank(b))[0]
+      : graphs.find(({ file: { path } }) => path === filename || path.endsWith(`/${filename}`));
+  if (!chosen)
+    throw new HubError(
+      filename === undefined
+        ? `${repo} has no ONNX file that can be run in a browser: look for one that is made for transformers.js`
+        : `${repo} has no ONNX file "${filename}" that can be run in a browser; it has: ${there.slice(0, 1000)}`,
+    );
+  const { path } = chosen.file;
+  const data = files.filter((file) => file.path === `${path}_data` || (file.path.startsWith(`${path}_data_`) && /_\d+$/.test(file.path)));
+  const beside = files.filter((file) => BESIDE.includes(file.path));
+  return {
+    ...{ repo, dtype: chosen.dtype, graph: chosen.name, dataFiles: data.length },
+    // What is small comes first: what cannot be run is seen before its weights are fetched.
+    files: [...beside, chosen.file, ...data].map((file) => ({ path: file.path, size: file.size })),
+  };
+}
+
+function graphOf(file: HubFile): Graph[] {
+  const [, name, ending] = GRAPH.exec(file.path) ?? [];
+  const dtype = ENDINGS.find(([each]) => each === ending)?.[1];
+  return name !== undefined && dtype ? [{ file, name, dtype }] : [];
+}
+
+/** What a model's `config.json` says it is for, and of its context. Throws HubError where that is nothing that is done here. */
+export function readConfig(text: string, repo: string): Pick<KeptModel, 'task' | 'contextWindow'> {
+  const parsed = config.safeParse(jsonOf(text));
+  if (!parsed.success) throw new HubError(`The config.json of ${repo} cannot be read`);
+  const { architectures, max_position_embeddings: positions, n_positions: older } = parsed.data;
+  const architecture = architectures?.[0] ?? '';
+  const contextWindow = positions ?? older ?? null;
+  if (/(ForCausalLM|LMHeadModel)$/.test(architecture)) return { task: 'text-generation', contextWindow };
+  if (/(Model|ForMaskedLM)$/.test(architecture)) return { task: 'feature-extraction', contextWindow };
+  throw new HubError(`${repo} is neither for text nor for embeddings (${architecture.slice(0, 100) || 'its config.json does not say'})`);
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

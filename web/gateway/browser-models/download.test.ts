@@ -1,0 +1,172 @@
+import { expect } from 'vitest';
+import type { BrowserDtype } from '#shared/ports/browser-models.ts';
+import { verifies } from '../../../tests/requirements.ts';
+import { cacheStorage } from '../../../tests/support/cache-storage.ts';
+import { type HubFaults, hubServer } from '../../../tests/support/hub-server.ts';
+import { chatModel, vectorModel } from '../../../tests/support/onnx-file.ts';
+import type { Fetch } from '../core/fetch.ts';
+import { choose, type Processor, readConfig } from './choice.ts';
+import { type BrowserDownload, type BrowserProgress, downloadToBrowser } from './download.ts';
+import { BrowserHub } from './hub.ts';
+import { KeptModels, PART_BYTES } from './kept-models.ts';
+
+const REPO = 'perch/words';
+const TINY = chatModel('Hello there');
+const big = (size: number): Uint8Array => Uint8Array.from({ length: size }, (_, index) => (index * 7 + (index >> 8)) % 251);
+/** Of three parts and a bit. */
+const BIG = { ...TINY, 'onnx/model_quantized.onnx': big(PART_BYTES * 3 + 1000) };
+
+/** As the bridge's way out does: redirects are answers. */
+const egress: Fetch = (url, { headers = {}, signal }) => fetch(url, { headers, signal, redirect: 'manual' });
+/** As a browser does that asks by itself. */
+const direct: Fetch = (url, { headers = {}, signal }) => fetch(url, { headers, signal });
+
+async function world(files: Record<string, Uint8Array> = TINY, faults: HubFaults = {}, way: Fetch = egress) {
+  const server = await hubServer({ [REPO]: files }, faults);
+  const kept = new KeptModels(cacheStorage(), 'http://127.0.0.1:7333');
+  const asked = new Set<string>();
+  const base = server.env.HF_ENDPOINT;
+  return {
+    ...{ server, kept, asked, base },
+    get: (more: Partial<BrowserDownload> & { base?: string } = {}) =>
+      downloadToBrowser({
+        hub: new BrowserHub({ base: more.base ?? base, fetch: way, asking: (origin) => asked.add(origin) }),
+        ...{ kept, repo: REPO, processor: 'cpu', signal: new AbortController().signal, waitMs: 1, silenceMs: 2000 },
+        ...{ onprogress: () => {}, free: async () => null, now: () => 5 },
+        ...more,
+      }),
+    async bytes(path: string) {
+      const model = await kept.find(REPO);
+      const found = model && (await kept.read(model, path));
+      return found && new Uint8Array(await found.arrayBuffer());
+    },
+    [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
+  };
+}
+
+const MODEL = 'onnx/model_quantized.onnx';
+
+verifies('browser-models/download', 'whole, by either way, with its progress told, listed and deleted', async () => {
+  for (const way of [egress, direct]) {
+    await using at = await world(BIG, {}, way);
+    const seen: BrowserProgress[] = [];
+    const model = await at.get({ onprogress: (progress) => seen.push(progress) });
+    expect(model).toMatchObject({ repo: REPO, task: 'text-generation', dtype: 'q8', graph: 'model', contextWindow: 256, keptAt: 5 });
+    const total = Object.values(BIG).reduce((sum, { length }) => sum + length, 0);
+    expect(seen.at(0)).toEqual({ file: 'config.json', received: 0, total });
+    expect(seen.at(-1)).toEqual({ file: MODEL, received: total, total });
+    expect(seen.every(({ received }, index) => received >= (seen[index - 1]?.received ?? 0))).toBe(true);
+    for (const [path, bytes] of Object.entries(BIG))
+      expect(Buffer.compare((await at.bytes(path)) ?? new Uint8Array(), bytes), path).toBe(0);
+    expect(await at.kept.list()).toEqual([model]);
+    // Those who keep the files are asked by redirects, which a browser follows unseen.
+    expect(at.asked.size).toBe(way === egress ? 2 : 1);
+    const before = at.server.asked.length;
+    await at.get();
+    expect(at.server.asked.slice(before).map(({ path }) => path)).toEqual([`/api/models/${REPO}/tree/main?recursive=true`]);
+    await at.kept.remove(REPO);
+    expect(await at.kept.list()).toEqual([]);
+    expect(await at.bytes('config.json')).toBeUndefined();
+  }
+});
+
+verifies('browser-models/resume', 'broken off again and again: it goes on with the part that is missing', async () => {
+  for (const ignoresRange of [false, true]) {
+    await using at = await world(BIG, { cutAfter: ignoresRange ? PART_BYTES * 2 + 10 : PART_BYTES + 10, ignoresRange });
+    const failing = at.get();
+    if (ignoresRange) await expect(failing).rejects.toThrow(/broke off/);
+    else await failing;
+    const ranges = at.server.asked.filter(({ store, path }) => store && path.includes('quantized')).map(({ range }) => range);
+    expect(ranges.slice(0, 3)).toEqual([undefined, ...[ignoresRange ? 2 : 1, 2].map((parts) => `bytes=${PART_BYTES * parts}-`)]);
+    delete at.server.faults.cutAfter;
+    expect((await at.get()).keptAt).toBe(5);
+    expect(Buffer.compare((await at.bytes(MODEL)) ?? new Uint8Array(), BIG[MODEL])).toBe(0);
+  }
+});
+
+verifies('browser-models/resume', 'left off, it is not whole; another precision takes its place', async () => {
+  await using at = await world({ ...BIG, 'onnx/model.onnx': big(100) });
+  const left = new AbortController();
+  const onprogress = ({ file, received }: BrowserProgress): void =>
+    void (file === MODEL && received > PART_BYTES * 2 && left.abort(new Error('left')));
+  await expect(at.get({ signal: left.signal, onprogress })).rejects.toThrow('left');
+  const [model] = await at.kept.list();
+  expect(model).toMatchObject({ keptAt: null, dtype: 'q8' });
+  expect(await at.kept.bytesOf(REPO, MODEL, BIG[MODEL].length)).toBeGreaterThan(0);
+  expect(await at.bytes(MODEL)).toBeUndefined();
+  expect(await at.get({ filename: 'model.onnx' })).toMatchObject({ dtype: 'fp32', keptAt: 5 });
+  expect(await at.kept.bytesOf(REPO, MODEL, BIG[MODEL].length)).toBe(0);
+});
+
+verifies('browser-models/hostile-hub', 'one clear error each, and nothing that could be taken for a model', async () => {
+  const faults: [HubFaults, RegExp][] = [
+    [{ cutAfter: 0 }, /broke off (within|after)/],
+    [{ endless: true }, /sent more of config\.json than the \d+ bytes/],
+    [{ status: 404 }, /has no such file or repository/],
+    [{ status: 403 }, /does not let you have/],
+    [{ status: 429 }, /too many requests/],
+    [{ status: 500 }, /answered with status 500/],
+    [{ list: '<html>' }, /list of files that cannot be read/],
+    [{ list: '{"a":1}' }, /does not list the files/],
+    [{ list: `[${' '.repeat(17 * 1024 * 1024)}]` }, /lists files without end/],
+    [{ list: '[]' }, /has no config\.json/],
+  ];
+  for (const [fault, message] of faults) {
+    await using at = await world(TINY, fault);
+    await expect(at.get(), JSON.stringify(fault).slice(0, 60)).rejects.toThrow(message);
+    expect((await at.kept.list()).filter(({ keptAt }) => keptAt !== null)).toEqual([]);
+  }
+  await using at = await world();
+  await expect(at.get({ repo: '../x' })).rejects.toThrow(/is no repository/);
+  await expect(at.get({ base: 'http://127.0.0.1:1' })).rejects.toThrow(/cannot be reached/);
+  await expect(at.get({ free: async () => 1000 })).rejects.toThrow(/not enough room in this browser/);
+  await expect(at.get({ filename: 'none.onnx' })).rejects.toThrow(/no ONNX file "none.onnx".*; it has: onnx\/model_quantized\.onnx/);
+});
+
+verifies('browser-models/download', 'the precision that suits what runs it, with the files that belong to it', () => {
+  const endings = ['', '_fp16', '_quantized', '_q4', '_q4f16', '_int8'];
+  const base = [
+    'config.json',
+    'tokenizer.json',
+    'tokenizer_config.json',
+    'README.md',
+    'onnx/model_q4.onnx_data',
+    'onnx/model_q4.onnx_data_1',
+    'model.safetensors',
+  ];
+  const files = [...base, ...endings.map((ending) => `onnx/model${ending}.onnx`)].map((path) => ({ path, size: 1 }));
+  const chosen = (processor: Processor, filename?: string): BrowserDtype => choose(files, { repo: REPO, processor, filename }).dtype;
+  expect([chosen('half'), chosen('gpu'), chosen('cpu'), chosen('cpu', 'model_fp16.onnx')]).toEqual(['q4f16', 'q4', 'q8', 'fp16']);
+  expect(choose(files, { repo: REPO, processor: 'gpu' })).toMatchObject({
+    graph: 'model',
+    dataFiles: 2,
+    files: [
+      'config.json',
+      'tokenizer.json',
+      'tokenizer_config.json',
+      'onnx/model_q4.onnx',
+      'onnx/model_q4.onnx_data',
+      'onnx/model_q4.onnx_data_1',
+    ].map((path) => ({ path, size: 1 })),
+  });
+  const configs: [object, object | RegExp][] = [
+    [
+      { architectures: ['Qwen3ForCausalLM'], max_position_embeddings: 40_960 },
+      { task: 'text-generation', contextWindow: 40_960 },
+    ],
+    [
+      { architectures: ['GPT2LMHeadModel'], n_positions: 1024 },
+      { task: 'text-generation', contextWindow: 1024 },
+    ],
+    [{ architectures: ['BertModel'] }, { task: 'feature-extraction', contextWindow: null }],
+    [{ architectures: ['WhisperForConditionalGeneration'] }, /neither for text nor for embeddings/],
+    [{}, /does not say/],
+  ];
+  for (const [config, expected] of configs) {
+    const read = () => readConfig(JSON.stringify(config), REPO);
+    if (expected instanceof RegExp) expect(read).toThrow(expected);
+    else expect(read()).toEqual(expected);
+  }
+  expect(() => readConfig('{', REPO)).toThrow(/cannot be read/);
+  expect(Object.keys(vectorModel({ a: [1, 0, 0] }))).toContain('1_Pooling/config.json');
+});

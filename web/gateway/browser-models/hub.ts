@@ -1,0 +1,130 @@
+import { z } from '#shared/rpc/zod.ts';
+import type { Fetch } from '../core/fetch.ts';
+
+/** A hub refused, or cannot be understood. */
+export class HubError extends Error {
+  override name = 'HubError';
+  /** Asked again, it may go on. */
+  readonly passing: boolean;
+
+  constructor(message: string, options: ErrorOptions & { passing?: boolean } = {}) {
+    super(message, options);
+    this.passing = options.passing ?? false;
+  }
+}
+
+export interface HubFile {
+  /** Its path in the repository. */
+  path: string;
+  size: number;
+}
+
+const REPO = /^(?!\.)[\w.-]{1,100}\/(?!\.)[\w.-]{1,100}$/;
+const size = z.number().int().nonnegative();
+const listed = z.array(
+  z.object({ type: z.string(), path: z.string().max(1000), size, lfs: z.object({ size: size.optional() }).nullish() }),
+);
+/** A list of files is far smaller. */
+const MOST_LISTED = 16 * 1024 * 1024;
+const MOST_REDIRECTS = 5;
+const ANSWER_MS = 30_000;
+
+export interface HubOptions {
+  /** Its address: Hugging Face, or what answers as it does. */
+  base: string;
+  fetch: Fetch;
+  /** Told of each place that is asked, before it is. */
+  asking(origin: string): void;
+}
+
+/** Hugging Face, or a mirror of it, asked from this browser, without a person's token. */
+export class BrowserHub {
+  readonly base: string;
+  readonly #options: HubOptions;
+
+  constructor(options: HubOptions) {
+    this.base = options.base.replace(/\/+$/, '');
+    this.#options = options;
+  }
+
+  /** The files of a repository, `<owner>/<name>`. Throws HubError. */
+  async files(repo: string, signal: AbortSignal): Promise<HubFile[]> {
+    if (!REPO.test(repo)) throw new HubError(`"${repo}" is no repository: it has the form <owner>/<name>`);
+    const answer = await this.#open(`${this.base}/api/models/${repo}/tree/main?recursive=true`, {}, repo, signal);
+    const files = listed.safeParse(await readJson(answer, this.base));
+    if (!files.success) throw new HubError(`${this.base} does not list the files of ${repo} as it should`);
+    return files.data.filter(({ type }) => type === 'file').map(({ path, size: bytes, lfs }) => ({ path, size: lfs?.size ?? bytes }));
+  }
+
+  /** The bytes of a file from `from` on; from its beginning where the hub does not heed that: `start` says. Throws HubError. */
+  async open(repo: string, path: string, from: number, signal: AbortSignal): Promise<{ start: number; body: ReadableStream<Uint8Array> }> {
+    const file = path.split('/').map(encodeURIComponent).join('/');
+    const headers: Record<string, string> = from > 0 ? { range: `bytes=${from}-` } : {};
+    const answer = await this.#open(`${this.base}/${repo}/resolve/main/${file}`, headers, repo, signal);
+    const body = answer.body ?? new Response(new Uint8Array()).body ?? new ReadableStream();
+    if (answer.status !== 206) return { start: 0, body };
+    const start = /^bytes (\d+)-/.exec(answer.headers.get('content-range') ?? '')?.[1];
+    // Where servers of others do not let this header be read, its length tells.
+    if (start === undefined || Number(start) === from) return { start: from, body };
+    await body.cancel();
+    throw new HubError(`${this.base} sent another part of the file than was asked for`);
+  }
+
+  async #open(first: string, headers: Record<string, string>, repo: string, signal: AbortSignal): Promise<Response> {
+    let url = new URL(first);
+    for (let hop = 0; hop <= MOST_REDIRECTS; hop++) {
+      const answer = await this.#ask(url, headers, signal);
+      if (answer.status === 200 || answer.status === 206) return answer;
+      await answer.body?.cancel();
+      if (answer.status < 300 || answer.status > 399) throw refusal(answer.status, repo, this.base);
+      const next = URL.parse(answer.headers.get('location') ?? '', url);
+      if (!next || !/^https?:$/.test(next.protocol)) throw new HubError(`${url.origin} leads nowhere`);
+      if (url.protocol === 'https:' && next.protocol === 'http:')
+        throw new HubError(`${url.origin} leads to ${next.origin}, which is not encrypted`);
+      url = next;
+    }
+    throw new HubError(`${this.base} leads from one address to the next without end`);
+  }
+
+  async #ask(url: URL, headers: Record<string, string>, signal: AbortSignal): Promise<Response> {
+    const late = new AbortController();
+    const timer = setTimeout(() => late.abort(new Error('no answer')), ANSWER_MS);
+    this.#options.asking(url.origin);
+    try {
+      // The time is for the answer's beginning alone: what is read of it goes on.
+      return await this.#options.fetch(url.href, { headers, follow: true, signal: AbortSignal.any([signal, late.signal]) });
+    } catch (cause) {
+      signal.throwIfAborted();
+      const why = late.signal.aborted
+        ? `it did not answer in ${ANSWER_MS / 1000} s`
+        : cause instanceof Error
+          ? cause.message
+          : String(cause);
+      throw new HubError(`${url.origin} cannot be reached (${why})`, { cause, passing: true });
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+}
+
+function refusal(status: number, repo: string, base: string): HubError {
+  if (status === 404) return new HubError(`${base} has no such file or repository as ${repo}`);
+  if (status === 401 || status === 403)
+    return new HubError(`${base} does not let you have ${repo}: it wants a token, or its terms accepted there`);
+  if (status === 429) return new HubError(`${base} has had too many requests: try again later`);
+  return new HubError(`${base} answered with status ${status}`, { passing: status >= 500 });
+}
+
+async function readJson(answer: Response, base: string): Promise<unknown> {
+  const decoder = new TextDecoder();
+  let text = '';
+  for await (const piece of answer.body ?? []) {
+    text += decoder.decode(piece, { stream: true });
+    if (text.length > MOST_LISTED) throw new HubError(`${base} lists files without end`);
+  }
+  try {
+    return JSON.parse(text) as unknown;
+  } catch (cause) {
+    throw new HubError(`${base} sent a list of files that cannot be read`, { cause });
+  }
+}

@@ -1,0 +1,219 @@
+import { RpcError } from '#shared/rpc/errors.ts';
+import { MAIN } from '../agents.ts';
+import { LIMIT_MS } from '../cron/speak.ts';
+import { abortable, pause } from '../providers/watchdog.ts';
+import type { Runs } from '../runs/runs.ts';
+import { plainText } from '../sessions.ts';
+import type { Settings } from '../settings.ts';
+import { matches } from '../tools/registry.ts';
+import { sessionKey } from '../vault.ts';
+import { backOff } from './back-off.ts';
+import { deliver, type DeliveryDeps, filesOf } from './delivery.ts';
+import { TakenOver } from './inbox.ts';
+import { PlatformError } from './platform.ts';
+import type { PendingMessage } from './state.ts';
+
+/** Conversations that are answered side by side. */
+const AT_ONCE = 4;
+/** A run that failed for a reason that passes is begun again so often. */
+const RUNS = 3;
+/** What could not be answered by then is given up. */
+const EXPIRED_MS = 24 * 3_600_000;
+/** How often a platform is told that an answer is being written: it shows that for some seconds. */
+const TYPING_MS = 4_000;
+const SORRY = 'I could not answer this. Please try again later.';
+
+export interface AnsweringDeps extends DeliveryDeps {
+  channelId: string;
+  runs: Pick<Runs, 'send' | 'abort' | 'abortRun'>;
+  settings(): Settings;
+  /** No new messages are begun. */
+  closing(): boolean;
+  /** Why answers do not reach the platform; undefined: they do. */
+  tell(problem: string | undefined): void;
+  /** Another host has the channel. */
+  lost(): void;
+  fault(error: unknown): RpcError;
+}
+
+/** Answers what waits: those of one conversation one after another, each message once. */
+export class Answering {
+  readonly #deps: AnsweringDeps;
+  /** Messages in hand, by conversation; commands have a line of their own. */
+  readonly #active = new Map<string, Promise<void>>();
+
+  constructor(deps: AnsweringDeps) {
+    this.#deps = deps;
+  }
+
+  /** Begins what can be begun. */
+  look(): void {
+    const { inbox, signal, closing } = this.#deps;
+    for (const message of inbox.state.pending) {
+      if (signal.aborted || closing()) return;
+      const line = message.command ? `/${message.id}` : message.conversation;
+      if (this.#active.has(line) || (!message.command && this.#active.size >= AT_ONCE)) continue;
+      const work = this.#settle(message).finally(() => {
+        this.#active.delete(line);
+        this.look();
+      });
+      this.#active.set(line, work);
+    }
+  }
+
+  /** Resolves when nothing is in hand. */
+  async idle(): Promise<void> {
+    while (this.#active.size > 0) await Promise.all(this.#active.values());
+  }
+
+  /** Brings a message to its end, however often the platform fails. Never rejects. */
+  async #settle({ id }: PendingMessage): Promise<void> {
+    const { inbox, signal, adapter, tell, clock, note, fault } = this.#deps;
+    for (let failures = 0; ;) {
+      try {
+        // Later tries go by what the one before has noted.
+        const message = inbox.pending(id);
+        if (!message || signal.aborted) return;
+        if (clock.now() - message.at > EXPIRED_MS && failures > 0) {
+          note('A message was not answered within a day, and is given up', { message: id });
+          return await inbox.settle(id, 'messages_failed', clock.now());
+        }
+        if (!message.answer) await this.#answer(message);
+        const answered = inbox.pending(id);
+        if (!answered?.answer) return;
+        await deliver(this.#deps, id);
+        tell(undefined);
+        return;
+      } catch (error) {
+        if (signal.aborted) return;
+        if (error instanceof TakenOver) return this.#deps.lost();
+        failures++;
+        if (this.#deps.closing()) return;
+        const asked = error instanceof PlatformError ? error.retryAfterMs : undefined;
+        tell(error instanceof PlatformError ? error.message : fault(error).message);
+        await pause(clock, asked ?? backOff(failures, adapter.leastWaitMs), signal).catch(() => {});
+      }
+    }
+  }
+
+  /** Has the agent answer, and stores what comes of it. */
+  async #answer(message: PendingMessage): Promise<void> {
+    const { inbox, adapter, clock } = this.#deps;
+    const { id } = message;
+    if (message.command) return this.#command(message, message.command);
+    const typing = this.#typing(message);
+    try {
+      const { messageId } = await this.#run(message);
+      const reply = await this.#deps.vault.messages.get(messageId);
+      const files = reply && adapter.sendFile ? filesOf(reply.content).length : 0;
+      const parts = adapter.split(reply ? plainText(reply.content) : '', message).filter((part) => part.trim() !== '');
+      if (parts.length + files === 0) return await inbox.settle(id, 'messages_failed', clock.now());
+      await inbox.update(id, (before) => ({
+        ...before,
+        answer: { parts, sent: [], ...(files > 0 ? { files: { messageId, sent: 0 } } : {}) },
+      }));
+    } catch (error) {
+      if (error instanceof RpcError) await this.#failed(message, error);
+      else throw error;
+    } finally {
+      typing();
+    }
+  }
+
+  async #failed(message: PendingMessage, error: RpcError): Promise<void> {
+    const { inbox, clock, signal, note } = this.#deps;
+    const { id, failures = 0 } = message;
+    // The host goes: the next one begins it anew.
+    signal.throwIfAborted();
+    if (error.code === 'ABORTED' && error.message !== TOO_LONG) {
+      note('The answer to a message was stopped', { message: id });
+      return inbox.settle(id, null, clock.now());
+    }
+    if (error.code === 'INTERNAL_ERROR' && failures + 1 < RUNS) {
+      await inbox.update(id, (before) => ({ ...before, failures: failures + 1 }));
+      throw error;
+    }
+    note('A message could not be answered', { message: id, error: error.message });
+    if (message.isPublic) return inbox.settle(id, 'messages_failed', clock.now());
+    await inbox.update(id, (before) => ({ ...before, answer: { parts: [SORRY], sent: [], isApology: true } }));
+  }
+
+  async #run(message: PendingMessage): Promise<{ messageId: string }> {
+    const { channelId, runs, clock, settings, signal } = this.#deps;
+    let runId: string | undefined;
+    const cancel = clock.after(LIMIT_MS, () => void (runId !== undefined && runs.abortRun(runId, TOO_LONG)));
+    const title = message.title.slice(0, 200);
+    try {
+      // The run itself goes on: whoever takes the channel up finds what came of it.
+      const sent = runs.send({
+        ...placeOf(channelId, message, settings()),
+        message: message.text,
+        principal: `channel:${channelId}`,
+        tools: settings().channels[channelId]?.tools ?? [],
+        idempotencyKey: message.id,
+        onrun: (id) => (runId = id),
+        ...(title === '' ? {} : { title }),
+      });
+      return await abortable(sent, signal);
+    } finally {
+      cancel();
+    }
+  }
+
+  async #command(message: PendingMessage, command: NonNullable<PendingMessage['command']>): Promise<void> {
+    const { inbox, adapter, runs, channelId, settings } = this.#deps;
+    const { conversation } = message;
+    let said = adapter.help ?? '';
+    if (command !== 'help') {
+      const { agentId, sessionId } = placeOf(channelId, message, settings());
+      const waiting = inbox.state.pending.filter((each) => each.conversation === conversation && !each.command && !each.answer);
+      const ended = await runs.abort(sessionKey(agentId, sessionId));
+      said = command === 'new' ? 'A new conversation begins.' : ended.length + waiting.length > 0 ? 'Stopped.' : 'Nothing is under way.';
+    }
+    await inbox.change((state) => ({
+      ...state,
+      ...(command === 'new' ? { sessions: { ...state.sessions, [conversation]: message.session + 1 } } : {}),
+      pending: state.pending
+        // What was sent before the word is not answered any more; what was sent behind it belongs to the new session.
+        .filter((each) => command === 'help' || each.conversation !== conversation || each.command || each.answer || each.at > message.at)
+        .map((each) => {
+          if (each.id === message.id) return { ...each, answer: { parts: [said], sent: [], isApology: true } };
+          return command === 'new' && each.conversation === conversation && each.at > message.at
+            ? { ...each, session: message.session + 1 }
+            : each;
+        }),
+    }));
+  }
+
+  /** Shows that an answer is being written, until the result is called. */
+  #typing(message: PendingMessage): () => void {
+    const { adapter, clock, signal } = this.#deps;
+    if (!adapter.typing) return () => {};
+    const ends = new AbortController();
+    const both = AbortSignal.any([signal, ends.signal]);
+    const show = async (): Promise<void> => {
+      while (!both.aborted) {
+        // It is of no weight whether that arrives.
+        await adapter.typing?.(message, both).catch(() => {});
+        await pause(clock, TYPING_MS, both).catch(() => {});
+      }
+    };
+    void show();
+    return () => ends.abort();
+  }
+}
+
+const TOO_LONG = 'It took longer than 10 minutes, and was ended';
+/** Who answers, and in which session: by the first binding that fits `<channel>:<name>`, `<channel>:<id>` or the channel, else by the channel's own setting. */
+export function placeOf(
+  channelId: string,
+  { user, conversation, session }: Pick<PendingMessage, 'user' | 'conversation' | 'session'>,
+  { bindings, channels }: Pick<Settings, 'bindings' | 'channels'>,
+): { agentId: string; sessionId: string } {
+  const names = [channelId, `${channelId}:${user.name}`, `${channelId}:${user.id}`];
+  const bound = bindings.find(({ pattern }) => names.some((name) => matches(pattern, name)));
+  return {
+    agentId: bound?.agentId ?? channels[channelId]?.agentId ?? MAIN,
+    sessionId: `${channelId}-${conversation}${session === 0 ? '' : `-${session}`}`.slice(0, 128),
+  };
+}

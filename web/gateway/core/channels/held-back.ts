@@ -1,0 +1,23 @@
+import type { Bridge } from '../bridge.ts';
+import type { Config } from '../config.ts';
+import type { StartableChannel } from './settings.ts';
+
+/** The secret that a channel cannot go without. */
+const TOKEN = { x: 'bearerToken', telegram: 'botToken' } as const satisfies Record<StartableChannel, string>;
+
+export interface HeldBackDeps {
+  bridge: Pick<Bridge, 'lends'>;
+  config: Pick<Config, 'secret' | 'reference'>;
+}
+
+export const tokenOf = (id: StartableChannel, { config }: Pick<HeldBackDeps, 'config'>): string | undefined =>
+  config.secret(`channels.${id}.${TOKEN[id]}`);
+
+/** Why a channel that is switched on cannot run; undefined: it can. */
+export function heldBack(id: StartableChannel, deps: HeldBackDeps): string | undefined {
+  if (!deps.bridge.lends({ kind: 'egress' })) return 'It needs the bridge: start Perch with `npm start`';
+  if (tokenOf(id, deps) !== undefined) return undefined;
+  const path = `channels.${id}.${TOKEN[id]}`;
+  const name = deps.config.reference(path);
+  return name === undefined ? `${path} is missing` : `${path} refers to \${${name}}, which has no value`;
+}

@@ -1,0 +1,124 @@
+import type { Collection } from '../vault.ts';
+import type { Budget, Look } from './adapter.ts';
+import { type ChannelState, type Incoming, newState, type PendingMessage } from './state.ts';
+
+/** Ids that are remembered: a platform that gives a message twice does so soon. */
+const SEEN = 500;
+
+/** Another host has taken the channel over: what is begun here is its to go on with. */
+export class TakenOver extends Error {
+  override name = 'TakenOver';
+}
+
+/** What a channel has to remember, in one record; every change is strict. */
+export class Inbox {
+  readonly #states: Collection<ChannelState>;
+  readonly #id: string;
+  #state: ChannelState;
+
+  private constructor(states: Collection<ChannelState>, state: ChannelState) {
+    this.#states = states;
+    this.#id = state.id;
+    this.#state = state;
+  }
+
+  /** Takes the record over from whoever had it. */
+  static async open(states: Collection<ChannelState>, id: string): Promise<Inbox> {
+    const taken = await states.update(id, (before = newState(id)) => ({
+      ...before,
+      fence: before.fence + 1,
+      metrics: { ...before.metrics, connected_since: null },
+    }));
+    return new Inbox(states, taken ?? newState(id));
+  }
+
+  get state(): ChannelState {
+    return this.#state;
+  }
+
+  pending(id: string): PendingMessage | undefined {
+    return this.#state.pending.find((message) => message.id === id);
+  }
+
+  /** Throws `TakenOver`. */
+  async change(change: (state: ChannelState) => ChannelState): Promise<void> {
+    const { fence } = this.#state;
+    let lost = false;
+    const stored = await this.#states.update(this.#id, (before) => {
+      // Cleared data is begun anew.
+      if (before && before.fence !== fence) {
+        lost = true;
+        return undefined;
+      }
+      return change(before ?? { ...newState(this.#id), fence });
+    });
+    if (lost || !stored) throw new TakenOver('Another host has taken the channel over');
+    this.#state = stored;
+  }
+
+  /** What came and how far was read, in one write: each message once, whatever is given again. */
+  async take({ messages, cursors }: Pick<Look, 'messages' | 'cursors'>, now: number): Promise<void> {
+    const same = Object.entries(cursors).every(([name, value]) => this.#state.cursors[name] === value);
+    if (same && messages.length === 0) return;
+    await this.change((state) => {
+      const seen = new Set(state.seen);
+      const added: PendingMessage[] = [];
+      for (const message of messages) {
+        if (seen.has(message.id)) continue;
+        seen.add(message.id);
+        added.push({ ...message, session: state.sessions[message.conversation] ?? 0 });
+      }
+      const { metrics } = state;
+      return {
+        ...state,
+        cursors: { ...state.cursors, ...cursors },
+        pending: [...state.pending, ...added],
+        seen: [...seen].slice(-SEEN),
+        metrics:
+          added.length === 0 ? metrics : { ...metrics, messages_received: metrics.messages_received + added.length, last_message_at: now },
+      };
+    });
+  }
+
+  /** Changes a message that waits; one that is gone stays so. */
+  update(id: string, change: (message: PendingMessage) => PendingMessage): Promise<void> {
+    return this.change((state) => ({ ...state, pending: state.pending.map((each) => (each.id === id ? change(each) : each)) }));
+  }
+
+  /** A message is done with. */
+  settle(id: string, counted: 'messages_sent' | 'messages_failed' | null, now: number): Promise<void> {
+    return this.change((state) => {
+      const { metrics } = state;
+      const pending = state.pending.filter((message) => message.id !== id);
+      if (counted === null) return { ...state, pending };
+      const sentAt = counted === 'messages_sent' ? { last_message_at: now } : {};
+      return { ...state, pending, metrics: { ...metrics, [counted]: metrics[counted] + 1, ...sentAt } };
+    });
+  }
+
+  spend(budget: Budget): Promise<void> {
+    return this.change((state) => ({ ...state, budget }));
+  }
+
+  /** How the channel is; stored where that has changed. */
+  async tell(problem: string | undefined, connectedSince: number | null): Promise<void> {
+    const { state } = this;
+    if (state.problem === problem && state.metrics.connected_since === connectedSince) return;
+    await this.change(({ problem: _, ...before }) => ({
+      ...before,
+      status: problem === undefined ? 'running' : 'error',
+      ...(problem === undefined ? {} : { problem }),
+      metrics: { ...before.metrics, connected_since: connectedSince },
+    }));
+  }
+}
+
+/**
+ * Whether somebody may write: by id, or by name, whatever the case and with or without the at-sign. A bare number is an id, for a name of digits is
+ * anybody's to take. Nobody is named: everybody may.
+ */
+export function isAllowed(allowed: readonly string[] | null | undefined, { user }: Pick<Incoming, 'user'>): boolean {
+  if (!allowed || allowed.length === 0) return true;
+  const plain = (name: string): string => name.replace(/^@/, '').toLowerCase();
+  return allowed.some((each) => (/^-?\d+$/.test(each) ? each === user.id : user.name !== '' && plain(each) === plain(user.name)));
+}

@@ -1,0 +1,101 @@
+import type { Clock } from '../clock.ts';
+import { type Fetch, FetchRefused } from '../fetch.ts';
+import { ProviderError } from '../providers/provider.ts';
+import { parseJson } from '../providers/upstream-http.ts';
+import { readText } from '../providers/upstream-body.ts';
+import { Watchdog, withTimeout } from '../providers/watchdog.ts';
+
+/** Bytes of an answer: a hundred messages have far less. */
+const MAX_BYTES = 4 * 1024 * 1024;
+const ANSWER_MS = 30_000;
+/** Nothing was sent where nobody was reached. */
+const NOT_REACHED = /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|could not be resolved/;
+
+export interface PlatformErrorOptions extends ErrorOptions {
+  status?: number;
+  /** It asks to be left alone for so long. */
+  retryAfterMs?: number;
+  /** What was asked for was certainly not done. */
+  undone?: boolean;
+  /** It will never do this. */
+  refused?: boolean;
+}
+
+/** What a platform did wrong or does not allow, as a sentence for people. It never has an address with a token in it. */
+export class PlatformError extends Error {
+  override name = 'PlatformError';
+  readonly status: number | undefined;
+  readonly retryAfterMs: number | undefined;
+  readonly undone: boolean;
+  readonly refused: boolean;
+
+  constructor(message: string, { status, retryAfterMs, undone = false, refused = false, ...options }: PlatformErrorOptions = {}) {
+    super(message, options);
+    this.status = status;
+    this.retryAfterMs = retryAfterMs;
+    this.undone = undone;
+    this.refused = refused;
+  }
+}
+
+export interface PlatformRequest {
+  method?: 'GET' | 'POST';
+  headers?: Record<string, string>;
+  body?: string;
+  bytes?: Uint8Array<ArrayBuffer>;
+  signal: AbortSignal;
+  /** Milliseconds until all of the answer has to be there. */
+  timeoutMs?: number;
+}
+
+export interface PlatformAnswer {
+  status: number;
+  header(name: string): string | null;
+  /** Undefined where it is no JSON. */
+  json: unknown;
+}
+
+/** Asks a platform once. Whatever status it answers with is an answer; what never comes, breaks off or has no end is a `PlatformError`. */
+export async function askPlatform(
+  { name, fetch, clock }: { name: string; fetch: Fetch; clock: Clock },
+  url: string,
+  { signal, timeoutMs = ANSWER_MS, ...init }: PlatformRequest,
+): Promise<PlatformAnswer> {
+  try {
+    return await withTimeout(clock, timeoutMs, signal, async (ends) => {
+      const response = await fetch(url, { ...init, signal: ends });
+      if (response.type === 'opaqueredirect' || (response.status >= 300 && response.status < 400)) {
+        void response.body?.cancel().catch(() => {});
+        throw new PlatformError(`${name} redirects to another address, which is not followed`, { status: response.status });
+      }
+      const watchdog = new Watchdog(clock, timeoutMs, ends, () => new DOMException('silent', 'TimeoutError'));
+      try {
+        const text = await readText(response.body, watchdog, MAX_BYTES);
+        return { status: response.status, header: (wanted) => response.headers.get(wanted), json: parseJson(text) };
+      } finally {
+        watchdog.stop();
+      }
+    });
+  } catch (cause) {
+    signal.throwIfAborted();
+    throw failure(name, cause, timeoutMs);
+  }
+}
+
+/** Errors of the way there name hosts, never whole addresses; still only known words of them are told. */
+function failure(name: string, cause: unknown, timeoutMs: number): PlatformError {
+  if (cause instanceof PlatformError) return cause;
+  if (cause instanceof FetchRefused) return new PlatformError(`${name} is not asked: ${cause.message}`, { cause, undone: true });
+  if (cause instanceof ProviderError) return new PlatformError(`${name} sent an answer larger than ${MAX_BYTES} bytes`);
+  if (cause instanceof DOMException && cause.name === 'TimeoutError')
+    return new PlatformError(`${name} gave no whole answer within ${timeoutMs / 1000} s`);
+  const undone = NOT_REACHED.test(said(cause));
+  return new PlatformError(undone ? `${name} cannot be reached` : `The connection to ${name} broke off`, { undone });
+}
+
+/** What an error and its causes say. */
+function said(error: unknown, depth = 0): string {
+  if (!(error instanceof Error) || depth > 4) return '';
+  const code = 'code' in error ? String(error.code) : '';
+  return `${error.message} ${code} ${said(error.cause, depth + 1)}`;
+}

@@ -1,0 +1,180 @@
+import type { RpcError } from '#shared/rpc/errors.ts';
+import { type Clock, every } from '../clock.ts';
+import type { LogWriter } from '../log/log.ts';
+import { pause } from '../providers/watchdog.ts';
+import type { Runs } from '../runs/runs.ts';
+import type { Settings } from '../settings.ts';
+import type { SyncPort } from '../sync.ts';
+import type { Vault } from '../vault.ts';
+import type { ChannelAdapter } from './adapter.ts';
+import { Answering } from './answering.ts';
+import { backOff } from './back-off.ts';
+import { Inbox, isAllowed, TakenOver } from './inbox.ts';
+import { PlatformError } from './platform.ts';
+
+/** A host that is there keeps it for longer; one that died is waited for no longer. */
+const LEASE_MS = 20_000;
+const RENEW_MS = 8_000;
+/** Another host has the channel still: it is asked for again after this. */
+const WAIT_MS = 5_000;
+/** What the host before has stored comes in within this. */
+const SETTLE_MS = 4_000;
+/** With so many messages in hand no more are fetched: the platform keeps them. */
+const FULL = 200;
+
+export interface RunningChannelDeps {
+  id: string;
+  /** Made anew with each connection. */
+  adapter(): ChannelAdapter;
+  vault: Pick<Vault, 'collection' | 'messages'>;
+  runs: Pick<Runs, 'send' | 'abort' | 'abortRun'>;
+  clock: Clock;
+  sync: SyncPort | undefined;
+  settings(): Settings;
+  log: LogWriter;
+  fault(error: unknown): RpcError;
+}
+
+/** A channel while it is this host's to run: looks for messages, has them answered, and comes back after whatever goes wrong. */
+export class RunningChannel {
+  readonly #deps: RunningChannelDeps;
+  readonly #ends = new AbortController();
+  /** Nothing new is begun. */
+  readonly #closing = new AbortController();
+  readonly #problems: { looking?: string | undefined; answering?: string | undefined } = {};
+  #connectedSince: number | null = null;
+  #inbox: Inbox | undefined;
+  #answering: Answering | undefined;
+  readonly #work: Promise<void>;
+
+  constructor(deps: RunningChannelDeps) {
+    this.#deps = deps;
+    this.#work = this.#run();
+  }
+
+  /** It has reached its platform; something of it may be wrong all the same. */
+  get connected(): boolean {
+    return this.#connectedSince !== null;
+  }
+
+  get problem(): string | undefined {
+    return this.#problems.looking ?? this.#problems.answering;
+  }
+
+  /** Ends it; resolves when it is another host's to take. `finish`: what is being answered is answered first. */
+  async stop({ finish = false } = {}): Promise<void> {
+    this.#closing.abort();
+    if (finish) await this.#answering?.idle();
+    this.#ends.abort();
+    await this.#work;
+  }
+
+  async #run(): Promise<void> {
+    const { clock, adapter } = this.#deps;
+    for (let failures = 0; !this.#ends.signal.aborted;) {
+      const lost = new AbortController();
+      const signal = AbortSignal.any([this.#ends.signal, lost.signal]);
+      const leased = { fence: 0, stop: (): void => {} };
+      try {
+        Object.assign(leased, await this.#lease(signal, lost));
+        await this.#serve(adapter(), signal, lost, () => (failures = 0));
+      } catch (error) {
+        if (this.#ends.signal.aborted) break;
+        // The line was cut, or another host was quicker: it is begun anew.
+        if (!lost.signal.aborted && !(error instanceof TakenOver)) this.#deps.fault(error);
+      } finally {
+        leased.stop();
+        await this.#close(leased.fence);
+      }
+      await pause(clock, backOff(++failures, WAIT_MS), this.#ends.signal).catch(() => {});
+    }
+  }
+
+  /** Waits until the channel is this host's alone, and keeps it so. */
+  async #lease(signal: AbortSignal, lost: AbortController): Promise<{ fence: number; stop: () => void }> {
+    const { id, sync, clock } = this.#deps;
+    const isShared = (): boolean => sync?.state().state === 'synced';
+    if (!sync || !isShared()) return { fence: 0, stop: () => {} };
+    const take = (): Promise<number | null> => sync.lease(leaseOf(id), LEASE_MS);
+    let fence = await take();
+    for (; fence === null; fence = await take()) await pause(clock, WAIT_MS, signal);
+    // Nobody had the first one before.
+    if (fence > 1) await pause(clock, SETTLE_MS, signal);
+    const stop = every(clock, RENEW_MS, () => {
+      void take().then((renewed) => {
+        if (renewed !== fence && isShared()) lost.abort(new TakenOver('The lease of the channel is gone'));
+      });
+    });
+    return { fence, stop };
+  }
+
+  async #serve(adapter: ChannelAdapter, signal: AbortSignal, lost: AbortController, worked: () => void): Promise<void> {
+    const { id, vault, runs, clock, settings, log, fault } = this.#deps;
+    const inbox = await Inbox.open(vault.collection('channelStates'), id);
+    const note = (message: string, fields: Record<string, unknown>): void => log.write('warn', 'channels', `${id}: ${message}`, fields);
+    this.#inbox = inbox;
+    const answering = new Answering({
+      ...{ channelId: id, adapter, inbox, vault, runs, clock, settings, signal, note, fault },
+      closing: () => this.#closing.signal.aborted,
+      lost: () => lost.abort(new TakenOver('Another host has taken the channel over')),
+      tell: (problem) => this.#tell('answering', problem),
+    });
+    this.#answering = answering;
+    answering.look();
+    const looks = AbortSignal.any([signal, this.#closing.signal]);
+    for (let failures = 0; ;) {
+      let wait: number;
+      try {
+        if (inbox.state.pending.length >= FULL) wait = WAIT_MS;
+        else {
+          const { cursors, budget } = inbox.state;
+          const look = await adapter.look({ cursors, budget, signal: looks, spend: (spent) => inbox.spend(spent) });
+          const allowed = settings().channels[id]?.allowedUsers;
+          await inbox.take(
+            { cursors: look.cursors, messages: look.messages.filter((message) => isAllowed(allowed, message)) },
+            clock.now(),
+          );
+          answering.look();
+          this.#connectedSince ??= clock.now();
+          this.#tell('looking', look.problem);
+          wait = look.nextMs;
+        }
+        failures = 0;
+        worked();
+      } catch (error) {
+        looks.throwIfAborted();
+        if (error instanceof TakenOver) throw error;
+        failures++;
+        const ofPlatform = error instanceof PlatformError;
+        this.#connectedSince = null;
+        this.#tell('looking', ofPlatform ? error.message : fault(error).message);
+        wait = (ofPlatform ? error.retryAfterMs : undefined) ?? backOff(failures, adapter.leastWaitMs);
+      }
+      await pause(clock, wait, looks);
+    }
+  }
+
+  async #close(fence: number): Promise<void> {
+    const { id, sync } = this.#deps;
+    // A hand-over lets the answers under way come to their end, under the lease.
+    this.#connectedSince = null;
+    await this.#answering?.idle();
+    this.#answering = undefined;
+    this.#inbox = undefined;
+    if (fence > 0) await sync?.release(leaseOf(id), fence);
+  }
+
+  #tell(what: 'looking' | 'answering', problem: string | undefined): void {
+    const { log, id } = this.#deps;
+    const before = this.problem;
+    this.#problems[what] = problem;
+    const now = this.problem;
+    if (now !== before)
+      log.write(now === undefined ? 'info' : 'warn', 'channels', now === undefined ? `${id} is connected` : `${id}: ${now}`);
+    this.#inbox?.tell(now, this.#connectedSince).catch((error: unknown) => {
+      if (!(error instanceof TakenOver) && !this.#ends.signal.aborted) this.#deps.fault(error);
+    });
+  }
+}
+
+const leaseOf = (id: string): string => `channel:${id}`;

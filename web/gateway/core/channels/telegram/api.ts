@@ -1,0 +1,96 @@
+import { z } from '#shared/rpc/zod.ts';
+import { clockTime } from '../clock-time.ts';
+import type { Clock } from '../../clock.ts';
+import type { Fetch } from '../../fetch.ts';
+import { askPlatform, type PlatformAnswer, PlatformError, type PlatformRequest } from '../platform.ts';
+
+const NAME = 'Telegram';
+
+const envelope = z.object({
+  ok: z.boolean(),
+  result: z.unknown().optional(),
+  error_code: z.number().int().optional(),
+  description: z.string().optional(),
+  parameters: z.object({ retry_after: z.number().positive().optional() }).optional(),
+});
+
+export interface TelegramApiDeps {
+  fetch: Fetch;
+  clock: Clock;
+  apiBase: string;
+  /** It stands in every address: no address is ever told. */
+  token: string;
+}
+
+/** Telegram's Bot API (https://core.telegram.org/bots/api). */
+export class TelegramApi {
+  readonly #deps: TelegramApiDeps;
+
+  constructor(deps: TelegramApiDeps) {
+    this.#deps = deps;
+  }
+
+  /** Calls a method with JSON; what it gives, in the form of `result`. Throws `PlatformError`. */
+  call<T extends z.ZodType>(method: string, params: object, result: T, options: Omit<PlatformRequest, 'body'>): Promise<z.output<T>> {
+    return this.#ask(method, result, { ...options, headers: { 'content-type': 'application/json' }, body: JSON.stringify(params) });
+  }
+
+  /** Calls a method with a file beside its params. */
+  async upload<T extends z.ZodType>(
+    method: string,
+    params: Record<string, string>,
+    file: { field: string; name: string; mimeType: string; bytes: Uint8Array<ArrayBuffer> },
+    result: T,
+    options: Omit<PlatformRequest, 'body'>,
+  ): Promise<z.output<T>> {
+    const form = new FormData();
+    for (const [name, value] of Object.entries(params)) form.append(name, value);
+    form.append(file.field, new Blob([file.bytes], { type: file.mimeType }), file.name);
+    const encoded = new Response(form);
+    const headers = { 'content-type': encoded.headers.get('content-type') ?? 'multipart/form-data' };
+    return this.#ask(method, result, { ...options, headers, bytes: new Uint8Array(await encoded.arrayBuffer()) });
+  }
+
+  async #ask<T extends z.ZodType>(method: string, result: T, request: PlatformRequest): Promise<z.output<T>> {
+    const { token, apiBase, fetch, clock } = this.#deps;
+    if (!/^[\w:-]+$/.test(token)) throw new PlatformError('channels.telegram.botToken is no token of a bot', { undone: true });
+    const answer = await askPlatform({ name: NAME, fetch, clock }, `${apiBase}/bot${token}/${method}`, { method: 'POST', ...request });
+    const parsed = envelope.safeParse(answer.json);
+    if (!parsed.success) throw nonsense(method, answer);
+    if (!parsed.data.ok) throw this.#refusal(method, answer, parsed.data);
+    const given = result.safeParse(parsed.data.result);
+    if (!given.success) throw nonsense(method, answer);
+    return given.data;
+  }
+
+  #refusal(method: string, answer: PlatformAnswer, { error_code, description = '', parameters }: z.output<typeof envelope>): PlatformError {
+    const status = error_code ?? answer.status;
+    // It says what was wrong, and might say of what.
+    const said = description.replaceAll(this.#deps.token, '***').slice(0, 300);
+    const options = { status, undone: true };
+    switch (status) {
+      case 429: {
+        const retryAfterMs = (parameters?.retry_after ?? 30) * 1000;
+        const until = clockTime(this.#deps.clock.now() + retryAfterMs);
+        return new PlatformError(`${NAME} allows no more requests until ${until}`, { ...options, retryAfterMs });
+      }
+      case 401:
+      case 404:
+        return new PlatformError(`${NAME} does not know the bot of channels.telegram.botToken (${status}): ${said}`, options);
+      case 409:
+        return new PlatformError(`Somebody else receives this bot’s messages, another program or a webhook (409): ${said}`, options);
+      default:
+        return new PlatformError(`${NAME} did not do ${method} (${status}): ${said}`, {
+          ...options,
+          refused: method.startsWith('send') && (status === 400 || status === 403),
+        });
+    }
+  }
+}
+
+/** No answer of the Bot API: whoever stands before it. Only one that says so has certainly not passed the request on. */
+const nonsense = (method: string, { status }: PlatformAnswer): PlatformError =>
+  new PlatformError(`${NAME} answered ${method} with what is no answer of its API (${status})`, {
+    status,
+    undone: status === 503 || (status >= 400 && status < 500),
+  });

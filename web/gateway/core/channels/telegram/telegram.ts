@@ -1,0 +1,97 @@
+import { fromBase64 } from '#shared/base64.ts';
+import { z } from '#shared/rpc/zod.ts';
+import type { ChannelAdapter, Look, LookContext, SentBefore } from '../adapter.ts';
+import { splitText } from '../split-text.ts';
+import type { PendingMessage } from '../state.ts';
+import { PlatformError } from '../platform.ts';
+import { TelegramApi, type TelegramApiDeps } from './api.ts';
+import { type Bot, bot, incomingOf, update } from './updates.ts';
+
+/** Characters of a message. */
+const MOST_CHARS = 4096;
+/** Seconds that a look waits for messages. */
+const LONG_POLL_S = 50;
+const PAUSE_MS = 1_000;
+/** A look gives so many at the most. */
+const UPDATES = 100;
+/** An upload of a bot may have 50 MB; a reply has far less. */
+const UPLOAD_MS = 120_000;
+
+const sent = z.object({ message_id: z.number().int() });
+
+/** Telegram, by long polling (https://core.telegram.org/bots/api#getupdates): needs no address that others can reach. */
+export class TelegramAdapter implements ChannelAdapter {
+  readonly name = 'Telegram';
+  readonly leastWaitMs = 2_000;
+  readonly help = 'Hello! Write to me, and an agent answers. /new begins a new conversation, /stop ends an answer that is under way.';
+  readonly #api: TelegramApi;
+  #bot: Bot | undefined;
+  /** The last look went well: the next one may take its time. */
+  #isWell = false;
+
+  constructor(deps: TelegramApiDeps) {
+    this.#api = new TelegramApi(deps);
+  }
+
+  async look({ cursors, signal }: LookContext): Promise<Look> {
+    const isWell = this.#isWell;
+    this.#isWell = false;
+    const self = (this.#bot ??= await this.#api.call('getMe', {}, bot, { signal }));
+    const offset = Number(cursors['updates'] ?? 0);
+    // The first one, and the first after a failure, is to say soon whether all is well.
+    const timeout = isWell ? LONG_POLL_S : 0;
+    const updates = await this.#api.call(
+      'getUpdates',
+      { ...(offset > 0 ? { offset } : {}), limit: UPDATES, timeout, allowed_updates: ['message'] },
+      z.array(update).max(UPDATES),
+      { signal, timeoutMs: (timeout + 20) * 1000 },
+    );
+    this.#isWell = true;
+    // After a week without any their numbers may begin lower again.
+    const next = updates.length === 0 ? offset : Math.max(...updates.map(({ update_id }) => update_id + 1));
+    return {
+      messages: updates.flatMap((each) => incomingOf(each, self) ?? []),
+      cursors: next > 0 ? { updates: `${next}` } : {},
+      // A server that does not wait, or gives the same ones again and again, is not asked all the time.
+      nextMs: next === offset && isWell ? PAUSE_MS : 0,
+    };
+  }
+
+  split(text: string): string[] {
+    return splitText(text, MOST_CHARS);
+  }
+
+  async send(message: PendingMessage, part: string, { sent: before, signal }: SentBefore): Promise<string> {
+    const { chat_id, message_id } = placeOf(message);
+    // In a group it must be clear who is answered.
+    const reply = before.length === 0 && chat_id < 0 ? { reply_parameters: { message_id, allow_sending_without_reply: true } } : {};
+    const { message_id: id } = await this.#api.call('sendMessage', { chat_id, text: part, ...reply }, sent, { signal });
+    return `${id}`;
+  }
+
+  async sendFile(
+    message: PendingMessage,
+    file: Parameters<NonNullable<ChannelAdapter['sendFile']>>[1],
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { chat_id } = placeOf(message);
+    const { filename: name = 'file', mimeType, data } = file;
+    await this.#api.upload(
+      'sendDocument',
+      { chat_id: `${chat_id}` },
+      { field: 'document', name, mimeType, bytes: fromBase64(data) },
+      sent,
+      { signal, timeoutMs: UPLOAD_MS },
+    );
+  }
+
+  async typing(message: PendingMessage, signal: AbortSignal): Promise<void> {
+    await this.#api.call('sendChatAction', { chat_id: placeOf(message).chat_id, action: 'typing' }, z.unknown(), { signal });
+  }
+}
+
+function placeOf({ to }: Pick<PendingMessage, 'to'>): { chat_id: number; message_id: number } {
+  const [chat_id = 0, message_id = 0] = to.split('/').map(Number);
+  if (!Number.isSafeInteger(chat_id)) throw new PlatformError('The chat to answer in is not known', { refused: true });
+  return { chat_id, message_id };
+}

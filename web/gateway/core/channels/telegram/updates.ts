@@ -1,0 +1,66 @@
+import { z } from '#shared/rpc/zod.ts';
+import type { Incoming } from '../state.ts';
+
+export const bot = z.object({ id: z.number().int(), username: z.string() });
+export type Bot = z.infer<typeof bot>;
+
+const user = z.object({
+  id: z.number().int(),
+  is_bot: z.boolean().optional(),
+  username: z.string().optional(),
+  first_name: z.string().optional(),
+});
+const message = z.object({
+  message_id: z.number().int(),
+  date: z.number(),
+  chat: z.object({ id: z.number().int(), type: z.string(), title: z.string().optional() }),
+  from: user.optional(),
+  text: z.string().optional(),
+  caption: z.string().optional(),
+  reply_to_message: z.object({ from: user.optional() }).optional(),
+});
+/** One that cannot be read is passed over: it must not hold up the others for ever. */
+export const update = z.object({ update_id: z.number().int(), message: message.optional().catch(undefined) });
+type Update = z.infer<typeof update>;
+
+/** Words of Telegram's own kind, `/new` or `/new@bot`. */
+const COMMAND = /^\/(start|help|new|reset|stop)(?:@(\w+))?(?:\s|$)/i;
+const COMMANDS: Record<string, NonNullable<Incoming['command']>> = {
+  start: 'help',
+  help: 'help',
+  new: 'new',
+  reset: 'new',
+  stop: 'stop',
+};
+const NO_TEXT = '[They sent something without text, which cannot be read here.]';
+
+/** What an update has for the bot; undefined: nothing. In groups it is spoken to by name, by a command, or by an answer to it. */
+export function incomingOf({ update_id, message }: Update, { id, username }: Bot): Incoming | undefined {
+  if (!message?.from || message.from.is_bot === true) return undefined;
+  const { chat, from } = message;
+  const isGroup = chat.type === 'group' || chat.type === 'supergroup';
+  if (!isGroup && chat.type !== 'private') return undefined;
+  const said = message.text ?? message.caption;
+  if (said === undefined && isGroup) return undefined;
+  const text = said ?? NO_TEXT;
+  const [, word = '', addressed] = COMMAND.exec(text) ?? [];
+  if (addressed !== undefined && addressed.toLowerCase() !== username.toLowerCase()) return undefined;
+  const name = new RegExp(`@${username}\\b`, 'i');
+  const isMeant = !isGroup || word !== '' || name.test(text) || message.reply_to_message?.from?.id === id;
+  if (!isMeant) return undefined;
+  const called = from.username ?? from.first_name ?? '';
+  const command = COMMANDS[word.toLowerCase()];
+  const plain = isGroup ? text.replace(name, '').trim() : text;
+  return {
+    id: `update:${update_id}`,
+    conversation: `${chat.id}`,
+    // A display name is anybody's choice: only the username says who it is.
+    user: { id: `${from.id}`, name: from.username ?? '' },
+    text: isGroup ? `${called}: ${plain}` : plain,
+    isPublic: false,
+    to: `${chat.id}/${message.message_id}`,
+    title: `Telegram: ${chat.title ?? called}`,
+    at: message.date * 1000,
+    ...(command ? { command } : {}),
+  };
+}

@@ -1,0 +1,182 @@
+import { toBase64url } from '#shared/base64.ts';
+import { RpcError } from '#shared/rpc/errors.ts';
+import { z } from '#shared/rpc/zod.ts';
+import type { Clock } from '../../clock.ts';
+import type { Fetch } from '../../fetch.ts';
+import type { Authorizations } from '../../oauth/authorizations.ts';
+import { abortable } from '../../providers/watchdog.ts';
+import type { Vault } from '../../vault.ts';
+import { askPlatform, PlatformError } from '../platform.ts';
+import { API_BASES, apiBaseOf, type XSettings } from '../settings.ts';
+import { NAME } from './api.ts';
+
+/** What direct messages, answers and their renewal need (https://docs.x.com/fundamentals/authentication/oauth-2-0/authorization-code). */
+const SCOPES = 'dm.read dm.write tweet.read tweet.write users.read offline.access';
+/** Its place among the vault's secrets: it is no setting. */
+const SECRET = 'oauth:channels.x';
+/** A token is renewed before it ends. */
+const EARLY_MS = 60_000;
+
+const granted = z.object({
+  access_token: z.string().min(1).max(4096),
+  refresh_token: z.string().min(1).max(4096).optional(),
+  expires_in: z.number().positive().max(10_000_000).optional(),
+});
+const refused = z.object({ error: z.string().max(200), error_description: z.string().max(1000).optional() });
+
+const kept = z.object({
+  /** Whose tokens they are: they go to no other server. */
+  origin: z.string(),
+  clientId: z.string(),
+  accessToken: z.string(),
+  refreshToken: z.string().nullable(),
+  /** Milliseconds since 1970. */
+  expiresAt: z.number(),
+});
+type Kept = z.infer<typeof kept>;
+
+export interface XAuthorizationDeps {
+  fetch: Fetch;
+  clock: Clock;
+  secrets: Vault['secrets'];
+  settings(): XSettings | undefined;
+  /** `clientSecret`, where the app has one. */
+  clientSecret(): string | undefined;
+  /** Keeps these out of the log. */
+  hide(secrets: Iterable<string>): void;
+  /** The account has given its authorization. */
+  granted(): void;
+}
+
+/** The account's own authorization at X: OAuth 2.0 with PKCE (RFC 7636), tokens encrypted in the vault, renewed with rotation. */
+export class XAuthorization {
+  readonly #deps: XAuthorizationDeps;
+  /** A refresh token is good once: whoever wants a new token waits for the same. */
+  #renewing: Promise<Kept> | undefined;
+
+  constructor(deps: XAuthorizationDeps) {
+    this.#deps = deps;
+  }
+
+  /** The address where the account's owner gives it. Throws `INVALID_PARAMS` where the app is not set, and `INTERNAL_ERROR` without a bridge. */
+  async begin(authorizations: Pick<Authorizations, 'begin'>): Promise<string> {
+    const settings = this.#settings();
+    const clientId = this.#clientId();
+    const verifier = toBase64url(crypto.getRandomValues(new Uint8Array(32)));
+    const { state, redirectUri } = await authorizations.begin({
+      owner: 'The channel x',
+      complete: async ({ code }, signal) => {
+        const wanted = { grant_type: 'authorization_code', code, redirect_uri: redirectUri, code_verifier: verifier };
+        try {
+          await this.#keep(await this.#ask(wanted, signal), null);
+        } catch (error) {
+          throw error instanceof PlatformError ? new RpcError('INTERNAL_ERROR', error.message, {}, { cause: error }) : error;
+        }
+        this.#deps.granted();
+      },
+    });
+    const base = apiBaseOf('x', settings);
+    const url = new URL(`${base === API_BASES.x ? 'https://x.com' : base}/i/oauth2/authorize`);
+    url.search = new URLSearchParams({
+      response_type: 'code',
+      client_id: clientId,
+      redirect_uri: redirectUri,
+      scope: SCOPES,
+      state,
+      code_challenge: toBase64url(new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(verifier)))),
+      code_challenge_method: 'S256',
+    }).toString();
+    return url.href;
+  }
+
+  /** A token that is good; undefined where there is no authorization. Throws `PlatformError` where it cannot be renewed. */
+  async token(signal: AbortSignal): Promise<string | undefined> {
+    const now = await this.#read();
+    if (!now) return undefined;
+    if (this.#isGood(now)) return now.accessToken;
+    // Whoever leaves does not cut it off: what X has given out by then would be lost.
+    this.#renewing ??= this.#renew().finally(() => (this.#renewing = undefined));
+    return (await abortable(this.#renewing, signal)).accessToken;
+  }
+
+  async #renew(): Promise<Kept> {
+    // Another call may have done it since it was looked.
+    const now = await this.#read();
+    if (now && this.#isGood(now)) return now;
+    const refreshToken = now?.refreshToken ?? null;
+    if (refreshToken === null) throw over('it has ended');
+    const wanted = { grant_type: 'refresh_token', refresh_token: refreshToken };
+    return this.#keep(await this.#ask(wanted, new AbortController().signal), refreshToken);
+  }
+
+  #isGood({ expiresAt }: Kept): boolean {
+    return expiresAt - this.#deps.clock.now() > EARLY_MS;
+  }
+
+  /** Those of this server and app; others are not used. */
+  async #read(): Promise<Kept | undefined> {
+    const { secrets, hide } = this.#deps;
+    const text = await secrets.get(SECRET);
+    const settings = this.#deps.settings();
+    if (text === undefined || !settings?.clientId) return undefined;
+    const found = kept.parse(JSON.parse(text));
+    hide([found.accessToken, ...(found.refreshToken === null ? [] : [found.refreshToken])]);
+    return found.origin === this.#origin() && found.clientId === settings.clientId ? found : undefined;
+  }
+
+  /** Strict, before a token is used: the one before is worth nothing any more. */
+  async #keep({ access_token, refresh_token, expires_in = 7200 }: z.infer<typeof granted>, before: string | null): Promise<Kept> {
+    const { secrets, clock, hide } = this.#deps;
+    const tokens: Kept = {
+      origin: this.#origin(),
+      clientId: this.#clientId(),
+      accessToken: access_token,
+      refreshToken: refresh_token ?? before,
+      expiresAt: clock.now() + expires_in * 1000,
+    };
+    hide([access_token, ...(tokens.refreshToken === null ? [] : [tokens.refreshToken])]);
+    await secrets.set(SECRET, JSON.stringify(tokens));
+    return tokens;
+  }
+
+  async #ask(wanted: Record<string, string>, signal: AbortSignal): Promise<z.infer<typeof granted>> {
+    const { fetch, clock } = this.#deps;
+    const [clientId, secret] = [this.#clientId(), this.#deps.clientSecret()];
+    // An app without a secret is known by its id alone (RFC 6749, section 3.2.1).
+    const form = secret === undefined ? { ...wanted, client_id: clientId } : wanted;
+    const basic = btoa(`${encodeURIComponent(clientId)}:${encodeURIComponent(secret ?? '')}`);
+    const answer = await askPlatform({ name: NAME, fetch, clock }, `${apiBaseOf('x', this.#settings())}/2/oauth2/token`, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/x-www-form-urlencoded',
+        ...(secret === undefined ? {} : { authorization: `Basic ${basic}` }),
+      },
+      body: new URLSearchParams(form).toString(),
+      signal,
+    });
+    const given = granted.safeParse(answer.json);
+    if (answer.status === 200 && given.success) return given.data;
+    const why = refused.safeParse(answer.json);
+    if (why.success) throw over(`X says ${why.data.error}`);
+    throw new PlatformError(`${NAME} did not give a token (${answer.status})`, { status: answer.status });
+  }
+
+  #settings(): XSettings {
+    const settings = this.#deps.settings();
+    if (!settings) throw new RpcError('NOT_FOUND', 'The channel x is not configured: set channels.x');
+    return settings;
+  }
+
+  #clientId(): string {
+    const { clientId } = this.#settings();
+    if (clientId) return clientId;
+    throw new RpcError('INVALID_PARAMS', 'channels.x.clientId is missing: the id that X gave your app for OAuth 2.0');
+  }
+
+  #origin(): string {
+    return new URL(apiBaseOf('x', this.#settings())).origin;
+  }
+}
+
+const over = (why: string): PlatformError =>
+  new PlatformError(`The account’s authorization is not good any more, for ${why}: call channels.authorize`, { undone: true });

@@ -1,0 +1,77 @@
+import { z } from '#shared/rpc/zod.ts';
+import type { Incoming } from '../state.ts';
+import { id } from './api.ts';
+import { type Asking, later } from './mentions.ts';
+
+const PAGES = 5;
+
+const page = z.object({
+  data: z
+    .array(
+      z.object({
+        id,
+        event_type: z.string().optional(),
+        text: z.string().optional(),
+        sender_id: id.optional(),
+        created_at: z.string().optional(),
+      }),
+    )
+    .optional(),
+  includes: z.object({ users: z.array(z.object({ id, username: z.string() })).optional() }).optional(),
+  meta: z.object({ next_token: z.string().max(1000).optional(), result_count: z.number().int().optional() }).optional(),
+});
+
+/**
+ * Direct messages behind the cursor, the oldest first (https://docs.x.com/x-api/direct-messages/get-dm-events); the platform has no `since_id` for them. At the
+ * first time none.
+ */
+export async function newDirectMessages(
+  { api, token, self, signal, now }: Asking,
+  cursor: string | undefined,
+): Promise<{ messages: Incoming[]; cursor: string }> {
+  const found: Incoming[] = [];
+  let newest = cursor ?? '';
+  let next: string | undefined;
+  for (let pages = 0; pages < PAGES; pages++) {
+    const {
+      data = [],
+      includes,
+      meta,
+    } = await api.get(
+      '/2/dm_events',
+      {
+        event_types: 'MessageCreate',
+        max_results: '100',
+        'dm_event.fields': 'id,text,event_type,sender_id,created_at',
+        expansions: 'sender_id',
+        'user.fields': 'username',
+        ...(next === undefined ? {} : { pagination_token: next }),
+      },
+      page,
+      { token, signal },
+    );
+    const names = new Map((includes?.users ?? []).map((user) => [user.id, user.username]));
+    const isOld = (eventId: string): boolean => cursor !== undefined && cursor !== '' && BigInt(eventId) <= BigInt(cursor);
+    for (const event of data) {
+      newest = later(newest, event.id);
+      const { sender_id, text } = event;
+      if (isOld(event.id) || sender_id === undefined || text === undefined || sender_id === self.id) continue;
+      const at = Date.parse(event.created_at ?? '');
+      const name = names.get(sender_id) ?? '';
+      found.push({
+        id: `dm:${event.id}`,
+        conversation: `dm-${sender_id}`,
+        user: { id: sender_id, name },
+        text,
+        isPublic: false,
+        to: sender_id,
+        title: `X, direct: @${name || sender_id}`,
+        at: Number.isFinite(at) ? Math.min(at, now) : now,
+      });
+    }
+    if (cursor === undefined) return { messages: [], cursor: newest };
+    if (meta?.next_token === undefined || meta.next_token === next || data.some((event) => isOld(event.id))) break;
+    next = meta.next_token;
+  }
+  return { messages: found.reverse(), cursor: newest };
+}

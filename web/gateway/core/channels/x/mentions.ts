@@ -1,0 +1,104 @@
+import { z } from '#shared/rpc/zod.ts';
+import { PlatformError } from '../platform.ts';
+import type { Incoming } from '../state.ts';
+import { id, type XApi } from './api.ts';
+
+/** X keeps no more of them in reach. */
+const PAGES = 8;
+
+const page = z.object({
+  data: z.array(z.object({ id, text: z.string(), author_id: id, created_at: z.string().optional() })).optional(),
+  includes: z.object({ users: z.array(z.object({ id, username: z.string() })).optional() }).optional(),
+  meta: z.object({ newest_id: id.optional(), next_token: z.string().max(1000).optional(), result_count: z.number().int() }),
+});
+
+export interface Self {
+  id: string;
+  username: string;
+}
+
+export interface Asking {
+  api: XApi;
+  token: string;
+  self: Self;
+  signal: AbortSignal;
+  now: number;
+}
+
+/** Which of two ids is the later one. */
+export const later = (a: string, b: string): string => (BigInt(a || 0) >= BigInt(b || 0) ? a : b);
+
+/**
+ * Mentions behind the cursor, the oldest first (https://docs.x.com/x-api/posts/user-mention-timeline-by-user-id). Without one, at the first time, none: what
+ * was said before the channel was switched on is not answered. `spend` is called before each request.
+ */
+export async function newMentions(
+  { api, token, self, signal, now }: Asking,
+  cursor: string | undefined,
+  spend: () => Promise<void>,
+): Promise<{ messages: Incoming[]; cursor: string }> {
+  const found: Incoming[] = [];
+  let newest = cursor ?? '';
+  let next: string | undefined;
+  for (let pages = 0; pages < PAGES; pages++) {
+    await spend();
+    const {
+      data = [],
+      includes,
+      meta,
+    } = await api.get(
+      `/2/users/${self.id}/mentions`,
+      {
+        max_results: cursor === undefined ? '5' : '100',
+        expansions: 'author_id',
+        'tweet.fields': 'author_id,created_at',
+        'user.fields': 'username',
+        ...(cursor ? { since_id: cursor } : {}),
+        ...(next === undefined ? {} : { pagination_token: next }),
+      },
+      page,
+      { token, signal },
+    );
+    for (const post of data) newest = later(newest, post.id);
+    if (meta.newest_id !== undefined) newest = later(newest, meta.newest_id);
+    if (cursor === undefined) return { messages: [], cursor: newest };
+    const names = new Map((includes?.users ?? []).map((user) => [user.id, user.username]));
+    for (const post of data) {
+      // Its own answers mention whom they answer, and it must not talk to itself.
+      if (post.author_id === self.id || (cursor !== '' && BigInt(post.id) <= BigInt(cursor))) continue;
+      found.push(incomingOf(post, names.get(post.author_id) ?? '', self, now));
+    }
+    if (meta.next_token === undefined) break;
+    if (meta.next_token === next) throw new PlatformError('X gives the same page again and again');
+    next = meta.next_token;
+  }
+  return { messages: found.reverse(), cursor: newest };
+}
+
+function incomingOf(
+  { id: postId, text, author_id, created_at }: { id: string; text: string; author_id: string; created_at?: string | undefined },
+  username: string,
+  self: Self,
+  now: number,
+): Incoming {
+  const at = Date.parse(created_at ?? '');
+  return {
+    id: `post:${postId}`,
+    conversation: author_id,
+    user: { id: author_id, name: username },
+    text: plain(text, self.username),
+    isPublic: true,
+    to: postId,
+    title: `X: @${username || author_id}`,
+    at: Number.isFinite(at) ? Math.min(at, now) : now,
+  };
+}
+
+const ENTITIES: Record<string, string> = { '&lt;': '<', '&gt;': '>', '&amp;': '&' };
+
+/** A post's text as a person reads it: characters are escaped in it, and an answer begins with those whom it answers. */
+function plain(text: string, own: string): string {
+  const read = text.replace(/&(?:lt|gt|amp);/g, (entity) => ENTITIES[entity] ?? entity);
+  const said = read.replace(/^(?:@\w+\s+)+/, (names) => (names.toLowerCase().includes(`@${own.toLowerCase()}`) ? '' : names)).trim();
+  return said === '' ? read : said;
+}

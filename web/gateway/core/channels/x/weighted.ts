@@ -1,0 +1,60 @@
+import { splitText } from '../split-text.ts';
+
+/** What a post may weigh (https://docs.x.com/fundamentals/counting-characters). */
+export const MOST_WEIGHT = 280;
+/** A longer thread is a flood: what is over is cut off. */
+const MOST_POSTS = 10;
+const LINK_WEIGHT = 23;
+
+/** What weighs 1; all else weighs 2. */
+const LIGHT = [
+  [0, 4351],
+  [8192, 8205],
+  [8208, 8223],
+  [8242, 8247],
+] as const;
+const EMOJI = /^\p{RGI_Emoji}$/v;
+/** What may become a link, with or without its protocol. */
+const LINK = /(?:https?:\/\/)?(?:[\p{L}\p{N}_-]+\.)+\p{L}{2,}(?::\d+)?(?:[/?#][^\s]*)?/giu;
+/** Links for certain, whose length does not matter. */
+const CERTAIN = /^https?:\/\/(?:[a-z0-9-]+\.)+(?:com|org|net|edu|gov|info|dev|app|wiki|[a-z]{2})(?::\d+)?(?:[/?#]|$)/i;
+const graphemes = new Intl.Segmenter();
+
+/** How X counts a text's length: never less than X does. */
+export function weightOf(text: string): number {
+  const plain = text.normalize('NFC');
+  let weight = 0;
+  let at = 0;
+  for (const match of plain.matchAll(LINK)) {
+    const [link] = match;
+    weight += plainWeight(plain.slice(at, match.index));
+    weight += CERTAIN.test(link) ? LINK_WEIGHT : Math.max(LINK_WEIGHT, plainWeight(link));
+    at = match.index + link.length;
+  }
+  return weight + plainWeight(plain.slice(at));
+}
+
+function plainWeight(text: string): number {
+  let weight = 0;
+  for (const { segment } of graphemes.segment(text)) {
+    if (EMOJI.test(segment)) weight += 2;
+    else for (const character of segment) weight += isLight(character.codePointAt(0) ?? 0) ? 1 : 2;
+  }
+  return weight;
+}
+
+const isLight = (code: number): boolean => LIGHT.some(([from, to]) => code >= from && code <= to);
+
+/** A text as a thread of posts: numbered where there are several. */
+export function threadOf(text: string): string[] {
+  const plain = text.normalize('NFC').trim();
+  if (plain === '') return [];
+  if (weightOf(plain) <= MOST_WEIGHT) return [plain];
+  const room = MOST_WEIGHT - weightOf(` (${MOST_POSTS}/${MOST_POSTS})`) - weightOf('…');
+  const pieces = splitText(plain, room, weightOf);
+  const shown = pieces.slice(0, MOST_POSTS);
+  return shown.map((piece, index) => {
+    const isCut = index === MOST_POSTS - 1 && pieces.length > MOST_POSTS;
+    return `${piece}${isCut ? '…' : ''} (${index + 1}/${shown.length})`;
+  });
+}

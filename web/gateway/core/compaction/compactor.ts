@@ -1,0 +1,255 @@
+import { RpcError } from '#shared/rpc/errors.ts';
+import type { Compaction } from '#shared/rpc/records.ts';
+import { unlessAborted } from '#shared/turns.ts';
+import type { Hub } from '../hub.ts';
+import type { LogWriter } from '../log/log.ts';
+import { CompactionTrigger } from '../memory/compaction/compaction-trigger.ts';
+import { StructuredSummary } from '../memory/compaction/structured-summary.ts';
+import { type Asking, factsIn, summarise } from '../memory/summary/summarise.ts';
+import { countTokens } from '../tokens/count-tokens.ts';
+import type { Settings } from '../settings.ts';
+import type { Branch, MessageRecord, Vault } from '../vault.ts';
+import { askedModel, type Asker, type AskingDeps } from './asking.ts';
+import { type Conversation, type Measured, measured, outcome, planned } from './measure.ts';
+import type { Fact } from './remember-facts.ts';
+import { readSinceSummary, shownSummary, sinceSummary, type Told } from './since-summary.ts';
+
+/** After a failure the next try waits so long, twice as long after each further one, and so long at the most. */
+const WAIT_MS = 60_000;
+const LONGEST_WAIT_MS = 30 * 60_000;
+/** What would free less than this share of the context is left alone. */
+const LEAST_SHARE = 0.05;
+/** A model is asked with less than its whole context: its tokens are an estimate. */
+const SURE_SHARE = 0.9;
+/** A summary has this share of the context at the most. */
+const MOST_SUMMARY = 0.15;
+/** Of a conversation that is shorter the model's context need not be known. */
+const SMALL = 2000;
+
+export interface CompactorDeps extends AskingDeps {
+  vault: Pick<Vault, 'messages' | 'usage'>;
+  hub: Hub;
+  log: LogWriter;
+  settings(): Settings;
+  /** Tokens of a model's context, where that is known. */
+  contextOf(key: string): Promise<number | null>;
+  /** Is told what a conversation has that is worth remembering, before it is summarised; without it nothing is asked for. */
+  remember?: ((facts: readonly Fact[], who: Asker) => Promise<void>) | undefined;
+  /** Whether facts of that session may be remembered. */
+  mayRemember(who: Asker): boolean;
+}
+
+/** A conversation whose next prompt is made. */
+export interface BeforePrompt extends Asker {
+  /** The branch above the message. */
+  above: Branch;
+  user: MessageRecord;
+  beside: readonly string[];
+}
+
+/** What has been stored, and at which message. */
+export interface Compacted {
+  messageId: string;
+  compaction: Compaction;
+}
+
+interface Work {
+  who: Asker;
+  told: Told;
+  sizes: Measured;
+  compact: MessageRecord[];
+  limit: number;
+  trigger: CompactionTrigger;
+  signal: AbortSignal;
+}
+
+/** Summarises conversations that grow too long for their model (decisions, "Memory …"; docs/decisions/0043). One at a time in a session. */
+export class Compactor {
+  readonly #deps: CompactorDeps;
+  readonly #making = new Map<string, Promise<Compacted | undefined>>();
+  readonly #failures = new Map<string, { count: number; until: number }>();
+  readonly #closing = new AbortController();
+
+  constructor(deps: CompactorDeps) {
+    this.#deps = deps;
+  }
+
+  /** Ends what is under way; nothing of it is stored. */
+  stop(): void {
+    this.#closing.abort(new Error('The gateway is closed'));
+  }
+
+  /**
+   * What of a branch the model is told. A summary is begun where the branch has grown too long: the turn goes on with all of it meanwhile, unless the context is full or the
+   * setting says otherwise. Rejects only with the reason of `signal`.
+   */
+  async before(run: BeforePrompt, signal: AbortSignal): Promise<Told> {
+    const told = sinceSummary(run.above.messages);
+    try {
+      const { done: making } = await this.#begun(run, told, signal);
+      const done = making && (await unlessAborted(making, signal));
+      const at = done ? told.messages.findIndex(({ id }) => id === done.messageId) : -1;
+      return done && at >= 0 ? { summary: done.compaction, messages: told.messages.slice(at + 1) } : told;
+    } catch (error) {
+      signal.throwIfAborted();
+      this.#failed(run.key, error);
+      return told;
+    }
+  }
+
+  /**
+   * Summarises a session's active branch now, whatever its length. Undefined: there is nothing to summarise. Rejects with an `RpcError` that says why no summary was made; nothing is
+   * changed then.
+   */
+  async now(who: Asker, signal: AbortSignal): Promise<Compacted | undefined> {
+    const making = this.#making.get(who.key) ?? this.#make(who.key, () => this.#asked(who, signal));
+    try {
+      return await unlessAborted(making, signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      throw error instanceof RpcError ? error : new RpcError('INTERNAL_ERROR', reasonOf(error), {}, { cause: error });
+    }
+  }
+
+  async #asked(who: Asker, signal: AbortSignal): Promise<Compacted | undefined> {
+    const told = await readSinceSummary(this.#deps.vault, who.key);
+    const limit = await this.#limit(who.chosen.key, true);
+    const sizes = await measured({ told, beside: [], model: who.chosen.key }, 0, signal);
+    const compact = planned(told, sizes, { ...this.#settings.compaction, limit }, 'asked').messagesToCompact;
+    return this.#summarised({ who, told, sizes, compact, limit, trigger: CompactionTrigger.MANUAL, signal });
+  }
+
+  get #settings(): Settings['memory'] {
+    return this.#deps.settings().memory;
+  }
+
+  /** Begins a summary where one is needed; `done`, where it is to be waited for. */
+  async #begun(run: BeforePrompt, told: Told, signal: AbortSignal): Promise<{ done?: Promise<Compacted | undefined> }> {
+    const { compaction, summary } = this.#settings;
+    if (!compaction.enabled || !summary.enabled) return {};
+    // A page that does not reach back to a summary or the beginning would lose what is above it.
+    const cut = run.above.more && told.summary === undefined;
+    const talk: Told = { ...told, messages: [...told.messages, run.user] };
+    const conversation: Conversation = { told: talk, beside: run.beside, model: run.chosen.key };
+    const rough = await measured(conversation, Infinity, signal);
+    const limit = await this.#limit(run.chosen.key, rough.total - rough.fixed > SMALL);
+    const threshold = Math.floor(compaction.compaction_threshold * limit);
+    const sizes = await measured(conversation, threshold, signal);
+    const full = sizes.total >= limit;
+    if (sizes.total < threshold && !cut) return {};
+    const plan = planned(talk, sizes, { ...compaction, limit }, full ? 'urgent' : cut ? 'asked' : 'usual');
+    const frees = plan.messagesToCompact.reduce((sum, message) => sum + (sizes.tokens.get(message) ?? 0), 0);
+    if (plan.messagesToCompact.length === 0 || (!cut && frees < LEAST_SHARE * limit)) return {};
+    const waits = full || !summary.async_mode;
+    const under = this.#making.get(run.key);
+    if (under) return waits ? { done: under } : {};
+    if (this.#rests(run.key)) return {};
+    // What nobody waits for goes on when the turn has ended.
+    const end = waits ? signal : this.#closing.signal;
+    const making = this.#make(run.key, () =>
+      this.#logged(run.key, end, async () => {
+        const whole = cut ? await readSinceSummary(this.#deps.vault, run.key, run.user.id) : told;
+        const trigger = full ? CompactionTrigger.OVERFLOW : CompactionTrigger.THRESHOLD;
+        return this.#summarised({ who: run, told: whole, sizes, compact: plan.messagesToCompact, limit, trigger, signal: end });
+      }),
+    );
+    return waits ? { done: making } : {};
+  }
+
+  async #limit(key: string, ask: boolean): Promise<number> {
+    const known = ask ? await this.#deps.contextOf(key) : null;
+    return Math.min(this.#settings.compaction.max_tokens, known ?? Infinity);
+  }
+
+  #rests(key: string): boolean {
+    return (this.#failures.get(key)?.until ?? 0) > this.#deps.clock.monotonic();
+  }
+
+  #failed(key: string, error: unknown): void {
+    const count = (this.#failures.get(key)?.count ?? 0) + 1;
+    const wait = Math.min(LONGEST_WAIT_MS, WAIT_MS * 2 ** (count - 1));
+    this.#failures.set(key, { count, until: this.#deps.clock.monotonic() + wait });
+    this.#deps.log.write('warn', 'compaction', `A conversation was not summarised, and nothing of it was dropped: ${reasonOf(error)}`, {
+      session: key,
+      nextTryMs: wait,
+    });
+  }
+
+  /** Never rejects. */
+  async #logged(key: string, signal: AbortSignal, work: () => Promise<Compacted | undefined>): Promise<Compacted | undefined> {
+    try {
+      return await work();
+    } catch (error) {
+      // A person's stop is no failure of the model.
+      if (!signal.aborted) this.#failed(key, error);
+      return undefined;
+    }
+  }
+
+  /** Has its place before anything is waited for, so that there is one at a time. */
+  #make(key: string, work: () => Promise<Compacted | undefined>): Promise<Compacted | undefined> {
+    const making = work().finally(() => this.#making.delete(key));
+    this.#making.set(key, making);
+    return making;
+  }
+
+  async #summarised({ who, told, sizes, compact, limit, trigger, signal: given }: Work): Promise<Compacted | undefined> {
+    const { vault, clock, hub } = this.#deps;
+    const signal = AbortSignal.any([given, this.#closing.signal]);
+    const last = compact.at(-1);
+    if (!last) return undefined;
+    const at = told.messages.findIndex(({ id }) => id === last.id);
+    const messages = told.messages.slice(0, at + 1);
+    const chosen = await this.#summaryModel(who);
+    const context = (await this.#deps.contextOf(chosen.key)) ?? limit;
+    let model = chosen.key;
+    const asking: Asking = {
+      complete: askedModel(this.#deps, { ...who, chosen }, (key) => (model = key)),
+      contextTokens: Math.floor(SURE_SHARE * context),
+      // The room of a small context is for what is summarised.
+      maxTokens: Math.min(this.#settings.summary.max_summary_tokens, Math.floor(MOST_SUMMARY * context)),
+      count: (text) => countTokens(text, chosen.key, signal),
+      signal,
+    };
+    await this.#remember(messages, who, asking);
+    const before = told.summary && StructuredSummary.parse(told.summary.summary);
+    const summary = (await summarise(messages, asking, before)).toMarkdown();
+    signal.throwIfAborted();
+    const after = await asking.count(shownSummary({ summary }));
+    const compaction: Compaction = {
+      ...{ summary, trigger, model, at: clock.now() },
+      messages: messages.length + (told.summary?.messages ?? 0),
+      ...outcome(sizes, compact, after),
+    };
+    // The session may be gone by now.
+    if (!(await vault.messages.compact(last.id, compaction))) return undefined;
+    this.#failures.delete(who.key);
+    const [agentId = '', sessionId = ''] = who.key.split('/');
+    const payload = { path: `${who.key}.jsonl`, agentId, sessionId, messageId: last.id, compaction };
+    hub.emit({ event: 'sessions.compacted', payload }, who.key);
+    return { messageId: last.id, compaction };
+  }
+
+  async #summaryModel({ chosen }: Asker): Promise<Asker['chosen']> {
+    const { model } = this.#settings.summary;
+    const found = model === undefined ? chosen : await this.#deps.models.resolve(model);
+    if (found.provider.id !== 'guide') return found;
+    const message = 'There is no model that could summarise: the guide is none. Choose a model for this chat first.';
+    throw new RpcError('NOT_FOUND', message, { details: { resource: 'model' } });
+  }
+
+  /** What is not remembered is no reason to go without a summary: the whole dialog is kept. */
+  async #remember(messages: readonly MessageRecord[], who: Asker, asking: Asking): Promise<void> {
+    const { remember, mayRemember, log } = this.#deps;
+    if (!remember || !mayRemember(who)) return;
+    try {
+      const facts = await factsIn(messages, asking);
+      if (facts.length > 0) await remember(facts, who);
+    } catch (error) {
+      asking.signal.throwIfAborted();
+      log.write('warn', 'compaction', `What is worth remembering was not found out: ${reasonOf(error)}`, { session: who.key });
+    }
+  }
+}
+
+const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

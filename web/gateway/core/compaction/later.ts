@@ -1,0 +1,40 @@
+import { lazy } from '../lazy.ts';
+import type { RunCompaction } from '../runs/deps.ts';
+import type { Asker } from './asking.ts';
+import type { Compacted, CompactorDeps } from './compactor.ts';
+
+export interface LaterCompaction extends RunCompaction {
+  /** See `Compactor.now`. */
+  now(who: Asker, signal: AbortSignal): Promise<Compacted | undefined>;
+  stop(): void;
+}
+
+/** Compaction beside runs. Its code is fetched with the first of them; a run never fails for it. */
+export function compactionLater({ fault, ...deps }: CompactorDeps & { fault(error: unknown): unknown }): LaterCompaction {
+  let stopped = false;
+  let stop = (): void => {};
+  const load = lazy(async () => {
+    const compactor = new (await import('./compactor.ts')).Compactor(deps);
+    stop = () => compactor.stop();
+    if (stopped) stop();
+    return compactor;
+  });
+  return {
+    async before(run, signal) {
+      // The guide looks up what it needs by itself, and cannot summarise.
+      if (run.chosen.provider.id === 'guide') return { summary: undefined, messages: run.above.messages };
+      try {
+        return await (await load()).before(run, signal);
+      } catch (error) {
+        signal.throwIfAborted();
+        fault(error);
+        return { summary: undefined, messages: run.above.messages };
+      }
+    },
+    now: async (who, signal) => (await load()).now(who, signal),
+    stop() {
+      stopped = true;
+      stop();
+    },
+  };
+}

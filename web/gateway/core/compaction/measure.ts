@@ -1,0 +1,89 @@
+import { familyOf } from '#shared/tokens/family.ts';
+import type { Compaction } from '#shared/rpc/records.ts';
+import { checkContext, type ContextCheckResult } from '../memory/compaction/check-context.ts';
+import type { MemoryMessage } from '../memory/message.ts';
+import { countMessage, estimateMessage } from '../providers/estimate.ts';
+import type { MessageRecord } from '../vault.ts';
+import type { CompactionSettings } from './settings.ts';
+import { shownSummary, type Told } from './since-summary.ts';
+
+/** Tokens of a conversation, by its parts. */
+export interface Measured {
+  /** Of each message. */
+  tokens: ReadonlyMap<MessageRecord, number>;
+  /** Of the summary so far. */
+  summary: number;
+  /** Of the system message and what else every prompt has. */
+  fixed: number;
+  total: number;
+}
+
+/** From this share of what is too much an estimate is not enough. */
+const NEAR = 0.7;
+
+/** A conversation, and what it is held against. */
+export interface Conversation {
+  told: Told;
+  /** What every prompt has beside it. */
+  beside: readonly string[];
+  /** The model's key. */
+  model: string;
+}
+
+/** Counts by an estimate, and exactly where that comes near to `most` tokens and the model's tokenizer is here. */
+export async function measured(conversation: Conversation, most: number, signal: AbortSignal): Promise<Measured> {
+  const { model } = conversation;
+  const guess = await measure(conversation, (content) => estimateMessage(content, model));
+  const family = familyOf(model);
+  if (guess.total < NEAR * most || (family !== 'o200k' && family !== 'cl100k')) return guess;
+  return measure(conversation, (content) => countMessage(content, model, signal));
+}
+
+type Count = (message: Pick<MessageRecord, 'content' | 'toolCalls'>) => number | Promise<number>;
+
+async function measure({ told, beside }: Conversation, count: Count): Promise<Measured> {
+  const tokens = new Map<MessageRecord, number>();
+  let [total, fixed] = [0, 0];
+  for (const message of told.messages) {
+    const size = await count(message);
+    tokens.set(message, size);
+    total += size;
+  }
+  for (const text of beside) fixed += await count({ content: text });
+  const summary = told.summary ? await count({ content: shownSummary(told.summary) }) : 0;
+  return { tokens, summary, fixed, total: total + fixed + summary };
+}
+
+/**
+ * What of the messages is to be summarised. `urgent`: whatever there is, for the context is full. `asked`: a person wants it now, so that the newest share of what there is stays.
+ */
+export function planned(
+  { messages }: Pick<Told, 'messages'>,
+  { tokens, summary, fixed, total }: Measured,
+  settings: CompactionSettings & { limit: number },
+  how: 'usual' | 'urgent' | 'asked',
+): Omit<ContextCheckResult, 'messagesToCompact'> & { messagesToCompact: MessageRecord[] } {
+  const talk = total - fixed - summary;
+  const sizes: ReadonlyMap<MemoryMessage, number> = tokens;
+  const config = {
+    enabled: true,
+    maxTokens: how === 'asked' ? Math.min(settings.limit, Math.max(1, talk)) : settings.limit,
+    reserveRatio: settings.reserve_ratio,
+    compactionThreshold: how === 'asked' ? 0 : settings.compaction_threshold,
+    minMessagesToCompact: how === 'usual' ? settings.min_messages_to_compact : how === 'asked' ? 2 : 1,
+  };
+  // What every prompt has counts as one message of the system.
+  const result = checkContext([{ role: 'system', content: '' }, ...messages], config, (message) => sizes.get(message) ?? fixed + summary);
+  return { ...result, messagesToCompact: messages.slice(0, result.messagesToCompact.length) };
+}
+
+/** What a summary has made of the conversation, in tokens. */
+export function outcome(
+  { tokens, summary, total, fixed }: Measured,
+  compacted: readonly MessageRecord[],
+  after: number,
+): Pick<Compaction, 'tokensBefore' | 'tokensAfter'> {
+  const gone = compacted.reduce((sum, message) => sum + (tokens.get(message) ?? 0), summary);
+  const tokensBefore = total - fixed;
+  return { tokensBefore, tokensAfter: tokensBefore - gone + after };
+}

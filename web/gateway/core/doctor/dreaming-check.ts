@@ -1,0 +1,48 @@
+import { ticksOf } from '../cron/schedule.ts';
+import { scheduleProblem } from '../dreamer/jobs.ts';
+import { type Check, type DoctorDeps, fine, wrong } from './deps.ts';
+
+/** So long after a tick that has no record, nobody keeps the schedule. */
+const LATE_MS = 2 * 24 * 3_600_000;
+
+/** Whether memory is consolidated as it is set. */
+export const dreamingChecks = ({ config, clock, vault }: DoctorDeps): Check[] => [
+  {
+    id: 'dreaming',
+    title: 'Dreaming',
+    async look() {
+      const misfits = config.faults.misfits.filter((path) => path.split('.')[0] === 'dreaming');
+      if (misfits.length > 0)
+        return wrong(
+          'warning',
+          `Dreaming is off, for these of its settings cannot be read: ${misfits.join(', ')}.`,
+          'Set each anew by `config.set` (null takes it away).',
+        );
+      if (!config.settings.dreaming.enabled) return null;
+      const problem = scheduleProblem(config.settings, clock.now());
+      if (problem !== undefined)
+        return wrong(
+          'error',
+          `The schedule of dreaming cannot be kept: ${problem}.`,
+          'Set another one by `config.set` with the key `dreaming.cron`.',
+        );
+      const jobs = (await vault.collection('jobs').list()).filter(({ system }) => system === 'dreaming');
+      if (jobs.length === 0) return wrong('info', 'Dreaming is on, and no agent has a memory that could be consolidated.');
+      const told = await Promise.all(
+        jobs.map(async ({ id, since, agentId, enabled, schedule }) => {
+          const runs = (await vault.collection('jobRuns').list(`${id}@`)).sort((a, b) => a.startedAt - b.startedAt);
+          const newest = runs.findLast(({ status }) => status !== 'running');
+          if (newest?.status === 'failed') return `the last run for ${agentId} failed: ${newest.error ?? 'nobody knows why'}`;
+          // The first tick after the last one that has a record.
+          const due = ticksOf(schedule, since, 'UTC').after(Math.max(since, runs.at(-1)?.scheduledAt ?? 0));
+          return enabled && due !== null && clock.now() - due > LATE_MS
+            ? `it has not run for ${agentId} since it was due on ${new Date(due).toISOString()}`
+            : [];
+        }),
+      );
+      const wrongs = told.flat();
+      if (wrongs.length === 0) return fine('Memory is consolidated by its schedule.');
+      return wrong('warning', `Dreaming: ${wrongs.join('; ')}.`, 'Look into the log by `logs.tail`, or dream now by `dreaming.run`.');
+    },
+  },
+];

@@ -1,0 +1,29 @@
+import { afterEach, expect, it, vi } from 'vitest';
+import { Breath, SLICE } from './breath.ts';
+
+const NEVER = new AbortController().signal;
+afterEach(() => vi.restoreAllMocks());
+
+/** Pieces of work, of those given, that were done before anything else had its turn. */
+async function before(works: readonly number[]): Promise<number> {
+  const breath = new Breath(NEVER);
+  let [done, seen] = [0, -1];
+  setImmediate(() => (seen = done));
+  for (const work of works) {
+    await breath.after(work);
+    done++;
+    if (seen >= 0) return seen;
+  }
+  return done;
+}
+
+it('lets others have their turn by what was done, and by the time that it took', async () => {
+  let now = 0;
+  const clock = vi.spyOn(performance, 'now').mockImplementation(() => now);
+  expect(await before(Array.from({ length: 50 }, () => 1))).toBe(50);
+  expect(await before(Array.from({ length: 5000 }, () => SLICE))).toBeLessThan(5000);
+  // Little of it, but slowly.
+  clock.mockImplementation(() => (now += 3));
+  expect(await before(Array.from({ length: 5000 }, () => 1))).toBeLessThan(5000);
+  await expect(new Breath(AbortSignal.abort(new Error('enough'))).after(SLICE)).rejects.toThrow('enough');
+});

@@ -1,0 +1,74 @@
+import type { DreamRun } from '#shared/rpc/methods/dreaming.ts';
+import type { DreamingPhases } from '../dreaming/dreaming-phases.ts';
+import type { DeepReport, LightReport, RemReport } from '../dreaming/report.ts';
+import type { RunLog } from './run-log.ts';
+
+/** Candidates that are kept of a run; problems. */
+const MOST_TOLD = 20;
+
+export interface DreamParts {
+  phases: DreamingPhases;
+  log: RunLog;
+  /** Takes what was recalled since the last time among the signals. */
+  takeRecalls(): Promise<number>;
+  now(): number;
+  /** The run is at another phase, or has ended. */
+  changed(run: DreamRun): void;
+}
+
+/** Runs phases one after another, and writes down how far it is and what came of each. Rejects with what a phase failed with, which is written down first. */
+export async function dream(begun: DreamRun, { phases, log, takeRecalls, now, changed }: DreamParts): Promise<DreamRun> {
+  let run = begun;
+  const at = async (change: Partial<DreamRun>): Promise<void> => {
+    run = { ...run, ...change };
+    await log.put(run);
+    changed(run);
+  };
+  try {
+    for (const phase of begun.phases) {
+      await at({ phase });
+      if (phase === 'LIGHT') {
+        const recalls = await takeRecalls();
+        run = withLight(run, await phases.runPhase(phase), recalls);
+      } else if (phase === 'REM') run = withRem(run, await phases.runPhase(phase));
+      else run = withDeep(run, await phases.runPhase(phase));
+    }
+    await at({ state: 'completed', phase: null, finishedAt: now() });
+    return run;
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    // Where not even this can be written, the run is found to be interrupted.
+    await at({ state: 'failed', phase: null, finishedAt: now(), error: why }).catch(() => {});
+    throw error;
+  }
+}
+
+const withProblems = (run: DreamRun, { problems }: Pick<LightReport, 'problems'>): DreamRun => ({
+  ...run,
+  problems: [
+    ...run.problems,
+    ...problems.filter((each) => !run.problems.some(({ path, line, why }) => path === each.path && line === each.line && why === each.why)),
+  ].slice(0, MOST_TOLD),
+});
+
+function withLight(run: DreamRun, report: LightReport, recalls: number): DreamRun {
+  const { collected, seenAgain, removed, total, untrusted } = report;
+  return { ...withProblems(run, report), light: { recalls, collected, seenAgain, removed, total, untrusted } };
+}
+
+function withRem(run: DreamRun, report: RemReport): DreamRun {
+  const { themes, byModel, path } = report;
+  return { ...withProblems(run, report), rem: { themes: themes.map(({ terms }) => terms), byModel, path } };
+}
+
+function withDeep(run: DreamRun, report: DeepReport): DreamRun {
+  const { promotedCount: promoted, proposedCount: proposed, finishedCount: finished, candidates } = report;
+  const deep = {
+    promoted,
+    proposed,
+    finished,
+    candidates: candidates.slice(0, MOST_TOLD),
+    more: Math.max(0, candidates.length - MOST_TOLD),
+  };
+  return { ...withProblems(run, report), deep };
+}

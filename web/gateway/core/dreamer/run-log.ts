@@ -1,0 +1,46 @@
+import { z } from '#shared/rpc/zod.ts';
+import { type DreamRun, dreamRun } from '#shared/rpc/methods/dreaming.ts';
+import { type BrokenLine, readJsonLines } from '../dreaming/json-lines.ts';
+import type { Workspace } from '../memory/workspace.ts';
+
+export const RUNS_FILE = '.dreams/runs.jsonl';
+const KEPT = 100;
+/** One that another host does is thought to be under way for so long. */
+const LONGEST_MS = 15 * 60_000;
+
+/** A run as it is kept: who executes it tells one that is under way from one that was interrupted. */
+const line = dreamRun.extend({ executor: z.string().default('') });
+type StoredRun = z.output<typeof line>;
+
+/** What was dreamt, and what came of it: JSON lines in `.dreams/runs.jsonl` of a workspace, a line for each of the newest hundred runs. */
+export class RunLog {
+  readonly #workspace: Workspace;
+  readonly #executor: string;
+
+  /** `executor`: who runs here, another at each start. */
+  constructor(workspace: Workspace, executor: string) {
+    [this.#workspace, this.#executor] = [workspace, executor];
+  }
+
+  /** Writes a run, in the place of what was written of it before. */
+  async put(run: DreamRun): Promise<void> {
+    const text = JSON.stringify({ ...run, executor: this.#executor } satisfies StoredRun);
+    await this.#workspace.update(RUNS_FILE, (file = '') => {
+      const others = file.split('\n').filter((each) => each.trim() !== '' && !each.startsWith(`{"id":${JSON.stringify(run.id)},`));
+      return [...others, text].slice(-KEPT).join('\n') + '\n';
+    });
+  }
+
+  /** The newest first. `isActive`: this host is at it. */
+  async list(now: number, isActive: (id: string) => boolean): Promise<{ runs: DreamRun[]; broken: BrokenLine[] }> {
+    const { values, broken } = readJsonLines((await this.#workspace.read(RUNS_FILE)) ?? '', line, RUNS_FILE);
+    const runs = values.map(({ value: { executor, ...run } }): DreamRun => {
+      const goesOn = isActive(run.id) || (executor !== this.#executor && now - run.startedAt < LONGEST_MS);
+      return run.state === 'running' && !goesOn ? { ...run, state: 'interrupted', phase: null } : run;
+    });
+    return {
+      runs: runs.sort((a, b) => b.startedAt - a.startedAt),
+      broken: broken.map(({ path, line: at, why }) => ({ path, line: at, why })),
+    };
+  }
+}

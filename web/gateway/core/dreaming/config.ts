@@ -1,0 +1,57 @@
+import type { z } from '#shared/rpc/zod.ts';
+import { checkSchedule } from '../cron/schedule.ts';
+import { readSettings, settingsInYaml } from '../memory/read-settings.ts';
+import { type ComponentName, dreamingFields, type StorageMode } from './settings.ts';
+
+export { type ComponentName, COMPONENTS, StorageMode } from './settings.ts';
+
+export type DreamingConfigFields = z.output<typeof dreamingFields>;
+export type DreamingConfigInput = z.input<typeof dreamingFields>;
+
+/**
+ * Settings of dreaming (interface document 2, section 2.3). The document's sample values are the defaults; its spelling (`min_score`) is read as well as ours
+ * (`minScore`), here and in files.
+ */
+export class DreamingConfig {
+  readonly enabled: boolean;
+  readonly cron: string;
+  readonly timezone: string;
+  readonly limit: number;
+  readonly minScore: number;
+  readonly minRecallCount: number;
+  readonly minUniqueQueries: number;
+  readonly recencyHalfLifeDays: number;
+  readonly maxAgeDays: number;
+  readonly storage: StorageMode;
+  /** Together 1, whatever they were given as. */
+  readonly scoringWeights: Readonly<Record<ComponentName, number>>;
+  readonly promotion: 'propose' | 'promote';
+
+  /** Throws an Error that names the setting and what is wrong with it. */
+  constructor(given: DreamingConfigInput | Record<string, unknown> = {}) {
+    const read = readSettings(dreamingFields, given);
+    checkSchedule({ kind: 'cron', expr: read.cron, tz: read.timezone }, 0, 'cron');
+    this.enabled = read.enabled;
+    this.cron = read.cron;
+    this.timezone = read.timezone;
+    this.limit = read.limit;
+    this.minScore = read.minScore;
+    this.minRecallCount = read.minRecallCount;
+    this.minUniqueQueries = read.minUniqueQueries;
+    this.recencyHalfLifeDays = read.recencyHalfLifeDays;
+    this.maxAgeDays = read.maxAgeDays;
+    this.storage = read.storage;
+    this.scoringWeights = read.scoringWeights;
+    this.promotion = read.promotion;
+  }
+
+  /** Reads the text of a YAML document, at the top or under `dreaming`. Throws an Error that names the line, or the setting. */
+  static parseYaml(text: string): DreamingConfig {
+    return new DreamingConfig(settingsInYaml(text, 'dreaming'));
+  }
+
+  /** Reads a YAML file by whatever reads files here: in Node, `perch/memory/dreaming` brings that itself. */
+  static async fromYaml(path: string, read: (path: string) => Promise<string>): Promise<DreamingConfig> {
+    return DreamingConfig.parseYaml(await read(path));
+  }
+}

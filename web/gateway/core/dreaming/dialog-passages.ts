@@ -1,0 +1,70 @@
+import { z } from '#shared/rpc/zod.ts';
+import { textOf } from '../memory/message.ts';
+import { blocksOf, type BrokenLine, readJsonLines } from './json-lines.ts';
+import { type Pace, unhurried } from './pace.ts';
+import { type Passage, passagesOf } from './passages.ts';
+
+/** A piece of what was said in a conversation. */
+export interface DialogPassage extends Passage {
+  role: 'user' | 'assistant' | 'tool' | 'system';
+  /** Milliseconds since 1970, where the record says. */
+  at?: number | undefined;
+}
+
+const record = z.looseObject({
+  session_key: z.string().default(''),
+  role: z.enum(['user', 'assistant', 'tool', 'system']),
+  name: z.string().nullish().catch(undefined),
+  // Pictures and the like have no words; an answer that only calls tools may have no content.
+  content: z
+    .union([
+      z.string(),
+      z
+        .array(z.looseObject({ type: z.string(), text: z.string().optional() }))
+        .transform((parts) =>
+          textOf({ content: parts.flatMap(({ type, text }) => (type === 'text' && text !== undefined ? { type, text } : [])) }),
+        ),
+    ])
+    .nullish(),
+  timestamp: z
+    .union([z.number(), z.string().transform((text) => Date.parse(text))])
+    .nullish()
+    .catch(undefined),
+});
+
+/** What it returns stands elsewhere in the memory, each under its own source: that it was found makes nobody else's words of it. */
+const OWN_SEARCH = 'memory_search';
+const AFTER_TOOLS = 'it was answered from what tools had returned';
+
+/** The passages of a file of conversations (interface document 2, section 2.5: `dialog/<date>.jsonl`). Lines are those of the file. */
+export async function dialogPassages(
+  file: string,
+  path: string,
+  pace: Pace = unhurried,
+): Promise<{ passages: DialogPassage[]; broken: BrokenLine[] }> {
+  const passages: DialogPassage[] = [];
+  const broken: BrokenLine[] = [];
+  /** Sessions whose turn has results of tools: a day's file has the lines of all of them, one between the other. */
+  const afterTools = new Set<string>();
+  for await (const { block, first } of blocksOf(file, pace)) {
+    const read = readJsonLines(block, record, path, first);
+    broken.push(...read.broken.map(({ path, line, why }) => ({ path, line, why })));
+    for (const { line, value } of read.values) {
+      const { session_key: session, role, name, content, timestamp } = value;
+      if (role === 'user') afterTools.delete(session);
+      if (role === 'tool') afterTools.add(session);
+      if (role === 'tool' && name === OWN_SEARCH) continue;
+      const others = role === 'tool' ? 'a tool returned it' : role === 'system' ? 'it is an instruction of the system' : undefined;
+      const at = timestamp != null && timestamp >= 0 ? timestamp : undefined;
+      for (const { text, untrusted } of passagesOf(content ?? ''))
+        passages.push({
+          text,
+          line,
+          role,
+          at,
+          untrusted: others ?? untrusted ?? (role === 'assistant' && afterTools.has(session) ? AFTER_TOOLS : undefined),
+        });
+    }
+  }
+  return { passages, broken };
+}

@@ -1,0 +1,139 @@
+import type { Workspace } from '../memory/workspace.ts';
+import type { DreamingConfig } from './config.ts';
+import { deepPhase } from './deep-phase.ts';
+import { lightPhase } from './light-phase.ts';
+import { oneAtATime } from './one-at-a-time.ts';
+import { type Pace, unhurried } from './pace.ts';
+import { Promoter } from './promoter.ts';
+import { PromotionLog } from './promotion-log.ts';
+import { PromotionScorer } from './promotion-scorer.ts';
+import { type Narrate, remPhase } from './rem-phase.ts';
+import { DreamingPhase, type ReportOf } from './report.ts';
+import { ReviewQueue } from './review-queue.ts';
+import { SignalsStore } from './signals-store.ts';
+import { type ReadSource, Sources } from './sources.ts';
+
+export interface DreamingOptions {
+  /** Milliseconds since 1970. */
+  now?: () => number;
+  /** `MEMORY.md` where left out. */
+  longTermFile?: string;
+  /** A model that puts the narrative into words. */
+  narrate?: Narrate;
+  /** Milliseconds that it may take; a minute where left out. */
+  narrateMs?: number;
+  /** Reads sources that are no files of the workspace. */
+  readSource?: ReadSource;
+  /** Called between pieces of the work, which waits for it. */
+  pace?: Pace;
+}
+
+/** Consolidates memory (interface document 2, section 4.7; decisions, "Memory, recall, wiki, dreaming"): light → REM → deep, of which only deep promotes. */
+export class DreamingPhases {
+  readonly signals: SignalsStore;
+  /** What waits for a person's word. */
+  readonly review: ReviewQueue;
+  readonly #workspace: Workspace;
+  readonly #config: DreamingConfig;
+  readonly #options: DreamingOptions;
+  readonly #log: PromotionLog;
+  readonly #promoter: Promoter;
+  readonly #now: () => number;
+  readonly #longTermFile: string;
+  readonly #pace: Pace;
+
+  constructor(workspace: Workspace, config: DreamingConfig, options: DreamingOptions = {}) {
+    this.#workspace = workspace;
+    this.#config = config;
+    this.#options = options;
+    this.#now = options.now ?? Date.now;
+    this.#longTermFile = options.longTermFile ?? 'MEMORY.md';
+    this.#pace = options.pace ?? unhurried;
+    this.signals = new SignalsStore(workspace, { now: this.#now, timeZone: config.timezone, pace: this.#pace });
+    this.#log = new PromotionLog(workspace);
+    this.#promoter = new Promoter(workspace, this.#log, this.signals, {
+      storage: config.storage,
+      longTermFile: this.#longTermFile,
+      now: this.#now,
+    });
+    this.review = new ReviewQueue({
+      log: this.#log,
+      promoter: this.#promoter,
+      sources: () => this.#sources(),
+      now: this.#now,
+      inTurn: (run) => this.#inTurn(run),
+    });
+  }
+
+  /** Runs one phase, after whatever runs on this workspace. Throws an Error for a phase that there is not. */
+  async runPhase<Phase extends DreamingPhase>(phase: Phase): Promise<ReportOf[Phase]> {
+    const phases: { [Each in DreamingPhase]: () => Promise<ReportOf[Each]> } = {
+      LIGHT: () => this.#timed(() => this.#light()),
+      REM: () => this.#timed(() => this.#rem()),
+      DEEP: () => this.#timed(() => this.#deep()),
+    };
+    if (!Object.hasOwn(phases, phase)) throw new Error(`There is no phase ${String(phase)}, only ${Object.keys(phases).join(', ')}`);
+    return this.#inTurn(phases[phase]);
+  }
+
+  /** All three, in their order. */
+  async run(): Promise<{ light: ReportOf['LIGHT']; rem: ReportOf['REM']; deep: ReportOf['DEEP'] }> {
+    const light = await this.runPhase(DreamingPhase.LIGHT);
+    const rem = await this.runPhase(DreamingPhase.REM);
+    return { light, rem, deep: await this.runPhase(DreamingPhase.DEEP) };
+  }
+
+  #inTurn<Result>(run: () => Promise<Result>): Promise<Result> {
+    return oneAtATime(this.#workspace, 'dreaming', run);
+  }
+
+  async #timed<Report>(run: () => Promise<Report>): Promise<Report & { startedAt: number; finishedAt: number }> {
+    const startedAt = this.#now();
+    const report = await run();
+    return { ...report, startedAt, finishedAt: this.#now() };
+  }
+
+  /** Anew for each phase: it keeps what it has read. */
+  #sources(): Sources {
+    return new Sources(this.#workspace, {
+      longTermFile: this.#longTermFile,
+      readSource: this.#options.readSource,
+      pace: this.#pace,
+    });
+  }
+
+  #light(): Promise<Omit<ReportOf['LIGHT'], 'startedAt' | 'finishedAt'>> {
+    const { maxAgeDays, timezone } = this.#config;
+    return lightPhase({
+      workspace: this.#workspace,
+      signals: this.signals,
+      sources: this.#sources(),
+      now: this.#now,
+      maxAgeDays,
+      timezone,
+      pace: this.#pace,
+    });
+  }
+
+  #rem(): Promise<Omit<ReportOf['REM'], 'startedAt' | 'finishedAt'>> {
+    const { maxAgeDays, timezone } = this.#config;
+    const { narrate, narrateMs = 60_000 } = this.#options;
+    const [now, pace] = [this.#now, this.#pace];
+    return remPhase({ workspace: this.#workspace, signals: this.signals, now, maxAgeDays, timezone, narrate, narrateMs, pace });
+  }
+
+  #deep(): Promise<Omit<ReportOf['DEEP'], 'startedAt' | 'finishedAt'>> {
+    return deepPhase({
+      workspace: this.#workspace,
+      config: this.#config,
+      longTermFile: this.#longTermFile,
+      signals: this.signals,
+      scorer: new PromotionScorer(this.#config, { now: this.#now }),
+      sources: this.#sources(),
+      log: this.#log,
+      promoter: this.#promoter,
+      now: this.#now,
+      pace: this.#pace,
+    });
+  }
+}

@@ -1,0 +1,69 @@
+import { formatMemory, parseMemories } from '../memory/long-term.ts';
+import type { Workspace } from '../memory/workspace.ts';
+import { StorageMode } from './config.ts';
+import { onOwnLine } from './json-lines.ts';
+import { passagesOf } from './passages.ts';
+import type { Promotion, PromotionLog } from './promotion-log.ts';
+import { normalized } from './signal.ts';
+import type { SignalsStore } from './signals-store.ts';
+import { DREAMS_FILE } from './sources.ts';
+
+const TITLE = '# Dreams\n\nWhat came up often enough to be kept, written here by dreaming.\n\n';
+
+/** What is written to the memory for a signal: its words without the marks of a list. */
+export const memoryText = ({ text, content }: Pick<Promotion, 'text' | 'content'>): string =>
+  text ??
+  passagesOf(content)
+    .map((passage) => passage.text)
+    .join('\n');
+
+/** Writes to the long-term memory, and says so in the log before and after: what a crash has interrupted is finished by `finish`, and nothing is written twice. */
+export class Promoter {
+  readonly #workspace: Workspace;
+  readonly #log: PromotionLog;
+  readonly #signals: SignalsStore;
+  readonly #files: readonly string[];
+  readonly #now: () => number;
+
+  constructor(
+    workspace: Workspace,
+    log: PromotionLog,
+    signals: SignalsStore,
+    { storage, longTermFile, now }: { storage: StorageMode; longTermFile: string; now: () => number },
+  ) {
+    this.#workspace = workspace;
+    this.#log = log;
+    this.#signals = signals;
+    this.#files = { inline: [longTermFile], separate: [DREAMS_FILE], both: [longTermFile, DREAMS_FILE] }[storage];
+    this.#now = now;
+  }
+
+  async promote(promotions: readonly Promotion[]): Promise<void> {
+    const at = this.#now();
+    const begun = promotions.map((each): Promotion => ({ ...each, state: 'promoting', at }));
+    await this.#log.add(begun);
+    await this.finish(begun);
+  }
+
+  /** Goes on where `promoting` was said. */
+  async finish(begun: readonly Promotion[]): Promise<void> {
+    if (begun.length === 0) return;
+    for (const file of this.#files) await this.#append(file, begun);
+    const at = this.#now();
+    await this.#log.add(begun.map((each): Promotion => ({ ...each, state: 'promoted', at })));
+    await this.#signals.recordConsolidations(begun.map(({ contentHash }) => ({ contentHash, at })));
+  }
+
+  async #append(path: string, promotions: readonly Promotion[]): Promise<void> {
+    await this.#workspace.update(path, (file) => {
+      const there = new Set(parseMemories(file ?? '').flatMap((block) => (block.kind === 'memory' ? normalized(block.memory.text) : [])));
+      const lines = promotions.flatMap((each) => {
+        const text = memoryText(each);
+        return there.has(normalized(text)) ? [] : formatMemory({ text, category: each.category, createdAt: each.at });
+      });
+      if (lines.length === 0) return undefined;
+      const title = file === undefined && path === DREAMS_FILE ? TITLE : '';
+      return (file ?? '') + onOwnLine(file, title + lines.join(''));
+    });
+  }
+}

@@ -1,0 +1,70 @@
+import { z } from '#shared/rpc/zod.ts';
+import { MemoryCategory } from '../memory/long-term.ts';
+import type { Workspace } from '../memory/workspace.ts';
+import { type BrokenLine, onOwnLine, readJsonLines } from './json-lines.ts';
+
+export const PROMOTIONS_FILE = '.dreams/promotions.jsonl';
+const share = z.number().min(0).max(1);
+
+const line = z.object({
+  /** `promoting` is written before the memory and `promoted` after it, so that what a crash interrupts is finished. */
+  state: z.enum(['proposed', 'promoting', 'promoted', 'rejected']),
+  content_hash: z.string().regex(/^[0-9a-f]{64}$/),
+  content: z.string(),
+  /** What is written instead of the content, where a person has edited it. */
+  text: z.string().optional(),
+  category: z.enum(MemoryCategory),
+  source_ref: z.string(),
+  created_at: z.number(),
+  score: share,
+  components: z.object({
+    frequency: share,
+    relevance: share,
+    diversity: share,
+    recency: share,
+    consolidation: share,
+    conceptual: share,
+  }),
+  /** When it came into this state; milliseconds since 1970. */
+  at: z.number().min(0).max(8_640_000_000_000_000),
+  reason: z.string().optional(),
+});
+
+const entry = line.transform(({ content_hash: contentHash, source_ref: sourceRef, created_at: createdAt, ...rest }) => ({
+  ...rest,
+  contentHash,
+  sourceRef,
+  createdAt,
+}));
+
+/** How the promotion of a signal stands. */
+export type Promotion = z.output<typeof entry>;
+
+function format({ contentHash, sourceRef, createdAt, ...rest }: Promotion): string {
+  const written: z.input<typeof line> = { ...rest, content_hash: contentHash, source_ref: sourceRef, created_at: createdAt };
+  return `${JSON.stringify(written)}\n`;
+}
+
+/** What was proposed, promoted and rejected: JSON lines in `.dreams/promotions.jsonl`. Nothing is ever taken out, so nothing is promoted twice. */
+export class PromotionLog {
+  readonly #workspace: Workspace;
+
+  constructor(workspace: Workspace) {
+    this.#workspace = workspace;
+  }
+
+  /** By content hash, in the order of their first lines. */
+  async read(): Promise<{ promotions: Map<string, Promotion>; broken: BrokenLine[] }> {
+    const { values, broken } = readJsonLines((await this.#workspace.read(PROMOTIONS_FILE)) ?? '', entry, PROMOTIONS_FILE);
+    return {
+      promotions: new Map(values.map(({ value }) => [value.contentHash, value])),
+      broken: broken.map(({ path, line, why }) => ({ path, line, why })),
+    };
+  }
+
+  async add(promotions: readonly Promotion[]): Promise<void> {
+    if (promotions.length === 0) return;
+    const text = onOwnLine(await this.#workspace.read(PROMOTIONS_FILE), promotions.map(format).join(''));
+    await this.#workspace.append(PROMOTIONS_FILE, text);
+  }
+}

@@ -1,0 +1,60 @@
+import type { DreamingConfig } from './config.ts';
+import type { Pace } from './pace.ts';
+import { componentsOf, queriesOf, type ScoreComponents } from './score-components.ts';
+import { DAY_MS, lastActive, type ShortTermSignal } from './signal.ts';
+
+export interface Candidate {
+  signal: ShortTermSignal;
+  /** 0 to 1. */
+  score: number;
+  components: ScoreComponents;
+}
+
+/** Weighs what is worth keeping for long (interface document 2, section 4.7; formulas: decisions, "Memory, recall, wiki, dreaming"). */
+export class PromotionScorer {
+  readonly #config: DreamingConfig;
+  readonly #now: () => number;
+
+  constructor(config: DreamingConfig, { now = Date.now }: { now?: () => number } = {}) {
+    this.#config = config;
+    this.#now = now;
+  }
+
+  scoreSignal(signal: ShortTermSignal): { score: number; components: ScoreComponents } {
+    const components = componentsOf(signal, this.#now(), this.#config.recencyHalfLifeDays);
+    return { score: components.weighed(this.#config.scoringWeights), components };
+  }
+
+  /** The best of those that may be promoted, highest first: `limit` of them at most. `minScore` stands in for that of the settings. */
+  filterCandidates(signals: readonly ShortTermSignal[], minScore = this.#config.minScore): Candidate[] {
+    return this.rank(signals, minScore).slice(0, this.#config.limit);
+  }
+
+  /** Likewise, but all of them. */
+  rank(signals: readonly ShortTermSignal[], minScore = this.#config.minScore): Candidate[] {
+    return inOrder(signals.flatMap((signal) => this.#candidate(signal, minScore) ?? []));
+  }
+
+  /** As `rank`, letting others through in between. */
+  async rankInSlices(signals: readonly ShortTermSignal[], pace: Pace): Promise<Candidate[]> {
+    const found: Candidate[] = [];
+    for (const signal of signals) {
+      const candidate = this.#candidate(signal, this.#config.minScore);
+      if (candidate) found.push(candidate);
+      await pace();
+    }
+    return inOrder(found);
+  }
+
+  #candidate(signal: ShortTermSignal, minScore: number): Candidate | undefined {
+    const { minRecallCount, minUniqueQueries, maxAgeDays } = this.#config;
+    const from = this.#now() - maxAgeDays * DAY_MS;
+    if (signal.untrusted !== undefined || signal.recallCount < minRecallCount || lastActive(signal) < from) return undefined;
+    if (queriesOf(signal).size < minUniqueQueries) return undefined;
+    const candidate = { signal, ...this.scoreSignal(signal) };
+    return candidate.score >= minScore ? candidate : undefined;
+  }
+}
+
+const inOrder = (candidates: Candidate[]): Candidate[] =>
+  candidates.sort((a, b) => b.score - a.score || (a.signal.contentHash < b.signal.contentHash ? -1 : 1));

@@ -1,0 +1,119 @@
+import type { MemoryCategory } from '../memory/long-term.ts';
+import type { Promoter } from './promoter.ts';
+import type { Promotion, PromotionLog } from './promotion-log.ts';
+import type { Sources } from './sources.ts';
+
+const LONGEST_TEXT = 4000;
+
+/** Why nothing was done: there is no such proposal, its word was said already, or what is asked for cannot be. */
+export class ReviewRefusal extends Error {
+  override name = 'ReviewRefusal';
+  readonly kind: 'absent' | 'settled' | 'unfit';
+
+  constructor(kind: ReviewRefusal['kind'], message: string) {
+    super(message);
+    this.kind = kind;
+  }
+}
+
+export interface ReviewDeps {
+  log: PromotionLog;
+  promoter: Promoter;
+  sources: () => Sources;
+  now: () => number;
+  /** Runs it when no phase runs. */
+  inTurn: <Result>(run: () => Promise<Result>) => Promise<Result>;
+}
+
+/** What waits for a person's word before it is promoted. All methods take the content hash of a proposal, and throw a `ReviewRefusal` where none waits under it. */
+export class ReviewQueue {
+  readonly #deps: ReviewDeps;
+
+  constructor(deps: ReviewDeps) {
+    this.#deps = deps;
+  }
+
+  /** Proposals, the best first. */
+  async pending(): Promise<Promotion[]> {
+    return (await this.history()).filter(({ state }) => state === 'proposed').sort((a, b) => b.score - a.score);
+  }
+
+  /** Everything that was ever proposed or promoted, as it stands now; the latest first. */
+  async history(): Promise<Promotion[]> {
+    return [...(await this.#deps.log.read()).promotions.values()].sort((a, b) => b.at - a.at);
+  }
+
+  /** Promotes it, edited before or here. Unedited, its source must still say it; edited words are the person's own. */
+  accept(contentHash: string, { text, category }: { text?: string; category?: MemoryCategory } = {}): Promise<Promotion> {
+    return this.#deps.inTurn(async () => {
+      const proposal = this.#with(await this.#waiting(contentHash), text, category);
+      if (proposal.text === undefined) {
+        const state = await this.#deps.sources().check(proposal);
+        if (!state.stands) throw new ReviewRefusal('unfit', `It cannot be kept as it is: ${state.why}. Edit it, and it is your own word`);
+      }
+      await this.#deps.promoter.promote([proposal]);
+      return { ...proposal, state: 'promoted' };
+    });
+  }
+
+  /** Changes what will be written, and lets it wait on. */
+  edit(contentHash: string, text: string, category?: MemoryCategory): Promise<Promotion> {
+    return this.#deps.inTurn(async () => {
+      const proposal = this.#with(await this.#waiting(contentHash), text, category);
+      await this.#deps.log.add([proposal]);
+      return proposal;
+    });
+  }
+
+  /** It is never proposed again. */
+  reject(contentHash: string, reason?: string): Promise<Promotion> {
+    return this.#deps.inTurn(async () => {
+      const proposal = await this.#waiting(contentHash);
+      const rejected: Promotion = {
+        ...proposal,
+        state: 'rejected',
+        at: this.#deps.now(),
+        ...(reason !== undefined && { reason: reason.slice(0, 1000) }),
+      };
+      await this.#deps.log.add([rejected]);
+      return rejected;
+    });
+  }
+
+  /** Takes a rejection back: it waits as before. */
+  restore(contentHash: string): Promise<Promotion> {
+    return this.#deps.inTurn(async () => {
+      const found = await this.#found(contentHash);
+      if (found.state !== 'rejected') throw new ReviewRefusal('settled', 'The proposal is not rejected');
+      const { reason: _, ...rest } = found;
+      const proposal: Promotion = { ...rest, state: 'proposed', at: this.#deps.now() };
+      await this.#deps.log.add([proposal]);
+      return proposal;
+    });
+  }
+
+  async #waiting(contentHash: string): Promise<Promotion> {
+    const found = await this.#found(contentHash);
+    if (found.state !== 'proposed')
+      throw new ReviewRefusal('settled', `The proposal has been ${found.state === 'rejected' ? 'rejected' : 'accepted'} already`);
+    return found;
+  }
+
+  async #found(contentHash: string): Promise<Promotion> {
+    const { promotions } = await this.#deps.log.read();
+    // One whose writing a crash interrupted was accepted: it is finished before anything else is said of it.
+    const interrupted = [...promotions.values()].filter(({ state }) => state === 'promoting');
+    await this.#deps.promoter.finish(interrupted);
+    const found = promotions.get(contentHash);
+    if (!found) throw new ReviewRefusal('absent', `There is no proposal ${contentHash}`);
+    return found;
+  }
+
+  #with(proposal: Promotion, text: string | undefined, category: MemoryCategory | undefined): Promotion {
+    const words = text?.trim();
+    if (words === '') throw new ReviewRefusal('unfit', 'There is no text to keep: reject it instead');
+    if (words !== undefined && words.length > LONGEST_TEXT)
+      throw new ReviewRefusal('unfit', `A text has at most ${LONGEST_TEXT} characters, not ${words.length}`);
+    return { ...proposal, ...(words !== undefined && { text: words }), ...(category !== undefined && { category }), at: this.#deps.now() };
+  }
+}

@@ -1,0 +1,80 @@
+import { cronProblem } from '#shared/cron/fields.ts';
+import { z } from '#shared/rpc/zod.ts';
+import { isTimeZone } from '../local-time.ts';
+
+/** Where what is promoted is written (interface document 2, section 2.3): the long-term memory file, `DREAMS.md`, or both. */
+export const StorageMode = { INLINE: 'inline', SEPARATE: 'separate', BOTH: 'both' } as const;
+export type StorageMode = (typeof StorageMode)[keyof typeof StorageMode];
+
+/** The components of a score, in the order of the documents. */
+export const COMPONENTS = ['frequency', 'relevance', 'diversity', 'recency', 'consolidation', 'conceptual'] as const;
+export type ComponentName = (typeof COMPONENTS)[number];
+
+const weight = z.number().min(0).max(1_000_000);
+const weights = z
+  .strictObject({
+    frequency: weight.default(0.25),
+    relevance: weight.default(0.2),
+    diversity: weight.default(0.15),
+    recency: weight.default(0.15),
+    consolidation: weight.default(0.15),
+    conceptual: weight.default(0.1),
+  })
+  .prefault({})
+  .transform((given, context) => {
+    const sum = COMPONENTS.reduce((all, name) => all + given[name], 0);
+    if (sum <= 0) context.addIssue({ code: 'custom', message: 'must not all be 0' });
+    // What makes 1 but for rounding stays as it was written.
+    if (sum <= 0 || Math.abs(sum - 1) < 1e-9) return given;
+    const { frequency, relevance, diversity, recency, consolidation, conceptual } = given;
+    return {
+      frequency: frequency / sum,
+      relevance: relevance / sum,
+      diversity: diversity / sum,
+      recency: recency / sum,
+      consolidation: consolidation / sum,
+      conceptual: conceptual / sum,
+    };
+  });
+
+const count = (least: number, most: number): z.ZodNumber => z.number().int().min(least).max(most);
+const timezone = z.string().max(100).refine(isTimeZone, 'is no time zone');
+const cron = z.string().trim().min(1).max(200);
+
+const fields = {
+  /** Whether a schedule runs it; who calls `runPhase` need not ask. */
+  enabled: z.boolean().default(false),
+  /** Five fields: minute, hour, day, month, weekday. */
+  cron: cron.default('0 3 * * *'),
+  /** Of the schedule, and of the days that recalls are counted by. */
+  timezone: timezone.default('UTC'),
+  /** Items per run. */
+  limit: count(1, 1000).default(10),
+  minScore: z.number().min(0).max(1).default(0.5),
+  minRecallCount: count(0, 1_000_000).default(2),
+  minUniqueQueries: count(0, 1_000_000).default(2),
+  recencyHalfLifeDays: z.number().positive().max(36_500).default(7),
+  maxAgeDays: count(1, 36_500).default(30),
+  storage: z
+    .preprocess((given) => (typeof given === 'string' ? given.toLowerCase() : given), z.enum(StorageMode))
+    .default(StorageMode.INLINE),
+  scoringWeights: weights,
+  /** `propose`: what would be promoted waits for a person's word. `promote`: it is written at once. */
+  promotion: z.enum(['propose', 'promote']).default('propose'),
+};
+
+/** The settings of dreaming (interface document 2, section 2.3); the document's sample values are the defaults. */
+export const dreamingFields = z.strictObject(fields);
+
+/** The section `dreaming` of the configuration. Where it names no time zone, that of the gateway holds. */
+export const dreamingSettings = z.strictObject({
+  ...fields,
+  timezone: timezone.optional(),
+  cron: cron
+    .superRefine((text, context) => {
+      const problem = cronProblem(text);
+      if (problem !== undefined) context.addIssue({ code: 'custom', message: problem });
+    })
+    .default('0 3 * * *'),
+});
+export type DreamingSettings = z.output<typeof dreamingSettings>;

@@ -1,0 +1,130 @@
+import type { Workspace } from '../memory/workspace.ts';
+import { dialogPassages } from './dialog-passages.ts';
+import { type Passage, passagesInTurns, passagesOf } from './passages.ts';
+import { REPORTS, reportTime } from './reports.ts';
+import { type Pace, unhurried } from './pace.ts';
+import { normalized, type ShortTermSignal } from './signal.ts';
+
+export const DREAMS_FILE = 'DREAMS.md';
+
+/** What the source of a signal says today. */
+export type SourceState =
+  { stands: true } | { stands: false; why: string; /** For good: it is never to be promoted. */ untrusted: boolean };
+
+/** Reads a source that is no file of the workspace; undefined where it is gone, or no such source is known. */
+export type ReadSource = (sourceRef: string) => Promise<Passage[] | undefined>;
+
+/** A passage with its text as it is compared, for many are looked for in the same file. */
+type ReadPassage = Passage & { role?: string; plain: string };
+async function plain(passages: (Passage & { role?: string })[] | undefined, pace: Pace): Promise<ReadPassage[] | undefined> {
+  if (!passages) return undefined;
+  const read: ReadPassage[] = [];
+  for (const passage of passages) {
+    read.push({ ...passage, plain: normalized(passage.text) });
+    await pace();
+  }
+  return read;
+}
+
+/** Results of tools that are looked through, in bytes: the newest. */
+const MOST_RESULTS = 8_000_000;
+
+/** Reads again what signals come from, as it is now; each file once. */
+export class Sources {
+  readonly #workspace: Workspace;
+  readonly #longTermFile: string;
+  readonly #readSource: ReadSource | undefined;
+  readonly #pace: Pace;
+  readonly #read = new Map<string, Promise<ReadPassage[] | undefined>>();
+  #results: Promise<string[]> | undefined;
+  #reports: Promise<{ at: number; text: string }[]> | undefined;
+
+  constructor(
+    workspace: Workspace,
+    { longTermFile, readSource, pace = unhurried }: { longTermFile: string; readSource?: ReadSource | undefined; pace?: Pace | undefined },
+  ) {
+    this.#pace = pace;
+    this.#workspace = workspace;
+    this.#longTermFile = longTermFile;
+    this.#readSource = readSource;
+  }
+
+  async check({ content, sourceRef, createdAt }: Pick<ShortTermSignal, 'content' | 'sourceRef' | 'createdAt'>): Promise<SourceState> {
+    await this.#pace();
+    if (/^https?:/i.test(sourceRef)) return never('it is from the web');
+    const path = pathOf(sourceRef);
+    if (path === this.#longTermFile) return { stands: false, why: `it is in ${path} already`, untrusted: false };
+    if (path === DREAMS_FILE || path?.startsWith('.dreams/') === true) return never('dreaming wrote it');
+    if (path?.startsWith('tool_result/') === true) return never('a tool returned it');
+    const passages = await this.#passages(path, sourceRef);
+    if (!passages) return { stands: false, why: `its source ${sourceRef || '(none)'} is gone`, untrusted: false };
+    const pieces = passagesOf(content);
+    if (pieces.length === 0) return { stands: false, why: 'it says nothing by itself', untrusted: false };
+    const marked = pieces.find(({ untrusted }) => untrusted !== undefined)?.untrusted;
+    if (marked !== undefined) return never(marked);
+    for (const { text } of pieces) {
+      const wanted = normalized(text);
+      const found = passages.filter((passage) => passage.plain.includes(wanted));
+      const [first] = found;
+      if (!first) return { stands: false, why: `its source ${sourceRef} no longer says it`, untrusted: false };
+      if (found.every(({ untrusted }) => untrusted !== undefined)) return never(first.untrusted ?? '');
+      // What a user said is theirs, whoever else says it.
+      if (found.some(({ role, untrusted }) => role === 'user' && untrusted === undefined)) continue;
+      if ((await this.#toolResults()).some((result) => result.includes(wanted))) return never('a tool had returned the same words');
+      if ((await this.#ownReports()).some((report) => report.at < createdAt && report.text.includes(wanted)))
+        return never('dreaming had written the same words');
+    }
+    return { stands: true };
+  }
+
+  async #passages(path: string | undefined, sourceRef: string): Promise<ReadPassage[] | undefined> {
+    if (path === undefined) return plain(await this.#readSource?.(sourceRef), this.#pace);
+    let read = this.#read.get(path);
+    if (!read) this.#read.set(path, (read = this.#file(path)));
+    return (await read) ?? plain(await this.#readSource?.(sourceRef), this.#pace);
+  }
+
+  async #file(path: string): Promise<ReadPassage[] | undefined> {
+    const text = await this.#workspace.read(path);
+    if (text === undefined) return undefined;
+    const passages = path.endsWith('.jsonl')
+      ? (await dialogPassages(text, path, this.#pace)).passages
+      : await passagesInTurns(text, this.#pace);
+    return plain(passages, this.#pace);
+  }
+
+  #toolResults(): Promise<string[]> {
+    return (this.#results ??= (async () => {
+      const texts: string[] = [];
+      let left = MOST_RESULTS;
+      const newest = async (under: string): Promise<string[]> =>
+        (await this.#workspace.list(under))
+          .sort((a, b) => b.modifiedAt - a.modifiedAt)
+          .flatMap(({ path, size }) => ((left -= size) >= 0 ? path : []));
+      for (const path of await newest('tool_result')) texts.push(normalized((await this.#workspace.read(path)) ?? ''));
+      for (const path of await newest('dialog')) {
+        const { passages } = await dialogPassages((await this.#workspace.read(path)) ?? '', path, this.#pace);
+        texts.push(...passages.filter(({ role }) => role === 'tool').map(({ text }) => normalized(text)));
+      }
+      return texts;
+    })());
+  }
+
+  #ownReports(): Promise<{ at: number; text: string }[]> {
+    return (this.#reports ??= (async () => {
+      const reports = [];
+      for (const { path } of await this.#workspace.list(REPORTS))
+        reports.push({ at: reportTime(path) ?? 0, text: normalized((await this.#workspace.read(path)) ?? '') });
+      return reports;
+    })());
+  }
+}
+
+const never = (why: string): SourceState => ({ stands: false, why, untrusted: true });
+
+/** The file of a source; undefined where it cannot be one of the workspace. */
+function pathOf(sourceRef: string): string | undefined {
+  const path = sourceRef.replace(/#.*$/, '').replace(/:\d+(-\d+)?$/, '');
+  const isFile = path !== '' && !/^[a-z][\w+.-]*:|\\|^\//i.test(path) && !path.split('/').some((name) => name === '..' || name === '.');
+  return isFile ? path : undefined;
+}

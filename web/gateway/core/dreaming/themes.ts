@@ -1,0 +1,78 @@
+import { WORD } from '../retrieval/scripts.ts';
+import { tokenize } from '../retrieval/tokenize.ts';
+import { type Pace, unhurried } from './pace.ts';
+import type { Theme } from './report.ts';
+import type { ShortTermSignal } from './signal.ts';
+
+const MOST_SIGNALS = 500;
+const MOST_TERMS = 200;
+const MOST_THEMES = 5;
+const TERMS_OF_THEME = 5;
+
+/** What signals are about, without a model: terms that come up together in more than one of them, the most frequent first. */
+export async function themesIn(
+  signals: readonly ShortTermSignal[],
+  dayOf: (at: number) => string,
+  pace: Pace = unhurried,
+): Promise<Theme[]> {
+  const newest = [...signals].sort((a, b) => b.createdAt - a.createdAt).slice(0, MOST_SIGNALS);
+  const terms: Set<string>[] = [];
+  for (const { content } of newest) {
+    terms.push(new Set(tokenize(content).filter((term) => term.length > 1 && !/^\p{N}+$/u.test(term))));
+    await pace();
+  }
+  const counts = new Map<string, number>();
+  for (const set of terms) for (const term of set) counts.set(term, (counts.get(term) ?? 0) + 1);
+  const frequent = new Set(
+    [...counts]
+      .filter(([, count]) => count > 1)
+      .sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1))
+      .slice(0, MOST_TERMS)
+      .map(([term]) => term),
+  );
+  const pairs = new Map<string, { pair: [string, string]; count: number }>();
+  for (const set of terms) {
+    await pace();
+    const own = [...set].filter((term) => frequent.has(term)).sort();
+    own.forEach((one, index) => {
+      for (const other of own.slice(index + 1)) {
+        const known = pairs.get(`${one} ${other}`);
+        if (known) known.count++;
+        else pairs.set(`${one} ${other}`, { pair: [one, other], count: 1 });
+      }
+    });
+  }
+  const groups: Set<string>[] = [];
+  for (const { pair } of [...pairs.values()].filter(({ count }) => count > 1).sort((a, b) => b.count - a.count)) {
+    const group = groups.find((each) => pair.some((term) => each.has(term)));
+    if (!group && groups.length < MOST_THEMES) groups.push(new Set(pair));
+    else if (group && group.size < TERMS_OF_THEME) for (const term of pair) group.add(term);
+  }
+  await pace();
+  const spelt = await spellings(newest, frequent, pace);
+  return groups.map((group) => {
+    const about = newest.filter((_, index) => [...group].filter((term) => terms[index]?.has(term)).length > 1).reverse();
+    const ends = about.length > 1 ? [about[0], about.at(-1)] : [about[0]];
+    return {
+      terms: [...group].map((term) => spelt.get(term) ?? term),
+      signals: about.length,
+      days: new Set(about.flatMap(({ createdAt, recalls }) => [dayOf(createdAt), ...recalls.map(({ day }) => day)])).size,
+      recalls: about.reduce((sum, { recallCount }) => sum + recallCount, 0),
+      excerpts: ends.flatMap((signal) => (signal ? { content: signal.content, sourceRef: signal.sourceRef } : [])),
+    };
+  });
+}
+
+/** Terms are stems; people read words. */
+async function spellings(signals: readonly ShortTermSignal[], wanted: ReadonlySet<string>, pace: Pace): Promise<Map<string, string>> {
+  const spelt = new Map<string, string>();
+  for (const { content } of signals) {
+    await pace();
+    for (const [word] of content.normalize('NFKC').matchAll(WORD)) {
+      const [term = ''] = tokenize(word);
+      const known = spelt.get(term);
+      if (wanted.has(term) && (known === undefined || word.length < known.length)) spelt.set(term, word);
+    }
+  }
+  return spelt;
+}

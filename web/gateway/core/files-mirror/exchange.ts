@@ -1,0 +1,190 @@
+import { filesPort, FOLDER_BATCH, type FolderStep } from '#shared/ports/files.ts';
+import { type FileRecord, WORKSPACE_LIMITS } from '#shared/rpc/methods/workspace.ts';
+import { sha256 } from '#shared/sha256.ts';
+import type { Bridge } from '../bridge.ts';
+import type { Clock } from '../clock.ts';
+import type { FileChange, Vault } from '../vault.ts';
+import { bytesOf, readContent } from '../workspace/content.ts';
+import { mediaType } from '../workspace/media-type.ts';
+import { conflictName, isConflict, isConflictOf } from './conflict-name.ts';
+import type { Row } from './sides.ts';
+import type { Verdict } from './three-way.ts';
+
+export type Work = Record<Verdict, Row[]>;
+
+export interface ExchangeDeps {
+  bridge: Bridge;
+  vault: Pick<Vault, 'files'>;
+  clock: Clock;
+  timeZone(): string;
+  workspace: string;
+  signal: AbortSignal;
+  /** It cannot be done with this file as it is. */
+  refuse(row: Row, why: string): void;
+}
+
+const FULL = `the workspace is full, with ${WORKSPACE_LIMITS.files} files or ${WORKSPACE_LIMITS.bytes / 1024 / 1024} MiB`;
+
+/** Carries files over, in batches, so that neither the worker nor the bridge is held up. Whatever it is cut off at, nothing of either side is lost: what is taken comes before what is deleted. */
+export class Exchange {
+  readonly #deps: ExchangeDeps;
+  readonly #rows: ReadonlyMap<string, Row>;
+  /** Something was changed or noted, or has changed since. */
+  isDone = false;
+
+  constructor(deps: ExchangeDeps, rows: readonly Row[]) {
+    this.#deps = deps;
+    this.#rows = new Map(rows.map((row) => [row.path, row]));
+  }
+
+  async do(work: Work): Promise<void> {
+    const kept = await this.#keepLosers(work.conflict);
+    await this.#takeIn([...work['to-vault'], ...kept]);
+    await this.#apply(work.note.map(noteOf));
+    await this.#dropFromVault(work['off-vault']);
+    await this.#apply(work['off-disk'].map(({ path, disk }) => ({ do: 'remove', path, base: disk })));
+    await this.#putOut(work['to-disk']);
+  }
+
+  /** What these came to be agreed on is forgotten, in one step: cut off, it must not look as if a few of them had been deleted. */
+  async forget(paths: Iterable<string>): Promise<void> {
+    await this.#send([...paths].map((path) => ({ do: 'note', path, agreed: null })));
+  }
+
+  /** The vault's versions of files that both have changed get names of their own. Resolves with those that the disk's version may replace now. */
+  async #keepLosers(rows: readonly Row[]): Promise<Row[]> {
+    const { vault, clock, timeZone, workspace } = this.#deps;
+    const copies = [...this.#rows.values()].filter(({ path }) => isConflict(path));
+    const names = new Set([...this.#rows.keys()].map((path) => path.toLowerCase()));
+    const kept: Row[] = [];
+    for (const some of batches(rows, (row) => row.record?.size ?? 0)) {
+      const losers: Row[] = [];
+      const changes: FileChange[] = [];
+      for (const row of some) {
+        const { path, vault: hash, record } = row;
+        // Kept already: something went wrong behind that.
+        if (copies.some((copy) => isConflictOf(copy.path, path) && (copy.vault === hash || copy.disk === hash))) {
+          kept.push(row);
+          continue;
+        }
+        const loser = await vault.files.get(workspace, path);
+        if (!loser || loser.modifiedAt !== record?.modifiedAt) {
+          this.isDone = true;
+          continue;
+        }
+        const called = { at: clock.now(), timeZone: timeZone(), count: 1 };
+        while (names.has(conflictName(path, called).toLowerCase())) called.count++;
+        const copy = conflictName(path, called);
+        names.add(copy.toLowerCase());
+        losers.push(row);
+        changes.push({ path: copy, seen: null, file: { ...loser, key: `${workspace}/${copy}`, path: copy } });
+      }
+      const outcomes = await vault.files.replace(workspace, changes, WORKSPACE_LIMITS);
+      for (const [at, row] of losers.entries()) {
+        const outcome = outcomes[at]?.outcome;
+        if (outcome === 'full') this.#deps.refuse(row, `both sides have changed it, and ${FULL}`);
+        else this.isDone = true;
+        if (outcome === 'done') kept.push(row);
+      }
+    }
+    return kept;
+  }
+
+  async #takeIn(rows: readonly Row[]): Promise<void> {
+    const { bridge, vault, workspace, signal } = this.#deps;
+    const left = new Map(rows.map((row) => [row.path, row]));
+    while (left.size > 0) {
+      const wanted = [...left.values()].slice(0, FOLDER_BATCH.files);
+      const asked = wanted.flatMap(({ path, disk }) => (disk === null ? [] : [{ path, hash: disk }]));
+      const { files } = await bridge.call(filesPort, 'files.read', { workspace, files: asked }, { signal });
+      const changes: (FileChange & { row: Row })[] = [];
+      for (const file of files) {
+        const row = left.get(file.path);
+        if (row) changes.push({ row, path: row.path, seen: row.record, file: await this.#recordOf(file) });
+      }
+      const outcomes = await vault.files.replace(workspace, changes, WORKSPACE_LIMITS);
+      const notes: FolderStep[] = [];
+      for (const [at, { row }] of changes.entries()) {
+        const { outcome, file } = outcomes[at] ?? { outcome: 'changed', file: null };
+        if (outcome === 'full') this.#deps.refuse(row, FULL);
+        else this.isDone = true;
+        if (outcome === 'done' && file) notes.push(noteOf({ ...row, record: file }));
+        left.delete(row.path);
+      }
+      await this.#apply(notes);
+      if (changes.length > 0) continue;
+      // None of them is as it was any more: the next round sees what they are.
+      for (const { path } of wanted) left.delete(path);
+      this.isDone = true;
+    }
+  }
+
+  async #recordOf({ path, content, encoding }: Pick<FileRecord, 'path' | 'content' | 'encoding'>): Promise<FileRecord> {
+    const { workspace, clock } = this.#deps;
+    const read = readContent(content, encoding);
+    const mimeType = await mediaType(path, bytesOf(read));
+    return { key: `${workspace}/${path}`, workspace, path, mimeType, modifiedAt: clock.now(), ...read };
+  }
+
+  async #dropFromVault(rows: readonly Row[]): Promise<void> {
+    const { vault, workspace } = this.#deps;
+    for (const some of batches(rows, () => 0)) {
+      const changes = some.map(({ path, record }) => ({ path, seen: record, file: null }));
+      const outcomes = await vault.files.replace(workspace, changes, WORKSPACE_LIMITS);
+      this.isDone = true;
+      const gone = changes.filter((_, at) => outcomes[at]?.outcome === 'done');
+      await this.#apply(gone.map(({ path }) => ({ do: 'note', path, agreed: null })));
+    }
+  }
+
+  async #putOut(rows: readonly Row[]): Promise<void> {
+    const { vault, workspace } = this.#deps;
+    for (const some of batches(rows, (row) => row.record?.size ?? 0)) {
+      const steps: FolderStep[] = [];
+      for (const { path, disk } of some) {
+        const file = await vault.files.get(workspace, path);
+        if (!file) continue;
+        const { content, encoding, size, modifiedAt } = file;
+        steps.push({ do: 'write', path, base: disk, content, encoding, agreed: { hash: await sha256(bytesOf(file)), size, modifiedAt } });
+      }
+      await this.#apply(steps);
+    }
+  }
+
+  async #apply(steps: readonly FolderStep[]): Promise<void> {
+    for (let from = 0; from < steps.length; from += FOLDER_BATCH.files) await this.#send(steps.slice(from, from + FOLDER_BATCH.files));
+  }
+
+  async #send(steps: FolderStep[]): Promise<void> {
+    const { bridge, workspace, signal, refuse } = this.#deps;
+    if (steps.length === 0) return;
+    const { outcomes } = await bridge.call(filesPort, 'files.apply', { workspace, steps }, { signal });
+    for (const [at, { outcome, why = 'it cannot be written' }] of outcomes.entries()) {
+      const row = this.#rows.get(steps[at]?.path ?? '');
+      if (outcome === 'refused' && row) refuse(row, why);
+      else this.isDone = true;
+    }
+  }
+}
+
+const noteOf = ({ path, disk, record }: Pick<Row, 'path' | 'disk' | 'record'>): FolderStep => ({
+  do: 'note',
+  path,
+  agreed: disk !== null && record ? { hash: disk, size: record.size, modifiedAt: record.modifiedAt } : null,
+});
+
+/** As many at a time as one call carries. */
+function batches<T>(items: readonly T[], bytesOfOne: (item: T) => number): T[][] {
+  const found: T[][] = [];
+  let bytes = 0;
+  for (const item of items) {
+    const last = found.at(-1);
+    bytes += bytesOfOne(item);
+    if (last && last.length < FOLDER_BATCH.files && bytes <= FOLDER_BATCH.bytes) last.push(item);
+    else {
+      found.push([item]);
+      bytes = bytesOfOne(item);
+    }
+  }
+  return found;
+}

@@ -1,0 +1,184 @@
+import { filesPort } from '#shared/ports/files.ts';
+import type { RpcError } from '#shared/rpc/errors.ts';
+import type { MirrorState } from '#shared/rpc/methods/workspace.ts';
+import { type Agents, workspaceOf } from '../agents.ts';
+import type { Bridge } from '../bridge.ts';
+import { type Clock, every } from '../clock.ts';
+import type { Log } from '../log/log.ts';
+import type { Settings } from '../settings.ts';
+import type { SyncPort } from '../sync.ts';
+import type { Vault } from '../vault.ts';
+import { type GoneChoice, WorkspaceMirror } from './workspace-mirror.ts';
+
+/** How often folders are looked through that nothing was heard of. */
+const LOOK_MS = 30_000;
+
+export interface FilesMirrorDeps {
+  bridge: Bridge;
+  vault: Pick<Vault, 'files' | 'onforeign'>;
+  clock: Clock;
+  agents: Pick<Agents, 'list'>;
+  sync: Pick<SyncPort, 'watch'> | undefined;
+  log: Pick<Log, 'write'>;
+  timeZone(): string;
+  settings(): Pick<Settings, 'workspaces'>;
+  /** Whether this host is the one that serves: one alone mirrors. */
+  serves(): boolean;
+  fault(error: unknown): RpcError;
+}
+
+/** Keeps each workspace and a folder of the bridge's machine the same: those of agents, and all others that have files. */
+export class FilesMirror {
+  readonly #deps: FilesMirrorDeps;
+  readonly #mirrors = new Map<string, WorkspaceMirror>();
+  readonly #stops: (() => void)[];
+  /** Workspaces to be looked at; null: all of them. */
+  #wanted: Set<string> | null = new Set();
+  #looking: Promise<void> | undefined;
+  #tail: Promise<unknown> = Promise.resolve();
+  readonly #ended = new AbortController();
+  #watching: { names: string; end: AbortController } | undefined;
+  #served = false;
+
+  constructor(deps: FilesMirrorDeps) {
+    const { bridge, vault, clock, sync } = deps;
+    this.#deps = deps;
+    this.#stops = [
+      every(clock, LOOK_MS, () => this.look()),
+      bridge.watch(() => this.#bridgeChanged()),
+      vault.files.watch(({ workspace, path, removed }) => this.#noted(workspace, path, removed)),
+      vault.onforeign((changes) => {
+        for (const { store, key, deleted } of changes) {
+          const slash = key.indexOf('/');
+          if (store === 'files') this.#noted(key.slice(0, slash), key.slice(slash + 1), deleted);
+        }
+      }),
+      // The one that begins to serve does not wait.
+      sync?.watch(() => void (this.#served !== deps.serves() && this.look())) ?? (() => {}),
+    ];
+    this.look();
+  }
+
+  get states(): MirrorState[] {
+    return this.#isOn ? [...this.#mirrors.values()].map(({ state }) => state) : [];
+  }
+
+  /** Looks at a workspace, or at all, soon. */
+  look(workspace?: string): void {
+    if (workspace === undefined) this.#wanted = null;
+    else this.#wanted?.add(workspace);
+    this.#looking ??= this.#alone(async () => {
+      this.#looking = undefined;
+      await this.#look();
+    });
+  }
+
+  /** Resolves when nothing waits to be looked at; never rejects. */
+  async settled(): Promise<void> {
+    while (this.#looking) await this.#looking;
+    await this.#tail;
+  }
+
+  /** Goes on with one that has stopped, and tells how it stands; undefined: the workspace is not mirrored. */
+  resume(workspace: string, gone: GoneChoice): Promise<MirrorState | undefined> {
+    return this.#alone(async () => {
+      const mirror = this.#mirrors.get(workspace);
+      if (!this.#isOn) return undefined;
+      if (mirror?.state.state === 'stopped') await mirror.agree(this.#ended.signal, gone);
+      return mirror?.state;
+    });
+  }
+
+  stop(): void {
+    this.#ended.abort(new Error('the gateway is closed'));
+    this.#unwatch();
+    for (const stop of this.#stops) stop();
+  }
+
+  get #isOn(): boolean {
+    const { bridge, serves, settings } = this.#deps;
+    return bridge.lends(filesPort) && serves() && settings().workspaces.mirror && !this.#ended.signal.aborted;
+  }
+
+  #alone<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.#tail.then(work);
+    this.#tail = done.catch(() => {});
+    return done;
+  }
+
+  /** Never rejects. */
+  async #look(): Promise<void> {
+    const { vault, agents, fault } = this.#deps;
+    const wanted = this.#wanted;
+    this.#wanted = new Set();
+    this.#served = this.#deps.serves();
+    if (!this.#isOn) return this.#unwatch();
+    try {
+      const names = [...new Set([...agents.list().map(workspaceOf), ...(await vault.files.workspaces())])];
+      for (const name of this.#mirrors.keys()) if (!names.includes(name) && wanted === null) this.#mirrors.delete(name);
+      for (const name of names) if (wanted === null || wanted.has(name)) await this.#agree(this.#mirrorOf(name));
+      if (wanted === null) this.#watch(names);
+    } catch (error) {
+      if (this.#isOn) fault(error);
+    }
+  }
+
+  async #agree(mirror: WorkspaceMirror): Promise<void> {
+    const before = mirror.state.problem;
+    try {
+      if (this.#isOn) await mirror.agree(this.#ended.signal);
+    } catch (error) {
+      // The bridge is gone, or another host serves: it is looked at again when that changes.
+      if (this.#isOn) mirror.failed(this.#deps.fault(error).message);
+    }
+    const { problem, workspace } = mirror.state;
+    if (problem !== null && problem !== before) this.#deps.log.write('warn', 'workspace', problem, { workspace });
+  }
+
+  #mirrorOf(name: string): WorkspaceMirror {
+    const { log } = this.#deps;
+    const skipped = (workspace: string, path: string, why: string): void =>
+      log.write('warn', 'workspace', `${path} is not mirrored: ${why}`, { workspace });
+    const mirror = this.#mirrors.get(name) ?? new WorkspaceMirror({ ...this.#deps, skipped }, name);
+    this.#mirrors.set(name, mirror);
+    return mirror;
+  }
+
+  #noted(workspace: string, path: string, removed: boolean): void {
+    this.#mirrors.get(workspace)?.noted(path, removed);
+    // One that nobody knows of yet is found with the others.
+    this.look(this.#mirrors.has(workspace) ? workspace : undefined);
+  }
+
+  #bridgeChanged(): void {
+    this.#unwatch();
+    for (const mirror of this.#mirrors.values()) mirror.forget();
+    this.look();
+  }
+
+  /** Has the bridge tell of changes, as long as it is there. */
+  #watch(names: readonly string[]): void {
+    const { bridge } = this.#deps;
+    const told = names.join(' ');
+    if (this.#watching?.names === told) return;
+    this.#unwatch();
+    const watching = { names: told, end: new AbortController() };
+    this.#watching = watching;
+    bridge
+      .call(
+        filesPort,
+        'files.watch',
+        { workspaces: names.slice(0, 1000) },
+        { signal: watching.end.signal, on: { 'files.changed': ({ workspace }) => this.look(workspace) } },
+      )
+      .catch(() => {})
+      .finally(() => {
+        if (this.#watching === watching) this.#watching = undefined;
+      });
+  }
+
+  #unwatch(): void {
+    this.#watching?.end.abort(new Error('nothing is mirrored any more'));
+    this.#watching = undefined;
+  }
+}

@@ -1,0 +1,32 @@
+import { RpcError } from '#shared/rpc/errors.ts';
+import type { MirrorState } from '#shared/rpc/methods/workspace.ts';
+import { whileLent } from '../while-lent.ts';
+import type { FilesMirrorDeps } from './files-mirror.ts';
+import type { GoneChoice } from './workspace-mirror.ts';
+
+/** The mirror of workspaces in folders, as the rest of the gateway sees it. */
+export interface KeptMirror {
+  readonly states: MirrorState[];
+  /** Something may have changed. */
+  look(): void;
+  /** Goes on with one that has stopped. Throws `NOT_FOUND` where the workspace is not mirrored. */
+  resume(workspace: string, gone: GoneChoice): Promise<MirrorState>;
+  stop(): void;
+}
+
+/** Mirrors workspaces from the time on when there is a bridge that lends folders. */
+export function keepMirror(deps: FilesMirrorDeps): KeptMirror {
+  const kept = whileLent({ kind: 'files' }, deps, async () => new (await import('./files-mirror.ts')).FilesMirror(deps));
+  return {
+    get states() {
+      return kept.part?.states ?? [];
+    },
+    look: () => kept.part?.look(),
+    async resume(workspace, gone) {
+      const resumed = await (await kept.loaded())?.resume(workspace, gone);
+      if (!resumed) throw new RpcError('NOT_FOUND', `workspace: ${workspace} is mirrored in no folder`);
+      return resumed;
+    },
+    stop: () => kept.stop(),
+  };
+}

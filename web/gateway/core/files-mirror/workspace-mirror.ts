@@ -1,0 +1,149 @@
+import { filesPort, type FolderEntry } from '#shared/ports/files.ts';
+import type { MirrorState } from '#shared/rpc/methods/workspace.ts';
+import { Exchange, type ExchangeDeps, type Work } from './exchange.ts';
+import { type Row, rowsOf, VaultHashes } from './sides.ts';
+import { verdictOn } from './three-way.ts';
+import { type Gone, tooMuchGone } from './too-much-gone.ts';
+
+/** Both sides are changed again and again while they are compared. */
+const TRIES = 12;
+/** Of what is left alone so many are told by name. */
+const MAX_TOLD = 100;
+
+export interface WorkspaceMirrorDeps extends Pick<ExchangeDeps, 'bridge' | 'vault' | 'clock' | 'timeZone'> {
+  /** A file is left alone: told once for each reason. */
+  skipped(workspace: string, path: string, why: string): void;
+}
+
+/** What is gone comes back from the other side, or goes there too. */
+export type GoneChoice = 'restore' | 'remove';
+
+/** One workspace and its folder, kept the same three-way. */
+export class WorkspaceMirror {
+  readonly #deps: WorkspaceMirrorDeps;
+  readonly #workspace: string;
+  readonly #hashes: VaultHashes;
+  /** The folder as it was when nothing was left to do; null: look anew. */
+  #settled: string | null = null;
+  /** The vault has changed since the look at it began. */
+  #changed = false;
+  /** Seen to be removed from the vault, and so meant. */
+  readonly #removed = new Set<string>();
+  /** What could not be done with the file as it was. */
+  readonly #refused = new Map<string, { as: string; why: string }>();
+  readonly #told = new Set<string>();
+  #state: MirrorState;
+
+  constructor(deps: WorkspaceMirrorDeps, workspace: string) {
+    this.#deps = deps;
+    this.#workspace = workspace;
+    this.#hashes = new VaultHashes(deps.vault.files);
+    this.#state = { workspace, folder: null, state: 'waiting', problem: null, gone: null, skipped: [], skippedCount: 0 };
+  }
+
+  get state(): MirrorState {
+    return this.#state;
+  }
+
+  /** A file of the vault was written or removed. */
+  noted(path: string, removed: boolean): void {
+    this.#changed = true;
+    this.#settled = null;
+    if (removed) this.#removed.add(path);
+    else this.#removed.delete(path);
+  }
+
+  /** Another bridge has another folder. */
+  forget(): void {
+    this.#settled = null;
+  }
+
+  failed(message: string): void {
+    this.#settled = null;
+    this.#state = { ...this.#state, state: 'failed', problem: message };
+  }
+
+  /** Resolves when the two are the same, or cannot be. Rejects where one of them cannot be used. `choice`: what to do with what is gone. */
+  async agree(signal: AbortSignal, choice?: GoneChoice): Promise<void> {
+    let isFirst = true;
+    for (let tries = 0; tries < TRIES; tries++) {
+      if (!(await this.#round(signal, isFirst, isFirst ? choice : undefined))) return;
+      isFirst = false;
+    }
+  }
+
+  /** False: nothing is left to do. */
+  async #round(signal: AbortSignal, isFirst: boolean, choice: GoneChoice | undefined): Promise<boolean> {
+    const { bridge, vault } = this.#deps;
+    const workspace = this.#workspace;
+    const entries: FolderEntry[] = [];
+    this.#changed = false;
+    const { state, folder, mark } = await bridge.call(
+      filesPort,
+      'files.scan',
+      { workspace, known: choice === undefined ? this.#settled : null, make: choice !== undefined },
+      { signal, on: { 'files.entries': (told) => void entries.push(...told.entries) } },
+    );
+    if (state === 'same') return false;
+    if (isFirst) this.#refused.clear();
+    const rows = await rowsOf(entries, await vault.files.list(workspace, ''), this.#hashes);
+    const gone = tooMuchGone(rows, state === 'vanished', this.#removed);
+    if (gone && choice === undefined) {
+      this.#stopped(folder, gone);
+      return false;
+    }
+    const skipped = new Map<string, string>();
+    const refuse = (row: Row, why: string): void => {
+      this.#refused.set(row.path, { as: versionOf(row), why });
+      skipped.set(row.path, why);
+    };
+    const exchange = new Exchange({ ...this.#deps, workspace, signal, refuse }, rows);
+    if (gone && gone.paths.size > 0 && choice === 'restore') await exchange.forget(gone.paths);
+    else await exchange.do(this.#sorted(rows, skipped));
+    if (!exchange.isDone && !this.#changed) this.#settled = mark;
+    this.#tell(folder, skipped);
+    return exchange.isDone || this.#changed;
+  }
+
+  /** What is to be done with which; what is left alone goes into `skipped`. */
+  #sorted(rows: readonly Row[], skipped: Map<string, string>): Work {
+    const work: Work = { nothing: [], note: [], 'to-disk': [], 'to-vault': [], 'off-disk': [], 'off-vault': [], conflict: [] };
+    for (const row of rows) {
+      const { path, disk, agreed, record, vault, problem } = row;
+      const refused = this.#refused.get(path);
+      if (problem !== undefined) skipped.set(path, problem);
+      else if (refused && refused.as === versionOf(row)) skipped.set(path, refused.why);
+      // It was written meanwhile: the next round sees what it is.
+      else if (record && vault === undefined && (disk !== null || agreed !== null)) this.#changed = true;
+      else if (record && vault === undefined) work['to-disk'].push(row);
+      else work[verdictOn({ agreed: agreed?.hash ?? null, disk, vault: vault ?? null })].push(row);
+    }
+    return work;
+  }
+
+  #stopped(folder: string, gone: Gone): void {
+    const count = gone.paths.size;
+    const problem =
+      gone.from === 'folder'
+        ? `${folder} has lost ${count === 0 ? 'all that was in it' : `${count} of its files`} at once: nothing was deleted here, and the two are left as they are`
+        : `${count} files are gone from the workspace that its folder still has: nothing was deleted there, and the two are left as they are`;
+    this.#settled = null;
+    this.#state = { ...this.#state, folder, state: 'stopped', problem, gone: { from: gone.from, count } };
+  }
+
+  #tell(folder: string, skipped: ReadonlyMap<string, string>): void {
+    const list = [...skipped].map(([path, why]) => ({ path, why }));
+    for (const { path, why } of list) {
+      const said = `${path}\n${why}`;
+      if (!this.#told.has(said)) this.#deps.skipped(this.#workspace, path, why);
+      this.#told.add(said);
+    }
+    this.#state = {
+      ...{ workspace: this.#workspace, folder, state: 'synced', problem: null, gone: null },
+      ...{ skipped: list.slice(0, MAX_TOLD), skippedCount: list.length },
+    };
+  }
+}
+
+/** What a refusal was of: with another version it is tried again. */
+const versionOf = ({ disk, record }: Row): string => `${disk} ${record?.size} ${record?.modifiedAt}`;

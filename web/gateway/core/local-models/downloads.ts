@@ -1,0 +1,200 @@
+import { type ModelDownload, modelDownloadsPort } from '#shared/ports/model-downloads.ts';
+import type { LocalModel, ModelBackend, ModelSource } from '#shared/ports/models.ts';
+import { RpcError } from '#shared/rpc/errors.ts';
+import type { Bridge } from '../bridge.ts';
+import type { Clock } from '../clock.ts';
+import type { Config } from '../config.ts';
+import type { Fetch } from '../fetch.ts';
+import type { Hub } from '../hub.ts';
+import type { LocalRunner } from '../providers/local-runner.ts';
+import type { BrowserModels } from './browser-models.ts';
+
+const HUGGINGFACE = 'https://huggingface.co';
+/** Downloads of this browser that have ended and are still told of. */
+const MOST_ENDED = 50;
+/** Milliseconds between two events of a download's progress. */
+const TELL_MS = 250;
+
+export interface DownloadsDeps {
+  bridge: Bridge;
+  browserModels: BrowserModels;
+  runners: Partial<Record<ModelBackend, LocalRunner>>;
+  config: Pick<Config, 'settings' | 'set'>;
+  clock: Clock;
+  fetch: Fetch;
+  hub: Hub;
+  /** Origins that are asked for downloads, as long as these last. */
+  asked: Set<string>;
+  fault: (error: unknown) => void;
+}
+
+interface Own {
+  download: ModelDownload;
+  stop: AbortController;
+  toldAt: number;
+}
+
+export interface Wish {
+  repo: string;
+  filename?: string | undefined;
+  source: ModelSource;
+  backend: ModelBackend;
+}
+
+/** Models on this machine, on the bridge's disk and in this browser alike: those that are there, and those that are on their way. */
+export class LocalModelDownloads {
+  readonly #deps: DownloadsDeps;
+  readonly #own = new Map<string, Own>();
+  #watching = false;
+
+  constructor(deps: DownloadsDeps) {
+    this.#deps = deps;
+  }
+
+  /** Those that are there, by id; those too that cannot be run. */
+  async local(signal: AbortSignal): Promise<LocalModel[]> {
+    const lists = await Promise.all(Object.values(this.#deps.runners).map((runner) => runner.list(signal)));
+    return lists.flat();
+  }
+
+  /** Begins a download, which goes on without its caller. Throws `RpcError` for what cannot be begun. */
+  async start(wish: Wish, signal: AbortSignal): Promise<{ id: string }> {
+    if (wish.backend === 'browser') return this.#startOwn(wish);
+    const started = await this.#deps.bridge.call(modelDownloadsPort, 'downloads.start', wish, { signal });
+    this.#watch();
+    return started;
+  }
+
+  /** Downloads under way, and those that ended a while ago; the newest first. */
+  async list(signal: AbortSignal): Promise<ModelDownload[]> {
+    const { bridge, browserModels } = this.#deps;
+    const own = [...this.#own.values()].map(({ download }) => download);
+    const known = new Set(own.filter(({ state }) => state === 'running').map(({ repo }) => repo));
+    const left = (await browserModels.unfinished())
+      .filter(({ repo }) => !known.has(repo))
+      .map(({ repo, received, total }): ModelDownload => ({
+        ...blank(`left:${repo}`, { repo, source: 'huggingface', backend: 'browser' }, 0),
+        ...{ bytes: received, total, state: 'interrupted' },
+      }));
+    if (!bridge.lends(modelDownloadsPort)) return newestFirst([...own, ...left]);
+    const { downloads } = await bridge.call(modelDownloadsPort, 'downloads.list', {}, { signal });
+    if (downloads.some(({ state }) => state === 'running')) this.#watch();
+    return newestFirst([...own, ...left, ...downloads]);
+  }
+
+  /** False: it was not under way any more. Throws `NOT_FOUND`. */
+  async cancel(id: string, signal: AbortSignal): Promise<{ cancelled: boolean }> {
+    const own = this.#own.get(id);
+    if (!own) {
+      if (!this.#deps.bridge.lends(modelDownloadsPort)) throw new RpcError('NOT_FOUND', `There is no download "${id}"`);
+      return this.#deps.bridge.call(modelDownloadsPort, 'downloads.cancel', { id }, { signal });
+    }
+    const cancelled = own.download.state === 'running';
+    if (cancelled) this.#tell(own, { state: 'cancelled' });
+    own.stop.abort(new Error('it was cancelled'));
+    return { cancelled };
+  }
+
+  /** Deletes a model's files. Throws `NOT_FOUND`. */
+  async remove(id: string, signal: AbortSignal): Promise<{ sizeBytes: number }> {
+    const { bridge, browserModels } = this.#deps;
+    const inBrowser = id.split('/').length === 2;
+    for (const own of this.#own.values()) if (inBrowser && own.download.repo === id) await this.cancel(own.download.id, signal);
+    const sizeBytes = inBrowser
+      ? await browserModels.remove(id)
+      : (await bridge.call(modelDownloadsPort, 'downloads.delete', { model: id }, { signal })).sizeBytes;
+    if (sizeBytes === null) throw noModel(id);
+    return { sizeBytes };
+  }
+
+  /** Makes a model the default one. Throws `NOT_FOUND` without it, and says why where it cannot be run. */
+  async select(id: string, signal: AbortSignal): Promise<{ selected: string }> {
+    const model = (await this.local(signal)).find((each) => each.id === id);
+    if (!model) throw noModel(id);
+    if (model.problem !== null) throw new RpcError('INVALID_PARAMS', `${id} cannot be run: ${model.problem}`);
+    const selected = `${model.backend}/${id}`;
+    await this.#deps.config.set('chat.model', selected);
+    return { selected };
+  }
+
+  /** The downloads of this browser end; what they have stays. */
+  stop(): void {
+    for (const { stop } of this.#own.values()) stop.abort(new Error('the gateway ends'));
+  }
+
+  #startOwn(wish: Wish): { id: string } {
+    if (wish.source !== 'huggingface')
+      throw new RpcError('INVALID_PARAMS', 'source: a browser fetches models from Hugging Face, or a mirror of it');
+    const running = [...this.#own.values()].find(({ download }) => download.state === 'running' && download.repo === wish.repo);
+    if (running && running.download.filename === (wish.filename ?? null)) return { id: running.download.id };
+    if (running) throw new RpcError('INVALID_PARAMS', `${wish.repo} is being downloaded: cancel that first`);
+    const { clock } = this.#deps;
+    const own: Own = { download: blank(crypto.randomUUID(), wish, clock.now()), stop: new AbortController(), toldAt: 0 };
+    this.#own.set(own.download.id, own);
+    void this.#fetch(own);
+    return { id: own.download.id };
+  }
+
+  async #fetch(own: Own): Promise<void> {
+    const { browserModels, config, clock, fetch, asked } = this.#deps;
+    const { repo, filename } = own.download;
+    const origins = new Set<string>();
+    this.#tell(own, {});
+    try {
+      const modelId = await browserModels.download({
+        ...{ repo, filename: filename ?? undefined, fetch, signal: own.stop.signal, now: () => clock.now() },
+        hub: config.settings.models.hub ?? HUGGINGFACE,
+        asking: (origin) => {
+          origins.add(origin);
+          asked.add(origin);
+        },
+        onprogress: ({ file, received, total }) => this.#tell(own, { file, bytes: received, total }),
+      });
+      this.#tell(own, { state: 'done', modelId });
+    } catch (error) {
+      if (own.download.state === 'running')
+        this.#tell(own, { state: 'failed', error: error instanceof Error ? error.message : String(error) });
+    } finally {
+      // Another download of the same place names it anew with its next question.
+      for (const origin of origins) asked.delete(origin);
+      const ended = [...this.#own.values()].filter(({ download }) => download.state !== 'running');
+      for (const { download } of ended.slice(0, Math.max(0, ended.length - MOST_ENDED))) this.#own.delete(download.id);
+    }
+  }
+
+  #tell(own: Own, change: Partial<ModelDownload>): void {
+    // What was cancelled stays so, whatever still comes of it.
+    if (own.download.state !== 'running') return;
+    const before = own.download;
+    own.download = { ...before, ...change };
+    const now = this.#deps.clock.monotonic();
+    if (own.download.state === before.state && own.download.file === before.file && now - own.toldAt < TELL_MS) return;
+    own.toldAt = now;
+    this.#emit(own.download);
+  }
+
+  #emit(download: ModelDownload): void {
+    this.#deps.hub.emit({ event: 'models.progress', payload: download }, null);
+  }
+
+  /** Passes on what the bridge tells, as long as it has downloads under way. */
+  #watch(): void {
+    const { bridge, fault } = this.#deps;
+    if (this.#watching) return;
+    this.#watching = true;
+    bridge
+      .call(modelDownloadsPort, 'downloads.watch', {}, { on: { 'downloads.progress': (download) => this.#emit(download) } })
+      .catch((error: unknown) => bridge.lends(modelDownloadsPort) && fault(error))
+      .finally(() => (this.#watching = false));
+  }
+}
+
+const blank = (id: string, { repo, filename, source, backend }: Wish, startedAt: number): ModelDownload => ({
+  ...{ id, repo, filename: filename ?? null, source, backend, startedAt },
+  ...{ file: null, bytes: 0, total: null, state: 'running', modelId: null },
+});
+
+const newestFirst = (downloads: ModelDownload[]): ModelDownload[] => downloads.sort((a, b) => b.startedAt - a.startedAt);
+
+const noModel = (id: string): RpcError =>
+  new RpcError('NOT_FOUND', `There is no model "${id}" here: models.local lists those that are`, { details: { resource: 'model' } });

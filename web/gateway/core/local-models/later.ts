@@ -1,0 +1,40 @@
+import type { LocalModel } from '#shared/ports/models.ts';
+import type { Bridge } from '../bridge.ts';
+import { lazy } from '../lazy.ts';
+import { bridgeRunner } from '../providers/bridge-runner.ts';
+import type { LocalRunner } from '../providers/local-runner.ts';
+import { type BrowserModels, noBrowserModels } from './browser-models.ts';
+import type { DownloadsDeps, LocalModelDownloads } from './downloads.ts';
+
+/** What runs models on this machine. */
+const runnersOf = (bridge: Bridge, browser: BrowserModels): Record<LocalModel['backend'], LocalRunner> => ({
+  gguf: bridgeRunner(bridge, 'gguf'),
+  mlx: bridgeRunner(bridge, 'mlx'),
+  browser,
+});
+
+/** The models of this machine, whose code is fetched when somebody asks for them. */
+export interface LazyLocalModels {
+  readonly runners: DownloadsDeps['runners'];
+  load(): Promise<LocalModelDownloads>;
+  /** The origins, with those of the hubs that are asked now. */
+  with(origins: ReadonlySet<string>): ReadonlySet<string>;
+  stop(): void;
+}
+
+type Deps = Omit<DownloadsDeps, 'asked' | 'runners' | 'browserModels'> & { browserModels?: BrowserModels | undefined };
+
+export function localModelsLater({ browserModels = noBrowserModels, ...deps }: Deps): LazyLocalModels {
+  const runners = runnersOf(deps.bridge, browserModels);
+  const asked = new Set<string>();
+  let downloads: LocalModelDownloads | undefined;
+  const load = lazy(
+    async () => (downloads = new (await import('./downloads.ts')).LocalModelDownloads({ ...deps, browserModels, runners, asked })),
+  );
+  return {
+    runners,
+    load,
+    with: (origins) => (asked.size === 0 ? origins : new Set([...origins, ...asked])),
+    stop: () => downloads?.stop(),
+  };
+}

@@ -1,0 +1,224 @@
+import {
+  type CallToolResult,
+  Client,
+  type ClientCapabilities,
+  type GetPromptResult,
+  InsufficientScopeError,
+  type jsonSchemaValidator,
+  type JsonSchemaValidatorResult,
+  type Progress,
+  ProtocolError,
+  type ReadResourceResult,
+  SdkError,
+  SdkErrorCode,
+  type Tool as McpTool,
+  type Transport,
+} from '@modelcontextprotocol/client';
+import { legible } from '#shared/legible.ts';
+import { RpcError } from '#shared/rpc/errors.ts';
+import type { McpPrompt, McpResource } from '#shared/rpc/methods/mcp.ts';
+import type { Entry } from './entries.ts';
+import { failureOf } from './failures.ts';
+
+/** Tools of one server that are taken, and pages of a list that are read. */
+const MAX_TOOLS = 500;
+const MAX_PAGES = 64;
+/** Where a tool tells of its progress it may take this many times as long. */
+const PROGRESS_FACTOR = 10;
+/** Failures that say nothing of the connection. */
+const ANSWERED: ReadonlySet<string> = new Set([
+  SdkErrorCode.RequestTimeout,
+  SdkErrorCode.InvalidResult,
+  SdkErrorCode.CapabilityNotSupported,
+]);
+
+/**
+ * What tools give is not held against what they said they would: patterns of a server that means ill could keep the worker busy for ever, and nothing here relies on
+ * the form of a result.
+ */
+const takesAll: jsonSchemaValidator = {
+  getValidator<T>() {
+    return (input: unknown): JsonSchemaValidatorResult<T> => ({ valid: true, data: input as T, errorMessage: undefined });
+  },
+};
+
+export interface ConnectionOptions {
+  entry: Entry;
+  transport: Transport;
+  /** As the gateway names itself. */
+  version: string;
+  signal: AbortSignal;
+  /** Why the transport is over; undefined while it is not, or does not say. */
+  over(): string | undefined;
+  /** Prepares the client before it connects: what it can do for the server. */
+  prepare(client: Client): void;
+  capabilities: ClientCapabilities;
+}
+
+export interface CallOptions {
+  signal: AbortSignal;
+  onprogress?(progress: Progress): void;
+}
+
+/** A tool server that has been greeted. */
+export class McpConnection {
+  readonly client: Client;
+  /** Resolves when the connection is over, whoever ended it. */
+  readonly closed: Promise<void>;
+  readonly #options: ConnectionOptions;
+
+  private constructor(client: Client, options: ConnectionOptions) {
+    this.client = client;
+    this.#options = options;
+    const closed = Promise.withResolvers<void>();
+    client.onclose = () => closed.resolve();
+    this.closed = closed.promise;
+  }
+
+  /** Rejects with a sentence where it does not come about. */
+  static async open(options: ConnectionOptions): Promise<McpConnection> {
+    const { version, transport, signal, capabilities, entry } = options;
+    const client = new Client({ name: 'perch', version }, { capabilities, jsonSchemaValidator: takesAll });
+    const connection = new McpConnection(client, options);
+    options.prepare(client);
+    try {
+      await client.connect(transport, { signal, timeout: entry.timeoutMs });
+      return connection;
+    } catch (error) {
+      const failure = connection.failure(error);
+      await connection.close();
+      throw failure;
+    }
+  }
+
+  /** What it calls itself. */
+  get about(): { name: string; version: string } | undefined {
+    const about = this.client.getServerVersion();
+    return about && { name: legible(about.name.slice(0, 200)), version: legible(about.version.slice(0, 200)) };
+  }
+
+  /** All its tools; those beyond the limit are left out. */
+  async tools(): Promise<{ tools: McpTool[]; leftOut: boolean }> {
+    if (!this.client.getServerCapabilities()?.tools) return { tools: [], leftOut: false };
+    const tools: McpTool[] = [];
+    const leftOut = await this.#pages(async (cursor) => {
+      const page = await this.client.request({ method: 'tools/list', params: cursor }, this.#request());
+      tools.push(...page.tools);
+      return tools.length > MAX_TOOLS ? undefined : page.nextCursor;
+    });
+    return { tools: tools.slice(0, MAX_TOOLS), leftOut: leftOut || tools.length > MAX_TOOLS };
+  }
+
+  /** Calls a tool. An abort is told to the server (`notifications/cancelled`), and rejects with the signal's reason. */
+  async call(tool: string, args: Record<string, unknown>, { signal, onprogress }: CallOptions): Promise<CallToolResult> {
+    const { timeoutMs } = this.#options.entry;
+    try {
+      return await this.client.callTool(
+        { name: tool, arguments: args },
+        {
+          ...this.#request(signal),
+          ...(onprogress ? { onprogress, resetTimeoutOnProgress: true, maxTotalTimeout: timeoutMs * PROGRESS_FACTOR } : {}),
+        },
+      );
+    } catch (error) {
+      signal.throwIfAborted();
+      throw this.failure(error);
+    }
+  }
+
+  /** What it has to read, and patterns of addresses of more. */
+  async resources(): Promise<Omit<McpResource, 'server'>[]> {
+    const { client } = this;
+    if (!client.getServerCapabilities()?.resources) return [];
+    const found: Omit<McpResource, 'server'>[] = [];
+    await this.#pages(async (cursor) => {
+      const page = await client.request({ method: 'resources/list', params: cursor }, this.#request());
+      for (const { uri, name, description, mimeType } of page.resources) found.push({ uri, name, ...defined({ description, mimeType }) });
+      return found.length > MAX_TOOLS ? undefined : page.nextCursor;
+    });
+    await this.#pages(async (cursor) => {
+      const page = await client.request({ method: 'resources/templates/list', params: cursor }, this.#request());
+      for (const { uriTemplate, name, description, mimeType } of page.resourceTemplates)
+        found.push({ uri: uriTemplate, name, template: true, ...defined({ description, mimeType }) });
+      return found.length > 2 * MAX_TOOLS ? undefined : page.nextCursor;
+    });
+    return found;
+  }
+
+  async read(uri: string): Promise<ReadResourceResult> {
+    return this.#answer(this.client.request({ method: 'resources/read', params: { uri } }, this.#request()));
+  }
+
+  async prompts(): Promise<Omit<McpPrompt, 'server'>[]> {
+    if (!this.client.getServerCapabilities()?.prompts) return [];
+    const found: Omit<McpPrompt, 'server'>[] = [];
+    await this.#pages(async (cursor) => {
+      const page = await this.client.request({ method: 'prompts/list', params: cursor }, this.#request());
+      for (const { name, description, arguments: args = [] } of page.prompts) {
+        const known = args.map(({ name: own, description: what, required = false }) => ({
+          name: own,
+          required,
+          ...defined({ description: what }),
+        }));
+        found.push({ name, arguments: known, ...defined({ description }) });
+      }
+      return found.length > MAX_TOOLS ? undefined : page.nextCursor;
+    });
+    return found;
+  }
+
+  async prompt(name: string, args: Record<string, string>): Promise<GetPromptResult> {
+    return this.#answer(this.client.request({ method: 'prompts/get', params: { name, arguments: args } }, this.#request()));
+  }
+
+  /** Whether a failure tells that the server, or its session, is not there any more. */
+  isLost(error: unknown): boolean {
+    const cause = error instanceof RpcError ? error.cause : undefined;
+    if (!(cause instanceof Error) || ProtocolError.isInstance(cause) || InsufficientScopeError.isInstance(cause)) return false;
+    return !(SdkError.isInstance(cause) && ANSWERED.has(cause.code));
+  }
+
+  failure(error: unknown): Error {
+    const { entry, over } = this.#options;
+    return failureOf(error, entry.name, { timeoutMs: entry.timeoutMs, over: over() });
+  }
+
+  async close(): Promise<void> {
+    await this.client.close().catch(() => {});
+    // Where it never began, the client knows of no transport.
+    await this.#options.transport.close().catch(() => {});
+  }
+
+  async #answer<T>(asked: Promise<T>): Promise<T> {
+    try {
+      return await asked;
+    } catch (error) {
+      throw this.failure(error);
+    }
+  }
+
+  /** Reads page after page; true where there were more than are read, or the same again. */
+  async #pages(read: (cursor: Record<string, string>) => Promise<string | undefined>): Promise<boolean> {
+    const seen = new Set<string>();
+    let cursor: Record<string, string> = {};
+    try {
+      for (let page = 0; page < MAX_PAGES; page++) {
+        const next = await read(cursor);
+        if (next === undefined) return false;
+        if (seen.has(next)) return true;
+        seen.add(next);
+        cursor = { cursor: next };
+      }
+      return true;
+    } catch (error) {
+      throw this.failure(error);
+    }
+  }
+
+  #request(signal = this.#options.signal): { signal: AbortSignal; timeout: number } {
+    return { signal, timeout: this.#options.entry.timeoutMs };
+  }
+}
+
+const defined = <T extends Record<string, string | undefined>>(fields: T): { [K in keyof T]?: string } =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as { [K in keyof T]?: string };

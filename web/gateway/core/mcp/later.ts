@@ -1,0 +1,52 @@
+import { type Clock, every } from '../clock.ts';
+import { lazy } from '../lazy.ts';
+import type { McpDeps, McpServers } from './servers.ts';
+
+/** How often it is looked whether other servers are configured (interface document 2, section 8). */
+const LOOK_MS = 5000;
+
+/** The tool servers, whose code is fetched when one is configured or asked for. */
+export interface LazyMcp {
+  load(): Promise<McpServers>;
+  /** The settings may have changed. */
+  look(): void;
+  /** These were written into the configuration file by hand. */
+  typed(names: readonly string[]): void;
+  /** Ends them all. */
+  stop(): void;
+}
+
+export function mcpLater(deps: McpDeps & { clock: Clock }): LazyMcp {
+  const { clock, config, fault } = deps;
+  let servers: McpServers | undefined;
+  let stopped = false;
+  const load = lazy(async () => {
+    const { McpServers } = await import('./servers.ts');
+    servers = new McpServers(deps);
+    if (stopped) await servers.stop();
+    return servers;
+  });
+  const look = (): void => {
+    if (stopped || (!servers && Object.keys(config.settings.tools.mcpServers ?? {}).length === 0)) return;
+    load()
+      .then((there) => there.look())
+      .catch(fault);
+  };
+  const stopLooking = every(clock, LOOK_MS, look);
+  look();
+  return {
+    load,
+    look,
+    typed(names) {
+      if (names.length > 0)
+        load()
+          .then((there) => there.typed(names))
+          .catch(fault);
+    },
+    stop() {
+      stopped = true;
+      stopLooking();
+      servers?.stop().catch(fault);
+    },
+  };
+}

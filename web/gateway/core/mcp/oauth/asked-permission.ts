@@ -1,0 +1,153 @@
+import {
+  auth,
+  type FetchLike,
+  type OAuthClientInformationMixed,
+  type OAuthClientMetadata,
+  type OAuthClientProvider,
+  type OAuthDiscoveryState,
+  type OAuthTokens,
+} from '@modelcontextprotocol/client';
+import type { Granted } from '../../oauth/authorizations.ts';
+import type { OauthEntry } from '../entries.ts';
+import { type Permission, permission, type RegisteredClient } from './permission.ts';
+
+export interface AskedOptions {
+  /** Of the tool server. */
+  url: string;
+  oauth: OauthEntry | undefined;
+  /** What there was before: a registration that still holds is used again. */
+  before: Permission | undefined;
+  redirectUri: string;
+  state: string;
+  /** OAuth scopes that the server wants, and where it says its metadata is. */
+  scope: string | undefined;
+  metadataUrl: URL | undefined;
+  /** Seconds since 1970. */
+  now(): number;
+}
+
+/**
+ * One person's permission that is being asked for, from the link to the tokens (RFC 6749 with PKCE, RFC 7591, RFC 8414, RFC 9207, RFC 9728), by the kit. It keeps all
+ * of its state to itself: what was permitted before stays until the new tokens are there.
+ */
+export class AskedPermission implements OAuthClientProvider {
+  readonly #options: AskedOptions;
+  #client: RegisteredClient | undefined;
+  #discovery: OAuthDiscoveryState | undefined;
+  #resource: string | undefined;
+  #verifier = '';
+  #tokens: OAuthTokens | undefined;
+  #link: URL | undefined;
+  saveClientInformation?: (client: OAuthClientInformationMixed) => void;
+
+  constructor(options: AskedOptions) {
+    this.#options = options;
+    const { oauth } = options;
+    if (oauth?.clientId !== undefined) {
+      const { clientId, clientSecret } = oauth;
+      this.#client = { client_id: clientId, ...(clientSecret === undefined ? {} : { client_secret: clientSecret }) };
+    } else this.saveClientInformation = (client) => void (this.#client = { ...client });
+  }
+
+  /** The address of the page where a person gives the permission. */
+  async link(fetchFn: FetchLike): Promise<string> {
+    await auth(this, { ...this.#asking(fetchFn), ...this.#metadataUrl() });
+    if (!this.#link) throw new Error('its authorization server has no page for it');
+    return linkOf(this.#link);
+  }
+
+  /** Trades the code. */
+  async complete({ code, iss }: Granted, fetchFn: FetchLike): Promise<Permission> {
+    await auth(this, { ...this.#asking(fetchFn), authorizationCode: code, ...(iss === undefined ? {} : { iss }) });
+    const { url, redirectUri } = this.#options;
+    const { authorizationServerUrl, authorizationServerMetadata: metadata } = this.#discovery ?? {};
+    return permission.parse({
+      url,
+      redirectUri,
+      client: this.#client,
+      tokens: this.#tokens,
+      authorizationServerUrl,
+      metadata,
+      resource: this.#resource,
+    });
+  }
+
+  get redirectUrl(): string {
+    return this.#options.redirectUri;
+  }
+
+  get clientMetadata(): OAuthClientMetadata {
+    return {
+      client_name: 'Perch',
+      redirect_uris: [this.#options.redirectUri],
+      grant_types: ['authorization_code', 'refresh_token'],
+      response_types: ['code'],
+    };
+  }
+
+  state(): string {
+    return this.#options.state;
+  }
+
+  clientInformation({ issuer }: { issuer?: string } = {}): RegisteredClient | undefined {
+    if (this.#client) return this.#client;
+    const { before, redirectUri, now } = this.#options;
+    if (!before || before.redirectUri !== redirectUri || before.client.issuer !== issuer) return undefined;
+    const { client_secret_expires_at: expires = 0 } = before.client;
+    if (expires !== 0 && expires <= now()) return undefined;
+    return (this.#client = before.client);
+  }
+
+  /** Nothing is renewed here: a person is asked. */
+  tokens(): undefined {
+    return undefined;
+  }
+
+  saveTokens(tokens: OAuthTokens): void {
+    this.#tokens = tokens;
+  }
+
+  redirectToAuthorization(link: URL): void {
+    this.#link = link;
+  }
+
+  saveCodeVerifier(verifier: string): void {
+    this.#verifier = verifier;
+  }
+
+  codeVerifier(): string {
+    return this.#verifier;
+  }
+
+  saveDiscoveryState(state: OAuthDiscoveryState): void {
+    this.#discovery = state;
+  }
+
+  discoveryState(): OAuthDiscoveryState | undefined {
+    return this.#discovery;
+  }
+
+  saveResourceUrl(resource: string): void {
+    this.#resource = resource;
+  }
+
+  #asking(fetchFn: FetchLike): { serverUrl: string; scope?: string; fetchFn: FetchLike } {
+    const { url, scope } = this.#options;
+    return { serverUrl: url, ...(scope === undefined ? {} : { scope }), fetchFn };
+  }
+
+  #metadataUrl(): { resourceMetadataUrl?: URL } {
+    const { metadataUrl } = this.#options;
+    return metadataUrl ? { resourceMetadataUrl: metadataUrl } : {};
+  }
+}
+
+const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
+
+/** A person follows it: what is no page, or can be listened to, is none. */
+function linkOf(url: URL): string {
+  const isSafe = url.protocol === 'https:' || (url.protocol === 'http:' && LOOPBACK.has(url.hostname));
+  if (!isSafe || url.username !== '' || url.password !== '')
+    throw new Error(`its page of authorization is at an address that is not safe: ${url.href.slice(0, 200)}`);
+  return url.href;
+}

@@ -1,0 +1,50 @@
+import type { FetchLike } from '@modelcontextprotocol/client';
+import type { Fetch } from '../../fetch.ts';
+
+/** For each document and each token. */
+const ANSWER_MS = 15_000;
+const MAX_BYTES = 256 * 1024;
+const NO_BODY = new Set([204, 205, 304]);
+
+/**
+ * Asks what a tool server at `url` names for its authorization: none of its headers go along, no redirect is followed, an answer has its time and its size, and an
+ * address that is not its own is judged by the bridge (`FetchInit.namedBy`).
+ */
+export function namedFetch(fetch: Fetch, url: string, signal: AbortSignal): FetchLike {
+  const { origin } = new URL(url);
+  return async (to, { method = 'GET', headers, body } = {}) => {
+    if (body !== undefined && body !== null && typeof body !== 'string' && !(body instanceof URLSearchParams))
+      throw new TypeError('only text is sent to authorization servers');
+    const { href, host } = new URL(to);
+    const late = AbortSignal.timeout(ANSWER_MS);
+    try {
+      const response = await fetch(href, {
+        ...{ method, namedBy: origin, signal: AbortSignal.any([signal, late]) },
+        headers: Object.fromEntries(new Headers(headers)),
+        ...(body ? { body: body.toString() } : {}),
+      });
+      return new Response(NO_BODY.has(response.status) ? null : await readSome(response, host), response);
+    } catch (error) {
+      if (late.aborted) throw new Error(`${host} did not answer within ${ANSWER_MS / 1000} s`, { cause: error });
+      // The kit takes a `TypeError` for a matter of CORS, and asks again.
+      throw error instanceof TypeError ? new Error(error.message, { cause: error }) : error;
+    }
+  };
+}
+
+async function readSome(response: Response, host: string): Promise<Uint8Array<ArrayBuffer>> {
+  const parts: Uint8Array[] = [];
+  let size = 0;
+  for await (const part of response.body ?? []) {
+    parts.push(part);
+    size += part.byteLength;
+    if (size > MAX_BYTES) throw new Error(`${host} sent more than ${MAX_BYTES / 1024} KiB`);
+  }
+  const whole = new Uint8Array(size);
+  let at = 0;
+  for (const part of parts) {
+    whole.set(part, at);
+    at += part.byteLength;
+  }
+  return whole;
+}

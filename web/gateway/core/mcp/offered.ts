@@ -1,0 +1,185 @@
+import type { CallToolResult, Tool as McpTool } from '@modelcontextprotocol/client';
+import type { ChangedTool } from '#shared/rpc/methods/mcp.ts';
+import { isObject } from '../merge.ts';
+import { withoutMiddle } from '../exec/tool.ts';
+import { canonical } from '../canonical.ts';
+import { legible } from '#shared/legible.ts';
+import { sha256 } from '#shared/sha256.ts';
+import type { Clock } from '../clock.ts';
+import type { Tool, ToolContext, ToolRegistry } from '../tools/registry.ts';
+import type { McpToolRecord, Vault } from '../vault.ts';
+import { modelName, sourceOf, toolName } from './names.ts';
+import { resultOf } from './results.ts';
+
+/** Characters of a description and of a schema that a model is given. */
+const MAX_DESCRIPTION = 4000;
+const MAX_SCHEMA = 64 * 1024;
+/** Characters of a call that a person is shown. */
+const MAX_SHOWN = 1000;
+/** Tools of a server that are remembered, beyond those that it has. */
+const KEPT = 1000;
+/** Changes that a person is asked about at a time; all of them are listed. */
+const MAX_ASKING = 20;
+
+export interface OfferedDeps {
+  tools: ToolRegistry;
+  vault: Pick<Vault, 'collection'>;
+  clock: Clock;
+  call(tool: string, args: Record<string, unknown>, context: ToolContext): Promise<CallToolResult>;
+  /** Asks a person whether a tool that says something else than before may be used again; resolves when it may. */
+  ask(changed: ChangedTool): Promise<void>;
+}
+
+/** The tools of one server in the tool pool. */
+export class OfferedTools {
+  readonly #server: string;
+  readonly #deps: OfferedDeps;
+  readonly #registered = new Set<string>();
+  /** Changes that a person was asked about, and tools whose change waits for the answer: one that changes again meanwhile is not asked about twice. */
+  readonly #asked = new Set<string>();
+  readonly #asking = new Set<string>();
+  #listed: readonly McpTool[] = [];
+  #changed: ChangedTool[] = [];
+  #problems: string[] = [];
+  #tail: Promise<unknown> = Promise.resolve();
+
+  constructor(server: string, deps: OfferedDeps) {
+    this.#server = server;
+    this.#deps = deps;
+  }
+
+  get count(): number {
+    return this.#registered.size;
+  }
+
+  /** Tools that are off because they say something else of themselves than when they were approved. */
+  get changed(): readonly ChangedTool[] {
+    return this.#changed;
+  }
+
+  /** What is wrong with its list, for a person. */
+  get problems(): readonly string[] {
+    return this.#problems;
+  }
+
+  /** Has these tools in the pool, in the place of those before. `leftOut`: it has more. */
+  offer(listed: readonly McpTool[], leftOut = false): Promise<void> {
+    const work = this.#tail.then(() => this.#offer(listed, leftOut));
+    this.#tail = work.catch(() => {});
+    return work;
+  }
+
+  /** Has none in the pool. */
+  withdraw(): Promise<void> {
+    return this.offer([]);
+  }
+
+  /** Lets the tool be used that says what this hash is of; false where none does. */
+  async approve(hash: string): Promise<boolean> {
+    const changed = this.#changed.find((each) => each.hash === hash);
+    if (!changed) return false;
+    await this.#remember(changed.tool, hash);
+    await this.offer(this.#listed);
+    return true;
+  }
+
+  async #offer(listed: readonly McpTool[], leftOut: boolean): Promise<void> {
+    const { tools, vault } = this.#deps;
+    const known = new Map((await vault.collection('mcpTools').list(`${this.#server}/`)).map((record) => [record.id, record]));
+    const problems = leftOut ? [`it has more than ${listed.length} tools: the rest is left out`] : [];
+    const changed: ChangedTool[] = [];
+    const wanted = new Map<string, Tool>();
+    const isTaken = (own: string) => (model: string) =>
+      [...tools.list(), ...wanted.values()].some(
+        (each) =>
+          (each.modelName ?? each.name) === model && each.name !== own && (!this.#registered.has(each.name) || wanted.has(each.name)),
+      );
+    for (const tool of listed) {
+      const name = toolName(this.#server, tool.name);
+      const problem = wanted.has(name) ? 'is there twice' : unfit(tool);
+      if (problem !== undefined) {
+        problems.push(`${legible(withoutMiddle(tool.name, 100))} is left out: it ${problem}`);
+        continue;
+      }
+      const hash = await fingerprint(tool);
+      const before = known.get(idOf(this.#server, tool.name));
+      if (before && before.hash !== hash) {
+        changed.push({ tool: tool.name, hash, description: legible(withoutMiddle(tool.description ?? '', MAX_DESCRIPTION)) });
+        continue;
+      }
+      if (!before) await this.#remember(tool.name, hash);
+      const model = await modelName(this.#server, tool.name, isTaken(name));
+      if (isTaken(name)(model)) {
+        problems.push(`${name} is left out: models would see it as ${model}, as another one`);
+        continue;
+      }
+      if (model !== plainName(this.#server, tool.name))
+        problems.push(`models see ${name} as ${model}: its own name is too long, or another's`);
+      wanted.set(name, this.#tool(tool, name, model));
+    }
+    for (const name of this.#registered) tools.unregister(name);
+    this.#registered.clear();
+    for (const [name, tool] of wanted) {
+      tools.register(tool);
+      this.#registered.add(name);
+    }
+    this.#listed = listed;
+    this.#problems = problems;
+    this.#changed = changed;
+    await this.#forget(known, new Set(listed.map((tool) => idOf(this.#server, tool.name))));
+    for (const each of changed) this.#ask(each);
+  }
+
+  #ask(changed: ChangedTool): void {
+    if (this.#asked.has(changed.hash) || this.#asked.size >= KEPT) return;
+    if (this.#asking.has(changed.tool) || this.#asking.size >= MAX_ASKING) return;
+    this.#asked.add(changed.hash);
+    this.#asking.add(changed.tool);
+    this.#deps
+      .ask(changed)
+      .finally(() => this.#asking.delete(changed.tool))
+      .then(
+        () => this.approve(changed.hash),
+        () => {},
+      );
+  }
+
+  async #remember(tool: string, hash: string): Promise<void> {
+    const { vault, clock } = this.#deps;
+    await vault.collection('mcpTools').put({ id: idOf(this.#server, tool), hash, approvedAt: clock.now() });
+  }
+
+  /** A server that always has other tools must not fill the vault. */
+  async #forget(known: ReadonlyMap<string, McpToolRecord>, listed: ReadonlySet<string>): Promise<void> {
+    const left = [...known.values()].filter(({ id }) => !listed.has(id)).sort((a, b) => b.approvedAt - a.approvedAt);
+    for (const { id } of left.slice(KEPT)) await this.#deps.vault.collection('mcpTools').remove(id);
+  }
+
+  #tool({ name: own, title, description, inputSchema }: McpTool, name: string, model: string): Tool {
+    const server = this.#server;
+    return {
+      name,
+      modelName: model,
+      description: withoutMiddle(description ?? title ?? `The tool ${own} of ${server}`, MAX_DESCRIPTION),
+      source: sourceOf(server),
+      schema: inputSchema,
+      // What it says of itself, such as that it only reads, is not to be relied on.
+      effect: (args) => `Use ${own} of the tool server ${server} with ${withoutMiddle(JSON.stringify(args), MAX_SHOWN)}`,
+      run: async (args, context) => resultOf(await this.#deps.call(own, args, context), name, context),
+    };
+  }
+}
+
+const idOf = (server: string, tool: string): string => `${server}/${tool}`;
+const plainName = (server: string, tool: string): string => `mcp__${server}__${tool}`;
+
+/** Why a tool cannot be offered, as a sentence without its subject. */
+function unfit({ name, inputSchema }: McpTool): string | undefined {
+  if (!/^[\w./-]{1,128}$/.test(name)) return 'has a name that is none (letters, digits and _ - . / are, up to 128)';
+  if (JSON.stringify(inputSchema).length > MAX_SCHEMA) return `has a schema of more than ${MAX_SCHEMA / 1024} KiB`;
+  if (inputSchema.properties !== undefined && !isObject(inputSchema.properties)) return 'has a schema that is none';
+  return undefined;
+}
+
+const fingerprint = ({ name, title, description, inputSchema, outputSchema, annotations }: McpTool): Promise<string> =>
+  sha256(canonical({ name, title, description, inputSchema, outputSchema, annotations }));

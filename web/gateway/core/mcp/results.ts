@@ -1,0 +1,90 @@
+import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/client';
+import { RpcError } from '#shared/rpc/errors.ts';
+import { canonical } from '../canonical.ts';
+import { withoutMiddle } from '../exec/tool.ts';
+import { MAX_TEXT, UNTRUSTED } from '../tools/office-tools.ts';
+import type { ToolContext } from '../tools/registry.ts';
+
+/** Parts of a result that are read. */
+const MAX_PARTS = 100;
+
+type Told = Record<string, unknown>;
+
+/** A result for the model, marked as what comes from outside; pictures, sound and files go along with the reply. Throws where the tool says that it failed. */
+export function resultOf(
+  { content, structuredContent, isError }: CallToolResult,
+  tool: string,
+  context: Pick<ToolContext, 'send'>,
+): unknown {
+  const parts = content.slice(0, MAX_PARTS).map((block, at) => partOf(block, `${tool}-${at + 1}`, context));
+  const text = withoutMiddle(parts.flatMap((part) => (typeof part === 'string' ? [part] : [])).join('\n'), MAX_TEXT);
+  if (isError) throw new RpcError('INTERNAL_ERROR', `${tool} failed: ${text || 'it does not say why'}`);
+  const others = parts.filter((part) => typeof part !== 'string');
+  const data = structuredContent === undefined || isSaid(structuredContent, text) ? {} : { data: dataOf(structuredContent) };
+  const left = content.length > MAX_PARTS ? { leftOut: content.length - MAX_PARTS } : {};
+  return { note: UNTRUSTED, text, ...data, ...(others.length > 0 ? { parts: others } : {}), ...left };
+}
+
+/** Servers are to give what is structured as text too. */
+function isSaid(value: unknown, text: string): boolean {
+  try {
+    return canonical(JSON.parse(text)) === canonical(value);
+  } catch {
+    return false;
+  }
+}
+
+function dataOf(value: unknown): unknown {
+  const text = JSON.stringify(value);
+  return text.length <= MAX_TEXT ? value : withoutMiddle(text, MAX_TEXT);
+}
+
+/** A text as it is; of all else what there is. */
+function partOf(block: ContentBlock, name: string, context: Pick<ToolContext, 'send'>): string | Told {
+  switch (block.type) {
+    case 'text':
+      return block.text;
+    case 'image':
+    case 'audio':
+      return { type: block.type, ...sent(context, name, block.mimeType, block.data) };
+    case 'resource_link': {
+      const { uri, title, description, mimeType } = block;
+      return shortened({ type: 'link', uri, name: block.name, title, description, mimeType });
+    }
+    case 'resource': {
+      const { uri, mimeType = 'application/octet-stream' } = block.resource;
+      if ('text' in block.resource) return `${uri}:\n${block.resource.text}`;
+      return {
+        ...shortened({ type: 'file', uri }),
+        ...sent(context, uri.split(/[/?#]/).findLast((part) => part !== '') ?? name, mimeType, block.resource.blob),
+      };
+    }
+  }
+}
+
+const shortened = (told: Told): Told =>
+  Object.fromEntries(
+    Object.entries(told).flatMap(([key, value]) => (typeof value === 'string' ? [[key, withoutMiddle(value, 2000)]] : [])),
+  );
+
+/** Characters of a name of a file. */
+const MAX_NAME = 100;
+
+/** Sends a file along with the reply, where there is one that has room. */
+function sent({ send }: Pick<ToolContext, 'send'>, name: string, mimeType: string, data: string): Told {
+  const size = Math.floor((data.replace(/=+$/, '').length * 3) / 4);
+  const about = { mimeType: mimeType.slice(0, MAX_NAME), bytes: size };
+  if (!/^[\w.+-]+\/[\w.+-]+$/.test(mimeType) || !/^[A-Za-z0-9+/]*={0,2}$/.test(data))
+    return { ...about, shown: false, why: 'it is no file' };
+  if (!send) return { ...about, shown: false, why: 'files cannot be shown here' };
+  try {
+    send({ filename: withEnding(name.replace(/[^\w.-]/g, '_').slice(-MAX_NAME), mimeType), mimeType, data, size });
+    return { ...about, shown: true };
+  } catch (error) {
+    if (!(error instanceof RpcError)) throw error;
+    return { ...about, shown: false, why: error.message };
+  }
+}
+
+const withEnding = (name: string, mimeType: string): string =>
+  name.includes('.') ? name : `${name}.${(mimeType.split('/')[1] ?? 'bin').replace(/\+.*$/, '')}`;

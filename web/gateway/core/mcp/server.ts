@@ -1,0 +1,286 @@
+import type { Transport } from '@modelcontextprotocol/client';
+import { mcpPort } from '#shared/ports/mcp.ts';
+import { RpcError } from '#shared/rpc/errors.ts';
+import type { ChangedTool, McpServerState } from '#shared/rpc/methods/mcp.ts';
+import type { Bridge } from '../bridge.ts';
+import type { Clock } from '../clock.ts';
+import { commandLine } from '../exec/shown.ts';
+import type { Fetch } from '../fetch.ts';
+import { repeated } from '../repeated.ts';
+import type { ToolRegistry } from '../tools/registry.ts';
+import type { Vault } from '../vault.ts';
+import { BridgeTransport } from './bridge-transport.ts';
+import { McpConnection } from './connection.ts';
+import type { Entry } from './entries.ts';
+import { httpTransport } from './http-transport.ts';
+import { type AuthorizationDeps, McpAuthorization } from './oauth/authorization.ts';
+import { OfferedTools } from './offered.ts';
+import { CAPABILITIES, type ServerRequests } from './requests.ts';
+
+/** A server that dies is started again after this, and each time after twice as long, up to the longest; one that has stood for a while begins anew. */
+const AGAIN_MS = 1000;
+const LONGEST_MS = 300_000;
+const STEADY_MS = 60_000;
+/** A list that changes is read again no sooner. */
+const LIST_MS = 1000;
+
+export interface ServerDeps {
+  bridge: Bridge;
+  fetch: Fetch;
+  clock: Clock;
+  vault: Vault;
+  tools: ToolRegistry;
+  requests: ServerRequests;
+  authorizations: AuthorizationDeps['authorizations'];
+  log: { hide(secrets: Iterable<string>): void };
+  version: string;
+  /** Asks a person whether a changed tool may be used again. */
+  ask(server: string, changed: ChangedTool, signal: AbortSignal): Promise<void>;
+  changed(name: string): void;
+  fault(error: unknown): RpcError;
+}
+
+/** One tool server, from its being configured until it is not any more: connected, and connected again where it is lost. */
+export class McpServer {
+  readonly entry: Entry;
+  readonly #deps: ServerDeps;
+  readonly #stop = new AbortController();
+  /** Where a person's permission may be wanted, and no header is given that says who calls. */
+  readonly #authorization: McpAuthorization | undefined;
+  readonly #offered: OfferedTools;
+  readonly #lived: Promise<void>;
+  /** Resolves when it is known whether it may be started. */
+  readonly decided: Promise<void>;
+  #decide = (): void => {};
+  /** Resolves when it is connected, or is known not to be. */
+  #settled: Promise<void> = Promise.resolve();
+  #settle = (): void => {};
+  #state: McpServerState['state'] = 'off';
+  #since: number;
+  #error: string | undefined;
+  #hash: string | undefined;
+  #transport: BridgeTransport | undefined;
+  #connection: McpConnection | undefined;
+  #stderr = '';
+  #wake = (): void => {};
+
+  constructor(entry: Entry, deps: ServerDeps) {
+    this.entry = entry;
+    this.#deps = deps;
+    this.#since = deps.clock.now();
+    const { name } = entry;
+    this.#offered = new OfferedTools(name, {
+      ...deps,
+      ask: (changed) => deps.ask(name, changed, this.#stop.signal),
+      call: (tool, args, context) => {
+        const onprogress = deps.requests.progress(name, tool, context);
+        return this.#use((connection) => connection.call(tool, args, { signal: context.signal, onprogress }));
+      },
+    });
+    if (entry.transport !== 'stdio' && !Object.keys(entry.headers).some((header) => header.toLowerCase() === 'authorization')) {
+      this.#authorization = new McpAuthorization(entry, this.#stop.signal, {
+        ...deps,
+        hide: (secrets) => deps.log.hide(secrets),
+        given: () => (deps.changed(name), this.again()),
+        changed: () => deps.changed(name),
+      });
+    }
+    this.decided = new Promise((resolve) => (this.#decide = resolve));
+    this.#lived = this.#live();
+  }
+
+  get state(): McpServerState {
+    const { entry } = this;
+    const about = this.#connection?.about;
+    return {
+      name: entry.name,
+      transport: entry.transport,
+      state: this.#state,
+      since: this.#since,
+      ...(this.#error === undefined ? {} : { error: this.#error }),
+      ...(entry.transport === 'stdio' ? { command: commandLine(entry.command.command, entry.command.args) } : { url: entry.url }),
+      ...(this.#authorization?.wants ? { wants: this.#authorization.wants } : {}),
+      ...(this.#state === 'waiting' && this.#hash !== undefined ? { hash: this.#hash } : {}),
+      ...(this.#transport?.pid === undefined ? {} : { pid: this.#transport.pid }),
+      ...(about ? { server: about } : {}),
+      tools: this.#offered.count,
+      changed: [...this.#offered.changed],
+      problems: [...this.#offered.problems],
+    };
+  }
+
+  /** The end of what it wrote to its standard error, now or before it was lost. */
+  async logs(): Promise<string> {
+    return (await this.#transport?.stderr().catch(() => undefined)) ?? this.#stderr;
+  }
+
+  /** Approves the command, or the changed tool, that has this hash; false where none has. */
+  async approve(hash: string): Promise<boolean> {
+    if (this.#state === 'waiting' && hash === this.#hash) {
+      await this.#deps.bridge.call(mcpPort, 'mcp.approve', { hash });
+      this.#set('starting');
+      this.again();
+      return true;
+    }
+    if (!(await this.#offered.approve(hash))) return false;
+    this.#deps.changed(this.entry.name);
+    return true;
+  }
+
+  /** Begins to get a person's permission; the address where it is given. `INVALID_PARAMS` where there is nothing to permit. */
+  async authorize(): Promise<string> {
+    const { name, transport } = this.entry;
+    if (this.#authorization) return this.#authorization.ask();
+    const why = transport === 'stdio' ? 'is a command' : 'is given an Authorization header';
+    throw new RpcError('INVALID_PARAMS', `name: the tool server ${name} ${why}: no permission is asked for`);
+  }
+
+  /** Tries at once what would be tried later. */
+  again(): void {
+    this.#wake();
+  }
+
+  /** The connection, once it is there where it is being made. `INTERNAL_ERROR` where there is none. */
+  async connection(): Promise<McpConnection> {
+    if (!this.#connection) await this.#settled;
+    if (this.#connection) return this.#connection;
+    const { name } = this.entry;
+    throw new RpcError('INTERNAL_ERROR', `The tool server ${name} is not connected${this.#error === undefined ? '' : `: ${this.#error}`}`);
+  }
+
+  /** Resolves when it is gone, and all that it had. */
+  async stop(): Promise<void> {
+    this.#stop.abort(new Error('The tool server was stopped'));
+    await this.#lived;
+  }
+
+  async #use<T>(work: (connection: McpConnection) => Promise<T>): Promise<T> {
+    const connection = await this.connection();
+    try {
+      return await work(connection);
+    } catch (error) {
+      // Over HTTP nothing else tells that a server, or its session, is gone.
+      if (this.#authorization?.refusedBy(error) || connection.isLost(error)) void connection.close();
+      throw error;
+    }
+  }
+
+  async #live(): Promise<void> {
+    const { clock, fault } = this.#deps;
+    const { signal } = this.#stop;
+    for (let failures = 0; !signal.aborted;) {
+      const began = clock.monotonic();
+      const woken = new Promise<void>((resolve) => (this.#wake = resolve));
+      this.#set('starting');
+      let failure: unknown;
+      try {
+        await this.#connect();
+      } catch (error) {
+        failure = error;
+      }
+      await this.#offered.withdraw().catch(fault);
+      if (signal.aborted) break;
+      if (this.#authorization?.refusedBy(failure)) {
+        this.#set('unauthorized', 'it wants a person’s permission (OAuth)');
+        failure = undefined;
+      }
+      if (failure !== undefined) this.#set('failed', (failure instanceof RpcError ? failure : fault(failure)).message);
+      if (failure === undefined) {
+        failures = 0;
+        await this.#pause(woken, undefined);
+      } else {
+        failures = clock.monotonic() - began > STEADY_MS ? 1 : failures + 1;
+        await this.#pause(woken, Math.min(AGAIN_MS * 2 ** (failures - 1), LONGEST_MS));
+      }
+    }
+    this.#set('off');
+  }
+
+  /** Until it is woken, or stopped, or the time is over. */
+  async #pause(woken: Promise<void>, ms: number | undefined): Promise<void> {
+    const over = Promise.withResolvers<void>();
+    const cancels = [ms === undefined ? (): void => {} : this.#deps.clock.after(ms, over.resolve)];
+    // What needs the bridge need not wait when it comes.
+    if (this.entry.transport === 'stdio') cancels.push(this.#deps.bridge.watch(over.resolve));
+    this.#stop.signal.addEventListener('abort', () => over.resolve(), { once: true });
+    await Promise.race([woken, over.promise]);
+    for (const cancel of cancels) cancel();
+  }
+
+  /** Resolves when a person is to be asked first. Rejects with why there is no connection (any more). */
+  async #connect(): Promise<void> {
+    const { bridge, requests, version } = this.#deps;
+    const { entry } = this;
+    let root: string | undefined;
+    let transport: Transport;
+    this.#transport = undefined;
+    if (entry.transport === 'stdio') {
+      const { hash, approved, workingDir } = await bridge.call(mcpPort, 'mcp.check', entry.command, { signal: this.#stop.signal });
+      this.#hash = hash;
+      if (!approved) return this.#set('waiting', 'its command waits for a person’s approval');
+      root = workingDir;
+      this.#decide();
+      transport = this.#transport = new BridgeTransport(bridge, entry.command);
+    } else {
+      await this.#authorization?.load();
+      transport = httpTransport(entry, this.#deps.fetch, this.#authorization);
+      this.#decide();
+    }
+    const over = (): string | undefined => this.#transport?.end && endOf(this.#transport);
+    const stopped = new AbortController();
+    const signal = AbortSignal.any([this.#stop.signal, stopped.signal]);
+    const list = repeated(() => this.#list(signal));
+    try {
+      const connection = await McpConnection.open({
+        ...{ entry, transport, version, signal, over, capabilities: CAPABILITIES },
+        prepare: (client) => {
+          requests.serve(client, { server: entry.name, root, signal });
+          client.setNotificationHandler('notifications/tools/list_changed', () => {
+            if (this.#connection) list().catch((error: unknown) => this.#deps.requests.noted(entry.name, error));
+          });
+        },
+      });
+      this.#connection = connection;
+      await list();
+      this.#set('ready');
+      const aborted = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+      await Promise.race([connection.closed, aborted]);
+      throw new RpcError('INTERNAL_ERROR', `The tool server ${entry.name} is gone: ${over() ?? 'the connection was lost'}`);
+    } finally {
+      stopped.abort(new Error('The connection is over'));
+      await this.#connection?.close();
+      this.#connection = undefined;
+      this.#stderr = this.#transport?.end?.stderr ?? this.#stderr;
+      await this.#transport?.close();
+      this.#transport = undefined;
+    }
+  }
+
+  async #list(signal: AbortSignal): Promise<void> {
+    const connection = await this.connection();
+    const { tools, leftOut } = await connection.tools();
+    signal.throwIfAborted();
+    await this.#offered.offer(tools, leftOut);
+    this.#deps.changed(this.entry.name);
+    if (this.#state === 'ready') await new Promise<void>((resolve) => this.#deps.clock.after(LIST_MS, resolve));
+  }
+
+  #set(state: McpServerState['state'], error?: string): void {
+    if (state !== 'starting') {
+      this.#settle();
+      this.#decide();
+    } else if (this.#state !== 'starting') this.#settled = new Promise((resolve) => (this.#settle = resolve));
+    this.#state = state;
+    this.#error = error;
+    this.#since = this.#deps.clock.now();
+    this.#deps.changed(this.entry.name);
+  }
+}
+
+/** Why a command has ended, with the last that it said. */
+function endOf({ end, stray }: BridgeTransport): string | undefined {
+  if (end?.why === undefined) return undefined;
+  const last = end.stderr.trimEnd().split('\n').at(-1)?.slice(0, 500) ?? '';
+  const hint = stray === undefined ? '' : `; it wrote what is no message: ${JSON.stringify(stray)}`;
+  return `${end.why}${last === '' ? '' : ` (${last})`}${hint}`;
+}

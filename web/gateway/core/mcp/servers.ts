@@ -1,0 +1,193 @@
+import type { GetPromptResult, ReadResourceResult } from '@modelcontextprotocol/client';
+import { mcpPort } from '#shared/ports/mcp.ts';
+import { RpcError } from '#shared/rpc/errors.ts';
+import type { McpAnswer, McpAsk, McpPrompt, McpResource, McpServerState } from '#shared/rpc/methods/mcp.ts';
+import { MAIN } from '../agents.ts';
+import { canonical } from '../canonical.ts';
+import { hideForms } from '#shared/redact.ts';
+import { withoutMiddle } from '../exec/tool.ts';
+import { repeated } from '../repeated.ts';
+import type { Config } from '../config.ts';
+import type { Bridge } from '../bridge.ts';
+import type { Clock } from '../clock.ts';
+import type { Fetch } from '../fetch.ts';
+import type { ToolRegistry } from '../tools/registry.ts';
+import type { Entry } from './entries.ts';
+import { entriesOf } from './entries.ts';
+import { sourceOf } from './names.ts';
+import { type RequestsDeps, ServerRequests } from './requests.ts';
+import { McpServer, type ServerDeps } from './server.ts';
+
+export interface McpDeps extends RequestsDeps {
+  bridge: Bridge;
+  fetch: Fetch;
+  clock: Clock;
+  tools: ToolRegistry;
+  config: Pick<Config, 'settings' | 'secret'>;
+  version: string;
+  authorizations: ServerDeps['authorizations'];
+  log: RequestsDeps['log'] & ServerDeps['log'];
+  /** Whether this host is the one that serves: one alone connects. */
+  serves(): boolean;
+  fault(error: unknown): RpcError;
+}
+
+/** The tool servers, as `tools.mcpServers` has them (interface document 2, sections 2.1 and 3). */
+export class McpServers {
+  readonly #deps: McpDeps;
+  readonly #serverDeps: ServerDeps;
+  readonly #requests: ServerRequests;
+  readonly #servers = new Map<string, McpServer>();
+  /** Names that a person has typed the command of, with the entry that they typed. */
+  readonly #typed = new Map<string, string>();
+  readonly #look = repeated(() => this.#reconcile());
+  #stopped = false;
+
+  constructor(deps: McpDeps) {
+    this.#deps = deps;
+    const { hub, desk } = deps;
+    this.#requests = new ServerRequests(deps);
+    this.#serverDeps = {
+      ...deps,
+      requests: this.#requests,
+      changed: (name) => hub.broadcast({ event: 'mcp.changed', payload: { name } }),
+      async ask(server, { tool, description }, signal) {
+        const { approvals } = await desk();
+        await approvals.ask(
+          {
+            tool: sourceOf(server),
+            args: { tool, description },
+            summary: `Let ${tool} of the tool server ${server} be used again: it now says of itself "${withoutMiddle(description.replace(/\s+/g, ' '), 300)}"`,
+          },
+          { agentId: MAIN, sessionKey: null, runId: null, principal: sourceOf(server), signal },
+        );
+      },
+    };
+  }
+
+  /** Connects what is to be connected, and ends what is not any more. Resolves when it is decided, not when servers answer. */
+  look(): Promise<void> {
+    return this.#look();
+  }
+
+  /** These were written into the configuration file by hand, as they are set now: that is a person's word for their commands. */
+  typed(names: readonly string[]): void {
+    const entries = entriesOf(this.#config());
+    for (const entry of entries) if (names.includes(entry.name)) this.#typed.set(entry.name, canonical(entry));
+    this.#look().catch(this.#deps.fault);
+  }
+
+  /** All that are configured, by name. */
+  list(): { servers: McpServerState[]; asks: McpAsk[] } {
+    const configured = Object.entries(this.#deps.config.settings.tools.mcpServers ?? {});
+    const servers = configured.map(([name, settings]): McpServerState => {
+      const server = this.#servers.get(name);
+      if (server) {
+        const { command, ...state } = server.state;
+        return { ...state, ...(command === undefined ? {} : { command: hideForms(command) }) };
+      }
+      const transport = 'url' in settings ? (settings.transport ?? 'http') : 'stdio';
+      return { name, transport, state: 'off', since: 0, tools: 0, changed: [], problems: [] };
+    });
+    return { servers: servers.sort((a, b) => (a.name < b.name ? -1 : 1)), asks: this.#requests.asks };
+  }
+
+  /** Ends a server and starts it anew. `NOT_FOUND` where none of that name is configured and switched on. */
+  async restart(name: string): Promise<void> {
+    const server = this.#server(name);
+    this.#servers.delete(name);
+    await server.stop();
+    await this.look();
+  }
+
+  /** Approves a command, or a changed tool, by the hash that `list` shows. `NOT_FOUND` where nothing of it waits. */
+  async approve(name: string, hash: string): Promise<void> {
+    if (!(await this.#server(name).approve(hash)))
+      throw new RpcError('NOT_FOUND', `Nothing of ${name} with this hash waits for an approval`);
+  }
+
+  /** The address where a person gives permission at the server's service. `NOT_FOUND`, `INVALID_PARAMS` where there is none. */
+  authorize(name: string): Promise<string> {
+    return this.#server(name).authorize();
+  }
+
+  logs(name: string): Promise<string> {
+    return this.#server(name).logs();
+  }
+
+  answer(id: string, answer: McpAnswer): void {
+    this.#requests.answer(id, answer);
+  }
+
+  /** What a server, or each that is connected, has to read. */
+  async resources(name?: string): Promise<McpResource[]> {
+    return this.#ofAll(name, (connection) => connection.resources());
+  }
+
+  async read(name: string, uri: string): Promise<ReadResourceResult> {
+    return (await this.#server(name).connection()).read(uri);
+  }
+
+  async prompts(name?: string): Promise<McpPrompt[]> {
+    return this.#ofAll(name, (connection) => connection.prompts());
+  }
+
+  async prompt(name: string, prompt: string, args: Record<string, string>): Promise<GetPromptResult> {
+    return (await this.#server(name).connection()).prompt(prompt, args);
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    await Promise.all([...this.#servers.values()].map((server) => server.stop()));
+  }
+
+  #server(name: string): McpServer {
+    const server = this.#servers.get(name);
+    if (!server) throw new RpcError('NOT_FOUND', `There is no tool server ${name} that is switched on`);
+    return server;
+  }
+
+  async #ofAll<T extends object>(
+    name: string | undefined,
+    read: (connection: Awaited<ReturnType<McpServer['connection']>>) => Promise<T[]>,
+  ): Promise<(T & { server: string })[]> {
+    const servers = name === undefined ? [...this.#servers.values()].filter(({ state }) => state.state === 'ready') : [this.#server(name)];
+    const lists = await Promise.all(
+      servers.map(async (server) => (await read(await server.connection())).map((each) => ({ ...each, server: server.entry.name }))),
+    );
+    return lists.flat();
+  }
+
+  #config(): Parameters<typeof entriesOf>[0] {
+    const { config } = this.#deps;
+    return { settings: config.settings, secret: (path) => config.secret(path) };
+  }
+
+  async #reconcile(): Promise<void> {
+    const wanted = new Map<string, Entry>();
+    if (!this.#stopped && this.#deps.serves()) for (const entry of entriesOf(this.#config())) wanted.set(entry.name, entry);
+    const ended = [...this.#servers].filter(([name, server]) => {
+      const entry = wanted.get(name);
+      return !entry || canonical(entry) !== canonical(server.entry);
+    });
+    for (const [name] of ended) this.#servers.delete(name);
+    // Old connections are closed before new ones are made: both may want the same files or ports.
+    await Promise.all(ended.map(([, server]) => server.stop()));
+    for (const [name, entry] of wanted) {
+      const typed = this.#typed.get(name);
+      this.#typed.delete(name);
+      const approved = typed === canonical(entry) ? this.#approve(entry) : Promise.resolve();
+      await approved.catch(this.#deps.fault);
+      if (!this.#servers.has(name)) this.#servers.set(name, new McpServer(entry, this.#serverDeps));
+      else if (typed !== undefined) this.#servers.get(name)?.again();
+    }
+    await Promise.all([...this.#servers.values()].map(({ decided }) => decided));
+  }
+
+  async #approve(entry: Entry): Promise<void> {
+    const { bridge } = this.#deps;
+    if (entry.transport !== 'stdio' || !bridge.lends(mcpPort)) return;
+    const { hash, approved } = await bridge.call(mcpPort, 'mcp.check', entry.command);
+    if (!approved) await bridge.call(mcpPort, 'mcp.approve', { hash });
+  }
+}

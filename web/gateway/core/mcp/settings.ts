@@ -1,0 +1,115 @@
+import { commandArgs, commandDir, commandName } from '#shared/ports/exec.ts';
+import { z } from '#shared/rpc/zod.ts';
+
+/** Milliseconds that a tool server may take for an answer, where nothing else is set. */
+export const ANSWER_MS = 60_000;
+
+const withoutNul = (text: string): boolean => !text.includes('\0');
+
+/** `__` parts the names that models see. */
+export const mcpServerName = z.string().regex(/^(?!.*__)[A-Za-z0-9_-]{1,40}$/, 'must match [A-Za-z0-9_-]{1,40}, without "__"');
+
+const common = {
+  enabled: z.boolean().optional(),
+  /** Milliseconds that it may take for an answer, its greeting included. */
+  timeoutMs: z.number().int().min(100).max(3_600_000).optional(),
+};
+
+const stdio = z.strictObject({
+  ...common,
+  transport: z.literal('stdio').optional(),
+  command: commandName,
+  args: commandArgs.optional(),
+  /** Beside the environment that every command gets. Secrets: kept apart, read as `***`. */
+  env: z
+    .record(
+      z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,199}$/, 'is no name of an environment'),
+      z.string().max(32_768).refine(withoutNul, 'must not have NUL'),
+    )
+    .optional(),
+  cwd: commandDir.optional(),
+});
+
+const http = z.strictObject({
+  ...common,
+  /** Streamable HTTP where it is left out; `sse`: HTTP with server-sent events, as servers before March 2025 speak it. */
+  transport: z.enum(['http', 'sse']).optional(),
+  url: z
+    .url({ protocol: /^https?$/, error: 'must be an http or https address' })
+    .max(2000)
+    .refine((text) => {
+      const url = URL.parse(text);
+      return url?.username === '' && url.password === '' && url.hash === '';
+    }, 'must be without user name, password and fragment'),
+  /** Secrets, as `env`. */
+  headers: z
+    .record(
+      z.string().regex(/^[A-Za-z0-9_-]{1,100}$/, 'is no name of a header'),
+      z
+        .string()
+        .max(8192)
+        .regex(/^[^\r\n\0]*$/, 'must be one line'),
+    )
+    .optional(),
+  /** For authorization servers that do not register whoever asks: what Perch was registered as there. */
+  oauth: z
+    .strictObject({
+      clientId: z.string().min(1).max(2000).optional(),
+      /** A secret, as `env`. */
+      clientSecret: z.string().max(8192).optional(),
+      /** Asked for beside what the server itself wants. */
+      scopes: z
+        .array(z.string().regex(/^[\x21\x23-\x5B\x5D-\x7E]{1,200}$/, 'is no scope'))
+        .max(100)
+        .optional(),
+    })
+    .optional(),
+});
+
+/** A tool server: the transport goes by the fields that are there (interface document 2, section 2.1). */
+export const mcpServer = z.union([stdio, http], {
+  error: ({ input }) =>
+    typeof input === 'object' && input !== null && 'url' in input
+      ? (firstProblem(http, input) ?? 'is no tool server')
+      : (firstProblem(stdio, input) ?? 'is no tool server'),
+});
+export type McpServerSettings = z.infer<typeof mcpServer>;
+type Servers = Record<string, McpServerSettings> | undefined;
+
+function firstProblem(schema: z.ZodType, input: unknown): string | undefined {
+  const [issue] = schema.safeParse(input).error?.issues ?? [];
+  return issue && [issue.path.join('.'), issue.message].filter((part) => part !== '').join(': ');
+}
+
+/** Whether a path leads to a secret of a tool server. */
+export const isMcpSecret = ([section, list, , part, ...rest]: readonly string[]): boolean =>
+  section === 'tools' &&
+  list === 'mcpServers' &&
+  rest.length === 1 &&
+  (part === 'env' || part === 'headers' || (part === 'oauth' && rest[0] === 'clientSecret'));
+
+/** Dotted paths of headers, and of what the gateway is known by, whose server has another address than before: they are not sent there without being given again. */
+export function movedHeaders(before: Servers = {}, after: Servers = {}): string[] {
+  const originOf = (server: McpServerSettings | undefined): string | undefined =>
+    server && 'url' in server ? new URL(server.url).origin : undefined;
+  return Object.entries(after).flatMap(([name, server]) => {
+    const old = originOf(before[name]);
+    if (!('url' in server) || old === undefined || old === originOf(server)) return [];
+    const secrets = Object.keys(server.headers ?? {}).map((header) => `headers.${header}`);
+    if (server.oauth?.clientSecret !== undefined) secrets.push('oauth.clientSecret');
+    return secrets.map((secret) => `tools.mcpServers.${name}.${secret}`);
+  });
+}
+
+/** The secret of the vault that a person's permission at a server is kept as. */
+export const oauthSecret = (name: string): string => `mcp-oauth.${name}`;
+
+/** Names of the secrets of servers that are gone, or have another address: what they were permitted with is forgotten. */
+export function endedPermissions(before: Servers = {}, after: Servers = {}): string[] {
+  const urlOf = (server: McpServerSettings | undefined): string | undefined => (server && 'url' in server ? server.url : undefined);
+  return Object.entries(before).flatMap(([name, server]) => (urlOf(server) !== urlOf(after[name]) ? [oauthSecret(name)] : []));
+}
+
+/** Origins of the servers that are asked over HTTP. */
+export const mcpOrigins = (servers: Servers = {}): string[] =>
+  Object.values(servers).flatMap((server) => ('url' in server && server.enabled !== false ? [new URL(server.url).origin] : []));

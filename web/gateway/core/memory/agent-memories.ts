@@ -1,0 +1,87 @@
+import { workspaceOf } from '../agents.ts';
+import type { Log } from '../log/log.ts';
+import type { Vault } from '../vault.ts';
+import { vaultWorkspace } from '../workspace/vault-workspace.ts';
+import { MemoryConfig } from './config.ts';
+import type { LongTermMemories, LongTermMemoriesDeps } from './long-term-memories.ts';
+import type { IndexStore } from './index/index-store.ts';
+import { MemoryManager } from './memory-manager.ts';
+import { sessionDialogs } from './session-dialogs.ts';
+import { type Embedder, memoryVectors, type VectorStore } from './vectors/vectors.ts';
+import { withDialogs } from './with-dialogs.ts';
+import type { Workspace } from './workspace.ts';
+
+/** What is made from files, and can be made again. */
+export type MemoryStore = IndexStore & VectorStore;
+
+export interface AgentMemoriesDeps extends LongTermMemoriesDeps {
+  vault: Pick<Vault, 'files' | 'memories' | 'messages'>;
+  longTerm: LongTermMemories;
+  /** Where the index of a workspace's memory is kept; in this process alone where left out. */
+  store?: ((workspace: string) => Promise<MemoryStore>) | undefined;
+  /** The model that makes vectors, as it is chosen now. */
+  embedder?: (() => Embedder | undefined) | undefined;
+  log: Pick<Log, 'write'>;
+}
+
+/** Conversations are the gateway's own: nothing of them is written a second time. */
+const SETTINGS = { dialog: { enabled: false } };
+
+/** The memories of agents, one for each workspace: what is noted there, and what was said to the agents that have it. */
+export class AgentMemories {
+  readonly #deps: AgentMemoriesDeps;
+  readonly #config = new MemoryConfig(SETTINGS);
+  readonly #managers = new Map<string, Promise<MemoryManager>>();
+  readonly #workspaces = new Map<string, Workspace>();
+
+  constructor(deps: AgentMemoriesDeps) {
+    this.#deps = deps;
+  }
+
+  /** An agent's memory, open. Rejects with `NOT_FOUND` where there is no such agent. */
+  async of(agentId: string): Promise<MemoryManager> {
+    const name = this.#deps.longTerm.workspace(agentId);
+    await this.#deps.longTerm.ready();
+    let manager = this.#managers.get(name);
+    if (!manager) {
+      manager = this.#open(name);
+      this.#managers.set(name, manager);
+      // What could not be opened is opened anew by the next.
+      manager.catch(() => this.#managers.delete(name));
+    }
+    return manager;
+  }
+
+  /** What an agent's memory, wiki and dreaming read and write, with its conversations as `dialog/`. Throws `NOT_FOUND` where there is no such agent. */
+  workspace(agentId: string): Workspace {
+    return this.#workspace(this.#deps.longTerm.workspace(agentId));
+  }
+
+  async close(): Promise<void> {
+    const open = await Promise.allSettled(this.#managers.values());
+    this.#managers.clear();
+    await Promise.all(open.map((each) => (each.status === 'fulfilled' ? each.value.close() : undefined)));
+  }
+
+  async #open(name: string): Promise<MemoryManager> {
+    const { clock, log, embedder, store } = this.#deps;
+    const index = await store?.(name);
+    const vectors = embedder && { embedder, store: index ?? memoryVectors() };
+    const warn = (message: string): void => log.write('warn', 'memory', message, { workspace: name });
+    return new MemoryManager({ workspace: this.#workspace(name), config: this.#config, clock, index, vectors, warn }).open();
+  }
+
+  /** Always the same for a name: what works on it in turn is told apart by it. */
+  #workspace(name: string): Workspace {
+    const known = this.#workspaces.get(name) ?? this.#made(name);
+    this.#workspaces.set(name, known);
+    return known;
+  }
+
+  #made(name: string): Workspace {
+    const { vault, clock, agents } = this.#deps;
+    const isOf = (agentId: string): boolean => agents.list().some((agent) => agent.id === agentId && workspaceOf(agent) === name);
+    const dialogs = sessionDialogs({ messages: vault.messages, clock, days: this.#config.dialog.retentionDays, isOf });
+    return withDialogs(vaultWorkspace(this.#deps, name), dialogs);
+  }
+}

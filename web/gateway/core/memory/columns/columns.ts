@@ -1,0 +1,107 @@
+import { z } from '#shared/rpc/zod.ts';
+import { sha256 } from '#shared/sha256.ts';
+import { StringColumn } from './string-column.ts';
+
+export type Column = Uint8Array<ArrayBuffer> | Int32Array<ArrayBuffer> | Uint32Array<ArrayBuffer> | Float64Array<ArrayBuffer>;
+
+/** Hex of SHA-256, behind it the length of the header, then the header: JSON. */
+const DIGEST = 64;
+const BEGIN = DIGEST + 4;
+/** Columns begin at multiples of this, so that they can be looked at where they lie. */
+const ALIGNED = 8;
+
+const MAKE = {
+  u8: (buffer: ArrayBuffer, at: number, length: number) => new Uint8Array(buffer, at, length),
+  i32: (buffer: ArrayBuffer, at: number, length: number) => new Int32Array(buffer, at, length),
+  u32: (buffer: ArrayBuffer, at: number, length: number) => new Uint32Array(buffer, at, length),
+  f64: (buffer: ArrayBuffer, at: number, length: number) => new Float64Array(buffer, at, length),
+};
+
+const header = z.object({
+  about: z.string(),
+  columns: z.array(z.tuple([z.string(), z.enum(['u8', 'i32', 'u32', 'f64']), z.number()])),
+});
+
+/** Named columns of numbers, of bytes and of strings, which become bytes and come back without being copied. */
+export class Columns {
+  readonly #all = new Map<string, Column>();
+
+  set(name: string, column: Column): void {
+    this.#all.set(name, column);
+  }
+
+  setStrings(name: string, { bytes, ends }: { bytes: Uint8Array<ArrayBuffer>; ends: Uint32Array<ArrayBuffer> }): void {
+    this.set(`${name}/bytes`, bytes);
+    this.set(`${name}/ends`, ends);
+  }
+
+  u8(name: string): Uint8Array<ArrayBuffer> {
+    const column = this.#all.get(name);
+    if (column instanceof Uint8Array) return column;
+    throw new Error(`There is no column ${name} of bytes`);
+  }
+
+  i32(name: string): Int32Array<ArrayBuffer> {
+    const column = this.#all.get(name);
+    if (column instanceof Int32Array) return column;
+    throw new Error(`There is no column ${name} of whole numbers`);
+  }
+
+  u32(name: string): Uint32Array<ArrayBuffer> {
+    const column = this.#all.get(name);
+    if (column instanceof Uint32Array) return column;
+    throw new Error(`There is no column ${name} of counts`);
+  }
+
+  f64(name: string): Float64Array<ArrayBuffer> {
+    const column = this.#all.get(name);
+    if (column instanceof Float64Array) return column;
+    throw new Error(`There is no column ${name} of numbers`);
+  }
+
+  strings(name: string): StringColumn {
+    return new StringColumn(this.u8(`${name}/bytes`), this.u32(`${name}/ends`));
+  }
+
+  /** As bytes with a checksum; `about` says what they depend on. */
+  async toBytes(about: string): Promise<Uint8Array<ArrayBuffer>> {
+    const columns = [...this.#all].map(([name, column]) => [name, kindOf(column), column.length]);
+    const head = new TextEncoder().encode(JSON.stringify({ about, columns }));
+    let end = aligned(BEGIN + head.length);
+    const places = [...this.#all.values()].map((column) => {
+      const at = end;
+      end = aligned(at + column.byteLength);
+      return { at, column };
+    });
+    const bytes = new Uint8Array(end);
+    new DataView(bytes.buffer).setUint32(DIGEST, head.length, true);
+    bytes.set(head, BEGIN);
+    for (const { at, column } of places) bytes.set(new Uint8Array(column.buffer, column.byteOffset, column.byteLength), at);
+    bytes.set(new TextEncoder().encode(await sha256(bytes.subarray(DIGEST))));
+    return bytes;
+  }
+
+  /** Undefined for bytes that are damaged, or were made for something else than `about` says. */
+  static async fromBytes(given: Uint8Array<ArrayBuffer>, about: string): Promise<Columns | undefined> {
+    if (given.length < BEGIN || (await sha256(given.subarray(DIGEST))) !== new TextDecoder().decode(given.subarray(0, DIGEST)))
+      return undefined;
+    const bytes = given.byteOffset % ALIGNED === 0 ? given : given.slice();
+    const { buffer, byteOffset } = bytes;
+    const length = new DataView(buffer, byteOffset).getUint32(DIGEST, true);
+    const head = header.parse(JSON.parse(new TextDecoder().decode(bytes.subarray(BEGIN, BEGIN + length))));
+    if (head.about !== about) return undefined;
+    const columns = new Columns();
+    let at = aligned(BEGIN + length);
+    for (const [name, kind, count] of head.columns) {
+      const column = MAKE[kind](buffer, byteOffset + at, count);
+      columns.set(name, column);
+      at = aligned(at + column.byteLength);
+    }
+    return columns;
+  }
+}
+
+const aligned = (at: number): number => Math.ceil(at / ALIGNED) * ALIGNED;
+
+const kindOf = (column: Column): keyof typeof MAKE =>
+  column instanceof Uint8Array ? 'u8' : column instanceof Int32Array ? 'i32' : column instanceof Uint32Array ? 'u32' : 'f64';

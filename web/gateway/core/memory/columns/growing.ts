@@ -1,0 +1,15 @@
+type Growing = Uint8Array<ArrayBuffer> | Int32Array<ArrayBuffer> | Float64Array<ArrayBuffer>;
+
+const LEAST = 64;
+
+/** The column, or a longer one that begins with the same, so that there is a place for the number. */
+export function withRoom<T extends Growing>(column: T, make: (length: number) => T, number: number): T {
+  if (number < column.length) return column;
+  const longer = make(Math.max(LEAST, 2 * column.length, number + 1));
+  longer.set(column);
+  return longer;
+}
+
+export const bytes = (length: number): Uint8Array<ArrayBuffer> => new Uint8Array(length);
+export const integers = (length: number): Int32Array<ArrayBuffer> => new Int32Array(length);
+export const floats = (length: number): Float64Array<ArrayBuffer> => new Float64Array(length);

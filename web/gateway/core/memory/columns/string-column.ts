@@ -1,0 +1,125 @@
+import { bytes as someBytes, withRoom } from './growing.ts';
+
+/** Characters that are made into a string at once. */
+const PIECE = 4096;
+
+/**
+ * Strings in an array of bytes, made when they are asked for: a string each would take the room of several. One byte for each character where all of a string allow it, else
+ * two, so that any string comes back as it was, halves of pairs too.
+ */
+export class StringColumn {
+  readonly #bytes: Uint8Array<ArrayBuffer>;
+  /** For each string where it ends, doubled, and 1 more where its characters take two bytes. */
+  readonly #ends: Uint32Array<ArrayBuffer>;
+  #places: { first: Int32Array; next: Int32Array } | undefined;
+
+  constructor(bytes: Uint8Array<ArrayBuffer>, ends: Uint32Array<ArrayBuffer>) {
+    [this.#bytes, this.#ends] = [bytes, ends];
+  }
+
+  get length(): number {
+    return this.#ends.length;
+  }
+
+  at(number: number): string {
+    const { bytes, wide } = this.raw(number);
+    const units = wide ? wideUnits(bytes) : bytes;
+    if (units.length <= PIECE) return String.fromCharCode(...units);
+    let text = '';
+    for (let from = 0; from < units.length; from += PIECE) text += String.fromCharCode(...units.subarray(from, from + PIECE));
+    return text;
+  }
+
+  /** The bytes of a string, as they lie. */
+  raw(number: number): { bytes: Uint8Array<ArrayBuffer>; wide: boolean } {
+    const from = number === 0 ? 0 : (this.#ends[number - 1] ?? 0) >>> 1;
+    const end = this.#ends[number] ?? 0;
+    return { bytes: this.#bytes.subarray(from, end >>> 1), wide: (end & 1) === 1 };
+  }
+
+  /** The number of a string that is wanted; -1 where there is none. */
+  find(text: string, isWanted: (number: number) => boolean = () => true): number {
+    const { first, next } = (this.#places ??= this.#hashed());
+    for (let number = first[hashOf(text) & (first.length - 1)] ?? -1; number !== -1; number = next[number] ?? -1)
+      if (isWanted(number) && this.at(number) === text) return number;
+    return -1;
+  }
+
+  #hashed(): { first: Int32Array; next: Int32Array } {
+    let size = 16;
+    while (size < 2 * this.length) size *= 2;
+    const [first, next] = [new Int32Array(size).fill(-1), new Int32Array(this.length)];
+    for (let number = this.length - 1; number >= 0; number--) {
+      const { bytes, wide } = this.raw(number);
+      let hash = SEED;
+      if (wide) for (let at = 0; at < bytes.length; at += 2) hash = mixed(hash, (bytes[at] ?? 0) | ((bytes[at + 1] ?? 0) << 8));
+      else for (const byte of bytes) hash = mixed(hash, byte);
+      const place = ended(hash) & (size - 1);
+      next[number] = first[place] ?? -1;
+      first[place] = number;
+    }
+    return { first, next };
+  }
+}
+
+/** Makes a column, string by string. */
+export class StringWriter {
+  #bytes = new Uint8Array(1024);
+  #end = 0;
+  readonly #ends: number[] = [];
+
+  /** Gives its number. */
+  add(text: string): number {
+    let wide = false;
+    for (let at = 0; at < text.length && !wide; at++) wide = text.charCodeAt(at) > 0xff;
+    const from = this.#room((wide ? 2 : 1) * text.length);
+    if (wide) {
+      for (let at = 0; at < text.length; at++) {
+        const unit = text.charCodeAt(at);
+        this.#bytes[from + 2 * at] = unit & 0xff;
+        this.#bytes[from + 2 * at + 1] = unit >>> 8;
+      }
+    } else for (let at = 0; at < text.length; at++) this.#bytes[from + at] = text.charCodeAt(at);
+    return this.#ended(wide);
+  }
+
+  /** Adds a string of another column without making it one. */
+  copy(column: StringColumn, number: number): number {
+    const { bytes, wide } = column.raw(number);
+    const from = this.#room(bytes.length);
+    this.#bytes.set(bytes, from);
+    return this.#ended(wide);
+  }
+
+  finish(): { bytes: Uint8Array<ArrayBuffer>; ends: Uint32Array<ArrayBuffer> } {
+    return { bytes: this.#bytes.subarray(0, this.#end), ends: Uint32Array.from(this.#ends) };
+  }
+
+  #room(length: number): number {
+    const from = this.#end;
+    this.#end += length;
+    this.#bytes = withRoom(this.#bytes, someBytes, this.#end);
+    return from;
+  }
+
+  #ended(wide: boolean): number {
+    return this.#ends.push(((this.#end << 1) | Number(wide)) >>> 0) - 1;
+  }
+}
+
+function wideUnits(bytes: Uint8Array): Uint16Array {
+  const units = new Uint16Array(bytes.length / 2);
+  for (let at = 0; at < units.length; at++) units[at] = (bytes[2 * at] ?? 0) | ((bytes[2 * at + 1] ?? 0) << 8);
+  return units;
+}
+
+/** FNV-1a over the characters, and its upper bits brought down. */
+const SEED = 0x811c9dc5;
+const mixed = (hash: number, unit: number): number => Math.imul(hash ^ unit, 0x01000193);
+const ended = (hash: number): number => hash ^ (hash >>> 15);
+
+export function hashOf(text: string): number {
+  let hash = SEED;
+  for (let at = 0; at < text.length; at++) hash = mixed(hash, text.charCodeAt(at));
+  return ended(hash);
+}

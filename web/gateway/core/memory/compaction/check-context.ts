@@ -1,0 +1,73 @@
+import type { MemoryConfigFields } from '../config.ts';
+import type { MemoryMessage } from '../message.ts';
+
+/** Tokens of a message, for the model in use. */
+export type CountTokens = (message: MemoryMessage) => number;
+
+/** Whether a conversation is too long, and what of it would be summarised (interface document 2, section 2.5; decisions, "Memory …"). */
+export interface ContextCheckResult {
+  needsCompaction: boolean;
+  /** The oldest, in their order; empty where nothing is to be done. */
+  messagesToCompact: MemoryMessage[];
+  /** The newest, which stay as they are. */
+  messagesToKeep: MemoryMessage[];
+  /** System messages at the beginning, which stay too. */
+  systemMessages: MemoryMessage[];
+  totalTokens: number;
+  /** Tokens from which on it is too long. */
+  threshold: number;
+  maxTokens: number;
+}
+
+/**
+ * The newest messages stay, as many as have a share of `reserveRatio` of the context; all before are summarised. A tool call and its results are never parted: where
+ * the cut would fall between them it falls before the call.
+ */
+export function checkContext(
+  messages: readonly MemoryMessage[],
+  { enabled, maxTokens, compactionThreshold, reserveRatio, minMessagesToCompact }: MemoryConfigFields['compaction'],
+  count: CountTokens,
+): ContextCheckResult {
+  const first = messages.findIndex(({ role }) => role !== 'system');
+  const systemMessages = messages.slice(0, first === -1 ? messages.length : first);
+  const talk = messages.slice(systemMessages.length);
+  const tokens = talk.map(count);
+  const totalTokens = systemMessages.reduce((sum, each) => sum + count(each), 0) + tokens.reduce((sum, each) => sum + each, 0);
+  const threshold = Math.floor(compactionThreshold * maxTokens);
+  const cut = cutOf(talk, tokens, reserveRatio * maxTokens);
+  const needsCompaction = enabled && totalTokens >= threshold && cut >= minMessagesToCompact;
+  return {
+    needsCompaction,
+    messagesToCompact: needsCompaction ? talk.slice(0, cut) : [],
+    messagesToKeep: needsCompaction ? talk.slice(cut) : talk,
+    systemMessages,
+    totalTokens,
+    threshold,
+    maxTokens,
+  };
+}
+
+/** How many messages lie before what stays. */
+function cutOf(talk: readonly MemoryMessage[], tokens: readonly number[], reserve: number): number {
+  // The last message stays, however long it is.
+  let cut = Math.max(0, talk.length - 1);
+  let kept = tokens[cut] ?? 0;
+  while (cut > 0 && kept + (tokens[cut - 1] ?? 0) <= reserve) kept += tokens[--cut] ?? 0;
+  // A result stays with its call, and results of one call stay together.
+  while (cut > 0 && talk[cut]?.role === 'tool') cut--;
+  return cut;
+}
+
+/** The conversation with a summary in place of what was summarised. An empty summary, or a result that asks for none, changes nothing. */
+export function applyCompaction(
+  messages: readonly MemoryMessage[],
+  summary: MemoryMessage | null,
+  result: ContextCheckResult,
+): MemoryMessage[] {
+  if (!result.needsCompaction || summary === null || result.messagesToCompact.length === 0) return [...messages];
+  const last = result.messagesToCompact.at(-1);
+  const end = last ? messages.indexOf(last) : -1;
+  // Messages may have come since it was looked; those that are no longer there were summarised already.
+  if (end === -1) return [...messages];
+  return [...messages.slice(0, result.systemMessages.length), summary, ...messages.slice(end + 1)];
+}

@@ -1,0 +1,38 @@
+import { describe, expect, it } from 'vitest';
+import { verifies } from '../../../../tests/requirements.ts';
+import { MemoryConfig } from './config.ts';
+
+describe('MemoryConfig', () => {
+  it("has the documents' sample values as defaults", () => {
+    expect(new MemoryConfig()).toEqual({
+      compaction: { enabled: true, maxTokens: 128_000, reserveRatio: 0.3, minMessagesToCompact: 10, compactionThreshold: 0.85 },
+      summary: { enabled: true, maxSummaryTokens: 2000, asyncMode: true },
+      dialog: { enabled: true, retentionDays: 30 },
+      longTerm: { enabled: true, file: 'MEMORY.md' },
+      toolResult: { enabled: true, maxLength: 2000, retentionDays: 7 },
+    });
+  });
+
+  verifies('memory.config/yaml', 'reads either spelling, from YAML too, and names what does not fit', async () => {
+    const yaml =
+      'memory:\n  compaction:\n    max_tokens: 5000\n    reserve_ratio: 0.5\n  long_term: { file: NOTES.md }\n  tool_result: { retention_days: 3 }\n';
+    const config = await MemoryConfig.fromYaml('memory.yaml', () => Promise.resolve(yaml));
+    expect(config.compaction).toMatchObject({ maxTokens: 5000, reserveRatio: 0.5, minMessagesToCompact: 10 });
+    expect([config.longTerm.file, config.toolResult.retentionDays]).toEqual(['NOTES.md', 3]);
+    expect(new MemoryConfig({ compaction: { max_tokens: 700 } }).compaction.maxTokens).toBe(
+      new MemoryConfig({ compaction: { maxTokens: 700 } }).compaction.maxTokens,
+    );
+    expect(MemoryConfig.parseYaml('').dialog.enabled).toBe(true);
+    for (const [text, complaint] of [
+      ['compaction: [', /no YAML/],
+      ['- a list', /names with values/],
+      ['compaction: { max_tokens: many }', 'compaction.maxTokens: must be a number, not a string'],
+      ['compaction: { reserve_ratio: 2 }', 'compaction.reserveRatio: must be at most 1'],
+      ['long_term: { file: ../../etc/passwd }', /longTerm.file/],
+      ['colour: red', 'There is no setting colour'],
+      ['summary: { modell: x }', 'There is no setting summary.modell'],
+      [`a: &a [x, x]\nb: [${'*a, '.repeat(50)}]`, /alias/i],
+    ] as const)
+      expect(() => MemoryConfig.parseYaml(text), text).toThrow(complaint);
+  });
+});

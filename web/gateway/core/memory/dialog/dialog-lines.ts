@@ -1,0 +1,63 @@
+import { parseJson } from '#shared/parse-json.ts';
+import { part, toolCall } from '#shared/rpc/records.ts';
+import { z } from '#shared/rpc/zod.ts';
+import { contentId } from '../content-id.ts';
+import { type MemoryMessage, textOf } from '../message.ts';
+
+const line = z.object({
+  session_key: z.string().default(''),
+  id: z.string().optional(),
+  role: z.enum(['system', 'user', 'assistant', 'tool']),
+  name: z.string().optional(),
+  content: z.union([z.string(), z.array(part)]),
+  timestamp: z.number().optional(),
+  tool_calls: z.array(toolCall).optional(),
+  tool_call_id: z.string().optional(),
+});
+
+/** A message as it was said in a session. */
+export interface DialogLine {
+  sessionKey: string;
+  message: MemoryMessage;
+  /** From 1 on. */
+  line: number;
+}
+
+/** One line of `dialog/<date>.jsonl`, with its end. */
+export function formatDialogLine({ id, role, name, content, timestamp, toolCalls, toolCallId }: MemoryMessage, sessionKey: string): string {
+  const fields = { session_key: sessionKey, id, role, name, content, timestamp, tool_calls: toolCalls, tool_call_id: toolCallId };
+  return `${JSON.stringify(fields satisfies z.input<typeof line>)}\n`;
+}
+
+/** Reads the lines of a record; `broken` are the numbers of those that are none, such as one that was cut off. */
+export function parseDialog(text: string): { lines: DialogLine[]; broken: number[] } {
+  const lines: DialogLine[] = [];
+  const broken: number[] = [];
+  for (const [at, each] of text.split('\n').entries()) {
+    if (each.trim() === '') continue;
+    const read = parsed(each);
+    if (read) lines.push({ ...read, line: at + 1 });
+    else broken.push(at + 1);
+  }
+  return { lines, broken };
+}
+
+function parsed(text: string): Omit<DialogLine, 'line'> | undefined {
+  let given: unknown;
+  try {
+    given = parseJson(text);
+  } catch {
+    return undefined;
+  }
+  const { success, data } = line.safeParse(given);
+  if (!success) return undefined;
+  const { session_key: sessionKey, tool_calls: toolCalls, tool_call_id: toolCallId, ...rest } = data;
+  return { sessionKey, message: { ...rest, toolCalls, toolCallId } };
+}
+
+/** What tells a message of a session from its others; undefined where it has neither an id nor a time. */
+export function keyOf({ id, role, timestamp, ...rest }: MemoryMessage, sessionKey: string): string | undefined {
+  if (id !== undefined) return `${sessionKey}\n${id}`;
+  if (timestamp === undefined) return undefined;
+  return `${sessionKey}\n${timestamp} ${role} ${contentId(textOf(rest) + JSON.stringify(rest.toolCalls ?? rest.toolCallId ?? null))}`;
+}

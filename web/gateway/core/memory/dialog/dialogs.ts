@@ -1,0 +1,50 @@
+import { Turns } from '#shared/turns.ts';
+import type { FileIndex } from '../index/file-index.ts';
+import { dateOf, dialogFile } from '../layout.ts';
+import type { MemoryMessage } from '../message.ts';
+import { formatDialogLine, keyOf } from './dialog-lines.ts';
+
+/** What was said, word for word, in a file for each day. */
+export class Dialogs {
+  readonly #index: FileIndex;
+  readonly #now: () => number;
+  readonly #turns = new Turns();
+  /** Messages that were written, also those that nothing tells from others. */
+  readonly #written = new WeakSet<MemoryMessage>();
+
+  constructor(index: FileIndex, now: () => number) {
+    [this.#index, this.#now] = [index, now];
+  }
+
+  /**
+   * Writes what is not in the records yet, in its order, and tells how many messages that were. One is known by its id in the session, else by its time and text, else as the
+   * very object that was given before.
+   */
+  persist(messages: readonly MemoryMessage[], sessionKey: string, signal: AbortSignal): Promise<number> {
+    return this.#turns.take(signal, async () => {
+      await this.#index.follow();
+      const days = new Map<string, MemoryMessage[]>();
+      const given = new Set<string>();
+      for (const message of messages) {
+        const key = keyOf(message, sessionKey);
+        if (this.#written.has(message) || (key !== undefined && (given.has(key) || this.#index.hasMessage(key)))) continue;
+        if (key !== undefined) given.add(key);
+        const day = dateOf(timeOf(message) ?? this.#now());
+        days.set(day, [...(days.get(day) ?? []), message]);
+      }
+      let count = 0;
+      for (const [day, some] of days) {
+        const line = (message: MemoryMessage): string =>
+          formatDialogLine({ ...message, timestamp: timeOf(message) ?? this.#now() }, sessionKey);
+        await this.#index.append(dialogFile(day), some.map(line).join(''));
+        for (const message of some) this.#written.add(message);
+        count += some.length;
+      }
+      return count;
+    });
+  }
+}
+
+/** Where it is one: years of four digits. */
+const timeOf = ({ timestamp }: MemoryMessage): number | undefined =>
+  timestamp !== undefined && timestamp >= 0 && timestamp < Date.UTC(10_000, 0) ? timestamp : undefined;

@@ -1,0 +1,71 @@
+import type { Hub } from '../hub.ts';
+import type { Vault } from '../vault.ts';
+import { lazy } from '../lazy.ts';
+import type { AgentMemories, AgentMemoriesDeps } from './agent-memories.ts';
+import type { Providers } from '../providers/providers.ts';
+import type { Settings } from '../settings.ts';
+import type { Embedder } from './vectors/vectors.ts';
+import type { LongTermMemories } from './long-term-memories.ts';
+
+/** Whose calls for vectors are in the usage. */
+const MEMORY = 'memory';
+/** Files whose change is one of what is remembered. */
+const REMEMBERED = /^(?:MEMORY\.md$|memory\/)/;
+
+export interface Memories {
+  /** The long-term files alone: for those that only list. */
+  longTerm(): Promise<LongTermMemories>;
+  /** With the search over all of it. */
+  load(): Promise<AgentMemories>;
+  stop(): void;
+}
+
+interface MemoriesDeps extends Omit<AgentMemoriesDeps, 'longTerm' | 'embedder'> {
+  vault: AgentMemoriesDeps['vault'] & Pick<Vault, 'onforeign' | 'usage'>;
+  hub: Hub;
+  settings(): Settings;
+  providers(): Pick<Providers, 'resolve'>;
+}
+
+/** What agents remember, loaded when it is first wanted; whoever changes it, clients are told. */
+export function memoriesLater({ hub, settings, providers, ...deps }: MemoriesDeps): Memories {
+  const longTerm = lazy(async () => new (await import('./long-term-memories.ts')).LongTermMemories(deps));
+  const load = lazy(async () => {
+    const [{ AgentMemories }, { providerEmbedder }] = await Promise.all([
+      import('./agent-memories.ts'),
+      import('./vectors/provider-embedder.ts'),
+    ]);
+    const { vault, clock } = deps;
+    const embedder = (): Embedder | undefined => {
+      const { model } = settings().memory.embeddings;
+      if (model === null) return undefined;
+      return providerEmbedder(model, {
+        providers: providers(),
+        used: (call) => vault.usage.add({ id: crypto.randomUUID(), at: clock.now(), sessionKey: null, principal: MEMORY, ...call }),
+      });
+    };
+    return new AgentMemories({ ...deps, embedder, longTerm: await longTerm() });
+  });
+  const told = (workspace: string, path: string): void => {
+    if (REMEMBERED.test(path)) hub.emit({ event: 'memory.changed', payload: { workspace } }, null);
+  };
+  const stops = [
+    deps.vault.files.watch(({ workspace, path }) => told(workspace, path)),
+    deps.vault.onforeign((changes) => {
+      for (const { store, key } of changes) if (store === 'files') told(...placeOf(key));
+    }),
+  ];
+  return {
+    longTerm,
+    load,
+    stop() {
+      for (const stop of stops) stop();
+    },
+  };
+}
+
+/** `<workspace>/<path>` */
+function placeOf(key: string): [workspace: string, path: string] {
+  const at = key.indexOf('/');
+  return [key.slice(0, at), key.slice(at + 1)];
+}

@@ -1,0 +1,151 @@
+import { RpcError } from '#shared/rpc/errors.ts';
+import { sameText } from './content-id.ts';
+import { memoryId } from './index/entry.ts';
+import { formatMemory, MemoryCategory, type MemoryBlock, type MemoryLine, parseMemories, withBlock, withoutBlock } from './long-term.ts';
+import type { Workspace } from './workspace.ts';
+
+/** Characters of one memory. */
+const MAX_TEXT = 10_000;
+const MAX_KEY = 200;
+
+/** A line of the long-term file, by an id that its text has. */
+export interface Memory extends MemoryLine {
+  id: string;
+}
+
+type Remembered = MemoryBlock & { kind: 'memory' };
+
+/** The long-term memory file: what is remembered, and preferences by name. Each change writes the file once, whole; what persons wrote between stays. */
+export class LongTermFile {
+  readonly path: string;
+  readonly #workspace: Workspace;
+  /** As it was read last. */
+  #read: { size: number; modifiedAt: number; memories: readonly Memory[] } | undefined;
+
+  constructor(workspace: Workspace, path: string) {
+    [this.#workspace, this.path] = [workspace, path];
+  }
+
+  /** Adds what is not remembered yet, in one step. `added` is false where it was. Throws an Error for a text that is empty or too long. */
+  async add(given: readonly MemoryLine[]): Promise<{ memory: Memory; added: boolean }[]> {
+    const lines = given.map((line): MemoryLine => ({ ...line, text: checked(line.text), createdAt: toMinute(line.createdAt) }));
+    let results: { memory: Memory; added: boolean }[] = [];
+    await this.#workspace.update(this.path, (before = '') => {
+      let file = before;
+      const known = new Map(remembered(file).map((block) => [memoryId(block.memory.text), block.memory]));
+      results = lines.map((line) => {
+        const id = memoryId(line.text);
+        const same = known.get(id);
+        if (!same) {
+          file = withLine(file, formatMemory(line));
+          known.set(id, line);
+        }
+        return { memory: { id, ...(same ?? line) }, added: !same };
+      });
+      return file === before ? undefined : file;
+    });
+    return results;
+  }
+
+  /** False: nothing of that id is remembered. */
+  async forget(id: string): Promise<boolean> {
+    let found = false;
+    await this.#workspace.update(this.path, (file = '') => {
+      const blocks = remembered(file).filter(({ memory }) => memoryId(memory.text) === id);
+      found = blocks.length > 0;
+      // From behind, so that the lines of those before stay where they are.
+      return found ? blocks.reduceRight(withoutBlock, file) : undefined;
+    });
+    return found;
+  }
+
+  /** Notes a preference, in the place of an earlier one of that name in whatever case. Throws an Error for a name of more than a line, or with a colon. */
+  async prefer(name: string, value: string, createdAt: number): Promise<{ memory: Memory; replaced: number }> {
+    const key = nameOf(name);
+    const line: MemoryLine = {
+      text: checked(`${key}: ${checked(value)}`),
+      category: MemoryCategory.PREFERENCE,
+      createdAt: toMinute(createdAt),
+    };
+    let replaced = 0;
+    await this.#workspace.update(this.path, (file = '') => {
+      const earlier = remembered(file).filter(({ memory }) => preferenceOf(memory)?.key.toLowerCase() === key.toLowerCase());
+      const [first, ...others] = earlier;
+      replaced = earlier.length;
+      if (first?.memory.text === line.text && others.length === 0) return undefined;
+      const rest = others.reduceRight(withoutBlock, file);
+      return first ? withBlock(rest, first, formatMemory(line)) : withLine(file, formatMemory(line));
+    });
+    return { memory: { id: memoryId(line.text), ...line }, replaced };
+  }
+
+  /**
+   * Puts another line in the place of a memory; undefined where nothing of that id is remembered. Throws `ALREADY_EXISTS` where another says the same, and an Error for a text that
+   * is empty or too long.
+   */
+  async replace(id: string, change: { text?: string | undefined; category?: MemoryCategory | undefined }): Promise<Memory | undefined> {
+    let found: Memory | undefined;
+    await this.#workspace.update(this.path, (file = '') => {
+      const all = remembered(file);
+      const [first, ...others] = all.filter(({ memory }) => memoryId(memory.text) === id);
+      if (!first) return undefined;
+      const { memory } = first;
+      const line: MemoryLine = { ...memory, text: checked(change.text ?? memory.text), category: change.category ?? memory.category };
+      found = { id: memoryId(line.text), ...line };
+      if (found.id !== id && all.some(({ memory: { text } }) => memoryId(text) === found?.id))
+        throw new RpcError('ALREADY_EXISTS', 'Another memory says the same already');
+      return withBlock(others.reduceRight(withoutBlock, file), first, formatMemory(line));
+    });
+    return found;
+  }
+
+  /** By name, in the order of the file; of two of one name the later counts. */
+  async preferences(): Promise<Map<string, string>> {
+    const found = new Map<string, string>();
+    for (const { key, value } of (await this.memories()).flatMap((memory) => preferenceOf(memory) ?? [])) {
+      for (const same of found.keys()) if (same.toLowerCase() === key.toLowerCase()) found.delete(same);
+      found.set(key, value);
+    }
+    return found;
+  }
+
+  /** In the order of the file. */
+  async memories(): Promise<Memory[]> {
+    const file = await this.#workspace.stat(this.path);
+    if (!file) return [];
+    if (this.#read?.size !== file.size || this.#read.modifiedAt !== file.modifiedAt) {
+      const text = (await this.#workspace.read(this.path)) ?? '';
+      const memories = remembered(text).map(({ memory }) => ({ id: memoryId(memory.text), ...memory }));
+      this.#read = { size: file.size, modifiedAt: file.modifiedAt, memories };
+    }
+    return [...this.#read.memories];
+  }
+}
+
+/** As it is written. */
+const toMinute = (at: number): number => Math.floor(at / 60_000) * 60_000;
+
+const remembered = (file: string): Remembered[] => parseMemories(file).flatMap((block) => (block.kind === 'memory' ? block : []));
+
+const withLine = (file: string, line: string): string => (file === '' || file.endsWith('\n') ? file + line : `${file}\n${line}`);
+
+function checked(text: string): string {
+  const clean = text.replaceAll(/\r\n|[\r\u2028\u2029]/g, '\n').trim();
+  if (sameText(clean) === '') throw new Error('There is nothing to remember: the text is empty');
+  if (clean.length > MAX_TEXT) throw new Error(`A memory may have ${MAX_TEXT} characters, not ${clean.length}`);
+  return clean;
+}
+
+function nameOf(name: string): string {
+  const key = name.trim();
+  if (key === '' || key.length > MAX_KEY || /[:\n\r\u2028\u2029]/.test(key))
+    throw new Error(`A preference's name must be one line of 1 to ${MAX_KEY} characters without a colon`);
+  return key;
+}
+
+/** A preference that has a name: `tone: friendly`. */
+export function preferenceOf({ text, category }: Pick<MemoryLine, 'text' | 'category'>): { key: string; value: string } | undefined {
+  if (category !== MemoryCategory.PREFERENCE) return undefined;
+  const { key, value } = /^(?<key>[^:\n]{1,200}):\s*(?<value>[^]+)$/.exec(text)?.groups ?? {};
+  return key === undefined || value === undefined ? undefined : { key: key.trim(), value };
+}

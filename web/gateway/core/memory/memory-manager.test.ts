@@ -1,0 +1,281 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { verifies } from '../../../../tests/requirements.ts';
+import { FakeClock } from '../../../../tests/support/clock.ts';
+import { MemoryConfig, type MemoryConfigInput } from './config.ts';
+import { MemoryManager, type MemoryManagerDeps } from './memory-manager.ts';
+import type { MemoryMessage } from './message.ts';
+import { memoryWorkspace, type Workspace } from './workspace.ts';
+
+const NOON = Date.UTC(2026, 10, 22, 12);
+const DAY = 86_400_000;
+
+async function opened(given: Partial<MemoryManagerDeps> & { settings?: MemoryConfigInput } = {}) {
+  const clock = new FakeClock(NOON);
+  const workspace = given.workspace ?? memoryWorkspace(() => clock.now());
+  const config = new MemoryConfig(given.settings);
+  const memory = await new MemoryManager({ clock, ...given, workspace, config }).open();
+  return { memory, workspace, clock };
+}
+
+/** A workspace whose nth change fails, before or behind what it does. */
+function failing(workspace: Workspace, nth: number, behind: boolean): Workspace {
+  let count = 0;
+  const changed = async (work: () => Promise<unknown>): Promise<void> => {
+    const fails = ++count === nth;
+    if (fails && !behind) throw new Error('The disk is full');
+    await work();
+    if (fails) throw new Error('The disk went away');
+  };
+  return {
+    ...workspace,
+    write: (path, text) => changed(() => workspace.write(path, text)),
+    append: (path, text) => changed(() => workspace.append(path, text)),
+  };
+}
+
+const said = (content: string, more: Partial<MemoryMessage> = {}): MemoryMessage => ({ role: 'user', content, ...more });
+
+describe('MemoryManager', () => {
+  verifies('memory.manager/remembers', 'memories are added once, found, and forgotten by their ids', async () => {
+    const { memory, workspace } = await opened();
+    const first = await memory.addMemory('Ana has a cat called Miso', 'fact');
+    expect(first).toMatchObject({ added: true, category: 'fact', createdAt: NOON });
+    expect(await memory.addMemory('  Ana has a  cat\ncalled Miso ', 'other')).toMatchObject({ id: first.id, added: false });
+    const [one, two] = await Promise.all([memory.addMemory('The boat is blue'), memory.addMemory('The boat is blue')]);
+    expect([one.added, two.added]).toEqual([true, false]);
+    expect(await memory.searchMemory('Which cats does Ana have?', 1)).toMatchObject([
+      { id: first.id, kind: 'memory', category: 'fact', path: 'MEMORY.md', lines: '1', at: NOON, before: null, after: null },
+    ]);
+    expect([await memory.forget(first.id), await memory.forget(first.id)]).toEqual([true, false]);
+    expect(await memory.searchMemory('cat')).toEqual([]);
+    expect(await workspace.read('MEMORY.md')).toBe('- 2026-11-22 12:00 [fact] The boat is blue\n');
+    for (const text of ['', ' \n', 'x'.repeat(10_001)]) await expect(memory.addMemory(text)).rejects.toThrow(/remember|A memory may have/);
+    await expect(memory.searchMemory('cat', 0)).rejects.toThrow('The limit must be');
+  });
+
+  verifies('memory.manager/preferences', 'a preference takes the place of an earlier one, and what a person wrote stays', async () => {
+    const { memory, workspace } = await opened();
+    await workspace.write('MEMORY.md', '# Mine\r\nkept\r\n\n- 2026-01-01 [preference] Tone: formal\n- 2026-01-02 [preference] likes rain');
+    await memory.setPreference('tone', 'friendly: always');
+    await memory.setPreference('__proto__', 'x');
+    expect(Object.entries(await memory.getAllPreferences())).toEqual([
+      ['tone', 'friendly: always'],
+      ['__proto__', 'x'],
+    ]);
+    expect([await memory.getPreference('TONE'), await memory.getPreference('constructor')]).toEqual(['friendly: always', undefined]);
+    expect(await workspace.read('MEMORY.md')).toBe(
+      '# Mine\r\nkept\r\n\n- 2026-11-22 12:00 [preference] tone: friendly: always\n- 2026-01-02 [preference] likes rain\n- 2026-11-22 12:00 [preference] __proto__: x\n',
+    );
+    for (const key of ['', 'a:b', 'a\nb', 'x'.repeat(201)]) await expect(memory.setPreference(key, 'v')).rejects.toThrow(/name/);
+  });
+
+  verifies('memory.manager/dialog', 'messages are written once, and found with who spoke and what stands beside', async () => {
+    const { memory, workspace, clock } = await opened();
+    const talk: MemoryMessage[] = [
+      said('Where is the kayak?', { id: '1', name: 'Ana' }),
+      { role: 'assistant', content: 'In the barn.', id: '2', toolCalls: [{ id: 'c', tool: 'look', args: {} }] },
+      said('Fine!', { id: '3' }),
+    ];
+    expect(await memory.persistDialog(talk, 'main')).toBe(3);
+    expect(await memory.persistDialog(structuredClone(talk), 'main')).toBe(0);
+    expect(await memory.persistDialog([said('Fine!', { id: '3' })], 'other')).toBe(1);
+    const unnamed = said('Nothing tells me apart');
+    expect([
+      await memory.persistDialog([unnamed, unnamed, said('later', { timestamp: NOON - DAY })]),
+      await memory.persistDialog([unnamed]),
+    ]).toEqual([3, 0]);
+    const file = (await workspace.read('dialog/2026-11-22.jsonl')) ?? '';
+    expect(JSON.parse(file.split('\n')[1] ?? '')).toEqual({
+      session_key: 'main',
+      id: '2',
+      role: 'assistant',
+      content: 'In the barn.',
+      timestamp: NOON,
+      tool_calls: [{ id: 'c', tool: 'look', args: {} }],
+    });
+    expect(await workspace.read('dialog/2026-11-21.jsonl')).toContain('later');
+    expect((await memory.searchMemory('Who has the kayak in the barn?', 1))[0]).toMatchObject({
+      kind: 'message',
+      path: 'dialog/2026-11-22.jsonl',
+      at: NOON,
+      coverage: expect.any(Number),
+    });
+    const [answer] = (await memory.searchMemory('barn')).filter(({ text }) => text === 'In the barn.');
+    expect(answer).toMatchObject({
+      lines: '2',
+      speaker: 'assistant',
+      before: { text: 'Where is the kayak?', speaker: 'Ana' },
+      after: { text: 'Fine!' },
+    });
+    // Another memory over the same files knows them too.
+    const again = await new MemoryManager({ workspace, clock }).open();
+    expect(await again.persistDialog(talk, 'main')).toBe(0);
+  });
+
+  verifies('memory.manager/retention', 'what is older than its setting goes, and nothing else', async () => {
+    const clock = new FakeClock(NOON);
+    const workspace = memoryWorkspace(() => clock.now());
+    const old = new Date(NOON - 31 * DAY).toISOString().slice(0, 10);
+    const kept = new Date(NOON - 30 * DAY).toISOString().slice(0, 10);
+    for (const path of [
+      `dialog/${old}.jsonl`,
+      `dialog/${kept}.jsonl`,
+      'dialog/2020-13-45.jsonl',
+      'dialog/notes.txt',
+      `memory/${old}.md`,
+      'tool_result/a.txt',
+    ])
+      await workspace.write(path, 'x');
+    const { memory } = await opened({ workspace });
+    expect((await workspace.list()).map(({ path }) => path)).toEqual([
+      `dialog/2020-13-45.jsonl`,
+      `dialog/${kept}.jsonl`,
+      'dialog/notes.txt',
+      `memory/${old}.md`,
+      'tool_result/a.txt',
+    ]);
+    expect(await memory.cleanUp()).toEqual([]);
+    const later = await new MemoryManager({ workspace, clock: { now: () => NOON + 7 * DAY } }).open();
+    expect((await workspace.list()).map(({ path }) => path)).toEqual(['dialog/2020-13-45.jsonl', 'dialog/notes.txt', `memory/${old}.md`]);
+    expect(await later.cleanUp()).toEqual([]);
+  });
+
+  verifies('memory.manager/tool-results', 'a long result is put aside once, with a stub that names its file', async () => {
+    const { memory, workspace } = await opened({ settings: { toolResult: { maxLength: 100 } } });
+    const long = `${'🙂'.repeat(80)} the end`;
+    const messages: MemoryMessage[] = [
+      said('x'.repeat(500)),
+      { role: 'tool', content: long, toolCallId: 'c' },
+      { role: 'tool', content: 'short' },
+    ];
+    const once = await memory.putAsideResults(messages);
+    expect([once[0], once[2]]).toEqual([messages[0], messages[2]]);
+    const stub = String(once[1]?.content);
+    const path = /tool_result\/[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-8[0-9a-f]{3}-[0-9a-f]{12}\.txt/.exec(stub)?.[0] ?? '';
+    expect(stub).toMatch(/^(🙂)+\n\[… The whole result has 168 characters/u);
+    expect(await workspace.read(path)).toBe(long);
+    expect(await memory.putAsideResults(once)).toEqual(once);
+    expect(await memory.putAsideResults(messages)).toEqual(once);
+    expect(await workspace.list('tool_result')).toHaveLength(1);
+    // The dialog has what was said, not the stub.
+    await memory.persistDialog(once, 'main');
+    expect(await memory.persistDialog(messages, 'main')).toBe(0);
+    expect(await workspace.read('dialog/2026-11-22.jsonl')).toContain('the end');
+  });
+
+  verifies('memory.manager/follows', 'files that others change are followed, broken lines are told of, and none is lost', async () => {
+    const { memory, workspace, clock } = await opened();
+    await workspace.write('memory/2026-11-20.md', '# Friday\nThe pump was repaired.\n\n## Later\nWe ate pancakes.\n');
+    await workspace.write(
+      'dialog/2026-11-21.jsonl',
+      '{"role":"user","content":"A parrot sings"}\nnonsense\n{"role":"king","content":"x"}\n\n{"role":"user","content":"cut o',
+    );
+    expect(await memory.searchMemory('pump')).toMatchObject([
+      {
+        kind: 'day',
+        path: 'memory/2026-11-20.md',
+        lines: '1-2',
+        at: Date.UTC(2026, 10, 20),
+        after: { text: '## Later\nWe ate pancakes.' },
+      },
+      { before: { text: '# Friday\nThe pump was repaired.' } },
+    ]);
+    expect((await memory.searchMemory('parrot'))[0]).toMatchObject({ lines: '1', at: Date.UTC(2026, 10, 21) });
+    expect((await memory.getStats()).dialogs).toEqual({ days: 1, messages: 1, broken: 3 });
+    await memory.persistDialog([said('The piano is tuned', { timestamp: NOON - DAY })]);
+    expect((await memory.searchMemory('piano'))[0]).toMatchObject({ lines: '6' });
+    expect((await workspace.read('dialog/2026-11-21.jsonl'))?.split('\n')).toHaveLength(7);
+    clock.advance(1000);
+    await workspace.write('memory/2026-11-20.md', 'Only a canoe');
+    expect([await memory.searchMemory('pump'), (await memory.searchMemory('canoe')).length]).toEqual([[], 1]);
+    await workspace.remove('memory/2026-11-20.md');
+    expect(await memory.searchMemory('canoe')).toEqual([]);
+    expect(await memory.getStats()).toMatchObject({ memories: 0, days: 0, dialogs: { messages: 2 }, passages: 2 });
+  });
+
+  verifies('memory.manager/follows', 'what another program writes in the same moment is read too', async () => {
+    const files = memoryWorkspace(() => NOON);
+    const crowded: Workspace = {
+      ...files,
+      async append(path, text) {
+        await files.append(path, '{"role":"user","content":"The otter swims"}\n');
+        await files.append(path, text);
+      },
+    };
+    const { memory } = await opened({ workspace: crowded });
+    await memory.persistDialog([said('The heron nests')]);
+    expect((await memory.searchMemory('otter', 1))[0]).toMatchObject({ text: 'The otter swims', lines: '1' });
+    expect((await memory.searchMemory('heron', 1))[0]).toMatchObject({ text: 'The heron nests', lines: '2' });
+  });
+
+  verifies('memory.manager/crash', 'whichever write fails, there is the old or the new, and the next try makes it whole', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.integer({ min: 1, max: 8 }), fc.boolean(), async (nth, behind) => {
+        const files = memoryWorkspace(() => NOON);
+        const { memory } = await opened({ workspace: failing(files, nth, behind) });
+        const steps: (() => Promise<unknown>)[] = [
+          () => memory.addMemory('one'),
+          () => memory.addMemory('two'),
+          () => memory.setPreference('tone', 'dry'),
+          () => memory.setPreference('tone', 'kind'),
+          () => memory.persistDialog([said('a', { id: 'a' }), said('b', { id: 'b', timestamp: NOON - DAY })]),
+          () => memory.putAsideResults([{ role: 'tool', content: 'z'.repeat(3000) }]),
+          () => memory.summariseDay('2026-11-22'),
+        ];
+        for (const step of steps) {
+          const before = (await files.read('MEMORY.md')) ?? '';
+          await step().catch(async () => {
+            const after = (await files.read('MEMORY.md')) ?? '';
+            expect(after === before || behind).toBe(true);
+            await step();
+          });
+        }
+        expect((await memory.getMemories()).map(({ text }) => text)).toEqual(['one', 'two', 'tone: kind']);
+        const lines = (date: string) => files.read(`dialog/${date}.jsonl`).then((text) => text?.trim().split('\n').length);
+        expect([await lines('2026-11-22'), await lines('2026-11-21')]).toEqual([1, 1]);
+        expect(await files.list('tool_result')).toHaveLength(1);
+        expect((await files.read('memory/2026-11-22.md'))?.match(/Summary of the day/g)).toHaveLength(1);
+      }),
+      { numRuns: 32 },
+    );
+  });
+
+  verifies(
+    'memory.manager/large',
+    'ten megabytes are read while others have their turn',
+    async () => {
+      const workspace = memoryWorkspace(() => NOON);
+      const words = ['boat', 'river', 'lamp', 'garden', 'winter', 'letter', 'bridge', 'piano'];
+      const line = (at: number): string =>
+        `- 2026-01-01 10:00 [fact] Note ${at}: ${Array.from({ length: 150 }, (_, i) => words[(at * 7 + i * 3) % words.length]).join(' ')}\n`;
+      const lines = Array.from({ length: 11_000 }, (_, at) => line(at)).join('');
+      await workspace.write('MEMORY.md', `${lines}- 2026-01-01 10:00 [fact] The heron nests at Loch Awe\n`);
+      expect((await workspace.list())[0]?.size).toBeGreaterThan(10_000_000);
+      const { memory } = await opened({ workspace });
+      let turns = 0;
+      const timer = setInterval(() => turns++, 0);
+      expect((await memory.searchMemory('heron', 1))[0]).toMatchObject({ text: 'The heron nests at Loch Awe', lines: '11001' });
+      clearInterval(timer);
+      expect(turns).toBeGreaterThan(50);
+      expect(await memory.addMemory('The otter too')).toMatchObject({ added: true });
+      expect((await memory.searchMemory('otter', 1))[0]).toMatchObject({ lines: '11002' });
+    },
+    60_000,
+  );
+
+  it('tells what is not open, off, or not there', async () => {
+    const memory = new MemoryManager({ workspace: memoryWorkspace(), clock: { now: () => NOON } });
+    await expect(memory.searchMemory('x')).rejects.toThrow('call open() first');
+    await memory.open();
+    await expect(memory.summariseDay('2026-02-30')).rejects.toThrow('no day');
+    expect(await memory.summariseDay('2026-02-28')).toBeUndefined();
+    await memory.close();
+    await expect(memory.addMemory('x')).rejects.toThrow('was closed');
+    await expect(memory.open()).rejects.toThrow('was closed');
+    const off = await opened({ settings: { longTerm: { enabled: false }, dialog: { enabled: false } } });
+    await expect(off.memory.addMemory('x')).rejects.toThrow('turned off');
+    expect(await off.memory.persistDialog([said('x')])).toBe(0);
+    expect(await off.workspace.list()).toEqual([]);
+  });
+});

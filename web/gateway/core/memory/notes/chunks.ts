@@ -1,0 +1,70 @@
+import { estimateTokens } from '#shared/estimate-tokens.ts';
+
+/** Tokens of a chunk, and how many of them the next one has too (decisions, "Memory …"). */
+const CHUNK = 400;
+const OVERLAP = 80;
+/** Characters after which a line is cut: one alone must not be more than a chunk. */
+const LONGEST_LINE = 4 * CHUNK;
+
+export interface Chunk {
+  text: string;
+  /** From the first to the last line, from 1 on. */
+  line: number;
+  end: number;
+}
+
+interface Piece {
+  text: string;
+  line: number;
+  tokens: number;
+}
+
+/** Cuts Markdown where its headings are, and within what stands below one by lines, so that no chunk has more than some 400 tokens; neighbours share some 80. */
+export function chunksOf(markdown: string): Chunk[] {
+  const chunks: Chunk[] = [];
+  let section: Piece[] = [];
+  let fenced = false;
+  for (const [at, text] of markdown.split(/\r\n|\n|\r/).entries()) {
+    if (/^\s{0,3}(```|~~~)/.test(text)) fenced = !fenced;
+    if (!fenced && /^#{1,6}\s/.test(text) && section.some(({ text }) => !/^(#{1,6}\s|\s*$)/.test(text))) {
+      chunks.push(...cut(section));
+      section = [];
+    }
+    section.push(...piecesOf(text, at + 1));
+  }
+  return [...chunks, ...cut(section)];
+}
+
+function piecesOf(text: string, line: number): Piece[] {
+  if (text.length <= LONGEST_LINE) return [{ text, line, tokens: estimateTokens(text) + 1 }];
+  const pieces: Piece[] = [];
+  // Dense scripts take a token a character: a fourth of the length is sure to fit, and no pair of surrogates is cut.
+  const chars = new RegExp(`[^]{1,${CHUNK}}`, 'gu');
+  for (const [part] of text.matchAll(chars)) pieces.push({ text: part, line, tokens: estimateTokens(part) + 1 });
+  return pieces;
+}
+
+function cut(section: readonly Piece[]): Chunk[] {
+  const chunks: Chunk[] = [];
+  let from = 0;
+  while (from < section.length) {
+    let [to, tokens] = [from, 0];
+    while (to < section.length && (to === from || tokens + (section[to]?.tokens ?? 0) <= CHUNK)) tokens += section[to++]?.tokens ?? 0;
+    const chunk = chunkOf(section.slice(from, to));
+    if (chunk) chunks.push(chunk);
+    if (to === section.length) break;
+    let [back, shared] = [to, 0];
+    while (back > from + 1 && shared + (section[back - 1]?.tokens ?? 0) <= OVERLAP) shared += section[--back]?.tokens ?? 0;
+    from = back;
+  }
+  return chunks;
+}
+
+function chunkOf(pieces: readonly Piece[]): Chunk | undefined {
+  const said = pieces.filter(({ text }) => text.trim() !== '');
+  const [first, last] = [said[0], said.at(-1)];
+  if (!first || !last) return undefined;
+  const lines = pieces.slice(pieces.indexOf(first), pieces.indexOf(last) + 1);
+  const text = lines.reduce((whole, { text, line }, at) => whole + (at === 0 ? '' : line === lines[at - 1]?.line ? '' : '\n') + text, '');
+  return { text, line: first.line, end: last.line };
+}

@@ -1,0 +1,25 @@
+import { parseDocument } from 'yaml';
+import type { z } from '#shared/rpc/zod.ts';
+import { complaint } from './complaint.ts';
+import { inOurSpelling } from './spelling.ts';
+
+const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** Settings of a library in either spelling. Throws an Error that names the setting and what is wrong with it. */
+export function readSettings<Schema extends z.ZodType>(schema: Schema, given: unknown): z.output<Schema> {
+  const read = schema.safeParse(inOurSpelling(given));
+  if (!read.success) throw new Error(complaint(read.error));
+  return read.data;
+}
+
+/** The settings in the text of a YAML document, at the top or under `section`. Throws an Error that names the line. */
+export function settingsInYaml(text: string, section: string): Record<string, unknown> {
+  const document = parseDocument(text, { schema: 'core', prettyErrors: true, logLevel: 'silent' });
+  const [error] = document.errors;
+  if (error) throw new Error(`The settings are no YAML: ${error.message.split('\n', 1)[0]?.replace(/:$/, '') ?? ''}`);
+  // Without aliases nothing can grow beyond what is written.
+  const given: unknown = document.toJS({ maxAliasCount: 0 });
+  if (given === null) return {};
+  if (!isObject(given)) throw new Error('The settings must be names with values');
+  return isObject(given[section]) ? given[section] : given;
+}

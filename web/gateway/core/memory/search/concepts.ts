@@ -1,0 +1,86 @@
+import { termOf, type Word, wordsOf } from '../text/analyze.ts';
+import { detectLanguage, ENGLISH, type Language } from '../text/languages.ts';
+import { expressionsIn, relatedTo } from '../text/related.ts';
+import type { Weights } from './weights.ts';
+import { CAUSE, type MemoryIndex, MONEY, NAME, NUMBER, speakerTerm, TIME } from './memory-index.ts';
+
+/** One thing that a query speaks of, and the terms by which a passage may speak of it. */
+export interface Concept {
+  /** The query's word; null for what is looked for beside its words. */
+  word: string | null;
+  terms: { term: string; weight: number }[];
+  weight: number;
+}
+
+const KINDS: readonly [pattern: RegExp, term: string][] = [
+  [/\b(when|what (date|day|year|month|time)|how long|how often)\b/i, TIME],
+  [/\b(how (many|much|old|far|tall|big|long)|what (price|cost|number|percentage|size)|cost)\b/i, NUMBER],
+  [/\b(who|whose|whom|what('s| is| was) the name|called|named|which)\b/i, NAME],
+  [/\b(how much|cost|price|paid?|pay|salary|rent|fee|bill|budget|quote|value|worth)\b/i, MONEY],
+  [/\b(why|what (reason|made|caused))\b/i, CAUSE],
+];
+
+/** Whom "I" and "you" name in what a person asks of an assistant. */
+const SPEAKERS: readonly [pattern: RegExp, speaker: string][] = [
+  [/\b(i|me|my|mine|we|our|us)\b/i, 'user'],
+  [/\byou(r)?\b/i, 'assistant'],
+];
+
+/** What a query speaks of, as far as its words tell. */
+export function conceptsOf(query: string, index: MemoryIndex, w: Weights): Concept[] {
+  const words = wordsOf(query);
+  const languages = languagesFor(words, index);
+  const stop = languages[0]?.stopWords ?? new Set<string>();
+  const concepts = new Map<string, Concept>();
+  const english = languages[0] === ENGLISH;
+  const relate = (own: Map<string, number>, key: string): void => {
+    if (!english) return;
+    for (const [each, weight] of relatedTo(key)) if (!own.has(each)) own.set(each, weight * w.related);
+  };
+  const expressions = english ? expressionsIn(words.map((word) => termOf(word, ENGLISH))) : [];
+  for (const { term, at, length } of expressions) {
+    const own = new Map([[term, 1]]);
+    relate(own, term);
+    const said = words
+      .slice(at, at + length)
+      .map(({ text }) => text)
+      .join(' ');
+    concepts.set(term, { word: said, terms: termsOf(own), weight: 1 });
+  }
+  const within = (place: number): boolean => expressions.some(({ at, length }) => place >= at && place < at + length);
+  let telling = words.filter(({ folded, paired }, place) => (paired || !stop.has(folded)) && !within(place));
+  if (telling.length === 0 && concepts.size === 0) telling = words;
+  for (const word of telling) {
+    const own = new Map<string, number>();
+    for (const language of languages) own.set(termOf(word, language), 1);
+    const [key = ''] = own.keys();
+    if (concepts.has(key)) continue;
+    relate(own, key);
+    for (const each of index.familyOf(key)) if (!own.has(each)) own.set(each, w.family);
+    let weight = 1;
+    if (index.speakers.has(word.folded)) {
+      own.set(speakerTerm(word.folded), 1);
+      weight = w.speaker;
+    }
+    concepts.set(key, { word: word.text, terms: termsOf(own), weight });
+  }
+  for (const [pattern, speaker] of SPEAKERS) {
+    const term = speakerTerm(speaker);
+    if (index.speakers.has(speaker) && pattern.test(query) && !concepts.has(term)) {
+      concepts.set(term, { word: null, terms: [{ term, weight: 1 }], weight: w.speaker });
+      break;
+    }
+  }
+  for (const [pattern, term] of KINDS)
+    if (pattern.test(query)) concepts.set(term, { word: null, terms: [{ term, weight: 1 }], weight: w.kind });
+  return [...concepts.values()];
+}
+
+const termsOf = (own: ReadonlyMap<string, number>): Concept['terms'] => [...own].map(([term, weight]) => ({ term, weight }));
+
+/** The query's own language first, where it is clear and the index has it; else all of the index. */
+function languagesFor(words: readonly Word[], index: MemoryIndex): Language[] {
+  const have = index.languages.slice(0, 4);
+  const own = detectLanguage(words.map(({ folded }) => folded));
+  return own && have.includes(own) ? [own, ...have.filter((each) => each !== own)] : have;
+}

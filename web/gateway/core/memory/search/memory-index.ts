@@ -1,0 +1,239 @@
+import type { Breath } from '../../documents/breath.ts';
+import type { Columns } from '../columns/columns.ts';
+import { StringWriter } from '../columns/string-column.ts';
+import { termOf, type Word, wordsOf } from '../text/analyze.ts';
+import { detectLanguage, ENGLISH, type Language, LANGUAGES } from '../text/languages.ts';
+import { expressionsIn } from '../text/related.ts';
+import { timesIn, type TimeRange } from '../text/time-words.ts';
+import type { Passage } from './passage.ts';
+import { Passages } from './passages.ts';
+import { Scratch } from './scratch.ts';
+import { type Postings, TermLists } from './term-lists.ts';
+import { Threads } from './threads.ts';
+
+/** Terms beside the words: who spoke, and what kinds of things are there. They begin with what no word has. */
+export const speakerTerm = (name: string): string => `@${name}`;
+export const NUMBER = '#number';
+export const TIME = '#time';
+export const NAME = '#name';
+export const CAUSE = '#cause';
+export const MONEY = '#money';
+
+const ASKS = /[?？؟]["'”’)\]\s]*$/u;
+const COUNTED =
+  /\p{N}|\b(two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|hundred|thousand|million|dozen|half|twice|once|couple)\b/iu;
+const PAID = /[$€£¥]|\b(quid|pounds?|dollars?|bucks|euros?|grand|cents|pence|free|k)\b|\d k\b|(hundred|thousand)/iu;
+const BECAUSE = /\b(because|cause|cos|since|so that|due to|that's why|the reason|in order to|thanks to)\b/i;
+
+/** What a term is found in. */
+export interface Found {
+  /** Passages that have it and are there. */
+  count: number;
+  lists: readonly Postings[];
+}
+
+/** All passages by their terms, in memory: columns that come back from a snapshot as they were, and what was added since. */
+export class MemoryIndex {
+  readonly #lists: TermLists;
+  readonly #passages: Passages;
+  readonly #threads: Threads;
+  /** Passages by language: its place in the list of them. */
+  readonly #languages: number[] = LANGUAGES.map(() => 0);
+  /** Names of speakers, folded, with how often passages have each. */
+  readonly #speakers = new Map<string, number>();
+  #length = 0;
+  /** For what a search reckons. */
+  readonly scratch = new Scratch();
+  /** Some have been removed, so that lists may name what is not there. */
+  #hasGone = false;
+
+  /** `columns`: what `write` has written, of an index to be made as it was. */
+  constructor(columns?: Columns) {
+    this.#lists = new TermLists(columns);
+    this.#passages = new Passages(columns);
+    this.#threads = new Threads(columns);
+    if (!columns) return;
+    for (const language of columns.u8('language')) this.#languages[language] = (this.#languages[language] ?? 0) + 1;
+    for (const length of columns.i32('length')) this.#length += length;
+    const names = columns.strings('name');
+    for (const [number, count] of columns.u32('name/count').entries()) this.#speakers.set(names.at(number), count);
+  }
+
+  get size(): number {
+    return this.#passages.size;
+  }
+
+  /** Numbers below which all passages lie. */
+  get end(): number {
+    return this.#passages.end;
+  }
+
+  get meanLength(): number {
+    return Math.max(1, this.#length / Math.max(1, this.size));
+  }
+
+  /** Of its passages, the commonest first. */
+  get languages(): Language[] {
+    return LANGUAGES.map((language, place) => ({ language, count: this.#languages[place] ?? 0 }))
+      .filter(({ count }) => count > 0)
+      .sort((a, b) => b.count - a.count)
+      .map(({ language }) => language);
+  }
+
+  get speakers(): ReadonlyMap<string, number> {
+    return this.#speakers;
+  }
+
+  /** Terms that may be of one family with this one, such as parts of German compounds and forms that a stemmer keeps apart. */
+  familyOf(term: string): string[] {
+    return this.#lists
+      .beginningAs(term)
+      .filter((each) => each !== term && (each.startsWith(term) || term.startsWith(each) || each.slice(0, -2) === term.slice(0, -2)));
+  }
+
+  passage(number: number): Passage | undefined {
+    return this.#passages.passage(number, this.#threads.nameOf(this.threadOf[number] ?? -1));
+  }
+
+  /** The number of a passage; -1: there is none of that id. */
+  numberOf(id: string): number {
+    return this.#passages.numberOf(id);
+  }
+
+  isThere(number: number): boolean {
+    return this.#passages.isThere(number);
+  }
+
+  asks(number: number): boolean {
+    return this.#passages.asks(number);
+  }
+
+  /** When it was said or noted, in milliseconds since 1970; null where it does not age. */
+  at(number: number): number | null {
+    return this.#passages.at(number);
+  }
+
+  /** Times that its text names. */
+  timesOf(number: number): readonly TimeRange[] {
+    return this.#passages.timesOf(number);
+  }
+
+  /** Of its thread, as far as its passages tell. */
+  languageOf(number: number): Language {
+    return this.#threads.languageOf(this.threadOf[number] ?? -1);
+  }
+
+  /** By number, the words of a passage that say something; below 0 where there is none any more. */
+  get lengths(): Int32Array {
+    return this.#passages.lengths;
+  }
+
+  /** By number, the number of the thread. */
+  get threadOf(): Int32Array {
+    return this.#passages.threadOf;
+  }
+
+  /** By number, the passage before it in its thread, and the one behind it; -1: there is none. */
+  get previous(): Int32Array {
+    return this.#passages.previous;
+  }
+
+  get next(): Int32Array {
+    return this.#passages.next;
+  }
+
+  get threadCount(): number {
+    return this.#threads.end;
+  }
+
+  /** Undefined where no passage has the term. */
+  find(term: string): Found | undefined {
+    const lists = this.#lists.get(term);
+    const count = lists.reduce((sum, list) => sum + (this.#hasGone ? this.#there(list) : list.count), 0);
+    return count === 0 ? undefined : { count, lists };
+  }
+
+  /** Adds a passage behind the last of its thread; one of the same id is replaced. */
+  add(passage: Passage): void {
+    this.remove(passage.id);
+    const words = wordsOf(passage.text);
+    const thread = this.#threads.numberFor(passage.thread, this.languages[0] ?? ENGLISH);
+    const language = detectLanguage(words.map(({ folded }) => folded)) ?? this.#threads.languageOf(thread);
+    this.#threads.setLanguage(thread, language);
+    const terms = termsOf(passage, words, language);
+    const times = passage.at === null ? [] : timesIn(passage.text, passage.at);
+    if (times.length > 0) terms.counts.set(TIME, 1);
+    if (COUNTED.test(passage.text)) terms.counts.set(NUMBER, 1);
+    if (PAID.test(passage.text)) terms.counts.set(MONEY, 1);
+    if (BECAUSE.test(passage.text)) terms.counts.set(CAUSE, 1);
+    const place = LANGUAGES.indexOf(language);
+    const facts = { thread, length: terms.length, times, asks: ASKS.test(passage.text), language: place };
+    const number = this.#passages.add(passage, facts, this.#threads.lastOf(thread));
+    for (const [term, times] of terms.counts) this.#lists.add(term, number, times);
+    this.#threads.added(thread, number);
+    this.#length += terms.length;
+    this.#languages[place] = (this.#languages[place] ?? 0) + 1;
+    for (const name of namesOf(passage.speaker)) this.#speakers.set(name, (this.#speakers.get(name) ?? 0) + 1);
+  }
+
+  remove(id: string): boolean {
+    const number = this.#passages.numberOf(id);
+    if (number === -1) return false;
+    const thread = this.threadOf[number] ?? 0;
+    const last = this.#threads.lastOf(thread);
+    this.#threads.removed(thread, last === number ? (this.previous[number] ?? -1) : last);
+    this.#length -= this.lengths[number] ?? 0;
+    const language = this.#passages.languages[number] ?? 0;
+    this.#languages[language] = (this.#languages[language] ?? 0) - 1;
+    for (const name of namesOf(this.passage(number)?.speaker)) {
+      const count = (this.#speakers.get(name) ?? 0) - 1;
+      if (count > 0) this.#speakers.set(name, count);
+      else this.#speakers.delete(name);
+    }
+    this.#passages.remove(number, id);
+    this.#hasGone = true;
+    return true;
+  }
+
+  /** Writes what is there now, whatever is added and removed while it does. */
+  async write(into: Columns, breath: Breath): Promise<void> {
+    const passages = this.#passages.capture();
+    const threads = this.#threads.capture(passages.numbers);
+    const names = new StringWriter();
+    const counts = [...this.#speakers].map(([name, count]) => {
+      names.add(name);
+      return count;
+    });
+    into.setStrings('name', names.finish());
+    into.set('name/count', Uint32Array.from(counts));
+    await passages.write(into, threads.numbers, breath);
+    await threads.write(into, breath);
+    await this.#lists.write(into, passages.numbers, breath);
+  }
+
+  #there({ passages, count }: Postings): number {
+    const { lengths } = this;
+    let there = 0;
+    for (let i = 0; i < count; i++) if ((lengths[passages[i] ?? 0] ?? -1) >= 0) there++;
+    return there;
+  }
+}
+
+/** The words of a speaker's name, folded. */
+const namesOf = (speaker: string | undefined): string[] => (speaker === undefined ? [] : wordsOf(speaker).map(({ folded }) => folded));
+
+/** The terms of a passage with how often it has each, and how many of its words say something. */
+function termsOf({ speaker }: Passage, words: readonly Word[], language: Language): { counts: Map<string, number>; length: number } {
+  const counts = new Map<string, number>();
+  const count = (term: string): void => void counts.set(term, (counts.get(term) ?? 0) + 1);
+  let length = 0;
+  const stems = words.map((word) => termOf(word, language));
+  stems.forEach(count);
+  if (language === ENGLISH) for (const { term } of expressionsIn(stems)) count(term);
+  for (const word of words) {
+    if (!language.stopWords.has(word.folded)) length++;
+    if (word.name) counts.set(NAME, 1);
+  }
+  for (const name of namesOf(speaker)) counts.set(speakerTerm(name), 1);
+  return { counts, length };
+}

@@ -1,0 +1,62 @@
+import type { Concept } from './concepts.ts';
+import type { MemoryIndex } from './memory-index.ts';
+import type { Scores } from './scratch.ts';
+import type { Weights } from './weights.ts';
+
+/** What each passage itself has of one concept. */
+export interface OwnScores {
+  concept: Concept;
+  /** What having it at all is worth: the rarer, the more. */
+  worth: number;
+  /** By number of the passage. */
+  scores: Float32Array;
+  /** Passages that have some. */
+  touched: Uint32Array;
+  /** Where both are, to be given back to the index; null where no passage has any. */
+  taken: Scores | null;
+}
+
+/** Among a handful of passages every word looks common: weights are taken as if there were at least so many. */
+const LEAST_PASSAGES = 50;
+
+/** BM25 for one concept: of the terms that speak of it the one that says most counts. */
+export function ownScores(index: MemoryIndex, concept: Concept, { k1, b }: Weights): OwnScores {
+  const count = Math.max(LEAST_PASSAGES, index.size);
+  const worthOf = (having: number): number => {
+    const some = Math.min(count, having);
+    return Math.log(1 + (count - some + 0.5) / (some + 0.5)) * concept.weight;
+  };
+  const all = concept.terms.flatMap(({ term, weight }) => {
+    const found = index.find(term);
+    return found ? [{ found, weight }] : [];
+  });
+  const exact = all.filter(({ weight }) => weight === 1);
+  const having = (exact.length > 0 ? exact : all).reduce((sum, { found }) => sum + found.count, 0);
+  const worth = worthOf(having);
+  if (having === 0) return { concept, worth, scores: NO_SCORES, touched: NO_PASSAGES, taken: null };
+  const taken = index.scratch.take(index.end);
+  const { scores, touched } = taken;
+  let end = 0;
+  const { lengths } = index;
+  const perWord = (k1 * b) / index.meanLength;
+  for (const { found, weight } of all) {
+    const most = Math.min(worth, worthOf(found.count)) * weight * (k1 + 1);
+    for (const { passages, times, count } of found.lists) {
+      for (let i = 0; i < count; i++) {
+        const number = passages[i] ?? 0;
+        const length = lengths[number] ?? -1;
+        if (length < 0) continue;
+        const often = times[i] ?? 1;
+        const score = (most * often) / (often + k1 * (1 - b) + perWord * length);
+        const before = scores[number] ?? 0;
+        if (score <= before) continue;
+        if (before === 0) touched[end++] = number;
+        scores[number] = score;
+      }
+    }
+  }
+  return { concept, worth, scores, touched: touched.subarray(0, end), taken };
+}
+
+const NO_SCORES = new Float32Array(0);
+const NO_PASSAGES = new Uint32Array(0);

@@ -1,0 +1,242 @@
+import type { Breath } from '../../documents/breath.ts';
+import type { Columns } from '../columns/columns.ts';
+import { bytes, floats, integers, withRoom } from '../columns/growing.ts';
+import { type StringColumn, StringWriter } from '../columns/string-column.ts';
+import type { TimeRange } from '../text/time-words.ts';
+import type { Passage } from './passage.ts';
+
+/** What is kept of a passage beside its terms and texts. */
+export interface Facts {
+  thread: number;
+  /** Words that say something. */
+  length: number;
+  /** Times that its text names. */
+  times: readonly TimeRange[];
+  /** It ends with a question: what is looked for is rather in the answer. */
+  asks: boolean;
+  /** The language that its terms are of: a place in the list of them. */
+  language: number;
+}
+
+/** What came with a snapshot; it stays as it is. */
+interface Restored {
+  ids: StringColumn;
+  texts: StringColumn;
+  /** Each name once. */
+  speakers: StringColumn;
+  /** By passage, the speaker's number; -1: nobody. */
+  speakerOf: Int32Array<ArrayBuffer>;
+  /** By passage where its times end, and the times, two numbers each. */
+  timeEnds: Uint32Array<ArrayBuffer>;
+  times: Float64Array<ArrayBuffer>;
+}
+
+/** What the numbers of a passage take when they are written, in characters. */
+const EACH = 20;
+const NO_TIMES: readonly TimeRange[] = [];
+
+/** Passages by number, in columns. Numbers are given in the order in which passages come, and are not given again. */
+export class Passages {
+  readonly #restored: Restored | undefined;
+  /** Passages that came with the snapshot: their numbers are below this. */
+  readonly #before: number;
+  /** Those that came since. */
+  readonly #since: (Passage | undefined)[] = [];
+  readonly #numbers = new Map<string, number>();
+  readonly #times = new Map<number, readonly TimeRange[]>();
+  #size: number;
+  /** Words that say something; below 0 where the passage is gone. */
+  lengths = integers(0);
+  threadOf = integers(0);
+  /** The passages beside it in its thread; -1: there is none. */
+  previous = integers(0);
+  next = integers(0);
+  languages = bytes(0);
+  #asks = bytes(0);
+  /** NaN where it does not age. */
+  #at = floats(0);
+
+  constructor(columns?: Columns) {
+    this.#before = this.#size = columns?.i32('length').length ?? 0;
+    if (!columns) return;
+    this.#restored = {
+      ids: columns.strings('id'),
+      texts: columns.strings('text'),
+      speakers: columns.strings('speaker'),
+      speakerOf: columns.i32('speakerOf'),
+      timeEnds: columns.u32('timeEnds'),
+      times: columns.f64('times'),
+    };
+    this.lengths = columns.i32('length').slice();
+    this.threadOf = columns.i32('threadOf').slice();
+    this.previous = columns.i32('previous').slice();
+    this.next = columns.i32('next').slice();
+    this.languages = columns.u8('language').slice();
+    this.#asks = columns.u8('asks').slice();
+    this.#at = columns.f64('at').slice();
+  }
+
+  get size(): number {
+    return this.#size;
+  }
+
+  /** Above all of their numbers. */
+  get end(): number {
+    return this.#before + this.#since.length;
+  }
+
+  isThere(number: number): boolean {
+    return (this.lengths[number] ?? -1) >= 0;
+  }
+
+  /** -1: there is none of that id. */
+  numberOf(id: string): number {
+    return this.#numbers.get(id) ?? this.#restored?.ids.find(id, (number) => this.isThere(number)) ?? -1;
+  }
+
+  asks(number: number): boolean {
+    return this.#asks[number] === 1;
+  }
+
+  /** Milliseconds since 1970; null where it does not age. */
+  at(number: number): number | null {
+    const at = this.#at[number] ?? NaN;
+    return Number.isNaN(at) ? null : at;
+  }
+
+  timesOf(number: number): readonly TimeRange[] {
+    if (!this.#restored || number >= this.#before) return this.#times.get(number) ?? NO_TIMES;
+    const { timeEnds, times } = this.#restored;
+    const [from, end] = [number === 0 ? 0 : (timeEnds[number - 1] ?? 0), timeEnds[number] ?? 0];
+    return from === end
+      ? NO_TIMES
+      : Array.from({ length: end - from }, (_, i) => ({ from: times[2 * (from + i)] ?? 0, to: times[2 * (from + i) + 1] ?? 0 }));
+  }
+
+  /** `thread`: the name of its thread. */
+  passage(number: number, thread: string): Passage | undefined {
+    if (!this.isThere(number)) return undefined;
+    if (!this.#restored || number >= this.#before) return this.#since[number - this.#before];
+    const { ids, texts, speakers, speakerOf } = this.#restored;
+    const speaker = speakerOf[number] ?? -1;
+    const said = speaker === -1 ? {} : { speaker: speakers.at(speaker) };
+    return { id: ids.at(number), thread, text: texts.at(number), at: this.at(number), ...said };
+  }
+
+  /** Gives its number. `previous`: the passage before it in its thread, or -1. */
+  add(passage: Passage, { thread, length, times, asks, language }: Facts, previous: number): number {
+    const number = this.end;
+    this.lengths = withRoom(this.lengths, integers, number);
+    this.threadOf = withRoom(this.threadOf, integers, number);
+    this.previous = withRoom(this.previous, integers, number);
+    this.next = withRoom(this.next, integers, number);
+    this.languages = withRoom(this.languages, bytes, number);
+    this.#asks = withRoom(this.#asks, bytes, number);
+    this.#at = withRoom(this.#at, floats, number);
+    this.lengths[number] = length;
+    this.threadOf[number] = thread;
+    this.previous[number] = previous;
+    this.next[number] = -1;
+    if (previous !== -1) this.next[previous] = number;
+    this.languages[number] = language;
+    this.#asks[number] = Number(asks);
+    this.#at[number] = passage.at ?? NaN;
+    if (times.length > 0) this.#times.set(number, times);
+    this.#since.push(passage);
+    this.#numbers.set(passage.id, number);
+    this.#size++;
+    return number;
+  }
+
+  remove(number: number, id: string): void {
+    const [previous, next] = [this.previous[number] ?? -1, this.next[number] ?? -1];
+    if (previous !== -1) this.next[previous] = next;
+    if (next !== -1) this.previous[next] = previous;
+    this.lengths[number] = -1;
+    this.#numbers.delete(id);
+    this.#times.delete(number);
+    if (number >= this.#before) this.#since[number - this.#before] = undefined;
+    this.#size--;
+  }
+
+  /** Those that are there now, to be written in slices as they are now: what may change meanwhile is copied. */
+  capture(): Captured {
+    const numbers = integers(this.end).fill(-1);
+    const old = integers(this.#size);
+    let count = 0;
+    for (let number = 0; number < numbers.length; number++) {
+      if (!this.isThere(number)) continue;
+      numbers[number] = count;
+      old[count++] = number;
+    }
+    const [lengths, previous, next] = [this.lengths.slice(), this.previous.slice(), this.next.slice()];
+    const [since, times] = [this.#since.slice(), new Map(this.#times)];
+    const renumbered = (number = -1): number => numbers[number] ?? -1;
+    return {
+      numbers,
+      write: async (into, threads, breath) => {
+        const facts = { length: integers(count), previous: integers(count), next: integers(count), threadOf: integers(count) };
+        const [languages, asks, at] = [bytes(count), bytes(count), floats(count)];
+        const timeEnds = new Uint32Array(count);
+        const ranges: number[] = [];
+        for (const [place, number] of old.entries()) {
+          facts.length[place] = lengths[number] ?? 0;
+          facts.previous[place] = renumbered(previous[number]);
+          facts.next[place] = renumbered(next[number]);
+          facts.threadOf[place] = threads[this.threadOf[number] ?? 0] ?? 0;
+          languages[place] = this.languages[number] ?? 0;
+          asks[place] = this.#asks[number] ?? 0;
+          at[place] = this.#at[number] ?? NaN;
+          for (const { from, to } of number < this.#before ? this.timesOf(number) : (times.get(number) ?? NO_TIMES)) ranges.push(from, to);
+          timeEnds[place] = ranges.length / 2;
+          await breath.after(EACH);
+        }
+        for (const [name, column] of Object.entries(facts)) into.set(name, column);
+        into.set('language', languages);
+        into.set('asks', asks);
+        into.set('at', at);
+        into.set('timeEnds', timeEnds);
+        into.set('times', Float64Array.from(ranges));
+        await this.#writeStrings(into, old, since, breath);
+      },
+    };
+  }
+
+  async #writeStrings(into: Columns, numbers: Int32Array, since: readonly (Passage | undefined)[], breath: Breath): Promise<void> {
+    const [ids, texts, speakers] = [new StringWriter(), new StringWriter(), new StringWriter()];
+    const known = new Map<string, number>();
+    const speakerNumber = (speaker: string): number => {
+      let number = known.get(speaker);
+      if (number === undefined) known.set(speaker, (number = speakers.add(speaker)));
+      return number;
+    };
+    const speakerOf = new Int32Array(numbers.length).fill(-1);
+    const restored = this.#restored;
+    for (const [at, number] of numbers.entries()) {
+      if (restored && number < this.#before) {
+        ids.copy(restored.ids, number);
+        texts.copy(restored.texts, number);
+        const speaker = restored.speakerOf[number] ?? -1;
+        if (speaker !== -1) speakerOf[at] = speakerNumber(restored.speakers.at(speaker));
+        await breath.after(restored.texts.raw(number).bytes.length);
+      } else {
+        const { id = '', text = '', speaker } = since[number - this.#before] ?? {};
+        ids.add(id);
+        texts.add(text);
+        if (speaker !== undefined) speakerOf[at] = speakerNumber(speaker);
+        await breath.after(text.length);
+      }
+    }
+    into.setStrings('id', ids.finish());
+    into.setStrings('text', texts.finish());
+    into.setStrings('speaker', speakers.finish());
+    into.set('speakerOf', speakerOf);
+  }
+}
+
+export interface Captured {
+  /** By number, the one that it has in the snapshot; -1: it is not in it. */
+  numbers: Int32Array;
+  /** `threads`: by number of a thread, its number in the snapshot. */
+  write(into: Columns, threads: Int32Array, breath: Breath): Promise<void>;
+}

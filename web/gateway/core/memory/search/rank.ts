@@ -1,0 +1,172 @@
+import type { TimeRange } from '../text/time-words.ts';
+import type { MemoryIndex } from './memory-index.ts';
+import type { OwnScores } from './own-scores.ts';
+import type { Weights } from './weights.ts';
+
+/** What is asked for. */
+export interface Asked {
+  /** By concept, what each passage has of it. */
+  concepts: readonly OwnScores[];
+  /** Times that the query names. */
+  times: readonly TimeRange[];
+  /** Milliseconds since 1970. */
+  now: number;
+}
+
+/** A passage that was found, and what speaks for it. */
+export interface Ranked {
+  number: number;
+  score: number;
+  /** The share of the query, by what its words are worth, that is there: 0 to 1. */
+  coverage: number;
+  /** Words of the query that it has itself, in whatever form, and those that only what stands beside it has. */
+  own: string[];
+  beside: string[];
+  /** It is of a time that was asked for, 0 to 1. */
+  timely: number;
+}
+
+/** Passages on either side that are thought to speak of the same. */
+const REACH = 5;
+const DAY = 86_400_000;
+/** What was noted today counts a little more; half of that goes in so many days (decisions, "Memory …"). */
+const HALF_LIFE_DAYS = 30;
+/** Words from which on a passage says as much as any. */
+const TELLING_WORDS = 6;
+
+/**
+ * The best passages for what is asked, best first. All are looked at for their own words, and the best of those, `candidates` in number, with what stands
+ * beside them.
+ */
+export function rank(index: MemoryIndex, asked: Asked, w: Weights, { limit, candidates }: { limit: number; candidates: number }): Ranked[] {
+  const taken = index.scratch.take(index.end);
+  const { scores: total, touched: seen } = taken;
+  let count = 0;
+  for (const { touched, scores } of asked.concepts) {
+    for (const number of touched) {
+      if (total[number] === 0) seen[count++] = number;
+      total[number] = (total[number] ?? 0) + (scores[number] ?? 0);
+    }
+  }
+  const candidate = best(seen.subarray(0, count), total, candidates);
+  index.scratch.give(taken, count);
+  const threads = threadScores(index, asked.concepts);
+  const whole = asked.concepts.reduce((sum, { concept, worth }) => sum + (concept.word === null ? 0 : worth), 0);
+  return withNeighbours(index, candidate)
+    .map((number) => judge(index, number, asked, w, { thread: threads[index.threadOf[number] ?? 0] ?? 0, whole }))
+    .sort((a, b) => b.score - a.score || a.number - b.number)
+    .slice(0, limit);
+}
+
+const STEPS = 1024;
+
+/** About so many of the numbers, those with the highest scores, in no order. */
+function best(numbers: Uint32Array, scores: Float32Array, most: number): number[] {
+  if (numbers.length <= most) return [...numbers];
+  let top = 0;
+  for (const number of numbers) top = Math.max(top, scores[number] ?? 0);
+  const stepOf = (number: number): number => Math.floor(((scores[number] ?? 0) / top) * (STEPS - 1));
+  const counts = new Uint32Array(STEPS);
+  for (const number of numbers) counts[stepOf(number)] = (counts[stepOf(number)] ?? 0) + 1;
+  let least = STEPS;
+  for (let count = 0; least > 0 && count < most;) count += counts[--least] ?? 0;
+  // A step that has very many, all alike, is taken as far as there is room.
+  const found = [...numbers.filter((number) => stepOf(number) > least)];
+  for (const number of numbers) {
+    if (found.length >= most) break;
+    if (stepOf(number) === least) found.push(number);
+  }
+  return found;
+}
+
+function withNeighbours({ previous, next }: MemoryIndex, numbers: readonly number[]): number[] {
+  const all = new Set<number>();
+  for (const number of numbers) {
+    all.add(number);
+    let [earlier, later] = [previous[number] ?? -1, next[number] ?? -1];
+    for (let step = 1; step <= REACH; step++) {
+      if (earlier !== -1) all.add(earlier);
+      if (later !== -1) all.add(later);
+      [earlier, later] = [previous[earlier] ?? -1, next[later] ?? -1];
+    }
+  }
+  return [...all];
+}
+
+/** By number of the conversation, how much it has of the concepts. */
+function threadScores(index: MemoryIndex, concepts: readonly OwnScores[]): Float32Array {
+  const all = new Float32Array(index.threadCount);
+  const { threadOf } = index;
+  const sums = new Float32Array(index.threadCount);
+  for (const { touched, scores, worth } of concepts) {
+    sums.fill(0);
+    for (const number of touched) {
+      const thread = threadOf[number] ?? 0;
+      sums[thread] = (sums[thread] ?? 0) + (scores[number] ?? 0);
+    }
+    for (let thread = 0; thread < sums.length; thread++) {
+      const sum = sums[thread] ?? 0;
+      if (sum > 0) all[thread] = (all[thread] ?? 0) + (worth * sum) / (sum + 2 * worth);
+    }
+  }
+  return all;
+}
+
+function judge(
+  index: MemoryIndex,
+  number: number,
+  { concepts, times, now }: Asked,
+  w: Weights,
+  { thread, whole }: { thread: number; whole: number },
+): Ranked {
+  const [own, beside]: [string[], string[]] = [[], []];
+  const neighbours = neighboursOf(index, number, w);
+  let [sum, covered] = [0, 0];
+  for (const { concept, worth, scores } of concepts) {
+    const here = scores[number] ?? 0;
+    let score = here;
+    for (const each of neighbours) score = Math.max(score, (scores[each.number] ?? 0) * each.weight);
+    sum += score;
+    if (concept.word === null || score === 0) continue;
+    (here > 0 ? own : beside).push(concept.word);
+    covered += Math.min(worth, score);
+  }
+  const at = index.at(number);
+  const coverage = whole === 0 ? 0 : Math.min(1, covered / whole);
+  const timely = times.length === 0 ? 0 : nearest(times, at, index.timesOf(number));
+  let score = sum + w.thread * thread;
+  score *= 1 - w.coverage + w.coverage * coverage;
+  score *= w.empty + (1 - w.empty) * Math.min(1, (index.lengths[number] ?? 0) / TELLING_WORDS);
+  if (index.asks(number)) score *= w.asks;
+  score *= 1 + w.time * timely;
+  if (at !== null) score *= 1 + w.fresh * 0.5 ** (Math.max(0, now - at) / DAY / HALF_LIFE_DAYS);
+  return { number, score, coverage, own, beside, timely };
+}
+
+/** The passages around one, and how much of what they have counts for it. */
+function neighboursOf(index: MemoryIndex, number: number, w: Weights): { number: number; weight: number }[] {
+  const { previous, next } = index;
+  const found: { number: number; weight: number }[] = [];
+  let share = 1;
+  let [earlier, later] = [previous[number] ?? -1, next[number] ?? -1];
+  for (let step = 1; step <= REACH; step++) {
+    if (earlier !== -1) found.push({ number: earlier, weight: share * (index.asks(earlier) ? w.answer : w.before) });
+    if (later !== -1) found.push({ number: later, weight: share * w.after });
+    share *= w.far;
+    [earlier, later] = [previous[earlier] ?? -1, next[later] ?? -1];
+  }
+  return found;
+}
+
+/** 1 where a passage was said, or speaks, of one of the times; less the further away it is, by the length of what is asked for. */
+function nearest(asked: readonly TimeRange[], at: number | null, named: readonly TimeRange[]): number {
+  let most = 0;
+  for (const { from, to } of asked) {
+    const slack = Math.max(3 * DAY, (to - from) / 2);
+    const near = (begin: number, end: number): number =>
+      end > from && begin < to ? 1 : Math.exp(-Math.max(from - end, begin - to) / slack);
+    if (at !== null) most = Math.max(most, 0.9 * near(at, at + 1));
+    for (const each of named) most = Math.max(most, near(each.from, each.to));
+  }
+  return most;
+}

@@ -1,0 +1,157 @@
+import type { Breath } from '../../documents/breath.ts';
+import type { Columns } from '../columns/columns.ts';
+import { type StringColumn, StringWriter } from '../columns/string-column.ts';
+
+/** Terms that begin with so many characters in common may be of one family: `photograph`, `photographi`. */
+const BEGINNING = 5;
+
+/** Passages that have a term, in their order, and how often, as far as `count`. */
+export interface Postings {
+  readonly passages: Uint32Array;
+  readonly times: Uint8Array;
+  readonly count: number;
+}
+
+/** What came with a snapshot; it stays as it is. */
+interface Restored {
+  /** Sorted. */
+  terms: StringColumn;
+  /** By term, where its postings end. */
+  ends: Uint32Array<ArrayBuffer>;
+  passages: Uint32Array<ArrayBuffer>;
+  times: Uint8Array<ArrayBuffer>;
+}
+
+/** For each term the passages that have it: arrays of numbers, since a plain object for each would take ten times the room. */
+export class TermLists {
+  readonly #restored: Restored | undefined;
+  readonly #lists = new Map<string, TermList>();
+  /** Longer terms by how they begin. */
+  readonly #alike = new Map<string, string[]>();
+
+  constructor(columns?: Columns) {
+    if (!columns) return;
+    this.#restored = {
+      terms: columns.strings('term'),
+      ends: columns.u32('postingEnds'),
+      passages: columns.u32('postings'),
+      times: columns.u8('postingTimes'),
+    };
+  }
+
+  /** Terms that begin as one does, sorted. */
+  beginningAs(term: string): string[] {
+    const beginning = term.slice(0, BEGINNING);
+    const all = new Set(this.#alike.get(beginning));
+    const terms = this.#restored?.terms;
+    if (terms && beginning.length === BEGINNING) {
+      for (let number = lowest(terms, beginning); number < terms.length; number++) {
+        const each = terms.at(number);
+        if (!each.startsWith(beginning)) break;
+        all.add(each);
+      }
+    }
+    return [...all].sort();
+  }
+
+  /** The passages that have it, those of the snapshot first; none of them where nothing has it. */
+  get(term: string): Postings[] {
+    const restored = this.#restored;
+    const number = restored?.terms.find(term) ?? -1;
+    const since = this.#lists.get(term);
+    return [...(restored && number !== -1 ? [postingsAt(restored, number)] : []), ...(since ? [since] : [])];
+  }
+
+  /** `passage` is not lower than any before. */
+  add(term: string, passage: number, times: number): void {
+    let list = this.#lists.get(term);
+    if (!list) {
+      this.#lists.set(term, (list = new TermList()));
+      if (term.length >= BEGINNING) {
+        const beginning = term.slice(0, BEGINNING);
+        const alike = this.#alike.get(beginning);
+        if (alike) alike.push(term);
+        else this.#alike.set(beginning, [term]);
+      }
+    }
+    list.add(passage, times);
+  }
+
+  /** Writes the terms of passages by the numbers that they have from then on; those with -1, and those that come meanwhile, are left out. */
+  async write(into: Columns, numbers: Int32Array, breath: Breath): Promise<void> {
+    const restored = this.#restored;
+    const own = [...this.#lists.keys()].sort();
+    const terms = new StringWriter();
+    const ends: number[] = [];
+    const room = (restored?.passages.length ?? 0) + [...this.#lists.values()].reduce((sum, { count }) => sum + count, 0);
+    const [passages, times] = [new Uint32Array(room), new Uint8Array(room)];
+    let end = 0;
+    const take = (list: Postings): void => {
+      for (let i = 0; i < list.count; i++) {
+        const number = numbers[list.passages[i] ?? 0] ?? -1;
+        if (number === -1) continue;
+        passages[end] = number;
+        times[end++] = list.times[i] ?? 0;
+      }
+    };
+    let [next, before] = [0, 0];
+    const restoredCount = restored?.terms.length ?? 0;
+    while (next < own.length || before < restoredCount) {
+      const mine = own[next];
+      const theirs = restored && before < restoredCount ? restored.terms.at(before) : undefined;
+      const term = mine === undefined || (theirs !== undefined && theirs < mine) ? (theirs ?? '') : mine;
+      const from = end;
+      if (restored && theirs === term) take(postingsAt(restored, before++));
+      if (mine === term) {
+        const list = this.#lists.get(term);
+        if (list) take(list);
+        next++;
+      }
+      await breath.after(EACH + end - from);
+      if (end === from) continue;
+      terms.add(term);
+      ends.push(end);
+    }
+    into.setStrings('term', terms.finish());
+    into.set('postingEnds', Uint32Array.from(ends));
+    into.set('postings', passages.subarray(0, end));
+    into.set('postingTimes', times.subarray(0, end));
+  }
+}
+
+/** What a term takes beside its postings. */
+const EACH = 10;
+
+function postingsAt({ ends, passages, times }: Restored, number: number): Postings {
+  const [from, end] = [number === 0 ? 0 : (ends[number - 1] ?? 0), ends[number] ?? 0];
+  return { passages: passages.subarray(from, end), times: times.subarray(from, end), count: end - from };
+}
+
+/** The number of the first that is not before a text. */
+function lowest(sorted: StringColumn, text: string): number {
+  let [from, end] = [0, sorted.length];
+  while (from < end) {
+    const middle = (from + end) >>> 1;
+    if (sorted.at(middle) < text) from = middle + 1;
+    else end = middle;
+  }
+  return from;
+}
+
+class TermList implements Postings {
+  passages = new Uint32Array(2);
+  times = new Uint8Array(2);
+  count = 0;
+
+  /** `passage` is higher than any before. */
+  add(passage: number, times: number): void {
+    if (this.count === this.passages.length) {
+      const [passages, counts] = [new Uint32Array(2 * this.count + 2), new Uint8Array(2 * this.count + 2)];
+      passages.set(this.passages);
+      counts.set(this.times);
+      [this.passages, this.times] = [passages, counts];
+    }
+    this.passages[this.count] = passage;
+    this.times[this.count++] = Math.min(255, times);
+  }
+}

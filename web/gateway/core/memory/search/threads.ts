@@ -1,0 +1,115 @@
+import type { Breath } from '../../documents/breath.ts';
+import type { Columns } from '../columns/columns.ts';
+import { bytes, integers, withRoom } from '../columns/growing.ts';
+import { type StringColumn, StringWriter } from '../columns/string-column.ts';
+import { ENGLISH, type Language, LANGUAGES } from '../text/languages.ts';
+
+/** What a thread takes when it is written, in characters. */
+const EACH = 50;
+
+/** Conversations and notes by number: their names, languages and last passages. One without passages is as one that never was. */
+export class Threads {
+  readonly #restored: StringColumn | undefined;
+  readonly #numbers = new Map<string, number>();
+  readonly #names: string[] = [];
+  #counts = integers(0);
+  #lasts = integers(0);
+  /** Places in `LANGUAGES`. */
+  #languages = bytes(0);
+
+  constructor(columns?: Columns) {
+    if (!columns) return;
+    this.#restored = columns.strings('thread');
+    this.#counts = columns.i32('thread/count').slice();
+    this.#lasts = columns.i32('thread/last').slice();
+    this.#languages = columns.u8('thread/language').slice();
+  }
+
+  /** Above all of their numbers. */
+  get end(): number {
+    return this.#before + this.#names.length;
+  }
+
+  nameOf(thread: number): string {
+    return thread < this.#before ? (this.#restored?.at(thread) ?? '') : (this.#names[thread - this.#before] ?? '');
+  }
+
+  languageOf(thread: number): Language {
+    return LANGUAGES[this.#languages[thread] ?? 0] ?? ENGLISH;
+  }
+
+  /** The last passage; -1 where there is none. */
+  lastOf(thread: number): number {
+    return this.#counts[thread] ? (this.#lasts[thread] ?? -1) : -1;
+  }
+
+  /** The number of a name; `language` is that of one that has no passages yet. */
+  numberFor(name: string, language: Language): number {
+    let thread = this.#numbers.get(name) ?? this.#restored?.find(name) ?? -1;
+    if (thread === -1) {
+      thread = this.end;
+      this.#names.push(name);
+      this.#numbers.set(name, thread);
+      this.#counts = withRoom(this.#counts, integers, thread);
+      this.#lasts = withRoom(this.#lasts, integers, thread);
+      this.#languages = withRoom(this.#languages, bytes, thread);
+    }
+    if (!this.#counts[thread]) this.setLanguage(thread, language);
+    return thread;
+  }
+
+  setLanguage(thread: number, language: Language): void {
+    this.#languages[thread] = LANGUAGES.indexOf(language);
+  }
+
+  added(thread: number, passage: number): void {
+    this.#counts[thread] = (this.#counts[thread] ?? 0) + 1;
+    this.#lasts[thread] = passage;
+  }
+
+  /** `last`: the last of its passages from now on. */
+  removed(thread: number, last: number): void {
+    this.#counts[thread] = (this.#counts[thread] ?? 0) - 1;
+    this.#lasts[thread] = last;
+  }
+
+  /** Those that have passages now, to be written in slices as they are now. `passages`: by number of a passage, its number in the snapshot. */
+  capture(passages: Int32Array): CapturedThreads {
+    const numbers = integers(this.end).fill(-1);
+    const [lasts, languages] = [this.#lasts.slice(), this.#languages.slice()];
+    const counts = this.#counts.slice();
+    let count = 0;
+    for (let thread = 0; thread < numbers.length; thread++) if (counts[thread]) numbers[thread] = count++;
+    return {
+      numbers,
+      write: async (into, breath) => {
+        const names = new StringWriter();
+        const written = { count: integers(count), last: integers(count) };
+        const ofLanguages = bytes(count);
+        for (const [thread, number] of numbers.entries()) {
+          if (number === -1) continue;
+          if (this.#restored && thread < this.#before) names.copy(this.#restored, thread);
+          else names.add(this.nameOf(thread));
+          written.count[number] = counts[thread] ?? 0;
+          written.last[number] = passages[lasts[thread] ?? -1] ?? -1;
+          ofLanguages[number] = languages[thread] ?? 0;
+          await breath.after(EACH);
+        }
+        into.setStrings('thread', names.finish());
+        into.set('thread/count', written.count);
+        into.set('thread/last', written.last);
+        into.set('thread/language', ofLanguages);
+      },
+    };
+  }
+
+  get #before(): number {
+    return this.#restored?.length ?? 0;
+  }
+}
+
+export interface CapturedThreads {
+  /** By number, the one that it has in the snapshot; -1: it is not in it. */
+  numbers: Int32Array;
+  write(into: Columns, breath: Breath): Promise<void>;
+}

@@ -1,0 +1,9 @@
+const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);
+
+export const camelCase = (name: string): string => name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+
+/** All names as TypeScript spells them, at every depth: the documents' `max_tokens` is read as `maxTokens`. */
+export function inOurSpelling(given: unknown): unknown {
+  if (!isObject(given)) return given;
+  return Object.fromEntries(Object.entries(given).map(([name, value]) => [camelCase(name), inOurSpelling(value)]));
+}

@@ -1,0 +1,76 @@
+import type { FileIndex } from './index/file-index.ts';
+import { dateOf, dayDate, dialogDate, RESULTS } from './layout.ts';
+import type { MemoryCategory } from './long-term.ts';
+import type { Workspace } from './workspace.ts';
+
+/** How much is remembered. */
+export interface MemoryStats {
+  memories: number;
+  byCategory: Partial<Record<MemoryCategory, number>>;
+  /** When the oldest and the newest memory were noted: milliseconds since 1970, null where there is none. */
+  oldest: number | null;
+  newest: number | null;
+  /** Files of daily notes. */
+  days: number;
+  dialogs: { days: number; messages: number; /** Lines that cannot be read. */ broken: number };
+  toolResults: { files: number; bytes: number };
+  /** Passages that are searched. */
+  passages: number;
+}
+
+export async function statsOf(index: FileIndex, workspace: Workspace): Promise<MemoryStats> {
+  const results = await workspace.list(RESULTS);
+  const stats: MemoryStats = {
+    memories: 0,
+    byCategory: {},
+    oldest: null,
+    newest: null,
+    days: 0,
+    dialogs: { days: 0, messages: 0, broken: 0 },
+    toolResults: { files: results.length, bytes: results.reduce((sum, { size }) => sum + size, 0) },
+    passages: index.size,
+  };
+  for (const { file, entries } of index.files()) {
+    if (file.path.startsWith('dialog/')) {
+      stats.dialogs.days++;
+      stats.dialogs.messages += entries.length;
+      stats.dialogs.broken += file.broken;
+    } else if (file.path.startsWith('memory/')) stats.days++;
+    for (const { category, at } of entries) {
+      if (category === null || at === null) continue;
+      stats.memories++;
+      stats.byCategory[category] = (stats.byCategory[category] ?? 0) + 1;
+      stats.oldest = Math.min(stats.oldest ?? at, at);
+      stats.newest = Math.max(stats.newest ?? at, at);
+    }
+  }
+  return stats;
+}
+
+/** What memory has of a day. */
+export interface MemoryDay {
+  /** `YYYY-MM-DD`, of UTC. */
+  date: string;
+  memories: number;
+  messages: number;
+  notes: boolean;
+}
+
+/** The newest first. */
+export function daysOf(index: FileIndex): MemoryDay[] {
+  const days = new Map<string, MemoryDay>();
+  const day = (date: string): MemoryDay => {
+    const known = days.get(date) ?? { date, memories: 0, messages: 0, notes: false };
+    days.set(date, known);
+    return known;
+  };
+  for (const { file, entries } of index.files()) {
+    const [dialog, notes] = [dialogDate(file.path), dayDate(file.path)];
+    if (dialog !== undefined) day(dialog).messages += entries.length;
+    if (notes !== undefined) day(notes).notes = true;
+    for (const { kind, at } of entries) if (kind === 'memory' && at !== null) day(dateOf(at)).memories++;
+  }
+  return [...days.values()]
+    .filter(({ memories, messages, notes }) => memories + messages > 0 || notes)
+    .sort((a, b) => (a.date < b.date ? 1 : -1));
+}

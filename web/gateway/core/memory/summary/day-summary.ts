@@ -1,0 +1,60 @@
+import { type DialogLine, parseDialog } from '../dialog/dialog-lines.ts';
+import { dialogFile, dayFile } from '../layout.ts';
+import { textOf } from '../message.ts';
+import type { Workspace } from '../workspace.ts';
+import { type Asking, summarise } from './summarise.ts';
+
+const BEGIN = '<!-- perch:summary -->';
+const END = '<!-- /perch:summary -->';
+/** Without a model: so many of what persons said in a session, each by so many characters. */
+const MOST_LINES = 20;
+const LONGEST = 200;
+
+/**
+ * Writes what was said on a day into `memory/<date>.md`: a summary by the model where there is one, else an extract. What stands there beside an earlier summary stays.
+ * Resolves to the path, or undefined where nothing was said.
+ */
+export async function summariseDay(workspace: Workspace, date: string, asking: Asking | undefined): Promise<string | undefined> {
+  const { lines } = parseDialog((await workspace.read(dialogFile(date))) ?? '');
+  const said = lines.filter(({ message }) => message.role !== 'system');
+  if (said.length === 0) return undefined;
+  const body = asking
+    ? (await summarise(said.map(({ message }) => message), asking)).toMarkdown().replaceAll(/^## /gm, '### ') // prettier-ignore
+    : extract(said);
+  const path = dayFile(date);
+  const section = `${BEGIN}\n## Summary of the day\n\n${body.replaceAll(/<!-- \/?perch:summary -->/g, '').trim()}\n${END}\n`;
+  await workspace.update(path, (before = `# ${date}\n`) => withSection(before, section));
+  return path;
+}
+
+function withSection(file: string, section: string): string {
+  const begin = file.indexOf(BEGIN);
+  const end = file.indexOf(END, begin);
+  if (begin === -1 || end === -1) return `${file.trimEnd()}\n\n${section}`;
+  return file.slice(0, begin) + section + file.slice(end + END.length).replace(/^\r?\n/, '');
+}
+
+function extract(lines: readonly DialogLine[]): string {
+  const sessions = Map.groupBy(lines, ({ sessionKey }) => sessionKey);
+  return [...sessions]
+    .map(([key, some]) => {
+      const asked = some.filter(({ message }) => message.role === 'user' && textOf(message).trim() !== '');
+      const shown = asked.slice(0, MOST_LINES).map(({ message }) => `- ${firstOf(textOf(message))}`);
+      const more = asked.length > MOST_LINES ? [`- … and ${asked.length - MOST_LINES} more`] : [];
+      return [
+        `### ${key === '' ? 'Conversation' : key.replaceAll(/\s+/g, ' ')}`,
+        '',
+        `${some.length} messages.`,
+        '',
+        ...shown,
+        ...more,
+      ].join('\n');
+    })
+    .join('\n\n');
+}
+
+/** The first words of a text, on one line. */
+function firstOf(text: string): string {
+  const chars = [...text.replaceAll(/\s+/g, ' ').trim()];
+  return chars.length <= LONGEST ? chars.join('') : `${chars.slice(0, LONGEST).join('')} …`;
+}

@@ -1,0 +1,111 @@
+import { stemmer as arabic } from '@orama/stemmers/arabic';
+import { stemmer as danish } from '@orama/stemmers/danish';
+import { stemmer as dutch } from '@orama/stemmers/dutch';
+import { stemmer as english } from '@orama/stemmers/english';
+import { stemmer as finnish } from '@orama/stemmers/finnish';
+import { stemmer as french } from '@orama/stemmers/french';
+import { stemmer as german } from '@orama/stemmers/german';
+import { stemmer as greek } from '@orama/stemmers/greek';
+import { stemmer as hungarian } from '@orama/stemmers/hungarian';
+import { stemmer as indonesian } from '@orama/stemmers/indonesian';
+import { stemmer as italian } from '@orama/stemmers/italian';
+import { stemmer as norwegian } from '@orama/stemmers/norwegian';
+import { stemmer as portuguese } from '@orama/stemmers/portuguese';
+import { stemmer as romanian } from '@orama/stemmers/romanian';
+import { stemmer as russian } from '@orama/stemmers/russian';
+import { stemmer as spanish } from '@orama/stemmers/spanish';
+import { stemmer as swedish } from '@orama/stemmers/swedish';
+import { stemmer as turkish } from '@orama/stemmers/turkish';
+import { stemmer as ukrainian } from '@orama/stemmers/ukrainian';
+import { stopwords as arabicStop } from '@orama/stopwords/arabic';
+import { stopwords as danishStop } from '@orama/stopwords/danish';
+import { stopwords as dutchStop } from '@orama/stopwords/dutch';
+import { stopwords as englishStop } from '@orama/stopwords/english';
+import { stopwords as finnishStop } from '@orama/stopwords/finnish';
+import { stopwords as frenchStop } from '@orama/stopwords/french';
+import { stopwords as germanStop } from '@orama/stopwords/german';
+import { stopwords as greekStop } from '@orama/stopwords/greek';
+import { stopwords as hungarianStop } from '@orama/stopwords/hungarian';
+import { stopwords as indonesianStop } from '@orama/stopwords/indonesian';
+import { stopwords as italianStop } from '@orama/stopwords/italian';
+import { stopwords as norwegianStop } from '@orama/stopwords/norwegian';
+import { stopwords as portugueseStop } from '@orama/stopwords/portuguese';
+import { stopwords as romanianStop } from '@orama/stopwords/romanian';
+import { stopwords as russianStop } from '@orama/stopwords/russian';
+import { stopwords as spanishStop } from '@orama/stopwords/spanish';
+import { stopwords as swedishStop } from '@orama/stopwords/swedish';
+import { stopwords as turkishStop } from '@orama/stopwords/turkish';
+import { stopwords as ukrainianStop } from '@orama/stopwords/ukrainian';
+import { fold } from '../../retrieval/terms.ts';
+import { irregular } from './irregular.ts';
+
+/** What is known of a language: how its words are brought to their stems, and which say nothing. */
+export interface Language {
+  readonly name: string;
+  /** The stem of a word in small letters. */
+  stem(word: string): string;
+  /** Folded. */
+  readonly stopWords: ReadonlySet<string>;
+}
+
+/** Words of questions and of talk, which the list for texts lacks. */
+const ENGLISH_TALK =
+  "did does doing done get got gets getting one ones would could should will can may might shall just like really also even ever still yet much many lot thing things something anything someone anyone way kind sort say says said tell told tells know knows knew think thinks thought yeah yes oh ok okay hey hi hello please thanks thank um uh haha lol wow well anyway actually maybe gonna wanna that's it's i'm don't didn't".split(
+    ' ',
+  );
+
+const language = (name: string, stemmer: (word: string) => string, stopWords: readonly string[]): Language => ({
+  name,
+  stem: (word) => fold(stemmer(word)),
+  stopWords: new Set(stopWords.flatMap((word) => fold(word).split("'").concat(fold(word).replace("'", '')))),
+});
+
+/** Either spelling of English: `colour` as `color`, `organise` as `organize`. */
+const spelt = (word: string): string =>
+  word.replace(/(?<=[a-z]{3})our(?=$|s$|ed$|ing$|ite)/, 'or').replace(/(?<=[a-z]{4})is(?=e$|es$|ed$|ing$|ation)/, 'iz');
+
+export const ENGLISH: Language = language('english', (word) => english(spelt(irregular.get(word) ?? word)), [
+  ...englishStop,
+  ...ENGLISH_TALK,
+]);
+
+/** All that are known; a snapshot of an index names them by their places. */
+export const LANGUAGES: readonly Language[] = [
+  ENGLISH,
+  language('arabic', arabic, arabicStop),
+  language('danish', danish, danishStop),
+  language('dutch', dutch, dutchStop),
+  language('finnish', finnish, finnishStop),
+  language('french', french, frenchStop),
+  language('german', german, germanStop),
+  language('greek', greek, greekStop),
+  language('hungarian', hungarian, hungarianStop),
+  language('indonesian', indonesian, indonesianStop),
+  language('italian', italian, italianStop),
+  language('norwegian', norwegian, norwegianStop),
+  language('portuguese', portuguese, portugueseStop),
+  language('romanian', romanian, romanianStop),
+  language('russian', russian, russianStop),
+  language('spanish', spanish, spanishStop),
+  language('swedish', swedish, swedishStop),
+  language('turkish', turkish, turkishStop),
+  language('ukrainian', ukrainian, ukrainianStop),
+];
+
+const BY_NAME: ReadonlyMap<string, Language> = new Map(LANGUAGES.map((each) => [each.name, each]));
+
+/** By its English name, `german`; undefined for one that is not known. */
+export const languageOf = (name: string): Language | undefined => BY_NAME.get(name);
+
+/** Words that are looked at to tell the language. */
+const LOOKED_AT = 400;
+/** So many more stop words than the next language must have been met, as a share. */
+const CLEAR = 1.15;
+
+/** The language of which a text has most of the words that say nothing; undefined where that is not clear: a few words, a list of names. */
+export function detectLanguage(words: readonly string[]): Language | undefined {
+  const looked = words.slice(0, LOOKED_AT);
+  const counts = LANGUAGES.map((each) => ({ each, count: looked.reduce((sum, word) => sum + (each.stopWords.has(word) ? 1 : 0), 0) }));
+  const [first, second] = counts.sort((a, b) => b.count - a.count);
+  return first && first.count >= 2 && first.count >= CLEAR * (second?.count ?? 0) ? first.each : undefined;
+}

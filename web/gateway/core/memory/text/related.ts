@@ -1,0 +1,118 @@
+import { fold } from '../../retrieval/terms.ts';
+import { ENGLISH } from './languages.ts';
+import { ALIKE, KINDS, PHRASES } from './related-words.ts';
+
+/** How near words are that stand for one another, what is of a kind to the kind, and the kind to what is of it. */
+const ALIKE_WEIGHT = 1;
+const OF_KIND_WEIGHT = 0.8;
+const KIND_WEIGHT = 0.4;
+/** Words that may stand within an expression: "call it off". */
+const BETWEEN = new Set([
+  'it',
+  'him',
+  'her',
+  'them',
+  'me',
+  'us',
+  'that',
+  'this',
+  'my',
+  'his',
+  'their',
+  'our',
+  'the',
+  'a',
+  'myself',
+  'himself',
+  'herself',
+]);
+
+/** What `my` stands for in them. */
+const WHOSE = new Set(['my', 'your', 'his', 'her', 'its', 'our', 'their']);
+
+/** What several words mean together: `give_up` of "gave up". */
+interface Expression {
+  term: string;
+  stems: readonly string[];
+}
+
+interface Tables {
+  near: ReadonlyMap<string, ReadonlyMap<string, number>>;
+  /** By the first of its words. */
+  expressions: ReadonlyMap<string, readonly Expression[]>;
+}
+
+const NONE: ReadonlyMap<string, number> = new Map();
+let tables: Tables | undefined;
+
+/** Terms of other English words that speak of the same, each with how near it is: 0 to 1. `term`: a stem, or an expression. */
+export const relatedTo = (term: string): ReadonlyMap<string, number> => (tables ??= read()).near.get(term) ?? NONE;
+
+/** Expressions among the stems of an English text: where each begins, and how many words it has. */
+export function expressionsIn(stems: readonly string[]): { term: string; at: number; length: number }[] {
+  const { expressions } = (tables ??= read());
+  return stems.flatMap((stem, at) => {
+    for (const { term, stems: wanted } of expressions.get(stem) ?? []) {
+      const length = lengthOf(wanted, stems, at);
+      if (length > 0) return [{ term, at, length }];
+    }
+    return [];
+  });
+}
+
+/** How many words an expression takes up from a place; 0: it is not there. */
+function lengthOf(wanted: readonly string[], stems: readonly string[], at: number): number {
+  let place = at;
+  for (const [i, each] of wanted.entries()) {
+    if (stems[place] !== each && i > 0 && BETWEEN.has(stems[place] ?? '')) place++;
+    const stem = stems[place++] ?? '';
+    if (stem !== each && !(each === 'my' && WHOSE.has(stem))) return 0;
+  }
+  return place - at;
+}
+
+const stemOf = (word: string): string => fold(ENGLISH.stem(word));
+const split = (words: string): string[] => words.trim().split(/\s+/).filter(Boolean);
+const lines = (text: string): string[] => text.trim().split('\n');
+
+function read(): Tables {
+  const near = new Map<string, Map<string, number>>();
+  const expressions = new Map<string, Map<string, Expression>>();
+  const relate = (from: string, to: string, weight: number): void => {
+    if (from === to) return;
+    let others = near.get(from);
+    if (!others) near.set(from, (others = new Map()));
+    others.set(to, Math.max(weight, others.get(to) ?? 0));
+  };
+  const expression = (words: readonly string[]): string => {
+    const stems = words.map(stemOf);
+    const [first = ''] = stems;
+    const term = stems.join('_');
+    const alike = expressions.get(first) ?? new Map<string, Expression>();
+    expressions.set(first, alike.set(term, { term, stems }));
+    return term;
+  };
+  const termOf = (word: string): string => (word.includes('_') ? expression(word.split('_')) : stemOf(word));
+  for (const line of lines(ALIKE)) {
+    const all = [...new Set(split(line).map(termOf))];
+    for (const from of all) for (const to of all) relate(from, to, ALIKE_WEIGHT);
+  }
+  for (const line of lines(KINDS)) {
+    const [name = '', members = ''] = line.split(':');
+    for (const member of split(members).map(termOf)) {
+      relate(termOf(name), member, OF_KIND_WEIGHT);
+      relate(member, termOf(name), KIND_WEIGHT);
+    }
+  }
+  for (const line of lines(PHRASES)) {
+    const [phrase = '', words = ''] = line.split('=');
+    const term = expression(split(phrase));
+    for (const word of split(words).map(termOf)) {
+      relate(term, word, ALIKE_WEIGHT);
+      relate(word, term, ALIKE_WEIGHT);
+    }
+  }
+  // The longest first: "give up on" before "give up".
+  const byLength = (alike: Map<string, Expression>): Expression[] => [...alike.values()].sort((a, b) => b.stems.length - a.stems.length);
+  return { near, expressions: new Map([...expressions].map(([first, alike]) => [first, byLength(alike)])) };
+}

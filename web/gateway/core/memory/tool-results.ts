@@ -1,0 +1,43 @@
+import { sha256 } from '#shared/sha256.ts';
+import { resultFile } from './layout.ts';
+import { type MemoryMessage, textOf } from './message.ts';
+import type { Workspace } from './workspace.ts';
+
+/** Characters of the beginning that stay beside the file's name, where the setting leaves room. */
+const BEGINNING = 500;
+
+/**
+ * The messages with each tool's result of more than `maxLength` characters put aside as a file, in whose place stand its name and its beginning. The same result always has
+ * the same file, which is written before its stub is given.
+ */
+export async function putAside(messages: readonly MemoryMessage[], maxLength: number, workspace: Workspace): Promise<MemoryMessage[]> {
+  const result: MemoryMessage[] = [];
+  for (const message of messages) {
+    const text = textOf(message);
+    if (message.role !== 'tool' || text.length <= maxLength || isStub(text)) {
+      result.push(message);
+      continue;
+    }
+    const path = resultFile(uuidOf(await sha256(text)));
+    if ((await workspace.read(path)) !== text) await workspace.write(path, text);
+    const rest = typeof message.content === 'string' ? [] : message.content.filter(({ type }) => type !== 'text');
+    const stub = stubOf(text, path, maxLength);
+    result.push({ ...message, content: rest.length === 0 ? stub : [{ type: 'text', text: stub }, ...rest] });
+  }
+  return result;
+}
+
+function stubOf(text: string, path: string, maxLength: number): string {
+  const beginning = [...text.slice(0, Math.min(BEGINNING, maxLength / 2) + 1)].slice(0, -1).join('');
+  return `${beginning}\n[… The whole result has ${text.length} characters and lies in ${path}]`;
+}
+
+/** Where `maxLength` is small a stub has more. */
+const isStub = (text: string): boolean =>
+  text.length < 2 * BEGINNING && /characters and lies in tool_result\/[0-9a-f-]{36}\.txt\]$/.test(text);
+
+/** A UUID of version 8 (RFC 9562, section 5.8) from a hash in hex. */
+function uuidOf(hash: string): string {
+  const [, a = '', b = '', c = '', d = '', e = ''] = /^(.{8})(.{4}).(.{3}).(.{3})(.{12})/.exec(hash) ?? [];
+  return `${a}-${b}-8${c}-8${d}-${e}`;
+}

@@ -1,0 +1,137 @@
+/** Of so many that are alike by their signs the closest are told. */
+const CANDIDATES = 400;
+const FIRST_ROWS = 256;
+
+/** A vector as it is kept: each number as one of 255 steps, for only its direction counts. */
+export type KeptVector = Int8Array<ArrayBuffer>;
+
+/** Undefined where it has no direction: no numbers, all zeros, or one that is none. */
+export function keptVector(vector: ArrayLike<number>): KeptVector | undefined {
+  let most = 0;
+  for (let at = 0; at < vector.length; at++) most = Math.max(most, Math.abs(vector[at] ?? 0));
+  if (!Number.isFinite(most) || most === 0) return undefined;
+  return Int8Array.from({ length: vector.length }, (_, at) => Math.round(((vector[at] ?? 0) / most) * 127));
+}
+
+/** Vectors of one model, by id, and which are most alike. All in memory: a byte and a bit for each dimension. */
+export class VectorRows {
+  readonly #rows = new Map<string, number>();
+  readonly #ids: (string | undefined)[] = [];
+  readonly #free: number[] = [];
+  #dimensions = 0;
+  #bytes: Int8Array = new Int8Array();
+  #signs = new Uint32Array();
+  #norms = new Float32Array();
+
+  get size(): number {
+    return this.#rows.size;
+  }
+
+  has(id: string): boolean {
+    return this.#rows.has(id);
+  }
+
+  /** In place of an earlier one. False where it is of other length than those that there are: nothing is changed. */
+  set(id: string, vector: KeptVector): boolean {
+    if (this.#rows.size === 0) this.#dimensions = vector.length;
+    if (vector.length !== this.#dimensions) return false;
+    const row = this.#rows.get(id) ?? this.#free.pop() ?? this.#ids.length;
+    this.#ids[row] = id;
+    this.#rows.set(id, row);
+    this.#grow(row + 1);
+    this.#bytes.set(vector, row * this.#dimensions);
+    this.#signs.set(signsOf(vector), row * wordsFor(this.#dimensions));
+    this.#norms[row] = lengthOf(vector);
+    return true;
+  }
+
+  remove(id: string): void {
+    const row = this.#rows.get(id);
+    if (row === undefined) return;
+    this.#rows.delete(id);
+    this.#ids[row] = undefined;
+    this.#free.push(row);
+  }
+
+  clear(): void {
+    this.#rows.clear();
+    this.#ids.length = 0;
+    this.#free.length = 0;
+    [this.#bytes, this.#signs, this.#norms] = [new Int8Array(), new Uint32Array(), new Float32Array()];
+  }
+
+  /** The most alike, by the cosine of their angle: 1 is the same direction. Empty where `vector` is of other length. */
+  search(vector: KeptVector, limit: number): { id: string; alike: number }[] {
+    if (vector.length !== this.#dimensions) return [];
+    const norm = lengthOf(vector);
+    return this.#byTheirSigns(signsOf(vector), Math.max(CANDIDATES, limit))
+      .flatMap((row) => {
+        const id = this.#ids[row];
+        return id === undefined ? [] : { id, alike: this.#dot(row, vector) / (norm * (this.#norms[row] ?? 1)) };
+      })
+      .sort((a, b) => b.alike - a.alike)
+      .slice(0, limit);
+  }
+
+  /** The rows that differ least in the signs of their numbers: a look at all of them that takes a few milliseconds for tens of thousands. */
+  #byTheirSigns(signs: Uint32Array, most: number): number[] {
+    const words = signs.length;
+    // By how many signs differ, so that nothing is sorted.
+    const buckets: number[][] = Array.from({ length: words * 32 + 1 }, () => []);
+    for (const row of this.#rows.values()) {
+      let differ = 0;
+      for (let at = 0, from = row * words; at < words; at++) differ += ones((this.#signs[from + at] ?? 0) ^ (signs[at] ?? 0));
+      buckets[differ]?.push(row);
+    }
+    const found: number[] = [];
+    for (const bucket of buckets) {
+      found.push(...bucket);
+      if (found.length >= most) break;
+    }
+    return found;
+  }
+
+  #dot(row: number, vector: KeptVector): number {
+    let sum = 0;
+    for (let at = 0, from = row * this.#dimensions; at < vector.length; at++) sum += (this.#bytes[from + at] ?? 0) * (vector[at] ?? 0);
+    return sum;
+  }
+
+  #grow(rows: number): void {
+    const words = wordsFor(this.#dimensions);
+    if (this.#norms.length >= rows) return;
+    const room = Math.max(FIRST_ROWS, rows, Math.ceil(this.#norms.length * 1.5));
+    this.#bytes = larger(new Int8Array(room * this.#dimensions), this.#bytes);
+    this.#signs = larger(new Uint32Array(room * words), this.#signs);
+    this.#norms = larger(new Float32Array(room), this.#norms);
+  }
+}
+
+const wordsFor = (dimensions: number): number => Math.ceil(dimensions / 32);
+
+function signsOf(vector: KeptVector): Uint32Array<ArrayBuffer> {
+  const signs = new Uint32Array(wordsFor(vector.length));
+  for (const [at, value] of vector.entries()) if (value > 0) signs[at >> 5] = (signs[at >> 5] ?? 0) | (1 << (at & 31));
+  return signs;
+}
+
+function lengthOf(vector: KeptVector): number {
+  let sum = 0;
+  for (const value of vector) sum += value * value;
+  return Math.sqrt(sum) || 1;
+}
+
+/** How many bits are set. */
+function ones(word: number): number {
+  let bits = word - ((word >>> 1) & 0x55555555);
+  bits = (bits & 0x33333333) + ((bits >>> 2) & 0x33333333);
+  return (((bits + (bits >>> 4)) & 0x0f0f0f0f) * 0x01010101) >>> 24;
+}
+
+function larger<T extends Int8Array<ArrayBuffer> | Uint32Array<ArrayBuffer> | Float32Array<ArrayBuffer>>(
+  to: T,
+  from: ArrayLike<number>,
+): T {
+  to.set(from);
+  return to;
+}

@@ -1,0 +1,172 @@
+import { Breath } from '../../documents/breath.ts';
+import { contentId } from '../content-id.ts';
+import { type KeptVector, keptVector, VectorRows } from './vector-rows.ts';
+
+/** Makes vectors of texts that lie close where the texts mean the like. */
+export interface Embedder {
+  /** `<provider>/<model_id>`: vectors of one are never compared with another's. */
+  model: string;
+  /** One for each text, in their order, all of one length. */
+  embed(texts: readonly string[], signal: AbortSignal): Promise<readonly ArrayLike<number>[]>;
+}
+
+/** Keeps vectors by model and by a hash of the text, so that no text is asked for twice. What it loses is made again. */
+export interface VectorStore {
+  kept(model: string, hashes: readonly string[]): Promise<ReadonlyMap<string, KeptVector>>;
+  keep(model: string, vectors: ReadonlyMap<string, KeptVector>): Promise<void>;
+}
+
+/** Keeps them as long as the process lives. */
+export function memoryVectors(): VectorStore {
+  const all = new Map<string, KeptVector>();
+  return {
+    kept: (model, hashes) =>
+      Promise.resolve(
+        new Map(
+          hashes.flatMap((hash) => {
+            const vector = all.get(`${model}\n${hash}`);
+            return vector ? [[hash, vector] as const] : [];
+          }),
+        ),
+      ),
+    keep: (model, vectors) => Promise.resolve(vectors.forEach((vector, hash) => all.set(`${model}\n${hash}`, vector))),
+  };
+}
+
+export interface VectorsDeps {
+  embedder: Embedder;
+  store: VectorStore;
+  /** Hears why vectors could not be made; text alone is searched then. */
+  warn(message: string): void;
+  /** Milliseconds of one clock that never goes back. */
+  now(): number;
+}
+
+interface Text {
+  id: string;
+  text: string;
+}
+
+/** Characters of a text that its vector is of. */
+const LONGEST = 4000;
+const BATCH = 64;
+/** After a failure nothing is asked for so long; twice as long after each further one. */
+const REST_MS = 10_000;
+const LONGEST_REST_MS = 600_000;
+
+/** The vectors of passages. They are made behind what adds passages, in batches; a search uses those that there are. */
+export class Vectors {
+  readonly #deps: VectorsDeps;
+  readonly #rows = new VectorRows();
+  /** By passage: the hash of the text that its vector is of. */
+  readonly #hashes = new Map<string, string>();
+  #restUntil = -Infinity;
+  #restMs = REST_MS;
+  #hasFailed = false;
+  #making: Promise<void> | undefined;
+  /** What is to have vectors, as it was told last. */
+  #wanted: (() => Iterable<Text>) | undefined;
+
+  constructor(deps: VectorsDeps) {
+    this.#deps = deps;
+  }
+
+  /** Passages that have one. */
+  get size(): number {
+    return this.#rows.size;
+  }
+
+  /** Something has no vector yet, for a model failed, and it may be asked again. */
+  get isBehind(): boolean {
+    return this.#hasFailed && !this.#rests;
+  }
+
+  /** Makes what is missing of these passages, and forgets others; resolves when it is done, or has failed. What is told while it works is done after. */
+  follow(passages: () => Iterable<Text>, signal: AbortSignal): Promise<void> {
+    this.#wanted = passages;
+    this.#making ??= this.#make(signal).finally(() => (this.#making = undefined));
+    return this.#making;
+  }
+
+  /** The passages most like a text, the best first; empty where its vector cannot be had. */
+  async search(text: string, limit: number, signal: AbortSignal): Promise<{ id: string; alike: number }[]> {
+    if (this.#rows.size === 0 || this.#rests) return [];
+    try {
+      const [vector] = await this.#embed([text], signal);
+      return vector ? this.#rows.search(vector, limit) : [];
+    } catch (error) {
+      this.#failed(error, signal);
+      return [];
+    }
+  }
+
+  get #rests(): boolean {
+    return this.#deps.now() < this.#restUntil;
+  }
+
+  async #make(signal: AbortSignal): Promise<void> {
+    try {
+      while (this.#wanted && !this.#rests) {
+        const passages = [...this.#wanted()];
+        this.#wanted = undefined;
+        const there = new Set(passages.map(({ id }) => id));
+        for (const id of this.#hashes.keys()) if (!there.has(id)) this.#forget(id);
+        const missing = [];
+        const breath = new Breath(signal);
+        for (const { id, text } of passages) {
+          const hash = contentId(text);
+          if (text.trim() !== '' && this.#hashes.get(id) !== hash) missing.push({ id, text, hash });
+          await breath.after(text.length);
+        }
+        for (let from = 0; from < missing.length; from += BATCH) await this.#batch(missing.slice(from, from + BATCH), signal);
+        this.#hasFailed = false;
+      }
+    } catch (error) {
+      this.#hasFailed = true;
+      this.#failed(error, signal);
+    }
+  }
+
+  async #batch(passages: readonly (Text & { hash: string })[], signal: AbortSignal): Promise<void> {
+    const { store, embedder } = this.#deps;
+    const kept = new Map(await store.kept(embedder.model, [...new Set(passages.map(({ hash }) => hash))]));
+    const texts = new Map(passages.flatMap(({ hash, text }) => (kept.has(hash) ? [] : [[hash, text] as const])));
+    if (texts.size > 0) {
+      const vectors = await this.#embed([...texts.values()], signal);
+      const made = new Map([...texts.keys()].flatMap((hash, at) => (vectors[at] ? [[hash, vectors[at]] as const] : [])));
+      await store.keep(embedder.model, made);
+      for (const [hash, vector] of made) kept.set(hash, vector);
+    }
+    signal.throwIfAborted();
+    for (const { id, hash } of passages) {
+      const vector = kept.get(hash);
+      if (vector && !this.#rows.set(id, vector)) throw new Error(`${embedder.model} made vectors of other lengths than before`);
+      this.#hashes.set(id, hash);
+    }
+    this.#restMs = REST_MS;
+  }
+
+  async #embed(texts: readonly string[], signal: AbortSignal): Promise<(KeptVector | undefined)[]> {
+    const { embedder } = this.#deps;
+    const vectors = await embedder.embed(
+      texts.map((text) => text.slice(0, LONGEST)),
+      signal,
+    );
+    if (vectors.length !== texts.length) throw new Error(`${embedder.model} made ${vectors.length} vectors of ${texts.length} texts`);
+    return vectors.map(keptVector);
+  }
+
+  #forget(id: string): void {
+    this.#hashes.delete(id);
+    this.#rows.remove(id);
+  }
+
+  #failed(error: unknown, signal: AbortSignal): void {
+    if (signal.aborted) return;
+    this.#restUntil = this.#deps.now() + this.#restMs;
+    const seconds = Math.round(this.#restMs / 1000);
+    this.#restMs = Math.min(LONGEST_REST_MS, this.#restMs * 2);
+    const why = error instanceof Error ? error.message : String(error);
+    this.#deps.warn(`Memory is searched by its words alone for ${seconds} s: ${why}`);
+  }
+}

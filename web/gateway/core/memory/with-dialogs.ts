@@ -1,0 +1,37 @@
+import { DIALOG, dialogDate } from './layout.ts';
+import type { Workspace, WorkspaceFile } from './workspace.ts';
+
+/** What was said, by day of UTC, from wherever it is kept. */
+export interface Dialogs {
+  /** The files that there are, by path; size and time change whenever one does. */
+  days(): Promise<WorkspaceFile[]>;
+  /** The lines of a day (`YYYY-MM-DD`); undefined where nothing was said. */
+  read(date: string): Promise<string | undefined>;
+}
+
+/** A workspace whose `dialog/` is made of conversations that are kept elsewhere, so that nothing is stored twice, and what is deleted there is gone here. It cannot be written. */
+export function withDialogs(workspace: Workspace, dialogs: Dialogs): Workspace {
+  const isDialog = (path: string): boolean => path === DIALOG || path.startsWith(`${DIALOG}/`);
+  const writable = async (path: string): Promise<void> => {
+    if (isDialog(path)) throw new Error(`${path} cannot be written: it is made of the conversations themselves`);
+  };
+  return {
+    async read(path) {
+      if (!isDialog(path)) return workspace.read(path);
+      const date = dialogDate(path);
+      return date === undefined ? undefined : dialogs.read(date);
+    },
+    async stat(path) {
+      return isDialog(path) ? (await dialogs.days()).find((file) => file.path === path) : workspace.stat(path);
+    },
+    async list(under) {
+      if (under !== undefined) return isDialog(under) ? dialogs.days() : workspace.list(under);
+      const own = (await workspace.list()).filter(({ path }) => !isDialog(path));
+      return [...own, ...(await dialogs.days())].sort((a, b) => (a.path < b.path ? -1 : 1));
+    },
+    write: (path, text) => writable(path).then(() => workspace.write(path, text)),
+    append: (path, text) => writable(path).then(() => workspace.append(path, text)),
+    update: (path, edit) => writable(path).then(() => workspace.update(path, edit)),
+    remove: (path) => writable(path).then(() => workspace.remove(path)),
+  };
+}

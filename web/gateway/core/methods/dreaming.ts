@@ -1,0 +1,84 @@
+import { RpcError } from '#shared/rpc/errors.ts';
+import { DREAM_PHASES, type dreaming } from '#shared/rpc/methods/dreaming.ts';
+import type { Agents } from '../agents.ts';
+import { requirePerson } from '../approvals/person.ts';
+import type { Clock } from '../clock.ts';
+import type { Cron } from '../cron/cron.ts';
+import type { Handlers } from '../dispatch.ts';
+import type { Dreamer } from '../dreamer/dreamer.ts';
+import { lazy } from '../lazy.ts';
+import type { Settings } from '../settings.ts';
+
+export interface DreamingMethodsDeps {
+  dreamer(): Promise<Dreamer>;
+  cron(): Promise<Cron>;
+  agents: Agents;
+  settings(): Settings;
+  timeZone(): string;
+  clock: Pick<Clock, 'now'>;
+}
+
+/** As far as a report goes back. */
+const MOST_RUNS = 100;
+
+export function dreamingMethods({
+  dreamer: load,
+  cron,
+  agents,
+  settings,
+  timeZone,
+  clock,
+}: DreamingMethodsDeps): Handlers<typeof dreaming> {
+  const status = lazy(() => import('../dreamer/status.ts'));
+  const shown = lazy(() => import('../dreamer/dreamer.ts'));
+  return {
+    'dreaming.status': async ({ agentId }) => {
+      const { statusOf } = await status();
+      const jobs = async () => (await cron()).jobs.list();
+      return statusOf(agentId, { dreamer: await load(), agents, settings, timeZone, jobs, now: () => clock.now() });
+    },
+    'dreaming.signals': async (params) => (await load()).signals(params),
+    'dreaming.run': async ({ agentId, phase }) => {
+      const dreamer = await load();
+      const { run, done } = await dreamer.begin(agentId, phase === undefined ? DREAM_PHASES : [phase]);
+      // How it ends is told in its history.
+      done.catch(() => {});
+      return { agentId, workspace: (await dreamer.place(agentId)).name, run };
+    },
+    'dreaming.review': async ({ agentId, state, limit }) => {
+      const dreamer = await load();
+      const place = await dreamer.place(agentId);
+      const { review } = dreamer.phases(place).phases;
+      const found = state === 'proposed' ? await review.pending() : (await review.history()).filter((each) => each.state !== 'proposed');
+      const { shownProposal } = await shown();
+      return { agentId, workspace: place.name, proposals: found.slice(0, limit).map(shownProposal), count: found.length };
+    },
+    'dreaming.accept': async ({ agentId, contentHash, text, category }, caller) => {
+      requirePerson(caller, 'say what is remembered for long');
+      const given = { ...(text === undefined ? {} : { text }), ...(category === undefined ? {} : { category }) };
+      return { proposal: await (await load()).decide(agentId, ({ review }) => review.accept(contentHash, given)) };
+    },
+    'dreaming.reject': async ({ agentId, contentHash, reason }, caller) => {
+      requirePerson(caller, 'reject what would be remembered');
+      return { proposal: await (await load()).decide(agentId, ({ review }) => review.reject(contentHash, reason)) };
+    },
+    'dreaming.restore': async ({ agentId, contentHash }, caller) => {
+      requirePerson(caller, 'take a rejection back');
+      return { proposal: await (await load()).decide(agentId, ({ review }) => review.restore(contentHash)) };
+    },
+    'dreaming.history': async ({ agentId, limit }) => {
+      const dreamer = await load();
+      const place = await dreamer.place(agentId);
+      const { runs } = await dreamer.runs(place, limit);
+      return { agentId, workspace: place.name, runs, count: runs.length };
+    },
+    'dreaming.report': async ({ agentId, runId }) => {
+      const dreamer = await load();
+      const place = await dreamer.place(agentId);
+      const run = (await dreamer.runs(place, MOST_RUNS)).runs.find(({ id }) => id === runId);
+      if (!run) throw new RpcError('NOT_FOUND', `runId: there is no run ${runId}`);
+      const narrative = run.rem ? ((await place.workspace.read(run.rem.path)) ?? null) : null;
+      return { agentId, workspace: place.name, run, narrative };
+    },
+  };
+}

@@ -1,0 +1,126 @@
+import { RpcError } from '#shared/rpc/errors.ts';
+import type { memory, MemoryEntry, RecalledBefore } from '#shared/rpc/methods/memory.ts';
+import { type Agents, workspaceOf } from '../agents.ts';
+import { agentModel, type AskingDeps } from '../compaction/asking.ts';
+import type { Handlers } from '../dispatch.ts';
+import type { Memories } from '../memory/later.ts';
+import { isDate } from '../memory/layout.ts';
+import { preferenceOf } from '../memory/long-term-file.ts';
+import type { MemoryManager } from '../memory/memory-manager.ts';
+import { plainText } from '../sessions.ts';
+import type { RecalledReply, Vault } from '../vault.ts';
+
+export interface MemoryDeps extends AskingDeps {
+  vault: Pick<Vault, 'messages' | 'usage'>;
+  agents: Agents;
+  memories: Memories;
+}
+
+/** Characters of a question that is shown with what was recalled for it. */
+const QUESTION_CHARS = 300;
+
+export const memoryMethods = ({ vault, clock, agents, memories, models, silenceMs }: MemoryDeps): Handlers<typeof memory> => {
+  const of = async (agentId: string): Promise<MemoryManager> => (await memories.load()).of(agentId);
+  const listed = async (agentId: string): Promise<MemoryEntry[]> => (await memories.longTerm()).list(agentId);
+  const known = async (agentId: string, id: string): Promise<MemoryEntry> => {
+    const found = (await listed(agentId)).find((each) => each.id === id);
+    if (!found) throw new RpcError('NOT_FOUND', `id: there is no memory ${id}`);
+    return found;
+  };
+
+  return {
+    'memory.list': async ({ agentId, category }) => {
+      const all = await listed(agentId);
+      const found = category === undefined ? all : all.filter((each) => each.category === category);
+      return { memories: found, count: found.length };
+    },
+
+    'memory.search': async ({ agentId, query, limit }) => {
+      const manager = await of(agentId);
+      const started = clock.monotonic();
+      const results = await manager.searchMemory(query, limit);
+      return {
+        results: results.map(({ sessionKey, ...found }) => ({
+          ...found,
+          ...(sessionKey === undefined ? {} : { agentId: agentOf(sessionKey), sessionId: sessionOf(sessionKey) }),
+        })),
+        elapsedMs: clock.monotonic() - started,
+      };
+    },
+
+    'memory.add': async ({ agentId, text, category, createdAt }) => {
+      const { added, ...entry } = await (await of(agentId)).addMemory(text, category, createdAt);
+      return { memory: entry, added };
+    },
+
+    'memory.update': async ({ agentId, id, text, category }) => {
+      const changed = await (await of(agentId)).updateMemory(id, { text, category });
+      if (!changed) throw new RpcError('NOT_FOUND', `id: there is no memory ${id}`);
+      return { memory: changed };
+    },
+
+    'memory.forget': async ({ agentId, id }) => {
+      const forgotten = await known(agentId, id);
+      await (await of(agentId)).forget(id);
+      return { forgotten };
+    },
+
+    'memory.preferences': async ({ agentId }) => ({
+      preferences: (await listed(agentId)).flatMap(({ id, createdAt, ...memory }) => {
+        const preference = preferenceOf(memory);
+        return preference ? { id, createdAt, ...preference } : [];
+      }),
+    }),
+
+    'memory.setPreference': async ({ agentId, key, value }) => {
+      const { replaced, ...entry } = await (await of(agentId)).setPreference(key, value);
+      return { memory: entry, replaced };
+    },
+
+    'memory.stats': async ({ agentId }) => (await of(agentId)).getStats(),
+
+    'memory.days': async ({ agentId }) => ({ days: await (await of(agentId)).getDays() }),
+
+    'memory.day': async ({ agentId, date }) => {
+      const notes = (await (await of(agentId)).getDay(day(date))) ?? null;
+      const on = (await listed(agentId)).filter(({ createdAt }) => new Date(createdAt).toISOString().startsWith(date));
+      return { date, notes, memories: on };
+    },
+
+    'memory.summariseDay': async ({ agentId, date }, { signal, principal }) => {
+      const manager = await of(agentId);
+      const complete = await agentModel(agents.get(agentId), principal, { vault, clock, models, silenceMs });
+      const path = await manager.summariseDay(day(date), { signal, complete });
+      return { notes: path === undefined ? null : ((await manager.getDay(date)) ?? null) };
+    },
+
+    'memory.recalled': async ({ agentId, before = Infinity, limit }) => {
+      const workspace = workspaceOf(agents.get(agentId));
+      const sharing = new Set(agents.list().flatMap((agent) => (workspaceOf(agent) === workspace ? agent.id : [])));
+      const accepts = (key: string): boolean => sharing.has(agentOf(key));
+      const { replies, next } = await vault.messages.recalled({ before, limit, accepts });
+      return { recalled: replies.map(recalledBefore), next };
+    },
+  };
+};
+
+const agentOf = (key: string): string => key.slice(0, key.indexOf('/'));
+const sessionOf = (key: string): string => key.slice(key.indexOf('/') + 1);
+
+function day(date: string): string {
+  if (!isDate(date)) throw new RpcError('INVALID_PARAMS', `date: there is no day ${date}`);
+  return date;
+}
+
+function recalledBefore({ reply, question }: RecalledReply): RecalledBefore {
+  const { id, sessionKey, timestamp, recalled = [] } = reply;
+  const asked = question ? plainText(question.content).trim() : '';
+  return {
+    at: timestamp,
+    agentId: agentOf(sessionKey),
+    sessionId: sessionOf(sessionKey),
+    messageId: id,
+    question: asked.length > QUESTION_CHARS ? `${asked.slice(0, QUESTION_CHARS)} …` : asked,
+    memories: recalled,
+  };
+}

@@ -1,0 +1,19 @@
+import { ggufPort } from '#shared/ports/gguf.ts';
+import type { LocalModel } from '#shared/ports/models.ts';
+import type { Bridge } from '../bridge.ts';
+import type { LocalRunner } from './local-runner.ts';
+
+/** Models on the bridge's disk that one of its backends runs; none where no bridge lends them. */
+export function bridgeRunner(bridge: Bridge, backend: LocalModel['backend']): LocalRunner {
+  return {
+    cannot: backend === 'mlx' ? ['responseFormat'] : [],
+    async list(signal) {
+      if (!bridge.lends(ggufPort)) return [];
+      const { models } = await bridge.call(ggufPort, 'gguf.list', {}, { signal });
+      return models.filter((model) => model.backend === backend);
+    },
+    generate: (model, request, { signal, ontext }) =>
+      bridge.call(ggufPort, 'gguf.generate', { model, request }, { signal, on: { 'gguf.text': ontext } }),
+    embed: (model, texts, signal) => bridge.call(ggufPort, 'gguf.embed', { model, texts }, { signal }),
+  };
+}

@@ -1,0 +1,19 @@
+import { countUsage } from './estimate.ts';
+import type { ModelEvent, ModelMessage } from './provider.ts';
+
+/** The events of an answer, with its usage counted at the end where the provider has given none. `key`: the model's. */
+export async function* countedStream(
+  events: AsyncIterable<ModelEvent>,
+  messages: readonly ModelMessage[],
+  key: string,
+): AsyncGenerator<ModelEvent> {
+  let given = false;
+  let written = '';
+  for await (const event of events) {
+    if (event.type === 'usage') given = true;
+    else if (event.type === 'text' || event.type === 'reasoning') written += event.text;
+    else if (event.type === 'tool_call') written += JSON.stringify(event.call);
+    yield event;
+  }
+  if (!given) yield { type: 'usage', usage: await countUsage(messages, written, key) };
+}

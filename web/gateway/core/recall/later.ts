@@ -1,0 +1,24 @@
+import { isChannel } from '../approvals/person.ts';
+import { lazy } from '../lazy.ts';
+import type { RunRecall } from '../runs/deps.ts';
+import type { BeforeReplyDeps } from './before-reply.ts';
+import { recallStanding } from './standing.ts';
+
+/** Active recall before runs. Its code is fetched with the first one; a run never fails for it. */
+export function recallLater({ fault, ...deps }: BeforeReplyDeps & { fault(error: unknown): unknown }): RunRecall {
+  const load = lazy(async () => new (await import('./before-reply.ts')).BeforeReply(deps));
+  return {
+    async before(run, signal) {
+      // Whoever writes on a channel may be anybody; the guide looks into memory itself.
+      if (isChannel(run.principal) || run.provider.id === 'guide') return undefined;
+      if (!recallStanding(run.agent, run.session, deps.settings()).active) return undefined;
+      try {
+        return await (await load()).before(run, signal);
+      } catch (error) {
+        signal.throwIfAborted();
+        fault(error);
+        return undefined;
+      }
+    },
+  };
+}

@@ -1,0 +1,23 @@
+import type { Agent } from '../agents.ts';
+import type { Settings } from '../settings.ts';
+import { matches } from '../tools/registry.ts';
+import type { SessionRecord } from '../vault.ts';
+
+/** The tool that searches memory: an agent that may not use it is told nothing of memory by another way either, unless its `memory` says so. */
+const SEARCH_TOOL = 'memory_search';
+
+/** Whether memory is searched before replies in a session; where it is not, why, in a sentence. */
+export function recallStanding(
+  { id, config: { memory, tools } }: Agent,
+  session: Pick<SessionRecord, 'recall'>,
+  { memory: { recall } }: Settings,
+): { active: boolean; reason: string | null } {
+  const not = (reason: string): { active: boolean; reason: string } => ({ active: false, reason });
+  const fits = (patterns: readonly string[] | undefined): boolean => patterns?.some((pattern) => matches(pattern, SEARCH_TOOL)) === true;
+  if (!recall.enabled) return not('It is switched off for all sessions (memory.recall.enabled)');
+  if (memory === false) return not(`The agent ${id} is without memory (agents.${id}.memory)`);
+  if (memory === undefined && ((tools?.allow && !fits(tools.allow)) || fits(tools?.deny)))
+    return not(`The agent ${id} may not use ${SEARCH_TOOL} (agents.${id}.tools)`);
+  if (session.recall === false) return not('It is switched off in this session');
+  return { active: true, reason: null };
+}

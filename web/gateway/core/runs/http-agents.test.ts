@@ -1,0 +1,25 @@
+import { expect } from 'vitest';
+import { verifies } from '../../../../tests/requirements.ts';
+import { Hub } from '../hub.ts';
+import { HttpAgents } from './http-agents.ts';
+import type { RunRequest } from './deps.ts';
+
+verifies('http/hang-up', 'a caller who leaves an agent’s session before its run has begun ends that run', async () => {
+  const begins = Promise.withResolvers<void>();
+  const aborted = Promise.withResolvers<string>();
+  const runs = {
+    async send({ onrun }: RunRequest): Promise<never> {
+      await begins.promise;
+      onrun?.('run-1');
+      throw new Error(await aborted.promise);
+    },
+    abortRun: (id: string) => aborted.resolve(`${id} was aborted`),
+  };
+  const agents = new HttpAgents({ hub: new Hub(), runs } as unknown as ConstructorParameters<typeof HttpAgents>[0]);
+  const leaving = new AbortController();
+  const messages = [{ role: 'user' as const, content: 'Hi' }];
+  const answer = agents.run({ agentId: 'main', sessionId: 's', messages, principal: 'owner', wishes: {}, signal: leaving.signal }).next();
+  leaving.abort();
+  begins.resolve();
+  await expect(answer).rejects.toThrow('run-1 was aborted');
+});

@@ -1,0 +1,251 @@
+import { browserPort } from '#shared/ports/browser.ts';
+import type { ParamsOf, ResultOf } from '#shared/rpc/contract.ts';
+import { id } from '#shared/rpc/frames.ts';
+import type { browser, BrowserHappened } from '#shared/rpc/methods/browser.ts';
+import { z } from '#shared/rpc/zod.ts';
+import { type Agent, workspaceOf } from '../agents.ts';
+import type { Bridge } from '../bridge.ts';
+import { type BrowserConfig, browserReach } from '../browser-reach.ts';
+import { pageOf } from '../workspace/text-page.ts';
+import type { Workspaces } from '../workspace/workspaces.ts';
+import { MAX_TEXT, shown } from './office-tools.ts';
+import { handOver } from './pictures.ts';
+import { defineTool, type Tool, type ToolContext } from './registry.ts';
+
+export interface BrowserToolsDeps {
+  bridge: Pick<Bridge, 'call'>;
+  config: BrowserConfig;
+  /** Where downloads go. */
+  workspaces(): Promise<Pick<Workspaces, 'list' | 'write'>>;
+  agent(id: string): Agent;
+}
+
+type Calls = typeof browser;
+type Download = BrowserHappened['downloads'][number];
+type Place = { url: string; title: string };
+
+/** The folder of a workspace that downloads come into. */
+const DOWNLOADS = 'downloads';
+
+const profile = id.default('default').describe('Which browser: each has cookies and tabs of its own');
+const ref = z
+  .string()
+  .trim()
+  .min(1)
+  .max(4096)
+  .describe('The element: its ref in the last browser_snapshot, such as s1e12, or a CSS selector');
+const tabId = z.string().max(100).describe('Such as tab-2, as browser_tabs says');
+
+/** The tools by which agents drive a browser on the bridge's machine. A person is asked before one acts; what pages say comes as data. */
+export function browserTools({ bridge, config, workspaces, agent }: BrowserToolsDeps): Tool[] {
+  /** What refs meant when the model was last shown them, by profile: the person who is asked is told that, and not what the model calls it. */
+  const seen = new Map<string, { host: string; elements: ReadonlyMap<string, string> }>();
+  const call = async <N extends keyof Calls & string>(
+    name: N,
+    params: ParamsOf<Calls[N]>,
+    { signal }: ToolContext,
+  ): Promise<ResultOf<Calls[N]>> => {
+    await bridge.call(browserPort, 'browser.allow', browserReach(config), { signal });
+    return bridge.call(browserPort, name, params as never, { signal }) as Promise<ResultOf<Calls[N]>>;
+  };
+  /** Stores a download in the agent's workspace; says where, or why not. */
+  const stored = async (which: string, { downloadId, filename, error }: Download, context: ToolContext): Promise<string> => {
+    if (error !== null) return `Not downloaded: ${filename}: ${error}`;
+    try {
+      const file = await call('browser.download', { downloadId, profile: which }, context);
+      const [to, workspace] = [await workspaces(), workspaceOf(agent(context.agentId))];
+      const taken = new Set((await to.list(workspace, DOWNLOADS)).map(({ path }) => path));
+      const path = freePath(filename, taken);
+      await to.write(workspace, { path, content: file.contentB64, encoding: 'base64' });
+      return `Downloaded into your workspace: ${path} (${file.sizeBytes} bytes)`;
+    } catch (failure) {
+      context.signal.throwIfAborted();
+      return `Not stored: ${filename}: ${failure instanceof Error ? failure.message : String(failure)}`;
+    }
+  };
+  /** What pages have brought up, a line each. */
+  const news = async (which: string, { happened }: { happened?: BrowserHappened | undefined }, context: ToolContext): Promise<string> => {
+    const asked = (happened?.dialogs ?? []).map(
+      ({ kind, message, accepted, text }) =>
+        `The page showed a dialog (${kind}), which was ${accepted ? 'accepted' : 'dismissed'}${text === undefined ? '' : ` with ${JSON.stringify(text)}`}: ${message}`,
+    );
+    const files: string[] = [];
+    for (const download of happened?.downloads ?? []) files.push(await stored(which, download, context));
+    return [...asked, ...files].join('\n');
+  };
+  const acted = async (
+    which: string,
+    { happened, ...result }: { happened?: BrowserHappened | undefined },
+    context: ToolContext,
+  ): Promise<unknown> => {
+    const text = await news(which, { happened }, context);
+    return text === '' ? result : { ...result, ...shown({ text }) };
+  };
+  const named = (which: string, element: string): string => {
+    const last = seen.get(which);
+    return `${last?.elements.get(element) ?? JSON.stringify(element)}${last ? ` on ${last.host}` : ''}`;
+  };
+  return [
+    defineTool({
+      name: 'browser_open',
+      description: 'Opens an address in the browser. browser_snapshot then says what is on the page.',
+      source: 'bridge',
+      params: z.strictObject({
+        url: z.string().trim().min(1).max(8192).describe('With https:// or http://'),
+        newTab: z.boolean().default(false).describe('In a tab of its own, instead of the current one'),
+        profile,
+      }),
+      // What is in an address leaves the machine with it.
+      effect: ({ url }) => `Open ${URL.parse(url)?.href ?? url} in the browser`,
+      async run({ url, newTab, profile: which }, context) {
+        if (!newTab) {
+          const place = await call('browser.navigate', { url, profile: which }, context);
+          return { opened: true, ...told(place, await news(which, place, context)) };
+        }
+        const { tabId: tab, ...place } = await call('browser.open', { url, profile: which }, context);
+        return { opened: true, tabId: tab, ...told(place, await news(which, place, context)) };
+      },
+    }),
+    defineTool({
+      name: 'browser_snapshot',
+      description:
+        'Reads the current page of the browser: its texts and elements, each element with a ref for browser_click and browser_type.',
+      source: 'bridge',
+      params: z.strictObject({
+        offset: z.number().int().min(0).default(0).describe('Characters to leave out at the start, as "next" said'),
+        maxChars: z.number().int().min(100).max(MAX_TEXT).default(20_000).describe('Most characters'),
+        profile,
+      }),
+      async run({ offset, maxChars, profile: which }, context) {
+        const { accessibility = '', ...place } = await call('browser.snapshot', { profile: which, mode: 'accessibility' }, context);
+        seen.set(which, { host: URL.parse(place.url)?.host || place.url, elements: elementsIn(accessibility) });
+        const { content, nextOffset } = pageOf(accessibility, offset, maxChars);
+        return { ...(nextOffset === null ? {} : { next: nextOffset }), ...told(place, await news(which, place, context), content) };
+      },
+    }),
+    defineTool({
+      name: 'browser_click',
+      description: 'Clicks an element of the current page.',
+      source: 'bridge',
+      params: z.strictObject({ ref, profile }),
+      effect: ({ ref: element, profile: which }) => `Click ${named(which, element)} in the browser`,
+      async run({ ref: element, profile: which }, context) {
+        return acted(which, await call('browser.click', { ref: element, profile: which }, context), context);
+      },
+    }),
+    defineTool({
+      name: 'browser_type',
+      description: 'Fills a text into a field of the current page, in the place of what is in it.',
+      source: 'bridge',
+      params: z.strictObject({ ref, text: z.string().max(100_000), profile }),
+      effect: ({ ref: element, text, profile: which }) => `Type ${JSON.stringify(text)} into ${named(which, element)} in the browser`,
+      async run({ ref: element, text, profile: which }, context) {
+        return acted(which, await call('browser.type', { ref: element, text, profile: which }, context), context);
+      },
+    }),
+    defineTool({
+      name: 'browser_evaluate',
+      description: 'Runs JavaScript in the current page, an expression or a function, and gives what it comes to as JSON.',
+      source: 'bridge',
+      params: z.strictObject({ fn: z.string().min(1).max(100_000).describe('Such as () => document.title'), profile }),
+      effect: ({ fn }) => `Run in the browser’s page: ${fn}`,
+      async run({ fn, profile: which }, context) {
+        const { result, ...rest } = await call('browser.evaluate', { fn, profile: which }, context);
+        const { content, nextOffset } = pageOf(JSON.stringify(result), 0, MAX_TEXT);
+        const text = lines(await news(which, rest, context), content);
+        return { ...(nextOffset === null ? {} : { cut: true }), ...shown({ text }) };
+      },
+    }),
+    defineTool({
+      name: 'browser_screenshot',
+      description: 'Takes a picture of the current page. You are shown it where you can see pictures; the person gets it with your reply.',
+      source: 'bridge',
+      params: z.strictObject({ fullPage: z.boolean().default(false).describe('All of the page, also what is below'), profile }),
+      async run({ fullPage, profile: which }, context) {
+        const picture = await call('browser.screenshot', { fullPage, profile: which }, context);
+        const place = await call('browser.status', { profile: which }, context);
+        const taken = handOver(context, { data: picture.screenshotB64, mimeType: picture.mimeType, size: picture.sizeBytes, name: 'page' });
+        return { ...taken, ...told({ url: place.url ?? '', title: place.title ?? '' }) };
+      },
+    }),
+    defineTool({
+      name: 'browser_dialogs',
+      description: 'Says how the dialogs of pages are answered from here on. By default notices are accepted and questions dismissed.',
+      source: 'bridge',
+      params: z.strictObject({
+        answer: z.enum(['accept', 'dismiss']),
+        text: z.string().max(10_000).optional().describe('For dialogs that ask for a text'),
+        profile,
+      }),
+      effect: ({ answer, text, profile: which }) => {
+        const host = seen.get(which)?.host;
+        if (answer === 'dismiss') return undefined;
+        return `Accept what pages ask in the browser${host === undefined ? '' : `, now on ${host}`}${text === undefined ? '' : `, with ${JSON.stringify(text)}`}`;
+      },
+      run: (args, context) => call('browser.dialogs', args, context),
+    }),
+    defineTool({
+      name: 'browser_tabs',
+      description: 'Lists the tabs of the browser.',
+      source: 'bridge',
+      params: z.strictObject({ profile }),
+      async run({ profile: which }, context) {
+        const { tabs } = await call('browser.tabs', { profile: which }, context);
+        return { count: tabs.length, ...shown({ text: JSON.stringify(tabs) }) };
+      },
+    }),
+    defineTool({
+      name: 'browser_focus',
+      description: 'Makes a tab of the browser the current one.',
+      source: 'bridge',
+      params: z.strictObject({ tabId, profile }),
+      run: (args, context) => call('browser.focus', args, context),
+    }),
+    defineTool({
+      name: 'browser_close',
+      description: 'Closes a tab of the browser; the whole browser where no tab is named.',
+      source: 'bridge',
+      params: z.strictObject({ tabId: tabId.optional(), profile }),
+      effect: ({ tabId: tab }) => `Close ${tab ?? 'all tabs'} of the browser`,
+      async run({ tabId: tab, profile: which }, context) {
+        if (tab !== undefined) return call('browser.close', { tabId: tab, profile: which }, context);
+        await call('browser.stop', { profile: which }, context);
+        return { closed: true };
+      },
+    }),
+  ];
+}
+
+/** Where the browser is, and what stands there, as a model is told it: the page's own words. */
+const told = ({ url, title }: Place, news = '', body = ''): Record<string, unknown> =>
+  shown({ text: lines(`Address: ${url}`, `Title: ${title}`, news, ...(body === '' ? [] : [`\n${body}`])) });
+
+const lines = (...parts: string[]): string => parts.filter((part) => part !== '').join('\n');
+
+/** A path for a file that a page named. */
+function freePath(filename: string, taken: ReadonlySet<string>): string {
+  const name =
+    filename
+      .normalize('NFC')
+      .replace(/[/\\\p{Cc}\p{Cs}]/gu, '_')
+      .replace(/^\.+/, '')
+      .slice(0, 200) || 'file';
+  const [, stem = name, ending = ''] = /^(.+?)(\.[^.]*)?$/su.exec(name) ?? [];
+  for (let count = 1; ; count++) {
+    const path = `${DOWNLOADS}/${count === 1 ? name : `${stem}-${count}${ending}`}`;
+    if (!taken.has(path)) return path;
+  }
+}
+
+/** A line of an accessibility snapshot: role and name, and what stands in brackets behind them. What a page itself writes comes later in the line, or in quotes. */
+const ELEMENT = /^\s*- '?([a-z]+(?: "(?:[^"\\]|\\.)*")?)((?: \[[^\]]*\])+)/;
+
+/** What an accessibility snapshot says of each element with a ref: `button "Buy"`. */
+function elementsIn(snapshot: string): ReadonlyMap<string, string> {
+  const found = snapshot.split('\n').flatMap((line) => {
+    const [, what = '', marks = ''] = ELEMENT.exec(line) ?? [];
+    const [, own] = /\[ref=(\w+)\]/.exec(marks) ?? [];
+    return own === undefined ? [] : [[own, what.slice(0, 200)] as const];
+  });
+  return new Map(found);
+}

@@ -1,0 +1,20 @@
+import { RpcError } from '#shared/rpc/errors.ts';
+import { MAX_IMAGE } from '../runs/attachments.ts';
+import type { ToolContext } from './registry.ts';
+
+const MB = 1024 * 1024;
+
+const ENDINGS: Readonly<Record<string, string>> = { 'image/png': 'png', 'image/jpeg': 'jpg' };
+
+/** A picture that a tool took goes to the model with the call's result, and to the person with the reply. Throws `INVALID_PARAMS` for one that is too large. */
+export function handOver(
+  { send, show }: ToolContext,
+  { data, mimeType, size, name }: { data: string; mimeType: string; size: number; name: string },
+): { filename: string; sizeBytes: number; sent: boolean } {
+  if (size > MAX_IMAGE)
+    throw new RpcError('INVALID_PARAMS', `The picture has ${(size / MB).toFixed(1)} MB, and one may have 6 MB: take a smaller part`);
+  const filename = `${name}.${ENDINGS[mimeType] ?? 'png'}`;
+  send?.({ filename, mimeType, data, size });
+  show?.({ mimeType, data });
+  return { filename, sizeBytes: size, sent: send !== undefined };
+}

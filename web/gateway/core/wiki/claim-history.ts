@@ -1,0 +1,41 @@
+import { RpcError } from '#shared/rpc/errors.ts';
+import { Claim, ClaimStatus, Evidence, type EvidenceInput } from './claim.ts';
+import { type ClaimChange, ClaimEvent, type LineProblem } from './claim-lines.ts';
+
+/** All claims at one moment: their histories by id, and what could not be read. */
+export interface ClaimHistories {
+  histories: ReadonlyMap<string, readonly ClaimChange[]>;
+  problems: readonly LineProblem[];
+}
+
+export const given = (evidence: readonly EvidenceInput[]): Evidence[] => evidence.map((each) => new Evidence(each));
+export const unknown = (id: string): RpcError => new RpcError('NOT_FOUND', `There is no claim ${JSON.stringify(String(id).slice(0, 100))}`);
+
+export function latest(history: readonly ClaimChange[]): ClaimChange {
+  const last = history.at(-1);
+  if (!last) throw new RpcError('INTERNAL_ERROR', 'A claim without a history');
+  return last;
+}
+
+export const current = ({ histories }: ClaimHistories): Claim[] =>
+  [...histories.values()]
+    .map(latest)
+    .flatMap(({ event, claim }) => (event === ClaimEvent.DELETED ? [] : claim))
+    .sort((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1));
+
+export function active(claim: Claim): Claim {
+  if (claim.status === ClaimStatus.ACTIVE) return claim;
+  const by = claim.supersededBy === undefined ? '' : ` by ${claim.supersededBy}`;
+  throw new RpcError('INVALID_PARAMS', `The claim ${claim.id} is ${claim.status} already${by}`);
+}
+
+export function sentence(text: string, what: string): string {
+  if (text.trim() === '') throw new RpcError('INVALID_PARAMS', `${what} is empty`);
+  return text.trim();
+}
+
+export function superseded(old: Claim, by: string, at: number, why: string | undefined): ClaimChange {
+  const reason = why ?? `${by} stands in its place`;
+  const claim = new Claim({ ...old, status: ClaimStatus.SUPERSEDED, supersededBy: by, reason, updatedAt: at });
+  return { event: ClaimEvent.SUPERSEDED, at, why: reason, claim };
+}

@@ -1,0 +1,142 @@
+import { z } from '#shared/rpc/zod.ts';
+import { camelCase } from '../memory/spelling.ts';
+import { isObject } from '../merge.ts';
+import { Claim, Evidence, readFields } from './claim.ts';
+
+/** What can happen to a claim. */
+export const ClaimEvent = {
+  ADDED: 'added',
+  IMPORTED: 'imported',
+  UPDATED: 'updated',
+  SUPERSEDED: 'superseded',
+  REFUTED: 'refuted',
+  DELETED: 'deleted',
+  RESTORED: 'restored',
+  KEPT: 'kept',
+} as const;
+export type ClaimEvent = (typeof ClaimEvent)[keyof typeof ClaimEvent];
+
+/** One line of a claim's history: what happened, when, why, and the claim as it was from then on. */
+export interface ClaimChange {
+  event: ClaimEvent;
+  /** Milliseconds since 1970. */
+  at: number;
+  why?: string;
+  /** What speaks against a claim that was refuted. */
+  against?: readonly Evidence[];
+  claim: Claim;
+}
+
+/** A line that cannot be read. It stays in its file. */
+export interface LineProblem {
+  path: string;
+  /** From 1 on. */
+  line: number;
+  problem: string;
+  /** Its beginning. */
+  text: string;
+}
+
+const SHOWN = 200;
+const iso = (at: number): string => new Date(at).toISOString();
+const instant = z.iso.datetime({ offset: true }).transform((text) => Date.parse(text));
+const change = z.looseObject({
+  event: z.enum(ClaimEvent),
+  at: instant,
+  why: z.string().optional(),
+  against: z.array(z.unknown()).optional(),
+  claim: z.looseObject({ createdAt: instant, updatedAt: instant }),
+});
+
+const fileEvidence = ({ sourceId, sourcePath, lines, weight, excerpt }: Evidence): Record<string, unknown> => ({
+  source_id: sourceId,
+  source_path: sourcePath,
+  lines,
+  weight,
+  excerpt,
+});
+
+/** A claim as files and the wire spell it; what is not there is left out by JSON. */
+export const fileClaim = (claim: Claim): Record<string, unknown> => ({
+  id: claim.id,
+  page_path: claim.pagePath,
+  text: claim.text,
+  status: claim.status,
+  confidence: claim.confidence,
+  evidence: claim.evidence.map(fileEvidence),
+  tags: claim.tags,
+  created_at: iso(claim.createdAt),
+  updated_at: iso(claim.updatedAt),
+  supersedes: claim.supersedes,
+  superseded_by: claim.supersededBy,
+  reason: claim.reason,
+  beside: claim.beside,
+});
+
+export const fileChange = ({ event, at, why, against, claim }: ClaimChange): Record<string, unknown> => ({
+  event,
+  at: iso(at),
+  why,
+  against: against?.map(fileEvidence),
+  claim: fileClaim(claim),
+});
+
+/** One line with its end. */
+export const formatChange = (change: ClaimChange): string => `${JSON.stringify(fileChange(change))}\n`;
+
+/** Reads such an object. Throws a sentence that names the member. */
+export function readChange(given: unknown): ClaimChange {
+  const { event, at, why, against, claim } = readFields(change, given, 'A change');
+  return {
+    event,
+    at,
+    ...(why !== undefined && { why }),
+    ...(against && { against: against.map((each) => new Evidence(isObject(each) ? each : {})) }),
+    claim: new Claim(claim),
+  };
+}
+
+/** Its own members in our spelling; those of what is in them are read by who reads that. */
+const memberNames = (given: Record<string, unknown>): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(given).map(([name, value]) => [camelCase(name), value]));
+
+/** Reads the objects of JSON lines one by one; `read` throws a sentence for what does not fit, which is told and passed over. */
+export function eachJsonLine(path: string, text: string, read: (given: Record<string, unknown>) => void): LineProblem[] {
+  const problems: LineProblem[] = [];
+  for (const [at, line] of text.split(/\r?\n/).entries()) {
+    if (line.trim() === '') continue;
+    const tell = (problem: string): void => void problems.push({ path, line: at + 1, problem, text: line.slice(0, SHOWN) });
+    let given: unknown;
+    try {
+      given = JSON.parse(line.replace(/^\uFEFF/, ''));
+    } catch {
+      tell('This line is no JSON');
+      continue;
+    }
+    if (!isObject(given)) tell('This line is no object');
+    else
+      try {
+        read(memberNames(given));
+      } catch (error) {
+        tell(error instanceof Error ? error.message : 'This line cannot be read');
+      }
+  }
+  return problems;
+}
+
+/** A claim's file: its history as far as it can be read, and what cannot. */
+export interface ClaimFile {
+  text: string;
+  changes: ClaimChange[];
+  problems: LineProblem[];
+}
+
+export function readClaimFile(path: string, id: string, text: string): ClaimFile {
+  const changes: ClaimChange[] = [];
+  const problems = eachJsonLine(path, text, (given) => {
+    const change = readChange(given);
+    if (change.claim.id !== id) throw new Error(`This line belongs to ${change.claim.id}, not to ${id}`);
+    changes.push(change);
+  });
+  return { text, changes, problems };
+}

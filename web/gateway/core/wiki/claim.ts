@@ -1,0 +1,122 @@
+import { RpcError } from '#shared/rpc/errors.ts';
+import { z } from '#shared/rpc/zod.ts';
+import { complaint } from '../memory/complaint.ts';
+import { inOurSpelling } from '../memory/spelling.ts';
+
+/** What has become of a claim (interface document 2, sections 2.5 and 3). */
+export const ClaimStatus = { ACTIVE: 'ACTIVE', SUPERSEDED: 'SUPERSEDED', REFUTED: 'REFUTED' } as const;
+export type ClaimStatus = (typeof ClaimStatus)[keyof typeof ClaimStatus];
+
+/** What is taken for granted of a claim whose confidence nobody told. */
+const CONFIDENCE = 0.8;
+
+const lines = z
+  .string()
+  .regex(/^[1-9]\d{0,8}(-[1-9]\d{0,8})?$/, 'must be a line, or lines as in 3-7')
+  .refine((text) => {
+    const [from = 0, to = from] = text.split('-').map(Number);
+    return from <= to;
+  }, 'must end where it begins, or later');
+
+const evidence = z.strictObject({
+  sourceId: z.string().trim().min(1).max(500),
+  sourcePath: z.string().max(1000).optional(),
+  lines: lines.optional(),
+  weight: z.number().min(0).max(1).default(1),
+  excerpt: z.string().max(20_000).optional(),
+});
+
+/** As callers give it: in either spelling. */
+export type EvidenceInput = z.input<typeof evidence> | Record<string, unknown>;
+
+const text = z.string().trim().min(1, 'is empty').max(10_000);
+const confidence = z.number().min(0).max(1);
+const tags = z
+  .array(z.string().trim().min(1).max(100))
+  .max(50)
+  .transform((all) => [...new Set(all)]);
+const time = z.number().int().min(0);
+
+const claim = z.object({
+  id: z.string().regex(/^[a-z0-9][a-z0-9-]{0,63}$/, 'must be small letters, digits and hyphens'),
+  pagePath: z.string().min(1).max(2000),
+  text,
+  status: z.enum(ClaimStatus).default(ClaimStatus.ACTIVE),
+  confidence: confidence.default(CONFIDENCE),
+  evidence: z.array(z.preprocess(inOurSpelling, evidence)).max(200).default([]),
+  tags: tags.default([]),
+  createdAt: time,
+  updatedAt: time,
+  supersedes: z.string().optional(),
+  supersededBy: z.string().optional(),
+  reason: z.string().optional(),
+  beside: z.array(z.string()).max(1000).optional(),
+});
+
+export type ClaimFields = z.infer<typeof claim>;
+export const claimChanges = z.strictObject({ confidence: confidence.optional(), tags: tags.optional() });
+
+/** Reads what callers give in either spelling. Throws INVALID_PARAMS that names the member. */
+export function readFields<T>(schema: z.ZodType<T>, given: unknown, whole: string): T {
+  const read = schema.safeParse(inOurSpelling(given));
+  if (!read.success) throw new RpcError('INVALID_PARAMS', complaint(read.error, `member of ${whole.toLowerCase()}`, whole));
+  return read.data;
+}
+
+/** What a claim rests on. `lines`: `3` or `3-7` of the file at `sourcePath`; `weight`: 0 to 1; `excerpt`: what stands there, word for word. */
+export class Evidence {
+  readonly sourceId: string;
+  readonly sourcePath?: string;
+  readonly lines?: string;
+  readonly weight: number;
+  readonly excerpt?: string;
+
+  /** Takes either spelling: `source_id` as well as `sourceId`. Throws INVALID_PARAMS that names the member. */
+  constructor(given: EvidenceInput) {
+    const { sourceId, sourcePath, lines, weight, excerpt } = readFields(evidence, given, 'Evidence');
+    this.sourceId = sourceId;
+    this.weight = weight;
+    if (sourcePath !== undefined) this.sourcePath = sourcePath;
+    if (lines !== undefined) this.lines = lines;
+    if (excerpt !== undefined) this.excerpt = excerpt;
+  }
+}
+
+/** What a page of the wiki says is so, and why. Times in milliseconds since 1970. */
+export class Claim {
+  readonly id: string;
+  readonly pagePath: string;
+  readonly text: string;
+  readonly status: ClaimStatus;
+  /** 0 to 1. */
+  readonly confidence: number;
+  readonly evidence: readonly Evidence[];
+  readonly tags: readonly string[];
+  readonly createdAt: number;
+  readonly updatedAt: number;
+  /** The claim in whose place this one stands. */
+  readonly supersedes?: string;
+  readonly supersededBy?: string;
+  /** Why it was superseded or refuted. */
+  readonly reason?: string;
+  /** Claims that it seems to contradict, and beside which it stands by a person's word. */
+  readonly beside?: readonly string[];
+
+  /** Takes either spelling. Throws INVALID_PARAMS that names the member. */
+  constructor(given: z.input<typeof claim> | Record<string, unknown>) {
+    const fields = readFields(claim, given, 'A claim');
+    this.id = fields.id;
+    this.pagePath = fields.pagePath;
+    this.text = fields.text;
+    this.status = fields.status;
+    this.confidence = fields.confidence;
+    this.evidence = fields.evidence.map((each) => new Evidence(each));
+    this.tags = fields.tags;
+    this.createdAt = fields.createdAt;
+    this.updatedAt = fields.updatedAt;
+    if (fields.supersedes !== undefined) this.supersedes = fields.supersedes;
+    if (fields.supersededBy !== undefined) this.supersededBy = fields.supersededBy;
+    if (fields.reason !== undefined) this.reason = fields.reason;
+    if (fields.beside !== undefined) this.beside = fields.beside;
+  }
+}

@@ -1,0 +1,291 @@
+import { RpcError } from '#shared/rpc/errors.ts';
+import { Turns } from '#shared/turns.ts';
+import type { Workspace } from '../memory/workspace.ts';
+import { Claim, claimChanges, ClaimStatus, Evidence, type EvidenceInput, readFields } from './claim.ts';
+import { type ClaimChange, ClaimEvent, type ClaimFile, formatChange, type LineProblem, readClaimFile } from './claim-lines.ts';
+import { active, type ClaimHistories, current, given, latest, sentence, superseded, unknown } from './claim-history.ts';
+import { comparedWith, exportLine, type ImportReport, jsonlPath, readExport } from './claims-transfer.ts';
+import { type Contradiction, contradictionsOf } from './contradiction/contradiction.ts';
+import { folderPath, pagePath } from './page-path.ts';
+import { ReadFiles } from './read-files.ts';
+
+export interface ClaimsOptions {
+  /** Milliseconds since 1970. */
+  now?: () => number;
+  newId?: () => string;
+}
+
+const SUFFIX = '.jsonl';
+
+/** The claim has a longer history than the change was made for. */
+class Moved extends Error {}
+
+const never = new AbortController().signal;
+
+/**
+ * The claims of a wiki (interface document 2, section 4.6): a file of JSON lines each, to which every change adds a line. Each operation writes one file, whole: after a
+ * crash there is the old or the new. Nothing takes a line away, not even `deleteClaim`.
+ */
+export class ClaimsManager {
+  readonly #workspace: Workspace;
+  readonly #dir: string;
+  readonly #files: ReadFiles<ClaimFile>;
+  readonly #now: () => number;
+  readonly #newId: () => string;
+  readonly #turns = new Turns();
+
+  /** `claimsDir`: the folder in the workspace, `.perch-wiki/claims` in a vault. */
+  constructor(workspace: Workspace, claimsDir: string, { now = Date.now, newId = () => crypto.randomUUID() }: ClaimsOptions = {}) {
+    this.#workspace = workspace;
+    this.#dir = claimsDir.replace(/\/+$/, '');
+    // A hidden folder may stand first, and nowhere else.
+    folderPath(this.#dir.replace(/^\./, ''));
+    this.#files = new ReadFiles(workspace, (text, { path }) => readClaimFile(path, this.#idOf(path), text));
+    this.#now = now;
+    this.#newId = newId;
+  }
+
+  /**
+   * A new claim of a page, ACTIVE. `evidence`: `{sourceId, sourcePath, lines, weight, excerpt}` in either spelling; `confidence`: 0 to 1, 0.8 if left out.
+   * Throws INVALID_PARAMS that names the member.
+   */
+  async addClaim(
+    page: string,
+    text: string,
+    evidence: readonly EvidenceInput[] = [],
+    tags: readonly string[] = [],
+    confidence?: number,
+  ): Promise<Claim> {
+    return this.#change(async () => {
+      const at = this.#now();
+      const id = this.#newId();
+      const claim = new Claim({
+        id,
+        pagePath: pagePath(page),
+        text,
+        evidence: given(evidence),
+        tags,
+        confidence,
+        createdAt: at,
+        updatedAt: at,
+      });
+      return await this.#write([], { event: ClaimEvent.ADDED, at, claim });
+    });
+  }
+
+  /** Throws NOT_FOUND for an id that is unknown, or was deleted. */
+  async getClaim(id: string): Promise<Claim> {
+    return latest(await this.#historyOf(id)).claim;
+  }
+
+  /** All claims that were not deleted, the oldest first; of one page, if it is named. */
+  async listClaims(page?: string): Promise<Claim[]> {
+    const wanted = page === undefined ? undefined : pagePath(page);
+    return current(await this.read()).filter(({ pagePath }) => wanted === undefined || pagePath === wanted);
+  }
+
+  /** What happened to a claim, the oldest first; of a deleted one, too. Throws NOT_FOUND. */
+  async history(id: string): Promise<ClaimChange[]> {
+    const found = (await this.read()).histories.get(id);
+    if (!found) throw unknown(id);
+    return [...found];
+  }
+
+  /** Lines of the claims' files that cannot be read: nothing takes them away, and nothing is made of them. */
+  async problems(): Promise<LineProblem[]> {
+    return [...(await this.read()).problems];
+  }
+
+  /** Changes how sure a claim is, or its tags, and says that it was looked at now. What it says is changed by `supersedeClaim`. Throws NOT_FOUND, INVALID_PARAMS. */
+  async updateClaim(
+    id: string,
+    changes: { confidence?: number | undefined; tags?: readonly string[] | undefined },
+    why?: string,
+  ): Promise<Claim> {
+    return this.#change(async () => {
+      const history = await this.#historyOf(id);
+      const set = Object.fromEntries(
+        Object.entries(readFields(claimChanges, changes, 'The change')).filter(([, value]) => value !== undefined),
+      );
+      return await this.#next(history, ClaimEvent.UPDATED, set, why);
+    });
+  }
+
+  /** The active claims that cannot be so where this one is, each with the reason; the surest first. Throws NOT_FOUND for an id that is unknown. */
+  async findContradictions(claim: Claim | string, signal: AbortSignal = never): Promise<Contradiction[]> {
+    const all = await this.read();
+    const one = typeof claim === 'string' ? latest(await this.#historyOf(claim, { all })).claim : claim;
+    return contradictionsOf(one, current(all), signal);
+  }
+
+  /**
+   * Puts a new claim in the place of an active one: same page, tags and confidence, `text` and `evidence` its own. The old one becomes SUPERSEDED, with `rationale` as the reason.
+   * Returns the new one. Throws NOT_FOUND; INVALID_PARAMS where the old one is not active.
+   */
+  async supersedeClaim(oldId: string, text: string, rationale: string, evidence: readonly EvidenceInput[] = []): Promise<Claim> {
+    return this.#change(async () => {
+      const old = active(latest(await this.#historyOf(oldId)).claim);
+      const why = sentence(rationale, 'The rationale');
+      const at = this.#now();
+      const { pagePath, tags, confidence } = old;
+      const fields = { id: this.#newId(), pagePath, text, evidence: given(evidence), tags, confidence, createdAt: at, updatedAt: at };
+      // The new one's first line says both: the old one's change is read from it, so one write does all.
+      return await this.#write([], { event: ClaimEvent.ADDED, at, why, claim: new Claim({ ...fields, supersedes: old.id }) });
+    });
+  }
+
+  /** Says that an active claim is not so, why, and what shows it. Throws NOT_FOUND; INVALID_PARAMS where it is not active. */
+  async refuteClaim(id: string, reason: string, evidence: readonly EvidenceInput[] = []): Promise<Claim> {
+    return this.#change(async () => {
+      const history = await this.#historyOf(id);
+      active(latest(history).claim);
+      const why = sentence(reason, 'The reason');
+      const against = evidence.map((each) => new Evidence(each));
+      return await this.#next(history, ClaimEvent.REFUTED, { status: ClaimStatus.REFUTED, reason: why }, why, against);
+    });
+  }
+
+  /** Takes a claim out of the wiki; its history stays. Throws NOT_FOUND. */
+  async deleteClaim(id: string, why?: string): Promise<void> {
+    await this.#change(async () => this.#next(await this.#historyOf(id), ClaimEvent.DELETED, {}, why));
+  }
+
+  /** Takes back that a claim was deleted: it is as it was. Throws NOT_FOUND where it was never there; INVALID_PARAMS where it is there. */
+  async restoreClaim(id: string): Promise<Claim> {
+    return this.#change(async () => {
+      const history = await this.#historyOf(id, { deleted: true });
+      if (latest(history).event !== ClaimEvent.DELETED) throw new RpcError('INVALID_PARAMS', `The claim ${id} was not deleted`);
+      return await this.#next(history, ClaimEvent.RESTORED, {});
+    });
+  }
+
+  /** Says that a claim stands although another one seems to contradict it, and why: they are told as a contradiction no more. Throws NOT_FOUND, INVALID_PARAMS. */
+  async keepBeside(id: string, other: string, why: string): Promise<Claim> {
+    return this.#change(async () => {
+      const { claim: beside } = latest(await this.#historyOf(other));
+      const history = await this.#historyOf(id);
+      if (beside.id === id) throw new RpcError('INVALID_PARAMS', 'A claim stands beside another one, not beside itself');
+      const said = [...new Set([...(latest(history).claim.beside ?? []), beside.id])];
+      return await this.#next(history, ClaimEvent.KEPT, { beside: said }, sentence(why, 'The reason'));
+    });
+  }
+
+  /** Histories of all claims, and what could not be read. */
+  async read(): Promise<ClaimHistories> {
+    const files = await this.#files.all(this.#dir, (path) => path.endsWith(SUFFIX));
+    const histories = new Map<string, readonly ClaimChange[]>();
+    for (const [path, { changes }] of files) if (changes.length > 0) histories.set(this.#idOf(path), changes);
+    // Two may stand for the same old one where two hosts wrote apart: the first counts.
+    const successors = [...histories.values()].flatMap(([first]) => (first?.claim.supersedes === undefined ? [] : first));
+    for (const { at, why, claim } of successors.sort((a, b) => a.at - b.at)) {
+      const history = histories.get(claim.supersedes ?? '');
+      const old = history?.at(-1);
+      if (history && old?.claim.status === ClaimStatus.ACTIVE && old.event !== ClaimEvent.DELETED)
+        histories.set(old.claim.id, [...history, superseded(old.claim, claim.id, at, why)]);
+    }
+    return { histories, problems: [...files.values()].flatMap(({ problems }) => problems) };
+  }
+
+  /**
+   * Writes all claims to a file of the workspace, which ends with `.jsonl`: a line each, in the documents' spelling, with its whole history. Those that were deleted only if asked.
+   * Throws INVALID_PARAMS for another path.
+   */
+  async exportToJsonl(path: string, { deleted = false }: { deleted?: boolean } = {}): Promise<{ path: string; claims: number }> {
+    const file = jsonlPath(path);
+    const { text, claims } = await this.exportLines({ deleted });
+    await this.#workspace.write(file, text);
+    return { path: file, claims };
+  }
+
+  /** The text of such a file. */
+  async exportLines({ deleted = false }: { deleted?: boolean } = {}): Promise<{ text: string; claims: number }> {
+    const all = [...(await this.read()).histories.values()].filter((history) => deleted || latest(history).event !== ClaimEvent.DELETED);
+    return { text: all.map(exportLine).join(''), claims: all.length };
+  }
+
+  /** Reads such a file, or one of another program with the same members. What is here already is never lost: another history of the same claim is a conflict. Throws NOT_FOUND. */
+  async importFromJsonl(path: string): Promise<ImportReport> {
+    const file = jsonlPath(path);
+    const text = await this.#workspace.read(file);
+    if (text === undefined) throw new RpcError('NOT_FOUND', `There is no file ${file}`);
+    return this.importLines(file, text);
+  }
+
+  /** As `importFromJsonl`, of lines that lie in no file of the workspace; `file` is what they are called in what is told of them. */
+  async importLines(file: string, text: string): Promise<ImportReport> {
+    return this.#change(async () => {
+      const { histories, problems } = readExport(file, text, this.#now(), this.#newId);
+      const report: ImportReport = { added: [], updated: [], unchanged: 0, conflicts: [], problems };
+      const here = new Map((await this.read()).histories);
+      for (const history of histories) {
+        const { id } = latest(history).claim;
+        const ours = here.get(id) ?? [];
+        const outcome = comparedWith(ours, history);
+        if (outcome === 'same') report.unchanged++;
+        else if (outcome === 'conflict') report.conflicts.push(id);
+        else {
+          await this.#write(ours, ...history.slice(ours.length));
+          here.set(id, history);
+          (outcome === 'new' ? report.added : report.updated).push(id);
+        }
+      }
+      return report;
+    });
+  }
+
+  async #historyOf(
+    id: string,
+    { all, deleted = false }: { all?: ClaimHistories; deleted?: boolean } = {},
+  ): Promise<readonly ClaimChange[]> {
+    const found = (all ?? (await this.read())).histories.get(id);
+    if (!found || (!deleted && latest(found).event === ClaimEvent.DELETED)) throw unknown(id);
+    return found;
+  }
+
+  #next(
+    history: readonly ClaimChange[],
+    event: ClaimEvent,
+    set: Record<string, unknown>,
+    why?: string,
+    against: readonly Evidence[] = [],
+  ): Promise<Claim> {
+    const at = this.#now();
+    const claim = new Claim({ ...latest(history).claim, ...set, updatedAt: at });
+    return this.#write(history, { event, at, ...(why !== undefined && { why }), ...(against.length > 0 && { against }), claim });
+  }
+
+  /** What the file has, whether it can be read or not, and the new lines after it. */
+  async #write(history: readonly ClaimChange[], ...added: readonly ClaimChange[]): Promise<Claim> {
+    const { claim } = latest(added);
+    const path = `${this.#dir}/${claim.id}${SUFFIX}`;
+    const lines = history.map(formatChange);
+    await this.#workspace.update(path, (before = '') => {
+      if (history.length === 0 && before !== '') throw new RpcError('ALREADY_EXISTS', `There is a claim ${claim.id} already`);
+      const there = readClaimFile(path, claim.id, before).changes.map(formatChange);
+      if (there.some((line, at) => line !== lines[at])) {
+        this.#files.forget(path);
+        throw new Moved();
+      }
+      const more = [...lines.slice(there.length), ...added.map(formatChange)].join('');
+      return `${before}${before === '' || before.endsWith('\n') ? '' : '\n'}${more}`;
+    });
+    this.#files.forget(path);
+    return claim;
+  }
+
+  /** Where somebody else has changed the claim meanwhile, all of it is looked at and done again. */
+  #change<T>(work: () => Promise<T>): Promise<T> {
+    return this.#turns.take(never, async () => {
+      for (;;)
+        try {
+          return await work();
+        } catch (error) {
+          if (!(error instanceof Moved)) throw error;
+        }
+    });
+  }
+
+  #idOf(path: string): string {
+    return path.slice(this.#dir.length + 1, -SUFFIX.length);
+  }
+}

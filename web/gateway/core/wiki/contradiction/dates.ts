@@ -1,0 +1,71 @@
+import { replaced } from './replaced.ts';
+
+/** A date that a text names, as far as it does. */
+export interface NamedDate {
+  year?: number;
+  /** From 1 on. */
+  month?: number;
+  day?: number;
+  /** Monday is 1. */
+  weekday?: number;
+  /** `before`, `since` and the like: an end of a time, not a time. */
+  bound: string;
+  written: string;
+}
+
+const MONTHS = ['January', 'February', 'March', 'April', 'May', 'June', 'July', 'August', 'September', 'October', 'November', 'December'];
+const WEEK_DAYS = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday'];
+const MONTH = `(?:${MONTHS.map((month) => `${month}|${month.slice(0, 3)}\\.?`).join('|')}|Sept\\.?)(?![a-z])`;
+const YEAR = '(?:1\\d|20)\\d\\d(?!\\d|[,.]\\d)';
+const DAY = '(?:3[01]|[12]\\d|0?[1-9])(?!\\d)(?:st|nd|rd|th)?';
+
+// By the letter's case: "May" is a month where "may" is none. What names the day stands first.
+const DATE = new RegExp(
+  `\\b(?:(?<bound>[Bb]efore|[Aa]fter|[Ss]ince|[Uu]ntil|[Tt]ill|[Bb]y) )?(?:(?:[Ii]n|[Oo]n|[Aa]t|[Ff]rom|[Dd]uring) (?:the )?)?(?:` +
+    [
+      `(?<iso>(?:1\\d|20)\\d\\d-[01]\\d(?:-[0-3]\\d)?)\\b`,
+      `(?<day1>${DAY}) (?:of )?(?<month1>${MONTH}),?(?: (?<year1>${YEAR}))?`,
+      `(?<month2>${MONTH}) (?<day2>${DAY})(?:,? (?<year2>${YEAR}))?`,
+      `(?<month3>${MONTH}) (?<year3>${YEAR})`,
+      `(?<weekday>${WEEK_DAYS.join('|')})s?\\b`,
+      `(?<=\\b(?:[Ii]n|[Dd]uring|[Ss]ince|[Uu]ntil|[Bb]efore|[Aa]fter|[Bb]y|is|was) )(?<month4>${MONTH})`,
+      `(?<=\\b(?:[Ii]n|[Dd]uring|[Ss]ince|[Uu]ntil|[Bb]efore|[Aa]fter|[Bb]y|[Ff]rom|[Yy]ear|is|was|of) )(?<year4>${YEAR})(?! ?(?:[a-z]+s|%|people|employees)\\b)`,
+    ].join('|') +
+    ')',
+  'gu',
+);
+
+const monthOf = (name: string | undefined): number | undefined =>
+  name === undefined ? undefined : MONTHS.findIndex((month) => month.startsWith(name.slice(0, 3))) + 1;
+const number = (text: string | undefined): number | undefined => (text === undefined ? undefined : Number.parseInt(text, 10));
+
+/** The dates of a text, and the text without them. */
+export function takeDates(text: string): { dates: NamedDate[]; rest: string } {
+  const dates: NamedDate[] = [];
+  const rest = replaced(text, DATE, ([written], g) => {
+    const [year, month, day] = g['iso']?.split('-').map(Number) ?? [
+      number(g['year1'] ?? g['year2'] ?? g['year3'] ?? g['year4']),
+      monthOf(g['month1'] ?? g['month2'] ?? g['month3'] ?? g['month4']),
+      number(g['day1'] ?? g['day2']),
+    ];
+    const weekday = g['weekday'] === undefined ? undefined : WEEK_DAYS.indexOf(g['weekday']) + 1;
+    dates.push({
+      bound: g['bound']?.toLowerCase() ?? '',
+      written: written.trim(),
+      ...(year !== undefined && { year }),
+      ...(month !== undefined && { month }),
+      ...(day !== undefined && { day }),
+      ...(weekday !== undefined && { weekday }),
+    });
+    return ' ';
+  });
+  return { dates, rest };
+}
+
+/** Whether two dates cannot be the same. */
+export function differ(a: NamedDate, b: NamedDate): boolean {
+  if (a.bound !== b.bound) return false;
+  return (['year', 'month', 'day', 'weekday'] as const).some(
+    (part) => a[part] !== undefined && b[part] !== undefined && a[part] !== b[part],
+  );
+}

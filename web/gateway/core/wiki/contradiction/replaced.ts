@@ -1,0 +1,13 @@
+/** The text with each match of a pattern (global) replaced by what `by` makes of it. */
+export function replaced(
+  text: string,
+  pattern: RegExp,
+  by: (match: RegExpExecArray, groups: Record<string, string | undefined>) => string,
+): string {
+  let [made, end] = ['', 0];
+  for (const match of text.matchAll(pattern)) {
+    made += text.slice(end, match.index) + by(match, match.groups ?? {});
+    end = match.index + match[0].length;
+  }
+  return made + text.slice(end);
+}

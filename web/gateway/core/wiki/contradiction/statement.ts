@@ -1,0 +1,154 @@
+import { type Word, wordsOf } from '../../memory/text/analyze.ts';
+import { irregular } from '../../memory/text/irregular.ts';
+import { ENGLISH } from '../../memory/text/languages.ts';
+import { type Amount, AMOUNT_MARK, takeAmounts } from './amounts.ts';
+import { type NamedDate, takeDates } from './dates.ts';
+import { ALL, ATTITUDES, NEGATIONS, POSSIBLE, SOME, stemOf } from './words.ts';
+
+/** What a sentence claims, as far as its words tell. Words are stems; those that say nothing are left out. */
+export interface Statement {
+  /** As written. */
+  text: string;
+  negated: boolean;
+  past: boolean;
+  /** Of all, or only of some. */
+  quantity: 'all' | 'some' | undefined;
+  /** Asked, supposed, or only possible: nothing is claimed. */
+  possible: boolean;
+  /** Said, thought or wanted by somebody. */
+  attitudes: string;
+  words: ReadonlySet<string>;
+  /** Before the verb; with amounts that belong to a name, as in "Apollo 11". */
+  subject: ReadonlySet<string>;
+  /** After it. */
+  predicate: ReadonlySet<string>;
+  /** The verb is "is", or like it. */
+  state: boolean;
+  /** What is said is definite: "the capital of", "Ana's boss". */
+  definite: boolean;
+  /** It says where something is. */
+  placed: boolean;
+  /** The words as written, by their stems. */
+  written: ReadonlyMap<string, string>;
+  /** Stems that are written with a capital. */
+  names: ReadonlySet<string>;
+  amounts: readonly Amount[];
+  dates: readonly NamedDate[];
+}
+
+const BE = new Set('is are am was were be been being become becomes became remain remains remained stay stays stayed'.split(' '));
+const PRESENT = new Set('is are am has have does do will can must cannot shall'.split(' '));
+const PAST = new Set('was were had did could formerly previously once'.split(' '));
+/** Verbs stand first in the list of irregular forms. These may be something else. */
+const FORMS = [...irregular].slice(0, [...irregular.keys()].indexOf('children'));
+const OTHERS = new Set('left mean meant lay lie light lit hide hang read reads lead felt found saw like'.split(' '));
+const PASTS = new Map(FORMS.filter(([form]) => !form.endsWith('s') && !OTHERS.has(form)));
+const VERBS = new Set(FORMS.flat().filter((word) => !OTHERS.has(word)));
+const ENDING = /[^aeious]s$|[^s]es$|[^e]ed$/;
+/** What stands where a verb could, and is none. */
+const NO_VERBS = new Set('this its his hers ours theirs yours always perhaps less plus across united hundred limited'.split(' '));
+const AUXILIARY = new Set([...BE, ...PRESENT, ...PAST, 'having', 'may', 'might', 'should', 'would']);
+const MAX_SENTENCES = 30;
+
+/** The sentences of a text, read. */
+export function statementsOf(text: string): Statement[] {
+  return text
+    .slice(0, 20_000)
+    .split(/(?<=[.!?;])\s+|\n+/)
+    .filter((sentence) => /[\p{L}\p{N}]/u.test(sentence))
+    .slice(0, MAX_SENTENCES)
+    .map(statementOf);
+}
+
+function statementOf(sentence: string): Statement {
+  const plain = sentence
+    .normalize('NFKC')
+    .replaceAll('’', "'")
+    .replace(/\b(ca|wo|sha)n't\b/gi, (_, verb: string) => ({ ca: 'can', wo: 'will', sha: 'shall' })[verb.toLowerCase()] + ' not')
+    .replace(/\bcannot\b/gi, 'can not')
+    .replace(/n't\b/gi, ' not')
+    .replace(/\bno longer\b|\bnot any ?more\b/gi, 'not')
+    .replace(/\b(fails?|failed|refuses?|refused|unable) to\b/gi, 'not')
+    .replace(/\bnot only\b/gi, '')
+    // A bound, no denial; and what answers something else.
+    .replace(/\bno (less|fewer|more) than\b/gi, (_, word: string) => (word === 'more' ? 'at most' : 'at least'))
+    .replace(/^no, /i, '');
+  const { dates, rest: undated } = takeDates(plain);
+  const { amounts, rest } = takeAmounts(undated);
+  const words = wordsOf(rest);
+  const verb = verbAt(words);
+  const has = (set: ReadonlySet<string>): boolean => words.some(({ text }) => set.has(text));
+  const negations = words.filter(({ text }) => NEGATIONS.has(text)).length;
+  const notAll = /\bnot (?:all|every|always|everyone|everybody|everything)\b/i.test(plain);
+  const counted = words.flatMap(({ text }, at) => {
+    const amount = amounts[Number(AMOUNT_MARK.exec(text)?.[1] ?? -1)];
+    return amount ? [{ amount, named: at > 0 && at < verb }] : [];
+  });
+  const content = (from: number, to: number): Word[] => words.slice(from, to).filter(tells);
+  const subject = stemsOf(content(0, verb));
+  for (const { amount, named } of counted) if (named) subject.add(`${amount.low} ${amount.high}`);
+  const all = content(0, words.length);
+  const capitals = new Set([...rest.matchAll(/\p{Lu}[\p{L}\p{N}]*/gu)].map(([word]) => word.toLowerCase()));
+  return {
+    text: sentence.trim(),
+    negated: negations % 2 === 1,
+    past: isPast(words, verb),
+    quantity: notAll || has(SOME) ? 'some' : has(ALL) ? 'all' : undefined,
+    possible: sentence.trim().endsWith('?') || has(POSSIBLE) || /\bmay\b/.test(rest),
+    attitudes: [...new Set(all.map(({ text }) => ENGLISH.stem(text)).filter((stem) => ATTITUDES.has(stem)))].sort().join(' '),
+    words: stemsOf(all),
+    subject,
+    predicate: stemsOf(content(verb, words.length)),
+    state: BE.has(words[verb]?.text ?? ''),
+    definite: /\b(?:is|are|was|were) (?:also )?(?:the|its|his|her|their|our|my|\p{Lu}\S*'s|\p{L}+'s) /u.test(plain),
+    placed: /\b(?:is|are|was|were) (?:now |currently )?(?:in|at) \S/.test(plain),
+    written: new Map(all.map((word) => [word.paired ? word.text : stemOf(word.text), asWritten(rest, word.text)])),
+    names: new Set(all.filter(({ text }) => capitals.has(text)).map(({ text }) => stemOf(text))),
+    amounts: counted.flatMap(({ amount, named }) => (named ? [] : amount)),
+    dates,
+  };
+}
+
+/** "On", "off", "own" and the like say something of a state; as for the rest, the language knows. */
+const TELLING = new Set(
+  'on off own first last before after inside outside up down true false open full new old high low long like'.split(' '),
+);
+
+function tells({ text, folded, paired }: Word): boolean {
+  if (AMOUNT_MARK.test(text) || NEGATIONS.has(text) || ALL.has(text)) return false;
+  return paired || TELLING.has(text) || !ENGLISH.stopWords.has(folded) || /^\p{N}/u.test(text);
+}
+
+/** With its capital. */
+const asWritten = (text: string, word: string): string => {
+  const at = text.toLowerCase().indexOf(word);
+  return at < 0 ? word : text.slice(at, at + word.length);
+};
+
+const stemsOf = (words: readonly Word[]): Set<string> => new Set(words.map(({ text, paired }) => (paired ? text : stemOf(text))));
+
+/** Where the verb stands: an auxiliary, a form that only verbs have, or what ends as one after something else. */
+function verbAt(words: readonly Word[]): number {
+  const auxiliary = words.findIndex(({ text }, at) => at > 0 && AUXILIARY.has(text));
+  let told = 0;
+  for (const [at, word] of words.entries()) {
+    const { text, name } = word;
+    if (at === auxiliary) return at;
+    const verbal = VERBS.has(text) || ENDING.test(text);
+    if (told > 0 && verbal && !name && !NO_VERBS.has(text) && (auxiliary < 0 || !ENDING.test(text) || auxiliary > at + 4)) return at;
+    if (tells(word) || AMOUNT_MARK.test(text)) told++;
+  }
+  if (auxiliary >= 0) return auxiliary;
+  return words.findIndex(tells) + 1;
+}
+
+function isPast(words: readonly Word[], verb: number): boolean {
+  const text = words[verb]?.text ?? '';
+  if (
+    PAST.has(text) ||
+    words.some((word, at) => word.text === 'used' && words[at + 1]?.text === 'to' && !PRESENT.has(words[at - 1]?.text ?? ''))
+  )
+    return true;
+  if (PRESENT.has(text)) return false;
+  return PASTS.has(text) || (text.length > 4 && /[^e]ed$/.test(text));
+}

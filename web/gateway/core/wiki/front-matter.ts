@@ -1,0 +1,112 @@
+import { isMap, isNode, isScalar, parseDocument, stringify, type YAMLMap } from 'yaml';
+import { isObject } from '../merge.ts';
+
+/** Characters of front matter that are read; more than that is text. */
+const MAX_CHARS = 256 * 1024;
+const HEAD = /^\uFEFF?---[ \t]*\r?\n(?:([\s\S]*?)\r?\n)??---[ \t]*(?:\r?\n|$)/;
+
+/** What the front matter of a page says. `created`, `updated`: as written, `2026-11-22T09:30:00` in UTC where Perch wrote it, as Obsidian takes them. */
+export interface PageHead {
+  title?: string | undefined;
+  kind?: string | undefined;
+  tags: string[];
+  aliases: string[];
+  created?: string | undefined;
+  updated?: string | undefined;
+}
+
+/** A page's text taken apart: the YAML between the lines of `---` as it stands (undefined: none), and what follows. */
+export function splitHead(text: string): { yaml: string | undefined; body: string } {
+  // Most pages are small; of a large one only the beginning can be front matter.
+  const match = HEAD.exec(text.slice(0, MAX_CHARS));
+  return match ? { yaml: match[1] ?? '', body: text.slice(match[0].length) } : { yaml: undefined, body: text };
+}
+
+export const joinHead = (yaml: string | undefined, body: string): string =>
+  yaml === undefined ? body : `---\n${yaml}${yaml === '' || yaml.endsWith('\n') ? '' : '\n'}---\n${body}`;
+
+/** Reads front matter. Never throws: `problem` says what is wrong, and what can be read is there all the same. */
+export function readHead(yaml: string): PageHead & { problem?: string } {
+  const none = { tags: [], aliases: [] };
+  try {
+    const document = parseDocument(yaml, { schema: 'core', prettyErrors: true, logLevel: 'silent' });
+    const [error] = document.errors;
+    if (error) return { ...none, problem: `The front matter is no YAML: ${firstLine(error.message)}` };
+    // Without aliases nothing can grow beyond what is written.
+    const given: unknown = document.toJS({ maxAliasCount: 0 });
+    if (given === null || given === undefined) return none;
+    if (!isObject(given)) return { ...none, problem: 'The front matter must be names with values' };
+    return {
+      title: textOf(given['title']),
+      kind: textOf(given['kind']),
+      tags: listOf(given['tags']).map((tag) => tag.replace(/^#/, '')),
+      aliases: listOf(given['aliases']),
+      created: textOf(given['created']),
+      updated: textOf(given['updated']),
+    };
+  } catch (error) {
+    return { ...none, problem: `The front matter cannot be read: ${error instanceof Error ? firstLine(error.message) : 'it is too deep'}` };
+  }
+}
+
+/**
+ * The YAML with these members set and everything else in it as it was: other members, their order, comments. What says the same already is not touched. Front matter that
+ * cannot be read is left as it is.
+ */
+export function writeHead(yaml: string, head: PageHead): string {
+  const { problem, ...before } = readHead(yaml);
+  if (problem !== undefined) return yaml;
+  const old: Record<string, unknown> = { ...before };
+  const changed = Object.entries(head).filter(([name, value]) => JSON.stringify(old[name]) !== JSON.stringify(value));
+  if (changed.length === 0) return yaml;
+  const document = parseDocument(yaml, { schema: 'core', logLevel: 'silent' });
+  if (!isMap(document.contents)) return said(Object.fromEntries(changed.filter(([, value]) => isSaid(value))));
+  const spliced = document.contents.flow === true ? undefined : splice(yaml, document.contents, changed);
+  if (spliced !== undefined && isSame(readHead(spliced), head)) return spliced;
+  for (const [name, value] of changed) {
+    if (isSaid(value)) document.set(name, document.createNode(value));
+    else document.delete(name);
+  }
+  return document.toString({ lineWidth: 0 });
+}
+
+const said = (members: Record<string, unknown>): string => stringify(members, { lineWidth: 0 });
+const isSame = ({ problem, ...read }: PageHead & { problem?: string }, wanted: PageHead): boolean =>
+  problem === undefined &&
+  Object.entries(wanted).every(
+    ([name, value]) => JSON.stringify(Object.entries(read).find(([each]) => each === name)?.[1]) === JSON.stringify(value),
+  );
+
+/** Only the text of the changed members is another: how a person has written the rest is theirs. Undefined where that is not clear. */
+function splice(yaml: string, map: YAMLMap, changed: [string, unknown][]): string | undefined {
+  let text = yaml === '' || yaml.endsWith('\n') ? yaml : `${yaml}\n`;
+  const places = changed.map(([name, value]) => {
+    const pair = map.items.find(({ key }) => isScalar(key) && key.value === name);
+    const [from] = pair && isScalar(pair.key) ? (pair.key.range ?? []) : [];
+    const end = pair && isNode(pair.value) ? pair.value.range?.[1] : undefined;
+    return { line: isSaid(value) ? said({ [name]: value }).trimEnd() : '', pair, from, end };
+  });
+  // From the end on, so that the places before stay what they are.
+  for (const { line, pair, from, end } of [...places].filter(({ pair }) => pair).sort((a, b) => (b.from ?? 0) - (a.from ?? 0))) {
+    if (!pair || from === undefined || end === undefined) return undefined;
+    const rest = text.slice(from, end).endsWith('\n') && line !== '' ? '\n' : '';
+    text = `${text.slice(0, from)}${line}${rest}${text.slice(end).replace(line === '' ? /^\n/ : /^$/, '')}`;
+  }
+  return text + places.flatMap(({ line, pair }) => (pair || line === '' ? [] : `${line}\n`)).join('');
+}
+
+const isSaid = (value: unknown): boolean => value !== undefined && !(Array.isArray(value) && value.length === 0);
+const firstLine = (text: string): string => (text.split('\n', 1)[0] ?? '').replace(/:$/, '').slice(0, 300);
+const textOf = (value: unknown): string | undefined =>
+  typeof value === 'string' ? value : typeof value === 'number' || typeof value === 'boolean' ? String(value) : undefined;
+
+/** Obsidian has written lists as one text, too: `tags: cat, pet`. */
+const listOf = (value: unknown): string[] =>
+  typeof value === 'string'
+    ? value
+        .split(',')
+        .map((each) => each.trim())
+        .filter(Boolean)
+    : Array.isArray(value)
+      ? value.flatMap((each) => textOf(each) ?? [])
+      : [];

@@ -1,0 +1,64 @@
+import { ClaimStatus } from './claim.ts';
+import { contradictingPairs } from './contradiction/contradiction.ts';
+import { MOST_PAIRS } from './health.ts';
+import { LinkTargets } from './links.ts';
+import { nameOf } from './page-path.ts';
+import type { WikiVault } from './vault.ts';
+
+/** A page, or what links name and is no page yet. */
+export interface GraphNode {
+  /** The page's path; `?` and the name where there is none. */
+  id: string;
+  title: string;
+  path: string | null;
+  kind?: string;
+  claims: number;
+  contradicted: boolean;
+}
+
+export interface GraphEdge {
+  from: string;
+  to: string;
+  kind: 'link' | 'contradiction';
+}
+
+/** The pages of a wiki and what leads from one to another, each edge once. */
+export async function graphOf(vault: WikiVault, signal: AbortSignal): Promise<{ nodes: GraphNode[]; edges: GraphEdge[] }> {
+  const { files } = await vault.graph();
+  const claims = (await vault.claims.listClaims()).filter(({ status }) => status === ClaimStatus.ACTIVE);
+  const counts = Map.groupBy(claims, ({ pagePath }) => pagePath);
+  const named = [...files.values()].map(({ page: { path, title, aliases = [], kind }, links }) => ({ path, title, aliases, kind, links }));
+  const targets = new LinkTargets(named);
+  const nodes = new Map<string, GraphNode>();
+  const edges = new Map<string, GraphEdge>();
+  const lead = (edge: GraphEdge): void => void (edge.from !== edge.to && edges.set(`${edge.kind}\n${edge.from}\n${edge.to}`, edge));
+  const missing = (id: string, title: string): void =>
+    void (nodes.has(id) || nodes.set(id, { id, title, path: null, claims: counts.get(id)?.length ?? 0, contradicted: false }));
+  for (const { path, title, kind } of named)
+    nodes.set(path, {
+      id: path,
+      title,
+      path,
+      ...(kind !== undefined && { kind }),
+      claims: counts.get(path)?.length ?? 0,
+      contradicted: false,
+    });
+  for (const { path: from, links } of named)
+    for (const target of new Set(links.map((link) => link.target))) {
+      const to = targets.resolve(target, from);
+      const id = to ?? `?${target.toLowerCase()}`;
+      if (to === undefined) missing(id, target);
+      lead({ from, to: id, kind: 'link' });
+    }
+  for (const { claims: pair } of await contradictingPairs(claims, { most: MOST_PAIRS, signal })) {
+    const [from, to] = pair.map(({ pagePath }) => pagePath).sort();
+    if (from === undefined || to === undefined) continue;
+    for (const id of [from, to]) {
+      missing(id, nameOf(id));
+      const node = nodes.get(id);
+      if (node) node.contradicted = true;
+    }
+    lead({ from, to, kind: 'contradiction' });
+  }
+  return { nodes: [...nodes.values()], edges: [...edges.values()] };
+}

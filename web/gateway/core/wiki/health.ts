@@ -1,0 +1,84 @@
+import { type Claim, ClaimStatus } from './claim.ts';
+import type { LineProblem } from './claim-lines.ts';
+import type { WikiConfig } from './config.ts';
+import { type ContradictingPair, contradictingPairs } from './contradiction/contradiction.ts';
+
+/** A claim that wants a look, and why. */
+export interface Finding {
+  claim: Claim;
+  reason: string;
+}
+
+/** What wants a look. Superseded and refuted claims are out of it. */
+export interface HealthReport {
+  /** Nobody touched it for long, or a source has changed since. */
+  stale: Finding[];
+  lowConfidence: Finding[];
+  /** Its page is gone, or no page links to that page. */
+  orphaned: Finding[];
+  /** At most a thousand pairs. */
+  contradicted: ContradictingPair[];
+  /** Lines of claims and front matter that cannot be read; they are kept. */
+  unreadable: LineProblem[];
+}
+
+interface Looked {
+  claims: readonly Claim[];
+  /** Paths of the pages that are there, and of those that another page links to. */
+  pages: ReadonlySet<string>;
+  linked: ReadonlySet<string>;
+  /** When each file of the vault was changed. */
+  modified: ReadonlyMap<string, number>;
+  readSource(path: string): Promise<string | undefined>;
+  unreadable: LineProblem[];
+  config: WikiConfig;
+  now: number;
+  signal: AbortSignal;
+}
+
+/** Who has more of them mends these first. */
+export const MOST_PAIRS = 1000;
+const DAY = 86_400_000;
+const INDEX = 'index.md';
+const plain = (text: string): string => text.replace(/\s+/g, ' ').trim();
+const day = (at: number): string => new Date(at).toISOString().slice(0, 10);
+
+export async function healthOf(looked: Looked): Promise<HealthReport> {
+  const { pages, linked, unreadable, config, signal } = looked;
+  const claims = looked.claims.filter(({ status }) => status === ClaimStatus.ACTIVE);
+  const stale: Finding[] = [];
+  for (const claim of claims) {
+    const reason = await staleness(claim, looked);
+    if (reason !== undefined) stale.push({ claim, reason });
+  }
+  return {
+    stale,
+    lowConfidence: claims.flatMap((claim) =>
+      claim.confidence < config.lowConfidence
+        ? { claim, reason: `Its confidence of ${claim.confidence} is below ${config.lowConfidence}` }
+        : [],
+    ),
+    orphaned: claims.flatMap((claim) =>
+      !pages.has(claim.pagePath)
+        ? { claim, reason: `There is no page ${claim.pagePath}` }
+        : claim.pagePath !== INDEX && !linked.has(claim.pagePath)
+          ? { claim, reason: `No page links to ${claim.pagePath}` }
+          : [],
+    ),
+    contradicted: await contradictingPairs(claims, { most: MOST_PAIRS, signal }),
+    unreadable,
+  };
+}
+
+async function staleness({ evidence, updatedAt }: Claim, { modified, readSource, config, now }: Looked): Promise<string | undefined> {
+  for (const { sourcePath, excerpt } of evidence) {
+    const changedAt = sourcePath === undefined ? undefined : modified.get(sourcePath);
+    if (sourcePath === undefined || changedAt === undefined || changedAt <= updatedAt) continue;
+    if (excerpt === undefined) return `${sourcePath} has changed on ${day(changedAt)}, after the claim`;
+    // A source that still says so has not changed as far as this claim goes.
+    if (!plain((await readSource(sourcePath)) ?? '').includes(plain(excerpt)))
+      return `${sourcePath} has changed and no longer says what the claim quotes`;
+  }
+  const age = (now - updatedAt) / DAY;
+  return age > config.staleAfterDays ? `Nobody has looked at it for ${Math.floor(age)} days` : undefined;
+}

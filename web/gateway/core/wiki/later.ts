@@ -1,0 +1,29 @@
+import { lazy } from '../lazy.ts';
+import type { Tool } from '../tools/registry.ts';
+import type { Wikis, WikisDeps } from './wikis.ts';
+
+/** The wikis, whose code is fetched when one is asked for. */
+export interface WikisLater {
+  load(): Promise<Wikis>;
+  tools(): Promise<readonly Tool[]>;
+  stop(): void;
+}
+
+export function wikisLater(deps: WikisDeps): WikisLater {
+  let wikis: Wikis | undefined;
+  let stopped = false;
+  const load = lazy(async () => {
+    const { Wikis } = await import('./wikis.ts');
+    wikis = new Wikis(deps);
+    if (stopped) wikis.stop();
+    return wikis;
+  });
+  return {
+    load,
+    tools: async () => (await import('./wiki-tools.ts')).wikiTools({ wikis: load }),
+    stop() {
+      stopped = true;
+      wikis?.stop();
+    },
+  };
+}

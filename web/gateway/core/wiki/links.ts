@@ -1,0 +1,90 @@
+import { withoutCode } from './markup.ts';
+import { folderOf, nameOf } from './page-path.ts';
+
+/** A link of a page as Obsidian writes them: `[[Target]]`, `[[Target|shown]]`, `[[Target#Heading]]`, `[[#Heading]]` within the page, `![[Target]]` embedded. */
+export interface WikiLink {
+  /** As written; empty for a link within the page. */
+  target: string;
+  heading?: string;
+  alias?: string;
+  embedded: boolean;
+  /** From 1 on, in the text that was given. */
+  line: number;
+}
+
+const LINK = /(!?)\[\[([^[\]\n|#]*)(?:#([^[\]\n|]*))?(?:\|([^[\]\n]*))?\]\]/g;
+
+/** The links of a page's text, in their order; none of those that stand in code. */
+export function linksIn(markdown: string): WikiLink[] {
+  const links: WikiLink[] = [];
+  for (const [at, line] of withoutCode(markdown).split('\n').entries()) {
+    if (!line.includes('[[')) continue;
+    for (const [, mark, target = '', heading, alias] of line.matchAll(LINK)) {
+      // Within a table the bar before the alias is written `\|`.
+      const named = (heading === undefined ? target : `${target}#${heading}`).replace(/\\$/, '').split('#');
+      const [name = '', ...rest] = named;
+      if (name.trim() === '' && rest.length === 0) continue;
+      links.push({
+        target: name.trim(),
+        ...(rest.length > 0 && { heading: rest.join('#').trim() }),
+        ...(alias !== undefined && { alias: alias.trim() }),
+        embedded: mark === '!',
+        line: at + 1,
+      });
+    }
+  }
+  return links;
+}
+
+type Named = { path: string; title: string; aliases: readonly string[] };
+const key = (text: string): string => text.normalize('NFC').toLowerCase();
+
+/** Which page a link means: by path, by the end of a path, by file name, then by title or alias. Of several the one in the same folder, then the one least deep. */
+export class LinkTargets {
+  readonly #paths = new Map<string, string[]>();
+  readonly #titles = new Map<string, string[]>();
+
+  constructor(pages: Iterable<Named>) {
+    const put = (map: Map<string, string[]>, name: string, path: string): void => {
+      const paths = map.get(key(name)) ?? [];
+      if (!paths.includes(path)) map.set(key(name), [...paths, path]);
+    };
+    for (const { path, title, aliases } of pages) {
+      const names = path.replace(/\.md$/i, '').split('/');
+      for (let from = 0; from < names.length; from++) put(this.#paths, names.slice(from).join('/'), path);
+      for (const name of [title, ...aliases]) put(this.#titles, name, path);
+    }
+  }
+
+  /** The page's path; undefined where there is no such page yet. */
+  resolve(target: string, from: string): string | undefined {
+    if (target === '') return from;
+    const name = target.replace(/^\/+/, '').replace(/\.md$/i, '');
+    const found = this.#paths.get(key(name)) ?? this.#titles.get(key(name)) ?? this.#titles.get(key(target)) ?? [];
+    const exact = found.find((path) => key(path) === key(`${name}.md`));
+    if (exact !== undefined && name.includes('/')) return exact;
+    const near = (path: string): number => (folderOf(path) === folderOf(from) ? 0 : path.split('/').length);
+    return [...found].sort((a, b) => near(a) - near(b) || (a < b ? -1 : 1))[0];
+  }
+}
+
+/** A page that links to another, and where. */
+export interface Backlink {
+  path: string;
+  title: string;
+  links: WikiLink[];
+}
+
+/** Who links to whom: by the path of the page that is linked to. A page's links to itself are left out. */
+export function backlinksOf(pages: readonly (Named & { links: readonly WikiLink[] })[]): Map<string, Backlink[]> {
+  const targets = new LinkTargets(pages);
+  const backlinks = new Map<string, Backlink[]>();
+  for (const { path, title, links } of pages) {
+    // A long page names the same again and again.
+    const resolved = new Map([...new Set(links.map(({ target }) => target))].map((target) => [target, targets.resolve(target, path)]));
+    for (const [to, found] of Map.groupBy(links, ({ target }) => resolved.get(target)))
+      if (to !== undefined && to !== path)
+        backlinks.set(to, [...(backlinks.get(to) ?? []), { path, title: title || nameOf(path), links: found }]);
+  }
+  return backlinks;
+}

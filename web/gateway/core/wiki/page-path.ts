@@ -1,0 +1,56 @@
+import { RpcError } from '#shared/rpc/errors.ts';
+
+const MAX_NAME = 200;
+const MAX_DEPTH = 10;
+/** What some file system or Obsidian's links cannot have in a name. */
+const FORBIDDEN = /[\p{Cc}\p{Cf}\\:*?"<>|#^[\]]/u;
+const RESERVED = /^(con|prn|aux|nul|com\d|lpt\d)(\.|$)/i;
+
+const complain = (path: string, why: string): RpcError =>
+  new RpcError('INVALID_PARAMS', `${JSON.stringify(path.slice(0, 200))} is no page: ${why}`);
+
+/**
+ * The path of a page's file in the vault: `entities/Miso` and `entities/Miso.md` are both `entities/Miso.md`. Throws INVALID_PARAMS for what is not names with `/`
+ * between them: nothing can lead out of the vault or into its hidden folders.
+ */
+export function pagePath(given: string): string {
+  const path = folderPath(given);
+  return /\.md$/i.test(path) ? path : `${path}.md`;
+}
+
+/** The path of a folder of pages, by the same rules. */
+export function folderPath(given: string): string {
+  const names = given.normalize('NFC').split('/');
+  if (names.length > MAX_DEPTH) throw complain(given, 'it lies too deep');
+  for (const name of names) {
+    if (name === '') throw complain(given, 'a name in it is empty');
+    if (name.startsWith('.')) throw complain(given, 'a name in it begins with a full stop');
+    if (/[. ]$/.test(name) || name.startsWith(' '))
+      throw complain(given, 'a name in it ends with a full stop, or begins or ends with a space');
+    if (name.length > MAX_NAME) throw complain(given, `a name in it has more than ${MAX_NAME} characters`);
+    if (FORBIDDEN.test(name) || RESERVED.test(name))
+      throw complain(given, 'a name in it has a character, or is a name, that files cannot have everywhere');
+  }
+  return names.join('/');
+}
+
+/** Files of the vault that are Markdown, outside hidden folders. */
+export const isMarkdown = (path: string): boolean => /\.md$/i.test(path) && !path.split('/').some((name) => name.startsWith('.'));
+
+/** Those among them that can be pages: others may have put any name there. */
+export const isPage = (path: string): boolean => isMarkdown(path) && problemOfName(path) === undefined;
+
+/** Why a file's name is none for a page. */
+export function problemOfName(path: string): string | undefined {
+  try {
+    return folderPath(path) === path ? undefined : 'Its name is not in Unicode’s form NFC';
+  } catch (error) {
+    return error instanceof Error ? error.message : 'Its name is none for a page';
+  }
+}
+
+/** `Miso` of `entities/Miso.md`. */
+export const nameOf = (path: string): string => (path.split('/').at(-1) ?? '').replace(/\.md$/i, '');
+
+/** `entities` of `entities/Miso.md`; empty at the top. */
+export const folderOf = (path: string): string => path.split('/').slice(0, -1).join('/');

@@ -1,0 +1,125 @@
+import { z } from '#shared/rpc/zod.ts';
+import { textVersion } from '../memory/content-id.ts';
+import { type Claim, readFields } from './claim.ts';
+import { withClaims, withoutClaims } from './claims-block.ts';
+import { joinHead, type PageHead, readHead, splitHead, writeHead } from './front-matter.ts';
+import { linksIn, type WikiLink } from './links.ts';
+import { withoutCode } from './markup.ts';
+import { folderOf, nameOf, pagePath } from './page-path.ts';
+
+/** Kinds of pages by the folder that they lie in (decisions, "Memory, recall …"). */
+export const KINDS: ReadonlyMap<string, string> = new Map([
+  ['entities', 'entity'],
+  ['concepts', 'concept'],
+  ['syntheses', 'synthesis'],
+  ['sources', 'source'],
+  ['reports', 'report'],
+]);
+
+const line = z.string().trim().min(1).max(500);
+const list = z.array(line).max(200);
+const schema = z.object({
+  path: z.string().transform(pagePath),
+  title: line.optional(),
+  content: z.string().default(''),
+  claims: z.array(z.custom<Claim>((value) => typeof value === 'object' && value !== null && 'id' in value, 'must be a claim')).default([]),
+  kind: line.optional(),
+  tags: list.optional(),
+  aliases: list.optional(),
+  created: line.optional(),
+  updated: line.optional(),
+  frontMatter: z.string().optional(),
+  problem: z.string().optional(),
+});
+
+export type WikiPageInput = z.input<typeof schema>;
+
+/** A page of the wiki (interface document 2, section 2.5): Markdown with front matter, as Obsidian has it. */
+export class WikiPage {
+  /** `entities/Miso.md`. */
+  readonly path: string;
+  readonly title: string;
+  /** What follows the front matter, without the lines in which Perch shows the claims. */
+  readonly content: string;
+  readonly claims: readonly Claim[];
+  /** entity, concept, synthesis, source, report, or what a person has written. */
+  readonly kind?: string;
+  /** Undefined where nobody said: what the page has already stays when it is saved. */
+  readonly tags?: readonly string[];
+  readonly aliases?: readonly string[];
+  readonly created?: string;
+  readonly updated?: string;
+  /** The YAML as it stands in the file, with all that Perch does not know. */
+  readonly frontMatter?: string;
+  /** What is wrong with the file; its text is there all the same. */
+  readonly problem?: string;
+
+  /** Takes either spelling. A page without a title has its first heading's, or its file's name. Throws INVALID_PARAMS that names the member. */
+  constructor(given: WikiPageInput | Record<string, unknown>) {
+    const { path, title, content, claims, ...rest } = readFields(schema, given, 'A page');
+    this.path = path;
+    this.content = content;
+    this.title = title ?? headingOf(content) ?? nameOf(path);
+    this.claims = claims;
+    Object.assign(this, Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined)));
+  }
+}
+
+const headingOf = (content: string): string | undefined =>
+  /^# +(\S.*?)[ #]*$/m.exec(withoutCode(content.slice(0, 4000)))?.[1]?.slice(0, 500);
+
+/** What a page's file says, but for its claims. */
+export interface PageFile {
+  page: WikiPage;
+  links: WikiLink[];
+  modifiedAt: number;
+}
+
+/** Tells versions of a page apart; the claims that it shows are no part of it. */
+export const versionOf = ({ frontMatter, content }: WikiPage): string => textVersion(JSON.stringify([frontMatter ?? null, content]));
+
+/** Reads a page's file. Never throws for what stands in it: `problem` tells. */
+export function readPage(path: string, text: string): WikiPage {
+  const { yaml, body } = splitHead(text);
+  const { problem, title, ...head } = readHead(yaml ?? '');
+  const content = withoutClaims(body);
+  const fits = schema.safeParse({ path, content, title: title?.trim() || undefined, ...head, frontMatter: yaml, problem });
+  if (fits.success) return new WikiPage(fits.data);
+  const [issue] = fits.error.issues;
+  return new WikiPage({
+    path,
+    content,
+    frontMatter: yaml,
+    problem: problem ?? `The front matter: ${issue?.path.join('.') ?? ''} ${issue?.message ?? ''}`,
+  });
+}
+
+/** The file with the claims shown as they are now, and all else as it was. */
+export function withShown(text: string, claims: readonly Claim[]): string {
+  const { body } = splitHead(text);
+  return text.slice(0, text.length - body.length) + withClaims(withoutClaims(body), claims);
+}
+
+export const linksOf = (page: WikiPage): WikiLink[] => linksIn(page.content);
+
+/** A page's file. `before`: what was there, of which all stays that the page does not speak of. `now`: as front matter has times. */
+export function writePage(page: WikiPage, claims: readonly Claim[], before: string | undefined, now: string): string {
+  const old = before === undefined ? undefined : splitHead(before);
+  const yaml = page.frontMatter ?? old?.yaml ?? '';
+  const { problem, ...known } = readHead(yaml);
+  const body = withClaims(page.content, claims);
+  // Such front matter is a person's to mend; the text can be written all the same.
+  if (problem !== undefined) return joinHead(yaml, body);
+  const was = headingOf(page.content) ?? nameOf(page.path);
+  const head: PageHead = {
+    // A person's page whose title is its heading's, or its file's name, needs no other.
+    title: known.title === undefined && page.title === was && before !== undefined ? undefined : page.title,
+    kind: page.kind ?? known.kind ?? KINDS.get(folderOf(page.path).split('/')[0] ?? ''),
+    tags: [...(page.tags ?? known.tags)],
+    aliases: [...(page.aliases ?? known.aliases)],
+    created: page.created ?? known.created ?? now,
+    updated: known.updated,
+  };
+  const unchanged = old !== undefined && joinHead(writeHead(yaml, head), page.content) === joinHead(old.yaml, withoutClaims(old.body));
+  return joinHead(writeHead(yaml, unchanged ? head : { ...head, updated: now }), body);
+}

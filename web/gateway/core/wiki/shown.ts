@@ -1,0 +1,57 @@
+import type { WikiClaim, WikiClaimChange, WikiEvidence, WikiPage as ShownPage, WikiPair } from '#shared/rpc/methods/wiki-records.ts';
+import type { Claim, Evidence } from './claim.ts';
+import type { ClaimChange } from './claim-lines.ts';
+import type { ContradictingPair } from './contradiction/contradiction.ts';
+import { versionOf, type WikiPage } from './page.ts';
+
+// How pages and claims go over the wire: in the documents' spelling, and what nobody said is left out.
+
+const shownEvidence = ({ sourceId, sourcePath, lines, weight, excerpt }: Evidence): WikiEvidence => ({
+  source_id: sourceId,
+  ...(sourcePath !== undefined && { source_path: sourcePath }),
+  ...(lines !== undefined && { lines }),
+  weight,
+  ...(excerpt !== undefined && { excerpt }),
+});
+
+export const shownClaim = ({ id, pagePath, text, status, confidence, evidence, tags, ...claim }: Claim): WikiClaim => ({
+  ...{ id, page_path: pagePath, text, status, confidence },
+  evidence: evidence.map(shownEvidence),
+  tags: [...tags],
+  created_at: claim.createdAt,
+  updated_at: claim.updatedAt,
+  ...(claim.supersedes !== undefined && { supersedes: claim.supersedes }),
+  ...(claim.supersededBy !== undefined && { superseded_by: claim.supersededBy }),
+  ...(claim.reason !== undefined && { reason: claim.reason }),
+  ...(claim.beside && { beside: [...claim.beside] }),
+});
+
+export const shownChange = ({ event, at, why, against, claim }: ClaimChange): WikiClaimChange => ({
+  event,
+  at,
+  ...(why !== undefined && { why }),
+  ...(against && { against: against.map(shownEvidence) }),
+  claim: shownClaim(claim),
+});
+
+export const shownPair = ({ claims: [one, other], kind, reason }: ContradictingPair): WikiPair => ({
+  claims: [shownClaim(one), shownClaim(other)],
+  kind,
+  reason,
+});
+
+/** What a list of pages tells of one. */
+export const shownHead = ({ path, title, kind, tags = [], aliases = [], created, updated, problem }: WikiPage) => ({
+  ...{ path, title, tags: [...tags], aliases: [...aliases] },
+  ...(kind !== undefined && { kind }),
+  ...(created !== undefined && { created }),
+  ...(updated !== undefined && { updated }),
+  ...(problem !== undefined && { problem }),
+});
+
+export const shownPage = (page: WikiPage): ShownPage => ({
+  ...shownHead(page),
+  content: page.content,
+  ...(page.frontMatter !== undefined && { frontMatter: page.frontMatter }),
+  version: versionOf(page),
+});

@@ -1,0 +1,207 @@
+import { RpcError } from '#shared/rpc/errors.ts';
+import type { Workspace } from '../memory/workspace.ts';
+import { Turns } from '#shared/turns.ts';
+import { type ClaimsOptions, ClaimsManager } from './claims-manager.ts';
+import { WikiConfig, type WikiConfigInput } from './config.ts';
+import { joinHead } from './front-matter.ts';
+import { type HealthReport, healthOf } from './health.ts';
+import { type Backlink, backlinksOf } from './links.ts';
+import { KINDS, linksOf, type PageFile, readPage, versionOf, WikiPage, type WikiPageInput, withShown, writePage } from './page.ts';
+import { folderOf, folderPath, isMarkdown, isPage, pagePath, problemOfName } from './page-path.ts';
+import { ReadFiles } from './read-files.ts';
+
+export const CLAIMS_DIR = '.perch-wiki/claims';
+/** What a wiki keeps under names that begin with a dot: the claims, and what keeps empty folders. */
+export const HIDDEN = ['.perch-wiki', '.keep'];
+const FOLDERS = [...KINDS.keys()];
+const INDEX = 'index.md';
+const INDEX_TEXT =
+  '# Wiki\n\nPages lie in `entities/`, `concepts/`, `syntheses/`, `sources/` and `reports/`. A page is linked to by its name in double square brackets.\n';
+const never = new AbortController().signal;
+
+function unlessChanged(path: string, before: string | undefined, seen: string | null): void {
+  if (before === undefined) {
+    if (seen !== null) throw new RpcError('ABORTED', `The page ${path} was removed meanwhile; nothing was written`);
+  } else if (seen === null) throw new RpcError('ALREADY_EXISTS', `There is a page ${path} already; nothing was written`);
+  else if (versionOf(readPage(path, before)) !== seen)
+    throw new RpcError('ABORTED', `The page ${path} was changed meanwhile; nothing was written`);
+}
+
+/**
+ * A wiki of Markdown pages and claims (interface document 2, section 4.6; layout: decisions, "Memory, recall …"). The folder opens in Obsidian as it is.
+ * Paths are names with `/` between them, `.md` or not; everything else throws INVALID_PARAMS.
+ */
+export class WikiVault {
+  readonly config: WikiConfig;
+  /** The claims of its pages. */
+  readonly claims: ClaimsManager;
+  readonly #workspace: Workspace;
+  readonly #files: ReadFiles<PageFile>;
+  readonly #now: () => number;
+  readonly #turns = new Turns();
+
+  constructor(workspace: Workspace, config: WikiConfig | WikiConfigInput | Record<string, unknown> = {}, options: ClaimsOptions = {}) {
+    this.config = config instanceof WikiConfig ? config : new WikiConfig({ ...config });
+    this.claims = new ClaimsManager(workspace, CLAIMS_DIR, options);
+    this.#workspace = workspace;
+    this.#now = options.now ?? Date.now;
+    this.#files = new ReadFiles(workspace, (text, { path, modifiedAt }) => {
+      const page = readPage(path, text);
+      return { page, links: linksOf(page), modifiedAt };
+    });
+  }
+
+  /** Makes the folders and `index.md` where they are missing, and shows each page's claims as they are now. Nothing that is there is lost. */
+  async initialize(): Promise<void> {
+    await this.#turns.take(never, async () => {
+      const there = new Set((await this.#workspace.list()).map(({ path }) => path));
+      const folders = new Set([...there].map((path) => path.split('/')[0]));
+      if (!there.has(INDEX))
+        await this.#workspace.write(INDEX, writePage(new WikiPage({ path: INDEX, content: INDEX_TEXT }), [], undefined, this.#time()));
+      // A workspace has no empty folders.
+      for (const folder of FOLDERS) if (!folders.has(folder)) await this.#workspace.write(`${folder}/.keep`, '');
+    });
+    const pages = new Set((await this.claims.listClaims()).map(({ pagePath }) => pagePath));
+    for (const path of pages) await this.showClaims(path);
+  }
+
+  /** The page with its claims; undefined where there is none. A page that cannot be read in part has a `problem`. */
+  async getPage(path: string): Promise<WikiPage | undefined> {
+    const file = pagePath(path);
+    const text = await this.#workspace.read(file);
+    return text === undefined ? undefined : new WikiPage({ ...readPage(file, text), claims: await this.claims.listClaims(file) });
+  }
+
+  /**
+   * Writes a page: its text, and of its front matter what the page speaks of; the rest stays. The claims shown are those of the claims' store: one in `page.claims` that was never
+   * added throws INVALID_PARAMS, as does a page that is too large. Returns the page as it is now. `seen`: the `versionOf` the page that was edited; null: there is to be none yet.
+   * Where it is another by now, ABORTED or ALREADY_EXISTS, and nothing is written.
+   */
+  async savePage(page: WikiPage | WikiPageInput, { seen }: { seen?: string | null | undefined } = {}): Promise<WikiPage> {
+    const path = pagePath(page.path);
+    await this.#turns.take(never, async () => {
+      const { histories } = await this.claims.read();
+      const stray = new WikiPage({ ...page }).claims.find(({ id }) => !histories.has(id));
+      if (stray) throw new RpcError('INVALID_PARAMS', `The claim ${stray.id} is not in this wiki: add it by addClaim`);
+      const claims = await this.claims.listClaims(path);
+      await this.#edit(path, (before) => {
+        if (seen !== undefined) unlessChanged(path, before, seen);
+        const { content = '', frontMatter } = page;
+        const old = typeof frontMatter === 'string' ? joinHead(frontMatter, String(content)) : before;
+        const title = page.title ?? (old === undefined ? undefined : readPage(path, old).title);
+        return writePage(new WikiPage({ ...page, title }), claims, before, this.#time());
+      });
+    });
+    return (await this.getPage(path)) ?? new WikiPage({ ...page });
+  }
+
+  /** Removes a page; its claims stay, and are told as orphaned. Resolves with what it was; undefined: there was none. `seen` as for `savePage`. */
+  async removePage(path: string, { seen }: { seen?: string | undefined } = {}): Promise<WikiPage | undefined> {
+    const file = pagePath(path);
+    return this.#turns.take(never, async () => {
+      const before = await this.#workspace.read(file);
+      if (before === undefined) return undefined;
+      if (seen !== undefined) unlessChanged(file, before, seen);
+      await this.#workspace.remove(file);
+      this.#files.forget(file);
+      return readPage(file, before);
+    });
+  }
+
+  /** The pages of a folder and of those within it, by path; all pages, if none is named. */
+  async listPages(directory?: string): Promise<WikiPage[]> {
+    const under = directory === undefined || directory === '' ? undefined : folderPath(directory.replace(/\/$/, ''));
+    const files = await this.#files.all(under, isPage);
+    const claims = Map.groupBy(await this.claims.listClaims(), ({ pagePath }) => pagePath);
+    return [...files.values()].map(({ page }) => new WikiPage({ ...page, claims: claims.get(page.path) ?? [] }));
+  }
+
+  /** `pages`: Markdown files. `claims`: those not deleted. `directories`: folders with something in them, hidden ones apart. `sources`: pages in `sources/`. */
+  async getStats(): Promise<{ pages: number; claims: number; directories: number; sources: number }> {
+    const paths = (await this.#workspace.list()).map(({ path }) => path).filter((path) => !path.startsWith('.'));
+    const pages = paths.filter(isPage);
+    const parents = (folder: string): string[] => (folder === '' ? [] : [folder, ...parents(folderOf(folder))]);
+    return {
+      pages: pages.length,
+      claims: (await this.claims.listClaims()).length,
+      directories: new Set(paths.flatMap((path) => parents(folderOf(path)))).size,
+      sources: pages.filter((path) => path.startsWith('sources/')).length,
+    };
+  }
+
+  /** The pages that link to this one, each with its links: found by path, name, title or alias. */
+  async backlinks(path: string): Promise<Backlink[]> {
+    return (await this.graph()).backlinks.get(pagePath(path)) ?? [];
+  }
+
+  /** Brings the lines in which a page shows its claims up to date. All else in the file stays as it was. False: there was nothing to do, or no such page. */
+  async showClaims(path: string): Promise<boolean> {
+    const file = pagePath(path);
+    return this.#turns.take(never, async () => {
+      if ((await this.#workspace.stat(file)) === undefined) return false;
+      const claims = await this.claims.listClaims(file);
+      return this.#edit(file, (before) => (before === undefined ? undefined : withShown(before, claims)));
+    });
+  }
+
+  /** What of the claims wants a look: stale, unsure, orphaned, contradicted; and what of the files cannot be read. */
+  async health(signal: AbortSignal = never): Promise<HealthReport> {
+    const { files, backlinks } = await this.graph();
+    const claims = await this.claims.listClaims();
+    const readSource = async (path: string): Promise<string | undefined> => {
+      const listed = files.get(path);
+      return listed ? listed.page.content : this.#workspace.read(path);
+    };
+    const modified = new Map((await this.#workspace.list()).map(({ path, modifiedAt }) => [path, modifiedAt]));
+    const unreadable = [
+      ...(await this.claims.problems()),
+      ...[...files.values()].flatMap(({ page: { path, problem } }) => (problem === undefined ? [] : { path, line: 1, problem, text: '' })),
+      ...[...modified.keys()].flatMap((path) => {
+        const problem = isMarkdown(path) ? problemOfName(path) : undefined;
+        return problem === undefined ? [] : { path, line: 1, problem, text: '' };
+      }),
+    ];
+    const pages = new Set(files.keys());
+    return healthOf({
+      claims,
+      pages,
+      linked: new Set(backlinks.keys()),
+      modified,
+      readSource,
+      unreadable,
+      config: this.config,
+      now: this.#now(),
+      signal,
+    });
+  }
+
+  /** All pages as they are, without their claims, and who links to whom. */
+  async graph(): Promise<{ files: Map<string, PageFile>; backlinks: Map<string, Backlink[]> }> {
+    const files = await this.#files.all(undefined, isPage);
+    const named = [...files.values()].map(({ page: { path, title, aliases = [] }, links }) => ({ path, title, aliases, links }));
+    return { files, backlinks: backlinksOf(named) };
+  }
+
+  /** Whether the file is another now. */
+  async #edit(path: string, edit: (before: string | undefined) => string | undefined): Promise<boolean> {
+    let changed = false;
+    await this.#workspace.update(path, (before) => {
+      const text = edit(before);
+      changed = text !== undefined && text !== before;
+      if (!changed || text === undefined) return undefined;
+      if (text.length > this.config.maxPageChars)
+        throw new RpcError(
+          'INVALID_PARAMS',
+          `The page ${path} would have ${text.length} characters; ${this.config.maxPageChars} are allowed`,
+        );
+      return text;
+    });
+    if (changed) this.#files.forget(path);
+    return changed;
+  }
+
+  /** To the second, without a zone: as Obsidian takes it. */
+  #time(): string {
+    return new Date(this.#now()).toISOString().slice(0, 19);
+  }
+}

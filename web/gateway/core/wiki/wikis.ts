@@ -1,0 +1,114 @@
+import { type Agents, workspaceOf } from '../agents.ts';
+import type { Clock } from '../clock.ts';
+import type { Hub } from '../hub.ts';
+import { Throttle } from '../throttle.ts';
+import type { Vault } from '../vault.ts';
+import { type ListedWorkspace, listedWorkspace } from '../workspace/listed-workspace.ts';
+import { underFolder } from '../workspace/under-folder.ts';
+import { vaultWorkspace } from '../workspace/vault-workspace.ts';
+import type { Claim } from './claim.ts';
+import type { ClaimsManager } from './claims-manager.ts';
+import { isMarkdown } from './page-path.ts';
+import { WikiSearch } from './search.ts';
+import { CLAIMS_DIR, WikiVault } from './vault.ts';
+
+export interface WikisDeps {
+  vault: Pick<Vault, 'files' | 'onforeign'>;
+  hub: Pick<Hub, 'emit'>;
+  clock: Clock;
+  agents: Agents;
+  fault(error: unknown): unknown;
+}
+
+/** The folder of a workspace that its wiki lies in: with a bridge, `<home>/workspaces/<name>/wiki` on its disk. */
+export const WIKI_FOLDER = 'wiki';
+/** Pages hear of changes so often at the most. */
+const TELL_MS = 100;
+/** More than that changed at once, and clients look at everything. */
+const MOST_TOLD = 50;
+
+/** The wiki of a workspace. */
+export interface OpenWiki {
+  workspace: string;
+  vault: WikiVault;
+  search: WikiSearch;
+  /** Makes its folders and first page where it has none yet; to be called when something was written. */
+  prepare(): Promise<void>;
+  /** Changes a claim, and has its page show it. */
+  change(work: (claims: ClaimsManager) => Promise<Claim>): Promise<Claim>;
+}
+
+interface Kept extends OpenWiki {
+  files: ListedWorkspace;
+}
+
+/** The wikis of agents, one a workspace, opened when they are first wanted, and kept in step with whoever else writes their files. */
+export class Wikis {
+  readonly #deps: WikisDeps;
+  readonly #open = new Map<string, Kept>();
+  readonly #told: Throttle<string>;
+  readonly #stops: (() => void)[];
+
+  constructor(deps: WikisDeps) {
+    const { vault, clock } = deps;
+    this.#deps = deps;
+    this.#told = new Throttle(clock, TELL_MS, (keys) => this.#tell(keys));
+    this.#stops = [
+      vault.files.watch(({ workspace, path }) => this.#noted([`${workspace}/${path}`])),
+      vault.onforeign((changes) => this.#noted(changes.flatMap(({ store, key }) => (store === 'files' ? key : [])))),
+      () => this.#told.stop(),
+    ];
+  }
+
+  stop(): void {
+    for (const stop of this.#stops) stop();
+  }
+
+  /** The wiki of an agent; nothing is read or made yet. Throws `NOT_FOUND` where there is no such agent. */
+  of(agentId: string): OpenWiki {
+    const { vault, clock, agents, fault } = this.#deps;
+    const workspace = workspaceOf(agents.get(agentId));
+    const known = this.#open.get(workspace);
+    if (known) return known;
+    const files = listedWorkspace(underFolder(vaultWorkspace({ vault, clock }, workspace), WIKI_FOLDER));
+    const wiki = new WikiVault(files, {}, { now: () => clock.now() });
+    const prepare = async (): Promise<void> => {
+      if ((await files.stat('index.md')) === undefined) await wiki.initialize();
+    };
+    const change = async (work: (claims: ClaimsManager) => Promise<Claim>): Promise<Claim> => {
+      const claim = await work(wiki.claims);
+      // The claim is stored; its page shows it at the next chance where it cannot now.
+      await wiki.showClaims(claim.pagePath).catch(fault);
+      return claim;
+    };
+    const opened: Kept = { workspace, vault: wiki, search: new WikiSearch(wiki), prepare, change, files };
+    this.#open.set(workspace, opened);
+    return opened;
+  }
+
+  #noted(keys: readonly string[]): void {
+    const ours = keys.filter((key) => key.split('/', 2)[1] === WIKI_FOLDER);
+    for (const key of ours) {
+      const [workspace = '', , ...rest] = key.split('/');
+      const open = this.#open.get(workspace);
+      open?.files.noted(rest.join('/'));
+      open?.search.forget();
+    }
+    if (ours.length > 0) this.#told.add(ours);
+  }
+
+  #tell(keys: readonly string[]): void {
+    const { hub, agents } = this.#deps;
+    for (const [workspace, own] of Map.groupBy(keys, (key) => key.split('/', 1)[0] ?? '')) {
+      const paths = own.map((key) => key.slice(workspace.length + WIKI_FOLDER.length + 2));
+      const pages = paths.filter(isMarkdown);
+      const claims = paths.flatMap((path) =>
+        path.startsWith(`${CLAIMS_DIR}/`) ? path.slice(CLAIMS_DIR.length + 1, -'.jsonl'.length) : [],
+      );
+      const agentIds = agents.list().flatMap((agent) => (workspaceOf(agent) === workspace ? agent.id : []));
+      if (agentIds.length === 0 || pages.length + claims.length === 0) continue;
+      const many = pages.length + claims.length > MOST_TOLD;
+      hub.emit({ event: 'wiki.changed', payload: { agentIds, pages: many ? null : pages, claims: many ? null : claims } }, null);
+    }
+  }
+}

@@ -1,0 +1,96 @@
+import { z } from '#shared/rpc/zod.ts';
+
+const time = z.union([z.number(), z.iso.datetime({ offset: true }).transform((text) => Date.parse(text))]);
+/** What says when a line was written: a claim's change, a promotion, a run, a signal, or what was counted of them. */
+const dated = z
+  .looseObject({
+    id: z.string(),
+    at: time,
+    startedAt: time,
+    finishedAt: time.nullable(),
+    created_at: time,
+    recalls: z.array(z.looseObject({ at: time })),
+    taken: z.looseObject({ until: time }),
+  })
+  .partial();
+
+interface Line {
+  text: string;
+  /** Milliseconds since 1970; no earlier than the line before it. */
+  at: number;
+}
+
+/** Undefined where it is none. */
+function read(text: string): z.output<typeof dated> | undefined {
+  try {
+    return dated.safeParse(JSON.parse(text)).data;
+  } catch {
+    return undefined;
+  }
+}
+
+function timeOf(text: string): number {
+  const { at, startedAt, finishedAt, created_at: createdAt, recalls = [], taken } = read(text) ?? {};
+  const told = [at, startedAt, finishedAt, createdAt, taken?.until, ...recalls.map((recall) => recall.at)];
+  return Math.max(-Infinity, ...told.filter((each) => typeof each === 'number'));
+}
+
+/** Of a line that is there twice the last counts, as it does for whoever reads. */
+function linesOf(file: string): Line[] {
+  let at = -Infinity;
+  const lines = new Map<string, Line>();
+  for (const line of file.split(/\r?\n/)) {
+    const text = line.replace(/^\uFEFF/, '');
+    if (text.trim() === '') continue;
+    at = Math.max(at, timeOf(text));
+    lines.delete(text);
+    lines.set(text, { text, at });
+  }
+  return [...lines.values()];
+}
+
+const textsOf = (lines: readonly Line[]): Set<string> => new Set(lines.map(({ text }) => text));
+const fileOf = (lines: Iterable<string>): string => [...lines].map((line) => `${line}\n`).join('');
+const isBefore = (one: Line, other: Line): boolean => one.at < other.at || (one.at === other.at && one.text < other.text);
+
+/**
+ * Two versions of a file of JSON lines that were written apart, either of which may be given first: all lines of both, each file's in its own order and otherwise by their times. A line
+ * that both have is there once, and of a run of dreaming what was written of it last.
+ */
+export function mergeLines(one: string, other: string): string {
+  const [a, b] = [linesOf(one), linesOf(other)];
+  const [inA, inB] = [textsOf(a), textsOf(b)];
+  // One that has all of the other is what both are, in whatever order.
+  const [hasB, hasA] = [b.every(({ text }) => inA.has(text)), a.every(({ text }) => inB.has(text))];
+  if (hasB && hasA) return [inA, inB].map(fileOf).sort()[0] ?? '';
+  if (hasB || hasA) return fileOf(newestOfRuns([...(hasB ? inA : inB)]));
+  const merged = new Set<string>();
+  for (let [atA, atB] = [0, 0]; atA < a.length || atB < b.length;) {
+    const [left, right] = [a[atA], b[atB]];
+    if (left && merged.has(left.text)) atA++;
+    else if (right && merged.has(right.text)) atB++;
+    else if (left && right) {
+      // What both have waits until all that stands before it in either is there.
+      const [leftWaits, rightWaits] = [inB.has(left.text), inA.has(right.text)];
+      const isLeft = leftWaits === rightWaits ? isBefore(left, right) : rightWaits;
+      merged.add((isLeft ? left : right).text);
+    } else merged.add((left ?? right)?.text ?? '');
+  }
+  return fileOf(newestOfRuns([...merged]));
+}
+
+/** The log of runs has a line for each: one that was under way in one version may have ended in the other. */
+function newestOfRuns(lines: readonly string[]): string[] {
+  const newest = new Map<string, { line: string; finishedAt: number }>();
+  const runs = lines.map((line) => {
+    const { id, startedAt, finishedAt } = read(line) ?? {};
+    if (id === undefined || startedAt === undefined) return undefined;
+    const run = { line, finishedAt: finishedAt ?? -1 };
+    if (run.finishedAt >= (newest.get(id)?.finishedAt ?? -1)) newest.set(id, run);
+    return id;
+  });
+  return lines.filter((line, at) => {
+    const id = runs[at];
+    return id === undefined || newest.get(id)?.line === line;
+  });
+}

@@ -1,0 +1,75 @@
+import { RpcError } from '#shared/rpc/errors.ts';
+import { type FileRecord, WORKSPACE_LIMITS, workspacePath } from '#shared/rpc/methods/workspace.ts';
+import type { Clock } from '../clock.ts';
+import type { Workspace } from '../memory/workspace.ts';
+import type { Vault } from '../vault.ts';
+import { bytesOf, readContent } from './content.ts';
+import { mediaType } from './media-type.ts';
+
+export interface VaultWorkspaceDeps {
+  vault: { files: Pick<Vault['files'], 'get' | 'list' | 'remove' | 'replace'> };
+  clock: Pick<Clock, 'now'>;
+}
+
+/**
+ * One of the gateway's workspaces, by its name: what memory, wiki and dreaming keep there are files beside the agent's own, which the bridge mirrors to a folder. Rejects with
+ * `INVALID_PARAMS` where the workspace is full, a file would be too large, or is there and is no text.
+ */
+export function vaultWorkspace({ vault: { files }, clock }: VaultWorkspaceDeps, workspace: string): Workspace {
+  const read = async (path: string): Promise<{ file: FileRecord | undefined; text: string | undefined }> => {
+    const file = await files.get(workspace, path);
+    return { file, text: file && new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytesOf(file)) };
+  };
+
+  /** Writes a file where it is still as it was seen; false: it is not. */
+  const replace = async (path: string, seen: FileRecord | undefined, text: string): Promise<boolean> => {
+    if (seen?.encoding === 'base64' && text.includes('\uFFFD'))
+      refuse(`${path} is no text: what it has would be lost, so nothing was changed`);
+    const content = readContent(text, 'utf8');
+    if (content.size > WORKSPACE_LIMITS.fileBytes)
+      refuse(`${path} would be too large: a file may have ${WORKSPACE_LIMITS.fileBytes / 1024 / 1024} MiB`);
+    const mimeType = await mediaType(path, bytesOf(content));
+    const file: FileRecord = { key: `${workspace}/${path}`, workspace, path, mimeType, modifiedAt: clock.now(), ...content };
+    const [done] = await files.replace(workspace, [{ path, seen: seen ?? null, file }], WORKSPACE_LIMITS);
+    if (done?.outcome === 'full') refuse(`${path} cannot be written: the workspace ${workspace} is full`);
+    return done?.outcome === 'done';
+  };
+
+  const update: Workspace['update'] = async (given, edit) => {
+    const path = named(given);
+    for (;;) {
+      const { file, text: before } = await read(path);
+      const text = edit(before);
+      if (text === undefined || text === before) return before;
+      if (await replace(path, file, text)) return text;
+    }
+  };
+
+  return {
+    read: async (path) => (await read(named(path))).text,
+    write: async (path, text) => void (await update(path, () => text)),
+    append: async (path, text) => void (await update(path, (before = '') => before + text)),
+    update,
+    remove: (path) => files.remove(workspace, named(path)),
+    async stat(given) {
+      const path = named(given);
+      const found = (await files.list(workspace, path)).find((file) => file.path === path);
+      return found && { path, size: found.size, modifiedAt: found.modifiedAt };
+    },
+    list: async (under) =>
+      (await files.list(workspace, under === undefined ? '' : `${named(under)}/`)).map(({ path, size, modifiedAt }) => ({
+        path,
+        size,
+        modifiedAt,
+      })),
+  };
+}
+
+function named(path: string): string {
+  const { success, data } = workspacePath.safeParse(path);
+  return success ? data : refuse(`${JSON.stringify(path)} is no path of a workspace`);
+}
+
+function refuse(why: string): never {
+  throw new RpcError('INVALID_PARAMS', why);
+}

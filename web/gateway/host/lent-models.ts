@@ -1,0 +1,201 @@
+import { type Caller, caller, CallsClosed } from '#shared/link/calls.ts';
+import { portLink } from '#shared/link/link.ts';
+import { browserModelsPort, type KeptModel } from '#shared/ports/browser-models.ts';
+import type { WorkerLender } from '#shared/ports/host.ts';
+import type { LocalModel } from '#shared/ports/models.ts';
+import { RpcError } from '#shared/rpc/errors.ts';
+import { Turns, unlessAborted } from '#shared/turns.ts';
+import { type FileCaches, KeptModels } from '../browser-models/kept-models.ts';
+import type { BrowserDownloadWish, BrowserModels } from '../core/local-models/browser-models.ts';
+import { lazy } from '../core/lazy.ts';
+import type { LocalRunner } from '../core/providers/local-runner.ts';
+
+/** Milliseconds. A page that is frozen lends nothing: the next one is asked. */
+const START_MS = 10_000;
+/** A model that nobody asks for so long gives its memory back. */
+const IDLE_MS = 5 * 60_000;
+/** How long a worker has to leave off. */
+const CANCEL_MS = 5_000;
+
+interface Loaded {
+  page: string;
+  lender: WorkerLender;
+  repo: string;
+  keptAt: number | null;
+  calls: Caller<typeof browserModelsPort.calls, typeof browserModelsPort.events>;
+}
+
+export interface LentModelsOptions {
+  storage: FileCaches;
+  /** The app's own. */
+  origin: string;
+  idleMs?: number;
+}
+
+const fetching = lazy(() => import('../browser-models/fetching.ts'));
+
+/**
+ * Models in this browser's storage, run in workers that pages lend: one is loaded at a time, by the first call that wants it, in a worker that ends with it. Calls wait for their
+ * turn.
+ */
+export class LentModels implements BrowserModels {
+  readonly cannot = ['tools', 'parallelToolCalls', 'responseFormat', 'seed', 'presencePenalty', 'frequencyPenalty'] as const;
+  readonly #kept: KeptModels;
+  readonly #idleMs: number;
+  readonly #lenders = new Map<string, WorkerLender>();
+  #loaded: Loaded | undefined;
+  readonly #turns = new Turns();
+  #idle: ReturnType<typeof setTimeout> | undefined;
+
+  constructor({ storage, origin, idleMs = IDLE_MS }: LentModelsOptions) {
+    this.#kept = new KeptModels(storage, origin);
+    this.#idleMs = idleMs;
+  }
+
+  /** A page lends workers, by its name, until it is gone. */
+  lend(page: string, lender: WorkerLender): void {
+    this.#lenders.delete(page);
+    this.#lenders.set(page, lender);
+  }
+
+  gone(page: string): void {
+    this.#lenders.delete(page);
+    if (this.#loaded?.page === page) this.#stop();
+  }
+
+  async list(): Promise<LocalModel[]> {
+    return (await this.#kept.list()).filter(({ keptAt }) => keptAt !== null).map(described);
+  }
+
+  async unfinished(): Promise<{ repo: string; received: number; total: number }[]> {
+    const left = (await this.#kept.list()).filter(({ keptAt }) => keptAt === null);
+    return Promise.all(
+      left.map(async ({ repo, files }) => {
+        const here = await Promise.all(files.map(({ path, size }) => this.#kept.bytesOf(repo, path, size)));
+        return { repo, received: sum(here), total: sum(files.map(({ size }) => size)) };
+      }),
+    );
+  }
+
+  async download(wish: BrowserDownloadWish): Promise<string> {
+    const { repo } = await (await fetching()).fetchModel(wish, this.#kept);
+    return repo;
+  }
+
+  async remove(id: string): Promise<number | null> {
+    const model = await this.#kept.find(id);
+    if (!model) return null;
+    if (this.#loaded?.repo === id) this.#stop();
+    await this.#kept.remove(id);
+    return sum(model.files.map(({ size }) => size));
+  }
+
+  generate(...[id, request, { signal, ontext }]: Parameters<LocalRunner['generate']>): ReturnType<LocalRunner['generate']> {
+    return this.#inTurn(id, signal, (calls) => {
+      calls.on('run.text', (piece) => signal.aborted || ontext(piece));
+      return calls.call('run.generate', request, signal);
+    });
+  }
+
+  embed(...[id, texts, signal]: Parameters<LocalRunner['embed']>): ReturnType<LocalRunner['embed']> {
+    return this.#inTurn(id, signal, (calls) => calls.call('run.embed', { texts }, signal));
+  }
+
+  #inTurn<T>(id: string, signal: AbortSignal, work: (calls: Loaded['calls']) => Promise<T>): Promise<T> {
+    return this.#turns.take(signal, async () => {
+      clearTimeout(this.#idle);
+      try {
+        return await this.#work(id, signal, work);
+      } finally {
+        clearTimeout(this.#idle);
+        if (this.#loaded) this.#idle = setTimeout(() => this.#stop(), this.#idleMs);
+      }
+    });
+  }
+
+  async #work<T>(id: string, signal: AbortSignal, work: (calls: Loaded['calls']) => Promise<T>): Promise<T> {
+    const model = await this.#kept.find(id);
+    if (model?.keptAt == null)
+      throw new RpcError('NOT_FOUND', `There is no model "${id}" in this browser`, { details: { resource: 'model' } });
+    if (this.#loaded && (this.#loaded.repo !== id || this.#loaded.keptAt !== model.keptAt)) this.#stop();
+    try {
+      const { calls } = this.#loaded ?? (await this.#load(model, signal));
+      return await work(calls);
+    } catch (error) {
+      if (signal.aborted) await this.#leftOff();
+      signal.throwIfAborted();
+      if (!(error instanceof CallsClosed)) throw error;
+      throw new RpcError('INTERNAL_ERROR', `The page that ran ${id} has gone: ask again, and another one runs it`, {
+        details: { reason: 'runner' },
+      });
+    }
+  }
+
+  /** The worker says that it does nothing any more, or is ended. */
+  async #leftOff(): Promise<void> {
+    const loaded = this.#loaded;
+    if (!loaded) return;
+    const late = Promise.withResolvers<'late'>();
+    const timer = setTimeout(() => late.resolve('late'), CANCEL_MS);
+    const idle = loaded.calls.call('run.idle', {}).catch(() => 'late' as const);
+    if ((await Promise.race([idle, late.promise])) === 'late' && this.#loaded === loaded) this.#stop();
+    clearTimeout(timer);
+  }
+
+  async #load(model: KeptModel, signal: AbortSignal): Promise<Loaded> {
+    // The newest page first: it is the likeliest to be in front.
+    for (const [page, lender] of [...this.#lenders].reverse()) {
+      const port = await started(lender, signal);
+      if (!port) continue;
+      const calls = caller(portLink<string>(port), browserModelsPort.calls, browserModelsPort.events);
+      const loaded = { page, lender, calls, repo: model.repo, keptAt: model.keptAt };
+      this.#loaded = loaded;
+      // A load cannot be left off: its worker is ended.
+      const stop = (): void => this.#stop();
+      signal.addEventListener('abort', stop);
+      try {
+        await calls.call('run.load', { model }, signal);
+        return loaded;
+      } catch (error) {
+        // What could not be loaded is not kept.
+        if (this.#loaded === loaded) this.#stop();
+        throw error;
+      } finally {
+        signal.removeEventListener('abort', stop);
+      }
+    }
+    signal.throwIfAborted();
+    throw new RpcError('INTERNAL_ERROR', 'Models in this browser are run by its pages: open one', { details: { reason: 'needs-page' } });
+  }
+
+  #stop(): void {
+    const loaded = this.#loaded;
+    this.#loaded = undefined;
+    clearTimeout(this.#idle);
+    loaded?.calls.close();
+    void loaded?.lender.stop().catch(() => {});
+  }
+}
+
+/** A worker of a page's; undefined where the page is gone, frozen, or cannot start one. */
+async function started(lender: WorkerLender, signal: AbortSignal): Promise<MessagePort | undefined> {
+  const late = Promise.withResolvers<undefined>();
+  const timer = setTimeout(() => late.resolve(undefined), START_MS);
+  try {
+    return await unlessAborted(Promise.race([lender.start().catch(() => undefined), late.promise]), signal);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+const sum = (numbers: readonly number[]): number => numbers.reduce((total, each) => total + each, 0);
+
+const described = ({ repo, files, contextWindow }: KeptModel): LocalModel => ({
+  id: repo,
+  backend: 'browser',
+  sizeBytes: sum(files.map(({ size }) => size)),
+  name: repo.split('/')[1] ?? null,
+  contextWindow,
+  source: 'huggingface',
+  problem: null,
+});

@@ -1,0 +1,15 @@
+interface Pages {
+  messages: readonly { id: string }[];
+  /** Null at the top. */
+  cursor: string | null;
+  loadOlder(): Promise<void>;
+}
+
+/** Reads pages above until a message is there, the top is reached, or reading fails. */
+export async function loadUntil(chat: Pages, messageId: string): Promise<void> {
+  while (chat.cursor !== null && !chat.messages.some(({ id }) => id === messageId)) {
+    const before = chat.cursor;
+    await chat.loadOlder();
+    if (chat.cursor === before) return;
+  }
+}

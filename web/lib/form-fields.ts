@@ -1,0 +1,113 @@
+import { legible } from '#shared/legible.ts';
+
+/** One thing to be filled in, as a tool server's schema describes it. */
+export interface FormField {
+  name: string;
+  label: string;
+  about: string;
+  required: boolean;
+  kind: 'text' | 'number' | 'switch' | 'choice' | 'choices';
+  /** Of a text: `email`, `url`, `date` or `datetime-local`. */
+  input: string;
+  options: { value: string; label: string }[];
+  initial: FieldValue;
+  /** Of a number: the least and the most; of a text: its lengths. */
+  least?: number;
+  most?: number;
+  whole: boolean;
+}
+
+export type FieldValue = string | number | boolean | string[] | null;
+
+const INPUTS: Readonly<Record<string, string>> = { email: 'email', uri: 'url', date: 'date', 'date-time': 'datetime-local' };
+
+type Json = Record<string, unknown>;
+const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value);
+const text = (value: unknown): string => (typeof value === 'string' ? legible(value) : '');
+const number = (value: unknown): number | undefined => (typeof value === 'number' && Number.isFinite(value) ? value : undefined);
+
+/** The fields of a JSON Schema of an object of strings, numbers, switches and choices; what is anything else is left out. */
+export function fieldsOf(schema: Json): FormField[] {
+  const required = new Set(Array.isArray(schema['required']) ? schema['required'] : []);
+  const properties = isObject(schema['properties']) ? schema['properties'] : {};
+  return Object.entries(properties).flatMap(([name, property]) =>
+    isObject(property) ? (fieldOf(name, property, required.has(name)) ?? []) : [],
+  );
+}
+
+function fieldOf(name: string, property: Json, required: boolean): FormField | undefined {
+  const common = {
+    name,
+    label: text(property['title']) || legible(name),
+    about: text(property['description']),
+    required,
+    input: 'text',
+    options: [],
+    whole: false,
+  };
+  const initial = property['default'];
+  const options = optionsOf(property);
+  if (options.length > 0) return { ...common, kind: 'choice', options, initial: typeof initial === 'string' ? initial : '' };
+  switch (property['type']) {
+    case 'string': {
+      const bounds = boundsOf(property['minLength'], property['maxLength']);
+      return {
+        ...common,
+        kind: 'text',
+        input: INPUTS[text(property['format'])] ?? 'text',
+        initial: typeof initial === 'string' ? initial : '',
+        ...bounds,
+      };
+    }
+    case 'number':
+    case 'integer': {
+      const bounds = boundsOf(property['minimum'], property['maximum']);
+      return { ...common, kind: 'number', whole: property['type'] === 'integer', initial: number(initial) ?? null, ...bounds };
+    }
+    case 'boolean':
+      return { ...common, kind: 'switch', initial: initial === true };
+    case 'array': {
+      const several = isObject(property['items']) ? optionsOf(property['items']) : [];
+      const chosen = Array.isArray(initial) ? initial.filter((each) => typeof each === 'string') : [];
+      return several.length > 0 ? { ...common, kind: 'choices', options: several, initial: chosen } : undefined;
+    }
+    default:
+      return undefined;
+  }
+}
+
+function boundsOf(least: unknown, most: unknown): { least?: number; most?: number } {
+  const [from, to] = [number(least), number(most)];
+  return { ...(from === undefined ? {} : { least: from }), ...(to === undefined ? {} : { most: to }) };
+}
+
+/** Choices are a list of values, with names beside them or as a list of constants with titles. */
+function optionsOf(property: Json): FormField['options'] {
+  const titled = property['oneOf'] ?? property['anyOf'];
+  if (Array.isArray(titled)) {
+    return titled.flatMap((each) => {
+      const value = isObject(each) ? each['const'] : undefined;
+      return isObject(each) && typeof value === 'string' ? { value, label: text(each['title']) || legible(value) } : [];
+    });
+  }
+  const values = property['enum'];
+  const names = property['enumNames'];
+  if (!Array.isArray(values)) return [];
+  return values.flatMap((value, at) =>
+    typeof value === 'string' ? { value, label: (Array.isArray(names) ? text(names[at]) : '') || legible(value) } : [],
+  );
+}
+
+/** What was filled in, as the server wants it: fields that were left empty are left out. */
+export function contentOf(
+  fields: readonly FormField[],
+  values: Readonly<Record<string, FieldValue>>,
+): Record<string, Exclude<FieldValue, null>> {
+  const content: Record<string, Exclude<FieldValue, null>> = {};
+  for (const { name, kind, required, input } of fields) {
+    const value = values[name] ?? null;
+    if (value === null || (value === '' && !(required && kind === 'text'))) continue;
+    content[name] = input === 'datetime-local' && typeof value === 'string' ? new Date(value).toISOString() : value;
+  }
+  return content;
+}

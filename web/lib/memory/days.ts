@@ -1,0 +1,44 @@
+import type { MemoryDay } from './types.ts';
+
+const DAY_MS = 86_400_000;
+
+/** A time's day as memory names it: of UTC, `YYYY-MM-DD`. */
+export const dateOf = (time: number): string => new Date(time).toISOString().slice(0, 10);
+
+const timeOf = (date: string): number => Date.parse(`${date}T00:00:00Z`);
+
+/** The day that many days after another, or before it. */
+export const daysAfter = (date: string, days: number): string => dateOf(timeOf(date) + days * DAY_MS);
+
+/** `count` days in a row, oldest first, of which `last` is the last; a day of which memory has nothing counts 0. */
+export function inARow(days: readonly MemoryDay[], last: string, count: number): MemoryDay[] {
+  const known = new Map(days.map((day) => [day.date, day]));
+  return Array.from({ length: count }, (_, at) => {
+    const date = daysAfter(last, at - count + 1);
+    return known.get(date) ?? { date, memories: 0, messages: 0, notes: false };
+  });
+}
+
+/** A day for a person, seen on the day `today`: `Today`, `Fri, Nov 20`, with the year where it is another. */
+export function dayName(date: string, today: string): string {
+  if (date === today) return 'Today';
+  if (date === daysAfter(today, -1)) return 'Yesterday';
+  const sameYear = date.slice(0, 4) === today.slice(0, 4);
+  return new Date(timeOf(date)).toLocaleDateString('en', {
+    timeZone: 'UTC',
+    weekday: 'short',
+    day: 'numeric',
+    month: 'short',
+    ...(sameYear ? {} : { year: 'numeric' }),
+  });
+}
+
+/** What memory has of a day, in words. */
+export function dayCounts({ memories, messages, notes }: MemoryDay): string {
+  const parts = [
+    memories > 0 ? `${memories.toLocaleString('en')} noted` : '',
+    messages > 0 ? `${messages.toLocaleString('en')} said` : '',
+    notes ? 'notes' : '',
+  ];
+  return parts.filter((part) => part !== '').join(' · ') || 'nothing';
+}

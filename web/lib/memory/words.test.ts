@@ -1,0 +1,44 @@
+import { expect, test } from 'vitest';
+import { categoryWord, countedBy } from './categories.ts';
+import { keptGone } from './kept-gone.ts';
+import { kindOf, reasonsOf } from './reasons.ts';
+
+test('each reason is a short sentence; without one there is none', () => {
+  expect(reasonsOf({ words: ['spare', 'key', 'boat'], beside: ['tent'], timely: true })).toEqual([
+    'Speaks of “spare”, “key”, and “boat”',
+    '“tent” stands beside it',
+    'Is of the time that was named',
+  ]);
+  expect(reasonsOf({ words: [], beside: [], timely: false, alike: 0.874 })).toEqual(['Means much the same: 87 %']);
+  expect(reasonsOf({ words: [], beside: [], timely: false })).toEqual(['Has words of others that were found']);
+});
+
+test('what was found is named', () => {
+  expect(kindOf({ kind: 'memory', category: 'task' })).toBe('Task');
+  expect(kindOf({ kind: 'message', speaker: 'user' })).toBe('Said by you');
+  expect(kindOf({ kind: 'message', speaker: 'Ana' })).toBe('Said by Ana');
+  expect(kindOf({ kind: 'message', speaker: 'constructor' })).toBe('Said by constructor');
+  expect(kindOf({ kind: 'day' })).toBe('Notes of a day');
+});
+
+test('categories are counted in their order; one of a later build has its own name', () => {
+  const of = (category: 'fact' | 'task') => ({ category });
+  expect(countedBy([of('task'), of('fact'), of('task')])).toEqual([
+    { category: 'fact', count: 1 },
+    { category: 'task', count: 2 },
+  ]);
+  expect([categoryWord('fact'), categoryWord('mood'), categoryWord('toString')]).toEqual(['Fact', 'mood', 'toString']);
+});
+
+test('what can be undone keeps its place in a list that is read anew', () => {
+  const list = (ids: string) => [...ids].map((id) => ({ id }));
+  const kept = (before: string, after: string, stays: string): string =>
+    keptGone(list(before), list(after), ({ id }) => stays.includes(id))
+      .map(({ id }) => id)
+      .join('');
+  expect(kept('abcd', 'acd', 'b')).toBe('abcd');
+  expect(kept('abcd', 'acd', '')).toBe('acd');
+  expect(kept('abcd', '', 'ad')).toBe('ad');
+  expect(kept('abc', 'xab', 'c')).toBe('xacb');
+  expect(kept('ab', 'ab', 'ab')).toBe('ab');
+});

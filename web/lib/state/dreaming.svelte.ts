@@ -1,0 +1,138 @@
+import type { DreamProposal, DreamRun, DreamSignal } from '#shared/rpc/methods/dreaming.ts';
+import type { MethodParams, MethodResult } from '#shared/rpc/methods/index.ts';
+import { isLost, type Problem, problemOf } from '#lib/errors.ts';
+import { gateway } from '#lib/gateway/connection.svelte.ts';
+import { announcer } from './announcer.svelte.ts';
+import { toasts } from './toasts.svelte.ts';
+
+export type DreamStatus = MethodResult<'dreaming.status'>;
+export type SignalState = NonNullable<MethodParams<'dreaming.signals'>['state']>;
+export type Component = keyof DreamSignal['components'];
+
+/** Signals that a page of the list has. */
+const PAGE = 25;
+
+/** Dreaming of one agent: what waits for a word, what came up, what was dreamt, and when it dreams. */
+class Dreaming {
+  agentId = $state('main');
+  agents = $state.raw<{ id: string; name: string }[]>([]);
+  /** Null before the first answer. */
+  status = $state.raw<DreamStatus | null>(null);
+  proposals = $state.raw<DreamProposal[] | null>(null);
+  signals = $state.raw<DreamSignal[] | null>(null);
+  total = $state(0);
+  runs = $state.raw<DreamRun[] | null>(null);
+  problem = $state<Problem | null>(null);
+  query = $state('');
+  state = $state<SignalState>('all');
+  #shown = PAGE;
+  #asked = 0;
+
+  /** Reads all of it, now and at each change; the result stops it. */
+  show(): () => void {
+    void this.load();
+    const stops = [
+      gateway.on('dreaming.changed', ({ workspace, run }) => {
+        if (this.status && workspace !== this.status.workspace) return;
+        if (run?.state === 'completed') announcer.say('Dreaming has ended');
+        if (run?.state === 'failed') announcer.say('Dreaming has failed');
+        void this.load();
+      }),
+      gateway.on('config.changed', () => void this.load()),
+      gateway.on('cron.changed', ({ jobId }) => void (jobId.startsWith('dreaming-') && this.load())),
+    ];
+    return () => {
+      for (const stop of stops) stop();
+    };
+  }
+
+  async load(): Promise<void> {
+    const { agentId } = this;
+    const asked = ++this.#asked;
+    try {
+      const [status, review, signals, history, agents] = await Promise.all([
+        gateway.call('dreaming.status', { agentId }),
+        gateway.call('dreaming.review', { agentId }),
+        gateway.call('dreaming.signals', { agentId, query: this.query, state: this.state, limit: this.#shown }),
+        gateway.call('dreaming.history', { agentId, limit: 20 }),
+        gateway.call('agents.list', {}),
+      ]);
+      // A later question is answered by its own answer.
+      if (asked !== this.#asked) return;
+      this.status = status;
+      this.proposals = review.proposals;
+      this.signals = signals.signals;
+      this.total = signals.total;
+      this.runs = history.runs;
+      this.agents = agents.agents.map(({ id, config }) => ({ id, name: config.name ?? (id === 'main' ? 'Main' : id) }));
+      this.problem = null;
+    } catch (error) {
+      if (asked === this.#asked && !isLost(error)) this.problem = problemOf(error, 'read how dreaming stands');
+    }
+  }
+
+  /** Shows another agent's. */
+  choose(agentId: string): void {
+    this.agentId = agentId;
+    this.status = null;
+    this.proposals = this.signals = null;
+    this.runs = null;
+    this.#shown = PAGE;
+    void this.load();
+  }
+
+  find(query: string, state: SignalState): void {
+    [this.query, this.state, this.#shown] = [query, state, PAGE];
+    void this.load();
+  }
+
+  more(): void {
+    this.#shown = Math.min(200, this.#shown + PAGE);
+    void this.load();
+  }
+
+  /** All of these reject where the gateway refuses. */
+  async run(phase?: DreamRun['phases'][number]): Promise<void> {
+    await gateway.call('dreaming.run', { agentId: this.agentId, ...(phase ? { phase } : {}) });
+    announcer.say('Dreaming has begun');
+    await this.load();
+  }
+
+  async accept({ contentHash }: DreamProposal, edited: { text?: string; category?: DreamProposal['category'] } = {}): Promise<void> {
+    await gateway.call('dreaming.accept', { agentId: this.agentId, contentHash, ...edited });
+    announcer.say('It is remembered');
+    await this.load();
+  }
+
+  /** It can be taken back for a little while, here. */
+  async reject(proposal: DreamProposal, reason?: string): Promise<void> {
+    const { agentId } = this;
+    const { contentHash } = proposal;
+    await gateway.call('dreaming.reject', { agentId, contentHash, ...(reason ? { reason } : {}) });
+    announcer.say('Rejected. It can be taken back');
+    const undo = (): void =>
+      void gateway.call('dreaming.restore', { agentId, contentHash }).then(
+        () => {
+          announcer.say('It waits again');
+          return this.load();
+        },
+        (error: unknown) => void (this.problem = problemOf(error, 'take it back')),
+      );
+    toasts.show(`Rejected: “${shortened(proposal.text)}”`, { action: { label: 'Undo', run: undo } });
+    await this.load();
+  }
+
+  report(runId: string): Promise<MethodResult<'dreaming.report'>> {
+    return gateway.call('dreaming.report', { agentId: this.agentId, runId });
+  }
+
+  async save(change: Record<string, unknown>): Promise<void> {
+    await gateway.call('config.patch', { patch: { dreaming: change } });
+    announcer.say('Saved');
+    await this.load();
+  }
+}
+
+const shortened = (text: string): string => (text.length > 60 ? `${text.slice(0, 57).trimEnd()}…` : text);
+
+export const dreaming = new Dreaming();

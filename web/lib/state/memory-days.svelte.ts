@@ -1,0 +1,37 @@
+import type { MethodResult } from '#shared/rpc/methods/index.ts';
+import { isLost, type Problem, problemOf } from '#lib/errors.ts';
+import { gateway } from '#lib/gateway/connection.svelte.ts';
+import type { MemoryDay } from '#lib/memory/types.ts';
+
+export type NotedDay = MethodResult<'memory.day'>;
+
+/** The days of which an agent's memory has something. */
+export class MemoryDays {
+  readonly agentId: string;
+  /** The newest first; null before the first answer. */
+  list = $state.raw<MemoryDay[] | null>(null);
+  problem = $state<Problem | null>(null);
+
+  constructor(agentId: string) {
+    this.agentId = agentId;
+  }
+
+  async load(): Promise<void> {
+    try {
+      this.list = (await gateway.call('memory.days', { agentId: this.agentId })).days;
+      this.problem = null;
+    } catch (error) {
+      if (!isLost(error)) this.problem = problemOf(error, 'read the days');
+    }
+  }
+
+  /** What was noted on a day. Rejects where the gateway refuses. */
+  day(date: string): Promise<NotedDay> {
+    return gateway.call('memory.day', { agentId: this.agentId, date });
+  }
+
+  /** Writes what was said on a day into its notes. Null: nothing was said. Rejects where the gateway refuses, or the signal fires. */
+  async summarise(date: string, signal: AbortSignal): Promise<string | null> {
+    return (await gateway.call('memory.summariseDay', { agentId: this.agentId, date }, { signal })).notes;
+  }
+}

@@ -1,0 +1,43 @@
+import type { MethodResult } from '#shared/rpc/methods/index.ts';
+import { isLost, type Problem, problemOf } from '#lib/errors.ts';
+import { gateway } from '#lib/gateway/connection.svelte.ts';
+import { keptGone } from '#lib/memory/kept-gone.ts';
+import { announcer } from './announcer.svelte.ts';
+import { memory } from './memory.svelte.ts';
+
+export type Preference = MethodResult<'memory.preferences'>['preferences'][number];
+
+/** The preferences of an agent's memory that have a name. */
+export class MemoryPreferences {
+  readonly agentId: string;
+  /** Null before the first answer. */
+  list = $state.raw<Preference[] | null>(null);
+  problem = $state<Problem | null>(null);
+
+  constructor(agentId: string) {
+    this.agentId = agentId;
+  }
+
+  async load(): Promise<void> {
+    try {
+      const { preferences } = await gateway.call('memory.preferences', { agentId: this.agentId });
+      const sorted = preferences.sort((a, b) => a.key.localeCompare(b.key, 'en'));
+      const names = new Set(sorted.map(({ key }) => key.toLowerCase()));
+      this.list = keptGone(
+        this.list ?? [],
+        sorted,
+        ({ id, key }) => memory.forgotten(this.agentId, id) === 'undoable' && !names.has(key.toLowerCase()),
+      );
+      this.problem = null;
+    } catch (error) {
+      if (!isLost(error)) this.problem = problemOf(error, 'read the preferences');
+    }
+  }
+
+  /** Notes it in the place of one of that name. Rejects where the gateway refuses. */
+  async set(key: string, value: string): Promise<void> {
+    await gateway.call('memory.setPreference', { agentId: this.agentId, key, value });
+    announcer.say('Saved');
+    await this.load();
+  }
+}

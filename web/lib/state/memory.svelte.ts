@@ -1,0 +1,153 @@
+import { untrack } from 'svelte';
+import { SvelteMap } from 'svelte/reactivity';
+import { RpcError } from '#shared/rpc/errors.ts';
+import { isLost, type Problem, problemOf } from '#lib/errors.ts';
+import { gateway } from '#lib/gateway/connection.svelte.ts';
+import type { MemoryCategory, MemoryEntry } from '#lib/memory/types.ts';
+import { announcer } from './announcer.svelte.ts';
+
+/** Changes often come together: what is shown is read anew this long after the first, milliseconds. */
+const AGAIN_MS = 150;
+
+export interface RememberingAgent {
+  id: string;
+  name: string;
+  /** Agents with one workspace have one memory. */
+  workspace: string;
+}
+
+/** What an agent remembers for good, and what of it was just forgotten and can be put back. */
+class Memory {
+  agents = $state.raw<RememberingAgent[]>([]);
+  /** Whose memory is looked at. */
+  agentId = $state('main');
+  /** Null before the first answer. */
+  entries = $state.raw<MemoryEntry[] | null>(null);
+  problem = $state<Problem | null>(null);
+  /** The folder that the workspace is mirrored in; null for none. */
+  folder = $state<string | null>(null);
+  /** Up by one whenever the memory that is looked at has changed. */
+  version = $state(0);
+  /** By agent and id. `entry` is null where another was quicker, so that there is nothing to put back. */
+  readonly #forgotten = new SvelteMap<string, { entry: MemoryEntry | null; visit: number }>();
+  /** Counts how often somebody came to look. */
+  #visit = $state(0);
+  #loads = 0;
+
+  readonly workspace = $derived(this.agents.find(({ id }) => id === this.agentId)?.workspace ?? this.agentId);
+  /** The newest first; those that were forgotten while one looks keep their places. */
+  readonly listed = $derived.by(() => {
+    if (this.entries === null) return null;
+    const known = new Set(this.entries.map(({ id }) => id));
+    const gone = [...this.#forgotten].flatMap(([key, { entry, visit }]) =>
+      entry && visit === this.#visit && key === keyOf(this.agentId, entry.id) && !known.has(entry.id) ? [entry] : [],
+    );
+    return [...this.entries, ...gone].sort((a, b) => b.createdAt - a.createdAt);
+  });
+
+  /** Follows what changes while somebody looks; the result ends it. */
+  show(): () => void {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    untrack(() => this.#visit++);
+    const off = gateway.on('memory.changed', ({ workspace }) => {
+      if (workspace !== this.workspace) return;
+      timer ??= setTimeout(() => {
+        timer = undefined;
+        this.version++;
+      }, AGAIN_MS);
+    });
+    return () => {
+      off();
+      clearTimeout(timer);
+    };
+  }
+
+  choose(agentId: string): void {
+    if (agentId === this.agentId) return;
+    this.agentId = agentId;
+    this.entries = null;
+    this.problem = null;
+    this.folder = null;
+  }
+
+  /** Reads which agents there are, and where the memory of the one that is looked at lies. */
+  async loadAgents(): Promise<void> {
+    try {
+      const [{ agents }, { mirrors }] = await Promise.all([gateway.call('agents.list', {}), gateway.call('workspace.mirrors', {})]);
+      this.agents = agents.map(({ id, config: { name = id, workspace = id } }) => ({ id, name, workspace }));
+      this.folder = mirrors.find(({ workspace }) => workspace === this.workspace)?.folder ?? null;
+    } catch (error) {
+      if (!isLost(error)) this.problem = problemOf(error, 'read which agents there are');
+    }
+  }
+
+  async load(): Promise<void> {
+    const load = ++this.#loads;
+    const { agentId } = this;
+    try {
+      const { memories } = await gateway.call('memory.list', { agentId });
+      if (load !== this.#loads || agentId !== this.agentId) return;
+      this.entries = memories;
+      this.problem = null;
+      // Somebody else remembered it again.
+      for (const { id } of memories) this.#forgotten.delete(keyOf(agentId, id));
+    } catch (error) {
+      if (load === this.#loads && !isLost(error)) this.problem = problemOf(error, 'read what is remembered');
+    }
+  }
+
+  /** False: it is remembered already. All of these reject where the gateway refuses. */
+  async add(text: string, category: MemoryCategory): Promise<boolean> {
+    const { added } = await gateway.call('memory.add', { agentId: this.agentId, text, category });
+    if (added) announcer.say('Noted');
+    return added;
+  }
+
+  async update(id: string, change: { text: string; category: MemoryCategory }): Promise<MemoryEntry> {
+    const { memory } = await gateway.call('memory.update', { agentId: this.agentId, id, ...change });
+    this.entries = this.entries?.map((entry) => (entry.id === id ? memory : entry)) ?? null;
+    announcer.say('Saved');
+    return memory;
+  }
+
+  async forget(agentId: string, id: string): Promise<void> {
+    try {
+      const { forgotten } = await gateway.call('memory.forget', { agentId, id });
+      this.#note(agentId, id, forgotten);
+    } catch (error) {
+      // It is gone, which is what was wanted.
+      if (!(error instanceof RpcError && error.code === 'NOT_FOUND')) throw error;
+      this.#note(agentId, id, null);
+    }
+    announcer.say('Forgotten');
+  }
+
+  #note(agentId: string, id: string, entry: MemoryEntry | null): void {
+    // What was read before has it still.
+    this.#loads++;
+    this.#forgotten.set(keyOf(agentId, id), { entry, visit: this.#visit });
+    if (agentId === this.agentId) this.entries = this.entries?.filter((each) => each.id !== id) ?? null;
+  }
+
+  async putBack(agentId: string, id: string): Promise<void> {
+    const key = keyOf(agentId, id);
+    const entry = this.#forgotten.get(key)?.entry;
+    if (!entry) return;
+    const { text, category, createdAt } = entry;
+    const { memory } = await gateway.call('memory.add', { agentId, text, category, createdAt });
+    if (agentId === this.agentId && this.entries && !this.entries.some((each) => each.id === memory.id))
+      this.entries = [...this.entries, memory];
+    this.#forgotten.delete(key);
+    announcer.say('It is remembered again');
+  }
+
+  /** `no`, or whether it can be put back. */
+  forgotten(agentId: string, id: string): 'no' | 'undoable' | 'gone' {
+    const noted = this.#forgotten.get(keyOf(agentId, id));
+    return !noted ? 'no' : noted.entry ? 'undoable' : 'gone';
+  }
+}
+
+const keyOf = (agentId: string, id: string): string => `${agentId}/${id}`;
+
+export const memory = new Memory();

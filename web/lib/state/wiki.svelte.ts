@@ -1,0 +1,141 @@
+import { SvelteMap } from 'svelte/reactivity';
+import type { MethodParams, MethodResult } from '#shared/rpc/methods/index.ts';
+import type { WikiClaim, WikiPage, WikiPageEntry } from '#shared/rpc/methods/wiki-records.ts';
+import { RpcError } from '#shared/rpc/errors.ts';
+import { isLost, type Problem, problemOf } from '#lib/errors.ts';
+import { gateway } from '#lib/gateway/connection.svelte.ts';
+import { announcer } from './announcer.svelte.ts';
+import { toasts } from './toasts.svelte.ts';
+
+export type ReadPage = MethodResult<'wiki.page'>;
+export type Health = MethodResult<'wiki.health'>;
+export type Graph = MethodResult<'wiki.graph'>;
+export type Hit = MethodResult<'wiki.search'>['results'][number];
+
+/** What somebody has typed of a page and not saved. */
+export interface PageDraft {
+  path: string;
+  title: string;
+  tags: string;
+  content: string;
+  frontMatter?: string;
+  /** Of the page that it was made from; null: of none. */
+  version: string | null;
+}
+
+type Change = Omit<MethodParams<'wiki.savePage'>, 'agentId'>;
+
+/** The wiki of one agent, as far as it is looked at. */
+class Wiki {
+  agent = $state('main');
+  /** Names of all agents by id: a choice where there are several. */
+  agents = $state.raw<{ id: string; name: string }[]>([]);
+  /** Null before the first answer. */
+  pages = $state.raw<WikiPageEntry[] | null>(null);
+  problem = $state<Problem | null>(null);
+  /** Counts what others and we have changed: who shows something reads it anew. */
+  changes = $state(0);
+  /** By agent and path; they stay while the app is open. */
+  readonly drafts = new SvelteMap<string, PageDraft>();
+  #started = false;
+
+  start(): void {
+    if (this.#started) return;
+    this.#started = true;
+    gateway.on('wiki.changed', ({ agentIds }) => {
+      if (agentIds.includes(this.agent)) void this.load();
+    });
+  }
+
+  open(agent: string): void {
+    if (agent === this.agent) return;
+    this.agent = agent;
+    this.pages = null;
+  }
+
+  async load(): Promise<void> {
+    const { agent } = this;
+    try {
+      const [{ pages }, { agents }] = await Promise.all([gateway.call('wiki.pages', { agentId: agent }), gateway.call('agents.list', {})]);
+      if (agent !== this.agent) return;
+      this.pages = pages;
+      this.agents = agents.map(({ id, config }) => ({ id, name: config.name ?? id }));
+      this.problem = null;
+      this.changes++;
+    } catch (error) {
+      if (!isLost(error)) this.problem = problemOf(error, 'read the wiki');
+    }
+  }
+
+  /** Undefined where there is no such page. */
+  async page(path: string): Promise<ReadPage | undefined> {
+    try {
+      return await gateway.call('wiki.page', { agentId: this.agent, path });
+    } catch (error) {
+      if (error instanceof RpcError && error.code === 'NOT_FOUND') return undefined;
+      throw error;
+    }
+  }
+
+  search = async (query: string): Promise<Hit[]> => (await gateway.call('wiki.search', { agentId: this.agent, query, limit: 30 })).results;
+  claims = (filter: Omit<MethodParams<'wiki.claims'>, 'agentId'>) => gateway.call('wiki.claims', { agentId: this.agent, ...filter });
+  claim = (id: string) => gateway.call('wiki.claim', { agentId: this.agent, id });
+  contradictions = () => gateway.call('wiki.contradictions', { agentId: this.agent });
+  health = (): Promise<Health> => gateway.call('wiki.health', { agentId: this.agent });
+  graph = (): Promise<Graph> => gateway.call('wiki.graph', { agentId: this.agent });
+
+  /** All of these reject where the gateway refuses. */
+  async save(change: Change): Promise<WikiPage> {
+    const { page } = await gateway.call('wiki.savePage', { agentId: this.agent, ...change });
+    announcer.say(`${page.title} was saved`);
+    await this.load();
+    return page;
+  }
+
+  /** Offers to take it back. */
+  async remove({ path, version, title }: WikiPage): Promise<void> {
+    const { agent: agentId } = this;
+    const { page } = await gateway.call('wiki.removePage', { agentId, path, version });
+    const { content, frontMatter } = page;
+    this.#offer(`“${title}” was deleted`, async () => {
+      const given = { path, content, version: null, ...(frontMatter === undefined ? {} : { frontMatter }) };
+      await gateway.call('wiki.savePage', { agentId, ...given });
+    });
+    await this.load();
+  }
+
+  async removeClaim({ id }: WikiClaim): Promise<void> {
+    const { agent: agentId } = this;
+    await gateway.call('wiki.deleteClaim', { agentId, id });
+    this.#offer('The claim was deleted', async () => void (await gateway.call('wiki.restoreClaim', { agentId, id })));
+    await this.load();
+  }
+
+  async change<M extends 'wiki.addClaim' | 'wiki.updateClaim' | 'wiki.supersedeClaim' | 'wiki.refuteClaim' | 'wiki.keepClaims'>(
+    method: M,
+    params: MethodParams<M>,
+    said: string,
+  ): Promise<void> {
+    await gateway.call(method, { ...params, agentId: this.agent });
+    announcer.say(said);
+    await this.load();
+  }
+
+  async export(): Promise<string> {
+    return (await gateway.call('wiki.export', { agentId: this.agent })).content;
+  }
+
+  #offer(text: string, undo: () => Promise<void>): void {
+    const run = (): void => {
+      undo()
+        .then(() => {
+          announcer.say('It is back');
+          return this.load();
+        })
+        .catch((error: unknown) => toasts.show(problemOf(error, 'bring it back').message, { sticky: true }));
+    };
+    toasts.show(text, { action: { label: 'Undo', run }, sticky: true });
+  }
+}
+
+export const wiki = new Wiki();

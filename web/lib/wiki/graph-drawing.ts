@@ -1,0 +1,86 @@
+import type { PlacedEdge, PlacedNode } from './graph-layout.ts';
+import { radiusOf } from './graph-layout.ts';
+
+/** Where one looks from: a point of the canvas is `x + k ·` that of the graph, CSS pixels. */
+export interface Sight {
+  x: number;
+  y: number;
+  k: number;
+}
+
+export interface Drawn {
+  nodes: readonly PlacedNode[];
+  edges: readonly PlacedEdge[];
+  sight: Sight;
+  /** Ids that are brought out, all others are pale; null: all alike. */
+  lit: ReadonlySet<string> | null;
+  active: string | null;
+}
+
+/** Names of nodes are drawn where there is room for them. */
+const MOST_NAMES = 60;
+
+/** Draws a graph in the colours of the page. */
+export function draw(canvas: HTMLCanvasElement, { nodes, edges, sight, lit, active }: Drawn): void {
+  const context = canvas.getContext('2d');
+  if (!context) return;
+  const style = getComputedStyle(canvas);
+  // Colours that the style of the canvas has resolved, for a canvas does not know those of the two schemes.
+  const { color: ink, columnRuleColor: line, caretColor: accent, textDecorationColor: bad, backgroundColor: ground } = style;
+  const scale = devicePixelRatio || 1;
+  const [width, height] = [canvas.clientWidth, canvas.clientHeight];
+  if (canvas.width !== Math.round(width * scale) || canvas.height !== Math.round(height * scale)) {
+    canvas.width = Math.round(width * scale);
+    canvas.height = Math.round(height * scale);
+  }
+  context.setTransform(scale, 0, 0, scale, 0, 0);
+  context.clearRect(0, 0, width, height);
+  const at = ({ x, y }: PlacedNode): [number, number] => [sight.x + sight.k * x, sight.y + sight.k * y];
+  const isLit = (id: string): boolean => lit === null || lit.has(id);
+  for (const kind of ['link', 'contradiction'] as const) {
+    context.strokeStyle = kind === 'link' ? line : bad;
+    context.lineWidth = kind === 'link' ? 1 : 2;
+    context.setLineDash(kind === 'link' ? [] : [5, 4]);
+    for (const pale of [false, true]) {
+      context.globalAlpha = pale ? 0.2 : 1;
+      context.beginPath();
+      for (const { source, target, kind: of } of edges) {
+        if (of !== kind || (isLit(source.id) && isLit(target.id)) === pale) continue;
+        context.moveTo(...at(source));
+        context.lineTo(...at(target));
+      }
+      context.stroke();
+    }
+  }
+  context.setLineDash([]);
+  for (const node of nodes) {
+    const [x, y] = at(node);
+    if (x < -40 || y < -40 || x > width + 40 || y > height + 40) continue;
+    context.globalAlpha = isLit(node.id) ? 1 : 0.2;
+    context.beginPath();
+    context.arc(x, y, Math.max(2, radiusOf(node) * Math.min(1.5, Math.sqrt(sight.k))), 0, 2 * Math.PI);
+    context.fillStyle = node.path === null ? ground : node.contradicted ? bad : accent;
+    context.fill();
+    context.strokeStyle = node.id === active ? ink : node.path === null ? accent : ground;
+    context.lineWidth = node.id === active ? 3 : 1;
+    context.stroke();
+  }
+  context.font = `12px ${style.fontFamily}`;
+  context.textAlign = 'center';
+  context.lineWidth = 3;
+  context.strokeStyle = ground;
+  context.fillStyle = ink;
+  const seen = nodes.filter((node) => {
+    const [x, y] = at(node);
+    return x > 0 && y > 0 && x < width && y < height && isLit(node.id);
+  });
+  const named = seen.length <= MOST_NAMES ? seen : [...seen].sort((a, b) => b.degree - a.degree).slice(0, MOST_NAMES / 2);
+  context.globalAlpha = 1;
+  for (const node of new Set([...named, ...nodes.filter(({ id }) => id === active)])) {
+    const [x, y] = at(node);
+    const name = node.title.length > 30 ? `${node.title.slice(0, 29)}…` : node.title;
+    const below = y + radiusOf(node) * Math.min(1.5, Math.sqrt(sight.k)) + 14;
+    context.strokeText(name, x, below);
+    context.fillText(name, x, below);
+  }
+}

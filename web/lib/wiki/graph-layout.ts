@@ -1,0 +1,71 @@
+import {
+  forceCollide,
+  forceLink,
+  forceManyBody,
+  forceSimulation,
+  forceX,
+  forceY,
+  type Simulation,
+  type SimulationNodeDatum,
+} from 'd3-force';
+import type { MethodResult } from '#shared/rpc/methods/index.ts';
+
+type Graph = MethodResult<'wiki.graph'>;
+
+/** A node with its place; `degree`: how many edges it has. */
+export type PlacedNode = Graph['nodes'][number] & SimulationNodeDatum & { x: number; y: number; degree: number };
+
+export interface PlacedEdge {
+  source: PlacedNode;
+  target: PlacedNode;
+  kind: Graph['edges'][number]['kind'];
+}
+
+/** From here on the layout takes fewer and quicker steps. */
+const MANY = 500;
+
+export const radiusOf = ({ degree }: Pick<PlacedNode, 'degree'>): number => 4 + Math.min(10, Math.sqrt(degree) * 1.6);
+
+/** The nodes of a graph with the places they had before, and a simulation of forces that moves them, step by step (`tick`). */
+export function laidOut(
+  graph: Graph,
+  before: ReadonlyMap<string, PlacedNode>,
+): { nodes: PlacedNode[]; edges: PlacedEdge[]; simulation: Simulation<PlacedNode, undefined> } {
+  const degrees = new Map<string, number>();
+  for (const { from, to } of graph.edges) for (const id of [from, to]) degrees.set(id, (degrees.get(id) ?? 0) + 1);
+  const nodes = graph.nodes.map((node, at): PlacedNode => {
+    const old = before.get(node.id);
+    // Along a spiral, so that the forces have little to untangle.
+    const [angle, far] = [at * 2.4, 14 * Math.sqrt(at + 1)];
+    return { ...node, x: old?.x ?? far * Math.cos(angle), y: old?.y ?? far * Math.sin(angle), degree: degrees.get(node.id) ?? 0 };
+  });
+  const byId = new Map(nodes.map((node) => [node.id, node]));
+  const edges = graph.edges.flatMap(({ from, to, kind }): PlacedEdge[] => {
+    const [source, target] = [byId.get(from), byId.get(to)];
+    return source && target ? [{ source, target, kind }] : [];
+  });
+  const simulation = forceSimulation(nodes)
+    .stop()
+    .alphaDecay(nodes.length > MANY ? 0.06 : 0.03)
+    .force(
+      'charge',
+      forceManyBody<PlacedNode>()
+        .strength(-60)
+        .theta(nodes.length > MANY ? 1.5 : 1)
+        .distanceMax(500),
+    )
+    .force('links', forceLink<PlacedNode, PlacedEdge>(edges).distance(50))
+    .force(
+      'apart',
+      forceCollide<PlacedNode>((node) => radiusOf(node) + 3),
+    )
+    .force('x', forceX(0).strength(0.05))
+    .force('y', forceY(0).strength(0.05));
+  // Among thousands it costs more than all the rest, and nobody sees it.
+  if (nodes.length <= MANY)
+    simulation.force(
+      'apart',
+      forceCollide<PlacedNode>((node) => radiusOf(node) + 3),
+    );
+  return { nodes, edges, simulation };
+}

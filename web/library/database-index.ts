@@ -1,0 +1,124 @@
+import type { Entry } from '../gateway/core/memory/index/entry.ts';
+import type { IndexStore, ReadFile } from '../gateway/core/memory/index/index-store.ts';
+import type { KeptVector } from '../gateway/core/memory/vectors/vector-rows.ts';
+import type { VectorStore } from '../gateway/core/memory/vectors/vectors.ts';
+import type { Transaction } from '../gateway/storage/database.ts';
+import { plain } from './plain-store.ts';
+import type { IndexRow, WorkspaceSchema } from './schema.ts';
+import { told, type WorkspaceDatabase, workspaceDatabase } from './workspace-database.ts';
+
+const STORE = 'memory.db';
+const SNAPSHOT: ['snapshot', string, string] = ['snapshot', '', ''];
+/** Passages of one line have a number behind it. */
+const byNumber = new Intl.Collator('en', { numeric: true });
+
+type Writing = Transaction<WorkspaceSchema, 'readwrite'>;
+
+/**
+ * `memory.db` (interface document 2, section 2.5) in a browser: a store of that name in the workspace's database, a row for each file that was read and for each passage.
+ * It is not forced onto the disk: all of it can be made again from the files.
+ */
+export class DatabaseIndex implements IndexStore, VectorStore {
+  readonly #name: string;
+  readonly #database: WorkspaceDatabase;
+  /** By path, the change that this one made or read last. */
+  readonly #tokens = new Map<string, string>();
+
+  /** Opens nothing yet: that is done when it is first used. */
+  constructor(name: string) {
+    this.#name = name;
+    this.#database = workspaceDatabase(name);
+  }
+
+  async files(): Promise<ReadFile[]> {
+    const rows = await this.#read((tx) => tx.objectStore(STORE).getAll(IDBKeyRange.bound(['file'], ['file', []])));
+    return rows.flatMap((row) => {
+      if (row.kind !== 'file') return [];
+      this.#tokens.set(row.file.path, row.token);
+      return row.file;
+    });
+  }
+
+  entries(path: string): Promise<Entry[]> {
+    return this.#read(async (tx) => {
+      const rows = await tx.objectStore(STORE).getAll(passagesOf(path));
+      const passages = rows.flatMap((row) => (row.kind === 'passage' ? row.passage : []));
+      return passages.sort((a, b) => a.line - b.line || byNumber.compare(a.id, b.id));
+    });
+  }
+
+  async put(
+    file: ReadFile,
+    entries: readonly Entry[],
+    { removed, written }: { removed: readonly string[]; written: readonly Entry[] },
+  ): Promise<void> {
+    const { path } = file;
+    const token = crypto.randomUUID();
+    await this.#write(async (tx) => {
+      const before = await tx.objectStore(STORE).get(['file', path, '']);
+      // Another tab has written it too: the change is none of what is there.
+      const isOurs = (before?.kind === 'file' ? before.token : undefined) === this.#tokens.get(path);
+      const store = plain(tx, STORE);
+      if (isOurs) for (const id of removed) store.delete(['passage', path, id]);
+      else store.delete(passagesOf(path));
+      putPassages(store, path, isOurs ? written : entries);
+      const row: IndexRow = { kind: 'file', file, token };
+      store.put(row, ['file', path, '']);
+    });
+    this.#tokens.set(path, token);
+  }
+
+  async remove(path: string): Promise<void> {
+    await this.#write(async (tx) => {
+      plain(tx, STORE).delete(passagesOf(path));
+      plain(tx, STORE).delete(['file', path, '']);
+    });
+    this.#tokens.delete(path);
+  }
+
+  /** The bytes that were kept last; undefined where there are none. */
+  snapshot(): Promise<Uint8Array<ArrayBuffer> | undefined> {
+    return this.#read(async (tx) => {
+      const row = await tx.objectStore(STORE).get(SNAPSHOT);
+      return row?.kind === 'snapshot' ? row.bytes : undefined;
+    });
+  }
+
+  /** Keeps bytes, in place of those before. */
+  putSnapshot(bytes: Uint8Array<ArrayBuffer>): Promise<void> {
+    const row: IndexRow = { kind: 'snapshot', bytes };
+    return this.#write(async (tx) => void plain(tx, STORE).put(row, SNAPSHOT));
+  }
+
+  /** By model and hash of the text. */
+  async kept(model: string, hashes: readonly string[]): Promise<Map<string, KeptVector>> {
+    const rows = await this.#read((tx) => Promise.all(hashes.map((hash) => tx.objectStore(STORE).get(['vector', model, hash]))));
+    return new Map(rows.flatMap((row, at) => (row?.kind === 'vector' ? [[hashes[at] ?? '', row.vector] as const] : [])));
+  }
+
+  keep(model: string, vectors: ReadonlyMap<string, KeptVector>): Promise<void> {
+    return this.#write(async (tx) => {
+      for (const [hash, vector] of vectors) {
+        const row: IndexRow = { kind: 'vector', vector };
+        plain(tx, STORE).put(row, ['vector', model, hash]);
+      }
+    });
+  }
+
+  #read<T>(body: (tx: Transaction<WorkspaceSchema, 'readonly'>) => Promise<T>): Promise<T> {
+    return told(this.#name, 'The index of the memory cannot be read', () => this.#database.read([STORE], body));
+  }
+
+  #write(body: (tx: Writing) => Promise<void>): Promise<void> {
+    return told(this.#name, 'The index of the memory cannot be written', () => this.#database.write([STORE], 'relaxed', body));
+  }
+}
+
+const passagesOf = (path: string): IDBKeyRange => IDBKeyRange.bound(['passage', path], ['passage', path, []]);
+
+function putPassages(store: IDBObjectStore, path: string, passages: readonly Entry[]): void {
+  for (const passage of passages) {
+    const row: IndexRow = { kind: 'passage', passage };
+    store.put(row, ['passage', path, passage.id]);
+  }
+}

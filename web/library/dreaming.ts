@@ -1,0 +1,42 @@
+// `perch/memory/dreaming` for browsers: consolidation of a memory in IndexedDB (interface document 2, section 4.7).
+import { DreamingConfig as Config, type DreamingConfigInput } from '../gateway/core/dreaming/config.ts';
+import { type DreamingOptions, DreamingPhases as Phases } from '../gateway/core/dreaming/dreaming-phases.ts';
+import { SIGNALS_FILE, SignalsStore as Signals } from '../gateway/core/dreaming/signals-store.ts';
+import { databaseWorkspace } from './database-workspace.ts';
+import { fetchedText } from './fetched-text.ts';
+import { settingsAt } from './settings-at.ts';
+
+export { type DreamingConfigInput, StorageMode } from '../gateway/core/dreaming/config.ts';
+export type { DreamingOptions } from '../gateway/core/dreaming/dreaming-phases.ts';
+export { type Candidate, PromotionScorer } from '../gateway/core/dreaming/promotion-scorer.ts';
+export type { Promotion } from '../gateway/core/dreaming/promotion-log.ts';
+export { type DeepReport, DreamingPhase, type LightReport, type RemReport } from '../gateway/core/dreaming/report.ts';
+export type { ScoreComponents } from '../gateway/core/dreaming/score-components.ts';
+export type { ShortTermSignal } from '../gateway/core/dreaming/signal.ts';
+export type { SignalStats } from '../gateway/core/dreaming/signals-store.ts';
+
+const [HIDDEN = ''] = SIGNALS_FILE.split('/');
+
+const workspaceIn = (name: string) => databaseWorkspace(name, { hidden: [HIDDEN] });
+
+/** Settings of dreaming (interface document 2, section 2.3), in either spelling. */
+export class DreamingConfig extends Config {
+  /** Reads a YAML file at an address. Rejects with an Error that names the address, and the line or setting. */
+  static override async fromYaml(path: string, read: (path: string) => Promise<string> = fetchedText): Promise<DreamingConfig> {
+    return settingsAt(path, read, (text) => new DreamingConfig({ ...Config.parseYaml(text) }));
+  }
+}
+
+/** The short-term signals of the memory in a database: they lie in its `.dreams`. */
+export class SignalsStore extends Signals {
+  constructor(storeDir: string, options: { now?: () => number; timeZone?: string } = {}) {
+    super(workspaceIn(storeDir), options);
+  }
+}
+
+/** Consolidates the memory in a database. */
+export class DreamingPhases extends Phases {
+  constructor(workspaceDir: string, config: Config | DreamingConfigInput | Record<string, unknown> = {}, options: DreamingOptions = {}) {
+    super(workspaceIn(workspaceDir), config instanceof Config ? config : new Config(config), options);
+  }
+}

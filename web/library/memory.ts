@@ -1,0 +1,96 @@
+// `perch/memory` for browsers: a memory in IndexedDB (interface document 2, sections 2.4, 2.5 and 4.4). Node's face, over a folder, is bridge/library/memory.ts.
+import { estimateFor } from '#shared/tokens/estimate.ts';
+import { familyOf } from '#shared/tokens/family.ts';
+import { MemoryConfig as Config, type MemoryConfigInput } from '../gateway/core/memory/config.ts';
+import { MemoryAwareRunner as Runner, setupMemoryForAgent as setup } from '../gateway/core/memory/memory-aware-runner.ts';
+import { MemoryManager as Manager } from '../gateway/core/memory/memory-manager.ts';
+import type { CountText } from '../gateway/core/memory/summary/transcript.ts';
+import type { Embedder } from '../gateway/core/memory/vectors/vectors.ts';
+import type { MemoryTool } from '../gateway/core/memory/tools/memory-tools.ts';
+import { DatabaseIndex } from './database-index.ts';
+import { databaseWorkspace } from './database-workspace.ts';
+import { fetchedText } from './fetched-text.ts';
+import { completeBy, modelOf, type ModelConfigInput, summaryModel } from './model.ts';
+import { settingsAt } from './settings-at.ts';
+import { databaseName } from './workspace-database.ts';
+
+export { applyCompaction, checkContext, type ContextCheckResult } from '../gateway/core/memory/compaction/check-context.ts';
+export { StructuredSummary, type SummaryFields } from '../gateway/core/memory/compaction/structured-summary.ts';
+export { CompactionTrigger } from '../gateway/core/memory/compaction/compaction-trigger.ts';
+export type { FoundMemory } from '../gateway/core/memory/found-memory.ts';
+export type { Memory } from '../gateway/core/memory/long-term-file.ts';
+export { MemoryCategory } from '../gateway/core/memory/long-term.ts';
+export type { MemoryMessage } from '../gateway/core/memory/message.ts';
+export type { Embedder } from '../gateway/core/memory/vectors/vectors.ts';
+export type { MemoryStats } from '../gateway/core/memory/stats.ts';
+export { createMemoryTools, type MemoryTool } from '../gateway/core/memory/tools/memory-tools.ts';
+export { memoryWorkspace, type Workspace, type WorkspaceFile } from '../gateway/core/memory/workspace.ts';
+export type { MemoryConfigInput, ModelConfigInput };
+export { databaseWorkspace };
+
+/** Settings of a memory (interface document 2, section 2.4), in either spelling. */
+export class MemoryConfig extends Config {
+  /** Reads a YAML file at an address. Rejects with an Error that names the address, and the line or setting. */
+  static override async fromYaml(path: string, read: (path: string) => Promise<string> = fetchedText): Promise<MemoryConfig> {
+    return settingsAt(path, read, (text) => new MemoryConfig({ ...Config.parseYaml(text) }));
+  }
+}
+
+export interface MemoryOptions {
+  /** Tokens of a text, for the model in use; an estimate where left out. */
+  countTokens?: CountText;
+  /** Makes vectors of texts, so that memory is searched by meaning too; they are kept in `memory.db`. */
+  embedder?: Embedder;
+  /** Hears what went wrong beside what was asked for; by default the console. */
+  warn?: (message: string) => void;
+}
+
+/** The memory of agents in a database of the browser: Markdown and JSON lines as in a folder, and `memory.db`, an index that is made from them. */
+export class MemoryManager extends Manager {
+  /** The database's name. */
+  readonly workspaceDir: string;
+
+  /** Nothing is read or made before `open`. Throws an Error where the settings or the model do not fit. */
+  constructor(
+    workspaceDir: string,
+    config: Config | MemoryConfigInput | Record<string, unknown> = {},
+    model?: ModelConfigInput,
+    { countTokens, embedder, warn = (message) => console.warn(message) }: MemoryOptions = {},
+  ) {
+    const name = databaseName(workspaceDir);
+    const settings = config instanceof Config ? config : new MemoryConfig(config);
+    const own = model && modelOf(model);
+    const asked = summaryModel(own, settings.summary.model);
+    // The tables of tokenizers are larger than all the rest: a page counts by the measures of its model's family.
+    const family = own && familyOf(`${own.provider}/${own.modelId}`);
+    const index = new DatabaseIndex(name);
+    super({
+      workspace: databaseWorkspace(name),
+      config: settings,
+      clock: { now: Date.now },
+      complete: asked && completeBy(asked),
+      countTokens: countTokens ?? (family && ((text) => estimateFor(text, family))),
+      index,
+      vectors: embedder && { embedder: () => embedder, store: index },
+      warn,
+    });
+    this.workspaceDir = name;
+  }
+}
+
+/** Gives an agent's turns a memory in a database. */
+export class MemoryAwareRunner extends Runner {
+  constructor(workspaceDir: string, model?: ModelConfigInput, config: Config | MemoryConfigInput | Record<string, unknown> = {}) {
+    super(new MemoryManager(workspaceDir, config, model));
+  }
+}
+
+/** Opens a memory in a database: it, the tools to register on an agent, and what the agent's prompt should have. The caller closes it. */
+export async function setupMemoryForAgent(
+  workspaceDir: string,
+  model?: ModelConfigInput,
+  config: Config | MemoryConfigInput | Record<string, unknown> = {},
+): Promise<{ manager: MemoryManager; tools: MemoryTool[]; context: string }> {
+  const manager = new MemoryManager(workspaceDir, config, model);
+  return { ...(await setup(manager)), manager };
+}

@@ -1,0 +1,86 @@
+import { z } from '#shared/rpc/zod.ts';
+import type { Complete } from '../gateway/core/memory/summary/summarise.ts';
+
+/** A model that summarises (interface document 2, section 4.4), at an address that speaks OpenAI's format. */
+export interface ModelConfig {
+  provider: string;
+  modelId: string;
+  /** Such as `http://127.0.0.1:11434/v1`; left out, that of the provider, where it is known. */
+  baseUrl?: string | undefined;
+  apiKey?: string | undefined;
+}
+
+/** The documents' spelling is read as well. */
+export type ModelConfigInput = { provider: string } & ({ modelId: string } | { model_id: string }) & {
+    baseUrl?: string | undefined;
+    base_url?: string | undefined;
+    apiKey?: string | undefined;
+    api_key?: string | undefined;
+  };
+
+const KNOWN: Record<string, string> = { openai: 'https://api.openai.com/v1', ollama: 'http://127.0.0.1:11434/v1' };
+/** A summary of a long conversation by a small machine takes its time. */
+const LIMIT_MS = 300_000;
+const LONGEST_REASON = 300;
+
+const text = z.string().trim().min(1);
+const given = z.object({
+  provider: text,
+  modelId: text.optional(),
+  model_id: text.optional(),
+  baseUrl: z.url({ protocol: /^https?$/ }).optional(),
+  base_url: z.url({ protocol: /^https?$/ }).optional(),
+  apiKey: z.string().optional(),
+  api_key: z.string().optional(),
+});
+const answer = z.object({ choices: z.array(z.object({ message: z.object({ content: z.string().nullable() }) })).min(1) });
+
+/** Reads a model in either spelling. Throws an Error that names what does not fit. */
+export function modelOf(model: ModelConfigInput): ModelConfig {
+  const read = given.safeParse(model);
+  const [issue] = read.error?.issues ?? [];
+  if (!read.success) throw new Error(`The model does not fit: ${issue?.path.join('.') ?? ''} ${issue?.message ?? ''}`);
+  const { provider, model_id, modelId = model_id, base_url, baseUrl = base_url, api_key, apiKey = api_key } = read.data;
+  if (modelId === undefined) throw new Error('The model does not fit: model_id is missing');
+  return { provider, modelId, baseUrl: baseUrl ?? (Object.hasOwn(KNOWN, provider) ? KNOWN[provider] : undefined), apiKey };
+}
+
+/** The model that `summary.model` names (`<provider>/<model_id>`): of another provider it has another address. */
+export function summaryModel(model: ModelConfig | undefined, name: string | undefined): ModelConfig | undefined {
+  if (name === undefined) return model;
+  const at = name.indexOf('/');
+  const [provider, modelId] = [name.slice(0, at), name.slice(at + 1)];
+  if (at < 1 || modelId === '') throw new Error(`summary.model must be <provider>/<model_id>, not ${JSON.stringify(name)}`);
+  return model?.provider === provider ? { ...model, modelId } : modelOf({ provider, modelId });
+}
+
+/** Asks a model. Rejects with an Error that names the provider: where its address is not known, and where it gives no answer. */
+export function completeBy({ provider, modelId, baseUrl, apiKey }: ModelConfig): Complete {
+  return async (prompt, { maxTokens, signal }) => {
+    if (baseUrl === undefined) throw new Error(`The address of ${provider} is not known: give the model its baseUrl`);
+    const response = await fetch(`${baseUrl.replace(/\/+$/, '')}/chat/completions`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...(apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }) },
+      body: JSON.stringify({ model: modelId, messages: [{ role: 'user', content: prompt }], max_tokens: maxTokens, stream: false }),
+      // The key is for this address alone.
+      redirect: 'error',
+      signal: AbortSignal.any([signal, AbortSignal.timeout(LIMIT_MS)]),
+    }).catch((error: unknown) => {
+      signal.throwIfAborted();
+      throw new Error(`${provider} cannot be reached at ${baseUrl}`, { cause: error });
+    });
+    const body = await response.text();
+    if (!response.ok) throw new Error(`${provider} answered with ${response.status}: ${body.slice(0, LONGEST_REASON)}`);
+    const read = answer.safeParse(jsonOf(body));
+    if (!read.success) throw new Error(`${provider} gave an answer that cannot be read`);
+    return read.data.choices[0]?.message.content ?? '';
+  };
+}
+
+function jsonOf(body: string): unknown {
+  try {
+    return JSON.parse(body);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,42 @@
+import type { DBSchema } from 'idb';
+import type { Entry } from '../gateway/core/memory/index/entry.ts';
+import type { ReadFile } from '../gateway/core/memory/index/index-store.ts';
+import type { KeptVector } from '../gateway/core/memory/vectors/vector-rows.ts';
+import type { WorkspaceFile } from '../gateway/core/memory/workspace.ts';
+import type { StepOf } from '../gateway/storage/database.ts';
+
+/** A file of a workspace. Its text lies in parts beside it, so that looking and listing read no text. */
+export interface FileRow extends WorkspaceFile {
+  parts: number;
+  /** Characters in the last of them. */
+  lastPart: number;
+}
+
+/** What is made from the files and can be made again. A file's `token` is another one with each change, so that who made the last one knows that it was. */
+export type IndexRow =
+  | { kind: 'file'; file: ReadFile; token: string }
+  | { kind: 'passage'; passage: Entry }
+  | { kind: 'snapshot'; bytes: Uint8Array<ArrayBuffer> }
+  | { kind: 'vector'; vector: KeptVector };
+
+/** The database of a workspace, which has its name (decisions, "Memory …": `workspaceDir`). */
+export interface WorkspaceSchema extends DBSchema {
+  /** By path. */
+  files: { key: string; value: FileRow };
+  /** By path and number of the part, from 0 on. */
+  texts: { key: [path: string, part: number]; value: string };
+  /** The index (interface document 2, section 2.5). */
+  'memory.db': { key: [kind: IndexRow['kind'], path: string, id: string]; value: IndexRow };
+}
+
+/**
+ * Append only, as the vault's: the version is the length. A step that changes what `memory.db` holds empties it. One that upgrades must first see that the database is a
+ * workspace at all: other programs of the same origin have databases too.
+ */
+export const steps: readonly StepOf<WorkspaceSchema>[] = [
+  (db) => {
+    db.createObjectStore('files', { keyPath: 'path' });
+    db.createObjectStore('texts');
+    db.createObjectStore('memory.db');
+  },
+];

@@ -1,0 +1,38 @@
+// `perch/memory/wiki` for browsers: a wiki of claims in IndexedDB (interface document 2, section 4.6).
+import { ClaimsManager as Claims, type ClaimsOptions } from '../gateway/core/wiki/claims-manager.ts';
+import type { WikiConfig, WikiConfigInput } from '../gateway/core/wiki/config.ts';
+import { HIDDEN, WikiVault as Vault } from '../gateway/core/wiki/vault.ts';
+import { databaseWorkspace } from './database-workspace.ts';
+import { databaseName } from './workspace-database.ts';
+
+export { Claim, ClaimStatus, Evidence, type EvidenceInput } from '../gateway/core/wiki/claim.ts';
+export type { ClaimChange, LineProblem } from '../gateway/core/wiki/claim-lines.ts';
+export type { ImportReport } from '../gateway/core/wiki/claims-transfer.ts';
+export { WikiConfig, type WikiConfigInput } from '../gateway/core/wiki/config.ts';
+export type { Contradiction } from '../gateway/core/wiki/contradiction/contradiction.ts';
+export type { Finding, HealthReport } from '../gateway/core/wiki/health.ts';
+export type { Backlink } from '../gateway/core/wiki/links.ts';
+export { WikiPage, type WikiPageInput } from '../gateway/core/wiki/page.ts';
+
+/** A wiki in a database of the browser. */
+export class WikiVault extends Vault {
+  /** The database's name. */
+  readonly vaultPath: string;
+
+  /** Nothing is read or made before it is asked for. */
+  constructor(vaultPath: string, config: WikiConfig | WikiConfigInput | Record<string, unknown> = {}, options: ClaimsOptions = {}) {
+    const name = databaseName(vaultPath);
+    super(databaseWorkspace(name, { hidden: HIDDEN }), config, options);
+    this.vaultPath = name;
+  }
+}
+
+/** The claims of a wiki by themselves. */
+export class ClaimsManager extends Claims {
+  /** `claimsDir`: the vault's name and the folder of the claims in it, `<vault>/.perch-wiki/claims`. Exports are written into the vault. */
+  constructor(claimsDir: string, options: ClaimsOptions = {}) {
+    const names = databaseName(claimsDir).split('/');
+    const [folder = '', claims = ''] = names.splice(-2);
+    super(databaseWorkspace(names.join('/'), { hidden: [folder] }), `${folder}/${claims}`, options);
+  }
+}

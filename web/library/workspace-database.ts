@@ -1,0 +1,46 @@
+import { Database } from '../gateway/storage/database.ts';
+import { steps, type WorkspaceSchema } from './schema.ts';
+
+export type WorkspaceDatabase = Database<WorkspaceSchema>;
+
+/** All that is over one workspace in a page or worker shares one connection, which closes itself for a newer build and where the database is deleted. */
+const databases = new Map<string, WorkspaceDatabase>();
+
+/** The name of a workspace's database. Throws an Error where there is none. */
+export function databaseName(workspaceDir: string): string {
+  const name = workspaceDir.replace(/\/+$/, '');
+  if (name.trim() === '') throw new Error('The workspace must be the name of a database, not an empty one');
+  return name;
+}
+
+/** The database of this name in IndexedDB. It is opened, or made, with the first operation. */
+export function workspaceDatabase(name: string): WorkspaceDatabase {
+  const known = databases.get(name);
+  if (known) return known;
+  const database = new Database({
+    name,
+    steps,
+    onblocked: () => console.warn(`${named(name)} is held open by an older version of Perch in another tab: it opens when that is closed`),
+  });
+  databases.set(name, database);
+  return database;
+}
+
+/** Does work over a database, and says in a sentence why that cannot be done. */
+export async function told<T>(name: string, doing: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw new Error(`${doing}: ${reasonOf(name, error)}`, { cause: error });
+  }
+}
+
+function reasonOf(name: string, error: unknown): string {
+  if (typeof indexedDB === 'undefined') return 'there is no IndexedDB here';
+  // Its stores are not there: somebody else has made it.
+  if (error instanceof DOMException && error.name === 'NotFoundError')
+    return `${named(name)} belongs to another program: choose another name`;
+  return error instanceof Error || error instanceof DOMException ? error.message : String(error);
+}
+
+const named = (name: string): string => `The database ${JSON.stringify(name)}`;

@@ -1,0 +1,44 @@
+import { pathToFileURL } from 'node:url';
+import type { Plugin } from 'vite';
+import { z } from 'zod';
+
+const table = z.object({ default: z.array(z.union([z.string(), z.array(z.number())])) });
+/** Entries that are read at once: under a millisecond. */
+const PIECE = 2000;
+
+/** What stands in the place of a module whose table is one literal: a browser would read that in one piece of 0.1 s and more. */
+const inPieces = (pieces: readonly string[]): string => `
+const pieces = [${pieces.map((piece) => JSON.stringify(piece)).join(',\n')}];
+const ranks = [];
+let since = performance.now();
+for (const piece of pieces) {
+  ranks.push(...JSON.parse(piece));
+  if (performance.now() - since < 8) continue;
+  const { port1, port2 } = new MessageChannel();
+  await new Promise((resolve) => {
+    port1.onmessage = resolve;
+    port2.postMessage(null);
+  });
+  port1.close();
+  since = performance.now();
+}
+pieces.length = 0;
+export default ranks;
+`;
+
+/** In builds the tables of tokenizers are read in pieces, between which a worker's other work has its turn. They are the same to whoever imports them. */
+export function rankTables(): Plugin {
+  return {
+    name: 'perch-rank-tables',
+    apply: 'build',
+    async transform(_code, id) {
+      const path = id.split('?', 1)[0] ?? id;
+      if (!/[\\/]gpt-tokenizer[\\/]esm[\\/]bpeRanks[\\/]\w+\.js$/.test(path)) return undefined;
+      const module: unknown = await import(pathToFileURL(path).href);
+      const { default: ranks } = table.parse(module);
+      const pieces: string[] = [];
+      for (let at = 0; at < ranks.length; at += PIECE) pieces.push(JSON.stringify(ranks.slice(at, at + PIECE)));
+      return { code: inPieces(pieces), map: null };
+    },
+  };
+}
