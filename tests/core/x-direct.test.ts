@@ -111,11 +111,14 @@ describe('direct messages', () => {
     expect(await account.token(signal)).toBe('access-1-of-the-account');
     at.clock.advance(2 * 3_600_000);
     const leaves = new AbortController();
+    const answers = Promise.withResolvers<void>();
+    at.server.here.tokensAfter = answers.promise;
     const first = account.token(leaves.signal);
     const others = Promise.all([account.token(signal), account.token(signal)]);
     await until(() => at.server.asked.filter(({ path }) => path.endsWith('/token')).length === 2);
     leaves.abort();
     await expect(first).rejects.toThrow();
+    answers.resolve();
     expect(await others).toEqual(['access-2-of-the-account', 'access-2-of-the-account']);
     expect([at.server.grants.count, await account.token(signal)]).toEqual([2, 'access-2-of-the-account']);
     expect(hidden).toEqual(expect.arrayContaining(['access-2-of-the-account', 'refresh-2-of-the-account']));

@@ -26,13 +26,13 @@ interface DirectMessage {
 
 /**
  * A server on this machine that answers as X's API v2 does (https://docs.x.com/x-api), OAuth 2.0 with PKCE and rotation included. `here.postsByApp`: it takes posts
- * with the app's token too.
+ * with the app's token too; `here.tokensAfter`: it gives no token before that.
  */
 export async function xServer(clock: Pick<Clock, 'now'>, { pageSize = 100 } = {}) {
   const posts: Post[] = [];
   const direct: DirectMessage[] = [];
   const grants = { code: '', challenge: '', access: '', refresh: '', count: 0, used: [] as string[] };
-  const here = { postsByApp: true };
+  const here: { postsByApp: boolean; tokensAfter: Promise<void> | undefined } = { postsByApp: true, tokensAfter: undefined };
   let lastId = 5_000_000_000_000_000_000n;
   const nextId = (): string => `${++lastId}`;
   const now = (): string => new Date(clock.now()).toISOString();
@@ -40,6 +40,7 @@ export async function xServer(clock: Pick<Clock, 'now'>, { pageSize = 100 } = {}
   const newest = <T extends { id: string }>(list: T[]): T[] => [...list].sort((a, b) => (BigInt(b.id) > BigInt(a.id) ? 1 : -1));
 
   const tokens = async ({ body, headers }: Asked) => {
+    await here.tokensAfter;
     const form = new URLSearchParams(body.toString());
     const refuse = (why: string) => ({ status: 400, json: { error: 'invalid_grant', error_description: why } });
     if (form.get('client_id') !== CLIENT && !headers.authorization?.startsWith('Basic '))
