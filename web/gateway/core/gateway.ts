@@ -10,15 +10,12 @@ import { channelsLater } from './channels/later.ts';
 import { companionOf } from './companion.ts';
 import { Config } from './config.ts';
 import { keepConfigFile } from './config-file/keep.ts';
-import { compactionLater } from './compaction/later.ts';
-import { mayRemember, rememberBy } from './compaction/remember-facts.ts';
 import { Connection } from './connection.ts';
 import { Connections } from './connections.ts';
 import { lazyCron } from './cron/lazy-cron.ts';
 import { createDispatcher } from './dispatch.ts';
 import { readHere } from './documents/read-here.ts';
 import { nowhere } from './environment.ts';
-import { dreamerLater } from './dreamer/later.ts';
 import { execTool } from './exec/tool.ts';
 import { faults } from './faults.ts';
 import { Follow } from './follow.ts';
@@ -28,10 +25,10 @@ import { GuideProvider } from './guide/guide.ts';
 import { httpLater } from './http/later.ts';
 import { Hub } from './hub.ts';
 import { Idempotency } from './idempotency.ts';
+import { knowledgeOf } from './knowledge.ts';
 import { lazy } from './lazy.ts';
 import { localModelsLater } from './local-models/later.ts';
 import { mcpLater } from './mcp/later.ts';
-import { memoriesLater } from './memory/later.ts';
 import { allMethods } from './methods/all.ts';
 import { Log } from './log/log.ts';
 import { noteSettings, watchForLog } from './log/watch.ts';
@@ -41,7 +38,6 @@ import { Providers } from './providers/providers.ts';
 import { ForeignRuns } from './runs/foreign-runs.ts';
 import { HostSignals } from './runs/host-signals.ts';
 import { Runs } from './runs/runs.ts';
-import { recallLater } from './recall/later.ts';
 import { SecretReferences } from './secrets/keep.ts';
 import { Presence, type PresentClient } from './status/presence.ts';
 import type { Settings, ToolPolicy } from './settings.ts';
@@ -54,7 +50,6 @@ import { cronTools } from './tools/cron-tools.ts';
 import { officeTools } from './tools/office-tools.ts';
 import { type Tool, ToolRegistry } from './tools/registry.ts';
 import { webTools } from './tools/web-tools.ts';
-import { wikisLater } from './wiki/later.ts';
 import { keepMerged } from './workspace/keep-merged.ts';
 import type { Workbench } from './workbench.ts';
 
@@ -106,12 +101,11 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     policyOf: policy,
     ask: async (question, context) => (await desk()).approvals.ask(question, context),
   });
-  const memories = memoriesLater({ vault, hub, clock, agents, log, store: options.memoryStore, settings, providers: () => providers });
   const guide = new GuideProvider({
     clock,
     tools: () => tools.list(),
     sources: (agentId) => ({
-      memories: async () => (await memories.longTerm()).list(agentId),
+      memories: async () => (await knowledge.memories.longTerm()).list(agentId),
       messages: (question) => messagesFor(vault, question),
     }),
   });
@@ -129,19 +123,26 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   });
   apply();
   const timeZone = (): string => config.settings.chat.timeZone ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
+  const models = {
+    resolve: (model?: string, provider?: string) => providers.resolve(model, provider),
+    priced: (key: string, usage: Usage) => providers.priced(key, usage),
+    sees: (key: string) => providers.sees(key),
+  };
+  const silenceMs = (): number => options.silenceMs ?? Math.max(limits().firstByteMs, limits().idleMs);
+  const knowledge = knowledgeOf({
+    ...{ vault, hub, clock, sync, agents, models, settings, log, timeZone, silenceMs, fault },
+    store: options.memoryStore,
+    contextOf: (key) => providers.contextOf(key),
+  });
+  const { recall, compaction, wikis, dreamer } = knowledge;
   const own = [
-    ...coreTools({ vault, memories, clock, timeZone }),
+    ...coreTools({ vault, memories: knowledge.memories, clock, timeZone }),
     ...cronTools(cron.load),
     ...officeTools({ vault, documents, agent: agents.get }),
     ...webTools({ bridge, documents, allow: () => config.settings.tools.webFetch?.allow ?? [] }),
     execTool({ desk, policy }),
   ];
   for (const tool of own) tools.register(tool);
-  const models = {
-    resolve: (model?: string, provider?: string) => providers.resolve(model, provider),
-    priced: (key: string, usage: Usage) => providers.priced(key, usage),
-    sees: (key: string) => providers.sees(key),
-  };
   const workbench = lazy(async () => (await import('./workbench.ts')).openWorkbench({ vault, hub, clock, bridge, agents, runs, fault }));
   tools.registerLater(async () => (await workbench()).tools);
   tools.registerLater(async () => (await import('./tools/desktop-tools.ts')).desktopTools({ bridge }));
@@ -149,34 +150,13 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   tools.registerLater(async () =>
     (await import('./tools/browser-tools.ts')).browserTools({ bridge, config, workspaces, agent: agents.get }),
   );
-  const wikis = wikisLater({ vault, hub, clock, agents, fault });
   tools.registerLater(wikis.tools);
   const companion = companionOf(workbench, fault);
   const foreign = new ForeignRuns({ vault, hub, clock, sync, lost: companion.lost, fault });
   const events = new SystemEvents({ vault, clock, agents, settings, log, fault });
-  const recall = recallLater({ memories, clock, settings, log, fault });
-  const silenceMs = (): number => options.silenceMs ?? Math.max(limits().firstByteMs, limits().idleMs);
-  const compaction = compactionLater({
-    ...{ vault, hub, clock, log, models, settings, silenceMs, fault },
-    contextOf: (key) => providers.contextOf(key),
-    remember: rememberBy(memories),
-    mayRemember,
-  });
   const deps = {
-    vault,
-    hub,
-    clock,
-    foreign,
-    events,
-    recall,
-    compaction,
-    timeZone,
+    ...{ vault, hub, clock, foreign, events, recall, compaction, timeZone, models, tools, companion, fault, silenceMs },
     agent: agents.get,
-    models,
-    tools,
-    companion,
-    fault,
-    silenceMs,
   };
   const runs = new Runs(deps);
   const oauth = authorizationsLater({ bridge, clock, fault });
@@ -218,9 +198,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       asking,
       oauth,
       running,
-      memories,
-      compaction,
-      wikis,
+      knowledge,
     ];
     for (const part of parts) part?.stop();
     stopWatching();
@@ -233,11 +211,6 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   }
   void companion.recover(vault);
   running.look();
-  const dreamer = dreamerLater({
-    ...{ vault, hub, clock, sync, agents, models, settings, timeZone, fault },
-    silenceMs: deps.silenceMs,
-    workspaceOf: async (agentId) => (await memories.load()).workspace(agentId),
-  });
   const dream = async (agentId: string): Promise<void> => (await dreamer()).tick(agentId);
   cron.start({ vault, hub, clock, sync, runs, agents, events, settings, timeZone, fault, log, dream });
   const http = httpLater({ ...deps, agents, runs, providers, oauth, admit: access.admit, log, version, wikis });
@@ -257,8 +230,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       cron: cron.load,
       dreamer,
       mcp: mcp.load,
-      memories,
-      models,
+      memories: knowledge.memories,
       silenceMs,
       wikis: wikis.load,
       localModels: localModels.load,

@@ -20,15 +20,15 @@ export interface Memories {
   stop(): void;
 }
 
-interface MemoriesDeps extends Omit<AgentMemoriesDeps, 'longTerm' | 'embedder'> {
+export interface MemoriesDeps extends Omit<AgentMemoriesDeps, 'longTerm' | 'embedder'> {
   vault: AgentMemoriesDeps['vault'] & Pick<Vault, 'onforeign' | 'usage'>;
   hub: Hub;
   settings(): Settings;
-  providers(): Pick<Providers, 'resolve'>;
+  models: Pick<Providers, 'resolve'>;
 }
 
 /** What agents remember, loaded when it is first wanted; whoever changes it, clients are told. */
-export function memoriesLater({ hub, settings, providers, ...deps }: MemoriesDeps): Memories {
+export function memoriesLater({ hub, settings, models, ...deps }: MemoriesDeps): Memories {
   const longTerm = lazy(async () => new (await import('./long-term-memories.ts')).LongTermMemories(deps));
   const load = lazy(async () => {
     const [{ AgentMemories }, { providerEmbedder }] = await Promise.all([
@@ -40,7 +40,7 @@ export function memoriesLater({ hub, settings, providers, ...deps }: MemoriesDep
       const { model } = settings().memory.embeddings;
       if (model === null) return undefined;
       return providerEmbedder(model, {
-        providers: providers(),
+        providers: models,
         used: (call) => vault.usage.add({ id: crypto.randomUUID(), at: clock.now(), sessionKey: null, principal: MEMORY, ...call }),
       });
     };
