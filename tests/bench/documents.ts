@@ -63,7 +63,7 @@ async function longest(caller: Caller, until: Promise<unknown>): Promise<number>
 }
 
 /** A model that reads the pages that it is told, and then says so. */
-async function readingModel(): Promise<AsyncDisposable & { url: string }> {
+export async function readingModel(): Promise<AsyncDisposable & { url: string }> {
   const server = createServer(async (request, response) => {
     if (request.url?.endsWith('/models'))
       return response.end(JSON.stringify({ object: 'list', data: [{ id: 'reader', object: 'model' }] }));

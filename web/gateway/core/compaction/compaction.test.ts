@@ -4,7 +4,7 @@ import { verifies } from '../../../../tests/requirements.ts';
 import type { ModelMessage } from '../providers/provider.ts';
 import { promptOf } from '../runs/prompt.ts';
 import type { MessageRecord } from '../vault.ts';
-import { measured, planned } from './measure.ts';
+import { estimated, planned } from './measure.ts';
 import { compactionSettings } from './settings.ts';
 import { shownSummary, sinceSummary, withSummary } from './since-summary.ts';
 
@@ -53,11 +53,7 @@ verifies('compaction.run/pairs', 'in any branch; what stays is as it was, and no
       }),
       fc.constantFrom('usual' as const, 'urgent' as const, 'asked' as const),
       async (messages, { max, least, reserve }, how) => {
-        const sizes = await measured(
-          { told: { summary: undefined, messages }, beside: ['You are kind'], model: 'test/x' },
-          Infinity,
-          signal,
-        );
+        const sizes = await estimated({ told: { summary: undefined, messages }, beside: ['You are kind'], model: 'test/x' }, signal);
         const settings = compactionSettings.parse({ max_tokens: max, min_messages_to_compact: least, reserve_ratio: reserve });
         const plan = planned({ messages }, sizes, { ...settings, limit: max }, how);
         const compacted = plan.messagesToCompact;

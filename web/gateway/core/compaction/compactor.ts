@@ -10,7 +10,7 @@ import { countTokens } from '../tokens/count-tokens.ts';
 import type { Settings } from '../settings.ts';
 import type { Branch, MessageRecord, Vault } from '../vault.ts';
 import { askedModel, type Asker, type AskingDeps } from './asking.ts';
-import { type Conversation, type Measured, measured, outcome, planned } from './measure.ts';
+import { type Conversation, estimated, type Measured, measured, outcome, planned } from './measure.ts';
 import type { Fact } from './remember-facts.ts';
 import { readSinceSummary, shownSummary, sinceSummary, type Told } from './since-summary.ts';
 
@@ -114,7 +114,8 @@ export class Compactor {
   async #asked(who: Asker, signal: AbortSignal): Promise<Compacted | undefined> {
     const told = await readSinceSummary(this.#deps.vault, who.key);
     const limit = await this.#limit(who.chosen.key, true);
-    const sizes = await measured({ told, beside: [], model: who.chosen.key }, 0, signal);
+    const conversation: Conversation = { told, beside: [], model: who.chosen.key };
+    const sizes = await measured(conversation, await estimated(conversation, signal), 0, signal);
     const compact = planned(told, sizes, { ...this.#settings.compaction, limit }, 'asked').messagesToCompact;
     return this.#summarised({ who, told, sizes, compact, limit, trigger: CompactionTrigger.MANUAL, signal });
   }
@@ -131,10 +132,10 @@ export class Compactor {
     const cut = run.above.more && told.summary === undefined;
     const talk: Told = { ...told, messages: [...told.messages, run.user] };
     const conversation: Conversation = { told: talk, beside: run.beside, model: run.chosen.key };
-    const rough = await measured(conversation, Infinity, signal);
+    const rough = await estimated(conversation, signal);
     const limit = await this.#limit(run.chosen.key, rough.total - rough.fixed > SMALL);
     const threshold = Math.floor(compaction.compaction_threshold * limit);
-    const sizes = await measured(conversation, threshold, signal);
+    const sizes = await measured(conversation, rough, threshold, signal);
     const full = sizes.total >= limit;
     if (sizes.total < threshold && !cut) return {};
     const plan = planned(talk, sizes, { ...compaction, limit }, full ? 'urgent' : cut ? 'asked' : 'usual');

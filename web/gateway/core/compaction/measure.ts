@@ -3,6 +3,7 @@ import type { Compaction } from '#shared/rpc/records.ts';
 import { checkContext, type ContextCheckResult } from '../memory/compaction/check-context.ts';
 import type { MemoryMessage } from '../memory/message.ts';
 import { countMessage, estimateMessage } from '../providers/estimate.ts';
+import { letOthers } from '../tokens/turn.ts';
 import type { MessageRecord } from '../vault.ts';
 import type { CompactionSettings } from './settings.ts';
 import { shownSummary, type Told } from './since-summary.ts';
@@ -30,16 +31,23 @@ export interface Conversation {
   model: string;
 }
 
-/** Counts by an estimate, and exactly where that comes near to `most` tokens and the model's tokenizer is here. */
-export async function measured(conversation: Conversation, most: number, signal: AbortSignal): Promise<Measured> {
+/** By an estimate. */
+export async function estimated(conversation: Conversation, signal: AbortSignal): Promise<Measured> {
+  return measure(conversation, async (content) => {
+    await letOthers(signal);
+    return estimateMessage(content, conversation.model);
+  });
+}
+
+/** The estimate, or a count where that comes near to `most` tokens and the model's tokenizer is here. */
+export async function measured(conversation: Conversation, guess: Measured, most: number, signal: AbortSignal): Promise<Measured> {
   const { model } = conversation;
-  const guess = await measure(conversation, (content) => estimateMessage(content, model));
   const family = familyOf(model);
   if (guess.total < NEAR * most || (family !== 'o200k' && family !== 'cl100k')) return guess;
   return measure(conversation, (content) => countMessage(content, model, signal));
 }
 
-type Count = (message: Pick<MessageRecord, 'content' | 'toolCalls'>) => number | Promise<number>;
+type Count = (message: Pick<MessageRecord, 'content' | 'toolCalls'>) => Promise<number>;
 
 async function measure({ told, beside }: Conversation, count: Count): Promise<Measured> {
   const tokens = new Map<MessageRecord, number>();

@@ -1,15 +1,10 @@
 import { estimateFor } from '#shared/tokens/estimate.ts';
 import { familyOf } from '#shared/tokens/family.ts';
-import { breathe } from '../documents/breath.ts';
 import { slices } from './slices.ts';
 import { tokenizerOf } from './tokenizers.ts';
+import { letOthers } from './turn.ts';
 
 const NEVER = new AbortController().signal;
-/** Milliseconds after which others have their turn: a busy machine takes ten times as long for the same count. */
-const TURN_MS = 8;
-/** When others last had theirs. One for all counts: thousands of short texts, one after another, are as long as one. */
-let since = 0;
-
 /**
  * Tokens of a text for a model (`<provider>/<model_id>`): counted with OpenAI's tokenizers for its models, by an estimate of the family for others. Long texts are counted
  * in slices, between which others have their turn. Rejects only with the reason of `signal`.
@@ -17,13 +12,14 @@ let since = 0;
 export async function countTokens(text: string, model: string, signal: AbortSignal = NEVER): Promise<number> {
   const family = familyOf(model);
   const count = await tokenizerOf(family);
-  if (!count) return estimateFor(text, family);
+  if (!count) {
+    await letOthers(signal);
+    return estimateFor(text, family);
+  }
   let tokens = 0;
   for (const slice of slices(text)) {
     tokens += count(slice);
-    if (performance.now() - since < TURN_MS) continue;
-    await breathe(signal);
-    since = performance.now();
+    await letOthers(signal);
   }
   return tokens;
 }
