@@ -5,6 +5,8 @@ export const filesMirror = [
   chosen('interface document 2, section 2.5; docs/decisions/0026', {
     'mirror/both-ways':
       'What an agent writes is in the workspace’s folder, and what is saved there is in the workspace, bytes for bytes, for the owner alone.',
+    'mirror/dialogs':
+      'Conversations are written to `dialog/` day by day and go with their chats; nothing is taken back from there, and what a person put there is left (docs/decisions/0051).',
     'mirror/deletes': 'What one side deletes goes from the other, too; what the other has changed meanwhile stays.',
     'mirror/conflict': 'Where both changed a file the folder’s version wins, and the other is kept beside it with the time in its name.',
     'mirror/notices': 'Changes in the folder are noticed by themselves, those that no watch tells of by a slow look.',

@@ -6,6 +6,7 @@ import type { Clock } from '../clock.ts';
 import type { FileChange, Vault } from '../vault.ts';
 import { bytesOf, readContent } from '../workspace/content.ts';
 import { mediaType } from '../workspace/media-type.ts';
+import { type MirroredFiles } from './mirrored-files.ts';
 import { conflictName, isConflict, isConflictOf } from './conflict-name.ts';
 import type { Row } from './sides.ts';
 import type { Verdict } from './three-way.ts';
@@ -15,6 +16,7 @@ export type Work = Record<Verdict, Row[]>;
 export interface ExchangeDeps {
   bridge: Bridge;
   vault: Pick<Vault, 'files'>;
+  files: Pick<MirroredFiles, 'get' | 'isMade'>;
   clock: Clock;
   timeZone(): string;
   workspace: string;
@@ -23,6 +25,7 @@ export interface ExchangeDeps {
   refuse(row: Row, why: string): void;
 }
 
+const TOO_LONG = `it would be longer than ${WORKSPACE_LIMITS.fileBytes / 1024 / 1024} MiB`;
 const FULL = `the workspace is full, with ${WORKSPACE_LIMITS.files} files or ${WORKSPACE_LIMITS.bytes / 1024 / 1024} MiB`;
 
 /** Carries files over, in batches, so that neither the worker nor the bridge is held up. Whatever it is cut off at, nothing of either side is lost: what is taken comes before what is deleted. */
@@ -138,14 +141,18 @@ export class Exchange {
   }
 
   async #putOut(rows: readonly Row[]): Promise<void> {
-    const { vault, workspace } = this.#deps;
-    for (const some of batches(rows, (row) => row.record?.size ?? 0)) {
+    const { files, refuse } = this.#deps;
+    // What is made is as long as it comes to be.
+    for (const some of batches(rows, ({ path, record }) => (files.isMade(path) ? FOLDER_BATCH.bytes : (record?.size ?? 0)))) {
       const steps: FolderStep[] = [];
-      for (const { path, disk } of some) {
-        const file = await vault.files.get(workspace, path);
+      for (const row of some) {
+        const { path, disk } = row;
+        const file = await files.get(path);
         if (!file) continue;
         const { content, encoding, size, modifiedAt } = file;
-        steps.push({ do: 'write', path, base: disk, content, encoding, agreed: { hash: await sha256(bytesOf(file)), size, modifiedAt } });
+        const bytes = bytesOf(file);
+        if (bytes.length > WORKSPACE_LIMITS.fileBytes) refuse(row, TOO_LONG);
+        else steps.push({ do: 'write', path, base: disk, content, encoding, agreed: { hash: await sha256(bytes), size, modifiedAt } });
       }
       await this.#apply(steps);
     }

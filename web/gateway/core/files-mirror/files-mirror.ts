@@ -8,6 +8,7 @@ import type { Log } from '../log/log.ts';
 import type { Settings } from '../settings.ts';
 import type { SyncPort } from '../sync.ts';
 import type { Vault } from '../vault.ts';
+import { sessionDialogs } from '../memory/session-dialogs.ts';
 import { type GoneChoice, WorkspaceMirror } from './workspace-mirror.ts';
 
 /** How often folders are looked through that nothing was heard of. */
@@ -15,7 +16,7 @@ const LOOK_MS = 30_000;
 
 export interface FilesMirrorDeps {
   bridge: Bridge;
-  vault: Pick<Vault, 'files' | 'onforeign'>;
+  vault: Pick<Vault, 'files' | 'messages' | 'onforeign'>;
   clock: Clock;
   agents: Pick<Agents, 'list'>;
   sync: Pick<SyncPort, 'watch'> | undefined;
@@ -139,7 +140,8 @@ export class FilesMirror {
     const { log } = this.#deps;
     const skipped = (workspace: string, path: string, why: string): void =>
       log.write('warn', 'workspace', `${path} is not mirrored: ${why}`, { workspace });
-    const mirror = this.#mirrors.get(name) ?? new WorkspaceMirror({ ...this.#deps, skipped }, name);
+    const mirror =
+      this.#mirrors.get(name) ?? new WorkspaceMirror({ ...this.#deps, dialogs: sessionDialogs(this.#deps, name), skipped }, name);
     this.#mirrors.set(name, mirror);
     return mirror;
   }

@@ -2,8 +2,8 @@ import type { FolderEntry } from '#shared/ports/files.ts';
 import { isMirrored } from '#shared/ports/files.ts';
 import type { FileEntry } from '#shared/rpc/methods/workspace.ts';
 import { sha256 } from '#shared/sha256.ts';
-import type { Vault } from '../vault.ts';
 import { bytesOf } from '../workspace/content.ts';
+import type { MirroredFiles } from './mirrored-files.ts';
 
 /** A file as both sides have it. */
 export interface Row {
@@ -18,17 +18,17 @@ export interface Row {
   problem: string | undefined;
 }
 
-/** Hashes of the vault's files, as far as they were read. */
+/** Hashes of a workspace's files, as far as they were read. */
 export class VaultHashes {
-  readonly #files: Vault['files'];
+  readonly #files: Pick<MirroredFiles, 'get'>;
   readonly #known = new Map<string, { size: number; modifiedAt: number; hash: string }>();
 
-  constructor(files: Vault['files']) {
+  constructor(files: Pick<MirroredFiles, 'get'>) {
     this.#files = files;
   }
 
   /** What the record's content has, read where it has to be; undefined: the record is another one by now. */
-  async of({ workspace, path, size, modifiedAt }: FileEntry, agreed: FolderEntry['agreed']): Promise<string | undefined> {
+  async of({ path, size, modifiedAt }: FileEntry, agreed: FolderEntry['agreed']): Promise<string | undefined> {
     const isIt = (known: { size: number; modifiedAt: number } | null | undefined): boolean =>
       known?.size === size && known.modifiedAt === modifiedAt;
     if (agreed && isIt(agreed)) {
@@ -37,7 +37,7 @@ export class VaultHashes {
     }
     const known = this.#known.get(path);
     if (known && isIt(known)) return known.hash;
-    const file = await this.#files.get(workspace, path);
+    const file = await this.#files.get(path);
     if (!file || !isIt(file)) return undefined;
     const hash = await sha256(bytesOf(file));
     this.#known.set(path, { size, modifiedAt, hash });

@@ -1,16 +1,20 @@
 import { filesPort, type FolderEntry } from '#shared/ports/files.ts';
 import type { MirrorState } from '#shared/rpc/methods/workspace.ts';
+import { dialogDate } from '../memory/layout.ts';
 import { Exchange, type ExchangeDeps, type Work } from './exchange.ts';
+import { MirroredFiles, type MirroredFilesDeps } from './mirrored-files.ts';
 import { type Row, rowsOf, VaultHashes } from './sides.ts';
 import { verdictOn } from './three-way.ts';
 import { type Gone, tooMuchGone } from './too-much-gone.ts';
 
 /** Both sides are changed again and again while they are compared. */
 const TRIES = 12;
+const MADE = 'it is made of the conversations, and the one in the folder is another: delete that to have it made anew';
 /** Of what is left alone so many are told by name. */
 const MAX_TOLD = 100;
 
-export interface WorkspaceMirrorDeps extends Pick<ExchangeDeps, 'bridge' | 'vault' | 'clock' | 'timeZone'> {
+export interface WorkspaceMirrorDeps
+  extends Pick<ExchangeDeps, 'bridge' | 'vault' | 'clock' | 'timeZone'>, Pick<MirroredFilesDeps, 'dialogs'> {
   /** A file is left alone: told once for each reason. */
   skipped(workspace: string, path: string, why: string): void;
 }
@@ -22,6 +26,7 @@ export type GoneChoice = 'restore' | 'remove';
 export class WorkspaceMirror {
   readonly #deps: WorkspaceMirrorDeps;
   readonly #workspace: string;
+  readonly #files: MirroredFiles;
   readonly #hashes: VaultHashes;
   /** The folder as it was when nothing was left to do; null: look anew. */
   #settled: string | null = null;
@@ -37,7 +42,8 @@ export class WorkspaceMirror {
   constructor(deps: WorkspaceMirrorDeps, workspace: string) {
     this.#deps = deps;
     this.#workspace = workspace;
-    this.#hashes = new VaultHashes(deps.vault.files);
+    this.#files = new MirroredFiles(deps, workspace);
+    this.#hashes = new VaultHashes(this.#files);
     this.#state = { workspace, folder: null, state: 'waiting', problem: null, gone: null, skipped: [], skippedCount: 0 };
   }
 
@@ -74,10 +80,11 @@ export class WorkspaceMirror {
 
   /** False: nothing is left to do. */
   async #round(signal: AbortSignal, isFirst: boolean, choice: GoneChoice | undefined): Promise<boolean> {
-    const { bridge, vault } = this.#deps;
+    const { bridge } = this.#deps;
     const workspace = this.#workspace;
     const entries: FolderEntry[] = [];
     this.#changed = false;
+    if (await this.#files.haveDialogsChanged()) this.#settled = null;
     const { state, folder, mark } = await bridge.call(
       filesPort,
       'files.scan',
@@ -86,8 +93,10 @@ export class WorkspaceMirror {
     );
     if (state === 'same') return false;
     if (isFirst) this.#refused.clear();
-    const rows = await rowsOf(entries, await vault.files.list(workspace, ''), this.#hashes);
-    const gone = tooMuchGone(rows, state === 'vanished', this.#removed);
+    const rows = await rowsOf(entries, await this.#files.list(), this.#hashes);
+    // What is made of conversations is gone where they are, and made anew where it is gone.
+    const own = rows.filter(({ path }) => dialogDate(path) === undefined);
+    const gone = tooMuchGone(own, state === 'vanished', this.#removed);
     if (gone && choice === undefined) {
       this.#stopped(folder, gone);
       return false;
@@ -97,7 +106,7 @@ export class WorkspaceMirror {
       this.#refused.set(row.path, { as: versionOf(row), why });
       skipped.set(row.path, why);
     };
-    const exchange = new Exchange({ ...this.#deps, workspace, signal, refuse }, rows);
+    const exchange = new Exchange({ ...this.#deps, files: this.#files, workspace, signal, refuse }, rows);
     if (gone && gone.paths.size > 0 && choice === 'restore') await exchange.forget(gone.paths);
     else await exchange.do(this.#sorted(rows, skipped));
     if (!exchange.isDone && !this.#changed) this.#settled = mark;
@@ -116,7 +125,13 @@ export class WorkspaceMirror {
       // It was written meanwhile: the next round sees what it is.
       else if (record && vault === undefined && (disk !== null || agreed !== null)) this.#changed = true;
       else if (record && vault === undefined) work['to-disk'].push(row);
-      else work[verdictOn({ agreed: agreed?.hash ?? null, disk, vault: vault ?? null })].push(row);
+      else {
+        const verdict = verdictOn({ agreed: agreed?.hash ?? null, disk, vault: vault ?? null });
+        if (!this.#files.isMade(path)) work[verdict].push(row);
+        else if (verdict === 'off-vault') work['to-disk'].push(row);
+        else if (verdict === 'to-vault' || verdict === 'conflict') skipped.set(path, MADE);
+        else work[verdict].push(row);
+      }
     }
     return work;
   }

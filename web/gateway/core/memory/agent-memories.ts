@@ -1,4 +1,3 @@
-import { workspaceOf } from '../agents.ts';
 import type { Log } from '../log/log.ts';
 import type { Vault } from '../vault.ts';
 import { vaultWorkspace } from '../workspace/vault-workspace.ts';
@@ -79,9 +78,6 @@ export class AgentMemories {
   }
 
   #made(name: string): Workspace {
-    const { vault, clock, agents } = this.#deps;
-    const isOf = (agentId: string): boolean => agents.list().some((agent) => agent.id === agentId && workspaceOf(agent) === name);
-    const dialogs = sessionDialogs({ messages: vault.messages, clock, days: this.#config.dialog.retentionDays, isOf });
-    return withDialogs(vaultWorkspace(this.#deps, name), dialogs);
+    return withDialogs(vaultWorkspace(this.#deps, name), sessionDialogs(this.#deps, name));
   }
 }

@@ -1,3 +1,4 @@
+import { type Agents, workspaceOf } from '../agents.ts';
 import { isChannelSession } from '../channels/channel-session.ts';
 import type { Clock } from '../clock.ts';
 import { GUIDE_MODEL } from '../providers/providers.ts';
@@ -11,28 +12,31 @@ const DAY_MS = 86_400_000;
 /** Tools that give what is kept here. */
 const QUOTING = /^(?:memory|wiki|session|docs)_/;
 
+/** How many days back conversations are remembered. */
+const DAYS = 30;
+
 export interface SessionDialogsDeps {
-  messages: Pick<Vault['messages'], 'between' | 'spans'>;
+  vault: { messages: Pick<Vault['messages'], 'between' | 'spans'> };
   clock: Pick<Clock, 'now'>;
-  /** How many days back conversations are remembered. */
-  days: number;
-  /** Whether an agent's conversations are among them. */
-  isOf(agentId: string): boolean;
+  agents: Pick<Agents, 'list'>;
 }
 
-/** The conversations of agents, as they are stored; not those of channels, where anybody may have written, nor what the guide and searches have
+/** The conversations of the agents of a workspace, as they are stored; not those of channels, where anybody may have written, nor what the guide and searches have
  * quoted. */
-export function sessionDialogs({ messages, clock, days, isOf }: SessionDialogsDeps): Dialogs {
+export function sessionDialogs({ vault, clock, agents }: SessionDialogsDeps, workspace: string): Dialogs {
+  const { messages } = vault;
+  const ids = (): string[] => agents.list().flatMap((agent) => (workspaceOf(agent) === workspace ? agent.id : []));
   const isRemembered = ({ sessionKey, role, name = '', model }: MessageRecord): boolean => {
     const [agentId = ''] = sessionKey.split('/');
     // What quotes that which is known would stand before what it was taken from.
     const isQuoting = model === GUIDE_MODEL || (role === 'tool' && QUOTING.test(name));
-    return isOf(agentId) && !isQuoting && !isChannelSession(sessionKey);
+    return ids().includes(agentId) && !isQuoting && !isChannelSession(sessionKey);
   };
   return {
     async days() {
+      if (ids().length === 0) return [];
       const today = startOf(dateOf(clock.now())) ?? 0;
-      const spans = Array.from({ length: days }, (_, back) => ({ from: today - back * DAY_MS, to: today - (back - 1) * DAY_MS }));
+      const spans = Array.from({ length: DAYS }, (_, back) => ({ from: today - back * DAY_MS, to: today - (back - 1) * DAY_MS }));
       const found = await messages.spans(spans);
       return spans
         .flatMap(({ from }, at) => {

@@ -1,0 +1,80 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'vitest';
+import { newMessage, newSession } from '../../web/gateway/storage/fixture.ts';
+import { verifies } from '../requirements.ts';
+import { mirrored } from '../support/mirrored.ts';
+
+const CHAT = 'main/chat';
+const TODAY = 'dialog/2026-11-20.jsonl';
+const MINUTE = 60_000;
+
+/** The mirror, and what is said in it. */
+async function talking(options: Parameters<typeof mirrored>[0] = {}) {
+  const at = await mirrored(options);
+  return Object.assign(at, {
+    say: (id: string, content: string, key = CHAT) => {
+      const said = newMessage(id, null, { sessionKey: key, content, timestamp: at.clock.now() });
+      return at.vault.sessions.add(newSession(key), [said]);
+    },
+    texts: (path: string): unknown[] =>
+      at
+        .read(path)
+        .toString()
+        .trimEnd()
+        .split('\n')
+        .map((line) => (JSON.parse(line) as { content: unknown }).content),
+  });
+}
+
+verifies('mirror/dialogs', 'a day is written, grows, and goes with its chats; nothing of it is stored as a file', async () => {
+  await using at = await talking();
+  at.save('dialog/2020-01-01.jsonl', 'of a person\n');
+  await at.say('m1', 'Good morning');
+  await at.say('m2', 'A stranger', 'main/telegram-5');
+  await at.say('m3', 'Another agent', 'other/chat');
+  expect(await at.settle()).toMatchObject({ state: 'synced', skippedCount: 0 });
+  expect(at.texts(TODAY)).toEqual(['Good morning']);
+  expect(Object.keys(await at.inVault())).toEqual(['dialog/2020-01-01.jsonl']);
+
+  await at.say('m4', 'Good evening', 'main/second');
+  await at.settle();
+  expect(at.texts(TODAY)).toEqual(['Good morning']);
+  at.clock.advance(5 * MINUTE);
+  await at.settle();
+  expect(at.texts(TODAY)).toEqual(['Good morning', 'Good evening']);
+  at.restart();
+  expect(await at.settle()).toMatchObject({ state: 'synced', skippedCount: 0 });
+
+  for (const key of [CHAT, 'main/second']) await at.vault.sessions.remove(key);
+  at.clock.advance(5 * MINUTE);
+  expect(await at.settle()).toMatchObject({ state: 'synced', skippedCount: 0 });
+  expect(Object.keys(at.onDisk())).toEqual(['dialog/2020-01-01.jsonl']);
+  expect(at.faults).toEqual([]);
+});
+
+verifies('mirror/dialogs', 'what a person changes or puts there is left alone and told of; what they delete is written again', async () => {
+  await using at = await talking();
+  at.save(TODAY, 'mine\n');
+  await at.say('m1', 'Good morning');
+  const skipped = [{ path: TODAY, why: expect.stringContaining('made of the conversations') as string }];
+  expect(await at.settle()).toMatchObject({ state: 'synced', skipped });
+  expect(at.read(TODAY).toString()).toBe('mine\n');
+  rmSync(join(at.root, TODAY));
+  expect(await at.settle()).toMatchObject({ state: 'synced', skippedCount: 0 });
+  expect(at.texts(TODAY)).toEqual(['Good morning']);
+  rmSync(join(at.root, TODAY));
+  expect(await at.settle()).toMatchObject({ state: 'synced', skippedCount: 0 });
+  expect(at.texts(TODAY)).toEqual(['Good morning']);
+  at.save(TODAY, 'mine again\n');
+  expect(await at.settle()).toMatchObject({ state: 'synced', skipped });
+  expect(await at.inVault()).toEqual({});
+});
+
+verifies('mirror/dialogs', 'a day that is too long is told of, and keeps nothing else from being written', async () => {
+  await using at = await talking();
+  for (let part = 0; part < 3; part++) await at.say(`m${part}`, 'long '.repeat(600_000), `main/chat-${part}`);
+  await at.write('MEMORY.md', 'There');
+  expect(await at.settle()).toMatchObject({ state: 'synced', skipped: [{ path: TODAY, why: 'it would be longer than 8 MiB' }] });
+  expect(at.onDisk()).toEqual({ 'MEMORY.md': 'There' });
+});
