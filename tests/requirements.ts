@@ -14,6 +14,7 @@ import { desktopCapture } from './requirements/desktop.ts';
 import { devices } from './requirements/devices.ts';
 import { cron } from './requirements/cron.ts';
 import { dreaming } from './requirements/dreaming.ts';
+import { icons } from './requirements/icons.ts';
 import { interfaceTables } from './requirements/interface.ts';
 import { keys } from './requirements/keys.ts';
 import { mcp } from './requirements/mcp.ts';
@@ -50,6 +51,7 @@ const sections = [
   ...channels,
   ...configFile,
   ...filesMirror,
+  ...icons,
   ...mcp,
   ...mcpServer,
   ...oauth,

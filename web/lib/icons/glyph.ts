@@ -1,0 +1,82 @@
+/** How an icon looks and what it is called. */
+export interface IconOptions {
+  /** Any CSS colour. Default: `currentColor`, the colour of the text around it. */
+  color?: string | undefined;
+  /** Height in CSS pixels; glyphs that are wider than high keep their shape. Default: 16. */
+  size?: number | undefined;
+  /** What screen readers say. Left out, the icon is hidden from them, as beside a text that says the same. */
+  label?: string | undefined;
+}
+
+type Attributes = Readonly<Record<string, string | number | undefined>>;
+
+/** A drawing without size and colour. */
+export interface Glyph {
+  width: number;
+  height: number;
+  /** Filled shapes, or lines of so many units. */
+  lines?: number;
+  parts: readonly (readonly [tag: string, attributes: Attributes])[];
+}
+
+const NAMESPACE = 'http://www.w3.org/2000/svg';
+const SIZE = 16;
+
+function attributesOf({ width, height, lines }: Glyph, { color = 'currentColor', size = SIZE, label }: IconOptions): Attributes {
+  if (!Number.isFinite(size) || size <= 0) throw new RangeError(`size: ${size} is no height in pixels`);
+  const stroke = { fill: 'none', stroke: color, 'stroke-width': lines, 'stroke-linecap': 'round', 'stroke-linejoin': 'round' };
+  return {
+    viewBox: `0 0 ${width} ${height}`,
+    width: Number(((size * width) / height).toFixed(3)),
+    height: size,
+    ...(lines === undefined ? { fill: color } : stroke),
+    ...(label === undefined ? { 'aria-hidden': 'true' } : { role: 'img', 'aria-label': label }),
+  };
+}
+
+const isThere = (entry: [string, string | number | undefined]): entry is [string, string | number] => entry[1] !== undefined;
+
+/**
+ * An icon as SVG text, for where there is no document.
+ * @throws RangeError where the size is not a positive number.
+ */
+export function svgText(glyph: Glyph, options: IconOptions = {}): string {
+  const open = (tag: string, attributes: Attributes): string =>
+    [
+      tag,
+      ...Object.entries(attributes)
+        .filter(isThere)
+        .map(([name, value]) => `${name}="${escaped(`${value}`)}"`),
+    ].join(' ');
+  const parts = glyph.parts.map(([tag, attributes]) => `<${open(tag, attributes)}/>`);
+  return `<${open('svg', { xmlns: NAMESPACE, ...attributesOf(glyph, options) })}>${parts.join('')}</svg>`;
+}
+
+/**
+ * An icon as an element of the page. It is made without markup, so any content security policy allows it.
+ * @throws RangeError where the size is not a positive number.
+ */
+export function svgElement(glyph: Glyph, options: IconOptions = {}): SVGSVGElement {
+  const svg = document.createElementNS(NAMESPACE, 'svg');
+  setAll(svg, attributesOf(glyph, options));
+  for (const [tag, attributes] of glyph.parts) {
+    const part = document.createElementNS(NAMESPACE, tag);
+    setAll(part, attributes);
+    svg.append(part);
+  }
+  return svg;
+}
+
+function setAll(element: Element, attributes: Attributes): void {
+  for (const [name, value] of Object.entries(attributes).filter(isThere)) element.setAttribute(name, `${value}`);
+}
+
+const escaped = (text: string): string =>
+  text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+
+/** The glyph of a name; throws an error that tells the names there are. */
+export function glyphOf<Name extends string>(set: ReadonlyMap<string, Glyph>, name: Name, of: string): Glyph {
+  const found = set.get(name);
+  if (!found) throw new RangeError(`name: ${of} has no icon ${JSON.stringify(name)}; there are ${[...set.keys()].join(', ')}`);
+  return found;
+}

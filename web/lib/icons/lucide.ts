@@ -1,0 +1,27 @@
+import { Bot, Code, type IconNode, MessageSquare, Send, Sparkles, Terminal } from 'lucide';
+import { type Glyph, glyphOf, type IconOptions, svgElement } from './glyph.ts';
+
+const NODES = {
+  send: Send,
+  sparkles: Sparkles,
+  bot: Bot,
+  'message-square': MessageSquare,
+  terminal: Terminal,
+  code: Code,
+} as const satisfies Record<string, IconNode>;
+
+/** A glyph of Lucide, the third set of interface document 2, section 4.3. */
+export type LucideIconName = keyof typeof NODES;
+
+/** The grid that they are drawn on, and the width of their lines on it. */
+const GRID = { width: 24, height: 24, lines: 2 };
+
+export const LUCIDE_GLYPHS: ReadonlyMap<string, Glyph> = new Map(Object.entries(NODES).map(([name, parts]) => [name, { ...GRID, parts }]));
+
+/**
+ * An icon of the third set, Lucide, drawn in lines (interface document 2, section 4.3).
+ * @returns an inline SVG that needs nothing from the network.
+ * @throws RangeError where there is no such name, or the size is not a positive number.
+ */
+export const lucideIcon = (name: LucideIconName, options: IconOptions = {}): SVGSVGElement =>
+  svgElement(glyphOf(LUCIDE_GLYPHS, name, 'Lucide'), options);
