@@ -9,6 +9,8 @@ export interface ModelMessage {
   name?: string;
   /** What the provider gave with this turn and wants back with it (event `keep`). */
   kept?: Kept;
+  /** Of a session, whose tools find what is attached to it. `earlier`: sent before, so that it is shown as well as may be; only what is sent `now` has to be given exactly. */
+  inSession?: 'earlier' | 'now';
 }
 
 /** A turn's part that only its provider can read, such as signed thoughts. It lasts as long as the run. */

@@ -60,15 +60,16 @@ export class Runs {
 
   /** Resolves when the run has ended; rejects with what ended it otherwise. */
   async send(request: SendRequest): Promise<Completed> {
-    const content = sanitize(request.message);
     const attached = readAttachments(request.attachments ?? []);
+    const content = sanitize(request.message, attached.parts.length > 0);
     const key = sessionKey(request.agentId, request.sessionId);
     // The new one waits in line until those have settled.
     if (request.abortPrevious) void this.abort(key);
     return this.#enqueue(key, request, (at) =>
       once(this.#deps.vault, request, key, at, async (id) => {
         const session =
-          (await this.#deps.vault.sessions.get(key)) ?? newSession(request.agentId, request.sessionId, request.title ?? content, at);
+          (await this.#deps.vault.sessions.get(key)) ??
+          newSession(request.agentId, request.sessionId, request.title ?? (content || (attached.info[0]?.filename ?? '')), at);
         const parent = session.headId === null ? undefined : await this.#deps.vault.messages.get(session.headId);
         return placed(session, parent, messageOf(id, key, content, attached, at));
       }),
@@ -184,7 +185,7 @@ function messageOf(
     parentId: null,
     depth: 0,
     role: 'user',
-    content: parts.length === 0 ? text : [{ type: 'text', text }, ...parts],
+    content: parts.length === 0 ? text : [...(text === '' ? [] : [{ type: 'text' as const, text }]), ...parts],
     timestamp,
     ...(info.length === 0 ? {} : { attachments: info }),
   };
