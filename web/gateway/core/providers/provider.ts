@@ -127,6 +127,7 @@ interface ProviderErrorDetail {
   silent?: boolean | undefined;
   ofRequest?: boolean | undefined;
   param?: string | undefined;
+  code?: string | undefined;
   cause?: unknown;
 }
 
@@ -147,6 +148,8 @@ export class ProviderError extends Error {
   readonly ofRequest: boolean;
   /** The request's parameter that is at fault, as the server names it. */
   readonly param: string | undefined;
+  /** The server's own word for what is wrong, by which programs know it. */
+  readonly code: string | undefined;
 
   constructor(message: string, detail: ProviderErrorDetail = {}) {
     super(message, { cause: detail.cause });
@@ -155,6 +158,7 @@ export class ProviderError extends Error {
     this.retryAfterMs = detail.retryAfterMs;
     this.silent = detail.silent ?? false;
     this.param = detail.param;
+    this.code = detail.code;
     this.ofRequest = detail.ofRequest ?? (detail.status !== undefined && OF_REQUEST.has(detail.status));
   }
 }
