@@ -287,6 +287,20 @@ describe('/v1', () => {
     expect((await post(new Uint8Array(5))).status).toBe(200);
   });
 
+  it('says that a compressed body is not read, and takes one that says it is plain', async () => {
+    await using gateway = await startTestBridge();
+    const host = await gateway.attach({ http: async (request) => new Response(await request.text()) });
+    const post = (encoding: string): Promise<Response> =>
+      gateway.http('/v1/x', { method: 'POST', body: '{}', headers: { 'content-encoding': encoding } });
+    const refused = await post('gzip');
+    expect([refused.status, await refused.json()]).toMatchObject([
+      400,
+      { error: { message: expect.stringContaining('Content-Encoding') } },
+    ]);
+    expect(await (await post('identity')).text()).toBe('{}');
+    expect(host.openings).toHaveLength(1);
+  });
+
   it('lets an answer come before the request is read, and is free again after it', async () => {
     await using gateway = await startTestBridge();
     const host = await gateway.attach({ http: async () => new Response('no thanks', { status: 400 }) });
