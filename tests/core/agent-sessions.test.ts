@@ -111,3 +111,25 @@ verifies(['http.chat/agent-session', 'http.chat/agent-params'], 'what cannot be 
   await ask({ messages: [{ role: 'user', content: 'One' }, reply, ...hi, { role: 'system', content: 'Be brief.' }] });
   expect(bodies()).toHaveLength(1);
 });
+
+verifies('http.chat/agent-session', 'a request that is sent again because it failed is there once', async () => {
+  const fails = [502, 503, 503];
+  const { gw, client, openai, bodies } = await vendors(() => {
+    const status = fails.shift();
+    return status === undefined
+      ? says('stop')
+      : Response.json({ error: { message: 'busy' } }, { status, headers: { 'retry-after': '999' } });
+  });
+  await using _ = gw;
+  await client.call('config.patch', { patch: { providers: { up: { baseUrl: 'http://up.test/v1' } }, chat: { model: 'up/m' } } });
+  const ask = (content: string): Promise<unknown> =>
+    openai.chat.completions.create({ model: 'perch/main', user: 'ann', messages: [{ role: 'user', content }] });
+  for (const _time of fails.slice())
+    await expect(ask('Hi')).rejects.toMatchObject({ status: expect.toSatisfy((status: number) => status >= 500) });
+  await ask('Hi');
+  await ask('Hi');
+  const told = (bodies().at(-1)?.['messages'] ?? []) as { role: string; content: string }[];
+  expect(told.slice(1).map(({ role, content }) => `${role} ${content}`)).toEqual(['user Hi', 'assistant Well', 'user Hi']);
+  const { messages } = await client.call('chat.history', { sessionId: 'ann' });
+  expect(messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'user', 'assistant']);
+});

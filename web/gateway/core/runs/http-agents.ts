@@ -110,6 +110,7 @@ export class HttpAgents {
       agentId,
       sessionId,
       message: text,
+      repeats: true,
       principal,
       ...(attachments.length === 0 ? {} : { attachments }),
       ...(systemPrompt === '' ? {} : { systemPrompt }),

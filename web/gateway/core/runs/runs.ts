@@ -13,6 +13,8 @@ export interface SendRequest extends RunRequest {
   message: string;
   attachments?: readonly AttachmentInput[];
   abortPrevious?: boolean;
+  /** The same message behind its own reply that failed takes its place, for programs ask again by themselves; what failed stays as a branch. */
+  repeats?: boolean;
 }
 
 /** How long what another host executes in a session may take to end before the session is cleared. */
@@ -70,8 +72,9 @@ export class Runs {
         const session =
           (await this.#deps.vault.sessions.get(key)) ??
           newSession(request.agentId, request.sessionId, request.title ?? (content || (attached.info[0]?.filename ?? '')), at);
-        const parent = session.headId === null ? undefined : await this.#deps.vault.messages.get(session.headId);
-        return placed(session, parent, messageOf(id, key, content, attached, at));
+        const message = messageOf(id, key, content, attached, at);
+        const head = await this.#message(session.headId);
+        return placed(session, request.repeats ? await this.#beforeFailed(head, message) : head, message);
       }),
     );
   }
@@ -92,7 +95,7 @@ export class Runs {
     return this.#enqueue(key, request, (at) =>
       once(this.#deps.vault, request, key, at, async (id) => {
         const { session, user } = await this.#lastUser(key);
-        const parent = user.parentId === null ? undefined : await this.#deps.vault.messages.get(user.parentId);
+        const parent = await this.#message(user.parentId);
         const parts = typeof user.content === 'string' ? [] : user.content.filter((part) => part.type !== 'text');
         return placed(session, parent, messageOf(id, key, content, { parts, info: user.attachments ?? [] }, at));
       }),
@@ -153,6 +156,18 @@ export class Runs {
     const run = new Run(key, request, agent, place, this.#deps);
     request.onrun?.(run.id);
     return this.#lanes.run(key, run, async () => run.execute(await chosen));
+  }
+
+  async #message(id: string | null): Promise<MessageRecord | undefined> {
+    return id === null ? undefined : this.#deps.vault.messages.get(id);
+  }
+
+  /** What was there before a message that is asked again; else the head. */
+  async #beforeFailed(head: MessageRecord | undefined, { content }: MessageRecord): Promise<MessageRecord | undefined> {
+    if (head?.role !== 'assistant' || !(head.error || head.aborted)) return head;
+    const asked = await this.#message(head.parentId);
+    const same = asked?.role === 'user' && JSON.stringify(asked.content) === JSON.stringify(content);
+    return same ? this.#message(asked.parentId) : head;
   }
 
   async #lastUser(key: string): Promise<{ session: SessionRecord; user: MessageRecord }> {
