@@ -287,6 +287,20 @@ describe('/v1', () => {
     expect((await post(new Uint8Array(5))).status).toBe(200);
   });
 
+  it('says that a compressed body is not read, and takes one that says it is plain', async () => {
+    await using gateway = await startTestBridge();
+    const host = await gateway.attach({ http: async (request) => new Response(await request.text()) });
+    const post = (encoding: string): Promise<Response> =>
+      gateway.http('/v1/x', { method: 'POST', body: '{}', headers: { 'content-encoding': encoding } });
+    const refused = await post('gzip');
+    expect([refused.status, await refused.json()]).toMatchObject([
+      400,
+      { error: { message: expect.stringContaining('Content-Encoding') } },
+    ]);
+    expect(await (await post('identity')).text()).toBe('{}');
+    expect(host.openings).toHaveLength(1);
+  });
+
   it('lets an answer come before the request is read, and is free again after it', async () => {
     await using gateway = await startTestBridge();
     const host = await gateway.attach({ http: async () => new Response('no thanks', { status: 400 }) });
@@ -333,6 +347,7 @@ describe('/v1', () => {
       [400, `POST /v1/models HTTP/1.1\r\n${head}Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`],
       [400, `POST /v1/models HTTP/1.1\r\n${head}Content-Length: 5\r\nContent-Length: 6\r\n\r\n12345`],
       [400, `GET /v1/mod\u0001ls HTTP/1.1\r\n${head}\r\n`],
+      [400, `GET /v1/models HTTP/1.1\r\nAuthorization: Bearer ${gateway.token}\r\n\r\n`],
       [431, `GET /v1/models HTTP/1.1\r\n${head}X-A: ${'a'.repeat(40_000)}\r\n\r\n`],
     ];
     for (const [status, sent] of tries) {
@@ -352,6 +367,17 @@ describe('/v1', () => {
     socket.on('data', (part) => (read += String(part)));
     await closeOf(socket);
     expect(read.match(/HTTP\/1\.1/g)).toHaveLength(1);
+  });
+
+  it('serves who expects what is not known', async () => {
+    await using gateway = await startTestBridge();
+    await gateway.attach();
+    const { port, host } = new URL(gateway.url);
+    const socket = connect(Number(port), '127.0.0.1');
+    socket.write(
+      `GET /v1/models HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer ${gateway.token}\r\nConnection: close\r\nExpect: bananas\r\n\r\n`,
+    );
+    expect(await text(socket)).toMatch(/^HTTP\/1\.1 200 /);
   });
 
   it('hears h2c offered, and answers in HTTP/1.1', async () => {

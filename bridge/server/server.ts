@@ -131,6 +131,8 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
         request.headers[REQUEST_ID] = requestIdOf(request.headers[REQUEST_ID]);
         response.setHeader(REQUEST_ID, request.headers[REQUEST_ID]);
       }
+      if (request.headers.host === undefined && request.httpVersion !== '1.0')
+        return sendError(response, 400, 'a request names the host that it is for (Host)', { connection: 'close' });
       const navigation = isNavigation(request.method, request.headers.accept) && !isReserved(request.url ?? '');
       const refusal = admission?.refuse(arrivalOf(request), navigation) ?? (admission ? undefined : { status: 503, message: 'starting' });
       if (refusal) return sendError(response, refusal.status, refusal.message, { connection: 'close' });
@@ -141,7 +143,11 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
     };
   const servers: Server[] = [];
   const makeServer = (route: RequestListener): Server => {
-    const server = createServer({ shouldUpgradeCallback: wantsWebSocket, requestTimeout: 300_000, headersTimeout: 30_000 }, guarded(route));
+    const limits = { requestTimeout: 300_000, headersTimeout: 30_000 };
+    const listener = guarded(route);
+    // Node itself answers these two with nothing in it.
+    const server = createServer({ shouldUpgradeCallback: wantsWebSocket, requireHostHeader: false, ...limits }, listener);
+    server.on('checkExpectation', listener);
     server.keepAliveTimeout = 72_000;
     servers.push(server);
     return server;

@@ -53,3 +53,22 @@ it('a server’s refusal names the parameter that it names', async () => {
       param: 'top_k',
     });
 });
+
+it('a server’s own word for what is wrong comes along, by which programs know it', async () => {
+  const wrong = (code: string): object => ({ error: { message: `says ${code}`, type: 'invalid_request_error', param: 'messages', code } });
+  const answers = [
+    Response.json(wrong('context_length_exceeded'), { status: 400 }),
+    Response.json(wrong('context_length_exceeded')),
+    new Response(`data: ${JSON.stringify(wrong('context_length_exceeded'))}\n\n`, { headers: { 'content-type': 'text/event-stream' } }),
+    Response.json({ error: { message: 'No credit', type: 'insufficient_quota', code: 'insufficient_quota' } }, { status: 429 }),
+    Response.json({ error: { message: 'no', type: 'invalid_request_error', code: 400 } }, { status: 400 }),
+  ];
+  const { gw, client, openai } = await vendors((_asked, count) => answers[count - 1] ?? Response.error());
+  await using _ = gw;
+  await client.call('config.set', { key: 'providers.up', value: { baseUrl: 'http://up.test/v1' } });
+  const ask = (stream: boolean): Promise<unknown> => openai.chat.completions.create({ model: 'up/m', messages: hi, stream });
+  for (const stream of [false, false, true])
+    await expect(ask(stream)).rejects.toMatchObject({ status: 400, code: 'context_length_exceeded', param: 'messages' });
+  await expect(ask(false)).rejects.toMatchObject({ status: 429, type: 'insufficient_quota', code: 'insufficient_quota' });
+  await expect(ask(false)).rejects.toMatchObject({ status: 400, code: null });
+});

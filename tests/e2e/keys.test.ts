@@ -24,6 +24,7 @@ verifies(
     await form.getByLabel('Requests a minute').fill('3');
     await form.getByRole('button', { name: 'Make the key' }).click();
     const secret = (await form.getByText(/^sk-perch-/).textContent()) ?? '';
+    await form.getByRole('button', { name: 'Copy the key' }).waitFor();
     await form.getByRole('button', { name: 'Done' }).click();
     await section.getByText('at most 3 requests a minute').waitFor();
     expect(await page.content()).not.toContain(secret);

@@ -265,7 +265,7 @@ Python is alike, with \`base_url\` and \`api_key\`.`,
 
 Models of Anthropic and Google are told the parameters in their own words; so is an agent's model. What one of them cannot do, such as \`seed\` with Anthropic or \`logprobs\`, is a 400 that names the parameter. Thoughts come back as \`reasoning_content\`.
 
-An agent call is stateless; the field \`user\` or the header \`x-perch-session\` names a session to continue.`,
+An agent call is stateless; the field \`user\` or the header \`x-perch-session\` names a session to continue. That has what came before: the last message is added to it, with the system messages for this one reply.`,
   },
   {
     id: 'http-responses',

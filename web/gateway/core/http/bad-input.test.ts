@@ -22,7 +22,32 @@ describe('bad input', () => {
     ['a message without role', { model: 'up/normal', messages: [{ content: 'Hi' }] }, 400, 'messages[0].role'],
     ['an unknown role', { model: 'main', messages: [{ role: 'king', content: 'Hi' }] }, 400, 'messages[0].role'],
     ['a message without content', { model: 'main', messages: [...hi, { role: 'user' }] }, 400, 'messages[1].content'],
-    ['an odd part', { model: 'main', messages: [{ role: 'user', content: [{ type: 'smell' }] }] }, 400, 'messages[0].content'],
+    ['an odd part', { model: 'main', messages: [{ role: 'user', content: [{ type: 'smell' }] }] }, 400, 'messages[0].content[0].type'],
+    ['a part of nothing', { model: 'main', messages: [{ role: 'user', content: [null] }] }, 400, 'messages[0].content[0]'],
+    [
+      'a file that is kept elsewhere',
+      {
+        model: 'main',
+        messages: [
+          {
+            role: 'user',
+            content: [
+              { type: 'text', text: 'Read' },
+              { type: 'file', file: { file_id: 'f' } },
+            ],
+          },
+        ],
+      },
+      400,
+      'messages[0].content[1].file.file_data',
+    ],
+    [
+      'sound of another format',
+      { model: 'main', messages: [{ role: 'user', content: [{ type: 'input_audio', input_audio: { data: 'AAAA', format: 'flac' } }] }] },
+      400,
+      'messages[0].content[0].input_audio.format',
+    ],
+    ['a result of no call', { model: 'main', messages: [...hi, { role: 'tool', content: '4' }] }, 400, 'messages[1].tool_call_id'],
     [
       'a remote picture',
       { model: 'main', messages: [{ role: 'user', content: [{ type: 'image_url', image_url: { url: 'http://x/y.png' } }] }] },

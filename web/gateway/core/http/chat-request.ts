@@ -6,18 +6,21 @@ import type { ModelMessage, ToolSpec, Wishes } from '../providers/provider.ts';
 import { badRequest } from './errors.ts';
 import { readTools, readWishes, refuseForeign, wishParams } from './wishes.ts';
 
-const contentPart = z.union([
+const contentPart = z.discriminatedUnion('type', [
   z.looseObject({ type: z.literal('text'), text: z.string() }),
   z.looseObject({ type: z.literal('refusal'), refusal: z.string() }),
   z.looseObject({ type: z.literal('image_url'), image_url: z.union([z.string(), z.looseObject({ url: z.string() })]) }),
   z.looseObject({ type: z.literal('input_audio'), input_audio: z.looseObject({ data: z.string(), format: z.enum(['wav', 'mp3']) }) }),
-  z.looseObject({ type: z.literal('file'), file: z.looseObject({ filename: z.string().optional(), file_data: z.string() }) }),
+  z.looseObject({
+    type: z.literal('file'),
+    file: z.looseObject({ filename: z.string().optional(), file_data: z.string('must be a data URL; files are not kept here') }),
+  }),
 ]);
 type ContentPart = z.output<typeof contentPart>;
 
 const message = z.looseObject({
   role: z.enum(['system', 'developer', 'user', 'assistant', 'tool']),
-  content: z.union([z.string(), z.array(contentPart)]).nullish(),
+  content: z.union([z.string(), z.array(z.unknown())]).nullish(),
   name: z.string().nullish(),
   tool_call_id: z.string().nullish(),
   function_call: z.null('is of an older format; use tool_calls').optional(),
@@ -117,7 +120,9 @@ function readMessage(value: unknown, index: number): ModelMessage {
   const param = `messages[${index}]`;
   if (content == null && !(role === 'assistant' && tool_calls?.length))
     throw badRequest(`${param}.content: is missing`, `${param}.content`);
-  const parts = typeof content === 'string' ? [] : (content ?? []);
+  if (role === 'tool' && !tool_call_id) throw badRequest(`${param}.tool_call_id: is missing`, `${param}.tool_call_id`);
+  const parts =
+    typeof content === 'string' ? [] : (content ?? []).map((part, i) => parse(contentPart, part, ['messages', index, 'content', i]));
   const odd = role === 'user' ? -1 : parts.findIndex(({ type }) => type !== 'text' && type !== 'refusal');
   if (odd >= 0)
     throw badRequest(`${param}.content[${odd}]: only the person's messages have pictures, sound and files`, `${param}.content[${odd}]`);

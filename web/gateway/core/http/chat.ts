@@ -104,7 +104,11 @@ async function direct(call: Call, deps: ChatDeps): Promise<Source> {
     call: { id: crypto.randomUUID(), provider: provider.id, model: key, principal, inputTokens: inputOf(body, key) },
   };
   const forwarded = await provider.forward({ ...body, model }, signal, { addUsage, to });
-  const counted = (usage: Usage | undefined, chars: number): void => record(usage ?? guessed(inputOf(body, key), chars));
+  const counted = (told: Usage | undefined, chars: number): Usage => {
+    const usage = told ?? guessed(inputOf(body, key), chars);
+    record(usage);
+    return usage;
+  };
   const passing = { provider: provider.name, forwarded, record: counted };
   const { past } = forwarded;
   return {

@@ -139,6 +139,17 @@ describe('a model, directly', () => {
     expect(data.at(-1)).toBe('[DONE]');
   });
 
+  it('that streams unasked and gives no figures is counted, for the caller as for the books', async () => {
+    const { usage } = (await (await v1.http.chat({ model: 'up/reasoning', messages: hi })).json()) as { usage: Record<string, number> };
+    const [booked] = v1.http.recorded;
+    expect(booked?.usage).toMatchObject({
+      estimated: true,
+      inputTokens: expect.toSatisfy((tokens: number) => tokens > 0),
+      outputTokens: 3,
+    });
+    expect(usage).toEqual({ prompt_tokens: booked?.usage.inputTokens, completion_tokens: 3, total_tokens: booked?.usage.totalTokens });
+  });
+
   it('can be the guide', async () => {
     const completion = await v1.http.openai().chat.completions.create({
       model: 'guide/guide',

@@ -68,6 +68,8 @@ const CHAT_NAMES: Partial<Record<keyof ModelRequest, string>> = {
   frequencyPenalty: 'frequency_penalty',
 };
 
+const coded = ({ code }: ProviderError): { code?: string } => (code === undefined ? {} : { code });
+
 /** A failure of the model that the caller asked directly: what is wrong with its own request comes back as such. */
 function directError(error: ProviderError): HttpError {
   if (error instanceof NotAsked) return new HttpError(503, 'unavailable', error.message, { headers: retryAfter(error.retryAfterMs) });
@@ -78,12 +80,13 @@ function directError(error: ProviderError): HttpError {
   switch (error.status) {
     case 400:
     case 422:
-      return badRequest(error.message, error.param ?? null);
+      return new HttpError(400, 'invalid_request_error', error.message, { param: error.param ?? null, ...coded(error) });
     case 404:
       return modelNotFound(error.message);
     case 413:
-      return new HttpError(413, 'invalid_request_error', error.message);
+      return new HttpError(413, 'invalid_request_error', error.message, coded(error));
     case 429:
+      if (error.code === 'insufficient_quota') return new HttpError(429, error.code, error.message);
       return new HttpError(429, 'rate_limited', error.message, { headers: retryAfter(error.retryAfterMs) });
     default:
       return new HttpError(502, 'api_error', error.message);

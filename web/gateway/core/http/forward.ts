@@ -16,8 +16,8 @@ export interface Passing {
   /** The provider's display name, for errors. */
   provider: string;
   forwarded: Forwarded;
-  /** Told the upstream's usage at the end; undefined where it gave none, with the characters that were generated. */
-  record(usage: Usage | undefined, outputChars: number): void;
+  /** Told the upstream's usage at the end; undefined where it gave none, with the characters that were generated. Gives what counts. */
+  record(usage: Usage | undefined, outputChars: number): Usage;
 }
 
 /** A completion that came whole although a stream was asked for, as the one chunk it would have been. */
@@ -126,9 +126,6 @@ export async function passWhole({ provider, forwarded, record }: Passing, head: 
   const calls = events.flatMap((event) => (event.type === 'tool_call' ? [event.call] : []));
   const told = events.find((event) => event.type === 'usage');
   const finish = events.find((event) => event.type === 'finish')?.reason ?? 'stop';
-  record(told?.usage, reasoning.length + text.length + calls.reduce((sum, { args }) => sum + JSON.stringify(args).length, 0));
-  const zero = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
-  return JSON.stringify(
-    completion(head, [{ text, reasoning, calls, finish }], { usage: told?.usage ?? zero, reasoningTokens: told?.reasoningTokens }),
-  );
+  const usage = record(told?.usage, reasoning.length + text.length + calls.reduce((sum, { args }) => sum + JSON.stringify(args).length, 0));
+  return JSON.stringify(completion(head, [{ text, reasoning, calls, finish }], { usage, reasoningTokens: told?.reasoningTokens }));
 }

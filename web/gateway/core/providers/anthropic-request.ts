@@ -43,7 +43,7 @@ function blocks({ role, content, toolCalls, toolCallId, kept }: ModelMessage, re
  * sent on, behind an opening of ours where it begins otherwise.
  */
 function turns(request: ModelRequest): Turn[] {
-  const reader = readerOf(request);
+  const readerFor = readerOf(request);
   const out: Turn[] = [];
   for (const message of request.messages) {
     if (message.role === 'system') continue;
@@ -51,7 +51,7 @@ function turns(request: ModelRequest): Turn[] {
     const last = out.at(-1);
     // The branch may have been cut in the middle of a turn.
     if (!last && !request.exact && (role === 'assistant' || message.role === 'tool')) continue;
-    const content = blocks(message, reader);
+    const content = blocks(message, readerFor(message));
     if (content.length === 0) continue;
     if (last?.role === role) last.content.push(...content);
     else out.push({ role, content });

@@ -21,7 +21,11 @@ export function readChunk<T>(provider: string, data: string, { schema, called = 
     throw new ProviderError(`${provider} sent something that is not JSON: ${shorten(data, 80)}`, { cause });
   }
   const told = fault?.(value);
-  if (told) throw new ProviderError(`${provider} reported an error: ${shorten(told.message)}`);
+  if (told)
+    throw new ProviderError(`${provider} reported an error: ${shorten(told.message)}`, {
+      ...(told.ofRequest ? { status: 400 } : {}),
+      ...{ param: told.param, code: told.word },
+    });
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
   throw new ProviderError(`${provider} sent ${called} that cannot be read: ${shorten(data, 80)}`, { cause: parsed.error });

@@ -1,7 +1,7 @@
 import { fromBase64 } from '#shared/base64.ts';
 import type { Part } from '#shared/rpc/records.ts';
 import { kindOf, READER } from '../documents/kinds.ts';
-import { type ModelRequest, toolNames, Unsupported } from './provider.ts';
+import { type ModelMessage, type ModelRequest, toolNames, Unsupported } from './provider.ts';
 
 /** Characters of a text file that a model is given at once. */
 const SHOWN_CHARS = 50_000;
@@ -12,17 +12,34 @@ type FilePart = Pick<Extract<Part, { type: 'file' }>, 'filename' | 'mimeType' | 
 export interface Reader {
   /** Names of the tools that may read it. */
   tools: ReadonlySet<string>;
-  /** For a program: shown in full, or refused (`Unsupported`); no tool finds what was attached to its request. */
+  /** For a program: shown in full, or refused (`Unsupported`). */
   exact?: boolean | undefined;
+  /** The tools find what is attached: to a session's messages, not to a program's own. */
+  finds?: boolean;
 }
 
 export const NO_READER: Reader = { tools: new Set() };
-export const readerOf = (request: Pick<ModelRequest, 'tools' | 'exact'>): Reader => ({ tools: toolNames(request), exact: request.exact });
+/** Who reads what is attached to each message of a request. */
+export function readerOf(request: Pick<ModelRequest, 'tools' | 'exact'>): (message: Pick<ModelMessage, 'inSession'>) => Reader {
+  const tools = toolNames(request);
+  return ({ inSession }) => ({ tools, exact: request.exact && inSession !== 'earlier', finds: !request.exact || inSession !== undefined });
+}
+
+/** The tool that reads a file. */
+function toolFor({ filename, mimeType }: Pick<FilePart, 'filename' | 'mimeType'>, { tools, finds = true }: Reader): string | undefined {
+  const kind = kindOf(filename, mimeType);
+  return finds && kind && tools.has(READER[kind]) ? READER[kind] : undefined;
+}
+
+/** Whether a program's model is to be given a file itself: no tool reads it. */
+export const isExact = (part: Pick<FilePart, 'filename' | 'mimeType'>, reader: Reader): boolean =>
+  reader.exact === true && toolFor(part, reader) === undefined;
 
 /** What a model that takes text alone is told of an attached file: its text, or its name and, where `tools` has it, the tool that reads it. */
-export function fileNote({ filename, mimeType, data }: FilePart, { tools, exact }: Reader): string {
+export function fileNote({ filename, mimeType, data }: FilePart, who: Reader): string {
   const kind = kindOf(filename, mimeType);
-  const reader = kind && tools.has(READER[kind]) ? READER[kind] : undefined;
+  const reader = toolFor({ filename, mimeType }, who);
+  const exact = isExact({ filename, mimeType }, who);
   if (kind !== 'text' && kind !== 'html') {
     if (exact) throw new Unsupported('messages', `this model cannot read ${filename} (${mimeType})`);
     const how = reader

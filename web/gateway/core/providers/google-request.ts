@@ -61,7 +61,7 @@ function pieces(
  * sent on, behind an opening of ours where it begins otherwise.
  */
 function turns(request: ModelRequest): Turn[] {
-  const reader = readerOf(request);
+  const readerFor = readerOf(request);
   const out: Turn[] = [];
   const calls = new Map<string, ToolCall>();
   for (const message of request.messages) {
@@ -71,7 +71,7 @@ function turns(request: ModelRequest): Turn[] {
     const last = out.at(-1);
     // The branch may have been cut in the middle of a turn.
     if (!last && !request.exact && (role === 'model' || message.role === 'tool')) continue;
-    const parts = pieces(message, calls, reader);
+    const parts = pieces(message, calls, readerFor(message));
     if (parts.length === 0) continue;
     if (last?.role === role) last.parts.push(...parts);
     else out.push({ role, parts });

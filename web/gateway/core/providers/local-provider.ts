@@ -108,9 +108,11 @@ function requestOf(whole: ModelRequest, cannot: LocalRunner['cannot']): LocalReq
   if (exact && reasoningEffort !== undefined) throw new Unsupported('reasoningEffort', 'Models on this machine think as much as they do');
   if (exact && tools.some(({ strict }) => strict))
     throw new Unsupported('tools', 'Models on this machine do not keep to schemas to the letter');
-  const reader = readerOf(request);
-  const messages = request.messages.map(({ role, content, toolCalls, toolCallId }) => {
-    if (exact && typeof content !== 'string' && content.some(({ type }) => type === 'image'))
+  const readerFor = readerOf(request);
+  const messages = request.messages.map((message) => {
+    const { role, content, toolCalls, toolCallId } = message;
+    const reader = readerFor(message);
+    if (reader.exact && typeof content !== 'string' && content.some(({ type }) => type === 'image'))
       throw new Unsupported('messages', 'Models on this machine cannot see pictures');
     return {
       role,

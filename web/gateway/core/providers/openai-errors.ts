@@ -17,12 +17,19 @@ const inStream = z.union([
   z.looseObject({ error: z.union([errorObject, z.string().min(1)]) }),
   z.looseObject({ object: z.literal('error'), message: z.string() }),
 ]);
+const WORD = /^[A-Za-z][\w.-]{0,99}$/;
+/** By this programs know that they have to send less. */
+const TOO_LONG = 'context_length_exceeded';
 /** What servers send with an error status, beside the above: `{detail: …}`, `{message: "…"}`. */
 const plain = z.object({ message: z.string().nullish(), detail: z.unknown().optional() });
 
 export interface UpstreamFault {
   message: string;
   code?: string | undefined;
+  /** Its code alone, where it is a word. */
+  word?: string | undefined;
+  /** What was asked is at fault, as far as it says. */
+  ofRequest?: boolean;
   /** The part of the request that it is about. */
   param?: string | undefined;
 }
@@ -41,6 +48,8 @@ export function streamFault(value: unknown): UpstreamFault | undefined {
           message: error.message,
           code: error.code == null ? (error.type ?? undefined) : String(error.code),
           param: error.param ?? undefined,
+          word: typeof error.code === 'string' && WORD.test(error.code) ? error.code : undefined,
+          ofRequest: error.type === 'invalid_request_error' || error.code === TOO_LONG,
         }
       : { message: String(message) };
   }
@@ -128,7 +137,7 @@ export function statusError(name: string, response: Response, body: string, now:
   return new ProviderError(`${lead(name, status)}: ${fault.message}`, {
     status,
     retryable,
-    param: fault.param,
+    ...{ param: fault.param, code: fault.word },
     ...(retryAfter === undefined ? {} : { retryAfterMs: retryAfter }),
   });
 }

@@ -1,7 +1,7 @@
 import type { Part } from '#shared/rpc/records.ts';
 import { WIRE } from './chat-assembler.ts';
 import { kindOf } from '../documents/kinds.ts';
-import { fileNote, type Reader, readerOf } from './file-note.ts';
+import { fileNote, isExact, type Reader, readerOf } from './file-note.ts';
 import type { Quirks } from './openai-quirks.ts';
 import { base64Of, besideOf, plainText, textsOf } from './parts.ts';
 import { type ModelMessage, type ModelRequest, type ResponseFormat } from './provider.ts';
@@ -29,8 +29,8 @@ function contentPart(part: Part, reader: Reader): ContentPart {
     case 'file': {
       // A program knows what its model reads; where it does not, the server says so.
       const format = SOUNDS.get(part.mimeType);
-      if (reader.exact && format) return { type: 'input_audio', input_audio: { data: base64Of(part), format } };
-      if (reader.exact && !isText(part)) return { type: 'file', file: { filename: part.filename, file_data: dataUrl(part) } };
+      if (format && isExact(part, reader)) return { type: 'input_audio', input_audio: { data: base64Of(part), format } };
+      if (!isText(part) && isExact(part, reader)) return { type: 'file', file: { filename: part.filename, file_data: dataUrl(part) } };
       return { type: 'text', text: fileNote(part, reader) };
     }
   }
@@ -43,7 +43,7 @@ function chatMessage(message: ModelMessage, { callId = (id) => id }: Quirks, rea
       // Many servers take parts only with models that see; a plain string is what all of them take.
       const plain =
         typeof content === 'string' ||
-        !content.some((part) => part.type === 'image' || (reader.exact && part.type === 'file' && !isText(part)));
+        !content.some((part) => part.type === 'image' || (part.type === 'file' && !isText(part) && isExact(part, reader)));
       return { role, content: plain ? plainText(content, reader) : content.map((part) => contentPart(part, reader)) };
     }
     case 'assistant': {
@@ -76,7 +76,7 @@ function chatMessage(message: ModelMessage, { callId = (id) => id }: Quirks, rea
 const BELOW = 'The result is below.';
 
 /** Results are text alone in this format: pictures and files that tools gave follow the results of their turn, as if the person had sent them. */
-function withGiven(messages: readonly ModelMessage[], quirks: Quirks, reader: Reader): Record<string, unknown>[] {
+function withGiven(messages: readonly ModelMessage[], quirks: Quirks, readerFor: ReturnType<typeof readerOf>): Record<string, unknown>[] {
   const out: Record<string, unknown>[] = [];
   const given: ContentPart[] = [];
   const giveAll = (): void => {
@@ -84,6 +84,7 @@ function withGiven(messages: readonly ModelMessage[], quirks: Quirks, reader: Re
   };
   for (const message of messages) {
     if (message.role !== 'tool') giveAll();
+    const reader = readerFor(message);
     out.push(chatMessage(message, quirks, reader));
     const beside = message.role === 'tool' ? besideOf(message.content) : [];
     if (beside.length > 0) given.push({ type: 'text', text: `Given by ${message.name ?? 'the tool'}:` });
@@ -97,10 +98,9 @@ const isFields = (value: unknown): value is Record<string, unknown> => typeof va
 
 /** The body of `POST /chat/completions`, streaming, with the usage asked for. */
 export function chatBody(request: ModelRequest, quirks: Quirks = {}): Record<string, unknown> {
-  const reader = readerOf(request);
   const body: Record<string, unknown> = {
     model: request.model,
-    messages: withGiven(request.messages, quirks, reader),
+    messages: withGiven(request.messages, quirks, readerOf(request)),
     stream: true,
     ...(quirks.streamOptions === false ? {} : { stream_options: { include_usage: true } }),
     ...quirks.body,

@@ -9,6 +9,8 @@ export interface ModelMessage {
   name?: string;
   /** What the provider gave with this turn and wants back with it (event `keep`). */
   kept?: Kept;
+  /** Of a session, whose tools find what is attached to it. `earlier`: sent before, so that it is shown as well as may be; only what is sent `now` has to be given exactly. */
+  inSession?: 'earlier' | 'now';
 }
 
 /** A turn's part that only its provider can read, such as signed thoughts. It lasts as long as the run. */
@@ -125,6 +127,7 @@ interface ProviderErrorDetail {
   silent?: boolean | undefined;
   ofRequest?: boolean | undefined;
   param?: string | undefined;
+  code?: string | undefined;
   cause?: unknown;
 }
 
@@ -145,6 +148,8 @@ export class ProviderError extends Error {
   readonly ofRequest: boolean;
   /** The request's parameter that is at fault, as the server names it. */
   readonly param: string | undefined;
+  /** The server's own word for what is wrong, by which programs know it. */
+  readonly code: string | undefined;
 
   constructor(message: string, detail: ProviderErrorDetail = {}) {
     super(message, { cause: detail.cause });
@@ -153,6 +158,7 @@ export class ProviderError extends Error {
     this.retryAfterMs = detail.retryAfterMs;
     this.silent = detail.silent ?? false;
     this.param = detail.param;
+    this.code = detail.code;
     this.ofRequest = detail.ofRequest ?? (detail.status !== undefined && OF_REQUEST.has(detail.status));
   }
 }

@@ -11,6 +11,7 @@ import type { Provider, ToolSpec, Wishes } from '../providers/provider.ts';
 import type { ToolContext } from '../tools/registry.ts';
 import type { MessageRecord, SessionRecord, Vault } from '../vault.ts';
 import type { ForeignRuns } from './foreign-runs.ts';
+import type { GenerationEvent } from './generate.ts';
 
 /** The tools that runs may use. */
 export interface RunTools {
@@ -114,6 +115,8 @@ export interface RunRequest {
   provider?: string;
   systemPrompt?: string;
   wishes?: Wishes;
+  /** What is asked is honoured or refused, as a request's (`ModelRequest`). */
+  exact?: boolean;
   principal: string;
   /** Names and patterns of the only tools that it may use; all that the agent may where left out. */
   tools?: readonly string[];
@@ -125,6 +128,8 @@ export interface RunRequest {
   title?: string;
   /** Told the model's thoughts as they come; they are kept nowhere. */
   onthought?: (text: string) => void;
+  /** Told how the answer ended. */
+  onend?: (end: Pick<Extract<GenerationEvent, { type: 'end' }>, 'reason' | 'reasoningTokens'>) => void;
   /** Told the run's id when it has its place in line. */
   onrun?: (runId: string) => void;
   /** Told when the message is stored. */

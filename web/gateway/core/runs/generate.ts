@@ -42,7 +42,7 @@ export interface Generation {
   /** What is wanted of every answer. */
   wishes?: Wishes;
   /** As a request's: what a program sends is honoured or refused. */
-  exact?: boolean;
+  exact?: boolean | undefined;
   /** Somebody else than the owner asks. */
   stranger?: boolean;
   /** The agent that asks, where one does. */

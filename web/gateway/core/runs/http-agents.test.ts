@@ -15,7 +15,8 @@ verifies('http/hang-up', 'a caller who leaves an agent’s session before its ru
     },
     abortRun: (id: string) => aborted.resolve(`${id} was aborted`),
   };
-  const agents = new HttpAgents({ hub: new Hub(), runs } as unknown as ConstructorParameters<typeof HttpAgents>[0]);
+  const agent = () => ({ systemPrompt: 'You are Ada.' });
+  const agents = new HttpAgents({ hub: new Hub(), runs, agent } as unknown as ConstructorParameters<typeof HttpAgents>[0]);
   const leaving = new AbortController();
   const messages = [{ role: 'user' as const, content: 'Hi' }];
   const answer = agents.run({ agentId: 'main', sessionId: 's', messages, principal: 'owner', wishes: {}, signal: leaving.signal }).next();

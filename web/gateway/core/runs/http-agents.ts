@@ -1,8 +1,11 @@
+import { RpcError } from '#shared/rpc/errors.ts';
+import type { Part } from '#shared/rpc/records.ts';
 import type { Agent } from '../agents.ts';
 import type { HttpAgentRun } from '../http/deps.ts';
-import type { ModelEvent } from '../providers/provider.ts';
+import { plainText } from '../providers/parts.ts';
+import { type ModelEvent, Unsupported } from '../providers/provider.ts';
 import { sessionKey } from '../vault.ts';
-import { offeredTo, type RunsDeps } from './deps.ts';
+import { offeredTo, type RunRequest, type RunsDeps } from './deps.ts';
 import { generate, type Share } from './generate.ts';
 import { systemOf, timeContext } from './prompt.ts';
 import type { Runs } from './runs.ts';
@@ -72,22 +75,16 @@ export class HttpAgents {
     wishes,
     signal,
   }: HttpAgentRun & { sessionId: string }): AsyncGenerator<ModelEvent> {
-    const { runs, hub } = this.#deps;
-    const last = messages.findLast(({ role }) => role === 'user');
-    const text =
-      typeof last?.content === 'string'
-        ? last.content
-        : (last?.content ?? []).flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n');
-    const attachments =
-      typeof last?.content === 'string'
-        ? []
-        : (last?.content ?? []).flatMap((part) =>
-            part.type === 'text' ? [] : [{ filename: part.filename ?? 'file', mimeType: part.mimeType, content: part.data }],
-          );
-    const systemPrompt = messages
-      .filter(({ role }) => role === 'system')
-      .map(({ content }) => (typeof content === 'string' ? content : ''))
-      .join('\n\n');
+    const { runs, hub, agent } = this.#deps;
+    const last = messages.findLast(({ role }) => role !== 'system');
+    if (last?.role !== 'user') throw new Unsupported('messages', 'in a session the last one is the person’s');
+    const parts: Part[] = typeof last.content === 'string' ? [{ type: 'text', text: last.content }] : last.content;
+    const text = parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n');
+    const attachments = parts.flatMap((part) =>
+      part.type === 'text' ? [] : [{ filename: part.filename ?? part.type, mimeType: part.mimeType, content: part.data }],
+    );
+    const asked = messages.filter(({ role }) => role === 'system').map(({ content }) => plainText(content));
+    const systemPrompt = [agent(agentId).systemPrompt, ...asked].filter(Boolean).join('\n\n');
     const key = sessionKey(agentId, sessionId);
     const queue: ModelEvent[] = [];
     let wake = (): void => {};
@@ -96,6 +93,7 @@ export class HttpAgents {
       wake();
     };
     let runId: string | undefined;
+    let ended: Ended | undefined;
     let gone = signal.aborted;
     const onabort = (): void => {
       gone = true;
@@ -112,42 +110,55 @@ export class HttpAgents {
       agentId,
       sessionId,
       message: text,
+      repeats: true,
       principal,
       ...(attachments.length === 0 ? {} : { attachments }),
       ...(systemPrompt === '' ? {} : { systemPrompt }),
       wishes,
+      exact: isExact({ wishes, messages: [last] }),
       onthought: (text) => give({ type: 'reasoning', text }),
+      onend: (end) => (ended = end),
       onrun(id) {
         runId = id;
         // Not before it has its place in line.
         if (gone) queueMicrotask(onabort);
       },
     });
-    let ended = false;
-    const end = sent.finally(() => {
-      ended = true;
+    let settled = false;
+    const end = sent.catch(refusedMessage).finally(() => {
+      settled = true;
       wake();
     });
     end.catch(() => {});
     signal.addEventListener('abort', onabort, { once: true });
     try {
-      while (!ended || queue.length > 0) {
+      while (!settled || queue.length > 0) {
         const event = queue.shift();
         if (event) yield event;
         else await new Promise<void>((resolve) => (wake = resolve));
       }
       const { usage } = await end;
-      yield { type: 'usage', usage };
-      yield { type: 'finish', reason: 'stop' };
+      const { reason = 'stop', reasoningTokens }: Partial<Ended> = ended ?? {};
+      yield { type: 'usage', usage, ...(reasoningTokens === undefined ? {} : { reasoningTokens }) };
+      yield { type: 'finish', reason };
     } finally {
       signal.removeEventListener('abort', onabort);
       leave();
-      if (!ended) onabort();
+      if (!settled) onabort();
     }
   }
 }
 
+type Ended = Parameters<NonNullable<RunRequest['onend']>>[0];
+
+/** What a session does not take of a message is told in the program's words. */
+function refusedMessage(error: unknown): never {
+  if (error instanceof RpcError && error.code === 'INVALID_PARAMS')
+    throw new Unsupported('messages', error.message.replace(/^(message|attachments\.\d+): /, ''));
+  throw error;
+}
+
 /** An agent's own temperature may be lessened for a model; what the caller sends may not. */
-const isExact = ({ wishes, messages }: HttpAgentRun): boolean =>
+const isExact = ({ wishes, messages }: Pick<HttpAgentRun, 'wishes' | 'messages'>): boolean =>
   wishes.temperature !== undefined ||
   messages.some(({ content }) => typeof content !== 'string' && content.some(({ type }) => type !== 'text'));

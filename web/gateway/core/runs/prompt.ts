@@ -46,6 +46,10 @@ export function promptOf(system: string, branch: readonly MessageRecord[]): Mode
   return messages;
 }
 
+/** Marks what is sent now, which is the last message, and what the session had before. */
+export const inSession = (messages: readonly ModelMessage[]): ModelMessage[] =>
+  messages.map((message, index) => ({ ...message, inSession: index === messages.length - 1 ? 'now' : 'earlier' }));
+
 /** What an agent has sent is named to it, and not sent back to its model. */
 function withoutFiles(content: MessageRecord['content']): string {
   if (typeof content === 'string') return content;

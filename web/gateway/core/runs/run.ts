@@ -11,7 +11,7 @@ import { plainText, sessionChanged } from '../sessions.ts';
 import type { MessageRecord, RunOutcome, UsageRecord } from '../vault.ts';
 import { generate, type Share } from './generate.ts';
 import { type Chosen, type Completed, offeredTo, type Place, type RunRequest, type RunsDeps } from './deps.ts';
-import { promptOf, systemOf, timeContext } from './prompt.ts';
+import { inSession, promptOf, systemOf, timeContext } from './prompt.ts';
 import { ReplyFiles } from './reply-files.ts';
 
 const SAVE_PARTIAL_MS = 1000;
@@ -135,8 +135,7 @@ export class Run {
       vault.messages.branch(this.#key, { limit: CONTEXT_MESSAGES, before: user.id }),
       events.waiting(this.#key),
     ]);
-    const systemPrompt = this.#request.systemPrompt ?? this.#agent.systemPrompt;
-    const { agentId, principal, wishes, tools: only } = this.#request;
+    const { agentId, principal, wishes, exact, tools: only, systemPrompt = this.#agent.systemPrompt } = this.#request;
     const offered = await offeredTo(principal, tools, this.#agent, this.#chosen, only);
     const [notes, recalled] = await Promise.all([companion.notes(this.#agent, this.#key, offered), this.#recall(place, above.messages)]);
     const send = (file: SentFile): void => this.#files.add(file);
@@ -153,9 +152,8 @@ export class Run {
         fallbacks: this.#agent.fallbacks,
         models: this.#deps.models,
         stranger: isChannel(principal),
-        agentId: this.#agent.id,
-        recalled,
-        messages: withSummary(promptOf(system, [...told.messages, user]), told),
+        ...{ agentId: this.#agent.id, recalled, exact },
+        messages: inSession(withSummary(promptOf(system, [...told.messages, user]), told)),
         tools: offered,
         wishes: { ...wishes, temperature: wishes?.temperature ?? this.#agent.temperature },
         ...(silenceMs ? { silenceMs: silenceMs() } : {}),
@@ -198,6 +196,7 @@ export class Run {
           }
           case 'end':
             usage = event.usage;
+            this.#request.onend?.(event);
         }
       }
     } finally {

@@ -13,6 +13,8 @@ export interface SendRequest extends RunRequest {
   message: string;
   attachments?: readonly AttachmentInput[];
   abortPrevious?: boolean;
+  /** The same message behind its own reply that failed takes its place, for programs ask again by themselves; what failed stays as a branch. */
+  repeats?: boolean;
 }
 
 /** How long what another host executes in a session may take to end before the session is cleared. */
@@ -60,17 +62,19 @@ export class Runs {
 
   /** Resolves when the run has ended; rejects with what ended it otherwise. */
   async send(request: SendRequest): Promise<Completed> {
-    const content = sanitize(request.message);
     const attached = readAttachments(request.attachments ?? []);
+    const content = sanitize(request.message, attached.parts.length > 0);
     const key = sessionKey(request.agentId, request.sessionId);
     // The new one waits in line until those have settled.
     if (request.abortPrevious) void this.abort(key);
     return this.#enqueue(key, request, (at) =>
       once(this.#deps.vault, request, key, at, async (id) => {
         const session =
-          (await this.#deps.vault.sessions.get(key)) ?? newSession(request.agentId, request.sessionId, request.title ?? content, at);
-        const parent = session.headId === null ? undefined : await this.#deps.vault.messages.get(session.headId);
-        return placed(session, parent, messageOf(id, key, content, attached, at));
+          (await this.#deps.vault.sessions.get(key)) ??
+          newSession(request.agentId, request.sessionId, request.title ?? (content || (attached.info[0]?.filename ?? '')), at);
+        const message = messageOf(id, key, content, attached, at);
+        const head = await this.#message(session.headId);
+        return placed(session, request.repeats ? await this.#beforeFailed(head, message) : head, message);
       }),
     );
   }
@@ -91,7 +95,7 @@ export class Runs {
     return this.#enqueue(key, request, (at) =>
       once(this.#deps.vault, request, key, at, async (id) => {
         const { session, user } = await this.#lastUser(key);
-        const parent = user.parentId === null ? undefined : await this.#deps.vault.messages.get(user.parentId);
+        const parent = await this.#message(user.parentId);
         const parts = typeof user.content === 'string' ? [] : user.content.filter((part) => part.type !== 'text');
         return placed(session, parent, messageOf(id, key, content, { parts, info: user.attachments ?? [] }, at));
       }),
@@ -154,6 +158,18 @@ export class Runs {
     return this.#lanes.run(key, run, async () => run.execute(await chosen));
   }
 
+  async #message(id: string | null): Promise<MessageRecord | undefined> {
+    return id === null ? undefined : this.#deps.vault.messages.get(id);
+  }
+
+  /** What was there before a message that is asked again; else the head. */
+  async #beforeFailed(head: MessageRecord | undefined, { content }: MessageRecord): Promise<MessageRecord | undefined> {
+    if (head?.role !== 'assistant' || !(head.error || head.aborted)) return head;
+    const asked = await this.#message(head.parentId);
+    const same = asked?.role === 'user' && JSON.stringify(asked.content) === JSON.stringify(content);
+    return same ? this.#message(asked.parentId) : head;
+  }
+
   async #lastUser(key: string): Promise<{ session: SessionRecord; user: MessageRecord }> {
     const session = await this.#deps.vault.sessions.get(key);
     if (!session) throw new RpcError('NOT_FOUND', 'No such session');
@@ -184,7 +200,7 @@ function messageOf(
     parentId: null,
     depth: 0,
     role: 'user',
-    content: parts.length === 0 ? text : [{ type: 'text', text }, ...parts],
+    content: parts.length === 0 ? text : [...(text === '' ? [] : [{ type: 'text' as const, text }]), ...parts],
     timestamp,
     ...(info.length === 0 ? {} : { attachments: info }),
   };

@@ -1,0 +1,135 @@
+import { expect } from 'vitest';
+import { verifies } from '../requirements.ts';
+import { claude, vendors } from '../support/vendors.ts';
+
+const PIXEL = 'data:image/png;base64,iVBORw0KGgo=';
+const hi = [{ role: 'user' as const, content: 'Hi' }];
+const listen = [
+  {
+    role: 'user' as const,
+    content: [
+      { type: 'text' as const, text: 'Listen' },
+      { type: 'input_audio' as const, input_audio: { data: 'AAAA', format: 'wav' as const } },
+    ],
+  },
+];
+const piece = (delta: object, finish: string | null = null): string =>
+  `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm', choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`;
+const usage = `data: ${JSON.stringify({ choices: [], usage: { prompt_tokens: 3, completion_tokens: 5, total_tokens: 8, completion_tokens_details: { reasoning_tokens: 4 } } })}\n\n`;
+/** A server of OpenAI's format, whose answer ends like this. */
+const says = (finish: string): Response =>
+  new Response(piece({ content: 'Well' }) + piece({}, finish) + usage + 'data: [DONE]\n\n', {
+    headers: { 'content-type': 'text/event-stream' },
+  });
+
+/** A gateway whose agent asks a server of OpenAI's format; `told` is what that was asked last. */
+async function withAgent(finish = 'stop') {
+  const { gw, client, openai, bodies } = await vendors(() => says(finish));
+  await client.call('config.patch', {
+    patch: {
+      providers: { up: { baseUrl: 'http://up.test/v1' } },
+      chat: { model: 'up/m' },
+      agents: { main: { systemPrompt: 'You are Ada.' } },
+    },
+  });
+  const told = (): { role: string; content: unknown }[] => (bodies().at(-1)?.['messages'] ?? []) as { role: string; content: unknown }[];
+  const ask = (messages: readonly object[], more: object = {}) =>
+    openai.chat.completions.create({ model: 'perch/main', user: 'ann', messages: messages as typeof hi, ...more });
+  return { gw, openai, ask, told };
+}
+
+verifies('http.chat/agent-session', 'is told system messages in whatever form, beside its own prompt', async () => {
+  const { gw, ask, told } = await withAgent();
+  await using _ = gw;
+  await ask([{ role: 'system', content: [{ type: 'text', text: 'Be brief.' }] }, { role: 'developer', content: 'In verse.' }, ...hi]);
+  expect(told()[0]).toMatchObject({ role: 'system', content: expect.stringMatching(/^You are Ada\.\n\nBe brief\.\n\nIn verse\.\n\n/) });
+  await ask(hi);
+  expect(told()[0]).toMatchObject({ content: expect.stringMatching(/^You are Ada\.\n\n(?!Be brief)/) });
+});
+
+verifies(
+  'http.chat/agent-session',
+  'is given sound and pictures, also without a word; a file that a tool reads is named to it',
+  async () => {
+    const { gw, ask, told } = await withAgent();
+    await using _ = gw;
+    await ask(listen);
+    expect(told().at(-1)?.content).toEqual(listen[0]?.content);
+    await ask([{ role: 'user', content: [{ type: 'image_url', image_url: { url: PIXEL } }] }]);
+    expect(told().at(-1)?.content).toEqual([{ type: 'image_url', image_url: { url: PIXEL } }]);
+    // What was sent before is there as in any chat.
+    expect(JSON.stringify(told())).toContain('The file audio.wav');
+    const file = { filename: 'a.pdf', file_data: 'data:application/pdf;base64,AAAA' };
+    await ask([
+      {
+        role: 'user',
+        content: [
+          { type: 'text', text: 'Read' },
+          { type: 'file', file },
+        ],
+      },
+    ]);
+    expect(told().at(-1)?.content).toMatch(/a\.pdf .* read_pdf/);
+  },
+);
+
+verifies('http.chat/agent-session', 'tells how the answer ended, and how much of it were thoughts', async () => {
+  const { gw, openai, ask } = await withAgent('length');
+  await using _ = gw;
+  const whole = await ask(hi);
+  expect([whole.choices[0]?.finish_reason, whole.usage?.completion_tokens_details?.reasoning_tokens]).toEqual(['length', 4]);
+  const stream = await openai.chat.completions.create({ model: 'perch/main', user: 'ann', messages: hi, stream: true });
+  const reasons: unknown[] = [];
+  for await (const { choices } of stream) reasons.push(choices[0]?.finish_reason);
+  expect(reasons.at(-1)).toBe('length');
+  expect(await openai.responses.create({ model: 'perch/main', user: 'ann', input: 'Hi' })).toMatchObject({
+    status: 'incomplete',
+    incomplete_details: { reason: 'max_output_tokens' },
+  });
+});
+
+verifies(['http.chat/agent-session', 'http.chat/agent-params'], 'what cannot be honoured there is 400 by its name', async () => {
+  const { gw, openai, bodies } = await vendors(() => claude({}));
+  await using _ = gw;
+  const ask = (more: object): Promise<unknown> =>
+    openai.chat.completions.create({ model: 'perch/main', user: 'ann', messages: hi, ...more });
+  const reply = { role: 'assistant', content: 'Yes?' };
+  for (const [param, more] of [
+    ['temperature', { temperature: 1.5 }],
+    ['messages', { messages: listen }],
+    ['messages', { messages: [...hi, reply] }],
+    ['messages', { messages: [{ role: 'system', content: 'Be brief.' }] }],
+    ['messages', { messages: [{ role: 'user', content: '' }] }],
+    ['messages', { messages: [{ role: 'user', content: 'a\0b' }] }],
+  ] as const)
+    await expect(ask(more), JSON.stringify(more)).rejects.toMatchObject({ status: 400, param });
+  await expect(openai.responses.create({ model: 'perch/main', user: 'ann', input: '' })).rejects.toMatchObject({
+    status: 400,
+    param: 'input',
+  });
+  expect(bodies()).toEqual([]);
+  await ask({ messages: [{ role: 'user', content: 'One' }, reply, ...hi, { role: 'system', content: 'Be brief.' }] });
+  expect(bodies()).toHaveLength(1);
+});
+
+verifies('http.chat/agent-session', 'a request that is sent again because it failed is there once', async () => {
+  const fails = [502, 503, 503];
+  const { gw, client, openai, bodies } = await vendors(() => {
+    const status = fails.shift();
+    return status === undefined
+      ? says('stop')
+      : Response.json({ error: { message: 'busy' } }, { status, headers: { 'retry-after': '999' } });
+  });
+  await using _ = gw;
+  await client.call('config.patch', { patch: { providers: { up: { baseUrl: 'http://up.test/v1' } }, chat: { model: 'up/m' } } });
+  const ask = (content: string): Promise<unknown> =>
+    openai.chat.completions.create({ model: 'perch/main', user: 'ann', messages: [{ role: 'user', content }] });
+  for (const _time of fails.slice())
+    await expect(ask('Hi')).rejects.toMatchObject({ status: expect.toSatisfy((status: number) => status >= 500) });
+  await ask('Hi');
+  await ask('Hi');
+  const told = (bodies().at(-1)?.['messages'] ?? []) as { role: string; content: string }[];
+  expect(told.slice(1).map(({ role, content }) => `${role} ${content}`)).toEqual(['user Hi', 'assistant Well', 'user Hi']);
+  const { messages } = await client.call('chat.history', { sessionId: 'ann' });
+  expect(messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'user', 'assistant']);
+});
