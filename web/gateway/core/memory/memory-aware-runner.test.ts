@@ -203,6 +203,34 @@ describe('tools and runner', () => {
     expect([setup.manager, setup.tools.length, setup.context]).toEqual([memory, 5, await runner.getContextForPrompt()]);
   });
 
+  verifies('memory.manager/runner', 'however long a conversation grows it fits into the context, with one summary', async () => {
+    const summary = (prompt: string): string => {
+      const turns = [...prompt.matchAll(/^(?:user|assistant): (\d+) /gm)].map(([, turn]) => turn);
+      return `## Progress\n${'much was said. '.repeat(80)}\n\n## Key context\n- up to turn ${turns.at(-1) ?? ''}`;
+    };
+    const { complete, summaries } = scripted([summary]);
+    const { memory, workspace } = made({
+      complete,
+      settings: { compaction: { maxTokens: 3000 }, summary: { asyncMode: false, maxSummaryTokens: 500 } },
+    });
+    await using runner = await new MemoryAwareRunner(memory).open();
+    const messages: MemoryMessage[] = [{ role: 'system', content: 'Be kind', id: 'system' }];
+    for (const message of talk(200, 60)) {
+      messages.push(message);
+      const given = await runner.preprocessMessages(messages, 'main');
+      expect(memory.checkContext(given).totalTokens).toBeLessThan(3000);
+      expect(given.filter((each) => StructuredSummary.ofMessage(each)).length).toBeLessThan(2);
+      await runner.postprocessTurn(given, 'main');
+    }
+    expect(summaries().length).toBeGreaterThan(5);
+    expect(
+      summaries()
+        .slice(1)
+        .every((prompt) => /<summary>[^]*up to turn \d+[^]*<\/summary>/.test(prompt)),
+    ).toBe(true);
+    expect((await workspace.read('dialog/2026-11-22.jsonl'))?.trim().split('\n')).toHaveLength(201);
+  });
+
   verifies('memory.manager/runner', 'the conversation goes on while its summary is made, until the context is full', async () => {
     const answer = Promise.withResolvers<string>();
     const { complete, summaries } = scripted([() => answer.promise]);

@@ -107,7 +107,7 @@ export class MemoryManager {
   }
 
   /**
-   * A summary of messages by the model. First they are written to the dialog, and what is worth it is remembered for good. Rejects with an Error where there is no model, or
+   * A summary of messages by the model, and of the earlier summary that they may begin with. First they are written to the dialog, and what is worth it is remembered for good. Rejects with an Error where there is no model, or
    * none that gives a summary in two attempts; nothing is lost then.
    */
   async generateSummary(
@@ -120,7 +120,8 @@ export class MemoryManager {
     const asking = this.#asking(signal);
     if (!asking) throw new Error('The memory has no model that could summarise; nothing was dropped');
     if (this.config.longTerm.enabled) await this.#rememberFrom(messages, asking);
-    return summarise(messages, asking);
+    const earlier = messages[0] && StructuredSummary.ofMessage(messages[0]);
+    return summarise(earlier ? messages.slice(1) : messages, asking, earlier);
   }
 
   /** The conversation with the summary in place of what it is of. Without a summary, or with an empty one, nothing is dropped. */
@@ -196,11 +197,11 @@ export class MemoryManager {
     return (accepts ? all.filter(accepts) : all).slice(0, most);
   }
 
-  /** Writes messages to the dialog, each once; gives how many were new. Nothing is written where the setting is off. */
+  /** Writes messages to the dialog, each once; gives how many were new. Summaries are no part of it. Nothing is written where the setting is off. */
   async persistDialog(messages: readonly MemoryMessage[], sessionKey = ''): Promise<number> {
     this.#mustBeOpen();
     if (!this.config.dialog.enabled) return 0;
-    const said = messages.map((message) => this.#whole.get(message) ?? message);
+    const said = messages.filter((message) => !StructuredSummary.ofMessage(message)).map((message) => this.#whole.get(message) ?? message);
     return this.#dialogs.persist(said, sessionKey, this.#closing.signal);
   }
 
