@@ -3,6 +3,7 @@
 import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { MemoryConfig as Config, type MemoryConfigInput } from '../../web/gateway/core/memory/config.ts';
+import { unlessFailing } from '../../web/gateway/core/memory/index/unless-failing.ts';
 import { MemoryAwareRunner as Runner, setupMemoryForAgent as setup } from '../../web/gateway/core/memory/memory-aware-runner.ts';
 import { MemoryManager as Manager } from '../../web/gateway/core/memory/memory-manager.ts';
 import type { CountText } from '../../web/gateway/core/memory/summary/transcript.ts';
@@ -74,7 +75,7 @@ export class MemoryManager extends Manager {
       clock: { now: Date.now },
       complete: asked && completeBy(asked),
       countTokens: countTokens ?? counter?.count,
-      index,
+      index: unlessFailing(index, warn),
       vectors: embedder && { embedder: () => embedder, store: index },
       warn,
     });
