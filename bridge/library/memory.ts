@@ -18,6 +18,13 @@ import { SqliteIndex } from './sqlite-index.ts';
 export { applyCompaction, checkContext, type ContextCheckResult } from '../../web/gateway/core/memory/compaction/check-context.ts';
 export { StructuredSummary, type SummaryFields } from '../../web/gateway/core/memory/compaction/structured-summary.ts';
 export { CompactionTrigger } from '../../web/gateway/core/memory/compaction/compaction-trigger.ts';
+export {
+  CompactionConfig,
+  DialogConfig,
+  LongTermMemoryConfig,
+  SummaryConfig,
+  ToolResultConfig,
+} from '../../web/gateway/core/memory/config-sections.ts';
 export type { FoundMemory } from '../../web/gateway/core/memory/found-memory.ts';
 export type { Memory } from '../../web/gateway/core/memory/long-term-file.ts';
 export { MemoryCategory } from '../../web/gateway/core/memory/long-term.ts';

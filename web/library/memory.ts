@@ -18,6 +18,13 @@ import { databaseName } from './workspace-database.ts';
 export { applyCompaction, checkContext, type ContextCheckResult } from '../gateway/core/memory/compaction/check-context.ts';
 export { StructuredSummary, type SummaryFields } from '../gateway/core/memory/compaction/structured-summary.ts';
 export { CompactionTrigger } from '../gateway/core/memory/compaction/compaction-trigger.ts';
+export {
+  CompactionConfig,
+  DialogConfig,
+  LongTermMemoryConfig,
+  SummaryConfig,
+  ToolResultConfig,
+} from '../gateway/core/memory/config-sections.ts';
 export type { FoundMemory } from '../gateway/core/memory/found-memory.ts';
 export type { Memory } from '../gateway/core/memory/long-term-file.ts';
 export { MemoryCategory } from '../gateway/core/memory/long-term.ts';
