@@ -5,7 +5,7 @@ import { DreamingConfig as Config, type DreamingConfigInput } from '../../web/ga
 import { type DreamingOptions, DreamingPhases as Phases } from '../../web/gateway/core/dreaming/dreaming-phases.ts';
 import { SIGNALS_FILE, SignalsStore as Signals } from '../../web/gateway/core/dreaming/signals-store.ts';
 import { settingsAt } from '../../web/library/settings-at.ts';
-import { folderWorkspace } from './folder-workspace.ts';
+import { sharedWorkspace } from './folder-workspace.ts';
 
 export { type DreamingConfigInput, StorageMode } from '../../web/gateway/core/dreaming/config.ts';
 export type { DreamingOptions } from '../../web/gateway/core/dreaming/dreaming-phases.ts';
@@ -20,7 +20,7 @@ const [HIDDEN = ''] = SIGNALS_FILE.split('/');
 
 const workspaceIn = (folder: string) => {
   if (folder.trim() === '') throw new Error('It must be a folder, not an empty name');
-  return folderWorkspace(resolve(folder), { hidden: [HIDDEN] });
+  return sharedWorkspace(resolve(folder), [HIDDEN]);
 };
 
 /** Settings of dreaming (interface document 2, section 2.3), in either spelling. */

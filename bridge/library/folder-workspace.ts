@@ -2,15 +2,11 @@ import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promis
 import { dirname, join } from 'node:path';
 import type { Workspace, WorkspaceFile } from '../../web/gateway/core/memory/workspace.ts';
 import { namesOf } from '../../web/gateway/core/memory/workspace-path.ts';
-import { Turns } from '#shared/turns.ts';
 import { codeOf, readIfThere, reasonOf, writeWhole } from '../home.ts';
 import { syncFolder } from '../journal/file.ts';
+import { inLock } from './folder-lock.ts';
 
-/** By absolute path: those of this process that change a file after reading it. */
-const turns = new Map<string, Turns>();
-const never = new AbortController().signal;
-
-/** A workspace that is a folder on disk. Files whose names begin with a dot, and `node_modules`, are none of it, but for the names in `hidden`, such as `.dreams`. */
+/** A workspace that is a folder on disk, which several processes may change at once. Files whose names begin with a dot, and `node_modules`, are none of it, but for the names in `hidden`, such as `.dreams`. */
 export function folderWorkspace(folder: string, { hidden = [] }: { hidden?: readonly string[] } = {}): Workspace {
   const place = (path: string): string => join(folder, ...namesOf(path, hidden));
   const made = async (path: string): Promise<string> => {
@@ -18,7 +14,8 @@ export function folderWorkspace(folder: string, { hidden = [] }: { hidden?: read
     await mkdir(dirname(file), { recursive: true, mode: 0o700 });
     return file;
   };
-  const write = async (path: string, text: string): Promise<void> => {
+  const alone = <T>(path: string, done: string, work: () => Promise<T>): Promise<T> => inLock(folder, () => told(path, done, work));
+  const put = async (path: string, text: string): Promise<void> => {
     const file = await made(path);
     await keepForeignBytes(file, text);
     await told(path, 'written', async () => {
@@ -28,13 +25,14 @@ export function folderWorkspace(folder: string, { hidden = [] }: { hidden?: read
   };
   return {
     read: (path) => readIfThere(place(path)),
-    write,
+    async write(path, text) {
+      place(path);
+      await inLock(folder, () => put(path, text));
+    },
     async update(path, edit) {
       const file = place(path);
-      const turn = turns.get(file) ?? new Turns();
-      turns.set(file, turn);
-      return turn.take(never, async () => {
-        // Between the last look and the rename there is a moment that cannot be closed with what Node offers.
+      return inLock(folder, async () => {
+        // Programs that know nothing of the lock may save the file between the last look and the rename; Node offers nothing against that.
         for (;;) {
           const seen = await statOf(file, path);
           const before = await readIfThere(file);
@@ -42,14 +40,14 @@ export function folderWorkspace(folder: string, { hidden = [] }: { hidden?: read
           if (text === undefined) return before;
           const now = await statOf(file, path);
           if (now?.size !== seen?.size || now?.modifiedAt !== seen?.modifiedAt) continue;
-          await write(path, text);
+          await put(path, text);
           return text;
         }
       });
     },
     async append(path, text) {
       const file = await made(path);
-      await told(path, 'written', async () => {
+      await alone(path, 'written', async () => {
         const handle = await open(file, 'a', 0o600);
         try {
           await handle.appendFile(text);
@@ -60,9 +58,9 @@ export function folderWorkspace(folder: string, { hidden = [] }: { hidden?: read
         syncFolder(file);
       });
     },
-    remove: (path) =>
-      told(path, 'removed', async () => {
-        const file = place(path);
+    async remove(path) {
+      const file = place(path);
+      return alone(path, 'removed', async () => {
         try {
           await rm(file);
         } catch (error) {
@@ -71,11 +69,23 @@ export function folderWorkspace(folder: string, { hidden = [] }: { hidden?: read
         }
         syncFolder(file);
         return true;
-      }),
+      });
+    },
     stat: (path) => statOf(place(path), path),
     list: async (under) =>
       (await filesIn(under === undefined ? folder : place(under), under, hidden)).sort((a, b) => (a.path < b.path ? -1 : 1)),
   };
+}
+
+/** Of those that were given already: what works on one in turn, of whatever class, is told apart by it. */
+const shared = new Map<string, Workspace>();
+
+/** The same workspace for the same folder and names each time. */
+export function sharedWorkspace(folder: string, hidden: readonly string[]): Workspace {
+  const key = JSON.stringify([folder, hidden]);
+  const known = shared.get(key) ?? folderWorkspace(folder, { hidden });
+  shared.set(key, known);
+  return known;
 }
 
 async function filesIn(folder: string, under: string | undefined, hidden: readonly string[]): Promise<WorkspaceFile[]> {
@@ -86,9 +96,11 @@ async function filesIn(folder: string, under: string | undefined, hidden: readon
   const found = await Promise.all(
     entries.map(async (entry) => {
       const { name } = entry;
-      if ((name.startsWith('.') && !hidden.includes(name)) || name === 'node_modules' || /[\\:]|\.tmp$/.test(name)) return [];
+      if ((name.startsWith('.') && !hidden.includes(name)) || name === 'node_modules' || /[\\:]/.test(name)) return [];
       const path = under === undefined ? name : `${under}/${name}`;
       if (entry.isDirectory()) return filesIn(join(folder, name), path, hidden);
+      // What a process that died was writing.
+      if (name.endsWith('.tmp')) return [];
       return (await statOf(join(folder, name), path)) ?? [];
     }),
   );

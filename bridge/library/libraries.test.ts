@@ -23,6 +23,13 @@ describe('libraries on a folder', () => {
     expect([result.status, result.isSuccess, result.summary]).toEqual(['ok', true, '- Ana is allergic to walnuts']);
     expect(result.memories[0]?.source).toMatch(/^MEMORY\.md:\d+$/);
     expect(recaller.buildContextMessage(result)?.content).toContain('| - Ana is allergic to walnuts');
+    const again = (): Promise<string> =>
+      recaller
+        .recall('Which cake may Ana eat, with her allergies?', [{ role: 'user', content: 'Hi' }], 'main/main')
+        .then(({ summary }) => summary);
+    expect(await again()).toBe(result.summary);
+    await memory.forget(String(result.memories[0]?.id));
+    expect(await again()).toBe('');
     const none = await new ActiveMemoryRecaller(null).recall('x', [], 'main/main');
     expect([none.isUnavailable, recaller.buildContextMessage(none)]).toEqual([true, null]);
   });
@@ -69,6 +76,10 @@ describe('libraries on a folder', () => {
     const { score, components } = new PromotionScorer(config).scoreSignal(signal);
     expect(score).toBeGreaterThan(0.1);
     expect(Object.keys(components.toDict())).toHaveLength(6);
+    expect(new PromotionScorer().scoreSignal(signal).score).toBeCloseTo(score);
+    const relevance = { frequency: 0, diversity: 0, recency: 0, consolidation: 0, conceptual: 0 };
+    expect(new PromotionScorer({ scoring_weights: relevance }).scoreSignal(signal).score).toBeCloseTo(0.9);
+    expect(() => new PromotionScorer({ min_score: 2 })).toThrow('minScore');
     const phases = (): DreamingPhases => new DreamingPhases(dir, config, { now: () => now });
     expect(await phases().runPhase(DreamingPhase.DEEP)).toMatchObject({ promotedCount: 1 });
     expect(await phases().runPhase(DreamingPhase.DEEP)).toMatchObject({ promotedCount: 0 });

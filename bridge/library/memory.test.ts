@@ -172,6 +172,19 @@ verifies('memory.node/database', 'one that is damaged, gone, foreign, or open el
   expect((await again.getStats()).dialogs).toMatchObject({ messages: 4, broken: 1 });
 });
 
+verifies('memory.node/folder', 'where no index can be kept it is searched all the same, and that is told', async () => {
+  writeFileSync(join(dir, 'MEMORY.md'), '- 2026-11-20 09:30 [fact] The boat is blue\n');
+  // No index can be made, whoever runs this.
+  mkdirSync(join(dir, 'memory.db'));
+  const warnings: string[] = [];
+  const warn = (message: string): void => void warnings.push(message);
+  await using memory = await new MemoryManager(dir, {}, undefined, { warn }).open();
+  expect((await memory.searchMemory('boat'))[0]?.text).toBe('The boat is blue');
+  await memory.addMemory('The kayak is red');
+  expect((await memory.searchMemory('kayak'))[0]?.text).toBe('The kayak is red');
+  expect(warnings).toEqual([expect.stringContaining('The index of the memory cannot be kept')]);
+});
+
 verifies('memory.node/database', 'passages that another process has noted and this one does not know of do not stay', async () => {
   const path = 'memory/2026-11-20.md';
   const file = { path, size: 1, modifiedAt: 1.5, hash: null, lines: 1, isCut: false, broken: 0 };

@@ -3,6 +3,7 @@
 import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { MemoryConfig as Config, type MemoryConfigInput } from '../../web/gateway/core/memory/config.ts';
+import { unlessFailing } from '../../web/gateway/core/memory/index/unless-failing.ts';
 import { MemoryAwareRunner as Runner, setupMemoryForAgent as setup } from '../../web/gateway/core/memory/memory-aware-runner.ts';
 import { MemoryManager as Manager } from '../../web/gateway/core/memory/memory-manager.ts';
 import type { CountText } from '../../web/gateway/core/memory/summary/transcript.ts';
@@ -17,6 +18,13 @@ import { SqliteIndex } from './sqlite-index.ts';
 export { applyCompaction, checkContext, type ContextCheckResult } from '../../web/gateway/core/memory/compaction/check-context.ts';
 export { StructuredSummary, type SummaryFields } from '../../web/gateway/core/memory/compaction/structured-summary.ts';
 export { CompactionTrigger } from '../../web/gateway/core/memory/compaction/compaction-trigger.ts';
+export {
+  CompactionConfig,
+  DialogConfig,
+  LongTermMemoryConfig,
+  SummaryConfig,
+  ToolResultConfig,
+} from '../../web/gateway/core/memory/config-sections.ts';
 export type { FoundMemory } from '../../web/gateway/core/memory/found-memory.ts';
 export type { Memory } from '../../web/gateway/core/memory/long-term-file.ts';
 export { MemoryCategory } from '../../web/gateway/core/memory/long-term.ts';
@@ -74,7 +82,7 @@ export class MemoryManager extends Manager {
       clock: { now: Date.now },
       complete: asked && completeBy(asked),
       countTokens: countTokens ?? counter?.count,
-      index,
+      index: unlessFailing(index, warn),
       vectors: embedder && { embedder: () => embedder, store: index },
       warn,
     });

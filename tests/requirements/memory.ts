@@ -33,6 +33,8 @@ export const memory = [
   specified('interface document 2, sections 2.4, 2.5 and 4.4, in Node', {
     'memory.node/folder':
       'A memory lies in a folder as files that persons can read; what has been answered is on disk; no path leads out of the folder.',
+    'memory.node/processes':
+      'Several processes may change the memory in one folder: nothing that one has written is lost by another, also where one was killed.',
     'memory.node/database':
       '`memory.db` is an SQLite file with the passages and a full-text table; a start reads only files that have changed; one that is damaged is made again.',
     'memory.node/model': 'A model is asked in OpenAI’s format; whatever goes wrong is told by a sentence that names the provider.',

@@ -1,4 +1,5 @@
 // `perch/memory/active-recall`: what a memory has on a message, before it is answered (interface document 2, section 4.5).
+import { isMemoryId } from '../gateway/core/memory/index/entry.ts';
 import type { MemoryManager } from '../gateway/core/memory/memory-manager.ts';
 import type { ActiveRecallConfigFields } from '../gateway/core/recall/config.ts';
 import { buildContextMessage, type ContextMessage } from '../gateway/core/recall/context-message.ts';
@@ -13,6 +14,9 @@ export { ActiveRecallResult, type RecalledMemory, type SearchDebug } from '../ga
 export { PromptStyle, QueryMode } from '../gateway/core/recall/settings.ts';
 export { buildContextMessage };
 
+/** A memory, or whatever searches as one. */
+type Searched = Pick<MemoryManager, 'searchMemory'> & Partial<Pick<MemoryManager, 'getMemories'>>;
+
 /** Asks a memory about each message. */
 export class ActiveMemoryRecaller extends Recaller {
   /**
@@ -20,7 +24,7 @@ export class ActiveMemoryRecaller extends Recaller {
    * Throws an Error that names a setting which does not fit.
    */
   constructor(
-    memoryManager: Pick<MemoryManager, 'searchMemory'> | null,
+    memoryManager: Searched | null,
     config: Partial<ActiveRecallConfigFields> | Record<string, unknown> = {},
     _workspaceDir?: string,
     parts: RecallerParts = {},
@@ -34,11 +38,16 @@ export class ActiveMemoryRecaller extends Recaller {
   }
 }
 
-const searchOf = (manager: Pick<MemoryManager, 'searchMemory'>): RecallSearch => ({
+const searchOf = (manager: Searched): RecallSearch => ({
   backend: 'memory',
   search: async (query, limit) =>
     (await manager.searchMemory(query, limit)).map(({ id, text, category, coverage, why, at, path, lines }) => ({
       ...{ id, text, category, coverage, why, at },
       source: `${path}:${lines}`,
     })),
+  // What was forgotten, or says something else now, is told no more.
+  async holds(memories) {
+    const remembered = new Set((await manager.getMemories?.())?.map(({ id }) => id));
+    return memories.every(({ id }) => !isMemoryId(id) || !manager.getMemories || remembered.has(id));
+  },
 });

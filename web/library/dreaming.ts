@@ -2,9 +2,11 @@
 import { DreamingConfig as Config, type DreamingConfigInput } from '../gateway/core/dreaming/config.ts';
 import { type DreamingOptions, DreamingPhases as Phases } from '../gateway/core/dreaming/dreaming-phases.ts';
 import { SIGNALS_FILE, SignalsStore as Signals } from '../gateway/core/dreaming/signals-store.ts';
+import type { Workspace } from '../gateway/core/memory/workspace.ts';
 import { databaseWorkspace } from './database-workspace.ts';
 import { fetchedText } from './fetched-text.ts';
 import { settingsAt } from './settings-at.ts';
+import { databaseName } from './workspace-database.ts';
 
 export { type DreamingConfigInput, StorageMode } from '../gateway/core/dreaming/config.ts';
 export type { DreamingOptions } from '../gateway/core/dreaming/dreaming-phases.ts';
@@ -17,7 +19,15 @@ export type { SignalStats } from '../gateway/core/dreaming/signals-store.ts';
 
 const [HIDDEN = ''] = SIGNALS_FILE.split('/');
 
-const workspaceIn = (name: string) => databaseWorkspace(name, { hidden: [HIDDEN] });
+/** By name: what works on a database in turn, of whatever class, is told apart by its workspace. */
+const workspaces = new Map<string, Workspace>();
+
+function workspaceIn(storeDir: string): Workspace {
+  const name = databaseName(storeDir);
+  const known = workspaces.get(name) ?? databaseWorkspace(name, { hidden: [HIDDEN] });
+  workspaces.set(name, known);
+  return known;
+}
 
 /** Settings of dreaming (interface document 2, section 2.3), in either spelling. */
 export class DreamingConfig extends Config {

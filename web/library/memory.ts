@@ -2,6 +2,7 @@
 import { estimateFor } from '#shared/tokens/estimate.ts';
 import { familyOf } from '#shared/tokens/family.ts';
 import { MemoryConfig as Config, type MemoryConfigInput } from '../gateway/core/memory/config.ts';
+import { unlessFailing } from '../gateway/core/memory/index/unless-failing.ts';
 import { MemoryAwareRunner as Runner, setupMemoryForAgent as setup } from '../gateway/core/memory/memory-aware-runner.ts';
 import { MemoryManager as Manager } from '../gateway/core/memory/memory-manager.ts';
 import type { CountText } from '../gateway/core/memory/summary/transcript.ts';
@@ -17,6 +18,13 @@ import { databaseName } from './workspace-database.ts';
 export { applyCompaction, checkContext, type ContextCheckResult } from '../gateway/core/memory/compaction/check-context.ts';
 export { StructuredSummary, type SummaryFields } from '../gateway/core/memory/compaction/structured-summary.ts';
 export { CompactionTrigger } from '../gateway/core/memory/compaction/compaction-trigger.ts';
+export {
+  CompactionConfig,
+  DialogConfig,
+  LongTermMemoryConfig,
+  SummaryConfig,
+  ToolResultConfig,
+} from '../gateway/core/memory/config-sections.ts';
 export type { FoundMemory } from '../gateway/core/memory/found-memory.ts';
 export type { Memory } from '../gateway/core/memory/long-term-file.ts';
 export { MemoryCategory } from '../gateway/core/memory/long-term.ts';
@@ -70,7 +78,7 @@ export class MemoryManager extends Manager {
       clock: { now: Date.now },
       complete: asked && completeBy(asked),
       countTokens: countTokens ?? (family && ((text) => estimateFor(text, family))),
-      index,
+      index: unlessFailing(index, warn),
       vectors: embedder && { embedder: () => embedder, store: index },
       warn,
     });

@@ -78,7 +78,7 @@ function reading(): Reading {
   return { take, passages: () => passages.map((passage) => (isQuoted(passage) ? { ...passage, untrusted: QUOTED } : passage)) };
 }
 
-const linesOf = (markdown: string): string[] => markdown.split(/\r\n|\n|\r/);
+const linesOf = (markdown: string): string[] => markdown.replace(/^\uFEFF/, '').split(/\r\n|\n|\r/);
 
 /**
  * The passages of a Markdown text: items of lists and paragraphs, without headings. What is quoted (`>`, fences, words in quotation marks with an address) and

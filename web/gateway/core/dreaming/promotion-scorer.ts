@@ -1,4 +1,4 @@
-import type { DreamingConfig } from './config.ts';
+import { DreamingConfig, type DreamingConfigInput } from './config.ts';
 import type { Pace } from './pace.ts';
 import { componentsOf, queriesOf, type ScoreComponents } from './score-components.ts';
 import { DAY_MS, lastActive, type ShortTermSignal } from './signal.ts';
@@ -15,8 +15,12 @@ export class PromotionScorer {
   readonly #config: DreamingConfig;
   readonly #now: () => number;
 
-  constructor(config: DreamingConfig, { now = Date.now }: { now?: () => number } = {}) {
-    this.#config = config;
+  /** Throws an Error that names a setting which does not fit. */
+  constructor(
+    config: DreamingConfig | DreamingConfigInput | Record<string, unknown> = {},
+    { now = Date.now }: { now?: () => number } = {},
+  ) {
+    this.#config = config instanceof DreamingConfig ? config : new DreamingConfig(config);
     this.#now = now;
   }
 

@@ -2,13 +2,36 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { failingWorkspace } from '../../../../tests/support/failing-workspace.ts';
 import { verifies } from '../../../../tests/requirements.ts';
-import { memoryWorkspace } from '../memory/workspace.ts';
+import { memoryWorkspace, type Workspace } from '../memory/workspace.ts';
 import { DAY_MS } from './signal.ts';
 import { SIGNALS_FILE, SignalsStore } from './signals-store.ts';
 
 const NOW = Date.UTC(2026, 10, 22, 23, 30);
 
 describe('SignalsStore', () => {
+  verifies('dreaming.signals/records', 'what another process writes meanwhile is kept', async () => {
+    const real = memoryWorkspace();
+    const other = new SignalsStore(real, { now: () => NOW });
+    let late: (() => Promise<unknown>) | undefined;
+    const first = async (): Promise<void> => {
+      const work = late;
+      late = undefined;
+      await work?.();
+    };
+    const workspace: Workspace = {
+      ...real,
+      write: (path, text) => first().then(() => real.write(path, text)),
+      update: (path, edit) => first().then(() => real.update(path, edit)),
+    };
+    let now = NOW - 40 * DAY_MS;
+    const store = new SignalsStore(workspace, { now: () => now });
+    await store.addSignal('Old', 'memory/2026-10-13.md');
+    now = NOW;
+    late = () => other.addSignal('New', 'memory/2026-11-22.md');
+    expect((await store.cleanupOldSignals(30)).map(({ content }) => content)).toEqual(['Old']);
+    expect((await store.getAllSignals()).map(({ content }) => content)).toEqual(['New']);
+  });
+
   verifies('dreaming.signals/records', 'counts recalls by content, and forgets what is old', async () => {
     const workspace = memoryWorkspace();
     let now = NOW - 40 * DAY_MS;

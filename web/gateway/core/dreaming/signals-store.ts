@@ -39,6 +39,9 @@ export interface SignalStats {
   totalConsolidations: number;
 }
 
+/** The file has changed since it was read. */
+class Moved extends Error {}
+
 interface Loaded {
   file: string | undefined;
   lines: number;
@@ -172,7 +175,7 @@ export class SignalsStore {
       const loaded = await this.#load();
       const from = this.#now() - checkedDays(maxAgeDays) * DAY_MS;
       const old = [...loaded.signals.values()].filter((signal) => lastActive(signal) < from);
-      if (old.length > 0) await this.#rewrite(loaded, new Set(old.map(({ contentHash }) => contentHash)));
+      if (old.length > 0) await this.#rewrite(loaded.file, loaded, new Set(old.map(({ contentHash }) => contentHash)));
       return old;
     });
   }
@@ -192,8 +195,16 @@ export class SignalsStore {
     return broken.map(({ path, line, why }) => ({ path, line, why }));
   }
 
+  /** Where another process, or tab, has written meanwhile, it is done again on what is there now. */
   #inTurn<Result>(run: () => Promise<Result>): Promise<Result> {
-    return oneAtATime(this.#workspace, SIGNALS_FILE, run);
+    return oneAtATime(this.#workspace, SIGNALS_FILE, async () => {
+      for (;;)
+        try {
+          return await run();
+        } catch (error) {
+          if (!(error instanceof Moved)) throw error;
+        }
+    });
   }
 
   /** Writes what `change` gives, which is in the map already; it works on a copy, so that what could not be written is not there. */
@@ -209,8 +220,8 @@ export class SignalsStore {
       const next = { ...loaded, signals, taken: more ? withTaken(loaded.taken, more) : loaded.taken };
       if (signals.size > MOST_SIGNALS) {
         const excess = [...signals.values()].sort(leastFirst).slice(0, signals.size - LEFT_SIGNALS);
-        await this.#rewrite(next, new Set(excess.map(({ contentHash }) => contentHash)));
-      } else if (loaded.lines > signals.size * 2 + PAST_LINES) await this.#rewrite(next, new Set());
+        await this.#rewrite(loaded.file, next, new Set(excess.map(({ contentHash }) => contentHash)));
+      } else if (loaded.lines > signals.size * 2 + PAST_LINES) await this.#rewrite(loaded.file, next, new Set());
       else {
         const text = onOwnLine(loaded.file, changed.map(formatSignal).join('') + (more ? formatTaken(more) : ''));
         await this.#workspace.append(SIGNALS_FILE, text);
@@ -220,10 +231,14 @@ export class SignalsStore {
     });
   }
 
-  async #rewrite({ signals, broken, taken }: Loaded, without: ReadonlySet<string>): Promise<void> {
+  /** `before`: what the file has. Where another has written meanwhile nothing is done, and it throws `Moved`. */
+  async #rewrite(before: string | undefined, { signals, broken, taken }: Loaded, without: ReadonlySet<string>): Promise<void> {
     const left = [...signals.values()].filter(({ contentHash }) => !without.has(contentHash));
     const file = broken.map(({ text }) => `${text}\n`).join('') + left.map(formatSignal).join('') + (taken ? formatTaken(taken) : '');
-    await this.#workspace.write(SIGNALS_FILE, file);
+    await this.#workspace.update(SIGNALS_FILE, (there) => {
+      if (there !== before) throw new Moved();
+      return file;
+    });
     this.#loaded = undefined;
   }
 

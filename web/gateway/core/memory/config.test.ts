@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { verifies } from '../../../../tests/requirements.ts';
 import { MemoryConfig } from './config.ts';
+import { CompactionConfig, DialogConfig, LongTermMemoryConfig, SummaryConfig, ToolResultConfig } from './config-sections.ts';
 
 describe('MemoryConfig', () => {
   it("has the documents' sample values as defaults", () => {
@@ -11,6 +12,24 @@ describe('MemoryConfig', () => {
       longTerm: { enabled: true, file: 'MEMORY.md' },
       toolResult: { enabled: true, maxLength: 2000, retentionDays: 7 },
     });
+  });
+
+  verifies('memory.config/yaml', 'each section has a class of its own', () => {
+    const { compaction, summary, dialog, longTerm, toolResult } = new MemoryConfig();
+    expect({ ...new CompactionConfig() }).toEqual(compaction);
+    expect({ ...new SummaryConfig() }).toEqual(summary);
+    expect({ ...new DialogConfig() }).toEqual(dialog);
+    expect({ ...new LongTermMemoryConfig() }).toEqual(longTerm);
+    expect({ ...new ToolResultConfig() }).toEqual(toolResult);
+    const config = new MemoryConfig({
+      compaction: new CompactionConfig({ max_tokens: 5000 }),
+      summary: new SummaryConfig({ async_mode: false, model: 'mine/small' }),
+      long_term: new LongTermMemoryConfig({ file: 'NOTES.md' }),
+      tool_result: new ToolResultConfig({ max_length: 300 }),
+    });
+    expect([config.compaction.maxTokens, config.summary.model, config.summary.asyncMode]).toEqual([5000, 'mine/small', false]);
+    expect([config.longTerm.file, config.toolResult.maxLength, config.dialog.retentionDays]).toEqual(['NOTES.md', 300, 30]);
+    expect(() => new DialogConfig({ retention_days: 0 })).toThrow('retentionDays');
   });
 
   verifies('memory.config/yaml', 'reads either spelling, from YAML too, and names what does not fit', async () => {

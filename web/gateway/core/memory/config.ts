@@ -1,54 +1,13 @@
 import { z } from '#shared/rpc/zod.ts';
+import { sections } from './config-sections.ts';
 import { readSettings, settingsInYaml } from './read-settings.ts';
 
-const days = z.number().positive().max(36_500);
-const share = z.number().min(0).max(1);
-
 const schema = z.strictObject({
-  /** When and how a conversation that grows too long is summarised. */
-  compaction: z
-    .strictObject({
-      enabled: z.boolean().default(true),
-      /** Tokens of the model's context. */
-      maxTokens: z.number().int().min(100).default(128_000),
-      /** The share of it that the newest messages keep. */
-      reserveRatio: share.default(0.3),
-      minMessagesToCompact: z.number().int().min(1).default(10),
-      /** The share of it that has to be used. */
-      compactionThreshold: share.default(0.85),
-    })
-    .prefault({}),
-  summary: z
-    .strictObject({
-      enabled: z.boolean().default(true),
-      /** Another model than the conversation's: `<provider>/<model_id>`. */
-      model: z.string().max(300).optional(),
-      maxSummaryTokens: z.number().int().min(50).default(2000),
-      /** The conversation goes on while its summary is made. */
-      asyncMode: z.boolean().default(true),
-    })
-    .prefault({}),
-  /** What was said, kept word for word for so long. */
-  dialog: z.strictObject({ enabled: z.boolean().default(true), retentionDays: days.default(30) }).prefault({}),
-  longTerm: z
-    .strictObject({
-      enabled: z.boolean().default(true),
-      file: z
-        .string()
-        .min(1)
-        .max(200)
-        .regex(/^[^/\\]+\.md$/i, 'must be the name of a .md file')
-        .default('MEMORY.md'),
-    })
-    .prefault({}),
-  toolResult: z
-    .strictObject({
-      enabled: z.boolean().default(true),
-      /** Characters beyond which a tool's result is put aside as a file. */
-      maxLength: z.number().int().min(100).default(2000),
-      retentionDays: days.default(7),
-    })
-    .prefault({}),
+  compaction: sections.compaction.prefault({}),
+  summary: sections.summary.prefault({}),
+  dialog: sections.dialog.prefault({}),
+  longTerm: sections.longTerm.prefault({}),
+  toolResult: sections.toolResult.prefault({}),
 });
 
 export type MemoryConfigFields = z.infer<typeof schema>;

@@ -7,6 +7,8 @@ import type { Workspace } from './workspace.ts';
 /** Characters of one memory. */
 const MAX_TEXT = 10_000;
 const MAX_KEY = 200;
+/** Years have four digits in the file. */
+const [FIRST_TIME, END_OF_TIME] = [Date.parse('0000-01-01T00:00Z'), Date.UTC(10_000, 0)];
 
 /** A line of the long-term file, by an id that its text has. */
 export interface Memory extends MemoryLine {
@@ -123,13 +125,18 @@ export class LongTermFile {
 }
 
 /** As it is written. */
-const toMinute = (at: number): number => Math.floor(at / 60_000) * 60_000;
+function toMinute(at: number): number {
+  if (!(at >= FIRST_TIME && at < END_OF_TIME))
+    throw new RangeError(`${at} is no time that can be noted: it must be milliseconds since 1970, up to the year 9999`);
+  return Math.floor(at / 60_000) * 60_000;
+}
 
 const remembered = (file: string): Remembered[] => parseMemories(file).flatMap((block) => (block.kind === 'memory' ? block : []));
 
 const withLine = (file: string, line: string): string => (file === '' || file.endsWith('\n') ? file + line : `${file}\n${line}`);
 
 function checked(text: string): string {
+  if (typeof text !== 'string') throw new TypeError('What is remembered must be a text');
   const clean = text.replaceAll(/\r\n|[\r\u2028\u2029]/g, '\n').trim();
   if (sameText(clean) === '') throw new Error('There is nothing to remember: the text is empty');
   if (clean.length > MAX_TEXT) throw new Error(`A memory may have ${MAX_TEXT} characters, not ${clean.length}`);
@@ -137,6 +144,7 @@ function checked(text: string): string {
 }
 
 function nameOf(name: string): string {
+  if (typeof name !== 'string') throw new TypeError("A preference's name must be a text");
   const key = name.trim();
   if (key === '' || key.length > MAX_KEY || /[:\n\r\u2028\u2029]/.test(key))
     throw new Error(`A preference's name must be one line of 1 to ${MAX_KEY} characters without a colon`);

@@ -35,7 +35,7 @@ export function formatMemory({ text, category, createdAt }: MemoryLine): string 
 /** Reads the file's blocks, in their order. What is no remembered line is a text by paragraphs; nothing is an error, for people write in this file. */
 export function parseMemories(file: string): MemoryBlock[] {
   const blocks: MemoryBlock[] = [];
-  const lines = file.split(/\r\n|\n|\r/);
+  const lines = file.replace(/^\uFEFF/, '').split(/\r\n|\n|\r/);
   for (let at = 0; at < lines.length; at++) {
     const line = lines[at] ?? '';
     const item = ITEM.exec(line);

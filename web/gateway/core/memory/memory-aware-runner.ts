@@ -88,7 +88,7 @@ export class MemoryAwareRunner {
     const today = dateOf(this.#now());
     if (this.#cleaned === today) return;
     this.#cleaned = today;
-    await this.manager.cleanUp();
+    await this.manager.cleanUp().catch((error: unknown) => this.manager.warn(`What is too old was not removed: ${reasonOf(error)}`));
   }
 
   /** The caller may give the whole conversation again, or what it was given: summaries that are in it already change nothing. */
@@ -102,8 +102,7 @@ export class MemoryAwareRunner {
       .generateSummary(result.messagesToCompact, { sessionKey })
       .then(
         (summary) => void this.#made.set(sessionKey, [...(this.#made.get(sessionKey) ?? []), { result, summary }]),
-        (error: unknown) =>
-          this.manager.warn(`The conversation was not summarised: ${error instanceof Error ? error.message : String(error)}`),
+        (error: unknown) => this.manager.warn(`The conversation was not summarised: ${reasonOf(error)}`),
       )
       .finally(() => this.#making.delete(sessionKey));
     this.#making.set(sessionKey, making);
@@ -111,6 +110,7 @@ export class MemoryAwareRunner {
   }
 }
 
+const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 const oneLine = (text: string): string => text.replaceAll(/\s+/g, ' ').trim();
 
 /** A memory that is open, the tools to register on an agent, and what its prompt should have. */

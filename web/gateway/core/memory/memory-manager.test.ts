@@ -54,6 +54,44 @@ describe('MemoryManager', () => {
     await expect(memory.searchMemory('cat', 0)).rejects.toThrow('The limit must be');
   });
 
+  verifies('memory.manager/remembers', 'files that begin with a byte order mark are read from their first line on', async () => {
+    const workspace = memoryWorkspace();
+    const mark = '\uFEFF';
+    await workspace.write('MEMORY.md', `${mark}- 2026-11-20 09:30 [preference] tone: dry\r\nThe crew is small.\r\n`);
+    await workspace.write('memory/2026-11-19.md', `${mark}# A day at the harbour\r\n`);
+    await workspace.write('dialog/2026-11-19.jsonl', `${mark}{"role":"user","content":"Where is the kayak?"}\r\n`);
+    const { memory } = await opened({ workspace });
+    expect(await memory.getAllPreferences()).toEqual({ tone: 'dry' });
+    expect(await memory.addMemory('tone: dry', 'preference')).toMatchObject({ added: false });
+    expect((await memory.searchMemory('harbour'))[0]?.text).toBe('# A day at the harbour');
+    expect((await memory.searchMemory('kayak'))[0]?.text).toBe('Where is the kayak?');
+    expect((await memory.getStats()).dialogs).toMatchObject({ messages: 1, broken: 0 });
+    await memory.setPreference('tone', 'warm');
+    expect(await workspace.read('MEMORY.md')).toContain('tone: warm\nThe crew is small.\r\n');
+  });
+
+  verifies('memory.manager/remembers', 'what could not be read again is refused, and nothing is written', async () => {
+    const { memory, workspace } = await opened();
+    for (const time of [NaN, Infinity, Date.UTC(10_000, 0), -1e15])
+      await expect(memory.addMemory('Long ago', 'event', time)).rejects.toThrow('is no time');
+    expect(await memory.addMemory('The moon landing', 'event', Date.UTC(1969, 6, 20))).toMatchObject({ added: true });
+    expect((await memory.getMemories()).map(({ text }) => text)).toEqual(['The moon landing']);
+    const wrong: unknown[] = [
+      { role: 'assistant', content: null },
+      { role: 'user', content: [{ type: 'image_url', image_url: { url: 'data:' } }] },
+      { role: 'nobody', content: 'x' },
+      { role: 'user', content: 'x', id: 5 },
+    ];
+    for (const each of wrong) {
+      const messages = [said('kept whole', { id: '1' }), each] as MemoryMessage[];
+      await expect(memory.persistDialog(messages)).rejects.toThrow(/^messages\[1\]\.\w+/);
+      await expect(memory.putAsideResults(messages)).rejects.toThrow('messages[1]');
+      expect(() => memory.checkContext(messages)).toThrow('messages[1]');
+    }
+    expect(await workspace.list('dialog')).toEqual([]);
+    expect(await memory.persistDialog([said('at no time', { timestamp: NaN })])).toBe(1);
+  });
+
   verifies('memory.manager/preferences', 'a preference takes the place of an earlier one, and what a person wrote stays', async () => {
     const { memory, workspace } = await opened();
     await workspace.write('MEMORY.md', '# Mine\r\nkept\r\n\n- 2026-01-01 [preference] Tone: formal\n- 2026-01-02 [preference] likes rain');
@@ -136,13 +174,20 @@ describe('MemoryManager', () => {
       'tool_result/a.txt',
     ]);
     expect(await memory.cleanUp()).toEqual([]);
+    // In a folder that can only be read.
+    clock.advance(9 * DAY);
+    const warnings: string[] = [];
+    const fixed: Workspace = { ...workspace, remove: () => Promise.reject(new Error('It is locked')) };
+    const other = await opened({ workspace: fixed, clock, warn: (message) => void warnings.push(message) });
+    expect([await other.memory.getMemories(), warnings]).toEqual([[], [expect.stringContaining('It is locked')]]);
+    clock.advance(-9 * DAY);
     const later = await new MemoryManager({ workspace, clock: { now: () => NOON + 7 * DAY } }).open();
     expect((await workspace.list()).map(({ path }) => path)).toEqual(['dialog/2020-13-45.jsonl', 'dialog/notes.txt', `memory/${old}.md`]);
     expect(await later.cleanUp()).toEqual([]);
   });
 
   verifies('memory.manager/tool-results', 'a long result is put aside once, with a stub that names its file', async () => {
-    const { memory, workspace } = await opened({ settings: { toolResult: { maxLength: 100 } } });
+    const { memory, workspace, clock } = await opened({ settings: { toolResult: { maxLength: 100 } } });
     const long = `${'🙂'.repeat(80)} the end`;
     const messages: MemoryMessage[] = [
       said('x'.repeat(500)),
@@ -158,10 +203,15 @@ describe('MemoryManager', () => {
     expect(await memory.putAsideResults(once)).toEqual(once);
     expect(await memory.putAsideResults(messages)).toEqual(once);
     expect(await workspace.list('tool_result')).toHaveLength(1);
+    // One that is given again stays as long as one that is new.
+    clock.advance(6 * DAY);
+    await memory.putAsideResults(messages);
+    clock.advance(6 * DAY);
+    expect([await memory.cleanUp(), await workspace.read(path)]).toEqual([[], long]);
     // The dialog has what was said, not the stub.
     await memory.persistDialog(once, 'main');
     expect(await memory.persistDialog(messages, 'main')).toBe(0);
-    expect(await workspace.read('dialog/2026-11-22.jsonl')).toContain('the end');
+    expect(await workspace.read('dialog/2026-12-04.jsonl')).toContain('the end');
   });
 
   verifies('memory.manager/follows', 'files that others change are followed, broken lines are told of, and none is lost', async () => {

@@ -5,6 +5,7 @@ import { applyCompaction, checkContext, type ContextCheckResult } from './compac
 import { StructuredSummary } from './compaction/structured-summary.ts';
 import { sameMessages } from './compaction/same-messages.ts';
 import { MemoryConfig } from './config.ts';
+import { mustBeMessages } from './dialog/dialog-lines.ts';
 import { Dialogs } from './dialog/dialogs.ts';
 import { type FoundMemory, foundMemory } from './found-memory.ts';
 import { FileIndex } from './index/file-index.ts';
@@ -43,6 +44,8 @@ export interface MemoryManagerDeps {
 const FRAME = 4;
 const MOST_FOUND = 100;
 
+const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
 /** The memory of agents over the files of a workspace (interface document 2, sections 2.5 and 4.4). What has been answered is in the files. */
 export class MemoryManager {
   readonly config: MemoryConfig;
@@ -75,7 +78,8 @@ export class MemoryManager {
     if (this.#state === 'closed') throw new Error('The memory was closed; make a new one');
     if (this.#state === 'open') return this;
     this.#state = 'open';
-    await this.cleanUp();
+    // What cannot be removed, as in a folder that can only be read, is no reason not to remember.
+    await this.cleanUp().catch((error: unknown) => this.warn(`What is too old was not removed: ${reasonOf(error)}`));
     // What fails now is tried again by whatever needs it, and told then.
     this.#index.follow().then(
       () => this.#byMeaning?.follow(),
@@ -101,13 +105,14 @@ export class MemoryManager {
     return this.#deps.complete !== undefined;
   }
 
-  /** Whether a conversation is too long, and what of it would be summarised. */
+  /** Whether a conversation is too long, and what of it would be summarised. Throws a TypeError that names what is no message. */
   checkContext(messages: readonly MemoryMessage[]): ContextCheckResult {
+    mustBeMessages(messages);
     return checkContext(messages, this.config.compaction, (message) => this.#count(shownMessage(message)) + FRAME);
   }
 
   /**
-   * A summary of messages by the model. First they are written to the dialog, and what is worth it is remembered for good. Rejects with an Error where there is no model, or
+   * A summary of messages by the model, and of the earlier summary that they may begin with. First they are written to the dialog, and what is worth it is remembered for good. Rejects with an Error where there is no model, or
    * none that gives a summary in two attempts; nothing is lost then.
    */
   async generateSummary(
@@ -120,7 +125,8 @@ export class MemoryManager {
     const asking = this.#asking(signal);
     if (!asking) throw new Error('The memory has no model that could summarise; nothing was dropped');
     if (this.config.longTerm.enabled) await this.#rememberFrom(messages, asking);
-    return summarise(messages, asking);
+    const earlier = messages[0] && StructuredSummary.ofMessage(messages[0]);
+    return summarise(earlier ? messages.slice(1) : messages, asking, earlier);
   }
 
   /** The conversation with the summary in place of what it is of. Without a summary, or with an empty one, nothing is dropped. */
@@ -185,6 +191,7 @@ export class MemoryManager {
   /** The best of what is remembered, noted and was said, for a query; at most 100. `accepts`: only such. */
   async searchMemory(query: string, limit = 10, accepts?: (found: FoundMemory) => boolean): Promise<FoundMemory[]> {
     this.#mustBeOpen();
+    if (typeof query !== 'string') throw new TypeError('The query must be a text');
     if (!Number.isInteger(limit) || limit < 1) throw new Error(`The limit must be a whole number from 1 on, not ${limit}`);
     await this.#index.follow();
     const most = Math.min(limit, MOST_FOUND);
@@ -196,20 +203,22 @@ export class MemoryManager {
     return (accepts ? all.filter(accepts) : all).slice(0, most);
   }
 
-  /** Writes messages to the dialog, each once; gives how many were new. Nothing is written where the setting is off. */
+  /** Writes messages to the dialog, each once; gives how many were new. Summaries are no part of it. Nothing is written where the setting is off. */
   async persistDialog(messages: readonly MemoryMessage[], sessionKey = ''): Promise<number> {
     this.#mustBeOpen();
+    mustBeMessages(messages);
     if (!this.config.dialog.enabled) return 0;
-    const said = messages.map((message) => this.#whole.get(message) ?? message);
+    const said = messages.filter((message) => !StructuredSummary.ofMessage(message)).map((message) => this.#whole.get(message) ?? message);
     return this.#dialogs.persist(said, sessionKey, this.#closing.signal);
   }
 
   /** The messages with long results of tools put aside as files, which their stubs name. */
   async putAsideResults(messages: readonly MemoryMessage[]): Promise<MemoryMessage[]> {
     this.#mustBeOpen();
+    mustBeMessages(messages);
     const { enabled, maxLength } = this.config.toolResult;
     if (!enabled) return [...messages];
-    const result = await putAside(messages, maxLength, this.#deps.workspace);
+    const result = await putAside(messages, maxLength, this.#deps.workspace, this.#deps.clock.now());
     for (const [at, message] of messages.entries()) {
       const shown = result[at];
       if (shown && shown !== message) this.#whole.set(shown, this.#whole.get(message) ?? message);
@@ -276,9 +285,7 @@ export class MemoryManager {
       if (facts.length > 0) await this.#change(() => this.#longTerm.add(facts.map((fact) => ({ ...fact, createdAt }))));
     } catch (error) {
       asking.signal.throwIfAborted();
-      this.warn(
-        `What is worth remembering was not found out before a compaction: ${error instanceof Error ? error.message : String(error)}`,
-      );
+      this.warn(`What is worth remembering was not found out before a compaction: ${reasonOf(error)}`);
     }
   }
 

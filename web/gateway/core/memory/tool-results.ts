@@ -5,12 +5,19 @@ import type { Workspace } from './workspace.ts';
 
 /** Characters of the beginning that stay beside the file's name, where the setting leaves room. */
 const BEGINNING = 500;
+/** Milliseconds after which a file is written again, so that it stays as long as the setting says from when its result was given last. */
+const FRESH = 3_600_000;
 
 /**
  * The messages with each tool's result of more than `maxLength` characters put aside as a file, in whose place stand its name and its beginning. The same result always has
  * the same file, which is written before its stub is given.
  */
-export async function putAside(messages: readonly MemoryMessage[], maxLength: number, workspace: Workspace): Promise<MemoryMessage[]> {
+export async function putAside(
+  messages: readonly MemoryMessage[],
+  maxLength: number,
+  workspace: Workspace,
+  now: number,
+): Promise<MemoryMessage[]> {
   const result: MemoryMessage[] = [];
   for (const message of messages) {
     const text = textOf(message);
@@ -19,7 +26,8 @@ export async function putAside(messages: readonly MemoryMessage[], maxLength: nu
       continue;
     }
     const path = resultFile(uuidOf(await sha256(text)));
-    if ((await workspace.read(path)) !== text) await workspace.write(path, text);
+    const file = await workspace.stat(path);
+    if (!file || file.modifiedAt < now - FRESH || (await workspace.read(path)) !== text) await workspace.write(path, text);
     const rest = typeof message.content === 'string' ? [] : message.content.filter(({ type }) => type !== 'text');
     const stub = stubOf(text, path, maxLength);
     result.push({ ...message, content: rest.length === 0 ? stub : [{ type: 'text', text: stub }, ...rest] });

@@ -1,10 +1,12 @@
 import { RpcError } from '#shared/rpc/errors.ts';
 
 const MAX_NAME = 200;
+/** File systems count bytes, up to 255, and a file has another ending while it is written. */
+const MAX_BYTES = 225;
 const MAX_DEPTH = 10;
 /** What some file system or Obsidian's links cannot have in a name. */
 const FORBIDDEN = /[\p{Cc}\p{Cf}\\:*?"<>|#^[\]]/u;
-const RESERVED = /^(con|prn|aux|nul|com\d|lpt\d)(\.|$)/i;
+const RESERVED = /^(con|prn|aux|nul|com\d|lpt\d)(\.|$)|^node_modules$/i;
 
 const complain = (path: string, why: string): RpcError =>
   new RpcError('INVALID_PARAMS', `${JSON.stringify(path.slice(0, 200))} is no page: ${why}`);
@@ -28,6 +30,7 @@ export function folderPath(given: string): string {
     if (/[. ]$/.test(name) || name.startsWith(' '))
       throw complain(given, 'a name in it ends with a full stop, or begins or ends with a space');
     if (name.length > MAX_NAME) throw complain(given, `a name in it has more than ${MAX_NAME} characters`);
+    if (new TextEncoder().encode(name).length > MAX_BYTES) throw complain(given, `a name in it has more than ${MAX_BYTES} bytes in UTF-8`);
     if (FORBIDDEN.test(name) || RESERVED.test(name))
       throw complain(given, 'a name in it has a character, or is a name, that files cannot have everywhere');
   }

@@ -99,6 +99,8 @@ describe('a wiki vault', () => {
       'a\\..\\b',
       'C:x',
       'con',
+      'node_modules/x',
+      `entities/${'猫'.repeat(80)}`,
       'a/NUL.md',
       'x\0',
       'a.',

@@ -1,5 +1,6 @@
 import type { MemoryConfigFields } from '../config.ts';
 import type { MemoryMessage } from '../message.ts';
+import { StructuredSummary } from './structured-summary.ts';
 
 /** Tokens of a message, for the model in use. */
 export type CountTokens = (message: MemoryMessage) => number;
@@ -7,11 +8,11 @@ export type CountTokens = (message: MemoryMessage) => number;
 /** Whether a conversation is too long, and what of it would be summarised (interface document 2, section 2.5; decisions, "Memory …"). */
 export interface ContextCheckResult {
   needsCompaction: boolean;
-  /** The oldest, in their order; empty where nothing is to be done. */
+  /** The oldest, in their order, of which the first may be an earlier summary; empty where nothing is to be done. */
   messagesToCompact: MemoryMessage[];
   /** The newest, which stay as they are. */
   messagesToKeep: MemoryMessage[];
-  /** System messages at the beginning, which stay too. */
+  /** System messages at the beginning, which stay too; a summary is none of them. */
   systemMessages: MemoryMessage[];
   totalTokens: number;
   /** Tokens from which on it is too long. */
@@ -21,14 +22,14 @@ export interface ContextCheckResult {
 
 /**
  * The newest messages stay, as many as have a share of `reserveRatio` of the context; all before are summarised. A tool call and its results are never parted: where
- * the cut would fall between them it falls before the call.
+ * the cut would fall between them it falls before the call. An earlier summary is summarised with what followed it, so that summaries do not fill the context.
  */
 export function checkContext(
   messages: readonly MemoryMessage[],
   { enabled, maxTokens, compactionThreshold, reserveRatio, minMessagesToCompact }: MemoryConfigFields['compaction'],
   count: CountTokens,
 ): ContextCheckResult {
-  const first = messages.findIndex(({ role }) => role !== 'system');
+  const first = messages.findIndex((message) => message.role !== 'system' || StructuredSummary.ofMessage(message) !== undefined);
   const systemMessages = messages.slice(0, first === -1 ? messages.length : first);
   const talk = messages.slice(systemMessages.length);
   const tokens = talk.map(count);
@@ -53,9 +54,26 @@ function cutOf(talk: readonly MemoryMessage[], tokens: readonly number[], reserv
   let cut = Math.max(0, talk.length - 1);
   let kept = tokens[cut] ?? 0;
   while (cut > 0 && kept + (tokens[cut - 1] ?? 0) <= reserve) kept += tokens[--cut] ?? 0;
-  // A result stays with its call, and results of one call stay together.
-  while (cut > 0 && talk[cut]?.role === 'tool') cut--;
-  return cut;
+  for (;;) {
+    // A result stays with its call, and results of one call stay together.
+    while (cut > 0 && talk[cut]?.role === 'tool') cut--;
+    const call = callBefore(talk, cut);
+    if (call === -1) return cut;
+    cut = call;
+  }
+}
+
+/** The first message before the cut with a call whose result lies behind it, for something may have been said while a tool ran; -1: there is none. */
+function callBefore(talk: readonly MemoryMessage[], cut: number): number {
+  // Of several calls of one id the latest counts: some models number those of each turn anew.
+  const calls = new Map<string, number>();
+  let first = -1;
+  for (const [at, { toolCalls = [], toolCallId }] of talk.entries()) {
+    for (const { id } of toolCalls) calls.set(id, at);
+    const call = at < cut || toolCallId === undefined ? undefined : calls.get(toolCallId);
+    if (call !== undefined && call < cut && (first === -1 || call < first)) first = call;
+  }
+  return first;
 }
 
 /** The conversation with a summary in place of what was summarised. An empty summary, or a result that asks for none, changes nothing. */

@@ -9,12 +9,12 @@ import { StructuredSummary, type SummaryFields } from './structured-summary.ts';
 const count = (message: MemoryMessage): number => textOf(message).length;
 const call = (id: string) => ({ id, tool: 'look', args: {} });
 
-/** A conversation in which every call has its results right behind it. */
+/** A conversation in which every call has its results behind it, some of them after something else was said. */
 const conversation = fc
   .array(
     fc.oneof(
       fc.record({ ask: fc.integer({ min: 1, max: 60 }) }),
-      fc.record({ calls: fc.integer({ min: 1, max: 3 }), size: fc.integer({ min: 1, max: 60 }) }),
+      fc.record({ calls: fc.integer({ min: 1, max: 3 }), size: fc.integer({ min: 1, max: 60 }), between: fc.integer({ min: 0, max: 3 }) }),
     ),
     { maxLength: 40 },
   )
@@ -24,6 +24,7 @@ const conversation = fc
       const ids = Array.from({ length: turn.calls }, (_, i) => `${at}.${i}`);
       return [
         { role: 'assistant', content: '', toolCalls: ids.map(call) },
+        ...Array.from({ length: turn.between }, (): MemoryMessage => ({ role: 'user', content: 'x'.repeat(turn.size) })),
         ...ids.map((id): MemoryMessage => ({ role: 'tool', toolCallId: id, content: 'r'.repeat(turn.size) })),
       ];
     }),
@@ -55,6 +56,32 @@ describe('compaction', () => {
         expect(applyCompaction(after, { role: 'system', content: 'short' }, result)).toEqual(after);
       }),
     );
+  });
+
+  it('compacts where a model numbers the calls of each turn anew', () => {
+    const turn: MemoryMessage[] = [
+      { role: 'user', content: 'x'.repeat(20) },
+      { role: 'assistant', content: '', toolCalls: [call('0')] },
+      { role: 'tool', toolCallId: '0', content: 'r'.repeat(20) },
+    ];
+    const { compaction } = new MemoryConfig({ compaction: { maxTokens: 200 } });
+    expect(checkContext(Array<MemoryMessage[]>(6).fill(turn).flat(), compaction, count)).toMatchObject({
+      needsCompaction: true,
+      messagesToKeep: [...turn.slice(1), ...turn],
+    });
+  });
+
+  it('takes an earlier summary into the next one', () => {
+    const system: MemoryMessage = { role: 'system', content: 'You are kind' };
+    const earlier = new StructuredSummary({ goals: ['Sail to Oslo'] }).toMessage();
+    const talk = Array.from({ length: 20 }, (_, at): MemoryMessage => ({ role: 'user', content: `word ${at}` }));
+    const { compaction } = new MemoryConfig({ compaction: { maxTokens: 100 } });
+    const result = checkContext([system, earlier, ...talk], compaction, count);
+    expect([result.systemMessages, result.messagesToCompact[0]]).toEqual([[system], earlier]);
+    const later = new StructuredSummary({ goals: ['Sail on'] }).toMessage();
+    expect(applyCompaction([system, earlier, ...talk], later, result)).toEqual([system, later, ...result.messagesToKeep]);
+    expect([system, ...talk].map((message) => StructuredSummary.ofMessage(message))).toEqual(Array(21).fill(undefined));
+    expect(StructuredSummary.ofMessage(earlier)).toEqual(new StructuredSummary({ goals: ['Sail to Oslo'] }));
   });
 
   it('keeps the last message, however long it is, and does nothing where it is off', () => {

@@ -1,4 +1,4 @@
-import type { MemoryMessage } from '../message.ts';
+import { type MemoryMessage, textOf } from '../message.ts';
 
 /** What a summary has, by the names of the documents (interface document 2, section 2.5). */
 export interface SummaryFields {
@@ -18,6 +18,8 @@ const TITLES: readonly [keyof SummaryFields, string][] = [
   ['nextSteps', 'Next steps'],
   ['keyContext', 'Key context'],
 ];
+
+const LEAD = 'Summary of the conversation so far:\n\n';
 
 /** The summary of a conversation that was too long (interface document 2, section 2.5). */
 export class StructuredSummary implements SummaryFields {
@@ -53,7 +55,13 @@ export class StructuredSummary implements SummaryFields {
 
   /** The message that stands in place of what was summarised. */
   toMessage(): MemoryMessage {
-    return { role: 'system', content: `Summary of the conversation so far:\n\n${this.toMarkdown()}` };
+    return { role: 'system', content: `${LEAD}${this.toMarkdown()}` };
+  }
+
+  /** The summary that `toMessage` made a message of; undefined for every other message. */
+  static ofMessage(message: MemoryMessage): StructuredSummary | undefined {
+    const text = message.role === 'system' ? textOf(message) : '';
+    return text.startsWith(LEAD) ? StructuredSummary.parse(text.slice(LEAD.length)) : undefined;
   }
 
   /** Reads what `toMarkdown` writes, and what models write in its manner: other headings go to the key context. Empty where there is nothing. */

@@ -1,6 +1,7 @@
 import { parseJson } from '#shared/parse-json.ts';
 import { part, toolCall } from '#shared/rpc/records.ts';
 import { z } from '#shared/rpc/zod.ts';
+import { complaint } from '../complaint.ts';
 import { contentId } from '../content-id.ts';
 import { type MemoryMessage, textOf } from '../message.ts';
 
@@ -14,6 +15,16 @@ const line = z.object({
   tool_calls: z.array(toolCall).optional(),
   tool_call_id: z.string().optional(),
 });
+
+/** Throws a TypeError that names the first that is no message: its line could not be read again. */
+export function mustBeMessages(messages: readonly MemoryMessage[]): void {
+  for (const [at, { content, toolCalls, ...message }] of messages.entries()) {
+    // What is no time is that of writing.
+    const fields = { ...message, content, timestamp: undefined, tool_calls: toolCalls, tool_call_id: message.toolCallId };
+    const read = line.safeParse(fields);
+    if (!read.success) throw new TypeError(`messages[${at}].${complaint(read.error)}`);
+  }
+}
 
 /** A message as it was said in a session. */
 export interface DialogLine {
@@ -33,7 +44,10 @@ export function formatDialogLine({ id, role, name, content, timestamp, toolCalls
 export function parseDialog(text: string): { lines: DialogLine[]; broken: number[] } {
   const lines: DialogLine[] = [];
   const broken: number[] = [];
-  for (const [at, each] of text.split('\n').entries()) {
+  for (const [at, each] of text
+    .replace(/^\uFEFF/, '')
+    .split('\n')
+    .entries()) {
     if (each.trim() === '') continue;
     const read = parsed(each);
     if (read) lines.push({ ...read, line: at + 1 });

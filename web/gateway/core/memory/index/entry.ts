@@ -46,6 +46,8 @@ export const isIndexed = (path: string, longTerm: string): boolean =>
   path === longTerm || dayDate(path) !== undefined || dialogDate(path) !== undefined;
 
 export const memoryId = (text: string): string => `m-${contentId(text)}`;
+/** Others are named by their place. */
+export const isMemoryId = (id: string): boolean => /^m-[0-9a-f]{20}$/.test(id);
 
 function ofLongTerm(path: string, text: string): Entry[] {
   const seen = new Set<string>();

@@ -24,7 +24,10 @@ export function chunksOf(markdown: string): Chunk[] {
   const chunks: Chunk[] = [];
   let section: Piece[] = [];
   let fenced = false;
-  for (const [at, text] of markdown.split(/\r\n|\n|\r/).entries()) {
+  for (const [at, text] of markdown
+    .replace(/^\uFEFF/, '')
+    .split(/\r\n|\n|\r/)
+    .entries()) {
     if (/^\s{0,3}(```|~~~)/.test(text)) fenced = !fenced;
     if (!fenced && /^#{1,6}\s/.test(text) && section.some(({ text }) => !/^(#{1,6}\s|\s*$)/.test(text))) {
       chunks.push(...cut(section));

@@ -22,7 +22,7 @@ export async function summariseDay(workspace: Workspace, date: string, asking: A
     ? (await summarise(said.map(({ message }) => message), asking)).toMarkdown().replaceAll(/^## /gm, '### ') // prettier-ignore
     : extract(said);
   const path = dayFile(date);
-  const section = `${BEGIN}\n## Summary of the day\n\n${body.replaceAll(/<!-- \/?perch:summary -->/g, '').trim()}\n${END}\n`;
+  const section = `${BEGIN}\n## Summary of the day\n\n${body.replaceAll('<!--', '&lt;!--').trim()}\n${END}\n`;
   await workspace.update(path, (before = `# ${date}\n`) => withSection(before, section));
   return path;
 }

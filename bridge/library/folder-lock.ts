@@ -1,0 +1,88 @@
+import { randomBytes } from 'node:crypto';
+import { link, mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Turns } from '#shared/turns.ts';
+import { codeOf } from '../home.ts';
+
+const NAME = '.perch.lock';
+/** Milliseconds after which a lock is taken from whoever has it: no change of a file takes so long. */
+const LONGEST_MS = 30_000;
+const LEAST_WAIT_MS = 2;
+const MOST_WAIT_MS = 10;
+const NEVER = new AbortController().signal;
+
+/** By absolute path of a folder: those of this process that change something in it. */
+const turns = new Map<string, Turns>();
+
+/**
+ * Does work while nobody else changes the folder, whether in this process or in another: `.perch.lock` lies there meanwhile. One that a process left that is gone is removed.
+ * Where no file can be made there nothing can be changed either, and the work is done without.
+ */
+export function inLock<T>(folder: string, work: () => Promise<T>): Promise<T> {
+  const turn = turns.get(folder) ?? new Turns();
+  turns.set(folder, turn);
+  return turn.take(NEVER, async () => {
+    const path = join(folder, NAME);
+    const isLocked = await lock(folder, path);
+    try {
+      return await work();
+    } finally {
+      if (isLocked) await rm(path, { force: true });
+    }
+  });
+}
+
+/** False: no file can be made there. */
+async function lock(folder: string, path: string): Promise<boolean> {
+  for (;;) {
+    try {
+      const file = await open(path, 'wx', 0o600);
+      try {
+        await file.writeFile(`${process.pid} ${hostname()} ${randomBytes(6).toString('hex')}`);
+      } finally {
+        await file.close();
+      }
+      return true;
+    } catch (error) {
+      const code = codeOf(error);
+      if (code === 'ENOENT') {
+        if ((await mkdir(folder, { recursive: true, mode: 0o700 }).catch(() => null)) === null) return false;
+        // EPERM: so Windows says where it is just being removed.
+      } else if (code !== 'EEXIST' && (code !== 'EPERM' || process.platform !== 'win32')) return false;
+    }
+    if (!(await removeLeft(path))) await sleep(LEAST_WAIT_MS + Math.random() * (MOST_WAIT_MS - LEAST_WAIT_MS));
+  }
+}
+
+/** Removes a lock whose process is gone. False: it is somebody's. */
+async function removeLeft(path: string): Promise<boolean> {
+  const [owner, file] = await Promise.all([readFile(path, 'utf8').catch(() => ''), stat(path).catch(() => undefined)]);
+  if (!file || !isLeft(owner, file.mtimeMs)) return false;
+  const aside = `${path}.${randomBytes(6).toString('hex')}.tmp`;
+  try {
+    await rename(path, aside);
+  } catch {
+    return false;
+  }
+  // Somebody else may have removed it first, and this is the next one's: that is given back.
+  const isOther = (await readFile(aside, 'utf8').catch(() => '')) !== owner;
+  if (isOther) await link(aside, path).catch(() => {});
+  await rm(aside, { force: true });
+  return !isOther;
+}
+
+function isLeft(owner: string, at: number): boolean {
+  if (Date.now() - at > LONGEST_MS) return true;
+  const [pid = '', host] = owner.split(' ');
+  if (!/^\d+$/.test(pid) || host !== hostname()) return false;
+  // After a restart, a container's process has the number of the one before.
+  if (Number(pid) === process.pid) return at < Date.now() - process.uptime() * 1000;
+  try {
+    process.kill(Number(pid), 0);
+    return false;
+  } catch (error) {
+    return codeOf(error) === 'ESRCH';
+  }
+}
