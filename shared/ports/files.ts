@@ -40,11 +40,11 @@ export const FOLDER_BATCH = { files: 1000, bytes: 4 * 1024 * 1024 } as const;
 
 /** Of systems and tools, and nobody's work; what stands in `.git` can make programs run. */
 const IGNORED = new Set(['.git', 'node_modules', '.DS_Store', 'Thumbs.db', 'desktop.ini']);
-/** The index of an agent's memory, and what SQLite keeps beside it (interface document 2, section 2.5). */
-const INDEX = /^memory\.db(-wal|-shm|-journal)?$/;
+/** The index of an agent's memory, what SQLite keeps beside it (interface document 2, section 2.5), and the lock of who changes files there. */
+const OF_MEMORY = /^(memory\.db(-wal|-shm|-journal)?|\.perch\.lock(\..*)?)$/;
 
 /** Whether a file of that path is mirrored at all; others are left where they are, and told of to nobody. */
-export const isMirrored = (path: string): boolean => !INDEX.test(path) && !path.split('/').some((part) => IGNORED.has(part));
+export const isMirrored = (path: string): boolean => !OF_MEMORY.test(path) && !path.split('/').some((part) => IGNORED.has(part));
 
 /** Folders on the bridge's machine, one for each workspace: `workspaces/<name>` in its home. */
 export const filesPort = port({

@@ -245,7 +245,15 @@ verifies('mirror/limits', 'what is too large, or has no name that the vault take
 
 verifies('mirror/ignored', 'neither side’s own things go over', async () => {
   await using at = await mirrored();
-  for (const path of ['memory.db', 'memory.db-wal', '.git/hooks/post-commit', 'x/node_modules/a', '.DS_Store', '.perch-0123456789ab.tmp'])
+  for (const path of [
+    'memory.db',
+    'memory.db-wal',
+    '.perch.lock',
+    '.git/hooks/post-commit',
+    'x/node_modules/a',
+    '.DS_Store',
+    '.perch-0123456789ab.tmp',
+  ])
     at.save(path, 'disk');
   at.save('notes.md', 'disk');
   await at.settle();

@@ -116,6 +116,20 @@ verifies(['http.chat/translated', 'http.chat/agent-params'], 'what cannot be tol
   expect([bodies(), gw.faults]).toEqual([[], []]);
 });
 
+verifies(['http.chat/translated', 'http.chat/agent-params'], 'who of several has said something stands before it', async () => {
+  const { gw, openai, bodies } = await vendors(() => claude({ text: 'Hello' }));
+  await using _ = gw;
+  const messages = [
+    { role: 'user' as const, name: 'Ada', content: 'Hi' },
+    { role: 'assistant' as const, name: 'Robin', content: [{ type: 'text' as const, text: 'Hello' }] },
+    { role: 'user' as const, content: 'Who?' },
+  ];
+  for (const model of ['claude/claude-opus-5-5', 'perch/main']) await openai.chat.completions.create({ model, messages });
+  const told = bodies().map((body) => JSON.stringify(body?.messages));
+  for (const each of told) for (const said of ['Ada: Hi', 'Robin:', 'Hello', 'Who?']) expect(each).toContain(said);
+  expect(told).toHaveLength(2);
+});
+
 verifies('http.chat/agent-params', 'reach the agent’s model, and its thoughts come back', async () => {
   const { gw, openai, bodies } = await vendors(() => claude({ thought: 'Let me see' }));
   await using _ = gw;

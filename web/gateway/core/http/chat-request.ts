@@ -126,13 +126,20 @@ function readMessage(value: unknown, index: number): ModelMessage {
   const odd = role === 'user' ? -1 : parts.findIndex(({ type }) => type !== 'text' && type !== 'refusal');
   if (odd >= 0)
     throw badRequest(`${param}.content[${odd}]: only the person's messages have pictures, sound and files`, `${param}.content[${odd}]`);
+  const said = typeof content === 'string' ? content : parts.map((part, i) => readPart(part, `${param}.content[${i}]`));
   return {
     role: role === 'developer' ? 'system' : role,
-    content: typeof content === 'string' ? content : parts.map((part, i) => readPart(part, `${param}.content[${i}]`)),
+    content: name && role !== 'tool' ? byName(name, said) : said,
     ...(tool_calls?.length ? { toolCalls: readCalls(tool_calls, param) } : {}),
     ...(tool_call_id == null ? {} : { toolCallId: tool_call_id }),
     ...(name == null ? {} : { name }),
   };
+}
+
+/** Who of several has said it: other vendors have no place for that but the text. */
+function byName(name: string, content: ModelMessage['content']): ModelMessage['content'] {
+  if (typeof content === 'string') return `${name}: ${content}`;
+  return content.length === 0 ? content : [{ type: 'text', text: `${name}:` }, ...content];
 }
 
 /** Reads a request for those who do not speak the format themselves: agents, and models of other vendors. Throws a 400 for what they cannot know. */
