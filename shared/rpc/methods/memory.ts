@@ -48,7 +48,7 @@ export const memoryFound = z.object({
 export type MemoryFound = z.infer<typeof memoryFound>;
 
 export const memoryDay = z.object({
-  /** `YYYY-MM-DD`, of UTC. */
+  /** `YYYY-MM-DD`, in the person’s time zone (`chat.timeZone`). */
   date: z.string(),
   /** What was noted for good on that day. */
   memories: z.number().int(),

@@ -32,6 +32,7 @@ import { lazy } from './lazy.ts';
 import { localModelsLater } from './local-models/later.ts';
 import { mcpLater } from './mcp/later.ts';
 import { memoriesLater } from './memory/later.ts';
+import { dailySummariesLater } from './memory/summary/later.ts';
 import { allMethods } from './methods/all.ts';
 import { Log } from './log/log.ts';
 import { noteSettings, watchForLog } from './log/watch.ts';
@@ -106,7 +107,11 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     policyOf: policy,
     ask: async (question, context) => (await desk()).approvals.ask(question, context),
   });
-  const memories = memoriesLater({ vault, hub, clock, agents, log, store: options.memoryStore, settings, providers: () => providers });
+  const memories = memoriesLater({
+    ...{ vault, hub, clock, agents, log, settings, store: options.memoryStore },
+    providers: () => providers,
+    timeZone: () => timeZone(),
+  });
   const guide = new GuideProvider({
     clock,
     tools: () => tools.list(),
@@ -141,6 +146,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     resolve: (model?: string, provider?: string) => providers.resolve(model, provider),
     priced: (key: string, usage: Usage) => providers.priced(key, usage),
     sees: (key: string) => providers.sees(key),
+    contextOf: (key: string) => providers.contextOf(key),
   };
   const workbench = lazy(async () => (await import('./workbench.ts')).openWorkbench({ vault, hub, clock, bridge, agents, runs, fault }));
   tools.registerLater(async () => (await workbench()).tools);
@@ -158,7 +164,6 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const silenceMs = (): number => options.silenceMs ?? Math.max(limits().firstByteMs, limits().idleMs);
   const compaction = compactionLater({
     ...{ vault, hub, clock, log, models, settings, silenceMs, fault },
-    contextOf: (key) => providers.contextOf(key),
     remember: rememberBy(memories),
     mayRemember,
   });
@@ -239,7 +244,8 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     workspaceOf: async (agentId) => (await memories.load()).workspace(agentId),
   });
   const dream = async (agentId: string): Promise<void> => (await dreamer()).tick(agentId);
-  cron.start({ vault, hub, clock, sync, runs, agents, events, settings, timeZone, fault, log, dream });
+  const summarise = dailySummariesLater({ vault, clock, agents, models, memories, timeZone, silenceMs, log });
+  cron.start({ vault, hub, clock, sync, runs, agents, events, settings, timeZone, fault, log, dream, summarise });
   const http = httpLater({ ...deps, agents, runs, providers, oauth, admit: access.admit, log, version, wikis });
 
   // The bridge must hear whom to let in, also while nobody asks for that here.

@@ -31,8 +31,6 @@ export interface CompactorDeps extends AskingDeps {
   hub: Hub;
   log: LogWriter;
   settings(): Settings;
-  /** Tokens of a model's context, where that is known. */
-  contextOf(key: string): Promise<number | null>;
   /** Is told what a conversation has that is worth remembering, before it is summarised; without it nothing is asked for. */
   remember?: ((facts: readonly Fact[], who: Asker) => Promise<void>) | undefined;
   /** Whether facts of that session may be remembered. */
@@ -157,7 +155,7 @@ export class Compactor {
   }
 
   async #limit(key: string, ask: boolean): Promise<number> {
-    const known = ask ? await this.#deps.contextOf(key) : null;
+    const known = ask ? await this.#deps.models.contextOf(key) : null;
     return Math.min(this.#settings.compaction.max_tokens, known ?? Infinity);
   }
 
@@ -201,7 +199,7 @@ export class Compactor {
     const at = told.messages.findIndex(({ id }) => id === last.id);
     const messages = told.messages.slice(0, at + 1);
     const chosen = await this.#summaryModel(who);
-    const context = (await this.#deps.contextOf(chosen.key)) ?? limit;
+    const context = (await this.#deps.models.contextOf(chosen.key)) ?? limit;
     let model = chosen.key;
     const asking: Asking = {
       complete: askedModel(this.#deps, { ...who, chosen }, (key) => (model = key)),

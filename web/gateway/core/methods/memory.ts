@@ -3,6 +3,7 @@ import type { memory, MemoryEntry, RecalledBefore } from '#shared/rpc/methods/me
 import { type Agents, workspaceOf } from '../agents.ts';
 import { agentModel, type AskingDeps } from '../compaction/asking.ts';
 import type { Handlers } from '../dispatch.ts';
+import { localTime } from '../local-time.ts';
 import type { Memories } from '../memory/later.ts';
 import { isDate } from '../memory/layout.ts';
 import { preferenceOf } from '../memory/long-term-file.ts';
@@ -14,12 +15,13 @@ export interface MemoryDeps extends AskingDeps {
   vault: Pick<Vault, 'messages' | 'usage'>;
   agents: Agents;
   memories: Memories;
+  timeZone(): string;
 }
 
 /** Characters of a question that is shown with what was recalled for it. */
 const QUESTION_CHARS = 300;
 
-export const memoryMethods = ({ vault, clock, agents, memories, models, silenceMs }: MemoryDeps): Handlers<typeof memory> => {
+export const memoryMethods = ({ vault, clock, agents, memories, models, silenceMs, timeZone }: MemoryDeps): Handlers<typeof memory> => {
   const of = async (agentId: string): Promise<MemoryManager> => (await memories.load()).of(agentId);
   const listed = async (agentId: string): Promise<MemoryEntry[]> => (await memories.longTerm()).list(agentId);
   const known = async (agentId: string, id: string): Promise<MemoryEntry> => {
@@ -83,14 +85,15 @@ export const memoryMethods = ({ vault, clock, agents, memories, models, silenceM
 
     'memory.day': async ({ agentId, date }) => {
       const notes = (await (await of(agentId)).getDay(day(date))) ?? null;
-      const on = (await listed(agentId)).filter(({ createdAt }) => new Date(createdAt).toISOString().startsWith(date));
+      const time = localTime(timeZone());
+      const on = (await listed(agentId)).filter(({ createdAt }) => time(createdAt).date === date);
       return { date, notes, memories: on };
     },
 
     'memory.summariseDay': async ({ agentId, date }, { signal, principal }) => {
       const manager = await of(agentId);
-      const complete = await agentModel(agents.get(agentId), principal, { vault, clock, models, silenceMs });
-      const path = await manager.summariseDay(day(date), { signal, complete });
+      const model = await agentModel(agents.get(agentId), principal, { vault, clock, models, silenceMs });
+      const path = await manager.summariseDay(day(date), { signal, model });
       return { notes: path === undefined ? null : ((await manager.getDay(date)) ?? null) };
     },
 

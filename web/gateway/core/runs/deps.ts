@@ -85,6 +85,8 @@ export interface Models {
   priced(key: string, usage: Usage): Promise<Usage>;
   /** Whether it sees pictures, as far as that is known. Never rejects. */
   sees(key: string): Promise<boolean>;
+  /** Tokens of its context; null where nobody says. Never rejects. */
+  contextOf(key: string): Promise<number | null>;
 }
 
 export type Completed = MethodResult<'chat.send'>;
