@@ -19,6 +19,8 @@ const WAIT_MS = 60_000;
 const LONGEST_WAIT_MS = 30 * 60_000;
 /** What would free less than this share of the context is left alone. */
 const LEAST_SHARE = 0.05;
+/** A prompt that was too long is held against so much of what was counted, where nobody says how long it may be: the count is then wrong. */
+const TOO_LONG_SHARE = 0.75;
 /** A model is asked with less than its whole context: its tokens are an estimate. */
 const SURE_SHARE = 0.9;
 /** A summary has this share of the context at the most. */
@@ -51,6 +53,12 @@ export interface Compacted {
   compaction: Compaction;
 }
 
+/** A conversation whose prompt was too long for its model. */
+export interface TooLongPrompt extends BeforePrompt {
+  /** What the model was told of the branch. */
+  told: Told;
+}
+
 interface Work {
   who: Asker;
   told: Told;
@@ -58,6 +66,8 @@ interface Work {
   compact: MessageRecord[];
   limit: number;
   trigger: CompactionTrigger;
+  /** Tokens of the conversation's model, where its server has said so. */
+  context?: number;
   signal: AbortSignal;
 }
 
@@ -92,6 +102,54 @@ export class Compactor {
       signal.throwIfAborted();
       this.#failed(run.key, error);
       return told;
+    }
+  }
+
+  /**
+   * What of a branch the model is told that has found the prompt too long, whatever was counted before: summarised at once. `contextTokens`: of its context, where its server said so. Rejects with an
+   * Error that says why it cannot be shortened; nothing is dropped then.
+   */
+  async shortened(run: TooLongPrompt, contextTokens: number | undefined, signal: AbortSignal): Promise<Told> {
+    const { compaction, summary } = this.#settings;
+    if (!compaction.enabled || !summary.enabled) throw new Error('Its earlier messages are not summarised, for the settings have that off');
+    const under = this.#making.get(run.key);
+    const made = under && (await unlessAborted(under, signal).catch(() => undefined));
+    signal.throwIfAborted();
+    const done =
+      made ??
+      (await unlessAborted(
+        this.#make(run.key, () => this.#shortening(run, contextTokens, signal)),
+        signal,
+      ));
+    const at = run.told.messages.findIndex(({ id }) => id === done?.messageId);
+    if (!done) throw new Error('The session is gone');
+    return { summary: done.compaction, messages: run.told.messages.slice(at + 1) };
+  }
+
+  async #shortening(run: TooLongPrompt, contextTokens: number | undefined, signal: AbortSignal): Promise<Compacted | undefined> {
+    const { vault } = this.#deps;
+    const { told, user, beside, chosen } = run;
+    const talk: Told = { ...told, messages: [...told.messages, user] };
+    const sizes = await measured({ told: talk, beside, model: chosen.key }, 0, signal);
+    const believed = await this.#limit(chosen.key, true);
+    const limit = Math.min(believed, contextTokens ?? Infinity, Math.floor(TOO_LONG_SHARE * sizes.total));
+    const compact = planned(talk, sizes, { ...this.#settings.compaction, limit }, 'urgent').messagesToCompact;
+    if (compact.length === 0) throw new Error('Nothing was said before it that could be summarised');
+    const whole = run.above.more && told.summary === undefined ? await readSinceSummary(vault, run.key, user.id) : told;
+    try {
+      return await this.#summarised({
+        who: run,
+        told: whole,
+        sizes,
+        compact,
+        limit,
+        context: limit,
+        trigger: CompactionTrigger.OVERFLOW,
+        signal,
+      });
+    } catch (error) {
+      if (!signal.aborted) this.#failed(run.key, error);
+      throw new Error(`Its earlier messages could not be summarised: ${reasonOf(error)}`, { cause: error });
     }
   }
 
@@ -191,7 +249,16 @@ export class Compactor {
     return making;
   }
 
-  async #summarised({ who, told, sizes, compact, limit, trigger, signal: given }: Work): Promise<Compacted | undefined> {
+  async #summarised({
+    who,
+    told,
+    sizes,
+    compact,
+    limit,
+    context: known = Infinity,
+    trigger,
+    signal: given,
+  }: Work): Promise<Compacted | undefined> {
     const { vault, clock, hub } = this.#deps;
     const signal = AbortSignal.any([given, this.#closing.signal]);
     const last = compact.at(-1);
@@ -199,7 +266,8 @@ export class Compactor {
     const at = told.messages.findIndex(({ id }) => id === last.id);
     const messages = told.messages.slice(0, at + 1);
     const chosen = await this.#summaryModel(who);
-    const context = (await this.#deps.models.contextOf(chosen.key)) ?? limit;
+    const listed = (await this.#deps.models.contextOf(chosen.key)) ?? limit;
+    const context = chosen.key === who.chosen.key ? Math.min(known, listed) : listed;
     let model = chosen.key;
     const asking: Asking = {
       complete: askedModel(this.#deps, { ...who, chosen }, (key) => (model = key)),

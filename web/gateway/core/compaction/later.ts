@@ -31,6 +31,7 @@ export function compactionLater({ fault, ...deps }: CompactorDeps & { fault(erro
         return { summary: undefined, messages: run.above.messages };
       }
     },
+    shortened: async (run, contextTokens, signal) => (await load()).shortened(run, contextTokens, signal),
     now: async (who, signal) => (await load()).now(who, signal),
     stop() {
       stopped = true;

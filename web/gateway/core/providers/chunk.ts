@@ -2,6 +2,7 @@ import { parseJson } from '#shared/parse-json.ts';
 import type { z } from '#shared/rpc/zod.ts';
 import { shorten, type UpstreamFault } from './openai-errors.ts';
 import { ProviderError } from './provider.ts';
+import { tooLongOf } from './too-long.ts';
 
 /** What one wire's pieces of an answer look like. */
 export interface ChunkForm<T> {
@@ -21,7 +22,7 @@ export function readChunk<T>(provider: string, data: string, { schema, called = 
     throw new ProviderError(`${provider} sent something that is not JSON: ${shorten(data, 80)}`, { cause });
   }
   const told = fault?.(value);
-  if (told) throw new ProviderError(`${provider} reported an error: ${shorten(told.message)}`);
+  if (told) throw new ProviderError(`${provider} reported an error: ${shorten(told.message)}`, { tooLong: tooLongOf(told) });
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
   throw new ProviderError(`${provider} sent ${called} that cannot be read: ${shorten(data, 80)}`, { cause: parsed.error });

@@ -4,7 +4,7 @@ import type { RecalledMemory, ToolCall, Usage } from '#shared/rpc/records.ts';
 import type { Agent } from '../agents.ts';
 import { isPerson } from '../approvals/person.ts';
 import type { Clock } from '../clock.ts';
-import type { BeforePrompt } from '../compaction/compactor.ts';
+import type { BeforePrompt, TooLongPrompt } from '../compaction/compactor.ts';
 import type { Told } from '../compaction/since-summary.ts';
 import type { Hub } from '../hub.ts';
 import type { Provider, ToolSpec, Wishes } from '../providers/provider.ts';
@@ -53,6 +53,8 @@ export interface RunRecall {
 export interface RunCompaction {
   /** Rejects when `signal` fires, and never else. */
   before(run: BeforePrompt, signal: AbortSignal): Promise<Told>;
+  /** See `Compactor.shortened`. */
+  shortened(run: TooLongPrompt, contextTokens: number | undefined, signal: AbortSignal): Promise<Told>;
 }
 
 export interface Recalled {
