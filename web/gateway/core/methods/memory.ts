@@ -5,6 +5,7 @@ import { agentModel, type AskingDeps } from '../compaction/asking.ts';
 import type { Handlers } from '../dispatch.ts';
 import { localTime } from '../local-time.ts';
 import type { Memories } from '../memory/later.ts';
+import { listedPage } from '../memory/listed-page.ts';
 import { isDate } from '../memory/layout.ts';
 import { preferenceOf } from '../memory/long-term-file.ts';
 import type { MemoryManager } from '../memory/memory-manager.ts';
@@ -31,11 +32,7 @@ export const memoryMethods = ({ vault, clock, agents, memories, models, silenceM
   };
 
   return {
-    'memory.list': async ({ agentId, category }) => {
-      const all = await listed(agentId);
-      const found = category === undefined ? all : all.filter((each) => each.category === category);
-      return { memories: found, count: found.length };
-    },
+    'memory.list': async ({ agentId, ...wanted }) => listedPage(await listed(agentId), wanted),
 
     'memory.search': async ({ agentId, query, limit }) => {
       const manager = await of(agentId);
