@@ -182,7 +182,7 @@ export class MemoryManager {
   /** All that is remembered for good, in the order of its file. */
   async getMemories(): Promise<Memory[]> {
     this.#mustBeOpen();
-    return this.#longTerm.memories();
+    return [...(await this.#longTerm.memories())];
   }
 
   /** The best of what is remembered, noted and was said, for a query; at most 100. `accepts`: only such. */

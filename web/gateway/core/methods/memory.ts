@@ -24,7 +24,7 @@ const QUESTION_CHARS = 300;
 
 export const memoryMethods = ({ vault, clock, agents, memories, models, silenceMs, timeZone }: MemoryDeps): Handlers<typeof memory> => {
   const of = async (agentId: string): Promise<MemoryManager> => (await memories.load()).of(agentId);
-  const listed = async (agentId: string): Promise<MemoryEntry[]> => (await memories.longTerm()).list(agentId);
+  const listed = async (agentId: string): Promise<readonly MemoryEntry[]> => (await memories.longTerm()).list(agentId);
   const known = async (agentId: string, id: string): Promise<MemoryEntry> => {
     const found = (await listed(agentId)).find((each) => each.id === id);
     if (!found) throw new RpcError('NOT_FOUND', `id: there is no memory ${id}`);
