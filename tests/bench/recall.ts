@@ -11,6 +11,8 @@ const FIRST = Date.UTC(2025, 0, 1);
 /** Messages of one chat: each but the first is asked with turns before it. */
 const A_CHAT = 8;
 const BAR_MS = 30;
+/** Characters of a memory, so that 50,000 fit into a file. */
+const LONGEST = 100;
 
 /** What recall adds before a reply, without a model: in the managed Chromium's worker, as the gateway itself measures it, with so much remembered for good. */
 export async function recall({ quick }: { quick: boolean }): Promise<Figure[]> {
@@ -37,10 +39,14 @@ async function measured(entries: number, messages: number): Promise<{ first: num
   const said = conversations().flatMap(({ sessions }) => sessions.flatMap(({ turns }) => turns.map(([, , text]) => text)));
   // A word of its own tells each from its likes.
   const lines = Array.from({ length: entries }, (_, nth) => {
-    const text = `${said[nth % said.length] ?? ''} w${nth.toString(36)}`;
+    const text = `${(said[nth % said.length] ?? '').slice(0, LONGEST)} w${nth.toString(36)}`;
     return `${formatMemory({ text, category: 'fact', createdAt: FIRST + nth * MINUTE }).trimEnd()}\n`;
   });
-  await client.call('workspace.write', { path: 'MEMORY.md', content: lines.join(''), encoding: 'utf8' });
+  await client.call('workspace.write', {
+    path: 'MEMORY.md',
+    content: Buffer.from(lines.join('')).toString('base64'),
+    encoding: 'base64',
+  });
   const questions = conversations().flatMap((each) => each.questions.map(({ question }) => question));
   const send = (nth: number): Promise<unknown> =>
     client.call('chat.send', {

@@ -68,7 +68,7 @@ verifies('memory.agents/daily', 'missed days are caught up with, seven at a time
   }
   hosts.clock.advance(3 * DAY);
   await using gw = await hosts.open(() => [SUMMARY]);
-  await goesOn(gw.clock, () => gw.calls.length === 7);
+  await goesOn(gw.clock, async () => (await gw.history()).some(({ status }) => status === 'completed'));
   expect(gw.calls.map((call) => /Day (\d+)/.exec(asked(call))?.[1])).toEqual(['1', '2', '3', '4', '5', '6', '7']);
   await goesOn(gw.clock, () => gw.calls.length === 11, HOUR / 6);
   const before = (await gw.history()).length;
