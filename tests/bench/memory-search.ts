@@ -29,7 +29,8 @@ interface Conversation {
 /** The ids of the best turns for a question, best first. */
 type Search = (question: Question, limit: number) => string[];
 
-const conversations = (): Conversation[] => {
+/** Conversations with questions of which it is known what answers them. */
+export const conversations = (): Conversation[] => {
   const folder = join(import.meta.dirname, 'conversations');
   return readdirSync(folder).map((file) => JSON.parse(readFileSync(join(folder, file), 'utf8')) as Conversation);
 };

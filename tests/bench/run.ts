@@ -11,6 +11,7 @@ import { http } from './http.ts';
 import { idle } from './idle.ts';
 import { memorySearch } from './memory-search.ts';
 import { open } from './open.ts';
+import { recall } from './recall.ts';
 import { rpc } from './rpc.ts';
 import { search } from './search.ts';
 import { tokens } from './tokens.ts';
@@ -30,6 +31,7 @@ const SECTIONS: Record<string, (options: { quick: boolean }) => Promise<Figure[]
   documents,
   search,
   memory: memorySearch,
+  recall,
   tokens,
   idle,
 };

@@ -1,4 +1,5 @@
 import { expect } from 'vitest';
+import type { MemoryEntry } from '#shared/rpc/methods/memory.ts';
 import { memoryId } from '../../web/gateway/core/memory/index/entry.ts';
 import { verifies } from '../requirements.ts';
 import { channelGateway } from '../support/channels.ts';
@@ -128,6 +129,40 @@ verifies('memory.agents/dialogs', 'not what came over a channel', async () => {
   expect((await client.call('memory.search', { query: 'kayak' })).results).toEqual([]);
 });
 
+verifies('memory.agents/pages', 'all of it, each once, whatever is forgotten on the way', async () => {
+  await using gw = await testGateway();
+  const { client } = await gw.client();
+  // Minutes with many, and with one.
+  const noted = Array.from({ length: 23 }, (_, at) => ({ text: `Fact ${at}`, category: at % 4 ? ('fact' as const) : ('task' as const), createdAt: 60_000 * Math.floor(at / 5) })); // prettier-ignore
+  await remembered(gw.vault).add(noted);
+  const pages = async (params: { category?: 'task' }, between: (page: MemoryEntry[]) => Promise<unknown>): Promise<string[]> => {
+    const texts: string[] = [];
+    for (let cursor: string | null | undefined; cursor !== null;) {
+      const page = await client.call('memory.list', { ...params, limit: 3, ...(cursor === undefined ? {} : { cursor }) });
+      expect(page.memories.length).toBeLessThanOrEqual(3);
+      texts.push(...page.memories.map(({ text }) => text));
+      cursor = page.cursor;
+      await between(page.memories);
+    }
+    return texts;
+  };
+  const nothing = (): Promise<void> => Promise.resolve();
+  const newest = noted.toReversed().map(({ text }) => text);
+  expect(await pages({}, nothing)).toEqual(newest);
+  const tasks = noted.filter(({ category }) => category === 'task').length;
+  expect(await pages({ category: 'task' }, nothing)).toHaveLength(tasks);
+  expect(await client.call('memory.list', { category: 'task', limit: 1 })).toMatchObject({
+    count: tasks,
+    byCategory: { task: tasks, fact: 23 - tasks },
+  });
+  expect(await client.call('memory.list', {})).toMatchObject({ count: 23, cursor: null });
+  const last = await pages({}, async (page) => page.length === 3 && client.call('memory.forget', { id: page[2]?.id ?? '' }));
+  expect([...new Set(last)]).toEqual(newest);
+  const left = await client.call('memory.list', {});
+  expect(await pages({}, (page) => Promise.all(page.map(({ id }) => client.call('memory.forget', { id }))))).toEqual(left.memories.map(({ text }) => text)); // prettier-ignore
+  await expect(client.call('memory.list', { cursor: 'x' })).rejects.toMatchObject({ code: 'INVALID_PARAMS' });
+});
+
 verifies('memory.agents/recalled', 'each reply with what it was told, page by page', async () => {
   await using gw = await testGateway({ model: script(['Noted']) });
   await remembered(gw.vault).add([{ text: 'My dog is called Bruno', category: 'fact', createdAt: 0 }]);
@@ -153,8 +188,8 @@ verifies('memory.agents/brought-over', 'what earlier versions kept for all agent
   await remembered(gw.vault).add([{ text: 'From before', category: 'fact', createdAt: 60_000 }]);
   const { client } = await gw.client();
   expect((await client.call('memory.list', {})).memories).toMatchObject([
-    { text: 'From before', category: 'fact', createdAt: 60_000 },
     { text: 'Of no known kind', category: 'other', createdAt: 120_000 },
+    { text: 'From before', category: 'fact', createdAt: 60_000 },
   ]);
   expect(await gw.vault.memories.list()).toEqual([]);
 });

@@ -310,3 +310,82 @@ verifies('compaction.run/threshold', 'what no page of a branch reaches is summar
   const { messages } = await gw.owner.call('chat.history', { sessionId: 'long', limit: 1000 });
   expect(messages.find(({ compaction }) => compaction)?.compaction?.messages).toBeGreaterThan(250);
 });
+
+const TOO_LONG: Say = {
+  status: 400,
+  body: '{"error":{"message":"This model\'s maximum context length is 1000 tokens.","code":"context_length_exceeded"}}',
+};
+/** A turn of a server that takes prompts of so many characters. */
+const taking =
+  (most: number, turn: Script = () => ['Aye.']): Script =>
+  (call, count) =>
+    textOf(call).length > most ? [TOO_LONG] : turn(call, count);
+const WIDE = { compaction: { max_tokens: 100_000 } };
+
+verifies('compaction.run/too-long', 'summarised once and asked again, with all of it kept and shown', async () => {
+  await using gw = await talk({ ...WIDE, model: model(undefined, taking(4000)) });
+  const { events } = await gw.client();
+  while (!(await summarised(gw))) await gw.say();
+  const history = await gw.history();
+  const at = history.findIndex(({ compaction }) => compaction);
+  expect(history[at]?.compaction).toMatchObject({ trigger: 'overflow', messages: at + 1 });
+  expect(events.filter(({ event }) => event === 'sessions.compacted')).toHaveLength(1);
+  expect(events.filter(({ event }) => event === 'chat.error')).toEqual([]);
+  const [refused, taken] = gw.turns().slice(-2);
+  expect(textOf(refused!)).not.toContain(MARK);
+  expect(textOf(taken!)).toContain('Sail to Oslo');
+  expect(refused!.body.messages.at(-1)).toEqual(taken!.body.messages.at(-1));
+  expect(history.at(-1)?.content).toBe('Aye.');
+  expect(history.filter(({ role }) => role === 'user').every(({ content }) => content === LONG)).toBe(true);
+  // What fits from now on is asked once.
+  const before = gw.turns().length;
+  await gw.say('Go on');
+  expect(gw.turns()).toHaveLength(before + 1);
+  expect(gw.faults).toEqual([]);
+});
+
+verifies('compaction.run/too-long', 'in the midst of a turn, what its tools gave is kept', async () => {
+  const long = taking(6000, (call) => (textOf(call).includes('Look') && !textOf(call).includes('"tool_call_id"') ? [{ tool: 'docs_search', args: { query: 'kayak' } }] : ['Aye.'])); // prettier-ignore
+  let refuse = false;
+  const turn: Script = (call, count) => {
+    if (refuse && textOf(call).includes('"tool_call_id"') && !textOf(call).includes(MARK)) return [TOO_LONG];
+    return long(call, count);
+  };
+  await using gw = await talk({ ...WIDE, model: model(undefined, turn) });
+  await gw.owner.call('config.patch', { patch: { agents: { main: { tools: { allow: ['docs_search'] } } } } });
+  for (let turns = 0; turns < 3; turns++) await gw.say();
+  refuse = true;
+  await gw.say('Look it up');
+  const { messages } = gw.turns().at(-1)!.body;
+  expect(JSON.stringify(messages)).toContain(MARK);
+  expect(messages.slice(-2).map(({ role }) => role)).toEqual(['assistant', 'tool']);
+  expect((await gw.history()).slice(-4).map(({ role }) => role)).toEqual(['user', 'assistant', 'tool', 'assistant']);
+});
+
+verifies('compaction.run/too-long', 'what is still too long, or cannot be summarised, fails with why, and nothing is dropped', async () => {
+  let summary: readonly Say[] = [SUMMARY];
+  let most = Infinity;
+  await using gw = await talk({ ...WIDE, model: model(() => summary, (call, count) => taking(most)(call, count)) }); // prettier-ignore
+  most = 10;
+  const tried = gw.say('Hello');
+  await expect(tried).rejects.toMatchObject({ message: expect.stringMatching(/too long.*maximum context length is 1000 tokens.*Nothing was said before it.*Nothing was dropped/) as string }); // prettier-ignore
+  most = Infinity;
+  for (let turns = 0; turns < 3; turns++) await gw.say();
+  most = 10;
+  summary = ['nonsense'];
+  await expect(gw.say()).rejects.toMatchObject({
+    message: expect.stringMatching(/could not be summarised.*Nothing was dropped/) as string,
+  });
+  expect(await summarised(gw)).toBe(false);
+  summary = [SUMMARY];
+  const before = gw.turns().length;
+  await expect(gw.say()).rejects.toMatchObject({ message: expect.stringContaining('summarised once in this turn, and is still too long') });
+  expect(gw.turns()).toHaveLength(before + 2);
+  expect(await summarised(gw)).toBe(true);
+  await gw.owner.call('config.patch', { patch: { memory: { compaction: { enabled: false } } } });
+  await expect(gw.say()).rejects.toMatchObject({ message: expect.stringContaining('the settings have that off') });
+  most = Infinity;
+  await gw.say('Go on');
+  expect((await gw.history()).at(-1)?.content).toBe('Aye.');
+  expect(gw.faults).toEqual([]);
+});

@@ -221,6 +221,11 @@ describe('memory in the app', () => {
     const before = await list.count();
     await list.last().scrollIntoViewIfNeeded();
     await until(async () => (await list.count()) > before, 'more of them');
+    // Further than what is loaded at first.
+    await until(async () => {
+      await list.last().scrollIntoViewIfNeeded();
+      return (await list.count()) > 250;
+    }, 'further pages');
     await page.getByRole('textbox', { name: 'Search the memory' }).fill('number 4321');
     await rows(page, 'What was found', 'Fact number 4321').waitFor();
     await page.close();

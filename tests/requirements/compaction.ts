@@ -15,6 +15,8 @@ export const compaction = [
       'At `compaction_threshold` of its model’s context a conversation is summarised while its turn goes on; later prompts have the summary and what follows; all that was said stays.',
     'compaction.run/overflow':
       'Where the context is full, or `async_mode` is off, the turn waits for the summary; a later summary takes in the one before.',
+    'compaction.run/too-long':
+      'Where a provider finds the prompt too long the conversation is summarised once and asked again, also in the midst of a turn with tools; where that does not help, an error says so, and nothing is dropped.',
     'compaction.run/failure': 'A summary that fails or is empty drops nothing; the log says why, and the next try waits longer each time.',
     'compaction.run/abort': 'A stop while a summary is made drops nothing.',
     'compaction.run/branches':

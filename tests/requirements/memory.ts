@@ -71,7 +71,11 @@ export const memory = [
       'An agent’s memory is files in its workspace, which persons may edit; agents with one workspace have one memory.',
     'memory.agents/dialogs':
       'Conversations of the last month are searched where they are stored; not the current one by its own agent, and none of a channel.',
+    'memory.agents/pages':
+      '`memory.list` gives all or pages, the newest first; nothing is left out of them, whatever is forgotten on the way.',
     'memory.agents/recalled': '`memory.recalled` tells what each reply was told, by agents with the same memory, page by page.',
+    'memory.agents/daily':
+      'Where it is switched on, each day that is over gets a summary by itself, in the person’s time zone, and once; missed days are caught up with.',
     'memory.app/page':
       'The page Memory finds with reasons, lists by category, adds, changes, forgets and puts back, and shows preferences, days, and what was recalled.',
     'memory.app/follows': 'The page Memory follows what others change, of the agent that is looked at alone.',

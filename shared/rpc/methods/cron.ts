@@ -45,8 +45,8 @@ export const jobDefinition = z.object({
   createdAt: z.number(),
   /** Since when it is as it is (made, enabled, or its schedule changed): ticks before that do not count. */
   since: z.number(),
-  /** The gateway's own: it follows that section of the configuration, and cannot be changed here. */
-  system: z.literal('dreaming').optional(),
+  /** The gateway's own: it follows the configuration, and cannot be changed here. */
+  system: z.enum(['dreaming', 'summaries']).optional(),
 });
 export type JobDefinition = z.infer<typeof jobDefinition>;
 

@@ -48,7 +48,7 @@ export const memoryFound = z.object({
 export type MemoryFound = z.infer<typeof memoryFound>;
 
 export const memoryDay = z.object({
-  /** `YYYY-MM-DD`, of UTC. */
+  /** `YYYY-MM-DD`, in the person’s time zone (`chat.timeZone`). */
   date: z.string(),
   /** What was noted for good on that day. */
   memories: z.number().int(),
@@ -80,9 +80,23 @@ const date = z.string().regex(/^\d{4}-\d\d-\d\d$/, 'must be a day such as 2026-1
 /** What agents remember (interface document 2, sections 2.5 and 4.4). It lies in the agent's workspace: agents with one workspace have one memory. */
 export const memory = {
   'memory.list': call({
-    params: z.strictObject({ ...of, category: memoryCategory.optional() }),
-    result: z.object({ memories: z.array(memoryEntry), count: z.number().int() }),
-    docs: 'What is remembered for good, in the order of its file; of one category where one is named.',
+    params: z.strictObject({
+      ...of,
+      category: memoryCategory.optional(),
+      limit: z.number().int().min(1).max(10_000).optional(),
+      cursor: z
+        .string()
+        .regex(/^\d{1,16} [\w-]{1,128}$/, 'is no cursor that memory.list has given')
+        .optional(),
+    }),
+    result: z.object({
+      memories: z.array(memoryEntry),
+      count: z.number().int(),
+      /** How many there are of each category, whichever was asked for. */
+      byCategory: z.partialRecord(memoryCategory, z.number().int()),
+      cursor: z.string().nullable(),
+    }),
+    docs: 'What is remembered for good, the newest first: all of it, or `limit` and a `cursor` to pass for the next ones; of one category where one is named. `count` counts all that fit.',
     fails: ['NOT_FOUND'],
     policy: { scope: 'read' },
   }),

@@ -127,14 +127,14 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     resolve: (model?: string, provider?: string) => providers.resolve(model, provider),
     priced: (key: string, usage: Usage) => providers.priced(key, usage),
     sees: (key: string) => providers.sees(key),
+    contextOf: (key: string) => providers.contextOf(key),
   };
   const silenceMs = (): number => options.silenceMs ?? Math.max(limits().firstByteMs, limits().idleMs);
   const knowledge = knowledgeOf({
     ...{ vault, hub, clock, sync, agents, models, settings, log, timeZone, silenceMs, fault },
     store: options.memoryStore,
-    contextOf: (key) => providers.contextOf(key),
   });
-  const { recall, compaction, wikis, dreamer } = knowledge;
+  const { recall, compaction, wikis, dreamer, summarise } = knowledge;
   const own = [
     ...coreTools({ vault, memories: knowledge.memories, clock, timeZone }),
     ...cronTools(cron.load),
@@ -212,7 +212,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   void companion.recover(vault);
   running.look();
   const dream = async (agentId: string): Promise<void> => (await dreamer()).tick(agentId);
-  cron.start({ vault, hub, clock, sync, runs, agents, events, settings, timeZone, fault, log, dream });
+  cron.start({ vault, hub, clock, sync, runs, agents, events, settings, timeZone, fault, log, dream, summarise });
   const http = httpLater({ ...deps, agents, runs, providers, oauth, admit: access.admit, log, version, wikis });
 
   // The bridge must hear whom to let in, also while nobody asks for that here.

@@ -1,9 +1,11 @@
-import type { CompactorDeps } from './compaction/compactor.ts';
 import { compactionLater, type LaterCompaction } from './compaction/later.ts';
 import { mayRemember, rememberBy } from './compaction/remember-facts.ts';
+import type { SummariserDeps } from './compaction/summariser.ts';
 import type { Dreamer, DreamerDeps } from './dreamer/dreamer.ts';
 import { dreamerLater } from './dreamer/later.ts';
 import { type Memories, type MemoriesDeps, memoriesLater } from './memory/later.ts';
+import type { DailySummariesDeps } from './memory/summary/daily-summaries.ts';
+import { dailySummariesLater } from './memory/summary/later.ts';
 import type { BeforeReplyDeps } from './recall/before-reply.ts';
 import { recallLater } from './recall/later.ts';
 import type { RunRecall } from './runs/deps.ts';
@@ -17,13 +19,16 @@ export interface Knowledge {
   compaction: LaterCompaction;
   wikis: WikisLater;
   dreamer(): Promise<Dreamer>;
+  /** Summarises the days of an agent that are over. */
+  summarise(agentId: string): Promise<void>;
   stop(): void;
 }
 
 type KnowledgeDeps = MemoriesDeps &
   Omit<BeforeReplyDeps, 'memories'> &
-  Omit<CompactorDeps, 'remember' | 'mayRemember'> &
+  Omit<SummariserDeps, 'remember' | 'mayRemember'> &
   Omit<DreamerDeps, 'workspaceOf'> &
+  Omit<DailySummariesDeps, 'memories'> &
   WikisDeps;
 
 export function knowledgeOf(deps: KnowledgeDeps): Knowledge {
@@ -36,6 +41,7 @@ export function knowledgeOf(deps: KnowledgeDeps): Knowledge {
     wikis,
     recall: recallLater({ ...deps, memories }),
     dreamer: dreamerLater({ ...deps, workspaceOf: async (agentId) => (await memories.load()).workspace(agentId) }),
+    summarise: dailySummariesLater({ ...deps, memories }),
     stop() {
       for (const part of [memories, compaction, wikis]) part.stop();
     },

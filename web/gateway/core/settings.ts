@@ -9,6 +9,7 @@ import { channelSettings, isChannelSecret } from './channels/settings.ts';
 import { dreamingSettings } from './dreaming/settings.ts';
 import { isMcpSecret, mcpServer, mcpServerName } from './mcp/settings.ts';
 import { baseUrlOf } from './providers/kinds.ts';
+import { dailySummariesSettings } from './memory/summary/settings.ts';
 import { embeddingSettings } from './memory/vectors/settings.ts';
 import { compactionSettings, summarySettings } from './compaction/settings.ts';
 import { recallSettings } from './recall/settings.ts';
@@ -72,13 +73,14 @@ export const settings = z.looseObject({
     })
     .default({}),
   /** `recall`: what is looked for in memory before each reply; `compaction`, `summary`: what becomes of conversations that grow too long (interface document 2, section 2.4). `embeddings`: with which model memory is
-   * searched beside its words. */
+   * searched beside its words; `daily_summaries`: whether each day that is over gets a summary by itself. */
   memory: z
     .looseObject({
       recall: recallSettings.prefault({}),
       embeddings: embeddingSettings.prefault({}),
       compaction: compactionSettings.prefault({}),
       summary: summarySettings.prefault({}),
+      daily_summaries: dailySummariesSettings.prefault({}),
     })
     .prefault({}),
   /** How memory is consolidated (interface document 2, section 2.3). */

@@ -37,6 +37,7 @@ const PARTS: readonly (() => Promise<unknown>)[] = [
   () => import('../core/tokens/count-tokens.ts'),
   () => import('../core/dreamer/dreamer.ts'),
   () => import('../core/dreamer/status.ts'),
+  () => import('../core/memory/summary/daily-summaries.ts'),
   () => import('../core/wiki/wikis.ts'),
   () => import('../core/wiki/answers.ts'),
   () => import('../core/mcp/servers.ts'),

@@ -17,12 +17,9 @@ export const categoryNames = Object.keys(CATEGORIES).filter(isCategory);
 /** What a category is called; one that this build does not know, by its own name. */
 export const categoryWord = (name: string): string => (isCategory(name) ? CATEGORIES[name].one : name);
 
-/** How many there are of each category; those of which there is none are left out. */
-export function countedBy(entries: readonly { category: MemoryCategory }[]): { category: MemoryCategory; count: number }[] {
-  const counts = new Map<MemoryCategory, number>();
-  for (const { category } of entries) counts.set(category, (counts.get(category) ?? 0) + 1);
-  return categoryNames.flatMap((category) => {
-    const count = counts.get(category);
+/** How many there are of each category, in their order; those of which there is none are left out. */
+export const countsOf = (counts: Partial<Record<MemoryCategory, number>>): { category: MemoryCategory; count: number }[] =>
+  categoryNames.flatMap((category) => {
+    const count = counts[category];
     return count === undefined ? [] : [{ category, count }];
   });
-}

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { categoryWord, countedBy } from './categories.ts';
+import { categoryWord, countsOf } from './categories.ts';
 import { keptGone } from './kept-gone.ts';
 import { kindOf, reasonsOf } from './reasons.ts';
 
@@ -22,8 +22,7 @@ test('what was found is named', () => {
 });
 
 test('categories are counted in their order; one of a later build has its own name', () => {
-  const of = (category: 'fact' | 'task') => ({ category });
-  expect(countedBy([of('task'), of('fact'), of('task')])).toEqual([
+  expect(countsOf({ task: 2, fact: 1 })).toEqual([
     { category: 'fact', count: 1 },
     { category: 'task', count: 2 },
   ]);

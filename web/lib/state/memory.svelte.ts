@@ -8,6 +8,8 @@ import { announcer } from './announcer.svelte.ts';
 
 /** Changes often come together: what is shown is read anew this long after the first, milliseconds. */
 const AGAIN_MS = 150;
+/** Memories that are loaded at first, and more by as many. */
+const PAGE = 100;
 
 export interface RememberingAgent {
   id: string;
@@ -23,6 +25,10 @@ class Memory {
   agentId = $state('main');
   /** Null before the first answer. */
   entries = $state.raw<MemoryEntry[] | null>(null);
+  /** The one that is listed; null for all. */
+  category = $state<MemoryCategory | null>(null);
+  /** How many there are of each. */
+  counts = $state.raw<Partial<Record<MemoryCategory, number>>>({});
   problem = $state<Problem | null>(null);
   /** The folder that the workspace is mirrored in; null for none. */
   folder = $state<string | null>(null);
@@ -33,6 +39,11 @@ class Memory {
   /** Counts how often somebody came to look. */
   #visit = $state(0);
   #loads = 0;
+  #cursor = $state<string | null>(null);
+  #loadingMore = false;
+
+  /** There are more than have been loaded. */
+  readonly more = $derived(this.#cursor !== null);
 
   readonly workspace = $derived(this.agents.find(({ id }) => id === this.agentId)?.workspace ?? this.agentId);
   /** The newest first; those that were forgotten while one looks keep their places. */
@@ -40,7 +51,9 @@ class Memory {
     if (this.entries === null) return null;
     const known = new Set(this.entries.map(({ id }) => id));
     const gone = [...this.#forgotten].flatMap(([key, { entry, visit }]) =>
-      entry && visit === this.#visit && key === keyOf(this.agentId, entry.id) && !known.has(entry.id) ? [entry] : [],
+      entry && visit === this.#visit && key === keyOf(this.agentId, entry.id) && !known.has(entry.id) && this.#isListed(entry)
+        ? [entry]
+        : [],
     );
     return [...this.entries, ...gone].sort((a, b) => b.createdAt - a.createdAt);
   });
@@ -65,7 +78,9 @@ class Memory {
   choose(agentId: string): void {
     if (agentId === this.agentId) return;
     this.agentId = agentId;
-    this.entries = null;
+    this.category = null;
+    this.counts = {};
+    this.#empty();
     this.problem = null;
     this.folder = null;
   }
@@ -83,17 +98,63 @@ class Memory {
 
   async load(): Promise<void> {
     const load = ++this.#loads;
-    const { agentId } = this;
+    const { agentId, category } = this;
+    // As far as the list goes already; an effect that asks for it must not be run by what it gets.
+    const shown = untrack(() => this.entries?.length ?? 0);
+    const limit = Math.min(10_000, Math.max(PAGE, shown));
     try {
-      const { memories } = await gateway.call('memory.list', { agentId });
+      const { memories, byCategory, cursor } = await gateway.call('memory.list', { agentId, limit, ...(category && { category }) });
       if (load !== this.#loads || agentId !== this.agentId) return;
+      // The last of it was forgotten.
+      if (category && byCategory[category] === undefined) return void this.list(null);
       this.entries = memories;
+      this.counts = byCategory;
+      this.#cursor = cursor;
       this.problem = null;
       // Somebody else remembered it again.
       for (const { id } of memories) this.#forgotten.delete(keyOf(agentId, id));
     } catch (error) {
       if (load === this.#loads && !isLost(error)) this.problem = problemOf(error, 'read what is remembered');
     }
+  }
+
+  async loadMore(): Promise<void> {
+    if (this.#cursor === null || this.#loadingMore) return;
+    const load = this.#loads;
+    const { agentId, category } = this;
+    this.#loadingMore = true;
+    try {
+      const { memories, cursor } = await gateway.call('memory.list', {
+        ...{ agentId, limit: PAGE, cursor: this.#cursor },
+        ...(category && { category }),
+      });
+      // Meanwhile the list was read anew, or another.
+      if (load !== this.#loads || !this.entries) return;
+      const known = new Set(this.entries.map(({ id }) => id));
+      this.entries = [...this.entries, ...memories.filter(({ id }) => !known.has(id))];
+      this.#cursor = cursor;
+    } catch (error) {
+      if (!isLost(error)) this.problem = problemOf(error, 'read what is remembered');
+    } finally {
+      this.#loadingMore = false;
+    }
+  }
+
+  /** Lists one category, or all. */
+  list(category: MemoryCategory | null): void {
+    if (category === this.category) return;
+    this.category = category;
+    this.#empty();
+    void this.load();
+  }
+
+  #empty(): void {
+    this.entries = null;
+    this.#cursor = null;
+  }
+
+  #isListed({ category }: MemoryEntry): boolean {
+    return this.category === null || this.category === category;
   }
 
   /** False: it is remembered already. All of these reject where the gateway refuses. */

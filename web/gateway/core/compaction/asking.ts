@@ -1,8 +1,8 @@
 import type { Agent } from '../agents.ts';
 import type { Clock } from '../clock.ts';
-import type { Complete } from '../memory/summary/summarise.ts';
+import type { AskedModel, Complete } from '../memory/summary/summarise.ts';
 import { GUIDE_MODEL } from '../providers/providers.ts';
-import type { Chosen, Models } from '../runs/deps.ts';
+import type { Asker, Models } from '../runs/deps.ts';
 import { generate, type Share } from '../runs/generate.ts';
 import type { Vault } from '../vault.ts';
 
@@ -12,14 +12,6 @@ export interface AskingDeps {
   models: Models;
   /** Milliseconds after which a silent provider is given up. */
   silenceMs?: () => number;
-}
-
-/** For whom a model is asked. */
-export interface Asker {
-  key: string;
-  agent: Agent;
-  chosen: Chosen;
-  principal: string;
 }
 
 /** A model as those who summarise ask it: the chosen one, or one of the agent's fallbacks. What it uses is booked. `onmodel` hears who has answered. */
@@ -60,7 +52,9 @@ export function askedModel(
 }
 
 /** An agent's own model, as those who summarise ask it; undefined where only the guide would answer, which is no model. `principal`: whose calls they are in the usage. */
-export async function agentModel(agent: Agent, principal: string, deps: AskingDeps): Promise<Complete | undefined> {
+export async function agentModel(agent: Agent, principal: string, deps: AskingDeps): Promise<AskedModel | undefined> {
   const chosen = await deps.models.resolve(agent.model);
-  return chosen.provider.id === 'guide' ? undefined : askedModel(deps, { key: null, agent, chosen, principal }, () => {});
+  if (chosen.provider.id === 'guide') return undefined;
+  const complete = askedModel(deps, { key: null, agent, chosen, principal }, () => {});
+  return { complete, contextTokens: await deps.models.contextOf(chosen.key) };
 }

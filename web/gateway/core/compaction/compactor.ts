@@ -1,77 +1,33 @@
 import { RpcError } from '#shared/rpc/errors.ts';
-import type { Compaction } from '#shared/rpc/records.ts';
 import { unlessAborted } from '#shared/turns.ts';
-import type { Hub } from '../hub.ts';
-import type { LogWriter } from '../log/log.ts';
 import { CompactionTrigger } from '../memory/compaction/compaction-trigger.ts';
-import { StructuredSummary } from '../memory/compaction/structured-summary.ts';
-import { type Asking, factsIn, summarise } from '../memory/summary/summarise.ts';
-import { countTokens } from '../tokens/count-tokens.ts';
+import type { Asker, BeforePrompt, TooLongPrompt } from '../runs/deps.ts';
 import type { Settings } from '../settings.ts';
-import type { Branch, MessageRecord, Vault } from '../vault.ts';
-import { askedModel, type Asker, type AskingDeps } from './asking.ts';
-import { type Conversation, estimated, type Measured, measured, outcome, planned } from './measure.ts';
-import type { Fact } from './remember-facts.ts';
-import { readSinceSummary, shownSummary, sinceSummary, type Told } from './since-summary.ts';
+import { type Conversation, counted, estimated, measured, planned } from './measure.ts';
+import { readSinceSummary, sinceSummary, type Told } from './since-summary.ts';
+import { type Compacted, Summariser, type SummariserDeps, type Work } from './summariser.ts';
 
 /** After a failure the next try waits so long, twice as long after each further one, and so long at the most. */
 const WAIT_MS = 60_000;
 const LONGEST_WAIT_MS = 30 * 60_000;
 /** What would free less than this share of the context is left alone. */
 const LEAST_SHARE = 0.05;
-/** A model is asked with less than its whole context: its tokens are an estimate. */
-const SURE_SHARE = 0.9;
-/** A summary has this share of the context at the most. */
-const MOST_SUMMARY = 0.15;
+/** A prompt that was too long is held against so much of what was counted, where nobody says how long it may be: the count is then wrong. */
+const TOO_LONG_SHARE = 0.75;
 /** Of a conversation that is shorter the model's context need not be known. */
 const SMALL = 2000;
 
-export interface CompactorDeps extends AskingDeps {
-  vault: Pick<Vault, 'messages' | 'usage'>;
-  hub: Hub;
-  log: LogWriter;
-  settings(): Settings;
-  /** Tokens of a model's context, where that is known. */
-  contextOf(key: string): Promise<number | null>;
-  /** Is told what a conversation has that is worth remembering, before it is summarised; without it nothing is asked for. */
-  remember?: ((facts: readonly Fact[], who: Asker) => Promise<void>) | undefined;
-  /** Whether facts of that session may be remembered. */
-  mayRemember(who: Asker): boolean;
-}
-
-/** A conversation whose next prompt is made. */
-export interface BeforePrompt extends Asker {
-  /** The branch above the message. */
-  above: Branch;
-  user: MessageRecord;
-  beside: readonly string[];
-}
-
-/** What has been stored, and at which message. */
-export interface Compacted {
-  messageId: string;
-  compaction: Compaction;
-}
-
-interface Work {
-  who: Asker;
-  told: Told;
-  sizes: Measured;
-  compact: MessageRecord[];
-  limit: number;
-  trigger: CompactionTrigger;
-  signal: AbortSignal;
-}
-
 /** Summarises conversations that grow too long for their model (decisions, "Memory …"; docs/decisions/0043). One at a time in a session. */
 export class Compactor {
-  readonly #deps: CompactorDeps;
+  readonly #deps: SummariserDeps;
+  readonly #summariser: Summariser;
   readonly #making = new Map<string, Promise<Compacted | undefined>>();
   readonly #failures = new Map<string, { count: number; until: number }>();
   readonly #closing = new AbortController();
 
-  constructor(deps: CompactorDeps) {
+  constructor(deps: SummariserDeps) {
     this.#deps = deps;
+    this.#summariser = new Summariser(deps);
   }
 
   /** Ends what is under way; nothing of it is stored. */
@@ -98,6 +54,54 @@ export class Compactor {
   }
 
   /**
+   * What of a branch the model is told that has found the prompt too long, whatever was counted before: summarised at once. `contextTokens`: of its context, where its server said so. Rejects with an
+   * Error that says why it cannot be shortened; nothing is dropped then.
+   */
+  async shortened(run: TooLongPrompt, contextTokens: number | undefined, signal: AbortSignal): Promise<Told> {
+    const { compaction, summary } = this.#settings;
+    if (!compaction.enabled || !summary.enabled) throw new Error('Its earlier messages are not summarised, for the settings have that off');
+    const under = this.#making.get(run.key);
+    const made = under && (await unlessAborted(under, signal).catch(() => undefined));
+    signal.throwIfAborted();
+    const done =
+      made ??
+      (await unlessAborted(
+        this.#make(run.key, () => this.#shortening(run, contextTokens, signal)),
+        signal,
+      ));
+    const at = run.told.messages.findIndex(({ id }) => id === done?.messageId);
+    if (!done) throw new Error('The session is gone');
+    return { summary: done.compaction, messages: run.told.messages.slice(at + 1) };
+  }
+
+  async #shortening(run: TooLongPrompt, contextTokens: number | undefined, signal: AbortSignal): Promise<Compacted | undefined> {
+    const { vault } = this.#deps;
+    const { told, user, beside, chosen } = run;
+    const talk: Told = { ...told, messages: [...told.messages, user] };
+    const sizes = await counted({ told: talk, beside, model: chosen.key }, signal);
+    const believed = await this.#limit(chosen.key, true);
+    const limit = Math.min(believed, contextTokens ?? Infinity, Math.floor(TOO_LONG_SHARE * sizes.total));
+    const compact = planned(talk, sizes, { ...this.#settings.compaction, limit }, 'urgent').messagesToCompact;
+    if (compact.length === 0) throw new Error('Nothing was said before it that could be summarised');
+    const whole = run.above.more && told.summary === undefined ? await readSinceSummary(vault, run.key, user.id) : told;
+    try {
+      return await this.#summarised({
+        who: run,
+        told: whole,
+        sizes,
+        compact,
+        limit,
+        context: limit,
+        trigger: CompactionTrigger.OVERFLOW,
+        signal,
+      });
+    } catch (error) {
+      if (!signal.aborted) this.#failed(run.key, error);
+      throw new Error(`Its earlier messages could not be summarised: ${reasonOf(error)}`, { cause: error });
+    }
+  }
+
+  /**
    * Summarises a session's active branch now, whatever its length. Undefined: there is nothing to summarise. Rejects with an `RpcError` that says why no summary was made; nothing is
    * changed then.
    */
@@ -114,8 +118,7 @@ export class Compactor {
   async #asked(who: Asker, signal: AbortSignal): Promise<Compacted | undefined> {
     const told = await readSinceSummary(this.#deps.vault, who.key);
     const limit = await this.#limit(who.chosen.key, true);
-    const conversation: Conversation = { told, beside: [], model: who.chosen.key };
-    const sizes = await measured(conversation, await estimated(conversation, signal), 0, signal);
+    const sizes = await counted({ told, beside: [], model: who.chosen.key }, signal);
     const compact = planned(told, sizes, { ...this.#settings.compaction, limit }, 'asked').messagesToCompact;
     return this.#summarised({ who, told, sizes, compact, limit, trigger: CompactionTrigger.MANUAL, signal });
   }
@@ -158,7 +161,7 @@ export class Compactor {
   }
 
   async #limit(key: string, ask: boolean): Promise<number> {
-    const known = ask ? await this.#deps.contextOf(key) : null;
+    const known = ask ? await this.#deps.models.contextOf(key) : null;
     return Math.min(this.#settings.compaction.max_tokens, known ?? Infinity);
   }
 
@@ -187,69 +190,17 @@ export class Compactor {
     }
   }
 
+  async #summarised({ signal, ...work }: Work): Promise<Compacted | undefined> {
+    const done = await this.#summariser.make({ ...work, signal: AbortSignal.any([signal, this.#closing.signal]) });
+    if (done) this.#failures.delete(work.who.key);
+    return done;
+  }
+
   /** Has its place before anything is waited for, so that there is one at a time. */
   #make(key: string, work: () => Promise<Compacted | undefined>): Promise<Compacted | undefined> {
     const making = work().finally(() => this.#making.delete(key));
     this.#making.set(key, making);
     return making;
-  }
-
-  async #summarised({ who, told, sizes, compact, limit, trigger, signal: given }: Work): Promise<Compacted | undefined> {
-    const { vault, clock, hub } = this.#deps;
-    const signal = AbortSignal.any([given, this.#closing.signal]);
-    const last = compact.at(-1);
-    if (!last) return undefined;
-    const at = told.messages.findIndex(({ id }) => id === last.id);
-    const messages = told.messages.slice(0, at + 1);
-    const chosen = await this.#summaryModel(who);
-    const context = (await this.#deps.contextOf(chosen.key)) ?? limit;
-    let model = chosen.key;
-    const asking: Asking = {
-      complete: askedModel(this.#deps, { ...who, chosen }, (key) => (model = key)),
-      contextTokens: Math.floor(SURE_SHARE * context),
-      // The room of a small context is for what is summarised.
-      maxTokens: Math.min(this.#settings.summary.max_summary_tokens, Math.floor(MOST_SUMMARY * context)),
-      count: (text) => countTokens(text, chosen.key, signal),
-      signal,
-    };
-    await this.#remember(messages, who, asking);
-    const before = told.summary && StructuredSummary.parse(told.summary.summary);
-    const summary = (await summarise(messages, asking, before)).toMarkdown();
-    signal.throwIfAborted();
-    const after = await asking.count(shownSummary({ summary }));
-    const compaction: Compaction = {
-      ...{ summary, trigger, model, at: clock.now() },
-      messages: messages.length + (told.summary?.messages ?? 0),
-      ...outcome(sizes, compact, after),
-    };
-    // The session may be gone by now.
-    if (!(await vault.messages.compact(last.id, compaction))) return undefined;
-    this.#failures.delete(who.key);
-    const [agentId = '', sessionId = ''] = who.key.split('/');
-    const payload = { path: `${who.key}.jsonl`, agentId, sessionId, messageId: last.id, compaction };
-    hub.emit({ event: 'sessions.compacted', payload }, who.key);
-    return { messageId: last.id, compaction };
-  }
-
-  async #summaryModel({ chosen }: Asker): Promise<Asker['chosen']> {
-    const { model } = this.#settings.summary;
-    const found = model === undefined ? chosen : await this.#deps.models.resolve(model);
-    if (found.provider.id !== 'guide') return found;
-    const message = 'There is no model that could summarise: the guide is none. Choose a model for this chat first.';
-    throw new RpcError('NOT_FOUND', message, { details: { resource: 'model' } });
-  }
-
-  /** What is not remembered is no reason to go without a summary: the whole dialog is kept. */
-  async #remember(messages: readonly MessageRecord[], who: Asker, asking: Asking): Promise<void> {
-    const { remember, mayRemember, log } = this.#deps;
-    if (!remember || !mayRemember(who)) return;
-    try {
-      const facts = await factsIn(messages, asking);
-      if (facts.length > 0) await remember(facts, who);
-    } catch (error) {
-      asking.signal.throwIfAborted();
-      log.write('warn', 'compaction', `What is worth remembering was not found out: ${reasonOf(error)}`, { session: who.key });
-    }
   }
 }
 

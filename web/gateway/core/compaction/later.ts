@@ -1,7 +1,6 @@
 import { lazy } from '../lazy.ts';
-import type { RunCompaction } from '../runs/deps.ts';
-import type { Asker } from './asking.ts';
-import type { Compacted, CompactorDeps } from './compactor.ts';
+import type { Asker, RunCompaction } from '../runs/deps.ts';
+import type { Compacted, SummariserDeps } from './summariser.ts';
 
 export interface LaterCompaction extends RunCompaction {
   /** See `Compactor.now`. */
@@ -10,7 +9,7 @@ export interface LaterCompaction extends RunCompaction {
 }
 
 /** Compaction beside runs. Its code is fetched with the first of them; a run never fails for it. */
-export function compactionLater({ fault, ...deps }: CompactorDeps & { fault(error: unknown): unknown }): LaterCompaction {
+export function compactionLater({ fault, ...deps }: SummariserDeps & { fault(error: unknown): unknown }): LaterCompaction {
   let stopped = false;
   let stop = (): void => {};
   const load = lazy(async () => {
@@ -31,6 +30,7 @@ export function compactionLater({ fault, ...deps }: CompactorDeps & { fault(erro
         return { summary: undefined, messages: run.above.messages };
       }
     },
+    shortened: async (run, contextTokens, signal) => (await load()).shortened(run, contextTokens, signal),
     now: async (who, signal) => (await load()).now(who, signal),
     stop() {
       stopped = true;

@@ -47,6 +47,10 @@ export async function measured(conversation: Conversation, guess: Measured, most
   return measure(conversation, (content) => countMessage(content, model, signal));
 }
 
+/** Counted as exactly as can be. */
+export const counted = async (conversation: Conversation, signal: AbortSignal): Promise<Measured> =>
+  measured(conversation, await estimated(conversation, signal), 0, signal);
+
 type Count = (message: Pick<MessageRecord, 'content' | 'toolCalls'>) => Promise<number>;
 
 async function measure({ told, beside }: Conversation, count: Count): Promise<Measured> {

@@ -2,7 +2,7 @@ import { isChannel } from '../approvals/person.ts';
 import { isChannelSession } from '../channels/channel-session.ts';
 import type { AgentMemories } from '../memory/agent-memories.ts';
 import type { MemoryCategory } from '../memory/long-term.ts';
-import type { Asker } from './asking.ts';
+import type { Asker } from '../runs/deps.ts';
 
 export interface Fact {
   text: string;

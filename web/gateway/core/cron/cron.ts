@@ -3,6 +3,7 @@ import type { RpcError } from '#shared/rpc/errors.ts';
 import type { Agents } from '../agents.ts';
 import type { Clock } from '../clock.ts';
 import { dreamingJobs } from '../dreamer/jobs.ts';
+import { dailySummaryJobs } from '../memory/summary/jobs.ts';
 import type { Hub } from '../hub.ts';
 import type { LogWriter } from '../log/log.ts';
 import type { Runs } from '../runs/runs.ts';
@@ -27,6 +28,8 @@ export interface CronDeps {
   settings(): Settings;
   /** Consolidates the memory of an agent. */
   dream(agentId: string): Promise<void>;
+  /** Summarises the days of an agent that are over. */
+  summarise(agentId: string): Promise<void>;
   timeZone(): string;
   log: LogWriter;
   fault(error: unknown): RpcError;
@@ -45,8 +48,8 @@ export class Cron {
     const turn = new Turn(sync, clock);
     const tell = (jobId: string): void => hub.emit({ event: 'cron.changed', payload: { jobId } }, null);
     const system = {
-      wanted: () => dreamingJobs(deps.settings(), deps.agents, clock.now()),
-      run: ({ agentId }: JobDefinition) => deps.dream(agentId),
+      wanted: () => [...dreamingJobs(deps.settings(), deps.agents, clock.now()), ...dailySummaryJobs(deps.settings(), deps.agents)],
+      run: ({ agentId, system }: JobDefinition) => (system === 'dreaming' ? deps.dream(agentId) : deps.summarise(agentId)),
     };
     this.#scheduler = new Scheduler({ ...deps, records, turn, system, heartbeat: new Heartbeat({ ...deps, turn }), changed: tell });
     const changed = (jobId: string): void => {

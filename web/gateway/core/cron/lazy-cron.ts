@@ -30,12 +30,13 @@ export function lazyCron(clock: Clock, fault: (error: unknown) => void): LazyCro
     if (stopped) cron.stop();
     return cron;
   });
-  /** Fetches it where a job, dreaming or the heartbeat wants it. */
+  /** Fetches it where a job, dreaming, the daily summaries or the heartbeat want it. */
   const wake = async (): Promise<void> => {
     if (!deps || cron || stopped) return;
     try {
-      const { heartbeat, dreaming } = deps.settings();
-      if (heartbeat.enabled || dreaming.enabled || (await deps.vault.collection('jobs').list()).length > 0) await load();
+      const { heartbeat, dreaming, memory } = deps.settings();
+      const isOn = [heartbeat, dreaming, memory.daily_summaries].some(({ enabled }) => enabled);
+      if (isOn || (await deps.vault.collection('jobs').list()).length > 0) await load();
     } catch (error) {
       if (stopped) return;
       fault(error);

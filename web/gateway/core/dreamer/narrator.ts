@@ -9,6 +9,6 @@ const LONGEST = 4000;
 
 /** Has an agent's own model, or those that stand in for it, put a dream into words; what it used is booked. Undefined where only the guide would answer, which is no model. */
 export async function narratorOf(agent: Agent, deps: AskingDeps): Promise<Narrate | undefined> {
-  const complete = await agentModel(agent, DREAMING, deps);
-  return complete && ((prompt, signal) => complete(prompt, { maxTokens: LONGEST, signal }));
+  const model = await agentModel(agent, DREAMING, deps);
+  return model && ((prompt, signal) => model.complete(prompt, { maxTokens: LONGEST, signal }));
 }

@@ -521,7 +521,7 @@ With a bridge, the key that seals them lies in \`vault.key\` in Perch's home dir
     id: 'memory',
     title: 'Letting Perch remember',
     keywords: 'remember memory forget fact note preference recall store save personal learn',
-    text: `Say "remember that …" to the guide, and it stores the fact. Models with tools do the same, by \`memory_add\`, \`memory_search\`, \`memory_update_preference\`, \`memory_stats\` and \`memory_forget\`. What is remembered is the file \`MEMORY.md\` in the agent's workspace, a line each, which you can edit; agents with one \`workspace\` have one memory. Notes of a day are \`memory/2026-11-22.md\`.
+    text: `Say "remember that …" to the guide, and it stores the fact. Models with tools do the same, by \`memory_add\`, \`memory_search\`, \`memory_update_preference\`, \`memory_stats\` and \`memory_forget\`. What is remembered is the file \`MEMORY.md\` in the agent's workspace, a line each, which you can edit; agents with one \`workspace\` have one memory. Notes of a day are \`memory/2026-11-22.md\`. With \`daily_summaries\` on (\`{"enabled": true}\`, settings, section \`memory\`) the agent’s model sums up each day there.
 
 Searching also finds what was said in the last month, in whatever words, and says why. Programs use \`memory.search\`, \`memory.list\`, \`memory.add\`, \`memory.update\`, \`memory.forget\`, \`memory.days\`. The setting \`memory.embeddings\` names a model that finds by meaning too; what is remembered is sent to it. By hand: \`/tool memory_search {"query": "…"}\`.`,
   },

@@ -18,6 +18,8 @@ export interface AgentMemoriesDeps extends LongTermMemoriesDeps {
   longTerm: LongTermMemories;
   /** Where the index of a workspace's memory is kept; in this process alone where left out. */
   store?: ((workspace: string) => Promise<MemoryStore>) | undefined;
+  /** Whose days are told and summarised. */
+  timeZone(): string;
   /** The model that makes vectors, as it is chosen now. */
   embedder?: (() => Embedder | undefined) | undefined;
   log: Pick<Log, 'write'>;
@@ -63,11 +65,11 @@ export class AgentMemories {
   }
 
   async #open(name: string): Promise<MemoryManager> {
-    const { clock, log, embedder, store } = this.#deps;
+    const { clock, log, embedder, store, timeZone } = this.#deps;
     const index = await store?.(name);
     const vectors = embedder && { embedder, store: index ?? memoryVectors() };
     const warn = (message: string): void => log.write('warn', 'memory', message, { workspace: name });
-    return new MemoryManager({ workspace: this.#workspace(name), config: this.#config, clock, index, vectors, warn }).open();
+    return new MemoryManager({ workspace: this.#workspace(name), config: this.#config, clock, timeZone, index, vectors, warn }).open();
   }
 
   /** Always the same for a name: what works on it in turn is told apart by it. */

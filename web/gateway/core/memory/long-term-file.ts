@@ -111,18 +111,20 @@ export class LongTermFile {
     return found;
   }
 
-  /** In the order of the file. */
-  async memories(): Promise<Memory[]> {
+  /** In the order of the file; the very same list until that has changed. */
+  async memories(): Promise<readonly Memory[]> {
     const file = await this.#workspace.stat(this.path);
-    if (!file) return [];
+    if (!file) return NOTHING;
     if (this.#read?.size !== file.size || this.#read.modifiedAt !== file.modifiedAt) {
       const text = (await this.#workspace.read(this.path)) ?? '';
       const memories = remembered(text).map(({ memory }) => ({ id: memoryId(memory.text), ...memory }));
       this.#read = { size: file.size, modifiedAt: file.modifiedAt, memories };
     }
-    return [...this.#read.memories];
+    return this.#read.memories;
   }
 }
+
+const NOTHING: readonly Memory[] = [];
 
 /** As it is written. */
 function toMinute(at: number): number {

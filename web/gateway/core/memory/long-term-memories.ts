@@ -23,8 +23,8 @@ export class LongTermMemories {
     this.#deps = deps;
   }
 
-  /** In the order of the file. Throws `NOT_FOUND` where there is no such agent. */
-  async list(agentId: string): Promise<Memory[]> {
+  /** In the order of the file; the very same list until that has changed. Throws `NOT_FOUND` where there is no such agent. */
+  async list(agentId: string): Promise<readonly Memory[]> {
     const file = this.#file(this.workspace(agentId));
     await this.ready();
     return file.memories();

@@ -10,6 +10,7 @@ import { Dialogs } from './dialog/dialogs.ts';
 import { type FoundMemory, foundMemory } from './found-memory.ts';
 import { FileIndex } from './index/file-index.ts';
 import type { IndexStore } from './index/index-store.ts';
+import { localTime } from '../local-time.ts';
 import { dayFile, isDate } from './layout.ts';
 import { LongTermFile, type Memory } from './long-term-file.ts';
 import { isCategory, MemoryCategory } from './long-term.ts';
@@ -17,7 +18,7 @@ import type { MemoryMessage } from './message.ts';
 import { removeOld } from './retention.ts';
 import { daysOf, type MemoryDay, type MemoryStats, statsOf } from './stats.ts';
 import { summariseDay } from './summary/day-summary.ts';
-import { type Asking, type Complete, factsIn, summarise } from './summary/summarise.ts';
+import { type Asking, type AskedModel, type Complete, factsIn, summarise } from './summary/summarise.ts';
 import { type CountText, shownMessage } from './summary/transcript.ts';
 import { putAside } from './tool-results.ts';
 import { ByMeaning, withVectors } from './vectors/by-meaning.ts';
@@ -28,6 +29,8 @@ export interface MemoryManagerDeps {
   workspace: Workspace;
   config?: MemoryConfig | undefined;
   clock: Pick<Clock, 'now'>;
+  /** By which days are told and summarised; UTC where left out. */
+  timeZone?: (() => string) | undefined;
   /** Without it nothing is summarised by a model. */
   complete?: Complete | undefined;
   /** Tokens of a text, for the model in use; an estimate where left out. */
@@ -185,7 +188,7 @@ export class MemoryManager {
   /** All that is remembered for good, in the order of its file. */
   async getMemories(): Promise<Memory[]> {
     this.#mustBeOpen();
-    return this.#longTerm.memories();
+    return [...(await this.#longTerm.memories())];
   }
 
   /** The best of what is remembered, noted and was said, for a query; at most 100. `accepts`: only such. */
@@ -233,16 +236,16 @@ export class MemoryManager {
   }
 
   /**
-   * Writes the summary of a day (`YYYY-MM-DD`, of UTC) to `memory/<date>.md`, by the model, or the one that is given, or else as an extract, and gives the path; undefined where nothing was said. What a
+   * Writes the summary of a day (`YYYY-MM-DD`) to `memory/<date>.md`, by the model, or the one that is given, or else as an extract, and gives the path; undefined where nothing was said. What a
    * person wrote there stays.
    */
   summariseDay(
     date: string,
-    { signal, complete }: { signal?: AbortSignal; complete?: Complete | undefined } = {},
+    { signal, model }: { signal?: AbortSignal | undefined; model?: AskedModel | undefined } = {},
   ): Promise<string | undefined> {
     return this.#inTurn(async () => {
       if (!isDate(date)) throw new Error(`${JSON.stringify(date)} is no day: it must be such as 2026-11-22`);
-      const path = await summariseDay(this.#deps.workspace, date, this.#asking(signal, complete));
+      const path = await summariseDay(this.#deps.workspace, date, this.#asking(signal, model), this.#dayOf());
       if (path !== undefined) await this.#index.look(dayFile(date));
       return path;
     });
@@ -258,7 +261,7 @@ export class MemoryManager {
   async getDays(): Promise<MemoryDay[]> {
     this.#mustBeOpen();
     await this.#index.follow();
-    return daysOf(this.#index);
+    return daysOf(this.#index, this.#dayOf());
   }
 
   async getStats(): Promise<MemoryStats> {
@@ -304,10 +307,17 @@ export class MemoryManager {
     return this.#turns.take(this.#closing.signal, work);
   }
 
-  #asking(given?: AbortSignal, complete = this.#deps.complete): Asking | undefined {
+  #dayOf(): (at: number) => string {
+    const time = localTime(this.#deps.timeZone?.() ?? 'UTC');
+    return (at) => time(at).date;
+  }
+
+  #asking(given?: AbortSignal, model?: AskedModel): Asking | undefined {
     const signal = given ? AbortSignal.any([given, this.#closing.signal]) : this.#closing.signal;
     const { compaction, summary } = this.config;
-    const [contextTokens, maxTokens] = [compaction.maxTokens, summary.maxSummaryTokens];
+    const complete = model?.complete ?? this.#deps.complete;
+    const contextTokens = Math.min(compaction.maxTokens, model?.contextTokens ?? Infinity);
+    const maxTokens = Math.min(summary.maxSummaryTokens, Math.floor(contextTokens / 4));
     return complete && { complete, contextTokens, maxTokens, count: (text) => this.#count(text), signal };
   }
 

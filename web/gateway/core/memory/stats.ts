@@ -1,5 +1,5 @@
 import type { FileIndex } from './index/file-index.ts';
-import { dateOf, dayDate, dialogDate, RESULTS } from './layout.ts';
+import { dayDate, RESULTS } from './layout.ts';
 import type { MemoryCategory } from './long-term.ts';
 import type { Workspace } from './workspace.ts';
 
@@ -49,15 +49,15 @@ export async function statsOf(index: FileIndex, workspace: Workspace): Promise<M
 
 /** What memory has of a day. */
 export interface MemoryDay {
-  /** `YYYY-MM-DD`, of UTC. */
+  /** `YYYY-MM-DD` */
   date: string;
   memories: number;
   messages: number;
   notes: boolean;
 }
 
-/** The newest first. */
-export function daysOf(index: FileIndex): MemoryDay[] {
+/** The newest first. `dayOf`: the day of an instant, as persons have it. */
+export function daysOf(index: FileIndex, dayOf: (at: number) => string): MemoryDay[] {
   const days = new Map<string, MemoryDay>();
   const day = (date: string): MemoryDay => {
     const known = days.get(date) ?? { date, memories: 0, messages: 0, notes: false };
@@ -65,10 +65,13 @@ export function daysOf(index: FileIndex): MemoryDay[] {
     return known;
   };
   for (const { file, entries } of index.files()) {
-    const [dialog, notes] = [dialogDate(file.path), dayDate(file.path)];
-    if (dialog !== undefined) day(dialog).messages += entries.length;
+    const notes = dayDate(file.path);
     if (notes !== undefined) day(notes).notes = true;
-    for (const { kind, at } of entries) if (kind === 'memory' && at !== null) day(dateOf(at)).memories++;
+    for (const { kind, at } of entries) {
+      if (at === null) continue;
+      if (kind === 'memory') day(dayOf(at)).memories++;
+      if (kind === 'message') day(dayOf(at)).messages++;
+    }
   }
   return [...days.values()]
     .filter(({ memories, messages, notes }) => memories + messages > 0 || notes)

@@ -3,7 +3,9 @@ import type { memory, MemoryEntry, RecalledBefore } from '#shared/rpc/methods/me
 import { type Agents, workspaceOf } from '../agents.ts';
 import { agentModel, type AskingDeps } from '../compaction/asking.ts';
 import type { Handlers } from '../dispatch.ts';
+import { localTime } from '../local-time.ts';
 import type { Memories } from '../memory/later.ts';
+import { listedPage } from '../memory/listed-page.ts';
 import { isDate } from '../memory/layout.ts';
 import { preferenceOf } from '../memory/long-term-file.ts';
 import type { MemoryManager } from '../memory/memory-manager.ts';
@@ -14,14 +16,15 @@ export interface MemoryDeps extends AskingDeps {
   vault: Pick<Vault, 'messages' | 'usage'>;
   agents: Agents;
   memories: Memories;
+  timeZone(): string;
 }
 
 /** Characters of a question that is shown with what was recalled for it. */
 const QUESTION_CHARS = 300;
 
-export const memoryMethods = ({ vault, clock, agents, memories, models, silenceMs }: MemoryDeps): Handlers<typeof memory> => {
+export const memoryMethods = ({ vault, clock, agents, memories, models, silenceMs, timeZone }: MemoryDeps): Handlers<typeof memory> => {
   const of = async (agentId: string): Promise<MemoryManager> => (await memories.load()).of(agentId);
-  const listed = async (agentId: string): Promise<MemoryEntry[]> => (await memories.longTerm()).list(agentId);
+  const listed = async (agentId: string): Promise<readonly MemoryEntry[]> => (await memories.longTerm()).list(agentId);
   const known = async (agentId: string, id: string): Promise<MemoryEntry> => {
     const found = (await listed(agentId)).find((each) => each.id === id);
     if (!found) throw new RpcError('NOT_FOUND', `id: there is no memory ${id}`);
@@ -29,11 +32,7 @@ export const memoryMethods = ({ vault, clock, agents, memories, models, silenceM
   };
 
   return {
-    'memory.list': async ({ agentId, category }) => {
-      const all = await listed(agentId);
-      const found = category === undefined ? all : all.filter((each) => each.category === category);
-      return { memories: found, count: found.length };
-    },
+    'memory.list': async ({ agentId, ...wanted }) => listedPage(await listed(agentId), wanted),
 
     'memory.search': async ({ agentId, query, limit }) => {
       const manager = await of(agentId);
@@ -83,14 +82,15 @@ export const memoryMethods = ({ vault, clock, agents, memories, models, silenceM
 
     'memory.day': async ({ agentId, date }) => {
       const notes = (await (await of(agentId)).getDay(day(date))) ?? null;
-      const on = (await listed(agentId)).filter(({ createdAt }) => new Date(createdAt).toISOString().startsWith(date));
+      const time = localTime(timeZone());
+      const on = (await listed(agentId)).filter(({ createdAt }) => time(createdAt).date === date);
       return { date, notes, memories: on };
     },
 
     'memory.summariseDay': async ({ agentId, date }, { signal, principal }) => {
       const manager = await of(agentId);
-      const complete = await agentModel(agents.get(agentId), principal, { vault, clock, models, silenceMs });
-      const path = await manager.summariseDay(day(date), { signal, complete });
+      const model = await agentModel(agents.get(agentId), principal, { vault, clock, models, silenceMs });
+      const path = await manager.summariseDay(day(date), { signal, model });
       return { notes: path === undefined ? null : ((await manager.getDay(date)) ?? null) };
     },
 

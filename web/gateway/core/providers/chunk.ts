@@ -2,6 +2,7 @@ import { parseJson } from '#shared/parse-json.ts';
 import type { z } from '#shared/rpc/zod.ts';
 import { shorten, type UpstreamFault } from './openai-errors.ts';
 import { ProviderError } from './provider.ts';
+import { tooLongOf } from './too-long.ts';
 
 /** What one wire's pieces of an answer look like. */
 export interface ChunkForm<T> {
@@ -24,7 +25,7 @@ export function readChunk<T>(provider: string, data: string, { schema, called = 
   if (told)
     throw new ProviderError(`${provider} reported an error: ${shorten(told.message)}`, {
       ...(told.ofRequest ? { status: 400 } : {}),
-      ...{ param: told.param, code: told.word },
+      ...{ param: told.param, code: told.word, tooLong: tooLongOf(told) },
     });
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;

@@ -1,6 +1,7 @@
 import { tellsOfError } from '#shared/http/completion-watch.ts';
 import { z } from '#shared/rpc/zod.ts';
 import { ProviderError } from './provider.ts';
+import { tooLongOf } from './too-long.ts';
 
 const DETAIL_LIMIT = 500;
 const RETRYABLE = new Set([408, 409, 425, 429]);
@@ -137,7 +138,7 @@ export function statusError(name: string, response: Response, body: string, now:
   return new ProviderError(`${lead(name, status)}: ${fault.message}`, {
     status,
     retryable,
-    ...{ param: fault.param, code: fault.word },
+    ...{ param: fault.param, code: fault.word, tooLong: tooLongOf(fault, status) },
     ...(retryAfter === undefined ? {} : { retryAfterMs: retryAfter }),
   });
 }

@@ -1,4 +1,5 @@
 import type { Part, ToolCall, Usage } from '#shared/rpc/records.ts';
+import type { TooLong } from './too-long.ts';
 
 /** A message as a provider is asked with it. */
 export interface ModelMessage {
@@ -126,6 +127,7 @@ interface ProviderErrorDetail {
   retryAfterMs?: number | undefined;
   silent?: boolean | undefined;
   ofRequest?: boolean | undefined;
+  tooLong?: TooLong | undefined;
   param?: string | undefined;
   code?: string | undefined;
   cause?: unknown;
@@ -146,6 +148,8 @@ export class ProviderError extends Error {
   readonly silent: boolean;
   /** What was asked is at fault, not who was asked. */
   readonly ofRequest: boolean;
+  /** The prompt does not fit the model's context. */
+  readonly tooLong: TooLong | undefined;
   /** The request's parameter that is at fault, as the server names it. */
   readonly param: string | undefined;
   /** The server's own word for what is wrong, by which programs know it. */
@@ -157,6 +161,7 @@ export class ProviderError extends Error {
     this.retryable = detail.retryable ?? false;
     this.retryAfterMs = detail.retryAfterMs;
     this.silent = detail.silent ?? false;
+    this.tooLong = detail.tooLong;
     this.param = detail.param;
     this.code = detail.code;
     this.ofRequest = detail.ofRequest ?? (detail.status !== undefined && OF_REQUEST.has(detail.status));

@@ -4,12 +4,11 @@ import type { RecalledMemory, ToolCall, Usage } from '#shared/rpc/records.ts';
 import type { Agent } from '../agents.ts';
 import { isPerson } from '../approvals/person.ts';
 import type { Clock } from '../clock.ts';
-import type { BeforePrompt } from '../compaction/compactor.ts';
 import type { Told } from '../compaction/since-summary.ts';
 import type { Hub } from '../hub.ts';
 import type { Provider, ToolSpec, Wishes } from '../providers/provider.ts';
 import type { ToolContext } from '../tools/registry.ts';
-import type { MessageRecord, SessionRecord, Vault } from '../vault.ts';
+import type { Branch, MessageRecord, SessionRecord, Vault } from '../vault.ts';
 import type { ForeignRuns } from './foreign-runs.ts';
 import type { GenerationEvent } from './generate.ts';
 
@@ -50,10 +49,34 @@ export interface RunRecall {
   ): Promise<Recalled | undefined>;
 }
 
+/** For whom a model is asked. */
+export interface Asker {
+  key: string;
+  agent: Agent;
+  chosen: Chosen;
+  principal: string;
+}
+
+/** A conversation whose next prompt is made. */
+export interface BeforePrompt extends Asker {
+  /** The branch above the message. */
+  above: Branch;
+  user: MessageRecord;
+  beside: readonly string[];
+}
+
+/** A conversation whose prompt was too long for its model. */
+export interface TooLongPrompt extends BeforePrompt {
+  /** What the model was told of the branch. */
+  told: Told;
+}
+
 /** What of a long conversation a model is told. */
 export interface RunCompaction {
   /** Rejects when `signal` fires, and never else. */
   before(run: BeforePrompt, signal: AbortSignal): Promise<Told>;
+  /** See `Compactor.shortened`. */
+  shortened(run: TooLongPrompt, contextTokens: number | undefined, signal: AbortSignal): Promise<Told>;
 }
 
 export interface Recalled {
@@ -86,6 +109,8 @@ export interface Models {
   priced(key: string, usage: Usage): Promise<Usage>;
   /** Whether it sees pictures, as far as that is known. Never rejects. */
   sees(key: string): Promise<boolean>;
+  /** Tokens of its context; null where nobody says. Never rejects. */
+  contextOf(key: string): Promise<number | null>;
 }
 
 export type Completed = MethodResult<'chat.send'>;

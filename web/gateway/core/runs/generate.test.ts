@@ -25,7 +25,7 @@ function started(provider: Provider, runTool: Generation['runTool']) {
   const run: Generation = {
     chosen,
     fallbacks: [],
-    models: { resolve: async () => chosen, priced: async (_key, usage) => usage, sees: async () => true },
+    models: { resolve: async () => chosen, priced: async (_key, usage) => usage, sees: async () => true, contextOf: async () => null },
     messages: [{ role: 'user', content: 'Hi' }],
     tools: [{ name: 'look', description: '', schema: {} }],
     signal: abort.signal,

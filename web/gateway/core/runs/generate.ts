@@ -15,6 +15,7 @@ import {
 import { plainText } from '../providers/parts.ts';
 import { retriedStream } from '../providers/retry.ts';
 import { sumOptional, sumUsage } from '../providers/usage.ts';
+import type { TooLong } from '../providers/too-long.ts';
 import { abortable } from '../providers/watchdog.ts';
 import type { Picture } from '../tools/registry.ts';
 import type { Chosen, Models } from './deps.ts';
@@ -36,6 +37,10 @@ export interface Generation {
   fallbacks: readonly string[];
   models: Models;
   messages: ModelMessage[];
+  /**
+   * Other messages in their place, where the model finds the prompt too long; `contextTokens`, where its server says how many it takes. Asked once. Rejects with an Error that says why there are none.
+   */
+  shorter?: (contextTokens: number | undefined, signal: AbortSignal) => Promise<ModelMessage[]>;
   /** What memory has on the last of them, for models; the guide looks for itself. */
   recalled?: string | undefined;
   tools: ToolSpec[];
@@ -88,6 +93,8 @@ export type GenerationEvent =
  */
 export async function* generate(run: Generation): AsyncGenerator<GenerationEvent> {
   const messages = [...run.messages];
+  /** How many of them were given; what steps have left stands behind. */
+  let given = messages.length;
   const chain = new ModelChain(run.chosen, run.fallbacks, run.models);
   const shares = run.shares ?? [];
   let reasoningTokens: number | undefined;
@@ -95,10 +102,23 @@ export async function* generate(run: Generation): AsyncGenerator<GenerationEvent
   const shown = new Set<ModelMessage>();
   /** What a model is asked with: the server of one that sees no pictures would refuse those that tools took. */
   const visibleTo = async (key: string, all: ModelMessage[]): Promise<ModelMessage[]> => {
-    const told = run.recalled === undefined || key.startsWith('guide/') ? all : withRecalled(all, run.messages.length - 1, run.recalled);
+    const told = run.recalled === undefined || key.startsWith('guide/') ? all : withRecalled(all, given - 1, run.recalled);
     return shown.size === 0 || (await run.models.sees(key))
       ? told
       : told.map((message) => (shown.has(message) ? { ...message, content: plainText(message.content) } : message));
+  };
+  let shortened = false;
+  const shorten = async ({ contextTokens }: TooLong, failure: RpcError): Promise<void> => {
+    if (shortened) throw explained(failure, STILL_TOO_LONG);
+    shortened = true;
+    try {
+      const shorter = (await run.shorter?.(contextTokens, run.signal)) ?? run.messages;
+      messages.splice(0, given, ...shorter);
+      given = shorter.length;
+    } catch (error) {
+      run.signal.throwIfAborted();
+      throw explained(failure, `${error instanceof Error ? error.message : String(error)}. Nothing was dropped`);
+    }
   };
   const count = async (key: string, usage: Usage): Promise<void> => {
     const priced = await run.models.priced(key, usage);
@@ -108,7 +128,7 @@ export async function* generate(run: Generation): AsyncGenerator<GenerationEvent
   };
   for (let step = 1; ; step++) {
     const tools = step < MAX_STEPS ? run.tools : [];
-    const answer = yield* answered({ ...run, messages, tools }, chain, { count, visibleTo });
+    const answer = yield* answered({ ...run, messages, tools }, chain, { count, visibleTo, shorten });
     const { text, kept, reason } = answer;
     reasoningTokens = sumOptional(reasoningTokens, answer.reasoningTokens);
     const calls = distinct(answer.calls);
@@ -142,14 +162,19 @@ interface Answer {
   reason: Extract<ModelEvent, { type: 'finish' }>['reason'];
 }
 
+interface Answering {
+  count(key: string, usage: Usage): Promise<void>;
+  /** The messages as that model is shown them. */
+  visibleTo(key: string, messages: ModelMessage[]): Promise<ModelMessage[]>;
+  /** Makes the messages fewer. Throws the failure, with why, where they cannot be. */
+  shorten(tooLong: TooLong, failure: RpcError): Promise<void>;
+}
+
 /** One provider call, by the first model of the chain that can answer. Its text and thoughts come as events. */
 async function* answered(
   run: Generation,
   chain: ModelChain,
-  {
-    count,
-    visibleTo,
-  }: { count(key: string, usage: Usage): Promise<void>; visibleTo(key: string, messages: ModelMessage[]): Promise<ModelMessage[]> },
+  { count, visibleTo, shorten }: Answering,
 ): AsyncGenerator<GenerationEvent, Answer> {
   const { messages, tools } = run;
   for (;;) {
@@ -188,7 +213,12 @@ async function* answered(
     } catch (error) {
       run.signal.throwIfAborted();
       const failure = visible(error, provider);
-      if (answer.text !== '' || !(error instanceof ProviderError) || error.ofRequest) throw failure;
+      if (answer.text !== '' || !(error instanceof ProviderError)) throw failure;
+      if (error.tooLong && run.shorter) {
+        await shorten(error.tooLong, failure);
+        continue;
+      }
+      if (error.ofRequest) throw failure;
       await chain.next(failure);
     } finally {
       // Also of one that was left, or failed midway.
@@ -276,6 +306,13 @@ async function* watched(
     void Promise.resolve(iterator.return?.()).catch(() => {});
   }
 }
+
+const STILL_TOO_LONG =
+  'It was summarised once in this turn, and is still too long. Choose a model with a longer context, send less at once, or begin a new chat';
+
+/** That the conversation is too long, what the provider said of it, and why nothing helps. */
+const explained = ({ code, message, extra }: RpcError, why: string): RpcError =>
+  new RpcError(code, `The conversation is too long for its model. ${message.replace(/\.$/, '')}. ${why}.`, extra);
 
 /** What a provider did wrong, as the caller may see it. */
 function visible(error: unknown, provider: Provider): RpcError {

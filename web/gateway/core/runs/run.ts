@@ -4,8 +4,9 @@ import type { RecalledMemory, Usage } from '#shared/rpc/records.ts';
 import type { Agent } from '../agents.ts';
 import { isChannel } from '../approvals/person.ts';
 import { every } from '../clock.ts';
-import { withSummary } from '../compaction/since-summary.ts';
+import { type Told, withSummary } from '../compaction/since-summary.ts';
 import { estimateUsage } from '../providers/estimate.ts';
+import type { ModelMessage } from '../providers/provider.ts';
 import type { SentFile } from '../tools/registry.ts';
 import { plainText, sessionChanged } from '../sessions.ts';
 import type { MessageRecord, RunOutcome, UsageRecord } from '../vault.ts';
@@ -143,7 +144,9 @@ export class Run {
     const system = systemOf(systemPrompt, notes, [timeContext(clock.now(), timeZone()), waiting?.text].filter(Boolean).join('\n\n'));
     const beside = [system, recalled ?? '', JSON.stringify(offered)];
     const asker = { key: this.#key, agent: this.#agent, chosen: this.#chosen, principal };
-    const told = await this.#deps.compaction.before({ ...asker, above, user, beside }, this.#abort.signal);
+    const { compaction } = this.#deps;
+    const told = await compaction.before({ ...asker, above, user, beside }, this.#abort.signal);
+    const prompt = (about: Told): ModelMessage[] => inSession(withSummary(promptOf(system, [...about.messages, user]), about));
     let usage: Usage | undefined;
     const stopSaving = this.#savePartials();
     try {
@@ -153,7 +156,8 @@ export class Run {
         models: this.#deps.models,
         stranger: isChannel(principal),
         ...{ agentId: this.#agent.id, recalled, exact },
-        messages: inSession(withSummary(promptOf(system, [...told.messages, user]), told)),
+        messages: prompt(told),
+        shorter: async (tokens, signal) => prompt(await compaction.shortened({ ...asker, above, user, beside, told }, tokens, signal)),
         tools: offered,
         wishes: { ...wishes, temperature: wishes?.temperature ?? this.#agent.temperature },
         ...(silenceMs ? { silenceMs: silenceMs() } : {}),

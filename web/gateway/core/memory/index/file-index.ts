@@ -2,6 +2,7 @@ import { sha256 } from '#shared/sha256.ts';
 import { Turns } from '#shared/turns.ts';
 import { Breath } from '../../documents/breath.ts';
 import { DAYS, DIALOG } from '../layout.ts';
+import { effortOf } from '../search/effort.ts';
 import { type FoundPassage, MemorySearch, type MemorySearchOptions } from '../search/memory-search.ts';
 import type { Workspace, WorkspaceFile } from '../workspace.ts';
 import { type Entry, entriesOf, isIndexed } from './entry.ts';
@@ -10,11 +11,6 @@ import type { IndexStore, ReadFile } from './index-store.ts';
 import { type KnownFile, LiveFile } from './known-file.ts';
 import { SnapshotKeeper } from './snapshot-keeper.ts';
 import type { StoredFile, StoredFiles } from './stored-files.ts';
-
-/** Analysing a text takes so many times what going through it does. */
-const EFFORT = 4;
-/** What a passage takes beside its text, in characters. */
-const EACH = 200;
 
 export type FoundEntry = Omit<FoundPassage, 'passage'> & { entry: Entry };
 
@@ -246,7 +242,7 @@ export class FileIndex {
       this.#search.add({ id, thread, text, at: ageing(entry), speaker: speaker ?? undefined });
       this.#revision++;
       this.#keeper.changed();
-      await breath.after(EFFORT * text.length + EACH);
+      await breath.after(effortOf(text));
     }
   }
 

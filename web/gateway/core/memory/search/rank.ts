@@ -99,14 +99,16 @@ function threadScores(index: MemoryIndex, concepts: readonly OwnScores[]): Float
   const { threadOf } = index;
   const sums = new Float32Array(index.threadCount);
   for (const { touched, scores, worth } of concepts) {
-    sums.fill(0);
     for (const number of touched) {
       const thread = threadOf[number] ?? 0;
       sums[thread] = (sums[thread] ?? 0) + (scores[number] ?? 0);
     }
-    for (let thread = 0; thread < sums.length; thread++) {
+    // Of remembered lines each is a thread: to look at those alone that have some is much less.
+    for (const number of touched) {
+      const thread = threadOf[number] ?? 0;
       const sum = sums[thread] ?? 0;
       if (sum > 0) all[thread] = (all[thread] ?? 0) + (worth * sum) / (sum + 2 * worth);
+      sums[thread] = 0;
     }
   }
   return all;

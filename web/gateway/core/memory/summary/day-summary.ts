@@ -1,22 +1,28 @@
 import { type DialogLine, parseDialog } from '../dialog/dialog-lines.ts';
-import { dialogFile, dayFile } from '../layout.ts';
+import { datesUpTo } from '../../local-time.ts';
+import { dateOf, dayFile, dialogFile, startOf } from '../layout.ts';
 import { textOf } from '../message.ts';
 import type { Workspace } from '../workspace.ts';
 import { type Asking, summarise } from './summarise.ts';
 
 const BEGIN = '<!-- perch:summary -->';
 const END = '<!-- /perch:summary -->';
+const DAY_MS = 86_400_000;
 /** Without a model: so many of what persons said in a session, each by so many characters. */
 const MOST_LINES = 20;
 const LONGEST = 200;
 
 /**
  * Writes what was said on a day into `memory/<date>.md`: a summary by the model where there is one, else an extract. What stands there beside an earlier summary stays.
- * Resolves to the path, or undefined where nothing was said.
+ * Resolves to the path, or undefined where nothing was said. `dayOf`: the day of an instant, as persons have it. What tools gave is left out: others may have written that.
  */
-export async function summariseDay(workspace: Workspace, date: string, asking: Asking | undefined): Promise<string | undefined> {
-  const { lines } = parseDialog((await workspace.read(dialogFile(date))) ?? '');
-  const said = lines.filter(({ message }) => message.role !== 'system');
+export async function summariseDay(
+  workspace: Workspace,
+  date: string,
+  asking: Asking | undefined,
+  dayOf: (at: number) => string,
+): Promise<string | undefined> {
+  const said = (await linesOf(workspace, date, dayOf)).filter(({ message: { role } }) => role === 'user' || role === 'assistant');
   if (said.length === 0) return undefined;
   const body = asking
     ? (await summarise(said.map(({ message }) => message), asking)).toMarkdown().replaceAll(/^## /gm, '### ') // prettier-ignore
@@ -25,6 +31,19 @@ export async function summariseDay(workspace: Workspace, date: string, asking: A
   const section = `${BEGIN}\n## Summary of the day\n\n${body.replaceAll('<!--', '&lt;!--').trim()}\n${END}\n`;
   await workspace.update(path, (before = `# ${date}\n`) => withSection(before, section));
   return path;
+}
+
+/** Whether a day's notes have the section of its summary, be it empty. */
+export const hasSummary = (notes: string): boolean => notes.includes(BEGIN);
+
+/** What was said on a day. The files are of days of UTC, so that parts of it may lie in those beside it. */
+async function linesOf(workspace: Workspace, date: string, dayOf: (at: number) => string): Promise<DialogLine[]> {
+  const found: DialogLine[] = [];
+  for (const each of datesUpTo(dateOf((startOf(date) ?? 0) + DAY_MS), 3)) {
+    const { lines } = parseDialog((await workspace.read(dialogFile(each))) ?? '');
+    found.push(...lines.filter(({ message: { timestamp } }) => (timestamp === undefined ? each : dayOf(timestamp)) === date));
+  }
+  return found;
 }
 
 function withSection(file: string, section: string): string {

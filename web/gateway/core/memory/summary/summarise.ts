@@ -6,6 +6,13 @@ import { type CountInTurns, quoted, transcripts } from './transcript.ts';
 /** Asks a model for a text of at most so many tokens. Rejects where it cannot be asked. */
 export type Complete = (prompt: string, options: { maxTokens: number; signal: AbortSignal }) => Promise<string>;
 
+/** A model that is asked in the place of the memory's own. */
+export interface AskedModel {
+  complete: Complete;
+  /** Tokens of its context; null where nobody says. */
+  contextTokens: number | null;
+}
+
 export interface Asking {
   complete: Complete;
   /** Tokens of the model's context, and of its answer. */
