@@ -2,9 +2,10 @@ import { createHash } from 'node:crypto';
 import { describe, expect } from 'vitest';
 import type { GatewayClient } from '../../shared/client/index.ts';
 import { verifies } from '../requirements.ts';
+import { until } from '../support/gateway.ts';
 import { DAY, dateOf } from '../support/dreaming.ts';
 import { lowContrast, operable, overflowing } from './accessibility.ts';
-import { linkedPage } from './connected.ts';
+import { connected, LINKED, linkedPage } from './connected.ts';
 import { served } from './served.ts';
 import { shoot } from './shoot.ts';
 
@@ -122,6 +123,60 @@ describe('dreaming in the app', () => {
         expect(await overflowing(page), `${width}`).toEqual([]);
       }
     }
+    client.close();
+    expect(at.browser.complaints).toEqual([]);
+    await page.close();
+  });
+
+  verifies('dreaming.app/limits', 'weights and limits are set within their ranges, and put back to their defaults', async () => {
+    const client = await at.perch.client();
+    await client.call('config.patch', { patch: { dreaming: null } });
+    const given = async (): Promise<unknown> =>
+      (await client.call('config.get', { key: 'dreaming' }).catch(() => ({ value: {} }))).value ?? {};
+    const page = await at.browser.page(`${at.perch.url}/dreaming`);
+    await connected(page, LINKED);
+    const schedule = page.getByRole('region', { name: 'Schedule and limits' });
+    const save = schedule.getByRole('button', { name: 'Save' });
+    await schedule.getByText('Limits', { exact: true }).click();
+    await schedule.getByText('Weights', { exact: true }).click();
+    expect(await schedule.getByRole('button', { name: /^Reset/ }).count()).toBe(0);
+
+    // What is out of range is told where it stands, and nothing is saved.
+    const most = schedule.getByRole('spinbutton', { name: 'Most proposals of a run' });
+    await most.fill('0');
+    await schedule.getByText('Give a whole number from 1 to 1,000.').waitFor();
+    expect(await most.getAttribute('aria-invalid')).toBe('true');
+    expect(await save.isDisabled()).toBe(true);
+    await most.fill('5');
+    const frequency = schedule.getByLabel(/^Frequency/);
+    await frequency.fill('-1');
+    await schedule.getByText('Give a number from 0 to 100.').waitFor();
+    expect(await save.isDisabled()).toBe(true);
+    expect(await given()).toEqual({});
+
+    // All weights but one at none: that one is all of the score.
+    for (const name of [/^Relevance/, /^Diversity/, /^Recency/, /^Consolidation/, /^Concepts/]) await schedule.getByLabel(name).fill('0');
+    await frequency.fill('0');
+    await schedule.getByText('not all of them can be 0').waitFor();
+    expect(await save.isDisabled()).toBe(true);
+    await frequency.fill('60');
+    await schedule.getByText('Together they are 60').waitFor();
+    expect((await operable(page)).filter((each) => each.endsWith(' ""'))).toEqual([]);
+    await shoot(page, 'weights');
+    await save.click();
+    await schedule.getByText('Saved').waitFor();
+    expect(await given()).toMatchObject({ limit: 5, scoringWeights: { frequency: 0.6, relevance: 0 } });
+    expect((await client.call('dreaming.status', {})).weights).toMatchObject({ frequency: 1, relevance: 0 });
+    // As shares of the whole.
+    await until(async () => (await frequency.inputValue()) === '100', 'the weight as its share');
+
+    await schedule.getByRole('button', { name: 'Reset Most proposals of a run' }).click();
+    await until(async () => (await most.inputValue()) === '10', 'the default to be back');
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await until(async () => (await most.inputValue()) === '5', 'the limit to be back');
+    await schedule.getByRole('button', { name: 'Reset the weights' }).click();
+    await until(async () => (await frequency.inputValue()) === '25', 'the default weights to be back');
+    expect(await given()).toEqual({ limit: 5 });
     client.close();
     expect(at.browser.complaints).toEqual([]);
     await page.close();

@@ -103,7 +103,7 @@ describe('the wiki in the app', () => {
     await other.getByRole('button', { name: 'Save' }).click();
     await other.getByRole('article', { name: 'Miso' }).getByText('Theirs.').waitFor();
     await other.close();
-    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
     const newer = page.getByRole('group', { name: 'The page as it is now' });
     await newer.getByText('Theirs.').waitFor();
     expect(await text.inputValue()).toBe('Mine.\n');

@@ -31,6 +31,8 @@ export const dreaming = [
     'dreaming.crash/rerun': 'After a crash at any write a second run promotes everything that was to be promoted, exactly once.',
     'dreaming/app':
       'The page has what waits first, with keys and an undo, then signals, history and the schedule, legible at every width and in both themes.',
+    'dreaming.app/limits':
+      'Weights and limits are set on the page within their ranges, told where they are wrong, and put back to their defaults.',
     'dreaming.run/phases':
       'A run goes through light, REM and deep, tells of each as it begins, and is kept with what came of it and its narrative.',
     'dreaming.run/once': 'In one workspace one run is under way at the most, whichever agent asks.',

@@ -15,5 +15,9 @@ export const wikiGateway = [
     'mcp-server/wiki': 'A client at /mcp has the wiki’s tools, and its pages as resources.',
     'wiki.app/page':
       'A page of the app reads and writes the wiki, its claims and contradictions, tells of its health, and shows it as a graph.',
+    'wiki.app/drafts':
+      'What was typed of a page and not saved is kept in the browser, is found again, and tells where the page was changed meanwhile.',
+    'wiki.app/import':
+      'The page Wiki reads in Markdown files, folders and exported claims: it shows before what would be written, keeps what is here unless asked, and takes it back.',
   }),
 ];

@@ -3,6 +3,7 @@ import type { MethodParams, MethodResult } from '#shared/rpc/methods/index.ts';
 import { isLost, type Problem, problemOf } from '#lib/errors.ts';
 import { gateway } from '#lib/gateway/connection.svelte.ts';
 import { announcer } from './announcer.svelte.ts';
+import { setting } from './setting.ts';
 import { toasts } from './toasts.svelte.ts';
 
 export type DreamStatus = MethodResult<'dreaming.status'>;
@@ -23,6 +24,8 @@ class Dreaming {
   total = $state(0);
   runs = $state.raw<DreamRun[] | null>(null);
   problem = $state<Problem | null>(null);
+  /** The settings that somebody has set, by name: all others are as by default. */
+  given = $state.raw<Readonly<Record<string, unknown>>>({});
   query = $state('');
   state = $state<SignalState>('all');
   #shown = PAGE;
@@ -50,12 +53,13 @@ class Dreaming {
     const { agentId } = this;
     const asked = ++this.#asked;
     try {
-      const [status, review, signals, history, agents] = await Promise.all([
+      const [status, review, signals, history, agents, given] = await Promise.all([
         gateway.call('dreaming.status', { agentId }),
         gateway.call('dreaming.review', { agentId }),
         gateway.call('dreaming.signals', { agentId, query: this.query, state: this.state, limit: this.#shown }),
         gateway.call('dreaming.history', { agentId, limit: 20 }),
         gateway.call('agents.list', {}),
+        setting('dreaming'),
       ]);
       // A later question is answered by its own answer.
       if (asked !== this.#asked) return;
@@ -65,6 +69,7 @@ class Dreaming {
       this.total = signals.total;
       this.runs = history.runs;
       this.agents = agents.agents.map(({ id, config }) => ({ id, name: config.name ?? (id === 'main' ? 'Main' : id) }));
+      this.given = typeof given === 'object' ? { ...given } : {};
       this.problem = null;
     } catch (error) {
       if (asked === this.#asked && !isLost(error)) this.problem = problemOf(error, 'read how dreaming stands');
@@ -130,6 +135,15 @@ class Dreaming {
     await gateway.call('config.patch', { patch: { dreaming: change } });
     announcer.say('Saved');
     await this.load();
+  }
+
+  /** Has a setting as it is by default; it can be taken back for a little while. */
+  async reset(name: string, label: string): Promise<void> {
+    const before = this.given[name];
+    await this.save({ [name]: null });
+    const undo = (): void =>
+      void this.save({ [name]: before }).catch((error: unknown) => (this.problem = problemOf(error, 'take it back')));
+    toasts.show(`${label}: as by default`, { action: { label: 'Undo', run: undo } });
   }
 }
 

@@ -27,19 +27,45 @@ export interface OutboxRecord {
   tried: boolean;
 }
 
+/** What somebody has typed of a page of the wiki and not saved. */
+export interface PageDraft {
+  path: string;
+  title: string;
+  tags: string;
+  content: string;
+  frontMatter?: string;
+  /** Of the page that it was made from; null: of none. */
+  version: string | null;
+}
+
+/** A draft of one tab: two that edit the same page do not write over each other's. */
+export interface KeptDraft {
+  id: string;
+  agent: string;
+  /** As the address of the editor has it; empty for a page that has none yet. */
+  path: string;
+  /** Milliseconds since 1970. */
+  at: number;
+  draft: PageDraft;
+}
+
 interface PageSchema extends DBSchema {
   outbox: { key: string; value: OutboxRecord };
   draftFiles: { key: string; value: PickedFile[] };
+  wikiDrafts: { key: string; value: KeptDraft };
 }
 
 let opened: Promise<IDBPDatabase<PageSchema>> | undefined;
 
-/** What pages keep for themselves, apart from the gateway's data: messages on their way, and files of drafts. */
+/** What pages keep for themselves, apart from the gateway's data: messages on their way, files of drafts, and drafts of the wiki. */
 export function pageDb(): Promise<IDBPDatabase<PageSchema>> {
-  opened ??= openDB<PageSchema>('perch-page', 1, {
-    upgrade(db) {
-      db.createObjectStore('outbox', { keyPath: 'id' });
-      db.createObjectStore('draftFiles');
+  opened ??= openDB<PageSchema>('perch-page', 2, {
+    upgrade(db, from) {
+      if (from < 1) {
+        db.createObjectStore('outbox', { keyPath: 'id' });
+        db.createObjectStore('draftFiles');
+      }
+      if (from < 2) db.createObjectStore('wikiDrafts', { keyPath: 'id' });
     },
     blocking: (_current, _blocked, event) => (event.target as IDBDatabase).close(),
     terminated: () => (opened = undefined),

@@ -1,4 +1,3 @@
-import { SvelteMap } from 'svelte/reactivity';
 import type { MethodParams, MethodResult } from '#shared/rpc/methods/index.ts';
 import type { WikiClaim, WikiPage, WikiPageEntry } from '#shared/rpc/methods/wiki-records.ts';
 import { RpcError } from '#shared/rpc/errors.ts';
@@ -12,17 +11,6 @@ export type Health = MethodResult<'wiki.health'>;
 export type Graph = MethodResult<'wiki.graph'>;
 export type Hit = MethodResult<'wiki.search'>['results'][number];
 
-/** What somebody has typed of a page and not saved. */
-export interface PageDraft {
-  path: string;
-  title: string;
-  tags: string;
-  content: string;
-  frontMatter?: string;
-  /** Of the page that it was made from; null: of none. */
-  version: string | null;
-}
-
 type Change = Omit<MethodParams<'wiki.savePage'>, 'agentId'>;
 
 /** The wiki of one agent, as far as it is looked at. */
@@ -35,8 +23,6 @@ class Wiki {
   problem = $state<Problem | null>(null);
   /** Counts what others and we have changed: who shows something reads it anew. */
   changes = $state(0);
-  /** By agent and path; they stay while the app is open. */
-  readonly drafts = new SvelteMap<string, PageDraft>();
   #started = false;
 
   start(): void {
@@ -68,9 +54,9 @@ class Wiki {
   }
 
   /** Undefined where there is no such page. */
-  async page(path: string): Promise<ReadPage | undefined> {
+  async page(path: string, agentId = this.agent): Promise<ReadPage | undefined> {
     try {
-      return await gateway.call('wiki.page', { agentId: this.agent, path });
+      return await gateway.call('wiki.page', { agentId, path });
     } catch (error) {
       if (error instanceof RpcError && error.code === 'NOT_FOUND') return undefined;
       throw error;

@@ -1,10 +1,6 @@
 import { isMap, isNode, isScalar, parseDocument, stringify, type YAMLMap } from 'yaml';
 import { isObject } from '../merge.ts';
 
-/** Characters of front matter that are read; more than that is text. */
-const MAX_CHARS = 256 * 1024;
-const HEAD = /^\uFEFF?---[ \t]*\r?\n(?:([\s\S]*?)\r?\n)??---[ \t]*(?:\r?\n|$)/;
-
 /** What the front matter of a page says. `created`, `updated`: as written, `2026-11-22T09:30:00` in UTC where Perch wrote it, as Obsidian takes them. */
 export interface PageHead {
   title?: string | undefined;
@@ -13,13 +9,6 @@ export interface PageHead {
   aliases: string[];
   created?: string | undefined;
   updated?: string | undefined;
-}
-
-/** A page's text taken apart: the YAML between the lines of `---` as it stands (undefined: none), and what follows. */
-export function splitHead(text: string): { yaml: string | undefined; body: string } {
-  // Most pages are small; of a large one only the beginning can be front matter.
-  const match = HEAD.exec(text.slice(0, MAX_CHARS));
-  return match ? { yaml: match[1] ?? '', body: text.slice(match[0].length) } : { yaml: undefined, body: text };
 }
 
 export const joinHead = (yaml: string | undefined, body: string): string =>

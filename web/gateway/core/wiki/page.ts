@@ -1,8 +1,9 @@
+import { splitHead } from '#shared/front-matter.ts';
 import { z } from '#shared/rpc/zod.ts';
 import { textVersion } from '../memory/content-id.ts';
 import { type Claim, readFields } from './claim.ts';
 import { withClaims, withoutClaims } from './claims-block.ts';
-import { joinHead, type PageHead, readHead, splitHead, writeHead } from './front-matter.ts';
+import { joinHead, type PageHead, readHead, writeHead } from './front-matter.ts';
 import { linksIn, type WikiLink } from './links.ts';
 import { withoutCode } from './markup.ts';
 import { folderOf, nameOf, pagePath } from './page-path.ts';

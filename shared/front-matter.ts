@@ -1,0 +1,10 @@
+/** Characters of front matter that are read; more than that is text. */
+const MAX_CHARS = 256 * 1024;
+const HEAD = /^\uFEFF?---[ \t]*\r?\n(?:([\s\S]*?)\r?\n)??---[ \t]*(?:\r?\n|$)/;
+
+/** A page's text taken apart: the YAML between the lines of `---` as it stands (undefined: none), and what follows. */
+export function splitHead(text: string): { yaml: string | undefined; body: string } {
+  // Most pages are small; of a large one only the beginning can be front matter.
+  const match = HEAD.exec(text.slice(0, MAX_CHARS));
+  return match ? { yaml: match[1] ?? '', body: text.slice(match[0].length) } : { yaml: undefined, body: text };
+}

@@ -1,0 +1,97 @@
+import type { Page } from 'playwright';
+import { afterAll, beforeAll, describe, expect } from 'vitest';
+import { verifies } from '../requirements.ts';
+import { until } from '../support/gateway.ts';
+import { lowContrast, operable, overflowing, tabAround } from './accessibility.ts';
+import { launchBrowser, type TestBrowser } from './browser.ts';
+import { connected } from './connected.ts';
+import { type Perch, startPerch } from './harness.ts';
+import { connectOutside } from './outside.ts';
+import { shoot } from './shoot.ts';
+
+const LONG = 'unbreakable'.repeat(12);
+const ARABIC = 'القطة ميسو تنام على الطابعة كل مساء';
+
+/** What each page shows once it is there. */
+const PAGES: readonly [path: string, sign: string][] = [
+  ['/wiki', 'Choose a page, or search'],
+  ['/wiki?page=entities%2FMiso.md', 'Add a claim'],
+  ['/wiki?page=entities%2FMiso.md&edit', 'Discard'],
+  ['/wiki?view=claims', 'is ten years old'],
+  ['/wiki?view=contradictions', 'Keep both'],
+  ['/wiki?view=health', LONG],
+  ['/wiki?view=graph', 'connections'],
+  ['/dreaming', 'The schedule is off'],
+  ['/memory', 'old boathouse'],
+];
+
+/** What is still found after a while, each with where it was. */
+async function remaining(look: () => Promise<string[]>, where: string): Promise<string[]> {
+  let found: string[] = [];
+  await until(async () => (found = await look()).length === 0, where, 2000).catch(() => {});
+  return found.map((each) => `${where}: ${each}`);
+}
+
+describe('what is known, for everybody', () => {
+  let perch: Perch;
+  let browser: TestBrowser;
+
+  beforeAll(async () => {
+    // The tab stays a replica, so that nothing moves while it is looked at.
+    perch = await startPerch({ host: 'headless' });
+    browser = await launchBrowser();
+    using outside = await connectOutside(perch);
+    const { client } = outside;
+    await client.call('wiki.savePage', {
+      path: 'entities/Miso',
+      tags: ['cat', LONG],
+      content: `A cat of [[Ana]].\n\n## Whose\n\n${ARABIC}\n\n## ${LONG}\n`,
+    });
+    await client.call('wiki.savePage', { path: `concepts/${LONG}`, title: ARABIC, content: '[[Miso]]\n' });
+    const claims = ['Miso is ten years old.', 'Miso is eleven years old.', `${LONG} ${ARABIC}`];
+    for (const [at, text] of claims.entries())
+      await client.call('wiki.addClaim', {
+        path: 'entities/Miso',
+        text,
+        confidence: at === 2 ? 0.1 : 0.8,
+        evidence: [{ source_id: LONG, weight: 1 }],
+      });
+    await client.call('memory.add', { text: `The key of the old boathouse, ${LONG}` });
+    await client.call('memory.add', { text: ARABIC });
+    const page = await browser.page(perch.linkUrl);
+    await connected(page, 'Bridge');
+    await page.close();
+  });
+  afterAll(async () => {
+    await browser?.[Symbol.asyncDispose]();
+    await perch?.[Symbol.asyncDispose]();
+  });
+
+  const open = async (path: string, sign: string): Promise<Page> => {
+    const page = await browser.page(perch.url + path);
+    await page.setViewportSize({ width: 1280, height: 800 });
+    await connected(page, 'Bridge');
+    await page.getByText(sign).filter({ visible: true }).first().waitFor();
+    return page;
+  };
+
+  for (const [path, sign] of PAGES)
+    verifies('app/accessible', `${path}: names, the way by Tab, contrast, 320 px, and twice the size`, async () => {
+      const page = await open(path, sign);
+      const unnamed = (await operable(page)).filter((each) => each.endsWith('""'));
+      const { missed, unseen } = await tabAround(page);
+      const wrong = [...unnamed, ...missed, ...unseen];
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await page.emulateMedia({ colorScheme });
+        wrong.push(...(await remaining(() => lowContrast(page), colorScheme)));
+      }
+      // 640 px are 1280 at 200 %.
+      for (const width of [320, 640]) {
+        await page.setViewportSize({ width, height: 400 });
+        wrong.push(...(await remaining(() => overflowing(page), `${width} px`)));
+      }
+      await shoot(page, path.replace(/\W+/g, '-'));
+      expect(wrong).toEqual([]);
+      await page.close();
+    });
+});

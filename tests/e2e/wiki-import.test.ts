@@ -1,0 +1,103 @@
+import { mkdir, mkdtempDisposable, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { describe, expect } from 'vitest';
+import { verifies } from '../requirements.ts';
+import { operable } from './accessibility.ts';
+import { connected, LINKED, linkedPage } from './connected.ts';
+import { connectOutside } from './outside.ts';
+import { served } from './served.ts';
+import { shoot } from './shoot.ts';
+
+const CLAIM = { text: 'Miso is ten years old.', page_path: 'entities/Miso.md', confidence: 0.9, status: 'ACTIVE', tags: [], evidence: [] };
+
+const FILES = {
+  'vault/entities/Miso.md': '---\ntags: [cat]\n---\nA black cat of [[Ana]].\n',
+  'vault/Ana.md': 'Ana keeps [[Miso]].\n',
+  'vault/Same.md': 'The same.\n',
+  'vault/con.md': 'No file may be called so everywhere.\n',
+  'vault/.obsidian/app.md': 'Hidden.\n',
+  'vault/picture.png': 'no picture',
+};
+
+describe('import into the wiki', () => {
+  const at = served();
+
+  verifies('wiki.app/import', 'a folder is looked at, read in, and taken back; what is here stays unless asked', async () => {
+    using outside = await connectOutside(at.perch);
+    const { client } = outside;
+    await using folder = await mkdtempDisposable(join(tmpdir(), 'perch-import-'));
+    for (const [name, text] of Object.entries(FILES)) {
+      await mkdir(dirname(join(folder.path, name)), { recursive: true });
+      await writeFile(join(folder.path, name), text);
+    }
+    await client.call('wiki.savePage', { path: 'Ana', content: 'Ana, as she is here.\n', tags: ['person'] });
+    await client.call('wiki.savePage', { path: 'Same', content: 'The same.\n' });
+    const ana = async (): Promise<string> => (await client.call('wiki.page', { path: 'Ana' })).page.content;
+    const paths = async (): Promise<string[]> => (await client.call('wiki.pages', {})).pages.map(({ path }) => path);
+    const before = await paths();
+
+    const page = await linkedPage(at.browser, at.perch);
+    await page.goto(`${at.perch.url}/wiki`);
+    await page.getByRole('button', { name: 'Import pages or claims' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Import into the wiki' });
+    await dialog.getByLabel('Choose a folder').setInputFiles(join(folder.path, 'vault'));
+    await dialog.getByText('2 new pages, 1 here already, 1 that says something else here.').waitFor();
+    await dialog.getByText('2 other files will be left out.').waitFor();
+    const row = (path: string) => dialog.getByRole('list', { name: 'What was chosen' }).getByRole('listitem').filter({ hasText: path });
+    await row('Ana.md').getByText('Says something else here').waitFor();
+    await row('entities/Miso.md').getByText('New').waitFor();
+    expect((await operable(page)).filter((each) => each.endsWith(' ""'))).toEqual([]);
+    await shoot(page, 'chosen');
+    // So far nothing is written.
+    expect(await paths()).toEqual(before);
+
+    await dialog.getByRole('button', { name: 'Import', exact: true }).click();
+    const done = dialog.getByRole('list', { name: 'What was done' });
+    await done.getByText('1 page added').waitFor();
+    await done.getByText('1 page left unchanged').waitFor();
+    await dialog.getByRole('list', { name: 'What went wrong' }).getByText('con.md').waitFor();
+    await shoot(page, 'done');
+    expect((await client.call('wiki.page', { path: 'entities/Miso' })).page).toMatchObject({
+      tags: ['cat'],
+      content: 'A black cat of [[Ana]].\n',
+    });
+    expect(await ana()).toBe('Ana, as she is here.\n');
+    await dialog.getByRole('button', { name: 'Take it back' }).click();
+    await dialog.getByText('It was taken back').waitFor();
+    expect(await paths()).toEqual(before);
+    await dialog.getByRole('button', { name: 'Close', exact: true }).last().click();
+
+    // Over what is here, where that is asked for; and that, too, is taken back.
+    await page.getByRole('button', { name: 'Import pages or claims' }).click();
+    await dialog.getByLabel('Choose files').setInputFiles([join(folder.path, 'vault/Ana.md')]);
+    await dialog.getByLabel(/in the place of pages/).check();
+    await dialog.getByRole('button', { name: 'Import', exact: true }).click();
+    await done.getByText('1 page replaced').waitFor();
+    expect(await ana()).toBe('Ana keeps [[Miso]].\n');
+    await dialog.getByRole('button', { name: 'Take it back' }).click();
+    await dialog.getByText('It was taken back').waitFor();
+    expect((await client.call('wiki.page', { path: 'Ana' })).page).toMatchObject({ content: 'Ana, as she is here.\n', tags: ['person'] });
+    expect(at.browser.complaints).toEqual([]);
+    await page.close();
+  });
+
+  verifies('wiki.app/import', 'claims as they were exported, and what of them cannot be read', async () => {
+    using outside = await connectOutside(at.perch);
+    const { client } = outside;
+    const page = await at.browser.page(`${at.perch.url}/wiki?view=claims`);
+    await connected(page, LINKED);
+    await page.getByRole('button', { name: 'Import', exact: true }).click();
+    const dialog = page.getByRole('dialog', { name: 'Import into the wiki' });
+    const buffer = Buffer.from(`${JSON.stringify({ id: 'claim-ten', ...CLAIM })}\n{"broken\n`);
+    await dialog.getByLabel('Choose files').setInputFiles([{ name: 'claims.jsonl', mimeType: 'application/jsonl', buffer }]);
+    await dialog.getByText('1 file of claims').waitFor();
+    await dialog.getByRole('button', { name: 'Import', exact: true }).last().click();
+    await dialog.getByText('1 claim added').waitFor();
+    await dialog.getByText('claims.jsonl, line 2').waitFor();
+    await dialog.getByRole('button', { name: 'Close', exact: true }).last().click();
+    await page.getByRole('list', { name: 'Claims' }).getByText('Miso is ten years old.').waitFor();
+    expect((await client.call('wiki.claims', {})).count).toBe(1);
+    await page.close();
+  });
+});
