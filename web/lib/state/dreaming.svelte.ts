@@ -1,14 +1,11 @@
 import type { DreamProposal, DreamRun, DreamSignal } from '#shared/rpc/methods/dreaming.ts';
-import type { MethodParams, MethodResult } from '#shared/rpc/methods/index.ts';
+import type { MethodResult } from '#shared/rpc/methods/index.ts';
+import type { DreamStatus, SignalState } from '#lib/dreaming/types.ts';
 import { isLost, type Problem, problemOf } from '#lib/errors.ts';
 import { gateway } from '#lib/gateway/connection.svelte.ts';
 import { announcer } from './announcer.svelte.ts';
 import { setting } from './setting.ts';
 import { toasts } from './toasts.svelte.ts';
-
-export type DreamStatus = MethodResult<'dreaming.status'>;
-export type SignalState = NonNullable<MethodParams<'dreaming.signals'>['state']>;
-export type Component = keyof DreamSignal['components'];
 
 /** Signals that a page of the list has. */
 const PAGE = 25;

@@ -1,4 +1,4 @@
-import type { Component, DreamStatus } from '#lib/state/dreaming.svelte.ts';
+import type { Component, DreamStatus } from '#lib/dreaming/types.ts';
 import { COMPONENTS } from './words.ts';
 
 /** The settings of dreaming as a form has them: weights in hundredths of the whole. */

@@ -1,5 +1,5 @@
 import type { DreamRun, DreamSignal } from '#shared/rpc/methods/dreaming.ts';
-import type { Component, SignalState } from '#lib/state/dreaming.svelte.ts';
+import type { Component, SignalState } from '#lib/dreaming/types.ts';
 
 /** What a score is made of, and what each part says. */
 export const COMPONENTS: readonly { name: Component; label: string; about: string }[] = [
