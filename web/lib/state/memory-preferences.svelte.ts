@@ -23,11 +23,7 @@ export class MemoryPreferences {
       const { preferences } = await gateway.call('memory.preferences', { agentId: this.agentId });
       const sorted = preferences.sort((a, b) => a.key.localeCompare(b.key, 'en'));
       const names = new Set(sorted.map(({ key }) => key.toLowerCase()));
-      this.list = keptGone(
-        this.list ?? [],
-        sorted,
-        ({ id, key }) => memory.forgotten(this.agentId, id) === 'undoable' && !names.has(key.toLowerCase()),
-      );
+      this.list = keptGone(this.list ?? [], sorted, ({ id, key }) => memory.keepsPlace(this.agentId, id) && !names.has(key.toLowerCase()));
       this.problem = null;
     } catch (error) {
       if (!isLost(error)) this.problem = problemOf(error, 'read the preferences');

@@ -56,7 +56,7 @@ class MemorySearch {
       if (asking.signal.aborted) return;
       // Only where the same is looked for: what was forgotten meanwhile can be put back where it stood.
       const before = this.answered ? (this.found ?? []) : [];
-      this.found = keptGone(before, results, ({ id }) => memory.forgotten(params.agentId, id) === 'undoable');
+      this.found = keptGone(before, results, ({ id }) => memory.keepsPlace(params.agentId, id));
       this.elapsedMs = elapsedMs;
       this.problem = null;
       this.answered = true;

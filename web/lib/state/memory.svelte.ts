@@ -4,6 +4,7 @@ import { RpcError } from '#shared/rpc/errors.ts';
 import { isLost, type Problem, problemOf } from '#lib/errors.ts';
 import { gateway } from '#lib/gateway/connection.svelte.ts';
 import type { MemoryCategory, MemoryEntry } from '#lib/memory/types.ts';
+import { keptGone } from '#lib/memory/kept-gone.ts';
 import { announcer } from './announcer.svelte.ts';
 
 /** Changes often come together: what is shown is read anew this long after the first, milliseconds. */
@@ -35,6 +36,8 @@ class Memory {
   /** Up by one whenever the memory that is looked at has changed. */
   version = $state(0);
   /** By agent and id. `entry` is null where another was quicker, so that there is nothing to put back. */
+  /** What the gateway was asked to forget and has not answered yet. */
+  readonly #forgetting = new Set<string>();
   readonly #forgotten = new SvelteMap<string, { entry: MemoryEntry | null; visit: number }>();
   /** Counts how often somebody came to look. */
   #visit = $state(0);
@@ -107,7 +110,7 @@ class Memory {
       if (load !== this.#loads || agentId !== this.agentId) return;
       // The last of it was forgotten.
       if (category && byCategory[category] === undefined) return void this.list(null);
-      this.entries = memories;
+      this.entries = keptGone(this.entries ?? [], memories, ({ id }) => this.#forgetting.has(keyOf(agentId, id)));
       this.counts = byCategory;
       this.#cursor = cursor;
       this.problem = null;
@@ -172,6 +175,8 @@ class Memory {
   }
 
   async forget(agentId: string, id: string): Promise<void> {
+    const key = keyOf(agentId, id);
+    this.#forgetting.add(key);
     try {
       const { forgotten } = await gateway.call('memory.forget', { agentId, id });
       this.#note(agentId, id, forgotten);
@@ -179,6 +184,8 @@ class Memory {
       // It is gone, which is what was wanted.
       if (!(error instanceof RpcError && error.code === 'NOT_FOUND')) throw error;
       this.#note(agentId, id, null);
+    } finally {
+      this.#forgetting.delete(key);
     }
     announcer.say('Forgotten');
   }
@@ -200,6 +207,11 @@ class Memory {
       this.entries = [...this.entries, memory];
     this.#forgotten.delete(key);
     announcer.say('It is remembered again');
+  }
+
+  /** Whether its place is kept: it is forgotten and can be put back, or the answer to that is on its way behind lists that lack it already. */
+  keepsPlace(agentId: string, id: string): boolean {
+    return this.#forgetting.has(keyOf(agentId, id)) || this.forgotten(agentId, id) === 'undoable';
   }
 
   /** `no`, or whether it can be put back. */
