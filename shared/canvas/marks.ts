@@ -18,6 +18,12 @@ export const FONT_FAMILY = 'system-ui, -apple-system, "Segoe UI", Roboto, "Noto 
 export const LINE_HEIGHT = 1.25;
 const PADDING = 8;
 
+/** Where a line's letters stand, below its upper edge. */
+export const baselineOf = (top: number, size: number): number => top + size * 0.97;
+
+/** Whether a line is read from right to left, by its first letter. */
+export const isRightToLeft = (line: string): boolean => /^\P{L}*[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/u.test(line);
+
 /** What is painted of a shape, in the simple things that every renderer knows. All in CSS pixels, before the shape is turned. */
 export type Mark =
   | {

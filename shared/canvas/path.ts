@@ -17,23 +17,25 @@ export type PathElement =
 export type Point = readonly [x: number, y: number];
 
 /** Lifts the pen and puts it down at (x, y). */
-export const moveTo = (x: number, y: number): PathElement => ({ type: 'move', x, y });
+export function moveTo(x: number, y: number): PathElement {
+  return { type: 'move', x, y };
+}
 /** A straight line to (x, y). */
-export const lineTo = (x: number, y: number): PathElement => ({ type: 'line', x, y });
+export function lineTo(x: number, y: number): PathElement {
+  return { type: 'line', x, y };
+}
 /** A Bézier curve to (x, y) with two control points. */
-export const cubicTo = (x1: number, y1: number, x2: number, y2: number, x: number, y: number): PathElement => ({
-  type: 'cubic',
-  x1,
-  y1,
-  x2,
-  y2,
-  x,
-  y,
-});
-/** A Bézier curve to (x, y) with one control point; that the document leaves its parameters open is decided there (canvas). */
-export const quadraticTo = (x1: number, y1: number, x: number, y: number): PathElement => ({ type: 'quadratic', x1, y1, x, y });
+export function cubicTo(x1: number, y1: number, x2: number, y2: number, x: number, y: number): PathElement {
+  return { type: 'cubic', x1, y1, x2, y2, x, y };
+}
+/** A Bézier curve to (x, y) with one control point. The document leaves the parameters open; these are chosen (decision 0052). */
+export function quadraticTo(x1: number, y1: number, x: number, y: number): PathElement {
+  return { type: 'quadratic', x1, y1, x, y };
+}
 /** A straight line back to where the pen was put down last. */
-export const closePath = (): PathElement => ({ type: 'close' });
+export function closePath(): PathElement {
+  return { type: 'close' };
+}
 
 /** A closed path through points. */
 export function polygonPath(points: readonly Point[]): PathElement[] {

@@ -4,8 +4,15 @@ import { chosen, specified } from './requirement.ts';
 export const canvas = [
   specified('interface document 2, sections 2.5 and 4.3', {
     'canvas.list/shapes': 'Every shape of the library and of the studio is data, with the documented defaults of a `PaintStyle`.',
+    'canvas.classes/drawable': '`DrawableCanvas` has every method of the document, and `capturePng` gives a PNG of width × height × scale.',
+    'canvas.classes/crisp': 'Without `antiAlias` edges are whole pixels.',
+    'canvas.classes/image': '`ImageCanvas` draws over a picture that can be changed; one that cannot be read is an error that says so.',
   }),
   chosen('decision 0052', {
+    'canvas.export/redaction':
+      'A redaction is solid, and what it hides is not in what is exported: neither in pixels nor in a file’s bytes.',
+    'canvas.export/blur': 'A blur and a cut-off picture are pixels in an SVG too.',
+    'canvas.export/worker': 'The same list gives the same PNG in a page and in a worker, and an SVG that looks like it.',
     'canvas.list/undo': 'Everything can be undone and done again; what another did meanwhile stays.',
     'canvas.list/merge': 'All who have had the same changes, in any order and however often, show the same drawing.',
     'canvas.list/order': 'Shapes lie in a pile, and move in it to the front, to the back, and by one.',

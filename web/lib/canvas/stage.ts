@@ -1,0 +1,130 @@
+import { Canvas } from 'fabric';
+import type { Drawing, DrawingEvent } from '#shared/canvas/drawing.ts';
+import type { Editor } from '#shared/canvas/editor.ts';
+import type { Shape } from '#shared/canvas/fields.ts';
+import { frameOf } from '#shared/canvas/geometry.ts';
+import { blobOf, decodeImage, type Images } from './images.ts';
+import { measureText } from './measure.ts';
+import { paintAbout } from './paint.ts';
+import { ShapeObject } from './shape-object.ts';
+
+/** Shows a drawing on the screen through Fabric, and tells the drawing what its handles do. */
+export class Stage {
+  readonly fabric: Canvas;
+  readonly #drawing: Drawing;
+  readonly #objects = new Map<string, ShapeObject>();
+  readonly #images = new Map<string, ImageBitmap>();
+  readonly #loading = new Set<string>();
+  readonly #unsubscribe: () => void;
+  #draft: Shape | undefined;
+
+  constructor(editor: Editor, element: HTMLCanvasElement) {
+    this.#drawing = editor.drawing;
+    this.fabric = new Canvas(element, {
+      selection: false,
+      skipTargetFind: true,
+      preserveObjectStacking: true,
+      enablePointerEvents: true,
+      uniformScaling: false,
+      fireRightClick: false,
+    });
+    this.fabric.on('object:modified', ({ target }) => {
+      if (target instanceof ShapeObject) editor.set(target.shape.id, target.moved());
+    });
+    this.#unsubscribe = this.#drawing.onChange((event) => this.#follow(event));
+    this.#sheet();
+    this.#drawing.shapes.forEach((shape, at) => this.#place(shape, at));
+  }
+
+  /** Lets people take hold of shapes, or not. */
+  set selectable(on: boolean) {
+    this.fabric.skipTargetFind = !on;
+    this.fabric.defaultCursor = on ? 'default' : 'crosshair';
+    if (!on) this.fabric.discardActiveObject();
+    this.fabric.requestRenderAll();
+  }
+
+  /** Which shape has the handles. */
+  get selected(): string | undefined {
+    const active = this.fabric.getActiveObject();
+    return active instanceof ShapeObject ? active.shape.id : undefined;
+  }
+
+  /** What is being drawn: shown above all else, and no part of the drawing yet. */
+  set draft(shape: Shape | undefined) {
+    this.#draft = shape;
+    const { contextTop: context } = this.fabric;
+    this.fabric.clearContext(context);
+    if (!shape) return;
+    context.save();
+    context.transform(...this.fabric.viewportTransform);
+    const { x, y, width, height } = frameOf(shape, measureText);
+    context.translate(x + width / 2, y + height / 2);
+    paintAbout(context, shape, this.#images);
+    context.restore();
+  }
+
+  get draft(): Shape | undefined {
+    return this.#draft;
+  }
+
+  async dispose(): Promise<void> {
+    this.#unsubscribe();
+    for (const image of this.#images.values()) image.close();
+    this.#images.clear();
+    await this.fabric.dispose();
+  }
+
+  #follow({ ids }: DrawingEvent): void {
+    const places = new Map(this.#drawing.shapes.map(({ id }, at) => [id, at]));
+    for (const id of ids) {
+      const shape = this.#drawing.shape(id);
+      if (shape) this.#place(shape, places.get(id) ?? 0);
+      else this.#drop(id);
+    }
+    this.#sheet();
+    this.fabric.requestRenderAll();
+  }
+
+  #sheet(): void {
+    const { x, y, width, height, background } = this.#drawing.page;
+    if (this.fabric.width !== width || this.fabric.height !== height) this.fabric.setDimensions({ width, height });
+    this.fabric.backgroundColor = background ?? '';
+    this.fabric.setViewportTransform([1, 0, 0, 1, -x, -y]);
+  }
+
+  #place(shape: Shape, at: number): void {
+    const there = this.#objects.get(shape.id);
+    if (there) {
+      there.show(shape);
+      this.fabric.moveObjectTo(there, at);
+    } else {
+      const object = new ShapeObject(shape, (): Images => this.#images);
+      this.#objects.set(shape.id, object);
+      this.fabric.insertAt(at, object);
+    }
+    if (shape.kind === 'image') void this.#load(shape.src);
+  }
+
+  #drop(id: string): void {
+    const object = this.#objects.get(id);
+    if (!object) return;
+    this.#objects.delete(id);
+    if (this.fabric.getActiveObject() === object) this.fabric.discardActiveObject();
+    this.fabric.remove(object);
+  }
+
+  /** A picture that cannot be read shows nothing here; whoever put it in has been told. */
+  async #load(src: string): Promise<void> {
+    if (this.#images.has(src) || this.#loading.has(src)) return;
+    this.#loading.add(src);
+    try {
+      this.#images.set(src, await decodeImage(blobOf(src)));
+      this.fabric.requestRenderAll();
+    } catch (error) {
+      console.warn(error);
+    } finally {
+      this.#loading.delete(src);
+    }
+  }
+}
