@@ -10,7 +10,7 @@ const root = join(import.meta.dirname, '../..');
 const TYPES: Record<string, string> = { '.html': 'text/html', '.js': 'text/javascript', '.png': 'image/png' };
 /** As strict as a page's may be that shows pictures. */
 const POLICY = "default-src 'none'; script-src 'self' 'nonce-map'; connect-src 'self'; img-src 'self' data: blob:; worker-src 'self'";
-export const PAGE = `<!doctype html><html lang="en"><meta charset="utf-8"><title>Site</title><meta name="viewport" content="width=device-width">
+const PAGE = `<!doctype html><html lang="en"><meta charset="utf-8"><title>Site</title><meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark"><link rel="icon" href="data:,">
 <script type="importmap" nonce="map">{"imports":{"perch/ui":"/perch/ui.js"}}</script><script type="module" src="/page.js"></script><body></body></html>`;
 
 export interface CanvasSite extends AsyncDisposable {

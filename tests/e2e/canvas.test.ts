@@ -13,7 +13,7 @@ afterAll(() => site[Symbol.asyncDispose]());
 
 async function open(): Promise<Page> {
   const page = await site.browser.page(site.url);
-  await page.waitForFunction('globalThis.ui !== undefined');
+  await page.waitForFunction(() => 'ui' in globalThis);
   return page;
 }
 /** Runs a script in the page, written out: the page's types are its own. */

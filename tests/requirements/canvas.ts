@@ -7,8 +7,16 @@ export const canvas = [
     'canvas.classes/drawable': '`DrawableCanvas` has every method of the document, and `capturePng` gives a PNG of width × height × scale.',
     'canvas.classes/crisp': 'Without `antiAlias` edges are whole pixels.',
     'canvas.classes/image': '`ImageCanvas` draws over a picture that can be changed; one that cannot be read is an error that says so.',
+    'canvas.classes/freehand': '`FreehandCanvas` is drawn on by hand, in the colour and width that `setStroke` sets.',
+    'canvas.classes/annotation':
+      '`AnnotationCanvas` has the tools of the document, and a bar of them; the screen shows the pixels that are exported.',
+    'canvas.classes/panel': '`CanvasPanel` and `SimpleCanvasPanel` hold a canvas and its tools, and follow their properties.',
   }),
   chosen('decision 0052', {
+    'canvas.classes/pressure': 'A pen’s line is as wide as it was pressed.',
+    'canvas.classes/touch': 'Fingers draw, and a hand that lies on the screen beside a pen does not.',
+    'canvas.classes/select': 'What was drawn is moved and resized by handles.',
+    'canvas.classes/keyboard': 'Everything can be done by keys alone, with names and words for those who do not see it.',
     'canvas.export/redaction':
       'A redaction is solid, and what it hides is not in what is exported: neither in pixels nor in a file’s bytes.',
     'canvas.export/blur': 'A blur and a cut-off picture are pixels in an SVG too.',

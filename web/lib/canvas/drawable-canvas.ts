@@ -46,9 +46,8 @@ export class DrawableCanvas {
     this.drawing = new Drawing({ width, height, background: background === null ? null : cssColor(background) });
     this.editor = new Editor(this.drawing);
     this.element = document.createElement('div');
-    this.element.style.cssText = 'position:relative;display:inline-block;line-height:0;max-width:100%';
-    const canvas = this.element.appendChild(document.createElement('canvas'));
-    this.stage = new Stage(this.editor, canvas);
+    this.element.style.cssText = 'position:relative;display:inline-block;vertical-align:top;max-width:100%';
+    this.stage = new Stage(this.editor, this.element);
   }
 
   /** A rectangle, filled with the colour (default `#000000`) or outlined by 1 pixel. */

@@ -12,14 +12,18 @@ import { ShapeObject } from './shape-object.ts';
 export class Stage {
   readonly fabric: Canvas;
   readonly #drawing: Drawing;
+  readonly #parent: HTMLElement;
   readonly #objects = new Map<string, ShapeObject>();
   readonly #images = new Map<string, ImageBitmap>();
   readonly #loading = new Set<string>();
   readonly #unsubscribe: () => void;
   #draft: Shape | undefined;
 
-  constructor(editor: Editor, element: HTMLCanvasElement) {
+  /** `parent`: what is to be as large as the sheet, with the canvas in it. */
+  constructor(editor: Editor, parent: HTMLElement) {
     this.#drawing = editor.drawing;
+    this.#parent = parent;
+    const element = parent.appendChild(document.createElement('canvas'));
     this.fabric = new Canvas(element, {
       selection: false,
       skipTargetFind: true,
@@ -77,10 +81,13 @@ export class Stage {
 
   #follow({ ids }: DrawingEvent): void {
     const places = new Map(this.#drawing.shapes.map(({ id }, at) => [id, at]));
-    for (const id of ids) {
+    const placed = [...ids].filter((id) => places.has(id)).sort((a, b) => (places.get(a) ?? 0) - (places.get(b) ?? 0));
+    for (const id of ids) if (!places.has(id)) this.#drop(id);
+    // Out of the way of each other first: then each finds its place, the lowest first.
+    if (placed.length > 1) for (const object of placed.flatMap((id) => this.#objects.get(id) ?? [])) this.fabric.bringObjectToFront(object);
+    for (const id of placed) {
       const shape = this.#drawing.shape(id);
       if (shape) this.#place(shape, places.get(id) ?? 0);
-      else this.#drop(id);
     }
     this.#sheet();
     this.fabric.requestRenderAll();
@@ -88,7 +95,13 @@ export class Stage {
 
   #sheet(): void {
     const { x, y, width, height, background } = this.#drawing.page;
-    if (this.fabric.width !== width || this.fabric.height !== height) this.fabric.setDimensions({ width, height });
+    if (this.fabric.width !== width || this.fabric.height !== height || this.#parent.style.width === '') {
+      this.fabric.setDimensions({ width, height });
+      // In a narrow page it is shown smaller, whole.
+      this.fabric.setDimensions({ width: '100%', height: '100%' }, { cssOnly: true });
+      this.#parent.style.width = `${width}px`;
+      this.#parent.style.aspectRatio = `${width} / ${height}`;
+    }
     this.fabric.backgroundColor = background ?? '';
     this.fabric.setViewportTransform([1, 0, 0, 1, -x, -y]);
   }
