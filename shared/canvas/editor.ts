@@ -89,7 +89,7 @@ export class Editor {
     // Two that have the same key, made at once in two places, leave no room between them.
     const over = rest.slice(at).find(({ order }) => below === null || order > below)?.order ?? null;
     const keys = generateNKeysBetween(below, over, moving.length);
-    this.step(() => moving.forEach(({ id }, nth) => this.#write([[id, { order: keys[nth] }]])));
+    this.#write(moving.map(({ id }, nth) => [id, { order: keys[nth] }]));
   }
 
   /** Makes all that is done within one step. */

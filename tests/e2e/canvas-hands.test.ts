@@ -201,7 +201,7 @@ verifies('canvas.classes/annotation', 'on the screen shapes lie as in the list, 
     const moves = ['front', 'back', 'forward', 'backward'];
     for (let at = 0; at < 40; at++) {
       shown.editor.move(ids.filter((_, nth) => (nth * 7 + at * 5) % 11 < 1 + (at % 4)), moves[at % 4]);
-      if (at % 5 === 4) shown.undo();
+      seen.push(same(), shown.undo() && same(), shown.redo() && same());
       if (at % 10 === 9) shown.clear(), seen.push(same()), shown.undo();
       seen.push(same());
     }
