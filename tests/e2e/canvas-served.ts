@@ -7,6 +7,7 @@ import { rolldown } from 'rolldown';
 import { launchBrowser, type TestBrowser } from './browser.ts';
 
 const root = join(import.meta.dirname, '../..');
+const OWN = join(import.meta.dirname, 'canvas-site');
 const TYPES: Record<string, string> = { '.html': 'text/html', '.js': 'text/javascript', '.png': 'image/png' };
 /** As strict as a page's may be that shows pictures. */
 const POLICY = "default-src 'none'; script-src 'self' 'nonce-map'; connect-src 'self'; img-src 'self' data: blob:; worker-src 'self'";
@@ -18,8 +19,11 @@ export interface CanvasSite extends AsyncDisposable {
   readonly browser: TestBrowser;
 }
 
-/** A browser, and a site with `perch/ui` built as the package has it. `library`: a folder where it is built already. */
-export async function canvasSite(library?: string): Promise<CanvasSite> {
+/**
+ * A browser, and a site with `perch/ui` built as the package has it. `library`: a folder where it is built already. `pages`: where the
+ * page's own script is, another than the one here.
+ */
+export async function canvasSite(library?: string, pages = OWN): Promise<CanvasSite> {
   const folder = library ?? mkdtempSync(join(tmpdir(), 'perch-ui-'));
   if (library === undefined) {
     const build = await rolldown({ cwd: root, input: { ui: 'web/library/ui/index.ts' }, platform: 'browser', logLevel: 'warn' });
@@ -28,7 +32,8 @@ export async function canvasSite(library?: string): Promise<CanvasSite> {
   }
   const server = createServer(({ url = '/' }, response) => {
     const path = new URL(url, 'http://site').pathname.slice(1);
-    const file = path.startsWith('perch/') ? join(folder, path.slice(6)) : join(import.meta.dirname, 'canvas-site', path);
+    const own = existsSync(join(pages, path)) ? pages : OWN;
+    const file = path.startsWith('perch/') ? join(folder, path.slice(6)) : join(own, path);
     const found = path !== '' && existsSync(file);
     response
       .writeHead(path === '' || found ? 200 : 404, {

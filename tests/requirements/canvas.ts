@@ -5,6 +5,8 @@ export const canvas = [
   specified('interface document 2, sections 2.5 and 4.3', {
     'canvas.list/shapes': 'Every shape of the library and of the studio is data, with the documented defaults of a `PaintStyle`.',
     'canvas.classes/drawable': '`DrawableCanvas` has every method of the document, and `capturePng` gives a PNG of width × height × scale.',
+    'canvas.classes/names': '`docs/names.md` maps every name of the drawing library to ours, and all of them are there.',
+    'canvas.classes/package': '`perch/ui` is in the package, whole and typed: through a bundler, in a page without one, in a worker.',
     'canvas.classes/crisp': 'Without `antiAlias` edges are whole pixels.',
     'canvas.classes/image': '`ImageCanvas` draws over a picture that can be changed; one that cannot be read is an error that says so.',
     'canvas.classes/freehand': '`FreehandCanvas` is drawn on by hand, in the colour and width that `setStroke` sets.',

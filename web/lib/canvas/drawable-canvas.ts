@@ -5,6 +5,7 @@ import type { PathElement, Point } from '#shared/canvas/path.ts';
 import { cssColor } from './css-color.ts';
 import { exportImage, exportSvg, type ImageOptions } from './export.ts';
 import { type Paint, styleOf } from './paint-style.ts';
+import type { Screen } from './screen.ts';
 import { Stage } from './stage.ts';
 
 export interface CanvasOptions {
@@ -35,7 +36,7 @@ export class DrawableCanvas {
   readonly drawing: Drawing;
   /** Changes the list so that it can be undone. */
   readonly editor: Editor;
-  protected readonly stage: Stage;
+  protected readonly stage: Screen;
 
   /** `width` and `height` in CSS pixels, or both in an object. */
   constructor(width: number, height: number);

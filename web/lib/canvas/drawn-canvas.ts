@@ -28,7 +28,7 @@ export class DrawnCanvas extends DrawableCanvas {
     this.#width = checkedWidth(width);
     adoptStyles();
     this.element.classList.add('perch-canvas');
-    this.#surface = this.stage.fabric.upperCanvasEl;
+    this.#surface = this.stage.surface;
     this.#surface.tabIndex = 0;
     this.#surface.setAttribute('role', 'application');
     this.#surface.setAttribute('aria-label', 'Drawing. Arrow keys move, Enter presses and lets go, Escape gives up.');

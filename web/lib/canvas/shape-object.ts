@@ -1,4 +1,4 @@
-import { FabricObject, type Point } from 'fabric';
+import { FabricObject, type Point } from 'fabric/es';
 import type { FieldValues } from '#shared/canvas/change.ts';
 import type { Shape } from '#shared/canvas/fields.ts';
 import { boundsOf, fitted, frameOf, isHit, overlap, rotationOf } from '#shared/canvas/geometry.ts';

@@ -1,5 +1,5 @@
-/** Options in the documents' spelling too: `stroke_color` beside `strokeColor`. */
-export type Spelt<T> = T & { readonly [K in keyof T as K extends string ? Snake<K> : never]?: T[K] };
+/** Options in our spelling, or in the documents': `stroke_color` for `strokeColor`. */
+export type Spelt<T> = T | { readonly [K in keyof T as K extends string ? Snake<K> : never]: T[K] };
 type Snake<K extends string> = K extends `${infer First}${infer Rest}`
   ? `${First extends Lowercase<First> ? First : `_${Lowercase<First>}`}${Snake<Rest>}`
   : '';

@@ -1,4 +1,4 @@
-import { Canvas } from 'fabric';
+import { Canvas } from 'fabric/es';
 import type { Drawing, DrawingEvent } from '#shared/canvas/drawing.ts';
 import type { Editor } from '#shared/canvas/editor.ts';
 import type { Shape } from '#shared/canvas/fields.ts';
@@ -6,10 +6,11 @@ import { frameOf } from '#shared/canvas/geometry.ts';
 import { blobOf, decodeImage, type Images } from './images.ts';
 import { measureText } from './measure.ts';
 import { paintAbout } from './paint.ts';
+import type { Screen } from './screen.ts';
 import { ShapeObject } from './shape-object.ts';
 
 /** Shows a drawing on the screen through Fabric, and tells the drawing what its handles do. */
-export class Stage {
+export class Stage implements Screen {
   readonly fabric: Canvas;
   readonly #drawing: Drawing;
   readonly #parent: HTMLElement;
@@ -40,7 +41,14 @@ export class Stage {
     this.#drawing.shapes.forEach((shape, at) => this.#place(shape, at));
   }
 
-  /** Lets people take hold of shapes, or not. */
+  get surface(): HTMLCanvasElement {
+    return this.fabric.upperCanvasEl;
+  }
+
+  get selectable(): boolean {
+    return !this.fabric.skipTargetFind;
+  }
+
   set selectable(on: boolean) {
     this.fabric.skipTargetFind = !on;
     this.fabric.defaultCursor = on ? 'default' : 'crosshair';
@@ -48,13 +56,11 @@ export class Stage {
     this.fabric.requestRenderAll();
   }
 
-  /** Which shape has the handles. */
   get selected(): string | undefined {
     const active = this.fabric.getActiveObject();
     return active instanceof ShapeObject ? active.shape.id : undefined;
   }
 
-  /** What is being drawn: shown above all else, and no part of the drawing yet. */
   set draft(shape: Shape | undefined) {
     this.#draft = shape;
     const { contextTop: context } = this.fabric;
