@@ -58,6 +58,12 @@ export class Drawing {
     return (this.#sorted ??= [...this.#shapes.values()].sort(above));
   }
 
+  /** How many shapes lie under one; -1 where there is no such shape. */
+  placeOf(id: string): number {
+    const shape = this.#shapes.get(id);
+    return shape ? placeIn(this.shapes, shape) : -1;
+  }
+
   shape(id: string): Shape | undefined {
     return this.#shapes.get(id);
   }
@@ -113,8 +119,16 @@ export class Drawing {
       }
     }
     if (ids.size === 0) return;
-    for (const id of ids) this.#show(id);
-    this.#sorted = undefined;
+    // Few changes are put into the list that is there; many are sorted when somebody asks.
+    const list = ids.size <= FEW && this.#sorted ? [...this.#sorted] : undefined;
+    for (const id of ids) {
+      const before = this.#shapes.get(id);
+      if (list && before) list.splice(placeIn(list, before), 1);
+      this.#show(id);
+      const after = this.#shapes.get(id);
+      if (list && after) list.splice(placeIn(list, after), 0, after);
+    }
+    this.#sorted = list;
     for (const listener of this.#listeners) listener({ ids, changes, own });
   }
 
@@ -134,8 +148,24 @@ export class Drawing {
   }
 }
 
+/** How many changed shapes are found a place one by one. */
+const FEW = 8;
+
+/** Where a shape is in a sorted list, or would be. */
+function placeIn(list: readonly Shape[], shape: Shape): number {
+  let [from, to] = [0, list.length];
+  while (from < to) {
+    const middle = (from + to) >>> 1;
+    const there = list[middle];
+    if (there && above(there, shape) < 0) from = middle + 1;
+    else to = middle;
+  }
+  return from;
+}
+
 /** By their keys; equal ones, which two made at once, by their ids, so that all see the same. */
 function above(a: Shape, b: Shape): number {
   if (a.order !== b.order) return a.order < b.order ? -1 : 1;
+  if (a.id === b.id) return 0;
   return a.id < b.id ? -1 : 1;
 }

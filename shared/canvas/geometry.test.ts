@@ -6,7 +6,8 @@ import { type Box, boundsOf, fitted, frameOf, isHit, shapeAt, within } from './g
 import { marksOf, readableOn } from './marks.ts';
 import { anyKind, kinds, shapeOf } from './testing.ts';
 
-const rounded = ({ x, y, width, height }: Box): number[] => [x, y, width, height].map((value) => Math.round(value));
+// No `-0`: what is nearly nothing is 0, from either side.
+const rounded = ({ x, y, width, height }: Box): number[] => [x, y, width, height].map((value) => Math.round(value) + 0);
 
 verifies('canvas.list/geometry', 'what each kind spans, and what it paints beyond that', () => {
   const spans: Partial<Record<Shape['kind'], [number[], number[]]>> = {

@@ -86,14 +86,13 @@ export class Stage implements Screen {
   }
 
   #follow({ ids }: DrawingEvent): void {
-    const places = new Map(this.#drawing.shapes.map(({ id }, at) => [id, at]));
-    const placed = [...ids].filter((id) => places.has(id)).sort((a, b) => (places.get(a) ?? 0) - (places.get(b) ?? 0));
-    for (const id of ids) if (!places.has(id)) this.#drop(id);
+    const placed = [...ids].filter((id) => this.#drawing.shape(id)).sort((a, b) => this.#drawing.placeOf(a) - this.#drawing.placeOf(b));
+    for (const id of ids) if (!this.#drawing.shape(id)) this.#drop(id);
     // Out of the way of each other first: then each finds its place, the lowest first.
     if (placed.length > 1) for (const object of placed.flatMap((id) => this.#objects.get(id) ?? [])) this.fabric.bringObjectToFront(object);
     for (const id of placed) {
       const shape = this.#drawing.shape(id);
-      if (shape) this.#place(shape, places.get(id) ?? 0);
+      if (shape) this.#place(shape, this.#drawing.placeOf(id));
     }
     this.#sheet();
     this.fabric.requestRenderAll();
