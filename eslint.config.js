@@ -32,10 +32,12 @@ export const walls = [
   { target: './web/lib', from: './web/routes' },
   // The libraries' faces in a browser know the core's parts that they are faces of, and how a database is opened.
   {
-    target: './web/library',
+    target: './web/library/*.*',
     from: './web',
     except: ['./library', ...LIBRARY_PARTS.map((part) => `./gateway/${part}`), './gateway/storage/database.ts'],
   },
+  // `perch/ui` is a face of what the pages draw with.
+  { target: './web/library/ui', from: './web', except: ['./library/ui', './lib/canvas', './lib/icons'] },
   { target: ['./web/gateway/!(host)/**', './web/lib', './web/routes'], from: './web/library' },
   // The gateway's own memory has its index in a database of that kind too.
   { target: './web/gateway/host', from: './web/library', except: ['./database-index.ts'] },

@@ -140,14 +140,16 @@ await bundle(Object.fromEntries(LIBRARIES.map((name) => [name, `${sourceOf(name)
   platform: 'node',
   chunks: 'library',
 });
-await browserBundle(Object.fromEntries(LIBRARIES.map((name) => [name, `web/library/${name}.ts`])));
+await browserBundle({ ...Object.fromEntries(LIBRARIES.map((name) => [name, `web/library/${name}.ts`])), ui: 'web/library/ui/index.ts' });
 chmodSync(join(dist, 'perch.js'), 0o755);
 declarations('shared', { rootDir: 'shared', outDir: '.', shared: '.' });
 writeFileSync(join(dist, 'client.d.ts'), "export * from './types/client/index.js';\n");
 declarations('bridge/library', { rootDir: '.', outDir: 'library', shared: 'shared' });
 declarations('web/library', { rootDir: '.', outDir: 'browser', shared: 'shared' });
+declarations('web/library/ui', { rootDir: '.', outDir: 'browser', shared: 'shared' });
 const typesOf = (name: string, folder: string): string => `export * from '${folder}/${name}.js';\n`;
 for (const name of LIBRARIES) {
   writeFileSync(join(dist, `${name}.d.ts`), typesOf(sourceOf(name), './types/library'));
   writeFileSync(join(dist, 'browser', `${name}.d.ts`), typesOf(`web/library/${name}`, '../types/browser'));
 }
+writeFileSync(join(dist, 'browser/ui.d.ts'), typesOf('web/library/ui/index', '../types/browser'));

@@ -2,6 +2,7 @@ import { test } from 'vitest';
 import { app } from './requirements/app.ts';
 import { bridge } from './requirements/bridge.ts';
 import { drivenBrowser } from './requirements/browser.ts';
+import { canvas } from './requirements/canvas.ts';
 import { capabilities } from './requirements/capabilities.ts';
 import { channels } from './requirements/channels.ts';
 import { chat } from './requirements/chat.ts';
@@ -47,6 +48,7 @@ const sections = [
   ...bridge,
   ...app,
   ...vault,
+  ...canvas,
   ...capabilities,
   ...channels,
   ...configFile,

@@ -8,9 +8,10 @@ const FROM: Readonly<Record<string, () => Promise<object>>> = {
   'perch/memory/active-recall': () => import('../../web/library/active-recall.ts'),
   'perch/memory/wiki': () => import('../../bridge/library/wiki.ts'),
   'perch/memory/dreaming': () => import('../../bridge/library/dreaming.ts'),
+  'perch/ui': () => import('../../web/library/ui/index.ts'),
 };
 
-verifies('memory/names', 'docs/names.md names only what there is', async () => {
+verifies(['memory/names', 'canvas.classes/names'], 'docs/names.md names only what there is', async () => {
   const page = readFileSync(join(import.meta.dirname, '../../docs/names.md'), 'utf8');
   const rows = [...page.matchAll(/^\| (`.*) \| (`.*) \| `(perch\/.*)` \|$/gm)];
   expect(rows.length).toBeGreaterThan(30);

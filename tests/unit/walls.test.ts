@@ -36,6 +36,9 @@ const BROKEN: [file: string, line: string][] = [
   ['bridge/library/new.ts', "import '../../web/library/database-workspace.ts';"],
   ['web/library/new.ts', "import 'node:fs';"],
   ['web/library/new.ts', "import '../gateway/core/clock.ts';"],
+  ['web/library/new.ts', "import '../lib/canvas/stage.ts';"],
+  ['web/library/ui/new.ts', "import '../../lib/errors.ts';"],
+  ['web/library/ui/new.ts', "import '../../gateway/storage/database.ts';"],
   ['web/library/new.ts', "import '../gateway/storage/vault.ts';"],
   ['web/library/new.ts', "import '../../bridge/home.ts';"],
   ['web/gateway/core/new.ts', "import '../../library/model.ts';"],
@@ -54,6 +57,7 @@ const KEPT: [file: string, line: string][] = [
   ['bridge/library/new.ts', "import '../../web/library/model.ts';"],
   ['web/library/new.ts', "import '../gateway/core/memory/message.ts';"],
   ['web/library/new.ts', "import '../gateway/storage/database.ts';"],
+  ['web/library/ui/new.ts', "import '../../lib/canvas/stage.ts';"],
   ['bridge/server/new.ts', "import '#shared/rpc/zod.ts';"],
   ['bridge/server/new.test.ts', "import '../../tests/requirements.ts';"],
 ];

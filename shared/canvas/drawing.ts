@@ -1,0 +1,171 @@
+import { HybridClock } from '../sync/hybrid-clock.ts';
+import { type Change, type FieldValues, PAGE, type RegisterName } from './change.ts';
+import { fieldsOf, type Kind, KINDS, type Page, type Shape } from './fields.ts';
+
+/** A value, and when it was written. */
+interface Register {
+  readonly at: string;
+  readonly value: unknown;
+}
+
+export interface DrawingEvent {
+  /** Those shapes whose fields are others now; `page` among them where it is the sheet. */
+  readonly ids: ReadonlySet<string>;
+  /** What made it so, to send to others that show the drawing. */
+  readonly changes: readonly Change[];
+  /** Whether it was done here, rather than told by another. */
+  readonly own: boolean;
+}
+
+export interface DrawingOptions {
+  /** CSS pixels. */
+  readonly width: number;
+  readonly height: number;
+  readonly background?: string | null;
+  /** Who writes: another for each tab. Default: a random one. */
+  readonly origin?: string;
+  readonly now?: () => number;
+}
+
+/**
+ * A list of shapes that several may change at once. Each field of each shape is a register: the last write wins, and what was removed
+ * keeps its fields, so all who have had the same changes, in any order, show the same drawing.
+ */
+export class Drawing {
+  readonly origin: string;
+  readonly #clock: HybridClock;
+  readonly #records = new Map<string, Map<string, Register>>();
+  readonly #shapes = new Map<string, Shape>();
+  readonly #listeners = new Set<(event: DrawingEvent) => void>();
+  readonly #blank: Page;
+  #page: Page;
+  #sorted: readonly Shape[] | undefined;
+
+  constructor({ width, height, background = null, origin = crypto.randomUUID(), now = Date.now }: DrawingOptions) {
+    this.origin = origin;
+    this.#clock = new HybridClock(now, origin);
+    this.#blank = KINDS.page.parse({ kind: 'page', x: 0, y: 0, width, height, background });
+    this.#page = this.#blank;
+  }
+
+  /** The sheet. */
+  get page(): Page {
+    return this.#page;
+  }
+
+  /** What is drawn, the lowest first; hidden shapes too. The same list until something changes. */
+  get shapes(): readonly Shape[] {
+    return (this.#sorted ??= [...this.#shapes.values()].sort(above));
+  }
+
+  /** How many shapes lie under one; -1 where there is no such shape. */
+  placeOf(id: string): number {
+    const shape = this.#shapes.get(id);
+    return shape ? placeIn(this.shapes, shape) : -1;
+  }
+
+  shape(id: string): Shape | undefined {
+    return this.#shapes.get(id);
+  }
+
+  /** A field's value, of what was removed too. */
+  value(id: string, field: RegisterName): unknown {
+    return this.#records.get(id)?.get(field)?.value;
+  }
+
+  /** Whether it was here that a field was written last. */
+  wroteLast(id: string, field: RegisterName): boolean {
+    return this.#records.get(id)?.get(field)?.at.endsWith(`-${this.origin}`) ?? false;
+  }
+
+  /** Writes fields, which the caller has parsed. Several in one call are told together. */
+  write(writes: Iterable<readonly [id: string, set: FieldValues]>): Change[] {
+    const changes = [...writes].map(([id, set]): Change => ({ id, at: this.#clock.tick(), set }));
+    this.#take(changes, true);
+    return changes;
+  }
+
+  /** Takes in changes made elsewhere (`parseChanges`). Late, repeated and unordered ones do no harm. */
+  merge(changes: readonly Change[]): void {
+    for (const { at } of changes) this.#clock.receive(at);
+    this.#take(changes, false);
+  }
+
+  /** All that was ever written and still counts, for one who comes later. */
+  history(): Change[] {
+    return [...this.#records].flatMap(([id, registers]) => {
+      const together = new Map<string, Record<string, unknown>>();
+      for (const [field, { at, value }] of registers) together.set(at, { ...together.get(at), [field]: value });
+      return [...together].map(([at, set]): Change => ({ id, at, set }));
+    });
+  }
+
+  /** Calls with every change from now on, until the returned function is called. */
+  onChange(listener: (event: DrawingEvent) => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  #take(changes: readonly Change[], own: boolean): void {
+    const ids = new Set<string>();
+    for (const { id, at, set } of changes) {
+      const record = this.#records.get(id) ?? new Map<string, Register>();
+      this.#records.set(id, record);
+      for (const [field, value] of Object.entries(set)) {
+        const there = record.get(field);
+        if (there !== undefined && there.at >= at) continue;
+        record.set(field, { at, value });
+        ids.add(id);
+      }
+    }
+    if (ids.size === 0) return;
+    // Few changes are put into the list that is there; many are sorted when somebody asks.
+    const list = ids.size <= FEW && this.#sorted ? [...this.#sorted] : undefined;
+    for (const id of ids) {
+      const before = this.#shapes.get(id);
+      if (list && before) list.splice(placeIn(list, before), 1);
+      this.#show(id);
+      const after = this.#shapes.get(id);
+      if (list && after) list.splice(placeIn(list, after), 0, after);
+    }
+    this.#sorted = list;
+    for (const listener of this.#listeners) listener({ ids, changes, own });
+  }
+
+  /** What a record's registers make: a shape once all fields of its kind are there. */
+  #show(id: string): void {
+    const record = this.#records.get(id) ?? new Map<string, Register>();
+    const kind = record.get('kind')?.value as keyof typeof KINDS | undefined;
+    if (id === PAGE) {
+      const known = fieldsOf('page').filter((field) => field !== 'kind' && record.has(field));
+      this.#page = { ...this.#blank, ...Object.fromEntries(known.map((field) => [field, record.get(field)?.value])) };
+      return;
+    }
+    const fields = kind === undefined || kind === 'page' || record.get('removed')?.value !== false ? [] : fieldsOf(kind);
+    if (fields.length === 0 || !fields.every((field) => record.has(field))) return void this.#shapes.delete(id);
+    const shape = Object.fromEntries(fields.map((field) => [field, record.get(field)?.value]));
+    this.#shapes.set(id, Object.freeze({ id, ...shape }) as Shape<Kind>);
+  }
+}
+
+/** How many changed shapes are found a place one by one. */
+const FEW = 8;
+
+/** Where a shape is in a sorted list, or would be. */
+function placeIn(list: readonly Shape[], shape: Shape): number {
+  let [from, to] = [0, list.length];
+  while (from < to) {
+    const middle = (from + to) >>> 1;
+    const there = list[middle];
+    if (there && above(there, shape) < 0) from = middle + 1;
+    else to = middle;
+  }
+  return from;
+}
+
+/** By their keys; equal ones, which two made at once, by their ids, so that all see the same. */
+function above(a: Shape, b: Shape): number {
+  if (a.order !== b.order) return a.order < b.order ? -1 : 1;
+  if (a.id === b.id) return 0;
+  return a.id < b.id ? -1 : 1;
+}

@@ -1,0 +1,159 @@
+import { generateKeyBetween, generateNKeysBetween } from 'fractional-indexing';
+import { type FieldValues, PAGE, type RegisterName } from './change.ts';
+import type { Drawing } from './drawing.ts';
+import { fieldsOf, type Kind, LIMITS, type NewShape, type Page, type Shape, shapeFields, someFields } from './fields.ts';
+
+/** What one step did to a field. */
+interface Write {
+  readonly id: string;
+  readonly field: RegisterName;
+  readonly before: unknown;
+  after: unknown;
+}
+interface Step {
+  readonly writes: Map<string, Write>;
+  readonly gesture: string | undefined;
+}
+
+export type Move = 'front' | 'back' | 'forward' | 'backward';
+
+const STEPS = 10_000;
+
+/** Changes a drawing for one person, and takes that person's steps back: never what another did meanwhile. */
+export class Editor {
+  readonly drawing: Drawing;
+  #done: Step[] = [];
+  #undone: Step[] = [];
+  #open: Step | undefined;
+
+  constructor(drawing: Drawing) {
+    this.drawing = drawing;
+  }
+
+  get canUndo(): boolean {
+    return this.#done.length > 0;
+  }
+
+  get canRedo(): boolean {
+    return this.#undone.length > 0;
+  }
+
+  /** Puts a shape on top of all others. Throws a ZodError where a field does not fit, a RangeError where there is no room for more. */
+  add<K extends Kind>(kind: K, given: NewShape<K>, gesture?: string): Shape<K> {
+    const { shapes } = this.drawing;
+    if (shapes.length >= LIMITS.shapes) throw new RangeError(`A drawing holds at most ${LIMITS.shapes} shapes`);
+    const fields = shapeFields(kind, given, given.order ?? generateKeyBetween(shapes.at(-1)?.order ?? null, null));
+    const id = crypto.randomUUID();
+    this.#write([[id, { ...(fields as FieldValues), removed: false }]], gesture);
+    return { id, ...fields } as Shape<K>;
+  }
+
+  /**
+   * Changes fields of a shape. What is written with the same `gesture` in a row is one step.
+   * Throws a ZodError for a field that its kind has not or that does not fit, a RangeError where there is no such shape.
+   */
+  set<K extends Kind>(id: string, fields: Partial<Omit<NewShape<K>, 'kind'>>, gesture?: string): void {
+    const shape = this.drawing.shape(id);
+    if (!shape) throw new RangeError(`There is no shape ${id}`);
+    this.#write([[id, someFields(shape.kind, fields)]], gesture);
+  }
+
+  /** Moves or resizes the sheet, or gives it another background. */
+  setPage(fields: Partial<Omit<Page, 'kind'>>): void {
+    this.#write([[PAGE, someFields('page', fields)]]);
+  }
+
+  /** Takes shapes away; those that are not there are let be. Returns how many went. */
+  remove(ids: Iterable<string>): number {
+    const there = [...new Set(ids)].filter((id) => this.drawing.shape(id));
+    if (there.length > 0) this.#write(there.map((id) => [id, { removed: true }]));
+    return there.length;
+  }
+
+  /** Moves shapes up or down the pile; among themselves they keep their order. */
+  move(ids: Iterable<string>, where: Move): void {
+    const wanted = new Set(ids);
+    const { shapes } = this.drawing;
+    const moving = shapes.filter(({ id }) => wanted.has(id));
+    const rest = shapes.filter(({ id }) => !wanted.has(id));
+    const [lowest, highest] = [moving[0], moving.at(-1)];
+    if (!lowest || !highest) return;
+    const place = {
+      back: 0,
+      front: rest.length,
+      forward: rest.filter((other) => shapes.indexOf(other) < shapes.indexOf(highest)).length + 1,
+      backward: rest.filter((other) => shapes.indexOf(other) < shapes.indexOf(lowest)).length - 1,
+    }[where];
+    const at = Math.min(Math.max(place, 0), rest.length);
+    const below = rest[at - 1]?.order ?? null;
+    // Two that have the same key, made at once in two places, leave no room between them.
+    const over = rest.slice(at).find(({ order }) => below === null || order > below)?.order ?? null;
+    const keys = generateNKeysBetween(below, over, moving.length);
+    this.#write(moving.map(({ id }, nth) => [id, { order: keys[nth] }]));
+  }
+
+  /** Makes all that is done within one step. */
+  step(run: () => void): void {
+    if (this.#open) return run();
+    const step = (this.#open = { writes: new Map(), gesture: undefined });
+    try {
+      run();
+    } finally {
+      this.#open = undefined;
+      if (step.writes.size > 0) this.#remember(step);
+    }
+  }
+
+  /** Takes the last step back; false where there is none. */
+  undo(): boolean {
+    return this.#turn(this.#done, this.#undone, 'before');
+  }
+
+  /** Does again what was taken back last; false where there is nothing. */
+  redo(): boolean {
+    return this.#turn(this.#undone, this.#done, 'after');
+  }
+
+  #turn(from: Step[], to: Step[], which: 'before' | 'after'): boolean {
+    const step = from.pop();
+    if (!step) return false;
+    to.push(step);
+    const sets = new Map<string, Record<string, unknown>>();
+    for (const write of step.writes.values()) {
+      const { id, field, before } = write;
+      // What a shape was made with stays with it while it is gone.
+      if (before === undefined || !this.drawing.wroteLast(id, field)) continue;
+      sets.set(id, { ...sets.get(id), [field]: write[which] });
+    }
+    this.drawing.write([...sets] as [string, FieldValues][]);
+    return true;
+  }
+
+  #write(writes: readonly (readonly [string, FieldValues])[], gesture?: string): void {
+    const last = this.#done.at(-1);
+    const joined = gesture !== undefined && last?.gesture === gesture && this.#undone.length === 0;
+    const step = this.#open ?? (joined ? last : { writes: new Map<string, Write>(), gesture });
+    for (const [id, set] of writes) {
+      for (const [field, after] of Object.entries(set) as [RegisterName, unknown][]) {
+        const there = step.writes.get(`${id} ${field}`);
+        if (there) there.after = after;
+        else step.writes.set(`${id} ${field}`, { id, field, before: this.#before(id, field), after });
+      }
+    }
+    this.drawing.write(writes);
+    if (!this.#open && !joined) this.#remember(step);
+  }
+
+  #before(id: string, field: RegisterName): unknown {
+    const value = this.drawing.value(id, field);
+    if (value !== undefined) return value;
+    if (field === 'removed') return true;
+    return id === PAGE && fieldsOf('page').includes(field) ? Reflect.get(this.drawing.page, field) : undefined;
+  }
+
+  #remember(step: Step): void {
+    this.#done.push(step);
+    if (this.#done.length > STEPS) this.#done.shift();
+    this.#undone = [];
+  }
+}

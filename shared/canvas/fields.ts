@@ -1,0 +1,206 @@
+import { generateKeyBetween } from 'fractional-indexing';
+import { z } from '../rpc/zod.ts';
+
+/** What a drawing may hold: a file of others is read with these. */
+export const LIMITS = {
+  /** CSS pixels from the origin, either way. */
+  coordinate: 1_000_000,
+  shapes: 20_000,
+  points: 20_000,
+  textLength: 10_000,
+  labelLength: 200,
+  /** Characters of an image's data URL. */
+  imageLength: 48_000_000,
+  /** Characters of a whole file. */
+  fileLength: 256_000_000,
+} as const;
+
+const coordinate = z.number().min(-LIMITS.coordinate).max(LIMITS.coordinate);
+const length = z.number().min(0).max(LIMITS.coordinate);
+const point = z.tuple([coordinate, coordinate]);
+const hexColor = z.string().regex(/^#([0-9a-f]{3,4}|[0-9a-f]{6}|[0-9a-f]{8})$/i, 'must be a colour such as #ff0000');
+const flag = z.boolean();
+
+const element = z.discriminatedUnion('type', [
+  z.strictObject({ type: z.literal('move'), x: coordinate, y: coordinate }),
+  z.strictObject({ type: z.literal('line'), x: coordinate, y: coordinate }),
+  z.strictObject({ type: z.literal('quadratic'), x1: coordinate, y1: coordinate, x: coordinate, y: coordinate }),
+  z.strictObject({
+    type: z.literal('cubic'),
+    x1: coordinate,
+    y1: coordinate,
+    x2: coordinate,
+    y2: coordinate,
+    x: coordinate,
+    y: coordinate,
+  }),
+  z.strictObject({ type: z.literal('close') }),
+]);
+
+function isOrder(key: string): boolean {
+  try {
+    return generateKeyBetween(key, null) > key;
+  } catch {
+    return false;
+  }
+}
+
+/** Every field that a shape may have, once: wherever a name is used it means the same, so that changes to fields merge whatever the shape. */
+export const FIELDS = {
+  x: coordinate,
+  y: coordinate,
+  width: length,
+  height: length,
+  radius: length,
+  cx: coordinate,
+  cy: coordinate,
+  rx: length,
+  ry: length,
+  x1: coordinate,
+  y1: coordinate,
+  x2: coordinate,
+  y2: coordinate,
+  tipX: coordinate,
+  tipY: coordinate,
+  outer: length,
+  inner: length,
+  spikes: z.int().min(2).max(500),
+  points: z.array(point).max(LIMITS.points),
+  /** Of a pen: x, y, and its pressure from 0 to 1. */
+  trace: z.array(z.tuple([coordinate, coordinate, z.number().min(0).max(1)])).max(LIMITS.points),
+  elements: z.array(element).max(LIMITS.points),
+  text: z.string().max(LIMITS.textLength),
+  label: z.string().max(LIMITS.labelLength),
+  note: z.string().max(LIMITS.textLength),
+  /** Of letters: their height. Of a marker: its diameter. */
+  size: z.number().min(1).max(4000),
+  src: z
+    .string()
+    .max(LIMITS.imageLength)
+    .regex(/^data:image\/(?:png|jpeg|webp|gif|avif|bmp);base64,[A-Za-z0-9+/]+={0,2}$/, 'must be an image as a data URL in base64'),
+  color: hexColor,
+  background: hexColor.nullable(),
+  strokeWidth: z.number().min(0).max(1000),
+  fill: flag,
+  antiAlias: flag,
+  opacity: z.number().min(0).max(1),
+  /** Degrees, clockwise, about the middle of the shape. */
+  rotation: z.number().min(-360).max(360),
+  /** Of a blur: the side, in CSS pixels, of what becomes one spot. */
+  strength: z.number().min(2).max(200),
+  hidden: flag,
+  locked: flag,
+  /** Where it lies in the pile, as a key between its neighbours' (fractional indexing). */
+  order: z.string().max(200).refine(isOrder, 'must be a key of fractional indexing'),
+} as const;
+
+const always = { order: FIELDS.order, hidden: FIELDS.hidden, locked: FIELDS.locked };
+const { x, y, width, height, color, strokeWidth, fill, antiAlias, opacity, rotation } = FIELDS;
+const box = { x, y, width, height };
+const ends = { x1: FIELDS.x1, y1: FIELDS.y1, x2: FIELDS.x2, y2: FIELDS.y2 };
+const look = { ...always, color, opacity, rotation, antiAlias };
+const line = { ...look, strokeWidth };
+const area = { ...line, fill };
+const kind = <const K extends string, S extends z.core.$ZodLooseShape>(name: K, fields: S) =>
+  z.strictObject({ kind: z.literal(name), ...fields });
+
+/** Every kind of shape, and the sheet that they lie on. */
+export const KINDS = {
+  page: kind('page', { ...box, background: FIELDS.background }),
+  rect: kind('rect', { ...area, ...box, radius: FIELDS.radius }),
+  ellipse: kind('ellipse', { ...area, cx: FIELDS.cx, cy: FIELDS.cy, rx: FIELDS.rx, ry: FIELDS.ry }),
+  line: kind('line', { ...line, ...ends }),
+  arrow: kind('arrow', { ...line, ...ends }),
+  polygon: kind('polygon', { ...area, points: FIELDS.points }),
+  star: kind('star', { ...area, cx: FIELDS.cx, cy: FIELDS.cy, outer: FIELDS.outer, inner: FIELDS.inner, spikes: FIELDS.spikes }),
+  path: kind('path', { ...area, elements: FIELDS.elements }),
+  pen: kind('pen', { ...line, trace: FIELDS.trace }),
+  highlighter: kind('highlighter', { ...line, points: FIELDS.points }),
+  text: kind('text', { ...look, x, y, text: FIELDS.text, size: FIELDS.size }),
+  marker: kind('marker', { ...look, x, y, label: FIELDS.label, note: FIELDS.note, size: FIELDS.size }),
+  callout: kind('callout', {
+    ...line,
+    ...box,
+    tipX: FIELDS.tipX,
+    tipY: FIELDS.tipY,
+    text: FIELDS.text,
+    size: FIELDS.size,
+    background: FIELDS.background,
+  }),
+  image: kind('image', { ...always, ...box, opacity, rotation, src: FIELDS.src }),
+  /** Solid: neither see-through nor turned, whatever its colour says. */
+  redaction: kind('redaction', { ...always, ...box, color }),
+  /** Cosmetic: what lies under it can be guessed. */
+  blur: kind('blur', { ...always, ...box, strength: FIELDS.strength }),
+} as const;
+
+export type Kind = Exclude<keyof typeof KINDS, 'page'>;
+type Fields = { [F in keyof typeof FIELDS]: z.infer<(typeof FIELDS)[F]> };
+export type FieldName = keyof Fields;
+/** The sheet: where in the drawing it begins and how large it is, in CSS pixels; null is see-through. */
+export type Page = Readonly<z.infer<(typeof KINDS)['page']>>;
+/** What a kind of shape holds, beside its id. */
+export type ShapeFields<K extends Kind = Kind> = K extends Kind ? Readonly<z.infer<(typeof KINDS)[K]>> : never;
+/** A shape of a drawing. */
+export type Shape<K extends Kind = Kind> = K extends Kind ? ShapeFields<K> & { readonly id: string } : never;
+
+/** How something is painted (interface document 2, section 2.5): CSS pixels; filled with its colour, else outlined. */
+export interface PaintStyle {
+  readonly color: string;
+  readonly strokeWidth: number;
+  readonly fill: boolean;
+  readonly antiAlias: boolean;
+}
+export const PAINT_STYLE: PaintStyle = { color: '#000000', strokeWidth: 1, fill: true, antiAlias: true };
+
+/** What a field is where nothing is said; one that is not here must be given. */
+export const DEFAULTS = {
+  ...PAINT_STYLE,
+  opacity: 1,
+  rotation: 0,
+  radius: 0,
+  hidden: false,
+  locked: false,
+  label: '',
+  note: '',
+  background: null,
+  size: 16,
+  strength: 12,
+} satisfies Partial<Fields>;
+
+/** What a kind has otherwise than others. */
+const OWN_DEFAULTS: { readonly [K in Kind]?: Partial<Fields> } = {
+  highlighter: { color: '#ffe600', strokeWidth: 18, opacity: 0.45 },
+  pen: { strokeWidth: 3 },
+  marker: { color: '#d92d20', size: 28 },
+  callout: { background: '#ffffff' },
+};
+
+type Defaulted = keyof typeof DEFAULTS | 'order' | 'kind';
+/** What must be said of a shape, and what may be. */
+export type NewShape<K extends Kind> = K extends Kind
+  ? Omit<ShapeFields<K>, Defaulted> & Partial<Pick<ShapeFields<K>, Defaulted & keyof ShapeFields<K>>>
+  : never;
+
+/** The names of a kind's fields, `kind` among them. */
+export const fieldsOf: (kind: keyof typeof KINDS) => readonly string[] = (
+  (known) => (name: keyof typeof KINDS) =>
+    known[name]
+)(Object.fromEntries(Object.entries(KINDS).map(([name, { shape }]) => [name, Object.keys(shape)])) as Record<keyof typeof KINDS, string[]>);
+
+/** A shape's fields with all defaults. Throws a ZodError that names what is missing or does not fit. */
+export function shapeFields<K extends Kind>(name: K, given: NewShape<K>, order: string): ShapeFields<K> {
+  const defaults: Record<string, unknown> = { ...DEFAULTS, ...OWN_DEFAULTS[name] };
+  const wanted = Object.fromEntries(fieldsOf(name).map((field) => [field, defaults[field]]));
+  return KINDS[name].parse({ ...wanted, ...given, kind: name, order }) as ShapeFields<K>;
+}
+
+const SOME = new Map(
+  Object.entries(KINDS).map(([name, { shape }]) => {
+    const { kind: _, ...fields } = shape;
+    return [name, z.strictObject(fields).partial()] as const;
+  }),
+);
+
+/** Some of a kind's fields, parsed. Throws a ZodError for one that the kind has not, or that does not fit. */
+export const someFields = (name: keyof typeof KINDS, given: unknown): object => SOME.get(name)?.parse(given) ?? {};

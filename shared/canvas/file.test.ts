@@ -1,0 +1,95 @@
+import fc from 'fast-check';
+import { expect } from 'vitest';
+import { verifies } from '../../tests/requirements.ts';
+import { parseChanges } from './change.ts';
+import { Drawing } from './drawing.ts';
+import { Editor } from './editor.ts';
+import { LIMITS, PAINT_STYLE } from './fields.ts';
+import { drawingFromJson, drawingToJson } from './file.ts';
+import { anyKind, kinds, SAMPLES, shapeOf } from './testing.ts';
+
+const saved = (shapes: unknown, more: object = {}): string =>
+  JSON.stringify({
+    format: 'perch-drawing',
+    version: 1,
+    page: { kind: 'page', x: 0, y: 0, width: 9, height: 9, background: null },
+    shapes,
+    ...more,
+  });
+
+verifies('canvas.file/round-trip', 'any drawing is the same after it was written and read', () => {
+  fc.assert(
+    fc.property(fc.array(fc.tuple(anyKind, fc.boolean(), fc.string({ maxLength: 20 }))), (wanted) => {
+      const editor = new Editor(new Drawing({ width: 300, height: 200, background: '#fff' }));
+      for (const [kind, hidden, text] of wanted) {
+        const { id } = editor.add(kind, { ...SAMPLES[kind], hidden });
+        if (kind === 'text') editor.set<'text'>(id, { text });
+      }
+      editor.remove([editor.drawing.shapes[0]?.id ?? '']);
+      const read = drawingFromJson(drawingToJson(editor.drawing));
+      expect({ page: read.page, shapes: read.shapes }).toEqual({ page: editor.drawing.page, shapes: editor.drawing.shapes });
+    }),
+    { numRuns: 100 },
+  );
+});
+
+verifies('canvas.file/hostile', 'each says where it is wrong', () => {
+  const rect = shapeOf('rect');
+  const wrong: [string, RegExp][] = [
+    ['{', /no JSON/],
+    ['[]', /no drawing of Perch/],
+    ['{"format":"other","version":1}', /no drawing of Perch/],
+    [saved([], { version: 2 }), /version 2; this Perch reads version 1/],
+    [saved([], { more: 1 }), /damaged/],
+    [saved([{ ...rect, x: '1' }]), /shapes\.0\.x: must be a number/],
+    [saved([{ ...rect, x: 1e300 }]), /shapes\.0\.x/],
+    [saved([{ ...rect, width: -1 }]), /shapes\.0\.width/],
+    [saved([{ ...rect, color: 'url(#x)' }]), /must be a colour/],
+    [saved([{ ...rect, onclick: 'x' }]), /shapes\.0/],
+    [saved([{ ...rect, id: '"><script>' }]), /shapes\.0\.id/],
+    [saved([{ ...rect, id: 'page' }]), /which is the sheet's/],
+    [saved([rect, rect]), /has an id twice/],
+    [saved([{ ...rect, order: 'a' }]), /fractional indexing/],
+    [saved([{ ...rect, kind: 'constructor' }]), /shapes\.0\.kind/],
+    [saved([rect]).replace('"x":10', '"__proto__":{"x":1},"x":10'), /damaged/],
+    [saved([{ ...shapeOf('image'), src: 'https://elsewhere/x.png' }]), /data URL/],
+    [saved([{ ...shapeOf('image'), src: 'data:image/svg+xml;base64,PHN2Zz4=' }]), /data URL/],
+    [saved([{ ...shapeOf('text'), text: 'x'.repeat(LIMITS.textLength + 1) }]), /at most 10000 characters/],
+    [saved(Array.from({ length: LIMITS.shapes + 1 }, (_, at) => ({ ...rect, id: `a${at}` }))), /at most 20000 items/],
+  ];
+  for (const [json, message] of wrong) expect(() => drawingFromJson(json), json.slice(0, 200)).toThrow(message);
+  expect(Object.hasOwn(Object.prototype, 'x')).toBe(false);
+  const noShapes = fc.jsonValue().filter((value) => !(Array.isArray(value) && value.length === 0));
+  fc.assert(fc.property(noShapes, (value) => void expect(() => drawingFromJson(saved(value))).toThrow(/damaged/)));
+});
+
+verifies('canvas.file/hostile', 'changes that others send are read as strictly', () => {
+  const at = '000000000001000-0000-there';
+  expect(parseChanges([{ id: 'a', at, set: { x: 1, removed: false } }])).toHaveLength(1);
+  for (const sent of [
+    null,
+    {},
+    [{ id: 'a', at: '~', set: {} }],
+    [{ id: '', at, set: {} }],
+    [{ id: 'a', at, set: { x: NaN } }],
+    [{ id: 'a', at, set: { href: 'x' } }],
+    [{ id: 'a', at, set: { kind: 'script' } }],
+  ])
+    expect(() => parseChanges(sent), JSON.stringify(sent)).toThrow();
+});
+
+verifies('canvas.list/shapes', 'each kind has its defaults, and wants what has none', () => {
+  const editor = new Editor(new Drawing({ width: 10, height: 10 }));
+  for (const kind of kinds) {
+    const shape = editor.add(kind, SAMPLES[kind]);
+    expect(editor.drawing.shape(shape.id)).toEqual(shape);
+    // @ts-expect-error what must be given is not
+    expect(() => editor.add(kind, {}), kind).toThrow(/is missing/);
+  }
+  expect(PAINT_STYLE).toEqual({ color: '#000000', strokeWidth: 1, fill: true, antiAlias: true });
+  expect(shapeOf('rect')).toMatchObject(PAINT_STYLE);
+  // @ts-expect-error a field that no rectangle has
+  expect(() => editor.set<'rect'>(editor.drawing.shapes[0]?.id ?? '', { tipX: 1 })).toThrow(/tipX/);
+  expect(() => editor.set('none', { hidden: true })).toThrow('There is no shape none');
+  expect(editor.drawing.shapes).toHaveLength(kinds.length);
+});

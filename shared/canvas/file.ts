@@ -1,0 +1,57 @@
+import { z } from '../rpc/zod.ts';
+import { idSchema, PAGE } from './change.ts';
+import { Drawing, type DrawingOptions } from './drawing.ts';
+import { type Kind, KINDS, LIMITS, type Shape } from './fields.ts';
+
+const FORMAT = 'perch-drawing';
+/** Counts up with each change of form; older ones are then brought up to it here. */
+const VERSION = 1;
+
+const { page: pageSchema, ...kinds } = KINDS;
+const withId = Object.values(kinds).map((kind) => z.strictObject({ id: idSchema, ...kind.shape }));
+const file = z.strictObject({
+  format: z.literal(FORMAT),
+  version: z.literal(VERSION),
+  page: pageSchema,
+  shapes: z
+    .array(z.discriminatedUnion('kind', withId as [(typeof withId)[number], ...typeof withId]))
+    .max(LIMITS.shapes)
+    .refine((shapes) => new Set(shapes.map(({ id }) => id)).size === shapes.length, 'has an id twice')
+    .refine((shapes) => shapes.every(({ id }) => id !== PAGE), `has a shape with the id ${PAGE}, which is the sheet's`),
+});
+
+/** A file that is no drawing, or one that Perch does not read; the message says where and why. */
+export class DrawingFileError extends Error {
+  override readonly name = 'DrawingFileError';
+}
+
+/** The drawing as versioned JSON. It is for drawing on: what a redaction hides is in it. */
+export function drawingToJson(drawing: Drawing): string {
+  return JSON.stringify({ format: FORMAT, version: VERSION, page: drawing.page, shapes: drawing.shapes });
+}
+
+/** A drawing from JSON, which may be anybody's. Throws a DrawingFileError. */
+export function drawingFromJson(json: string, options: Pick<DrawingOptions, 'origin' | 'now'> = {}): Drawing {
+  if (json.length > LIMITS.fileLength) throw new DrawingFileError(`This drawing is too large: at most ${LIMITS.fileLength} characters`);
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(json);
+  } catch {
+    throw new DrawingFileError('This is no drawing: it is no JSON');
+  }
+  const form = z.object({ format: z.literal(FORMAT), version: z.number() }).safeParse(parsed);
+  if (!form.success) throw new DrawingFileError('This is no drawing of Perch');
+  if (form.data.version !== VERSION)
+    throw new DrawingFileError(`This drawing has version ${form.data.version}; this Perch reads version ${VERSION}`);
+  const { success, data, error } = file.safeParse(parsed);
+  if (!success) {
+    const [issue] = error.issues;
+    throw new DrawingFileError(`This drawing is damaged: ${issue?.path.join('.')}: ${issue?.message}`);
+  }
+  const drawing = new Drawing({ ...data.page, ...options });
+  drawing.write([
+    [PAGE, { ...data.page }],
+    ...(data.shapes as Shape<Kind>[]).map(({ id, ...fields }) => [id, { ...fields, removed: false }] as const),
+  ]);
+  return drawing;
+}

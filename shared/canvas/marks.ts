@@ -1,0 +1,246 @@
+import { getStroke } from 'perfect-freehand';
+import type { Shape } from './fields.ts';
+import { ellipsePath, lineTo, moveTo, type PathElement, type Point, polygonPath, polylinePath, rectPath } from './path.ts';
+
+/** How wide a line of text is, in CSS pixels, where its letters are `size` high. */
+export type Measure = (text: string, size: number) => number;
+
+/** Where nothing can measure: about what a sans-serif letter takes, a full square for what is wider. */
+export const estimateWidth: Measure = (text, size) => {
+  let widths = 0;
+  for (const letter of text) widths += (letter.codePointAt(0) ?? 0) < 0x1100 ? 0.6 : 1.05;
+  return widths * size;
+};
+
+/** What all text is drawn with. */
+export const FONT_FAMILY = 'system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif';
+/** From one line of text to the next, of its height. */
+export const LINE_HEIGHT = 1.25;
+const PADDING = 8;
+
+/** Where a line's letters stand, below its upper edge. */
+export const baselineOf = (top: number, size: number): number => top + size * 0.97;
+
+/** Whether a line is read from right to left, by its first letter. */
+export const isRightToLeft = (line: string): boolean => /^\P{L}*[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/u.test(line);
+
+/** What is painted of a shape, in the simple things that every renderer knows. All in CSS pixels, before the shape is turned. */
+export type Mark =
+  | {
+      readonly type: 'path';
+      readonly elements: readonly PathElement[];
+      readonly color: string;
+      readonly fill: boolean;
+      /** 0 where it is filled alone. */
+      readonly strokeWidth: number;
+      /** Darkens what lies under it rather than covering it. */
+      readonly multiply?: boolean;
+    }
+  | {
+      readonly type: 'text';
+      readonly lines: readonly string[];
+      /** Of the left edge of the lines, or of their middle. */
+      readonly x: number;
+      /** Of the upper edge of the first line. */
+      readonly y: number;
+      readonly size: number;
+      readonly color: string;
+      readonly centered: boolean;
+    }
+  | {
+      readonly type: 'image';
+      readonly src: string;
+      readonly x: number;
+      readonly y: number;
+      readonly width: number;
+      readonly height: number;
+    }
+  | {
+      readonly type: 'solid';
+      readonly x: number;
+      readonly y: number;
+      readonly width: number;
+      readonly height: number;
+      readonly color: string;
+    }
+  | {
+      readonly type: 'blur';
+      readonly x: number;
+      readonly y: number;
+      readonly width: number;
+      readonly height: number;
+      readonly strength: number;
+    };
+
+const path = (
+  elements: readonly PathElement[],
+  { color, fill = false, strokeWidth = 0 }: { color: string; fill?: boolean; strokeWidth?: number },
+): Mark => ({
+  type: 'path',
+  elements,
+  color,
+  fill,
+  // What is filled has no outline beside: `drawRect` with a stroke gives that with `fill` off.
+  strokeWidth: fill ? 0 : strokeWidth,
+});
+
+/** What is painted of a shape, the lowest first. */
+export function marksOf(shape: Shape, measure: Measure = estimateWidth): Mark[] {
+  switch (shape.kind) {
+    case 'rect':
+      return [path(rectPath(shape.x, shape.y, shape.width, shape.height, shape.radius), shape)];
+    case 'ellipse':
+      return [path(ellipsePath(shape.cx, shape.cy, shape.rx, shape.ry), shape)];
+    case 'line':
+      return [path([moveTo(shape.x1, shape.y1), lineTo(shape.x2, shape.y2)], shape)];
+    case 'arrow':
+      return arrow(shape);
+    case 'polygon':
+      return [path(polygonPath(shape.points), shape)];
+    case 'star':
+      return [path(polygonPath(starPoints(shape)), shape)];
+    case 'path':
+      return [path(shape.elements, shape)];
+    case 'pen':
+      return [path(penOutline(shape), { color: shape.color, fill: true })];
+    case 'highlighter':
+      return [{ ...path(dotted(shape.points), shape), multiply: true } as Mark];
+    case 'text':
+      return [
+        { type: 'text', lines: shape.text.split('\n'), x: shape.x, y: shape.y, size: shape.size, color: shape.color, centered: false },
+      ];
+    case 'marker':
+      return marker(shape);
+    case 'callout':
+      return callout(shape, measure);
+    case 'image':
+      return [{ type: 'image', src: shape.src, x: shape.x, y: shape.y, width: shape.width, height: shape.height }];
+    case 'redaction':
+      return [{ type: 'solid', x: shape.x, y: shape.y, width: shape.width, height: shape.height, color: opaque(shape.color) }];
+    case 'blur':
+      return [{ type: 'blur', x: shape.x, y: shape.y, width: shape.width, height: shape.height, strength: shape.strength }];
+  }
+}
+
+/** A colour without what makes it see-through. */
+function opaque(color: string): string {
+  return color.length <= 5 ? color.slice(0, 4) : color.slice(0, 7);
+}
+
+/** Black or white, whichever is read more easily on a colour (WCAG 2.2, relative luminance). */
+export function readableOn(color: string): '#000000' | '#ffffff' {
+  const solid = opaque(color).slice(1);
+  const parts = solid.length === 3 ? [...solid].map((digit) => digit + digit) : (solid.match(/../g) ?? []);
+  const [red = 0, green = 0, blue = 0] = parts.map((part) => {
+    const value = parseInt(part, 16) / 255;
+    return value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4;
+  });
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.179 ? '#000000' : '#ffffff';
+}
+
+/** The shaft ends where the head begins, so that its tip stays sharp. */
+function arrow(shape: Shape<'arrow'>): Mark[] {
+  const { x1, y1, x2, y2, color, strokeWidth } = shape;
+  const length = Math.hypot(x2 - x1, y2 - y1);
+  if (length === 0) return [path([moveTo(x1, y1), lineTo(x2, y2)], shape)];
+  const head = Math.min(Math.max(10, strokeWidth * 4), length);
+  const [ux, uy] = [(x2 - x1) / length, (y2 - y1) / length];
+  const [bx, by] = [x2 - ux * head, y2 - uy * head];
+  const half = head * 0.45;
+  const tip = polygonPath([
+    [x2, y2],
+    [bx - uy * half, by + ux * half],
+    [bx + uy * half, by - ux * half],
+  ]);
+  return [path([moveTo(x1, y1), lineTo(bx, by)], { color, strokeWidth }), path(tip, { color, fill: true })];
+}
+
+function starPoints({ cx, cy, outer, inner, spikes }: Shape<'star'>): Point[] {
+  return Array.from({ length: spikes * 2 }, (_, corner): Point => {
+    const radius = corner % 2 === 0 ? outer : inner;
+    const angle = (Math.PI * corner) / spikes - Math.PI / 2;
+    return [cx + radius * Math.cos(angle), cy + radius * Math.sin(angle)];
+  });
+}
+
+/** The edge of a line that is as wide as the pen was pressed: half its width at no pressure, half as much again at full. */
+function penOutline({ trace, strokeWidth }: Shape<'pen'>): PathElement[] {
+  const edge = getStroke(
+    trace.map(([x, y, pressure]) => [x, y, pressure]),
+    { size: strokeWidth, thinning: 0.5, smoothing: 0.5, streamline: 0.35, simulatePressure: false, last: true },
+  );
+  return polygonPath(edge);
+}
+
+/** A path through points; one point alone is a dot. */
+function dotted(points: readonly Point[]): PathElement[] {
+  const [only] = points;
+  return polylinePath(only && points.length === 1 ? [only, only] : points);
+}
+
+function marker({ x, y, size, color, label }: Shape<'marker'>): Mark[] {
+  const letters = Math.min(size * 0.55, (size * 0.9) / Math.max(1, [...label].length * 0.6));
+  return [
+    path(ellipsePath(x, y, size / 2, size / 2), { color, fill: true }),
+    { type: 'text', lines: [label], x, y: y - (letters * LINE_HEIGHT) / 2, size: letters, color: readableOn(color), centered: true },
+  ];
+}
+
+function callout(shape: Shape<'callout'>, measure: Measure): Mark[] {
+  const { x, y, width, height, color, background, strokeWidth, size, text } = shape;
+  const outline = calloutPath(shape);
+  return [
+    ...(background === null ? [] : [path(outline, { color: background, fill: true })]),
+    path(outline, { color, strokeWidth }),
+    {
+      type: 'text',
+      lines: wrapped(text, width - 2 * PADDING, size, measure).slice(0, Math.max(1, Math.floor((height - PADDING) / (size * LINE_HEIGHT)))),
+      x: x + PADDING,
+      y: y + PADDING,
+      size,
+      color,
+      centered: false,
+    },
+  ];
+}
+
+/** A box with a tail from the side that its tip is beyond. */
+function calloutPath({ x, y, width, height, tipX, tipY }: Shape<'callout'>): PathElement[] {
+  const [right, bottom] = [x + width, y + height];
+  const [cx, cy] = [x + width / 2, y + height / 2];
+  const tail = Math.min(12, width / 4, height / 4);
+  const corners: Point[] = [
+    [x, y],
+    [right, y],
+    [right, bottom],
+    [x, bottom],
+  ];
+  const inside = tipX >= x && tipX <= right && tipY >= y && tipY <= bottom;
+  if (inside) return polygonPath(corners);
+  const sideways = Math.abs(tipX - cx) * height > Math.abs(tipY - cy) * width;
+  const side = sideways ? (tipX > cx ? 1 : 3) : tipY > cy ? 2 : 0;
+  const tip: Point = [tipX, tipY];
+  const tails: Point[][] = [
+    [[cx - tail, y], tip, [cx + tail, y]],
+    [[right, cy - tail], tip, [right, cy + tail]],
+    [[cx + tail, bottom], tip, [cx - tail, bottom]],
+    [[x, cy + tail], tip, [x, cy - tail]],
+  ];
+  return polygonPath([...corners.slice(0, side + 1), ...(tails[side] ?? []), ...corners.slice(side + 1)]);
+}
+
+/** Text in lines no wider than `width`, broken at spaces. A word that is wider has a line of its own. */
+function wrapped(text: string, width: number, size: number, measure: Measure): string[] {
+  return text.split('\n').flatMap((line) => {
+    const lines: string[] = [];
+    let now = '';
+    for (const word of line.split(' ')) {
+      const longer = now === '' ? word : `${now} ${word}`;
+      if (now !== '' && measure(longer, size) > width) {
+        lines.push(now);
+        now = word;
+      } else now = longer;
+    }
+    return [...lines, now];
+  });
+}

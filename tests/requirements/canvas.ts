@@ -1,0 +1,34 @@
+import { chosen, specified } from './requirement.ts';
+
+/** Drawings: the list of shapes, and the library on it. */
+export const canvas = [
+  specified('interface document 2, sections 2.5 and 4.3', {
+    'canvas.list/shapes': 'Every shape of the library and of the studio is data, with the documented defaults of a `PaintStyle`.',
+    'canvas.classes/drawable': '`DrawableCanvas` has every method of the document, and `capturePng` gives a PNG of width × height × scale.',
+    'canvas.classes/names': '`docs/names.md` maps every name of the drawing library to ours, and all of them are there.',
+    'canvas.classes/package': '`perch/ui` is in the package, whole and typed: through a bundler, in a page without one, in a worker.',
+    'canvas.classes/crisp': 'Without `antiAlias` edges are whole pixels.',
+    'canvas.classes/image': '`ImageCanvas` draws over a picture that can be changed; one that cannot be read is an error that says so.',
+    'canvas.classes/freehand': '`FreehandCanvas` is drawn on by hand, in the colour and width that `setStroke` sets.',
+    'canvas.classes/annotation':
+      '`AnnotationCanvas` has the tools of the document, and a bar of them; the screen shows the pixels that are exported.',
+    'canvas.classes/panel': '`CanvasPanel` and `SimpleCanvasPanel` hold a canvas and its tools, and follow their properties.',
+  }),
+  chosen('decision 0052', {
+    'canvas.classes/pressure': 'A pen’s line is as wide as it was pressed.',
+    'canvas.classes/touch': 'Fingers draw, and a hand that lies on the screen beside a pen does not.',
+    'canvas.classes/select': 'What was drawn is moved and resized by handles.',
+    'canvas.classes/keyboard': 'Everything can be done by keys alone, with names and words for those who do not see it.',
+    'canvas.export/redaction':
+      'A redaction is solid, and what it hides is not in what is exported: neither in pixels nor in a file’s bytes.',
+    'canvas.export/blur': 'A blur and a cut-off picture are pixels in an SVG too.',
+    'canvas.export/worker': 'The same list gives the same PNG in a page and in a worker, and an SVG that looks like it.',
+    'canvas.list/undo': 'Everything can be undone and done again; what another did meanwhile stays.',
+    'canvas.list/merge': 'All who have had the same changes, in any order and however often, show the same drawing.',
+    'canvas.list/order': 'Shapes lie in a pile, and move in it to the front, to the back, and by one.',
+    'canvas.list/geometry': 'What a shape spans and paints is known without a browser, and so is which one lies at a point.',
+    'canvas.file/round-trip': 'A drawing is versioned JSON, and the same after it was written and read.',
+    'canvas.file/hostile':
+      'A file that is no drawing, is too large, or has something in it that does not belong there is refused with where and why.',
+  }),
+];

@@ -1,0 +1,85 @@
+import { toolbarOf } from './canvas-toolbar.ts';
+import { DrawnCanvas } from './drawn-canvas.ts';
+import { optionsOf, type Spelt } from './spelt.ts';
+import { gap, toolButton } from './toolbar.ts';
+import { type Tool, TOOLS } from './tools.ts';
+
+export interface CanvasPanelOptions {
+  /** CSS pixels; 640. */
+  readonly width: number;
+  /** CSS pixels; 480. */
+  readonly height: number;
+  /** Any colour of CSS; `#ffffff`. */
+  readonly canvasBgcolor?: string;
+  /** Called with a PNG's bytes when Export is pressed. Without it there is no such button. */
+  readonly onExport?: (pngBytes: Uint8Array<ArrayBuffer>) => void;
+}
+
+/** A canvas with its tools around it: what both panels are. */
+class Panel {
+  /** What to put into the page. */
+  readonly element: HTMLElement;
+  readonly canvas: DrawnCanvas;
+  readonly #gone = new AbortController();
+
+  constructor(canvas: DrawnCanvas, tools: readonly Tool[], more: readonly HTMLElement[]) {
+    this.canvas = canvas;
+    this.element = document.createElement('div');
+    this.element.className = 'perch-panel';
+    this.element.append(toolbarOf(canvas, tools, { signal: this.#gone.signal, more }), canvas.element);
+  }
+
+  /** One of `pen`, `rect`, `circle`, `arrow`, `marker`, `text`, and `select`. Throws a RangeError for another. */
+  get currentTool(): Tool {
+    return this.canvas.currentTool;
+  }
+
+  set currentTool(tool: Tool) {
+    this.canvas.currentTool = tool;
+  }
+
+  /** Any colour of CSS. Throws a TypeError where it is none. */
+  get strokeColor(): string {
+    return this.canvas.strokeColor;
+  }
+
+  set strokeColor(color: string) {
+    this.canvas.strokeColor = color;
+  }
+
+  /** Gives back what the browser holds for it. Call it when the element leaves the page for good. */
+  async dispose(): Promise<void> {
+    this.#gone.abort();
+    await this.canvas.dispose();
+    this.element.remove();
+  }
+}
+
+/** A canvas with all tools and an export button (interface document 2, section 4.3). */
+export class CanvasPanel extends Panel {
+  /** `width`, `height`, `canvasBgcolor`, `onExport`, or an object of them. Throws a TypeError for a colour that is none. */
+  constructor(width: number, height: number, canvasBgcolor?: string, onExport?: CanvasPanelOptions['onExport']);
+  constructor(options: Spelt<CanvasPanelOptions>);
+  constructor(...given: readonly unknown[]) {
+    const {
+      width = 640,
+      height = 480,
+      canvasBgcolor = '#ffffff',
+      onExport,
+    } = optionsOf<CanvasPanelOptions>(['width', 'height', 'canvasBgcolor', 'onExport'], given);
+    const canvas = new DrawnCanvas({ width, height, background: canvasBgcolor }, { color: '#000000', width: 3 });
+    const save = toolButton('save', 'Export as PNG', () => void canvas.capturePng().then(onExport));
+    super(canvas, TOOLS, onExport ? [gap(), save] : []);
+  }
+}
+
+/** A canvas with a pen, its colour and width, undo, redo and clear: small enough to stand in a form (interface document 2, section 4.3). */
+export class SimpleCanvasPanel extends Panel {
+  /** `width` and `height` in CSS pixels, or both in an object. */
+  constructor(width: number, height: number);
+  constructor(options: { readonly width: number; readonly height: number });
+  constructor(...given: readonly unknown[]) {
+    const { width = 320, height = 200 } = optionsOf<{ width: number; height: number }>(['width', 'height'], given);
+    super(new DrawnCanvas({ width, height, background: '#ffffff' }, { color: '#000000', width: 3 }), ['pen'], []);
+  }
+}

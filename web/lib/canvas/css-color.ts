@@ -1,0 +1,25 @@
+let context: OffscreenCanvasRenderingContext2D | null | undefined;
+
+/**
+ * Any colour of CSS as drawings keep them: `red` is `#ff0000`, `rgb(0 0 0 / 50%)` is `#00000080`.
+ * Throws a TypeError that names what is no colour.
+ */
+export function cssColor(color: string): string {
+  if (/^#([0-9a-f]{3,4}|[0-9a-f]{6}|[0-9a-f]{8})$/i.test(color)) return color.toLowerCase();
+  context ??= new OffscreenCanvas(1, 1).getContext('2d');
+  if (!context) throw new Error('This browser draws nothing outside the page (OffscreenCanvas)');
+  // What is no colour leaves the one before as it was.
+  const readings = ['#000000', '#ffffff'].map((before) => {
+    if (!context) return '';
+    context.fillStyle = before;
+    context.fillStyle = color;
+    return context.fillStyle;
+  });
+  const [read] = readings;
+  if (typeof read !== 'string' || read !== readings[1]) throw new TypeError(`"${color}" is no colour`);
+  if (read.startsWith('#')) return read;
+  const parts = /^rgba\((\d+), (\d+), (\d+), ([\d.]+)\)$/.exec(read)?.slice(1).map(Number);
+  if (!parts) throw new TypeError(`"${color}" is a colour beyond those of screens (sRGB)`);
+  const [red = 0, green = 0, blue = 0, alpha = 1] = parts;
+  return `#${[red, green, blue, Math.round(alpha * 255)].map((part) => part.toString(16).padStart(2, '0')).join('')}`;
+}

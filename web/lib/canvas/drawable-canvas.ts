@@ -1,0 +1,147 @@
+import { Drawing } from '#shared/canvas/drawing.ts';
+import { Editor } from '#shared/canvas/editor.ts';
+import { type Kind, type NewShape, PAINT_STYLE, type Shape } from '#shared/canvas/fields.ts';
+import type { PathElement, Point } from '#shared/canvas/path.ts';
+import { cssColor } from './css-color.ts';
+import { exportImage, exportSvg, type ImageOptions } from './export.ts';
+import { type Paint, styleOf } from './paint-style.ts';
+import type { Screen } from './screen.ts';
+import { Stage } from './stage.ts';
+
+export interface CanvasOptions {
+  /** CSS pixels. */
+  readonly width: number;
+  /** CSS pixels. */
+  readonly height: number;
+  /** Any colour of CSS; null, the default, is see-through. */
+  readonly background?: string | null;
+}
+
+/**
+ * A canvas to draw on by program (interface document 2, section 4.3). Put its `element` into the page.
+ * All lengths are CSS pixels from the left upper corner; colours are any of CSS, or a `PaintStyle`. Methods throw a TypeError for a colour
+ * that is none, and a ZodError for a number that no drawing can hold.
+ *
+ * ```ts
+ * const canvas = new DrawableCanvas(640, 480);
+ * document.body.append(canvas.element);
+ * canvas.drawRect(20, 20, 200, 100, 'tomato');
+ * const png = await canvas.capturePng();
+ * ```
+ */
+export class DrawableCanvas {
+  /** What to put into the page. */
+  readonly element: HTMLElement;
+  /** The list of shapes, which is the truth: it can be kept as JSON, merged with others', and watched. */
+  readonly drawing: Drawing;
+  /** Changes the list so that it can be undone. */
+  readonly editor: Editor;
+  protected readonly stage: Screen;
+
+  /** `width` and `height` in CSS pixels, or both in an object. */
+  constructor(width: number, height: number);
+  constructor(options: CanvasOptions);
+  constructor(first: number | CanvasOptions, second?: number);
+  constructor(first: number | CanvasOptions, second = 150) {
+    const { width, height, background = null } = typeof first === 'number' ? { width: first, height: second } : first;
+    this.drawing = new Drawing({ width, height, background: background === null ? null : cssColor(background) });
+    this.editor = new Editor(this.drawing);
+    this.element = document.createElement('div');
+    this.element.style.cssText = 'position:relative;display:inline-block;vertical-align:top;max-width:100%';
+    this.stage = new Stage(this.editor, this.element);
+  }
+
+  /** A rectangle, filled with the colour (default `#000000`) or outlined by 1 pixel. */
+  drawRect(x: number, y: number, w: number, h: number, color: Paint = PAINT_STYLE.color, fill?: boolean): Shape<'rect'> {
+    const style = styleOf(color);
+    return this.add('rect', { x, y, width: w, height: h, ...style, fill: fill ?? style.fill });
+  }
+
+  /** A filled circle about (cx, cy). */
+  drawCircle(cx: number, cy: number, r: number, color: Paint = PAINT_STYLE.color): Shape<'ellipse'> {
+    return this.add('ellipse', { cx, cy, rx: r, ry: r, ...styleOf(color) });
+  }
+
+  /** A straight line, `width` wide (default 1). */
+  drawLine(x1: number, y1: number, x2: number, y2: number, color: Paint = PAINT_STYLE.color, width?: number): Shape<'line'> {
+    const { color: stroke, strokeWidth, antiAlias } = styleOf(color);
+    return this.add('line', { x1, y1, x2, y2, color: stroke, antiAlias, strokeWidth: width ?? strokeWidth });
+  }
+
+  /** Text with its left upper corner at (x, y), its letters `size` high (default 16); `\n` begins a new line. */
+  drawText(x: number, y: number, text: string, color: Paint = PAINT_STYLE.color, size = 16): Shape<'text'> {
+    const { color: ink, antiAlias } = styleOf(color);
+    return this.add('text', { x, y, text, size, color: ink, antiAlias });
+  }
+
+  /** A filled polygon through points of the form `[x, y]`. */
+  drawPolygon(points: readonly Point[], color: Paint = PAINT_STYLE.color): Shape<'polygon'> {
+    return this.add('polygon', { points: points.map(([x, y]) => [x, y]), ...styleOf(color) });
+  }
+
+  /** A filled star with `points` spikes (2 to 500) of the radius `outer`, and `inner` between them; the first points up. */
+  drawStar(cx: number, cy: number, outer: number, inner: number, points: number, color: Paint = PAINT_STYLE.color): Shape<'star'> {
+    return this.add('star', { cx, cy, outer, inner, spikes: points, ...styleOf(color) });
+  }
+
+  /** A path of `MoveTo`, `LineTo`, `CubicTo`, `QuadraticTo` and `ClosePath`, filled; with a `PaintStyle` whose `fill` is false, its line. */
+  drawPath(elements: readonly PathElement[], color: Paint = PAINT_STYLE.color): Shape<'path'> {
+    return this.add('path', { elements: [...elements], ...styleOf(color) });
+  }
+
+  /** Takes all shapes away, as one step. */
+  clear(): void {
+    this.editor.remove(this.drawn.map(({ id }) => id));
+  }
+
+  /** Takes the last shape away, that is the uppermost, and returns it; undefined where there is none. */
+  popShape(): Shape | undefined {
+    const last = this.drawn.at(-1);
+    if (last) this.editor.remove([last.id]);
+    return last;
+  }
+
+  /** Takes a shape away that a method returned; false where it was gone. */
+  removeShape(shape: Pick<Shape, 'id'>): boolean {
+    return this.editor.remove([shape.id]) > 0;
+  }
+
+  /** Takes back the last step; false where there is none. */
+  undo(): boolean {
+    return this.editor.undo();
+  }
+
+  /** Does again what was taken back; false where there is nothing. */
+  redo(): boolean {
+    return this.editor.redo();
+  }
+
+  /**
+   * The drawing as the bytes of a PNG of width × height × `scale` (default 1; `devicePixelRatio` for what the screen shows).
+   * Throws a RangeError where it would be larger than browsers can make.
+   */
+  async capturePng(options: Pick<ImageOptions, 'scale'> = {}): Promise<Uint8Array<ArrayBuffer>> {
+    return exportImage(this.drawing, { ...options, type: 'image/png' });
+  }
+
+  /** The drawing as an SVG; nothing that a redaction hides is in it. */
+  async captureSvg(options: Pick<ImageOptions, 'scale'> = {}): Promise<string> {
+    return exportSvg(this.drawing, options);
+  }
+
+  /** Gives back what the browser holds for it. Call it when the element leaves the page for good. */
+  async dispose(): Promise<void> {
+    await this.stage.dispose();
+    this.element.remove();
+  }
+
+  /** Puts any kind of shape on top. */
+  add<K extends Kind>(kind: K, shape: NewShape<K>): Shape<K> {
+    return this.editor.add(kind, shape);
+  }
+
+  /** What `clear` and `popShape` take away. */
+  protected get drawn(): readonly Shape[] {
+    return this.drawing.shapes.filter(({ locked }) => !locked);
+  }
+}

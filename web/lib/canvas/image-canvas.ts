@@ -1,0 +1,72 @@
+import type { Shape } from '#shared/canvas/fields.ts';
+import { type CanvasOptions, DrawableCanvas } from './drawable-canvas.ts';
+import type { ImageOptions } from './export.ts';
+import { type Paint, styleOf } from './paint-style.ts';
+import { optionsOf, type Spelt } from './spelt.ts';
+import { type ImageSource, Underlay } from './underlay.ts';
+
+export interface ImageCanvasOptions {
+  readonly imageSrc: ImageSource;
+  /** CSS pixels; the picture is fitted into it, in the middle. */
+  readonly width: number;
+  readonly height: number;
+}
+
+export const imageOptionsOf = (given: readonly unknown[]): ImageCanvasOptions => {
+  const { imageSrc = '', width = 640, height = 480 } = optionsOf<ImageCanvasOptions>(['imageSrc', 'width', 'height'], given);
+  return { imageSrc, width, height };
+};
+
+/** What annotations are painted with where nothing is said. */
+const RED = '#d92d20';
+
+/** A canvas over a picture (interface document 2, section 4.3). */
+export class ImageCanvas extends DrawableCanvas {
+  readonly #under: Underlay;
+
+  /** `imageSrc`, `width`, `height`, or an object of them. The picture is there once `ready` is. */
+  constructor(imageSrc: ImageSource, width: number, height: number);
+  constructor(options: Spelt<ImageCanvasOptions>);
+  constructor(...given: readonly unknown[]) {
+    const { imageSrc, width, height } = imageOptionsOf(given);
+    super({ width, height } satisfies CanvasOptions);
+    this.#under = new Underlay(this.drawing, imageSrc);
+  }
+
+  /** Resolves once the picture is there. Throws an Error where it cannot be had or read. */
+  get ready(): Promise<void> {
+    return this.#under.ready;
+  }
+
+  /** Lays another picture under what is drawn. Throws an Error where it cannot be had or read; the one before then stays. */
+  setImage(src: ImageSource): Promise<void> {
+    return this.#under.set(src);
+  }
+
+  /** A rectangle, outlined unless `fill` says otherwise, by `strokeWidth` CSS pixels (default 3). The colour is by default `#d92d20`. */
+  override drawRect(x: number, y: number, w: number, h: number, color: Paint = RED, fill = false, strokeWidth = 3): Shape<'rect'> {
+    const style = styleOf(color);
+    return this.add('rect', { x, y, width: w, height: h, color: style.color, antiAlias: style.antiAlias, fill, strokeWidth });
+  }
+
+  /** An arrow to (x2, y2), 3 CSS pixels wide unless a `PaintStyle` says otherwise. */
+  drawArrow(x1: number, y1: number, x2: number, y2: number, color: Paint = RED): Shape<'arrow'> {
+    const { antiAlias, color: ink, strokeWidth } = styleOf(typeof color === 'string' ? { color, strokeWidth: 3 } : color);
+    return this.add('arrow', { x1, y1, x2, y2, color: ink, antiAlias, strokeWidth });
+  }
+
+  override drawText(x: number, y: number, text: string, color: Paint = RED, size = 16): Shape<'text'> {
+    return super.drawText(x, y, text, color, size);
+  }
+
+  /** A filled circle of 28 CSS pixels about (x, y) with a number or a few letters in it. */
+  drawMarker(x: number, y: number, label: string | number, color: Paint = RED): Shape<'marker'> {
+    return this.add('marker', { x, y, label: String(label), color: styleOf(color).color });
+  }
+
+  /** As on every canvas, once the picture is there. Throws an Error where that could not be had or read. */
+  override async capturePng(options: Pick<ImageOptions, 'scale'> = {}): Promise<Uint8Array<ArrayBuffer>> {
+    await this.#under.ready;
+    return super.capturePng(options);
+  }
+}

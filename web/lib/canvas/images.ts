@@ -1,0 +1,26 @@
+import { fromBase64 } from '#shared/base64.ts';
+import type { Shape } from '#shared/canvas/fields.ts';
+
+/** Decoded pictures by the data URL that they are of. */
+export type Images = ReadonlyMap<string, ImageBitmap>;
+
+/** The bytes of a data URL in base64, as a file of its type. */
+export function blobOf(dataUrl: string): Blob {
+  const [head = '', body = ''] = dataUrl.split(',', 2);
+  return new Blob([fromBase64(body)], { type: /^data:([^;]+)/.exec(head)?.[1] ?? '' });
+}
+
+/** Decodes a picture, turned as its EXIF says. Throws an Error where it is none. */
+export async function decodeImage(blob: Blob): Promise<ImageBitmap> {
+  try {
+    return await createImageBitmap(blob, { imageOrientation: 'from-image' });
+  } catch {
+    throw new Error('This is no picture that the browser can read');
+  }
+}
+
+/** Decodes the pictures of shapes; each once. */
+export async function decodeImages(shapes: readonly Shape[]): Promise<Images> {
+  const sources = new Set(shapes.flatMap((shape) => (shape.kind === 'image' ? [shape.src] : [])));
+  return new Map(await Promise.all([...sources].map(async (src) => [src, await decodeImage(blobOf(src))] as const)));
+}

@@ -1,0 +1,183 @@
+import { type Picture, shownOf } from '#shared/canvas/cover.ts';
+import type { Shape } from '#shared/canvas/fields.ts';
+import { type Box, boundsOf, frameOf, rotationOf } from '#shared/canvas/geometry.ts';
+import { baselineOf, FONT_FAMILY, isRightToLeft, LINE_HEIGHT, type Mark, marksOf } from '#shared/canvas/marks.ts';
+import type { PathElement } from '#shared/canvas/path.ts';
+import type { Images } from './images.ts';
+import { measureText } from './measure.ts';
+
+export type Context = CanvasRenderingContext2D | OffscreenCanvasRenderingContext2D;
+
+/** Paints the sheet and what lies on it, from the context's origin on. */
+export function paintPicture(context: Context, picture: Picture, images: Images): void {
+  const { page } = picture;
+  context.save();
+  context.translate(-page.x, -page.y);
+  if (page.background !== null) {
+    context.fillStyle = page.background;
+    context.fillRect(page.x, page.y, page.width, page.height);
+  }
+  for (const shape of shownOf(picture, measureText)) {
+    const { x, y, width, height } = frameOf(shape, measureText);
+    context.save();
+    context.translate(x + width / 2, y + height / 2);
+    context.rotate((rotationOf(shape) * Math.PI) / 180);
+    paintAbout(context, shape, images);
+    context.restore();
+  }
+  context.restore();
+}
+
+/** Paints a shape with the middle of its frame at the context's origin, and not turned: the context is. */
+export function paintAbout(context: Context, shape: Shape, images: Images): void {
+  const { x, y, width, height } = frameOf(shape, measureText);
+  const marks = marksOf(shape, measureText);
+  const opacity = 'opacity' in shape ? shape.opacity : 1;
+  const crisp = 'antiAlias' in shape && !shape.antiAlias;
+  context.save();
+  context.translate(-(x + width / 2), -(y + height / 2));
+  const paint = (on: Context): void => marks.forEach((mark) => paintMark(on, mark, images));
+  if (crisp || (opacity < 1 && marks.length > 1)) {
+    const upright = 'rotation' in shape ? { ...shape, rotation: 0 } : shape;
+    paintLayer(context, boundsOf(upright, measureText), { paint, opacity, crisp });
+  } else {
+    context.globalAlpha *= opacity;
+    paint(context);
+  }
+  context.restore();
+}
+
+function paintMark(context: Context, mark: Mark, images: Images): void {
+  switch (mark.type) {
+    case 'path':
+      return paintPath(context, mark);
+    case 'text':
+      return paintText(context, mark);
+    case 'image': {
+      const image = images.get(mark.src);
+      if (image) context.drawImage(image, mark.x, mark.y, mark.width, mark.height);
+      return;
+    }
+    case 'solid':
+      return paintSolid(context, mark);
+    case 'blur':
+      return paintBlur(context, mark);
+  }
+}
+
+function paintPath(context: Context, mark: Extract<Mark, { type: 'path' }>): void {
+  context.beginPath();
+  for (const element of mark.elements) trace(context, element);
+  if (mark.multiply) context.globalCompositeOperation = 'multiply';
+  if (mark.fill) {
+    context.fillStyle = mark.color;
+    context.fill();
+  }
+  if (mark.strokeWidth > 0) {
+    context.strokeStyle = mark.color;
+    context.lineWidth = mark.strokeWidth;
+    context.lineCap = context.lineJoin = 'round';
+    context.stroke();
+  }
+}
+
+function trace(context: Context, element: PathElement): void {
+  switch (element.type) {
+    case 'move':
+      return context.moveTo(element.x, element.y);
+    case 'line':
+      return context.lineTo(element.x, element.y);
+    case 'quadratic':
+      return context.quadraticCurveTo(element.x1, element.y1, element.x, element.y);
+    case 'cubic':
+      return context.bezierCurveTo(element.x1, element.y1, element.x2, element.y2, element.x, element.y);
+    case 'close':
+      return context.closePath();
+  }
+}
+
+function paintText(context: Context, mark: Extract<Mark, { type: 'text' }>): void {
+  context.font = `${mark.size}px ${FONT_FAMILY}`;
+  context.fillStyle = mark.color;
+  context.textBaseline = 'alphabetic';
+  context.textAlign = mark.centered ? 'center' : 'left';
+  mark.lines.forEach((line, nth) => {
+    context.direction = isRightToLeft(line) ? 'rtl' : 'ltr';
+    context.fillText(line, mark.x, baselineOf(mark.y + nth * mark.size * LINE_HEIGHT, mark.size));
+  });
+}
+
+/** The pixels of the device that a box touches, as wholes. */
+function pixelsOf(context: Context, { x, y, width, height }: Box): Box {
+  const transform = context.getTransform();
+  const corners = [
+    [x, y],
+    [x + width, y],
+    [x, y + height],
+    [x + width, y + height],
+  ].map(([cx, cy]) => transform.transformPoint({ x: cx, y: cy }));
+  // What a product of floats is beyond a whole pixel is no pixel.
+  const left = Math.floor(Math.min(...corners.map((corner) => corner.x)) + 1e-6);
+  const top = Math.floor(Math.min(...corners.map((corner) => corner.y)) + 1e-6);
+  const right = Math.ceil(Math.max(...corners.map((corner) => corner.x)) - 1e-6);
+  const bottom = Math.ceil(Math.max(...corners.map((corner) => corner.y)) - 1e-6);
+  return { x: left, y: top, width: right - left, height: bottom - top };
+}
+
+/** Every pixel that it touches, wholly: nothing shines through at its edge. */
+function paintSolid(context: Context, mark: Extract<Mark, { type: 'solid' }>): void {
+  const { x, y, width, height } = pixelsOf(context, mark);
+  context.setTransform(1, 0, 0, 1, 0, 0);
+  context.globalAlpha = 1;
+  context.globalCompositeOperation = 'source-over';
+  context.fillStyle = mark.color;
+  context.fillRect(x, y, width, height);
+}
+
+/** A canvas for a moment, of whole pixels and at least one. */
+function scratch(width: number, height: number): OffscreenCanvasRenderingContext2D {
+  const context = new OffscreenCanvas(Math.max(1, width), Math.max(1, height)).getContext('2d');
+  if (!context) throw new Error('This browser draws nothing outside the page (OffscreenCanvas)');
+  return context;
+}
+
+/** Makes few large spots of what lies below: by scaling it down and up, which all browsers do alike. */
+function paintBlur(context: Context, mark: Extract<Mark, { type: 'blur' }>): void {
+  const { x, y, width, height } = pixelsOf(context, mark);
+  if (width <= 0 || height <= 0) return;
+  const { a, b } = context.getTransform();
+  const spot = Math.max(2, mark.strength * Math.hypot(a, b));
+  const [columns, rows] = [Math.ceil(width / spot), Math.ceil(height / spot)];
+  const small = scratch(columns, rows);
+  small.imageSmoothingQuality = 'high';
+  small.drawImage(context.canvas, x, y, width, height, 0, 0, columns, rows);
+  context.setTransform(1, 0, 0, 1, 0, 0);
+  context.globalAlpha = 1;
+  context.imageSmoothingEnabled = true;
+  context.drawImage(small.canvas, 0, 0, columns, rows, x, y, width, height);
+}
+
+/** Paints something apart first, so that its parts do not shine through each other, or that its edges are whole pixels. */
+function paintLayer(
+  context: Context,
+  bounds: Box,
+  { paint, opacity, crisp }: { paint: (on: Context) => void; opacity: number; crisp: boolean },
+): void {
+  const box = pixelsOf(context, bounds);
+  const { width: wide, height: high } = context.canvas;
+  const [left, top] = [Math.max(0, box.x - 1), Math.max(0, box.y - 1)];
+  const [width, height] = [Math.min(wide, box.x + box.width + 1) - left, Math.min(high, box.y + box.height + 1) - top];
+  if (width <= 0 || height <= 0) return;
+  const layer = scratch(width, height);
+  const { a, b, c, d, e, f } = context.getTransform();
+  layer.setTransform(a, b, c, d, e - left, f - top);
+  paint(layer);
+  if (crisp) {
+    const pixels = layer.getImageData(0, 0, width, height);
+    for (let at = 3; at < pixels.data.length; at += 4) pixels.data[at] = (pixels.data[at] ?? 0) >= 128 ? 255 : 0;
+    layer.putImageData(pixels, 0, 0);
+  }
+  context.setTransform(1, 0, 0, 1, 0, 0);
+  context.globalAlpha *= opacity;
+  context.drawImage(layer.canvas, left, top);
+}

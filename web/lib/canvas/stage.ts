@@ -1,0 +1,148 @@
+import { Canvas } from 'fabric/es';
+import type { Drawing, DrawingEvent } from '#shared/canvas/drawing.ts';
+import type { Editor } from '#shared/canvas/editor.ts';
+import type { Shape } from '#shared/canvas/fields.ts';
+import { frameOf } from '#shared/canvas/geometry.ts';
+import { blobOf, decodeImage, type Images } from './images.ts';
+import { measureText } from './measure.ts';
+import { paintAbout } from './paint.ts';
+import type { Screen } from './screen.ts';
+import { ShapeObject } from './shape-object.ts';
+
+/** Shows a drawing on the screen through Fabric, and tells the drawing what its handles do. */
+export class Stage implements Screen {
+  readonly fabric: Canvas;
+  readonly #drawing: Drawing;
+  readonly #parent: HTMLElement;
+  readonly #objects = new Map<string, ShapeObject>();
+  readonly #images = new Map<string, ImageBitmap>();
+  readonly #loading = new Set<string>();
+  readonly #unsubscribe: () => void;
+  #draft: Shape | undefined;
+
+  /** `parent`: what is to be as large as the sheet, with the canvas in it. */
+  constructor(editor: Editor, parent: HTMLElement) {
+    this.#drawing = editor.drawing;
+    this.#parent = parent;
+    const element = parent.appendChild(document.createElement('canvas'));
+    this.fabric = new Canvas(element, {
+      selection: false,
+      skipTargetFind: true,
+      preserveObjectStacking: true,
+      enablePointerEvents: true,
+      uniformScaling: false,
+      fireRightClick: false,
+    });
+    this.fabric.on('object:modified', ({ target }) => {
+      if (target instanceof ShapeObject) editor.set(target.shape.id, target.moved());
+    });
+    this.#unsubscribe = this.#drawing.onChange((event) => this.#follow(event));
+    this.#sheet();
+    this.#drawing.shapes.forEach((shape, at) => this.#place(shape, at));
+  }
+
+  get surface(): HTMLCanvasElement {
+    return this.fabric.upperCanvasEl;
+  }
+
+  get selectable(): boolean {
+    return !this.fabric.skipTargetFind;
+  }
+
+  set selectable(on: boolean) {
+    this.fabric.skipTargetFind = !on;
+    this.fabric.defaultCursor = on ? 'default' : 'crosshair';
+    if (!on) this.fabric.discardActiveObject();
+    this.fabric.requestRenderAll();
+  }
+
+  get selected(): string | undefined {
+    const active = this.fabric.getActiveObject();
+    return active instanceof ShapeObject ? active.shape.id : undefined;
+  }
+
+  set draft(shape: Shape | undefined) {
+    this.#draft = shape;
+    const { contextTop: context } = this.fabric;
+    this.fabric.clearContext(context);
+    if (!shape) return;
+    context.save();
+    context.transform(...this.fabric.viewportTransform);
+    const { x, y, width, height } = frameOf(shape, measureText);
+    context.translate(x + width / 2, y + height / 2);
+    paintAbout(context, shape, this.#images);
+    context.restore();
+  }
+
+  get draft(): Shape | undefined {
+    return this.#draft;
+  }
+
+  async dispose(): Promise<void> {
+    this.#unsubscribe();
+    for (const image of this.#images.values()) image.close();
+    this.#images.clear();
+    await this.fabric.dispose();
+  }
+
+  #follow({ ids }: DrawingEvent): void {
+    const placed = [...ids].filter((id) => this.#drawing.shape(id)).sort((a, b) => this.#drawing.placeOf(a) - this.#drawing.placeOf(b));
+    for (const id of ids) if (!this.#drawing.shape(id)) this.#drop(id);
+    // Out of the way of each other first: then each finds its place, the lowest first.
+    if (placed.length > 1) for (const object of placed.flatMap((id) => this.#objects.get(id) ?? [])) this.fabric.bringObjectToFront(object);
+    for (const id of placed) {
+      const shape = this.#drawing.shape(id);
+      if (shape) this.#place(shape, this.#drawing.placeOf(id));
+    }
+    this.#sheet();
+    this.fabric.requestRenderAll();
+  }
+
+  #sheet(): void {
+    const { x, y, width, height, background } = this.#drawing.page;
+    if (this.fabric.width !== width || this.fabric.height !== height || this.#parent.style.width === '') {
+      this.fabric.setDimensions({ width, height });
+      // In a narrow page it is shown smaller, whole.
+      this.fabric.setDimensions({ width: '100%', height: '100%' }, { cssOnly: true });
+      this.#parent.style.width = `${width}px`;
+      this.#parent.style.aspectRatio = `${width} / ${height}`;
+    }
+    this.fabric.backgroundColor = background ?? '';
+    this.fabric.setViewportTransform([1, 0, 0, 1, -x, -y]);
+  }
+
+  #place(shape: Shape, at: number): void {
+    const there = this.#objects.get(shape.id);
+    if (there) {
+      there.show(shape);
+      this.fabric.moveObjectTo(there, at);
+    } else {
+      const object = new ShapeObject(shape, (): Images => this.#images);
+      this.#objects.set(shape.id, object);
+      this.fabric.insertAt(at, object);
+    }
+    if (shape.kind === 'image') void this.#load(shape.src);
+  }
+
+  #drop(id: string): void {
+    const object = this.#objects.get(id);
+    if (!object) return;
+    this.#objects.delete(id);
+    if (this.fabric.getActiveObject() === object) this.fabric.discardActiveObject();
+    this.fabric.remove(object);
+  }
+
+  /** A picture that cannot be read shows nothing here; whoever put it in has been told. */
+  async #load(src: string): Promise<void> {
+    if (this.#images.has(src) || this.#loading.has(src)) return;
+    this.#loading.add(src);
+    try {
+      this.#images.set(src, await decodeImage(blobOf(src)));
+      this.fabric.requestRenderAll();
+    } catch (error) {
+      console.warn(error);
+    } finally {
+      this.#loading.delete(src);
+    }
+  }
+}

@@ -1,0 +1,57 @@
+import { toBase64 } from '#shared/base64.ts';
+import type { Drawing } from '#shared/canvas/drawing.ts';
+import { Editor } from '#shared/canvas/editor.ts';
+import { blobOf, decodeImage } from './images.ts';
+
+/** Where a picture comes from: an address (same origin, or one that allows it), a data URL, or a file. */
+export type ImageSource = string | URL | Blob;
+
+/** The picture under a drawing, fitted into the sheet. Laying it there is no step that could be undone. */
+export class Underlay {
+  readonly #drawing: Drawing;
+  #id: string | undefined;
+  #ready: Promise<void> = Promise.resolve();
+
+  constructor(drawing: Drawing, source: ImageSource) {
+    this.#drawing = drawing;
+    // Whoever asks for `ready` or for the pixels is told; nobody must.
+    this.set(source).catch(() => undefined);
+  }
+
+  /** Resolves once the picture is there. Throws an Error that says why it is not. */
+  get ready(): Promise<void> {
+    return this.#ready;
+  }
+
+  /** Another picture instead, once those asked for before have come or failed. Where it fails the one before stays. */
+  set(source: ImageSource): Promise<void> {
+    this.#ready = this.#ready.catch(() => undefined).then(() => this.#lay(source));
+    return this.#ready;
+  }
+
+  async #lay(source: ImageSource): Promise<void> {
+    const file = await fileOf(source);
+    const image = await decodeImage(file);
+    const { page } = this.#drawing;
+    const scale = Math.min(page.width / image.width, page.height / image.height);
+    const [width, height] = [image.width * scale, image.height * scale];
+    image.close();
+    const src = `data:${file.type};base64,${toBase64(new Uint8Array(await file.arrayBuffer()))}`;
+    const at = { x: page.x + (page.width - width) / 2, y: page.y + (page.height - height) / 2, width, height };
+    const editor = new Editor(this.#drawing);
+    const { id } = editor.add('image', { ...at, src, locked: true });
+    editor.move([id], 'back');
+    if (this.#id !== undefined) editor.remove([this.#id]);
+    this.#id = id;
+  }
+}
+
+async function fileOf(source: ImageSource): Promise<Blob> {
+  if (source instanceof Blob) return source;
+  const address = String(source);
+  if (/^data:[^,]*;base64,/.test(address)) return blobOf(address);
+  const answer = await fetch(address).catch(() => undefined);
+  if (!answer?.ok)
+    throw new Error(`The picture ${address.slice(0, 200)} cannot be had${answer ? `: the answer was ${answer.status}` : ''}`);
+  return answer.blob();
+}
