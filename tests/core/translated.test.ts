@@ -130,6 +130,18 @@ verifies(['http.chat/translated', 'http.chat/agent-params'], 'who of several has
   expect(told).toHaveLength(2);
 });
 
+verifies('http.chat/agent-params', 'the agent’s own temperature is lessened for a model, whatever else is told to the letter', async () => {
+  const { gw, client, openai, bodies } = await vendors(() => claude({ text: 'Hello' }));
+  await using _ = gw;
+  await client.call('config.set', { key: 'agents.main.temperature', value: 1.4 });
+  const see = [{ type: 'image_url' as const, image_url: { url: 'data:image/png;base64,AAAA' } }];
+  for (const user of [undefined, 'ada'])
+    await openai.chat.completions.create({ model: 'perch/main', messages: [{ role: 'user', content: see }], ...(user && { user }) });
+  expect(bodies().map((body) => body?.temperature)).toEqual([1, 1]);
+  const asked = openai.chat.completions.create({ model: 'perch/main', messages: hi, temperature: 1.4 });
+  await expect(asked).rejects.toMatchObject({ status: 400, param: 'temperature' });
+});
+
 verifies('http.chat/agent-params', 'reach the agent’s model, and its thoughts come back', async () => {
   const { gw, openai, bodies } = await vendors(() => claude({ thought: 'Let me see' }));
   await using _ = gw;

@@ -20,11 +20,11 @@ const no = (field: keyof ModelRequest, message: string): never => {
 };
 
 /** Throws `Unsupported` for what the API has no word for. */
-export function refuseUnsupported({ seed, presencePenalty, frequencyPenalty, temperature, exact }: ModelRequest): void {
+export function refuseUnsupported({ seed, presencePenalty, frequencyPenalty, temperature, ownTemperature, exact }: ModelRequest): void {
   if (seed !== undefined) no('seed', 'Anthropic has no seed');
   if (presencePenalty) no('presencePenalty', 'Anthropic has no penalties');
   if (frequencyPenalty) no('frequencyPenalty', 'Anthropic has no penalties');
-  if (exact && temperature !== undefined && temperature > 1) no('temperature', 'Anthropic takes 0 to 1');
+  if (exact && !ownTemperature && temperature !== undefined && temperature > 1) no('temperature', 'Anthropic takes 0 to 1');
 }
 
 /** What the caller wants of the answer, as fields of the body whose limit is `maxTokens`. */

@@ -43,7 +43,7 @@ export class OpenAiCompatible implements ForwardingProvider, EmbeddingProvider {
 
   stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
     const body = chatBody(request, this.#quirks);
-    const adapt = request.exact ? renamed : adaptBody;
+    const adapt = request.exact && !request.ownTemperature ? renamed : adaptBody;
     const open = (watchdog: Watchdog): Promise<Response> => this.#http.sendAdapted('/chat/completions', body, watchdog, adapt);
     return assembled(this.#http, new ChatAssembler(this.name, this.#quirks.keeps), { signal, open });
   }

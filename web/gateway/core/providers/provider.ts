@@ -64,6 +64,8 @@ export interface ModelRequest extends Wishes {
   tools?: ToolSpec[] | undefined;
   /** Programs want it to the letter: what the provider cannot honour is refused (`Unsupported`), nothing is left out or lessened. */
   exact?: boolean | undefined;
+  /** The temperature is the agent's own, which no program has asked for: it may be left out or lessened, whatever `exact` says. */
+  ownTemperature?: boolean | undefined;
   /** Somebody else than the owner asks: what Perch itself knows of the owner is not for them. */
   stranger?: boolean | undefined;
   /** The agent that asks, where one does. */

@@ -45,7 +45,9 @@ export interface Generation {
   recalled?: string | undefined;
   tools: ToolSpec[];
   /** What is wanted of every answer. */
-  wishes?: Wishes;
+  wishes?: Wishes | undefined;
+  /** The agent's own, where the wishes have none. */
+  temperature?: number | undefined;
   /** As a request's: what a program sends is honoured or refused. */
   exact?: boolean | undefined;
   /** Somebody else than the owner asks. */
@@ -188,6 +190,7 @@ async function* answered(
       messages: await visibleTo(key, messages),
       ...(tools.length > 0 ? { tools } : {}),
       ...run.wishes,
+      ...(run.wishes?.temperature === undefined ? { temperature: run.temperature, ownTemperature: true } : {}),
       exact: run.exact,
       ...(run.stranger ? { stranger: true } : {}),
       agentId: run.agentId,

@@ -39,7 +39,8 @@ export class HttpAgents {
       agentId: agent.id,
       messages: [{ role: 'system', content: system }, ...request.messages],
       tools: offered,
-      wishes: { ...request.wishes, temperature: request.wishes.temperature ?? agent.temperature },
+      wishes: request.wishes,
+      temperature: agent.temperature,
       exact: isExact(request),
       ...(silenceMs ? { silenceMs: silenceMs() } : {}),
       signal: request.signal,
@@ -158,7 +159,7 @@ function refusedMessage(error: unknown): never {
   throw error;
 }
 
-/** An agent's own temperature may be lessened for a model; what the caller sends may not. */
+/** What the caller sends is told to the letter. */
 const isExact = ({ wishes, messages }: Pick<HttpAgentRun, 'wishes' | 'messages'>): boolean =>
   wishes.temperature !== undefined ||
   messages.some(({ content }) => typeof content !== 'string' && content.some(({ type }) => type !== 'text'));
