@@ -89,6 +89,11 @@ describe('readQuery', () => {
     );
   });
 
+  it('finds short words whose form is shorter still', () => {
+    for (const word of ['ties', 'dies', 'pies ']) expect(matchesText(readQuery(word), `Two ${word} here`), word).toBe(true);
+    for (const word of ['ties', 'dies', 'pies']) expect(readQuery(`${word} `).words[0]?.root).toBe(word);
+  });
+
   it('finds only what begins with its root', () => {
     fc.assert(
       fc.property(fc.stringMatching(/^[a-z]{1,10}$/), fc.stringMatching(/^(s|es|ed|ing|ly|ies|y|e)?$/), (word, ending) => {
@@ -97,6 +102,12 @@ describe('readQuery', () => {
           if (each.fits(term)) expect(term.startsWith(each.root)).toBe(true);
         }
       }),
+      {
+        examples: [
+          ['jy', 'ies'],
+          ['bies', ''],
+        ],
+      },
     );
   });
 });

@@ -68,8 +68,11 @@ function wordOf(term: string, unfinished: boolean): QueryWord {
   if (SINGLE.test(term)) return prefix(term);
   const form = stem(term);
   const begins = unfinished && term.length >= LEAST_PREFIX;
-  // `memories` and `memory` have `memor` in common.
-  return { root: form.replace(/(?<=...)y$/, ''), fits: (found) => (begins && found.startsWith(term)) || stem(found) === form };
+  // `memories` and `memory` have `memor` in common; of shorter words too much begins with what is left.
+  const root = form.replace(/(?<=...)y$/, '');
+  // `ties` does not begin with `ty`.
+  if (!term.startsWith(root)) return { root: term, fits: (found) => found === term || (begins && found.startsWith(term)) };
+  return { root, fits: (found) => found.startsWith(root) && ((begins && found.startsWith(term)) || stem(found) === form) };
 }
 
 const prefix = (term: string): QueryWord => ({ root: term, fits: (found) => found.startsWith(term) });
