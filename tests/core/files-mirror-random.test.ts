@@ -50,6 +50,8 @@ verifies(
           const last = new Map<string, string>();
           for (const each of edits) {
             const content = `${each.side} ${++count}`;
+            // No two are of the same millisecond.
+            at.clock.advance(1);
             if (each.side === 'disk') onDisk(at.root, each, content, last);
             else await inVault(at, each, content, last);
           }

@@ -106,7 +106,8 @@ export const SCRIPTS: Readonly<Record<string, Script>> = {
   'closes-its-output': { on: { 'tools/list': () => (closeSync(1), void setInterval(() => {}, 1000)) } },
   'closes-its-input': {
     on: {
-      'notifications/initialized': () => {
+      'tools/list'(message, { result }) {
+        result(message, { tools: [tool()] });
         process.stdin.destroy();
         setInterval(() => {}, 1000);
       },
