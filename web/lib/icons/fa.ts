@@ -58,7 +58,64 @@ import {
 import { type Glyph, glyphOf, type IconOptions, svgElement } from './glyph.ts';
 
 /** The names of the interface document. */
-const NAMED = {
+const NAMES = [
+  'plus',
+  'minus',
+  'xmark',
+  'check',
+  'edit',
+  'trash',
+  'copy',
+  'paste',
+  'save',
+  'arrow-left',
+  'arrow-right',
+  'arrow-up',
+  'arrow-down',
+  'home',
+  'menu',
+  'circle-check',
+  'circle-xmark',
+  'triangle-exwarning',
+  'circle-info',
+  'circle-question',
+  'comment',
+  'paper-plane',
+  'microphone',
+  'user',
+  'users',
+  'gear',
+  'file',
+  'folder',
+  'folder-open',
+  'database',
+  'brain',
+  'robot',
+  'wand-magic-sparkles',
+  'image',
+  'video',
+  'music',
+  'play',
+  'pause',
+  'stop',
+  'heart',
+  'star',
+  'magnifying-glass',
+  'filter',
+  'lock',
+  'unlock',
+  'key',
+  'clock',
+  'calendar',
+  'code',
+  'terminal',
+  'eye',
+  'eye-slash',
+  'spinner',
+  'link',
+] as const;
+
+const NAMED: Readonly<Record<(typeof NAMES)[number], IconDefinition>> = {
   plus: faPlus,
   minus: faMinus,
   xmark: faXmark,
@@ -113,10 +170,10 @@ const NAMED = {
   'eye-slash': faEyeSlash,
   spinner: faSpinner,
   link: faLink,
-} as const satisfies Record<string, IconDefinition>;
+};
 
 /** A glyph of Font Awesome Free (solid), by its name in interface document 2, section 4.3. */
-export type FaIconName = keyof typeof NAMED | 'triangle-exclamation' | 'pen-to-square' | 'floppy-disk' | 'house' | 'bars';
+export type FaIconName = (typeof NAMES)[number] | 'triangle-exclamation' | 'pen-to-square' | 'floppy-disk' | 'house' | 'bars';
 
 function glyphFrom({ icon: [width, height, , , path] }: IconDefinition): Glyph {
   const paths = typeof path === 'string' ? [path] : path;
@@ -125,7 +182,8 @@ function glyphFrom({ icon: [width, height, , , path] }: IconDefinition): Glyph {
 
 /** By the names of the document, and by those that the set itself has. */
 export const FA_GLYPHS: ReadonlyMap<string, Glyph> = new Map(
-  Object.entries(NAMED).flatMap(([name, definition]) => {
+  NAMES.flatMap((name) => {
+    const definition = NAMED[name];
     const glyph = glyphFrom(definition);
     return [...new Set([name, definition.iconName])].map((each) => [each, glyph] as const);
   }),

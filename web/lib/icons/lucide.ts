@@ -1,17 +1,17 @@
 import { Bot, Code, type IconNode, MessageSquare, Send, Sparkles, Terminal } from 'lucide';
 import { type Glyph, glyphOf, type IconOptions, svgElement } from './glyph.ts';
 
-const NODES = {
+/** A glyph of Lucide, the third set of interface document 2, section 4.3. */
+export type LucideIconName = 'send' | 'sparkles' | 'bot' | 'message-square' | 'terminal' | 'code';
+
+const NODES: Readonly<Record<LucideIconName, IconNode>> = {
   send: Send,
   sparkles: Sparkles,
   bot: Bot,
   'message-square': MessageSquare,
   terminal: Terminal,
   code: Code,
-} as const satisfies Record<string, IconNode>;
-
-/** A glyph of Lucide, the third set of interface document 2, section 4.3. */
-export type LucideIconName = keyof typeof NODES;
+};
 
 /** The grid that they are drawn on, and the width of their lines on it. */
 const GRID = { width: 24, height: 24, lines: 2 };
