@@ -365,11 +365,12 @@ verifies(
     ]);
     expect(await cookie('work', 'localStorage.getItem("who")')).toBe('work');
     expect(await bridge.call(browserPort, 'browser.deleteProfile', { name: 'work' })).toEqual({ deleted: true });
-    for (const call of [
-      bridge.call(browserPort, 'browser.deleteProfile', { name: 'work' }),
-      bridge.call(browserPort, 'browser.open', { url: site.url, profile: 'work' }),
-    ])
-      await expect(call).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    await Promise.all(
+      [
+        bridge.call(browserPort, 'browser.deleteProfile', { name: 'work' }),
+        bridge.call(browserPort, 'browser.open', { url: site.url, profile: 'work' }),
+      ].map((call) => expect(call).rejects.toMatchObject({ code: 'NOT_FOUND' })),
+    );
     await expect(bridge.call(browserPort, 'browser.deleteProfile', { name: 'default' })).rejects.toMatchObject({ code: 'INVALID_PARAMS' });
   },
   60_000,

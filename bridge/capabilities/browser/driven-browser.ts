@@ -6,6 +6,7 @@ import type { BrowserContext, Page } from 'playwright';
 import { RpcError } from '#shared/rpc/errors.ts';
 import type { BrowserTab } from '#shared/rpc/methods/browser.ts';
 import { unattended } from '../../headless/launch.ts';
+import { endTree } from '../../processes/process-tree.ts';
 import { Elements } from './elements.ts';
 import { Happenings } from './happenings.ts';
 import { REFUSED } from './guarded-proxy.ts';
@@ -98,9 +99,12 @@ export class DrivenBrowser {
     // What an earlier one left there is of no use to anybody.
     await rm(downloadsPath, { recursive: true, force: true });
     await mkdir(downloadsPath, { recursive: true, mode: 0o700 });
+    const mark = `BROWSER_RUN_${randomUUID().replaceAll('-', '')}`;
+    const { env, ...launch } = unattended(executable, ARGS);
     try {
       const context = await chromium.launchPersistentContext(folder, {
-        ...unattended(executable, ARGS),
+        ...launch,
+        env: { ...env, [mark]: '1' },
         proxy: { server: proxy },
         viewport: { width: 1280, height: 800 },
         acceptDownloads: true,
@@ -108,7 +112,9 @@ export class DrivenBrowser {
         timeout: NAVIGATE_MS,
       });
       const closed = new Promise<void>((resolve) => context.on('close', () => resolve()));
-      return new DrivenBrowser({ context, downloads: downloadsPath, closed, close: () => context.close() }, options);
+      // A helper may outlive its browser for a moment, and make folders of the profile's anew that are being deleted.
+      const close = (): Promise<void> => context.close().finally(() => endTree({ mark: `${mark}=1` }));
+      return new DrivenBrowser({ context, downloads: downloadsPath, closed, close }, options);
     } catch (error) {
       log(`the driven browser did not start: ${error instanceof Error ? error.message : String(error)}`);
       throw new RpcError('INTERNAL_ERROR', `The browser did not start: ${firstLine(error)}`, {}, { cause: error });
