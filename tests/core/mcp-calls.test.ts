@@ -163,6 +163,32 @@ describe('a server', () => {
     await standing(client, 'hand', 'waiting');
   });
 
+  verifies('mcp/hand-over', 'what is under way when another host takes over comes to its end here, and nothing else stays', async () => {
+    const [clock, sync] = [new FakeClock(), new FakeSync()];
+    const become = (role: 'holder' | 'replica'): void => {
+      sync.set({ role });
+      clock.advance(5000);
+    };
+    await using at = await serving({ clock, sync });
+    const { pid } = await start(at.client, 'hand', byHand());
+    await start(at.client, 'idle', byHand('plain', 'idle'));
+    const used = at.use('mcp__hand__ask', { message: 'Who are you?', requestedSchema: { type: 'object', properties: {} } });
+    const asks = async () => (await at.client.call('mcp.list', {})).asks;
+    await until(async () => (await asks()).length === 1);
+    become('replica');
+    await standing(at.client, 'idle', 'off');
+    expect(await stateOf(at.client, 'hand')).toMatchObject({ state: 'ready', pid });
+    // A page that only reloaded is back.
+    become('holder');
+    await standing(at.client, 'idle', 'ready');
+    expect(await stateOf(at.client, 'hand')).toMatchObject({ state: 'ready', pid });
+    const [{ id } = { id: '' }] = await asks();
+    await at.client.call('mcp.answer', { id, action: 'decline' });
+    expect(JSON.parse(String((await used)['text']))).toEqual({ action: 'decline' });
+    become('replica');
+    await standing(at.client, 'hand', 'off');
+  });
+
   verifies('mcp/restarted', 'that dies is started again, later each time', async () => {
     const clock = new FakeClock();
     await using at = await serving({ clock });

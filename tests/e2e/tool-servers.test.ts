@@ -72,6 +72,8 @@ describe('tool servers in the app', () => {
     expect(await reply.innerText()).toMatch(/"age\W+41[\s\S]*"pet\W+dog[\s\S]*"news\W+true/);
 
     await page.goto(`${at.perch.url}/settings#tool-servers`);
+    // While hosts change, a click may come to nothing, and says so.
+    await connected(page, 'This browser');
     await row.getByRole('button', { name: 'Switch off' }).click();
     await row.getByText('Switched off').waitFor();
     await row.getByRole('button', { name: 'Remove…' }).click();

@@ -26,6 +26,8 @@ export const mcp = [
     'mcp/asks-first': 'Every tool of a tool server waits for a person’s word, unless its policy says otherwise.',
     'mcp/progress': 'Progress of a call is told as `mcp.progress`.',
     'mcp/restarted': 'A server that dies is started again, after twice as long each time; it is back when the bridge is.',
+    'mcp/hand-over':
+      'When another host takes over, calls that are under way come to their end where they began; then the connection is closed.',
     'mcp/changed-tool': 'A tool whose description or schema has changed is off until a person approves it again; an approval asks.',
     'mcp/requests':
       'Forms that a server asks for are shown to a person, who alone answers; it asks models after their word; roots are the folder that it works in; resources and prompts can be listed and read.',

@@ -11,6 +11,7 @@ import { Keeper } from '../../bridge/processes/keep.ts';
 import { FakeBridge, lend } from './fake-bridge.ts';
 import type { EventFrame } from '#shared/rpc/frames.ts';
 import type { FakeClock } from './clock.ts';
+import type { FakeSync } from './fake-sync.ts';
 import { type Say, type TestGateway, testGateway, until } from './gateway.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -77,11 +78,12 @@ export const asProgram = (gw: Pick<TestGateway, 'link'>): Promise<GatewayClient>
   GatewayClient.connect(gw.link({ principal: 'key:abc' }), { params: { clientName: 'a program' } });
 
 /** A gateway with a bridge, whose model uses the tool that it is told: the message is `<tool> <args as JSON>`. */
-export async function serving({ clock }: { clock?: FakeClock } = {}) {
+export async function serving({ clock, sync }: { clock?: FakeClock; sync?: FakeSync } = {}) {
   const lent = await lendMcp();
   const gw = await testGateway({
     bridge: lent.bridge,
     ...(clock ? { clock } : {}),
+    ...(sync ? { sync } : {}),
     model({ body: { messages } }): Say[] {
       const { role, content } = messages.at(-1) ?? { role: 'user', content: '' };
       const [, tool = '', args = '{}'] = /^(mcp__\S+) (.*)$/s.exec(String(content)) ?? [];

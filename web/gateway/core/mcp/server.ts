@@ -62,6 +62,8 @@ export class McpServer {
   #transport: BridgeTransport | undefined;
   #connection: McpConnection | undefined;
   #stderr = '';
+  /** Calls of its tools that are under way. */
+  #calls = 0;
   #wake = (): void => {};
 
   constructor(entry: Entry, deps: ServerDeps) {
@@ -107,6 +109,10 @@ export class McpServer {
       changed: [...this.#offered.changed],
       problems: [...this.#offered.problems],
     };
+  }
+
+  get isBusy(): boolean {
+    return this.#calls > 0;
   }
 
   /** The end of what it wrote to its standard error, now or before it was lost. */
@@ -156,12 +162,15 @@ export class McpServer {
 
   async #use<T>(work: (connection: McpConnection) => Promise<T>): Promise<T> {
     const connection = await this.connection();
+    this.#calls++;
     try {
       return await work(connection);
     } catch (error) {
       // Over HTTP nothing else tells that a server, or its session, is gone.
       if (this.#authorization?.refusedBy(error) || connection.isLost(error)) void connection.close();
       throw error;
+    } finally {
+      this.#calls--;
     }
   }
 

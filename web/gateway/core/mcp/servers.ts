@@ -164,16 +164,17 @@ export class McpServers {
   }
 
   async #reconcile(): Promise<void> {
-    const wanted = new Map<string, Entry>();
-    if (!this.#stopped && this.#deps.serves()) for (const entry of entriesOf(this.#config())) wanted.set(entry.name, entry);
+    const serves = this.#deps.serves();
+    const wanted = new Map(this.#stopped ? [] : entriesOf(this.#config()).map((entry) => [entry.name, entry] as const));
     const ended = [...this.#servers].filter(([name, server]) => {
       const entry = wanted.get(name);
-      return !entry || canonical(entry) !== canonical(server.entry);
+      // Where another host serves, what is under way here comes to its end.
+      return !entry || canonical(entry) !== canonical(server.entry) || (!serves && !server.isBusy);
     });
     for (const [name] of ended) this.#servers.delete(name);
     // Old connections are closed before new ones are made: both may want the same files or ports.
     await Promise.all(ended.map(([, server]) => server.stop()));
-    for (const [name, entry] of wanted) {
+    for (const [name, entry] of serves ? wanted : []) {
       const typed = this.#typed.get(name);
       this.#typed.delete(name);
       const approved = typed === canonical(entry) ? this.#approve(entry) : Promise.resolve();
