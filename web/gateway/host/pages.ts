@@ -1,5 +1,5 @@
-/** How long what is under way waits for the last page to be back: a page that reloads is. */
-const RETURN_MS = 2_000;
+/** How long what is under way waits for the last page to be back: a page that reloads is, on a busy machine after some seconds. */
+const RETURN_MS = 10_000;
 /** How long a worker without pages goes on with what is under way, once another host serves; browsers let it live for some minutes at best. */
 const FINISH_MS = 120_000;
 const LOOK_MS = 100;
