@@ -68,7 +68,7 @@ export const drawings = {
   'drawings.change': call({
     params: z.strictObject({ drawingId, changes }),
     result: z.object({ stored: z.number().int() }),
-    docs: 'Stores changes, all of one call or none; `stored` are those that count, for a repeated or outdone one is left out. The others who have the drawing open get them. A frame has 25 MiB at the most, so a picture some 18 MiB. A change may lie a day in the future.',
+    docs: 'Stores changes, all of one call or none; `stored` are those that count, for a repeated or outdone one is left out. The others who have the drawing open get them. A frame has 25 MiB at the most, so a picture some 18 MiB; of many shapes some 5,000 go into one call. A change may lie a day in the future.',
     fails: ['NOT_FOUND'],
     policy: { scope: 'write' },
   }),
