@@ -1,20 +1,19 @@
 import { z } from '../rpc/zod.ts';
-import { idSchema, PAGE } from './change.ts';
+import { PAGE } from './change.ts';
 import { Drawing, type DrawingOptions } from './drawing.ts';
 import { type Kind, KINDS, LIMITS, type Shape } from './fields.ts';
+import { shapeSchema } from './shape-schema.ts';
 
 const FORMAT = 'perch-drawing';
 /** Counts up with each change of form; older ones are then brought up to it here. */
 const VERSION = 1;
 
-const { page: pageSchema, ...kinds } = KINDS;
-const withId = Object.values(kinds).map((kind) => z.strictObject({ id: idSchema, ...kind.shape }));
 const file = z.strictObject({
   format: z.literal(FORMAT),
   version: z.literal(VERSION),
-  page: pageSchema,
+  page: KINDS.page,
   shapes: z
-    .array(z.discriminatedUnion('kind', withId as [(typeof withId)[number], ...typeof withId]))
+    .array(shapeSchema)
     .max(LIMITS.shapes)
     .refine((shapes) => new Set(shapes.map(({ id }) => id)).size === shapes.length, 'has an id twice')
     .refine((shapes) => shapes.every(({ id }) => id !== PAGE), `has a shape with the id ${PAGE}, which is the sheet's`),

@@ -17,6 +17,15 @@ verifies('walls/imports', 'the built worker has nothing of Node or Svelte in it'
   }
 });
 
+verifies('walls/imports', 'the built worker paints drawings in a part of its own, without what only a page has', () => {
+  const workers = readdirSync(app, { recursive: true, encoding: 'utf8' }).filter((file) => /workers?[\\/].*\.js$/.test(file));
+  const texts = workers.map((file) => readFileSync(join(app, file), 'utf8'));
+  const painting = texts.filter((text) => text.includes('convertToBlob'));
+  expect(painting).toHaveLength(1);
+  expect(painting[0]).not.toContain('chat.send');
+  for (const text of texts) expect(text).not.toContain('FabricObject');
+});
+
 verifies('app/offline', 'the service worker keeps every file that the app loads', () => {
   const kept = readFileSync(join(app, 'service-worker.js'), 'utf8');
   const files = readdirSync(join(app, '_app/immutable'), { recursive: true, encoding: 'utf8' })

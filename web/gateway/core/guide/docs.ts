@@ -609,6 +609,14 @@ Programs use \`workspace.list\`, \`workspace.read\`, \`workspace.write\` and \`w
     text: `For work of several steps an agent makes a plan by \`plan_create\` and keeps it up to date by \`plan_update\`; one step is running at a time. When its run ends before the plan is done, or the host dies, the plan is paused where it was, and \`plan.resume\` has the agent go on at that very step. \`plan.list\` and \`plan.get\` show plans, \`plan.delete\` deletes one.`,
   },
   {
+    id: 'drawings',
+    title: 'Drawings',
+    keywords: 'drawing draw canvas annotate annotation screenshot sketch shape redaction marker arrow together live picture',
+    text: `Drawings and annotated pictures are kept with everything else, and drawn on together: tabs, devices and agents see each other's strokes. An agent lists and reads them by \`canvas_open\`, draws by \`canvas_draw\`, and looks at one by \`canvas_capture\`. It is told and shown nothing of what lies under a redaction, and cannot take one away. Before it changes what you drew you are asked.
+
+Programs use \`drawings.list\`, \`drawings.create\`, \`drawings.open\`, \`drawings.change\`, \`drawings.close\`, \`drawings.rename\`, \`drawings.delete\`; \`drawings.draft\` shows others a stroke before it is done.`,
+  },
+  {
     id: 'skills',
     title: 'Skills',
     keywords: 'skill SKILL.md instructions agent skills folder install add missing requirement invalid front matter yaml',

@@ -6,7 +6,10 @@ import type { PathElement } from '#shared/canvas/path.ts';
 import type { Images } from './images.ts';
 import { measureText } from './measure.ts';
 
-export type Context = CanvasRenderingContext2D | OffscreenCanvasRenderingContext2D;
+/** A canvas's context of a page or a worker. */
+export type Context = Omit<OffscreenCanvasRenderingContext2D, 'canvas'> & {
+  readonly canvas: CanvasImageSource & { readonly width: number; readonly height: number };
+};
 
 /** Paints the sheet and what lies on it, from the context's origin on. */
 export function paintPicture(context: Context, picture: Picture, images: Images): void {

@@ -1,0 +1,100 @@
+import { describe, expect } from 'vitest';
+import { Drawing } from '#shared/canvas/drawing.ts';
+import { Editor } from '#shared/canvas/editor.ts';
+import { verifies } from '../requirements.ts';
+import { type ModelCall, testGateway, until } from '../support/gateway.ts';
+
+const lastResult = ({ body }: ModelCall): string => String(body.messages.filter(({ role }) => role === 'tool').at(-1)?.content ?? '');
+
+const allResults = ({ body }: ModelCall): string[] =>
+  body.messages.filter(({ role }) => role === 'tool').map(({ content }) => String(content));
+
+/** A person's drawing with something secret under a redaction. */
+function covered() {
+  const drawing = new Drawing({ width: 400, height: 300 });
+  const editor = new Editor(drawing);
+  const secret = editor.add('text', { x: 20, y: 20, text: 'SECRET-ONE' });
+  const redaction = editor.add('redaction', { x: 10, y: 10, width: 30, height: 60 });
+  const marker = editor.add('marker', { x: 200, y: 200, label: '1', note: 'Look here' });
+  const hidden = editor.add('text', { x: 20, y: 250, text: 'SECRET-TWO', hidden: true });
+  const beside = editor.add('text', { x: 900, y: 20, text: 'SECRET-THREE' });
+  return { changes: drawing.history(), secret, redaction, marker, hidden, beside };
+}
+
+describe('agents and drawings', () => {
+  verifies(['drawings/tools', 'drawings/covered'], 'an agent reads what is seen, draws live, and uncovers nothing', async () => {
+    const there = covered();
+    let drawingId = '';
+    const results: string[] = [];
+    /** One call a turn at first, then several. */
+    const plan = (): { tool: string; args: unknown }[] => [
+      { tool: 'canvas_open', args: {} },
+      { tool: 'canvas_open', args: { drawingId } },
+      { tool: 'canvas_draw', args: { drawingId, add: [{ kind: 'arrow', x1: 10, y1: 100, x2: 190, y2: 195 }] } },
+      { tool: 'canvas_draw', args: { drawingId, add: [{ kind: 'rect', x: 10, y: 100 }] } },
+      ...[there.redaction, there.secret, there.hidden, there.beside].flatMap(({ id }) => [
+        { tool: 'canvas_draw', args: { drawingId, remove: [id] } },
+        { tool: 'canvas_draw', args: { drawingId, change: [{ id, x: 100 }] } },
+      ]),
+      { tool: 'canvas_open', args: { drawingId } },
+    ];
+    await using gw = await testGateway({
+      model: (call, count) => {
+        results.splice(0, results.length, ...allResults(call));
+        if (count <= 4) return plan().slice(count - 1, count);
+        return count === 5 ? plan().slice(4) : ['Done.'];
+      },
+    });
+    const { client, events } = await gw.client();
+    await client.call('config.patch', { patch: { tools: { policies: { canvas_draw: 'auto' } } } });
+    ({ id: drawingId } = await client.call('drawings.create', { title: 'Mine', width: 400, height: 300, changes: there.changes }));
+    await client.call('drawings.open', { drawingId });
+    await client.call('chat.send', { message: 'Point at it' });
+    const [list, opened, drawn, wrong, ...rest] = results;
+    expect(list).toContain('Mine');
+    expect(opened).toContain('Look here');
+    const told = events.filter(({ event }) => event === 'drawing.changed');
+    expect(told).toHaveLength(1);
+    expect(JSON.stringify(told)).toContain('"kind":"arrow"');
+    expect(drawn).toMatch(/agent_[0-9a-f-]{36}/);
+    expect(wrong).toContain('add.0.width');
+    const last = rest.pop();
+    expect(last).toContain('arrow');
+    for (const refused of rest) expect(refused).toMatch(/stay as they are|there is no shape/);
+    expect(rest).toHaveLength(8);
+    expect(JSON.stringify(gw.calls.map(({ body }) => body.messages))).not.toContain('SECRET');
+    const after = await client.call('drawings.open', { drawingId });
+    expect(after.changes).toHaveLength(there.changes.length + 1);
+  });
+
+  verifies('drawings/tools', 'to take away what a person drew, a person is asked; an agent’s own it may', async () => {
+    const { changes, marker } = covered();
+    const results: string[] = [];
+    let drawingId = '';
+    await using gw = await testGateway({
+      model: (call, count) => {
+        if (count > 1) results.push(lastResult(call));
+        const own = /agent_[0-9a-f-]{36}/.exec(results[0] ?? '')?.[0];
+        return [
+          [
+            { tool: 'canvas_draw', args: { drawingId, add: [{ kind: 'line', x1: 100, y1: 100, x2: 150, y2: 150 }] } },
+            { tool: 'canvas_draw', args: { drawingId, remove: [own] } },
+            { tool: 'canvas_draw', args: { drawingId, remove: [marker.id] } },
+          ][count - 1] ?? 'Done.',
+        ];
+      },
+    });
+    const { client } = await gw.client();
+    ({ id: drawingId } = await client.call('drawings.create', { width: 400, height: 300, changes }));
+    const sent = client.call('chat.send', { message: 'Tidy up' });
+    await until(async () => (await client.call('approvals.list', {})).approvals.length === 1);
+    expect(results).toHaveLength(2);
+    expect(results[1]).toContain('"removed":1');
+    const [asked] = (await client.call('approvals.list', {})).approvals;
+    expect(asked?.summary).toBe('Take 1 shapes from a drawing');
+    await client.call('approvals.resolve', { id: asked?.id ?? '', decision: 'deny' });
+    await sent;
+    const { changes: left } = await client.call('drawings.open', { drawingId });
+    expect(left.filter(({ id, set }) => id === marker.id && set.removed === true)).toEqual([]);
+  });
+});

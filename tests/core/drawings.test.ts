@@ -1,0 +1,219 @@
+import { IDBFactory } from 'fake-indexeddb';
+import { describe, expect } from 'vitest';
+import type { GatewayClient } from '#shared/client/client.ts';
+import type { Change } from '#shared/canvas/change.ts';
+import { Drawing } from '#shared/canvas/drawing.ts';
+import { Editor } from '#shared/canvas/editor.ts';
+import { shapeFields } from '#shared/canvas/fields.ts';
+import type { EventFrame } from '#shared/rpc/frames.ts';
+import { verifies } from '../requirements.ts';
+import { FakeClock } from '../support/clock.ts';
+import { testGateway, until } from '../support/gateway.ts';
+import { TestHosts } from '../support/hosts.ts';
+
+const SHEET = { title: 'A plan', width: 640, height: 480 };
+const rect = { x: 1, y: 2, width: 30, height: 40 };
+
+/** A tab that shows a drawing of the gateway. */
+async function tab(client: GatewayClient, drawingId: string, now = Date.now) {
+  const { drawing: entry, changes } = await client.call('drawings.open', { drawingId });
+  const drawing = new Drawing({ ...entry, now });
+  drawing.merge(changes);
+  const made: Change[] = [];
+  drawing.onChange(({ own, changes: done }) => void (own && made.push(...done)));
+  return { drawing, editor: new Editor(drawing), send: () => client.call('drawings.change', { drawingId, changes: made.splice(0) }) };
+}
+
+const changesOf = (events: readonly EventFrame[]): Change[] =>
+  events.flatMap(({ event, payload }) => (event === 'drawing.changed' ? (payload.changes as Change[]) : []));
+
+describe('drawings', () => {
+  verifies('drawings/together', 'two connections see what the other does, and not what they did themselves', async () => {
+    await using gw = await testGateway();
+    const [a, b] = [await gw.client({ events: 'own' }), await gw.client({ events: 'own' })];
+    const { id } = await a.client.call('drawings.create', SHEET);
+    const [here, there] = [await tab(a.client, id), await tab(b.client, id)];
+    const shape = here.editor.add('rect', rect);
+    expect(await here.send()).toEqual({ stored: 1 });
+    await until(() => changesOf(b.events).length === 1);
+    there.drawing.merge(changesOf(b.events));
+    expect(there.drawing.shapes).toEqual(here.drawing.shapes);
+    there.editor.set(shape.id, { x: 99 });
+    await there.send();
+    await until(() => changesOf(a.events).length === 1);
+    here.drawing.merge(changesOf(a.events));
+    expect(here.drawing.shape(shape.id)).toMatchObject({ x: 99, y: 2 });
+    expect(changesOf(b.events)).toHaveLength(1);
+    await b.client.call('drawings.close', { drawingId: id });
+    here.editor.set(shape.id, { y: 5 });
+    await here.send();
+    expect(changesOf(b.events)).toHaveLength(1);
+    expect((await tab(b.client, id)).drawing.shapes).toEqual(here.drawing.shapes);
+  });
+
+  verifies('drawings/durable', 'what was acknowledged is there after a gateway that was killed in the middle of more', async () => {
+    const indexedDB = new IDBFactory();
+    const first = await testGateway({ indexedDB, name: 'killed' });
+    const { client } = await first.client();
+    const { id } = await client.call('drawings.create', SHEET);
+    const here = await tab(client, id);
+    const acknowledged: string[] = [];
+    for (let nth = 0; nth < 5; nth++) {
+      acknowledged.push(here.editor.add('rect', { ...rect, x: nth }).id);
+      await here.send();
+    }
+    here.editor.step(() => {
+      for (let nth = 0; nth < 20; nth++) here.editor.add('rect', rect);
+    });
+    void here.send().catch(() => {});
+    // Another worker takes the data over: what the first one does from here on is not written.
+    await using second = await testGateway({ indexedDB, name: 'killed', useGuide: true });
+    const there = await tab((await second.client()).client, id);
+    const shapes = there.drawing.shapes.map((shape) => shape.id);
+    expect(shapes).toEqual(expect.arrayContaining(acknowledged));
+    // All of a call, or nothing of it.
+    expect([5, 25]).toContain(shapes.length);
+  });
+
+  verifies('drawings/apart', 'two hosts that drew apart have one drawing, and one deleted apart stays deleted', async () => {
+    const hosts = new TestHosts();
+    await using one = await hosts.host();
+    await using two = await hosts.host();
+    const [a, b] = [await one.client(), await two.client()];
+    const { id } = await a.client.call('drawings.create', SHEET);
+    const here = await tab(a.client, id);
+    const shape = here.editor.add('rect', rect);
+    await here.send();
+    await one.synced();
+    await two.synced();
+    const there = await tab(b.client, id);
+    expect(there.drawing.shapes).toHaveLength(1);
+    here.editor.set(shape.id, { x: 50 });
+    there.editor.set(shape.id, { y: 60 });
+    there.editor.add('rect', { ...rect, x: 9 });
+    await Promise.all([here.send(), there.send()]);
+    await Promise.all([one.synced(), two.synced()]);
+    // Who has it open there is told.
+    await until(() => changesOf(a.events).length === 2 && changesOf(b.events).length === 1);
+    const [left, right] = [await tab(a.client, id), await tab(b.client, id)];
+    expect(left.drawing.shapes).toEqual(right.drawing.shapes);
+    expect(left.drawing.shape(shape.id)).toMatchObject({ x: 50, y: 60 });
+    expect(left.drawing.shapes).toHaveLength(2);
+    there.editor.set(shape.id, { x: 70 });
+    await Promise.all([a.client.call('drawings.delete', { drawingId: id }), there.send().catch(() => {})]);
+    await until(async () => {
+      await Promise.all([one.synced(), two.synced()]);
+      return (await Promise.all([one, two].map(({ vault }) => vault.collection('drawingChanges').keys()))).flat().length === 0;
+    });
+    for (const { client } of [a, b]) expect((await client.call('drawings.list', {})).count).toBe(0);
+    expect(b.events.filter(({ event }) => event === 'drawings.changed').at(-1)?.payload).toEqual({ drawingId: id, deleted: true });
+    expect([...one.faults, ...two.faults]).toEqual([]);
+  });
+
+  verifies('drawings/superseded', 'changes that count no more are not kept, nor shapes that were removed for a day', async () => {
+    const clock = new FakeClock();
+    await using gw = await testGateway({ clock });
+    const { client } = await gw.client();
+    const { id } = await client.call('drawings.create', SHEET);
+    const here = await tab(client, id, () => clock.now());
+    const keys = () => gw.vault.collection('drawingChanges').keys(`${id}/`);
+    const shape = here.editor.add('rect', rect);
+    for (let x = 0; x < 5; x++) {
+      here.editor.set(shape.id, { x });
+      await here.send();
+    }
+    expect(await keys()).toHaveLength(2);
+    // Late and repeated ones are not kept.
+    const late = { id: shape.id, at: '000000000000001-0000-other', set: { x: 1 } };
+    expect(await client.call('drawings.change', { drawingId: id, changes: [late, late] })).toEqual({ stored: 0 });
+    here.editor.remove([shape.id]);
+    await here.send();
+    expect(await keys()).toHaveLength(3);
+    await client.call('drawings.close', { drawingId: id });
+    clock.advance(25 * 3600_000);
+    await using again = await testGateway({ clock, vault: gw.vault, useGuide: true });
+    expect((await tab((await again.client()).client, id)).drawing.shapes).toEqual([]);
+    expect(await keys()).toEqual([]);
+  });
+
+  verifies('drawings/hostile', 'what does not fit is refused as a whole, with where', async () => {
+    await using gw = await testGateway();
+    const { client } = await gw.client();
+    const { id: drawingId } = await client.call('drawings.create', SHEET);
+    const good = { id: 'a', at: '000001700000000-0000-x', set: { x: 1 } };
+    const future = `${String(Date.now() + 2 * 86_400_000).padStart(15, '0')}-0000-x`;
+    const bad: [change: unknown, field: string][] = [
+      [{ ...good, id: '../a' }, 'changes.1.id'],
+      [{ ...good, at: 'now' }, 'changes.1.at'],
+      [{ ...good, at: future }, 'changes.1.at: lies more than a day in the future'],
+      [{ ...good, set: { x: 1e9 } }, 'changes.1.set.x'],
+      [{ ...good, set: { src: 'data:image/svg+xml;base64,AAAA' } }, 'changes.1.set.src'],
+      [{ ...good, set: { onload: 'x' } }, 'changes.1.set'],
+    ];
+    for (const [change, field] of bad) {
+      const failed = client.request('drawings.change', { drawingId, changes: [good, change] });
+      await expect(failed, field).rejects.toMatchObject({ code: 'INVALID_PARAMS', message: expect.stringContaining(field) as string });
+    }
+    expect(await gw.vault.collection('drawingChanges').keys()).toEqual([]);
+    const picture = (id: string) => ({ ...good, id, set: { src: `data:image/png;base64,${'A'.repeat(20_000_000)}` } });
+    for (const id of ['a', 'b']) expect(await client.call('drawings.change', { drawingId, changes: [picture(id)] })).toEqual({ stored: 1 });
+    const tooMuch = { code: 'INVALID_PARAMS', message: 'changes: a drawing has at most 48000000 characters of JSON' };
+    await expect(client.call('drawings.change', { drawingId, changes: [picture('c')] })).rejects.toMatchObject(tooMuch);
+    expect(await gw.vault.collection('drawingChanges').keys()).toHaveLength(2);
+    // What was refused does not count against what comes later.
+    expect(await client.call('drawings.change', { drawingId, changes: [{ ...good, id: 'd' }] })).toEqual({ stored: 1 });
+    expect(gw.faults).toEqual([]);
+  });
+
+  verifies('drawings/deleted', 'a drawing that is deleted while another has it open', async () => {
+    await using gw = await testGateway();
+    const [a, b] = [await gw.client({ events: 'own' }), await gw.client({ events: 'own' })];
+    const { id: drawingId } = await a.client.call('drawings.create', SHEET);
+    const there = await tab(b.client, drawingId);
+    there.editor.add('rect', rect);
+    await there.send();
+    await a.client.call('drawings.delete', { drawingId });
+    await until(() => b.events.some(({ event, payload }) => event === 'drawings.changed' && payload.deleted === true));
+    there.editor.add('rect', rect);
+    await expect(there.send()).rejects.toMatchObject({ code: 'NOT_FOUND', message: expect.stringContaining('drawingId') as string });
+    expect(await gw.vault.collection('drawingChanges').keys()).toEqual([]);
+  });
+
+  verifies('drawings/draft', 'a stroke under way is shown to the others, and goes with who draws it', async () => {
+    await using gw = await testGateway();
+    const [a, b] = [await gw.client({ events: 'own' }), await gw.client({ events: 'own' })];
+    const { id: drawingId } = await a.client.call('drawings.create', SHEET);
+    await tab(a.client, drawingId);
+    await tab(b.client, drawingId);
+    const shape = { id: 's', ...shapeFields('pen', { trace: [[1, 2, 0.5]] }, 'a0') };
+    await a.client.call('drawings.draft', { drawingId, shape });
+    const drafts = () => b.events.filter(({ event }) => event === 'drawing.draft').map(({ payload }) => payload.shape);
+    await until(() => drafts().length === 1);
+    expect(drafts()).toEqual([shape]);
+    const long = { ...shape, trace: Array.from({ length: 20_000 }, () => [1, 2, 0.5] as [number, number, number]) };
+    await expect(a.client.call('drawings.draft', { drawingId, shape: long })).rejects.toMatchObject({ code: 'INVALID_PARAMS' });
+    a.client.close();
+    await until(() => drafts().length === 2);
+    expect(drafts()[1]).toBeNull();
+    expect(a.events.filter(({ event }) => event === 'drawing.draft')).toEqual([]);
+    expect(await gw.vault.collection('drawingChanges').keys()).toEqual([]);
+  });
+
+  verifies('drawings/large', 'a picture of 15 MB reaches the journal and the other host', async () => {
+    const hosts = new TestHosts();
+    await using one = await hosts.host();
+    await using two = await hosts.host();
+    const [a, b] = [await one.client(), await one.client({ events: 'own' })];
+    const { id } = await a.client.call('drawings.create', SHEET);
+    const here = await tab(a.client, id);
+    await tab(b.client, id);
+    const src = `data:image/png;base64,${'A'.repeat(20_000_000)}`;
+    here.editor.add('image', { x: 0, y: 0, width: 10, height: 10, src });
+    await here.send();
+    await until(() => b.events.some(({ event, payload }) => event === 'drawing.changed' && payload.reopen === true));
+    expect((await tab(b.client, id)).drawing.shapes[0]).toMatchObject({ src });
+    await one.synced();
+    await two.synced();
+    expect((await tab((await two.client()).client, id)).drawing.shapes[0]).toMatchObject({ src });
+  });
+});
