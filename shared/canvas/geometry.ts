@@ -12,7 +12,7 @@ export interface Box {
 }
 
 /** The box that points lie in. */
-function around(points: readonly Point[]): Box {
+export function around(points: readonly Point[]): Box {
   let [left, top, right, bottom] = [Infinity, Infinity, -Infinity, -Infinity];
   for (const [x, y] of points) {
     left = Math.min(left, x);
@@ -23,7 +23,7 @@ function around(points: readonly Point[]): Box {
   return left > right ? { x: 0, y: 0, width: 0, height: 0 } : { x: left, y: top, width: right - left, height: bottom - top };
 }
 
-const cornersOf = ({ x, y, width, height }: Box): Point[] => [
+export const cornersOf = ({ x, y, width, height }: Box): Point[] => [
   [x, y],
   [x + width, y],
   [x + width, y + height],
