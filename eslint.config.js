@@ -16,17 +16,27 @@ export const walls = [
   { target: './web', from: ['./bridge', './tests'] },
   {
     target: './web/gateway/core',
-    from: ['./web/gateway/storage', './web/gateway/sync', './web/gateway/ports', './web/gateway/host', './web/lib', './web/routes'],
+    from: [
+      './web/gateway/storage',
+      './web/gateway/sync',
+      './web/gateway/ports',
+      './web/gateway/host',
+      './web/paint',
+      './web/lib',
+      './web/routes',
+    ],
   },
   {
     target: './web/gateway/storage',
-    from: ['./web/gateway/sync', './web/gateway/ports', './web/gateway/host', './web/lib', './web/routes'],
+    from: ['./web/gateway/sync', './web/gateway/ports', './web/gateway/host', './web/paint', './web/lib', './web/routes'],
   },
-  { target: './web/gateway/sync', from: ['./web/gateway/ports', './web/gateway/host', './web/lib', './web/routes'] },
+  { target: './web/gateway/sync', from: ['./web/gateway/ports', './web/gateway/host', './web/paint', './web/lib', './web/routes'] },
   {
     target: './web/gateway/ports',
-    from: ['./web/gateway/storage', './web/gateway/sync', './web/gateway/host', './web/lib', './web/routes'],
+    from: ['./web/gateway/storage', './web/gateway/sync', './web/gateway/host', './web/paint', './web/lib', './web/routes'],
   },
+  // Painting is for pages and for the worker: it knows the shapes alone.
+  { target: './web/paint', from: './web', except: ['./paint'] },
   { target: './web/gateway/host', from: ['./web/lib', './web/routes'] },
   { target: './web/lib', from: './web/gateway', except: WORKER_BY_URL },
   { target: './web/lib', from: './web/routes' },
@@ -37,7 +47,7 @@ export const walls = [
     except: ['./library', ...LIBRARY_PARTS.map((part) => `./gateway/${part}`), './gateway/storage/database.ts'],
   },
   // `perch/ui` is a face of what the pages draw with.
-  { target: './web/library/ui', from: './web', except: ['./library/ui', './lib/canvas', './lib/icons'] },
+  { target: './web/library/ui', from: './web', except: ['./library/ui', './lib/canvas', './lib/icons', './paint'] },
   { target: ['./web/gateway/!(host)/**', './web/lib', './web/routes'], from: './web/library' },
   // The gateway's own memory has its index in a database of that kind too.
   { target: './web/gateway/host', from: './web/library', except: ['./database-index.ts'] },
@@ -101,7 +111,7 @@ export default ts.config(
     rules: { 'import-x/no-restricted-paths': ['error', { basePath: import.meta.dirname, zones: walls }] },
   },
   {
-    files: ['shared/**/*.ts', 'web/gateway/**/*.ts', 'web/library/**/*.ts'],
+    files: ['shared/**/*.ts', 'web/gateway/**/*.ts', 'web/library/**/*.ts', 'web/paint/**/*.ts'],
     ignores: TESTS,
     rules: never(node, pages),
   },

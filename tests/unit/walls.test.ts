@@ -43,6 +43,9 @@ const BROKEN: [file: string, line: string][] = [
   ['web/library/new.ts', "import '../../bridge/home.ts';"],
   ['web/gateway/core/new.ts', "import '../../library/model.ts';"],
   ['web/lib/new.ts', "import '../library/model.ts';"],
+  ['web/gateway/core/new.ts', "import '../../paint/paint.ts';"],
+  ['web/paint/new.ts', "import '../lib/canvas/stage.ts';"],
+  ['web/paint/new.ts', "import '../gateway/core/clock.ts';"],
   ['bridge/server/new.ts', "import 'svelte';"],
 ];
 
@@ -58,6 +61,8 @@ const KEPT: [file: string, line: string][] = [
   ['web/library/new.ts', "import '../gateway/core/memory/message.ts';"],
   ['web/library/new.ts', "import '../gateway/storage/database.ts';"],
   ['web/library/ui/new.ts', "import '../../lib/canvas/stage.ts';"],
+  ['web/library/ui/other.ts', "import '../../paint/export.ts';"],
+  ['web/gateway/host/new.ts', "import '../../paint/export.ts';"],
   ['bridge/server/new.ts', "import '#shared/rpc/zod.ts';"],
   ['bridge/server/new.test.ts', "import '../../tests/requirements.ts';"],
 ];

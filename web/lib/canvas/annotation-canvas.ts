@@ -1,6 +1,6 @@
 import { toolbarOf } from './canvas-toolbar.ts';
 import { DrawnCanvas } from './drawn-canvas.ts';
-import type { ImageOptions } from './export.ts';
+import type { ImageOptions } from '../../paint/export.ts';
 import { type ImageCanvasOptions, imageOptionsOf } from './image-canvas.ts';
 import type { Spelt } from './spelt.ts';
 import { TOOLS } from './tools.ts';

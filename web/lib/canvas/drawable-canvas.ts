@@ -3,7 +3,7 @@ import { Editor } from '#shared/canvas/editor.ts';
 import { type Kind, type NewShape, PAINT_STYLE, type Shape } from '#shared/canvas/fields.ts';
 import type { PathElement, Point } from '#shared/canvas/path.ts';
 import { cssColor } from './css-color.ts';
-import { exportImage, exportSvg, type ImageOptions } from './export.ts';
+import { exportImage, exportSvg, type ImageOptions } from '../../paint/export.ts';
 import { type Paint, styleOf } from './paint-style.ts';
 import type { Screen } from './screen.ts';
 import { Stage } from './stage.ts';

@@ -1,6 +1,6 @@
 import type { Shape } from '#shared/canvas/fields.ts';
 import { type CanvasOptions, DrawableCanvas } from './drawable-canvas.ts';
-import type { ImageOptions } from './export.ts';
+import type { ImageOptions } from '../../paint/export.ts';
 import { type Paint, styleOf } from './paint-style.ts';
 import { optionsOf, type Spelt } from './spelt.ts';
 import { type ImageSource, Underlay } from './underlay.ts';

@@ -2,9 +2,9 @@ import { FabricObject, type Point } from 'fabric/es';
 import type { FieldValues } from '#shared/canvas/change.ts';
 import type { Shape } from '#shared/canvas/fields.ts';
 import { boundsOf, fitted, frameOf, isHit, overlap, rotationOf } from '#shared/canvas/geometry.ts';
-import type { Images } from './images.ts';
-import { measureText } from './measure.ts';
-import { paintAbout } from './paint.ts';
+import type { Images } from '../../paint/images.ts';
+import { measureText } from '../../paint/measure.ts';
+import { paintAbout } from '../../paint/paint.ts';
 
 /** Around a shape, in pixels of the screen: what still hits it. */
 const REACH = 6;

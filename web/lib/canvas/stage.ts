@@ -3,9 +3,9 @@ import type { Drawing, DrawingEvent } from '#shared/canvas/drawing.ts';
 import type { Editor } from '#shared/canvas/editor.ts';
 import type { Shape } from '#shared/canvas/fields.ts';
 import { frameOf, rotationOf } from '#shared/canvas/geometry.ts';
-import { blobOf, decodeImage, type Images } from './images.ts';
-import { measureText } from './measure.ts';
-import { paintAbout } from './paint.ts';
+import { blobOf, decodeImage, type Images } from '../../paint/images.ts';
+import { measureText } from '../../paint/measure.ts';
+import { paintAbout } from '../../paint/paint.ts';
 import type { Screen } from './screen.ts';
 import { ShapeObject } from './shape-object.ts';
 

@@ -1,7 +1,7 @@
 import { toBase64 } from '#shared/base64.ts';
 import type { Drawing } from '#shared/canvas/drawing.ts';
 import { Editor } from '#shared/canvas/editor.ts';
-import { blobOf, decodeImage } from './images.ts';
+import { blobOf, decodeImage } from '../../paint/images.ts';
 
 /** Where a picture comes from: an address (same origin, or one that allows it), a data URL, or a file. */
 export type ImageSource = string | URL | Blob;

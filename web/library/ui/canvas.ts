@@ -17,7 +17,7 @@ export { drawingToSvg } from '#shared/canvas/svg.ts';
 export { AnnotationCanvas } from '../../lib/canvas/annotation-canvas.ts';
 export { CanvasPanel, SimpleCanvasPanel, type CanvasPanelOptions } from '../../lib/canvas/canvas-panel.ts';
 export { DrawableCanvas, type CanvasOptions } from '../../lib/canvas/drawable-canvas.ts';
-export { exportImage, exportSvg, type ImageOptions } from '../../lib/canvas/export.ts';
+export { exportImage, exportSvg, type ImageOptions } from '../../paint/export.ts';
 export { FreehandCanvas, type FreehandOptions } from '../../lib/canvas/freehand-canvas.ts';
 export { ImageCanvas, type ImageCanvasOptions } from '../../lib/canvas/image-canvas.ts';
 export { PaintStyle, type Paint } from '../../lib/canvas/paint-style.ts';

@@ -2,7 +2,7 @@ import type { Shape } from '#shared/canvas/fields.ts';
 import { type Box, isHit, overlap, shapeAt } from '#shared/canvas/geometry.ts';
 import { dragged, type Handle, handleAt, isHeld, spanOf } from '#shared/canvas/handles.ts';
 import type { Point } from '#shared/canvas/path.ts';
-import { measureText } from '../measure.ts';
+import { measureText } from '../../../paint/measure.ts';
 import type { Sample } from '../pointing.ts';
 import { type Begin, type Bench, type Gesture, reachOf } from './bench.ts';
 import { cropHold } from './crop.ts';

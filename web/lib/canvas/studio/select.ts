@@ -6,7 +6,7 @@ import { dragged, type Handle, handleAt, type Hold, isHeld, keepsRatio, spanOf, 
 import type { Point } from '#shared/canvas/path.ts';
 import { type Snapping, snapLines, type SnapLines, snapped, WHOLE } from '#shared/canvas/snap.ts';
 import { angleOf, middleOf, moved, reframed, resizedWith, turnedAbout } from '#shared/canvas/transform.ts';
-import { measureText } from '../measure.ts';
+import { measureText } from '../../../paint/measure.ts';
 import type { Held, Sample } from '../pointing.ts';
 import { type Begin, type Bench, DRAG, type Gesture, reachOf } from './bench.ts';
 import { counted, shapeName } from './speech.ts';

@@ -1,7 +1,7 @@
 import type { Shape } from '#shared/canvas/fields.ts';
 import { frameOf } from '#shared/canvas/geometry.ts';
 import { writeText } from '../write-text.ts';
-import { measureText } from '../measure.ts';
+import { measureText } from '../../../paint/measure.ts';
 import type { View } from './view.ts';
 
 export type Written = Shape<'text'> | Shape<'callout'>;

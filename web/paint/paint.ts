@@ -6,7 +6,10 @@ import type { PathElement } from '#shared/canvas/path.ts';
 import type { Images } from './images.ts';
 import { measureText } from './measure.ts';
 
-export type Context = CanvasRenderingContext2D | OffscreenCanvasRenderingContext2D;
+/** A canvas's context of a page or a worker. */
+export type Context = Omit<OffscreenCanvasRenderingContext2D, 'canvas'> & {
+  readonly canvas: CanvasImageSource & { readonly width: number; readonly height: number };
+};
 
 /** Paints the sheet and what lies on it, from the context's origin on. */
 export function paintPicture(context: Context, picture: Picture, images: Images): void {
@@ -55,6 +58,7 @@ function paintMark(context: Context, mark: Mark, images: Images): void {
       return paintText(context, mark);
     case 'image': {
       const image = images.get(mark.src);
+      if (mark.mirrored) context.transform(-1, 0, 0, 1, 2 * mark.x + mark.width, 0);
       if (image) context.drawImage(image, mark.x, mark.y, mark.width, mark.height);
       return;
     }
