@@ -122,7 +122,8 @@ export class Actions {
   style(ids: readonly string[], fields: FieldValues, gesture?: string): number {
     return this.#set(
       this.#free(ids),
-      (shape) => Object.fromEntries(Object.entries(fields).filter(([field, value]) => field in shape && Reflect.get(shape, field) !== value)),
+      (shape) =>
+        Object.fromEntries(Object.entries(fields).filter(([field, value]) => field in shape && Reflect.get(shape, field) !== value)),
       gesture,
     );
   }

@@ -46,59 +46,60 @@ const passed = <P>({ samples, from, to, straight }: Dragged, point: (sample: Sam
 /** How large a callout's box is before somebody makes it otherwise: so many letters' heights. */
 const BUBBLE = { width: 9, height: 3.2 };
 
-export const DRAWN: { readonly [K in 'pen' | 'highlighter' | 'rect' | 'ellipse' | 'line' | 'arrow' | 'star' | 'callout' | 'redact' | 'blur']: Begin } =
-  {
-    pen: drawing({
-      kind: 'pen',
-      dot: true,
-      constrain: angledTo,
-      fields: (drag) => ({ ...lined(drag.look), trace: passed(drag, ({ x, y, pressure }) => [x, y, pressure]) }),
+export const DRAWN: {
+  readonly [K in 'pen' | 'highlighter' | 'rect' | 'ellipse' | 'line' | 'arrow' | 'star' | 'callout' | 'redact' | 'blur']: Begin;
+} = {
+  pen: drawing({
+    kind: 'pen',
+    dot: true,
+    constrain: angledTo,
+    fields: (drag) => ({ ...lined(drag.look), trace: passed(drag, ({ x, y, pressure }) => [x, y, pressure]) }),
+  }),
+  highlighter: drawing({
+    kind: 'highlighter',
+    dot: true,
+    constrain: angledTo,
+    fields: (drag) => ({
+      color: drag.look.color,
+      strokeWidth: Math.max(12, drag.look.strokeWidth * 4),
+      points: passed(drag, ({ x, y }) => [x, y]),
     }),
-    highlighter: drawing({
-      kind: 'highlighter',
-      dot: true,
-      constrain: angledTo,
-      fields: (drag) => ({
-        color: drag.look.color,
-        strokeWidth: Math.max(12, drag.look.strokeWidth * 4),
-        points: passed(drag, ({ x, y }) => [x, y]),
-      }),
-    }),
-    rect: drawing({ kind: 'rect', constrain: squareTo, fields: (drag) => ({ ...boxOf(drag), ...filled(drag.look) }) }),
-    ellipse: drawing({
-      kind: 'ellipse',
-      constrain: squareTo,
-      fields: (drag) => {
-        const { x, y, width, height } = boxOf(drag);
-        return { cx: x + width / 2, cy: y + height / 2, rx: width / 2, ry: height / 2, ...filled(drag.look) };
-      },
-    }),
-    line: drawing({ kind: 'line', constrain: angledTo, fields: (drag) => ({ ...ends(drag), ...lined(drag.look) }) }),
-    arrow: drawing({ kind: 'arrow', constrain: angledTo, fields: (drag) => ({ ...ends(drag), ...lined(drag.look) }) }),
-    star: drawing({
-      kind: 'star',
-      constrain: squareTo,
-      fields: (drag) => {
-        const { x, y, width, height } = boxOf(drag);
-        const outer = Math.max(width, height) / 2;
-        return { cx: x + width / 2, cy: y + height / 2, outer, inner: outer * 0.45, spikes: 5, ...filled(drag.look) };
-      },
-    }),
-    callout: drawing({
-      kind: 'callout',
-      dot: true,
-      written: true,
-      fields: ({ from, to, look }) => {
-        const [width, height] = [look.fontSize * BUBBLE.width, look.fontSize * BUBBLE.height];
-        // A press alone points at that place, and the box is above it.
-        const [cx, cy] = from[0] === to[0] && from[1] === to[1] ? [to[0], to[1] - height * 1.4] : to;
-        const box = { x: cx - width / 2, y: cy - height / 2, width, height };
-        return { ...box, ...lined(look), tipX: from[0], tipY: from[1], text: '', size: look.fontSize };
-      },
-    }),
-    redact: drawing({ kind: 'redaction', constrain: squareTo, fields: boxOf }),
-    blur: drawing({ kind: 'blur', constrain: squareTo, fields: boxOf }),
-  };
+  }),
+  rect: drawing({ kind: 'rect', constrain: squareTo, fields: (drag) => ({ ...boxOf(drag), ...filled(drag.look) }) }),
+  ellipse: drawing({
+    kind: 'ellipse',
+    constrain: squareTo,
+    fields: (drag) => {
+      const { x, y, width, height } = boxOf(drag);
+      return { cx: x + width / 2, cy: y + height / 2, rx: width / 2, ry: height / 2, ...filled(drag.look) };
+    },
+  }),
+  line: drawing({ kind: 'line', constrain: angledTo, fields: (drag) => ({ ...ends(drag), ...lined(drag.look) }) }),
+  arrow: drawing({ kind: 'arrow', constrain: angledTo, fields: (drag) => ({ ...ends(drag), ...lined(drag.look) }) }),
+  star: drawing({
+    kind: 'star',
+    constrain: squareTo,
+    fields: (drag) => {
+      const { x, y, width, height } = boxOf(drag);
+      const outer = Math.max(width, height) / 2;
+      return { cx: x + width / 2, cy: y + height / 2, outer, inner: outer * 0.45, spikes: 5, ...filled(drag.look) };
+    },
+  }),
+  callout: drawing({
+    kind: 'callout',
+    dot: true,
+    written: true,
+    fields: ({ from, to, look }) => {
+      const [width, height] = [look.fontSize * BUBBLE.width, look.fontSize * BUBBLE.height];
+      // A press alone points at that place, and the box is above it.
+      const [cx, cy] = from[0] === to[0] && from[1] === to[1] ? [to[0], to[1] - height * 1.4] : to;
+      const box = { x: cx - width / 2, y: cy - height / 2, width, height };
+      return { ...box, ...lined(look), tipX: from[0], tipY: from[1], text: '', size: look.fontSize };
+    },
+  }),
+  redact: drawing({ kind: 'redaction', constrain: squareTo, fields: boxOf }),
+  blur: drawing({ kind: 'blur', constrain: squareTo, fields: boxOf }),
+};
 
 /** A gesture that shows what it would leave, and leaves it once it ends. */
 function drawing<K extends Kind>({ kind, fields, constrain, dot = false, written = false }: Drawn<K>): Begin {

@@ -59,7 +59,8 @@ export function listenToWheel(target: HTMLElement, { view, signal }: Pick<Pinche
     'wheel',
     (event) => {
       event.preventDefault();
-      const unit = event.deltaMode === WheelEvent.DOM_DELTA_LINE ? 16 : event.deltaMode === WheelEvent.DOM_DELTA_PAGE ? view.size.height : 1;
+      const unit =
+        event.deltaMode === WheelEvent.DOM_DELTA_LINE ? 16 : event.deltaMode === WheelEvent.DOM_DELTA_PAGE ? view.size.height : 1;
       const [dx, dy] = [event.deltaX * unit, event.deltaY * unit];
       if (event.ctrlKey || event.metaKey) {
         const by = Math.exp(-Math.max(-50, Math.min(50, dy)) / 100);

@@ -33,7 +33,9 @@ export class PolygonTool {
         const at = this.#at;
         this.#at = undefined;
         if (!at) return;
-        const closes = [this.#corners[0], this.#corners.at(-1)].some((corner) => corner && Math.hypot(corner[0] - at[0], corner[1] - at[1]) <= near);
+        const closes = [this.#corners[0], this.#corners.at(-1)].some(
+          (corner) => corner && Math.hypot(corner[0] - at[0], corner[1] - at[1]) <= near,
+        );
         if (closes) this.close(bench);
         else {
           this.#corners.push(at);

@@ -103,7 +103,11 @@ function moving(bench: Bench, from: Point): Change {
 }
 
 /** How far to go on to what is near, which is shown. */
-function snapping(bench: Bench, box: Box, { lines, held, what }: { lines: SnapLines; held: Held; what: Snapping }): { dx: number; dy: number } {
+function snapping(
+  bench: Bench,
+  box: Box,
+  { lines, held, what }: { lines: SnapLines; held: Held; what: Snapping },
+): { dx: number; dy: number } {
   const none = { dx: 0, dy: 0, guides: [] };
   const { dx, dy, guides } = held.mod ? none : snapped(box, lines, SNAP / bench.view.zoom, what);
   bench.showing.guides = guides;
@@ -128,7 +132,8 @@ function resizing(bench: Bench, hold: Hold, handle: Handle, from: Point): Change
   // It was pressed beside its middle, and stays so.
   const grabbed = hold.handles.find(({ name }) => name === handle)?.at ?? from;
   const [offX, offY] = [grabbed[0] - from[0], grabbed[1] - from[1]];
-  const side = (start: string, end: string) => (handle.includes(start) ? (['start'] as const) : handle.includes(end) ? (['end'] as const) : []);
+  const side = (start: string, end: string) =>
+    handle.includes(start) ? (['start'] as const) : handle.includes(end) ? (['end'] as const) : [];
   const what: Snapping = { x: side('w', 'e'), y: side('n', 's') };
   let ratio = false;
   const boxAt = (at: Point): Box => dragged(hold.box, handle, turned(at, hold.box, -hold.rotation), ratio);
@@ -170,10 +175,7 @@ function turning(bench: Bench, { box, rotation }: Hold, from: Point): Change {
 /** An end of a line is dragged; the other stays, and the line is no longer turned but lies so. */
 function ending(line: Shape<'line'> | Shape<'arrow'>, handle: Handle): Change {
   const frame = frameOf(line);
-  const [start, end] = [
-    turned([line.x1, line.y1], frame, line.rotation),
-    turned([line.x2, line.y2], frame, line.rotation),
-  ];
+  const [start, end] = [turned([line.x1, line.y1], frame, line.rotation), turned([line.x2, line.y2], frame, line.rotation)];
   const fixed = handle === 'start' ? end : start;
   return {
     said: 'Moved an end of',
