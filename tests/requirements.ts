@@ -1,6 +1,7 @@
 import { test } from 'vitest';
 import { app } from './requirements/app.ts';
 import { bridge } from './requirements/bridge.ts';
+import { drawings } from './requirements/drawings.ts';
 import { drivenBrowser } from './requirements/browser.ts';
 import { canvas } from './requirements/canvas.ts';
 import { capabilities } from './requirements/capabilities.ts';
@@ -49,6 +50,7 @@ const sections = [
   ...app,
   ...vault,
   ...canvas,
+  ...drawings,
   ...capabilities,
   ...channels,
   ...configFile,

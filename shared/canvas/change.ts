@@ -21,13 +21,14 @@ export const PAGE = 'page';
 
 export const idSchema = z.string().regex(/^[A-Za-z0-9_-]{1,128}$/);
 
-const change = z.strictObject({
+/** A change as it comes from elsewhere. */
+export const changeSchema = z.strictObject({
   id: idSchema,
   at: z.string().regex(/^\d{15}-[0-9a-z]{4}-[A-Za-z0-9_-]{1,128}$/),
   set: z.strictObject({ ...FIELDS, kind: z.enum(Object.keys(KINDS) as (keyof typeof KINDS)[]), removed: z.boolean() }).partial(),
 });
 
-const changes = z.array(change).max(LIMITS.shapes * 10);
+const changes = z.array(changeSchema).max(LIMITS.shapes * 10);
 
 /** Changes that another tab or host sent. Throws a ZodError that names what does not fit. */
 export const parseChanges = (sent: unknown): Change[] => changes.parse(sent);

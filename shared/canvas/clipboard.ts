@@ -1,6 +1,6 @@
 import { z } from '../rpc/zod.ts';
 import { LIMITS, type Shape } from './fields.ts';
-import { shapeSchema } from './file.ts';
+import { shapeSchema } from './shape-schema.ts';
 
 const FORMAT = 'perch-shapes';
 

@@ -1,21 +1,17 @@
 import { z } from '../rpc/zod.ts';
-import { idSchema, PAGE } from './change.ts';
+import { PAGE } from './change.ts';
 import { Drawing, type DrawingOptions } from './drawing.ts';
-import { FIELDS, type Kind, KINDS, LIMITS, type Shape } from './fields.ts';
+import { type Kind, KINDS, LIMITS, type Shape } from './fields.ts';
+import { shapeSchema } from './shape-schema.ts';
 
 const FORMAT = 'perch-drawing';
 /** Counts up with each change of form; older ones are brought up to it here. 2: pictures may be mirrored. */
 const VERSION = 2;
 
-const { page: pageSchema, ...kinds } = KINDS;
-const read = { ...kinds, image: kinds.image.extend({ mirrored: FIELDS.mirrored.default(false) }) };
-const withId = Object.values(read).map((kind) => z.strictObject({ id: idSchema, ...kind.shape }));
-/** A shape with its id. */
-export const shapeSchema = z.discriminatedUnion('kind', withId as [(typeof withId)[number], ...typeof withId]);
 const file = z.strictObject({
   format: z.literal(FORMAT),
   version: z.int().min(1).max(VERSION),
-  page: pageSchema,
+  page: KINDS.page,
   shapes: z
     .array(shapeSchema)
     .max(LIMITS.shapes)

@@ -1,3 +1,5 @@
+import { changeSchema } from '../canvas/change.ts';
+import { shapeSchema } from '../canvas/shape-schema.ts';
 import { errorShape } from './frames.ts';
 import { approval } from './methods/approvals.ts';
 import { frame } from './methods/browser-view.ts';
@@ -36,6 +38,12 @@ export const events = {
   }),
   'config.changed': z.object({ hash: z.string() }),
   'plan.changed': z.object({ planId: z.string(), deleted: z.boolean().optional() }),
+  /** A drawing was made, renamed or deleted. */
+  'drawings.changed': z.object({ drawingId: z.string(), deleted: z.boolean().optional() }),
+  /** What others have done to a drawing, to connections that have opened it. `reopen`: it is too much for an event, and `drawings.open` has it. */
+  'drawing.changed': z.object({ drawingId: z.string(), changes: z.array(changeSchema), reopen: z.boolean().optional() }),
+  /** What somebody is drawing just now, to the others who have the drawing open; `from` tells those who draw apart. Null: it is done, or given up. */
+  'drawing.draft': z.object({ drawingId: z.string(), from: z.string(), shape: shapeSchema.nullable() }),
   /** Pages or claims of a wiki were written or removed, by whomever: their paths and ids; null where there are many. */
   'wiki.changed': z.object({
     agentIds: z.array(z.string()),

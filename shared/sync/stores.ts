@@ -28,6 +28,9 @@ export const SYNC_STORES = {
   mcpTools: { conflicts: false },
   /** How far channels have read, what waits there for an answer, and what they have counted. */
   channelStates: { conflicts: false },
+  drawings: { conflicts: false },
+  /** What became of drawings' shapes: never changed, only added, and removed when none of their fields counts any more. */
+  drawingChanges: { conflicts: false },
   /** Files of workspaces. Those of lines are merged by the host that serves (decision 0048). */
   files: { conflicts: true },
   conflicts: { conflicts: false },

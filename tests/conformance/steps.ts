@@ -17,6 +17,9 @@ const path = 'main/main.jsonl';
 const model = 'guide/guide';
 const jobOf = (results: Results): string => results['cron.add']?.jobId ?? 'none';
 
+const drawing = (results: Results) => ({ drawingId: results['drawings.create']?.id ?? 'none' });
+const CHANGE = { id: 'r', at: '000001700000000-0000-step', set: { kind: 'rect', x: 1, y: 2, removed: false } } as const;
+
 /** Every method at least once, in an order in which each has what it needs, on a gateway that is new. */
 export const STEPS: readonly Step[] = [
   step('health', {}),
@@ -62,6 +65,18 @@ export const STEPS: readonly Step[] = [
   step('plan.resume', { planId: 'none' }, 'NOT_FOUND'),
   step('plan.delete', (results) => ({ planId: results['plan.list']?.plans[0]?.id ?? 'none' })),
   step('plan.delete', { planId: 'none' }, 'NOT_FOUND'),
+  step('drawings.create', { title: 'A plan', width: 640, height: 480, background: '#ffffff', changes: [CHANGE] }),
+  step('drawings.list', {}),
+  step('drawings.open', drawing),
+  step('drawings.open', { drawingId: 'none' }, 'NOT_FOUND'),
+  step('drawings.draft', (results) => ({ ...drawing(results), shape: null })),
+  step('drawings.change', (results) => ({ ...drawing(results), changes: [{ ...CHANGE, at: '000001700000000-0001-step', set: { x: 5 } }] })),
+  step('drawings.change', { drawingId: 'none', changes: [] }, 'NOT_FOUND'),
+  step('drawings.close', drawing),
+  step('drawings.rename', (results) => ({ ...drawing(results), title: 'Another plan' })),
+  step('drawings.rename', { drawingId: 'none', title: 'A' }, 'NOT_FOUND'),
+  step('drawings.delete', drawing),
+  step('drawings.delete', { drawingId: 'none' }, 'NOT_FOUND'),
   step('workspace.write', { path: 'notes/a.md', content: '# A' }),
   step('workspace.write', { path: 'notes/b.bin', content: '!', encoding: 'base64' }, 'INVALID_PARAMS'),
   step('workspace.list', { under: 'notes' }),

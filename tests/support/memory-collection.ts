@@ -11,6 +11,7 @@ export function memoryCollection<T extends { id: string }>(): Collection<T> & { 
         .filter(([key]) => key.startsWith(prefix))
         .sort(([a], [b]) => (a < b ? -1 : 1))
         .map(([, record]) => structuredClone(record)),
+    keys: async (prefix = '') => [...records.keys()].filter((key) => key.startsWith(prefix)).sort(),
     put: async (record) => void records.set(record.id, structuredClone(record)),
     async update(key, change) {
       const after = change(records.get(key));

@@ -10,6 +10,7 @@ import { config } from './config.ts';
 import { connection } from './connection.ts';
 import { devices } from './device.ts';
 import { cron } from './cron.ts';
+import { drawings } from './drawings.ts';
 import { dreaming } from './dreaming.ts';
 import { keys } from './keys.ts';
 import { logs } from './logs.ts';
@@ -50,6 +51,7 @@ export const contracts = {
   ...workspaces,
   ...wiki,
   ...plans,
+  ...drawings,
   ...skills,
   ...devices,
   ...keys,

@@ -10,6 +10,7 @@ import type { Clock } from './clock.ts';
 import { ConnectionLimits } from './connection-limits.ts';
 import { readClientFrame } from './client-frame.ts';
 import { METHOD_NAMES, parseParams } from './dispatch.ts';
+import { followedKey } from './drawings/followed.ts';
 import type { Subscriber } from './hub.ts';
 import type { LogWriter } from './log/log.ts';
 import { type MovedClient, readMoved } from './moved.ts';
@@ -32,7 +33,7 @@ export interface ConnectionDeps extends PendingRequestsDeps {
   closed(): void;
 }
 
-/** Sessions that a client goes on following at another host; an opening has 64 KB. */
+/** Sessions and drawings that a client goes on following at another host; an opening has 64 KB. */
 const MAX_FOLLOWS = 100;
 
 /** One client, from its first frame to its end, here or at the next host (decisions, "Frames and connection"). */
@@ -95,6 +96,10 @@ export class Connection implements Subscriber {
 
   follows(sessionKey: string): boolean {
     return this.#followed.has(sessionKey);
+  }
+
+  hasOpen(drawingId: string): boolean {
+    return this.#followed.has(followedKey(drawingId));
   }
 
   push(event: AnyEvent): void {
@@ -223,9 +228,10 @@ export class Connection implements Subscriber {
   #requestsOf(protocol: number): PendingRequests {
     const { principal, scopes } = this.#admission;
     const follow = (key: string): void => void this.#followed.add(key);
+    const unfollow = (key: string): void => void this.#followed.delete(key);
     return new PendingRequests({
       ...this.#deps,
-      caller: { connId: this.id, principal, scopes, follow, tell: (event) => this.push(event), signal: this.#gone.signal },
+      caller: { connId: this.id, principal, scopes, follow, unfollow, tell: (event) => this.push(event), signal: this.#gone.signal },
       protocol,
       limits: this.#limits(),
       respond: (frame) => {

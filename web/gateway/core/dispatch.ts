@@ -9,8 +9,9 @@ export interface Caller {
   connId: string;
   principal: string;
   scopes: readonly Scope[];
-  /** The caller wants the events of this session from now on. */
+  /** The caller wants the events of this session, or of this drawing, from now on. */
   follow(sessionKey: string): void;
+  unfollow(sessionKey: string): void;
   /** Sends an event to the caller's connection alone. */
   tell(event: AnyEvent): void;
   /** Aborts when the connection is gone. What must outlive it (runs) does not listen. */

@@ -15,6 +15,7 @@ import { Connections } from './connections.ts';
 import { lazyCron } from './cron/lazy-cron.ts';
 import { createDispatcher } from './dispatch.ts';
 import { readHere } from './documents/read-here.ts';
+import { drawingsLater } from './drawings/later.ts';
 import { nowhere } from './environment.ts';
 import { execTool } from './exec/tool.ts';
 import { faults } from './faults.ts';
@@ -151,6 +152,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     (await import('./tools/browser-tools.ts')).browserTools({ bridge, config, workspaces, agent: agents.get }),
   );
   tools.registerLater(wikis.tools);
+  const drawings = drawingsLater({ vault, hub, clock, fault });
   const companion = companionOf(workbench, fault);
   const foreign = new ForeignRuns({ vault, hub, clock, sync, lost: companion.lost, fault });
   const events = new SystemEvents({ vault, clock, agents, settings, log, fault });
@@ -199,6 +201,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       oauth,
       running,
       knowledge,
+      drawings,
     ];
     for (const part of parts) part?.stop();
     stopWatching();
@@ -234,6 +237,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       silenceMs,
       wikis: wikis.load,
       localModels: localModels.load,
+      drawings: drawings.load,
       uptime: () => health().uptime,
       build: version,
       changed: () => follow.syncChanged(),

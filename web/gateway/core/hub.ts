@@ -5,6 +5,10 @@ export interface Subscriber {
   /** Everything (the app), or only what concerns sessions that it follows. */
   readonly all: boolean;
   follows(sessionKey: string): boolean;
+  /** A connection's. */
+  readonly id?: string;
+  /** Whether it has a drawing open. */
+  hasOpen?(drawingId: string): boolean;
   push(event: AnyEvent): void;
 }
 
@@ -26,6 +30,16 @@ export class Hub {
     for (const subscriber of this.#subscribers) {
       if (subscriber.all || (sessionKey !== null && subscriber.follows(sessionKey))) subscriber.push(event);
     }
+  }
+
+  /** To those who have a drawing open; not to `except`, who did it. */
+  tellOpen(event: AnyEvent, drawingId: string, except?: string): void {
+    for (const subscriber of this.#subscribers) if (subscriber.hasOpen?.(drawingId) && subscriber.id !== except) subscriber.push(event);
+  }
+
+  /** Whether anybody has it open. */
+  isOpen(drawingId: string): boolean {
+    return [...this.#subscribers].some((subscriber) => subscriber.hasOpen?.(drawingId));
   }
 
   /** To every connection, whatever it follows. */

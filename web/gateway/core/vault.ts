@@ -1,3 +1,4 @@
+import type { Change } from '#shared/canvas/change.ts';
 import type { LogLevel } from '#shared/rpc/log-level.ts';
 import type { Approval } from '#shared/rpc/methods/approvals.ts';
 import type { JobDefinition, JobRun } from '#shared/rpc/methods/cron.ts';
@@ -141,6 +142,30 @@ export interface Collections {
   systemEvents: SystemEvent;
   mcpTools: McpToolRecord;
   channelStates: ChannelState;
+  drawings: DrawingRecord;
+  drawingChanges: DrawingChange;
+}
+
+/** One record that is written together with others; without `record` it is removed. */
+export type RecordWrite<Name extends keyof Collections = keyof Collections> = {
+  [N in Name]: { store: N; key: string; record?: Collections[N] };
+}[Name];
+
+/** A drawing as it was made, and its title; what became of it since is in its changes. */
+export interface DrawingRecord {
+  id: string;
+  title: string;
+  /** Of the sheet, CSS pixels. */
+  width: number;
+  height: number;
+  background: string | null;
+  createdAt: number;
+}
+
+/** A change of a drawing (shared/canvas). */
+export interface DrawingChange extends Change {
+  /** `<drawing>/<shape>/<at>` */
+  key: string;
 }
 
 /** A tool of a tool server, as it was approved. */
@@ -157,6 +182,8 @@ export interface Collection<T> {
   get(key: string): Promise<T | undefined>;
   /** All of them, by key; with a prefix those whose keys begin with it. */
   list(prefix?: string): Promise<T[]>;
+  /** Their keys, likewise; reads no record. */
+  keys(prefix?: string): Promise<string[]>;
   put(record: T): Promise<void>;
   /** What `change` makes of the record takes its place, in one transaction; undefined leaves it as it is. Resolves with what stands then. */
   update(key: string, change: (before: T | undefined) => T | undefined): Promise<T | undefined>;
@@ -298,6 +325,8 @@ export interface Vault {
   };
   /** Records of the other kinds. */
   collection<Name extends keyof Collections>(name: Name): Collection<Collections[Name]>;
+  /** Strict: several of them, all or nothing. */
+  together(writes: readonly RecordWrite[]): Promise<void>;
   /** Versions of records that lost against others written apart from them (shared/sync). */
   conflicts: {
     /** `<store>/<key>/<clock>` of each; reads no content. */

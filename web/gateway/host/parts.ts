@@ -10,6 +10,7 @@ const PARTS: readonly (() => Promise<unknown>)[] = [
   () => import('../core/tools/desktop-tools.ts'),
   () => import('../core/wiki/wiki-tools.ts'),
   () => import('../core/browser-views.ts'),
+  () => import('../core/drawings/drawings.ts'),
   () => import('../core/providers/openai-compatible.ts'),
   () => import('../core/http/http.ts'),
   () => import('../core/http/responses/responses.ts'),

@@ -1,6 +1,6 @@
-import type { Collection, Collections } from '../core/vault.ts';
+import type { Collection, Collections, RecordWrite } from '../core/vault.ts';
 import type { Schema } from './schema.ts';
-import type { Transactions } from './transaction.ts';
+import type { Transactions, Write } from './transaction.ts';
 
 /** What a record is known by, which is its store's key path. */
 const KEYS: { [Name in keyof Collections]: (record: Collections[Name]) => string } = {
@@ -16,6 +16,8 @@ const KEYS: { [Name in keyof Collections]: (record: Collections[Name]) => string
   systemEvents: ({ id }) => id,
   mcpTools: ({ id }) => id,
   channelStates: ({ id }) => id,
+  drawings: ({ id }) => id,
+  drawingChanges: ({ key }) => key,
 };
 
 /**
@@ -27,7 +29,23 @@ const STAGES: { [Name in keyof Collections]?: (record: Collections[Name] | undef
   apiKeys: (record) => (record === undefined ? 1 : 0),
   // Whoever had the channel before may still write: under an earlier lease.
   channelStates: (record) => record?.fence ?? 0,
+  drawings: (record) => (record === undefined ? 1 : 0),
 };
+
+/** Writes records of several stores in one transaction. */
+export async function writeTogether(transactions: Transactions, writes: readonly RecordWrite[]): Promise<void> {
+  if (writes.length === 0) return;
+  await transactions.write([...new Set(writes.map(({ store }) => store))], async (write) => {
+    await Promise.all(writes.map((each) => writeOne(write, each.store, each)));
+  });
+}
+
+function writeOne<Name extends keyof Collections>({ put, remove }: Write, store: Name, { record, key }: RecordWrite<Name>): Promise<void> {
+  const stageOf: ((record: Collections[Name] | undefined) => number) | undefined = STAGES[store];
+  const stage = stageOf?.(record);
+  // As in `collectionOf`.
+  return record === undefined ? remove(store, key, stage) : put(store, key, record as Schema[Name]['value'], stage);
+}
 
 /** The records of one store. */
 export function collectionOf<Name extends keyof Collections>(transactions: Transactions, name: Name): Collection<Collections[Name]> {
@@ -41,6 +59,10 @@ export function collectionOf<Name extends keyof Collections>(transactions: Trans
     list: (prefix = '') => {
       const keys = prefix === '' ? null : IDBKeyRange.bound(prefix, `${prefix}\uffff`);
       return transactions.read([name], async (tx) => (await tx.objectStore(name).getAll(keys)) as Value[]);
+    },
+    keys: (prefix = '') => {
+      const keys = prefix === '' ? null : IDBKeyRange.bound(prefix, `${prefix}\uffff`);
+      return transactions.read([name], async (tx) => (await tx.objectStore(name).getAllKeys(keys)) as string[]);
     },
     put: (record) => transactions.write([name], ({ put }) => put(name, keyOf(record), stored(record), stageOf?.(record))),
     update: (key, change) =>

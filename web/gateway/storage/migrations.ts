@@ -53,6 +53,10 @@ export const steps: readonly Step[] = [
   },
   (db) => void db.createObjectStore('mcpTools', { keyPath: 'id' }),
   (db) => void db.createObjectStore('channelStates', { keyPath: 'id' }),
+  (db) => {
+    db.createObjectStore('drawings', { keyPath: 'id' });
+    db.createObjectStore('drawingChanges', { keyPath: 'key' });
+  },
 ];
 
 /** The one document becomes a row for each piece. */

@@ -110,6 +110,8 @@ export interface Schema extends DBSchema {
   systemEvents: { key: string; value: Collections['systemEvents'] };
   mcpTools: { key: string; value: Collections['mcpTools'] };
   channelStates: { key: string; value: Collections['channelStates'] };
+  drawings: { key: string; value: Collections['drawings'] };
+  drawingChanges: { key: string; value: Collections['drawingChanges'] };
   files: {
     key: string;
     value: FileRecord;

@@ -3,7 +3,7 @@ import type { OwnershipLost, Vault } from '../core/vault.ts';
 import { HybridClock } from '#shared/sync/hybrid-clock.ts';
 import { Blobs } from './blobs.ts';
 import { notedReading, ownReading, replicaOf } from './change-log.ts';
-import { collectionOf } from './collection.ts';
+import { collectionOf, writeTogether } from './collection.ts';
 import { configStore } from './config.ts';
 import { Database } from './database.ts';
 import { conflictStore } from './conflicts.ts';
@@ -118,6 +118,7 @@ export async function openVault(options: VaultOptions): Promise<StoredVault> {
     memories: memoryStore({ transactions }),
     files: fileStore({ transactions, totals }),
     collection: (name) => collectionOf(transactions, name),
+    together: (writes) => writeTogether(transactions, writes),
     conflicts: conflictStore({ transactions }),
     onforeign: (listener) => sync.onforeign(listener),
     usage: usage.store,

@@ -8,6 +8,7 @@ import { chatMethods } from './chat.ts';
 import { configMethods } from './config.ts';
 import { cronMethods } from './cron.ts';
 import { deviceMethods } from './devices.ts';
+import { drawingMethods } from './drawings.ts';
 import { dreamingMethods } from './dreaming.ts';
 import { execMethods } from './exec.ts';
 import { keyMethods } from './keys.ts';
@@ -40,6 +41,7 @@ export type MethodsDeps = Deps<typeof agentMethods> &
   Deps<typeof configMethods> &
   Deps<typeof cronMethods> &
   Deps<typeof deviceMethods> &
+  Deps<typeof drawingMethods> &
   Deps<typeof dreamingMethods> &
   Deps<typeof execMethods> &
   Deps<typeof keyMethods> &
@@ -71,6 +73,7 @@ export const allMethods = (deps: MethodsDeps): Omit<AllHandlers, 'health'> => ({
   ...configMethods(deps),
   ...cronMethods(deps),
   ...deviceMethods(deps),
+  ...drawingMethods(deps),
   ...dreamingMethods(deps),
   ...execMethods(deps),
   ...keyMethods(deps),

@@ -1,0 +1,27 @@
+import type { drawings } from '#shared/rpc/methods/drawings.ts';
+import type { Handlers } from '../dispatch.ts';
+import type { Drawings } from '../drawings/drawings.ts';
+import { followedKey } from '../drawings/followed.ts';
+
+export const drawingMethods = ({ drawings: load }: { drawings(): Promise<Drawings> }): Handlers<typeof drawings> => ({
+  'drawings.list': async () => {
+    const all = await (await load()).list();
+    return { drawings: all, count: all.length };
+  },
+  'drawings.create': async ({ changes, ...made }) => (await load()).create(made, changes),
+  'drawings.open': async ({ drawingId }, caller) => (await load()).open(drawingId, caller),
+  'drawings.change': async ({ drawingId, changes }, { connId }) => ({ stored: await (await load()).change(drawingId, changes, connId) }),
+  'drawings.close': ({ drawingId }, { unfollow }) => {
+    unfollow(followedKey(drawingId));
+    return { closed: true };
+  },
+  'drawings.rename': async ({ drawingId, title }) => (await load()).rename(drawingId, title),
+  'drawings.delete': async ({ drawingId }) => {
+    await (await load()).remove(drawingId);
+    return { deleted: true };
+  },
+  'drawings.draft': async ({ drawingId, shape }, caller) => {
+    (await load()).draft(drawingId, shape, caller);
+    return {};
+  },
+});
