@@ -2,6 +2,7 @@ import type { Link } from '#shared/link/link.ts';
 import type { Admission } from './admission.ts';
 import type { Bridge } from './bridge.ts';
 import type { Clock } from './clock.ts';
+import type { Painter } from './drawings/painter.ts';
 import type { Documents } from './documents/documents.ts';
 import type { Environment } from './environment.ts';
 import type { FaultLog } from './faults.ts';
@@ -29,6 +30,8 @@ export interface GatewayOptions {
   bridge?: Bridge;
   /** Who reads documents; the gateway itself by default. */
   documents?: Documents;
+  /** Makes pictures of drawings; nobody does by default. */
+  painter?: Painter;
   /** Models that this browser keeps and runs; none by default. */
   browserModels?: BrowserModels;
   /** Where the index of a workspace's memory is kept, with its vectors; in this process alone by default. */

@@ -153,6 +153,9 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   );
   tools.registerLater(wikis.tools);
   const drawings = drawingsLater({ vault, hub, clock, fault });
+  tools.registerLater(async () =>
+    (await import('./tools/canvas-tools.ts')).canvasTools({ drawings: drawings.load, paint: options.painter }),
+  );
   const companion = companionOf(workbench, fault);
   const foreign = new ForeignRuns({ vault, hub, clock, sync, lost: companion.lost, fault });
   const events = new SystemEvents({ vault, clock, agents, settings, log, fault });

@@ -180,6 +180,7 @@ export class Host implements HostApi {
           (listener) => this.#uplink.watch(listener),
         ),
         documents: this.#lenders.documents,
+        painter: async (picture, scale) => (await import('../../paint/export.ts')).exportImage(picture, { scale }),
         browserModels: this.#lenders.models,
         memoryStore: async (workspace) => new (await import('../../library/database-index.ts')).DatabaseIndex(`perch-memory ${workspace}`),
         clock: systemClock,

@@ -11,6 +11,8 @@ const PARTS: readonly (() => Promise<unknown>)[] = [
   () => import('../core/wiki/wiki-tools.ts'),
   () => import('../core/browser-views.ts'),
   () => import('../core/drawings/drawings.ts'),
+  () => import('../core/tools/canvas-tools.ts'),
+  () => import('../../paint/export.ts'),
   () => import('../core/providers/openai-compatible.ts'),
   () => import('../core/http/http.ts'),
   () => import('../core/http/responses/responses.ts'),

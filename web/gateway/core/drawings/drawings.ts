@@ -1,6 +1,5 @@
 import type { Change } from '#shared/canvas/change.ts';
 import { Drawing } from '#shared/canvas/drawing.ts';
-import { Editor } from '#shared/canvas/editor.ts';
 import { LIMITS } from '#shared/canvas/fields.ts';
 import { RpcError } from '#shared/rpc/errors.ts';
 import { DRAWING_LIMITS, type DrawingEntry } from '#shared/rpc/methods/drawings.ts';
@@ -100,13 +99,13 @@ export class Drawings {
     });
   }
 
-  /** Draws on the drawing as it is, as `by`: all that `draw` does is stored at once, and what it gives is given. Throws `NOT_FOUND`, and what it throws. */
-  async edit<T>(id: string, by: string, draw: (editor: Editor) => T): Promise<T> {
+  /** Draws on the drawing as it is: all that `draw` does is stored at once, and what it gives is given. Throws `NOT_FOUND`, and what it throws. */
+  async edit<T>(id: string, draw: (on: Drawing) => T): Promise<T> {
     return this.#inTurn(id, async () => {
-      const drawing = await this.#drawn(await this.#get(id), by);
+      const drawing = await this.#drawn(await this.#get(id));
       const made: Change[] = [];
       drawing.onChange(({ changes }) => void made.push(...changes));
-      const result = draw(new Editor(drawing));
+      const result = draw(drawing);
       await this.#store(id, made);
       return result;
     });
@@ -168,8 +167,8 @@ export class Drawings {
     return record;
   }
 
-  async #drawn(record: DrawingRecord, origin = 'gateway'): Promise<Drawing> {
-    const drawing = new Drawing({ ...record, origin, now: () => this.#deps.clock.now() });
+  async #drawn(record: DrawingRecord): Promise<Drawing> {
+    const drawing = new Drawing({ ...record, origin: this.#deps.vault.origin, now: () => this.#deps.clock.now() });
     drawing.merge(await this.#changes.list(`${record.id}/`));
     return drawing;
   }

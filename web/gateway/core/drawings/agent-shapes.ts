@@ -1,0 +1,105 @@
+import { generateKeyBetween } from 'fractional-indexing';
+import type { FieldValues } from '#shared/canvas/change.ts';
+import type { Drawing } from '#shared/canvas/drawing.ts';
+import { FIELDS, fieldsOf, type Kind, LIMITS, type NewShape, shapeFields, someFields } from '#shared/canvas/fields.ts';
+import { RpcError } from '#shared/rpc/errors.ts';
+import { z } from '#shared/rpc/zod.ts';
+import { AGENT_SHAPE, covers, known } from './agent-view.ts';
+
+const KINDS = [
+  'rect',
+  'ellipse',
+  'line',
+  'arrow',
+  'polygon',
+  'star',
+  'highlighter',
+  'text',
+  'marker',
+  'callout',
+  'redaction',
+  'blur',
+] as const satisfies readonly Kind[];
+
+const coordinate = FIELDS.x;
+const { x, y, width, height, radius, cx, cy, rx, ry, x1, y1, x2, y2, tipX, tipY, outer, inner, spikes } = FIELDS;
+const { text, label, note, size, color, background, strokeWidth, fill, opacity, rotation, strength } = FIELDS;
+
+const fields = z
+  .strictObject({
+    ...{ x, y, width, height, radius, cx, cy, rx, ry, x1, y1, x2, y2, tipX, tipY, outer, inner, spikes },
+    ...{ text, label, note, size, color, background, strokeWidth, fill, opacity, rotation, strength },
+    points: z.array(z.array(coordinate).min(2).max(2)).max(1000),
+  })
+  .partial();
+
+const NEEDS = `What each kind needs: rect, redaction, blur: x, y, width, height; ellipse: cx, cy, rx, ry; line, arrow: x1, y1, x2, y2 (an arrow points at x2, y2); polygon, highlighter: points [[x, y], …]; star: cx, cy, outer, inner, spikes; text: x, y, text; marker (a numbered dot): x, y, label, perhaps note; callout (a speech bubble): x, y, width, height, tipX, tipY, text. Beside that color (#rrggbb), strokeWidth, fill, opacity, rotation (degrees), size (of letters and markers).`;
+
+export const drawParams = {
+  add: z
+    .array(fields.extend({ kind: z.enum(KINDS) }))
+    .max(200)
+    .default([])
+    .describe(`Shapes to draw, on top of what is there. ${NEEDS}`),
+  change: z
+    .array(fields.extend({ id: z.string().max(128) }))
+    .max(200)
+    .default([])
+    .describe('Fields of shapes to change, by their ids'),
+  remove: z.array(z.string().max(128)).max(200).default([]).describe('Ids of shapes to take away'),
+};
+export type DrawingWork = { [P in keyof typeof drawParams]: z.output<(typeof drawParams)[P]> };
+
+/** What an agent's shapes look like where it does not say: they point at things, and hide nothing. */
+const LOOK = { color: '#d92d20', strokeWidth: 3, fill: false };
+const OWN_LOOK: readonly Kind[] = ['highlighter', 'marker', 'redaction', 'blur'];
+
+/**
+ * Does an agent's work on a drawing; gives the ids of what was added. Throws `INVALID_PARAMS` that names what does not fit, and for what would uncover
+ * something: redactions, blurs, and what they touch stay as they are. Throws `NOT_FOUND` for a shape that is not seen.
+ */
+export function drawShapes(on: Drawing, { add, change, remove }: DrawingWork): string[] {
+  const writes: [string, FieldValues][] = [];
+  if (on.shapes.length + add.length > LIMITS.shapes)
+    throw new RpcError('INVALID_PARAMS', `add: a drawing has at most ${LIMITS.shapes} shapes`);
+  const open = known(on);
+  const changeable = (id: string, path: string) => {
+    const shape = on.shape(id);
+    if (!shape || shape.hidden) throw new RpcError('NOT_FOUND', `${path}: there is no shape ${id}`);
+    if (covers(shape) || !open.has(shape))
+      throw new RpcError('INVALID_PARAMS', `${path}: redactions, blurs, and what they touch stay as they are`);
+    if (shape.locked) throw new RpcError('INVALID_PARAMS', `${path}: the shape ${id} is locked`);
+    return shape;
+  };
+  change.forEach(({ id, ...given }, nth) => {
+    const { kind } = changeable(id, `change.${nth}.id`);
+    writes.push([id, fitting(`change.${nth}`, () => someFields(kind, given))]);
+  });
+  remove.forEach((id, nth) => {
+    changeable(id, `remove.${nth}`);
+    writes.push([id, { removed: true }]);
+  });
+  let order = on.shapes.at(-1)?.order ?? null;
+  const added = add.map(({ kind, ...given }, nth) => {
+    order = generateKeyBetween(order, null);
+    const look = OWN_LOOK.includes(kind)
+      ? {}
+      : Object.fromEntries(Object.entries(LOOK).filter(([field]) => fieldsOf(kind).includes(field)));
+    const shape = fitting(`add.${nth}`, () => shapeFields(kind, { ...look, ...given } as NewShape<typeof kind>, order ?? ''));
+    const id = `${AGENT_SHAPE}${crypto.randomUUID()}`;
+    writes.push([id, { ...(shape as FieldValues), removed: false }]);
+    return id;
+  });
+  on.write(writes);
+  return added;
+}
+
+function fitting<T>(path: string, parse: () => T): T {
+  try {
+    return parse();
+  } catch (error) {
+    if (!(error instanceof z.ZodError)) throw error;
+    const [issue] = error.issues;
+    throw new RpcError('INVALID_PARAMS', `${[path, ...(issue?.path ?? [])].join('.')}: ${issue?.message ?? 'does not fit'}`);
+  }
+}

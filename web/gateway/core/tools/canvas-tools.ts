@@ -1,0 +1,92 @@
+import { toBase64 } from '#shared/base64.ts';
+import { RpcError } from '#shared/rpc/errors.ts';
+import { id } from '#shared/rpc/frames.ts';
+import { z } from '#shared/rpc/zod.ts';
+import { drawParams, drawShapes } from '../drawings/agent-shapes.ts';
+import { AGENT_SHAPE, agentView } from '../drawings/agent-view.ts';
+import type { Drawings } from '../drawings/drawings.ts';
+import type { Painter } from '../drawings/painter.ts';
+import { MAX_IMAGE } from '../runs/attachments.ts';
+import { pageOf } from '../workspace/text-page.ts';
+import { MAX_TEXT, shown } from './office-tools.ts';
+import { handOver } from './pictures.ts';
+import { defineTool, type Tool } from './registry.ts';
+
+export interface CanvasToolsDeps {
+  drawings(): Promise<Pick<Drawings, 'list' | 'read' | 'edit'>>;
+  paint: Painter | undefined;
+}
+
+/** Pixels of a picture's longer side: what vision models look at. */
+const SIDE = 1568;
+
+const drawingId = id.describe('Which drawing, as canvas_open lists them');
+
+/** The tools by which agents see and draw on the person's drawings (docs/decisions/0053-drawings-in-the-gateway.md). */
+export function canvasTools({ drawings, paint }: CanvasToolsDeps): Tool[] {
+  return [
+    defineTool({
+      name: 'canvas_open',
+      description:
+        'Lists the person’s drawings and annotated screenshots; with a drawingId, the size of that one and the shapes on it, with their notes. canvas_capture shows it.',
+      source: 'core',
+      params: z.strictObject({
+        drawingId: drawingId.optional(),
+        offset: z.number().int().min(0).default(0).describe('Characters to leave out at the start, as "next" said'),
+      }),
+      async run({ drawingId: which, offset }) {
+        const from = await drawings();
+        if (which === undefined) {
+          const { content, nextOffset } = pageOf(JSON.stringify(await from.list()), offset, MAX_TEXT);
+          return { ...(nextOffset === null ? {} : { next: nextOffset }), ...shown({ text: content }) };
+        }
+        const { entry, drawing } = await from.read(which);
+        const { x, y, width, height, background } = drawing.page;
+        const text = JSON.stringify({ title: entry.title, shapes: agentView(drawing) });
+        const { content, nextOffset } = pageOf(text, offset, MAX_TEXT);
+        return {
+          ...{ drawingId: which, sheet: { x, y, width, height, background } },
+          ...(nextOffset === null ? {} : { next: nextOffset }),
+          ...shown({ text: content }),
+        };
+      },
+    }),
+    defineTool({
+      name: 'canvas_draw',
+      description:
+        'Draws on a drawing, in CSS pixels from the left upper corner: whoever has it open sees it at once. Point at things with arrows, boxes, markers and callouts. Gives the ids of what was added.',
+      source: 'core',
+      params: z.strictObject({ drawingId, ...drawParams }),
+      // What is added can be taken away again; what a person drew cannot be put back as it was.
+      effect: ({ change, remove }) => {
+        const [changed, removed] = [change.map((each) => each.id), remove].map(
+          (ids) => ids.filter((each) => !each.startsWith(AGENT_SHAPE)).length,
+        );
+        if (!changed && !removed) return undefined;
+        return [changed && `Change ${changed} shapes of a drawing`, removed && `Take ${removed} shapes from a drawing`]
+          .filter(Boolean)
+          .join('. ');
+      },
+      async run({ drawingId: which, ...work }) {
+        const added = await (await drawings()).edit(which, (on) => drawShapes(on, work));
+        return { drawingId: which, added, changed: work.change.length, removed: work.remove.length };
+      },
+    }),
+    defineTool({
+      name: 'canvas_capture',
+      description: 'Takes a picture of a drawing. You are shown it where you can see pictures; the person gets it with your reply.',
+      source: 'core',
+      params: z.strictObject({ drawingId }),
+      async run({ drawingId: which }, context) {
+        if (!paint) throw new RpcError('INTERNAL_ERROR', 'Nothing here makes pictures of drawings');
+        const { drawing } = await (await drawings()).read(which);
+        const { width, height } = drawing.page;
+        let scale = Math.min(1, SIDE / Math.max(width, height));
+        let png = await paint(drawing, scale);
+        while (png.byteLength > MAX_IMAGE) png = await paint(drawing, (scale *= 0.7));
+        const taken = handOver(context, { data: toBase64(png), mimeType: 'image/png', size: png.byteLength, name: 'drawing' });
+        return { ...taken, scale: Number(scale.toFixed(4)), width: Math.round(width * scale), height: Math.round(height * scale) };
+      },
+    }),
+  ];
+}
