@@ -2,6 +2,7 @@ import type { CDPSession, Page } from 'playwright';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { verifies } from '../requirements.ts';
 import { type CanvasSite, canvasSite } from './canvas-served.ts';
+import { shoot } from './shoot.ts';
 
 let site: CanvasSite;
 beforeAll(async () => void (site = await canvasSite(undefined, undefined, 'tests/e2e/studio-face.ts')), 120_000);
@@ -166,6 +167,7 @@ verifies('canvas.studio/select', 'chosen by press, Shift and rubber band; moved,
   // What lies wholly within, and not what is touched.
   await drag(page, [90, 90], [300, 300]);
   expect(await chosen()).toEqual(['a', 'b']);
+  await shoot(page, 'studio-selection');
   await page.mouse.click(440, 300);
   expect(await chosen()).toEqual(['c']);
   // Its right lower corner, then what turns it.
@@ -349,16 +351,20 @@ verifies('canvas.studio/touch', 'one finger draws, a second one turns that into 
   await touch(cdp, 'touchStart', { x: 50, y: 50 });
   await touch(cdp, 'touchMove', { x: 90, y: 60 });
   await touch(cdp, 'touchEnd');
-  expect(await shapes(page)).toHaveLength(1);
+  await expect.poll(() => shapes(page)).toHaveLength(1);
   await touch(cdp, 'touchStart', { x: 200, y: 200, id: 1 });
   await touch(cdp, 'touchMove', { x: 220, y: 200, id: 1 });
   await touch(cdp, 'touchStart', { x: 220, y: 200, id: 1 }, { x: 320, y: 200, id: 2 });
   await touch(cdp, 'touchMove', { x: 170, y: 200, id: 1 }, { x: 370, y: 200, id: 2 });
   await expect.poll(() => run(page, 'return shown.zoom')).toBeCloseTo(2, 5);
   // What was between the fingers still is.
-  expect(await run(page, 'return shown.view.at({ x: 270, y: 200 })')).toEqual({ x: expect.closeTo(270, 3), y: expect.closeTo(200, 3) });
+  await expect
+    .poll(() => run(page, 'return shown.view.at({ x: 270, y: 200 })'))
+    .toEqual({ x: expect.closeTo(270, 3), y: expect.closeTo(200, 3) });
   await touch(cdp, 'touchMove', { x: 170, y: 250, id: 1 }, { x: 370, y: 250, id: 2 });
-  expect(await run(page, 'return shown.view.at({ x: 270, y: 250 })')).toEqual({ x: expect.closeTo(270, 3), y: expect.closeTo(200, 3) });
+  await expect
+    .poll(() => run(page, 'return shown.view.at({ x: 270, y: 250 })'))
+    .toEqual({ x: expect.closeTo(270, 3), y: expect.closeTo(200, 3) });
   await touch(cdp, 'touchEnd', { x: 170, y: 250, id: 1 });
   await touch(cdp, 'touchMove', { x: 100, y: 100, id: 1 });
   await touch(cdp, 'touchEnd');
