@@ -1,20 +1,23 @@
 import { z } from '../rpc/zod.ts';
 import { idSchema, PAGE } from './change.ts';
 import { Drawing, type DrawingOptions } from './drawing.ts';
-import { type Kind, KINDS, LIMITS, type Shape } from './fields.ts';
+import { FIELDS, type Kind, KINDS, LIMITS, type Shape } from './fields.ts';
 
 const FORMAT = 'perch-drawing';
-/** Counts up with each change of form; older ones are then brought up to it here. */
-const VERSION = 1;
+/** Counts up with each change of form; older ones are brought up to it here. 2: pictures may be mirrored. */
+const VERSION = 2;
 
 const { page: pageSchema, ...kinds } = KINDS;
-const withId = Object.values(kinds).map((kind) => z.strictObject({ id: idSchema, ...kind.shape }));
+const read = { ...kinds, image: kinds.image.extend({ mirrored: FIELDS.mirrored.default(false) }) };
+const withId = Object.values(read).map((kind) => z.strictObject({ id: idSchema, ...kind.shape }));
+/** A shape with its id. */
+export const shapeSchema = z.discriminatedUnion('kind', withId as [(typeof withId)[number], ...typeof withId]);
 const file = z.strictObject({
   format: z.literal(FORMAT),
-  version: z.literal(VERSION),
+  version: z.int().min(1).max(VERSION),
   page: pageSchema,
   shapes: z
-    .array(z.discriminatedUnion('kind', withId as [(typeof withId)[number], ...typeof withId]))
+    .array(shapeSchema)
     .max(LIMITS.shapes)
     .refine((shapes) => new Set(shapes.map(({ id }) => id)).size === shapes.length, 'has an id twice')
     .refine((shapes) => shapes.every(({ id }) => id !== PAGE), `has a shape with the id ${PAGE}, which is the sheet's`),
@@ -39,10 +42,10 @@ export function drawingFromJson(json: string, options: Pick<DrawingOptions, 'ori
   } catch {
     throw new DrawingFileError('This is no drawing: it is no JSON');
   }
-  const form = z.object({ format: z.literal(FORMAT), version: z.number() }).safeParse(parsed);
+  const form = z.object({ format: z.literal(FORMAT), version: z.int() }).safeParse(parsed);
   if (!form.success) throw new DrawingFileError('This is no drawing of Perch');
-  if (form.data.version !== VERSION)
-    throw new DrawingFileError(`This drawing has version ${form.data.version}; this Perch reads version ${VERSION}`);
+  if (form.data.version > VERSION)
+    throw new DrawingFileError(`This drawing has version ${form.data.version}; this Perch reads up to version ${VERSION}`);
   const { success, data, error } = file.safeParse(parsed);
   if (!success) {
     const [issue] = error.issues;

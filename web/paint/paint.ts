@@ -71,6 +71,7 @@ function paintMark(context: Context, mark: Mark, look: Look, images: Images): vo
       return paintText(context, mark);
     case 'image': {
       const image = images.get(mark.src);
+      if (mark.mirrored) context.transform(-1, 0, 0, 1, 2 * mark.x + mark.width, 0);
       if (image) context.drawImage(image, mark.x, mark.y, mark.width, mark.height);
       return;
     }
