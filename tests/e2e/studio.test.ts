@@ -423,6 +423,11 @@ verifies('canvas.studio/keyboard', 'keys alone: draw, go from shape to shape, ch
   // Past the last the focus goes on: nobody is caught.
   for (const key of ['Tab', 'Tab', 'Tab', 'Tab']) await page.keyboard.press(key);
   expect(await page.evaluate('document.activeElement.tagName')).toBe('BODY');
+  await run(page, 'shown.focus()');
+  for (const key of ['Tab', 'Escape']) await page.keyboard.press(key);
+  expect([await said(page), await run(page, 'return [...shown.selection]')]).toEqual(['Nothing selected', []]);
+  await page.keyboard.press('Tab');
+  expect(await page.evaluate('document.activeElement.tagName')).toBe('BODY');
 });
 
 verifies('canvas.studio/redaction', 'what is redacted is in neither pixels nor bytes of what is exported', async () => {

@@ -2,11 +2,13 @@ import type { FieldValues } from '#shared/canvas/change.ts';
 import type { Drawing } from '#shared/canvas/drawing.ts';
 import type { Shape } from '#shared/canvas/fields.ts';
 import { sheetOf } from '#shared/canvas/geometry.ts';
-import { spanOf } from '#shared/canvas/handles.ts';
+import { handleAt, isHeld, spanOf } from '#shared/canvas/handles.ts';
 import { measureText } from '../../paint/measure.ts';
 import { cssColor } from './css-color.ts';
 import type { Place } from './ground.ts';
-import type { Look } from './studio/bench.ts';
+import { NOTHING_HELD } from './pointing.ts';
+import { type Look, reachOf } from './studio/bench.ts';
+import { cropHold } from './studio/crop.ts';
 import { StudioActions } from './studio/actions.ts';
 import { pressKey } from './studio/keys.ts';
 import { shapeName } from './studio/speech.ts';
@@ -23,6 +25,8 @@ export { ZOOM } from './studio/view.ts';
 export class Studio extends StudioActions {
   #tool: StudioTool = 'select';
   #spaced = false;
+  /** Whether Tab leaves the drawing: after Escape, until it is come back to. */
+  #leaving = false;
   #look: Look = { color: '#d92d20', strokeWidth: 3, fill: false, fontSize: 20 };
   readonly #seen = new WeakSet<KeyboardEvent>();
 
@@ -31,6 +35,8 @@ export class Studio extends StudioActions {
     const { signal } = this.ended;
     this.surface.addEventListener('keydown', (event) => this.key(event), { signal });
     this.surface.addEventListener('dblclick', () => this.#tool === 'select' && this.enter(), { signal });
+    this.surface.addEventListener('focus', () => (this.#leaving = false), { signal });
+    this.surface.addEventListener('pointermove', (event) => event.buttons === 0 && this.#hover(event), { signal });
     addEventListener('keyup', ({ key }) => key === ' ' && this.#space(false), { signal });
     addEventListener('blur', () => this.#space(false), { signal });
     this.#cursor();
@@ -149,7 +155,7 @@ export class Studio extends StudioActions {
 
   /** Chooses the next shape of the pile (1) or the one before (-1), and says what it is. False past the last: then the focus goes on. */
   selectNext(by: 1 | -1): boolean {
-    if (this.#tool !== 'select') return false;
+    if (this.#tool !== 'select' || this.#leaving) return false;
     const all = this.drawing.shapes.filter(({ hidden, locked }) => !hidden && !locked);
     const now = all.findIndex(({ id }) => id === this.selection.at(-1));
     const at = now < 0 ? (by > 0 ? 0 : all.length - 1) : now + by;
@@ -172,6 +178,7 @@ export class Studio extends StudioActions {
   escape(): boolean {
     if (this.giveUp()) return (this.say('Given up'), true);
     if (this.polygon.begun) return (this.polygon.stop(this), this.say('Given up'), true);
+    this.#leaving = true;
     if (this.selection.length > 0) return (this.select([]), this.say('Nothing selected'), true);
     if (this.#tool === 'select') return false;
     this.tool = 'select';
@@ -213,6 +220,18 @@ export class Studio extends StudioActions {
 
   #cursor(): void {
     this.surface.style.cursor = { select: 'default', hand: 'grab' }[this.inHand as string] ?? 'crosshair';
+  }
+
+  /** Shows what a handle does before it is pressed. */
+  #hover(event: PointerEvent): void {
+    const hold = this.inHand === 'select' ? this.hold : this.inHand === 'crop' && this.cropping ? cropHold(this.cropping) : undefined;
+    if (!hold) return this.#cursor();
+    const { x, y } = this.view.toDrawing(event.clientX, event.clientY);
+    const handle = handleAt(hold, [x, y], reachOf(this, NOTHING_HELD));
+    const inside = handle === undefined && isHeld(hold, [x, y]);
+    if (handle === undefined && !inside) return this.#cursor();
+    this.surface.style.cursor =
+      handle === undefined ? 'move' : handle.length > 2 || hold.rotation % 180 !== 0 ? 'pointer' : `${handle}-resize`;
   }
 }
 
