@@ -1,4 +1,4 @@
-import { Canvas } from 'fabric/es';
+import { PAGE } from '#shared/canvas/change.ts';
 import type { Drawing, DrawingEvent } from '#shared/canvas/drawing.ts';
 import type { Editor } from '#shared/canvas/editor.ts';
 import type { Shape } from '#shared/canvas/fields.ts';
@@ -6,12 +6,13 @@ import { frameOf, rotationOf } from '#shared/canvas/geometry.ts';
 import { blobOf, decodeImage, type Images } from '../../paint/images.ts';
 import { measureText } from '../../paint/measure.ts';
 import { paintAbout } from '../../paint/paint.ts';
+import { PaintedCanvas } from './painted-canvas.ts';
 import type { Screen } from './screen.ts';
 import { ShapeObject } from './shape-object.ts';
 
 /** Shows a drawing on the screen through Fabric, and tells the drawing what its handles do. */
 export class Stage implements Screen {
-  readonly fabric: Canvas;
+  readonly fabric: PaintedCanvas;
   readonly #drawing: Drawing;
   readonly #parent: HTMLElement;
   readonly #free: boolean;
@@ -27,7 +28,7 @@ export class Stage implements Screen {
     this.#parent = parent;
     this.#free = free;
     const element = parent.appendChild(document.createElement('canvas'));
-    this.fabric = new Canvas(element, {
+    this.fabric = new PaintedCanvas(element, {
       selection: false,
       skipTargetFind: true,
       preserveObjectStacking: true,
@@ -103,6 +104,7 @@ export class Stage implements Screen {
     for (const id of ids) if (!this.#drawing.shape(id)) this.#drop(id);
     // Out of the way of each other first: then each finds its place, the lowest first.
     if (placed.length > 1) for (const object of placed.flatMap((id) => this.#objects.get(id) ?? [])) this.fabric.bringObjectToFront(object);
+    if (ids.has(PAGE)) this.fabric.damageAll();
     for (const id of placed) {
       const shape = this.#drawing.shape(id);
       if (shape) this.#place(shape, this.#drawing.placeOf(id));
@@ -152,6 +154,8 @@ export class Stage implements Screen {
     this.#loading.add(src);
     try {
       this.#images.set(src, await decodeImage(blobOf(src)));
+      for (const object of this.#objects.values())
+        if (object.shape.kind === 'image' && object.shape.src === src) this.fabric.damage(object.area);
       this.fabric.requestRenderAll();
     } catch (error) {
       console.warn(error);

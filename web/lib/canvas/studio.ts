@@ -1,37 +1,33 @@
-import type { Edge } from '#shared/canvas/arrange.ts';
 import type { FieldValues } from '#shared/canvas/change.ts';
-import { shapesToText } from '#shared/canvas/clipboard.ts';
 import type { Drawing } from '#shared/canvas/drawing.ts';
-import type { Move } from '#shared/canvas/editor.ts';
 import type { Shape } from '#shared/canvas/fields.ts';
-import { type Box, sheetOf } from '#shared/canvas/geometry.ts';
-import { spanOf } from '#shared/canvas/handles.ts';
-import type { Axis } from '#shared/canvas/transform.ts';
+import { sheetOf } from '#shared/canvas/geometry.ts';
+import { handleAt, isHeld, spanOf } from '#shared/canvas/handles.ts';
 import { measureText } from '../../paint/measure.ts';
 import { cssColor } from './css-color.ts';
 import type { Place } from './ground.ts';
-import type { Look } from './studio/bench.ts';
-import { StudioCore } from './studio/core.ts';
+import { NOTHING_HELD } from './pointing.ts';
+import { type Look, reachOf } from './studio/bench.ts';
+import { cropHold } from './studio/crop.ts';
+import { StudioActions } from './studio/actions.ts';
 import { pressKey } from './studio/keys.ts';
-import { counted, shapeName } from './studio/speech.ts';
+import { shapeName } from './studio/speech.ts';
 import { STUDIO_TOOLS, type StudioTool, TOOL_NAMES } from './studio/tools.ts';
 
 export { STUDIO_TOOLS, type StudioTool, TOOL_NAMES } from './studio/tools.ts';
 export { kindName, shapeName } from './studio/speech.ts';
 export { ZOOM } from './studio/view.ts';
 
-/** What comes within this many milliseconds with the same thing is one step of undo: a colour that is dragged, a key that is held. */
-const TOGETHER = 800;
-
 /**
  * A drawing to annotate: every tool, by mouse, pen, finger and keys alone (ux.md, Canvas). It changes the drawing by its own editor, whose
  * steps it takes back; what others change shows at once. Lengths are CSS pixels of the drawing.
  */
-export class Studio extends StudioCore {
+export class Studio extends StudioActions {
   #tool: StudioTool = 'select';
   #spaced = false;
+  /** Whether Tab leaves the drawing: after Escape, until it is come back to. */
+  #leaving = false;
   #look: Look = { color: '#d92d20', strokeWidth: 3, fill: false, fontSize: 20 };
-  #gesture = { name: '', at: 0, number: 0 };
   readonly #seen = new WeakSet<KeyboardEvent>();
 
   constructor(drawing: Drawing) {
@@ -39,6 +35,8 @@ export class Studio extends StudioCore {
     const { signal } = this.ended;
     this.surface.addEventListener('keydown', (event) => this.key(event), { signal });
     this.surface.addEventListener('dblclick', () => this.#tool === 'select' && this.enter(), { signal });
+    this.surface.addEventListener('focus', () => (this.#leaving = false), { signal });
+    this.surface.addEventListener('pointermove', (event) => event.buttons === 0 && this.#hover(event), { signal });
     addEventListener('keyup', ({ key }) => key === ' ' && this.#space(false), { signal });
     addEventListener('blur', () => this.#space(false), { signal });
     this.#cursor();
@@ -143,7 +141,7 @@ export class Studio extends StudioCore {
   undo(): boolean {
     this.giveUp();
     const done = this.editor.undo();
-    this.#did(done, done ? 'Taken back' : 'Nothing to take back');
+    this.did(done, done ? 'Taken back' : 'Nothing to take back');
     return done;
   }
 
@@ -151,154 +149,13 @@ export class Studio extends StudioCore {
   redo(): boolean {
     this.giveUp();
     const done = this.editor.redo();
-    this.#did(done, done ? 'Done again' : 'Nothing to do again');
+    this.did(done, done ? 'Done again' : 'Nothing to do again');
     return done;
-  }
-
-  /** Takes away what is chosen. */
-  remove(): void {
-    const [one] = this.chosen;
-    const name = one && this.chosen.length === 1 ? shapeName(one) : undefined;
-    const count = this.actions.remove(this.selection);
-    if (count > 0) this.say(`Removed ${name ?? counted(count)}`);
-  }
-
-  /** Puts copies of what is chosen beside it, and chooses those. */
-  duplicate(): void {
-    const ids = this.actions.copies(this.#pile(), 16, 16);
-    if (ids.length === 0) return;
-    this.select(ids);
-    this.say(`Duplicated ${counted(ids.length)}`);
-  }
-
-  /** Chooses all that is neither hidden nor locked. */
-  selectAll(): void {
-    this.tool = 'select';
-    this.select(this.drawing.shapes.flatMap(({ id, hidden, locked }) => (hidden || locked ? [] : [id])));
-    this.say(`${counted(this.selection.length)} selected`);
-  }
-
-  /** Moves what is chosen in the pile. */
-  order(move: Move): void {
-    const said = { front: 'Brought to the front', back: 'Sent to the back', forward: 'Brought forward', backward: 'Sent backward' };
-    this.#did(this.actions.order(this.selection, move), said[move]);
-  }
-
-  align(edge: Edge): void {
-    this.#did(this.actions.align(this.selection, edge), `Aligned: ${edge}`);
-  }
-
-  distribute(axis: Axis): void {
-    this.#did(this.actions.distribute(this.selection, axis), axis === 'x' ? 'Spaced evenly across' : 'Spaced evenly down');
-  }
-
-  /** Mirrors what is chosen, or the whole sheet where nothing is; `x`: left becomes right. */
-  flip(axis: Axis): void {
-    this.#did(this.actions.flip(this.selection, axis), axis === 'x' ? 'Flipped left to right' : 'Flipped upside down');
-  }
-
-  /** Turns what is chosen clockwise; where nothing is, the whole sheet by quarters. Throws a RangeError for another angle of the sheet. */
-  rotate(degrees: number): void {
-    if (this.selection.length > 0) return this.turn(degrees);
-    if (degrees % 90 !== 0) throw new RangeError(`The sheet is turned by quarters, not by ${degrees}°`);
-    this.actions.turnSheet(degrees / 90);
-    this.view.fit();
-    if (this.#tool === 'crop') this.cropping = sheetOf(this.drawing.page);
-    this.say(`Turned the sheet by ${degrees}°`);
-  }
-
-  /** Turns what is chosen clockwise. */
-  turn(degrees: number): void {
-    this.#did(this.actions.turn(this.selection, degrees, this.#together('turn')), `Turned by ${degrees}°`);
-  }
-
-  /** Moves what is chosen. */
-  nudge(dx: number, dy: number): void {
-    if (this.actions.nudge(this.selection, dx, dy, this.#together('nudge')) === 0) return;
-    const [box] = this.chosen.map((shape) => spanOf(shape, measureText));
-    if (box) this.say(`At ${Math.round(box.x)}, ${Math.round(box.y)}`);
-  }
-
-  /** Makes what is chosen larger; its left upper corner stays. */
-  grow(dx: number, dy: number): void {
-    if (this.actions.grow(this.selection, dx, dy, this.#together('grow')) === 0) return;
-    const [box] = this.chosen.map((shape) => spanOf(shape, measureText));
-    if (box) this.say(`${Math.round(box.width)} by ${Math.round(box.height)}`);
-  }
-
-  /** Locked shapes cannot be pressed or changed. */
-  lock(ids: readonly string[], on: boolean): void {
-    this.#did(this.actions.flag(ids, 'locked', on), on ? 'Locked' : 'Unlocked');
-  }
-
-  hide(ids: readonly string[], on: boolean): void {
-    this.#did(this.actions.flag(ids, 'hidden', on), on ? 'Hidden' : 'Shown');
-  }
-
-  /** What is chosen as text for the clipboard; '' where nothing is. */
-  copy(): string {
-    if (this.selection.length === 0) return '';
-    this.say(`Copied ${counted(this.selection.length)}`);
-    return shapesToText(this.#pile());
-  }
-
-  /** As `copy`, and takes it away. */
-  cut(): string {
-    const text = this.copy();
-    this.remove();
-    return text;
-  }
-
-  /** Puts what `copy` gave on top and chooses it: its middle at a point of the drawing, or beside where it was. False for any other text. */
-  paste(text: string, at?: Place): boolean {
-    const ids = this.actions.paste(text, at && [at.x, at.y]);
-    if (!ids) return false;
-    this.#added(ids, ids.length === 0 ? 'There is no room for more shapes' : `Pasted ${counted(ids.length)}`);
-    return true;
-  }
-
-  /** Lets somebody write in a text or callout. False where it is none, or locked. */
-  editText(id: string): boolean {
-    const shape = this.drawing.shape(id);
-    if ((shape?.kind !== 'text' && shape?.kind !== 'callout') || shape.locked) return false;
-    this.write(shape);
-    return true;
-  }
-
-  /** Puts a picture (a data URL of pixels) on top, its middle at a point or in the middle of the sheet, and chooses it. Returns its id. */
-  addImage(src: string, width: number, height: number, at?: Place): string {
-    const { page } = this.drawing;
-    const { x, y } = at ?? { x: page.x + page.width / 2, y: page.y + page.height / 2 };
-    const { id } = this.editor.add('image', { src, width, height, x: x - width / 2, y: y - height / 2 });
-    this.#added([id], 'Picture added');
-    return id;
-  }
-
-  /** Makes the sheet the frame of the crop tool, and takes up the select tool. */
-  applyCrop(): void {
-    const box = this.cropping;
-    if (!box) return;
-    const done = this.actions.crop(box);
-    this.tool = 'select';
-    this.view.fit();
-    const { width, height } = this.drawing.page;
-    this.say(done ? `Cropped to ${width} by ${height}` : 'Nothing was cropped');
-  }
-
-  /** Moves the frame of a crop, or makes it larger. */
-  nudgeCrop(dx: number, dy: number, size: boolean): void {
-    const box = this.cropping;
-    if (!box) return;
-    const next: Box = size
-      ? { ...box, width: Math.max(1, box.width + dx), height: Math.max(1, box.height + dy) }
-      : { ...box, x: box.x + dx, y: box.y + dy };
-    this.cropping = next;
-    this.say(`From ${Math.round(next.x)}, ${Math.round(next.y)}, ${Math.round(next.width)} by ${Math.round(next.height)}`);
   }
 
   /** Chooses the next shape of the pile (1) or the one before (-1), and says what it is. False past the last: then the focus goes on. */
   selectNext(by: 1 | -1): boolean {
-    if (this.#tool !== 'select') return false;
+    if (this.#tool !== 'select' || this.#leaving) return false;
     const all = this.drawing.shapes.filter(({ hidden, locked }) => !hidden && !locked);
     const now = all.findIndex(({ id }) => id === this.selection.at(-1));
     const at = now < 0 ? (by > 0 ? 0 : all.length - 1) : now + by;
@@ -321,6 +178,7 @@ export class Studio extends StudioCore {
   escape(): boolean {
     if (this.giveUp()) return (this.say('Given up'), true);
     if (this.polygon.begun) return (this.polygon.stop(this), this.say('Given up'), true);
+    this.#leaving = true;
     if (this.selection.length > 0) return (this.select([]), this.say('Nothing selected'), true);
     if (this.#tool === 'select') return false;
     this.tool = 'select';
@@ -347,36 +205,11 @@ export class Studio extends StudioCore {
     return true;
   }
 
-  /** What is chosen, the lowest first. */
-  #pile(): Shape[] {
-    const wanted = new Set(this.selection);
-    return this.drawing.shapes.filter(({ id }) => wanted.has(id));
-  }
-
-  #did(done: number | boolean, said: string): void {
-    if (done !== 0) this.say(said);
-    this.told();
-  }
-
-  #added(ids: readonly string[], said: string): void {
-    this.tool = 'select';
-    this.select(ids);
-    this.say(said);
-  }
-
   #restyle(look: Partial<Look>, fields: FieldValues, of: (shape: Shape) => boolean = () => true): void {
     this.#look = { ...this.#look, ...look };
     const ids = this.chosen.filter(of).map(({ id }) => id);
-    this.actions.style(ids, fields, this.#together(Object.keys(look).join()));
+    this.actions.style(ids, fields, this.together(Object.keys(look).join()));
     this.told();
-  }
-
-  /** The name of a gesture that goes on as long as it is repeated soon, on the same shapes. */
-  #together(what: string): string {
-    const [name, now] = [`${what} ${this.selection.join()}`, performance.now()];
-    const same = this.#gesture.name === name && now - this.#gesture.at < TOGETHER;
-    this.#gesture = { name, at: now, number: this.#gesture.number + (same ? 0 : 1) };
-    return `${name} ${this.#gesture.number}`;
   }
 
   #space(on: boolean): void {
@@ -387,6 +220,18 @@ export class Studio extends StudioCore {
 
   #cursor(): void {
     this.surface.style.cursor = { select: 'default', hand: 'grab' }[this.inHand as string] ?? 'crosshair';
+  }
+
+  /** Shows what a handle does before it is pressed. */
+  #hover(event: PointerEvent): void {
+    const hold = this.inHand === 'select' ? this.hold : this.inHand === 'crop' && this.cropping ? cropHold(this.cropping) : undefined;
+    if (!hold) return this.#cursor();
+    const { x, y } = this.view.toDrawing(event.clientX, event.clientY);
+    const handle = handleAt(hold, [x, y], reachOf(this, NOTHING_HELD));
+    const inside = handle === undefined && isHeld(hold, [x, y]);
+    if (handle === undefined && !inside) return this.#cursor();
+    this.surface.style.cursor =
+      handle === undefined ? 'move' : handle.length > 2 || hold.rotation % 180 !== 0 ? 'pointer' : `${handle}-resize`;
   }
 }
 

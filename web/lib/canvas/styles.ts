@@ -1,7 +1,7 @@
 const STYLES = `
 .perch-canvas .canvas-container, .perch-canvas canvas { border-radius: inherit; }
 .perch-canvas canvas:focus-visible { outline: 2px solid light-dark(#0b57d0, #a8c7fa); outline-offset: 2px; }
-.perch-studio { position: relative; width: 100%; height: 100%; overflow: hidden; --perch-veil: light-dark(#eef0f5cc, #16161acc); }
+.perch-studio { position: relative; width: 100%; height: 100%; overflow: hidden; background: light-dark(#e9ebf1, #16161a); }
 .perch-studio .canvas-container { position: absolute !important; inset: 0; }
 .perch-over { position: absolute; inset: 0; width: 100%; height: 100%; outline-offset: -2px; }
 .perch-over:focus-visible { outline: 2px solid light-dark(#0b57d0, #a8c7fa); }

@@ -40,6 +40,7 @@ export function writeText(
   };
   put(place);
   let over = false;
+  let settled = false;
   const end = (written: string | undefined): void => {
     if (over) return;
     over = true;
@@ -58,16 +59,18 @@ export function writeText(
     event.preventDefault();
     end(field.value.trim());
   });
-  field.addEventListener('blur', () => end(field.value.trim()));
+  field.addEventListener('blur', () => settled && end(field.value.trim()));
   const forget = (): void => {
     over = true;
     field.remove();
   };
   signal.addEventListener('abort', forget, { once: true });
-  // The press that began it would take the focus away again.
+  field.focus();
+  field.select();
+  // The press that began it may take the focus away again: by a finger, mouse events come after.
   requestAnimationFrame(() => {
-    field.focus();
-    field.select();
+    settled = true;
+    if (!over) field.focus();
   });
   return put;
 }

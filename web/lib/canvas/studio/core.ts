@@ -63,7 +63,7 @@ export abstract class StudioCore implements Bench {
       () => drawing.page,
       () => this.#moved(),
     );
-    paintDesk(fabric, this.view, () => drawing.page);
+    paintDesk(fabric, this.element, this.view, () => drawing.page);
     this.#overlay = new Overlay({
       view: this.view,
       measure: measureText,
@@ -210,7 +210,10 @@ export abstract class StudioCore implements Bench {
     const { signal } = this.ended;
     surface.tabIndex = 0;
     surface.setAttribute('role', 'application');
-    surface.setAttribute('aria-label', 'Drawing');
+    surface.setAttribute(
+      'aria-label',
+      'Drawing. Tab goes from shape to shape, arrow keys move, Enter presses and lets go, Escape gives up; Escape and then Tab leaves.',
+    );
     surface.setAttribute('aria-roledescription', 'drawing surface');
     const pinching = listenToPinch(surface, { view, signal, begun: () => this.#giveUpPointer() });
     listenToWheel(surface, { view, signal });

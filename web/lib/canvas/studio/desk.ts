@@ -5,9 +5,11 @@ import type { View } from './view.ts';
 
 /** Of the squares that stand for what is see-through, in CSS pixels. */
 const SQUARE = 8;
+/** How much of what lies beside the sheet is hidden. */
+const VEIL = 0.8;
 
-/** Paints what a drawing lies on: the sheet under it, and over what lies beside the sheet a veil, for that is not exported. */
-export function paintDesk(fabric: StaticCanvas, view: View, page: () => Page): void {
+/** Paints what a drawing lies on: the sheet under it, and over what lies beside the sheet a veil of the desk's colour, for that is not exported. */
+export function paintDesk(fabric: StaticCanvas, desk: HTMLElement, view: View, page: () => Page): void {
   let squares: CanvasPattern | null = null;
   const sheet = (): Box => {
     const { x, y, width, height } = page();
@@ -18,6 +20,7 @@ export function paintDesk(fabric: StaticCanvas, view: View, page: () => Page): v
     const { x, y, width, height } = sheet();
     const { background } = page();
     ctx.save();
+    // With four or eight digits it may be see-through.
     if (background === null || background.length % 4 === 1) {
       squares ??= ctx.createPattern(squared(), 'repeat');
       if (squares) ctx.fillStyle = squares;
@@ -35,7 +38,8 @@ export function paintDesk(fabric: StaticCanvas, view: View, page: () => Page): v
     ctx.beginPath();
     ctx.rect(0, 0, view.size.width, view.size.height);
     ctx.rect(x, y, width, height);
-    ctx.fillStyle = getComputedStyle(fabric.lowerCanvasEl).getPropertyValue('--perch-veil') || '#808080cc';
+    ctx.fillStyle = getComputedStyle(desk).backgroundColor;
+    ctx.globalAlpha = VEIL;
     ctx.fill('evenodd');
     ctx.restore();
   });
