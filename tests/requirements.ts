@@ -1,4 +1,5 @@
 import { test } from 'vitest';
+import { annotate } from './requirements/annotate.ts';
 import { app } from './requirements/app.ts';
 import { bridge } from './requirements/bridge.ts';
 import { drawings } from './requirements/drawings.ts';
@@ -48,6 +49,7 @@ const sections = [
   ...chat,
   ...bridge,
   ...app,
+  ...annotate,
   ...vault,
   ...canvas,
   ...drawings,

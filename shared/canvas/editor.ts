@@ -58,6 +58,16 @@ export class Editor {
     this.#write([[id, someFields(shape.kind, fields)]], gesture);
   }
 
+  /** Changes fields of several shapes at once; throws as `set` does, and then changes none. */
+  setAll(sets: Iterable<readonly [id: string, fields: FieldValues]>, gesture?: string): void {
+    const writes = [...sets].map(([id, fields]) => {
+      const shape = this.drawing.shape(id);
+      if (!shape) throw new RangeError(`There is no shape ${id}`);
+      return [id, someFields(shape.kind, fields) as FieldValues] as const;
+    });
+    if (writes.length > 0) this.#write(writes, gesture);
+  }
+
   /** Moves or resizes the sheet, or gives it another background. */
   setPage(fields: Partial<Omit<Page, 'kind'>>): void {
     this.#write([[PAGE, someFields('page', fields)]]);

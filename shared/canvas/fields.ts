@@ -84,6 +84,8 @@ export const FIELDS = {
   fill: flag,
   antiAlias: flag,
   opacity: z.number().min(0).max(1),
+  /** Of a picture: left is right. Turned over by 180° besides, top is bottom. */
+  mirrored: flag,
   /** Degrees, clockwise, about the middle of the shape. */
   rotation: z.number().min(-360).max(360),
   /** Of a blur: the side, in CSS pixels, of what becomes one spot. */
@@ -127,7 +129,7 @@ export const KINDS = {
     size: FIELDS.size,
     background: FIELDS.background,
   }),
-  image: kind('image', { ...always, ...box, opacity, rotation, src: FIELDS.src }),
+  image: kind('image', { ...always, ...box, opacity, rotation, mirrored: FIELDS.mirrored, src: FIELDS.src }),
   /** Solid: neither see-through nor turned, whatever its colour says. */
   redaction: kind('redaction', { ...always, ...box, color }),
   /** Cosmetic: what lies under it can be guessed. */
@@ -158,6 +160,7 @@ export const DEFAULTS = {
   ...PAINT_STYLE,
   opacity: 1,
   rotation: 0,
+  mirrored: false,
   radius: 0,
   hidden: false,
   locked: false,

@@ -33,13 +33,21 @@ verifies('canvas.file/round-trip', 'any drawing is the same after it was written
   );
 });
 
+verifies('canvas.file/round-trip', 'a file of version 1, whose pictures had no mirror, is read', () => {
+  const { mirrored, ...image } = shapeOf('image');
+  expect(mirrored).toBe(false);
+  const [read] = drawingFromJson(saved([image])).shapes;
+  expect(read).toEqual({ ...image, mirrored: false });
+});
+
 verifies('canvas.file/hostile', 'each says where it is wrong', () => {
   const rect = shapeOf('rect');
   const wrong: [string, RegExp][] = [
     ['{', /no JSON/],
     ['[]', /no drawing of Perch/],
     ['{"format":"other","version":1}', /no drawing of Perch/],
-    [saved([], { version: 2 }), /version 2; this Perch reads version 1/],
+    [saved([], { version: 3 }), /version 3; this Perch reads up to version 2/],
+    [saved([], { version: 0 }), /damaged: version/],
     [saved([], { more: 1 }), /damaged/],
     [saved([{ ...rect, x: '1' }]), /shapes\.0\.x: must be a number/],
     [saved([{ ...rect, x: 1e300 }]), /shapes\.0\.x/],

@@ -5,12 +5,12 @@ import { type Kind, KINDS, LIMITS, type Shape } from './fields.ts';
 import { shapeSchema } from './shape-schema.ts';
 
 const FORMAT = 'perch-drawing';
-/** Counts up with each change of form; older ones are then brought up to it here. */
-const VERSION = 1;
+/** Counts up with each change of form; older ones are brought up to it here. 2: pictures may be mirrored. */
+const VERSION = 2;
 
 const file = z.strictObject({
   format: z.literal(FORMAT),
-  version: z.literal(VERSION),
+  version: z.int().min(1).max(VERSION),
   page: KINDS.page,
   shapes: z
     .array(shapeSchema)
@@ -38,10 +38,10 @@ export function drawingFromJson(json: string, options: Pick<DrawingOptions, 'ori
   } catch {
     throw new DrawingFileError('This is no drawing: it is no JSON');
   }
-  const form = z.object({ format: z.literal(FORMAT), version: z.number() }).safeParse(parsed);
+  const form = z.object({ format: z.literal(FORMAT), version: z.int() }).safeParse(parsed);
   if (!form.success) throw new DrawingFileError('This is no drawing of Perch');
-  if (form.data.version !== VERSION)
-    throw new DrawingFileError(`This drawing has version ${form.data.version}; this Perch reads version ${VERSION}`);
+  if (form.data.version > VERSION)
+    throw new DrawingFileError(`This drawing has version ${form.data.version}; this Perch reads up to version ${VERSION}`);
   const { success, data, error } = file.safeParse(parsed);
   if (!success) {
     const [issue] = error.issues;

@@ -12,7 +12,7 @@ export interface Box {
 }
 
 /** The box that points lie in. */
-function around(points: readonly Point[]): Box {
+export function around(points: readonly Point[]): Box {
   let [left, top, right, bottom] = [Infinity, Infinity, -Infinity, -Infinity];
   for (const [x, y] of points) {
     left = Math.min(left, x);
@@ -23,7 +23,7 @@ function around(points: readonly Point[]): Box {
   return left > right ? { x: 0, y: 0, width: 0, height: 0 } : { x: left, y: top, width: right - left, height: bottom - top };
 }
 
-const cornersOf = ({ x, y, width, height }: Box): Point[] => [
+export const cornersOf = ({ x, y, width, height }: Box): Point[] => [
   [x, y],
   [x + width, y],
   [x + width, y + height],
@@ -77,7 +77,10 @@ export const rotationOf = (shape: Shape): number => ('rotation' in shape ? shape
 export function turned([x, y]: Point, { x: left, y: top, width, height }: Box, degrees: number): Point {
   if (degrees === 0) return [x, y];
   const [cx, cy] = [left + width / 2, top + height / 2];
-  const [cos, sin] = [Math.cos((degrees * Math.PI) / 180), Math.sin((degrees * Math.PI) / 180)];
+  // A quarter is a quarter, without what π lacks.
+  const quarter = degrees % 90 === 0 ? (((degrees / 90) % 4) + 4) % 4 : undefined;
+  const cos = quarter === undefined ? Math.cos((degrees * Math.PI) / 180) : ([1, 0, -1, 0][quarter] ?? 1);
+  const sin = quarter === undefined ? Math.sin((degrees * Math.PI) / 180) : ([0, 1, 0, -1][quarter] ?? 0);
   return [cx + (x - cx) * cos - (y - cy) * sin, cy + (x - cx) * sin + (y - cy) * cos];
 }
 

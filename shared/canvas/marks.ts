@@ -50,6 +50,8 @@ export type Mark =
   | {
       readonly type: 'image';
       readonly src: string;
+      /** Left is right. */
+      readonly mirrored: boolean;
       readonly x: number;
       readonly y: number;
       readonly width: number;
@@ -114,7 +116,9 @@ export function marksOf(shape: Shape, measure: Measure = estimateWidth): Mark[] 
     case 'callout':
       return callout(shape, measure);
     case 'image':
-      return [{ type: 'image', src: shape.src, x: shape.x, y: shape.y, width: shape.width, height: shape.height }];
+      return [
+        { type: 'image', src: shape.src, mirrored: shape.mirrored, x: shape.x, y: shape.y, width: shape.width, height: shape.height },
+      ];
     case 'redaction':
       return [{ type: 'solid', x: shape.x, y: shape.y, width: shape.width, height: shape.height, color: opaque(shape.color) }];
     case 'blur':

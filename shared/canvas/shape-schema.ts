@@ -1,9 +1,11 @@
 import { z } from '../rpc/zod.ts';
 import { idSchema } from './change.ts';
-import { KINDS } from './fields.ts';
+import { FIELDS, KINDS } from './fields.ts';
 
 const { page: _, ...kinds } = KINDS;
-const withId = Object.values(kinds).map((kind) => z.strictObject({ id: idSchema, ...kind.shape }));
+/** In files of version 1 no picture says whether it is mirrored. */
+const read = { ...kinds, image: kinds.image.extend({ mirrored: FIELDS.mirrored.default(false) }) };
+const withId = Object.values(read).map((kind) => z.strictObject({ id: idSchema, ...kind.shape }));
 
 /** A whole shape with its id, of any kind. */
 export const shapeSchema = z.discriminatedUnion('kind', withId as [(typeof withId)[number], ...typeof withId]);

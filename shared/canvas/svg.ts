@@ -57,7 +57,7 @@ function markup(mark: Mark): string {
       return mark.lines.map((line, nth) => `<text ${look}${placed(mark, line, nth)}>${escaped(line)}</text>`).join('');
     }
     case 'image':
-      return `<image ${boxed(mark)} preserveAspectRatio="none" href="${escaped(mark.src)}"/>`;
+      return `<image ${boxed(mark)}${mark.mirrored ? ` transform="matrix(-1 0 0 1 ${rounded(2 * mark.x + mark.width)} 0)"` : ''} preserveAspectRatio="none" href="${escaped(mark.src)}"/>`;
     case 'solid':
       return `<rect ${boxed(mark)}${paint('fill', mark.color)}/>`;
     case 'blur':

@@ -3,6 +3,7 @@
 // fails only where something broke.
 import { parseArgs } from 'node:util';
 import buildOnce from '../e2e/build-once.ts';
+import { canvas } from './canvas.ts';
 import { chat } from './chat.ts';
 import { deltas } from './deltas.ts';
 import { documents } from './documents.ts';
@@ -25,6 +26,7 @@ const SECTIONS: Record<string, (options: { quick: boolean }) => Promise<Figure[]
   http,
   open,
   chat,
+  canvas,
   writes,
   'new-host': newHost,
   chats,

@@ -1,4 +1,5 @@
 import type { Page } from 'playwright';
+import { until } from '../support/gateway.ts';
 
 /** Roles of what a person operates: each needs a name. */
 const OPERABLE = new Set([
@@ -224,3 +225,10 @@ export const lowContrast = (page: Page): Promise<string[]> =>
     if (count < 5) found.push('there is hardly any text on the page');
     return found;
   });
+
+/** What is still found after a while, each with where it was. */
+export async function remaining(look: () => Promise<string[]>, where: string): Promise<string[]> {
+  let found: string[] = [];
+  await until(async () => (found = await look()).length === 0, where, 2000).catch(() => {});
+  return found.map((each) => `${where}: ${each}`);
+}

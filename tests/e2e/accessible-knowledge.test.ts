@@ -1,8 +1,7 @@
 import type { Page } from 'playwright';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { verifies } from '../requirements.ts';
-import { until } from '../support/gateway.ts';
-import { lowContrast, operable, overflowing, tabAround } from './accessibility.ts';
+import { lowContrast, operable, overflowing, remaining, tabAround } from './accessibility.ts';
 import { launchBrowser, type TestBrowser } from './browser.ts';
 import { connected } from './connected.ts';
 import { type Perch, startPerch } from './harness.ts';
@@ -24,13 +23,6 @@ const PAGES: readonly [path: string, sign: string][] = [
   ['/dreaming', 'The schedule is off'],
   ['/memory', 'old boathouse'],
 ];
-
-/** What is still found after a while, each with where it was. */
-async function remaining(look: () => Promise<string[]>, where: string): Promise<string[]> {
-  let found: string[] = [];
-  await until(async () => (found = await look()).length === 0, where, 2000).catch(() => {});
-  return found.map((each) => `${where}: ${each}`);
-}
 
 describe('what is known, for everybody', () => {
   let perch: Perch;

@@ -21,12 +21,12 @@ export interface CanvasSite extends AsyncDisposable {
 
 /**
  * A browser, and a site with `perch/ui` built as the package has it. `library`: a folder where it is built already. `pages`: where the
- * page's own script is, another than the one here.
+ * page's own script is, another than the one here. `face`: what is built in the library's place.
  */
-export async function canvasSite(library?: string, pages = OWN): Promise<CanvasSite> {
+export async function canvasSite(library?: string, pages = OWN, face = 'web/library/ui/index.ts'): Promise<CanvasSite> {
   const folder = library ?? mkdtempSync(join(tmpdir(), 'perch-ui-'));
   if (library === undefined) {
-    const build = await rolldown({ cwd: root, input: { ui: 'web/library/ui/index.ts' }, platform: 'browser', logLevel: 'warn' });
+    const build = await rolldown({ cwd: root, input: { ui: face }, platform: 'browser', logLevel: 'warn' });
     await build.write({ dir: folder, format: 'esm', entryFileNames: '[name].js' });
     await build.close();
   }

@@ -31,4 +31,17 @@ export const canvas = [
     'canvas.file/hostile':
       'A file that is no drawing, is too large, or has something in it that does not belong there is refused with where and why.',
   }),
+  specified('ux.md, "Canvas" and "Keys"', {
+    'canvas.studio/tools': 'Every tool has its key, and draws by mouse; Shift constrains, Escape gives up.',
+    'canvas.studio/select': 'What was drawn is chosen, several at once too, moved, resized and turned, and snaps to what is near.',
+    'canvas.studio/arrange':
+      'What is chosen is aligned, spaced, flipped, turned, piled, duplicated, locked and hidden; so is the sheet, turned and cropped.',
+    'canvas.studio/undo': 'Every action of the studio is one step, and undone and done again as a list of snapshots has it.',
+    'canvas.studio/clipboard': 'Shapes go through the clipboard as text, from tab to tab; other text is refused.',
+    'canvas.studio/text': 'Text is written in its place, with an input method and from right to left; what is left empty goes.',
+    'canvas.studio/touch': 'Two fingers zoom and pan, one draws; the wheel and keys zoom and pan too.',
+    'canvas.studio/keyboard': 'Keys alone can do everything, and what changes is said.',
+    'canvas.studio/redaction': 'What is redacted in the studio is not in what is exported.',
+    'canvas.studio/draft': 'A stroke is told to others while it is drawn, and theirs are shown.',
+  }),
 ];

@@ -1,9 +1,9 @@
 import { toBase64 } from '#shared/base64.ts';
-import { type Picture, pixelsBelow, shownOf } from '#shared/canvas/cover.ts';
+import { type Picture, pixelsBelow } from '#shared/canvas/cover.ts';
 import { drawingToSvg } from '#shared/canvas/svg.ts';
 import { decodeImages } from './images.ts';
 import { measureText } from './measure.ts';
-import { paintPicture } from './paint.ts';
+import { paintPicture, seenOf } from './paint.ts';
 
 export interface ImageOptions {
   /** Pixels of the file for each CSS pixel: 1, or `devicePixelRatio` for what the screen shows. */
@@ -28,7 +28,7 @@ export async function exportImage(
   const [width, height] = [Math.round(picture.page.width * scale), Math.round(picture.page.height * scale)];
   if (!(scale > 0) || width < 1 || height < 1 || width > SIDE || height > SIDE || width * height > AREA)
     throw new RangeError(`A picture of ${width} × ${height} pixels cannot be made`);
-  const images = await decodeImages(shownOf(picture, measureText));
+  const images = await decodeImages(seenOf(picture));
   const canvas = new OffscreenCanvas(width, height);
   const context = canvas.getContext('2d');
   if (!context) throw new Error('This browser draws nothing outside the page (OffscreenCanvas)');
@@ -46,7 +46,7 @@ export async function exportImage(
 
 /** The sheet as an SVG. What must not be in it but as pixels (`pixelsBelow`) is: `scale` is theirs. */
 export async function exportSvg(picture: Picture, { scale = 1 }: Pick<ImageOptions, 'scale'> = {}): Promise<string> {
-  const shown = shownOf(picture, measureText);
+  const shown = seenOf(picture);
   const below = pixelsBelow(picture.page, shown);
   if (below === 0) return drawingToSvg(picture, { measure: measureText });
   const png = await exportImage({ page: picture.page, shapes: shown.slice(0, below) }, { scale });

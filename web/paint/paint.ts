@@ -1,10 +1,9 @@
-import { type Picture, shownOf } from '#shared/canvas/cover.ts';
+import type { Picture } from '#shared/canvas/cover.ts';
 import type { Shape } from '#shared/canvas/fields.ts';
-import { type Box, boundsOf, frameOf, rotationOf } from '#shared/canvas/geometry.ts';
-import { baselineOf, FONT_FAMILY, isRightToLeft, LINE_HEIGHT, type Mark, marksOf } from '#shared/canvas/marks.ts';
-import type { PathElement } from '#shared/canvas/path.ts';
+import { type Box, overlap, rotationOf, sheetOf } from '#shared/canvas/geometry.ts';
+import { baselineOf, FONT_FAMILY, isRightToLeft, LINE_HEIGHT, type Mark } from '#shared/canvas/marks.ts';
 import type { Images } from './images.ts';
-import { measureText } from './measure.ts';
+import { type Look, lookOf } from './look.ts';
 
 /** A canvas's context of a page or a worker. */
 export type Context = Omit<OffscreenCanvasRenderingContext2D, 'canvas'> & {
@@ -20,29 +19,43 @@ export function paintPicture(context: Context, picture: Picture, images: Images)
     context.fillStyle = page.background;
     context.fillRect(page.x, page.y, page.width, page.height);
   }
-  for (const shape of shownOf(picture, measureText)) {
-    const { x, y, width, height } = frameOf(shape, measureText);
-    context.save();
-    context.translate(x + width / 2, y + height / 2);
-    context.rotate((rotationOf(shape) * Math.PI) / 180);
-    paintAbout(context, shape, images);
-    context.restore();
-  }
+  for (const shape of seenOf(picture)) paintShape(context, shape, images);
+  context.restore();
+}
+
+/** The shapes that are neither hidden nor wholly beside the sheet. A line without width is seen too. */
+export function seenOf({ page, shapes }: Picture): Shape[] {
+  const sheet = sheetOf(page);
+  return shapes.filter((shape) => {
+    if (shape.hidden) return false;
+    const { bounds } = lookOf(shape);
+    return overlap({ ...bounds, width: Math.max(bounds.width, 0.001), height: Math.max(bounds.height, 0.001) }, sheet);
+  });
+}
+
+/** Paints a shape where it lies, turned. */
+export function paintShape(context: Context, shape: Shape, images: Images): void {
+  const { x, y, width, height } = lookOf(shape).frame;
+  context.save();
+  context.translate(x + width / 2, y + height / 2);
+  context.rotate((rotationOf(shape) * Math.PI) / 180);
+  paintAbout(context, shape, images);
   context.restore();
 }
 
 /** Paints a shape with the middle of its frame at the context's origin, and not turned: the context is. */
 export function paintAbout(context: Context, shape: Shape, images: Images): void {
-  const { x, y, width, height } = frameOf(shape, measureText);
-  const marks = marksOf(shape, measureText);
+  const look = lookOf(shape);
+  const { marks } = look;
+  const { x, y, width, height } = look.frame;
   const opacity = 'opacity' in shape ? shape.opacity : 1;
   const crisp = 'antiAlias' in shape && !shape.antiAlias;
   context.save();
   context.translate(-(x + width / 2), -(y + height / 2));
-  const paint = (on: Context): void => marks.forEach((mark) => paintMark(on, mark, images));
+  const paint = (on: Context): void => marks.forEach((mark) => paintMark(on, mark, look, images));
   if (crisp || (opacity < 1 && marks.length > 1)) {
-    const upright = 'rotation' in shape ? { ...shape, rotation: 0 } : shape;
-    paintLayer(context, boundsOf(upright, measureText), { paint, opacity, crisp });
+    const upright = rotationOf(shape) === 0 ? look : lookOf({ ...shape, rotation: 0 } as Shape);
+    paintLayer(context, upright.bounds, { paint, opacity, crisp });
   } else {
     context.globalAlpha *= opacity;
     paint(context);
@@ -50,14 +63,15 @@ export function paintAbout(context: Context, shape: Shape, images: Images): void
   context.restore();
 }
 
-function paintMark(context: Context, mark: Mark, images: Images): void {
+function paintMark(context: Context, mark: Mark, look: Look, images: Images): void {
   switch (mark.type) {
     case 'path':
-      return paintPath(context, mark);
+      return paintPath(context, mark, look);
     case 'text':
       return paintText(context, mark);
     case 'image': {
       const image = images.get(mark.src);
+      if (mark.mirrored) context.transform(-1, 0, 0, 1, 2 * mark.x + mark.width, 0);
       if (image) context.drawImage(image, mark.x, mark.y, mark.width, mark.height);
       return;
     }
@@ -68,34 +82,18 @@ function paintMark(context: Context, mark: Mark, images: Images): void {
   }
 }
 
-function paintPath(context: Context, mark: Extract<Mark, { type: 'path' }>): void {
-  context.beginPath();
-  for (const element of mark.elements) trace(context, element);
+function paintPath(context: Context, mark: Extract<Mark, { type: 'path' }>, look: Look): void {
+  const path = look.path(mark);
   if (mark.multiply) context.globalCompositeOperation = 'multiply';
   if (mark.fill) {
     context.fillStyle = mark.color;
-    context.fill();
+    context.fill(path);
   }
   if (mark.strokeWidth > 0) {
     context.strokeStyle = mark.color;
     context.lineWidth = mark.strokeWidth;
     context.lineCap = context.lineJoin = 'round';
-    context.stroke();
-  }
-}
-
-function trace(context: Context, element: PathElement): void {
-  switch (element.type) {
-    case 'move':
-      return context.moveTo(element.x, element.y);
-    case 'line':
-      return context.lineTo(element.x, element.y);
-    case 'quadratic':
-      return context.quadraticCurveTo(element.x1, element.y1, element.x, element.y);
-    case 'cubic':
-      return context.bezierCurveTo(element.x1, element.y1, element.x2, element.y2, element.x, element.y);
-    case 'close':
-      return context.closePath();
+    context.stroke(path);
   }
 }
 

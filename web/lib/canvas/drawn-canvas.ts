@@ -2,7 +2,8 @@ import type { FieldValues } from '#shared/canvas/change.ts';
 import { type Kind, LIMITS, type NewShape, type Shape } from '#shared/canvas/fields.ts';
 import { cssColor } from './css-color.ts';
 import { type CanvasOptions, DrawableCanvas } from './drawable-canvas.ts';
-import { type Gestures, listenToPointing, type Sample } from './pointing.ts';
+import { sheetGround } from './ground.ts';
+import { type Gestures, listenToKeys, listenToPointers, type Sample } from './pointing.ts';
 import { adoptStyles } from './styles.ts';
 import { DRAWING_TOOLS, type Tool, TOOLS } from './tools.ts';
 import { writeText } from './write-text.ts';
@@ -39,12 +40,14 @@ export class DrawnCanvas extends DrawableCanvas {
     this.#status.className = 'perch-said';
     this.#status.setAttribute('role', 'status');
     const { signal } = this.#ended;
-    listenToPointing(this.#surface, cross, {
-      drawing: this.drawing,
+    const pointed = {
+      ground: sheetGround(this.#surface, this.drawing),
       gestures: this.#gestures(),
       signal,
       active: () => this.#tool !== 'select',
-    });
+    };
+    listenToPointers(this.#surface, pointed);
+    listenToKeys(this.#surface, cross, { ...pointed, drawing: this.drawing, press: ['Enter', ' '] });
     this.#surface.addEventListener('keydown', (event) => this.#key(event), { signal });
   }
 
@@ -175,8 +178,11 @@ export class DrawnCanvas extends DrawableCanvas {
 
   #write({ x, y }: Sample): void {
     const size = Math.max(16, this.#width * 5);
-    writeText(this.element, { at: { x, y }, page: this.drawing.page, size, color: this.#color, signal: this.#ended.signal }, (text) => {
-      if (text !== '') {
+    const { page } = this.drawing;
+    const scale = this.element.clientWidth > 0 ? this.element.clientWidth / page.width : 1;
+    const place = { left: `${(x - page.x) * scale}px`, top: `${(y - page.y) * scale}px`, size: size * scale };
+    writeText(this.element, { ...place, color: this.#color, signal: this.#ended.signal }, (text) => {
+      if (text) {
         this.add('text', { x, y, text, size, color: this.#color });
         this.say('Text written');
       }

@@ -1,17 +1,25 @@
 import type { Drawing } from '#shared/canvas/drawing.ts';
+import type { Ground, Place } from './ground.ts';
 
 /** Where something points, in CSS pixels of the drawing, and how hard, 0 to 1. */
-export interface Sample {
-  readonly x: number;
-  readonly y: number;
+export interface Sample extends Place {
   readonly pressure: number;
 }
 
+/** What is held down meanwhile, and whether it is a finger, which is less exact. */
+export interface Held {
+  readonly shift: boolean;
+  readonly mod: boolean;
+  readonly touch: boolean;
+}
+
+export const NOTHING_HELD: Held = { shift: false, mod: false, touch: false };
+
 /** What comes of pressing, dragging and letting go, with whatever: mouse, pen, finger or keys. */
 export interface Gestures {
-  begin(at: Sample): void;
+  begin(at: Sample, held: Held): void;
   /** In the order in which they came; all that the device noticed, not one for each frame. */
-  extend(samples: readonly Sample[]): void;
+  extend(samples: readonly Sample[], held: Held): void;
   end(): void;
   /** It was no gesture after all: nothing is to be left of it. */
   cancel(): void;
@@ -22,7 +30,7 @@ const EVEN = 0.5;
 const STEP = 10;
 
 interface Pointed {
-  readonly drawing: Drawing;
+  readonly ground: Ground;
   readonly gestures: Gestures;
   /** Ends the listening. */
   readonly signal: AbortSignal;
@@ -30,23 +38,18 @@ interface Pointed {
   readonly active: () => boolean;
 }
 
-/** Turns the pointers and keys of an element, which the drawing fills, into gestures. */
-export function listenToPointing(target: HTMLElement, cross: HTMLElement, { drawing, gestures, signal, active }: Pointed): void {
+/** Turns the pointers of an element into gestures. Returns what gives up the one under way. */
+export function listenToPointers(target: HTMLElement, { ground, gestures, signal, active }: Pointed): () => void {
   let held: { id: number; type: string } | undefined;
   const stop = (finish: 'end' | 'cancel'): void => {
     if (!held) return;
     held = undefined;
     gestures[finish]();
   };
-  const sample = ({ clientX, clientY, pressure, pointerType }: PointerEvent): Sample => {
-    const { left, top, width, height } = target.getBoundingClientRect();
-    const { page } = drawing;
-    return {
-      x: page.x + ((clientX - left) * page.width) / width,
-      y: page.y + ((clientY - top) * page.height) / height,
-      pressure: pointerType === 'pen' ? pressure : EVEN,
-    };
-  };
+  const sample = ({ clientX, clientY, pressure, pointerType }: PointerEvent): Sample => ({
+    ...ground.toDrawing(clientX, clientY),
+    pressure: pointerType === 'pen' ? pressure : EVEN,
+  });
   target.style.touchAction = 'none';
   target.addEventListener(
     'pointerdown',
@@ -57,7 +60,7 @@ export function listenToPointing(target: HTMLElement, cross: HTMLElement, { draw
       stop('cancel');
       held = { id: event.pointerId, type: event.pointerType };
       target.setPointerCapture(event.pointerId);
-      gestures.begin(sample(event));
+      gestures.begin(sample(event), heldAt(event));
     },
     { signal },
   );
@@ -66,25 +69,31 @@ export function listenToPointing(target: HTMLElement, cross: HTMLElement, { draw
     (event) => {
       if (held?.id !== event.pointerId) return;
       const all = event.getCoalescedEvents();
-      gestures.extend((all.length > 0 ? all : [event]).map(sample));
+      gestures.extend((all.length > 0 ? all : [event]).map(sample), heldAt(event));
     },
     { signal },
   );
   target.addEventListener('pointerup', (event) => held?.id === event.pointerId && stop('end'), { signal });
   target.addEventListener('pointercancel', (event) => held?.id === event.pointerId && stop('cancel'), { signal });
-  listenToKeys(target, cross, { drawing, gestures, signal, active });
+  return () => stop('cancel');
 }
 
-/** Arrows move a cross (with Shift by one pixel), Enter or the space bar presses and lets go, Escape gives up. */
-function listenToKeys(target: HTMLElement, cross: HTMLElement, { drawing, gestures, signal, active }: Pointed): void {
-  let at = { x: drawing.page.x + drawing.page.width / 2, y: drawing.page.y + drawing.page.height / 2 };
+const heldAt = ({ shiftKey, ctrlKey, metaKey, pointerType }: PointerEvent): Held => ({
+  shift: shiftKey,
+  mod: ctrlKey || metaKey,
+  touch: pointerType === 'touch',
+});
+
+interface Keyed extends Pointed {
+  readonly drawing: Drawing;
+  /** What presses and lets go. */
+  readonly press: readonly string[];
+}
+
+/** Arrows move a cross (with Shift by one pixel), a key presses and lets go, Escape gives up. */
+export function listenToKeys(target: HTMLElement, cross: HTMLElement, { drawing, ground, gestures, signal, active, press }: Keyed): void {
+  let at: Place | undefined;
   let pressed = false;
-  const show = (): void => {
-    const { x, y, width, height } = drawing.page;
-    cross.hidden = false;
-    cross.style.left = `${((at.x - x) / width) * 100}%`;
-    cross.style.top = `${((at.y - y) / height) * 100}%`;
-  };
   const stop = (finish: 'end' | 'cancel'): void => {
     if (!pressed) return;
     pressed = false;
@@ -94,25 +103,27 @@ function listenToKeys(target: HTMLElement, cross: HTMLElement, { drawing, gestur
     'keydown',
     (event) => {
       if (!active() || event.ctrlKey || event.metaKey || event.altKey) return;
+      const { x, y, width, height } = drawing.page;
+      at ??= { x: x + width / 2, y: y + height / 2 };
       const step = event.shiftKey ? 1 : STEP;
       const by = { ArrowLeft: [-step, 0], ArrowRight: [step, 0], ArrowUp: [0, -step], ArrowDown: [0, step] }[event.key];
       if (by) {
-        const { x, y, width, height } = drawing.page;
         at = {
           x: Math.min(Math.max(at.x + (by[0] ?? 0), x), x + width),
           y: Math.min(Math.max(at.y + (by[1] ?? 0), y), y + height),
         };
-        if (pressed) gestures.extend([{ ...at, pressure: EVEN }]);
-      } else if (event.key === 'Enter' || event.key === ' ') {
+        if (pressed) gestures.extend([{ ...at, pressure: EVEN }], NOTHING_HELD);
+      } else if (press.includes(event.key)) {
         if (pressed) stop('end');
         else {
           pressed = true;
-          gestures.begin({ ...at, pressure: EVEN });
+          gestures.begin({ ...at, pressure: EVEN }, NOTHING_HELD);
         }
       } else if (event.key === 'Escape' && pressed) stop('cancel');
       else return;
       event.preventDefault();
-      show();
+      cross.hidden = false;
+      Object.assign(cross.style, ground.toElement(at));
     },
     { signal },
   );

@@ -1,30 +1,42 @@
 import { FabricObject, type Point } from 'fabric/es';
 import type { FieldValues } from '#shared/canvas/change.ts';
 import type { Shape } from '#shared/canvas/fields.ts';
-import { boundsOf, fitted, frameOf, isHit, overlap, rotationOf } from '#shared/canvas/geometry.ts';
+import { type Box, fitted, isHit, overlap, rotationOf } from '#shared/canvas/geometry.ts';
 import type { Images } from '../../paint/images.ts';
 import { measureText } from '../../paint/measure.ts';
-import { paintAbout } from '../../paint/paint.ts';
+import { type Look, lookOf } from '../../paint/look.ts';
+import { paintAbout, paintShape } from '../../paint/paint.ts';
+import type { Paintable } from './layer.ts';
+import type { PaintedCanvas } from './painted-canvas.ts';
 
 /** Around a shape, in pixels of the screen: what still hits it. */
 const REACH = 6;
 
 /** A shape as Fabric holds it: Fabric knows where it is and has the handles, what it looks like is painted as everywhere. */
-export class ShapeObject extends FabricObject {
+export class ShapeObject extends FabricObject implements Paintable {
+  declare canvas?: PaintedCanvas;
   readonly #images: () => Images;
   shape: Shape;
+  #look: Look;
+  /** All that it paints, in the drawing's coordinates. */
+  area: Box = { x: 0, y: 0, width: 0, height: 0 };
 
   constructor(shape: Shape, images: () => Images) {
     super({ objectCaching: false, strokeWidth: 0, originX: 'center', originY: 'center' });
     this.#images = images;
     this.shape = shape;
+    this.#look = lookOf(shape);
     this.show(shape);
   }
 
   /** Takes over what the list says of it. */
   show(shape: Shape): void {
+    this.canvas?.damage(this.area);
+    this.canvas?.weigh(-this.weight);
     this.shape = shape;
-    const { x, y, width, height } = frameOf(shape, measureText);
+    this.#look = lookOf(shape);
+    this.area = this.#look.bounds;
+    const { x, y, width, height } = this.#look.frame;
     const turns = 'rotation' in shape;
     this.set({
       left: x + width / 2,
@@ -42,6 +54,39 @@ export class ShapeObject extends FabricObject {
     });
     this.setControlVisible('mtr', turns);
     this.setCoords();
+    this.canvas?.weigh(this.weight);
+    this.canvas?.damage(this.area);
+  }
+
+  get readsBelow(): boolean {
+    return this.shape.kind === 'blur';
+  }
+
+  /** About what it costs to paint: the steps of its paths, and somewhat for each of its marks. */
+  get weight(): number {
+    return this.#look.marks.reduce((sum, mark) => sum + (mark.type === 'path' ? mark.elements.length : 20) + 4, 0);
+  }
+
+  /** Tells the canvas where the handles have it. */
+  follow(): void {
+    const { frame, bounds } = this.#look;
+    if (!this.#isHeld && this.area === bounds) return;
+    this.canvas?.damage(this.area);
+    // However it is turned: all that lies as far from its middle as any of it.
+    const [cx, cy] = [frame.x + frame.width / 2, frame.y + frame.height / 2];
+    const farX = Math.max(cx - bounds.x, bounds.x + bounds.width - cx);
+    const farY = Math.max(cy - bounds.y, bounds.y + bounds.height - cy);
+    const reach = Math.hypot(farX, farY) * Math.max(Math.abs(this.scaleX), Math.abs(this.scaleY));
+    const { x, y } = this.getCenterPoint();
+    this.area = this.#isHeld ? { x: x - reach, y: y - reach, width: 2 * reach, height: 2 * reach } : bounds;
+    this.canvas?.damage(this.area);
+  }
+
+  /** Whether its handles have it elsewhere than the list says. */
+  get #isHeld(): boolean {
+    const { x, y, width, height } = this.#look.frame;
+    const isMoved = this.left !== x + width / 2 || this.top !== y + height / 2 || this.angle !== rotationOf(this.shape);
+    return isMoved || this.scaleX !== 1 || this.scaleY !== 1 || this.flipX || this.flipY;
   }
 
   /** The fields that make of the shape what Fabric's handles made of this. */
@@ -50,12 +95,17 @@ export class ShapeObject extends FabricObject {
     const [sx, sy] = [this.scaleX * (this.flipX ? -1 : 1), this.scaleY * (this.flipY ? -1 : 1)];
     const [width, height] = [this.width * sx, this.height * sy];
     const to = { x: x - width / 2, y: y - height / 2, width, height };
-    const from = frameOf(this.shape, measureText);
+    const from = this.#look.frame;
     const rotation = 'rotation' in this.shape ? { rotation: this.angle % 360 } : {};
     return {
       ...fitted(this.shape, from, { ...to, width: from.width === 0 ? 0 : width, height: from.height === 0 ? 0 : height }),
       ...rotation,
     };
+  }
+
+  override render(context: CanvasRenderingContext2D): void {
+    if (this.#isHeld) super.render(context);
+    else if (!this.shape.hidden) paintShape(context, this.shape, this.#images());
   }
 
   override _render(context: CanvasRenderingContext2D): void {
@@ -67,15 +117,8 @@ export class ShapeObject extends FabricObject {
     return isHit(this.shape, [x, y], REACH / (this.canvas?.getZoom() ?? 1), measureText);
   }
 
+  /** Asked of what the handles have; what else is seen the canvas knows. */
   override isOnScreen(): boolean {
-    const corners = this.canvas?.vptCoords;
-    // While it is dragged it is where the handles have it.
-    if (!corners || this.isMoving || this.canvas?.getActiveObject() === this) return true;
-    const { tl, br } = corners;
-    const { x, y, width, height } = boundsOf(this.shape, measureText);
-    return overlap(
-      { x: x - 1, y: y - 1, width: width + 2, height: height + 2 },
-      { x: tl.x, y: tl.y, width: br.x - tl.x, height: br.y - tl.y },
-    );
+    return true;
   }
 }

@@ -1,31 +1,34 @@
-import { Canvas } from 'fabric/es';
+import { PAGE } from '#shared/canvas/change.ts';
 import type { Drawing, DrawingEvent } from '#shared/canvas/drawing.ts';
 import type { Editor } from '#shared/canvas/editor.ts';
 import type { Shape } from '#shared/canvas/fields.ts';
-import { frameOf } from '#shared/canvas/geometry.ts';
+import { frameOf, rotationOf } from '#shared/canvas/geometry.ts';
 import { blobOf, decodeImage, type Images } from '../../paint/images.ts';
 import { measureText } from '../../paint/measure.ts';
 import { paintAbout } from '../../paint/paint.ts';
+import { PaintedCanvas } from './painted-canvas.ts';
 import type { Screen } from './screen.ts';
 import { ShapeObject } from './shape-object.ts';
 
 /** Shows a drawing on the screen through Fabric, and tells the drawing what its handles do. */
 export class Stage implements Screen {
-  readonly fabric: Canvas;
+  readonly fabric: PaintedCanvas;
   readonly #drawing: Drawing;
   readonly #parent: HTMLElement;
+  readonly #free: boolean;
   readonly #objects = new Map<string, ShapeObject>();
   readonly #images = new Map<string, ImageBitmap>();
   readonly #loading = new Set<string>();
   readonly #unsubscribe: () => void;
   #draft: Shape | undefined;
 
-  /** `parent`: what is to be as large as the sheet, with the canvas in it. */
-  constructor(editor: Editor, parent: HTMLElement) {
+  /** `parent`: what is to be as large as the sheet, with the canvas in it. `free`: size and viewport are the caller's, and nothing has handles. */
+  constructor(editor: Editor, parent: HTMLElement, free = false) {
     this.#drawing = editor.drawing;
     this.#parent = parent;
+    this.#free = free;
     const element = parent.appendChild(document.createElement('canvas'));
-    this.fabric = new Canvas(element, {
+    this.fabric = new PaintedCanvas(element, {
       selection: false,
       skipTargetFind: true,
       preserveObjectStacking: true,
@@ -65,17 +68,28 @@ export class Stage implements Screen {
     this.#draft = shape;
     const { contextTop: context } = this.fabric;
     this.fabric.clearContext(context);
-    if (!shape) return;
-    context.save();
-    context.transform(...this.fabric.viewportTransform);
-    const { x, y, width, height } = frameOf(shape, measureText);
-    context.translate(x + width / 2, y + height / 2);
-    paintAbout(context, shape, this.#images);
-    context.restore();
+    if (shape) this.paint(context, shape);
   }
 
   get draft(): Shape | undefined {
     return this.#draft;
+  }
+
+  /** Paints a shape where the viewport has it. */
+  paint(context: CanvasRenderingContext2D, shape: Shape): void {
+    context.save();
+    context.transform(...this.fabric.viewportTransform);
+    const { x, y, width, height } = frameOf(shape, measureText);
+    context.translate(x + width / 2, y + height / 2);
+    context.rotate((rotationOf(shape) * Math.PI) / 180);
+    paintAbout(context, shape, this.#images);
+    context.restore();
+  }
+
+  /** Shows shapes otherwise than the drawing has them, until they are shown again or change. */
+  show(shapes: Iterable<Shape>): void {
+    for (const shape of shapes) this.#objects.get(shape.id)?.show(shape);
+    this.fabric.requestRenderAll();
   }
 
   async dispose(): Promise<void> {
@@ -90,6 +104,7 @@ export class Stage implements Screen {
     for (const id of ids) if (!this.#drawing.shape(id)) this.#drop(id);
     // Out of the way of each other first: then each finds its place, the lowest first.
     if (placed.length > 1) for (const object of placed.flatMap((id) => this.#objects.get(id) ?? [])) this.fabric.bringObjectToFront(object);
+    if (ids.has(PAGE)) this.fabric.damageAll();
     for (const id of placed) {
       const shape = this.#drawing.shape(id);
       if (shape) this.#place(shape, this.#drawing.placeOf(id));
@@ -99,6 +114,7 @@ export class Stage implements Screen {
   }
 
   #sheet(): void {
+    if (this.#free) return;
     const { x, y, width, height, background } = this.#drawing.page;
     if (this.fabric.width !== width || this.fabric.height !== height || this.#parent.style.width === '') {
       this.fabric.setDimensions({ width, height });
@@ -138,6 +154,8 @@ export class Stage implements Screen {
     this.#loading.add(src);
     try {
       this.#images.set(src, await decodeImage(blobOf(src)));
+      for (const object of this.#objects.values())
+        if (object.shape.kind === 'image' && object.shape.src === src) this.fabric.damage(object.area);
       this.fabric.requestRenderAll();
     } catch (error) {
       console.warn(error);

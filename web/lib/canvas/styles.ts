@@ -1,11 +1,15 @@
 const STYLES = `
 .perch-canvas .canvas-container, .perch-canvas canvas { border-radius: inherit; }
 .perch-canvas canvas:focus-visible { outline: 2px solid light-dark(#0b57d0, #a8c7fa); outline-offset: 2px; }
+.perch-studio { position: relative; width: 100%; height: 100%; overflow: hidden; background: light-dark(#e9ebf1, #16161a); }
+.perch-studio .canvas-container { position: absolute !important; inset: 0; }
+.perch-over { position: absolute; inset: 0; width: 100%; height: 100%; outline-offset: -2px; }
+.perch-over:focus-visible { outline: 2px solid light-dark(#0b57d0, #a8c7fa); }
 .perch-cross { position: absolute; width: 21px; height: 21px; margin: -10px 0 0 -10px; pointer-events: none;
   background: linear-gradient(#000, #000) 50%/1px 100% no-repeat, linear-gradient(#000, #000) 50%/100% 1px no-repeat; filter: drop-shadow(0 0 1px #fff); }
 .perch-cross[hidden] { display: none; }
 .perch-said { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
-.perch-writing { position: absolute; min-width: 8em; margin: 0; padding: 0; border: 1px dashed currentColor; background: #ffffffcc; resize: both; field-sizing: content; }
+.perch-writing { position: absolute; min-width: 8em; margin: 0; padding: 0; border: 1px dashed currentColor; background: #ffffffcc; resize: both; field-sizing: content; transform-origin: 0 0; }
 .perch-panel { display: inline-flex; flex-direction: column; align-items: flex-start; gap: 8px; max-width: 100%; font: 14px/1.4 system-ui, sans-serif; color: light-dark(#1b1b1f, #e4e2e6); }
 .perch-panel > .perch-canvas { box-shadow: 0 0 0 1px light-dark(#c5c6d0, #45464f); border-radius: 8px; }
 .perch-toolbar { display: flex; flex-wrap: wrap; gap: 4px; align-items: center; padding: 4px; border-radius: 8px; font: 14px/1.4 system-ui, sans-serif;

@@ -1,44 +1,76 @@
-import type { Page } from '#shared/canvas/fields.ts';
 import { FONT_FAMILY, LINE_HEIGHT } from '#shared/canvas/marks.ts';
 
-interface Written {
-  readonly at: { readonly x: number; readonly y: number };
-  readonly page: Page;
+/** Where a text stands on its parent. */
+export interface TextPlace {
+  /** CSS lengths. */
+  readonly left: string;
+  readonly top: string;
+  readonly width?: string;
+  /** How high its letters are, in CSS pixels of the page. */
   readonly size: number;
+  /** Degrees, clockwise. */
+  readonly rotation?: number;
+}
+
+interface Written extends TextPlace {
   readonly color: string;
+  /** What stands there already. */
+  readonly text?: string;
   readonly signal: AbortSignal;
 }
 
-/** Lets somebody type where the text will stand. Enter or leaving ends it, Shift+Enter begins a line, Escape gives up (an empty text). */
-export function writeText(parent: HTMLElement, { at, page, size, color, signal }: Written, done: (text: string) => void): void {
+/**
+ * Lets somebody type where the text will stand. Enter or leaving ends it, Shift+Enter begins a line, Escape gives up (undefined).
+ * Returns how to move the field elsewhere.
+ */
+export function writeText(
+  parent: HTMLElement,
+  { color, text = '', signal, ...place }: Written,
+  done: (text: string | undefined) => void,
+): (place: TextPlace) => void {
   const field = parent.appendChild(document.createElement('textarea'));
-  const scale = parent.clientWidth > 0 ? parent.clientWidth / page.width : 1;
   field.className = 'perch-writing';
   field.setAttribute('aria-label', 'Text. Enter ends it, Shift and Enter begins a line.');
   field.dir = 'auto';
   field.rows = 1;
-  field.style.left = `${(at.x - page.x) * scale}px`;
-  field.style.top = `${(at.y - page.y) * scale}px`;
-  field.style.font = `${size * scale}px/${LINE_HEIGHT} ${FONT_FAMILY}`;
+  field.value = text;
   field.style.color = color;
+  const put = ({ left, top, width = '', size, rotation = 0 }: TextPlace): void => {
+    Object.assign(field.style, { left, top, width, font: `${size}px/${LINE_HEIGHT} ${FONT_FAMILY}`, rotate: `${rotation}deg` });
+  };
+  put(place);
   let over = false;
-  const end = (text: string): void => {
+  let settled = false;
+  const end = (written: string | undefined): void => {
     if (over) return;
     over = true;
     field.remove();
-    done(text);
+    done(written);
   };
   field.addEventListener('keydown', (event) => {
     event.stopPropagation();
     // Enter that ends the composing of a character is no end.
-    if (event.isComposing) return;
-    if (event.key === 'Escape') end('');
+    if (event.isComposing || event.keyCode === 229) return;
+    if (event.key === 'Escape') {
+      event.preventDefault();
+      end(undefined);
+    }
     if (event.key !== 'Enter' || event.shiftKey) return;
     event.preventDefault();
     end(field.value.trim());
   });
-  field.addEventListener('blur', () => end(field.value.trim()));
-  signal.addEventListener('abort', () => field.remove(), { once: true });
-  // The press that began it would take the focus away again.
-  requestAnimationFrame(() => field.focus());
+  field.addEventListener('blur', () => settled && end(field.value.trim()));
+  const forget = (): void => {
+    over = true;
+    field.remove();
+  };
+  signal.addEventListener('abort', forget, { once: true });
+  field.focus();
+  field.select();
+  // The press that began it may take the focus away again: by a finger, mouse events come after.
+  requestAnimationFrame(() => {
+    settled = true;
+    if (!over) field.focus();
+  });
+  return put;
 }

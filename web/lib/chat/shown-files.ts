@@ -9,6 +9,8 @@ export interface ShownFile {
   content: string | null;
   /** Where the gateway has it: which of a message's files. */
   stored?: { messageId: string; index: number };
+  /** As `PickedFile` has it. */
+  drawing?: { id: string; notes: string };
 }
 
 /** The files of a stored message. A history leaves out the bytes of large ones. */

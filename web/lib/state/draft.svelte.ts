@@ -75,9 +75,19 @@ export class Draft {
     if (this.#key !== '') drafts.keepText(this.#key, this.text);
   }
 
-  /** Takes the message out, to be sent; null, and the reason among `problems`, where it cannot be. */
+  /** Whether there is something to say: words, or the notes of a drawing. */
+  get hasWords(): boolean {
+    return this.text.trim() !== '' || this.files.some(({ drawing }) => drawing && drawing.notes !== '');
+  }
+
+  /**
+   * Takes the message out, to be sent, with the notes of its drawings as text; null, and the reason among `problems`, where it cannot be.
+   */
   take(): { text: string; files: PickedFile[] } | null {
-    const { text, files } = this;
+    const notes = this.files.flatMap(({ drawing }) => (drawing && drawing.notes !== '' ? [drawing.notes] : []));
+    const text = [this.text, ...notes].filter((part) => part.trim() !== '').join('\n\n');
+    // They are said now: where the message comes back to be changed, its text has them.
+    const files = this.files.map((file) => (file.drawing ? { ...file, drawing: { ...file.drawing, notes: '' } } : file));
     if (text.length > ATTACHMENT_LIMITS.messageChars) {
       this.problems = [
         `The message has ${text.length.toLocaleString('en')} characters; it may have 500,000. Attach the text as a file instead.`,

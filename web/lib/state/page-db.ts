@@ -1,4 +1,5 @@
 import { type DBSchema, type IDBPDatabase, openDB } from 'idb';
+import type { Change } from '#shared/canvas/change.ts';
 import type { AttachmentInput } from '#shared/rpc/methods/chat.ts';
 import type { Problem } from '#lib/errors.ts';
 
@@ -9,6 +10,8 @@ export interface PickedFile {
   mimeType: string;
   size: number;
   content: string;
+  /** Of a picture made on the Annotate page: where it can be changed, and what its numbers stand for, to be sent as text beside it. */
+  drawing?: { id: string; notes: string };
 }
 
 /** A message on its way: kept here until the gateway has stored it. */
@@ -49,23 +52,34 @@ export interface KeptDraft {
   draft: PageDraft;
 }
 
+/** Changes to a drawing that the gateway has not confirmed yet. */
+export interface WaitingChanges {
+  id: string;
+  drawingId: string;
+  changes: Change[];
+  /** Milliseconds since 1970. */
+  at: number;
+}
+
 interface PageSchema extends DBSchema {
   outbox: { key: string; value: OutboxRecord };
   draftFiles: { key: string; value: PickedFile[] };
   wikiDrafts: { key: string; value: KeptDraft };
+  drawingChanges: { key: string; value: WaitingChanges; indexes: { drawingId: string } };
 }
 
 let opened: Promise<IDBPDatabase<PageSchema>> | undefined;
 
-/** What pages keep for themselves, apart from the gateway's data: messages on their way, files of drafts, and drafts of the wiki. */
+/** What pages keep for themselves, apart from the gateway's data: messages on their way, files of drafts, drafts of the wiki, and changes to drawings. */
 export function pageDb(): Promise<IDBPDatabase<PageSchema>> {
-  opened ??= openDB<PageSchema>('perch-page', 2, {
+  opened ??= openDB<PageSchema>('perch-page', 3, {
     upgrade(db, from) {
       if (from < 1) {
         db.createObjectStore('outbox', { keyPath: 'id' });
         db.createObjectStore('draftFiles');
       }
       if (from < 2) db.createObjectStore('wikiDrafts', { keyPath: 'id' });
+      if (from < 3) db.createObjectStore('drawingChanges', { keyPath: 'id' }).createIndex('drawingId', 'drawingId');
     },
     blocking: (_current, _blocked, event) => (event.target as IDBDatabase).close(),
     terminated: () => (opened = undefined),

@@ -1,0 +1,281 @@
+import fc from 'fast-check';
+import { expect } from 'vitest';
+import { verifies } from '../../tests/requirements.ts';
+import { Actions } from './actions.ts';
+import { shapesToText } from './clipboard.ts';
+import { Drawing } from './drawing.ts';
+import { Editor } from './editor.ts';
+import type { Shape } from './fields.ts';
+import { type Box, boundsOf } from './geometry.ts';
+import { spanOf } from './handles.ts';
+import { anyKind, kinds, SAMPLES, shapeOf } from './testing.ts';
+
+const bench = (origin = 'here') => {
+  const editor = new Editor(new Drawing({ width: 300, height: 200, origin, now: () => 1000 }));
+  return { editor, actions: new Actions(editor), drawing: editor.drawing };
+};
+type Bench = ReturnType<typeof bench>;
+const state = ({ drawing: { page, shapes } }: Bench): unknown => structuredClone({ page, shapes });
+const ids = ({ drawing }: Bench): string[] => drawing.shapes.map(({ id }) => id);
+
+const some = fc.array(fc.nat(30), { maxLength: 5 });
+const small = fc.integer({ min: -40, max: 40 });
+const axis = fc.constantFrom('x' as const, 'y' as const);
+const on = fc.boolean();
+
+/** Every action, with what it is done to. */
+const action = fc.oneof(
+  anyKind.map((kind) => ({ name: `add ${kind}`, do: ({ editor }: Bench) => void editor.add(kind, SAMPLES[kind]) })),
+  some.map((nth) => ({ name: 'remove', do: (at: Bench) => at.actions.remove(pick(at, nth)) })),
+  fc.tuple(some, fc.constantFrom('front', 'back', 'forward', 'backward')).map(([nth, move]) => ({
+    name: move,
+    do: (at: Bench) => at.actions.order(pick(at, nth), move),
+  })),
+  fc.tuple(some, small, small).map(([nth, dx, dy]) => ({ name: 'nudge', do: (at: Bench) => at.actions.nudge(pick(at, nth), dx, dy) })),
+  fc.tuple(some, small, small).map(([nth, dx, dy]) => ({ name: 'grow', do: (at: Bench) => at.actions.grow(pick(at, nth), dx, dy) })),
+  fc.tuple(some, fc.constantFrom('left', 'center', 'right', 'top', 'middle', 'bottom')).map(([nth, edge]) => ({
+    name: `align ${edge}`,
+    do: (at: Bench) => at.actions.align(pick(at, nth), edge),
+  })),
+  fc.tuple(some, axis).map(([nth, way]) => ({ name: 'distribute', do: (at: Bench) => at.actions.distribute(pick(at, nth), way) })),
+  fc.tuple(some, axis).map(([nth, way]) => ({ name: 'flip', do: (at: Bench) => at.actions.flip(pick(at, nth), way) })),
+  fc.tuple(some, fc.integer({ min: -400, max: 400 })).map(([nth, by]) => ({
+    name: `turn ${by}`,
+    do: (at: Bench) => at.actions.turn(pick(at, nth), by),
+  })),
+  fc.integer({ min: -5, max: 5 }).map((by) => ({ name: `sheet ${by}`, do: (at: Bench) => at.actions.turnSheet(by) })),
+  fc.tuple(small, small, fc.nat(300)).map(([x, y, side]) => ({
+    name: 'crop',
+    do: (at: Bench) => at.actions.crop({ x, y, width: side, height: side }),
+  })),
+  some.map((nth) => ({
+    name: 'style',
+    do: (at: Bench) => at.actions.style(pick(at, nth), { color: '#123456', strokeWidth: 7, fill: false }),
+  })),
+  fc.tuple(some, fc.constantFrom('locked' as const, 'hidden' as const), on).map(([nth, flag, set]) => ({
+    name: flag,
+    do: (at: Bench) => at.actions.flag(pick(at, nth), flag, set),
+  })),
+  some.map((nth) => ({
+    name: 'paste',
+    do: (at: Bench) => {
+      const wanted = new Set(pick(at, nth));
+      return at.actions.paste(shapesToText(at.drawing.shapes.filter(({ id }) => wanted.has(id))));
+    },
+  })),
+);
+const pick = (at: Bench, nth: readonly number[]): string[] => {
+  const all = ids(at);
+  return all.length === 0 ? [] : nth.flatMap((each) => all[each % all.length] ?? []);
+};
+
+verifies('canvas.studio/undo', 'any actions, taken back and done again in any order, show what a list of snapshots shows', () => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.oneof({ weight: 4, arbitrary: action }, fc.constantFrom('undo' as const, 'redo' as const)), { maxLength: 30 }),
+      (steps) => {
+        const at = bench();
+        const snapshots = [state(at)];
+        let now = 0;
+        for (const step of steps) {
+          if (step === 'undo') {
+            expect(at.editor.undo()).toBe(now > 0);
+            now = Math.max(0, now - 1);
+          } else if (step === 'redo') {
+            expect(at.editor.redo()).toBe(now < snapshots.length - 1);
+            now = Math.min(snapshots.length - 1, now + 1);
+          } else {
+            const told: unknown[] = [];
+            const stop = at.drawing.onChange((event) => told.push(event));
+            step.do(at);
+            stop();
+            // What nothing was written for is no step, and what was is one.
+            if (told.length > 0) {
+              snapshots.length = ++now;
+              snapshots.push(state(at));
+            }
+          }
+          expect(state(at)).toEqual(snapshots[now]);
+          expect([at.editor.canUndo, at.editor.canRedo]).toEqual([now > 0, now < snapshots.length - 1]);
+        }
+        while (at.editor.undo());
+        expect(state(at)).toEqual(snapshots[0]);
+      },
+    ),
+    { numRuns: 200 },
+  );
+});
+
+const rounded = ({ x, y, width, height }: Box): number[] => [x, y, width, height].map((value) => Math.round(value * 1000) / 1000 + 0);
+const spanned = (at: Bench): number[][] => at.drawing.shapes.map((shape) => rounded(spanOf(shape)));
+const withRects = (...boxes: readonly [number, number, number, number][]): Bench => {
+  const at = bench();
+  for (const [x, y, width, height] of boxes) at.editor.add('rect', { x, y, width, height });
+  return at;
+};
+
+verifies('canvas.studio/arrange', 'edges and middles come into one line, one alone into the sheet’s', () => {
+  const expected = {
+    left: [10, 10, 10],
+    center: [50, 40, 45],
+    right: [90, 70, 80],
+    top: [0, 0, 0],
+    middle: [40, 45, 35],
+    bottom: [80, 90, 70],
+  };
+  for (const [edge, places] of Object.entries(expected)) {
+    const at = withRects([10, 20, 20, 20], [30, 0, 40, 10], [80, 70, 30, 30]);
+    at.actions.align(ids(at), edge as keyof typeof expected);
+    const along = ['left', 'center', 'right'].includes(edge) ? 0 : 1;
+    expect(
+      spanned(at).map((box) => box[along]),
+      edge,
+    ).toEqual(places);
+  }
+  const alone = withRects([10, 20, 20, 20]);
+  alone.actions.align(ids(alone), 'center');
+  alone.actions.align(ids(alone), 'bottom');
+  expect(spanned(alone)).toEqual([[140, 180, 20, 20]]);
+});
+
+verifies('canvas.studio/arrange', 'the gaps between three become alike, whatever their order in the pile', () => {
+  const at = withRects([90, 0, 10, 10], [0, 0, 20, 10], [25, 5, 30, 10]);
+  at.actions.distribute(ids(at), 'x');
+  expect(spanned(at)).toEqual([
+    [90, 0, 10, 10],
+    [0, 0, 20, 10],
+    [40, 5, 30, 10],
+  ]);
+  const two = withRects([0, 0, 1, 1], [9, 9, 1, 1]);
+  two.actions.distribute(ids(two), 'y');
+  expect(two.editor.canUndo && spanned(two)).toEqual([
+    [0, 0, 1, 1],
+    [9, 9, 1, 1],
+  ]);
+});
+
+verifies('canvas.studio/arrange', 'what is flipped twice, or turned by four quarters with its sheet, is as before', () => {
+  fc.assert(
+    fc.property(fc.array(anyKind, { minLength: 1, maxLength: 6 }), fc.integer({ min: -179, max: 180 }), axis, (wanted, rotation, way) => {
+      const at = bench();
+      for (const kind of wanted) at.editor.add(kind, { ...SAMPLES[kind], ...('rotation' in shapeOf(kind) ? { rotation } : {}) });
+      const before = numbers(at.drawing.shapes);
+      at.actions.flip(ids(at), way);
+      at.actions.flip(ids(at), way);
+      near(numbers(at.drawing.shapes), before);
+      for (let quarter = 0; quarter < 4; quarter++) at.actions.turnSheet(1);
+      near(numbers(at.drawing.shapes), before);
+      expect(at.drawing.page).toMatchObject({ x: 0, y: 0, width: 300, height: 200 });
+    }),
+    { numRuns: 100 },
+  );
+});
+
+/** All numbers in there, in order; angles as directions, for 180° and -180° are one. */
+function numbers(value: unknown, name = ''): number[] {
+  if (typeof value === 'number')
+    return name === 'rotation' ? [Math.cos((value * Math.PI) / 180), Math.sin((value * Math.PI) / 180)] : [value];
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .flatMap(([key, each]) => numbers(each, Array.isArray(value) ? name : key));
+}
+function near(now: readonly number[], before: readonly number[]): void {
+  expect(now).toHaveLength(before.length);
+  now.forEach((value, nth) => expect(value).toBeCloseTo(before[nth] ?? NaN, 6));
+}
+
+verifies('canvas.studio/arrange', 'a flip mirrors what is painted: the same box on the other side, and letters that can be read', () => {
+  for (const kind of kinds) {
+    for (const rotation of [0, 30]) {
+      const at = bench();
+      const { id } = at.editor.add(kind, { ...SAMPLES[kind], ...('rotation' in shapeOf(kind) ? { rotation } : {}) });
+      const before = boundsOf(at.drawing.shape(id) ?? expect.fail());
+      at.actions.flip([], 'x');
+      const after = boundsOf(at.drawing.shape(id) ?? expect.fail());
+      // Of arrows and callouts, heads and tails lie otherwise; of paths, curves that are cut into pieces.
+      expect(rounded(after), `${kind} ${rotation}`).toEqual(rounded({ ...before, x: 300 - before.x - before.width }));
+    }
+  }
+  const at = bench();
+  at.editor.add('image', { ...SAMPLES.image, rotation: 30 });
+  at.editor.add('text', { ...SAMPLES.text, rotation: 30 });
+  at.actions.flip([], 'y');
+  expect(at.drawing.shapes).toMatchObject([
+    { mirrored: true, rotation: 150 },
+    { rotation: -30, text: 'Look\nhere' },
+  ]);
+});
+
+verifies('canvas.studio/arrange', 'a sheet that is turned takes along all on it, redactions too', () => {
+  const at = bench();
+  at.editor.add('redaction', { x: 10, y: 20, width: 30, height: 40 });
+  at.editor.add('line', { x1: 0, y1: 0, x2: 300, y2: 0 });
+  at.editor.setPage({ x: 5, y: 0 });
+  at.editor.add('rect', { x: 5, y: 190, width: 20, height: 10 });
+  at.actions.turnSheet(1);
+  expect(at.drawing.page).toMatchObject({ x: 5, y: 0, width: 200, height: 300 });
+  expect(spanned(at)).toEqual([
+    [145, 5, 40, 30],
+    [205, -5, 0, 300],
+    [5, 0, 10, 20],
+  ]);
+  expect(at.editor.undo() && at.drawing.page).toMatchObject({ width: 300, height: 200 });
+});
+
+verifies('canvas.studio/arrange', 'a crop is of whole pixels, and what is locked is let be', () => {
+  const at = withRects([0, 0, 10, 10]);
+  expect(at.actions.crop({ x: 10.4, y: 20.6, width: 100, height: 50 })).toBe(true);
+  expect(at.drawing.page).toMatchObject({ x: 10, y: 21, width: 100, height: 50 });
+  expect(at.actions.crop({ x: 10, y: 21, width: 100, height: 50 })).toBe(false);
+  const all = ids(at);
+  at.actions.flag(all, 'locked', true);
+  const before = state(at);
+  const { actions } = at;
+  const counts = [actions.remove(all), actions.nudge(all, 5, 5), actions.turn(all, 5), actions.flip(all, 'x'), actions.order(all, 'back')];
+  expect(counts).toEqual([0, 0, 0, 0, 0]);
+  expect(state(at)).toEqual(before);
+  expect(actions.flag(all, 'locked', false)).toBe(1);
+});
+
+verifies('canvas.studio/clipboard', 'what was copied is put elsewhere under new ids, in the order of the pile', () => {
+  const from = bench('there');
+  for (const kind of kinds) from.editor.add(kind, SAMPLES[kind]);
+  from.actions.flag(ids(from), 'locked', true);
+  const to = bench();
+  const text = shapesToText(from.drawing.shapes);
+  const first = to.actions.paste(text, [150, 100]) ?? expect.fail();
+  const second = to.actions.paste(text) ?? expect.fail();
+  expect(new Set([...ids(from), ...first, ...second]).size).toBe(kinds.length * 3);
+  expect(to.drawing.shapes.map(({ kind }) => kind)).toEqual([...kinds, ...kinds]);
+  expect(to.drawing.shapes.every(({ locked }) => !locked)).toBe(true);
+  const strip = ({ id: _, order: __, locked: ___, ...shape }: Shape): unknown => shape;
+  // Beside where it was, so that both are seen.
+  const moved = bench();
+  moved.actions.paste(text);
+  moved.actions.nudge(ids(moved), -16, -16);
+  near(numbers(moved.drawing.shapes.map(strip)), numbers(from.drawing.shapes.map(strip)));
+  expect([to.editor.undo(), to.editor.undo(), to.editor.undo()]).toEqual([true, true, false]);
+});
+
+verifies('canvas.studio/clipboard', 'other text is refused, and so is what has something in it that does not belong there', () => {
+  const at = bench();
+  const rect = shapeOf('rect');
+  const clip = (more: object): string => JSON.stringify({ format: 'perch-shapes', version: 1, shapes: [rect], ...more });
+  expect(at.actions.paste(clip({}))).toHaveLength(1);
+  const refused = [
+    '',
+    'hello',
+    '{}',
+    '[1]',
+    clip({ format: 'excalidraw/clipboard' }),
+    clip({ version: 2 }),
+    clip({ shapes: [] }),
+    clip({ shapes: [{ ...rect, onclick: 'x' }] }),
+    clip({ shapes: [{ ...rect, x: 1e300 }] }),
+    clip({ shapes: [{ ...shapeOf('image'), src: 'https://elsewhere/x.png' }] }),
+  ];
+  for (const text of refused) expect(at.actions.paste(text), text).toBeUndefined();
+  fc.assert(fc.property(fc.oneof(fc.string(), fc.json()), (text) => void expect(at.actions.paste(text)).toBeUndefined()));
+  expect(at.drawing.shapes).toHaveLength(1);
+});

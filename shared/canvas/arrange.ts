@@ -1,0 +1,45 @@
+import type { Box } from './geometry.ts';
+import type { Axis } from './transform.ts';
+
+export type Edge = 'left' | 'center' | 'right' | 'top' | 'middle' | 'bottom';
+
+/** How far something is moved. */
+export type Shift = readonly [dx: number, dy: number];
+
+/** How far each of the boxes is moved for their edges or middles to lie in one line: that of the box around them all, or of `within`. */
+export function aligned(boxes: readonly Box[], edge: Edge, within: Box): Shift[] {
+  return boxes.map(({ x, y, width, height }): Shift => {
+    switch (edge) {
+      case 'left':
+        return [within.x - x, 0];
+      case 'center':
+        return [within.x + within.width / 2 - x - width / 2, 0];
+      case 'right':
+        return [within.x + within.width - x - width, 0];
+      case 'top':
+        return [0, within.y - y];
+      case 'middle':
+        return [0, within.y + within.height / 2 - y - height / 2];
+      case 'bottom':
+        return [0, within.y + within.height - y - height];
+    }
+  });
+}
+
+/** How far each of the boxes is moved for the gaps between them to be alike. The first and the last stay; fewer than three stay all. */
+export function distributed(boxes: readonly Box[], axis: Axis): Shift[] {
+  const along = boxes.map((box, nth) => ({ nth, start: box[axis], length: axis === 'x' ? box.width : box.height }));
+  const sorted = along.toSorted((a, b) => a.start + a.length / 2 - (b.start + b.length / 2));
+  const [first, last] = [sorted[0], sorted.at(-1)];
+  const shifts = boxes.map((): Shift => [0, 0]);
+  if (!first || !last || sorted.length < 3) return shifts;
+  const between = sorted.slice(1, -1);
+  const taken = between.reduce((sum, { length }) => sum + length, 0);
+  const gap = (last.start - first.start - first.length - taken) / (sorted.length - 1);
+  let at = first.start + first.length + gap;
+  for (const { nth, start, length } of between) {
+    shifts[nth] = axis === 'x' ? [at - start, 0] : [0, at - start];
+    at += length + gap;
+  }
+  return shifts;
+}

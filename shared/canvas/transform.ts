@@ -1,0 +1,70 @@
+import type { FieldValues } from './change.ts';
+import type { Shape } from './fields.ts';
+import { type Box, fitted, frameOf, rotationOf, turned } from './geometry.ts';
+import { estimateWidth, type Measure } from './marks.ts';
+import type { Point } from './path.ts';
+
+/** Across an upright line (`x`: left becomes right), or across a level one. */
+export type Axis = 'x' | 'y';
+
+export const middleOf = ({ x, y, width, height }: Box): Point => [x + width / 2, y + height / 2];
+
+/** Only what is another than before: what is not written again, others may change meanwhile. */
+function changed(shape: Shape, set: FieldValues): FieldValues {
+  return Object.fromEntries(Object.entries(set).filter(([field, value]) => Reflect.get(shape, field) !== value));
+}
+
+/** The fields of a shape that is moved, in CSS pixels. */
+export const moved = (shape: Shape, dx: number, dy: number): FieldValues =>
+  changed(shape, fitted(shape, { x: 0, y: 0, width: 1, height: 1 }, { x: dx, y: dy, width: 1, height: 1 }));
+
+/** An angle as one from -180 (without) to 180. */
+export function angleOf(degrees: number): number {
+  const within = ((degrees % 360) + 360) % 360;
+  return within > 180 ? within - 360 : within;
+}
+
+/** The fields of a shape that is turned about a point, clockwise. One that cannot be turned lies otherwise after a quarter turn, and only moves else. */
+export function turnedAbout(shape: Shape, about: Point, degrees: number, measure: Measure = estimateWidth): FieldValues {
+  const frame = frameOf(shape, measure);
+  const [cx, cy] = middleOf(frame);
+  const [x, y] = turned([cx, cy], { x: about[0], y: about[1], width: 0, height: 0 }, degrees);
+  if ('rotation' in shape) return changed(shape, { ...moved(shape, x - cx, y - cy), rotation: angleOf(shape.rotation + degrees) });
+  const [width, height] = Math.abs(angleOf(degrees)) === 90 ? [frame.height, frame.width] : [frame.width, frame.height];
+  return changed(shape, { x: x - width / 2, y: y - height / 2, width, height });
+}
+
+/** The fields of a shape as a mirror on a line at `at` shows it. Letters stay readable. */
+export function mirroredAt(shape: Shape, axis: Axis, at: number, measure: Measure = estimateWidth): FieldValues {
+  const { x, y, width, height } = frameOf(shape, measure);
+  const to = axis === 'x' ? { x: 2 * at - x - width, y, width, height } : { x, y: 2 * at - y - height, width, height };
+  const frame = { x, y, width, height };
+  if (shape.kind === 'text' || shape.kind === 'marker')
+    return changed(shape, { ...moved(shape, to.x - x, to.y - y), rotation: angleOf(-shape.rotation) });
+  const across = axis === 'x' ? { ...to, x: to.x + width, width: -width } : { ...to, y: to.y + height, height: -height };
+  const set = { ...fitted(shape, frame, across), ...('rotation' in shape ? { rotation: angleOf(-shape.rotation) } : {}) };
+  // What is alike on both sides, or has one mirror alone, is turned over instead.
+  const over = axis === 'y' && (shape.kind === 'star' || shape.kind === 'image') ? { rotation: angleOf(180 - shape.rotation) } : {};
+  return changed(shape, { ...set, ...over, ...(shape.kind === 'image' ? { mirrored: !shape.mirrored } : {}) });
+}
+
+/** The fields of one of several shapes that are brought together from one box to another. What is turned askew keeps its proportions. */
+export function resizedWith(shape: Shape, from: Box, to: Box, measure: Measure = estimateWidth): FieldValues {
+  const [sx, sy] = [from.width === 0 ? 1 : to.width / from.width, from.height === 0 ? 1 : to.height / from.height];
+  const frame = frameOf(shape, measure);
+  const [cx, cy] = middleOf(frame);
+  const [x, y] = [to.x + (cx - from.x) * sx, to.y + (cy - from.y) * sy];
+  const even = Math.sqrt(sx * sy);
+  const askew = Math.abs(angleOf(rotationOf(shape))) % 180;
+  const [wide, high] = askew === 0 ? [sx, sy] : askew === 90 ? [sy, sx] : [even, even];
+  const [width, height] = [frame.width * wide, frame.height * high];
+  return changed(shape, fitted(shape, frame, { x: x - width / 2, y: y - height / 2, width, height }));
+}
+
+/** The fields of a shape whose frame becomes another, as it is seen before it is turned. The side that is not dragged stays where it is seen. */
+export function reframed(shape: Shape, to: Box, measure: Measure = estimateWidth): FieldValues {
+  const from = frameOf(shape, measure);
+  const [cx, cy] = middleOf(to);
+  const [x, y] = turned([cx, cy], from, rotationOf(shape));
+  return changed(shape, fitted(shape, from, { ...to, x: to.x + x - cx, y: to.y + y - cy }));
+}

@@ -1,0 +1,154 @@
+import { Canvas, Ellipse, FabricText, Line, Path, PencilBrush, Polygon, Rect } from 'fabric/es';
+import { generateNKeysBetween } from 'fractional-indexing';
+import type { FieldValues } from '#shared/canvas/change.ts';
+import { FreehandCanvas } from '../../../web/lib/canvas/freehand-canvas.ts';
+import type { Stage } from '../../../web/lib/canvas/stage.ts';
+import { type Drawn, scene, SHEET } from './scene.ts';
+
+/** What is measured, of one of the two. */
+export interface Contestant {
+  readonly element: HTMLElement;
+  /** Where it is pressed. */
+  readonly surface: HTMLElement;
+  /** Moves or scales all, and renders at once. */
+  view(x: number, y: number, zoom: number): void;
+  /** Whether something is painted of what is being drawn. */
+  inkAt(x: number, y: number): boolean;
+  /** Does so many steps that can be taken back. */
+  steps(count: number): void;
+  undo(): void;
+  render(): void;
+  png(): Promise<number>;
+  dispose(): Promise<void>;
+}
+
+const LINE = 2;
+const pixels = (context: CanvasRenderingContext2D, x: number, y: number): boolean =>
+  context.getImageData(x - 2, y - 2, 5, 5).data.some((value) => value > 0);
+
+function fields(drawn: Drawn): FieldValues {
+  const look = { opacity: 1, rotation: 0, antiAlias: true, hidden: false, locked: false, strokeWidth: LINE, fill: false, removed: false };
+  const { kind: _, ...rest } = drawn;
+  switch (drawn.kind) {
+    case 'rect':
+      return { ...look, ...rest, kind: 'rect', radius: 0 };
+    case 'polygon':
+      return { ...look, ...rest, kind: 'polygon', fill: true };
+    case 'curve': {
+      const [[x, y], [x1, y1], [toX, toY]] = [drawn.at, drawn.by, drawn.to];
+      const elements = [
+        { type: 'move' as const, x, y },
+        { type: 'quadratic' as const, x1, y1, x: toX, y: toY },
+      ];
+      return { ...look, kind: 'path', color: drawn.color, elements };
+    }
+    case 'text': {
+      const { strokeWidth: _width, fill: _fill, ...letters } = look;
+      return { ...letters, ...drawn, size: 16 };
+    }
+    default:
+      return { ...look, ...drawn };
+  }
+}
+
+export function ours(count: number): Contestant {
+  const canvas = new FreehandCanvas({ ...SHEET, stroke_color: '#ff0000', stroke_width: 4 });
+  const keys = generateNKeysBetween(null, null, count);
+  canvas.drawing.write(scene(count).map((drawn, nth) => [`s${nth}`, { ...fields(drawn), order: keys[nth] }]));
+  const { fabric } = Reflect.get(canvas, 'stage') as Stage;
+  fabric.renderAll();
+  return {
+    element: canvas.element,
+    surface: fabric.upperCanvasEl,
+    view(x, y, zoom) {
+      fabric.setViewportTransform([zoom, 0, 0, zoom, x, y]);
+      fabric.renderAll();
+    },
+    inkAt: (x, y) => pixels(fabric.contextTop, x, y),
+    steps(times) {
+      for (let nth = 0; nth < times; nth++) {
+        const id = `s${(nth * 37) % count}`;
+        if (nth % 3 === 0) canvas.drawRect((nth * 7) % 1800, (nth * 13) % 1000, 40, 30, '#00aa00');
+        else if (nth % 3 === 1) canvas.editor.set(id, { color: '#0000ff' });
+        else canvas.editor.move([id], 'front');
+      }
+    },
+    undo: () => void canvas.undo(),
+    render: () => fabric.renderAll(),
+    png: async () => (await canvas.capturePng()).length,
+    dispose: () => canvas.dispose(),
+  };
+}
+
+function objectOf(drawn: Drawn) {
+  const look = (fill: boolean) => (fill ? { fill: drawn.color, strokeWidth: 0 } : { fill: '', stroke: drawn.color, strokeWidth: LINE });
+  switch (drawn.kind) {
+    case 'rect':
+      return new Rect({ left: drawn.x, top: drawn.y, width: drawn.width, height: drawn.height, ...look(drawn.fill) });
+    case 'ellipse':
+      return new Ellipse({ left: drawn.cx - drawn.rx, top: drawn.cy - drawn.ry, rx: drawn.rx, ry: drawn.ry, ...look(drawn.fill) });
+    case 'line':
+      return new Line([drawn.x1, drawn.y1, drawn.x2, drawn.y2], look(false));
+    case 'polygon':
+      return new Polygon(
+        drawn.points.map(([x, y]) => ({ x, y })),
+        look(true),
+      );
+    case 'curve':
+      return new Path(`M${drawn.at.join(' ')}Q${drawn.by.join(' ')} ${drawn.to.join(' ')}`, look(false));
+    case 'text':
+      return new FabricText(drawn.text, { left: drawn.x, top: drawn.y, fontSize: 16, fill: drawn.color, fontFamily: 'system-ui' });
+  }
+}
+
+export function plain(count: number): Contestant {
+  const element = document.createElement('div');
+  const canvas = new Canvas(element.appendChild(document.createElement('canvas')), { ...SHEET, selection: false, skipTargetFind: true });
+  const objects = scene(count).map(objectOf);
+  canvas.add(...objects);
+  canvas.freeDrawingBrush = new PencilBrush(canvas);
+  canvas.freeDrawingBrush.width = 4;
+  canvas.freeDrawingBrush.color = '#ff0000';
+  canvas.isDrawingMode = true;
+  canvas.renderAll();
+  const done: (() => void)[] = [];
+  return {
+    element,
+    surface: canvas.upperCanvasEl,
+    view(x, y, zoom) {
+      canvas.setViewportTransform([zoom, 0, 0, zoom, x, y]);
+      canvas.renderAll();
+    },
+    inkAt: (x, y) => pixels(canvas.contextTop, x, y),
+    steps(times) {
+      // Fabric takes nothing back by itself: what a program would write for it.
+      for (let nth = 0; nth < times; nth++) {
+        const object = objects[(nth * 37) % count];
+        if (!object) continue;
+        if (nth % 3 === 0) {
+          const made = new Rect({ left: (nth * 7) % 1800, top: (nth * 13) % 1000, width: 40, height: 30, fill: '#00aa00' });
+          canvas.add(made);
+          done.push(() => void canvas.remove(made));
+        } else if (nth % 3 === 1) {
+          const before: unknown = object.stroke;
+          object.set('stroke', '#0000ff');
+          done.push(() => void object.set('stroke', before));
+        } else {
+          const at = canvas.getObjects().indexOf(object);
+          canvas.bringObjectToFront(object);
+          done.push(() => void canvas.moveObjectTo(object, at));
+        }
+      }
+    },
+    undo: () => done.pop()?.(),
+    render: () => canvas.renderAll(),
+    async png() {
+      const blob = await canvas.toBlob({ format: 'png', multiplier: 1, enableRetinaScaling: false });
+      return (await blob?.arrayBuffer())?.byteLength ?? 0;
+    },
+    async dispose() {
+      await canvas.dispose();
+      element.remove();
+    },
+  };
+}

@@ -1,0 +1,5 @@
+// What the page of studio.test.ts knows: the studio, and what makes and exports drawings.
+export { Drawing } from '../../shared/canvas/drawing.ts';
+export { SAMPLES, shapeOf } from '../../shared/canvas/testing.ts';
+export { Studio } from '../../web/lib/canvas/studio.ts';
+export { exportImage, exportSvg } from '../../web/paint/export.ts';

@@ -1,0 +1,29 @@
+import type { Drawing } from '#shared/canvas/drawing.ts';
+
+export interface Place {
+  readonly x: number;
+  readonly y: number;
+}
+
+/** Where the places of a drawing are on an element. */
+export interface Ground {
+  /** A place of the page, in CSS pixels of the window, as one of the drawing. */
+  toDrawing(clientX: number, clientY: number): Place;
+  /** A place of the drawing as CSS lengths from the element's left upper corner. */
+  toElement(at: Place): { readonly left: string; readonly top: string };
+}
+
+/** Of an element that the sheet fills, whatever its size. */
+export function sheetGround(target: HTMLElement, drawing: Drawing): Ground {
+  return {
+    toDrawing(clientX, clientY) {
+      const { left, top, width, height } = target.getBoundingClientRect();
+      const { page } = drawing;
+      return { x: page.x + ((clientX - left) * page.width) / width, y: page.y + ((clientY - top) * page.height) / height };
+    },
+    toElement(at) {
+      const { x, y, width, height } = drawing.page;
+      return { left: `${((at.x - x) / width) * 100}%`, top: `${((at.y - y) / height) * 100}%` };
+    },
+  };
+}

@@ -1,0 +1,65 @@
+import type { Actions } from '#shared/canvas/actions.ts';
+import type { Drawing } from '#shared/canvas/drawing.ts';
+import type { Editor } from '#shared/canvas/editor.ts';
+import type { Shape } from '#shared/canvas/fields.ts';
+import type { Box } from '#shared/canvas/geometry.ts';
+import type { Hold } from '#shared/canvas/handles.ts';
+import type { Guide } from '#shared/canvas/snap.ts';
+import type { Held, Sample } from '../pointing.ts';
+import type { View } from './view.ts';
+
+/** What is drawn next looks like this. */
+export interface Look {
+  readonly color: string;
+  /** CSS pixels. */
+  readonly strokeWidth: number;
+  readonly fill: boolean;
+  /** How high letters are, in CSS pixels. */
+  readonly fontSize: number;
+}
+
+/** What gestures show while they last. */
+export interface Showing {
+  draft: (() => Shape | undefined) | undefined;
+  guides: readonly Guide[];
+  band: Box | undefined;
+}
+
+/** What tools work on. */
+export interface Bench {
+  readonly drawing: Drawing;
+  readonly editor: Editor;
+  readonly actions: Actions;
+  readonly view: View;
+  readonly look: Look;
+  readonly showing: Showing;
+  readonly selection: readonly string[];
+  readonly chosen: readonly Shape[];
+  readonly hold: Hold | undefined;
+  /** What the sheet will be cropped to. */
+  cropping: Box | undefined;
+  select(ids: readonly string[]): void;
+  say(text: string): void;
+  /** Paints anew what is above the drawing. */
+  request(): void;
+  /** Shows shapes otherwise than they are; `undefined` as they are. */
+  preview(shapes: readonly Shape[] | undefined): void;
+  /** Lets somebody write what is to be put there. */
+  write(shape: Shape): void;
+}
+
+/** Something that was begun with a press. */
+export interface Gesture {
+  extend(samples: readonly Sample[], held: Held): void;
+  end(): void;
+  cancel(): void;
+}
+
+/** What a press with a tool begins. */
+export type Begin = (bench: Bench, at: Sample, held: Held) => Gesture;
+
+/** Less than this many CSS pixels of the page is a press, no drag. */
+export const DRAG = 3;
+
+/** How near is near enough, in CSS pixels of the drawing. */
+export const reachOf = ({ view }: Bench, held: Held): number => (held.touch ? 20 : 8) / view.zoom;

@@ -1,0 +1,83 @@
+import type { Move } from '#shared/canvas/editor.ts';
+import type { Studio } from '../studio.ts';
+import { STUDIO_TOOLS, TOOL_NAMES, type StudioTool } from './tools.ts';
+import { ZOOM } from './view.ts';
+
+const TOOL_OF = new Map<string, StudioTool>(STUDIO_TOOLS.map((tool) => [TOOL_NAMES[tool].key, tool]));
+const ARROWS: ReadonlyMap<string, readonly [number, number]> = new Map([
+  ['ArrowLeft', [-1, 0]],
+  ['ArrowRight', [1, 0]],
+  ['ArrowUp', [0, -1]],
+  ['ArrowDown', [0, 1]],
+]);
+
+/** The letter of a key on a Latin keyboard, whatever alphabet is typed in. */
+const letterOf = ({ key, code }: KeyboardEvent): string =>
+  /^[a-z]$/i.test(key) ? key.toUpperCase() : key.length === 1 && key > '~' && code.startsWith('Key') ? code.slice(3) : '';
+
+/** With Mod. */
+function command(studio: Studio, event: KeyboardEvent): boolean {
+  const { shiftKey: shift, altKey: alt, key, code } = event;
+  const order = (move: Move): true => (studio.order(move), true);
+  if (alt) return false;
+  switch (letterOf(event)) {
+    case 'Z':
+      return (shift ? studio.redo() : studio.undo(), true);
+    case 'Y':
+      return !shift && (studio.redo(), true);
+    case 'D':
+      return !shift && (studio.duplicate(), true);
+    case 'A':
+      return !shift && (studio.selectAll(), true);
+  }
+  if (code === 'BracketRight') return order(shift ? 'front' : 'forward');
+  if (code === 'BracketLeft') return order(shift ? 'back' : 'backward');
+  if (key === '+' || key === '=') return (studio.zoomTo(studio.zoom * ZOOM.step), true);
+  if (key === '-' || key === '_') return (studio.zoomTo(studio.zoom / ZOOM.step), true);
+  if (key === '0') return (studio.zoomTo(1), true);
+  return false;
+}
+
+/** Arrows: what is chosen, or the frame of a crop, is moved; with Alt it becomes larger. The hand moves what is seen. */
+function arrow(studio: Studio, { key, shiftKey, altKey }: KeyboardEvent): boolean {
+  const by = ARROWS.get(key);
+  if (!by) return false;
+  const far = shiftKey ? 10 : 1;
+  const [dx, dy] = [by[0] * far, by[1] * far];
+  if (studio.tool === 'hand') return (studio.pan(-dx * 40, -dy * 40), true);
+  if (studio.tool === 'crop') return (studio.nudgeCrop(dx, dy, altKey), true);
+  if (studio.tool !== 'select' || studio.selection.length === 0) return false;
+  if (altKey) studio.grow(dx, dy);
+  else studio.nudge(dx, dy);
+  return true;
+}
+
+/** A key that was pressed where the drawing is, or where nothing else wants it. Returns whether something came of it. */
+export function pressKey(studio: Studio, event: KeyboardEvent, onDrawing: boolean): boolean {
+  const { key, code, shiftKey: shift, altKey: alt } = event;
+  if (event.ctrlKey || event.metaKey) return command(studio, event);
+  if (onDrawing) {
+    if (arrow(studio, event)) return true;
+    if (key === 'Tab') return !alt && studio.selectNext(shift ? -1 : 1);
+    if (key === 'Enter') return studio.enter();
+    if (key === ' ') return studio.holdHand();
+  }
+  if (alt) return false;
+  if (key === 'Escape') return studio.escape();
+  if (key === 'Delete' || key === 'Backspace') return (studio.remove(), true);
+  if (code === 'Digit1' && shift) return (studio.fit(), true);
+  if (key === ',' || key === '.' || key === '<' || key === '>') {
+    if (studio.selection.length === 0) return false;
+    return (studio.turn((key === ',' || key === '<' ? -1 : 1) * (shift ? 1 : 15)), true);
+  }
+  const letter = letterOf(event);
+  if (shift) {
+    if (letter === 'H') return (studio.flip('x'), true);
+    if (letter === 'V') return (studio.flip('y'), true);
+    return false;
+  }
+  const tool = TOOL_OF.get(letter);
+  if (tool === undefined) return false;
+  studio.tool = tool;
+  return true;
+}

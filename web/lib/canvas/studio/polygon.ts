@@ -1,0 +1,74 @@
+import { angledTo } from '#shared/canvas/constrain.ts';
+import { type Shape, shapeFields } from '#shared/canvas/fields.ts';
+import type { Point } from '#shared/canvas/path.ts';
+import { type Bench, type Gesture, reachOf } from './bench.ts';
+import type { Held, Sample } from '../pointing.ts';
+
+/** A polygon under way: each press adds a corner; one on the first corner, or a second on the last, closes it. */
+export class PolygonTool {
+  #corners: Point[] = [];
+  #at: Point | undefined;
+
+  /** Whether there is one under way. */
+  get begun(): boolean {
+    return this.#corners.length > 0;
+  }
+
+  begin(bench: Bench, first: Sample, held: Held): Gesture {
+    const near = reachOf(bench, held);
+    const place = ({ x, y }: Sample, { shift }: Held): Point => {
+      const last = this.#corners.at(-1);
+      return shift && last ? angledTo(last, [x, y]) : [x, y];
+    };
+    this.#at = place(first, held);
+    bench.showing.draft = () => this.#shape(bench);
+    bench.request();
+    return {
+      extend: (samples, now) => {
+        const last = samples.at(-1);
+        if (last) this.#at = place(last, now);
+        bench.request();
+      },
+      end: () => {
+        const at = this.#at;
+        this.#at = undefined;
+        if (!at) return;
+        const closes = [this.#corners[0], this.#corners.at(-1)].some(
+          (corner) => corner && Math.hypot(corner[0] - at[0], corner[1] - at[1]) <= near,
+        );
+        if (closes) this.close(bench);
+        else {
+          this.#corners.push(at);
+          bench.say(`Corner ${this.#corners.length}. Press it again to close the polygon.`);
+          bench.request();
+        }
+      },
+      cancel: () => this.stop(bench),
+    };
+  }
+
+  /** Makes a polygon of the corners; of fewer than three, none. */
+  close(bench: Bench): void {
+    const points = this.#corners;
+    this.stop(bench);
+    if (points.length < 3) return;
+    const { color, strokeWidth, fill } = bench.look;
+    bench.editor.add('polygon', { points: points.map(([x, y]): [number, number] => [x, y]), color, strokeWidth, fill });
+    bench.say('Polygon drawn');
+  }
+
+  stop(bench: Bench): void {
+    this.#corners = [];
+    this.#at = undefined;
+    bench.showing.draft = undefined;
+    bench.request();
+  }
+
+  #shape({ look: { color, strokeWidth } }: Bench): Shape {
+    const points = [...this.#corners, ...(this.#at ? [this.#at] : [])];
+    return {
+      id: 'draft',
+      ...shapeFields('highlighter', { points: points.map(([x, y]) => [x, y]), color, strokeWidth, opacity: 1 }, 'a0'),
+    };
+  }
+}

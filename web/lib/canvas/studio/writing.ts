@@ -1,0 +1,31 @@
+import type { Shape } from '#shared/canvas/fields.ts';
+import { frameOf } from '#shared/canvas/geometry.ts';
+import { writeText } from '../write-text.ts';
+import { measureText } from '../../../paint/measure.ts';
+import type { View } from './view.ts';
+
+export type Written = Shape<'text'> | Shape<'callout'>;
+
+/** Inside a callout's box, as it is painted (marks.ts). */
+const PADDING = 8;
+
+/** A field over a shape's text. Returns how to bring it where the shape is seen by now. `done` gets the text, or undefined where it was given up. */
+export function writeOver(
+  parent: HTMLElement,
+  { shape, view, signal, done }: { shape: Written; view: View; signal: AbortSignal; done: (text: string | undefined) => void },
+): () => void {
+  const place = () => {
+    const { x, y, width } = frameOf(shape, measureText);
+    const inner = shape.kind === 'callout' ? PADDING : 0;
+    const at = view.on({ x: x + inner, y: y + inner });
+    return {
+      left: `${at.x}px`,
+      top: `${at.y}px`,
+      size: shape.size * view.zoom,
+      rotation: shape.rotation,
+      ...(shape.kind === 'callout' ? { width: `${(width - 2 * PADDING) * view.zoom}px` } : {}),
+    };
+  };
+  const put = writeText(parent, { ...place(), color: shape.color, text: shape.text, signal }, done);
+  return () => put(place());
+}

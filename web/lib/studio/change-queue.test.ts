@@ -1,0 +1,86 @@
+import { expect, test } from 'vitest';
+import type { Change } from '#shared/canvas/change.ts';
+import { ChangeQueue } from './change-queue.ts';
+
+const change = (id: string, text = ''): Change => ({ id, at: '000000000001000-0000-here', set: { text } });
+
+/** A gateway that answers when it is told to, and what a browser keeps. */
+function parts() {
+  const calls: { ids: string[]; answer: (error?: Error) => void }[] = [];
+  const kept = new Set<readonly Change[]>();
+  const states: { waiting: number; error?: unknown }[] = [];
+  const came: (() => void)[] = [];
+  const queue = new ChangeQueue({
+    send: (changes) =>
+      new Promise<void>((resolve, reject) => {
+        calls.push({ ids: changes.map(({ id }) => id), answer: (error) => (error ? reject(error) : resolve()) });
+        came.shift()?.();
+      }),
+    kept: {
+      keep: (changes) => {
+        kept.add(changes);
+        return Promise.resolve(() => Promise.resolve(void kept.delete(changes)));
+      },
+    },
+    onState: (state) => void states.push(state),
+  });
+  const call = async (n: number) => {
+    while (calls.length < n) await new Promise<void>((resolve) => came.push(resolve));
+    return calls[n - 1] ?? expect.fail();
+  };
+  return { queue, calls, call, kept, states };
+}
+
+/** Lets what was answered take its course. */
+const settled = () => new Promise((resolve) => setImmediate(resolve));
+
+test('changes go in order, one call at a time, and those made meanwhile go together', async () => {
+  const { queue, calls, call, kept, states } = parts();
+  queue.add([change('a')]);
+  queue.add([change('b')]);
+  const first = await call(1);
+  expect(first.ids).toEqual(['a', 'b']);
+  queue.add([change('c')]);
+  queue.add([change('d')]);
+  await settled();
+  expect(calls).toHaveLength(1);
+  first.answer();
+  const second = await call(2);
+  expect(second.ids).toEqual(['c', 'd']);
+  expect(kept.size).toBe(2);
+  second.answer();
+  await settled();
+  expect(kept.size).toBe(0);
+  expect(states.at(-1)).toEqual({ waiting: 0 });
+});
+
+test('what fails stays, kept and in order, until it is flushed', async () => {
+  const { queue, calls, call, kept, states } = parts();
+  queue.add([change('a')]);
+  const lost = new Error('lost');
+  (await call(1)).answer(lost);
+  await settled();
+  queue.add([change('b')]);
+  await settled();
+  expect(calls).toHaveLength(1);
+  expect(states.at(-1)).toEqual({ waiting: 1, error: lost });
+  expect(kept.size).toBe(2);
+  queue.flush();
+  const again = await call(2);
+  expect(again.ids).toEqual(['a', 'b']);
+  again.answer();
+  await settled();
+  expect(kept.size).toBe(0);
+});
+
+test('a call carries no more than a frame may, and a large change goes alone', async () => {
+  const { queue, call } = parts();
+  queue.add([change('small')]);
+  queue.add([change('large', 'x'.repeat(900_000))]);
+  queue.add([change('next')]);
+  for (const [at, ids] of [['small'], ['large'], ['next']].entries()) {
+    const one = await call(at + 1);
+    expect(one.ids).toEqual(ids);
+    one.answer();
+  }
+});

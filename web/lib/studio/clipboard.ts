@@ -1,0 +1,34 @@
+import type { Studio } from '#lib/canvas/studio.ts';
+import { selectionPng } from './export-drawing.ts';
+import { filesOf } from './take-picture.ts';
+
+/** Where people write, copy and paste are theirs. */
+export const isField = (target: EventTarget | null): boolean =>
+  target instanceof HTMLElement &&
+  target.closest('textarea, select, [contenteditable], dialog, input:not([type=radio], [type=checkbox], [type=color], [type=range])') !==
+    null;
+
+/** Copies or cuts what is selected: as JSON for other drawings, and as a picture for other programs. */
+export function copied(event: ClipboardEvent, studio: Studio): void {
+  if (isField(event.target) || studio.selection.length === 0 || !event.clipboardData || getSelection()?.toString()) return;
+  const shapes = studio.drawing.shapes.filter(({ id }) => studio.selection.includes(id));
+  const text = event.type === 'cut' ? studio.cut() : studio.copy();
+  event.clipboardData.setData('text/plain', text);
+  event.preventDefault();
+  // A picture cannot be set within the event. Where the browser refuses it, the JSON is there.
+  const item = new ClipboardItem({ 'text/plain': new Blob([text], { type: 'text/plain' }), 'image/png': selectionPng(shapes) });
+  navigator.clipboard.write([item]).catch(() => {});
+}
+
+/** Pastes shapes; what was copied elsewhere as files is given back, to be read. */
+export function pasted(event: ClipboardEvent, studio: Studio): File[] {
+  if (isField(event.target) || !event.clipboardData) return [];
+  // Shapes come with a picture of themselves.
+  if (studio.paste(event.clipboardData.getData('text/plain'))) {
+    event.preventDefault();
+    return [];
+  }
+  const files = filesOf(event.clipboardData);
+  if (files.length > 0) event.preventDefault();
+  return files;
+}

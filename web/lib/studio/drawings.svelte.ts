@@ -1,0 +1,55 @@
+import { Drawing } from '#shared/canvas/drawing.ts';
+import { Editor } from '#shared/canvas/editor.ts';
+import type { DrawingEntry } from '#shared/rpc/methods/drawings.ts';
+import { isLost, type Problem, problemOf } from '#lib/errors.ts';
+import { gateway } from '#lib/gateway/connection.svelte.ts';
+import type { ReadPicture } from './read-picture.ts';
+
+/** CSS pixels of an empty sheet. */
+const BLANK = { width: 1600, height: 1000 };
+
+/** All drawings, as the page that lists them has them. */
+class Drawings {
+  /** The one changed last first; null before the first answer. */
+  list = $state.raw<DrawingEntry[] | null>(null);
+  problem = $state<Problem | null>(null);
+  #started = false;
+
+  start(): void {
+    if (this.#started) return;
+    this.#started = true;
+    gateway.on('drawings.changed', () => void this.load());
+  }
+
+  async load(): Promise<void> {
+    try {
+      const { drawings } = await gateway.call('drawings.list', {});
+      this.list = drawings;
+      this.problem = null;
+    } catch (error) {
+      if (!isLost(error)) this.problem = problemOf(error, 'read the drawings');
+    }
+  }
+
+  /** A new drawing on a picture, or on an empty sheet; its id. */
+  async create(title: string, picture?: ReadPicture): Promise<string> {
+    const { width, height } = picture ?? BLANK;
+    const drawing = new Drawing({ width, height, background: '#ffffff' });
+    if (picture) new Editor(drawing).add('image', { x: 0, y: 0, width, height, src: picture.src, locked: true });
+    return this.createFrom(title, drawing);
+  }
+
+  /** A new one with what another, as of a file, has on it. */
+  async createFrom(title: string, drawing: Drawing): Promise<string> {
+    const { width, height, background } = drawing.page;
+    const made = await gateway.call('drawings.create', { title, width, height, background, changes: drawing.history() });
+    return made.id;
+  }
+
+  async remove({ id }: DrawingEntry): Promise<void> {
+    await gateway.call('drawings.delete', { drawingId: id });
+    this.list = this.list?.filter((each) => each.id !== id) ?? null;
+  }
+}
+
+export const drawings = new Drawings();

@@ -1,0 +1,22 @@
+import type { Change } from '#shared/canvas/change.ts';
+import { pageDb } from '#lib/state/page-db.ts';
+import type { KeptChanges } from './change-queue.ts';
+
+/** Changes to a drawing that the gateway may not have, in this browser. */
+export const keptChanges = (
+  drawingId: string,
+): KeptChanges & { left(): Promise<{ changes: Change[]; forget: () => Promise<void> }[]> } => ({
+  async keep(changes) {
+    const id = crypto.randomUUID();
+    await (await pageDb()).put('drawingChanges', { id, drawingId, changes: [...changes], at: Date.now() });
+    return () => forget(id);
+  },
+
+  /** What an earlier visit left, or another tab is about to send: twice does no harm. */
+  async left() {
+    const records = await (await pageDb()).getAllFromIndex('drawingChanges', 'drawingId', drawingId);
+    return records.sort((a, b) => a.at - b.at).map(({ id, changes }) => ({ changes, forget: () => forget(id) }));
+  },
+});
+
+const forget = async (id: string): Promise<void> => (await pageDb()).delete('drawingChanges', id);

@@ -1,0 +1,74 @@
+import { goto } from '$app/navigation';
+import { drawingFromJson } from '#shared/canvas/file.ts';
+import { type Problem, problemOf } from '#lib/errors.ts';
+import { toasts } from '#lib/state/toasts.svelte.ts';
+import { drawings } from './drawings.svelte.ts';
+import { PictureError, readPicture } from './read-picture.ts';
+
+/** The address of a drawing. */
+export const drawingHref = (id: string): string => `/annotate/${id}`;
+
+/** A file that was saved as JSON. */
+export const isDrawingFile = ({ name, type }: File): boolean => type === 'application/json' || name.endsWith('.json');
+
+/** Makes drawings of what comes: pictures, files, an empty sheet. */
+export class NewDrawing {
+  problem = $state<Problem | null>(null);
+  /** How many are being made. */
+  working = $state(0);
+
+  readonly fromPicture = (picture: Blob, name: string): Promise<void> => this.#make([() => this.#ofPicture(picture, name)]);
+
+  /** Each becomes a drawing, the last one is opened. What is none is told by its name, and the others are made. */
+  readonly fromFiles = (files: readonly File[]): Promise<void> =>
+    this.#make(files.map((file) => async () => (isDrawingFile(file) ? this.#ofJson(file) : this.#ofPicture(file, file.name))));
+
+  readonly blank = (): Promise<void> => this.#make([() => drawings.create('Drawing')]);
+
+  async #make(makers: readonly (() => Promise<string>)[]): Promise<void> {
+    this.problem = null;
+    this.working += makers.length;
+    let last: string | undefined;
+    const problems: Problem[] = [];
+    for (const make of makers) {
+      try {
+        last = await make();
+      } catch (error) {
+        problems.push(told(error, 'make the drawing'));
+      } finally {
+        this.working--;
+      }
+    }
+    this.problem = joined(problems);
+    if (last !== undefined && problems.length === 0) await goto(drawingHref(last));
+  }
+
+  async #ofPicture(picture: Blob, name: string): Promise<string> {
+    const read = await readPicture(picture, name);
+    const id = await drawings.create(titleOf(name), read);
+    if (read.note) toasts.show(read.note, { sticky: true });
+    return id;
+  }
+
+  async #ofJson(file: File): Promise<string> {
+    try {
+      return await drawings.createFrom(titleOf(file.name), drawingFromJson(await file.text()));
+    } catch (error) {
+      if (error instanceof Error && error.name === 'DrawingFileError') throw new PictureError(`${file.name}: ${error.message}.`);
+      throw error;
+    }
+  }
+}
+
+/** What is wrong with a file says so itself, and by its name. */
+export const told = (error: unknown, doing: string): Problem =>
+  error instanceof PictureError ? { message: error.message, code: null } : problemOf(error, doing);
+
+export function joined(problems: readonly Problem[]): Problem | null {
+  const [first] = problems;
+  if (!first || problems.length === 1) return first ?? null;
+  return { message: problems.map(({ message }) => message).join(' '), code: null };
+}
+
+/** A file’s name without its ending. */
+const titleOf = (name: string): string => name.replace(/(\.perch-drawing)?\.[A-Za-z0-9]{2,5}$/, '').slice(0, 200) || 'Drawing';

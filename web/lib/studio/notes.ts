@@ -1,0 +1,20 @@
+import type { Shape } from '#shared/canvas/fields.ts';
+
+/** Markers in the order of their numbers; those without one after them. */
+export function markersOf(shapes: readonly Shape[]): Shape<'marker'>[] {
+  const number = ({ label }: Shape<'marker'>): number => (/^\d+$/.test(label) ? Number(label) : Infinity);
+  return shapes
+    .filter((shape) => shape.kind === 'marker')
+    .sort((a, b) => {
+      const [x, y] = [number(a), number(b)];
+      return x === y ? 0 : x - y;
+    });
+}
+
+/** The notes of markers that are seen, as text beside a picture; empty where there is none. */
+export function notesOf(title: string, shapes: readonly Shape[]): string {
+  const lines = markersOf(shapes)
+    .filter(({ hidden, note }) => !hidden && note.trim() !== '')
+    .map(({ label, note }) => `${label || '•'}. ${note.trim().replace(/\n+/g, '\n   ')}`);
+  return lines.length === 0 ? '' : [`Notes on the picture “${title}”; the numbers are drawn in it:`, ...lines].join('\n');
+}

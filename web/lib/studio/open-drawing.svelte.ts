@@ -1,0 +1,156 @@
+import type { Change } from '#shared/canvas/change.ts';
+import { Drawing } from '#shared/canvas/drawing.ts';
+import type { Shape } from '#shared/canvas/fields.ts';
+import { RpcError } from '#shared/rpc/errors.ts';
+import { isLost, type Problem, problemOf } from '#lib/errors.ts';
+import { gateway } from '#lib/gateway/connection.svelte.ts';
+import { ChangeQueue } from './change-queue.ts';
+import { keptChanges } from './kept-changes.ts';
+
+/** How often others are told of a stroke under way, milliseconds. */
+const DRAFT_EVERY_MS = 50;
+
+/**
+ * A drawing of the gateway, open in this page: what is done here goes there as it is done, what others do comes here.
+ * Without a connection one goes on; all that was drawn is sent once it is back, also by a later visit.
+ */
+export class OpenDrawing {
+  readonly id: string;
+  /** Undefined until the gateway has answered for the first time. */
+  drawing = $state.raw<Drawing>();
+  title = $state('');
+  /** `gone`: there is none, or it was deleted meanwhile. */
+  phase = $state<'opening' | 'open' | 'gone'>('opening');
+  /** Why it could not be opened. */
+  problem = $state<Problem | null>(null);
+  saving = $state<'saved' | 'saving' | 'offline' | 'failed'>('saved');
+  /** Why changes are not saved. */
+  saveProblem = $state<Problem | null>(null);
+  /** Called with strokes of others that are under way; undefined where one has ended. */
+  onDraft: ((who: string, shape: Shape | undefined) => void) | undefined;
+
+  readonly #kept: ReturnType<typeof keptChanges>;
+  readonly #queue: ChangeQueue;
+  /** What came before the drawing itself. */
+  #early: Change[] = [];
+  #stop: (() => void)[] = [];
+  #draft: { shape: Shape | null; timer: ReturnType<typeof setTimeout> } | undefined;
+
+  constructor(id: string) {
+    this.id = id;
+    this.#kept = keptChanges(id);
+    this.#queue = new ChangeQueue({
+      send: (changes) => gateway.call('drawings.change', { drawingId: id, changes: [...changes] }),
+      kept: this.#kept,
+      onState: ({ waiting, error }) => this.#told(waiting, error),
+    });
+  }
+
+  /** Follows the drawing until `close`. */
+  follow(): void {
+    this.#stop = [
+      gateway.on('drawing.changed', ({ drawingId, changes, reopen }) => {
+        if (drawingId !== this.id) return;
+        if (reopen) void this.open();
+        else if (this.drawing) this.drawing.merge(changes);
+        else this.#early.push(...changes);
+      }),
+      gateway.on('drawing.draft', ({ drawingId, from, shape }) => {
+        if (drawingId === this.id) this.onDraft?.(from, shape ?? undefined);
+      }),
+      gateway.on('drawings.changed', ({ drawingId, deleted }) => {
+        if (drawingId !== this.id) return;
+        if (deleted) this.phase = 'gone';
+        else void this.#readTitle();
+      }),
+    ];
+  }
+
+  /** Reads it, also anew after the connection was lost, and sends what waits. */
+  async open(): Promise<void> {
+    try {
+      const { drawing: about, changes } = await gateway.call('drawings.open', { drawingId: this.id });
+      this.title = about.title;
+      this.problem = null;
+      const drawing = this.drawing ?? (await this.#first(about, changes));
+      drawing.merge(changes);
+      this.drawing = drawing;
+      this.phase = 'open';
+      this.#queue.flush();
+    } catch (error) {
+      if (error instanceof RpcError && error.code === 'NOT_FOUND') this.phase = 'gone';
+      else if (!isLost(error)) this.problem = problemOf(error, 'open the drawing');
+    }
+  }
+
+  retrySaving(): void {
+    this.#queue.flush();
+  }
+
+  async rename(title: string): Promise<void> {
+    const before = this.title;
+    this.title = title;
+    try {
+      await gateway.call('drawings.rename', { drawingId: this.id, title });
+    } catch (error) {
+      this.title = before;
+      throw error;
+    }
+  }
+
+  /** Shows others a stroke under way; undefined once it has ended. */
+  sendDraft(shape: Shape | undefined): void {
+    if (this.#draft) {
+      this.#draft.shape = shape ?? null;
+      return;
+    }
+    this.#tellDraft(shape ?? null);
+    this.#draft = { shape: shape ?? null, timer: setTimeout(() => this.#laterDraft(shape ?? null), DRAFT_EVERY_MS) };
+  }
+
+  close(): void {
+    for (const stop of this.#stop.splice(0)) stop();
+    clearTimeout(this.#draft?.timer);
+    // What has not been sent yet is: the queue lives on.
+    if (gateway.state === 'online') gateway.call('drawings.close', { drawingId: this.id }).catch(() => {});
+  }
+
+  async #first(about: { width: number; height: number; background: string | null }, changes: Change[]): Promise<Drawing> {
+    const { width, height, background } = about;
+    const drawing = new Drawing({ width, height, background });
+    drawing.merge(changes);
+    drawing.merge(this.#early.splice(0));
+    for (const { changes: left, forget } of await this.#kept.left().catch(() => [])) {
+      drawing.merge(left);
+      this.#queue.addKept(left, forget);
+    }
+    drawing.onChange(({ changes: made, own }) => own && this.#queue.add(made));
+    return drawing;
+  }
+
+  #told(waiting: number, error: unknown): void {
+    if (error === undefined) {
+      this.saving = waiting > 0 ? 'saving' : 'saved';
+      this.saveProblem = null;
+    } else if (isLost(error)) this.saving = 'offline';
+    else {
+      this.saving = 'failed';
+      this.saveProblem = problemOf(error, 'save the drawing');
+    }
+  }
+
+  #tellDraft(shape: Shape | null): void {
+    if (gateway.state === 'online') gateway.call('drawings.draft', { drawingId: this.id, shape }).catch(() => {});
+  }
+
+  #laterDraft(told: Shape | null): void {
+    const last = this.#draft?.shape ?? null;
+    this.#draft = undefined;
+    if (last !== told) this.sendDraft(last ?? undefined);
+  }
+
+  async #readTitle(): Promise<void> {
+    const { drawings } = await gateway.call('drawings.list', {}).catch(() => ({ drawings: [] }));
+    this.title = drawings.find(({ id }) => id === this.id)?.title ?? this.title;
+  }
+}

@@ -1,0 +1,92 @@
+/** A picture as a drawing holds it. */
+export interface ReadPicture {
+  /** A data URL of pixels, upright, without what else the file told (place, camera). */
+  readonly src: string;
+  /** Pixels. */
+  readonly width: number;
+  readonly height: number;
+  /** What became of it, where it is not as it was: a sentence. */
+  readonly note: string | null;
+}
+
+/** A file that cannot be laid on a drawing; the message says which one and why. */
+export class PictureError extends Error {
+  override readonly name = 'PictureError';
+}
+
+/** Pixels of a picture on a drawing. iPhones make no larger canvas, and twice that would be needed to export it. */
+const MAX_PIXELS = 16_777_216;
+const MAX_SIDE = 8_192;
+/** Bytes of the file that goes into the drawing: as base64 it passes the gateway in one frame, with room for what goes with it. */
+export const MAX_PICTURE_BYTES = 12 * 1024 * 1024;
+
+/** Those that keep every pixel first; the last one is always small enough. */
+const FORMATS = [
+  { type: 'image/png' },
+  { type: 'image/webp', quality: 0.92 },
+  { type: 'image/jpeg', quality: 0.9 },
+  { type: 'image/jpeg', quality: 0.7 },
+] as const;
+
+const count = (pixels: number): string => pixels.toLocaleString('en');
+
+/** How large a picture is laid on a drawing: as it is, or smaller in the same proportions. */
+export function fitted(width: number, height: number): { width: number; height: number } {
+  const scale = Math.min(1, MAX_SIDE / width, MAX_SIDE / height, Math.sqrt(MAX_PIXELS / (width * height)));
+  return { width: Math.max(1, Math.floor(width * scale)), height: Math.max(1, Math.floor(height * scale)) };
+}
+
+/**
+ * Reads a picture: turned as its EXIF says, made smaller where it has too many pixels.
+ * Throws a PictureError where it is none, or one of text (SVG), which could hold more than pixels.
+ */
+export async function readPicture(file: Blob, name = 'The picture'): Promise<ReadPicture> {
+  if (file.size === 0) throw new PictureError(`${name} is empty.`);
+  if (/svg/.test(file.type)) throw new PictureError(`${name} is an SVG, which is no picture of pixels. Save it as PNG, and open that.`);
+  const bitmap = await decode(file, name);
+  try {
+    const { width, height } = fitted(bitmap.width, bitmap.height);
+    const shrunk = width !== bitmap.width || height !== bitmap.height;
+    const canvas = new OffscreenCanvas(width, height);
+    const context = canvas.getContext('2d');
+    if (!context) throw new PictureError('This browser draws nothing outside the page (OffscreenCanvas).');
+    context.imageSmoothingQuality = 'high';
+    context.drawImage(bitmap, 0, 0, width, height);
+    const src = await dataUrlOf(await encode(canvas, file.type, name));
+    const note = shrunk
+      ? `${name} has ${count(bitmap.width)} × ${count(bitmap.height)} pixels. It was made smaller: ${count(width)} × ${count(height)}.`
+      : null;
+    return { src, width, height, note };
+  } finally {
+    bitmap.close();
+  }
+}
+
+async function decode(file: Blob, name: string): Promise<ImageBitmap> {
+  try {
+    return await createImageBitmap(file, { imageOrientation: 'from-image' });
+  } catch {
+    const kind = file.type && !file.type.startsWith('image/') ? ` (${file.type})` : '';
+    throw new PictureError(`${name}${kind} is no picture that this browser can read. PNG, JPEG, WebP, GIF, AVIF and BMP are.`);
+  }
+}
+
+/** A photograph stays one: as PNG it would be ten times as large. */
+async function encode(canvas: OffscreenCanvas, type: string, name: string): Promise<Blob> {
+  const lossy = type === 'image/jpeg' || type === 'image/webp' || type === 'image/avif';
+  const formats = FORMATS.filter((each) => !lossy || (type === 'image/jpeg' ? each.type === 'image/jpeg' : each.type !== 'image/png'));
+  for (const format of formats) {
+    const blob = await canvas.convertToBlob(format);
+    if (blob.type === format.type && blob.size <= MAX_PICTURE_BYTES) return blob;
+  }
+  throw new PictureError(`${name} is too large: a picture on a drawing may have ${MAX_PICTURE_BYTES / 1024 / 1024} MB.`);
+}
+
+export function dataUrlOf(blob: Blob): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const reader = new FileReader();
+    reader.onload = () => resolve(String(reader.result));
+    reader.onerror = () => reject(reader.error);
+    reader.readAsDataURL(blob);
+  });
+}

@@ -1,0 +1,53 @@
+import type { Shape } from '#shared/canvas/fields.ts';
+import type { Studio, StudioTool } from '#lib/canvas/studio.ts';
+
+/** A studio’s state for components: what they show follows it. */
+export class StudioView {
+  readonly studio: Studio;
+  tool = $state<StudioTool>('select');
+  color = $state('');
+  strokeWidth = $state(0);
+  fill = $state(false);
+  fontSize = $state(0);
+  zoom = $state(1);
+  canUndo = $state(false);
+  canRedo = $state(false);
+  selection = $state.raw<readonly string[]>([]);
+  /** What is drawn, the lowest first. */
+  shapes = $state.raw<readonly Shape[]>([]);
+
+  readonly selected: readonly Shape[] = $derived.by(() => {
+    const ids = new Set(this.selection);
+    return ids.size === 0 ? [] : this.shapes.filter(({ id }) => ids.has(id));
+  });
+
+  constructor(studio: Studio) {
+    this.studio = studio;
+    this.#read();
+    this.shapes = studio.drawing.shapes;
+  }
+
+  /** Follows until the returned function is called. A list of thousands is read once a frame. */
+  follow(): () => void {
+    let frame = 0;
+    const later = (): void => {
+      frame ||= requestAnimationFrame(() => {
+        frame = 0;
+        this.shapes = this.studio.drawing.shapes;
+        this.#read();
+      });
+    };
+    const stops = [this.studio.onState(() => this.#read()), this.studio.drawing.onChange(later)];
+    return () => {
+      cancelAnimationFrame(frame);
+      for (const stop of stops) stop();
+    };
+  }
+
+  #read(): void {
+    const { tool, color, strokeWidth, fill, fontSize, zoom, selection, editor } = this.studio;
+    Object.assign(this, { tool, color, strokeWidth, fill, fontSize, zoom, selection });
+    this.canUndo = editor.canUndo;
+    this.canRedo = editor.canRedo;
+  }
+}

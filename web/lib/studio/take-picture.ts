@@ -1,0 +1,66 @@
+import { fromBase64 } from '#shared/base64.ts';
+import { gateway } from '#lib/gateway/connection.svelte.ts';
+
+const png = (base64: string): Blob => new Blob([fromBase64(base64)], { type: 'image/png' });
+
+/** The desktop of the bridge's machine: its main display. Rejects with an RpcError where there is none. */
+export async function desktopPicture(): Promise<Blob> {
+  return png((await gateway.call('desktop.screenshot', {})).screenshotB64);
+}
+
+/** What the browser that agents drive shows now. */
+export async function drivenBrowserPicture(): Promise<Blob> {
+  return png((await gateway.call('browser.screenshot', { profile: 'default' })).screenshotB64);
+}
+
+/** Whether this browser can show a window or screen to a page. */
+export const canShareScreen = (): boolean => typeof navigator.mediaDevices?.getDisplayMedia === 'function';
+
+/** Whether there may be a camera. */
+export const canUseCamera = (): boolean => typeof navigator.mediaDevices?.getUserMedia === 'function';
+
+/**
+ * One picture of what the person chooses: a tab, window or screen. Null where they changed their mind.
+ * Rejects with a DOMException where the browser gives none.
+ */
+export async function sharedScreenPicture(): Promise<Blob | null> {
+  let stream: MediaStream;
+  try {
+    stream = await navigator.mediaDevices.getDisplayMedia({ video: true, audio: false });
+  } catch (error) {
+    if (error instanceof DOMException && error.name === 'NotAllowedError') return null;
+    throw error;
+  }
+  const video = document.createElement('video');
+  try {
+    video.muted = true;
+    video.srcObject = stream;
+    await video.play();
+    return await frameOf(video);
+  } finally {
+    video.srcObject = null;
+    for (const track of stream.getTracks()) track.stop();
+  }
+}
+
+/** What a video shows now, as a PNG. */
+export async function frameOf(video: HTMLVideoElement): Promise<Blob> {
+  const { videoWidth: width, videoHeight: height } = video;
+  const canvas = new OffscreenCanvas(Math.max(1, width), Math.max(1, height));
+  const context = canvas.getContext('2d');
+  if (!context || width === 0) throw new Error('There is no picture yet');
+  context.drawImage(video, 0, 0);
+  return canvas.convertToBlob({ type: 'image/png' });
+}
+
+/** Pictures and drawings among what was pasted or dropped. */
+export const filesOf = (data: DataTransfer | null): File[] => [...(data?.files ?? [])];
+
+/** The picture on the clipboard, after the browser has asked; null where there is none. */
+export async function clipboardPicture(): Promise<Blob | null> {
+  for (const item of await navigator.clipboard.read()) {
+    const type = item.types.find((each) => each.startsWith('image/') && !each.includes('svg'));
+    if (type) return item.getType(type);
+  }
+  return null;
+}

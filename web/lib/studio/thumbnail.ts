@@ -1,0 +1,34 @@
+import { Drawing } from '#shared/canvas/drawing.ts';
+import type { DrawingEntry } from '#shared/rpc/methods/drawings.ts';
+import { gateway } from '#lib/gateway/connection.svelte.ts';
+import { exportImage } from '../../paint/export.ts';
+
+/** Pixels of the longer side. */
+const SIDE = 480;
+
+/** Addresses of pictures that were made, by drawing and state. */
+const made = new Map<string, Promise<string>>();
+/** One after the other: each is a whole drawing for a moment. */
+let last: Promise<unknown> = Promise.resolve();
+
+/** The address of a small picture of a drawing as it is now. Rejects where it cannot be had; the next call tries again. */
+export function thumbnail(entry: DrawingEntry): Promise<string> {
+  const key = `${entry.id} ${entry.updatedAt}`;
+  let address = made.get(key);
+  if (!address) {
+    address = last.then(() => make(entry));
+    last = address.catch(() => void made.delete(key));
+    made.set(key, address);
+  }
+  return address;
+}
+
+async function make({ id: drawingId }: DrawingEntry): Promise<string> {
+  const { drawing: about, changes } = await gateway.call('drawings.open', { drawingId });
+  await gateway.call('drawings.close', { drawingId });
+  const drawing = new Drawing(about);
+  drawing.merge(changes);
+  const { width, height } = drawing.page;
+  const png = await exportImage(drawing, { type: 'image/png', scale: Math.min(1, SIDE / Math.max(width, height)) });
+  return URL.createObjectURL(new Blob([png], { type: 'image/png' }));
+}
