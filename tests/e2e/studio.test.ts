@@ -434,12 +434,14 @@ verifies('canvas.studio/redaction', 'what is redacted is in neither pixels nor b
   const page = await studio(`put('text', 's', { x: 100, y: 100, text: 'hunter2', size: 30 });`);
   await page.keyboard.press('x');
   await drag(page, [90, 90], [260, 150]);
+  await page.keyboard.press('Control+a');
   await run(page, "shown.color = '#ff000010'");
+  expect(await last(page)).toMatchObject({ kind: 'redaction', color: '#ff000010' });
   const { colors } = (await run(
     page,
     'return pixels(await ui.exportImage(shown.drawing), Array.from({ length: 170 * 60 }, (_, at) => [90 + (at % 170), 90 + Math.floor(at / 170)]))',
   )) as { colors: string[] };
-  expect(new Set(colors)).toEqual(new Set(['#000000ff']));
+  expect(new Set(colors)).toEqual(new Set(['#ff0000ff']));
   const bytes = (await run(
     page,
     'return [await ui.exportSvg(shown.drawing), String.fromCharCode(...(await ui.exportImage(shown.drawing)))]',
