@@ -1,6 +1,7 @@
-import type { CDPSession, Page } from 'playwright';
+import type { Page } from 'playwright';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { verifies } from '../requirements.ts';
+import { drag, touch } from './canvas-input.ts';
 import { type CanvasSite, canvasSite } from './canvas-served.ts';
 import { shoot } from './shoot.ts';
 
@@ -40,20 +41,6 @@ const shapes = (page: Page): Promise<Record<string, unknown>[]> =>
   run(page, 'return shown.drawing.shapes') as Promise<Record<string, unknown>[]>;
 const last = async (page: Page): Promise<Record<string, unknown>> => (await shapes(page)).at(-1) ?? expect.fail('nothing is drawn');
 const said = (page: Page): Promise<unknown> => run(page, 'return shown.element.querySelector("[role=status]").textContent');
-
-async function drag(page: Page, ...points: readonly (readonly [number, number])[]): Promise<void> {
-  const [[x, y] = [0, 0], ...rest] = points;
-  await page.mouse.move(x, y);
-  await page.mouse.down();
-  for (const [toX, toY] of rest) await page.mouse.move(toX, toY, { steps: 4 });
-  await page.mouse.up();
-}
-
-const touch = (
-  cdp: CDPSession,
-  type: 'touchStart' | 'touchMove' | 'touchEnd',
-  ...points: readonly { x: number; y: number; id?: number }[]
-) => cdp.send('Input.dispatchTouchEvent', { type, touchPoints: [...points] });
 
 verifies('canvas.studio/tools', 'each tool by its key, with the mouse', async () => {
   const page = await studio();
@@ -369,6 +356,27 @@ verifies('canvas.studio/touch', 'one finger draws, a second one turns that into 
   await touch(cdp, 'touchMove', { x: 100, y: 100, id: 1 });
   await touch(cdp, 'touchEnd');
   expect(await shapes(page)).toHaveLength(1);
+});
+
+verifies('canvas.studio/touch', 'a pen draws as it is pressed, and a hand beside it neither draws nor zooms', async () => {
+  const page = await studio();
+  const cdp = await page.context().newCDPSession(page);
+  await page.keyboard.press('p');
+  // The hand first; then the pen, and while it is down a second part of the hand.
+  await touch(cdp, 'touchStart', { x: 400, y: 300, id: 1 });
+  const send = (type: 'mousePressed' | 'mouseMoved' | 'mouseReleased', x: number, force: number) =>
+    cdp.send('Input.dispatchMouseEvent', { type, x, y: 100, force, pointerType: 'pen', button: 'left', buttons: 1, clickCount: 1 });
+  await send('mousePressed', 50, 0.2);
+  await touch(cdp, 'touchStart', { x: 400, y: 300, id: 1 }, { x: 450, y: 300, id: 2 });
+  await touch(cdp, 'touchMove', { x: 380, y: 300, id: 1 }, { x: 480, y: 300, id: 2 });
+  await send('mouseMoved', 150, 0.9);
+  await send('mouseReleased', 150, 0.9);
+  await touch(cdp, 'touchEnd');
+  await expect.poll(() => shapes(page)).toHaveLength(1);
+  const { trace } = (await last(page)) as { trace: [number, number, number][] };
+  expect(trace.map(([, y]) => Math.round(y))).toEqual(trace.map(() => 100));
+  expect([trace[0]?.[2], trace.at(-1)?.[2]]).toEqual([expect.closeTo(0.2, 2), expect.closeTo(0.9, 2)]);
+  expect(await run(page, 'return shown.zoom')).toBe(1);
 });
 
 verifies('canvas.studio/touch', 'the wheel pans, with Mod it zooms about the pointer; keys zoom from 5 % to 4000 %', async () => {
