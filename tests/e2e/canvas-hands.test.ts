@@ -1,7 +1,8 @@
-import type { CDPSession, Page } from 'playwright';
+import type { Page } from 'playwright';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { verifies } from '../requirements.ts';
 import { operable, tabTo } from './accessibility.ts';
+import { drag, pen, touch } from './canvas-input.ts';
 import { type CanvasSite, canvasSite } from './canvas-served.ts';
 import { shoot } from './shoot.ts';
 
@@ -24,30 +25,6 @@ const drawn = (page: Page): Promise<unknown> =>
   run(page, 'return (shown.canvas ?? shown).drawing.shapes.filter(({ locked }) => !locked).map(({ kind }) => kind)');
 /** The last shape. */
 const last = (page: Page): Promise<unknown> => run(page, 'return (shown.canvas ?? shown).drawing.shapes.at(-1)');
-
-async function drag(page: Page, ...points: readonly (readonly [number, number])[]): Promise<void> {
-  const [[x, y] = [0, 0], ...rest] = points;
-  await page.mouse.move(x, y);
-  await page.mouse.down();
-  for (const [toX, toY] of rest) await page.mouse.move(toX, toY, { steps: 4 });
-  await page.mouse.up();
-}
-
-/** A pen, as the browser has it from a tablet. */
-async function pen(cdp: CDPSession, points: readonly (readonly [x: number, y: number, force: number])[]): Promise<void> {
-  const send = (type: 'mousePressed' | 'mouseMoved' | 'mouseReleased', [x, y, force]: readonly [number, number, number]) =>
-    cdp.send('Input.dispatchMouseEvent', { type, x, y, force, pointerType: 'pen', button: 'left', buttons: 1, clickCount: 1 });
-  const [first = [0, 0, 0] as const] = points;
-  await send('mousePressed', first);
-  for (const point of points) await send('mouseMoved', point);
-  await send('mouseReleased', points.at(-1) ?? first);
-}
-
-const touch = (
-  cdp: CDPSession,
-  type: 'touchStart' | 'touchMove' | 'touchEnd' | 'touchCancel',
-  ...points: readonly { x: number; y: number; id?: number }[]
-) => cdp.send('Input.dispatchTouchEvent', { type, touchPoints: [...points] });
 
 verifies('canvas.classes/freehand', 'a mouse draws a line of one width, in the colour and width that were set', async () => {
   const page = await showing("new ui.FreehandCanvas({ width: 300, height: 200, stroke_color: 'red', stroke_width: 8 })");
