@@ -1,7 +1,7 @@
 import { FabricObject, type Point } from 'fabric/es';
 import type { FieldValues } from '#shared/canvas/change.ts';
 import type { Shape } from '#shared/canvas/fields.ts';
-import { type Box, fitted, isHit, overlap, rotationOf } from '#shared/canvas/geometry.ts';
+import { type Box, fitted, isHit, rotationOf } from '#shared/canvas/geometry.ts';
 import type { Images } from '../../paint/images.ts';
 import { measureText } from '../../paint/measure.ts';
 import { type Look, lookOf } from '../../paint/look.ts';
