@@ -69,7 +69,7 @@ export function ours(count: number): Contestant {
       for (let nth = 0; nth < times; nth++) {
         const id = `s${(nth * 37) % count}`;
         if (nth % 3 === 0) canvas.drawRect((nth * 7) % 1800, (nth * 13) % 1000, 40, 30, '#00aa00');
-        else if (nth % 3 === 1) canvas.editor.set(id, { color: '#0000ff' });
+        else if (nth % 3 === 1) canvas.editor.set<'rect'>(id, { color: '#0000ff' });
         else canvas.editor.move([id], 'front');
       }
     },
@@ -81,7 +81,7 @@ export function ours(count: number): Contestant {
 }
 
 function objectOf(drawn: Drawn) {
-  const look = (fill: boolean) => (fill ? { fill: drawn.color, strokeWidth: 0 } : { fill: '', stroke: drawn.color, strokeWidth: LINE });
+  const look = (fill: boolean) => ({ fill: fill ? drawn.color : '', stroke: fill ? '' : drawn.color, strokeWidth: fill ? 0 : LINE });
   switch (drawn.kind) {
     case 'rect':
       return new Rect({ left: drawn.x, top: drawn.y, width: drawn.width, height: drawn.height, ...look(drawn.fill) });

@@ -77,7 +77,7 @@ export class Layer {
     return x <= 0 && y <= 0 && x + scale * width >= view.width * this.#ratio && y + scale * height >= view.height * this.#ratio;
   }
 
-  /** Whether what it shows is, to the pixel, what there is to see. */
+  /** Whether its pixels lie on those of the screen, and are all that is seen. Smooth edges may be rounded otherwise there. */
   suits(view: View): boolean {
     const { scale, x, y } = this.#at(view);
     return scale === 1 && isWhole(x) && isWhole(y) && this.covers(view);
