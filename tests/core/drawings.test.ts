@@ -38,14 +38,14 @@ describe('drawings', () => {
     await until(() => changesOf(b.events).length === 1);
     there.drawing.merge(changesOf(b.events));
     expect(there.drawing.shapes).toEqual(here.drawing.shapes);
-    there.editor.set(shape.id, { x: 99 });
+    there.editor.set<'rect'>(shape.id, { x: 99 });
     await there.send();
     await until(() => changesOf(a.events).length === 1);
     here.drawing.merge(changesOf(a.events));
     expect(here.drawing.shape(shape.id)).toMatchObject({ x: 99, y: 2 });
     expect(changesOf(b.events)).toHaveLength(1);
     await b.client.call('drawings.close', { drawingId: id });
-    here.editor.set(shape.id, { y: 5 });
+    here.editor.set<'rect'>(shape.id, { y: 5 });
     await here.send();
     expect(changesOf(b.events)).toHaveLength(1);
     expect((await tab(b.client, id)).drawing.shapes).toEqual(here.drawing.shapes);
@@ -88,8 +88,8 @@ describe('drawings', () => {
     await two.synced();
     const there = await tab(b.client, id);
     expect(there.drawing.shapes).toHaveLength(1);
-    here.editor.set(shape.id, { x: 50 });
-    there.editor.set(shape.id, { y: 60 });
+    here.editor.set<'rect'>(shape.id, { x: 50 });
+    there.editor.set<'rect'>(shape.id, { y: 60 });
     there.editor.add('rect', { ...rect, x: 9 });
     await Promise.all([here.send(), there.send()]);
     await Promise.all([one.synced(), two.synced()]);
@@ -99,7 +99,7 @@ describe('drawings', () => {
     expect(left.drawing.shapes).toEqual(right.drawing.shapes);
     expect(left.drawing.shape(shape.id)).toMatchObject({ x: 50, y: 60 });
     expect(left.drawing.shapes).toHaveLength(2);
-    there.editor.set(shape.id, { x: 70 });
+    there.editor.set<'rect'>(shape.id, { x: 70 });
     await Promise.all([a.client.call('drawings.delete', { drawingId: id }), there.send().catch(() => {})]);
     await until(async () => {
       await Promise.all([one.synced(), two.synced()]);
@@ -119,7 +119,7 @@ describe('drawings', () => {
     const keys = () => gw.vault.collection('drawingChanges').keys(`${id}/`);
     const shape = here.editor.add('rect', rect);
     for (let x = 0; x < 5; x++) {
-      here.editor.set(shape.id, { x });
+      here.editor.set<'rect'>(shape.id, { x });
       await here.send();
     }
     expect(await keys()).toHaveLength(2);
