@@ -91,7 +91,7 @@ describe('agents and drawings', () => {
     expect(results).toHaveLength(2);
     expect(results[1]).toContain('"removed":1');
     const [asked] = (await client.call('approvals.list', {})).approvals;
-    expect(asked?.summary).toBe('Take 1 shapes from a drawing');
+    expect(asked?.summary).toBe('Take a shape from a drawing');
     await client.call('approvals.resolve', { id: asked?.id ?? '', decision: 'deny' });
     await sent;
     const { changes: left } = await client.call('drawings.open', { drawingId });

@@ -9,6 +9,8 @@ export const annotate = [
     'annotate/export': 'PNG, JPEG and SVG have the redactions burned in; JSON, which has not, says so before, and is opened again.',
     'annotate/to-chat':
       'A picture goes to the draft of a chat as one card with a way back, survives a reload, and is sent with its notes as text; a picture of a chat opens on the canvas.',
+    'annotate/arrange':
+      'What is selected, or the sheet, is aligned, spaced, turned, flipped, moved in the pile, doubled and taken away also by buttons.',
     'annotate/accessible': 'The page works by keys, with names and contrast, from 320 px up, light and dark.',
   }),
 ];

@@ -235,5 +235,7 @@ export class Studio extends StudioActions {
   }
 }
 
+/** What is written in, or takes letters as a list does; buttons, switches and sliders do not. */
 const isField = (target: EventTarget | null): boolean =>
-  target instanceof HTMLElement && (target.isContentEditable || target.matches('input, textarea, select'));
+  target instanceof HTMLElement &&
+  (target.isContentEditable || target.matches('textarea, select, input:not([type=radio], [type=checkbox], [type=range], [type=color])'));

@@ -20,6 +20,8 @@ export interface CanvasToolsDeps {
 /** Pixels of a picture's longer side: what vision models look at. */
 const SIDE = 1568;
 
+const shapes = (count: number): string => (count === 1 ? 'a shape' : `${count} shapes`);
+
 const drawingId = id.describe('Which drawing, as canvas_open lists them');
 
 /** The tools by which agents see and draw on the person's drawings (docs/decisions/0053-drawings-in-the-gateway.md). */
@@ -63,7 +65,7 @@ export function canvasTools({ drawings, paint }: CanvasToolsDeps): Tool[] {
           (ids) => ids.filter((each) => !each.startsWith(AGENT_SHAPE)).length,
         );
         if (!changed && !removed) return undefined;
-        return [changed && `Change ${changed} shapes of a drawing`, removed && `Take ${removed} shapes from a drawing`]
+        return [changed && `Change ${shapes(changed)} of a drawing`, removed && `Take ${shapes(removed)} from a drawing`]
           .filter(Boolean)
           .join('. ');
       },

@@ -1,0 +1,64 @@
+import type { Page } from 'playwright';
+import { describe, expect } from 'vitest';
+import { verifies } from '../requirements.ts';
+import { until } from '../support/gateway.ts';
+import { operable } from './accessibility.ts';
+import { connected, linkedPage } from './connected.ts';
+import { served } from './served.ts';
+import { shoot } from './shoot.ts';
+
+describe('arranging on the Annotate page', () => {
+  const at = served();
+
+  verifies('annotate/arrange', 'by buttons: aligned, turned, brought to the back, doubled and taken away', async () => {
+    const page = await linkedPage(at.browser, at.perch);
+    await page.goto(`${at.perch.url}/annotate`);
+    await connected(page, 'This browser');
+    await page.getByRole('button', { name: 'Empty sheet' }).click();
+    const canvas = page.getByRole('application', { name: 'Drawing' });
+    for (const [tool, from] of [
+      ['Rectangle', 0.3],
+      ['Ellipse', 0.5],
+    ] as const) {
+      await page.getByRole('radio', { name: tool, exact: true }).check();
+      await drag(page, from);
+    }
+    await page.getByRole('button', { name: 'Layers and notes' }).click();
+    const layers = page.getByRole('list', { name: 'Layers, the uppermost first' }).getByRole('listitem');
+    await until(async () => (await layers.count()) === 2, 'both shapes');
+    // A tool that has the focus lets the keys for others through.
+    await page.getByRole('radio', { name: 'Ellipse', exact: true }).focus();
+    await page.keyboard.press('v');
+    expect(await page.getByRole('radio', { name: 'Select', exact: true }).isChecked()).toBe(true);
+    await canvas.focus();
+    await page.keyboard.press('Control+a');
+
+    const arrange = page.getByRole('button', { name: 'Arrange 2 shapes' });
+    await arrange.click();
+    const tasks = page.getByRole('dialog', { name: 'Arrange 2 shapes' });
+    expect((await operable(page)).filter((each) => each.endsWith(' ""'))).toEqual([]);
+    expect(await tasks.getByRole('button', { name: 'Distribute across' }).count()).toBe(0);
+    await shoot(page, 'arrange');
+    await tasks.getByRole('button', { name: 'Align left' }).click();
+    await page.getByText('Aligned: left').waitFor({ state: 'attached' });
+    await tasks.getByRole('button', { name: 'Turn right' }).click();
+    await page.getByText('Turned by 90°').waitFor({ state: 'attached' });
+    await tasks.getByRole('button', { name: 'Duplicate' }).click();
+    await until(async () => (await layers.count()) === 4, 'the doubles');
+    await page.getByRole('button', { name: 'Delete', exact: true }).click();
+    await until(async () => (await layers.count()) === 2, 'the doubles to be gone');
+    await page.getByRole('button', { name: 'Turn or flip the sheet' }).waitFor();
+    expect(at.browser.complaints).toEqual([]);
+    await page.close();
+  });
+});
+
+/** Drags a shape of a tenth of what is seen. */
+async function drag(page: Page, from: number): Promise<void> {
+  const box = await page.getByRole('application', { name: 'Drawing' }).boundingBox();
+  if (!box) throw new Error('the drawing is not in sight');
+  await page.mouse.move(box.x + box.width * from, box.y + box.height * from);
+  await page.mouse.down();
+  await page.mouse.move(box.x + box.width * (from + 0.1), box.y + box.height * (from + 0.1), { steps: 4 });
+  await page.mouse.up();
+}
