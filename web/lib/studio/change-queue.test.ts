@@ -1,5 +1,6 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import type { Change } from '#shared/canvas/change.ts';
+import { RpcError } from '#shared/rpc/errors.ts';
 import { ChangeQueue } from './change-queue.ts';
 
 const change = (id: string, text = ''): Change => ({ id, at: '000000000001000-0000-here', set: { text } });
@@ -82,5 +83,25 @@ test('a call carries no more than a frame may, and a large change goes alone', a
     const one = await call(at + 1);
     expect(one.ids).toEqual(ids);
     one.answer();
+  }
+});
+
+test('what the gateway puts off is sent again by itself when it says', async () => {
+  vi.useFakeTimers();
+  try {
+    const { queue, calls, call, states } = parts();
+    queue.add([change('a')]);
+    (await call(1)).answer(new RpcError('RATE_LIMITED', 'Too many requests', { retryable: true, retryAfterMs: 500 }));
+    await vi.advanceTimersByTimeAsync(499);
+    queue.add([change('b')]);
+    expect(calls).toHaveLength(1);
+    await vi.advanceTimersByTimeAsync(1);
+    const again = await call(2);
+    expect(again.ids).toEqual(['a', 'b']);
+    again.answer();
+    await vi.advanceTimersByTimeAsync(0);
+    expect(states.at(-1)).toEqual({ waiting: 0 });
+  } finally {
+    vi.useRealTimers();
   }
 });

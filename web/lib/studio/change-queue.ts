@@ -1,8 +1,11 @@
 import type { Change } from '#shared/canvas/change.ts';
+import { RpcError } from '#shared/rpc/errors.ts';
 
 /** Characters of JSON in one call; a change that is longer goes alone. Beyond a million the gateway counts what a frame is made of. */
 const BATCH_CHARS = 800_000;
 const BATCH_COUNT = 2_000;
+/** Before what may be tried again is, where the gateway does not say how long. */
+const AGAIN_MS = 1_000;
 
 /** Where changes wait over a reload, until the gateway has them. */
 export interface KeptChanges {
@@ -24,7 +27,8 @@ interface QueueOptions {
 }
 
 /**
- * One person's changes on their way to the gateway: in order, one call at a time, none lost. What fails stays in line until `flush`.
+ * One person's changes on their way to the gateway: in order, one call at a time, none lost. What fails stays in line until `flush`, or is
+ * tried again by itself where the gateway says that it may be.
  * Sending a change twice does no harm: that of the later time wins.
  */
 export class ChangeQueue {
@@ -77,6 +81,7 @@ export class ChangeQueue {
       this.#options.onState({ waiting: 0 });
     } catch (error) {
       this.#stopped = true;
+      if (error instanceof RpcError && error.extra.retryable) setTimeout(() => this.flush(), error.extra.retryAfterMs ?? AGAIN_MS);
       this.#options.onState({ waiting: this.#waiting.length, error });
     } finally {
       this.#sending = false;

@@ -7,8 +7,8 @@ import { gateway } from '#lib/gateway/connection.svelte.ts';
 import { ChangeQueue } from './change-queue.ts';
 import { keptChanges } from './kept-changes.ts';
 
-/** How often others are told of a stroke under way, milliseconds. */
-const DRAFT_EVERY_MS = 50;
+/** How often others are told of a stroke under way, milliseconds: one connection may make 600 calls a minute, and what is drawn must be saved too. */
+const DRAFT_EVERY_MS = 200;
 
 /**
  * A drawing of the gateway, open in this page: what is done here goes there as it is done, what others do comes here.
@@ -132,7 +132,8 @@ export class OpenDrawing {
     if (error === undefined) {
       this.saving = waiting > 0 ? 'saving' : 'saved';
       this.saveProblem = null;
-    } else if (isLost(error)) this.saving = 'offline';
+    } else if (error instanceof RpcError && error.extra.retryable) this.saving = 'saving';
+    else if (isLost(error)) this.saving = 'offline';
     else {
       this.saving = 'failed';
       this.saveProblem = problemOf(error, 'save the drawing');
