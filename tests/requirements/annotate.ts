@@ -6,6 +6,8 @@ export const annotate = [
     'annotate/kept': 'What is drawn is kept as it is drawn, and two pages on one drawing see each other’s strokes.',
     'annotate/sources':
       'A drawing begins with an empty sheet, a file, a drop, what was pasted, the camera or the screen; pictures are turned right and made smaller where they are too large, with a note, and what is none is told by its name.',
+    'annotate/bridge':
+      'Pictures of the bridge’s desktop and of the browser that agents drive open on the canvas; what cannot be taken is said.',
     'annotate/export': 'PNG, JPEG and SVG have the redactions burned in; JSON, which has not, says so before, and is opened again.',
     'annotate/to-chat':
       'A picture goes to the draft of a chat as one card with a way back, survives a reload, and is sent with its notes as text; a picture of a chat opens on the canvas.',

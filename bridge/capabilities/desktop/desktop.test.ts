@@ -1,14 +1,13 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
+import type { ChildProcess } from 'node:child_process';
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Readable } from 'node:stream';
 import { inflateSync } from 'node:zlib';
 import { afterAll, expect, test, vi } from 'vitest';
 import { desktopPort } from '#shared/ports/desktop.ts';
 import { verifies } from '../../../tests/requirements.ts';
 import { FakeBridge, lend } from '../../../tests/support/fake-bridge.ts';
+import { hasXvfb, startScreen } from '../../../tests/support/screen.ts';
 import { Keeper } from '../../processes/keep.ts';
 import { desktopHandlers } from './desktop.ts';
 import { fittingPng, pngOf } from './png.ts';
@@ -35,21 +34,11 @@ function pixelsOf(png: Buffer): number[][] {
   return out;
 }
 
-/** A screen of its own, white. */
-async function screen(): Promise<string> {
-  const xvfb = spawn('Xvfb', ['-displayfd', '3', '-screen', '0', '320x200x24', '-wr', '-nolisten', 'tcp'], {
-    stdio: ['ignore', 'ignore', 'ignore', 'pipe'],
-  });
-  started.push(xvfb);
-  const [number] = (await once(xvfb.stdio[3] as Readable, 'data')) as [Buffer];
-  return `:${number.toString().trim()}`;
-}
-
-const XVFB = process.platform === 'linux' && !spawnSync('Xvfb', ['-help']).error;
-if (!XVFB) test.skip('desktop/screenshot: Xvfb is not installed here', () => {});
+if (!hasXvfb) test.skip('desktop/screenshot: Xvfb is not installed here', () => {});
 else
   verifies('desktop/screenshot', 'under Xvfb: the picture of a display, the displays there are, and one that is none', async () => {
-    const DISPLAY = await screen();
+    const { display: DISPLAY, process: xvfb } = await startScreen();
+    started.push(xvfb);
     const bridge = bridgeWith({ DISPLAY });
     expect(await bridge.call(desktopPort, 'desktop.check', {})).toEqual({ problem: null });
     const { displays, windows } = await bridge.call(desktopPort, 'desktop.windows', {});

@@ -1,0 +1,67 @@
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Page } from 'playwright';
+import { describe, expect, test } from 'vitest';
+import { verifies } from '../requirements.ts';
+import { hasXvfb, startScreen } from '../support/screen.ts';
+import { launchBrowser } from './browser.ts';
+import { connected } from './connected.ts';
+import { startPerch } from './harness.ts';
+import { connectOutside } from './outside.ts';
+import { pixelsOf } from './pictures.ts';
+
+/** What a drawing exports. */
+async function exported(page: Page): Promise<Buffer> {
+  await page.getByRole('button', { name: 'Export' }).click();
+  const [got] = await Promise.all([page.waitForEvent('download'), page.getByRole('menuitem', { name: 'PNG', exact: true }).click()]);
+  return readFileSync(await got.path());
+}
+
+describe('pictures that the bridge takes', () => {
+  if (!hasXvfb) test.skip('annotate/bridge: Xvfb is not installed here', () => {});
+  else
+    verifies('annotate/bridge', 'the desktop and the agent’s browser open on the canvas; where there is none, it is said', async () => {
+      await using parts = new AsyncDisposableStack();
+      const screen = await startScreen();
+      parts.defer(() => void screen.process.kill('SIGKILL'));
+      const site = createServer((_request, response) =>
+        response.writeHead(200, { 'content-type': 'text/html' }).end('<title>Blue</title><body style="background:#0000ff">'),
+      ).listen(0, '127.0.0.1');
+      await once(site, 'listening');
+      parts.defer(() => void site.close());
+      const place = `127.0.0.1:${(site.address() as AddressInfo).port}`;
+
+      // The tab stays a replica, so that nothing moves while it is looked at.
+      const perch = parts.use(await startPerch({ host: 'headless', env: { DISPLAY: screen.display } }));
+      const browser = parts.use(await launchBrowser());
+      const page = await browser.page(perch.linkUrl);
+      await connected(page, 'Bridge');
+      const outside = parts.use(await connectOutside(perch));
+      await outside.client.call('config.set', { key: 'browser.allow', value: [place] });
+
+      await page.goto(`${perch.url}/annotate`);
+      await page.getByRole('button', { name: 'Picture of the bridge’s desktop' }).click();
+      await page.getByRole('textbox', { name: 'Title of the drawing' }).waitFor();
+      expect(await page.getByLabel('Title of the drawing').inputValue()).toBe('Desktop');
+      expect(await pixelsOf(page, await exported(page), [[160, 100]])).toEqual({ size: [320, 200], colors: ['#ffffff'] });
+
+      await outside.client.call('browser.open', { url: `http://${place}` });
+      await page.goto(`${perch.url}/annotate`);
+      await page.getByRole('button', { name: 'Picture of the agent’s browser' }).click();
+      await page.getByRole('textbox', { name: 'Title of the drawing' }).waitFor();
+      expect(await pixelsOf(page, await exported(page), [[640, 400]])).toEqual({ size: [1280, 800], colors: ['#0000ff'] });
+
+      const gone = once(screen.process, 'exit');
+      screen.process.kill('SIGKILL');
+      await gone;
+      await page.goto(`${perch.url}/annotate`);
+      await page.getByRole('button', { name: 'Picture of the bridge’s desktop' }).click();
+      await page
+        .getByRole('alert')
+        .getByText(/no picture could be taken/)
+        .waitFor();
+      expect(browser.complaints).toEqual([]);
+    });
+});
