@@ -69,7 +69,7 @@ describe('behind the bridge', () => {
     await page.getByLabel('Name', { exact: true }).fill('Bench');
     await page.getByRole('textbox', { name: /^Key/ }).fill('sk-app');
     await page.getByRole('button', { name: 'Save and test' }).click();
-    await page.getByText('normal').first().waitFor();
+    await page.getByText('normal').filter({ visible: true }).first().waitFor();
     await page.getByRole('button', { name: 'Make default' }).first().click();
     await page.goto(`${perch.url}/`);
     await connected(page, LINKED);

@@ -5,8 +5,8 @@ import type { Perch } from './harness.ts';
 
 const pill = (page: Page) => page.getByRole('button', { name: /^Connection: / }).first();
 
-/** Linked, with the bridge there: another host answers at first, soon the tab's own. */
-export const LINKED = /^Connection: (Bridge|This browser)$/;
+/** Linked, with the bridge there, and settled: another host answers at first, and what is under way when the tab's own takes over is cut off. */
+export const LINKED = 'This browser';
 
 /** The pill says so: `Bridge`, `This browser`, … */
 export async function connected(page: Page, words: string | RegExp): Promise<void> {
