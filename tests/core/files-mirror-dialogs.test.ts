@@ -9,13 +9,19 @@ const CHAT = 'main/chat';
 const TODAY = 'dialog/2026-11-20.jsonl';
 const MINUTE = 60_000;
 
-/** The mirror, and what is said in it. */
+/** What is said, and a mirror that looks at it from `begin` on: it looks for what is new every five minutes only. */
 async function talking(options: Parameters<typeof mirrored>[0] = {}) {
   const at = await mirrored(options);
+  at.mirror.stop();
+  await at.mirror.settled();
   return Object.assign(at, {
     say: (id: string, content: string, key = CHAT) => {
       const said = newMessage(id, null, { sessionKey: key, content, timestamp: at.clock.now() });
       return at.vault.sessions.add(newSession(key), [said]);
+    },
+    begin() {
+      at.restart();
+      return at.settle();
     },
     texts: (path: string): unknown[] =>
       at
@@ -33,7 +39,7 @@ verifies('mirror/dialogs', 'a day is written, grows, and goes with its chats; no
   await at.say('m1', 'Good morning');
   await at.say('m2', 'A stranger', 'main/telegram-5');
   await at.say('m3', 'Another agent', 'other/chat');
-  expect(await at.settle()).toMatchObject({ state: 'synced', skippedCount: 0 });
+  expect(await at.begin()).toMatchObject({ state: 'synced', skippedCount: 0 });
   expect(at.texts(TODAY)).toEqual(['Good morning']);
   expect(Object.keys(await at.inVault())).toEqual(['dialog/2020-01-01.jsonl']);
 
@@ -43,8 +49,7 @@ verifies('mirror/dialogs', 'a day is written, grows, and goes with its chats; no
   at.clock.advance(5 * MINUTE);
   await at.settle();
   expect(at.texts(TODAY)).toEqual(['Good morning', 'Good evening']);
-  at.restart();
-  expect(await at.settle()).toMatchObject({ state: 'synced', skippedCount: 0 });
+  expect(await at.begin()).toMatchObject({ state: 'synced', skippedCount: 0 });
 
   for (const key of [CHAT, 'main/second']) await at.vault.sessions.remove(key);
   at.clock.advance(5 * MINUTE);
@@ -58,7 +63,7 @@ verifies('mirror/dialogs', 'what a person changes or puts there is left alone an
   at.save(TODAY, 'mine\n');
   await at.say('m1', 'Good morning');
   const skipped = [{ path: TODAY, why: expect.stringContaining('made of the conversations') as string }];
-  expect(await at.settle()).toMatchObject({ state: 'synced', skipped });
+  expect(await at.begin()).toMatchObject({ state: 'synced', skipped });
   expect(at.read(TODAY).toString()).toBe('mine\n');
   rmSync(join(at.root, TODAY));
   expect(await at.settle()).toMatchObject({ state: 'synced', skippedCount: 0 });
@@ -75,6 +80,6 @@ verifies('mirror/dialogs', 'a day that is too long is told of, and keeps nothing
   await using at = await talking();
   for (let part = 0; part < 3; part++) await at.say(`m${part}`, 'long '.repeat(600_000), `main/chat-${part}`);
   await at.write('MEMORY.md', 'There');
-  expect(await at.settle()).toMatchObject({ state: 'synced', skipped: [{ path: TODAY, why: 'it would be longer than 8 MiB' }] });
+  expect(await at.begin()).toMatchObject({ state: 'synced', skipped: [{ path: TODAY, why: 'it would be longer than 8 MiB' }] });
   expect(at.onDisk()).toEqual({ 'MEMORY.md': 'There' });
 });
