@@ -36,28 +36,30 @@ export async function canvas({ quick }: { quick: boolean }): Promise<Figure[]> {
   const both = <T>(measure: (name: Name) => Promise<T>): Promise<Record<Name, T[]>> =>
     inTurns(rounds, { ours: () => measure('ours'), plain: () => measure('plain') });
 
+  const framesFor = (name: Name): number => (name === 'ours' ? frames : Math.ceil(frames / PLAIN_SHARE));
   const moved = (motion: Motion) =>
     both(async (name) => {
       await bench.show(name, SHAPES);
-      const some = name === 'ours' ? frames : Math.ceil(frames / PLAIN_SHARE);
+      const some = framesFor(name);
       if (motion === 'undo') await bench.steps(some);
       return framesOf(cdp, () => bench.move(motion, some));
     });
   const pan = await moved('pan');
   const zoom = await moved('zoom');
+  const stroke = async (moves: number): Promise<void> => {
+    await page.mouse.move(100, 100);
+    await page.mouse.down();
+    for (let nth = 1; nth <= moves; nth++) await page.mouse.move(100 + (1600 * nth) / moves, 500 + 380 * Math.sin(nth / 6));
+    await page.mouse.up();
+  };
   const drawn = await both(async (name) => {
     await bench.show(name, SHAPES);
-    let waits: number[] = [];
-    const times = await framesOf(cdp, async () => {
-      const watching = bench.watchPen();
-      await page.mouse.move(100, 100);
-      await page.mouse.down();
-      const moves = name === 'ours' ? frames : Math.ceil(frames / PLAIN_SHARE);
-      for (let nth = 1; nth <= moves; nth++) await page.mouse.move(100 + (1600 * nth) / moves, 500 + 380 * Math.sin(nth / 6));
-      await page.mouse.up();
-      waits = await watching;
-    });
-    return { times, waits };
+    return framesOf(cdp, () => Promise.all([bench.untilLifted(), stroke(framesFor(name))]));
+  });
+  const waits = await both(async (name) => {
+    await bench.show(name, SHAPES);
+    const [waited] = await Promise.all([bench.watchPen(), stroke(frames)]);
+    return waited;
   });
   const steps = quick ? UNDONE / 10 : UNDONE;
   const undone = await both(async (name) => {
@@ -77,16 +79,12 @@ export async function canvas({ quick }: { quick: boolean }): Promise<Figure[]> {
       .map((load) => load.toFixed(1))
       .join(' ')}`,
   );
-  const strokes = (name: Name) => drawn[name].map(({ times }) => times);
   return [
     ...perFrame(`${SHAPES.toLocaleString('en')} shapes, pan, main thread per frame`, pan),
     ...perFrame('  zoom', zoom),
-    ...perFrame('  draw', { ours: strokes('ours'), plain: strokes('plain') }),
+    ...perFrame('  draw', drawn),
     ...perFrame('  undo', undoneFrames),
-    latency(
-      drawn.ours.flatMap(({ waits }) => waits),
-      drawn.plain.flatMap(({ waits }) => waits),
-    ),
+    latency(waits.ours.flat(), waits.plain.flat()),
     {
       what: 'PNG of 1920 × 1080',
       unit: 'ms',

@@ -165,9 +165,20 @@ test('canvas.screen: thousands of shapes that are kept as pixels are on the scre
     canvas.add('highlighter', { points: [[10, 10], [250, 150]] });
     canvas.add('redaction', { x: 200, y: 100, width: 50, height: 50 });
     const { fabric } = canvas.stage;
+    // As the browser puts them above each other.
+    const screenshot = () => {
+      const whole = document.createElement('canvas');
+      Object.assign(whole, { width: 300, height: 200 });
+      const base = fabric.wrapperEl.getBoundingClientRect();
+      for (const layer of fabric.wrapperEl.querySelectorAll('canvas')) {
+        const { x, y, width, height } = layer.getBoundingClientRect();
+        if (getComputedStyle(layer).visibility === 'visible') whole.getContext('2d').drawImage(layer, x - base.x, y - base.y, width, height);
+      }
+      return whole;
+    };
     const differ = async () => {
       fabric.renderAll();
-      const screen = (await read(fabric.lowerCanvasEl)).data;
+      const screen = (await read(screenshot())).data;
       const file = (await decoded(await canvas.capturePng())).data;
       return screen.reduce((most, value, at) => Math.max(most, Math.abs(value - file[at])), 0);
     };
@@ -193,4 +204,17 @@ test('canvas.screen: thousands of shapes that are kept as pixels are on the scre
   expect(apart).toHaveLength(11);
   // Smooth edges are rounded otherwise at another place of a canvas; a shape that is missing is further off.
   expect(Math.max(...apart)).toBeLessThan(64);
+});
+
+test('canvas.screen: one that is kept as pixels is disposed of while there is more to paint', async () => {
+  const left = await run(`
+    const canvas = show(new ui.DrawableCanvas({ width: 300, height: 200 }));
+    for (let nth = 0; nth < 700; nth++) canvas.drawCircle(nth % 280, nth % 180, 8, 'teal');
+    const { fabric } = canvas.stage;
+    fabric.renderAll();
+    fabric.setViewportTransform([3, 0, 0, 3, 0, 0]);
+    fabric.renderAll();
+    await canvas.dispose();
+    return document.querySelectorAll('.perch-layers').length;`);
+  expect(left).toBe(0);
 });

@@ -35,32 +35,42 @@ export function seenOf({ page, shapes }: Picture): Shape[] {
 
 /** Paints a shape where it lies, turned. */
 export function paintShape(context: Context, shape: Shape, images: Images): void {
-  const { x, y, width, height } = lookOf(shape).frame;
+  const rotation = rotationOf(shape);
   context.save();
-  context.translate(x + width / 2, y + height / 2);
-  context.rotate((rotationOf(shape) * Math.PI) / 180);
-  paintAbout(context, shape, images);
+  if (rotation === 0) paintUpright(context, shape, images);
+  else {
+    const { x, y, width, height } = lookOf(shape).frame;
+    context.translate(x + width / 2, y + height / 2);
+    context.rotate((rotation * Math.PI) / 180);
+    context.translate(-(x + width / 2), -(y + height / 2));
+    paintUpright(context, shape, images);
+  }
   context.restore();
 }
 
 /** Paints a shape with the middle of its frame at the context's origin, and not turned: the context is. */
 export function paintAbout(context: Context, shape: Shape, images: Images): void {
-  const look = lookOf(shape);
-  const { marks } = look;
-  const { x, y, width, height } = look.frame;
-  const opacity = 'opacity' in shape ? shape.opacity : 1;
-  const crisp = 'antiAlias' in shape && !shape.antiAlias;
+  const { x, y, width, height } = lookOf(shape).frame;
   context.save();
   context.translate(-(x + width / 2), -(y + height / 2));
+  paintUpright(context, shape, images);
+  context.restore();
+}
+
+/** Paints a shape where it lies, not turned. What the context is set to is another afterwards. */
+function paintUpright(context: Context, shape: Shape, images: Images): void {
+  const look = lookOf(shape);
+  const { marks } = look;
+  const opacity = 'opacity' in shape ? shape.opacity : 1;
+  const crisp = 'antiAlias' in shape && !shape.antiAlias;
   const paint = (on: Context): void => marks.forEach((mark) => paintMark(on, mark, look, images));
   if (crisp || (opacity < 1 && marks.length > 1)) {
     const upright = rotationOf(shape) === 0 ? look : lookOf({ ...shape, rotation: 0 } as Shape);
     paintLayer(context, upright.bounds, { paint, opacity, crisp });
   } else {
-    context.globalAlpha *= opacity;
+    if (opacity < 1) context.globalAlpha *= opacity;
     paint(context);
   }
-  context.restore();
 }
 
 function paintMark(context: Context, mark: Mark, look: Look, images: Images): void {

@@ -19,6 +19,12 @@ const MOTIONS: Record<Motion, (shown: Contestant, nth: number) => void> = {
 };
 
 const frame = (): Promise<number> => new Promise((resolve) => requestAnimationFrame(resolve));
+const { port1, port2 } = new MessageChannel();
+const task = (): Promise<unknown> =>
+  new Promise((resolve) => {
+    port1.onmessage = resolve;
+    port2.postMessage(0);
+  });
 let shown: Contestant | undefined;
 const current = (): Contestant => {
   if (!shown) throw new Error('nothing is shown');
@@ -57,6 +63,17 @@ const page = {
     if (bytes < 1000) throw new Error('the picture is empty');
     return performance.now() - began;
   },
+  /** Marks frames until the pointer is lifted. */
+  async untilLifted(): Promise<void> {
+    let over = false;
+    window.addEventListener('pointerup', () => (over = true), { capture: true, once: true });
+    while (!over) {
+      await frame();
+      performance.mark('bench-frame');
+    }
+    await frame();
+    performance.mark('bench-end');
+  },
   /** Watches what a pointer draws until it is lifted: for each move that was painted, in which frame after it. */
   async watchPen(): Promise<number[]> {
     const { surface } = current();
@@ -71,17 +88,14 @@ const page = {
     const box = surface.getBoundingClientRect();
     while (!over) {
       await frame();
-      performance.mark('bench-frame');
-      // After all that others do in this frame.
-      await Promise.resolve();
+      // After all that others do in this frame, and what is shown of it.
+      await task();
       if (!waiting) continue;
       waiting.frames++;
       if (!current().inkAt(waiting.x - box.left, waiting.y - box.top)) continue;
       waits.push(waiting.frames);
       waiting = undefined;
     }
-    await frame();
-    performance.mark('bench-end');
     window.removeEventListener('pointermove', moved, { capture: true });
     return waits;
   },

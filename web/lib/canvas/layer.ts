@@ -22,6 +22,7 @@ export interface Paintable {
 
 /** A drawing's pixels for one view, and somewhat around it. */
 export class Layer {
+  readonly element: HTMLCanvasElement;
   readonly #view: TMat2D;
   readonly #ratio: number;
   readonly #margin: number;
@@ -32,26 +33,32 @@ export class Layer {
   #damage: Box[] = [];
   #onTop: Paintable[] = [];
 
-  /** `background` paints what lies under all shapes; the context's origin is that of the view as it then is. `shapes`: the lowest first. */
-  constructor(view: View, shapes: readonly Paintable[], background: (context: CanvasRenderingContext2D) => void) {
+  /** `background` paints what lies under all shapes; the context's origin is that of the view as it then is. `shapes`: the lowest first. `element`: nobody else's. */
+  constructor(
+    view: View,
+    shapes: readonly Paintable[],
+    background: (context: CanvasRenderingContext2D) => void,
+    element = document.createElement('canvas'),
+  ) {
     this.#view = [...view.viewportTransform];
     this.#ratio = view.getRetinaScaling();
     this.#margin = Math.round(MARGIN * this.#ratio);
     this.#size = { width: view.width, height: view.height };
     this.#background = background;
-    const canvas = document.createElement('canvas');
-    canvas.width = Math.ceil(view.width * this.#ratio) + 2 * this.#margin;
-    canvas.height = Math.ceil(view.height * this.#ratio) + 2 * this.#margin;
-    const context = canvas.getContext('2d');
+    this.element = element;
+    const context = element.getContext('2d');
     if (!context) throw new Error('This browser draws no pictures (canvas)');
     this.#context = context;
+    const [width, height] = [view.width, view.height].map((length) => Math.ceil(length * this.#ratio) + 2 * this.#margin);
+    if (element.width === width && element.height === height) context.reset();
+    else Object.assign(element, { width, height });
     this.#ground(view, this.#all);
     const seen = this.#place(this.#all);
     this.#left = shapes.filter(({ area }) => touches(area, seen)).reverse();
   }
 
   get #all(): Box {
-    const { width, height } = this.#context.canvas;
+    const { width, height } = this.element;
     return { x: 0, y: 0, width, height };
   }
 
@@ -70,11 +77,14 @@ export class Layer {
     return view.width === this.#size.width && view.height === this.#size.height && view.getRetinaScaling() === this.#ratio;
   }
 
-  /** Whether it has all that is seen. */
-  covers(view: View): boolean {
+  /** Whether it has all that is seen, and `spare` of its margin, 0 to 1, around that. */
+  covers(view: View, spare = 0): boolean {
     const { scale, x, y } = this.#at(view);
-    const { width, height } = this.#context.canvas;
-    return x <= 0 && y <= 0 && x + scale * width >= view.width * this.#ratio && y + scale * height >= view.height * this.#ratio;
+    const { width, height } = this.element;
+    const around = spare * this.#margin;
+    const reaches = (from: number, length: number, seen: number): boolean =>
+      from <= -around && from + scale * length >= seen * this.#ratio + around;
+    return reaches(x, width, view.width) && reaches(y, height, view.height);
   }
 
   /** Whether its pixels lie on those of the screen, and are all that is seen. Smooth edges may be rounded otherwise there. */
@@ -83,15 +93,16 @@ export class Layer {
     return scale === 1 && isWhole(x) && isWhole(y) && this.covers(view);
   }
 
-  show(context: CanvasRenderingContext2D, view: View): void {
+  /** Moves and scales its element to where the view has what is on it. */
+  place(view: View): void {
     const { scale, x, y } = this.#at(view);
-    const exact = this.suits(view);
-    const { canvas } = this.#context;
-    context.save();
-    context.resetTransform();
-    context.imageSmoothingEnabled = !exact;
-    context.drawImage(canvas, exact ? Math.round(x) : x, exact ? Math.round(y) : y, canvas.width * scale, canvas.height * scale);
-    context.restore();
+    const isExact = this.suits(view);
+    const { element } = this;
+    const part = (length: number, of: number): string => `${(100 * length) / of}%`;
+    const [left, top] = isExact ? [Math.round(x), Math.round(y)] : [x, y];
+    element.style.width = part(element.width, view.width * this.#ratio);
+    element.style.height = part(element.height, view.height * this.#ratio);
+    element.style.transform = `translate(${part(left, element.width)}, ${part(top, element.height)}) scale(${scale})`;
   }
 
   /** Paints until a time of `performance.now()`; whether all is there. */

@@ -1,12 +1,15 @@
 import { Canvas, type FabricObject } from 'fabric/es';
 import type { Box } from '#shared/canvas/geometry.ts';
 import { Layer } from './layer.ts';
+import { LayerPane } from './layer-pane.ts';
 import { ShapeObject } from './shape-object.ts';
 
 /** From so much to paint (`ShapeObject.weight`) on a drawing is kept as pixels, instead of being painted anew in each frame. */
 const HEAVY = 3000;
 /** Milliseconds of a frame that painting ahead may take. */
 const SLICE_MS = 1;
+/** Where less of the margin is left, what comes next is painted ahead. */
+const SPARE = 0.5;
 
 /**
  * Fabric's canvas, which with many shapes keeps what it has painted: a frame then paints what has changed, and moves the rest. Where the
@@ -16,7 +19,11 @@ export class PaintedCanvas extends Canvas {
   #weight = 0;
   #front: Layer | undefined;
   #next: Layer | undefined;
+  /** What the next one may be painted on. */
+  #spare: HTMLCanvasElement | undefined;
   #color: unknown;
+  #hadControls = false;
+  #pane: LayerPane | undefined;
 
   /** Something has changed there, in the drawing's coordinates. */
   damage(box: Box): void {
@@ -54,24 +61,34 @@ export class PaintedCanvas extends Canvas {
   }
 
   override renderCanvas(context: CanvasRenderingContext2D, objects: FabricObject[]): void {
-    if (this.destroyed) return;
+    // Fabric's own ends what is disposed of, once nothing waits to be rendered.
+    if (this.disposed) return super.renderCanvas(context, []);
     if (this.#weight < HEAVY) {
-      this.damageAll();
+      this.#keepNothing();
       return super.renderCanvas(context, objects);
     }
-    const front = this.#painted(objects.filter((object) => object instanceof ShapeObject));
     this.calcViewportBoundaries();
-    this.clearContext(context);
-    if (!front.covers(this)) this.#ground(context);
-    front.show(context, this);
-    this.drawControls(context);
+    if (!this.#pane || this.#hadControls) this.clearContext(context);
+    this.#hadControls = this.getActiveObject() !== undefined;
+    if (this.#hadControls) this.drawControls(context);
+    this.lowerCanvasEl.style.visibility = this.#hadControls ? '' : 'hidden';
+    const front = this.#painted(objects.filter((object) => object instanceof ShapeObject));
+    this.#pane ??= new LayerPane(this.wrapperEl);
+    this.#pane.show(this, front, (beside) => this.#ground(beside));
     this.fire('after:render', { ctx: context });
     if (this.#next) this.requestRenderAll();
   }
 
   override destroy(): void {
-    this.damageAll();
+    this.#keepNothing();
     super.destroy();
+  }
+
+  #keepNothing(): void {
+    this.damageAll();
+    this.#pane?.remove();
+    this.lowerCanvasEl.style.visibility = '';
+    this.#pane = undefined;
   }
 
   /** What comes nearest to the present view, and is up to date. */
@@ -87,8 +104,9 @@ export class PaintedCanvas extends Canvas {
       front = this.#layer(shapes);
       front.paint(Infinity);
     }
-    if (!front.suits(this)) this.#next ??= this.#layer(shapes);
+    if (!front.suits(this) || !front.covers(this, SPARE)) this.#next ??= this.#layer(shapes);
     if (this.#next?.paint(performance.now() + SLICE_MS)) {
+      this.#spare = front.element;
       front = this.#next;
       front.repair(this, shapes);
       this.#next = front.suits(this) ? undefined : this.#layer(shapes);
@@ -97,7 +115,9 @@ export class PaintedCanvas extends Canvas {
   }
 
   #layer(shapes: readonly ShapeObject[]): Layer {
-    return new Layer(this, shapes, (context) => this.#ground(context));
+    const element = this.#spare;
+    this.#spare = undefined;
+    return new Layer(this, shapes, (context) => this.#ground(context), element);
   }
 
   /** The background fills whatever is seen. */

@@ -63,7 +63,7 @@ export abstract class StudioCore implements Bench {
       () => drawing.page,
       () => this.#moved(),
     );
-    paintDesk(fabric, this.element, this.view, () => drawing.page);
+    this.element.append(paintDesk(fabric, this.view, () => drawing.page));
     this.#overlay = new Overlay({
       view: this.view,
       measure: measureText,

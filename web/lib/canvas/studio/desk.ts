@@ -5,11 +5,9 @@ import type { View } from './view.ts';
 
 /** Of the squares that stand for what is see-through, in CSS pixels. */
 const SQUARE = 8;
-/** How much of what lies beside the sheet is hidden. */
-const VEIL = 0.8;
 
-/** Paints what a drawing lies on: the sheet under it, and over what lies beside the sheet a veil of the desk's colour, for that is not exported. */
-export function paintDesk(fabric: StaticCanvas, desk: HTMLElement, view: View, page: () => Page): void {
+/** Paints the sheet under a drawing. Returns the veil over what lies beside it, for that is not exported. */
+export function paintDesk(fabric: StaticCanvas, view: View, page: () => Page): HTMLElement {
   let squares: CanvasPattern | null = null;
   const sheet = (): Box => {
     const { x, y, width, height } = page();
@@ -32,17 +30,13 @@ export function paintDesk(fabric: StaticCanvas, desk: HTMLElement, view: View, p
     }
     ctx.restore();
   });
-  fabric.on('after:render', ({ ctx }) => {
+  const veil = document.createElement('div');
+  veil.className = 'perch-veil';
+  fabric.on('after:render', () => {
     const { x, y, width, height } = sheet();
-    ctx.save();
-    ctx.beginPath();
-    ctx.rect(0, 0, view.size.width, view.size.height);
-    ctx.rect(x, y, width, height);
-    ctx.fillStyle = getComputedStyle(desk).backgroundColor;
-    ctx.globalAlpha = VEIL;
-    ctx.fill('evenodd');
-    ctx.restore();
+    Object.assign(veil.style, { width: `${width}px`, height: `${height}px`, transform: `translate(${x}px, ${y}px)` });
   });
+  return veil;
 }
 
 function squared(): HTMLCanvasElement {

@@ -1,0 +1,42 @@
+import type { Layer, View } from './layer.ts';
+import { adoptStyles } from './styles.ts';
+
+/** What lies under Fabric's canvas while a drawing is kept as pixels: an element with them, which the browser moves and scales without painting. */
+export class LayerPane {
+  readonly #element = document.createElement('div');
+  /** What lies under all shapes, where the pixels do not reach. */
+  readonly #beside = document.createElement('canvas');
+
+  constructor(wrapper: HTMLElement) {
+    adoptStyles();
+    this.#element.className = 'perch-layers';
+    wrapper.prepend(this.#element);
+  }
+
+  /** `ground` paints what lies under all shapes. */
+  show(view: View, front: Layer, ground: (context: CanvasRenderingContext2D) => void): void {
+    front.place(view);
+    const shown: Element[] = [front.element];
+    if (!front.covers(view)) {
+      this.#paintBeside(view, ground);
+      shown.unshift(this.#beside);
+    }
+    const { children } = this.#element;
+    if (shown.length !== children.length || shown.some((element, at) => element !== children[at])) this.#element.replaceChildren(...shown);
+  }
+
+  remove(): void {
+    this.#element.remove();
+  }
+
+  #paintBeside(view: View, ground: (context: CanvasRenderingContext2D) => void): void {
+    const ratio = view.getRetinaScaling();
+    const [width, height] = [view.width * ratio, view.height * ratio];
+    if (this.#beside.width !== width || this.#beside.height !== height) Object.assign(this.#beside, { width, height });
+    const context = this.#beside.getContext('2d');
+    if (!context) return;
+    context.setTransform(ratio, 0, 0, ratio, 0, 0);
+    context.clearRect(0, 0, view.width, view.height);
+    ground(context);
+  }
+}
