@@ -1,10 +1,7 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { json } from 'node:stream/consumers';
 import { toBase64 } from '#shared/base64.ts';
 import { lines, pdf } from '../support/office-files.ts';
 import { Caller } from './caller.ts';
+import { startChild } from './child.ts';
 import { atMost, type Figure } from './figures.ts';
 import { startGateway } from './gateway.ts';
 import { median } from './stats.ts';
@@ -18,8 +15,9 @@ const AT_ONCE = 12;
 export async function documents({ quick }: { quick: boolean }): Promise<Figure[]> {
   const rounds = quick ? 1 : 3;
   const content = toBase64(await pdf(Array.from({ length: PAGES }, (_, index) => lines(index + 1, LINES))));
-  await using model = await readingModel();
-  await using perch = await startGateway({ upstream: model.url });
+  // What it does with requests of megabytes must not hold up who measures here.
+  await using model = await startChild('reader');
+  await using perch = await startGateway({ upstream: `http://127.0.0.1:${model.port}/v1` });
   using reader = await Caller.connect(perch.wsUrl, perch.token);
   using asker = await Caller.connect(perch.wsUrl, perch.token);
   const say = (message: string, more: Record<string, unknown> = {}): Promise<string> =>
@@ -60,31 +58,4 @@ async function longest(caller: Caller, until: Promise<unknown>): Promise<number>
   }
   await end;
   return most;
-}
-
-/** A model that reads the pages that it is told, and then says so. */
-export async function readingModel(): Promise<AsyncDisposable & { url: string }> {
-  const server = createServer(async (request, response) => {
-    if (request.url?.endsWith('/models'))
-      return response.end(JSON.stringify({ object: 'list', data: [{ id: 'reader', object: 'model' }] }));
-    const { messages } = (await json(request)) as { messages: { role: string; content: unknown }[] };
-    const last = messages.at(-1);
-    const [pages = ''] = /^[\d-]+/.exec(String(last?.content)) ?? [];
-    const call = { index: 0, id: 'call', type: 'function', function: { name: 'read_pdf', arguments: JSON.stringify({ pages }) } };
-    const tool = last?.role !== 'tool';
-    const chunk = (delta: object, finish: string | null): string =>
-      `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'reader', choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`;
-    response.writeHead(200, { 'content-type': 'text/event-stream' });
-    response.end(
-      `${chunk(tool ? { tool_calls: [call] } : { content: 'Read.' }, null)}${chunk({}, tool ? 'tool_calls' : 'stop')}data: [DONE]\n\n`,
-    );
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      server.close();
-    },
-  };
 }

@@ -18,6 +18,7 @@ import { loadParts } from '../../web/gateway/host/parts.ts';
 import { openVault, takeEpoch } from '../../web/gateway/storage/vault.ts';
 import { audited } from './audit.ts';
 import { conforming, refuseMisfits } from './openai-shapes/conforming.ts';
+import { sentText } from './streamed.ts';
 import { tapped } from './tap.ts';
 
 export interface ModelCall {
@@ -42,9 +43,9 @@ const modelList = (): Response => Response.json({ object: 'list', data: [{ id: '
 /** An OpenAI-compatible model server behind the core's `Fetch`. `list`: what it answers when its models are asked for. */
 export function scriptedModel(answer: Script, list = modelList): { fetch: Fetch; calls: ModelCall[] } {
   const calls: ModelCall[] = [];
-  const fetch: Fetch = async (url, { body, signal, headers = {} }) => {
+  const fetch: Fetch = async (url, { signal, headers = {}, ...sent }) => {
     if (url.endsWith('/models')) return list();
-    const call: ModelCall = { body: JSON.parse(body ?? '{}') as ModelCall['body'], signal, headers };
+    const call: ModelCall = { body: JSON.parse(sentText(sent) ?? '{}') as ModelCall['body'], signal, headers };
     calls.push(call);
     const says = answer(call, calls.length);
     const [first] = says;

@@ -1,4 +1,4 @@
-import type { Fetch } from '../../web/gateway/core/fetch.ts';
+import type { Fetch, FetchInit } from '../../web/gateway/core/fetch.ts';
 import type { ModelEvent, ModelRequest, Provider } from '../../web/gateway/core/providers/provider.ts';
 
 /** A request that a stand-in for a provider's server got. */
@@ -10,11 +10,16 @@ export interface Asked {
   signal: AbortSignal;
 }
 
+/** What a request carries as text, whichever way. */
+export const sentText = ({ body, bytes }: Pick<FetchInit, 'body' | 'bytes'>): string | undefined =>
+  bytes ? new TextDecoder().decode(bytes) : body;
+
 /** A server behind the core's `Fetch`: `answer` gives the response to each request, `asked` keeps them. */
 export function standIn(answer: (asked: Asked, count: number) => Response | Promise<Response>): { fetch: Fetch; asked: Asked[] } {
   const asked: Asked[] = [];
-  const fetch: Fetch = async (url, { method = 'GET', headers = {}, body, signal }) => {
-    const value: unknown = body === undefined ? undefined : JSON.parse(body);
+  const fetch: Fetch = async (url, { method = 'GET', headers = {}, signal, ...sent }) => {
+    const text = sentText(sent);
+    const value: unknown = text === undefined ? undefined : JSON.parse(text);
     const one: Asked = { url, method, headers, signal, body: typeof value === 'object' && value !== null ? { ...value } : undefined };
     asked.push(one);
     return answer(one, asked.length);

@@ -6,6 +6,7 @@ import { UPSTREAM_LIMITS, type UpstreamLimits } from '#shared/upstream-limits.ts
 import type { Clock } from '../clock.ts';
 import { type Fetch, type FetchInit, FetchRefused, type Forwarding } from '../fetch.ts';
 import { Breaker } from './breaker.ts';
+import { jsonBody } from './json-body.ts';
 import { brokeOff, tooLarge, wentSilent } from './chunk.ts';
 import { statusError } from './openai-errors.ts';
 import { ProviderError } from './provider.ts';
@@ -115,9 +116,12 @@ export class UpstreamHttp {
   async #send(path: string, body: object | undefined, watchdog: Watchdog, passing: Passing | undefined): Promise<Response> {
     const { signal } = watchdog;
     const headers = { accept: 'text/event-stream, application/json', ...this.#dialect.headers(this.#apiKey) };
-    const init = body === undefined ? { headers, signal } : { ...posted(body, passing), headers: { ...JSON_TYPE, ...headers }, signal };
     let response: Response;
     try {
+      const init =
+        body === undefined
+          ? { headers, signal }
+          : { ...(await posted(body, passing, signal)), headers: { ...JSON_TYPE, ...headers }, signal };
       response = await abortable(this.#fetch(path.startsWith('/') ? this.baseUrl + path : path, init), signal);
     } catch (cause) {
       signal.throwIfAborted();
@@ -192,13 +196,17 @@ function withoutKey(message: string, key: string): string {
 
 const JSON_TYPE = { 'content-type': 'application/json' };
 
-function posted(body: object, passing: Passing | undefined): Pick<FetchInit, 'method' | 'body' | 'forward'> {
+async function posted(
+  body: object,
+  passing: Passing | undefined,
+  signal: AbortSignal,
+): Promise<Pick<FetchInit, 'method' | 'body' | 'bytes' | 'forward'>> {
   const sent = { ...body };
   const edits = passing?.editsFor(sent);
   const standing = edits && passing?.standingFor(sent);
   return {
     method: 'POST',
-    ...(edits ? {} : { body: JSON.stringify(body) }),
+    ...(edits ? {} : await jsonBody(body, signal)),
     ...(passing ? { forward: { ...passing.forward, ...(edits ? { edits } : {}), ...(standing ? { standing } : {}) } } : {}),
   };
 }
