@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest';
 import { verifies } from '../requirements.ts';
-import { lowContrast, overflowing, tabTo } from './accessibility.ts';
+import { lowContrast, overflowing, remaining, tabTo } from './accessibility.ts';
 import { linkedPage } from './connected.ts';
 import { connectOutside } from './outside.ts';
 import { served } from './served.ts';
@@ -56,7 +56,7 @@ describe('a chat that was summarised for its model', () => {
     expect(await page.getByRole('region', { name: 'Summary for the model' }).innerText()).toContain(
       '1,204 messages · 108,801 → 39,214 tokens',
     );
-    expect([await lowContrast(page), await overflowing(page)]).toEqual([[], []]);
+    expect(await remaining(async () => [...(await lowContrast(page)), ...(await overflowing(page))], 'open')).toEqual([]);
     await shoot(page, 'open');
     // By hand, from the list.
     await page.getByRole('button', { name: 'More for Sailing' }).click();
