@@ -2,6 +2,7 @@ import { assets, immutable } from '$app/manifest';
 import { self } from '$app/service-worker';
 import { cleanupOutdatedCaches, createHandlerBoundToURL, precacheAndRoute } from 'workbox-precaching';
 import { NavigationRoute, registerRoute } from 'workbox-routing';
+import { keepShared, SHARE } from '#lib/incoming/shared-form.ts';
 
 /**
  * Keeps the whole app, the gateway's worker included, so that it opens without a network. A new version is fetched beside the one in
@@ -29,6 +30,19 @@ precacheAndRoute(
 );
 cleanupOutdatedCaches();
 registerRoute(new NavigationRoute(createHandlerBoundToURL(SHELL), { denylist: NOT_PAGES }));
+
+/** What other programs share is posted, with or without a network; the page that opens takes it. */
+registerRoute(
+  ({ url }) => url.pathname === SHARE,
+  async ({ request }) => {
+    const query = await keepShared(request).then(
+      (id) => `id=${id}`,
+      () => 'lost',
+    );
+    return Response.redirect(`${SHARE}?${query}`, 303);
+  },
+  'POST',
+);
 
 /** Readers of documents and the like: kept when they are first used, or when the app is there and there is time. */
 const HEAVY_CACHE = 'perch-heavy';

@@ -15,17 +15,15 @@ export class Draft {
   #key = '';
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  /** Keeps what is there, and goes on with what another chat had. `key` as `drafts` has it. */
-  open(key: string): void {
+  /** Keeps what is there, and goes on with what another chat had; resolves when its files are there too. `key` as `drafts` has it. */
+  async open(key: string): Promise<void> {
     this.keep();
     this.#key = key;
     this.text = drafts.text(key);
     this.files = [];
     this.problems = [];
-    drafts.files(key).then(
-      (stored) => this.#key === key && stored.length > 0 && this.files.length === 0 && (this.files = stored),
-      () => {},
-    );
+    const stored = await drafts.files(key).catch(() => []);
+    if (this.#key === key && stored.length > 0 && this.files.length === 0) this.files = stored;
   }
 
   /** Adds a text to go on with, and files that have been read. */
