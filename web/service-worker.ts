@@ -89,6 +89,22 @@ self.addEventListener('activate', (event) => {
   void keepHeavy().catch(() => {});
 });
 
+self.addEventListener('notificationclick', (event) => {
+  event.notification.close();
+  const { href } = event.notification.data as { href: string };
+  event.waitUntil(open(href));
+});
+
+/** Shows a place of the app: in a tab that is there already, the one that shows it first. */
+async function open(href: string): Promise<void> {
+  const tabs = await self.clients.matchAll({ type: 'window' });
+  const pages = tabs.filter(({ url }) => new URL(url).pathname !== '/host');
+  const tab = pages.find(({ url }) => new URL(url).pathname === href) ?? pages[0];
+  if (!tab) return void (await self.clients.openWindow(href));
+  tab.postMessage({ type: 'OPEN', href });
+  await tab.focus();
+}
+
 self.addEventListener('message', (event) => {
   if ((event.data as { type?: unknown } | null)?.type === 'SKIP_WAITING') void self.skipWaiting();
 });

@@ -3,6 +3,7 @@ import { drafts } from './drafts.ts';
 import type { PickedFile } from './page-db.ts';
 
 const KEEP_MS = 250;
+const UNKEPT = 'This browser has no room to keep what you write: send it before you reload or close the page.';
 
 /** The message that is being written in one chat at a time: its text and files, kept until they are sent. */
 export class Draft {
@@ -70,7 +71,10 @@ export class Draft {
   /** Keeps the text at once. */
   keep(): void {
     clearTimeout(this.#timer);
-    if (this.#key !== '') drafts.keepText(this.#key, this.text);
+    if (this.#key === '') return;
+    const kept = drafts.keepText(this.#key, this.text);
+    if (kept === this.problems.includes(UNKEPT))
+      this.problems = kept ? this.problems.filter((problem) => problem !== UNKEPT) : [...this.problems, UNKEPT];
   }
 
   /** Whether there is something to say: words, or the notes of a drawing. */
