@@ -2,6 +2,7 @@ import { assets, immutable } from '$app/manifest';
 import { self } from '$app/service-worker';
 import { cleanupOutdatedCaches, createHandlerBoundToURL, precacheAndRoute } from 'workbox-precaching';
 import { NavigationRoute, registerRoute } from 'workbox-routing';
+import { keepShared, SHARE } from '#lib/incoming/shared-form.ts';
 
 /**
  * Keeps the whole app, the gateway's worker included, so that it opens without a network. A new version is fetched beside the one in
@@ -29,6 +30,19 @@ precacheAndRoute(
 );
 cleanupOutdatedCaches();
 registerRoute(new NavigationRoute(createHandlerBoundToURL(SHELL), { denylist: NOT_PAGES }));
+
+/** What other programs share is posted, with or without a network; the page that opens takes it. */
+registerRoute(
+  ({ url }) => url.pathname === SHARE,
+  async ({ request }) => {
+    const query = await keepShared(request).then(
+      (id) => `id=${id}`,
+      () => 'lost',
+    );
+    return Response.redirect(`${SHARE}?${query}`, 303);
+  },
+  'POST',
+);
 
 /** Readers of documents and the like: kept when they are first used, or when the app is there and there is time. */
 const HEAVY_CACHE = 'perch-heavy';
@@ -74,6 +88,22 @@ self.addEventListener('activate', (event) => {
   // Not waited for: until this worker is active no page is answered by it.
   void keepHeavy().catch(() => {});
 });
+
+self.addEventListener('notificationclick', (event) => {
+  event.notification.close();
+  const { href } = event.notification.data as { href: string };
+  event.waitUntil(open(href));
+});
+
+/** Shows a place of the app: in a tab that is there already, the one that shows it first. */
+async function open(href: string): Promise<void> {
+  const tabs = await self.clients.matchAll({ type: 'window' });
+  const pages = tabs.filter(({ url }) => new URL(url).pathname !== '/host');
+  const tab = pages.find(({ url }) => new URL(url).pathname === href) ?? pages[0];
+  if (!tab) return void (await self.clients.openWindow(href));
+  tab.postMessage({ type: 'OPEN', href });
+  await tab.focus();
+}
 
 self.addEventListener('message', (event) => {
   if ((event.data as { type?: unknown } | null)?.type === 'SKIP_WAITING') void self.skipWaiting();

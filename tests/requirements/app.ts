@@ -25,6 +25,16 @@ export const app = [
       'How long models’ servers are waited for, and when one is left alone, is set in the settings, with the defaults in sight and a way back to them.',
     'app/resting': 'A provider whose server is left alone says so in the settings, and can be tried at once.',
     'app/update-asks': 'A new version asks before it reloads.',
+    'app/installable':
+      'It can be installed: Chromium’s own check finds nothing, icons are there in their sizes, and each shortcut leads to a page.',
+    'app/shared-to':
+      'What is shared with it comes where it belongs, also without a network: pictures on the canvas, text and files in a new message, which is not sent. In a tab a person is asked first.',
+    'app/file-handlers': 'A picture or a saved chat that the system opens with it comes to the canvas, or to the chats.',
+    'app/notifies':
+      'When no tab is in sight the system tells of ended replies and of approvals, once it was asked to by a button; a click opens the chat.',
+    'app/badge': 'The installed app’s icon has the number of approvals that wait and of chats with something new.',
+    'app/keeps-data': 'The browser is asked to keep the data at the first that is made; what it could not keep is told.',
+    'app/fallback': 'Pages open without a network; what is the bridge’s own is neither answered from the cache nor kept in it.',
     'app/no-foreign-request': 'Rendering model output makes no foreign request and runs no script.',
     'app/crafted-link': 'No path, query or fragment makes the app connect anywhere but to its own origin, or run a script.',
     'app/accessible': 'Everything works by keyboard, with labels, from 320 px up, light and dark.',

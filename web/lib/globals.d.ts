@@ -1,4 +1,9 @@
-/** Launches of the installed app: `launch_handler` of the manifest focuses a window, and this tells it what was asked for. */
+/** A launch of the installed app: where to, and the files that were opened with it (`launch_handler` and `file_handlers` of the manifest). */
+interface Launch {
+  readonly targetURL?: string;
+  readonly files?: readonly { getFile(): Promise<File> }[];
+}
+
 interface Window {
-  launchQueue?: { setConsumer(consumer: (launch: { targetURL?: string }) => void): void };
+  launchQueue?: { setConsumer(consumer: (launch: Launch) => void): void };
 }

@@ -14,7 +14,7 @@ const MODES: readonly BridgeHealth['mode'][] = ['auto', 'tab', 'headless'];
 /** Who may serve, by the bridge's word when it was last asked. */
 export const rememberedMode = {
   read: (): BridgeHealth['mode'] | null => MODES.find((mode) => mode === kept.read('mode')) ?? null,
-  write: (mode: BridgeHealth['mode']): void => kept.write('mode', mode),
+  write: (mode: BridgeHealth['mode']): void => void kept.write('mode', mode),
 };
 
 /** What the bridge at this page's origin says of itself; null when none answers. */

@@ -3,6 +3,7 @@ import { drafts } from './drafts.ts';
 import type { PickedFile } from './page-db.ts';
 
 const KEEP_MS = 250;
+const UNKEPT = 'This browser has no room to keep what you write: send it before you reload or close the page.';
 
 /** The message that is being written in one chat at a time: its text and files, kept until they are sent. */
 export class Draft {
@@ -15,17 +16,15 @@ export class Draft {
   #key = '';
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  /** Keeps what is there, and goes on with what another chat had. `key` as `drafts` has it. */
-  open(key: string): void {
+  /** Keeps what is there, and goes on with what another chat had; resolves when its files are there too. `key` as `drafts` has it. */
+  async open(key: string): Promise<void> {
     this.keep();
     this.#key = key;
     this.text = drafts.text(key);
     this.files = [];
     this.problems = [];
-    drafts.files(key).then(
-      (stored) => this.#key === key && stored.length > 0 && this.files.length === 0 && (this.files = stored),
-      () => {},
-    );
+    const stored = await drafts.files(key).catch(() => []);
+    if (this.#key === key && stored.length > 0 && this.files.length === 0) this.files = stored;
   }
 
   /** Adds a text to go on with, and files that have been read. */
@@ -72,7 +71,10 @@ export class Draft {
   /** Keeps the text at once. */
   keep(): void {
     clearTimeout(this.#timer);
-    if (this.#key !== '') drafts.keepText(this.#key, this.text);
+    if (this.#key === '') return;
+    const kept = drafts.keepText(this.#key, this.text);
+    if (kept === this.problems.includes(UNKEPT))
+      this.problems = kept ? this.problems.filter((problem) => problem !== UNKEPT) : [...this.problems, UNKEPT];
   }
 
   /** Whether there is something to say: words, or the notes of a drawing. */

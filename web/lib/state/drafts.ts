@@ -5,7 +5,8 @@ import { pageDb, type PickedFile } from './page-db.ts';
 export const drafts = {
   text: (key: string): string => kept.read(`draft.${key}`) ?? '',
 
-  keepText: (key: string, text: string): void => kept.write(`draft.${key}`, text === '' ? null : text),
+  /** Whether it could be kept. */
+  keepText: (key: string, text: string): boolean => kept.write(`draft.${key}`, text === '' ? null : text),
 
   async files(key: string): Promise<PickedFile[]> {
     return (await (await pageDb()).get('draftFiles', key)) ?? [];

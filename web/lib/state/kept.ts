@@ -8,12 +8,14 @@ export const kept = {
     }
   },
 
-  write(key: string, value: string | null): void {
+  /** Whether it is kept: storage may be switched off, or full, and the value lives as long as the page. */
+  write(key: string, value: string | null): boolean {
     try {
       if (value === null) localStorage.removeItem(`perch.${key}`);
       else localStorage.setItem(`perch.${key}`, value);
+      return true;
     } catch {
-      // Storage is switched off or full: the value lives as long as the page.
+      return false;
     }
   },
 

@@ -5,6 +5,7 @@ import type { SessionEntry } from '#shared/rpc/records.ts';
 import { type Problem, problemOf } from '#lib/errors.ts';
 import { gateway } from '#lib/gateway/connection.svelte.ts';
 import { kept } from './kept.ts';
+import { visible } from './visible.svelte.ts';
 
 /** Chats that changed are read anew at most this often, milliseconds. */
 const REFRESH_MS = 150;
@@ -18,6 +19,7 @@ class Sessions {
   problem = $state<Problem | null>(null);
   /** The chat on screen: it is read while it is looked at. */
   current = $state<string | null>(null);
+  readonly #read = $derived(visible.now ? this.current : null);
   readonly #seen = new SvelteMap<string, number>(seenOf(kept.read('seen')));
   #timer: ReturnType<typeof setTimeout> | undefined;
   #started = false;
@@ -63,7 +65,7 @@ class Sessions {
       this.problem = null;
       // What was there before this browser first looked counts as read.
       const first = !this.loaded && this.#seen.size === 0;
-      for (const entry of sessions) if (entry.path === this.current || first) this.#markSeen(entry);
+      for (const entry of sessions) if (entry.path === this.#read || first) this.#markSeen(entry);
       this.loaded = true;
       this.#keepSeen();
       await this.#findCurrent();
@@ -111,12 +113,12 @@ class Sessions {
   look(path: string | null): void {
     this.current = path;
     const entry = this.list.find((candidate) => candidate.path === path);
-    if (entry && this.#markSeen(entry)) this.#keepSeen();
+    if (entry && path === this.#read && this.#markSeen(entry)) this.#keepSeen();
     if (!entry && this.loaded) this.#findCurrent().catch((error: unknown) => (this.problem = problemOf(error, 'list the chats')));
   }
 
   unread(entry: SessionEntry): boolean {
-    return entry.path !== this.current && !entry.running && entry.messageCount > (this.#seen.get(entry.path) ?? 0);
+    return entry.path !== this.#read && !entry.running && entry.messageCount > (this.#seen.get(entry.path) ?? 0);
   }
 
   async rename(entry: SessionEntry, title: string): Promise<void> {

@@ -1,3 +1,17 @@
+import { gateway } from '#lib/gateway/connection.svelte.ts';
+import { visible } from './visible.svelte.ts';
+
+/** Each tells that there is something of the person's that was not there before. */
+const MADE = [
+  'sessions.changed',
+  'drawings.changed',
+  'wiki.changed',
+  'memory.changed',
+  'plan.changed',
+  'cron.changed',
+  'config.changed',
+] as const;
+
 /** What this browser promises about the app's data, and how much room it has. */
 class Storage {
   persisted = $state<boolean | null>(null);
@@ -6,6 +20,11 @@ class Storage {
   quota = $state<number | null>(null);
   #asked = false;
 
+  /** Asks to keep the data at the first that is made, in whatever part of the app. */
+  start(): void {
+    for (const event of MADE) gateway.on(event, () => void (visible.now && this.persist()));
+  }
+
   async read(): Promise<void> {
     this.persisted = (await navigator.storage?.persisted?.().catch(() => null)) ?? null;
     const estimate = await navigator.storage?.estimate?.().catch(() => null);
@@ -13,7 +32,7 @@ class Storage {
     this.quota = estimate?.quota ?? null;
   }
 
-  /** Asks the browser, once a visit, not to evict the data: called at the first that is worth keeping. */
+  /** Asks the browser, once a visit, not to evict the data. */
   async persist(): Promise<void> {
     if (this.#asked) return;
     this.#asked = true;

@@ -1,0 +1,210 @@
+import type { Page } from 'playwright';
+import { afterAll, beforeAll, describe, expect } from 'vitest';
+import { verifies } from '../requirements.ts';
+import { until } from '../support/gateway.ts';
+import { startUpstream, type Upstream } from '../upstream.ts';
+import { launchBrowser } from './browser.ts';
+import { connected, LINKED, linkedPage } from './connected.ts';
+import { addProvider, connectOutside } from './outside.ts';
+import { served } from './served.ts';
+import { shoot } from './shoot.ts';
+
+const composer = (page: Page) => page.getByRole('textbox', { name: 'Message' });
+
+async function ask(page: Page, text: string): Promise<void> {
+  await composer(page).fill(text);
+  await composer(page).press('Enter');
+}
+
+interface Recorded {
+  badges: number[];
+  persists: number;
+  asked: number;
+}
+
+/** Edges that a Chromium without windows does not show: the icon's number is recorded, and so are questions to the person. */
+async function record(page: Page): Promise<void> {
+  await page.addInitScript(() => {
+    const recorded: Recorded = { badges: [], persists: 0, asked: 0 };
+    Object.assign(globalThis, { recorded });
+    navigator.setAppBadge = async (count = -1) => void recorded.badges.push(count);
+    navigator.clearAppBadge = async () => void recorded.badges.push(0);
+    const persist = navigator.storage.persist.bind(navigator.storage);
+    navigator.storage.persist = () => (recorded.persists++, persist());
+    const { requestPermission } = Notification;
+    Notification.requestPermission = () => (recorded.asked++, requestPermission.call(Notification));
+  });
+}
+const recorded = (page: Page) => page.evaluate(() => (globalThis as unknown as { recorded: Recorded }).recorded);
+
+/** A Chromium without windows has no hidden tabs: the page is told so as by the browser. */
+const setVisible = (page: Page, state: 'visible' | 'hidden'): Promise<void> =>
+  page.evaluate((state) => {
+    Object.defineProperty(document, 'visibilityState', { configurable: true, get: () => state });
+    document.dispatchEvent(new Event('visibilitychange'));
+  }, state);
+
+/** So many replies are there, the last one is over, and what came of its end has been done. */
+async function settled(page: Page, replies: number): Promise<void> {
+  await until(async () => (await page.getByRole('article', { name: 'Reply' }).count()) === replies, `${replies} replies`);
+  await page.getByRole('button', { name: 'Stop', exact: true }).waitFor({ state: 'detached' });
+  await page.evaluate(() => navigator.locks.query());
+}
+
+const notifications = (page: Page): Promise<{ title: string; body: string; tag: string }[]> =>
+  page.evaluate(async () =>
+    (await (await navigator.serviceWorker.ready).getNotifications()).map(({ title, body, tag }) => ({
+      title,
+      body,
+      tag: tag.replace(/:.*/, ''),
+    })),
+  );
+
+describe('an app that is not looked at', () => {
+  const at = served();
+  let upstream: Upstream;
+  beforeAll(async () => {
+    upstream = await startUpstream({ models: ['normal', 'stall'] });
+    using outside = await connectOutside(at.perch);
+    await addProvider(outside.client, upstream.url);
+  });
+  afterAll(() => upstream?.close());
+
+  async function open(path = '/'): Promise<Page> {
+    const page = await at.browser.page();
+    await record(page);
+    await page.goto(at.perch.url + path);
+    await connected(page, LINKED);
+    return page;
+  }
+
+  verifies(
+    'app/notifies',
+    'asked for by a button alone; a reply and an approval are told when no tab is seen, and a click leads there',
+    async () => {
+      await (await linkedPage(at.browser, at.perch)).close();
+      const page = await open('/settings');
+      const settings = page.locator('#notifications');
+      await settings.getByText('Off.').waitFor();
+      await shoot(page, 'notifications');
+      expect((await recorded(page)).asked).toBe(0);
+      await at.browser.context.grantPermissions(['notifications'], { origin: at.perch.url });
+      await settings.getByRole('button', { name: 'Turn on' }).click();
+      await settings.getByText('On, in this browser.').waitFor();
+      expect((await recorded(page)).asked).toBe(1);
+
+      // In sight: nothing is told.
+      await page.getByRole('link', { name: 'New chat' }).first().click();
+      await ask(page, 'Where are my chats kept?');
+      await settled(page, 1);
+      expect(await notifications(page)).toEqual([]);
+
+      // Another tab is in sight: nothing is told either.
+      const other = await open();
+      await setVisible(page, 'hidden');
+      using outside = await connectOutside(at.perch);
+      const sessionId = new URL(page.url()).pathname.split('/').at(-1) ?? '';
+      await outside.client.call('chat.send', { message: 'seen by another tab', sessionId });
+      await settled(page, 2);
+      expect(await notifications(page)).toEqual([]);
+
+      // None is.
+      await setVisible(other, 'hidden');
+      await until(async () => {
+        const { held } = await page.evaluate(() => navigator.locks.query());
+        return !held?.some(({ name }) => name === 'perch-seen');
+      }, 'no tab to be seen');
+      await outside.client.call('chat.send', { message: 'What can you do?', sessionId });
+      await until(async () => (await notifications(page)).length === 1, 'the notification');
+      expect(await notifications(page)).toEqual([{ title: 'The reply is there', body: 'Where are my chats kept?', tag: 'run' }]);
+
+      const waits = outside.client.call('chat.send', { message: '/tool exec {"command": "echo", "args": ["said"]}', sessionId: 'asks' });
+      waits.catch(() => {});
+      await until(async () => (await notifications(page)).some(({ tag }) => tag === 'approval'), 'the approval to be told');
+      expect((await notifications(page)).find(({ tag }) => tag === 'approval')).toMatchObject({ title: 'Waits for your approval' });
+
+      // A click on it, by the event that the browser sends. It may focus a window only after a real one.
+      const worker = at.browser.context.serviceWorkers().find((each) => each.url().startsWith(at.perch.url));
+      await worker?.evaluate(async () => {
+        const scope = globalThis as unknown as { registration: ServiceWorkerRegistration; dispatchEvent(event: Event): void };
+        const notification = (await scope.registration.getNotifications()).find(({ tag }) => tag.startsWith('approval'));
+        const Click = (globalThis as unknown as { NotificationEvent: new (type: string, init: object) => Event }).NotificationEvent;
+        scope.dispatchEvent(new Click('notificationclick', { notification }));
+      });
+      await until(() => [page, other].some((each) => each.url().endsWith('/chat/main/asks')), 'the chat that asks');
+      const [approval] = (await outside.client.call('approvals.list', {})).approvals;
+      await outside.client.call('approvals.resolve', { id: approval?.id ?? '', decision: 'deny' });
+      await waits.catch(() => {});
+      await page.close();
+      await other.close();
+    },
+  );
+
+  verifies(
+    'app/badge',
+    'the icon’s number is of approvals and of chats with something new, and a chat in a hidden tab is not read',
+    async () => {
+      using outside = await connectOutside(at.perch);
+      await outside.client.call('chat.send', { message: 'first', sessionId: 'badge' });
+      // One that has not looked before: what is there counts as read.
+      await using browser = await launchBrowser();
+      const page = await browser.page(await at.perch.open());
+      await connected(page, LINKED);
+      await record(page);
+      await page.goto(`${at.perch.url}/chat/main/badge`);
+      const badge = async (): Promise<number | undefined> => (await recorded(page)).badges.at(-1);
+      await page.getByText('first').first().waitFor();
+      await until(async () => (await badge()) === 0, 'no number');
+      await setVisible(page, 'hidden');
+      await outside.client.call('chat.send', { message: 'second', sessionId: 'badge' });
+      await until(async () => (await badge()) === 1, 'a number for the chat on screen');
+      const waits = outside.client.call('chat.send', { message: '/tool exec {"command": "echo", "args": ["x"]}', sessionId: 'asks-too' });
+      waits.catch(() => {});
+      await until(async () => (await badge()) === 2, 'a number for the approval', 20_000);
+      const [approval] = (await outside.client.call('approvals.list', {})).approvals;
+      await outside.client.call('approvals.resolve', { id: approval?.id ?? '', decision: 'deny' });
+      await waits.catch(() => {});
+      await setVisible(page, 'visible');
+      // What is left is the other chat, which nobody has looked at.
+      await until(async () => (await badge()) === 1, 'the chat on screen to be read');
+      await page.goto(`${at.perch.url}/chat/main/asks-too`);
+      await until(async () => (await badge()) === 0, 'all to be read');
+      await page.close();
+    },
+  );
+
+  verifies('app/keeps-data', 'the browser is asked to keep the data at the first that is made, in whatever part', async () => {
+    const page = await open('/annotate');
+    await page.getByRole('heading', { name: 'Annotate', level: 1 }).waitFor();
+    expect((await recorded(page)).persists).toBe(0);
+    await page
+      .getByRole('button', { name: /empty|blank/i })
+      .first()
+      .click();
+    await page.waitForURL(/\/annotate\/.+/);
+    await until(async () => (await recorded(page)).persists === 1, 'the question');
+    await page.close();
+  });
+
+  verifies('app/keeps-data', 'a text that this browser has no room for says so', async () => {
+    const page = await open();
+    await page.evaluate(() => {
+      for (let size = 5 * 1024 * 1024; size >= 1; size = Math.floor(size / 2)) {
+        for (let n = 0; n < 3; n++) {
+          try {
+            localStorage.setItem(`filler.${size}.${n}`, 'x'.repeat(size));
+          } catch {
+            break;
+          }
+        }
+      }
+    });
+    await composer(page).fill('This is longer than what is left in there.');
+    await page.getByRole('alert').getByText('no room to keep what you write').waitFor();
+    await page.evaluate(() => Object.keys(localStorage).forEach((key) => key.startsWith('filler.') && localStorage.removeItem(key)));
+    await composer(page).fill('There is room again.');
+    await page.getByRole('alert').waitFor({ state: 'detached' });
+    await composer(page).fill('');
+    await page.close();
+  });
+});

@@ -1,0 +1,254 @@
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { CDPSession, Page } from 'playwright';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { verifies } from '../requirements.ts';
+import { until } from '../support/gateway.ts';
+import { launchBrowser, type TestBrowser } from './browser.ts';
+import { type Perch, startPerch } from './harness.ts';
+import { whitePng } from './pictures.ts';
+
+interface Posted {
+  title?: string;
+  text?: string;
+  url?: string;
+  files?: { name: string; type: string; base64: string }[];
+}
+
+/** A site that posts to the app what any page can: a form. */
+async function foreignSite(): Promise<AsyncDisposable & { url: string }> {
+  const server = createServer((_request, response) =>
+    response.setHeader('content-type', 'text/html').end('<!doctype html><title>Foreign</title>'),
+  );
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+    [Symbol.asyncDispose]: async () => void server.close(),
+  };
+}
+
+/** Leaves the page for the app's share target, as the system does with what is shared. */
+async function post(page: Page, action: string, what: Posted): Promise<void> {
+  const arrived = page.waitForURL(/\/share\?/);
+  await page.evaluate(
+    ({ action, files = [], ...fields }) => {
+      const form = Object.assign(document.createElement('form'), { action, method: 'post', enctype: 'multipart/form-data' });
+      for (const [name, value] of Object.entries(fields)) form.append(Object.assign(document.createElement('input'), { name, value }));
+      const input = Object.assign(document.createElement('input'), { type: 'file', name: 'files', multiple: true });
+      const list = new DataTransfer();
+      for (const { name, type, base64 } of files)
+        list.items.add(new File([Uint8Array.from(atob(base64), (char) => char.charCodeAt(0))], name, { type }));
+      input.files = list.files;
+      form.append(input);
+      document.body.append(form);
+      form.submit();
+    },
+    { action, ...what },
+  );
+  await arrived;
+}
+
+const composer = (page: Page) => page.getByRole('textbox', { name: 'Message' });
+const opening = (page: Page) => page.getByRole('button', { name: 'Open', exact: true });
+const base64 = (text: string): string => Buffer.from(text).toString('base64');
+
+/** Chromium's own commands for installed apps, which Playwright does not know yet. */
+type Pwa = CDPSession & { send(method: `PWA.${string}`, params: Record<string, unknown>): Promise<unknown> };
+
+const LINE = JSON.stringify({ id: 'a', parentId: null, role: 'user', content: 'Hoist the sails', timestamp: 1_700_000_000_000 });
+
+describe('the app as the system knows it', () => {
+  let perch: Perch;
+  let browser: TestBrowser;
+  let site: Awaited<ReturnType<typeof foreignSite>>;
+  let folder: string;
+  let pwa: Pwa;
+  let manifestId: string;
+
+  /** The window of the installed app, which a launch opens, or finds again (`launch_handler`). */
+  async function appWindow(): Promise<Page> {
+    await pwa.send('PWA.launch', { manifestId });
+    let found: Page | undefined;
+    const isApp = (page: Page) => page.evaluate(() => matchMedia('(display-mode: standalone)').matches).catch(() => false);
+    await until(async () => {
+      for (const page of browser.context.pages()) if (await isApp(page)) found = page;
+      return found !== undefined;
+    }, 'a window of the app');
+    return found ?? expect.fail('there is no window of the app');
+  }
+
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'perch-files-'));
+    perch = await startPerch({ host: 'tab' });
+    browser = await launchBrowser();
+    site = await foreignSite();
+    const page = await browser.page(perch.linkUrl);
+    await page.evaluate(() => navigator.serviceWorker.ready.then(() => true));
+    await composer(page).waitFor();
+    await page.close();
+    pwa = (await browser.devtools()) as Pwa;
+    manifestId = `${perch.url}/`;
+    await pwa.send('PWA.install', { manifestId, installUrlOrBundleUrl: manifestId });
+    await pwa.send('PWA.changeAppUserSettings', { manifestId, displayMode: 'standalone' });
+  });
+  afterAll(async () => {
+    await site?.[Symbol.asyncDispose]();
+    await browser?.[Symbol.asyncDispose]();
+    await perch?.[Symbol.asyncDispose]();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  verifies('app/installable', 'Chromium finds nothing amiss, its pictures are what they say, and shortcuts lead to pages', async () => {
+    const page = await browser.page(perch.url);
+    const cdp = await page.context().newCDPSession(page);
+    expect(await cdp.send('Page.getInstallabilityErrors')).toEqual({ installabilityErrors: [] });
+    const { data = '', errors } = await cdp.send('Page.getAppManifest');
+    expect(errors).toEqual([]);
+    interface Picture {
+      src: string;
+      sizes: string;
+      type: string;
+      purpose?: string;
+    }
+    const manifest = JSON.parse(data) as { id: string; icons: Picture[]; screenshots: Picture[]; shortcuts: { url: string }[] };
+    expect(manifest.id).toBe('/');
+    expect(manifest.icons.filter(({ purpose }) => purpose === 'maskable').map(({ sizes }) => sizes)).toEqual(['192x192', '512x512']);
+    const pictures = [...manifest.icons, ...manifest.screenshots].filter(({ type }) => type === 'image/png');
+    const sizes = await page.evaluate(
+      (sources) =>
+        Promise.all(
+          sources.map(async (source) => {
+            const { width, height } = await createImageBitmap(await (await fetch(source)).blob());
+            return `${width}x${height}`;
+          }),
+        ),
+      pictures.map(({ src }) => src),
+    );
+    expect(sizes).toEqual(pictures.map((picture) => picture.sizes));
+    for (const { url } of manifest.shortcuts) {
+      await page.goto(new URL(url, perch.url).href);
+      await page.locator('main h1').first().waitFor({ state: 'attached' });
+      expect(await page.getByText('There is no such page').count(), url).toBe(0);
+    }
+    await page.close();
+  });
+
+  verifies('app/shared-to', 'in a tab a person is asked, for any page can post there; a picture goes to the canvas', async () => {
+    const page = await browser.page(site.url);
+    const picture = { name: 'harbour.png', type: 'image/png', base64: whitePng(80, 60).toString('base64') };
+    await post(page, `${perch.url}/share`, { files: [picture] });
+    await page.getByText('harbour.png').waitFor();
+    await page.getByRole('button', { name: 'Discard' }).click();
+    await composer(page).waitFor();
+    await page.goBack();
+    await page.getByText('Nothing waits here').waitFor();
+
+    await page.goto(site.url);
+    await post(page, `${perch.url}/share`, { files: [picture] });
+    await opening(page).click();
+    await page.waitForURL(/\/annotate\/.+/);
+    await page.getByText('harbour').first().waitFor();
+    await page.close();
+  });
+
+  verifies('app/shared-to', 'text and other files go to a new message, beside what is written there; nothing is sent', async () => {
+    const page = await appWindow();
+    await page.goto(perch.url);
+    await composer(page).fill('Mine.');
+    await page.goto(site.url);
+    await post(page, `${perch.url}/share`, {
+      title: 'Tides',
+      text: 'High water at six',
+      url: 'https://tides.example/today',
+      files: [{ name: 'log.txt', type: 'text/plain', base64: base64('calm') }],
+    });
+    await page.getByText('log.txt').waitFor();
+    expect(new URL(page.url()).pathname).toBe('/');
+    expect(await composer(page).inputValue()).toBe('Mine.\nTides\nHigh water at six\nhttps://tides.example/today');
+    expect(await page.getByRole('article').count()).toBe(0);
+    await page.getByRole('button', { name: /Remove/ }).click();
+    await composer(page).fill('');
+  });
+
+  test('what is no chat and no picture says so, and what is not opened can be left', async () => {
+    const page = await appWindow();
+    await page.goto(site.url);
+    await post(page, `${perch.url}/share`, { files: [{ name: 'broken.jsonl', type: '', base64: base64('{"no": "chat"') }] });
+    await page.getByRole('alert').getByText('broken.jsonl').waitFor();
+    await page.getByRole('button', { name: 'Leave it' }).click();
+    await composer(page).waitFor();
+    await page.goto(site.url);
+    await post(page, `${perch.url}/share`, { files: [{ name: 'broken.png', type: 'image/png', base64: base64('no pixels') }] });
+    await page.getByRole('alert').getByText('broken.png').waitFor();
+  });
+
+  verifies('app/file-handlers', 'files that the installed app is opened with: a chat to the list, a picture to the canvas', async () => {
+    const chat = join(folder, 'sails.jsonl');
+    const picture = join(folder, 'chart.png');
+    writeFileSync(chat, `${LINE}\n`);
+    writeFileSync(picture, whitePng(80, 60));
+    await pwa.send('PWA.launchFilesInApp', { manifestId, files: [chat] });
+    const at = (path: RegExp) => browser.context.pages().find((page) => path.test(page.url()));
+    await until(() => at(/\/chat\/main\/.+/) !== undefined, 'the chat in a window', 30_000);
+    await at(/\/chat\/main\/.+/)
+      ?.getByText('Hoist the sails')
+      .first()
+      .waitFor();
+    await pwa.send('PWA.launchFilesInApp', { manifestId, files: [picture] });
+    await until(() => at(/\/annotate\/.+/) !== undefined, 'the drawing in a window', 30_000);
+    await at(/\/annotate\/.+/)
+      ?.getByText('chart')
+      .first()
+      .waitFor();
+  });
+
+  verifies(
+    ['app/shared-to', 'app/fallback'],
+    'without the bridge: shares come, pages open, and what is no page is never the app’s',
+    async () => {
+      const page = await browser.page(perch.url);
+      await composer(page).waitFor();
+      const asked = ['/v1/models', '/health', '/ws', '/uplink', '/mcp'];
+      await page.evaluate((paths) => Promise.all(paths.map((path) => fetch(path).catch(() => {}))), asked);
+      await perch.kill('SIGTERM');
+      const reached = await page.evaluate(
+        (paths) =>
+          Promise.all(
+            paths.map((path) =>
+              fetch(path).then(
+                ({ status }) => `${path} ${status}`,
+                () => 'away',
+              ),
+            ),
+          ),
+        asked,
+      );
+      expect(reached).toEqual(asked.map(() => 'away'));
+      const kept = await page.evaluate(async () => {
+        const paths: string[] = [];
+        for (const name of await caches.keys())
+          for (const { url } of await (await caches.open(name)).keys()) paths.push(new URL(url).pathname);
+        return paths;
+      });
+      expect(kept).toContain('/');
+      expect(kept.filter((path) => /^\/(v1|health|ws|uplink|mcp)/.test(path))).toEqual([]);
+      for (const path of ['/v1/models', '/health']) {
+        const other = await browser.page();
+        await expect(other.goto(`${perch.url}${path}`)).rejects.toThrow('ERR_CONNECTION_REFUSED');
+        await other.close();
+      }
+      await page.goto(`${perch.url}/settings`);
+      await page.getByRole('heading', { name: 'Settings', level: 1 }).waitFor();
+      await page.goto(site.url);
+      await post(page, `${perch.url}/share`, { text: 'From the pier' });
+      await opening(page).click();
+      await until(async () => (await composer(page).inputValue()) === 'From the pier', 'the draft', 20_000);
+      await page.close();
+    },
+  );
+});

@@ -1,0 +1,69 @@
+import { appendFileSync, cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'vitest';
+import { linkUrl } from '../../bridge/cli/banner.ts';
+import { Home } from '../../bridge/home.ts';
+import { openJournal } from '../../bridge/journal/open.ts';
+import { vaultKey } from '../../bridge/journal/vault-key.ts';
+import { startBridge } from '../../bridge/server/server.ts';
+import { verifies } from '../requirements.ts';
+import { until } from '../support/gateway.ts';
+import { startUpstream } from '../upstream.ts';
+import { launchBrowser } from './browser.ts';
+import { connected, LINKED } from './connected.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+
+verifies(
+  'app/update-asks',
+  'not while a reply is written, which the reload would cut off',
+  async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'perch-update-'));
+    const appDir = join(folder, 'app');
+    cpSync(join(ROOT, 'dist/app'), appDir, { recursive: true });
+    const home = await Home.open({ dir: join(folder, 'home'), warn: () => {} });
+    const key = await vaultKey(home.dir);
+    await using journal = await openJournal({ dir: home.dir, vaultKey: key, log: () => {} });
+    const token = await home.token();
+    const log = (): void => {};
+    const bridge = await startBridge({ port: 0, bind: '127.0.0.1', home, token, journal, vaultKey: key, mode: 'tab', appDir, log });
+    await using upstream = await startUpstream({ models: ['endless'] });
+    await using browser = await launchBrowser();
+    try {
+      // Linked, so that models' servers are asked by the bridge.
+      const page = await browser.page(linkUrl(bridge.url, bridge.issueCode(60_000)));
+      await connected(page, LINKED);
+      await page.goto(`${bridge.url}/settings`);
+      await page.getByRole('button', { name: 'Add a provider' }).click();
+      await page.getByLabel('Base URL').fill(upstream.url);
+      await page.getByLabel('Name', { exact: true }).fill('Bench');
+      await page.getByRole('button', { name: 'Save and test' }).click();
+      await page.getByRole('button', { name: 'Make default' }).first().click();
+      await page.goto(bridge.url);
+      await page.evaluate(() => navigator.serviceWorker.ready.then(() => true));
+      const composer = page.getByRole('textbox', { name: 'Message' });
+      await composer.fill('Go on for ever');
+      await composer.press('Enter');
+      await upstream.request(1);
+      const stop = page.getByRole('button', { name: 'Stop', exact: true });
+      await stop.waitFor();
+
+      // As another version of it would be: not the same bytes.
+      appendFileSync(join(appDir, 'service-worker.js'), '\n// next');
+      for (const packed of ['br', 'gz']) rmSync(join(appDir, `service-worker.js.${packed}`), { force: true });
+      await page.evaluate(async () => void (await (await navigator.serviceWorker.ready).update()));
+      await until(() => page.evaluate(async () => (await navigator.serviceWorker.ready).waiting !== null), 'the new version', 30_000);
+      await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+      const asks = page.getByText('A new version is ready.');
+      expect(await stop.isVisible()).toBe(true);
+      expect(await asks.count()).toBe(0);
+      await stop.click();
+      await asks.waitFor();
+    } finally {
+      await bridge.close();
+      rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
+    }
+  },
+  90_000,
+);

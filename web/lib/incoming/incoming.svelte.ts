@@ -1,0 +1,76 @@
+import { goto } from '$app/navigation';
+import { type Problem, problemOf } from '#lib/errors.ts';
+import { gateway } from '#lib/gateway/connection.svelte.ts';
+import { Draft } from '#lib/state/draft.svelte.ts';
+import { NewDrawing } from '#lib/studio/new-drawing.svelte.ts';
+import type { Shared } from './shared-form.ts';
+import { kindOf } from './kind-of.ts';
+
+/** Takes what comes from outside to where it belongs: pictures to new drawings, saved chats to the list, the rest to a new message. */
+export class Incoming {
+  problem = $state.raw<Problem | null>(null);
+  working = $state(false);
+  #text: string;
+  #drawings: File[];
+  #chats: File[];
+  #others: File[];
+  #chat: string | null = null;
+
+  constructor({ text, files }: Shared) {
+    this.#text = text;
+    this.#drawings = files.filter((file) => kindOf(file) === 'drawing');
+    this.#chats = files.filter((file) => kindOf(file) === 'chat');
+    this.#others = files.filter((file) => kindOf(file) === 'other');
+  }
+
+  /** Whether all is where it belongs, and on screen. Called again it goes on with what failed. */
+  async open(): Promise<boolean> {
+    this.problem = null;
+    this.working = true;
+    try {
+      return (await this.#importChats()) && (await this.#draft()) && (await this.#draw());
+    } finally {
+      this.working = false;
+    }
+  }
+
+  async #importChats(): Promise<boolean> {
+    for (;;) {
+      const [file] = this.#chats;
+      if (!file) return true;
+      try {
+        const { session } = await gateway.call('sessions.import', { content: await file.text() });
+        this.#chat = `/chat/${session.agentId}/${session.sessionId}`;
+        this.#chats.shift();
+      } catch (error) {
+        this.problem = problemOf(error, `open ${file.name} as a chat`);
+        return false;
+      }
+    }
+  }
+
+  async #draft(): Promise<boolean> {
+    const waits = this.#text !== '' || this.#others.length > 0;
+    if (waits) {
+      const draft = new Draft();
+      await draft.open('new');
+      if (this.#text !== '') draft.fill(this.#text, []);
+      await draft.add(this.#others);
+      draft.keep();
+      this.#text = '';
+      this.#others = [];
+      if (draft.problems.length > 0) this.problem = { message: draft.problems.join(' '), code: null };
+    }
+    if (this.problem) return false;
+    if (this.#drawings.length === 0) await goto(waits ? '/' : (this.#chat ?? '/'));
+    return true;
+  }
+
+  async #draw(): Promise<boolean> {
+    if (this.#drawings.length === 0) return true;
+    const fresh = new NewDrawing();
+    await fresh.fromFiles(this.#drawings);
+    this.problem = fresh.problem;
+    return fresh.problem === null;
+  }
+}

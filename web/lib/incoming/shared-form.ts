@@ -1,0 +1,44 @@
+/** Where the manifest's `share_target` posts to, and the page that takes it from there. */
+export const SHARE = '/share';
+
+const CACHE = 'perch-shared';
+const KEEP_MS = 24 * 60 * 60_000;
+const AT = 'x-perch-at';
+const addressOf = (id: string): string => `${SHARE}/${encodeURIComponent(id)}`;
+
+/** What another program has shared. */
+export interface Shared {
+  /** Title, text and address, a line each; empty where there is none. */
+  readonly text: string;
+  readonly files: readonly File[];
+}
+
+/** Keeps a posted form until a page takes it; the id it has meanwhile. Rejects where it is no form, or there is no room. */
+export async function keepShared(request: Request): Promise<string> {
+  const form = new Response(await request.formData());
+  const cache = await caches.open(CACHE);
+  for (const old of await cache.keys()) {
+    const at = Number((await cache.match(old))?.headers.get(AT));
+    if (Date.now() - at > KEEP_MS) await cache.delete(old);
+  }
+  const id = crypto.randomUUID();
+  const headers = { 'content-type': form.headers.get('content-type') ?? '', [AT]: String(Date.now()) };
+  await cache.put(addressOf(id), new Response(form.body, { headers }));
+  return id;
+}
+
+/** What is kept under an id; null where there is nothing, or no more. */
+export async function readShared(id: string): Promise<Shared | null> {
+  const kept = await (await caches.open(CACHE)).match(addressOf(id));
+  if (!kept) return null;
+  const form = await kept.formData();
+  const fields = ['title', 'text', 'url'].map((name) => form.get(name)).filter((value) => typeof value === 'string');
+  const lines = new Set(fields.map((field) => field.trim()).filter((field) => field !== ''));
+  // A form without files posts an empty one without a name.
+  const files = form.getAll('files').filter((value) => value instanceof File && (value.name !== '' || value.size > 0)) as File[];
+  return { text: [...lines].join('\n'), files };
+}
+
+export async function forgetShared(id: string): Promise<void> {
+  await (await caches.open(CACHE)).delete(addressOf(id));
+}

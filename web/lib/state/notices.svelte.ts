@@ -1,0 +1,92 @@
+import type { Approval } from '#shared/rpc/methods/approvals.ts';
+import type { EventPayload } from '#shared/rpc/events.ts';
+import { gateway } from '#lib/gateway/connection.svelte.ts';
+import { kept } from './kept.ts';
+import { sessions } from './sessions.svelte.ts';
+import { visible } from './visible.svelte.ts';
+
+/** Held by every tab that can be seen. */
+const SEEN_LOCK = 'perch-seen';
+
+interface Told {
+  /** One at a time for each: tabs that are hidden all tell, and it is shown once. */
+  tag: string;
+  title: string;
+  body: string;
+  /** What a click opens. */
+  href: string;
+}
+
+/** Notifications of the system while no tab can be seen: replies that have ended, and what waits for a person's word. */
+class Notices {
+  readonly supported = 'Notification' in globalThis && 'serviceWorker' in navigator;
+  permission = $state<NotificationPermission>(this.supported ? Notification.permission : 'denied');
+  #wanted = $state(kept.read('notify') === 'on');
+  readonly on = $derived(this.#wanted && this.permission === 'granted');
+  #started = false;
+
+  start(): void {
+    if (this.#started || !this.supported) return;
+    this.#started = true;
+    kept.watch('notify', (value) => (this.#wanted = value === 'on'));
+    void this.#followPermission();
+    gateway.on('chat.done', (event) => this.#ended(event, 'The reply is there'));
+    gateway.on('chat.error', (event) => event.error.code !== 'ABORTED' && this.#ended(event, 'The reply failed'));
+    gateway.on('approval.requested', ({ approval }) => void this.#tell(noticeOf(approval)));
+    gateway.on('approval.resolved', ({ approval }) => void this.#withdraw(noticeOf(approval).tag));
+  }
+
+  /** Asks the browser, where it has not been asked, and turns them on. Called by a button alone. */
+  async turnOn(): Promise<void> {
+    this.permission = await Notification.requestPermission();
+    this.#want(this.permission === 'granted');
+  }
+
+  turnOff(): void {
+    this.#want(false);
+  }
+
+  /** While this tab can be seen no other tells anything; the result ends it. */
+  beSeen(): () => void {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    void navigator.locks.request(SEEN_LOCK, { mode: 'shared' }, () => promise);
+    return resolve;
+  }
+
+  #want(on: boolean): void {
+    this.#wanted = on;
+    kept.write('notify', on ? 'on' : null);
+  }
+
+  async #followPermission(): Promise<void> {
+    const status = await navigator.permissions.query({ name: 'notifications' });
+    status.onchange = () => (this.permission = Notification.permission);
+  }
+
+  #ended({ agentId, sessionId, runId }: Pick<EventPayload<'chat.done'>, 'agentId' | 'sessionId' | 'runId'>, title: string): void {
+    const body = sessions.find(agentId, sessionId)?.title ?? '';
+    void this.#tell({ tag: `run:${runId}`, title, body, href: `/chat/${agentId}/${sessionId}` });
+  }
+
+  async #tell({ tag, title, body, href }: Told): Promise<void> {
+    if (!this.on || visible.now) return;
+    const { held = [] } = await navigator.locks.query();
+    if (held.some(({ name }) => name === SEEN_LOCK)) return;
+    const registration = await navigator.serviceWorker.getRegistration();
+    await registration?.showNotification(title, { tag, body, icon: '/icon-192.png', data: { href } });
+  }
+
+  async #withdraw(tag: string): Promise<void> {
+    const registration = await navigator.serviceWorker.getRegistration();
+    for (const notification of (await registration?.getNotifications({ tag })) ?? []) notification.close();
+  }
+}
+
+const noticeOf = ({ id, summary, agentId, sessionId }: Approval): Told => ({
+  tag: `approval:${id}`,
+  title: 'Waits for your approval',
+  body: summary,
+  href: sessionId === null ? '/' : `/chat/${agentId ?? 'main'}/${sessionId}`,
+});
+
+export const notices = new Notices();
