@@ -27,6 +27,9 @@ export const app = [
     'app/update-asks': 'A new version asks before it reloads.',
     'app/no-foreign-request': 'Rendering model output makes no foreign request and runs no script.',
     'app/crafted-link': 'No path, query or fragment makes the app connect anywhere but to its own origin, or run a script.',
+    'usage.app/charts':
+      'The page Usage shows totals and charts by day, hour, provider and model over a chosen span, each as a table too, and goes on by itself.',
+    'usage.app/csv': 'What the page Usage shows is downloaded as CSV, in which no name can become a formula.',
     'app/accessible': 'Everything works by keyboard, with labels, from 320 px up, light and dark.',
   }),
 ];
