@@ -3,6 +3,7 @@ import type { Page } from 'playwright';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { verifies } from '../requirements.ts';
 import { startUpstream, type Upstream } from '../upstream.ts';
+import { lowContrast, overflowing, remaining, tabAround } from './accessibility.ts';
 import { LINKED, connected, linkedPage } from './connected.ts';
 import { addProvider, connectOutside } from './outside.ts';
 import { putRows } from './put-rows.ts';
@@ -97,6 +98,15 @@ describe('usage in the app', () => {
       hourlyDistribution.map((calls) => calls.toLocaleString('en')),
     );
     await shoot(page, 'tables');
+    expect(await tabAround(page)).toMatchObject({ missed: [], unseen: [] });
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme });
+      expect(await remaining(() => lowContrast(page), colorScheme)).toEqual([]);
+    }
+    for (const width of [320, 768, 1920]) {
+      await page.setViewportSize({ width, height: 900 });
+      expect(await remaining(() => overflowing(page), `${width}`)).toEqual([]);
+    }
     expect(at.browser.complaints).toEqual([]);
     await page.close();
   });
