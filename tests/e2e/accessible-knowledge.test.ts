@@ -22,6 +22,9 @@ const PAGES: readonly [path: string, sign: string][] = [
   ['/wiki?view=graph', 'connections'],
   ['/dreaming', 'The schedule is off'],
   ['/memory', 'old boathouse'],
+  ['/usage', 'Nothing was used in this time'],
+  ['/logs', 'Export'],
+  ['/doctor', 'The rate limit'],
 ];
 
 describe('what is known, for everybody', () => {

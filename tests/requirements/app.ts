@@ -37,6 +37,17 @@ export const app = [
     'app/fallback': 'Pages open without a network; what is the bridge’s own is neither answered from the cache nor kept in it.',
     'app/no-foreign-request': 'Rendering model output makes no foreign request and runs no script.',
     'app/crafted-link': 'No path, query or fragment makes the app connect anywhere but to its own origin, or run a script.',
+    'usage.app/charts':
+      'The page Usage shows totals and charts by day, hour, provider and model over a chosen span, each as a table too, and goes on by itself.',
+    'usage.app/csv': 'What the page Usage shows is downloaded as CSV, in which no name can become a formula.',
+    'logs.app/tail':
+      'The page Logs shows lines as they are written, until it is paused; what is read stays where it is, and one button leads to the newest.',
+    'logs.app/filter': 'Lines are found by level, part and words.',
+    'logs.app/many': 'Of 10,000 lines only those in sight are in the page, and all are come to by scrolling and keys.',
+    'logs.app/export': 'The lines in sight are saved as text or JSON lines; no message can look like two.',
+    'doctor.app/checks': 'The page Doctor shows each check with its state in words, the gravest first, and runs them again.',
+    'doctor.app/fixes':
+      'A fault that can be mended from the app has a button that mends it or leads to where it is mended, and the check is run again.',
     'app/accessible': 'Everything works by keyboard, with labels, from 320 px up, light and dark.',
   }),
 ];

@@ -1,0 +1,76 @@
+import { chmodSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect } from 'vitest';
+import { verifies } from '../requirements.ts';
+import { until } from '../support/gateway.ts';
+import { startUpstream } from '../upstream.ts';
+import { linkedPage } from './connected.ts';
+import { addProvider, connectOutside } from './outside.ts';
+import { served } from './served.ts';
+import { shoot } from './shoot.ts';
+
+describe('the doctor in the app', () => {
+  const at = served();
+
+  verifies(['doctor.app/checks', 'doctor.app/fixes'], 'faults first, each mended from its row', async () => {
+    const page = await linkedPage(at.browser, at.perch);
+    await page.getByRole('link', { name: 'Doctor' }).click();
+    const state = page.getByRole('region', { name: 'State of the gateway' });
+    await state.getByText(/\d+ checks, just now/).waitFor();
+    const well = page.getByRole('list', { name: 'Well' });
+    await well.getByRole('listitem', { name: 'The rate limit' }).waitFor();
+
+    // Three faults: a token that others can read, a limit that is off, and a provider that is gone.
+    using outside = await connectOutside(at.perch);
+    const { client } = outside;
+    const upstream = await startUpstream({ models: ['normal'] });
+    await addProvider(client, upstream.url);
+    await upstream.close();
+    await client.call('config.set', { key: 'gateway.rateLimit', value: { perMinute: 0, burst: 1 } });
+    const token = join(at.perch.home, 'token');
+    chmodSync(token, 0o644);
+    await page.getByRole('button', { name: 'Run again' }).click();
+    await state.getByText(/^2 faults and \d+ warnings?$/).waitFor();
+    const mend = page.getByRole('list', { name: 'To mend' }).getByRole('listitem');
+    const said = await client.call('doctor.run', {});
+    expect(await mend.count()).toBe(said.summary.warnings + said.summary.failed);
+    const states = await mend.locator('.state').allInnerTexts();
+    expect(states.slice(0, 2)).toEqual(['Fault', 'Fault']);
+    expect(new Set(states.slice(2))).toEqual(new Set(['Warning']));
+    await shoot(page, 'faults');
+
+    // One by a button that mends it.
+    const limit = mend.filter({ hasText: 'The rate limit' });
+    await limit.getByRole('button', { name: 'Limit it again' }).click();
+    await limit.waitFor({ state: 'detached' });
+    expect((await client.call('doctor.run', {})).checks.find(({ id }) => id === 'rate-limit')?.severity).toBe('ok');
+    // One by the command that it says.
+    const files = mend.filter({ hasText: 'Files are the owner’s alone' });
+    const command = await files.locator('code').innerText();
+    expect(command).toBe(`chmod 600 '${token}'`);
+    chmodSync(token, 0o600);
+    expect(statSync(token).mode & 0o777).toBe(0o600);
+    await page.getByRole('button', { name: 'Run again' }).click();
+    await files.waitFor({ state: 'detached' });
+    // One by the way to where it is mended.
+    await mend.filter({ hasText: 'Provider Local' }).getByRole('link', { name: 'To the providers' }).click();
+    await page.waitForURL(/\/settings#providers$/);
+    await until(async () => page.getByRole('heading', { name: 'Providers' }).isVisible(), 'the providers to be in sight');
+    expect(at.browser.complaints).toEqual([]);
+    await page.close();
+  });
+
+  verifies('doctor.app/fixes', 'a fix that fails says so where it stands', async () => {
+    const page = await linkedPage(at.browser, at.perch);
+    // A browser that never agrees.
+    await page.addInitScript(() => {
+      navigator.storage.persist = () => Promise.resolve(false);
+      navigator.storage.persisted = () => Promise.resolve(false);
+    });
+    await page.goto(`${at.perch.url}/doctor`);
+    const kept = page.getByRole('listitem', { name: 'Storage is kept' });
+    await kept.getByRole('button', { name: 'Ask to keep it' }).click();
+    await kept.getByRole('alert').getByText('the browser did not agree').waitFor();
+    await page.close();
+  });
+});

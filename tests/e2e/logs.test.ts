@@ -1,0 +1,130 @@
+import { readFileSync } from 'node:fs';
+import type { Page } from 'playwright';
+import { describe, expect } from 'vitest';
+import type { GatewayClient } from '../../shared/client/index.ts';
+import { verifies } from '../requirements.ts';
+import { until } from '../support/gateway.ts';
+import { LINKED, connected, linkedPage } from './connected.ts';
+import { putRows } from './put-rows.ts';
+import { served } from './served.ts';
+import { shoot } from './shoot.ts';
+
+const list = (page: Page) => page.getByRole('listbox', { name: 'Lines' });
+const line = (page: Page, text: string | RegExp) => list(page).getByRole('option').filter({ hasText: text });
+
+/** Has the gateway note that a setting was changed. */
+const note = (client: GatewayClient, value: string) => client.call('config.set', { key: 'chat.model', value });
+/** How often that was noted, as the gateway says. */
+const noted = async (client: GatewayClient): Promise<number> =>
+  (await client.call('logs.tail', { limit: 2_000 })).lines.filter((each) => String(each).includes('chat.model')).length;
+
+const download = async (page: Page, name: string): Promise<{ name: string; text: string }> => {
+  await page.getByRole('button', { name: 'Export' }).click();
+  const [got] = await Promise.all([page.waitForEvent('download'), page.getByRole('menuitem', { name }).click()]);
+  return { name: got.suggestedFilename(), text: readFileSync(await got.path(), 'utf8') };
+};
+
+describe('logs in the app', () => {
+  const at = served();
+
+  verifies(['logs.app/tail', 'logs.app/export'], 'lines come as they are written, wait while paused, and are saved', async () => {
+    const page = await linkedPage(at.browser, at.perch);
+    await page.getByRole('link', { name: 'Logs' }).click();
+    await line(page, 'The gateway has started').first().waitFor();
+    const client = await at.perch.client();
+    // The first one says no more than `chat`, which there was not.
+    await note(client, 'guide/guide');
+    await note(client, 'guide/first');
+    await line(page, 'chat.model').waitFor();
+
+    await page.getByRole('button', { name: 'Pause' }).click();
+    await page.getByText(/lines, paused$/).waitFor();
+    await note(client, 'guide/second');
+    await until(async () => (await noted(client)) === 2, 'the second to be noted');
+    // A reading that was under way when it was paused has ended once another method has answered.
+    expect(await line(page, 'chat.model').count()).toBe(1);
+    await page.getByRole('button', { name: 'Go on' }).click();
+    await line(page, 'chat.model').nth(1).waitFor();
+
+    // A line is told in full.
+    await line(page, 'chat.model').first().click();
+    const chosen = page.getByRole('region', { name: 'The chosen line' });
+    await chosen.getByText('chat.model').first().waitFor();
+    await shoot(page, 'chosen');
+    await page.keyboard.press('Escape');
+    await chosen.waitFor({ state: 'detached' });
+
+    // What is saved is what fits.
+    await page.getByLabel('Search the log').fill('CHAT.MODEL');
+    await until(async () => (await list(page).getByRole('option').count()) === 2, 'two lines');
+    const { name, text } = await download(page, 'As text');
+    expect(name).toMatch(/^perch-.*\.log$/);
+    expect(text.trimEnd().split('\n')).toEqual([expect.stringContaining('chat.model'), expect.stringContaining('chat.model')]);
+    const json = await download(page, 'As JSON lines');
+    const told = await client.call('logs.tail', { json: true, limit: 2_000 });
+    expect(
+      json.text
+        .trimEnd()
+        .split('\n')
+        .map((each) => JSON.parse(each)),
+    ).toEqual(told.lines.filter((each) => JSON.stringify(each).includes('chat.model')));
+    client.close();
+    expect(at.browser.complaints).toEqual([]);
+    await page.close();
+  });
+
+  verifies(
+    ['logs.app/many', 'logs.app/filter', 'logs.app/tail'],
+    '10,000 lines: read by scroll and keys, found, and followed',
+    async () => {
+      const page = await at.browser.page(`${at.perch.url}/logs`);
+      await connected(page, LINKED);
+      await line(page, 'The gateway has started').first().waitFor();
+      const now = Date.now();
+      const levels = ['debug', 'info', 'info', 'warn', 'error'];
+      await putRows(
+        page,
+        'logs',
+        Array.from({ length: 10_000 }, (_, number) => ({
+          ...{ seq: 1_000 + number, at: now + number, level: levels[number % 5], component: `part${number % 3}` },
+          ...{ message: number === 5_000 ? `<img src=x onerror=alert(1)> ${'א'.repeat(2_000)}` : `seeded ${number}`, fields: { number } },
+        })),
+      );
+      await page.getByText('10,000 lines', { exact: true }).waitFor();
+      await line(page, 'seeded 9999').waitFor();
+      // Those in sight, and a few around them.
+      expect(await list(page).getByRole('option').count()).toBeLessThan(80);
+      await shoot(page, 'many');
+
+      // What is read stays in its place while others come.
+      await list(page).focus();
+      await page.keyboard.press('Home');
+      await line(page, 'seeded 1').first().waitFor();
+      await page.getByRole('button', { name: 'Jump to newest' }).waitFor();
+      for (let presses = 0; presses < 40; presses++) await page.keyboard.press('ArrowDown');
+      const chosen = list(page).getByRole('option', { selected: true });
+      const before = { text: await chosen.innerText(), y: (await chosen.boundingBox())?.y };
+      expect(await list(page).getAttribute('aria-activedescendant')).toBe(await chosen.getAttribute('id'));
+      await putRows(page, 'logs', [{ seq: 11_000, at: now + 10_000, level: 'warn', component: 'late', message: 'the latest' }]);
+      await page.getByRole('combobox', { name: 'Part' }).getByRole('option', { name: 'late' }).waitFor({ state: 'attached' });
+      expect({ text: await chosen.innerText(), y: (await chosen.boundingBox())?.y }).toEqual(before);
+      await page.getByRole('button', { name: 'Jump to newest' }).click();
+      await line(page, 'the latest').waitFor();
+
+      await page.getByLabel('Level').selectOption({ label: 'errors' });
+      await page.getByText('2,000 of 10,000 lines').waitFor();
+      await page.getByLabel('Part').selectOption({ label: 'part1' });
+      await page.getByText('667 of 10,000 lines').waitFor();
+      await page.getByLabel('Search the log').fill('no such words');
+      await page.getByText('No line fits.').waitFor();
+      await page.getByRole('button', { name: 'Show all lines' }).click();
+      await page.getByText('10,000 lines', { exact: true }).waitFor();
+      // Markup is text.
+      await page.getByLabel('Search the log').fill('onerror');
+      await line(page, '<img src=x').click();
+      await page.getByRole('region', { name: 'Its words' }).getByText('<img src=x onerror').waitFor();
+      expect(at.browser.complaints).toEqual([]);
+      await page.close();
+    },
+  );
+});

@@ -1,0 +1,135 @@
+import { readFileSync } from 'node:fs';
+import type { Page } from 'playwright';
+import { afterAll, beforeAll, describe, expect } from 'vitest';
+import { verifies } from '../requirements.ts';
+import { startUpstream, type Upstream } from '../upstream.ts';
+import { lowContrast, overflowing, remaining, tabAround } from './accessibility.ts';
+import { LINKED, connected, linkedPage } from './connected.ts';
+import { addProvider, connectOutside } from './outside.ts';
+import { putRows } from './put-rows.ts';
+import { served } from './served.ts';
+import { shoot } from './shoot.ts';
+
+const DAY_MS = 86_400_000;
+
+/** Calls of a month: each day one more than the day before, of two models, one of which costs. */
+function month(now: number): object[] {
+  return Array.from({ length: 29 }, (_, at) => {
+    const day = now - (29 - at) * DAY_MS;
+    const records = Array.from({ length: at + 1 }, (__, call) => ({
+      ...{ id: `old-${at}-${call}`, at: day + call, sessionKey: `main/old-${at}`, principal: call % 5 ? 'owner' : 'key:laptop' },
+      ...(call % 3
+        ? { provider: 'local', model: 'local/small', usage: { inputTokens: 900, outputTokens: 100, totalTokens: 1_000 } }
+        : { provider: 'big', model: 'big/=large', usage: { inputTokens: 3_000, outputTokens: 500, totalTokens: 3_500, cost: 0.02 } }),
+    }));
+    return { id: `old-${at}-0`, until: day + at, records };
+  });
+}
+
+const chart = (page: Page, name: string) => page.getByRole('figure', { name });
+const total = (page: Page, name: string) => page.locator('dl[aria-label="Totals"] > div').filter({ hasText: name }).locator('dd').first();
+
+describe('usage in the app', () => {
+  const at = served();
+  let upstream: Upstream;
+  beforeAll(async () => {
+    upstream = await startUpstream({ models: ['normal'] });
+  });
+  afterAll(() => upstream.close());
+
+  verifies('usage.app/charts', 'nothing at first, then a call as it ends, then a month by day, provider, model and hour', async () => {
+    const page = await linkedPage(at.browser, at.perch);
+    await page.getByRole('link', { name: 'Usage' }).click();
+    await page.getByText('Nothing was used in this time').waitFor();
+    await page.getByRole('link', { name: 'Begin a chat' }).waitFor();
+    await shoot(page, 'empty');
+
+    using outside = await connectOutside(at.perch);
+    const { client } = outside;
+    await addProvider(client, upstream.url);
+    await client.call('chat.send', { message: 'hi', sessionId: 'one', model: 'local/normal' });
+    await total(page, 'Tokens').getByText('18', { exact: true }).waitFor();
+    await total(page, 'Calls').getByText('1', { exact: true }).waitFor();
+
+    await putRows(page, 'usage', month(Date.now()));
+    await page.getByLabel('Span').selectOption({ label: 'the last 90 days' });
+    const said = await client.call('usage.get', { days: 90 });
+    expect(said.calls).toBe(436);
+    await total(page, 'Calls').getByText('436', { exact: true }).waitFor();
+    await total(page, 'Tokens').getByText(said.totalTokens.toLocaleString('en'), { exact: true }).waitFor();
+    await total(page, 'Cost')
+      .getByText(`$${said.estimatedCost.toFixed(2)}`, { exact: true })
+      .waitFor();
+    await total(page, 'Chats').getByText('30', { exact: true }).waitFor();
+
+    // A bar for each day, of heights in the proportion of what they say.
+    await page.getByLabel('Show').selectOption({ label: 'calls' });
+    const bars = chart(page, 'Calls by day').locator('.bar');
+    expect(await bars.count()).toBe(90);
+    const height = async (day: number): Promise<number> => Number(await bars.nth(day).getAttribute('height'));
+    expect((await height(88)) / (await height(88 - 14))).toBeCloseTo(29 / 15, 5);
+    // The greatest first.
+    await page.getByLabel('Show').selectOption({ label: 'cost' });
+    expect(await chart(page, 'Cost by model').getByRole('listitem').allInnerTexts()).toEqual([
+      expect.stringMatching(/^big\/=large\s+\$/),
+      expect.stringMatching(/\$0\.00$/),
+      expect.stringMatching(/\$0\.00$/),
+    ]);
+    await page.getByLabel('Show').selectOption({ label: 'tokens' });
+    expect((await chart(page, 'Tokens by model').getByRole('listitem').allInnerTexts())[0]).toMatch(/^big\/=large/);
+    expect(await chart(page, 'Tokens by provider').getByRole('listitem').count()).toBe(2);
+    await chart(page, 'Tokens by key').getByText('laptop').waitFor();
+    await shoot(page, 'charts');
+
+    // Each as a table.
+    for (const name of ['Tokens by day', 'Tokens by model', 'Tokens by provider', 'Calls by hour of the day'])
+      await chart(page, name)
+        .getByRole('button', { name: `${name} as a table` })
+        .click();
+    const { dailyBreakdown } = await client.call('usage.daily', { days: 90 });
+    const rows = chart(page, 'Tokens by day').getByRole('row');
+    expect(await rows.count()).toBe(91);
+    expect(await rows.nth(2).getByRole('cell').allInnerTexts()).toEqual([
+      ...['calls', 'inputTokens', 'outputTokens', 'totalTokens'].map((key) => Object(dailyBreakdown[88])[key].toLocaleString('en')),
+      '$0.20',
+    ]);
+    const { hourlyDistribution } = await client.call('usage.hourly', { days: 90 });
+    expect(await chart(page, 'Calls by hour of the day').getByRole('cell').allInnerTexts()).toEqual(
+      hourlyDistribution.map((calls) => calls.toLocaleString('en')),
+    );
+    await shoot(page, 'tables');
+    expect(await tabAround(page)).toMatchObject({ missed: [], unseen: [] });
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme });
+      expect(await remaining(() => lowContrast(page), colorScheme)).toEqual([]);
+    }
+    for (const width of [320, 768, 1920]) {
+      await page.setViewportSize({ width, height: 900 });
+      expect(await remaining(() => overflowing(page), `${width}`)).toEqual([]);
+    }
+    expect(at.browser.complaints).toEqual([]);
+    await page.close();
+  });
+
+  verifies('usage.app/csv', 'the file has what is shown', async () => {
+    const page = await at.browser.page(`${at.perch.url}/usage`);
+    await connected(page, LINKED);
+    await page.getByLabel('Span').selectOption({ label: 'the last 7 days' });
+    const button = page.getByRole('button', { name: 'CSV' });
+    await page.getByRole('img', { name: 'Tokens of the last 7 days' }).waitFor();
+    const [got] = await Promise.all([page.waitForEvent('download'), button.click()]);
+    expect(got.suggestedFilename()).toMatch(/^usage-7-days-to-\d{4}-\d\d-\d\d\.csv$/);
+    const lines = readFileSync(await got.path(), 'utf8')
+      .trimEnd()
+      .split('\r\n');
+    const client = await at.perch.client();
+    const { dailyBreakdown } = await client.call('usage.daily', { days: 7 });
+    expect(lines.filter((line) => line.startsWith('day,'))).toEqual(
+      dailyBreakdown.map((day) => ['day', ...[day.date, day.calls, day.inputTokens, day.outputTokens, day.totalTokens, day.cost]].join()),
+    );
+    expect(lines.filter((line) => line.startsWith('hour,'))).toHaveLength(24);
+    expect(lines.find((line) => line.startsWith('model,big'))).toMatch(/^model,big\/=large,\d+,/);
+    client.close();
+    await page.close();
+  });
+});

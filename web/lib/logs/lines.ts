@@ -1,0 +1,56 @@
+import type { LogLine } from '#shared/rpc/methods/logs.ts';
+import { isAtLeast, type LogLevel } from '#shared/rpc/log-level.ts';
+
+/** A line as the page has it: numbered as it came, and all of its words in small letters, to search in. */
+export interface ShownLine extends LogLine {
+  id: number;
+  words: string;
+}
+
+export interface LogFilter {
+  /** Lines of this level and graver ones. */
+  level: LogLevel;
+  /** Empty: of all. */
+  component: string;
+  /** Each of its words must be in a line. */
+  text: string;
+}
+
+export const shownLine = (line: LogLine, id: number): ShownLine => ({
+  ...line,
+  id,
+  words: `${line.component} ${line.message} ${line.fields ? JSON.stringify(line.fields) : ''}`.toLowerCase(),
+});
+
+/** The lines that fit, in their order. */
+export function filtered(lines: readonly ShownLine[], { level, component, text }: LogFilter): readonly ShownLine[] {
+  const wanted = text.toLowerCase().split(/\s+/).filter(Boolean);
+  if (level === 'debug' && component === '' && wanted.length === 0) return lines;
+  return lines.filter(
+    (line) =>
+      isAtLeast(line.level, level) &&
+      (component === '' || line.component === component) &&
+      wanted.every((word) => line.words.includes(word)),
+  );
+}
+
+/** Where the line of that number is, or the first behind it; lines are in the order of their numbers. */
+export function indexOfLine(lines: readonly ShownLine[], id: number): number {
+  let [low, high] = [0, lines.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((lines[middle]?.id ?? 0) < id) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** A line of a text file: what a message holds cannot look like another line. */
+export function lineText({ time, level, component, message, fields }: LogLine): string {
+  const text = message.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ');
+  return `${time} ${level.toUpperCase().padEnd(5)} ${component}: ${text}${fields ? ` ${JSON.stringify(fields)}` : ''}\n`;
+}
+
+/** A line of a JSON Lines file, as the gateway gave it. */
+export const lineJson = ({ time, at, level, component, message, fields }: LogLine): string =>
+  `${JSON.stringify({ time, at, level, component, message, fields })}\n`;
