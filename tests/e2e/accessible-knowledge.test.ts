@@ -22,6 +22,7 @@ const PAGES: readonly [path: string, sign: string][] = [
   ['/wiki?view=graph', 'connections'],
   ['/dreaming', 'The schedule is off'],
   ['/memory', 'old boathouse'],
+  ['/approvals', 'Denied by itself in'],
 ];
 
 describe('what is known, for everybody', () => {
@@ -50,6 +51,12 @@ describe('what is known, for everybody', () => {
       });
     await client.call('memory.add', { text: `The key of the old boathouse, ${LONG}` });
     await client.call('memory.add', { text: ARABIC });
+    await client.call('config.patch', { patch: { tools: { policies: { [LONG.slice(0, 64)]: 'auto' } } } });
+    for (const word of [ARABIC, LONG]) {
+      const { request } = await client.call('exec.create', { command: 'echo', args: [word, 'denied'] });
+      await client.call('exec.deny', { requestId: request.requestId, reason: LONG });
+      await client.call('exec.create', { command: 'echo', args: [word] });
+    }
     const page = await browser.page(perch.linkUrl);
     await connected(page, 'Bridge');
     await page.close();
