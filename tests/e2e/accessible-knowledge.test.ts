@@ -22,6 +22,7 @@ const PAGES: readonly [path: string, sign: string][] = [
   ['/wiki?view=graph', 'connections'],
   ['/dreaming', 'The schedule is off'],
   ['/memory', 'old boathouse'],
+  ['/schedules', LONG],
   ['/approvals', 'Denied by itself in'],
 ];
 
@@ -51,6 +52,7 @@ describe('what is known, for everybody', () => {
       });
     await client.call('memory.add', { text: `The key of the old boathouse, ${LONG}` });
     await client.call('memory.add', { text: ARABIC });
+    for (const name of [LONG, ARABIC]) await client.call('cron.add', { cron: '0 8 * * MON-FRI', name, message: `${LONG} ${ARABIC}` });
     await client.call('config.patch', { patch: { tools: { policies: { [LONG.slice(0, 64)]: 'auto' } } } });
     for (const word of [ARABIC, LONG]) {
       const { request } = await client.call('exec.create', { command: 'echo', args: [word, 'denied'] });
