@@ -22,6 +22,8 @@ const PAGES: readonly [path: string, sign: string][] = [
   ['/wiki?view=graph', 'connections'],
   ['/dreaming', 'The schedule is off'],
   ['/memory', 'old boathouse'],
+  ['/schedules', LONG],
+  ['/approvals', 'Denied by itself in'],
   ['/usage', 'Nothing was used in this time'],
   ['/logs', 'Export'],
   ['/doctor', 'The rate limit'],
@@ -53,6 +55,13 @@ describe('what is known, for everybody', () => {
       });
     await client.call('memory.add', { text: `The key of the old boathouse, ${LONG}` });
     await client.call('memory.add', { text: ARABIC });
+    for (const name of [LONG, ARABIC]) await client.call('cron.add', { cron: '0 8 * * MON-FRI', name, message: `${LONG} ${ARABIC}` });
+    await client.call('config.patch', { patch: { tools: { policies: { [LONG.slice(0, 64)]: 'auto' } } } });
+    for (const word of [ARABIC, LONG]) {
+      const { request } = await client.call('exec.create', { command: 'echo', args: [word, 'denied'] });
+      await client.call('exec.deny', { requestId: request.requestId, reason: LONG });
+      await client.call('exec.create', { command: 'echo', args: [word] });
+    }
     const page = await browser.page(perch.linkUrl);
     await connected(page, 'Bridge');
     await page.close();

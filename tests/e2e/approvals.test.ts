@@ -21,7 +21,7 @@ describe('a tool that waits for a person', () => {
     expect(await waiting.textContent()).toContain('said-once');
     await page.getByRole('article', { name: 'Reply' }).getByText('awaiting approval').waitFor();
     await shoot(page, 'approval');
-    await waiting.getByRole('button', { name: 'Approve once' }).click();
+    await waiting.getByRole('button', { name: 'Allow once' }).click();
     await waiting.waitFor({ state: 'detached' });
     await page.getByText('awaiting approval').waitFor({ state: 'detached' });
     await page.getByRole('article', { name: 'Reply' }).getByText('completed').filter({ visible: true }).first().waitFor();

@@ -52,7 +52,7 @@ describe('tool servers in the app', () => {
     const composer = page.getByRole('textbox', { name: 'Message' });
     await composer.fill(`/tool mcp__hand__ask ${JSON.stringify({ message: 'Who are you?', requestedSchema: FORM })}`);
     await composer.press('Enter');
-    await page.getByRole('list', { name: 'Approvals' }).getByRole('button', { name: 'Approve once' }).click();
+    await page.getByRole('list', { name: 'Approvals' }).getByRole('button', { name: 'Allow once' }).click();
     const ask = page.getByRole('list', { name: 'Questions of tool servers' }).getByRole('listitem');
     await ask.getByText('Who are you?').waitFor();
     // It waits through a reload.

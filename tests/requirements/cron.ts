@@ -30,6 +30,8 @@ export const cron = [
     'cron/history': 'The newest 200 runs of a job are kept; `cron.history` gives 50 unless told otherwise.',
     'cron/run': '`cron.run` runs a job by hand, disabled or not; one that is under way is ALREADY_EXISTS.',
     'cron/gone': 'A run of an agent that is gone fails with that; a job that is removed takes no more ticks, and its run goes on.',
+    'cron/page':
+      'A page has all schedules with their next runs in words and by the clock, and their histories; they are made, changed, switched, run and removed there, and its link says how many have failed.',
     'cron/tools': 'An agent adds, lists and removes jobs of its own alone.',
   }),
   chosen('decisions, "Devices, logs, system, usage, speech"', {

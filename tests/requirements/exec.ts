@@ -39,5 +39,8 @@ export const exec = [
       'A command runs in a folder of the bridge’s own, or in an absolute directory that is there; anything else is INVALID_PARAMS.',
     'injection/no-effect': 'A model that obeys every injected instruction gets no effect without a person’s word.',
     'approvals/app': 'What waits is shown in the chat, with what exactly will happen, and is approved, once or always, or denied there.',
+    'approvals/page':
+      'A page has all that waits, what is always allowed and can be revoked, and what was decided with its outcome, all of it live; its link says how many wait.',
+    'approvals/countdown': 'How long a question still waits is told by the gateway’s clock, also where this machine’s is wrong.',
   }),
 ];

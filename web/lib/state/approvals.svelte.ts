@@ -3,6 +3,7 @@ import { RpcError } from '#shared/rpc/errors.ts';
 import { isLost } from '#lib/errors.ts';
 import { gateway } from '#lib/gateway/connection.svelte.ts';
 import { announcer } from './announcer.svelte.ts';
+import { gatewayClock } from './gateway-clock.svelte.ts';
 
 /** What waits for a person's word: calls of tools that have an effect, and commands. */
 class Approvals {
@@ -13,6 +14,7 @@ class Approvals {
   start(): void {
     if (this.#started) return;
     this.#started = true;
+    gatewayClock.start();
     gateway.on('approval.requested', ({ approval }) => {
       announcer.say(`Waits for your approval: ${approval.summary}`);
       void this.load();

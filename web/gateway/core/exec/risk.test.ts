@@ -1,6 +1,6 @@
+import { commandLine } from '#shared/command-line.ts';
 import { expect, it } from 'vitest';
 import { riskOf } from './risk.ts';
-import { commandLine } from './shown.ts';
 import { withoutMiddle } from './tool.ts';
 
 it.each([

@@ -1,10 +1,10 @@
+import { commandLine } from '#shared/command-line.ts';
 import type { Transport } from '@modelcontextprotocol/client';
 import { mcpPort } from '#shared/ports/mcp.ts';
 import { RpcError } from '#shared/rpc/errors.ts';
 import type { ChangedTool, McpServerState } from '#shared/rpc/methods/mcp.ts';
 import type { Bridge } from '../bridge.ts';
 import type { Clock } from '../clock.ts';
-import { commandLine } from '../exec/shown.ts';
 import type { Fetch } from '../fetch.ts';
 import { repeated } from '../repeated.ts';
 import type { ToolRegistry } from '../tools/registry.ts';

@@ -1,0 +1,141 @@
+import type { Page } from 'playwright';
+import { beforeAll, describe, expect } from 'vitest';
+import { verifies } from '../requirements.ts';
+import { until } from '../support/gateway.ts';
+import { lowContrast, operable, overflowing, remaining } from './accessibility.ts';
+import { connected, LINKED, linkedPage } from './connected.ts';
+import { connectOutside } from './outside.ts';
+import { served } from './served.ts';
+import { shoot } from './shoot.ts';
+
+const link = (page: Page) => page.getByRole('navigation', { name: 'Chats' }).getByRole('link', { name: /^Schedules/ });
+const row = (page: Page, name: string) => page.getByRole('list', { name: 'Schedules' }).getByRole('listitem', { name, exact: true });
+const dialog = (page: Page) => page.getByRole('dialog');
+
+describe('the page of schedules', () => {
+  const at = served();
+  beforeAll(async () => {
+    const page = await linkedPage(at.browser, at.perch);
+    await page.close();
+  });
+
+  verifies('cron/page', 'one is begun from a starter, run, read of, changed, switched off and removed', async () => {
+    using outside = await connectOutside(at.perch);
+    const { client } = outside;
+    const page = await at.browser.page(at.perch.url);
+    await connected(page, LINKED);
+    await link(page).click();
+    await page.getByRole('heading', { name: 'Nothing is scheduled' }).waitFor();
+    const starters = page.getByRole('list', { name: 'Schedules to begin with' }).getByRole('button');
+    expect(await starters.count()).toBe(3);
+    await shoot(page, 'empty');
+    await starters.first().click();
+    await dialog(page).getByText('It runs Monday to Friday at 08:00').waitFor();
+    expect(await dialog(page).getByRole('checkbox', { checked: true }).count()).toBe(5);
+    await dialog(page).getByLabel('Time zone').fill('No/Where');
+    await dialog(page).getByLabel('What the agent is told').fill('What can you do?');
+    await dialog(page).getByRole('button', { name: 'Add' }).click();
+    await dialog(page).getByRole('alert').getByText('INVALID_PARAMS').waitFor();
+    await dialog(page).getByLabel('Time zone').fill('Asia/Tokyo');
+    expect((await operable(page)).filter((each) => each.endsWith(' ""'))).toEqual([]);
+    await shoot(page, 'form');
+    await dialog(page).getByRole('button', { name: 'Add' }).click();
+    const briefing = row(page, 'Morning briefing');
+    await briefing.getByText('Monday to Friday at 08:00 (Asia/Tokyo)').waitFor();
+    const [job] = (await client.call('cron.list', {})).jobs;
+    expect(job).toMatchObject({ schedule: { kind: 'cron', expr: '0 8 * * 1,2,3,4,5', tz: 'Asia/Tokyo' }, message: 'What can you do?' });
+    // By the clock and in words.
+    const next = briefing.getByRole('time');
+    expect(await next.getAttribute('datetime')).toBe(new Date(job?.nextRunAt ?? 0).toISOString());
+    expect(await next.innerText()).toMatch(/^in \d+ (days?|hours?|minutes?), \w{3}, \w{3} \d+, \d\d:\d\d$/);
+
+    await briefing.getByText('History').click();
+    await briefing.getByText('It has not run yet.').waitFor();
+    await briefing.getByRole('button', { name: 'Run now' }).click();
+    const runs = briefing.getByRole('list', { name: 'Runs' }).getByRole('listitem');
+    await runs.getByText('Done').waitFor();
+    await runs.getByText('by hand').waitFor();
+    await shoot(page, 'run');
+
+    await briefing.getByRole('switch').uncheck();
+    await briefing.getByText('· off').waitFor();
+    await until(async () => (await client.call('cron.list', {})).jobs[0]?.enabled === false, 'it to be off');
+    await briefing.getByRole('button', { name: 'Edit Morning briefing' }).click();
+    await dialog(page).getByLabel('When').selectOption({ label: 'Every so often' });
+    await dialog(page).getByLabel('How many').fill('0');
+    await dialog(page).getByText('The least is a minute.').waitFor();
+    expect(await dialog(page).getByRole('button', { name: 'Save' }).isDisabled()).toBe(true);
+    await dialog(page).getByLabel('How many').fill('45');
+    await dialog(page).getByLabel('Of what').selectOption('minutes');
+    await dialog(page).getByRole('button', { name: 'Save' }).click();
+    await briefing.getByText('every 45 minutes').waitFor();
+    // Switched on elsewhere.
+    await client.call('cron.toggle', { id: job?.id ?? '', enabled: true });
+    await briefing.getByText(/next in 4\d minutes/).waitFor();
+    expect(await briefing.getByRole('switch').isChecked()).toBe(true);
+
+    await runs.getByRole('link', { name: 'Open the chat' }).click();
+    await page.getByRole('article', { name: 'Reply' }).first().waitFor();
+    await page.goBack();
+    await briefing.getByRole('button', { name: 'Remove Morning briefing' }).click();
+    await dialog(page).getByRole('button', { name: 'Remove', exact: true }).click();
+    await page.getByRole('heading', { name: 'Nothing is scheduled' }).waitFor();
+    expect((await client.call('cron.list', {})).jobs).toEqual([]);
+    expect(at.browser.complaints).toEqual([]);
+    await page.close();
+  });
+
+  verifies('cron/page', 'a job that failed says why and is counted at the link; kinds of schedules in words', async () => {
+    using outside = await connectOutside(at.perch);
+    const { client } = outside;
+    const page = await at.browser.page(`${at.perch.url}/schedules`);
+    await connected(page, LINKED);
+    await client.call('agents.add', { agent_id: 'passing' });
+    await client.call('cron.add', {
+      schedule: { kind: 'every', everyMs: 7_200_000 },
+      message: 'Say it',
+      name: 'Orphan',
+      agentId: 'passing',
+    });
+    await client.call('cron.add', { schedule: { kind: 'at', at: Date.now() + 86_400_000 }, message: 'Say it', name: 'One time' });
+    await client.call('cron.add', { cron: '*/20 9-17 * * *', message: 'Say it', name: 'Odd', enabled: false });
+    await client.call('agents.remove', { agent_id: 'passing' });
+    const orphan = row(page, 'Orphan');
+    await orphan.getByText('every 2 hours').waitFor();
+    await row(page, 'One time').getByText('once,').waitFor();
+    await row(page, 'Odd').getByText('*/20 9-17 * * *').waitFor();
+    expect(await link(page).getByText('failed').count()).toBe(0);
+    await orphan.getByRole('button', { name: 'Run now' }).click();
+    await link(page).getByText('1 failed').waitFor();
+    await orphan.getByText('Last run').click();
+    await orphan
+      .getByRole('list', { name: 'Runs' })
+      .getByText(/passing/)
+      .waitFor();
+    await shoot(page, 'failed');
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme });
+      expect(await remaining(() => lowContrast(page), colorScheme)).toEqual([]);
+    }
+    for (const width of [360, 1280]) {
+      await page.setViewportSize({ width, height: 800 });
+      expect(await remaining(() => overflowing(page), `${width}`)).toEqual([]);
+    }
+    await page.setViewportSize({ width: 1280, height: 800 });
+
+    // Once, by the clock of this browser.
+    await page.getByRole('button', { name: 'New schedule' }).click();
+    await dialog(page).getByLabel('What the agent is told').fill('Once only');
+    await dialog(page).getByLabel('When').selectOption({ label: 'Once' });
+    await dialog(page).getByLabel('Day and time').fill('2020-01-01T10:00');
+    await dialog(page).getByText('That time has passed.').waitFor();
+    await dialog(page).getByLabel('Day and time').fill('2199-01-01T10:00');
+    await dialog(page).getByRole('button', { name: 'Add' }).click();
+    await row(page, 'Once only').getByText('once, Jan 1, 2199, 10:00').waitFor();
+    const { jobs } = await client.call('cron.list', {});
+    const there = await page.evaluate(() => new Date(2199, 0, 1, 10).getTime());
+    expect(jobs.find(({ name }) => name === 'Once only')?.schedule).toEqual({ kind: 'at', at: there });
+    expect(at.browser.complaints).toEqual([]);
+    await page.close();
+  });
+});

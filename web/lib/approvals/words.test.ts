@@ -1,0 +1,32 @@
+import { expect, test } from 'vitest';
+import { commandOf, countdown, outcomeOf } from './words.ts';
+
+test('a command is shown whole, each part apart, and nothing in it hides', () => {
+  const args = { command: 'rm', args: ['-r', 'my files', 'a\u202eb'], workingDir: '/home/\u200bana' };
+  expect(commandOf({ requestId: 'r', args })).toEqual({ line: 'rm -r "my files" "a\\u{202e}b"', directory: '/home/\\u{200b}ana' });
+  // Another tool may have arguments of these names.
+  expect(commandOf({ args })).toBeNull();
+  expect(commandOf({ requestId: 'r', args: { command: 'rm' } })).toBeNull();
+});
+
+test('a countdown ends at nothing', () => {
+  expect([300_000, 245_000, 60_000, 59_001, 59_000, 1, 0, -5000].map(countdown)).toEqual([
+    '5:00',
+    '4:05',
+    '1:00',
+    '1:00',
+    '0:59',
+    '0:01',
+    '0:00',
+    '0:00',
+  ]);
+});
+
+test('an outcome says what the person said, and of a command also how it ended', () => {
+  expect(outcomeOf({ status: 'denied' })).toEqual({ words: 'Denied', bad: true });
+  expect(outcomeOf({ status: 'denied' }, { status: 'denied' })).toEqual({ words: 'Denied', bad: true });
+  expect(outcomeOf({ status: 'approved' }, { status: 'running' }).words).toBe('Running');
+  expect(outcomeOf({ status: 'approved' }, { status: 'completed', exitCode: 0 })).toEqual({ words: 'Approved, done', bad: false });
+  expect(outcomeOf({ status: 'approved' }, { status: 'failed', exitCode: 3 })).toEqual({ words: 'Approved, failed with 3', bad: true });
+  expect(outcomeOf({ status: 'approved' }, { status: 'failed', exitCode: null }).words).toBe('Approved, failed');
+});

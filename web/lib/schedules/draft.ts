@@ -1,0 +1,101 @@
+import { cronProblem, parseCron } from '#shared/cron/fields.ts';
+import type { Job, Schedule } from '#shared/rpc/methods/cron.ts';
+
+export type When = 'every' | 'daily' | 'weekly' | 'once' | 'cron';
+export type Unit = 'minutes' | 'hours' | 'days';
+
+/** A job as its form has it. */
+export interface JobDraft {
+  name: string;
+  message: string;
+  agentId: string;
+  sessionTarget: Job['sessionTarget'];
+  catchUp: boolean;
+  when: When;
+  /** Of `every`; null where nothing that is a number is written. */
+  count: number | null;
+  unit: Unit;
+  /** Of `daily` and `weekly`: `07:30`. */
+  time: string;
+  /** Of `weekly`: Sunday is 0. */
+  weekdays: number[];
+  /** Of `once`, by this browser's clock: `2026-11-23T07:30`. */
+  date: string;
+  /** Of `cron`: five fields. */
+  expr: string;
+  /** Of `daily`, `weekly` and `cron`; empty: the configured one. */
+  zone: string;
+}
+
+const UNIT_MS: Readonly<Record<Unit, number>> = { minutes: 60_000, hours: 3_600_000, days: 86_400_000 };
+/** As the contract has it (shared/rpc/methods/cron.ts). */
+const MOST_MS = 366 * UNIT_MS.days;
+export const WORKDAYS: readonly number[] = [1, 2, 3, 4, 5];
+
+/** A new job; `now` in milliseconds since 1970. */
+export const newDraft = (now: number, zone: string): JobDraft => ({
+  ...{ name: '', message: '', agentId: 'main', sessionTarget: 'isolated', catchUp: false, when: 'daily' },
+  ...{ count: 1, unit: 'hours', time: '08:00', weekdays: [...WORKDAYS], date: localTime(now + UNIT_MS.hours), expr: '0 8 * * *', zone },
+});
+
+/** A job that there is, to be changed. What its form has of other kinds of schedules is as in a new one. */
+export function draftOf({ name, message, agentId, sessionTarget, catchUp, schedule }: Job, now: number): JobDraft {
+  const draft: JobDraft = { ...newDraft(now, ''), name, message, agentId, sessionTarget, catchUp };
+  switch (schedule.kind) {
+    case 'at':
+      return { ...draft, when: 'once', date: localTime(schedule.at) };
+    case 'every': {
+      const unit = (['days', 'hours', 'minutes'] as const).find((each) => schedule.everyMs % UNIT_MS[each] === 0) ?? 'minutes';
+      return { ...draft, when: 'every', unit, count: schedule.everyMs / UNIT_MS[unit] };
+    }
+    case 'cron':
+      return { ...draft, when: 'cron', expr: schedule.expr, zone: schedule.tz ?? '', ...plainTime(schedule.expr) };
+  }
+}
+
+/** Of an expression that is one time on every day, or on some days of the week. */
+function plainTime(expr: string): Partial<JobDraft> {
+  if (cronProblem(expr) !== undefined) return {};
+  const { minute, hour, day, month, weekday } = parseCron(expr) ?? {};
+  if (!minute || minute.all || !hour || hour.all || minute.values.length !== 1 || hour.values.length !== 1) return {};
+  if (!day?.all || day.step !== 1 || !month?.all || month.step !== 1 || !weekday || (weekday.all && weekday.step !== 1)) return {};
+  const time = `${two(hour.values[0] ?? 0)}:${two(minute.values[0] ?? 0)}`;
+  return weekday.all ? { when: 'daily', time } : { when: 'weekly', time, weekdays: [...weekday.values] };
+}
+
+/** The schedule that the form says, or what is wrong with it, as a sentence. */
+export function scheduleOf(draft: JobDraft, now: number): Schedule | string {
+  const tz = draft.zone.trim() === '' ? {} : { tz: draft.zone.trim() };
+  switch (draft.when) {
+    case 'every': {
+      const everyMs = Math.round((draft.count ?? 0) * UNIT_MS[draft.unit]);
+      if (everyMs < UNIT_MS.minutes) return 'The least is a minute.';
+      return everyMs > MOST_MS ? 'The most is a year.' : { kind: 'every', everyMs };
+    }
+    case 'once': {
+      const at = new Date(draft.date).getTime();
+      if (Number.isNaN(at)) return 'Give a day and a time.';
+      return at <= now ? 'That time has passed.' : { kind: 'at', at };
+    }
+    case 'cron': {
+      const problem = cronProblem(draft.expr);
+      return problem === undefined ? { kind: 'cron', expr: draft.expr.trim(), ...tz } : `The expression ${problem}.`;
+    }
+    default: {
+      const [, hour, minute] = /^(\d\d):(\d\d)/.exec(draft.time) ?? [];
+      if (hour === undefined || minute === undefined) return 'Give a time.';
+      if (draft.when === 'weekly' && draft.weekdays.length === 0) return 'Choose a day.';
+      const days = draft.when === 'weekly' ? draft.weekdays.toSorted((a, b) => a - b).join(',') : '*';
+      return { kind: 'cron', expr: `${Number(minute)} ${Number(hour)} * * ${days}`, ...tz };
+    }
+  }
+}
+
+const two = (value: number): string => String(value).padStart(2, '0');
+
+/** As a field for a day and a time has it, by this browser's clock. */
+function localTime(at: number): string {
+  const date = new Date(at);
+  const day = `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
+  return `${day}T${two(date.getHours())}:${two(date.getMinutes())}`;
+}
