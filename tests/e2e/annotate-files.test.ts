@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { describe, expect } from 'vitest';
 import { verifies } from '../requirements.ts';
 import { until } from '../support/gateway.ts';
-import { annotated, choose, download, drag, kindsOf, openPage, titleField } from './annotate-page.ts';
-import { pixelsOf, redBlueJpeg, turned, whitePng } from './pictures.ts';
+import { annotated, blankSheet, choose, download, drag, kindsOf, openPage, panel, press, titleField } from './annotate-page.ts';
+import { noisePng, pixelsOf, redBlueJpeg, turned, whitePng } from './pictures.ts';
 
 describe('what comes into a drawing, and what leaves it', () => {
   const all = annotated();
@@ -130,4 +130,101 @@ describe('what comes into a drawing, and what leaves it', () => {
     expect(await page.evaluate(async () => (await navigator.clipboard.read()).flatMap(({ types }) => types))).toEqual(['image/png']);
     await page.close();
   });
+
+  verifies(
+    'annotate/damaged',
+    'text, nothing, half a PNG, an SVG, no pixels; drawings that are broken, or of a later version',
+    async () => {
+      const page = await openPage(all.at, '/annotate');
+      const before = (await all.at.outside.client.call('drawings.list', {})).count;
+      const noise = await noisePng(page);
+      const svg = '<svg xmlns="http://www.w3.org/2000/svg"><script>document.title = "run"</script></svg>';
+      const drawing = { format: 'perch-drawing', version: 2, page: { kind: 'page', x: 0, y: 0, width: 10, height: 10, background: null } };
+      const none = /is no picture that this browser can read/;
+      const cases: [name: string, type: string, content: string | Buffer, told: RegExp][] = [
+        ['text.png', 'image/png', 'only text', none],
+        ['empty.png', 'image/png', '', /empty\.png is empty/],
+        ['half.png', 'image/png', noise.subarray(0, 40), none],
+        ['script.svg', 'image/svg+xml', svg, /is an SVG/],
+        ['disguised.png', 'image/png', svg, none],
+        ['nothing.png', 'image/png', whitePng(0, 0), none],
+        ['broken.json', 'application/json', '{"format":', /it is no JSON/],
+        [
+          'later.json',
+          'application/json',
+          JSON.stringify({ ...drawing, version: 99, shapes: [] }),
+          /has version 99; this Perch reads up to/,
+        ],
+        [
+          'odd.json',
+          'application/json',
+          JSON.stringify({ ...drawing, shapes: [{ kind: 'rect', id: 'a', x: 'left' }] }),
+          /is damaged: shapes/,
+        ],
+      ];
+      for (const [name, mimeType, content, reason] of cases) {
+        await page.locator('[data-source=file]').setInputFiles({ name, mimeType, buffer: Buffer.from(content) });
+        await page.getByRole('alert').filter({ hasText: name }).filter({ hasText: reason }).waitFor();
+      }
+      expect(await page.title()).toBe('Annotate · Perch');
+      expect((await all.at.outside.client.call('drawings.list', {})).count).toBe(before);
+      // Beside them what is whole is made, and the rest is still told.
+      await page.locator('[data-source=file]').setInputFiles([
+        { name: 'text.png', mimeType: 'image/png', buffer: Buffer.from('only text') },
+        { name: 'whole.png', mimeType: 'image/png', buffer: noise },
+      ]);
+      await page.getByRole('link', { name: 'whole' }).waitFor();
+      await page.getByRole('alert').getByText(none).waitFor();
+      await page.close();
+    },
+  );
+
+  verifies(
+    'annotate/share',
+    'with its notes, also where a person changes their mind or it fails; not offered where there is none',
+    async () => {
+      const page = await blankSheet(all.at);
+      await page.getByRole('button', { name: 'Export' }).click();
+      expect(await page.getByRole('menuitem', { name: 'Share…' }).count()).toBe(0);
+      const path = new URL(page.url()).pathname;
+      // The sheet itself is the system's; what it is given is recorded here.
+      await page.addInitScript(() => {
+        const given: unknown[] = [];
+        Object.assign(globalThis, { given, fails: '' });
+        Object.assign(navigator, {
+          canShare: (data: ShareData) => data.files?.every(({ type }) => type === 'image/png') ?? false,
+          share: async ({ files, text }: ShareData) => {
+            const name = Reflect.get(globalThis, 'fails') as string;
+            if (name !== '') throw new DOMException('no', name);
+            const [file] = files ?? [];
+            const bitmap = file && (await createImageBitmap(file));
+            given.push([file?.name, file?.type, bitmap?.width, bitmap?.height, text]);
+          },
+        });
+      });
+      await page.goto(all.at.perch.url + path);
+      await choose(page, 'Numbered marker');
+      await press(page, [0.4, 0.4]);
+      await panel(page, 'Notes');
+      await page.getByLabel('Note on 1').fill('Look');
+      const share = async (fails: string): Promise<void> => {
+        await page.evaluate((name) => Object.assign(globalThis, { fails: name }), fails);
+        await page.getByRole('button', { name: 'Export' }).click();
+        await page.getByRole('menuitem', { name: 'Share…' }).click();
+        await page.getByRole('button', { name: 'Export', disabled: false }).waitFor();
+      };
+      await share('');
+      await share('AbortError');
+      expect(await page.getByRole('alert').count()).toBe(0);
+      await share('DataError');
+      await page
+        .getByRole('alert')
+        .getByText(/share the picture/)
+        .waitFor();
+      expect(await page.evaluate('given')).toEqual([
+        ['Drawing.png', 'image/png', 1600, 1000, 'Notes on the picture “Drawing”; the numbers are drawn in it:\n1. Look'],
+      ]);
+      await page.close();
+    },
+  );
 });
