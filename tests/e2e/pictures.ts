@@ -38,6 +38,18 @@ export async function redBlueJpeg(page: Page): Promise<Buffer> {
   return Buffer.from(base64, 'base64');
 }
 
+/** A PNG of 64 × 64 random pixels: of some kilobytes, so that half of it is some pixels short. */
+export async function noisePng(page: Page): Promise<Buffer> {
+  const base64 = await page.evaluate(async () => {
+    const canvas = new OffscreenCanvas(64, 64);
+    const pixels = crypto.getRandomValues(new Uint8ClampedArray(64 * 64 * 4));
+    canvas.getContext('2d')?.putImageData(new ImageData(pixels, 64), 0, 0);
+    const bytes = new Uint8Array(await (await canvas.convertToBlob()).arrayBuffer());
+    return btoa(String.fromCharCode(...bytes));
+  });
+  return Buffer.from(base64, 'base64');
+}
+
 /** The same as a camera held upright stores it: EXIF says that it is to be turned by a quarter, clockwise (orientation 6). */
 export function turned(jpeg: Buffer): Buffer {
   const tiff = Buffer.from('4d4d002a00000008000101120003000000010006000000000000', 'hex');

@@ -13,6 +13,15 @@ export const annotate = [
       'A picture goes to the draft of a chat as one card with a way back, survives a reload, and is sent with its notes as text; a picture of a chat opens on the canvas.',
     'annotate/arrange':
       'What is selected, or the sheet, is aligned, spaced, turned, flipped, moved in the pile, doubled and taken away also by buttons.',
+    'annotate/layers':
+      'Layers are ordered, hidden and locked in the panel; what is hidden or locked is not chosen, and what is hidden not exported.',
+    'annotate/style': 'Colour and opacity of several that are selected change as one step.',
+    'annotate/menu': 'A right click, or the menu key, opens what can be done there.',
+    'annotate/tabs': 'What is copied in one tab is pasted in another, and a stroke is seen elsewhere while it is drawn.',
+    'annotate/share': 'A picture goes to the device’s share sheet with its notes, where there is one; what goes wrong is said.',
+    'annotate/damaged':
+      'Files that are not what they are called, are cut off, empty or too new are told by name and reason, and nothing is made of them.',
+    'annotate/many': 'A list of a thousand drawings is made as it is scrolled, and searched by title.',
     'annotate/accessible': 'The page works by keys, with names and contrast, from 320 px up, light and dark.',
   }),
 ];

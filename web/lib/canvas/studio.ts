@@ -1,7 +1,7 @@
 import type { FieldValues } from '#shared/canvas/change.ts';
 import type { Drawing } from '#shared/canvas/drawing.ts';
 import type { Shape } from '#shared/canvas/fields.ts';
-import { sheetOf } from '#shared/canvas/geometry.ts';
+import { shapeAt, sheetOf } from '#shared/canvas/geometry.ts';
 import { handleAt, isHeld, spanOf } from '#shared/canvas/handles.ts';
 import { measureText } from '../../paint/measure.ts';
 import { cssColor } from './css-color.ts';
@@ -11,6 +11,7 @@ import { type Look, reachOf } from './studio/bench.ts';
 import { cropHold } from './studio/crop.ts';
 import { StudioActions } from './studio/actions.ts';
 import { pressKey } from './studio/keys.ts';
+import { beginText } from './studio/press.ts';
 import { shapeName } from './studio/speech.ts';
 import { STUDIO_TOOLS, type StudioTool, TOOL_NAMES } from './studio/tools.ts';
 
@@ -34,8 +35,8 @@ export class Studio extends StudioActions {
     super(drawing);
     const { signal } = this.ended;
     this.surface.addEventListener('keydown', (event) => this.key(event), { signal });
-    this.surface.addEventListener('dblclick', () => this.#tool === 'select' && this.enter(), { signal });
-    this.surface.addEventListener('focus', () => (this.#leaving = false), { signal });
+    this.surface.addEventListener('dblclick', (event) => this.#tool === 'select' && this.#writeAt(event), { signal });
+    for (const type of ['focus', 'pointerdown']) this.surface.addEventListener(type, () => (this.#leaving = false), { signal });
     this.surface.addEventListener('pointermove', (event) => event.buttons === 0 && this.#hover(event), { signal });
     addEventListener('keyup', ({ key }) => key === ' ' && this.#space(false), { signal });
     addEventListener('blur', () => this.#space(false), { signal });
@@ -167,6 +168,14 @@ export class Studio extends StudioActions {
     return true;
   }
 
+  /** Chooses what lies at a place of the page, as a press would, but not alone where more was chosen with it. */
+  pick(clientX: number, clientY: number): void {
+    const { x, y } = this.view.toDrawing(clientX, clientY);
+    const hit = shapeAt(this.drawing.shapes, [x, y], reachOf(this, NOTHING_HELD) / 2, measureText);
+    this.tool = 'select';
+    if (!hit || !this.selection.includes(hit.id)) this.select(hit ? [hit.id] : []);
+  }
+
   /** What Enter does: applies a crop, closes a polygon, writes in the text that is chosen. */
   enter(): boolean {
     if (this.#tool === 'crop') return (this.applyCrop(), true);
@@ -203,6 +212,12 @@ export class Studio extends StudioActions {
     this.#seen.add(event);
     event.preventDefault();
     return true;
+  }
+
+  /** In the text that was pressed; where nothing is, a new one begins. */
+  #writeAt({ clientX, clientY }: MouseEvent): void {
+    if (this.enter() || this.selection.length > 0) return;
+    beginText(this, { ...this.view.toDrawing(clientX, clientY), pressure: 0 }, NOTHING_HELD).end();
   }
 
   #restyle(look: Partial<Look>, fields: FieldValues, of: (shape: Shape) => boolean = () => true): void {

@@ -1,6 +1,6 @@
 import type { Studio } from '#lib/canvas/studio.ts';
 import { selectionPng } from './export-drawing.ts';
-import { filesOf } from './take-picture.ts';
+import { clipboardPicture, filesOf } from './take-picture.ts';
 
 /** Where people write, copy and paste are theirs. */
 export const isField = (target: EventTarget | null): boolean =>
@@ -11,13 +11,28 @@ export const isField = (target: EventTarget | null): boolean =>
 /** Copies or cuts what is selected: as JSON for other drawings, and as a picture for other programs. */
 export function copied(event: ClipboardEvent, studio: Studio): void {
   if (isField(event.target) || studio.selection.length === 0 || !event.clipboardData || getSelection()?.toString()) return;
-  const shapes = studio.drawing.shapes.filter(({ id }) => studio.selection.includes(id));
-  const text = event.type === 'cut' ? studio.cut() : studio.copy();
+  const { text, item } = taken(studio, event.type === 'cut');
   event.clipboardData.setData('text/plain', text);
   event.preventDefault();
   // A picture cannot be set within the event. Where the browser refuses it, the JSON is there.
-  const item = new ClipboardItem({ 'text/plain': new Blob([text], { type: 'text/plain' }), 'image/png': selectionPng(shapes) });
   navigator.clipboard.write([item]).catch(() => {});
+}
+
+/** As `copied`, without an event of the browser's. Rejects where it does not allow it. */
+export const copySelection = (studio: Studio): Promise<void> => navigator.clipboard.write([taken(studio, false).item]);
+
+/**
+ * Pastes the shapes that are on the clipboard, their middle at a point of the drawing. Where there are none, resolves with the picture that
+ * is there, or null. Rejects where the browser does not allow it.
+ */
+export async function pasteAt(studio: Studio, at: { x: number; y: number }): Promise<Blob | null> {
+  return studio.paste(await navigator.clipboard.readText(), at) ? null : clipboardPicture();
+}
+
+function taken(studio: Studio, cut: boolean): { text: string; item: ClipboardItem } {
+  const shapes = studio.drawing.shapes.filter(({ id }) => studio.selection.includes(id));
+  const text = cut ? studio.cut() : studio.copy();
+  return { text, item: new ClipboardItem({ 'text/plain': new Blob([text], { type: 'text/plain' }), 'image/png': selectionPng(shapes) }) };
 }
 
 /** Pastes shapes; what was copied elsewhere as files is given back, to be read. */

@@ -91,12 +91,22 @@ export abstract class StudioActions extends StudioCore {
     if (box) this.say(`${Math.round(box.width)} by ${Math.round(box.height)}`);
   }
 
-  /** Locked shapes cannot be pressed or changed. */
+  /** How much what is chosen covers, 0 to 1. Throws a RangeError beyond. */
+  fade(opacity: number): void {
+    if (!(opacity >= 0 && opacity <= 1)) throw new RangeError(`There is no opacity of ${opacity}: 0 to 1`);
+    const count = this.actions.style(this.selection, { opacity }, this.together('opacity'));
+    this.did(count, `Opacity ${Math.round(opacity * 100)} %`);
+  }
+
+  /** Locked shapes cannot be pressed or changed: they are chosen no longer. */
   lock(ids: readonly string[], on: boolean): void {
+    if (on) this.#leave(ids);
     this.did(this.actions.flag(ids, 'locked', on), on ? 'Locked' : 'Unlocked');
   }
 
+  /** Hidden shapes are neither seen, pressed nor exported: they are chosen no longer. */
   hide(ids: readonly string[], on: boolean): void {
+    if (on) this.#leave(ids);
     this.did(this.actions.flag(ids, 'hidden', on), on ? 'Hidden' : 'Shown');
   }
 
@@ -178,6 +188,10 @@ export abstract class StudioActions extends StudioCore {
   #pile(): Shape[] {
     const wanted = new Set(this.selection);
     return this.drawing.shapes.filter(({ id }) => wanted.has(id));
+  }
+
+  #leave(ids: readonly string[]): void {
+    this.select(this.selection.filter((id) => !ids.includes(id)));
   }
 
   #added(ids: readonly string[], said: string): void {

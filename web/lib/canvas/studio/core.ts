@@ -13,7 +13,7 @@ import { cropHold } from './crop.ts';
 import { paintDesk } from './desk.ts';
 import { beginWith } from './gestures.ts';
 import { Overlay } from './overlay.ts';
-import { listenToPinch, listenToWheel } from './pinch.ts';
+import { listenToMiddle, listenToPinch, listenToWheel } from './pinch.ts';
 import { PolygonTool } from './polygon.ts';
 import type { StudioTool } from './tools.ts';
 import { View } from './view.ts';
@@ -217,6 +217,7 @@ export abstract class StudioCore implements Bench {
     surface.setAttribute('aria-roledescription', 'drawing surface');
     const pinching = listenToPinch(surface, { view, signal, begun: () => this.#giveUpPointer() });
     listenToWheel(surface, { view, signal });
+    listenToMiddle(surface, { view, signal });
     const pointed = { ground: view, gestures: this.#gestures(), signal };
     const giveUp = listenToPointers(surface, { ...pointed, active: () => !pinching() });
     const drawn = (): boolean => !['select', 'hand', 'crop'].includes(this.inHand);

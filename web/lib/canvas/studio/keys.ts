@@ -1,3 +1,4 @@
+import type { Edge } from '#shared/canvas/arrange.ts';
 import type { Move } from '#shared/canvas/editor.ts';
 import type { Studio } from '../studio.ts';
 import { STUDIO_TOOLS, TOOL_NAMES, type StudioTool } from './tools.ts';
@@ -9,6 +10,14 @@ const ARROWS: ReadonlyMap<string, readonly [number, number]> = new Map([
   ['ArrowRight', [1, 0]],
   ['ArrowUp', [0, -1]],
   ['ArrowDown', [0, 1]],
+]);
+
+/** The edge that comes to lie in one line. */
+const EDGES: ReadonlyMap<string, Edge> = new Map([
+  ['ArrowLeft', 'left'],
+  ['ArrowRight', 'right'],
+  ['ArrowUp', 'top'],
+  ['ArrowDown', 'bottom'],
 ]);
 
 /** The letter of a key on a Latin keyboard, whatever alphabet is typed in. */
@@ -32,6 +41,8 @@ function command(studio: Studio, event: KeyboardEvent): boolean {
   }
   if (code === 'BracketRight') return order(shift ? 'front' : 'forward');
   if (code === 'BracketLeft') return order(shift ? 'back' : 'backward');
+  const edge = shift ? EDGES.get(key) : undefined;
+  if (edge) return (studio.align(edge), true);
   if (key === '+' || key === '=') return (studio.zoomTo(studio.zoom * ZOOM.step), true);
   if (key === '-' || key === '_') return (studio.zoomTo(studio.zoom / ZOOM.step), true);
   if (key === '0') return (studio.zoomTo(1), true);

@@ -71,3 +71,36 @@ export function listenToWheel(target: HTMLElement, { view, signal }: Pick<Pinche
     { signal, passive: false },
   );
 }
+
+/** The middle button takes hold of what is seen, whatever tool is in hand. */
+export function listenToMiddle(target: HTMLElement, { view, signal }: Pick<Pinched, 'view' | 'signal'>): void {
+  let held: { id: number; x: number; y: number; cursor: string } | undefined;
+  // Browsers would scroll by it, or open what lies there.
+  target.addEventListener('mousedown', (event) => event.button === 1 && event.preventDefault(), { signal });
+  target.addEventListener(
+    'pointerdown',
+    ({ button, pointerId: id, clientX: x, clientY: y }) => {
+      if (button !== 1 || held) return;
+      held = { id, x, y, cursor: target.style.cursor };
+      target.setPointerCapture(id);
+      target.style.cursor = 'grabbing';
+    },
+    { signal },
+  );
+  target.addEventListener(
+    'pointermove',
+    ({ pointerId, clientX: x, clientY: y }) => {
+      if (held?.id !== pointerId) return;
+      view.pan(x - held.x, y - held.y);
+      held = { ...held, x, y };
+    },
+    { signal },
+  );
+  const letGo = ({ pointerId }: PointerEvent): void => {
+    if (held?.id !== pointerId) return;
+    target.style.cursor = held.cursor;
+    held = undefined;
+  };
+  target.addEventListener('pointerup', letGo, { signal });
+  target.addEventListener('pointercancel', letGo, { signal });
+}

@@ -1,0 +1,230 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect } from 'vitest';
+import { verifies } from '../requirements.ts';
+import { until } from '../support/gateway.ts';
+import { annotated, blankSheet, choose, download, drag, kindsOf, openPage, panel, press, titleField } from './annotate-page.ts';
+import { noisePng, pixelsOf, redBlueJpeg, turned, whitePng } from './pictures.ts';
+
+describe('what comes into a drawing, and what leaves it', () => {
+  const all = annotated();
+
+  verifies('annotate/sources', 'files, turned and huge ones, those that are none, paste, drop, camera and screen', async () => {
+    const page = await openPage(all.at, '/annotate');
+    const file = page.locator('[data-source=file]');
+    const jpeg = turned(await redBlueJpeg(page));
+    await file.setInputFiles({ name: 'upright.jpg', mimeType: 'image/jpeg', buffer: jpeg });
+    await page.getByRole('radio', { name: 'Pen' }).waitFor();
+    const upright = await download(page, 'PNG');
+    expect(upright.name).toBe('upright.png');
+    const { size, colors } = await pixelsOf(page, upright.bytes, [
+      [40, 20],
+      [40, 100],
+    ]);
+    expect(size).toEqual([80, 120]);
+    expect(colors.map((color) => color.slice(1))).toEqual([expect.stringMatching(/^f[a-f0-9]0/), expect.stringMatching(/f[a-f0-9]$/)]);
+
+    await page.goto(`${all.at.perch.url}/annotate`);
+    await file.setInputFiles({ name: 'huge.png', mimeType: 'image/png', buffer: whitePng(12_000, 9_000) });
+    await page.getByText(/huge\.png has 12,000 × 9,000 pixels\. It was made smaller: 4,\d{3} × 3,\d{3}\./).waitFor({ timeout: 60_000 });
+    await page.getByRole('radio', { name: 'Pen' }).waitFor();
+
+    await page.goto(`${all.at.perch.url}/annotate`);
+    await file.setInputFiles({ name: 'notes.txt', mimeType: 'text/plain', buffer: Buffer.from('no picture') });
+    await page
+      .getByRole('alert')
+      .getByText(/notes\.txt \(text\/plain\) is no picture/)
+      .waitFor();
+    await file.setInputFiles({
+      name: 'bad.svg',
+      mimeType: 'image/svg+xml',
+      buffer: Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>'),
+    });
+    await page
+      .getByRole('alert')
+      .getByText(/bad\.svg is an SVG/)
+      .waitFor();
+
+    const give = (type: 'drop' | 'paste'): Promise<void> =>
+      page.evaluate(
+        ({ base64, type: kind }) => {
+          const data = new DataTransfer();
+          data.items.add(new File([Uint8Array.from(atob(base64), (each) => each.charCodeAt(0))], `${kind}.png`, { type: 'image/png' }));
+          const event =
+            kind === 'drop'
+              ? new DragEvent('drop', { dataTransfer: data, bubbles: true, cancelable: true })
+              : new ClipboardEvent('paste', { clipboardData: data, bubbles: true, cancelable: true });
+          (document.querySelector('main h1') ?? document.body).dispatchEvent(event);
+        },
+        { base64: whitePng(64, 48).toString('base64'), type },
+      );
+    for (const type of ['drop', 'paste'] as const) {
+      await page.goto(`${all.at.perch.url}/annotate`);
+      await page.getByRole('button', { name: 'Empty sheet' }).waitFor();
+      await give(type);
+      await until(async () => (await titleField(page).inputValue()) === type, `what was given by ${type}`);
+    }
+    // Onto a drawing that is open.
+    await give('drop');
+    await until(async () => (await kindsOf(all.at, page)).filter((kind) => kind === 'image').length === 2, 'the second picture');
+
+    await page.goto(`${all.at.perch.url}/annotate`);
+    await page.getByRole('button', { name: 'Camera' }).click();
+    await page.getByRole('button', { name: 'Take the picture' }).click();
+    await until(async () => (await titleField(page).inputValue()) === 'Photograph', 'the photograph');
+    await page.goto(`${all.at.perch.url}/annotate`);
+    await page.getByRole('button', { name: 'Picture of a window or screen' }).click();
+    await until(async () => (await titleField(page).inputValue()) === 'Screenshot', 'the screen');
+    expect(await kindsOf(all.at, page)).toEqual(['image']);
+    await page.close();
+  });
+
+  verifies('annotate/export', 'redactions are burned into pixels and vectors, and JSON tells that it has what they cover', async () => {
+    const page = await openPage(all.at, '/annotate');
+    const file = page.locator('[data-source=file]');
+    await file.setInputFiles({ name: 'secret.jpg', mimeType: 'image/jpeg', buffer: await redBlueJpeg(page) });
+    await choose(page, 'Redact');
+    await drag(page, [0.01, 0.01], [0.99, 0.99]);
+    await page.getByRole('button', { name: 'Layers and notes' }).waitFor();
+    await until(async () => (await kindsOf(all.at, page)).includes('redaction'), 'the redaction');
+    for (const [name, ending] of [
+      ['PNG', 'png'],
+      ['JPEG', 'jpg'],
+    ] as const) {
+      const got = await download(page, name);
+      expect(got.name).toBe(`secret.${ending}`);
+      const { colors } = await pixelsOf(page, got.bytes, [
+        [30, 40],
+        [90, 40],
+      ]);
+      expect(colors).toEqual(['#000000', '#000000']);
+    }
+    const picture = (text: string): string[] => text.match(/data:image\/\w+;base64,[A-Za-z0-9+/=]+/g) ?? [];
+    const svg = (await download(page, 'SVG')).bytes.toString();
+    expect(svg).toMatch(/^<svg /);
+    for (const each of picture(svg)) {
+      const { colors } = await pixelsOf(page, Buffer.from(each.split(',')[1] ?? '', 'base64'), [[30, 40]]);
+      expect(colors).toEqual(['#000000']);
+    }
+    await page.getByRole('button', { name: 'Export' }).click();
+    await page.getByRole('menuitem', { name: 'Drawing (JSON), to go on with' }).click();
+    const warning = page.getByRole('dialog', { name: 'What is redacted is in this file' });
+    const [got] = await Promise.all([page.waitForEvent('download'), warning.getByRole('button', { name: 'Export the JSON' }).click()]);
+    const json = readFileSync(await got.path(), 'utf8');
+    expect(picture(json)).toHaveLength(1);
+
+    await page.goto(`${all.at.perch.url}/annotate`);
+    await file.setInputFiles({ name: got.suggestedFilename(), mimeType: 'application/json', buffer: Buffer.from(json) });
+    await until(async () => (await titleField(page).inputValue()) === 'secret', 'the drawing of the file');
+    expect((await kindsOf(all.at, page)).sort()).toEqual(['image', 'redaction']);
+    await page.goto(`${all.at.perch.url}/annotate`);
+    await file.setInputFiles({ name: 'other.json', mimeType: 'application/json', buffer: Buffer.from('{}') });
+    await page
+      .getByRole('alert')
+      .getByText(/other\.json: This is no drawing of Perch/)
+      .waitFor();
+
+    await page.getByRole('link', { name: 'secret' }).first().click();
+    await page.getByRole('radio', { name: 'Pen' }).waitFor();
+    await page.keyboard.press('Shift+Alt+C');
+    await page.getByText('The picture is on the clipboard.').waitFor();
+    expect(await page.evaluate(async () => (await navigator.clipboard.read()).flatMap(({ types }) => types))).toEqual(['image/png']);
+    await page.close();
+  });
+
+  verifies(
+    'annotate/damaged',
+    'text, nothing, half a PNG, an SVG, no pixels; drawings that are broken, or of a later version',
+    async () => {
+      const page = await openPage(all.at, '/annotate');
+      const before = (await all.at.outside.client.call('drawings.list', {})).count;
+      const noise = await noisePng(page);
+      const svg = '<svg xmlns="http://www.w3.org/2000/svg"><script>document.title = "run"</script></svg>';
+      const drawing = { format: 'perch-drawing', version: 2, page: { kind: 'page', x: 0, y: 0, width: 10, height: 10, background: null } };
+      const none = /is no picture that this browser can read/;
+      const cases: [name: string, type: string, content: string | Buffer, told: RegExp][] = [
+        ['text.png', 'image/png', 'only text', none],
+        ['empty.png', 'image/png', '', /empty\.png is empty/],
+        ['half.png', 'image/png', noise.subarray(0, 40), none],
+        ['script.svg', 'image/svg+xml', svg, /is an SVG/],
+        ['disguised.png', 'image/png', svg, none],
+        ['nothing.png', 'image/png', whitePng(0, 0), none],
+        ['broken.json', 'application/json', '{"format":', /it is no JSON/],
+        [
+          'later.json',
+          'application/json',
+          JSON.stringify({ ...drawing, version: 99, shapes: [] }),
+          /has version 99; this Perch reads up to/,
+        ],
+        [
+          'odd.json',
+          'application/json',
+          JSON.stringify({ ...drawing, shapes: [{ kind: 'rect', id: 'a', x: 'left' }] }),
+          /is damaged: shapes/,
+        ],
+      ];
+      for (const [name, mimeType, content, reason] of cases) {
+        await page.locator('[data-source=file]').setInputFiles({ name, mimeType, buffer: Buffer.from(content) });
+        await page.getByRole('alert').filter({ hasText: name }).filter({ hasText: reason }).waitFor();
+      }
+      expect(await page.title()).toBe('Annotate · Perch');
+      expect((await all.at.outside.client.call('drawings.list', {})).count).toBe(before);
+      // Beside them what is whole is made, and the rest is still told.
+      await page.locator('[data-source=file]').setInputFiles([
+        { name: 'text.png', mimeType: 'image/png', buffer: Buffer.from('only text') },
+        { name: 'whole.png', mimeType: 'image/png', buffer: noise },
+      ]);
+      await page.getByRole('link', { name: 'whole' }).waitFor();
+      await page.getByRole('alert').getByText(none).waitFor();
+      await page.close();
+    },
+  );
+
+  verifies(
+    'annotate/share',
+    'with its notes, also where a person changes their mind or it fails; not offered where there is none',
+    async () => {
+      const page = await blankSheet(all.at);
+      await page.getByRole('button', { name: 'Export' }).click();
+      expect(await page.getByRole('menuitem', { name: 'Share…' }).count()).toBe(0);
+      const path = new URL(page.url()).pathname;
+      // The sheet itself is the system's; what it is given is recorded here.
+      await page.addInitScript(() => {
+        const given: unknown[] = [];
+        Object.assign(globalThis, { given, fails: '' });
+        Object.assign(navigator, {
+          canShare: (data: ShareData) => data.files?.every(({ type }) => type === 'image/png') ?? false,
+          share: async ({ files, text }: ShareData) => {
+            const name = Reflect.get(globalThis, 'fails') as string;
+            if (name !== '') throw new DOMException('no', name);
+            const [file] = files ?? [];
+            const bitmap = file && (await createImageBitmap(file));
+            given.push([file?.name, file?.type, bitmap?.width, bitmap?.height, text]);
+          },
+        });
+      });
+      await page.goto(all.at.perch.url + path);
+      await choose(page, 'Numbered marker');
+      await press(page, [0.4, 0.4]);
+      await panel(page, 'Notes');
+      await page.getByLabel('Note on 1').fill('Look');
+      const share = async (fails: string): Promise<void> => {
+        await page.evaluate((name) => Object.assign(globalThis, { fails: name }), fails);
+        await page.getByRole('button', { name: 'Export' }).click();
+        await page.getByRole('menuitem', { name: 'Share…' }).click();
+        await page.getByRole('button', { name: 'Export', disabled: false }).waitFor();
+      };
+      await share('');
+      await share('AbortError');
+      expect(await page.getByRole('alert').count()).toBe(0);
+      await share('DataError');
+      await page
+        .getByRole('alert')
+        .getByText(/share the picture/)
+        .waitFor();
+      expect(await page.evaluate('given')).toEqual([
+        ['Drawing.png', 'image/png', 1600, 1000, 'Notes on the picture “Drawing”; the numbers are drawn in it:\n1. Look'],
+      ]);
+      await page.close();
+    },
+  );
+});

@@ -1,0 +1,124 @@
+import { readFileSync } from 'node:fs';
+import type { Locator, Page } from 'playwright';
+import { afterAll, beforeAll } from 'vitest';
+import type { Change } from '../../shared/canvas/change.ts';
+import { launchBrowser, type TestBrowser } from './browser.ts';
+import { connected } from './connected.ts';
+import { type Perch, startPerch } from './harness.ts';
+import { connectOutside, type Outside } from './outside.ts';
+
+/** A gateway, a browser that is linked, and a program beside it. */
+export interface Annotated {
+  readonly perch: Perch;
+  readonly browser: TestBrowser;
+  readonly outside: Outside;
+}
+
+/** For all tests of a `describe`; it is there once they run. */
+export function annotated(): { readonly at: Annotated } {
+  const parts = new AsyncDisposableStack();
+  let made: Annotated | undefined;
+  beforeAll(async () => {
+    // The tab stays a replica, so that nothing moves while it is looked at.
+    const perch = parts.use(await startPerch({ host: 'headless' }));
+    const browser = parts.use(
+      await launchBrowser({
+        args: ['--use-fake-device-for-media-stream', '--use-fake-ui-for-media-stream', '--auto-accept-this-tab-capture'],
+      }),
+    );
+    await browser.context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: perch.url });
+    const outside = parts.use(await connectOutside(perch));
+    const page = await browser.page(perch.linkUrl);
+    await connected(page, 'Bridge');
+    await page.close();
+    made = { perch, browser, outside };
+  });
+  afterAll(() => parts.disposeAsync());
+  return {
+    get at() {
+      if (!made) throw new Error('it is there once the tests run');
+      return made;
+    },
+  };
+}
+
+export async function openPage({ browser, perch }: Annotated, path: string): Promise<Page> {
+  const page = await browser.page(perch.url + path);
+  await connected(page, 'Bridge');
+  return page;
+}
+
+/** A new drawing on an empty sheet; the page shows it. */
+export async function blankSheet(at: Annotated): Promise<Page> {
+  const page = await openPage(at, '/annotate');
+  await page.getByRole('button', { name: 'Empty sheet' }).click();
+  await page.getByRole('radio', { name: 'Pen' }).waitFor();
+  return page;
+}
+
+export const saved = (page: Page): Promise<void> => page.locator('[data-saving=saved]').waitFor();
+export const choose = (page: Page, tool: string): Promise<void> => page.getByRole('radio', { name: tool, exact: true }).check();
+export const surface = (page: Page): Locator => page.getByRole('application', { name: 'Drawing' });
+export const titleField = (page: Page): Locator => page.getByLabel('Title of the drawing');
+
+/** A place of the page, by shares of what is seen of the drawing. */
+export async function placeOf(page: Page, [x, y]: readonly [number, number]): Promise<{ x: number; y: number }> {
+  const box = await surface(page).boundingBox();
+  if (!box) throw new Error('the drawing is not in sight');
+  return { x: box.x + x * box.width, y: box.y + y * box.height };
+}
+
+/** Presses on the drawing and drags, without letting go; from and to shares of what is seen of it. */
+export async function beginDrag(
+  page: Page,
+  from: readonly [number, number],
+  to: readonly [number, number],
+  button: 'left' | 'middle' = 'left',
+): Promise<void> {
+  const [first, last] = [await placeOf(page, from), await placeOf(page, to)];
+  await page.mouse.move(first.x, first.y);
+  await page.mouse.down({ button });
+  await page.mouse.move(last.x, last.y, { steps: 8 });
+}
+
+export async function drag(page: Page, from: readonly [number, number], to: readonly [number, number]): Promise<void> {
+  await beginDrag(page, from, to);
+  await page.mouse.up();
+}
+
+export async function press(
+  page: Page,
+  place: readonly [number, number],
+  options: Parameters<Page['mouse']['click']>[2] = {},
+): Promise<void> {
+  const { x, y } = await placeOf(page, place);
+  await page.mouse.click(x, y, options);
+}
+
+/** Opens the panel where it is not, and shows a part of it: a browser keeps both. */
+export async function panel(page: Page, part: 'Layers' | 'Notes'): Promise<void> {
+  const toggle = page.getByRole('button', { name: 'Layers and notes' });
+  if ((await toggle.getAttribute('aria-pressed')) !== 'true') await toggle.click();
+  await page.getByRole('button', { name: part, exact: true }).click();
+}
+
+export const layers = (page: Page): Locator => page.getByRole('list', { name: 'Layers, the uppermost first' });
+export const layer = (page: Page, name: string): Locator => layers(page).getByRole('button', { name, exact: true });
+
+export const idOf = (page: Page): string => new URL(page.url()).pathname.split('/').at(-1) ?? '';
+
+/** What the gateway has of the drawing that a page shows. */
+export async function changesOf({ outside }: Annotated, page: Page): Promise<Change[]> {
+  return (await outside.client.call('drawings.open', { drawingId: idOf(page) })).changes;
+}
+
+/** The kinds of what the gateway has of it. */
+export const kindsOf = async (at: Annotated, page: Page): Promise<string[]> =>
+  (await changesOf(at, page)).flatMap(({ set }) => (set.kind && set.kind !== 'page' ? [set.kind] : []));
+
+/** What a drawing exports. */
+export async function download(page: Page, name: string): Promise<{ name: string; bytes: Buffer }> {
+  await page.getByRole('button', { name: 'Export' }).click();
+  const [got] = await Promise.all([page.waitForEvent('download'), page.getByRole('menuitem', { name, exact: true }).click()]);
+  return { name: got.suggestedFilename(), bytes: readFileSync(await got.path()) };
+}

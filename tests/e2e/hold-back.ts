@@ -1,0 +1,14 @@
+import type { Page } from 'playwright';
+
+/** Keeps the gateway of a page's browser from starting, as an older one that takes its time; the result lets it. One that runs goes on. */
+export async function holdBack(page: Page): Promise<{ held: Promise<void>; letGo(): Promise<void> }> {
+  const holder = await page.evaluateHandle(() => {
+    const { promise: held, resolve } = Promise.withResolvers<void>();
+    const { promise: over, resolve: letGo } = Promise.withResolvers<void>();
+    void navigator.locks.request('perch-gateway', () => (resolve(), over));
+    const channel = new BroadcastChannel('perch-gateway');
+    channel.onmessage = () => channel.postMessage({ type: 'draining', from: 'an older one', build: 'older' });
+    return { held, letGo };
+  });
+  return { held: holder.evaluate(({ held }) => held), letGo: () => holder.evaluate(({ letGo }) => letGo()) };
+}
