@@ -54,7 +54,7 @@ describe('the page of schedules', () => {
     await briefing.getByRole('button', { name: 'Run now' }).click();
     const runs = briefing.getByRole('list', { name: 'Runs' }).getByRole('listitem');
     await runs.getByText('Done').waitFor();
-    await runs.getByText('by hand').waitFor();
+    await runs.getByText('just now · by hand').waitFor();
     await shoot(page, 'run');
 
     await briefing.getByRole('switch').uncheck();
@@ -112,6 +112,8 @@ describe('the page of schedules', () => {
       .getByRole('list', { name: 'Runs' })
       .getByText(/passing/)
       .waitFor();
+    // It never came to a chat.
+    expect(await orphan.getByRole('link', { name: 'Open the chat' }).count()).toBe(0);
     await shoot(page, 'failed');
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme });
