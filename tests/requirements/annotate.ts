@@ -18,6 +18,8 @@ export const annotate = [
     'annotate/style': 'Colour and opacity of several that are selected change as one step.',
     'annotate/menu': 'A right click, or the menu key, opens what can be done there.',
     'annotate/tabs': 'What is copied in one tab is pasted in another, and a stroke is seen elsewhere while it is drawn.',
+    'annotate/offline':
+      'Without a connection one draws on, which is said; what was drawn survives a reload and is sent once the gateway is back, also where the drawing is not looked at any more.',
     'annotate/share': 'A picture goes to the device’s share sheet with its notes, where there is one; what goes wrong is said.',
     'annotate/damaged':
       'Files that are not what they are called, are cut off, empty or too new are told by name and reason, and nothing is made of them.',

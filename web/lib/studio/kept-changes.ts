@@ -20,3 +20,11 @@ export const keptChanges = (
 });
 
 const forget = async (id: string): Promise<void> => (await pageDb()).delete('drawingChanges', id);
+
+/** The drawings that wait for some of theirs, and since when, milliseconds since 1970. */
+export async function waitingDrawings(): Promise<Map<string, number>> {
+  const records = await (await pageDb()).getAll('drawingChanges');
+  const since = new Map<string, number>();
+  for (const { drawingId, at } of records) since.set(drawingId, Math.min(at, since.get(drawingId) ?? at));
+  return since;
+}
