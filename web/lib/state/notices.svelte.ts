@@ -86,7 +86,7 @@ const noticeOf = ({ id, summary, agentId, sessionId }: Approval): Told => ({
   tag: `approval:${id}`,
   title: 'Waits for your approval',
   body: summary,
-  href: sessionId === null ? '/' : `/chat/${agentId ?? 'main'}/${sessionId}`,
+  href: sessionId === null ? '/approvals' : `/chat/${agentId ?? 'main'}/${sessionId}`,
 });
 
 export const notices = new Notices();
