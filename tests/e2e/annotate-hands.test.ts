@@ -118,6 +118,7 @@ describe('what a person does on the Annotate page', () => {
     await menu.getByRole('menuitem', { name: 'Copy' }).click();
     await press(page, [0.8, 0.5], { button: 'right' });
     const sheet = page.getByRole('menu', { name: 'The sheet' });
+    await sheet.waitFor();
     expect(await sheet.getByRole('menuitem').allInnerTexts()).toEqual(['Paste', 'Select all', 'Show all']);
     await sheet.getByRole('menuitem', { name: 'Paste' }).click();
     await until(async () => (await layers(page).getByRole('listitem').count()) === 3, 'what was pasted');

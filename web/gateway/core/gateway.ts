@@ -186,6 +186,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const access = accessLater({ vault, clock, bridge, sync, connected: connections, timeZone, fault });
   const presence = new Presence({ clock, sync, bridge, clients, providers: () => providers.known(), draining: () => state === 'draining' });
   const stopWatching = watchForLog({ log, hub, sync, bridge });
+  const stopProviders = bridge.watch(() => providers.wayChanged());
   const stopFollowing = (): void => {
     const parts = [
       configFile,
@@ -208,6 +209,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     ];
     for (const part of parts) part?.stop();
     stopWatching();
+    stopProviders();
   };
   try {
     await foreign.start();

@@ -147,6 +147,28 @@ describe('lists and states', () => {
     expect(await all.states()).toMatchObject([{ id: 'guide' }, { state: 'unreachable', models: 2 }]);
   });
 
+  it('are asked anew over another way, also where the answer of the last one comes later', async () => {
+    const server = await upstream();
+    let way: Fetch = () => Promise.reject(new TypeError('not allowed from here'));
+    const { all } = providers({ fetch: (url, init) => way(url, init) });
+    all.configure([{ id: 'mine', name: 'Mine', baseUrl: server.url }]);
+    expect(await all.states()).toMatchObject([{ id: 'guide' }, { state: 'unreachable' }]);
+    way = fetch;
+    expect(await all.states()).toMatchObject([{ id: 'guide' }, { state: 'unreachable' }]);
+    all.wayChanged();
+    expect(await all.states()).toMatchObject([{ id: 'guide' }, { state: 'ready' }]);
+
+    const answer = Promise.withResolvers<Response>();
+    const asked = new Promise<void>((resolve) => (way = () => (resolve(), answer.promise)));
+    const states = all.states({ refresh: true });
+    await asked;
+    way = fetch;
+    all.wayChanged();
+    answer.reject(new TypeError('not allowed from here'));
+    await states;
+    expect(await all.states()).toMatchObject([{ id: 'guide' }, { state: 'ready' }]);
+  });
+
   it('wait 5 s for a provider, and not for all one after another', async () => {
     const { all, clock } = providers({ fetch: () => new Promise(() => {}) });
     all.configure(['a', 'b'].map((id) => ({ id, name: id, baseUrl: `http://127.0.0.1:1/${id}` })));

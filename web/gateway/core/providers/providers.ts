@@ -78,6 +78,8 @@ export class Providers {
   #found: Known[] = [];
   #lookedAt: number | undefined;
   #looking: Promise<void> | undefined;
+  /** Up by one with each change of the way out. */
+  #way = 0;
 
   constructor(options: ProvidersOptions) {
     this.#options = options;
@@ -159,6 +161,13 @@ export class Providers {
   /** The next request to a provider's server is made, though it was left alone. */
   wake(id: string): void {
     this.#byId(id)?.breaker?.wake();
+  }
+
+  /** Requests go another way from now on, where others can be reached: those that could not be are asked anew. */
+  wayChanged(): void {
+    this.#way++;
+    this.#lookedAt = undefined;
+    for (const known of [...this.#configured, ...this.#found]) if (known.state === 'unreachable') delete known.askedAt;
   }
 
   /** Those that have been asked, as they were then. */
@@ -272,6 +281,7 @@ export class Providers {
   async #fetchModels(known: Known): Promise<void> {
     const { clock, onstate } = this.#options;
     const before = known.state;
+    const way = this.#way;
     try {
       const listed = await withTimeout(clock, LIST_TIMEOUT_MS, new AbortController().signal, (signal) => known.provider.models(signal));
       known.models = await Promise.all(listed.map((model) => this.#entry(known, model)));
@@ -283,7 +293,8 @@ export class Providers {
       known.message =
         error instanceof ProviderError || error instanceof RpcError ? error.message : `${known.provider.name} did not answer in time.`;
     }
-    known.askedAt = clock.monotonic();
+    if (known.state === 'unreachable' && way !== this.#way) delete known.askedAt;
+    else known.askedAt = clock.monotonic();
     if (known.state !== before)
       onstate?.({ id: known.provider.id, state: known.state, ...(known.message ? { message: known.message } : {}) });
   }
