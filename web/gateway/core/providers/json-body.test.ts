@@ -28,7 +28,7 @@ test('a body is what JSON.stringify makes of it, short or long', async () => {
 });
 
 test('others have their turn while a long one is made, and it ends with its caller', async () => {
-  const body = { messages: Array.from({ length: 500 }, (_, nth) => ({ content: `${nth} `.repeat(20_000) })) };
+  const body = { messages: Array.from({ length: 100 }, (_, nth) => ({ content: `${nth} `.repeat(20_000) })) };
   let turns = 0;
   let made = false;
   const others = (async () => {
@@ -37,7 +37,7 @@ test('others have their turn while a long one is made, and it ends with its call
   await jsonBody(body, never);
   made = true;
   await others;
-  expect(turns).toBeGreaterThan(0);
+  expect(turns).toBeGreaterThan(20);
   const gone = new AbortController();
   const making = jsonBody(body, gone.signal);
   gone.abort(new Error('left'));
