@@ -18,25 +18,33 @@ const nameOf = (block: MemoryBlock): string | undefined =>
  */
 export function mergeMemories(earlier: string, later: string): string {
   const there = parseMemories(later);
-  const known = new Map(there.map((block) => [keyOf(block), block]));
   const lines = ownLines(later);
   const given = ownLines(earlier);
+  const said = parseMemories(earlier);
+  const rivalOf = (block: MemoryBlock): Remembered | undefined => {
+    const name = nameOf(block);
+    return name === undefined ? undefined : there.filter((other) => other.kind === 'memory').findLast((other) => nameOf(other) === name);
+  };
+
+  const instead = new Map<MemoryBlock, Remembered>();
+  const keys = new Set(there.map(keyOf));
+  for (const block of said) {
+    const rival = rivalOf(block);
+    if (!rival || block.kind !== 'memory' || keys.has(keyOf(block))) continue;
+    if (block.memory.createdAt > (instead.get(rival) ?? rival).memory.createdAt) instead.set(rival, block);
+  }
+
+  // What makes way for another is not there any more: a fact of the same words is to come.
+  const known = new Map(there.filter((block) => !instead.has(block)).map((block) => [keyOf(block), block]));
   /** By the line behind which they go, from 1 on. */
   const added = new Map<number, MemoryBlock[]>();
-  const instead = new Map<Remembered, Remembered>();
   const taken = new Set<string>();
   let behind = 0;
-  for (const block of parseMemories(earlier)) {
+  for (const block of said) {
     const key = keyOf(block);
-    const name = nameOf(block);
-    const same = known.get(key);
-    const rival = name === undefined ? undefined : there.findLast((other) => nameOf(other) === name);
+    const same = known.get(key) ?? rivalOf(block);
     if (same) behind = same.end;
-    else if (block.kind === 'memory' && rival?.kind === 'memory') {
-      const { createdAt } = (instead.get(rival) ?? rival).memory;
-      if (block.memory.createdAt > createdAt) instead.set(rival, block);
-      behind = rival.end;
-    } else if (!taken.has(key)) {
+    else if (!taken.has(key)) {
       taken.add(key);
       added.set(behind, [...(added.get(behind) ?? []), block]);
     }
