@@ -4,6 +4,7 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   define: { __PERCH_BUILD__: JSON.stringify('test'), __PERCH_VERSION__: JSON.stringify('0.0.0') },
   test: {
+    setupFiles: 'tests/property-seed.ts',
     include: ['{shared,web,bridge}/**/*.test.ts', 'tests/{unit,core,vault}/**/*.test.ts'],
     exclude: ['**/*.browser.test.ts', 'node_modules/**'],
     testTimeout: 20_000,

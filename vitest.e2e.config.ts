@@ -3,6 +3,7 @@ import { defineConfig } from 'vitest/config';
 // What crosses processes: the real command, a real browser, the packed package. One file at a time, for they share the machine.
 export default defineConfig({
   test: {
+    setupFiles: 'tests/property-seed.ts',
     include: ['tests/{e2e,faults,vault-e2e,conformance}/**/*.test.ts'],
     globalSetup: 'tests/e2e/build-once.ts',
     fileParallelism: false,

@@ -68,16 +68,16 @@ try {
   for (const [heading, step] of STEPS) {
     console.log(`\n── ${heading} ${'─'.repeat(Math.max(0, 70 - heading.length))}`);
     const start = performance.now();
-    const { passed, failed } = await step();
+    const { passed, failed, names = [] } = await step();
     total.passed += passed;
     total.failed += failed;
-    if (failed > 0) failures.push(`${heading}: ${failed}`);
+    if (failed > 0) failures.push(`${heading}: ${failed}`, ...names.map((name) => `  ${name.replace(`${root}/`, '')}`));
     console.log(`${failed === 0 ? 'passed' : 'FAILED'} in ${((performance.now() - start) / 1000).toFixed(1)} s`);
   }
 } finally {
   rmSync(scratch, { recursive: true, force: true });
 }
 console.log(`\n${Math.round((performance.now() - since) / 1000)} s in all`);
-for (const failure of failures) console.log(`failed in ${failure}`);
+if (failures.length > 0) console.log(`failed:\n${failures.join('\n')}`);
 console.log(`${total.passed} passed, ${total.failed} failed`);
 process.exitCode = total.failed > 0 ? 1 : 0;

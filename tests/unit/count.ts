@@ -3,13 +3,21 @@ import { z } from 'zod';
 export interface Count {
   passed: number;
   failed: number;
+  /** Of what has failed, where it has one. */
+  names?: string[];
 }
 
 /** What is read of Vitest's JSON report. */
 const vitestReport = z.object({
   numPassedTests: z.number(),
   numFailedTests: z.number(),
-  testResults: z.array(z.object({ status: z.string(), assertionResults: z.array(z.object({ status: z.string() })) })),
+  testResults: z.array(
+    z.object({
+      name: z.string(),
+      status: z.string(),
+      assertionResults: z.array(z.object({ status: z.string(), fullName: z.string() })),
+    }),
+  ),
 });
 
 /**
@@ -24,5 +32,12 @@ export function countVitest(report: unknown, exitCode: number): Count {
     ({ status, assertionResults }) => status === 'failed' && !assertionResults.some((test) => test.status === 'failed'),
   );
   const failed = numFailedTests + broken.length;
-  return { passed: numPassedTests, failed: failed === 0 && (exitCode !== 0 || numPassedTests === 0) ? 1 : failed };
+  const names = testResults.flatMap(({ name, assertionResults }) =>
+    assertionResults.filter(({ status }) => status === 'failed').map(({ fullName }) => `${name}: ${fullName.trim()}`),
+  );
+  return {
+    passed: numPassedTests,
+    failed: failed === 0 && (exitCode !== 0 || numPassedTests === 0) ? 1 : failed,
+    names: [...names, ...broken.map(({ name }) => name)],
+  };
 }

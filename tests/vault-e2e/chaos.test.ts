@@ -1,9 +1,9 @@
 import { verifies } from '../requirements.ts';
+import { SEED } from '../support/seed.ts';
 import { Chaos } from './chaos.ts';
 import { Random } from './random.ts';
 
 const ROUNDS = Number(process.env.PERCH_ROUNDS) || (process.env.PERCH_LONG ? 200 : 20);
-const SEED = Number(process.env.PERCH_SEED) || Math.trunc(Math.random() * 2 ** 31);
 
 verifies(
   ['vault.sync/converges', 'vault.runs/recovers'],
