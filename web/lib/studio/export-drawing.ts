@@ -55,13 +55,6 @@ export async function selectionPng(shapes: readonly Shape[]): Promise<Blob> {
   return new Blob([png], { type: 'image/png' });
 }
 
-/** Hands a file to the person, as browsers do downloads. */
-export function save(file: File): void {
-  const address = URL.createObjectURL(file);
-  Object.assign(document.createElement('a'), { href: address, download: file.name }).click();
-  setTimeout(() => URL.revokeObjectURL(address), 10_000);
-}
-
 const fileName = (title: string): string =>
   title
     .replace(/[^\p{L}\p{N} _.-]+/gu, ' ')
