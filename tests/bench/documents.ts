@@ -13,7 +13,7 @@ const AT_ONCE = 12;
 
 /** How long `health` waits at the longest while an agent reads a PDF of 300 full pages from end to end, beside as long a time in which nothing is read. */
 export async function documents({ quick }: { quick: boolean }): Promise<Figure[]> {
-  const rounds = quick ? 1 : 3;
+  const rounds = quick ? 1 : 5;
   const content = toBase64(await pdf(Array.from({ length: PAGES }, (_, index) => lines(index + 1, LINES))));
   // What it does with requests of megabytes must not hold up who measures here.
   await using model = await startChild('reader');
@@ -33,15 +33,17 @@ export async function documents({ quick }: { quick: boolean }): Promise<Figure[]
     took.push(performance.now() - since);
     idle.push(await longest(asker, new Promise((resolve) => setTimeout(resolve, took.at(-1)))));
   }
-  const worst = Math.max(...waits);
+  // What reading holds up it holds up in each round; what the machine does it does in some.
+  const usual = median(waits);
   return [
     {
-      what: `longest wait for an rpc, ${PAGES}-page PDF read`,
+      what: `longest wait for an rpc, ${PAGES}-page PDF read, of ${rounds} rounds the median`,
       unit: 'ms',
-      ours: worst,
-      floor: { name: 'idle', value: Math.max(...idle) },
-      bar: atMost(worst, 50, 'ms'),
+      ours: usual,
+      floor: { name: 'idle', value: median(idle) },
+      bar: atMost(usual, 50, 'ms'),
     },
+    { what: '  the longest of all rounds', unit: 'ms', ours: Math.max(...waits), floor: { name: 'idle', value: Math.max(...idle) } },
     { what: '  time of the whole reading', unit: 'ms', ours: median(took) },
   ];
 }
