@@ -14,6 +14,7 @@ describe('the doctor in the app', () => {
 
   verifies(['doctor.app/checks', 'doctor.app/fixes'], 'faults first, each mended from its row', async () => {
     const page = await linkedPage(at.browser, at.perch);
+    await page.getByText('Gateway', { exact: true }).click();
     await page.getByRole('link', { name: 'Doctor' }).click();
     const state = page.getByRole('region', { name: 'State of the gateway' });
     await state.getByText(/\d+ checks, just now/).waitFor();

@@ -29,6 +29,7 @@ describe('logs in the app', () => {
 
   verifies(['logs.app/tail', 'logs.app/export'], 'lines come as they are written, wait while paused, and are saved', async () => {
     const page = await linkedPage(at.browser, at.perch);
+    await page.getByText('Gateway', { exact: true }).click();
     await page.getByRole('link', { name: 'Logs' }).click();
     await line(page, 'The gateway has started').first().waitFor();
     const client = await at.perch.client();

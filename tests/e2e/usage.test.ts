@@ -39,6 +39,7 @@ describe('usage in the app', () => {
 
   verifies('usage.app/charts', 'nothing at first, then a call as it ends, then a month by day, provider, model and hour', async () => {
     const page = await linkedPage(at.browser, at.perch);
+    await page.getByText('Gateway', { exact: true }).click();
     await page.getByRole('link', { name: 'Usage' }).click();
     await page.getByText('Nothing was used in this time').waitFor();
     await page.getByRole('link', { name: 'Begin a chat' }).waitFor();

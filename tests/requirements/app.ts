@@ -37,6 +37,13 @@ export const app = [
     'app/fallback': 'Pages open without a network; what is the bridge’s own is neither answered from the cache nor kept in it.',
     'app/no-foreign-request': 'Rendering model output makes no foreign request and runs no script.',
     'app/crafted-link': 'No path, query or fragment makes the app connect anywhere but to its own origin, or run a script.',
+    'chats.app/order':
+      'Chats are pinned, archived, put into folders and tagged, one from its menu or several at once in their table, and stay so.',
+    'chats.app/table': 'All chats are found by words, folder, tag, pinned or archived; those chosen are deleted after a question.',
+    'chats.app/export': 'A chat is saved as Markdown or JSON Lines, several in one zip.',
+    'chats.app/import': 'Chats of Perch, ChatGPT, Open WebUI and LibreChat are brought in with their branches and times, each once.',
+    'chats.app/import-bad':
+      'A file that is cut short, of another kind, empty or hostile is refused by its name, and the others are brought in.',
     'usage.app/charts':
       'The page Usage shows totals and charts by day, hour, provider and model over a chosen span, each as a table too, and goes on by itself.',
     'usage.app/csv': 'What the page Usage shows is downloaded as CSV, in which no name can become a formula.',

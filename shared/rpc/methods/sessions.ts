@@ -199,7 +199,7 @@ export const sessions = {
       sessionId: sessionId.optional(),
     }),
     result: entry,
-    docs: 'Makes a session of what `sessions.export` gave as JSON Lines. Its branch ends in the last line.',
+    docs: 'Makes a session of what `sessions.export` gave as JSON Lines. Its branch ends in the last line, and it has the times of its messages.',
     fails: ['NOT_FOUND', 'ALREADY_EXISTS'],
     policy: { scope: 'write' },
   }),

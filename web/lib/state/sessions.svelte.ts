@@ -11,10 +11,12 @@ import { visible } from './visible.svelte.ts';
 const REFRESH_MS = 150;
 /** Chats that are loaded at first, and more by as many. */
 const PAGE = 100;
+const LISTED = { pinned: false, archived: false };
 
-/** The list of chats: the ones used last, and further down as far as somebody has looked. */
+/** The list of chats: the pinned ones, the ones used last, and further down as far as somebody has looked. What is archived is in none of it. */
 class Sessions {
   list = $state.raw<SessionEntry[]>([]);
+  pinned = $state.raw<SessionEntry[]>([]);
   loaded = $state(false);
   problem = $state<Problem | null>(null);
   /** The chat on screen: it is read while it is looked at. */
@@ -28,6 +30,7 @@ class Sessions {
   /** Chats on screen that are further down than the list. */
   #others = $state.raw<SessionEntry[]>([]);
 
+  readonly all = $derived([...this.pinned, ...this.list]);
   /** There are more than the list has. */
   readonly more = $derived(this.#cursor !== null);
 
@@ -35,7 +38,7 @@ class Sessions {
     if (this.#started) return;
     this.#started = true;
     gateway.on('sessions.changed', ({ path, deleted }) => {
-      if (deleted) this.list = this.list.filter((entry) => entry.path !== path);
+      if (deleted) this.#drop(path);
       this.#timer ??= setTimeout(() => void this.load(), REFRESH_MS);
     });
     gateway.on('chat.message', ({ agentId, sessionId }) => this.#patch(`${agentId}/${sessionId}.jsonl`, { running: true }));
@@ -59,13 +62,17 @@ class Sessions {
           untrack(() => this.list.length),
         ),
       );
-      const { sessions, cursor } = await gateway.call('sessions.list', { limit });
+      const [{ sessions, cursor }, pinned] = await Promise.all([
+        gateway.call('sessions.list', { ...LISTED, limit }),
+        gateway.call('sessions.list', { pinned: true, archived: false }),
+      ]);
       this.list = sessions;
+      this.pinned = pinned.sessions;
       this.#cursor = cursor;
       this.problem = null;
       // What was there before this browser first looked counts as read.
       const first = !this.loaded && this.#seen.size === 0;
-      for (const entry of sessions) if (entry.path === this.#read || first) this.#markSeen(entry);
+      for (const entry of this.all) if (entry.path === this.#read || first) this.#markSeen(entry);
       this.loaded = true;
       this.#keepSeen();
       await this.#findCurrent();
@@ -78,7 +85,7 @@ class Sessions {
     if (this.#cursor === null || this.#loadingMore) return;
     this.#loadingMore = true;
     try {
-      const { sessions, cursor } = await gateway.call('sessions.list', { limit: PAGE, cursor: this.#cursor });
+      const { sessions, cursor } = await gateway.call('sessions.list', { ...LISTED, limit: PAGE, cursor: this.#cursor });
       const known = new Set(this.list.map(({ path }) => path));
       this.list = [...this.list, ...sessions.filter(({ path }) => !known.has(path))];
       this.#cursor = cursor;
@@ -95,7 +102,7 @@ class Sessions {
   /** The chat on screen may be further down than the list. */
   async #findCurrent(): Promise<void> {
     const path = this.current;
-    if (path === null || this.list.some((entry) => entry.path === path)) return;
+    if (path === null || this.all.some((entry) => entry.path === path)) return;
     try {
       this.#others = (await gateway.call('sessions.list', { paths: [path] })).sessions;
     } catch (error) {
@@ -106,13 +113,13 @@ class Sessions {
 
   find(agentId: string, sessionId: string): SessionEntry | undefined {
     const isIt = (entry: SessionEntry): boolean => entry.agentId === agentId && entry.sessionId === sessionId;
-    return this.list.find(isIt) ?? this.#others.find(isIt);
+    return this.all.find(isIt) ?? this.#others.find(isIt);
   }
 
   /** Looking at a chat reads it. */
   look(path: string | null): void {
     this.current = path;
-    const entry = this.list.find((candidate) => candidate.path === path);
+    const entry = this.all.find((candidate) => candidate.path === path);
     if (entry && path === this.#read && this.#markSeen(entry)) this.#keepSeen();
     if (!entry && this.loaded) this.#findCurrent().catch((error: unknown) => (this.problem = problemOf(error, 'list the chats')));
   }
@@ -126,7 +133,24 @@ class Sessions {
     this.#patch(entry.path, session);
   }
 
-  /** Whether memory is searched before replies in it. Rejects where the gateway refuses. */
+  /** Rejects, as the ones below do, where the gateway refuses. */
+  async pin({ path }: SessionEntry, pinned: boolean): Promise<void> {
+    await gateway.call('sessions.pin', { path, pinned });
+    await this.load();
+  }
+
+  async archive({ path }: SessionEntry, archived: boolean): Promise<void> {
+    await gateway.call('sessions.archive', { path, archived });
+    await this.load();
+  }
+
+  /** Puts it into a folder, or into none, and gives it these tags. */
+  async organise({ path, folder, tags }: SessionEntry, to: Pick<SessionEntry, 'folder' | 'tags'>): Promise<void> {
+    if (to.folder !== folder) this.#patch(path, (await gateway.call('sessions.move', { path, folder: to.folder })).session);
+    if (to.tags.join('\n') !== tags.join('\n')) this.#patch(path, (await gateway.call('sessions.tag', { path, tags: to.tags })).session);
+  }
+
+  /** Whether memory is searched before replies in it. */
   async setRecall(path: string, recall: boolean): Promise<void> {
     await gateway.call('sessions.setRecall', { path, enabled: recall });
     this.#patch(path, { recall });
@@ -139,8 +163,7 @@ class Sessions {
       // Another tab was quicker: it is gone, which is what was wanted.
       if (!(error instanceof RpcError && error.code === 'NOT_FOUND')) throw error;
     }
-    this.list = this.list.filter(({ path }) => path !== entry.path);
-    this.#others = this.#others.filter(({ path }) => path !== entry.path);
+    this.#drop(entry.path);
     this.#seen.delete(entry.path);
     this.#keepSeen();
   }
@@ -148,7 +171,15 @@ class Sessions {
   #patch(path: string, change: Partial<SessionEntry>): void {
     const patched = (entry: SessionEntry): SessionEntry => (entry.path === path ? { ...entry, ...change } : entry);
     this.list = this.list.map(patched);
+    this.pinned = this.pinned.map(patched);
     this.#others = this.#others.map(patched);
+  }
+
+  #drop(path: string): void {
+    const stays = (entry: SessionEntry): boolean => entry.path !== path;
+    this.list = this.list.filter(stays);
+    this.pinned = this.pinned.filter(stays);
+    this.#others = this.#others.filter(stays);
   }
 
   #markSeen({ path, messageCount }: SessionEntry): boolean {

@@ -3,6 +3,7 @@ import type { Drawing } from '#shared/canvas/drawing.ts';
 import type { Shape } from '#shared/canvas/fields.ts';
 import { drawingToJson } from '#shared/canvas/file.ts';
 import { boundsOf } from '#shared/canvas/geometry.ts';
+import { fileName } from '#lib/save-file.ts';
 import { exportImage, exportSvg } from '../../paint/export.ts';
 import { measureText } from '../../paint/measure.ts';
 
@@ -21,7 +22,7 @@ const CHAT_BYTES = 6 * 1024 * 1024;
 export async function exported(drawing: Drawing, kind: ExportKind, title: string): Promise<File> {
   const { type } = EXPORTS[kind];
   const ending = kind === 'jpeg' ? 'jpg' : kind === 'json' ? 'perch-drawing.json' : kind;
-  return new File([await content(drawing, kind)], `${fileName(title)}.${ending}`, { type });
+  return new File([await content(drawing, kind)], `${fileName(title, 'drawing')}.${ending}`, { type });
 }
 
 async function content(drawing: Drawing, kind: ExportKind): Promise<BlobPart> {
@@ -35,7 +36,7 @@ export const hasRedaction = ({ shapes }: Picture): boolean => shapes.some(({ kin
 
 /** A picture for a message: a PNG where that is small enough, else a JPEG, made smaller until it is. */
 export async function pictureForChat(drawing: Drawing, title: string): Promise<File> {
-  const name = fileName(title);
+  const name = fileName(title, 'drawing');
   const png = await exportImage(drawing);
   if (png.byteLength <= CHAT_BYTES) return new File([png], `${name}.png`, { type: 'image/png' });
   for (let scale = 1; ; scale *= 0.7) {
@@ -54,10 +55,3 @@ export async function selectionPng(shapes: readonly Shape[]): Promise<Blob> {
   const png = await exportImage({ page: { kind: 'page', x, y, width, height, background: null }, shapes });
   return new Blob([png], { type: 'image/png' });
 }
-
-const fileName = (title: string): string =>
-  title
-    .replace(/[^\p{L}\p{N} _.-]+/gu, ' ')
-    .replace(/\s+/g, ' ')
-    .replace(/^[ .]+|[ .]+$/g, '')
-    .slice(0, 100) || 'drawing';

@@ -73,8 +73,7 @@ export const sessionMethods = ({
   /** A session of these messages, under new ids. */
   const add = async (given: SessionRecord, messages: readonly HistoryMessage[]): Promise<{ session: SessionEntry }> => {
     const key = sessionKey(given.agentId, given.sessionId);
-    const now = clock.now();
-    const session = { ...given, key, createdAt: now, updatedAt: now };
+    const session = { ...given, key };
     if (!(await vault.sessions.add(session, copied(messages, session)))) {
       throw new RpcError('ALREADY_EXISTS', `sessionId: there is a session ${given.sessionId} already`);
     }
@@ -169,7 +168,8 @@ export const sessionMethods = ({
       const branch = activeBranch(messages, session.headId);
       const end = messageId === undefined ? branch.length : branch.findIndex(({ id }) => id === messageId) + 1;
       if (messageId !== undefined && end === 0) throw new RpcError('NOT_FOUND', 'messageId: the active branch has no such message');
-      return add({ ...session, sessionId, pinned: false, archived: false }, branch.slice(0, end).map(historyMessageOf));
+      const now = clock.now();
+      return add({ ...session, sessionId, pinned: false, archived: false, createdAt: now, updatedAt: now }, branch.slice(0, end).map(historyMessageOf));
     },
 
     'sessions.export': async ({ path, format, cursor }) => {
@@ -191,9 +191,13 @@ export const sessionMethods = ({
       agents.get(agentId);
       const messages = readJsonLines(content);
       // Branches that were left come first in an export.
-      const first = messages.toSorted((a, b) => a.timestamp - b.timestamp).find(({ role }) => role === 'user');
-      const words = plainText(first?.content ?? '');
-      return add({ ...newSession(agentId, sessionId, words, clock.now()), ...(title === undefined ? {} : { title }) }, messages);
+      const byTime = messages.toSorted((a, b) => a.timestamp - b.timestamp);
+      const words = plainText(byTime.find(({ role }) => role === 'user')?.content ?? '');
+      // It stands in lists where it was used, not where it was brought in.
+      const now = clock.now();
+      const timeOf = (message: HistoryMessage | undefined): number => Math.max(0, Math.min(now, message?.timestamp ?? now));
+      const session = { ...newSession(agentId, sessionId, words, timeOf(byTime[0])), updatedAt: timeOf(byTime.at(-1)) };
+      return add({ ...session, ...(title === undefined ? {} : { title }) }, messages);
     },
   };
 };

@@ -1,0 +1,22 @@
+import type { SessionEntry } from '#shared/rpc/records.ts';
+import { gateway } from '#lib/gateway/connection.svelte.ts';
+import { fileName } from '#lib/save-file.ts';
+
+export type ChatFormat = 'markdown' | 'jsonl';
+
+/** A chat as a file: Markdown to read, JSON Lines with every branch to bring back. Rejects where the gateway refuses, or the chat changes meanwhile. */
+export async function exportedChat({ path, title }: SessionEntry, format: ChatFormat): Promise<File> {
+  const parts: string[] = [];
+  let type = '';
+  for (let cursor: string | null | undefined; cursor !== null;) {
+    const part: { content: string; mimeType: string; cursor: string | null } = await gateway.call('sessions.export', {
+      path,
+      format,
+      ...(cursor === undefined ? {} : { cursor }),
+    });
+    parts.push(part.content);
+    type = part.mimeType;
+    cursor = part.cursor;
+  }
+  return new File(parts, `${fileName(title, 'chat')}.${format === 'markdown' ? 'md' : 'jsonl'}`, { type });
+}

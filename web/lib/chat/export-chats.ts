@@ -1,0 +1,21 @@
+import type { SessionEntry } from '#shared/rpc/records.ts';
+import { type ChatFormat, exportedChat } from './export-chat.ts';
+
+/** Chats as a file: one as it is, several in a zip, each under a name of its own. */
+export async function exportedChats(chats: readonly SessionEntry[], format: ChatFormat): Promise<File> {
+  const [first] = chats;
+  if (first && chats.length === 1) return exportedChat(first, format);
+  const { BlobReader, BlobWriter, configure, ZipWriter } = await import('@zip.js/zip.js/index-native.js');
+  configure({ useWebWorkers: false });
+  const zip = new ZipWriter(new BlobWriter('application/zip'));
+  const names = new Set<string>();
+  for (const chat of chats) {
+    const file = await exportedChat(chat, format);
+    const dot = file.name.lastIndexOf('.');
+    let name = file.name;
+    for (let nth = 2; names.has(name.toLowerCase()); nth++) name = `${file.name.slice(0, dot)} (${nth})${file.name.slice(dot)}`;
+    names.add(name.toLowerCase());
+    await zip.add(name, new BlobReader(file), { lastModDate: new Date(chat.updatedAt) });
+  }
+  return new File([await zip.close()], `chats-${new Date().toISOString().slice(0, 10)}.zip`, { type: 'application/zip' });
+}

@@ -1,0 +1,171 @@
+import { expect } from 'vitest';
+import { BlobWriter, configure, TextReader, ZipWriter } from '@zip.js/zip.js';
+import { verifies } from '../../../../tests/requirements.ts';
+import { readJsonLines } from '../../../gateway/core/transfer.ts';
+import { jsonLines } from './imported-chat.ts';
+import { readExport } from './read-export.ts';
+
+configure({ useWebWorkers: false });
+
+const file = (content: unknown, name = 'export.json'): File =>
+  new File([typeof content === 'string' || content instanceof Blob ? content : JSON.stringify(content)], name);
+const others = async (content: unknown, name?: string) =>
+  (await readExport(file(content, name))).chats.map((each) => (each.kind === 'other' ? each.chat : expect.fail('is one of Perch')));
+
+const node = (id: string, parent: string | null, role?: string, parts?: unknown[], more: object = {}) => [
+  id,
+  {
+    id,
+    parent,
+    children: [],
+    message: role
+      ? { id, author: { role }, create_time: 1_700_000_000.5, content: { content_type: 'text', parts }, metadata: {}, ...more }
+      : null,
+  },
+];
+/** As ChatGPT writes it: an empty root, a hidden system message, and two answers to one question. */
+const chatGpt = {
+  title: 'Cats',
+  create_time: 1_700_000_000,
+  conversation_id: 'c-1',
+  is_archived: true,
+  current_node: 'a2',
+  mapping: Object.fromEntries([
+    node('root', null),
+    node('s', 'root', 'system', ['You are helpful']),
+    node('q', 's', 'user', ['What is a cat?', { content_type: 'image_asset_pointer', asset_pointer: 'file-service://x' }]),
+    node('a2', 'q', 'assistant', ['A small animal.'], { metadata: { model_slug: 'gpt-4o' } }),
+    node('a1', 'q', 'assistant', ['An animal.']),
+    node('t', 'a2', 'tool', ['{"results": 3}']),
+  ]),
+};
+
+verifies('chats.app/import', 'of ChatGPT: its tree without what nobody was shown, the branch that was left first', async () => {
+  const [chat] = await others([chatGpt], 'conversations.json');
+  expect(chat).toMatchObject({ id: 'c-1', title: 'Cats', archived: true, pinned: false, tags: [] });
+  expect(chat?.messages).toEqual([
+    { id: 'a1', parentId: 'q', role: 'assistant', content: 'An animal.', timestamp: 1_700_000_000_500 },
+    { id: 'q', parentId: null, role: 'user', content: 'What is a cat?\n\n[Picture]', timestamp: 1_700_000_000_500 },
+    { id: 'a2', parentId: 'q', role: 'assistant', content: 'A small animal.', timestamp: 1_700_000_000_500, model: 'gpt-4o' },
+  ]);
+  // What the gateway reads.
+  expect(chat && readJsonLines(jsonLines(chat)).map(({ id }) => id)).toEqual(['a1', 'q', 'a2']);
+});
+
+verifies('chats.app/import', 'of ChatGPT: the zip as it comes', async () => {
+  const zip = new ZipWriter(new BlobWriter());
+  await zip.add('export/chat.html', new TextReader('<h1>No</h1>'));
+  await zip.add('export/conversations.json', new TextReader(JSON.stringify([chatGpt, chatGpt])));
+  expect(await others(await zip.close(), 'export.zip')).toHaveLength(2);
+});
+
+verifies('chats.app/import', 'of Open WebUI, with its tags, and of its older versions', async () => {
+  const messages = {
+    q: { id: 'q', parentId: null, childrenIds: ['a'], role: 'user', content: 'Hi', timestamp: 1_700_000_000 },
+    a: { id: 'a', parentId: 'q', childrenIds: [], role: 'assistant', content: 'Hello', timestamp: 1_700_000_005, model: 'llama3' },
+  };
+  const now = {
+    id: 'w-1',
+    title: 'Greeting',
+    pinned: true,
+    meta: { tags: ['x', 7, 'y'] },
+    chat: { history: { messages, currentId: 'a' } },
+  };
+  const old = {
+    title: 'Old',
+    created_at: 1_600_000_000,
+    chat: {
+      messages: [
+        { role: 'user', content: 'One' },
+        { role: 'assistant', content: 'Two' },
+      ],
+    },
+  };
+  const [first, second] = await others([now, old]);
+  expect(first).toMatchObject({ id: 'w-1', title: 'Greeting', pinned: true, archived: false, tags: ['x', 'y'] });
+  expect(first?.messages).toEqual([
+    { id: 'q', parentId: null, role: 'user', content: 'Hi', timestamp: 1_700_000_000_000 },
+    { id: 'a', parentId: 'q', role: 'assistant', content: 'Hello', timestamp: 1_700_000_005_000, model: 'llama3' },
+  ]);
+  expect(second?.messages.map(({ content, parentId, timestamp }) => [content, parentId, timestamp])).toEqual([
+    ['One', null, 1_600_000_000_000],
+    ['Two', '0', 1_600_000_000_000],
+  ]);
+});
+
+verifies('chats.app/import', 'of LibreChat, as a list and as a tree', async () => {
+  const answer = {
+    messageId: 'a',
+    parentMessageId: 'q',
+    sender: 'GPT',
+    model: 'gpt-4o',
+    content: [
+      { type: 'text', text: 'Yes' },
+      { type: 'think', think: 'hm' },
+    ],
+  };
+  const question = {
+    messageId: 'q',
+    parentMessageId: '00000000-0000-0000-0000-000000000000',
+    isCreatedByUser: true,
+    text: 'Is it?',
+    createdAt: '2024-01-02T03:04:05.000Z',
+  };
+  const about = { conversationId: 'l-1', title: 'It', exportAt: '2024-02-01T00:00:00.000Z' };
+  const expected = [
+    { id: 'q', parentId: null, role: 'user', content: 'Is it?', timestamp: Date.UTC(2024, 0, 2, 3, 4, 5) },
+    { id: 'a', parentId: 'q', role: 'assistant', content: 'Yes', timestamp: Date.UTC(2024, 1, 1), model: 'gpt-4o' },
+  ];
+  const [listed] = await others({ ...about, messages: [question, answer] });
+  const [tree] = await others({ ...about, recursive: true, messages: [{ ...question, children: [answer] }] });
+  expect(listed).toMatchObject({ id: 'l-1', title: 'It' });
+  expect(listed?.messages).toEqual(expected);
+  expect(tree?.messages).toEqual(expected);
+});
+
+verifies('chats.app/import', 'of Perch: as it stands, also a chat of one message', async () => {
+  const line = `${JSON.stringify({ id: 'm', role: 'user', content: 'Hi', timestamp: 1 })}\n`;
+  for (const content of [line, line + line.replace('"m"', '"n"')])
+    expect((await readExport(file(content, 'My chat.jsonl'))).chats).toEqual([{ kind: 'lines', content, title: 'My chat' }]);
+});
+
+verifies('chats.app/import-bad', 'each with its reason; what is none among others is counted', async () => {
+  const refused = (content: unknown) =>
+    readExport(file(content)).then(
+      () => 'taken',
+      ({ name, message }: Error) => `${name}: ${message}`,
+    );
+  const zip = new ZipWriter(new BlobWriter());
+  await zip.add('notes.txt', new TextReader('no'));
+  const other = await zip.close();
+  expect(await refused('')).toBe('Unimportable: it is empty');
+  expect(await refused(JSON.stringify([chatGpt]).slice(0, -20))).toContain('no JSON');
+  expect(await refused('<html>')).toContain('no JSON');
+  expect(await refused(new Blob([new Uint8Array([0x5b, 0xff, 0xfe])]))).toContain('no text in UTF-8');
+  expect(await refused(other)).toContain('no conversations.json');
+  expect(await refused(other.slice(0, 60))).toContain('zip that cannot be read');
+  for (const value of [[], {}, null, 7, [null, 'x'], { mapping: {} }, { chat: { messages: [] } }, { conversationId: 'x', messages: [] }])
+    expect(await refused(value)).toContain('no chat in a form that is known here');
+  expect((await readExport(file([chatGpt, null, { chat: 1 }]))).strange).toBe(2);
+});
+
+verifies('chats.app/import-bad', 'trees that go round in a circle, and parents that are none', async () => {
+  const round = {
+    ...chatGpt,
+    current_node: 'x',
+    mapping: Object.fromEntries([
+      node('x', 'y'),
+      node('y', 'x'),
+      node('q', 'x', 'user', ['Still']),
+      node('z', 'nobody', 'user', ['There']),
+    ]),
+  };
+  const self = { ...chatGpt, current_node: 'q', mapping: Object.fromEntries([node('q', 'q', 'user', ['Me'])]) };
+  const [first] = await others(round);
+  expect(first?.messages.map(({ content, parentId }) => [content, parentId])).toEqual([
+    ['Still', null],
+    ['There', null],
+  ]);
+  const [second] = await others(self);
+  expect(second?.messages).toMatchObject([{ content: 'Me', parentId: null }]);
+});

@@ -1,0 +1,89 @@
+import { fromChatGpt } from './chatgpt.ts';
+import { type ImportedChat, isFields } from './imported-chat.ts';
+import { fromLibreChat } from './librechat.ts';
+import { fromOpenWebUi } from './open-webui.ts';
+
+/** A chat that can be brought in: its JSON Lines, and what is known of it beside them. */
+export type Importable = { kind: 'other'; chat: ImportedChat } | { kind: 'lines'; content: string; title: string };
+
+/** Bytes of a file that is read: what a tab can hold several times over. */
+export const IMPORT_BYTES = 500 * 1024 * 1024;
+/** What is wrong with a file, to stand behind its name. */
+export class Unimportable extends Error {
+  override readonly name = 'Unimportable';
+}
+const tooLarge = new Unimportable('its conversations.json is larger than 500 MB');
+const ZIP = [0x50, 0x4b, 0x03, 0x04];
+
+/**
+ * The chats of a file: those that Perch has exported (JSON Lines), and the exports of ChatGPT (`conversations.json`, or the zip with it), Open WebUI and LibreChat.
+ * Rejects with an `Unimportable` that says what is wrong with it; a chat of a list that is none is left out and counted in `strange`.
+ */
+export async function readExport(file: File): Promise<{ chats: Importable[]; strange: number }> {
+  if (file.size === 0) throw new Unimportable('it is empty');
+  if (file.size > IMPORT_BYTES) throw new Unimportable('it is larger than 500 MB');
+  const head = new Uint8Array(await file.slice(0, 4).arrayBuffer());
+  const text = ZIP.every((byte, at) => head[at] === byte) ? await conversationsOf(file) : await utf8(file);
+  const whole = parsed(text);
+  if (whole === undefined) {
+    const [first = ''] = text.split('\n', 1);
+    if (!isFields(parsed(first))) throw new Unimportable('it is no JSON: it may be cut short, or of another kind');
+    return { chats: [{ kind: 'lines', content: text, title: titleOf(file.name) }], strange: 0 };
+  }
+  // A chat of a single message is one line, which is JSON as a whole.
+  if (isFields(whole) && typeof whole['role'] === 'string' && 'content' in whole)
+    return { chats: [{ kind: 'lines', content: text, title: titleOf(file.name) }], strange: 0 };
+  const list = Array.isArray(whole) ? (whole as unknown[]) : [whole];
+  const chats = list.flatMap((each): Importable[] => {
+    const chat = fromChatGpt(each) ?? fromOpenWebUi(each) ?? fromLibreChat(each);
+    return chat && chat.messages.length > 0 ? [{ kind: 'other', chat }] : [];
+  });
+  if (chats.length === 0) throw new Unimportable('it has no chat in a form that is known here: of Perch, ChatGPT, Open WebUI or LibreChat');
+  return { chats, strange: list.length - chats.length };
+}
+
+async function utf8(file: Blob): Promise<string> {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(await file.arrayBuffer());
+  } catch {
+    throw new Unimportable('it is no text in UTF-8');
+  }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+/** ChatGPT's export is a zip with that file in it. */
+async function conversationsOf(file: File): Promise<string> {
+  const { BlobReader, configure, ZipReader } = await import('@zip.js/zip.js/index-native.js');
+  configure({ useWebWorkers: false });
+  const zip = new ZipReader(new BlobReader(file));
+  try {
+    const entry = (await zip.getEntries()).find(({ filename }) => /(^|\/)conversations\.json$/.test(filename));
+    if (!entry || entry.directory) throw new Unimportable('it has no conversations.json');
+    if (entry.uncompressedSize > IMPORT_BYTES) throw tooLarge;
+    // The size that it says need not be true.
+    let size = 0;
+    const parts: Uint8Array<ArrayBuffer>[] = [];
+    const unpacked = new WritableStream<Uint8Array<ArrayBuffer>>({
+      write(part) {
+        if ((size += part.length) > IMPORT_BYTES) throw tooLarge;
+        parts.push(part);
+      },
+    });
+    await entry.getData(unpacked);
+    return await utf8(new Blob(parts));
+  } catch (error) {
+    if (error instanceof Unimportable) throw error;
+    throw new Unimportable('it is a zip that cannot be read: it may be cut short', { cause: error });
+  } finally {
+    await zip.close();
+  }
+}
+
+const titleOf = (name: string): string => name.replace(/\.(jsonl|json|txt)$/i, '');

@@ -1,0 +1,80 @@
+import { RpcError } from '#shared/rpc/errors.ts';
+import { problemOf } from '#lib/errors.ts';
+import { gateway } from '#lib/gateway/connection.svelte.ts';
+import { type Importable, readExport, Unimportable } from '#lib/chat/import/read-export.ts';
+import { jsonLines } from '#lib/chat/import/imported-chat.ts';
+
+/** Characters that a title may have (`sessions.rename`). */
+const TITLE_CHARS = 200;
+
+/** Brings in the chats of files: one after the other, so that it can be watched and ended between two. */
+export class ChatImport {
+  /** Under way; `done` of `all`. */
+  working = $state(false);
+  all = $state(0);
+  done = $state(0);
+  added = $state(0);
+  /** There already, from an earlier import. */
+  known = $state(0);
+  /** What could not be brought in, and why. */
+  problems = $state<string[]>([]);
+  ended = $state(false);
+  #stopped = false;
+
+  async run(files: readonly File[]): Promise<void> {
+    if (this.working || files.length === 0) return;
+    Object.assign(this, { working: true, all: 0, done: 0, added: 0, known: 0, problems: [], ended: false });
+    this.#stopped = false;
+    for (const file of files) {
+      try {
+        const { chats, strange } = await readExport(file);
+        if (strange > 0) this.problems.push(`${file.name}: ${strange} of its parts are no chats with messages, and were left out.`);
+        this.all += chats.length;
+        await this.#addAll(chats);
+      } catch (error) {
+        if (error instanceof Unimportable) this.problems.push(`${file.name} was not brought in: ${error.message}.`);
+        else this.problems.push(problemOf(error, `bring in ${file.name}`).message);
+      }
+    }
+    this.working = false;
+    this.ended = true;
+  }
+
+  /** Ends it; what is there already stays. */
+  stop(): void {
+    this.#stopped = true;
+  }
+
+  async #addAll(chats: readonly Importable[]): Promise<void> {
+    for (const each of chats) {
+      if (this.#stopped) return;
+      try {
+        await this.#add(each);
+        this.added++;
+      } catch (error) {
+        if (error instanceof RpcError && error.code === 'ALREADY_EXISTS') this.known++;
+        else this.problems.push(problemOf(error, `bring in “${each.kind === 'lines' ? each.title : each.chat.title}”`).message);
+      }
+      this.done++;
+    }
+  }
+
+  async #add(each: Importable): Promise<void> {
+    if (each.kind === 'lines') {
+      await gateway.call('sessions.import', { content: each.content, ...titled(each.title) });
+      return;
+    }
+    const { chat } = each;
+    const { session } = await gateway.call('sessions.import', {
+      content: jsonLines(chat),
+      ...titled(chat.title),
+      ...(/^[\w-]{1,120}$/.test(chat.id) ? { sessionId: `import-${chat.id}` } : {}),
+    });
+    const { path } = session;
+    if (chat.tags.length > 0) await gateway.call('sessions.tag', { path, tags: chat.tags.slice(0, 50).map((tag) => tag.slice(0, 50)) });
+    if (chat.pinned) await gateway.call('sessions.pin', { path, pinned: true });
+    if (chat.archived) await gateway.call('sessions.archive', { path, archived: true });
+  }
+}
+
+const titled = (title: string): { title?: string } => (title.trim() === '' ? {} : { title: title.trim().slice(0, TITLE_CHARS) });

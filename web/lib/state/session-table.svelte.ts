@@ -1,0 +1,121 @@
+import type { SessionEntry } from '#shared/rpc/records.ts';
+import { type Problem, problemOf } from '#lib/errors.ts';
+import { gateway } from '#lib/gateway/connection.svelte.ts';
+
+const PAGE = 100;
+/** Somebody who types is not asked about each letter; chats that change are not read anew at each word of a reply. Milliseconds. */
+const PAUSE_MS = 200;
+
+export const SHOWN = {
+  listed: { label: 'those listed', filter: { archived: false } },
+  pinned: { label: 'pinned ones', filter: { pinned: true, archived: false } },
+  archived: { label: 'archived ones', filter: { archived: true } },
+  all: { label: 'all of them', filter: {} },
+} as const;
+export type Shown = keyof typeof SHOWN;
+
+/** All chats in a table: those that fit, as far as somebody has looked, and which of them are chosen. */
+class SessionTable {
+  words = $state('');
+  shown = $state<Shown>('listed');
+  folder = $state('');
+  tag = $state('');
+  list = $state.raw<SessionEntry[] | null>(null);
+  /** Null: too many to count. */
+  total = $state<number | null>(null);
+  /** Folders and tags that there are. */
+  folders = $state.raw<string[]>([]);
+  tags = $state.raw<string[]>([]);
+  problem = $state<Problem | null>(null);
+  /** Paths. */
+  chosen = $state.raw<ReadonlySet<string>>(new Set());
+  #cursor = $state<string | null>(null);
+  #asking: AbortController | undefined;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  readonly more = $derived(this.#cursor !== null);
+  readonly chosenOnes = $derived((this.list ?? []).filter(({ path }) => this.chosen.has(path)));
+
+  /** Reads it, and again whenever chats change, until the returned function is called. */
+  show(): () => void {
+    void this.load();
+    const off = gateway.on('sessions.changed', () => this.soon());
+    return () => {
+      off();
+      clearTimeout(this.#timer);
+      this.#asking?.abort();
+    };
+  }
+
+  soon(): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => void this.load(), PAUSE_MS);
+  }
+
+  async load(): Promise<void> {
+    clearTimeout(this.#timer);
+    await Promise.all([this.#labels(), this.#ask(null, Math.max(PAGE, this.list?.length ?? 0))]);
+  }
+
+  async loadMore(): Promise<void> {
+    if (this.#cursor !== null && !this.#asking) await this.#ask(this.#cursor, PAGE);
+  }
+
+  choose(path: string, on: boolean): void {
+    const chosen = new Set(this.chosen);
+    if (on) chosen.add(path);
+    else chosen.delete(path);
+    this.chosen = chosen;
+  }
+
+  chooseAll(on: boolean): void {
+    this.chosen = new Set(on ? (this.list ?? []).map(({ path }) => path) : []);
+  }
+
+  async #labels(): Promise<void> {
+    try {
+      const { sessions } = await gateway.call('sessions.list', {});
+      const sorted = (values: string[]): string[] => [...new Set(values)].sort((a, b) => a.localeCompare(b));
+      this.folders = sorted(sessions.flatMap(({ folder }) => folder ?? []));
+      this.tags = sorted(sessions.flatMap(({ tags }) => tags));
+    } catch {
+      // The list itself tells of it.
+    }
+  }
+
+  async #ask(cursor: string | null, limit: number): Promise<void> {
+    this.#asking?.abort();
+    const asking = (this.#asking = new AbortController());
+    const { signal } = asking;
+    const filter = {
+      ...SHOWN[this.shown].filter,
+      ...(this.folder && { folder: this.folder }),
+      ...(this.tag && { tag: this.tag }),
+      ...(cursor !== null && { cursor }),
+    };
+    try {
+      const words = this.words.trim();
+      const found =
+        words === ''
+          ? await gateway.call('sessions.list', { ...filter, limit: Math.min(10_000, limit) }, { signal })
+          : await gateway
+              .call('sessions.search', { ...filter, query: this.words, limit: PAGE }, { signal })
+              .then(({ results, ...rest }) => ({ ...rest, sessions: results.map(({ session }) => session) }));
+      if (signal.aborted) return;
+      const before = cursor === null ? [] : (this.list ?? []);
+      const known = new Set(before.map(({ path }) => path));
+      this.list = [...before, ...found.sessions.filter(({ path }) => !known.has(path))];
+      this.total = found.total;
+      this.#cursor = found.cursor;
+      this.problem = null;
+      const there = new Set(this.list.map(({ path }) => path));
+      this.chosen = new Set([...this.chosen].filter((path) => there.has(path)));
+    } catch (error) {
+      if (!signal.aborted) this.problem = problemOf(error, 'list the chats');
+    } finally {
+      if (this.#asking === asking) this.#asking = undefined;
+    }
+  }
+}
+
+export const sessionTable = new SessionTable();

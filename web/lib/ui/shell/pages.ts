@@ -1,0 +1,39 @@
+import BookOpen from '@lucide/svelte/icons/book-open';
+import Brain from '@lucide/svelte/icons/brain';
+import CalendarClock from '@lucide/svelte/icons/calendar-clock';
+import ChartColumn from '@lucide/svelte/icons/chart-column';
+import Highlighter from '@lucide/svelte/icons/highlighter';
+import MessagesSquare from '@lucide/svelte/icons/messages-square';
+import Moon from '@lucide/svelte/icons/moon';
+import ScrollText from '@lucide/svelte/icons/scroll-text';
+import ShieldCheck from '@lucide/svelte/icons/shield-check';
+import Stethoscope from '@lucide/svelte/icons/stethoscope';
+
+/** The pages beside the chats, in the groups of the sidebar. */
+export const PAGE_GROUPS = [
+  {
+    name: 'Knowledge',
+    pages: [
+      { href: '/memory', label: 'Memory', icon: Brain },
+      { href: '/wiki', label: 'Wiki', icon: BookOpen },
+      { href: '/dreaming', label: 'Dreaming', icon: Moon },
+    ],
+  },
+  {
+    name: 'Work',
+    pages: [
+      { href: '/sessions', label: 'Chats', icon: MessagesSquare },
+      { href: '/annotate', label: 'Annotate', icon: Highlighter },
+      { href: '/schedules', label: 'Schedules', icon: CalendarClock },
+      { href: '/approvals', label: 'Approvals', icon: ShieldCheck },
+    ],
+  },
+  {
+    name: 'Gateway',
+    pages: [
+      { href: '/usage', label: 'Usage', icon: ChartColumn },
+      { href: '/logs', label: 'Logs', icon: ScrollText },
+      { href: '/doctor', label: 'Doctor', icon: Stethoscope },
+    ],
+  },
+] as const;
