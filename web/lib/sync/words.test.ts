@@ -90,6 +90,8 @@ test.each([
   [3 * 3_600_000, '3 hours ago'],
   [24 * 3_600_000, 'yesterday'],
   [9 * 24 * 3_600_000, '9 days ago'],
+  [59 * 24 * 3_600_000, 'last month'],
+  [6.2 * 365 * 24 * 3_600_000, '6 years ago'],
 ])('%i ms back is %s', (back, words) => expect(ago(1e12 - back, 1e12)).toBe(words));
 
 test.each([

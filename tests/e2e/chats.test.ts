@@ -1,0 +1,183 @@
+import { readFileSync } from 'node:fs';
+import { BlobReader, type FileEntry, TextWriter, ZipReader } from '@zip.js/zip.js';
+import type { Page } from 'playwright';
+import { describe, expect } from 'vitest';
+import { verifies } from '../requirements.ts';
+import { until } from '../support/gateway.ts';
+import { lowContrast, overflowing, remaining, tabAround } from './accessibility.ts';
+import { connected, LINKED, linkedPage } from './connected.ts';
+import { served } from './served.ts';
+import { shoot } from './shoot.ts';
+
+const sidebar = (page: Page) => page.getByRole('navigation', { name: 'Chats' });
+const listed = (page: Page, heading: string) =>
+  sidebar(page)
+    .locator('section')
+    .filter({ has: page.getByRole('heading', { name: heading, exact: true }) })
+    .locator('li .title');
+const rows = (page: Page) => page.getByRole('table', { name: 'Chats' }).locator('tbody tr');
+const titles = (page: Page) => rows(page).locator('.chat a').allInnerTexts();
+const menu = async (page: Page, chat: string, item: string): Promise<void> => {
+  await sidebar(page).getByText(chat, { exact: true }).hover();
+  await sidebar(page)
+    .getByRole('button', { name: `More for ${chat}` })
+    .click();
+  await page.getByRole('menuitem', { name: item, exact: true }).click();
+};
+const choose = (page: Page, chat: string) => page.getByRole('checkbox', { name: `Choose ${chat}`, exact: true });
+const saved = async (page: Page, press: () => Promise<void>): Promise<{ name: string; bytes: Buffer }> => {
+  const [got] = await Promise.all([page.waitForEvent('download'), press()]);
+  return { name: got.suggestedFilename(), bytes: readFileSync(await got.path()) };
+};
+
+/** A conversation as ChatGPT exports it: a question, an answer that was left, and one that was kept. */
+function chatGpt(id: string, title: string): object {
+  const said = (role: string, text: string, parent: string | null) => ({
+    ...{ parent, children: [] },
+    message: { author: { role }, create_time: 1_600_000_000, content: { content_type: 'text', parts: [text] }, metadata: {} },
+  });
+  const mapping = { q: said('user', `About ${title}?`, null), no: said('assistant', 'No.', 'q'), yes: said('assistant', 'Yes.', 'q') };
+  return { conversation_id: id, title, create_time: 1_600_000_000, current_node: 'yes', mapping };
+}
+
+describe('chats in order', () => {
+  const at = served();
+
+  verifies('chats.app/order', 'from its menu: pinned, in a folder with tags, archived and back', async () => {
+    const page = await linkedPage(at.browser, at.perch);
+    const client = await at.perch.client();
+    for (const title of ['Alpha', 'Beta', 'Gamma']) {
+      const sessionId = title.toLowerCase();
+      await client.call('chat.send', { message: `/tool health {} ${title}`, sessionId, model: 'guide/guide' });
+      await client.call('sessions.rename', { path: `main/${sessionId}.jsonl`, title });
+    }
+    await until(async () => (await listed(page, 'Today').allInnerTexts()).length === 3, 'three chats');
+    await menu(page, 'Alpha', 'Pin');
+    await until(async () => (await listed(page, 'Pinned').allInnerTexts()).join() === 'Alpha', 'Alpha above');
+    expect(await listed(page, 'Today').allInnerTexts()).toEqual(['Gamma', 'Beta']);
+
+    await menu(page, 'Beta', 'Folder and tags…');
+    await page.getByRole('combobox', { name: /^Folder / }).fill(' Work / Perch ');
+    await page.getByRole('textbox', { name: /^Tags / }).fill('birds, code,birds, ');
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    const { sessions } = await client.call('sessions.list', { paths: ['main/beta.jsonl'] });
+    expect(sessions[0]).toMatchObject({ folder: 'Work/Perch', tags: ['birds', 'code'] });
+
+    await menu(page, 'Gamma', 'Archive');
+    await page.getByText('“Gamma” is archived.').waitFor();
+    await until(async () => (await listed(page, 'Today').allInnerTexts()).join() === 'Beta', 'Gamma gone');
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await until(async () => (await listed(page, 'Today').allInnerTexts()).length === 2, 'Gamma back');
+    await page.reload();
+    await until(async () => (await listed(page, 'Pinned').allInnerTexts()).join() === 'Alpha', 'Alpha above still');
+    const markdown = await saved(page, () => menu(page, 'Beta', 'Save as Markdown'));
+    expect(markdown.name).toBe('Beta.md');
+    expect(markdown.bytes.toString()).toMatch(/^# Beta\n\n## You\n/);
+    client.close();
+    await page.close();
+  });
+
+  verifies(['chats.app/table', 'chats.app/order', 'chats.app/export'], 'several at once in their table', async () => {
+    const page = await at.browser.page(`${at.perch.url}/sessions`);
+    await connected(page, LINKED);
+    const client = await at.perch.client();
+    await until(async () => (await titles(page)).length === 3, 'three rows');
+    await shoot(page, 'table');
+    await choose(page, 'Beta').check();
+    await choose(page, 'Gamma').check();
+    await page.getByRole('group', { name: 'Chosen chats' }).getByText('2 chosen').waitFor();
+    await shoot(page, 'chosen');
+    const zip = await saved(page, () => page.getByRole('button', { name: 'JSON Lines' }).click());
+    expect(zip.name).toMatch(/^chats-\d{4}-\d\d-\d\d\.zip$/);
+    const inside = (await new ZipReader(new BlobReader(new Blob([new Uint8Array(zip.bytes)]))).getEntries()) as FileEntry[];
+    expect(inside.map(({ filename }) => filename).sort()).toEqual(['Beta.jsonl', 'Gamma.jsonl']);
+    const exported = await client.call('sessions.export', { path: 'main/beta.jsonl' });
+    expect(await inside.find(({ filename }) => filename === 'Beta.jsonl')?.getData(new TextWriter())).toBe(exported.content);
+
+    // Tags are added to those that are there; the folder is the one for all.
+    await page.getByRole('button', { name: 'Folder and tags…' }).click();
+    await page.getByRole('combobox', { name: /^Folder / }).fill('Home');
+    await page.getByRole('textbox', { name: /^Tags to add / }).fill('old');
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    const labels = async (): Promise<unknown[]> =>
+      (await client.call('sessions.list', {})).sessions.map(({ title, folder, tags }) => [title, folder, ...tags]).sort();
+    expect(await labels()).toEqual([
+      ['Alpha', null],
+      ['Beta', 'Home', 'birds', 'code', 'old'],
+      ['Gamma', 'Home', 'old'],
+    ]);
+
+    await page.getByLabel(/^\s*Tag\b/).selectOption('birds');
+    await until(async () => (await titles(page)).join() === 'Beta', 'what has the tag');
+    // What is not in sight any more is not chosen either.
+    await page.getByRole('group', { name: 'Chosen chats' }).getByText('1 chosen').waitFor();
+    await page.getByLabel(/^\s*Tag\b/).selectOption('');
+    await page.getByLabel('Find chats').fill('gamm');
+    await until(async () => (await titles(page)).join() === 'Gamma', 'what is looked for');
+    await choose(page, 'Gamma').check();
+    await page.getByRole('button', { name: 'Archive', exact: true }).click();
+    await page.getByText('No chat fits.').waitFor();
+    await page.getByRole('button', { name: 'Show those listed' }).click();
+    await until(async () => (await titles(page)).join() === 'Beta,Alpha', 'the others');
+    await page.getByLabel(/^\s*Show\b/).selectOption({ label: 'archived ones' });
+    await until(async () => (await titles(page)).join() === 'Gamma', 'the archived one');
+
+    await choose(page, 'Gamma').check();
+    await page.getByRole('button', { name: 'Delete…' }).click();
+    await page.getByRole('dialog', { name: 'Delete 1 chat?' }).getByRole('button', { name: 'Delete', exact: true }).click();
+    await page.getByText('No chat fits.').waitFor();
+    expect((await client.call('sessions.list', {})).sessions.map(({ title }) => title)).toEqual(['Beta', 'Alpha']);
+    client.close();
+    await page.close();
+  });
+
+  verifies(['chats.app/import', 'chats.app/import-bad'], 'from files, each chat once; what is none is told by name', async () => {
+    const page = await at.browser.page(`${at.perch.url}/sessions`);
+    await connected(page, LINKED);
+    const client = await at.perch.client();
+    await page.getByRole('button', { name: 'Import…' }).click();
+    const json = JSON.stringify([chatGpt('c-1', 'Cats <b>'), chatGpt('c-2', 'Dogs')]);
+    const file = (name: string, content: string) => ({ name, mimeType: 'application/json', buffer: Buffer.from(content) });
+    const give = (...files: ReturnType<typeof file>[]) => page.getByLabel('Files with chats').setInputFiles(files);
+    await give(file('conversations.json', json), file('cut.json', json.slice(0, -9)), file('<img src=x onerror=alert(1)>.json', '{}'));
+    await page.getByText('2 chats brought in.').waitFor();
+    await page.getByText('cut.json was not brought in: it is no JSON').waitFor();
+    await page.getByText('<img src=x onerror=alert(1)>.json was not brought in').waitFor();
+    await shoot(page, 'import');
+    await give(file('conversations.json', json));
+    await page.getByText('2 chats there already.').waitFor();
+    await page.getByRole('button', { name: 'Close', exact: true }).last().click();
+    await until(async () => (await titles(page)).slice(-2).sort().join() === 'Cats <b>,Dogs', 'those brought in, at their time');
+    expect(await rows(page).last().locator('time').getAttribute('datetime')).toMatch(/^2020-09-13/);
+
+    await rows(page).last().locator('.chat a').click();
+    await page.getByRole('article', { name: 'Reply' }).getByText('Yes.').waitFor();
+    // The answer that was left is a branch.
+    const { messages } = await client.call('sessions.preview', { path: 'main/import-c-1.jsonl' });
+    expect(messages.map(({ content }) => content)).toEqual(['About Cats <b>?', 'Yes.']);
+    const { content } = await client.call('sessions.export', { path: 'main/import-c-1.jsonl' });
+    expect(content.trim().split('\n')).toHaveLength(3);
+    client.close();
+    await page.close();
+  });
+
+  verifies('chats.app/table', 'by keyboard, in both schemes, from 320 px on', async () => {
+    const page = await at.browser.page(`${at.perch.url}/sessions`);
+    await connected(page, LINKED);
+    await rows(page).first().waitFor();
+    await choose(page, 'Beta').check();
+    expect(await tabAround(page)).toMatchObject({ missed: [], unseen: [] });
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme });
+      expect(await remaining(() => lowContrast(page), colorScheme)).toEqual([]);
+    }
+    for (const width of [320, 768, 1920]) {
+      await page.setViewportSize({ width, height: 900 });
+      expect(await remaining(() => overflowing(page), `${width}`)).toEqual([]);
+    }
+    expect(at.browser.complaints).toEqual([]);
+    await page.close();
+  });
+});
