@@ -55,6 +55,10 @@ export const app = [
     'doctor.app/checks': 'The page Doctor shows each check with its state in words, the gravest first, and runs them again.',
     'doctor.app/fixes':
       'A fault that can be mended from the app has a button that mends it or leads to where it is mended, and the check is run again.',
+    'app/settings-search': 'The settings are found by their words; an address of one part shows it, whatever was looked for.',
+    'app/keys':
+      'Shortcuts get other keys, or none, in the settings, and stay so; keys that could write something, or are taken, are refused.',
+    'app/approval-keys': 'Keys allow or deny what waits in the chat that is open, and nothing that waits in another.',
     'app/accessible': 'Everything works by keyboard, with labels, from 320 px up, light and dark.',
   }),
 ];

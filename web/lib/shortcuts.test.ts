@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { keysOf, shortcutOf } from './shortcuts.ts';
+import { boundKeys, pressedKeys, shortcutOf, whyNot, writtenKeys } from './shortcuts.ts';
 
 const press = (key: string, held: string = '', code = '') => ({
   key,
@@ -20,6 +20,8 @@ test.each([
   [press('Escape'), 'stop'],
   [press('Escape', 'shift'), 'focus'],
   [press(':', 'ctrl shift', 'Semicolon'), 'copyCode'],
+  [press('Enter', 'ctrl alt'), 'allowTool'],
+  [press('Backspace', 'ctrl alt'), 'denyTool'],
   [press('b'), null],
   [press('b', 'ctrl alt'), null],
   [press('b', 'meta'), null],
@@ -31,5 +33,28 @@ test.each([
 test('on machines of Apple Mod is Cmd', () => {
   expect(shortcutOf(press('b', 'meta'), true)).toBe('sidebar');
   expect(shortcutOf(press('b', 'ctrl'), true)).toBeNull();
-  expect(keysOf('newChat', true)).toEqual(['⌘', '⇧', 'O']);
+  expect(writtenKeys('Mod+Shift+O', true)).toEqual(['⌘', '⇧', 'O']);
+});
+
+test('keys of a person’s own, and none', () => {
+  const own = { search: 'Mod+Alt+K', sidebar: null };
+  expect(shortcutOf(press('˚', 'ctrl alt', 'KeyK'), false, own)).toBe('search');
+  expect(shortcutOf(press('k', 'ctrl'), false, own)).toBeNull();
+  expect(shortcutOf(press('b', 'ctrl'), false, own)).toBeNull();
+  expect([boundKeys('search', own), boundKeys('sidebar', own), boundKeys('help', own)]).toEqual(['Mod+Alt+K', null, 'Mod+/']);
+  expect(pressedKeys(press('Control', 'ctrl'), false)).toBeNull();
+});
+
+test.each([
+  ['K', 'need Ctrl, Cmd or Alt'],
+  ['Shift+K', 'need Ctrl, Cmd or Alt'],
+  ['Mod+R', 'Browsers'],
+  ['Mod+B', 'taken: Show or hide the sidebar'],
+  ['Mod+K', null],
+  ['Mod+Alt+K', null],
+  ['F2', null],
+])('%s for the search: %s', (keys, why) => {
+  const said = whyNot(keys, 'search', {});
+  if (why === null) expect(said).toBeNull();
+  else expect(said).toContain(why);
 });

@@ -1,4 +1,4 @@
-/** What keys do; Mod is Cmd on machines of Apple, Ctrl elsewhere. */
+/** What keys do, unless a person has other keys for it; Mod is Cmd on machines of Apple, Ctrl elsewhere. */
 export const SHORTCUTS = {
   newChat: { keys: 'Mod+Shift+O', label: 'New chat' },
   search: { keys: 'Mod+K', label: 'Search the chats' },
@@ -10,10 +10,15 @@ export const SHORTCUTS = {
   stop: { keys: 'Escape', label: 'Stop the reply' },
   copyReply: { keys: 'Mod+Shift+C', label: 'Copy the last reply' },
   copyCode: { keys: 'Mod+Shift+;', label: 'Copy the last code' },
+  allowTool: { keys: 'Mod+Alt+Enter', label: 'Allow what waits for approval in the chat, once' },
+  denyTool: { keys: 'Mod+Alt+Backspace', label: 'Deny what waits for approval in the chat' },
 } as const;
 export type ShortcutName = keyof typeof SHORTCUTS;
 
-interface Pressed {
+/** Keys of a person's own, in the place of those above; null: none. */
+export type Bindings = Readonly<Partial<Record<ShortcutName, string | null>>>;
+
+export interface Pressed {
   key: string;
   code?: string;
   ctrlKey: boolean;
@@ -22,21 +27,43 @@ interface Pressed {
   altKey: boolean;
 }
 
-/** Which shortcut a key press is; null for none. `apple`: Mod is Cmd. */
-export function shortcutOf(event: Pressed, apple: boolean): ShortcutName | null {
-  const mod = apple ? event.metaKey : event.ctrlKey;
-  if (event.altKey || (apple ? event.ctrlKey : event.metaKey)) return null;
-  // With Shift a key gives another character: the physical key tells which it is.
-  const key = event.code === 'Semicolon' ? ';' : event.key.length === 1 ? event.key.toUpperCase() : event.key;
-  for (const [name, { keys }] of Object.entries(SHORTCUTS) as [ShortcutName, { keys: string }][]) {
-    const parts = keys.split('+');
-    if (parts.includes('Mod') === mod && parts.includes('Shift') === event.shiftKey && parts.at(-1) === key) return name;
-  }
-  return null;
+const NAMES = Object.keys(SHORTCUTS) as ShortcutName[];
+const MODIFIERS = ['Control', 'Meta', 'Shift', 'Alt', 'AltGraph', 'CapsLock', 'Fn'];
+/** What browsers and text fields have these for. */
+const TAKEN = ['R', 'W', 'T', 'N', 'Q', 'A', 'C', 'V', 'X', 'Z'];
+
+/** The keys that do it; null where it is switched off. */
+export const boundKeys = (name: ShortcutName, bindings: Bindings): string | null =>
+  bindings[name] === undefined ? SHORTCUTS[name].keys : bindings[name];
+
+/** A key press as keys are written here, `Mod+Alt+Shift+K`; null while only modifiers are held, or one that is not ours. `apple`: Mod is Cmd. */
+export function pressedKeys({ key, code = '', ctrlKey, metaKey, shiftKey, altKey }: Pressed, apple: boolean): string | null {
+  if (MODIFIERS.includes(key) || (apple ? ctrlKey : metaKey)) return null;
+  // With Shift or Alt a key gives another character: the physical key tells which it is.
+  const plain = code === 'Semicolon' ? ';' : altKey || shiftKey ? /^(?:Key|Digit)([A-Z0-9])$/.exec(code)?.[1] : undefined;
+  const held = [(apple ? metaKey : ctrlKey) && 'Mod', altKey && 'Alt', shiftKey && 'Shift'].filter((each) => each !== false);
+  return [...held, plain ?? (key.length === 1 ? key.toUpperCase() : key)].join('+');
+}
+
+/** Which shortcut a key press is; null for none. */
+export function shortcutOf(event: Pressed, apple: boolean, bindings: Bindings = {}): ShortcutName | null {
+  const keys = pressedKeys(event, apple);
+  return keys === null ? null : (NAMES.find((name) => boundKeys(name, bindings) === keys) ?? null);
+}
+
+/** Why keys cannot do it, in a sentence; null where they can. */
+export function whyNot(keys: string, name: ShortcutName, bindings: Bindings): string | null {
+  const parts = keys.split('+');
+  const last = parts.at(-1) ?? '';
+  if (!/^F\d+$/.test(last) && last !== 'Escape' && !parts.includes('Mod') && !parts.includes('Alt'))
+    return 'Keys that write something need Ctrl, Cmd or Alt with them.';
+  if (parts.length === 2 && parts[0] === 'Mod' && TAKEN.includes(last)) return 'Browsers and text fields use these keys themselves.';
+  const other = NAMES.find((each) => each !== name && boundKeys(each, bindings) === keys);
+  return other ? `These keys are taken: ${SHORTCUTS[other].label}.` : null;
 }
 
 /** Keys as they are written on this machine's keyboard. */
-export function keysOf(name: ShortcutName, apple: boolean): string[] {
-  const names: Record<string, string> = apple ? { Mod: '⌘', Shift: '⇧', Escape: 'esc' } : { Mod: 'Ctrl', Escape: 'Esc' };
-  return SHORTCUTS[name].keys.split('+').map((part) => names[part] ?? part);
+export function writtenKeys(keys: string, apple: boolean): string[] {
+  const names: Record<string, string> = apple ? { Mod: '⌘', Alt: '⌥', Shift: '⇧', Escape: 'esc' } : { Mod: 'Ctrl', Escape: 'Esc' };
+  return keys.split('+').map((part) => names[part] ?? part);
 }

@@ -1,5 +1,6 @@
 import { type ShortcutName, shortcutOf } from '#lib/shortcuts.ts';
 import { kept } from './kept.ts';
+import { keyBindings } from './key-bindings.svelte.ts';
 
 /** Under this width the sidebar is a drawer over the page. */
 const NARROW = '(max-width: 767px)';
@@ -54,7 +55,7 @@ class Layout {
 
   handleKey(event: KeyboardEvent): void {
     if (event.defaultPrevented || event.isComposing) return;
-    const name = shortcutOf(event, this.apple);
+    const name = shortcutOf(event, this.apple, keyBindings.own);
     const action = name && this.#actions.get(name);
     if (!action) return;
     // Dialogs and menus have Esc first.

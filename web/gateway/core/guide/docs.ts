@@ -436,8 +436,14 @@ The device connects with \`auth: {pairingCode}\` and calls \`device.complete\` w
   {
     id: 'sessions',
     title: 'Chats and sessions',
-    keywords: 'new conversation rename delete list switch history thread many',
-    text: `Each chat is a *session*. A new one is made by your first message in it, and its title comes from that message; you can rename or delete it in the list of chats. Sessions live in the gateway, so two tabs show the same ones, in step, and they are there after a reload.`,
+    keywords: 'new conversation rename delete list switch history thread many pin archive folder tag organise',
+    text: `Each chat is a *session*. A new one is made by your first message in it, and its title comes from that message; you can rename, pin, archive or delete it in the list of chats, and give it a folder and tags. The page [Chats](/sessions) has all of them in a table, several to be changed, saved or deleted at once. Sessions live in the gateway, so two tabs show the same ones, in step, and they are there after a reload.`,
+  },
+  {
+    id: 'import',
+    title: 'Bringing in chats from ChatGPT, Open WebUI or LibreChat',
+    keywords: 'import migrate move chatgpt openai openwebui librechat conversations.json export history take over save markdown',
+    text: `On the page [Chats](/sessions) choose *Import…* and give it the file: ChatGPT's \`conversations.json\` or the zip that it came in, an export of Open WebUI or of one LibreChat conversation, or what Perch has saved as JSON Lines. Branches, times and models come along, pictures do not. The same file again brings in nothing twice. To save chats choose them there, and *Markdown* or *JSON Lines*.`,
   },
   {
     id: 'stop',
@@ -701,8 +707,8 @@ Addresses of this machine and of private networks are refused, wherever a name o
   {
     id: 'keyboard',
     title: 'Keyboard',
-    keywords: 'shortcut key enter newline hotkey esc',
-    text: `**Enter** sends, **Shift+Enter** starts a new line. **Esc** stops the reply under way.`,
+    keywords: 'shortcut key enter newline hotkey esc rebind change keys switch off',
+    text: `**Enter** sends, **Shift+Enter** starts a new line. **Esc** stops the reply under way. **Ctrl+/** (Cmd on a Mac) lists all shortcuts; [Settings](/settings#keyboard) gives each of them other keys, or none.`,
   },
   {
     id: 'connection',

@@ -1,0 +1,123 @@
+import type { Page } from 'playwright';
+import { describe, expect } from 'vitest';
+import { verifies } from '../requirements.ts';
+import { connected, LINKED, linkedPage } from './connected.ts';
+import { connectOutside } from './outside.ts';
+import { served } from './served.ts';
+import { shoot } from './shoot.ts';
+
+const label = 'Search the chats';
+const row = (page: Page) => page.getByRole('list', { name: 'Shortcuts' }).getByRole('listitem').filter({ hasText: label });
+const search = (page: Page) => page.getByRole('combobox', { name: 'Search chats' });
+const searched = (page: Page): Promise<boolean> => search(page).evaluate((field) => field === document.activeElement);
+/** What keys do comes after the event. */
+const searches = (page: Page): Promise<unknown> => page.waitForFunction(() => document.activeElement?.getAttribute('role') === 'combobox');
+
+describe('settings', () => {
+  const at = served();
+
+  verifies('app/settings-search', 'parts by their words, none, and the one that is addressed', async () => {
+    const page = await linkedPage(at.browser, at.perch);
+    await page.goto(`${at.perch.url}/settings`);
+    await connected(page, LINKED);
+    const shown = () => page.locator('main section').filter({ visible: true }).getByRole('heading', { level: 2 }).allInnerTexts();
+    const all = await shown();
+    expect(all).toEqual(expect.arrayContaining(['Appearance', 'Keyboard', 'Storage']));
+    const field = page
+      .getByRole('textbox', { name: 'Search the settings' })
+      .or(page.getByRole('searchbox', { name: 'Search the settings' }));
+    await field.fill('LIGHT dark');
+    await expect.poll(shown).toEqual(['Appearance']);
+    await field.fill('no such thing');
+    await page.getByText('No part of the settings speaks of that.').waitFor();
+    expect(await shown()).toEqual([]);
+    await page.evaluate(() => (location.hash = '#storage'));
+    await expect.poll(shown).toEqual(all);
+    expect(await field.inputValue()).toBe('');
+    await expect.poll(() => page.locator('#storage').evaluate((part) => part.getBoundingClientRect().top < innerHeight)).toBe(true);
+    await page.close();
+  });
+
+  verifies('app/keys', 'changed, refused, kept over a reload, switched off and back', async () => {
+    const page = await at.browser.page(`${at.perch.url}/settings#keyboard`);
+    await connected(page, LINKED);
+    const change = row(page).getByRole('button', { name: `Change the keys for ${label}` });
+    await change.click();
+    await page.keyboard.press('k');
+    await row(page).getByRole('alert').getByText('Keys that write something').waitFor();
+    await page.keyboard.press('Control+b');
+    await row(page).getByRole('alert').getByText('taken: Show or hide the sidebar').waitFor();
+    await shoot(page, 'keyboard');
+    await page.keyboard.press('Control+Alt+k');
+    await row(page).getByText('Alt', { exact: true }).waitFor();
+    // Neither was the sidebar hidden, nor is the keyboard lost.
+    expect(await change.evaluate((button) => button === document.activeElement)).toBe(true);
+    await search(page).waitFor();
+    await page.reload();
+    await connected(page, LINKED);
+    await row(page).getByText('Alt', { exact: true }).waitFor();
+    await page.keyboard.press('Control+k');
+    await page.keyboard.press('Control+/');
+    await page.getByRole('dialog').getByText(label).waitFor();
+    expect(await searched(page)).toBe(false);
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('Control+Alt+k');
+    await searches(page);
+
+    await row(page)
+      .getByRole('button', { name: `Switch off: ${label}` })
+      .click();
+    await row(page).getByText('off', { exact: true }).waitFor();
+    await page.keyboard.press('Control+Alt+k');
+    await page.keyboard.press('Control+/');
+    await page.getByRole('dialog').getByText('Settings', { exact: true }).waitFor();
+    expect(await page.getByRole('dialog').getByText(label).count()).toBe(0);
+    expect(await searched(page)).toBe(false);
+    await page.keyboard.press('Escape');
+    await row(page)
+      .getByRole('button', { name: `Reset the keys for ${label}` })
+      .click();
+    await page.keyboard.press('Control+k');
+    await searches(page);
+    expect(at.browser.complaints).toEqual([]);
+    await page.close();
+  });
+
+  verifies('app/approval-keys', 'allowed and denied in its chat; from another chat nothing', async () => {
+    const page = await at.browser.page(at.perch.url);
+    await connected(page, LINKED);
+    const ask = async (word: string): Promise<void> => {
+      await page.getByRole('textbox', { name: 'Message' }).fill(`/tool exec {"command": "echo", "args": ["${word}"]}`);
+      await page.getByRole('textbox', { name: 'Message' }).press('Enter');
+    };
+    const waiting = page.getByRole('list', { name: 'Approvals' }).getByRole('listitem');
+    await ask('yes');
+    await waiting.waitFor();
+    await page.keyboard.press('Control+Alt+Enter');
+    await waiting.waitFor({ state: 'detached' });
+    await ask('no');
+    await waiting.waitFor();
+    await page.getByRole('link', { name: 'New chat' }).click();
+    await waiting.getByText('another chat').waitFor();
+    await page.keyboard.press('Control+Alt+Enter');
+    await page.keyboard.press('Control+/');
+    await page.getByRole('dialog').waitFor();
+    await page.keyboard.press('Escape');
+    using outside = await connectOutside(at.perch);
+    const asked = async (): Promise<unknown> =>
+      (await outside.client.call('exec.list', {})).requests.map(({ args, status }) => [args[0], status]);
+    expect(await asked()).toEqual([
+      ['no', 'pending'],
+      ['yes', 'completed'],
+    ]);
+    await waiting.getByRole('link', { name: 'another chat' }).click();
+    await waiting.getByText('another chat').waitFor({ state: 'detached' });
+    await page.keyboard.press('Control+Alt+Backspace');
+    await waiting.waitFor({ state: 'detached' });
+    expect(await asked()).toEqual([
+      ['no', 'denied'],
+      ['yes', 'completed'],
+    ]);
+    await page.close();
+  });
+});
