@@ -78,6 +78,8 @@ export const chat = [
     'tools/policy': '`tools.catalog` tells of each tool whether it has an effect, and whether a person is asked first.',
     'tools/run':
       '`tools.run` runs a tool by hand with what comes along with its result; approvals stand before it as always, an agent’s limits hold, and it ends with the connection.',
+    'tools/page':
+      'The page Tools lists all tools by where they come from, says what each takes and whether it asks first, changes that, and runs one from a form made of its schema, after the same approvals.',
     'guide/tools': 'The guide runs tools by `/tool name {json}` for the owner’s own connections only.',
     'storage/acknowledged-is-durable': 'What was acknowledged is there after the worker is killed.',
     'storage/atomic': 'A crash at any write step leaves the old or the new state, never half.',

@@ -52,7 +52,7 @@ export const tools = {
     }),
     emits: ['approval.requested', 'approval.resolved'],
     docs: 'Runs a tool by hand, as the agent would: what it may not use is `NOT_FOUND`, and what has an effect waits for a person’s word first. It answers when the tool has; where the connection ends, the tool is aborted.',
-    fails: ['NOT_FOUND', 'ALREADY_EXISTS', 'ABORTED'],
+    fails: ['NOT_FOUND'],
     policy: { scope: 'write' },
   }),
 };

@@ -8,6 +8,7 @@ import Moon from '@lucide/svelte/icons/moon';
 import ScrollText from '@lucide/svelte/icons/scroll-text';
 import ShieldCheck from '@lucide/svelte/icons/shield-check';
 import Stethoscope from '@lucide/svelte/icons/stethoscope';
+import Wrench from '@lucide/svelte/icons/wrench';
 
 /** The pages beside the chats, in the groups of the sidebar. */
 export const PAGE_GROUPS = [
@@ -31,6 +32,7 @@ export const PAGE_GROUPS = [
   {
     name: 'Gateway',
     pages: [
+      { href: '/tools', label: 'Tools', icon: Wrench },
       { href: '/usage', label: 'Usage', icon: ChartColumn },
       { href: '/logs', label: 'Logs', icon: ScrollText },
       { href: '/doctor', label: 'Doctor', icon: Stethoscope },
