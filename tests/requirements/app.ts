@@ -55,6 +55,8 @@ export const app = [
     'doctor.app/checks': 'The page Doctor shows each check with its state in words, the gravest first, and runs them again.',
     'doctor.app/fixes':
       'A fault that can be mended from the app has a button that mends it or leads to where it is mended, and the check is run again.',
+    'app/console':
+      'The page Console calls every method from its contract, with an example of its params, and shows the answer with its time and the frames as they go, without secrets.',
     'app/accessible': 'Everything works by keyboard, with labels, from 320 px up, light and dark.',
   }),
 ];
