@@ -287,3 +287,24 @@ describe('a server that sends nonsense', () => {
     expect(await client.request('x', {})).toBe('alive');
   });
 });
+
+describe('frames', () => {
+  it('are seen as they go, both ways, until that stops', async () => {
+    const { client, server } = await connected();
+    server.answer = () => ({ payload: 'alive' });
+    const seen: [string, unknown][] = [];
+    const stop = client.watch((way, text) => seen.push([way, JSON.parse(text)]));
+    await client.request('x', { a: 1 });
+    server.event('tick', { ts: 1 });
+    await client.request('y', {});
+    stop();
+    await client.request('z', {});
+    expect(seen).toEqual([
+      ['sent', expect.objectContaining({ type: 'req', method: 'x', params: { a: 1 } })],
+      ['received', expect.objectContaining({ type: 'res', payload: 'alive' })],
+      ['sent', expect.objectContaining({ method: 'y' })],
+      ['received', expect.objectContaining({ type: 'event', event: 'tick' })],
+      ['received', expect.objectContaining({ type: 'res' })],
+    ]);
+  });
+});

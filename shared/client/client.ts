@@ -26,6 +26,8 @@ interface Waiting {
 }
 
 type Listener = (payload: never, event: EventFrame) => void;
+/** Sees a frame as it goes over the link. */
+export type FrameWatcher = (way: 'sent' | 'received', text: string) => void;
 
 /**
  * Protocol 3 over any link of texts: typed calls and events. A call that fails rejects with `RpcError`; one that is under way when the
@@ -35,6 +37,7 @@ export class GatewayClient {
   readonly #link: Link<string>;
   readonly #waiting = new Map<string, Waiting>();
   readonly #listeners = new Map<string, Set<Listener>>();
+  readonly #watchers = new Set<FrameWatcher>();
   #count = 0;
   #lastSeq = 0;
   #idlers: (() => void)[] = [];
@@ -114,6 +117,7 @@ export class GatewayClient {
         resolve: (payload) => (settled(), resolve(payload)),
         reject: (error) => (settled(), reject(error)),
       });
+      for (const watcher of this.#watchers) watcher('sent', text);
       this.#link.send(text);
     });
   }
@@ -126,6 +130,12 @@ export class GatewayClient {
     return () => set.delete(listener as Listener);
   }
 
+  /** Sees every frame from now on, what is no frame included; the result stops it. A watcher does not throw. */
+  watch(watcher: FrameWatcher): () => void {
+    this.#watchers.add(watcher);
+    return () => void this.#watchers.delete(watcher);
+  }
+
   close(code = 1000, reason = ''): void {
     this.#link.close(code, reason);
     this.#closedBy(code, reason);
@@ -133,6 +143,7 @@ export class GatewayClient {
 
   #read(text: string): void {
     if (this.#end) return;
+    for (const watcher of this.#watchers) watcher('received', text);
     let frame: ResponseFrame | EventFrame | null;
     try {
       frame = readFrame(text);

@@ -1,69 +1,10 @@
+import { textOf } from './json-type.ts';
 import { z } from './zod.ts';
-
-type Schema = Record<string, unknown>;
-
-const isSchema = (value: unknown): value is Schema => typeof value === 'object' && value !== null && !Array.isArray(value);
-const schemasOf = (value: unknown): Schema[] => (Array.isArray(value) ? value.filter(isSchema) : []);
 
 /**
  * What a schema takes (`input`) or gives (`output`), as a person writes a type: `{ path: string, limit?: integer 1–200 = 50 }`. Objects of more than one line
  * are laid out with two spaces a level.
  */
 export function typeText(schema: z.ZodType, io: 'input' | 'output'): string {
-  return textOf(z.toJSONSchema(schema, { io, unrepresentable: 'any', reused: 'inline' }) as Schema, '');
-}
-
-const LINE = 100;
-
-function textOf(schema: Schema, indent: string): string {
-  if ('const' in schema) return JSON.stringify(schema.const);
-  if (Array.isArray(schema.enum)) return schema.enum.map((value) => JSON.stringify(value)).join(' | ');
-  const choices = [...schemasOf(schema.anyOf), ...schemasOf(schema.oneOf)];
-  if (choices.length > 0) return [...new Set(choices.map((choice) => textOf(choice, indent)))].join(' | ');
-  if (Array.isArray(schema.type)) return schema.type.map((type: unknown) => textOf({ ...schema, type }, indent)).join(' | ');
-  switch (schema.type) {
-    case 'object':
-      return objectText(schema, indent);
-    case 'array': {
-      const items = isSchema(schema.items) ? schema.items : {};
-      const item = textOf(items, indent);
-      const isUnion = 'anyOf' in items || 'oneOf' in items || 'enum' in items || Array.isArray(items.type);
-      return isUnion ? `(${item})[]` : `${item}[]`;
-    }
-    case 'string':
-      return `string${typeof schema.format === 'string' ? ` (${schema.format})` : ''}`;
-    case 'integer':
-    case 'number':
-      return `${schema.type}${range(schema)}`;
-    case 'boolean':
-    case 'null':
-      return schema.type;
-    default:
-      return 'any';
-  }
-}
-
-function objectText(schema: Schema, indent: string): string {
-  const properties = isSchema(schema.properties) ? schema.properties : {};
-  const required = Array.isArray(schema.required) ? schema.required : [];
-  const inner = `${indent}  `;
-  const members = Object.entries(properties).flatMap(([name, value]) => {
-    if (!isSchema(value)) return [];
-    const rest = 'default' in value && !isSchema(value.default) ? ` = ${JSON.stringify(value.default)}` : '';
-    return `${name}${required.includes(name) ? '' : '?'}: ${textOf(value, inner)}${rest}`;
-  });
-  if (isSchema(schema.additionalProperties) && Object.keys(properties).length === 0)
-    members.push(`[name: string]: ${textOf(schema.additionalProperties, inner)}`);
-  if (members.length === 0) return '{}';
-  const line = `{ ${members.join(', ')} }`;
-  if (!line.includes('\n') && indent.length + line.length <= LINE) return line;
-  return `{\n${members.map((member) => `${inner}${member}`).join(',\n')}\n${indent}}`;
-}
-
-/** Zod says of every integer that it is safe: no bound of ours. */
-function range({ minimum, maximum }: Schema): string {
-  const least = typeof minimum === 'number' && minimum > Number.MIN_SAFE_INTEGER ? minimum : undefined;
-  const most = typeof maximum === 'number' && maximum < Number.MAX_SAFE_INTEGER ? maximum : undefined;
-  if (least !== undefined && most !== undefined) return ` ${least}–${most}`;
-  return least === undefined ? (most === undefined ? '' : ` ≤ ${most}`) : ` ≥ ${least}`;
+  return textOf(z.toJSONSchema(schema, { io, unrepresentable: 'any', reused: 'inline' }), '');
 }

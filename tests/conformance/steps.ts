@@ -44,6 +44,8 @@ export const STEPS: readonly Step[] = [
   step('models.select', { modelId: 'perch/none' }, 'NOT_FOUND'),
   step('tools.list', {}),
   step('tools.catalog', {}),
+  step('tools.run', { tool: 'docs_search', args: { query: 'offline' } }),
+  step('tools.run', { tool: 'none' }, 'NOT_FOUND'),
   step('agents.list', {}),
   step('agents.add', { agent_id: 'other', config: { name: 'Other' } }),
   step('agents.add', { agent_id: 'other' }, 'ALREADY_EXISTS'),

@@ -22,7 +22,7 @@ describe('tool servers in the app', () => {
 
   verifies('mcp/app', 'one is added, approved as exactly what is shown, used, asked by, and removed', async () => {
     const page = await linkedPage(at.browser, at.perch);
-    await page.goto(`${at.perch.url}/settings#tool-servers`);
+    await page.goto(`${at.perch.url}/tools#tool-servers`);
     // While another host takes over, what a click asks for may be cut off, and the page says so.
     await connected(page, 'This browser');
     const section = page.getByRole('region', { name: 'Tool servers' });
@@ -74,7 +74,7 @@ describe('tool servers in the app', () => {
       .waitFor();
     expect(await reply.innerText()).toMatch(/"age\W+41[\s\S]*"pet\W+dog[\s\S]*"news\W+true/);
 
-    await page.goto(`${at.perch.url}/settings#tool-servers`);
+    await page.goto(`${at.perch.url}/tools#tool-servers`);
     await connected(page, 'This browser');
     await row.getByRole('button', { name: 'Switch off' }).click();
     await row.getByText('Switched off').waitFor();

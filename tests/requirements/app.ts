@@ -59,6 +59,8 @@ export const app = [
     'app/keys':
       'Shortcuts get other keys, or none, in the settings, and stay so; keys that could write something, or are taken, are refused.',
     'app/approval-keys': 'Keys allow or deny what waits in the chat that is open, and nothing that waits in another.',
+    'app/console':
+      'The page Console calls every method from its contract, with an example of its params, and shows the answer with its time and the frames as they go, without secrets.',
     'app/accessible': 'Everything works by keyboard, with labels, from 320 px up, light and dark.',
   }),
 ];

@@ -1,5 +1,28 @@
 import { call } from '../contract.ts';
+import { agentId } from '../records.ts';
 import { z } from '../zod.ts';
+
+/** Whether a tool runs without asking, after a person's word, or never. */
+export const TOOL_POLICIES = ['auto', 'ask', 'deny'] as const;
+export type ToolPolicy = (typeof TOOL_POLICIES)[number];
+
+const catalogEntry = z.object({
+  name: z.string(),
+  description: z.string(),
+  schema: z.record(z.string(), z.unknown()).optional(),
+  /** `core`, `memory`, `office`, `bridge`, …, `mcp:<server>`. */
+  source: z.string(),
+  /** Whether a call of it may do more than look or remember. */
+  effect: z.boolean(),
+  /** How such a call runs, by `tools.policies` and what holds where they say nothing. */
+  policy: z.enum(TOOL_POLICIES),
+});
+/** A tool that agents can use. */
+export type CatalogEntry = z.infer<typeof catalogEntry>;
+
+/** A file that came with the result of a tool; `data` is Base64. */
+const file = z.object({ filename: z.string(), mimeType: z.string(), data: z.string(), note: z.string().optional() });
+const picture = z.object({ mimeType: z.string(), /** Base64. */ data: z.string() });
 
 /** The tools agents can use (interface document 1, section 4.1). */
 export const tools = {
@@ -11,13 +34,25 @@ export const tools = {
   }),
   'tools.catalog': call({
     params: z.strictObject({}),
-    result: z.object({
-      tools: z.array(
-        z.object({ name: z.string(), description: z.string(), schema: z.record(z.string(), z.unknown()).optional(), source: z.string() }),
-      ),
-      count: z.number(),
-    }),
-    docs: 'Tools with their JSON Schema and where they come from.',
+    result: z.object({ tools: z.array(catalogEntry), count: z.number() }),
+    docs: 'Tools with their JSON Schema, where they come from, and whether a person is asked first.',
     policy: { scope: 'read' },
+  }),
+  'tools.run': call({
+    params: z.strictObject({
+      tool: z.string().min(1).max(300),
+      args: z.record(z.string(), z.unknown()).default({}),
+      agentId: agentId.default('main'),
+    }),
+    result: z.object({
+      result: z.unknown(),
+      files: z.array(file),
+      pictures: z.array(picture),
+      /** Milliseconds, with the time that a person took. */ durationMs: z.number(),
+    }),
+    emits: ['approval.requested', 'approval.resolved'],
+    docs: 'Runs a tool by hand, as the agent would: what it may not use is `NOT_FOUND`, and what has an effect waits for a person’s word first. It answers when the tool has; where the connection ends, the tool is aborted.',
+    fails: ['NOT_FOUND'],
+    policy: { scope: 'write' },
   }),
 };

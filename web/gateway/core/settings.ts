@@ -4,6 +4,7 @@ import { id } from '#shared/rpc/frames.ts';
 import { logLevel } from '#shared/rpc/log-level.ts';
 import { agentConfig, modelKeys, providerKind } from '#shared/rpc/records.ts';
 import { z } from '#shared/rpc/zod.ts';
+import { TOOL_POLICIES, type ToolPolicy } from '#shared/rpc/methods/tools.ts';
 import { UPSTREAM_RANGES } from '#shared/upstream-limits.ts';
 import { channelSettings, isChannelSecret } from './channels/settings.ts';
 import { dreamingSettings } from './dreaming/settings.ts';
@@ -15,8 +16,7 @@ import { compactionSettings, summarySettings } from './compaction/settings.ts';
 import { recallSettings } from './recall/settings.ts';
 
 /** What may be decided of a tool once and for all. */
-const POLICIES = ['auto', 'ask', 'deny'] as const;
-export type ToolPolicy = (typeof POLICIES)[number];
+export type { ToolPolicy };
 
 const provider = z
   .strictObject({
@@ -141,7 +141,7 @@ export const settings = z.looseObject({
   tools: z
     .looseObject({
       /** By a tool's name, or a pattern with `*`: whether it runs without asking (`auto`), after a person's word (`ask`), or never (`deny`). */
-      policies: z.record(z.string().min(1).max(200), z.enum(POLICIES)).optional(),
+      policies: z.record(z.string().min(1).max(200), z.enum(TOOL_POLICIES)).optional(),
       /** Milliseconds that a command may take. */
       execTimeoutMs: z.number().int().min(1000).max(MAX_COMMAND_MS).optional(),
       /** Private places that `web_fetch` may ask: `nas.local` or `127.0.0.1:8080`. */

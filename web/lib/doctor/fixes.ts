@@ -41,7 +41,7 @@ const FIXES: Readonly<Record<string, (check: DoctorCheck) => readonly Fix[]>> = 
   ],
   'tool-server': ({ id, severity }) => [
     ...(severity === 'error' ? [{ label: 'Start it anew', run: () => restart(id.slice('tool-server:'.length)) }] : []),
-    { label: 'To the tool servers', href: '/settings#tool-servers' },
+    { label: 'To the tool servers', href: '/tools#tool-servers' },
   ],
   channels: () => [{ label: 'Try again', run: startChannels }],
   mirror: ({ severity }) => (severity === 'error' ? [{ label: 'Bring back what is gone', run: restoreMirrors }] : []),

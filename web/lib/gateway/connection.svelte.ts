@@ -1,4 +1,4 @@
-import { ConnectionClosed, type GatewayClient } from '#shared/client/client.ts';
+import { ConnectionClosed, type FrameWatcher, type GatewayClient } from '#shared/client/client.ts';
 import type { HostStatus } from '#shared/ports/host.ts';
 import type { EventName, EventPayload } from '#shared/rpc/events.ts';
 import { CLOSE } from '#shared/rpc/limits.ts';
@@ -101,6 +101,16 @@ export class GatewayConnection {
     // What listens to its end comes first, and looks for the next one.
     await client.closed;
     return (await this.#connected()).call(method, params, options);
+  }
+
+  /** Calls a method by any name, as it is written, and never twice: for the console. */
+  async request(method: string, params: unknown): Promise<unknown> {
+    return (await this.#connected()).request(method, params);
+  }
+
+  /** Sees the frames of this connection and all to come; the result stops it. */
+  watch(watcher: FrameWatcher): () => void {
+    return this.#listeners.watch(watcher);
   }
 
   /** Listens to an event over all connections to come; the result stops it. */

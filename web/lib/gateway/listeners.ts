@@ -1,4 +1,4 @@
-import type { GatewayClient } from '#shared/client/client.ts';
+import type { FrameWatcher, GatewayClient } from '#shared/client/client.ts';
 import type { EventName, EventPayload } from '#shared/rpc/events.ts';
 
 type Listener = (payload: never) => void;
@@ -6,6 +6,7 @@ type Listener = (payload: never) => void;
 /** Who listens to which event, over all connections to come. */
 export class Listeners {
   readonly #listeners = new Map<EventName, Set<Listener>>();
+  readonly #watchers = new Map<FrameWatcher, () => void>();
   #client: GatewayClient | null = null;
 
   /** Listens; the result stops it. */
@@ -19,9 +20,22 @@ export class Listeners {
     return () => void set.delete(listener as Listener);
   }
 
+  /** Sees the frames of the connection that events come from; the result stops it. */
+  watch(watcher: FrameWatcher): () => void {
+    this.#watchers.set(watcher, this.#client?.watch(watcher) ?? (() => {}));
+    return () => {
+      this.#watchers.get(watcher)?.();
+      this.#watchers.delete(watcher);
+    };
+  }
+
   /** From now on events come from this connection, and from no other. */
   follow(client: GatewayClient): void {
     this.#client = client;
+    for (const [watcher, stop] of this.#watchers) {
+      stop();
+      this.#watchers.set(watcher, client.watch(watcher));
+    }
     for (const event of this.#listeners.keys()) this.#forward(client, event);
   }
 

@@ -162,6 +162,11 @@ export class ToolRegistry {
     return [...this.#tools.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
   }
 
+  /** How its calls that have an effect run. */
+  policyOf(tool: Tool): ToolPolicy {
+    return this.#gate.policyOf(tool);
+  }
+
   /** Those that an agent may use, by name; with `only`, those among them that fit. */
   async offered(agent: Agent, only?: readonly string[]): Promise<Tool[]> {
     await this.ready();

@@ -7,7 +7,9 @@ import MessagesSquare from '@lucide/svelte/icons/messages-square';
 import Moon from '@lucide/svelte/icons/moon';
 import ScrollText from '@lucide/svelte/icons/scroll-text';
 import ShieldCheck from '@lucide/svelte/icons/shield-check';
+import SquareTerminal from '@lucide/svelte/icons/square-terminal';
 import Stethoscope from '@lucide/svelte/icons/stethoscope';
+import Wrench from '@lucide/svelte/icons/wrench';
 
 /** The pages beside the chats, in the groups of the sidebar. */
 export const PAGE_GROUPS = [
@@ -31,9 +33,11 @@ export const PAGE_GROUPS = [
   {
     name: 'Gateway',
     pages: [
+      { href: '/tools', label: 'Tools', icon: Wrench },
       { href: '/usage', label: 'Usage', icon: ChartColumn },
       { href: '/logs', label: 'Logs', icon: ScrollText },
       { href: '/doctor', label: 'Doctor', icon: Stethoscope },
+      { href: '/console', label: 'Console', icon: SquareTerminal },
     ],
   },
 ] as const;

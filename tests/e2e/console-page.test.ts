@@ -1,0 +1,104 @@
+import { describe, expect } from 'vitest';
+import { METHOD_NAMES } from '../../web/gateway/core/dispatch.ts';
+import { verifies } from '../requirements.ts';
+import { lowContrast, operable, overflowing, remaining, tabAround } from './accessibility.ts';
+import { linkedPage } from './connected.ts';
+import { connectOutside } from './outside.ts';
+import { served } from './served.ts';
+import { shoot } from './shoot.ts';
+
+describe('the protocol console', () => {
+  const at = served();
+
+  verifies('app/console', 'any method by hand, its answer without secrets, and the frames as they go', async () => {
+    const page = await linkedPage(at.browser, at.perch);
+    await page.getByText('Gateway', { exact: true }).click();
+    await page.getByRole('link', { name: 'Console', exact: true }).click();
+    await page.getByText(`${METHOD_NAMES.length - 1} methods`, { exact: true }).waitFor();
+    const methods = page.getByLabel('Methods', { exact: true });
+    const params = page.getByLabel('Params as JSON');
+    const send = page.getByRole('button', { name: 'Send' });
+    const answer = page.getByRole('group', { name: 'The answer' });
+    await send.click();
+    expect(JSON.parse(await answer.innerText())).toMatchObject({ status: 'ok' });
+
+    // What is refused is an answer; what is no JSON is not sent.
+    await page.getByLabel('Search the methods').fill('sessions.rename');
+    await page.getByText(/^1 of \d+ methods$/).waitFor();
+    await methods.selectOption('sessions.rename');
+    expect(Object.keys(JSON.parse(await params.inputValue()) as object)).toEqual(['path', 'title']);
+    await params.fill('{"path": "main/none.jsonl", "title": "x"}');
+    await send.click();
+    await answer.getByText('"code": "NOT_FOUND"').waitFor();
+    await page.getByText(/^Refused after \d+ ms/).waitFor();
+    await params.fill('{');
+    await send.click();
+    await page.getByRole('alert').getByText('Could not call sessions.rename').waitFor();
+    await page.getByLabel('Search the methods').fill('');
+    await methods.selectOption('keys.revoke');
+    await page.getByText('cannot be undone').waitFor();
+
+    // A secret that is made is not shown, neither in the answer nor in the frame.
+    await methods.selectOption('keys.create');
+    await params.fill('{"name": "by hand"}');
+    await send.click();
+    await answer.getByText('"secret": "***"').waitFor();
+    using outside = await connectOutside(at.perch);
+    const { client } = outside;
+    expect((await client.call('keys.list', {})).keys.map(({ name }) => name)).toContain('by hand');
+    const frames = page.getByRole('list', { name: 'Frames' });
+    const filter = page.getByLabel('Filter by method or event');
+    await filter.fill('keys.create');
+    await frames.getByRole('button').click();
+    const frame = frames.getByRole('group', { name: 'The frame' });
+    expect(JSON.parse(await frame.innerText())).toMatchObject({ type: 'req', method: 'keys.create', params: { name: 'by hand' } });
+    const { id } = JSON.parse(await frame.innerText()) as { id: string };
+    await filter.fill(`answer to ${id}`);
+    await frames.getByRole('button').last().click();
+    await frame.getByText('"secret": "***"').waitFor();
+    expect(await page.locator('body').innerText()).not.toMatch(/(?<![\w-])[\w-]{43}(?![\w-])/);
+    await shoot(page, 'secret');
+
+    // Events come by themselves, and not while it is paused.
+    await filter.fill('config.changed');
+    await frames.getByText('No frame fits.').waitFor();
+    await client.call('config.set', { key: 'chat.systemPrompt', value: 'Be brief.' });
+    await frames.getByRole('button').first().waitFor();
+    await page.getByLabel('Direction').selectOption('sent');
+    await frames.getByText('No frame fits.').waitFor();
+    await page.getByLabel('Direction').selectOption('');
+    await filter.fill('health');
+    await methods.selectOption('health');
+    await send.click();
+    await answer.getByText('"status": "ok"').waitFor();
+    const before = await frames.getByRole('button').count();
+    expect(before).toBeGreaterThan(0);
+    await page.getByRole('button', { name: 'Pause' }).click();
+    await methods.selectOption('keys.list');
+    await send.click();
+    await answer.getByText('by hand').waitFor();
+    await filter.fill('keys.list');
+    await frames.getByText('No frame fits.').waitFor();
+    await page.getByRole('button', { name: 'Go on' }).click();
+    await send.click();
+    await frames.getByRole('button').first().waitFor();
+    await filter.fill('');
+    await shoot(page, 'frames');
+
+    expect((await operable(page)).filter((each) => each.endsWith(' ""'))).toEqual([]);
+    await filter.fill('keys.list');
+    expect(await tabAround(page)).toMatchObject({ missed: [], unseen: [] });
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme });
+      expect(await remaining(() => lowContrast(page), colorScheme)).toEqual([]);
+    }
+    for (const width of [320, 768, 1920]) {
+      await page.setViewportSize({ width, height: 900 });
+      expect(await remaining(() => overflowing(page), `${width}`)).toEqual([]);
+    }
+    await page.getByRole('button', { name: 'Clear', exact: true }).click();
+    await frames.getByText(/No frame fits|Nothing has gone/).waitFor();
+    expect(at.browser.complaints).toEqual([]);
+    await page.close();
+  });
+});

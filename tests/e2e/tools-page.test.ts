@@ -1,0 +1,117 @@
+import { describe, expect } from 'vitest';
+import { verifies } from '../requirements.ts';
+import { real } from '../support/mcp.ts';
+import { lowContrast, operable, overflowing, remaining, tabAround } from './accessibility.ts';
+import { connected, LINKED, linkedPage } from './connected.ts';
+import { connectOutside } from './outside.ts';
+import { served } from './served.ts';
+import { shoot } from './shoot.ts';
+
+describe('tools in the app', () => {
+  const at = served();
+
+  verifies('tools/page', 'they are listed by source, with a switch each, and tried from a form', async () => {
+    const page = await linkedPage(at.browser, at.perch);
+    await page.getByText('Gateway', { exact: true }).click();
+    await page.getByRole('link', { name: 'Tools', exact: true }).click();
+    const catalog = page.getByRole('region', { name: 'What agents can use' });
+    await catalog.getByRole('region', { name: /^Built in/ }).waitFor();
+    using outside = await connectOutside(at.perch);
+    const { client } = outside;
+    const { count } = await client.call('tools.catalog', {});
+    await catalog.getByText(`${count} tools`, { exact: true }).waitFor();
+
+    // One without effect, with its schema in words; a wrong argument is told beside the form.
+    await page.getByLabel('Search the tools').fill('docs_search');
+    const docs = catalog.getByRole('listitem', { name: 'docs_search' });
+    await docs.getByRole('button', { expanded: false }).click();
+    expect(await docs.getByLabel('Arguments of docs_search').innerText()).toMatch(/query\s+string/);
+    await docs.getByRole('button', { name: 'Try it…' }).click();
+    const form = docs.getByRole('form', { name: 'Try docs_search' });
+    await form.getByLabel('query').fill('offline');
+    await form.getByRole('button', { name: 'Run' }).click();
+    const result = docs.getByRole('group', { name: 'The result' });
+    await result.waitFor();
+    const said = await client.call('tools.run', { tool: 'docs_search', args: { query: 'offline' } });
+    expect(JSON.parse(await result.innerText())).toEqual(said.result);
+    await shoot(page, 'tried');
+    expect((await operable(page)).filter((each) => each.endsWith(' ""'))).toEqual([]);
+    expect(await tabAround(page)).toMatchObject({ missed: [], unseen: [] });
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme });
+      expect(await remaining(() => lowContrast(page), colorScheme)).toEqual([]);
+    }
+    await page.emulateMedia({ colorScheme: 'light' });
+    for (const width of [320, 768, 1920]) {
+      await page.setViewportSize({ width, height: 900 });
+      expect(await remaining(() => overflowing(page), `${width}`)).toEqual([]);
+    }
+    await page.setViewportSize({ width: 1280, height: 800 });
+
+    // Its switch is the configuration's, both ways.
+    const policy = docs.getByLabel('docs_search runs');
+    await policy.selectOption({ label: 'Runs never' });
+    await expect
+      .poll(async () => (await client.call('tools.catalog', {})).tools.find(({ name }) => name === 'docs_search')?.policy)
+      .toBe('deny');
+    await form.getByRole('button', { name: 'Run' }).click();
+    await docs.getByRole('alert').getByText('AUTH_REQUIRED').waitFor();
+    await client.call('config.patch', { patch: { tools: { policies: { docs_search: 'ask' } } } });
+    await expect.poll(() => policy.inputValue()).toBe('ask');
+
+    // Asked first, as always: denied, then allowed.
+    const card = docs.getByRole('list', { name: 'Approvals of docs_search' });
+    await form.getByRole('button', { name: 'Run' }).click();
+    await card.getByRole('button', { name: 'Deny' }).click();
+    await docs.getByRole('alert').getByText('AUTH_REQUIRED').waitFor();
+    await form.getByRole('button', { name: 'Run' }).click();
+    await shoot(page, 'asked');
+    await card.getByRole('button', { name: 'Allow once' }).click();
+    await result.waitFor();
+    await policy.selectOption({ label: 'As it was at first' });
+    await expect.poll(() => policy.inputValue()).toBe('auto');
+
+    await page.getByLabel('Search the tools').fill('no such tool');
+    await catalog.getByText('No tool fits.').waitFor();
+    await catalog.getByRole('button', { name: 'Show all tools' }).click();
+    await catalog.getByText(`${count} tools`, { exact: true }).waitFor();
+    await shoot(page, 'all');
+    expect(at.browser.complaints).toEqual([]);
+    await page.close();
+  });
+
+  verifies('tools/page', 'those of a tool server come and go with it; what comes along with a result is shown', async () => {
+    const page = await at.browser.page(`${at.perch.url}/tools`);
+    await connected(page, LINKED);
+    using outside = await connectOutside(at.perch);
+    const { client } = outside;
+    await client.call('config.set', { key: 'tools.mcpServers.all', value: real('everything', 'stdio') });
+    const row = page.getByRole('region', { name: 'Tool servers' }).getByRole('listitem').filter({ hasText: 'all' });
+    await row.getByRole('button', { name: 'Approve this command' }).click();
+    await row.getByText('Connected').waitFor();
+    const group = page.getByRole('region', { name: /^Tool server all/ });
+    const image = group.getByRole('listitem', { name: 'mcp:all:get-tiny-image' });
+    await image.getByRole('button', { expanded: false }).click();
+    await image.getByText('It takes no arguments.').waitFor();
+    await image.getByRole('button', { name: 'Try it…' }).click();
+    await image.getByRole('button', { name: 'Run' }).click();
+    await image.getByRole('button', { name: 'Allow once' }).click();
+    await image.getByRole('img').waitFor();
+    expect(
+      await image.getByRole('img').evaluate((each) => each instanceof HTMLImageElement && each.decode().then(() => each.naturalWidth)),
+    ).toBeGreaterThan(1);
+    const sum = group.getByRole('listitem', { name: 'mcp:all:get-sum' });
+    await sum.getByRole('button', { expanded: false }).click();
+    await sum.getByRole('button', { name: 'Try it…' }).click();
+    await sum.getByLabel('a', { exact: true }).fill('2');
+    await sum.getByLabel('b', { exact: true }).fill('40');
+    await sum.getByRole('button', { name: 'Run' }).click();
+    await sum.getByRole('button', { name: 'Allow once' }).click();
+    await sum.getByRole('group', { name: 'The result' }).getByText('42').waitFor();
+    await shoot(page, 'server');
+    await client.call('config.set', { key: 'tools.mcpServers', value: null });
+    await group.waitFor({ state: 'detached' });
+    expect(at.browser.complaints).toEqual([]);
+    await page.close();
+  });
+});

@@ -1,0 +1,39 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { contracts } from '#shared/rpc/methods/index.ts';
+import { exampleOf } from './example.ts';
+import { methodDocs } from './methods.ts';
+
+it('every method has an example; what its contract refuses of it only lacks a value that it cannot know', () => {
+  const docs = methodDocs();
+  expect(docs.map(({ name }) => name).sort()).toEqual(
+    Object.keys(contracts)
+      .filter((name) => name !== 'connect')
+      .sort(),
+  );
+  const refused = docs.flatMap(({ name, example }) => {
+    const parsed = contracts[name as keyof typeof contracts].params.safeParse(JSON.parse(example));
+    return parsed.success ? [] : parsed.error.issues.map(({ code }) => code);
+  });
+  // Patterns of ids, and rules between params: no name is missing, and no type is wrong.
+  expect(new Set(refused)).toEqual(
+    new Set(refused.filter((code) => code === 'invalid_format' || code === 'custom' || code === 'invalid_union')),
+  );
+  expect(refused.length).toBeLessThan(docs.length / 4);
+});
+
+it('danger is where something is taken away for good', () => {
+  const dangerous = new Set(methodDocs().flatMap(({ name, dangerous: is }) => (is ? [name] : [])));
+  for (const name of ['sessions.delete', 'models.deleteLocal', 'keys.revoke', 'agents.remove', 'sessions.reset'])
+    expect(dangerous).toContain(name);
+  for (const name of ['health', 'sessions.list', 'tools.run', 'plan.resume']) expect(dangerous).not.toContain(name);
+});
+
+it('any schema has an example', () => {
+  fc.assert(
+    fc.property(
+      fc.object({ key: fc.constantFrom('type', 'items', 'properties', 'required', 'enum', 'anyOf') }),
+      (schema) => void exampleOf(schema),
+    ),
+  );
+});

@@ -1,0 +1,27 @@
+import type { Scope } from '#shared/rpc/contract.ts';
+
+/** A method, for a person who calls it by hand. */
+export interface MethodDoc {
+  name: string;
+  docs: string;
+  scope: Scope;
+  /** It takes something away for good. */
+  dangerous: boolean;
+  /** Types as a person writes them. */
+  params: string;
+  result: string;
+  emits: readonly string[];
+  fails: readonly string[];
+  /** Params to begin with, as JSON: all that must be there. */
+  example: string;
+}
+
+/** Those in which all words of `text` occur, by the part of their name before the dot. */
+export function byNamespace(methods: readonly MethodDoc[], text: string): Map<string, MethodDoc[]> {
+  const words = text.toLowerCase().split(/\s+/).filter(Boolean);
+  const fitting = methods.filter(({ name, docs }) => {
+    const about = `${name} ${docs}`.toLowerCase();
+    return words.every((word) => about.includes(word));
+  });
+  return Map.groupBy(fitting, ({ name }) => name.split('.')[0] ?? name);
+}

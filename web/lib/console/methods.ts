@@ -1,0 +1,24 @@
+import type { Contract } from '#shared/rpc/contract.ts';
+import { contracts } from '#shared/rpc/methods/index.ts';
+import { typeText } from '#shared/rpc/type-text.ts';
+import { z } from '#shared/rpc/zod.ts';
+import { exampleOf } from './example.ts';
+import type { MethodDoc } from './method-doc.ts';
+
+/** What takes something away for good, or puts everything in another's place. */
+const DANGEROUS = /^(remove|delete\w*|forget|revoke|clear|reset|restore|import|purge|wipe)$/;
+
+/** Every method as its contract has it. The contracts weigh much: only the console loads this, when it is opened. */
+export function methodDocs(): MethodDoc[] {
+  return Object.entries<Contract>(contracts)
+    .filter(([name]) => name !== 'connect')
+    .map(([name, { params, result, docs, policy, emits, fails }]) => ({
+      ...{ name, docs, emits, fails },
+      scope: policy.scope,
+      dangerous: DANGEROUS.test(name.slice(name.indexOf('.') + 1)),
+      params: typeText(params, 'input'),
+      result: typeText(result, 'output'),
+      example: JSON.stringify(exampleOf(z.toJSONSchema(params, { io: 'input', unrepresentable: 'any', reused: 'inline' })), null, 2),
+    }))
+    .sort((a, b) => (a.name < b.name ? -1 : 1));
+}

@@ -1,0 +1,59 @@
+import type { CatalogEntry, ToolPolicy } from '#shared/rpc/methods/tools.ts';
+import type { MethodResult } from '#shared/rpc/methods/index.ts';
+import { isLost, type Problem, problemOf } from '#lib/errors.ts';
+import { gateway } from '#lib/gateway/connection.svelte.ts';
+import { announcer } from './announcer.svelte.ts';
+import { setting } from './setting.ts';
+
+export type ToolResult = MethodResult<'tools.run'>;
+
+/** The tools that agents can use, and what their policies are. */
+class Tools {
+  /** By name; null before the first answer. */
+  list = $state.raw<readonly CatalogEntry[] | null>(null);
+  problem = $state<Problem | null>(null);
+  /** What `tools.policies` says, by name or pattern. */
+  #policies = $state.raw<Readonly<Record<string, unknown>>>({});
+  #asked = 0;
+
+  /** Reads them, now and at each change; the result stops it. */
+  show(): () => void {
+    void this.load();
+    const stops = (['mcp.changed', 'config.changed'] as const).map((event) => gateway.on(event, () => void this.load()));
+    return () => {
+      for (const stop of stops) stop();
+    };
+  }
+
+  async load(): Promise<void> {
+    const asked = ++this.#asked;
+    try {
+      const [{ tools }, policies] = await Promise.all([gateway.call('tools.catalog', {}), setting('tools.policies')]);
+      if (asked !== this.#asked) return;
+      this.list = tools;
+      this.#policies = typeof policies === 'object' && policies !== null ? { ...policies } : {};
+      this.problem = null;
+    } catch (error) {
+      if (asked === this.#asked && !isLost(error)) this.problem = problemOf(error, 'read the list of tools');
+    }
+  }
+
+  /** Whether a person has set a policy for exactly this tool. */
+  isSet(name: string): boolean {
+    return Object.hasOwn(this.#policies, name);
+  }
+
+  /** `null`: as it is for tools of its kind. Rejects where the gateway refuses. */
+  async setPolicy(name: string, policy: ToolPolicy | null): Promise<void> {
+    await gateway.call('config.patch', { patch: { tools: { policies: { [name]: policy } } } });
+    await this.load();
+    announcer.say('Changed');
+  }
+
+  /** Runs a tool by hand; where a person is asked first, it answers once they have. Rejects where it fails. */
+  run(tool: string, args: Record<string, unknown>): Promise<ToolResult> {
+    return gateway.call('tools.run', { tool, args });
+  }
+}
+
+export const tools = new Tools();

@@ -1,0 +1,46 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { argsOf, argumentsOf, formOf } from './arguments.ts';
+
+const SCHEMA = {
+  type: 'object',
+  required: ['path', 'lines'],
+  properties: {
+    path: { type: 'string', description: 'Where' },
+    limit: { type: 'integer', minimum: 1, maximum: 10 },
+    deep: { type: 'boolean' },
+    lines: { type: 'array', items: { type: 'string' } },
+    options: { type: 'object', properties: { a: { type: 'number' } } },
+  },
+};
+
+describe('the arguments of a tool', () => {
+  it('are told as a person writes types', () => {
+    expect(argumentsOf(SCHEMA)).toEqual([
+      { name: 'path', type: 'string', about: 'Where', required: true },
+      { name: 'limit', type: 'integer 1–10', about: '', required: false },
+      { name: 'deep', type: 'boolean', about: '', required: false },
+      { name: 'lines', type: 'string[]', about: '', required: true },
+      { name: 'options', type: '{ a?: number }', about: '', required: false },
+    ]);
+  });
+
+  it('have a field each, or are written as JSON', () => {
+    const form = formOf(SCHEMA);
+    expect(form.fields.map(({ name }) => name)).toEqual(['path', 'limit', 'deep']);
+    expect(form.rest.map(({ name }) => name)).toEqual(['lines', 'options']);
+    const values = { path: 'a', limit: null, deep: false };
+    expect(argsOf(form, values, { lines: ' ["x"] ' })).toEqual({ path: 'a', lines: ['x'] });
+    expect(argsOf(form, { ...values, deep: true, limit: 3 }, { lines: '[]', options: '{"a": 1}' })).toEqual({
+      ...{ path: 'a', deep: true, limit: 3 },
+      ...{ lines: [], options: { a: 1 } },
+    });
+    expect(() => argsOf(form, values, {})).toThrow('lines is missing');
+    expect(() => argsOf(form, values, { lines: 'x' })).toThrow('what stands for lines is no JSON');
+  });
+
+  it('may be anything', () => {
+    fc.assert(fc.property(fc.object(), (schema) => void [argumentsOf(schema), formOf({ properties: schema })]));
+    expect(argumentsOf({ properties: { x: { type: 'string', description: 'a\u202eb' } } })[0]?.about).not.toContain('\u202e');
+  });
+});

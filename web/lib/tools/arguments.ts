@@ -1,0 +1,62 @@
+import { legible } from '#shared/legible.ts';
+import { textOf } from '#shared/rpc/json-type.ts';
+import { contentOf, fieldsOf, type FieldValue, type FormField } from '#lib/form-fields.ts';
+
+type Json = Record<string, unknown>;
+const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** One argument of a tool, as its JSON Schema tells of it. */
+export interface Argument {
+  name: string;
+  /** As a person writes a type: `string`, `integer 1–10`, `("a" | "b")[]`. */
+  type: string;
+  about: string;
+  required: boolean;
+}
+
+/** The arguments in the order of the schema. */
+export function argumentsOf(schema: Json): Argument[] {
+  const required = Array.isArray(schema['required']) ? schema['required'] : [];
+  const properties = isObject(schema['properties']) ? schema['properties'] : {};
+  return Object.entries(properties).map(([name, property]) => ({
+    name,
+    type: legible(isObject(property) ? textOf(property, '') : 'any'),
+    about: isObject(property) && typeof property['description'] === 'string' ? legible(property['description']) : '',
+    required: required.includes(name),
+  }));
+}
+
+/** What is filled in to try a tool: simple fields, and the arguments that only JSON can say. */
+export interface ToolForm {
+  fields: FormField[];
+  rest: Argument[];
+}
+
+export function formOf(schema: Json): ToolForm {
+  const fields = fieldsOf(schema);
+  const simple = new Set(fields.map(({ name }) => name));
+  return { fields, rest: argumentsOf(schema).filter(({ name }) => !simple.has(name)) };
+}
+
+/**
+ * The arguments as they were filled in, `written` being the JSON of those that the form has no field for. What was left empty, and switches that were left as
+ * they were, are left out where the tool does not want them. Throws a sentence where something is no JSON.
+ */
+export function argsOf(
+  { fields, rest }: ToolForm,
+  values: Readonly<Record<string, FieldValue>>,
+  written: Readonly<Record<string, string>>,
+): Json {
+  const args: Json = contentOf(fields, values);
+  for (const { name, kind, required, initial } of fields) if (kind === 'switch' && !required && args[name] === initial) delete args[name];
+  for (const { name, required } of rest) {
+    const text = written[name]?.trim() ?? '';
+    if (text === '' && !required) continue;
+    try {
+      args[name] = JSON.parse(text);
+    } catch {
+      throw new Error(text === '' ? `${name} is missing` : `what stands for ${name} is no JSON. A text needs quotation marks`);
+    }
+  }
+  return args;
+}

@@ -1,0 +1,37 @@
+import type { CatalogEntry, ToolPolicy } from '#shared/rpc/methods/tools.ts';
+
+/** The tools of one source. */
+export interface ToolGroup {
+  source: string;
+  title: string;
+  tools: CatalogEntry[];
+}
+
+const TITLES: Readonly<Record<string, string>> = {
+  core: 'Built in',
+  memory: 'Memory',
+  office: 'Files and documents',
+  bridge: 'On this machine',
+};
+
+/** What a source is called; that of a tool server names it. */
+export const titleOf = (source: string): string =>
+  source.startsWith('mcp:') ? `Tool server ${source.slice(4)}` : Object.hasOwn(TITLES, source) ? (TITLES[source] ?? source) : source;
+
+/** The tools in which all words of `text` occur, by source: the app's own first, then those of tool servers. */
+export function grouped(tools: readonly CatalogEntry[], text: string): ToolGroup[] {
+  const words = text.toLowerCase().split(/\s+/).filter(Boolean);
+  const fitting = tools.filter(({ name, description, source }) => {
+    const about = `${name} ${description} ${titleOf(source)}`.toLowerCase();
+    return words.every((word) => about.includes(word));
+  });
+  const groups = Map.groupBy(fitting, ({ source }) => source);
+  return [...groups]
+    .map(([source, of]) => ({ source, title: titleOf(source), tools: of }))
+    .sort((a, b) => rank(a.source) - rank(b.source) || (a.title < b.title ? -1 : 1));
+}
+
+const rank = (source: string): number => (source === 'core' ? 0 : source.startsWith('mcp:') ? 2 : 1);
+
+/** How a tool runs, in words that complete "It runs …". */
+export const POLICY_WORDS: Readonly<Record<ToolPolicy, string>> = { auto: 'without asking', ask: 'after you allow it', deny: 'never' };
