@@ -1,0 +1,116 @@
+import type { Page } from 'playwright';
+import { afterAll, beforeAll, describe, expect } from 'vitest';
+import { verifies } from '../requirements.ts';
+import { until } from '../support/gateway.ts';
+import { lowContrast, overflowing, remaining } from './accessibility.ts';
+import { launchBrowser, type TestBrowser } from './browser.ts';
+import { connected, LINKED, linkedPage } from './connected.ts';
+import { type Perch, startPerch } from './harness.ts';
+import { addProvider, connectOutside } from './outside.ts';
+import { startToldModel, type ToldModel } from './told-model.ts';
+
+const replies = (page: Page) => page.getByRole('article', { name: 'Reply' });
+const fenced = (language: string, code: string): string => `\`\`\`${language}\n${code}\n\`\`\``;
+
+describe('what an answer shows', () => {
+  let perch: Perch;
+  let browser: TestBrowser;
+  let model: ToldModel;
+  beforeAll(async () => {
+    model = await startToldModel();
+    perch = await startPerch();
+    browser = await launchBrowser();
+    using outside = await connectOutside(perch);
+    await addProvider(outside.client, model.url);
+    await outside.client.call('config.set', { key: 'chat.model', value: 'local/told' });
+    await (await linkedPage(browser, perch)).close();
+  });
+  afterAll(async () => {
+    await browser?.[Symbol.asyncDispose]();
+    await perch?.[Symbol.asyncDispose]();
+    await model?.[Symbol.asyncDispose]();
+  });
+
+  /** A page with a new chat, which has been asked something. */
+  async function asked(): Promise<Page> {
+    const page = await browser.page(perch.url);
+    await connected(page, LINKED);
+    browser.complaints.length = 0;
+    const composer = page.getByRole('textbox', { name: 'Message' });
+    await composer.fill('Show me');
+    await composer.press('Enter');
+    return page;
+  }
+
+  const safe = (): void => {
+    expect(browser.foreignRequests).toEqual([]);
+    expect(browser.complaints).toEqual([]);
+  };
+
+  verifies('rendering/code', 'code has colours of its language, readable in light and dark', async () => {
+    model.answer(
+      [
+        fenced('ts', 'const a = "x < y"; // why\nfunction go(n: number): Promise<void> { return n > 42; }'),
+        fenced('diff', '+new\n-old'),
+        fenced('html', '<!-- c -->\n<p class="a">&amp;<script>window.hacked=1</script></p>'),
+        fenced('no-such-language', 'const plain = 1;'),
+        'the end',
+      ].join('\n\n'),
+    );
+    const page = await asked();
+    await replies(page).getByText('the end').waitFor();
+    const code = page.locator('[data-code] code');
+    await code.nth(0).locator('.code-keyword').getByText('const', { exact: true }).waitFor();
+    await code.nth(1).locator('.code-removed').waitFor();
+    await code.nth(2).locator('.code-string').first().waitFor();
+    expect(await code.nth(2).textContent()).toBe('<!-- c -->\n<p class="a">&amp;<script>window.hacked=1</script></p>');
+    expect(await code.nth(3).locator('span').count()).toBe(0);
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme });
+      expect(await remaining(() => lowContrast(page), colorScheme)).toEqual([]);
+    }
+    expect(await page.evaluate(() => 'hacked' in window)).toBe(false);
+    safe();
+    await page.close();
+  });
+
+  verifies('rendering/code', 'code of more than 50,000 characters, also in one line, has no colours and keeps its place', async () => {
+    const long = `let a = ${'1+'.repeat(25_000)}1;`;
+    const line = 'x'.repeat(60_000);
+    model.answer([fenced('ts', long), fenced('ts', line), fenced('ts', 'let last = 1;')].join('\n\n'));
+    const page = await asked();
+    const code = page.locator('[data-code] code');
+    await code.nth(2).locator('.code-keyword').waitFor();
+    expect(await code.nth(0).textContent()).toBe(long);
+    expect(await code.nth(0).locator('span').count()).toBe(0);
+    expect(await code.nth(1).evaluate((element) => element.textContent.length)).toBe(line.length);
+    expect(await overflowing(page)).toEqual([]);
+    safe();
+    await page.close();
+  });
+
+  verifies('rendering/streams', 'what is finished stays the same nodes while an answer grows, code in its colours', async () => {
+    const told = model.begin();
+    const page = await asked();
+    await told.more('First **words**.\n\n```ts\nconst a = 1;\nlet');
+    const code = page.locator('[data-code] code');
+    await code.locator('.code-number').waitFor();
+    await page.evaluate(() => {
+      const kept = [...document.querySelectorAll('.prose strong, [data-code] .code-keyword, [data-code] .code-number')].slice(0, 3);
+      Object.assign(window, { kept });
+    });
+    await told.more(' b = 2;\n');
+    await until(async () => (await code.locator('.code-number').count()) === 2, 'the added line to have its colours');
+    await told.more('```\n\nLast.');
+    await told.end();
+    await replies(page).getByRole('button', { name: 'Copy this reply' }).waitFor();
+    expect(await page.evaluate(() => (window as unknown as { kept: Element[] }).kept.map(({ isConnected }) => isConnected))).toEqual([
+      true,
+      true,
+      true,
+    ]);
+    expect(await code.textContent()).toBe('const a = 1;\nlet b = 2;');
+    safe();
+    await page.close();
+  });
+});
