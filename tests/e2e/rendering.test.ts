@@ -7,6 +7,7 @@ import { launchBrowser, type TestBrowser } from './browser.ts';
 import { connected, LINKED, linkedPage } from './connected.ts';
 import { type Perch, startPerch } from './harness.ts';
 import { addProvider, connectOutside } from './outside.ts';
+import { shoot } from './shoot.ts';
 import { startToldModel, type ToldModel } from './told-model.ts';
 
 const replies = (page: Page) => page.getByRole('article', { name: 'Reply' });
@@ -110,6 +111,86 @@ describe('what an answer shows', () => {
       true,
     ]);
     expect(await code.textContent()).toBe('const a = 1;\nlet b = 2;');
+    safe();
+    await page.close();
+  });
+
+  verifies(
+    'rendering/math',
+    'formulas are set in each of their forms, by fonts of this origin, and read to assistive technology',
+    async () => {
+      model.answer(
+        [
+          'Inline $E = mc^2$, \\(\\alpha_1\\) and a price of $5, or $10.',
+          '$$\n\\frac{a}{b}\n= \\sqrt{2}\n$$',
+          `\\[${'x + '.repeat(200)}y\\]`,
+          'the end',
+        ].join('\n\n'),
+      );
+      const page = await asked();
+      await replies(page).getByText('the end').waitFor();
+      const math = page.locator('.math');
+      await math.nth(3).locator('.katex').waitFor();
+      expect(await math.count()).toBe(4);
+      expect(await math.locator('math').count()).toBe(4);
+      expect(await math.locator('annotation').allTextContents()).toEqual([
+        'E = mc^2',
+        '\\alpha_1',
+        '\\frac{a}{b}\n= \\sqrt{2}',
+        `${'x + '.repeat(200)}y`,
+      ]);
+      await replies(page).getByText('and a price of $5, or $10.').waitFor();
+      await page.evaluate(() => document.fonts.ready);
+      expect(await page.evaluate(() => [...document.fonts].some(({ family, status }) => /KaTeX/.test(family) && status === 'loaded'))).toBe(
+        true,
+      );
+      expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true);
+      await shoot(page, 'math');
+      safe();
+      await page.close();
+    },
+  );
+
+  verifies('rendering/math', 'formulas that are broken, too long, hostile or grow without end are shown as they are written', async () => {
+    const sources = [
+      '$\\frac{$',
+      `$${'x'.repeat(10_000)}$`,
+      `$$\\def\\a{${'x'.repeat(3_000)}}${'\\a'.repeat(190)}$$`,
+      '$\\newcommand{\\a}{\\a\\a}\\a$',
+    ];
+    model.answer(
+      [
+        ...sources,
+        '$\\href{javascript:window.hacked=1}{l}\\includegraphics{http://203.0.113.1/a.png}\\url{http://203.0.113.1}$',
+        '$\\rule{9999999em}{9999999em}$',
+        'then $x^2$',
+      ].join('\n\n'),
+    );
+    const page = await asked();
+    const math = page.locator('.math');
+    await math.nth(6).locator('.katex').waitFor();
+    for (const [index, source] of sources.entries()) {
+      expect(await math.nth(index).textContent(), source.slice(0, 40)).toBe(source);
+      expect(await math.nth(index).locator('.katex').count(), source.slice(0, 40)).toBe(0);
+    }
+    expect(await replies(page).locator('a, img').count()).toBe(0);
+    expect(await page.evaluate(() => 'hacked' in window)).toBe(false);
+    expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true);
+    safe();
+    await page.close();
+  });
+
+  verifies('rendering/math', 'nothing of it is loaded before a formula is there', async () => {
+    model.answer('Plain **words** and `code`.');
+    const page = await asked();
+    await replies(page).getByText('Plain').waitFor();
+    expect(await page.evaluate(() => [...document.fonts].filter(({ family }) => /KaTeX/.test(family)).length)).toBe(0);
+    model.answer('$x$');
+    const composer = page.getByRole('textbox', { name: 'Message' });
+    await composer.fill('And now?');
+    await composer.press('Enter');
+    await page.locator('.katex').first().waitFor();
+    expect(await page.evaluate(() => [...document.fonts].filter(({ family }) => /KaTeX/.test(family)).length)).toBeGreaterThan(0);
     safe();
     await page.close();
   });
