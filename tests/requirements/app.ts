@@ -36,6 +36,10 @@ export const app = [
     'app/keeps-data': 'The browser is asked to keep the data at the first that is made; what it could not keep is told.',
     'app/fallback': 'Pages open without a network; what is the bridge’s own is neither answered from the cache nor kept in it.',
     'app/no-foreign-request': 'Rendering model output makes no foreign request and runs no script.',
+    'rendering/code': 'Code has colours of its language, up to 50,000 characters.',
+    'rendering/math':
+      'Formulas are set, up to 10,000 characters each; those that cannot be, or define macros, are shown as they are written.',
+    'rendering/streams': 'While an answer grows what is finished is left alone.',
     'app/crafted-link': 'No path, query or fragment makes the app connect anywhere but to its own origin, or run a script.',
     'chats.app/order':
       'Chats are pinned, archived, put into folders and tagged, one from its menu or several at once in their table, and stay so.',

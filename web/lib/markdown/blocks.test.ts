@@ -21,6 +21,18 @@ const b = 2;
 | - | - |
 | 1 | 2 |
 
+$$
+a
+= b
+- c_1
+$$
+
+A price of $5, and $10; a formula $x_1^2$, \\(y\\).
+
+\\[
+z \\\\[2pt]
+\\]
+
 > quote
 > goes on
 

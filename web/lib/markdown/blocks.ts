@@ -1,9 +1,10 @@
-import { Lexer, type Token } from 'marked';
+import { Lexer, Marked, type Token } from 'marked';
+import { mathExtensions } from './math/formula.ts';
 
 /** A part of a Markdown text that is rendered by itself. The same object comes back as long as its source is the same. */
 export type Block = { kind: 'code'; language: string; code: string } | { kind: 'markdown'; source: string };
 
-const LEXING = { gfm: true, breaks: false } as const;
+const LEXING = new Marked({ gfm: true, breaks: false, extensions: mathExtensions }).defaults;
 
 /**
  * Cuts a growing Markdown text into blocks. Only the last one can still change while text is added, so each `update` reads that one

@@ -1,13 +1,15 @@
 import DOMPurify from 'dompurify';
 import { Marked } from 'marked';
 import remend from 'remend';
+import { mathExtensions } from './math/formula.ts';
+import { showMath } from './math/show-math.ts';
 
 /** Elements that an answer may have. Nothing that loads, runs, styles or submits. */
 const TAGS = (
   'a abbr b blockquote br code dd del details div dl dt em h1 h2 h3 h4 h5 h6 hr i img ins kbd li mark ol p pre q s samp small span strong sub summary ' +
   'sup table tbody td tfoot th thead tr u ul'
 ).split(' ');
-const ATTRIBUTES = ['href', 'src', 'alt', 'title', 'align', 'start', 'colspan', 'rowspan', 'open', 'lang', 'dir'];
+const ATTRIBUTES = ['href', 'src', 'alt', 'title', 'class', 'align', 'start', 'colspan', 'rowspan', 'open', 'lang', 'dir'];
 const OWN_PICTURE = /^data:image\/(png|jpeg|gif|webp|avif);base64,/i;
 
 /** One line of prose without any mark-up, which most of a growing answer is: it needs no parser. */
@@ -19,6 +21,7 @@ const BARE = new Set('abbr b br dd del details dl dt em i ins kbd mark ol p q s 
 const marked = new Marked({
   gfm: true,
   breaks: false,
+  extensions: mathExtensions,
   renderer: {
     checkbox: ({ checked }) => (checked ? '☑ ' : '☐ '),
     html: ({ text }) => bare(text),
@@ -57,6 +60,7 @@ export function render(source: string, growing: boolean): DocumentFragment {
   for (const link of fragment.querySelectorAll('a')) direct(link);
   for (const item of fragment.querySelectorAll('li')) if (/^[☑☐] /.test(item.textContent)) item.className = 'task';
   for (const table of fragment.querySelectorAll('table')) scrollable(table);
+  showMath(fragment);
   return fragment;
 }
 

@@ -1,0 +1,197 @@
+import type { Page } from 'playwright';
+import { afterAll, beforeAll, describe, expect } from 'vitest';
+import { verifies } from '../requirements.ts';
+import { until } from '../support/gateway.ts';
+import { lowContrast, overflowing, remaining } from './accessibility.ts';
+import { launchBrowser, type TestBrowser } from './browser.ts';
+import { connected, LINKED, linkedPage } from './connected.ts';
+import { type Perch, startPerch } from './harness.ts';
+import { addProvider, connectOutside } from './outside.ts';
+import { shoot } from './shoot.ts';
+import { startToldModel, type ToldModel } from './told-model.ts';
+
+const replies = (page: Page) => page.getByRole('article', { name: 'Reply' });
+const fenced = (language: string, code: string): string => `\`\`\`${language}\n${code}\n\`\`\``;
+
+describe('what an answer shows', () => {
+  let perch: Perch;
+  let browser: TestBrowser;
+  let model: ToldModel;
+  beforeAll(async () => {
+    model = await startToldModel();
+    perch = await startPerch();
+    browser = await launchBrowser();
+    using outside = await connectOutside(perch);
+    await addProvider(outside.client, model.url);
+    await outside.client.call('config.set', { key: 'chat.model', value: 'local/told' });
+    await (await linkedPage(browser, perch)).close();
+  });
+  afterAll(async () => {
+    await browser?.[Symbol.asyncDispose]();
+    await perch?.[Symbol.asyncDispose]();
+    await model?.[Symbol.asyncDispose]();
+  });
+
+  /** A page with a new chat, which has been asked something. */
+  async function asked(): Promise<Page> {
+    const page = await browser.page(perch.url);
+    await connected(page, LINKED);
+    browser.complaints.length = 0;
+    const composer = page.getByRole('textbox', { name: 'Message' });
+    await composer.fill('Show me');
+    await composer.press('Enter');
+    return page;
+  }
+
+  const safe = (): void => {
+    expect(browser.foreignRequests).toEqual([]);
+    expect(browser.complaints).toEqual([]);
+  };
+
+  verifies('rendering/code', 'code has colours of its language, readable in light and dark', async () => {
+    model.answer(
+      [
+        fenced('ts', 'const a = "x < y"; // why\nfunction go(n: number): Promise<void> { return n > 42; }'),
+        fenced('diff', '+new\n-old'),
+        fenced('html', '<!-- c -->\n<p class="a">&amp;<script>window.hacked=1</script></p>'),
+        fenced('no-such-language', 'const plain = 1;'),
+        'the end',
+      ].join('\n\n'),
+    );
+    const page = await asked();
+    await replies(page).getByText('the end').waitFor();
+    const code = page.locator('[data-code] code');
+    await code.nth(0).locator('.code-keyword').getByText('const', { exact: true }).waitFor();
+    await code.nth(1).locator('.code-removed').waitFor();
+    await code.nth(2).locator('.code-string').first().waitFor();
+    expect(await code.nth(2).textContent()).toBe('<!-- c -->\n<p class="a">&amp;<script>window.hacked=1</script></p>');
+    expect(await code.nth(3).locator('span').count()).toBe(0);
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme });
+      expect(await remaining(() => lowContrast(page), colorScheme)).toEqual([]);
+    }
+    expect(await page.evaluate(() => 'hacked' in window)).toBe(false);
+    safe();
+    await page.close();
+  });
+
+  verifies('rendering/code', 'code of more than 50,000 characters, also in one line, has no colours and keeps its place', async () => {
+    const long = `let a = ${'1+'.repeat(25_000)}1;`;
+    const line = 'x'.repeat(60_000);
+    model.answer([fenced('ts', long), fenced('ts', line), fenced('ts', 'let last = 1;')].join('\n\n'));
+    const page = await asked();
+    const code = page.locator('[data-code] code');
+    await code.nth(2).locator('.code-keyword').waitFor();
+    expect(await code.nth(0).textContent()).toBe(long);
+    expect(await code.nth(0).locator('span').count()).toBe(0);
+    expect(await code.nth(1).evaluate((element) => element.textContent.length)).toBe(line.length);
+    expect(await overflowing(page)).toEqual([]);
+    safe();
+    await page.close();
+  });
+
+  verifies('rendering/streams', 'what is finished stays the same nodes while an answer grows, code in its colours', async () => {
+    const told = model.begin();
+    const page = await asked();
+    await told.more('First **words**.\n\n```ts\nconst a = 1;\nlet');
+    const code = page.locator('[data-code] code');
+    await code.locator('.code-number').waitFor();
+    await page.evaluate(() => {
+      const kept = [...document.querySelectorAll('.prose strong, [data-code] .code-keyword, [data-code] .code-number')].slice(0, 3);
+      Object.assign(window, { kept });
+    });
+    await told.more(' b = 2;\n');
+    await until(async () => (await code.locator('.code-number').count()) === 2, 'the added line to have its colours');
+    await told.more('```\n\nLast.');
+    await told.end();
+    await replies(page).getByRole('button', { name: 'Copy this reply' }).waitFor();
+    expect(await page.evaluate(() => (window as unknown as { kept: Element[] }).kept.map(({ isConnected }) => isConnected))).toEqual([
+      true,
+      true,
+      true,
+    ]);
+    expect(await code.textContent()).toBe('const a = 1;\nlet b = 2;');
+    safe();
+    await page.close();
+  });
+
+  verifies(
+    'rendering/math',
+    'formulas are set in each of their forms, by fonts of this origin, and read to assistive technology',
+    async () => {
+      model.answer(
+        [
+          'Inline $E = mc^2$, \\(\\alpha_1\\) and a price of $5, or $10.',
+          '$$\n\\frac{a}{b}\n= \\sqrt{2}\n$$',
+          `\\[${'x + '.repeat(200)}y\\]`,
+          'the end',
+        ].join('\n\n'),
+      );
+      const page = await asked();
+      await replies(page).getByText('the end').waitFor();
+      const math = page.locator('.math');
+      await math.nth(3).locator('.katex').waitFor();
+      expect(await math.count()).toBe(4);
+      expect(await math.locator('math').count()).toBe(4);
+      expect(await math.locator('annotation').allTextContents()).toEqual([
+        'E = mc^2',
+        '\\alpha_1',
+        '\\frac{a}{b}\n= \\sqrt{2}',
+        `${'x + '.repeat(200)}y`,
+      ]);
+      await replies(page).getByText('and a price of $5, or $10.').waitFor();
+      await page.evaluate(() => document.fonts.ready);
+      expect(await page.evaluate(() => [...document.fonts].some(({ family, status }) => /KaTeX/.test(family) && status === 'loaded'))).toBe(
+        true,
+      );
+      expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true);
+      await shoot(page, 'math');
+      safe();
+      await page.close();
+    },
+  );
+
+  verifies('rendering/math', 'formulas that are broken, too long, hostile or grow without end are shown as they are written', async () => {
+    const sources = [
+      '$\\frac{$',
+      `$${'x'.repeat(10_000)}$`,
+      `$$\\def\\a{${'x'.repeat(3_000)}}${'\\a'.repeat(190)}$$`,
+      '$\\newcommand{\\a}{\\a\\a}\\a$',
+    ];
+    model.answer(
+      [
+        ...sources,
+        '$\\href{javascript:window.hacked=1}{l}\\includegraphics{http://203.0.113.1/a.png}\\url{http://203.0.113.1}$',
+        '$\\rule{9999999em}{9999999em}$',
+        'then $x^2$',
+      ].join('\n\n'),
+    );
+    const page = await asked();
+    const math = page.locator('.math');
+    await math.nth(6).locator('.katex').waitFor();
+    for (const [index, source] of sources.entries()) {
+      expect(await math.nth(index).textContent(), source.slice(0, 40)).toBe(source);
+      expect(await math.nth(index).locator('.katex').count(), source.slice(0, 40)).toBe(0);
+    }
+    expect(await replies(page).locator('a, img').count()).toBe(0);
+    expect(await page.evaluate(() => 'hacked' in window)).toBe(false);
+    expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true);
+    safe();
+    await page.close();
+  });
+
+  verifies('rendering/math', 'nothing of it is loaded before a formula is there', async () => {
+    model.answer('Plain **words** and `code`.');
+    const page = await asked();
+    await replies(page).getByText('Plain').waitFor();
+    expect(await page.evaluate(() => [...document.fonts].filter(({ family }) => /KaTeX/.test(family)).length)).toBe(0);
+    model.answer('$x$');
+    const composer = page.getByRole('textbox', { name: 'Message' });
+    await composer.fill('And now?');
+    await composer.press('Enter');
+    await page.locator('.katex').first().waitFor();
+    expect(await page.evaluate(() => [...document.fonts].filter(({ family }) => /KaTeX/.test(family)).length)).toBeGreaterThan(0);
+    safe();
+    await page.close();
+  });
+});

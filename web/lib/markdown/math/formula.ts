@@ -1,0 +1,69 @@
+import type { Token, TokenizerAndRendererExtension } from 'marked';
+
+/** A formula as TeX, and whether it stands in lines of its own. */
+export interface Formula {
+  tex: string;
+  display: boolean;
+}
+
+/** Forms in which models write formulas. None looks further than to the next sign of its kind, so that no text makes them slow. */
+const FORMS = {
+  dollars: /^\$\$((?:\\[^]|[^\\$]|\$(?!\$))+?)\$\$/,
+  // As Pandoc reads it ("Extension: tex_math_dollars"): prices are no formulas.
+  dollar: /^\$(?![\s$])((?:\\[^]|[^\\$])+?)(?<!\s)\$(?![\d$])/,
+  brackets: /^\\\[((?:\\[^[\]]|[^\\])+?)\\\]/,
+  parentheses: /^\\\(((?:\\[^()]|[^\\])+?)\\\)/,
+};
+
+/** What `raw` says, which is one formula with its signs; null where it is none. */
+export function formulaOf(raw: string): Formula | null {
+  const text = raw.trim();
+  for (const form of [FORMS.dollars, FORMS.brackets, FORMS.dollar, FORMS.parentheses]) {
+    const [whole, tex = ''] = form.exec(text) ?? [];
+    if (whole === text) return { tex: tex.trim(), display: form === FORMS.dollars || form === FORMS.brackets };
+  }
+  return null;
+}
+
+const escaped = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+
+/** To the end of its paragraph: a formula whose end has not come yet is kept from being read as Markdown. */
+const PARAGRAPH = /^(?:[^\n]|\n(?![ \t]*(?:\n|$)))+\n?/;
+
+/** For marked: formulas as `<span class="math">` with their source. */
+export const mathExtensions: TokenizerAndRendererExtension[] = [
+  {
+    name: 'mathBlock',
+    level: 'block',
+    start: (source) => /\n {0,3}(?:\$\$|\\\[)/.exec(source)?.index,
+    tokenizer(source) {
+      if (!/^ {0,3}(?:\$\$|\\\[)/.test(source)) return;
+      const paragraph = PARAGRAPH.exec(source)?.[0] ?? '';
+      const indent = /^ */.exec(paragraph)?.[0] ?? '';
+      const body = paragraph.slice(indent.length);
+      const formula = FORMS.dollars.exec(body)?.[0] ?? FORMS.brackets.exec(body)?.[0];
+      if (formula === undefined) return /^(?:\$\$|\\\[)[ \t]*\n/.test(body) ? { type: 'mathBlock', raw: paragraph } : undefined;
+      const after = /^[ \t]*(?:\n|$)/.exec(body.slice(formula.length))?.[0];
+      return after === undefined ? undefined : { type: 'mathBlock', raw: indent + formula + after };
+    },
+    renderer: ({ raw }) => `<p>${spanOf(raw)}</p>\n`,
+  },
+  {
+    name: 'math',
+    level: 'inline',
+    start: (source) => {
+      const before = /^[^$\\<![`*_]*(?=[$\\])/.exec(source)?.[0];
+      return before?.length;
+    },
+    tokenizer(source) {
+      for (const form of Object.values(FORMS)) {
+        const raw = form.exec(source)?.[0];
+        if (raw !== undefined) return { type: 'math', raw };
+      }
+      return undefined;
+    },
+    renderer: ({ raw }: Token) => spanOf(raw),
+  },
+];
+
+const spanOf = (raw: string): string => `<span class="math">${escaped(raw.trim())}</span>`;

@@ -1,0 +1,57 @@
+import { formulaOf, type Formula } from './formula.ts';
+
+/** Longer formulas are shown as they are written. UTF-16 units. */
+const MOST_CHARS = 10_000;
+/** Formulas that are kept as set, since a growing paragraph shows them again and again. */
+const KEPT = 300;
+
+type Typeset = (formula: Formula) => HTMLElement | null;
+
+let typeset: Typeset | undefined;
+let loading: Promise<void> | undefined;
+const kept = new Map<string, HTMLElement | null>();
+
+const load = (): Promise<void> =>
+  (loading ??= import('./typeset.ts').then(
+    (part) => void (typeset = part.typeset),
+    // Without a network: the source stays, and the next formula tries again.
+    () => void (loading = undefined),
+  ));
+
+/** Sets the formulas in `fragment`, whose elements hold their source: at once where KaTeX is there, or when it has come. */
+export function showMath(fragment: DocumentFragment): void {
+  const elements = [...fragment.querySelectorAll<HTMLElement>('span.math')];
+  const formulas = elements.flatMap((element) => {
+    const source = element.textContent;
+    const formula = source.length > MOST_CHARS ? null : formulaOf(source);
+    return formula ? [{ element, formula }] : [];
+  });
+  if (formulas.length === 0) return;
+  const show = (): void => formulas.forEach(({ element, formula }) => set(element, formula));
+  if (typeset) show();
+  else void load().then(show);
+}
+
+function set(element: HTMLElement, formula: Formula): void {
+  const set = setOnce(formula);
+  if (!set) return;
+  element.replaceChildren(set.cloneNode(true));
+  if (!formula.display) return;
+  element.classList.add('display');
+  // What scrolls must be reachable by keyboard.
+  element.tabIndex = 0;
+  element.setAttribute('role', 'group');
+  element.setAttribute('aria-label', 'Formula');
+}
+
+function setOnce(formula: Formula): HTMLElement | null {
+  const key = `${formula.display} ${formula.tex}`;
+  let set = kept.get(key);
+  if (set === undefined) set = typeset?.(formula) ?? null;
+  if (!typeset) return null;
+  kept.delete(key);
+  kept.set(key, set);
+  const [oldest] = kept.keys();
+  if (kept.size > KEPT && oldest !== undefined) kept.delete(oldest);
+  return set;
+}
