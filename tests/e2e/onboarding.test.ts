@@ -95,7 +95,7 @@ describe('the first steps', () => {
       await dialog.getByRole('button', { name: 'Download', exact: true }).click();
       await dialog.getByRole('progressbar', { name: 'Download of perch/words' }).waitFor();
       await shoot(page, 'machine');
-      await dialog.getByRole('button', { name: 'Cancel' }).click();
+      await dialog.getByRole('listitem', { name: 'perch/words' }).getByRole('button', { name: 'Cancel' }).click();
       hub.faults.silent = false;
       await dialog.getByRole('button', { name: 'Try again' }).click();
       await dialog.getByRole('button', { name: /^Use / }).click();
