@@ -18,7 +18,7 @@ const text = UPSTREAM_TEXT.join('');
 async function ready(page: Page): Promise<void> {
   const pill = page.getByRole('button', { name: 'Connection: Bridge' }).first();
   await pill.filter({ visible: true }).waitFor();
-  if (page.url().endsWith('/settings')) await page.getByText('Built in, always there').waitFor();
+  if (page.url().endsWith('/models')) await page.getByText('Built in, always there').waitFor();
 }
 
 /** Holds once it does; what it found is in the failure. */
@@ -36,7 +36,7 @@ const shown = (page: Page): Promise<void> =>
     .waitFor();
 
 /** A page beside the chats, which has no model to choose. */
-const beside = (path: string): boolean => path === '/settings' || path.startsWith('/memory');
+const beside = (path: string): boolean => path === '/settings' || path === '/models' || path.startsWith('/memory');
 
 describe('accessible', () => {
   let perch: Perch;
@@ -84,7 +84,8 @@ describe('accessible', () => {
     for (const [path, least] of [
       ['/', 8],
       [chat, 10],
-      ['/settings', 12],
+      ['/settings', 10],
+      ['/models', 16],
       ['/memory', 20],
       ['/memory#preferences', 14],
       ['/memory#days', 12],
@@ -229,7 +230,10 @@ describe('accessible', () => {
     const { keyboard } = page;
     await keyboard.press('Control+,');
     await page.waitForURL(/\/settings$/);
-    await ready(page);
+    await tabTo(page, 'Providers and models');
+    await keyboard.press('Enter');
+    await page.waitForURL(/\/models#providers$/);
+    await page.getByText('Built in, always there').waitFor();
     await tabTo(page, 'Add a provider');
     await keyboard.press('Enter');
     const dialog = page.getByRole('dialog', { name: 'Add a provider' });
@@ -262,15 +266,6 @@ describe('accessible', () => {
     const chosen = await page.getByRole('combobox', { name: 'Default model' }).inputValue();
     await keyboard.press('ArrowDown');
     await until(async () => (await page.getByRole('combobox', { name: 'Default model' }).inputValue()) !== chosen, 'another default model');
-    await tabTo(page, /^System/);
-    await keyboard.press('ArrowRight');
-    await keyboard.press('ArrowRight');
-    await until(
-      async () => (await page.evaluate(() => getComputedStyle(document.documentElement).colorScheme)) === 'dark',
-      'the dark look',
-    );
-    await keyboard.press('ArrowLeft');
-    await keyboard.press('ArrowLeft');
 
     const row = page.getByRole('listitem').filter({ hasText: 'Typed' });
     await row.getByRole('button', { name: 'Remove' }).waitFor();
@@ -284,19 +279,34 @@ describe('accessible', () => {
     await tabTo(page, 'Remove');
     await keyboard.press('Enter');
     await row.waitFor({ state: 'detached' });
+
+    await keyboard.press('Control+,');
+    await page.waitForURL(/\/settings$/);
+    await tabTo(page, /^System/);
+    await keyboard.press('ArrowRight');
+    await keyboard.press('ArrowRight');
+    await until(
+      async () => (await page.evaluate(() => getComputedStyle(document.documentElement).colorScheme)) === 'dark',
+      'the dark look',
+    );
+    await keyboard.press('ArrowLeft');
+    await keyboard.press('ArrowLeft');
     await page.close();
   });
 
   verifies('app/accessible', 'nothing scrolls sideways at 320 px, also what opens over the page', async () => {
     for (const colorScheme of ['light', 'dark'] as const) {
-      for (const path of ['/', '/settings', '/memory', '/memory#preferences', '/memory#days', chat]) {
+      for (const path of ['/', '/settings', '/models', '/memory', '/memory#preferences', '/memory#days', chat]) {
         const page = await open(path, { width: 320, colorScheme });
         if (path === chat) await replies(page).first().waitFor();
         if (path.startsWith('/memory')) await shown(page);
         await none(() => overflowing(page), `${path}, ${colorScheme}`);
-        if (path === '/settings') {
+        if (path === '/models') {
           await page.getByRole('button', { name: 'Add a provider' }).click();
           await page.getByLabel('Base URL').waitFor();
+        } else if (path === '/settings') {
+          await page.getByRole('button', { name: 'Show the shortcuts' }).click();
+          await page.getByRole('dialog', { name: 'Keyboard' }).waitFor();
         } else if (path === '/memory') {
           await page.getByRole('button', { name: 'Add a memory' }).click();
           await page.getByLabel('What to remember').waitFor();
@@ -321,7 +331,7 @@ describe('accessible', () => {
 
   verifies('app/accessible', 'text stands out by 4.5 to 1, icons by 3 to 1, light and dark', async () => {
     for (const colorScheme of ['light', 'dark'] as const) {
-      for (const path of ['/', '/settings', '/memory', '/memory#preferences', '/memory#days', chat]) {
+      for (const path of ['/', '/settings', '/models', '/memory', '/memory#preferences', '/memory#days', chat]) {
         const page = await open(path, { colorScheme });
         if (path === chat) await replies(page).first().waitFor();
         else if (path.startsWith('/memory')) await shown(page);

@@ -62,8 +62,8 @@ describe('behind the bridge', () => {
   });
 
   verifies('app/provider-settings', 'a base URL and a key, tested, made the default, and used', async () => {
-    const page = await browser.page(`${perch.url}/settings`);
-    await page.getByText(`perch -- open --port ${new URL(perch.url).port}`).waitFor();
+    const page = await browser.page(`${perch.url}/models`);
+    await connected(page, LINKED);
     await page.getByRole('button', { name: 'Add a provider' }).click();
     await page.getByLabel('Base URL').fill(upstream.url);
     await page.getByLabel('Name', { exact: true }).fill('Bench');
@@ -96,7 +96,7 @@ describe('behind the bridge', () => {
 
   verifies('app/provider-settings', 'a provider by its kind, which the worker learns to speak to when it is asked', async () => {
     await using anthropic = await startAnthropic('sk-ant-app', 'Hello from Claude');
-    const page = await browser.page(`${perch.url}/settings`);
+    const page = await browser.page(`${perch.url}/models`);
     await connected(page, LINKED);
     await page.getByRole('button', { name: 'Add a provider' }).click();
     await page.getByLabel('Kind').selectOption({ label: 'Anthropic' });

@@ -55,7 +55,7 @@ describe('the doctor in the app', () => {
     await files.waitFor({ state: 'detached' });
     // One by the way to where it is mended.
     await mend.filter({ hasText: 'Provider Local' }).getByRole('link', { name: 'To the providers' }).click();
-    await page.waitForURL(/\/settings#providers$/);
+    await page.waitForURL(/\/models#providers$/);
     await until(async () => page.getByRole('heading', { name: 'Providers' }).isVisible(), 'the providers to be in sight');
     expect(at.browser.complaints).toEqual([]);
     await page.close();

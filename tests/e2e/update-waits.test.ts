@@ -34,7 +34,7 @@ verifies(
       // Linked, so that models' servers are asked by the bridge.
       const page = await browser.page(linkUrl(bridge.url, bridge.issueCode(60_000)));
       await connected(page, LINKED);
-      await page.goto(`${bridge.url}/settings`);
+      await page.goto(`${bridge.url}/models`);
       await page.getByRole('button', { name: 'Add a provider' }).click();
       await page.getByLabel('Base URL').fill(upstream.url);
       await page.getByLabel('Name', { exact: true }).fill('Bench');

@@ -62,6 +62,8 @@ describe('servers that are slow or fail', () => {
         .status;
     };
     expect([await ask(), await ask(), await ask()]).toEqual([502, 502, 503]);
+    await page.goto(`${at.perch.url}/models`);
+    await connected(page, 'This browser');
     await page.getByRole('button', { name: 'Look on this machine' }).click();
     await page.getByText(/^Resting until .*: 2 failures in a row$/).waitFor();
     const wake = page.getByRole('button', { name: 'Try now' });

@@ -20,10 +20,10 @@ export const app = [
     'app/reload': 'History is there after a reload, also mid-stream.',
     'app/two-tabs': 'A second tab is in step with the first.',
     'app/offline': 'After the bridge is stopped the app opens and answers.',
-    'app/provider-settings': 'A base URL and key added in settings make a real model answer.',
+    'app/provider-settings': 'A base URL and key added on the page Models make a real model answer.',
     'app/upstream-settings':
       'How long models’ servers are waited for, and when one is left alone, is set in the settings, with the defaults in sight and a way back to them.',
-    'app/resting': 'A provider whose server is left alone says so in the settings, and can be tried at once.',
+    'app/resting': 'A provider whose server is left alone says so on the page Models, and can be tried at once.',
     'app/update-asks': 'A new version asks before it reloads.',
     'app/installable':
       'It can be installed: Chromium’s own check finds nothing, icons are there in their sizes, and each shortcut leads to a page.',
@@ -56,6 +56,15 @@ export const app = [
     'logs.app/filter': 'Lines are found by level, part and words.',
     'logs.app/many': 'Of 10,000 lines only those in sight are in the page, and all are come to by scrolling and keys.',
     'logs.app/export': 'The lines in sight are saved as text or JSON lines; no message can look like two.',
+    'onboarding/doors':
+      'While nothing but the guide can answer, the empty chat shows ways to a model of this machine and to one by its key; either ends with an answer of that model on screen.',
+    'onboarding/skip':
+      'The ways to a first model can be skipped, stay away then, and come back from the settings; nobody has to take one to write.',
+    'models.app/list':
+      'The page Models lists all models with context, prices and abilities, found by words and by what they can do, and sets a few side by side.',
+    'models.app/answering': 'The default model and those that take over, in their order, are set there and hold for what is asked next.',
+    'models.app/local': 'A model is downloaded there with its progress in sight, cancelled, gone on with, used and deleted.',
+    'models.app/faults': 'What cannot be read or downloaded is told where it stands, with a way to try again.',
     'doctor.app/checks': 'The page Doctor shows each check with its state in words, the gravest first, and runs them again.',
     'doctor.app/fixes':
       'A fault that can be mended from the app has a button that mends it or leads to where it is mended, and the check is run again.',

@@ -9,7 +9,7 @@ export type Fix =
   /** Rejects where it could not be mended. */
   | { label: string; run: () => Promise<void> };
 
-const PROVIDERS = { label: 'To the providers', href: '/settings#providers' };
+const PROVIDERS = { label: 'To the providers', href: '/models#providers' };
 const MODEL = { label: 'Choose a model', href: '/settings#model' };
 const RELOAD = { label: 'Reload the app', run: () => update.reload() };
 const ROOM = { label: 'See the room', href: '/devices#storage' };

@@ -24,6 +24,10 @@ class Models {
   kinds = $state.raw<KindEntry[]>([]);
   /** The default model's key. */
   standard = $state(GUIDE_MODEL);
+  /** Keys of the models that take over, in this order, where the one before cannot answer. */
+  fallbacks = $state.raw<readonly string[]>([]);
+  /** The day of the built-in prices among those shown; null where none of them is. */
+  pricesAsOf = $state<string | null>(null);
   /** The keys of the models that agents have of their own, by agent. */
   #own = $state.raw<ReadonlyMap<string, string>>(new Map());
   /** Ids of providers that have a key stored. */
@@ -44,15 +48,18 @@ class Models {
     this.loading = true;
     try {
       const { providers } = await gateway.call('models.providers', refresh ? { refresh } : {});
-      const [{ models }, standard, stored, { agents }] = await Promise.all([
+      const [{ models, pricesAsOf }, standard, fallbacks, stored, { agents }] = await Promise.all([
         gateway.call('models.list', {}),
         setting('chat.model'),
+        setting('chat.fallbacks'),
         setting('providers'),
         gateway.call('agents.list', {}),
       ]);
       this.providers = providers;
       this.list = models;
+      this.pricesAsOf = pricesAsOf;
       this.standard = typeof standard === 'string' ? standard : GUIDE_MODEL;
+      this.fallbacks = Array.isArray(fallbacks) ? fallbacks.filter((key) => typeof key === 'string') : [];
       this.#own = new Map(agents.flatMap(({ id, config: { model } }) => (model === undefined ? [] : [[id, model]])));
       this.keyed = new Set(
         typeof stored === 'object' && stored !== null ? Object.entries(stored).flatMap(([id, value]) => (hasKey(value) ? [id] : [])) : [],
@@ -92,6 +99,18 @@ class Models {
   async setStandard(key: string): Promise<void> {
     await gateway.call('config.set', { key: 'chat.model', value: key });
     this.standard = key;
+  }
+
+  async setFallbacks(keys: readonly string[]): Promise<void> {
+    await gateway.call('config.patch', { patch: { chat: { fallbacks: keys.length > 0 ? [...keys] : null } } });
+    this.fallbacks = keys;
+  }
+
+  /** Milliseconds until a model begins to answer. Rejects with why it does not. */
+  async measure(key: string): Promise<number> {
+    const { latency, error } = await gateway.call('models.probe', { model: key });
+    if (latency === null) throw new Error(error ?? 'it does not answer');
+    return latency;
   }
 
   /** Stores a provider and asks it for its models; its entry afterwards. */

@@ -31,7 +31,7 @@ It works with no key, no network and no download. For free conversation, add a m
     title: 'First steps',
     keywords: 'start begin getting started beginner tutorial do next onboarding',
     text: `1. **Chat.** Write below and press Enter. The guide answers at once.
-2. **Add a model** in Settings, under Providers: a server on this machine, or any OpenAI-compatible service with its base URL and key.
+2. **Add a model** on the page Models, or by Settings → Providers, which leads there: a server on this machine, or any OpenAI-compatible service with its base URL and key.
 3. **Let it remember.** Say "remember that …"; ask about it later.
 4. **Call it from outside.** Start the bridge with \`npm start\` and paste the \`curl\` line that it prints.`,
   },
@@ -39,7 +39,7 @@ It works with no key, no network and no download. For free conversation, add a m
     id: 'add-model',
     title: 'Adding a model',
     keywords: 'connect configure setup use provider llm settings real model choose install',
-    text: `Open **Settings → Providers**. Model servers that run on this machine on their usual ports are found without being asked: Ollama, LM Studio, llama.cpp and vLLM. Of the others choose the **kind**: OpenAI, Anthropic, Google Gemini, OpenRouter, Mistral, Groq, DeepSeek, xAI, or any server that speaks the OpenAI format, which is added with a **base URL** (up to and including \`/v1\`). Most want an **API key**.
+    text: `Open **Models → Providers** (Settings → Providers leads there). Model servers that run on this machine on their usual ports are found without being asked: Ollama, LM Studio, llama.cpp and vLLM. Of the others choose the **kind**: OpenAI, Anthropic, Google Gemini, OpenRouter, Mistral, Groq, DeepSeek, xAI, or any server that speaks the OpenAI format, which is added with a **base URL** (up to and including \`/v1\`). Most want an **API key**.
 
 Then choose the model in the chat. Models are named \`<provider>/<model_id>\`, for instance \`ollama/llama3.2\`.`,
   },
@@ -47,7 +47,7 @@ Then choose the model in the chat. Models are named \`<provider>/<model_id>\`, f
     id: 'ollama',
     title: 'Using Ollama',
     keywords: 'local llama offline model pull 11434',
-    text: `Start Ollama and fetch a model, for instance \`ollama pull llama3.2\`. Perch looks for it at \`http://127.0.0.1:11434/v1\` and lists its models under \`ollama/\`. If Ollama was started after the app, press refresh in Settings → Providers.
+    text: `Start Ollama and fetch a model, for instance \`ollama pull llama3.2\`. Perch looks for it at \`http://127.0.0.1:11434/v1\` and lists its models under \`ollama/\`. If Ollama was started after the app, press refresh in Models → Providers.
 
 Another host or port: add it as a provider with its base URL, for example \`http://127.0.0.1:11500/v1\`. No key is needed.`,
   },
@@ -85,13 +85,13 @@ Without the bridge the browser calls LM Studio itself, and then CORS has to be e
     id: 'vllm',
     title: 'Using vLLM',
     keywords: 'gpu server serve 8000 local',
-    text: `Start \`vllm serve <model>\`. Perch finds it at \`http://127.0.0.1:8000/v1\` and lists its models under \`vllm/\`. A server started with \`--api-key\` does not list its models without the key: add it in Settings → Providers with base URL and key.`,
+    text: `Start \`vllm serve <model>\`. Perch finds it at \`http://127.0.0.1:8000/v1\` and lists its models under \`vllm/\`. A server started with \`--api-key\` does not list its models without the key: add it in Models → Providers with base URL and key.`,
   },
   {
     id: 'hosted-models',
     title: 'Using a hosted service with an API key',
     keywords: 'openai groq mistral together deepseek xai grok cloud online token secret compatible api key base url',
-    text: `In **Settings → Providers** choose the **kind** and paste your **API key**: OpenAI, Anthropic, Google Gemini, OpenRouter, Mistral, Groq, DeepSeek and xAI need no address. Any other service with an OpenAI-compatible address works with its **base URL**. Its models then appear in the list. Over WebSocket, \`models.catalog\` lists the kinds.
+    text: `In **Models → Providers** choose the **kind** and paste your **API key**: OpenAI, Anthropic, Google Gemini, OpenRouter, Mistral, Groq, DeepSeek and xAI need no address. Any other service with an OpenAI-compatible address works with its **base URL**. Its models then appear in the list. Over WebSocket, \`models.catalog\` lists the kinds.
 
 The key is encrypted in the browser's database, is sent to that provider's address only, and reads as \`***\` everywhere else.`,
   },
@@ -99,7 +99,7 @@ The key is encrypted in the browser's database, is sent to that provider's addre
     id: 'anthropic',
     title: 'Using Anthropic (Claude)',
     keywords: 'claude opus sonnet haiku messages api console key sk-ant',
-    text: `In **Settings → Providers → Add a provider** choose **Anthropic** and paste the API key from Anthropic's console. The models appear as \`<provider>/claude-…\`. Pictures and PDFs are sent as they are, tools work, several at once too.
+    text: `In **Models → Providers → Add a provider** choose **Anthropic** and paste the API key from Anthropic's console. The models appear as \`<provider>/claude-…\`. Pictures and PDFs are sent as they are, tools work, several at once too.
 
 Over the API: \`config.set\` with key \`providers.anthropic\` and value \`{"kind": "anthropic", "apiKey": "…"}\`. \`/v1/chat/completions\` works with these models; parameters that the Messages API does not have, such as \`response_format\`, are refused by name.`,
   },
@@ -107,7 +107,7 @@ Over the API: \`config.set\` with key \`providers.anthropic\` and value \`{"kind
     id: 'google',
     title: 'Using Google Gemini',
     keywords: 'gemini gemma google ai studio flash pro key aiza',
-    text: `In **Settings → Providers → Add a provider** choose **Google Gemini** and paste the API key from Google AI Studio. The models appear as \`<provider>/gemini-…\`. Pictures, PDFs, sound and video are sent as they are, and tools work.
+    text: `In **Models → Providers → Add a provider** choose **Google Gemini** and paste the API key from Google AI Studio. The models appear as \`<provider>/gemini-…\`. Pictures, PDFs, sound and video are sent as they are, and tools work.
 
 Over the API: \`config.set\` with key \`providers.google\` and value \`{"kind": "google", "apiKey": "…"}\`. A request that Google blocks by its safety rules ends with an error that says so.`,
   },
@@ -115,7 +115,7 @@ Over the API: \`config.set\` with key \`providers.google\` and value \`{"kind": 
     id: 'openrouter',
     title: 'Using OpenRouter',
     keywords: 'openrouter many models one key router credits',
-    text: `In **Settings → Providers → Add a provider** choose **OpenRouter** and paste its API key. All its models appear, as \`<provider>/<vendor>/<model>\`, with the limits and prices that OpenRouter lists; what a reply cost is what OpenRouter billed.`,
+    text: `In **Models → Providers → Add a provider** choose **OpenRouter** and paste its API key. All its models appear, as \`<provider>/<vendor>/<model>\`, with the limits and prices that OpenRouter lists; what a reply cost is what OpenRouter billed.`,
   },
   {
     id: 'fallbacks',
@@ -153,7 +153,7 @@ Lists are kept for a minute; refresh asks again at once and looks for new server
     id: 'not-in-list',
     title: 'A local model server is not found',
     keywords: 'missing discover detect troubleshooting does not appear cannot see port localhost cors private',
-    text: `Perch looks at four ports of this machine: 11434 (Ollama), 1234 (LM Studio), 8080 (llama.cpp) and 8000 (vLLM). Check that \`http://127.0.0.1:<port>/v1/models\` answers, then refresh in Settings → Providers. For another port or machine, add the server with its base URL.
+    text: `Perch looks at four ports of this machine: 11434 (Ollama), 1234 (LM Studio), 8080 (llama.cpp) and 8000 (vLLM). Check that \`http://127.0.0.1:<port>/v1/models\` answers, then refresh in Models → Providers. For another port or machine, add the server with its base URL.
 
 Without the bridge the browser makes the call, so the server must allow the app's origin (CORS). With the bridge running, calls go through it and CORS does not matter.`,
   },
@@ -519,7 +519,7 @@ With a bridge, the key that seals them lies in \`vault.key\` in Perch's home dir
     id: 'secret-references',
     title: 'Keys from the environment or a file',
     keywords: 'env environment variable secrets.env dotenv reference secrets.reload rotate key file outside vault',
-    text: `In the place of a key you can write a reference, such as \`\${OPENAI_API_KEY}\`: in Settings → Providers, by \`config.set\`, or in \`config.json\`; for the tokens of channels too. The bridge then looks for that name in the environment it was started from, and in the file \`secrets.env\` in Perch's home directory, line by line \`NAME=value\`, and then in the system's keyring, for the service \`perch\` and the name as the account. The value is kept in memory alone: the configuration, backups and other devices have the reference.
+    text: `In the place of a key you can write a reference, such as \`\${OPENAI_API_KEY}\`: in Models → Providers, by \`config.set\`, or in \`config.json\`; for the tokens of channels too. The bridge then looks for that name in the environment it was started from, and in the file \`secrets.env\` in Perch's home directory, line by line \`NAME=value\`, and then in the system's keyring, for the service \`perch\` and the name as the account. The value is kept in memory alone: the configuration, backups and other devices have the reference.
 
 \`secrets.env\` is only used while it is yours alone (\`chmod 600\`). After a change call \`secrets.reload\`, or start the bridge again. A name without a value is told by the error of the request and by the doctor. Names that begin with \`PERCH_\` cannot be referred to. \`perch secrets set NAME\` puts one there.`,
   },
@@ -777,7 +777,7 @@ Secrets are taken out before anything is written. The newest 10,000 lines are ke
     id: 'no-answer',
     title: 'Troubleshooting',
     keywords: 'problem broken help not working fix stuck nothing happens debug',
-    text: `- **No answer from a model:** Settings → Providers shows each provider's state and its last error.
+    text: `- **No answer from a model:** Models → Providers shows each provider's state and its last error.
 - **401 over HTTP or AUTH_REQUIRED:** the token is missing or wrong.
 - **503 or close code 1013:** no gateway runs; open the app (\`--host tab\`) or let the bridge start its browser.
 - **Storage is full:** delete chats or free disk space; nothing half-written is kept.`,

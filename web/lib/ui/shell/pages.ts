@@ -1,4 +1,5 @@
 import BookOpen from '@lucide/svelte/icons/book-open';
+import Boxes from '@lucide/svelte/icons/boxes';
 import Brain from '@lucide/svelte/icons/brain';
 import CalendarClock from '@lucide/svelte/icons/calendar-clock';
 import ChartColumn from '@lucide/svelte/icons/chart-column';
@@ -33,6 +34,7 @@ export const PAGE_GROUPS = [
   {
     name: 'Gateway',
     pages: [
+      { href: '/models', label: 'Models', icon: Boxes },
       { href: '/tools', label: 'Tools', icon: Wrench },
       { href: '/usage', label: 'Usage', icon: ChartColumn },
       { href: '/logs', label: 'Logs', icon: ScrollText },

@@ -1,0 +1,189 @@
+import type { Page } from 'playwright';
+import { afterAll, beforeAll, describe, expect } from 'vitest';
+import { verifies } from '../requirements.ts';
+import { until } from '../support/gateway.ts';
+import { hubServer } from '../support/hub-server.ts';
+import { chatModel } from '../support/onnx-file.ts';
+import { startUpstream, type Upstream, UPSTREAM_TEXT } from '../upstream.ts';
+import { lowContrast, overflowing, remaining, tabAround } from './accessibility.ts';
+import { LINKED, connected, linkedPage } from './connected.ts';
+import { addProvider, connectOutside } from './outside.ts';
+import { served } from './served.ts';
+import { shoot } from './shoot.ts';
+
+const GRAPH = 'onnx/model_quantized.onnx';
+const table = (page: Page) => page.getByRole('table', { name: 'Models' });
+const row = (page: Page, key: string) =>
+  table(page)
+    .getByRole('row')
+    .filter({ has: page.getByText(key, { exact: true }) });
+
+describe('models in the app', () => {
+  const at = served();
+  let upstream: Upstream;
+  let vendor: Upstream;
+  beforeAll(async () => {
+    upstream = await startUpstream({ models: ['normal', 'error-500'] });
+    vendor = await startUpstream({ models: ['gpt-4o', 'gpt-4o-mini', 'o-unheard-of'], apiKey: 'sk-vendor' });
+  });
+  afterAll(async () => {
+    await upstream.close();
+    await vendor.close();
+  });
+
+  verifies(
+    ['models.app/list', 'models.app/answering'],
+    'found, set side by side, made the default, with others that take over',
+    async () => {
+      const page = await linkedPage(at.browser, at.perch);
+      await page.getByText('Gateway', { exact: true }).click();
+      await page.getByRole('link', { name: 'Models' }).click();
+      await page.getByText('Built in, always there').waitFor();
+      await row(page, 'guide/guide').waitFor();
+      await shoot(page, 'empty');
+
+      using outside = await connectOutside(at.perch);
+      const { client } = outside;
+      await addProvider(client, upstream.url);
+      await client.call('config.patch', {
+        patch: { providers: { vendor: { name: 'Vendor', kind: 'openai', baseUrl: vendor.url, apiKey: 'sk-vendor' } } },
+      });
+      // Shown without being asked for again, with what is known of each.
+      await row(page, 'vendor/gpt-4o').waitFor();
+      expect(await row(page, 'vendor/gpt-4o').locator('td.number').allInnerTexts()).toEqual(['128k', '$2.50', '$10.00']);
+      expect(await row(page, 'vendor/o-unheard-of').locator('td.number').allInnerTexts()).toEqual(['–', '–', '–']);
+      const { pricesAsOf } = await client.call('models.list', {});
+      const day = new Date(pricesAsOf ?? NaN).toLocaleDateString('en', { dateStyle: 'long', timeZone: 'UTC' });
+      await page.getByText(`Those that a provider does not list are from ${day}`).waitFor();
+
+      const keys = (): Promise<string[]> => table(page).locator('.key').allInnerTexts();
+      await page.getByLabel('Find models').fill('VENDOR mini');
+      await until(async () => (await keys()).join() === 'vendor/gpt-4o-mini', 'the one that fits');
+      await page.getByLabel('Find models').fill('no such model');
+      await page.getByText('No model fits.').waitFor();
+      await page.getByRole('button', { name: 'Show all' }).click();
+      await page.getByLabel('See pictures').check();
+      await until(async () => (await keys()).toSorted().join() === 'vendor/gpt-4o,vendor/gpt-4o-mini', 'those that see');
+      await page.getByLabel('Order').selectOption({ label: 'cheapest first' });
+      await until(async () => (await keys()).join() === 'vendor/gpt-4o-mini,vendor/gpt-4o', 'the cheapest first');
+      await page.getByLabel('See pictures').uncheck();
+
+      for (const name of ['gpt-4o', 'normal', 'error-500']) await page.getByLabel(`Compare ${name}`, { exact: true }).check();
+      const beside = page.getByRole('region', { name: 'Side by side' }).last();
+      const fact = (name: string) => beside.getByRole('row').filter({ hasText: name }).getByRole('cell').allInnerTexts();
+      expect(await fact('Price out')).toEqual(['$10.00', '–', '–']);
+      expect(await fact('Sees pictures')).toEqual(['yes', 'no', 'no']);
+      // What it is asked for is a first word, by the model itself.
+      await beside.getByRole('button', { name: 'Measure normal' }).click();
+      await beside.getByText(/^[\d,]+ ms$/).waitFor();
+      expect(upstream.requests.at(-1)?.body).toMatchObject({ model: 'normal' });
+      await beside.getByRole('button', { name: 'Measure error-500' }).click();
+      await until(async () => (await fact('First word'))[2]?.endsWith('Again') === true, 'why it does not answer');
+      expect((await fact('First word'))[2]).not.toMatch(/\d ms/);
+      await page.getByRole('heading', { name: 'All models' }).scrollIntoViewIfNeeded();
+      await shoot(page, 'compared');
+      await beside.getByRole('button', { name: 'Take normal out' }).click();
+      expect(await beside.getByRole('columnheader').count()).toBe(2);
+
+      await page.getByRole('button', { name: 'Make error-500 the default' }).click();
+      await row(page, 'local/error-500').getByText('default', { exact: true }).waitFor();
+      const fallback = page.getByLabel('Add a model that takes over');
+      const set = async (): Promise<string> => JSON.stringify(await client.call('config.get', { key: 'chat' }));
+      for (const key of ['vendor/gpt-4o', 'local/normal']) {
+        await fallback.selectOption(key);
+        await until(async () => (await set()).includes(key), `${key} to be set`);
+      }
+      await page.getByRole('button', { name: 'Ask normal earlier' }).click();
+      await until(async () => (await set()).includes('["local/normal","vendor/gpt-4o"]'), 'the other order');
+      await page.getByRole('button', { name: 'Take gpt-4o out' }).last().waitFor();
+      await shoot(page, 'answering');
+
+      // What is set holds for what is asked next: the default fails, and the first of the others answers.
+      await page.goto(at.perch.url);
+      await connected(page, LINKED);
+      await page.getByRole('textbox', { name: 'Message' }).fill('hi there');
+      await page.getByRole('textbox', { name: 'Message' }).press('Enter');
+      await page.getByRole('article', { name: 'Reply' }).getByText(UPSTREAM_TEXT.join('')).waitFor();
+      expect(upstream.requests.some(({ body }) => body?.['model'] === 'error-500' && body['stream'] === true)).toBe(true);
+
+      await page.goto(`${at.perch.url}/models`);
+      const order = page.getByRole('list', { name: 'Models that take over' });
+      await order.getByRole('button', { name: 'Take normal out' }).click();
+      await order.getByRole('button', { name: 'Take gpt-4o out' }).click();
+      await order.waitFor({ state: 'detached' });
+      await until(async () => !(await set()).includes('fallbacks'), 'none to be set');
+
+      expect(await tabAround(page)).toMatchObject({ missed: [], unseen: [] });
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await page.emulateMedia({ colorScheme });
+        expect(await remaining(() => lowContrast(page), colorScheme)).toEqual([]);
+      }
+      for (const width of [320, 768, 1920]) {
+        await page.setViewportSize({ width, height: 900 });
+        expect(await remaining(() => overflowing(page), `${width}`)).toEqual([]);
+      }
+      expect(at.browser.complaints).toEqual([]);
+      await page.close();
+    },
+  );
+
+  verifies(
+    ['models.app/local', 'models.app/faults'],
+    'a model is downloaded, cancelled, gone on with, used, and deleted',
+    async () => {
+      const hub = await hubServer({ 'perch/words': chatModel('Hello from this very tab') }, {});
+      await using _hub = hub;
+      using outside = await connectOutside(at.perch);
+      await outside.client.call('config.patch', { patch: { models: { hub: hub.env.HF_ENDPOINT } } });
+      const page = await at.browser.page(`${at.perch.url}/models#local`);
+      await connected(page, LINKED);
+      await page.getByText('None is here yet.').waitFor();
+      const begin = async (repo: string): Promise<void> => {
+        await page.getByRole('button', { name: 'Download a model…' }).click();
+        await page.getByLabel('Repository').fill(repo);
+        await page.getByRole('button', { name: 'Download', exact: true }).click();
+      };
+      const downloads = page.getByRole('list', { name: 'Downloads' });
+      const local = page.getByRole('list', { name: 'Models on this machine' });
+
+      await begin('nonsense');
+      await page.getByRole('alert').getByText('This is no repository').waitFor();
+      await page.getByRole('button', { name: 'Cancel' }).click();
+      await begin('perch/none');
+      await downloads.getByRole('listitem', { name: 'perch/none' }).getByRole('alert').waitFor();
+
+      hub.faults.silent = true;
+      await begin(`https://hub.example/perch/words/tree/main`);
+      const coming = downloads.getByRole('listitem', { name: 'perch/words' });
+      await coming.getByRole('progressbar', { name: 'Download of perch/words' }).waitFor();
+      await shoot(page, 'downloading');
+      await coming.getByRole('button', { name: 'Cancel' }).click();
+      await coming.getByText(/^Cancelled/).waitFor();
+      hub.faults.silent = false;
+      await coming.getByRole('button', { name: /^(Try again|Go on)$/ }).click();
+      const here = local.getByRole('listitem').filter({ hasText: 'perch/words' });
+      await here.getByText(/in the browser · [\d.]+ KB · 256 context/).waitFor();
+      expect(hub.asked.some(({ path }) => path.includes(GRAPH))).toBe(true);
+
+      await here.getByRole('button', { name: 'Make default' }).click();
+      await here.getByText('default', { exact: true }).waitFor();
+      await row(page, 'browser/perch/words').waitFor();
+      await page.goto(at.perch.url);
+      await connected(page, LINKED);
+      await page.getByRole('textbox', { name: 'Message' }).fill('Hi');
+      await page.getByRole('textbox', { name: 'Message' }).press('Enter');
+      await page.getByRole('article', { name: 'Reply' }).getByText('Hello from this very tab').waitFor();
+
+      await page.goto(`${at.perch.url}/models#local`);
+      await here.getByRole('button', { name: 'Delete…' }).click();
+      const sure = page.getByRole('dialog', { name: /^Delete .*\?$/ });
+      await sure.getByRole('button', { name: 'Keep it' }).click();
+      await here.getByRole('button', { name: 'Delete…' }).click();
+      await sure.getByRole('button', { name: 'Delete', exact: true }).click();
+      await here.waitFor({ state: 'detached' });
+      expect((await outside.client.call('models.local', {})).models).toEqual([]);
+      await page.close();
+    },
+    60_000,
+  );
+});

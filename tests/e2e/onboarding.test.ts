@@ -1,0 +1,108 @@
+import type { Page } from 'playwright';
+import { describe, expect } from 'vitest';
+import { verifies } from '../requirements.ts';
+import { hubServer } from '../support/hub-server.ts';
+import { chatModel } from '../support/onnx-file.ts';
+import { startUpstream, UPSTREAM_TEXT } from '../upstream.ts';
+import { focused, lowContrast, overflowing, remaining, tabAround } from './accessibility.ts';
+import { LINKED, connected, linkedPage } from './connected.ts';
+import { connectOutside } from './outside.ts';
+import { served } from './served.ts';
+import { shoot } from './shoot.ts';
+
+const doors = (page: Page) => page.getByRole('list', { name: 'Ways to a model' });
+const replies = (page: Page) => page.getByRole('article', { name: 'Reply' });
+const message = (page: Page) => page.getByRole('textbox', { name: 'Message' });
+
+describe('the first steps', () => {
+  const at = served();
+
+  verifies('onboarding/skip', 'in nobody’s way, skipped, and back from the settings', async () => {
+    const page = await linkedPage(at.browser, at.perch);
+    await doors(page).getByRole('button').first().waitFor();
+    // One writes at once all the same.
+    expect(await focused(page)).toBe('Message');
+    await shoot(page, 'doors');
+    expect(await tabAround(page)).toMatchObject({ missed: [], unseen: [] });
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme });
+      expect(await remaining(() => lowContrast(page), colorScheme)).toEqual([]);
+    }
+    await page.setViewportSize({ width: 320, height: 900 });
+    expect(await remaining(() => overflowing(page), '320')).toEqual([]);
+    await page.setViewportSize({ width: 1280, height: 800 });
+
+    await page.getByRole('button', { name: 'Not now' }).click();
+    await doors(page).waitFor({ state: 'detached' });
+    await page.reload();
+    await connected(page, LINKED);
+    await page.getByText('The built-in guide answers').waitFor();
+    expect(await doors(page).count()).toBe(0);
+    await page.goto(`${at.perch.url}/settings#first-steps`);
+    await page.getByRole('button', { name: 'Show the first steps again' }).click();
+    await doors(page).waitFor();
+    await message(page).fill('What can you do?');
+    await message(page).press('Enter');
+    await replies(page).getByText(/\w{3}/).first().waitFor();
+    expect(at.browser.complaints).toEqual([]);
+    await page.close();
+  });
+
+  verifies('onboarding/doors', 'a key: what is wrong is said, and then the chosen model answers', async () => {
+    await using upstream = await startUpstream({ models: ['endless', 'normal'], apiKey: 'sk-first' });
+    const page = await at.browser.page(at.perch.url);
+    await connected(page, LINKED);
+    await doors(page).getByRole('button', { name: 'Add a key' }).click();
+    const dialog = page.getByRole('dialog', { name: 'A model by its key' });
+    await dialog.getByLabel('Base URL').fill(upstream.url);
+    const key = dialog.getByRole('textbox', { name: /^Key/ });
+    await key.fill('sk-wrong');
+    await dialog.getByRole('button', { name: 'Save and test' }).click();
+    await dialog.getByText('does not accept this one').waitFor();
+    await key.fill('sk-first');
+    await dialog.getByRole('button', { name: 'Save and test' }).click();
+    await dialog.getByText('OpenAI answers, with 2 models').waitFor();
+    await shoot(page, 'key');
+    await dialog.getByRole('button', { name: 'Use normal' }).click();
+    await page.waitForURL(/\/chat\//);
+    await replies(page).getByText(UPSTREAM_TEXT.join('')).waitFor();
+    expect((await upstream.request(1)).body).toMatchObject({ model: 'normal' });
+    using outside = await connectOutside(at.perch);
+    expect(await outside.client.call('config.get', { key: 'chat.model' })).toMatchObject({ value: 'openai/normal' });
+    // There is a model now: they are gone by themselves, at once.
+    await page.goto(at.perch.url);
+    await connected(page, LINKED);
+    await page.getByText('normal answers here').waitFor();
+    expect(await doors(page).count()).toBe(0);
+    await outside.client.call('config.patch', { patch: { providers: { openai: null }, chat: { model: null } } });
+    await doors(page).waitFor();
+    await page.close();
+  });
+
+  verifies(
+    'onboarding/doors',
+    'this machine: downloaded into the browser with its progress, and it answers',
+    async () => {
+      await using hub = await hubServer({ 'perch/words': chatModel('Hello from this very tab') }, { silent: true });
+      using outside = await connectOutside(at.perch);
+      await outside.client.call('config.patch', { patch: { models: { hub: hub.env.HF_ENDPOINT } } });
+      const page = await at.browser.page(at.perch.url);
+      await connected(page, LINKED);
+      await doors(page).getByRole('button', { name: 'Use this machine' }).click();
+      const dialog = page.getByRole('dialog', { name: 'A model of this machine' });
+      await dialog.getByRole('button', { name: 'Download a model…' }).click();
+      await dialog.getByLabel('Repository').fill('perch/words');
+      await dialog.getByRole('button', { name: 'Download', exact: true }).click();
+      await dialog.getByRole('progressbar', { name: 'Download of perch/words' }).waitFor();
+      await shoot(page, 'machine');
+      await dialog.getByRole('listitem', { name: 'perch/words' }).getByRole('button', { name: 'Cancel' }).click();
+      hub.faults.silent = false;
+      await dialog.getByRole('button', { name: 'Try again' }).click();
+      await dialog.getByRole('button', { name: /^Use / }).click();
+      await page.waitForURL(/\/chat\//);
+      await replies(page).getByText('Hello from this very tab').waitFor();
+      await page.close();
+    },
+    60_000,
+  );
+});

@@ -1,0 +1,74 @@
+import type { ModelDownload } from '#shared/ports/model-downloads.ts';
+import type { LocalModel, ModelBackend, ModelSource } from '#shared/ports/models.ts';
+import { isLost, type Problem, problemOf } from '#lib/errors.ts';
+import { gateway } from '#lib/gateway/connection.svelte.ts';
+import { models } from './models.svelte.ts';
+
+export interface WantedModel {
+  /** `<owner>/<name>`. */
+  repo: string;
+  /** Empty for what suits the machine best. */
+  filename: string;
+  source: ModelSource;
+  backend: ModelBackend;
+}
+
+/** Models that are kept on this machine, and those on their way to it. */
+class LocalModels {
+  /** Null before the first answer. */
+  list = $state.raw<LocalModel[] | null>(null);
+  /** The newest first. */
+  downloads = $state.raw<ModelDownload[]>([]);
+  problem = $state.raw<Problem | null>(null);
+
+  /** Those under way, and those that left something to go on with or to be told. */
+  readonly open = $derived(this.downloads.filter(({ state }) => state !== 'done'));
+
+  /** Reads them, and follows downloads until the returned function is called. */
+  show(): () => void {
+    void this.load();
+    return gateway.on('models.progress', (download) => {
+      const known = this.downloads.some(({ id }) => id === download.id);
+      this.downloads = known ? this.downloads.map((each) => (each.id === download.id ? download : each)) : [download, ...this.downloads];
+      if (download.state !== 'running') void this.load();
+      if (download.state === 'done') void models.load();
+    });
+  }
+
+  async load(): Promise<void> {
+    try {
+      const [local, { downloads }] = await Promise.all([gateway.call('models.local', {}), gateway.call('models.downloads', {})]);
+      this.list = local.models;
+      this.downloads = downloads;
+      this.problem = null;
+    } catch (error) {
+      if (!isLost(error)) this.problem = problemOf(error, 'read which models are on this machine');
+    }
+  }
+
+  /** Begins a download, or goes on with what is here of it; its id. */
+  async download({ repo, filename, source, backend }: WantedModel): Promise<string> {
+    const { id } = await gateway.call('models.download', {
+      ...{ repo: repo.trim(), source, backend },
+      ...(filename.trim() === '' ? {} : { filename: filename.trim() }),
+    });
+    await this.load();
+    return id;
+  }
+
+  async cancel(id: string): Promise<void> {
+    await gateway.call('models.cancelDownload', { id });
+    await this.load();
+  }
+
+  async remove(modelId: string): Promise<void> {
+    await gateway.call('models.deleteLocal', { modelId });
+    await Promise.all([this.load(), models.load()]);
+  }
+
+  async use(modelId: string): Promise<void> {
+    models.standard = (await gateway.call('models.select', { modelId })).selected;
+  }
+}
+
+export const localModels = new LocalModels();

@@ -1,0 +1,41 @@
+import { kept } from './kept.ts';
+import { GUIDE_MODEL, models } from './models.svelte.ts';
+
+/** Asks the chosen model for the first answer that a person sees of it. */
+export const FIRST_MESSAGE = 'Hello! In two sentences: what can you help me with?';
+
+/** Whether a way to a first model is shown: while nothing but the guide can answer, until it is skipped; and when it is asked for. */
+class Onboarding {
+  /** `asked`, `skipped`, or null where nobody has said. */
+  #choice = $state(kept.read('onboarding'));
+  /** There was a model at the last visit: nothing is shown, and taken away again, before the list has come. */
+  readonly #hadModel = kept.read('model-seen') !== null;
+
+  readonly #onlyGuide = $derived(models.loaded ? models.list.every(({ key }) => key === GUIDE_MODEL) : !this.#hadModel);
+  readonly shown = $derived(this.#choice === 'asked' || (this.#choice === null && this.#onlyGuide));
+
+  /** Notes for the next visit whether there is a model. */
+  note(): void {
+    if (models.loaded) kept.write('model-seen', this.#onlyGuide ? null : 'yes');
+  }
+
+  ask(): void {
+    this.#choose('asked');
+  }
+
+  skip(): void {
+    this.#choose('skipped');
+  }
+
+  /** A model has been chosen, which is asked now. */
+  done(): void {
+    this.#choose(null);
+  }
+
+  #choose(choice: 'asked' | 'skipped' | null): void {
+    this.#choice = choice;
+    kept.write('onboarding', choice);
+  }
+}
+
+export const onboarding = new Onboarding();
