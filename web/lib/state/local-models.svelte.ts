@@ -37,9 +37,11 @@ class LocalModels {
 
   async load(): Promise<void> {
     try {
-      const [local, { downloads }] = await Promise.all([gateway.call('models.local', {}), gateway.call('models.downloads', {})]);
-      this.list = local.models;
-      this.downloads = downloads;
+      // Each is taken as it comes: what is told of a download in between is newer than the list.
+      await Promise.all([
+        gateway.call('models.local', {}).then(({ models: list }) => (this.list = list)),
+        gateway.call('models.downloads', {}).then(({ downloads }) => (this.downloads = downloads)),
+      ]);
       this.problem = null;
     } catch (error) {
       if (!isLost(error)) this.problem = problemOf(error, 'read which models are on this machine');
