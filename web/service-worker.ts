@@ -14,7 +14,17 @@ const SHELL = new URL(self.registration.scope).pathname;
 const MARK = __PERCH_DEMO__ ? demoMark(SHELL) : '';
 
 /** Not pages: the bridge's own ways, and the page of the managed browser. Never answered from the cache. */
-const NOT_PAGES = [/^\/v1(\/|$)/, /^\/mcp(\/|$)/, /^\/ws$/, /^\/uplink$/, /^\/health$/, /^\/link(\/|$)/, /^\/oauth(\/|$)/, /^\/host$/];
+const NOT_PAGES = [
+  /^\/v1(\/|$)/,
+  /^\/mcp(\/|$)/,
+  /^\/ws$/,
+  /^\/uplink$/,
+  /^\/health$/,
+  /^\/link(\/|$)/,
+  /^\/oauth(\/|$)/,
+  /^\/host$/,
+  /\/left\.html$/,
+];
 
 /** Parts of the worker that it loads when they are wanted, which SvelteKit does not know of: the build puts their paths here (vite.config.ts). */
 const workerParts = JSON.parse('__PERCH_WORKER_PARTS__') as { path: string; heavy: boolean }[];

@@ -17,11 +17,13 @@ beforeAll(async () => {
   const folder = mkdtempSync(join(tmpdir(), 'perch-demo-'));
   parts.defer(() => rmSync(folder, { recursive: true, force: true }));
   const ready = process.env.PERCH_TMP_DEMO;
-  const { status } = ready ? { status: 0 } : spawnSync(process.execPath, [join(root, 'node_modules/vite/bin/vite.js'), 'build', '--logLevel', 'error'], {
-    cwd: root,
-    env: { ...process.env, PERCH_DEMO: '1', PERCH_BUILD_DIR: folder },
-    stdio: ['ignore', 2, 2],
-  });
+  const { status } = ready
+    ? { status: 0 }
+    : spawnSync(process.execPath, [join(root, 'node_modules/vite/bin/vite.js'), 'build', '--logLevel', 'error'], {
+        cwd: root,
+        env: { ...process.env, PERCH_DEMO: '1', PERCH_BUILD_DIR: folder },
+        stdio: ['ignore', 2, 2],
+      });
   expect(status).toBe(0);
   site = parts.use(await serveStatic(ready ?? folder, BASE));
   browser = parts.use(await launchBrowser({ args: site.browserArgs }));
@@ -38,13 +40,15 @@ async function ask(page: Page, text: string): Promise<void> {
 
 /** What the demo has kept in this browser. */
 const traces = (page: Page): Promise<string[]> =>
-  page.evaluate(async () => [
-    ...(await indexedDB.databases()).map(({ name = '' }) => name),
-    ...(await caches.keys()),
-    ...Object.keys(localStorage),
-    ...Object.keys(sessionStorage),
-    ...(await navigator.serviceWorker.getRegistrations()).map(({ scope }) => scope),
-  ]);
+  page.evaluate(async () =>
+    [
+      ...(await indexedDB.databases()).map(({ name = '' }) => name),
+      ...(await caches.keys()),
+      ...Object.keys(localStorage),
+      ...Object.keys(sessionStorage),
+      ...(await navigator.serviceWorker.getRegistrations()).map(({ scope }) => scope),
+    ].filter((name) => !name.startsWith('sveltekit:')),
+  );
 
 describe('the demo, from a plain file server', () => {
   test('answers without a bridge or a key, with tools, an approval and pages full of data; offline too; and leaves nothing behind', async () => {
@@ -59,7 +63,10 @@ describe('the demo, from a plain file server', () => {
     // A tool that waits for a person, and runs once they say so.
     await page.getByRole('link', { name: 'New chat' }).first().click();
     await ask(page, 'Please run the tests.');
-    await page.getByRole('button', { name: /^(Approve|Allow)/ }).first().click();
+    await page
+      .getByRole('button', { name: /^(Approve|Allow)/ })
+      .first()
+      .click();
     await replies(page).getByText('All tests passed').waitFor();
 
     // Pages by their own addresses, which a file server knows nothing of.
@@ -69,14 +76,16 @@ describe('the demo, from a plain file server', () => {
     await page.goto(`${site.url}#/schedules`);
     await page.getByText('Morning look at the lake').first().waitFor();
 
+    // Every name tells whose it is.
     const names = await traces(page);
-    expect(names.filter((name) => !name.includes(BASE))).toEqual(['perch.demo'].filter((name) => names.includes(name)));
+    expect(names).toEqual(expect.arrayContaining([`perch demo ${BASE}`, `perch-page demo ${BASE}`, site.url]));
+    expect(names.filter((name) => !name.includes(BASE))).toEqual([]);
 
     // Without a network.
     await page.evaluate(async () => {
       await navigator.serviceWorker.ready;
     });
-    await site.stop();
+    site.offline = true;
     await page.reload();
     await page.getByText('Morning look at the lake').first().waitFor();
     await page.getByRole('link', { name: 'New chat' }).first().click();
@@ -84,9 +93,12 @@ describe('the demo, from a plain file server', () => {
     await replies(page).getByRole('table').waitFor();
 
     // And away.
+    site.offline = false;
     await page.getByRole('button', { name: 'Start for real' }).click();
     await page.waitForURL(`${site.url}left.html`);
+    expect(await traces(page)).toEqual([]);
     expect(site.strayed).toEqual([]);
     expect(browser.foreignRequests).toEqual([]);
+    expect(browser.complaints).toEqual([]);
   }, 120_000);
 });

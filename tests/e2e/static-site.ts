@@ -23,8 +23,8 @@ export interface StaticSite extends AsyncDisposable {
   readonly asked: string[];
   /** What was asked for elsewhere. */
   readonly strayed: string[];
-  /** Takes the network away: nothing is answered any more, of this site either. */
-  stop(): Promise<void>;
+  /** While it is set nothing is answered, of this site either. */
+  offline: boolean;
 }
 
 /** A plain file server under a base path, with no rules of its own: and the proxy of its browser, so that no request goes by unseen. */
@@ -32,6 +32,7 @@ export async function serveStatic(folder: string, base: string): Promise<StaticS
   const asked: string[] = [];
   const strayed: string[] = [];
   const server = createServer((request, response) => {
+    if (site.offline) return void request.socket.destroy();
     const url = new URL(request.url ?? '/', `http://${request.headers.host ?? ''}`);
     if (url.host !== host) {
       strayed.push(url.href);
@@ -50,17 +51,17 @@ export async function serveStatic(folder: string, base: string): Promise<StaticS
   });
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
   const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const stop = (): Promise<void> =>
-    new Promise((closed) => {
-      server.close(() => closed());
-      server.closeAllConnections();
-    });
-  return {
+  const site: StaticSite = {
     url: `http://${host}${base}`,
     browserArgs: [`--proxy-server=http://${host}`, '--proxy-bypass-list=<-loopback>'],
     asked,
     strayed,
-    stop,
-    [Symbol.asyncDispose]: stop,
+    offline: false,
+    [Symbol.asyncDispose]: () =>
+      new Promise((closed) => {
+        server.close(() => closed());
+        server.closeAllConnections();
+      }),
   };
+  return site;
 }

@@ -2,9 +2,10 @@ import { deleteDB } from 'idb';
 import { BASE, MARK, named } from './demo.ts';
 import { gateway } from './gateway/connection.svelte.ts';
 
-const CHANNEL = named('perch-left');
 const OPEN = named('perch-open');
-const kept = { release: (): void => {} };
+/** The one of this page: what is posted on it comes to other tabs alone. */
+const channel = new BroadcastChannel(named('perch-left'));
+const tab = { close: (): void => {} };
 
 /** Where a person comes to who leaves: the app itself, or where the folder is the demo alone a page that says how to get it. */
 const away = (): void => location.replace(__PERCH_DEMO__ ? `${BASE}left.html` : '/');
@@ -13,18 +14,13 @@ function forgetTab(): void {
   for (const key of Object.keys(sessionStorage)) if (key.startsWith('perch.')) sessionStorage.removeItem(key);
 }
 
-/** Follows another tab out of the demo; the result ends it. */
-export function followLeaving(): () => void {
-  const channel = new BroadcastChannel(CHANNEL);
+/** Follows another tab out of the demo, from now on. */
+export function followLeaving(): void {
   channel.onmessage = () => {
     forgetTab();
     away();
   };
-  void navigator.locks.request(OPEN, { mode: 'shared' }, () => new Promise<void>((resolve) => (kept.release = resolve)));
-  return () => {
-    channel.close();
-    kept.release();
-  };
+  void navigator.locks.request(OPEN, { mode: 'shared' }, () => new Promise<void>((resolve) => (tab.close = resolve)));
 }
 
 /**
@@ -32,10 +28,8 @@ export function followLeaving(): () => void {
  * worker. Rejects where something of it cannot be deleted.
  */
 export async function leaveDemo(): Promise<void> {
-  const channel = new BroadcastChannel(CHANNEL);
   channel.postMessage('left');
-  channel.close();
-  kept.release();
+  tab.close();
   // Granted once no other tab can start the gateway again.
   await navigator.locks.request(OPEN, async () => {
     await gateway.end();
