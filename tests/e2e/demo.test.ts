@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { Page } from 'playwright';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { launchBrowser, type TestBrowser } from './browser.ts';
+import { startPerch } from './harness.ts';
 import { serveStatic, type StaticSite } from './static-site.ts';
 
 const root = join(import.meta.dirname, '../..');
@@ -16,16 +17,13 @@ let browser: TestBrowser;
 beforeAll(async () => {
   const folder = mkdtempSync(join(tmpdir(), 'perch-demo-'));
   parts.defer(() => rmSync(folder, { recursive: true, force: true }));
-  const ready = process.env.PERCH_TMP_DEMO;
-  const { status } = ready
-    ? { status: 0 }
-    : spawnSync(process.execPath, [join(root, 'node_modules/vite/bin/vite.js'), 'build', '--logLevel', 'error'], {
-        cwd: root,
-        env: { ...process.env, PERCH_DEMO: '1', PERCH_BUILD_DIR: folder },
-        stdio: ['ignore', 2, 2],
-      });
+  const { status } = spawnSync(process.execPath, [join(root, 'node_modules/vite/bin/vite.js'), 'build', '--logLevel', 'error'], {
+    cwd: root,
+    env: { ...process.env, PERCH_DEMO: '1', PERCH_BUILD_DIR: folder },
+    stdio: ['ignore', 2, 2],
+  });
   expect(status).toBe(0);
-  site = parts.use(await serveStatic(ready ?? folder, BASE));
+  site = parts.use(await serveStatic(folder, BASE));
   browser = parts.use(await launchBrowser({ args: site.browserArgs }));
 }, 240_000);
 afterAll(() => parts.disposeAsync());
@@ -60,11 +58,12 @@ describe('the demo, from a plain file server', () => {
     await replies(page).getByText('I am not a model').waitFor();
     expect(page.url()).toMatch(new RegExp(`^${site.url}#/chat/main/`));
 
-    // A tool that waits for a person, and runs once they say so.
-    await page.getByRole('link', { name: 'New chat' }).first().click();
-    await ask(page, 'Please run the tests.');
+    // One of the first chats waits for a person, and goes on once they say so.
+    await page.goto(`${site.url}#/approvals`);
+    await page.getByText('npm test').first().waitFor();
+    await page.getByRole('button', { name: 'Allow once' }).first().click();
     await page
-      .getByRole('button', { name: /^(Approve|Allow)/ })
+      .getByRole('link', { name: /^Run the tests/ })
       .first()
       .click();
     await replies(page).getByText('All tests passed').waitFor();
@@ -102,3 +101,24 @@ describe('the demo, from a plain file server', () => {
     expect(browser.complaints).toEqual([]);
   }, 120_000);
 });
+
+test('?demo shows the same in the app itself, for one tab, and leaves what is the person’s own alone', async () => {
+  await using perch = await startPerch();
+  await using own = await launchBrowser();
+  const app = await own.page(`${perch.url}/`);
+  await ask(app, 'What can you do?');
+  await replies(app).first().waitFor();
+  expect(await app.getByText('This is a demo.').count()).toBe(0);
+
+  const page = await own.page(`${perch.url}/?demo`);
+  await page.getByText('This is a demo.').waitFor();
+  await ask(page, 'Who are you?');
+  await replies(page).getByText('I am not a model').waitFor();
+  expect((await traces(page)).filter((name) => name.includes(' demo /')).length).toBeGreaterThan(1);
+  await page.getByRole('button', { name: 'Start for real' }).click();
+  await page.waitForURL(`${perch.url}/`);
+  await page.getByRole('link', { name: 'What can you do?' }).first().waitFor();
+  const names = await traces(page);
+  expect(names.filter((name) => name.includes('demo'))).toEqual([]);
+  expect(names).toContain('perch');
+}, 120_000);
