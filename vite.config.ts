@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { copyFileSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { copyFileSync, cpSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import adapter from '@sveltejs/adapter-static';
 import type { Adapter } from '@sveltejs/kit';
@@ -71,6 +71,56 @@ const WORKER_PARTS = '_app/immutable/workers/chunks';
 /** What is larger is kept once the app is, so that the app can be used offline soon. */
 const HEAVY_BYTES = 100_000;
 
+const MANIFEST = z.looseObject({ icons: z.array(z.looseObject({})) });
+
+/** The page with what it loads beside it. Its inline script changes by that, and with it the hash that its policy has. */
+function besideIt(page: string): string {
+  const hashIn = (html: string): string =>
+    createHash('sha256')
+      .update(/<script>([^]*?)<\/script>/.exec(html)?.[1] ?? '')
+      .digest('base64');
+  const moved = page.replaceAll(/(href="|src="|import\(")\//g, '$1./');
+  return moved.replace(hashIn(page), () => hashIn(moved));
+}
+
+/** What the manifest names lies beside it then, and pages behind the `#`. What needs a server of its own is left out. */
+function movable(pages: string): void {
+  const file = join(pages, 'manifest.webmanifest');
+  const { name, short_name, description, display, background_color, theme_color, icons } = MANIFEST.parse(
+    JSON.parse(readFileSync(file, 'utf8')),
+  );
+  copyFileSync(join(import.meta.dirname, 'web/lib/hash/left.html'), join(pages, 'left.html'));
+  const index = join(pages, 'index.html');
+  writeFileSync(index, besideIt(readFileSync(index, 'utf8')));
+  const beside = icons.map((icon) => ({ ...icon, src: `.${String(icon['src'])}` }));
+  const start = { name: `${String(name)} demo`, short_name, description, start_url: './', scope: './' };
+  writeFileSync(file, JSON.stringify({ ...start, display, background_color, theme_color, icons: beside }));
+}
+
+/** In the demo the app's paths are behind the `#` (web/lib/hash): what its pages import of SvelteKit is put through there. */
+function hashRoutes(): Plugin {
+  const wrappers = join(import.meta.dirname, 'web/lib/hash');
+  return {
+    name: 'perch-hash-routes',
+    enforce: 'pre',
+    resolveId(source, importer = '') {
+      const name = ['navigation', 'state'].find((each) => source === `$app/${each}` || source.endsWith(`runtime/app/${each}`));
+      const own = importer.startsWith(import.meta.dirname) && !importer.includes('/node_modules/') && !importer.startsWith(wrappers);
+      return name !== undefined && own ? join(wrappers, `${name}.ts`) : null;
+    },
+  };
+}
+
+/** A copy of the routes without their page options: with hash routes nothing is rendered elsewhere, and SvelteKit refuses to have that said. */
+function demoRoutes(): string {
+  const folder = join(import.meta.dirname, '.cache/demo');
+  rmSync(folder, { recursive: true, force: true });
+  cpSync(join(import.meta.dirname, 'web/routes'), join(folder, 'routes'), { recursive: true });
+  copyFileSync(join(import.meta.dirname, 'web/app.css'), join(folder, 'app.css'));
+  rmSync(join(folder, 'routes/+layout.ts'));
+  return '.cache/demo/routes';
+}
+
 /** Tells the service worker of the worker's parts, before the files are compressed. */
 function tellingParts(inner: Adapter): Adapter {
   return {
@@ -86,7 +136,8 @@ function tellingParts(inner: Adapter): Adapter {
       if (after === before) throw new Error('the service worker has no place for the parts of the worker');
       writeFileSync(file, after);
       await inner.adapt(builder);
-      copyOnnx(PAGES);
+      if (DEMO) movable(PAGES);
+      else copyOnnx(PAGES);
     },
   };
 }
@@ -104,7 +155,9 @@ function mathFonts(): Plugin {
 }
 
 const build = process.env.PERCH_BUILD_ID ?? buildId();
-const PAGES = process.env.PERCH_BUILD_DIR ?? 'dist/app';
+/** `npm run build:demo`: a folder for any file host, under any path. */
+const DEMO = process.env.PERCH_DEMO === '1';
+const PAGES = process.env.PERCH_BUILD_DIR ?? (DEMO ? 'dist/demo' : 'dist/app');
 
 export default defineConfig(({ command }) => {
   // A build is for production wherever it is started from: Vite would take a test runner's NODE_ENV for development.
@@ -114,7 +167,7 @@ export default defineConfig(({ command }) => {
 });
 
 const config: UserConfig = {
-  define: { __PERCH_BUILD__: JSON.stringify(build), __PERCH_VERSION__: JSON.stringify(packageJson.version) },
+  define: { __PERCH_BUILD__: JSON.stringify(build), __PERCH_VERSION__: JSON.stringify(packageJson.version), __PERCH_DEMO__: String(DEMO) },
   worker: { format: 'es', plugins: () => [rankTables()] },
   // The build of it that leaves its WebAssembly outside.
   resolve: { alias: { 'onnxruntime-web/webgpu': join(ONNX_DIR, 'dist/ort.webgpu.min.mjs') } },
@@ -144,18 +197,21 @@ const config: UserConfig = {
   plugins: [
     mathFonts(),
     buildInfo(build),
+    ...(DEMO ? [hashRoutes()] : []),
     sveltekit({
       adapter: tellingParts(
         adapter({
           pages: PAGES,
-          fallback: 'index.html',
-          precompress: true,
+          // With hash routes SvelteKit writes the page itself, with paths that hold wherever the folder lies.
+          ...(DEMO ? {} : { fallback: 'index.html' }),
+          precompress: !DEMO,
           strict: false,
         }),
       ),
-      files: { src: 'web', assets: 'public' },
+      files: { src: 'web', assets: 'public', ...(DEMO ? { routes: demoRoutes() } : {}) },
       version: { name: build, pollInterval: 0 },
       serviceWorker: { register: false },
+      ...(DEMO ? { router: { type: 'hash' } } : {}),
       csp: {
         mode: 'hash',
         directives: {

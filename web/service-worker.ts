@@ -2,16 +2,29 @@ import { assets, immutable } from '$app/manifest';
 import { self } from '$app/service-worker';
 import { cleanupOutdatedCaches, createHandlerBoundToURL, precacheAndRoute } from 'workbox-precaching';
 import { NavigationRoute, registerRoute } from 'workbox-routing';
+import { demoMark } from '#shared/demo-mark.ts';
 import { keepShared, SHARE } from '#lib/incoming/shared-form.ts';
 
 /**
  * Keeps the whole app, the gateway's worker included, so that it opens without a network. A new version is fetched beside the one in
  * use and waits until a page lets it in (`SKIP_WAITING`): nothing is swapped under a person's hands.
  */
-const SHELL = '/';
+const SHELL = new URL(self.registration.scope).pathname;
+/** What names of caches end in: other folders of this host may have a service worker too. */
+const MARK = __PERCH_DEMO__ ? demoMark(SHELL) : '';
 
 /** Not pages: the bridge's own ways, and the page of the managed browser. Never answered from the cache. */
-const NOT_PAGES = [/^\/v1(\/|$)/, /^\/mcp(\/|$)/, /^\/ws$/, /^\/uplink$/, /^\/health$/, /^\/link(\/|$)/, /^\/oauth(\/|$)/, /^\/host$/];
+const NOT_PAGES = [
+  /^\/v1(\/|$)/,
+  /^\/mcp(\/|$)/,
+  /^\/ws$/,
+  /^\/uplink$/,
+  /^\/health$/,
+  /^\/link(\/|$)/,
+  /^\/oauth(\/|$)/,
+  /^\/host$/,
+  /\/left\.html$/,
+];
 
 /** Parts of the worker that it loads when they are wanted, which SvelteKit does not know of: the build puts their paths here (vite.config.ts). */
 const workerParts = JSON.parse('__PERCH_WORKER_PARTS__') as { path: string; heavy: boolean }[];
@@ -21,10 +34,10 @@ precacheAndRoute(
   [
     { url: SHELL, revision: __PERCH_BUILD__ },
     // Their names carry a hash of what is in them.
-    ...[...immutable.map(({ path }) => path), ...pathsOf(false)].map((path) => ({ url: `/${path}`, revision: null })),
+    ...[...immutable.map(({ path }) => path), ...pathsOf(false)].map((path) => ({ url: SHELL + path, revision: null })),
     ...assets
       .filter(({ path }) => !path.includes('screenshot-'))
-      .map(({ path }) => ({ url: `/${path}`.replace('//', '/'), revision: __PERCH_BUILD__ })),
+      .map(({ path }) => ({ url: SHELL + path.replace(/^\//, ''), revision: __PERCH_BUILD__ })),
   ],
   { directoryIndex: '', cleanURLs: false },
 );
@@ -45,8 +58,8 @@ registerRoute(
 );
 
 /** Readers of documents and the like: kept when they are first used, or when the app is there and there is time. */
-const HEAVY_CACHE = 'perch-heavy';
-const heavy = new Set(pathsOf(true).map((path) => `/${path}`));
+const HEAVY_CACHE = `perch-heavy${MARK}`;
+const heavy = new Set(pathsOf(true).map((path) => SHELL + path));
 registerRoute(
   ({ url }) => heavy.has(url.pathname),
   async ({ request, url }) => {

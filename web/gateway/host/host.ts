@@ -21,6 +21,7 @@ import { environmentOf } from './environment.ts';
 import { hostName } from './host-name.ts';
 import { Lenders } from './lenders.ts';
 import { holdForLife, takeOwnership } from './lock.ts';
+import type { HostOptions } from './outside.ts';
 import { Pages } from './pages.ts';
 import { loadParts } from './parts.ts';
 import { acceptRelayed, relay } from './relay.ts';
@@ -34,11 +35,9 @@ const SUPERSEDED = 'A newer version of Perch has taken over';
 
 /** Everything that one worker is: it owns the data under the lock, serves the pages' ports, and keeps the line to the bridge. */
 export class Host implements HostApi {
-  readonly #build: string;
   readonly #lock: string;
   readonly #locked: Promise<void>;
-  readonly #origin: string;
-  readonly #close: () => void;
+  readonly #options: HostOptions;
   #gateway: Promise<Gateway>;
   readonly #uplink: Uplink;
   readonly #watchers = new Set<(status: HostStatus) => void>();
@@ -57,11 +56,9 @@ export class Host implements HostApi {
   readonly #relayed = new Set<() => void>();
   #uplinkCredential: Parameters<HostApi['attach']>[0] | null = null;
 
-  constructor(options: { build: string; origin: string; close(): void }) {
-    this.#build = options.build;
-    this.#origin = options.origin;
+  constructor(options: HostOptions) {
+    this.#options = options;
     this.#lenders = new Lenders(options.origin);
-    this.#close = options.close;
     this.#lock = `perch-worker:${crypto.randomUUID()}`;
     this.#uplink = new Uplink({
       url: `${options.origin.replace(/^http/, 'ws')}/uplink`,
@@ -77,7 +74,7 @@ export class Host implements HostApi {
   async identify(): Promise<{ build: string; lock: string }> {
     // Not before it is held: a page that asks for it is granted a lock that nobody holds yet, and takes the worker for dead.
     await this.#locked;
-    return { build: this.#build, lock: this.#lock };
+    return { build: this.#options.build, lock: this.#lock };
   }
 
   async open(port: MessagePort, tabLock: string): Promise<void> {
@@ -85,7 +82,7 @@ export class Host implements HostApi {
     const gateway = this.#serving();
     const link = portLink<string>(port);
     // With an owner of the same build in another tab this worker only passes on.
-    if ((await Promise.race([gateway, this.#waiting.promise])) === 'waiting') this.#relayed.add(relay(link, tabLock));
+    if ((await Promise.race([gateway, this.#waiting.promise])) === 'waiting') this.#relayed.add(relay(link, tabLock, this.#options.mark));
     else this.#accept(await gateway, link, tabLock);
   }
 
@@ -119,7 +116,7 @@ export class Host implements HostApi {
 
   async end(): Promise<void> {
     this.#uplink.detach();
-    this.#close();
+    this.#options.close();
   }
 
   async leaving(tabLock: string): Promise<void> {
@@ -152,10 +149,11 @@ export class Host implements HostApi {
   }
 
   async #start(): Promise<Gateway> {
-    const name = 'perch';
+    const { mark } = this.#options;
+    const name = `perch${mark}`;
     const ownership = await takeOwnership({
-      name: 'perch-gateway',
-      build: this.#build,
+      name: `perch-gateway${mark}`,
+      build: this.#options.build,
       ondrain: () => this.#drain(),
       onwaiting: () => this.#waiting.resolve('waiting'),
       onlost: () => this.#lose(SUPERSEDED),
@@ -172,28 +170,33 @@ export class Host implements HostApi {
         onfault: this.#noter('sync'),
       });
       await replicator.start();
+      const outside = await this.#options.outside?.();
       const gateway = await createGateway({
         vault,
         sync: replicator,
-        bridge: bridgeOver(
-          (port) => this.#uplink.lending(port),
-          (listener) => this.#uplink.watch(listener),
-        ),
+        bridge:
+          outside?.bridge ??
+          bridgeOver(
+            (port) => this.#uplink.lending(port),
+            (listener) => this.#uplink.watch(listener),
+          ),
         documents: this.#lenders.documents,
         painter: async (picture, scale) => (await import('../../paint/export.ts')).exportImage(picture, { scale }),
-        browserModels: this.#lenders.models,
-        memoryStore: async (workspace) => new (await import('../../library/database-index.ts')).DatabaseIndex(`perch-memory ${workspace}`),
+        ...(outside ? {} : { browserModels: this.#lenders.models }),
+        memoryStore: async (workspace) =>
+          new (await import('../../library/database-index.ts')).DatabaseIndex(`perch-memory ${workspace}${mark}`),
         clock: systemClock,
-        version: this.#build,
+        version: this.#options.build,
         environment: environmentOf(globalThis, () => this.#uplinkCredential?.id ?? ''),
-        fetch: createFetch({ allowed: () => gateway.origins(), egress: () => this.#uplink.lending('egress') }),
+        fetch: outside?.fetch ?? createFetch({ allowed: () => gateway.origins(), egress: () => this.#uplink.lending('egress') }),
         changed: () => void this.#uplink.lending(WITHDRAW_PORT)?.open({ kind: WITHDRAW_PORT }).end(),
       });
+      await outside?.seed(gateway, vault);
       this.#replicator = replicator;
       replicator.watch(() => this.#synced(gateway, replicator));
       this.#synced(gateway, replicator);
       this.#tell({ origin: vault.origin });
-      acceptRelayed((link, tabLock) => this.#accept(gateway, link, tabLock));
+      acceptRelayed(mark, (link, tabLock) => this.#accept(gateway, link, tabLock));
       for (const cut of this.#relayed) cut();
       this.#relayed.clear();
       this.#tell({ state: 'serving', problem: null });
@@ -245,7 +248,7 @@ export class Host implements HostApi {
         ...(headers[MOVES_HEADER] === undefined ? {} : { movable: link }),
       });
     } else if (kind === 'http') {
-      serveHttp(stream, opening, this.#origin, async (request) => {
+      serveHttp(stream, opening, this.#options.origin, async (request) => {
         const gateway = await this.#gateway;
         await this.#replicator?.reached(head);
         return gateway.fetch(request, { id: principal, scopes }, this.#uplink.lending(FORWARD_PORT) ? stream : undefined);
@@ -264,7 +267,7 @@ export class Host implements HostApi {
     await gateway?.close();
     this.#tell({ state: 'superseded', problem: SUPERSEDED });
     // The lock goes first, and the pages' messages: the worker itself ends a moment later.
-    setTimeout(this.#close, 100);
+    setTimeout(this.#options.close, 100);
   }
 
   /** Another worker owns the data: what is under way here must not be written. */
@@ -274,7 +277,7 @@ export class Host implements HostApi {
     void this.#gateway
       .then((gateway) => gateway.close())
       .catch(() => {})
-      .finally(() => setTimeout(this.#close, 100));
+      .finally(() => setTimeout(this.#options.close, 100));
   }
 
   #tell(change: Partial<HostStatus>): void {

@@ -4,7 +4,7 @@ import { z } from '#shared/rpc/zod.ts';
 // Where there is no SharedWorker each tab has a worker of its own, and one of them owns the data. The others pass their pages'
 // connections to it over a BroadcastChannel.
 
-const CHANNEL = 'perch-relay';
+const channelOf = (mark: string): BroadcastChannel => new BroadcastChannel(`perch-relay${mark}`);
 
 const message = z.discriminatedUnion('type', [
   z.object({ type: z.literal('open'), id: z.string(), tabLock: z.string() }),
@@ -22,8 +22,8 @@ function listen(channel: BroadcastChannel, hear: (message: Message) => void): vo
 }
 
 /** The owner's side: connections of other tabs arrive as links. */
-export function acceptRelayed(accept: (link: Link<string>, tabLock: string) => void): void {
-  const channel = new BroadcastChannel(CHANNEL);
+export function acceptRelayed(mark: string, accept: (link: Link<string>, tabLock: string) => void): void {
+  const channel = channelOf(mark);
   const post = (message: Message): void => channel.postMessage(message);
   const links = new Map<string, LinkEvents<string>>();
   listen(channel, (heard) => {
@@ -48,9 +48,9 @@ export function acceptRelayed(accept: (link: Link<string>, tabLock: string) => v
 }
 
 /** A waiting worker's side: joins a page's link to the owner. The result cuts it, for when this worker comes to own the data itself. */
-export function relay(link: Link<string>, tabLock: string): () => void {
+export function relay(link: Link<string>, tabLock: string, mark: string): () => void {
   const id = crypto.randomUUID();
-  const channel = new BroadcastChannel(CHANNEL);
+  const channel = channelOf(mark);
   const post = (message: Message): void => channel.postMessage(message);
   listen(channel, (heard) => {
     if (heard.id !== id) return;

@@ -1,4 +1,5 @@
 import { expose } from 'comlink';
+import { markIn } from '#shared/demo-mark.ts';
 import { lentName } from '#shared/ports/host.ts';
 import { serveModels } from '../browser-models/serve.ts';
 import { serveDocuments } from '../documents/serve.ts';
@@ -6,7 +7,15 @@ import { Host } from './host.ts';
 
 // The one entry of every worker, so that there is one build of what they load: a host is a SharedWorker, or a dedicated worker where there is none.
 const scope = globalThis as unknown as SharedWorkerGlobalScope | DedicatedWorkerGlobalScope;
-const host = (): Host => new Host({ build: __PERCH_BUILD__, origin: scope.location.origin, close: () => scope.close() });
+const mark = markIn(scope.name);
+const host = (): Host =>
+  new Host({
+    build: __PERCH_BUILD__,
+    origin: scope.location.origin,
+    mark,
+    close: () => scope.close(),
+    ...(mark === '' ? {} : { outside: async () => (await import('../demo/outside.ts')).demoOutside() }),
+  });
 
 if ('onconnect' in scope) {
   const served = host();

@@ -3,6 +3,7 @@ import type { HostStatus } from '#shared/ports/host.ts';
 import type { EventName, EventPayload } from '#shared/rpc/events.ts';
 import { CLOSE } from '#shared/rpc/limits.ts';
 import type { MethodName, MethodParams, MethodResult } from '#shared/rpc/methods/index.ts';
+import { inDemo } from '#lib/demo.ts';
 import { whenIdle } from '#lib/idle.ts';
 import { tooNew, unfit } from '#lib/sync/standing.ts';
 import { connectBridge } from './bridge.ts';
@@ -82,6 +83,11 @@ export class GatewayConnection {
     setInterval(() => void this.#look(), BRIDGE_CHECK_MS);
   }
 
+  /** Ends this browser's own host: its data is about to be deleted, and the page left. */
+  end(): Promise<void> {
+    return this.#own.end();
+  }
+
   retryNow(): void {
     this.#retryMs = FIRST_RETRY_MS;
     void this.#connect();
@@ -120,7 +126,8 @@ export class GatewayConnection {
 
   /** Also when a link is opened in a page that runs: it stays connected, and its worker goes to the bridge. */
   async #begin(): Promise<void> {
-    const refusal = await this.bridge.read();
+    // The demo knows no bridge, also where it is served by one.
+    const refusal = inDemo ? null : await this.bridge.read();
     const { credentials } = this.bridge;
     if (credentials) {
       this.#own.attach(credentials.host);

@@ -57,6 +57,13 @@ export class OwnHost {
     return this.start().connect();
   }
 
+  /** Ends it, and starts no other one by itself. */
+  async end(): Promise<void> {
+    const worker = this.#worker;
+    this.#worker = null;
+    await worker?.end();
+  }
+
   leaving(): void {
     this.#worker?.leaving();
   }

@@ -4,11 +4,12 @@ import { portLink } from '#shared/link/link.ts';
 import { type HostApi, type HostStatus, LENT_WORK } from '#shared/ports/host.ts';
 import sharedUrl from '../../gateway/host/worker.ts?sharedworker&url';
 import dedicatedUrl from '../../gateway/host/worker.ts?worker&url';
+import { named } from '../demo.ts';
 import { scriptURL } from '../trusted.ts';
 import { LentWorker } from './lent-worker.ts';
 
 /** Every tab must pass the same options, else the worker refuses it (facts.md, "SharedWorker"). */
-const OPTIONS = { type: 'module', name: `perch-${__PERCH_BUILD__}`, extendedLifetime: true } as const;
+const OPTIONS = { type: 'module', name: named(`perch-${__PERCH_BUILD__}`), extendedLifetime: true } as const;
 
 /** One that has not said by then who it is was killed while it started: nothing else tells of that. */
 const START_MS = 10_000;
@@ -76,6 +77,12 @@ export class WorkerHost {
   async alive(): Promise<boolean> {
     const late = new Promise<false>((resolve) => setTimeout(resolve, HEARTBEAT_MS, false));
     return Promise.race([this.api.ping().then(() => true), late]);
+  }
+
+  /** Ends it for all tabs; resolves when it is dead. */
+  async end(): Promise<void> {
+    void this.api.end();
+    await this.died;
   }
 
   leaving(): void {

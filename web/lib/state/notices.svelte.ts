@@ -1,12 +1,13 @@
 import type { Approval } from '#shared/rpc/methods/approvals.ts';
 import type { EventPayload } from '#shared/rpc/events.ts';
+import { BASE, named } from '#lib/demo.ts';
 import { gateway } from '#lib/gateway/connection.svelte.ts';
 import { kept } from './kept.ts';
 import { sessions } from './sessions.svelte.ts';
 import { visible } from './visible.svelte.ts';
 
 /** Held by every tab that can be seen. */
-const SEEN_LOCK = 'perch-seen';
+const SEEN_LOCK = named('perch-seen');
 
 interface Told {
   /** One at a time for each: tabs that are hidden all tell, and it is shown once. */
@@ -73,7 +74,7 @@ class Notices {
     const { held = [] } = await navigator.locks.query();
     if (held.some(({ name }) => name === SEEN_LOCK)) return;
     const registration = await navigator.serviceWorker.getRegistration();
-    await registration?.showNotification(title, { tag, body, icon: '/icon-192.png', data: { href } });
+    await registration?.showNotification(title, { tag, body, icon: `${BASE}icon-192.png`, data: { href } });
   }
 
   async #withdraw(tag: string): Promise<void> {

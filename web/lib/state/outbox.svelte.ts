@@ -2,6 +2,7 @@ import { SvelteMap } from 'svelte/reactivity';
 import { RpcError } from '#shared/rpc/errors.ts';
 import { asStored } from '#lib/chat/branch.ts';
 import { textOf } from '#lib/chat/shown-files.ts';
+import { named } from '#lib/demo.ts';
 import { isLost, problemOf } from '#lib/errors.ts';
 import { gateway } from '#lib/gateway/connection.svelte.ts';
 import { asAttachment, type OutboxRecord, pageDb } from './page-db.ts';
@@ -25,7 +26,7 @@ class Outbox {
   readonly entries = new SvelteMap<string, OutboxEntry>();
   /** Set when this browser could not keep a message: it lives as long as the page. */
   problem = $state<string | null>(null);
-  readonly #channel = new BroadcastChannel('perch-outbox');
+  readonly #channel = new BroadcastChannel(named('perch-outbox'));
   readonly #delivering = new Set<string>();
   /** Entries that this browser could not keep: no reading of what is kept tells that they are gone. */
   readonly #unkept = new Set<string>();
@@ -104,7 +105,7 @@ class Outbox {
     this.#delivering.add(chat);
     try {
       // Queues behind the tab that is at it; that tab's death frees the lock.
-      await navigator.locks.request(`perch-outbox:${chat}`, async () => {
+      await navigator.locks.request(named(`perch-outbox:${chat}`), async () => {
         await this.#read(false);
         for (;;) {
           const [agentId = '', sessionId = ''] = chat.split('/');

@@ -1,6 +1,7 @@
 import { type DBSchema, type IDBPDatabase, openDB } from 'idb';
 import type { Change } from '#shared/canvas/change.ts';
 import type { AttachmentInput } from '#shared/rpc/methods/chat.ts';
+import { named } from '#lib/demo.ts';
 import type { Problem } from '#lib/errors.ts';
 
 /** A file chosen for a message: its bytes as base64. */
@@ -72,7 +73,7 @@ let opened: Promise<IDBPDatabase<PageSchema>> | undefined;
 
 /** What pages keep for themselves, apart from the gateway's data: messages on their way, files of drafts, drafts of the wiki, and changes to drawings. */
 export function pageDb(): Promise<IDBPDatabase<PageSchema>> {
-  opened ??= openDB<PageSchema>('perch-page', 3, {
+  opened ??= openDB<PageSchema>(named('perch-page'), 3, {
     upgrade(db, from) {
       if (from < 1) {
         db.createObjectStore('outbox', { keyPath: 'id' });

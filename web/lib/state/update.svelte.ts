@@ -1,3 +1,4 @@
+import { BASE } from '#lib/demo.ts';
 import { scriptURL } from '#lib/trusted.ts';
 
 const LOOK_EVERY_MS = 30 * 60_000;
@@ -46,7 +47,7 @@ class Update {
 
   /** Resolves when a new version is ready, or there is none. */
   async #fetch(): Promise<void> {
-    const registration = (this.#registration ??= await navigator.serviceWorker?.getRegistration('/'));
+    const registration = (this.#registration ??= await navigator.serviceWorker?.getRegistration(BASE));
     await registration?.update();
     const installing = registration?.installing;
     if (installing) {
@@ -59,7 +60,7 @@ class Update {
 
   async #register(): Promise<void> {
     try {
-      const registration = await navigator.serviceWorker.register(scriptURL('/service-worker.js'), { scope: '/' });
+      const registration = await navigator.serviceWorker.register(scriptURL(`${BASE}service-worker.js`), { scope: BASE });
       this.#registration = registration;
       const follow = (): void => registration.installing?.addEventListener('statechange', () => this.#look());
       registration.addEventListener('updatefound', follow);

@@ -1,0 +1,124 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Page } from 'playwright';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { launchBrowser, type TestBrowser } from './browser.ts';
+import { startPerch } from './harness.ts';
+import { serveStatic, type StaticSite } from './static-site.ts';
+
+const root = join(import.meta.dirname, '../..');
+const BASE = '/any/where/';
+const parts = new AsyncDisposableStack();
+let site: StaticSite;
+let browser: TestBrowser;
+
+beforeAll(async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'perch-demo-'));
+  parts.defer(() => rmSync(folder, { recursive: true, force: true }));
+  const { status } = spawnSync(process.execPath, [join(root, 'node_modules/vite/bin/vite.js'), 'build', '--logLevel', 'error'], {
+    cwd: root,
+    env: { ...process.env, PERCH_DEMO: '1', PERCH_BUILD_DIR: folder },
+    stdio: ['ignore', 2, 2],
+  });
+  expect(status).toBe(0);
+  site = parts.use(await serveStatic(folder, BASE));
+  browser = parts.use(await launchBrowser({ args: site.browserArgs }));
+}, 240_000);
+afterAll(() => parts.disposeAsync());
+
+const composer = (page: Page) => page.getByRole('textbox', { name: 'Message' });
+const replies = (page: Page) => page.getByRole('article', { name: 'Reply' });
+
+async function ask(page: Page, text: string): Promise<void> {
+  await composer(page).fill(text);
+  await composer(page).press('Enter');
+}
+
+/** What the demo has kept in this browser. */
+const traces = (page: Page): Promise<string[]> =>
+  page.evaluate(async () =>
+    [
+      ...(await indexedDB.databases()).map(({ name = '' }) => name),
+      ...(await caches.keys()),
+      ...Object.keys(localStorage),
+      ...Object.keys(sessionStorage),
+      ...(await navigator.serviceWorker.getRegistrations()).map(({ scope }) => scope),
+    ].filter((name) => !name.startsWith('sveltekit:')),
+  );
+
+describe('the demo, from a plain file server', () => {
+  test('answers without a bridge or a key, with tools, an approval and pages full of data; offline too; and leaves nothing behind', async () => {
+    const page = await browser.page(site.url);
+    await page.getByText('This is a demo.').waitFor();
+
+    // A streamed answer that says what it is.
+    await ask(page, 'Who are you?');
+    await replies(page).getByText('I am not a model').waitFor();
+    expect(page.url()).toMatch(new RegExp(`^${site.url}#/chat/main/`));
+
+    // One of the first chats waits for a person, and goes on once they say so.
+    await page.goto(`${site.url}#/approvals`);
+    await page.getByText('npm test').first().waitFor();
+    await page.getByRole('button', { name: 'Allow once' }).first().click();
+    await page
+      .getByRole('link', { name: /^Run the tests/ })
+      .first()
+      .click();
+    await replies(page).getByText('All tests passed').waitFor();
+
+    // Pages by their own addresses, which a file server knows nothing of.
+    await page.goto(`${site.url}#/usage`);
+    await page.getByRole('heading', { name: 'Usage' }).first().waitFor();
+    await page.getByText('scripted-small').first().waitFor();
+    await page.goto(`${site.url}#/schedules`);
+    await page.getByText('Morning look at the lake').first().waitFor();
+
+    // Every name tells whose it is.
+    const names = await traces(page);
+    expect(names).toEqual(expect.arrayContaining([`perch demo ${BASE}`, `perch-page demo ${BASE}`, site.url]));
+    expect(names.filter((name) => !name.includes(BASE))).toEqual([]);
+
+    // Without a network.
+    await page.evaluate(async () => {
+      await navigator.serviceWorker.ready;
+    });
+    site.offline = true;
+    await page.reload();
+    await page.getByText('Morning look at the lake').first().waitFor();
+    await page.getByRole('link', { name: 'New chat' }).first().click();
+    await ask(page, 'Compare ways to sort.');
+    await replies(page).getByRole('table').waitFor();
+
+    // And away.
+    site.offline = false;
+    await page.getByRole('button', { name: 'Start for real' }).click();
+    await page.waitForURL(`${site.url}left.html`);
+    expect(await traces(page)).toEqual([]);
+    expect(site.strayed).toEqual([]);
+    expect(browser.foreignRequests).toEqual([]);
+    expect(browser.complaints).toEqual([]);
+  }, 120_000);
+});
+
+test('?demo shows the same in the app itself, for one tab, and leaves what is the person’s own alone', async () => {
+  await using perch = await startPerch();
+  await using own = await launchBrowser();
+  const app = await own.page(`${perch.url}/`);
+  await ask(app, 'What can you do?');
+  await replies(app).first().waitFor();
+  expect(await app.getByText('This is a demo.').count()).toBe(0);
+
+  const page = await own.page(`${perch.url}/?demo`);
+  await page.getByText('This is a demo.').waitFor();
+  await ask(page, 'Who are you?');
+  await replies(page).getByText('I am not a model').waitFor();
+  expect((await traces(page)).filter((name) => name.includes(' demo /')).length).toBeGreaterThan(1);
+  await page.getByRole('button', { name: 'Start for real' }).click();
+  await page.waitForURL(`${perch.url}/`);
+  await page.getByRole('link', { name: 'What can you do?' }).first().waitFor();
+  const names = await traces(page);
+  expect(names.filter((name) => name.includes('demo'))).toEqual([]);
+  expect(names).toContain('perch');
+}, 120_000);

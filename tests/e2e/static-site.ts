@@ -1,0 +1,71 @@
+import { createServer } from 'node:http';
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
+import { extname, join } from 'node:path';
+
+const TYPES: Record<string, string> = {
+  '.html': 'text/html',
+  '.js': 'text/javascript',
+  '.css': 'text/css',
+  '.json': 'application/json',
+  '.png': 'image/png',
+  '.svg': 'image/svg+xml',
+  '.wasm': 'application/wasm',
+  '.webmanifest': 'application/manifest+json',
+};
+
+export interface StaticSite extends AsyncDisposable {
+  /** With the base path. */
+  readonly url: string;
+  /** Switches of a browser whose every request, to whatever host, comes here. */
+  readonly browserArgs: string[];
+  /** What was asked for of the site itself, as paths. */
+  readonly asked: string[];
+  /** What was asked for elsewhere. */
+  readonly strayed: string[];
+  /** While it is set nothing is answered, of this site either. */
+  offline: boolean;
+}
+
+/** What Chromium asks for by itself, whatever is open: pages' own requests are seen by the browser's test harness too. */
+const OF_CHROMIUM =
+  /^(update|content-autofill|optimizationguide-pa|safebrowsing)\.googleapis\.com(:\d+)?$|^(accounts|clients\d|www)\.google\.com(:\d+)?$|\.gvt1\.com(:\d+)?$/;
+
+/** A plain file server under a base path, with no rules of its own: and the proxy of its browser, so that no request goes by unseen. */
+export async function serveStatic(folder: string, base: string): Promise<StaticSite> {
+  const asked: string[] = [];
+  const strayed: string[] = [];
+  const server = createServer((request, response) => {
+    if (site.offline) return void request.socket.destroy();
+    const url = new URL(request.url ?? '/', `http://${request.headers.host ?? ''}`);
+    if (url.host !== host) {
+      if (!OF_CHROMIUM.test(url.host)) strayed.push(url.href);
+      return void response.writeHead(502).end();
+    }
+    asked.push(url.pathname);
+    const path = join(folder, url.pathname.slice(base.length), url.pathname.endsWith('/') ? 'index.html' : '');
+    const found = url.pathname.startsWith(base) && existsSync(path) && statSync(path).isFile();
+    response.writeHead(found ? 200 : 404, { 'content-type': found ? (TYPES[extname(path)] ?? 'application/octet-stream') : 'text/plain' });
+    response.end(found ? readFileSync(path) : 'Not found');
+  });
+  // Encrypted ones would come so, and so would sockets.
+  server.on('connect', ({ url = '' }, socket) => {
+    if (!OF_CHROMIUM.test(url)) strayed.push(url);
+    socket.end('HTTP/1.1 502 Bad Gateway\r\n\r\n');
+  });
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+  const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const site: StaticSite = {
+    url: `http://${host}${base}`,
+    browserArgs: [`--proxy-server=http://${host}`, '--proxy-bypass-list=<-loopback>'],
+    asked,
+    strayed,
+    offline: false,
+    [Symbol.asyncDispose]: () =>
+      new Promise((closed) => {
+        server.close(() => closed());
+        server.closeAllConnections();
+      }),
+  };
+  return site;
+}

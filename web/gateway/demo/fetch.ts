@@ -1,0 +1,15 @@
+import './local-storage.ts';
+import { getResponse } from 'msw';
+import { type Fetch, FetchRefused } from '../core/fetch.ts';
+import { providerHandlers } from './provider.ts';
+
+/** The way out of the demo: what no handler answers is refused, so that nothing ever reaches a network. */
+export function demoFetch(): Fetch {
+  const handlers = providerHandlers();
+  return async (url, { method = 'GET', headers = {}, bytes, body = bytes, signal }) => {
+    signal.throwIfAborted();
+    const response = await getResponse(handlers, new Request(url, { method, headers, signal, ...(body === undefined ? {} : { body }) }));
+    if (!response) throw new FetchRefused('The demo has no network: this address is not among what it plays');
+    return response;
+  };
+}

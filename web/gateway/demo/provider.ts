@@ -1,0 +1,79 @@
+import { http, HttpResponse } from 'msw';
+import { z } from '#shared/rpc/zod.ts';
+import { estimateTokens } from '#shared/estimate-tokens.ts';
+import { readEnvelope, readKnown } from '../core/http/chat-request.ts';
+import { ChunkWriter, completion, completionHead, type Counted } from '../core/http/completion.ts';
+import { type Line, lineFor } from './script.ts';
+
+/** Names under `.invalid` lead nowhere, by rule (RFC 6761, section 6.4). */
+export const PROVIDER_URL = 'https://perch-demo.invalid/v1';
+export const MODELS = [
+  { id: 'scripted', name: 'Scripted', context_length: 32_768, pricing: { prompt: '0.0000004', completion: '0.0000016' } },
+  { id: 'scripted-small', name: 'Scripted (small)', context_length: 8_192, pricing: { prompt: '0.0000001', completion: '0.0000004' } },
+].map((model) => ({ ...model, object: 'model', owned_by: 'perch-demo', capabilities: { vision: true, function_calling: true } }));
+
+/** Milliseconds from one word to the next. */
+const PACE_MS = 18;
+
+const body = z.record(z.string(), z.unknown());
+
+/** OpenAI's `/v1/models` and `/v1/chat/completions`, read by the gateway's own schemas and written by its own writers. */
+export const providerHandlers = (): ReturnType<typeof http.get>[] => [
+  http.get(`${PROVIDER_URL}/models`, () => HttpResponse.json({ object: 'list', data: MODELS })),
+  http.post(`${PROVIDER_URL}/chat/completions`, async ({ request }) => {
+    const envelope = readEnvelope(body.parse(await request.json()));
+    const { messages, tools } = readKnown(envelope);
+    const line = lineFor(messages, new Set(tools.map(({ name }) => name)));
+    const counted = countedOf(JSON.stringify(envelope.messages), line);
+    const head = completionHead(envelope.model, Date.now());
+    if (envelope.stream) {
+      const writer = new ChunkWriter(head, envelope.stream_options?.include_usage === true);
+      return new HttpResponse(played(writer, line, counted, request.signal), { headers: { 'content-type': 'text/event-stream' } });
+    }
+    const { text, calls } = line;
+    return HttpResponse.json(completion(head, [{ text, reasoning: line.reasoning ?? '', calls, finish: finishOf(line) }], counted));
+  }),
+];
+
+const finishOf = ({ calls }: Line): 'stop' | 'tool_calls' => (calls.length > 0 ? 'tool_calls' : 'stop');
+
+function countedOf(prompt: string, { text, reasoning = '' }: Line): Counted {
+  const inputTokens = estimateTokens(prompt);
+  const outputTokens = estimateTokens(text + reasoning) + 1;
+  return { usage: { inputTokens, outputTokens, totalTokens: inputTokens + outputTokens }, reasoningTokens: undefined };
+}
+
+/** The answer word by word, as a model would write it; it ends with the request. */
+function played(writer: ChunkWriter, line: Line, counted: Counted, signal: AbortSignal): ReadableStream<Uint8Array> {
+  const events = eventsOf(writer, line, counted);
+  const encoder = new TextEncoder();
+  return new ReadableStream({
+    async pull(controller) {
+      await paused(signal);
+      if (signal.aborted) return controller.error(signal.reason);
+      const { value, done } = events.next();
+      if (done) controller.close();
+      else controller.enqueue(encoder.encode(value));
+    },
+  });
+}
+
+function* eventsOf(writer: ChunkWriter, line: Line, counted: Counted): Generator<string, undefined> {
+  for (const word of wordsOf(line.reasoning ?? '')) yield writer.reasoning(0, word);
+  for (const word of wordsOf(line.text)) yield writer.text(0, word);
+  for (const call of line.calls) yield writer.toolCall(0, call);
+  yield writer.finish(0, finishOf(line)) + writer.end(counted);
+}
+
+const wordsOf = (text: string): string[] => text.match(/\S+\s*|\s+/g) ?? [];
+
+const paused = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    const done = (): void => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', done);
+      resolve();
+    };
+    const timer = setTimeout(done, PACE_MS);
+    signal.addEventListener('abort', done);
+  });

@@ -1,0 +1,95 @@
+import type { ToolCall } from '#shared/rpc/records.ts';
+import type { ModelMessage } from '../core/providers/provider.ts';
+import { plainText } from '../core/sessions.ts';
+
+/** What the model says next, and which tools it calls then. */
+export interface Line {
+  reasoning?: string;
+  text: string;
+  calls: ToolCall[];
+}
+
+interface Scene {
+  /** Words of the person that begin it. */
+  cue: RegExp;
+  tool?: { name: string; args: Record<string, unknown> };
+  reasoning?: string;
+  before: string;
+  /** After the tool has answered. */
+  after?: (answer: string) => string;
+}
+
+const SCENES: readonly Scene[] = [
+  {
+    cue: /\b(run|tests?|command|approv\w*)\b/i,
+    tool: { name: 'exec', args: { command: 'npm', args: ['test'] } },
+    before: 'I would run the tests of the project. Nothing runs before you have approved it.',
+    after: (answer) =>
+      /"exitCode":\s*0/.test(answer)
+        ? 'All tests passed. Mind that this is the demo: the command and its output are made up, only the way to it – the request, your approval, the record – is real.'
+        : 'It did not run, and that is fine: without your word nothing does.',
+  },
+  {
+    cue: /\b(screen(shot)?|desktop)\b/i,
+    tool: { name: 'desktop_screenshot', args: {} },
+    before: 'I ask for a picture of the screen.',
+    after: () =>
+      'Here it is: a drawn desktop, for a demo sees no screen of yours. Open it with **Annotate** and draw on it; what you cover there reaches no model.',
+  },
+  {
+    cue: /\b(wiki|herons?|contradict\w*)\b/i,
+    tool: { name: 'wiki_contradictions', args: {} },
+    reasoning: 'The wiki keeps claims with their evidence. Two of them may not agree; the tool for that tells which.',
+    before: 'I look into the wiki.',
+    after: () =>
+      'Two claims on **Grey heron** do not agree: one says that it *builds its nests in trees*, the other that it *does not*. On the page **Wiki** you decide which one stands; the other keeps its history.',
+  },
+  {
+    cue: /\b(time|clock|date|today)\b/i,
+    tool: { name: 'current_time', args: {} },
+    before: 'I look at the clock.',
+    after: (answer) => `By the gateway’s clock: \`${answer.slice(0, 200)}\`. That was a real tool, called by a scripted model.`,
+  },
+  {
+    cue: /\b(table|compare|sort|code|example|hash)\b/i,
+    before: [
+      'A scripted model can show how replies look:',
+      '',
+      '| sort | best | worst | stable |',
+      '| --- | --- | --- | --- |',
+      '| merge sort | n log n | n log n | yes |',
+      '| quicksort | n log n | n² | no |',
+      '| insertion sort | n | n² | yes |',
+      '',
+      '```ts',
+      'const sorted = [...birds].sort((a, b) => a.name.localeCompare(b.name));',
+      '```',
+    ].join('\n'),
+  },
+];
+
+const OTHERWISE = [
+  'I am not a model: I follow a script, so that you can try Perch without a key and without a network. The gateway around me is the real one.',
+  '',
+  'Ask me, for instance, to',
+  '- **run the tests** – I ask for a command, and you approve it;',
+  '- **take a screenshot** – a picture that you can draw on;',
+  '- **look for contradictions in the wiki**;',
+  '- **tell the time** – a tool call;',
+  '- **compare ways to sort**, in a table.',
+].join('\n');
+
+/** The next line of the play; `tools` are the names of those that may be called. */
+export function lineFor(messages: readonly ModelMessage[], tools: ReadonlySet<string>): Line {
+  const asked = messages.findLast(({ role }) => role === 'user');
+  const last = messages.at(-1);
+  const scene = SCENES.find(({ cue, tool }) => cue.test(asked ? plainText(asked.content) : '') && (!tool || tools.has(tool.name)));
+  if (!scene) return { text: OTHERWISE, calls: [] };
+  if (last?.role === 'tool') return { text: scene.after?.(plainText(last.content)) ?? OTHERWISE, calls: [] };
+  const { tool, before, reasoning } = scene;
+  return {
+    ...(reasoning === undefined ? {} : { reasoning }),
+    text: before,
+    calls: tool ? [{ id: `call_${crypto.randomUUID()}`, tool: tool.name, args: tool.args }] : [],
+  };
+}

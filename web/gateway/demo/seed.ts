@@ -1,0 +1,55 @@
+import { GatewayClient } from '#shared/client/client.ts';
+import { memoryPair } from '#shared/link/link.ts';
+import { SCOPES } from '#shared/rpc/contract.ts';
+import type { Gateway } from '../core/gateway-options.ts';
+import type { Vault } from '../core/vault.ts';
+import { desktopPicture } from './desktop.ts';
+import { knowledge } from './knowledge.ts';
+import { PROVIDER_URL } from './provider.ts';
+import { usageOf30Days } from './usage.ts';
+
+/** Set once all of it is there. */
+const SEEDED = 'demo';
+
+/** Chats that are held with the scripted model at the first start: what they show is what really happened in them. */
+const CHATS = [
+  { sessionId: 'wiki', message: 'Does anything in the wiki about herons contradict itself?' },
+  { sessionId: 'screen', message: 'What is wrong on this page? I have marked nothing yet.', picture: true },
+  { sessionId: 'approval', message: 'Run the tests of the project, please.' },
+];
+
+/** Puts the demo's data into a new vault, by the gateway's own methods. */
+export async function seed(gateway: Gateway, vault: Vault): Promise<void> {
+  const [near, far] = memoryPair<string>();
+  gateway.accept(far, { principal: 'app:local', scopes: SCOPES, challenged: false, socket: false });
+  const client = await GatewayClient.connect(near, {
+    params: { client: { id: 'perch-demo', version: __PERCH_BUILD__, platform: 'web', mode: 'ui' }, clientName: 'The demo' },
+  });
+  const { value } = await client.call('config.get', {});
+  if (typeof value === 'object' && value !== null && SEEDED in value) return client.close();
+  await client.call('config.patch', {
+    patch: {
+      providers: { demo: { kind: 'openai-compatible', name: 'Demo (scripted)', baseUrl: PROVIDER_URL } },
+      chat: { model: 'demo/scripted' },
+      gateway: { discover: false },
+      tools: { policies: { desktop_screenshot: 'auto', wiki_contradictions: 'auto', current_time: 'auto' } },
+    },
+  });
+  await vault.usage.keep(usageOf30Days(Date.now()));
+  await knowledge(client);
+  await client.call('config.patch', { patch: { [SEEDED]: { seeded: true } } });
+  // The page need not wait for them: they come about before its eyes.
+  void chats(client);
+}
+
+/** Ends when the last of them does: the one that waits for an approval keeps the connection, and goes with it. */
+async function chats(client: GatewayClient): Promise<void> {
+  const { screenshotB64, sizeBytes } = await desktopPicture();
+  const attachments = [{ filename: 'herons.png', mimeType: 'image/png', content: screenshotB64, size: sizeBytes }];
+  for (const { sessionId, message, picture } of CHATS) {
+    await client
+      .call('chat.send', { sessionId, message, idempotencyKey: `demo-${sessionId}`, ...(picture ? { attachments } : {}) })
+      .catch((error: unknown) => console.warn('[perch demo]', error));
+  }
+  client.close();
+}

@@ -1,0 +1,34 @@
+import type { UsageRecord } from '../core/vault.ts';
+
+const DAY_MS = 24 * 3_600_000;
+const DAYS = 30;
+/** USD for a token in and a token out. */
+const MODELS = [
+  { model: 'scripted', input: 0.4e-6, output: 1.6e-6 },
+  { model: 'scripted-small', input: 0.1e-6, output: 0.4e-6 },
+];
+
+/** Made-up calls of the 30 days before `now` (milliseconds since 1970): more on weekdays, the same at each start. */
+export function usageOf30Days(now: number): UsageRecord[] {
+  const records: UsageRecord[] = [];
+  for (let day = DAYS; day > 0; day--) {
+    const start = now - day * DAY_MS;
+    const weekend = [0, 6].includes(new Date(start).getDay());
+    const calls = (weekend ? 2 : 6) + ((day * 7) % 5);
+    for (let call = 0; call < calls; call++) {
+      const { model, input, output } = MODELS[(day + call) % 3 === 0 ? 1 : 0] ?? MODELS[0]!;
+      const inputTokens = 400 + ((day * 131 + call * 977) % 2600);
+      const outputTokens = 60 + ((day * 57 + call * 311) % 700);
+      records.push({
+        id: `demo-${day}-${call}`,
+        at: start + call * 3_000_000,
+        provider: 'demo',
+        model,
+        sessionKey: null,
+        principal: 'owner',
+        usage: { inputTokens, outputTokens, totalTokens: inputTokens + outputTokens, cost: inputTokens * input + outputTokens * output },
+      });
+    }
+  }
+  return records;
+}

@@ -1,0 +1,46 @@
+import { deleteDB } from 'idb';
+import { BASE, MARK, named } from './demo.ts';
+import { gateway } from './gateway/connection.svelte.ts';
+
+const OPEN = named('perch-open');
+/** The one of this page: what is posted on it comes to other tabs alone. */
+const channel = new BroadcastChannel(named('perch-left'));
+const tab = { close: (): void => {} };
+
+/** Where a person comes to who leaves: the app itself, or where the folder is the demo alone a page that says how to get it. */
+const away = (): void => location.replace(__PERCH_DEMO__ ? `${BASE}left.html` : '/');
+
+function forgetTab(): void {
+  for (const key of Object.keys(sessionStorage)) if (key.startsWith('perch.')) sessionStorage.removeItem(key);
+}
+
+/** Follows another tab out of the demo, from now on. */
+export function followLeaving(): void {
+  channel.onmessage = () => {
+    forgetTab();
+    away();
+  };
+  void navigator.locks.request(OPEN, { mode: 'shared' }, () => new Promise<void>((resolve) => (tab.close = resolve)));
+}
+
+/**
+ * Leaves the demo in all tabs, and deletes what it has kept in this browser: databases, settings, caches, and where the folder is the demo alone the service
+ * worker. Rejects where something of it cannot be deleted.
+ */
+export async function leaveDemo(): Promise<void> {
+  channel.postMessage('left');
+  tab.close();
+  // Granted once no other tab can start the gateway again.
+  await navigator.locks.request(OPEN, async () => {
+    await gateway.end();
+    if (__PERCH_DEMO__) for (const each of await navigator.serviceWorker.getRegistrations()) if (isOwn(each.scope)) await each.unregister();
+    for (const name of await caches.keys()) if (isOwn(name)) await caches.delete(name);
+    for (const { name = '' } of await indexedDB.databases()) if (name.endsWith(MARK)) await deleteDB(name);
+    for (const key of Object.keys(localStorage)) if (key.startsWith(`${named('perch')}.`)) localStorage.removeItem(key);
+    forgetTab();
+  });
+  away();
+}
+
+/** A cache of the demo has its mark; the app's files are kept under the scope of the service worker, which is the demo's where the folder is. */
+const isOwn = (name: string): boolean => name.endsWith(MARK) || (__PERCH_DEMO__ && name.endsWith(location.origin + BASE));

@@ -1,0 +1,27 @@
+import { demoMark } from '#shared/demo-mark.ts';
+
+const ASKED = 'perch.demo';
+
+/** The path that the app is served under: `/`, and wherever its folder lies where it is built as a demo. */
+export const BASE = __PERCH_DEMO__ ? new URL('.', location.href).pathname : '/';
+
+/** `?demo` holds for the tab, until it leaves the demo. */
+function asked(): boolean {
+  if (typeof location === 'undefined') return false;
+  const here = new URLSearchParams(location.search).has('demo');
+  try {
+    if (here) sessionStorage.setItem(ASKED, 'yes');
+    return sessionStorage.getItem(ASKED) !== null;
+  } catch {
+    return here;
+  }
+}
+
+/** This page shows the demo: scripted models, made-up data, no bridge. */
+export const inDemo: boolean = __PERCH_DEMO__ || asked();
+
+/** Empty outside of the demo. */
+export const MARK = inDemo ? demoMark(BASE) : '';
+
+/** A name that all pages of one origin share, as it is in the demo and outside of it. */
+export const named = (name: string): string => name + MARK;
