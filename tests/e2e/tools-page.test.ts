@@ -97,9 +97,12 @@ describe('tools in the app', () => {
     await image.getByRole('button', { name: 'Run' }).click();
     await image.getByRole('button', { name: 'Allow once' }).click();
     await image.getByRole('img').waitFor();
-    expect(
-      await image.getByRole('img').evaluate((each) => each instanceof HTMLImageElement && each.decode().then(() => each.naturalWidth)),
-    ).toBeGreaterThan(1);
+    const width = await image.getByRole('img').evaluate(async (each) => {
+      if (!(each instanceof HTMLImageElement)) return 0;
+      await each.decode();
+      return each.naturalWidth;
+    });
+    expect(width).toBeGreaterThan(1);
     const sum = group.getByRole('listitem', { name: 'mcp:all:get-sum' });
     await sum.getByRole('button', { expanded: false }).click();
     await sum.getByRole('button', { name: 'Try it…' }).click();

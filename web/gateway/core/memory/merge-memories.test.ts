@@ -29,9 +29,9 @@ verifies('vault.files/memories', 'of two preferences of one name the later one c
   expect(mergeMemories(`${late}${line('x')}`, `${early}${line('y')}`)).toBe(`${late}${line('x')}${line('y')}`);
   expect(mergeMemories(`${early}${line('x')}`, `${late}${line('y')}`)).toBe(`${late}${line('x')}${line('y')}`);
   // A fact of the words of the one that makes way stays a fact.
-  expect(mergeMemories(`${line('Tone: warm', 'preference', '10:00')}${line('tone: dry')}`, early.replace('Tone: friendly', 'tone: dry'))).toBe(
-    `${line('Tone: warm', 'preference', '10:00')}${line('tone: dry')}`,
-  );
+  expect(
+    mergeMemories(`${line('Tone: warm', 'preference', '10:00')}${line('tone: dry')}`, early.replace('Tone: friendly', 'tone: dry')),
+  ).toBe(`${line('Tone: warm', 'preference', '10:00')}${line('tone: dry')}`);
 });
 
 const word = fc.constantFrom('Miso', 'Rex', 'Ada', 'a "b"', 'tone: dry', 'Tone: warm', '- [ ] to do', '# Head', '  far in', 'é🐦');

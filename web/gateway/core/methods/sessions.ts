@@ -169,7 +169,10 @@ export const sessionMethods = ({
       const end = messageId === undefined ? branch.length : branch.findIndex(({ id }) => id === messageId) + 1;
       if (messageId !== undefined && end === 0) throw new RpcError('NOT_FOUND', 'messageId: the active branch has no such message');
       const now = clock.now();
-      return add({ ...session, sessionId, pinned: false, archived: false, createdAt: now, updatedAt: now }, branch.slice(0, end).map(historyMessageOf));
+      return add(
+        { ...session, sessionId, pinned: false, archived: false, createdAt: now, updatedAt: now },
+        branch.slice(0, end).map(historyMessageOf),
+      );
     },
 
     'sessions.export': async ({ path, format, cursor }) => {
