@@ -36,6 +36,10 @@ class Models {
   loaded = $state(false);
   problem = $state<Problem | null>(null);
   #started = false;
+  /** Readings begun, and the last of them that was taken. */
+  #asked = 0;
+  #taken = 0;
+  #under = 0;
 
   start(): void {
     if (this.#started) return;
@@ -45,6 +49,8 @@ class Models {
 
   /** Reads models and providers; `refresh` asks the servers again and looks for new ones on this machine. */
   async load(refresh = false): Promise<void> {
+    const nth = ++this.#asked;
+    this.#under++;
     this.loading = true;
     try {
       const { providers } = await gateway.call('models.providers', refresh ? { refresh } : {});
@@ -55,6 +61,9 @@ class Models {
         setting('providers'),
         gateway.call('agents.list', {}),
       ]);
+      // What was begun after it is newer, but may not know yet what it has found.
+      if (nth < this.#taken) return await this.load();
+      this.#taken = nth;
       this.providers = providers;
       this.list = models;
       this.pricesAsOf = pricesAsOf;
@@ -69,7 +78,7 @@ class Models {
     } catch (error) {
       this.problem = problemOf(error, 'read the list of models');
     } finally {
-      this.loading = false;
+      this.loading = --this.#under > 0;
     }
   }
 

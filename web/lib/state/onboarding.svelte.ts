@@ -4,15 +4,19 @@ import { GUIDE_MODEL, models } from './models.svelte.ts';
 /** Asks the chosen model for the first answer that a person sees of it. */
 export const FIRST_MESSAGE = 'Hello! In two sentences: what can you help me with?';
 
+export type Door = 'machine' | 'key';
+
 /** Whether a way to a first model is shown: while nothing but the guide can answer, until it is skipped; and when it is asked for. */
 class Onboarding {
+  /** The door that is open: it stays so, also once a model has come through it. */
+  door = $state<Door | null>(null);
   /** `asked`, `skipped`, or null where nobody has said. */
   #choice = $state(kept.read('onboarding'));
   /** There was a model at the last visit: nothing is shown, and taken away again, before the list has come. */
   readonly #hadModel = kept.read('model-seen') !== null;
 
   readonly #onlyGuide = $derived(models.loaded ? models.list.every(({ key }) => key === GUIDE_MODEL) : !this.#hadModel);
-  readonly shown = $derived(this.#choice === 'asked' || (this.#choice === null && this.#onlyGuide));
+  readonly shown = $derived(this.door !== null || this.#choice === 'asked' || (this.#choice === null && this.#onlyGuide));
 
   /** Notes for the next visit whether there is a model. */
   note(): void {
