@@ -20,9 +20,9 @@ const catalogEntry = z.object({
 /** A tool that agents can use. */
 export type CatalogEntry = z.infer<typeof catalogEntry>;
 
-/** A file that came with the result of a tool; `data` is Base64. */
+/** What came with the result of a tool; `data` is Base64. */
 const file = z.object({ filename: z.string(), mimeType: z.string(), data: z.string(), note: z.string().optional() });
-const picture = z.object({ mimeType: z.string(), /** Base64. */ data: z.string() });
+const picture = z.object({ mimeType: z.string(), data: z.string() });
 
 /** The tools agents can use (interface document 1, section 4.1). */
 export const tools = {
@@ -48,11 +48,12 @@ export const tools = {
       result: z.unknown(),
       files: z.array(file),
       pictures: z.array(picture),
-      /** Milliseconds, with the time that a person took. */ durationMs: z.number(),
+      /** Milliseconds, with the time that a person took. */
+      durationMs: z.number(),
     }),
     emits: ['approval.requested', 'approval.resolved'],
     docs: 'Runs a tool by hand, as the agent would: what it may not use is `NOT_FOUND`, and what has an effect waits for a person’s word first. It answers when the tool has; where the connection ends, the tool is aborted.',
     fails: ['NOT_FOUND'],
-    policy: { scope: 'write' },
+    policy: { scope: 'admin' },
   }),
 };

@@ -1,4 +1,5 @@
 import type { MethodResult } from '#shared/rpc/methods/index.ts';
+import type { ToolPolicy } from '#shared/rpc/methods/tools.ts';
 import type { Usage } from '#shared/rpc/records.ts';
 import { UPSTREAM_LIMITS, type UpstreamLimits } from '#shared/upstream-limits.ts';
 import { accessLater } from './access/later.ts';
@@ -41,7 +42,7 @@ import { HostSignals } from './runs/host-signals.ts';
 import { Runs } from './runs/runs.ts';
 import { SecretReferences } from './secrets/keep.ts';
 import { Presence, type PresentClient } from './status/presence.ts';
-import type { Settings, ToolPolicy } from './settings.ts';
+import type { Settings } from './settings.ts';
 import { authorizationsLater } from './oauth/later.ts';
 import { SystemEvents } from './system/events.ts';
 import { messagesFor } from './retrieval/message-search.ts';

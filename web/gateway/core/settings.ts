@@ -4,7 +4,7 @@ import { id } from '#shared/rpc/frames.ts';
 import { logLevel } from '#shared/rpc/log-level.ts';
 import { agentConfig, modelKeys, providerKind } from '#shared/rpc/records.ts';
 import { z } from '#shared/rpc/zod.ts';
-import { TOOL_POLICIES, type ToolPolicy } from '#shared/rpc/methods/tools.ts';
+import { TOOL_POLICIES } from '#shared/rpc/methods/tools.ts';
 import { UPSTREAM_RANGES } from '#shared/upstream-limits.ts';
 import { channelSettings, isChannelSecret } from './channels/settings.ts';
 import { dreamingSettings } from './dreaming/settings.ts';
@@ -14,9 +14,6 @@ import { dailySummariesSettings } from './memory/summary/settings.ts';
 import { embeddingSettings } from './memory/vectors/settings.ts';
 import { compactionSettings, summarySettings } from './compaction/settings.ts';
 import { recallSettings } from './recall/settings.ts';
-
-/** What may be decided of a tool once and for all. */
-export type { ToolPolicy };
 
 const provider = z
   .strictObject({

@@ -1,10 +1,10 @@
 import { commandLine } from '#shared/command-line.ts';
 import { commandArgs, commandDir, commandName } from '#shared/ports/exec.ts';
 import type { ExecRequest } from '#shared/rpc/methods/exec.ts';
+import type { ToolPolicy } from '#shared/rpc/methods/tools.ts';
 import { z } from '#shared/rpc/zod.ts';
 import { refusal } from '../approvals/refusal.ts';
 import type { Desk } from '../approvals/desk.ts';
-import type { ToolPolicy } from '../settings.ts';
 import { defineTool, type Tool } from '../tools/registry.ts';
 
 /** Characters of a command's output that a model is given, and those that its errors may take of them where there is much of both. */

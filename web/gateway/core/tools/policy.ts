@@ -1,4 +1,5 @@
-import type { Settings, ToolPolicy } from '../settings.ts';
+import type { ToolPolicy } from '#shared/rpc/methods/tools.ts';
+import type { Settings } from '../settings.ts';
 import { matches, type Tool } from './registry.ts';
 
 /**

@@ -1,10 +1,10 @@
 import { legible } from '#shared/legible.ts';
 import { RpcError } from '#shared/rpc/errors.ts';
+import type { ToolPolicy } from '#shared/rpc/methods/tools.ts';
 import type { ToolCall } from '#shared/rpc/records.ts';
 import { z } from '#shared/rpc/zod.ts';
 import type { Agent } from '../agents.ts';
 import type { ToolSpec } from '../providers/provider.ts';
-import type { ToolPolicy } from '../settings.ts';
 
 /** Where a call comes from. */
 export interface ToolContext {
