@@ -42,6 +42,7 @@ export class Chat {
   #refresh: ReturnType<typeof setTimeout> | undefined;
   /** Counts messages and ends that events told of. */
   #changes = 0;
+  #catchingUp = false;
   /** The run that was stopped last. */
   #unwanted: string | undefined;
 
@@ -246,7 +247,15 @@ export class Chat {
   }
 
   #onDelta({ runId, delta, offset }: EventPayload<'chat.delta'>): void {
-    if (!this.#run(runId).add(delta, offset)) void this.load(TAIL);
+    if (!this.#run(runId).add(delta, offset)) void this.#catchUp();
+  }
+
+  /** Reads what has come before. Once: of a stream that is faster than an answer each piece would ask anew, and none of the answers ever be taken. */
+  async #catchUp(): Promise<void> {
+    if (this.#catchingUp) return;
+    this.#catchingUp = true;
+    await this.load(TAIL);
+    this.#catchingUp = false;
   }
 
   #onError({ runId, messageId, error }: EventPayload<'chat.error'>): void {
