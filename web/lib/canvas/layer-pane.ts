@@ -16,7 +16,7 @@ export class LayerPane {
   /** `ground` paints what lies under all shapes. */
   show(view: View, front: Layer, ground: (context: CanvasRenderingContext2D) => void): void {
     front.place(view);
-    const shown: Element[] = [front.element];
+    const shown: Element[] = [front.tiles.element];
     if (!front.covers(view)) {
       this.#paintBeside(view, ground);
       shown.unshift(this.#beside);

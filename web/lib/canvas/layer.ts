@@ -1,5 +1,6 @@
 import type { Canvas, TMat2D } from 'fabric/es';
 import { type Box, overlap } from '#shared/canvas/geometry.ts';
+import { Tiles } from './tiles.ts';
 
 /** Around the view, in CSS pixels: how far it can be moved with what is painted. */
 const MARGIN = 256;
@@ -22,7 +23,7 @@ export interface Paintable {
 
 /** A drawing's pixels for one view, and somewhat around it. */
 export class Layer {
-  readonly element: HTMLCanvasElement;
+  readonly tiles: Tiles;
   readonly #view: TMat2D;
   readonly #ratio: number;
   readonly #margin: number;
@@ -33,32 +34,30 @@ export class Layer {
   #damage: Box[] = [];
   #onTop: Paintable[] = [];
 
-  /** `background` paints what lies under all shapes; the context's origin is that of the view as it then is. `shapes`: the lowest first. `element`: nobody else's. */
-  constructor(
-    view: View,
-    shapes: readonly Paintable[],
-    background: (context: CanvasRenderingContext2D) => void,
-    element = document.createElement('canvas'),
-  ) {
+  /** `background` paints what lies under all shapes; the context's origin is that of the view as it then is. `shapes`: the lowest first. `spare`: what nobody else shows any longer. */
+  constructor(view: View, shapes: readonly Paintable[], background: (context: CanvasRenderingContext2D) => void, spare?: Tiles) {
     this.#view = [...view.viewportTransform];
     this.#ratio = view.getRetinaScaling();
     this.#margin = Math.round(MARGIN * this.#ratio);
     this.#size = { width: view.width, height: view.height };
     this.#background = background;
-    this.element = element;
-    const context = element.getContext('2d');
-    if (!context) throw new Error('This browser draws no pictures (canvas)');
-    this.#context = context;
-    const [width, height] = [view.width, view.height].map((length) => Math.ceil(length * this.#ratio) + 2 * this.#margin);
-    if (element.width === width && element.height === height) context.reset();
-    else Object.assign(element, { width, height });
+    const [width, height] = [view.width, view.height].map((length) => Math.ceil(length * this.#ratio) + 2 * this.#margin) as [
+      number,
+      number,
+    ];
+    if (spare?.width === width && spare.height === height) {
+      this.tiles = spare;
+      spare.clear();
+    } else this.tiles = new Tiles(width, height);
+    // Fabric knows contexts of elements only; what it asks of them is the same.
+    this.#context = this.tiles.context as unknown as CanvasRenderingContext2D;
     this.#ground(view, this.#all);
     const seen = this.#place(this.#all);
     this.#left = shapes.filter(({ area }) => touches(area, seen)).reverse();
   }
 
   get #all(): Box {
-    const { width, height } = this.element;
+    const { width, height } = this.tiles;
     return { x: 0, y: 0, width, height };
   }
 
@@ -80,7 +79,7 @@ export class Layer {
   /** Whether it has all that is seen, and `spare` of its margin, 0 to 1, around that. */
   covers(view: View, spare = 0): boolean {
     const { scale, x, y } = this.#at(view);
-    const { width, height } = this.element;
+    const { width, height } = this.tiles;
     const around = spare * this.#margin;
     const reaches = (from: number, length: number, seen: number): boolean =>
       from <= -around && from + scale * length >= seen * this.#ratio + around;
@@ -97,15 +96,15 @@ export class Layer {
   place(view: View): void {
     const { scale, x, y } = this.#at(view);
     const isExact = this.suits(view);
-    const { element } = this;
+    const { width, height, element } = this.tiles;
     const part = (length: number, of: number): string => `${(100 * length) / of}%`;
     const [left, top] = isExact ? [Math.round(x), Math.round(y)] : [x, y];
-    element.style.width = part(element.width, view.width * this.#ratio);
-    element.style.height = part(element.height, view.height * this.#ratio);
-    element.style.transform = `translate(${part(left, element.width)}, ${part(top, element.height)}) scale(${scale})`;
+    element.style.width = part(width, view.width * this.#ratio);
+    element.style.height = part(height, view.height * this.#ratio);
+    element.style.transform = `translate(${part(left, width)}, ${part(top, height)}) scale(${scale})`;
   }
 
-  /** Paints until a time of `performance.now()`; whether all is there. */
+  /** Paints and shows until a time of `performance.now()`; whether all is there. */
   paint(until: number): boolean {
     this.#scene(() => {
       for (let painted = 1; this.#left.length > 0; painted++) {
@@ -113,7 +112,7 @@ export class Layer {
         if (painted % BETWEEN_LOOKS === 0 && this.#isPast(until)) return;
       }
     });
-    return this.#left.length === 0;
+    return this.#left.length === 0 && this.tiles.show(until);
   }
 
   /** Paints again what has changed. `shapes`: all there are, the lowest first. */
@@ -121,9 +120,15 @@ export class Layer {
     const [damage, onTop] = [this.#damage, this.#onTop];
     this.#damage = [];
     this.#onTop = [];
-    if (damage.length === 0) return this.#scene(() => onTop.forEach((shape) => shape.render(this.#context)));
+    if (damage.length > 0) this.#mendAll(view, [...damage, ...onTop.map(({ area }) => area)], shapes);
+    else this.#scene(() => onTop.forEach((shape) => shape.render(this.#context)));
+    for (const { area } of onTop) this.tiles.touch(this.#pixels(area));
+    this.tiles.show();
+  }
+
+  #mendAll(view: View, boxes: readonly Box[], shapes: readonly Paintable[]): void {
     const readers = shapes.filter(({ readsBelow }) => readsBelow).map(({ area }) => this.#pixels(area));
-    const places = [...damage, ...onTop.map(({ area }) => area)].map((box) => this.#pixels(box));
+    const places = boxes.map((box) => this.#pixels(box));
     for (const place of places.length > PLACES ? [around(places)] : places) this.#mend(view, withReaders(place, readers), shapes);
   }
 
@@ -141,6 +146,7 @@ export class Layer {
       for (const shape of shapes) if (touches(shape.area, seen)) shape.render(context);
     });
     context.restore();
+    this.tiles.touch(place);
   }
 
   #ground(view: View, { x, y, width, height }: Box): void {

@@ -3,6 +3,7 @@ import type { Box } from '#shared/canvas/geometry.ts';
 import { Layer } from './layer.ts';
 import { LayerPane } from './layer-pane.ts';
 import { ShapeObject } from './shape-object.ts';
+import type { Tiles } from './tiles.ts';
 
 /** From so much to paint (`ShapeObject.weight`) on a drawing is kept as pixels, instead of being painted anew in each frame. */
 const HEAVY = 3000;
@@ -20,7 +21,7 @@ export class PaintedCanvas extends Canvas {
   #front: Layer | undefined;
   #next: Layer | undefined;
   /** What the next one may be painted on. */
-  #spare: HTMLCanvasElement | undefined;
+  #spare: Tiles | undefined;
   #color: unknown;
   #hadControls = false;
   #pane: LayerPane | undefined;
@@ -104,9 +105,10 @@ export class PaintedCanvas extends Canvas {
       front = this.#layer(shapes);
       front.paint(Infinity);
     }
+    const until = performance.now() + SLICE_MS;
     if (!front.suits(this) || !front.covers(this, SPARE)) this.#next ??= this.#layer(shapes);
-    if (this.#next?.paint(performance.now() + SLICE_MS)) {
-      this.#spare = front.element;
+    if (this.#next?.paint(until)) {
+      this.#spare = front.tiles;
       front = this.#next;
       front.repair(this, shapes);
       this.#next = front.suits(this) ? undefined : this.#layer(shapes);
@@ -115,9 +117,9 @@ export class PaintedCanvas extends Canvas {
   }
 
   #layer(shapes: readonly ShapeObject[]): Layer {
-    const element = this.#spare;
+    const spare = this.#spare;
     this.#spare = undefined;
-    return new Layer(this, shapes, (context) => this.#ground(context), element);
+    return new Layer(this, shapes, (context) => this.#ground(context), spare);
   }
 
   /** The background fills whatever is seen. */

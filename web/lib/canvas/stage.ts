@@ -9,6 +9,7 @@ import { paintAbout } from '../../paint/paint.ts';
 import { PaintedCanvas } from './painted-canvas.ts';
 import type { Screen } from './screen.ts';
 import { ShapeObject } from './shape-object.ts';
+import { hideEmpty } from './styles.ts';
 
 /** Shows a drawing on the screen through Fabric, and tells the drawing what its handles do. */
 export class Stage implements Screen {
@@ -39,6 +40,7 @@ export class Stage implements Screen {
     this.fabric.on('object:modified', ({ target }) => {
       if (target instanceof ShapeObject) editor.set(target.shape.id, target.moved());
     });
+    hideEmpty(this.surface, true);
     this.#unsubscribe = this.#drawing.onChange((event) => this.#follow(event));
     this.#sheet();
     this.#drawing.shapes.forEach((shape, at) => this.#place(shape, at));
@@ -69,6 +71,7 @@ export class Stage implements Screen {
     const { contextTop: context } = this.fabric;
     this.fabric.clearContext(context);
     if (shape) this.paint(context, shape);
+    hideEmpty(this.surface, !shape);
   }
 
   get draft(): Shape | undefined {

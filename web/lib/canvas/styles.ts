@@ -4,10 +4,12 @@ const STYLES = `
 .perch-studio { position: relative; width: 100%; height: 100%; overflow: hidden; background: light-dark(#e9ebf1, #16161a); }
 .perch-studio .canvas-container { position: absolute !important; inset: 0; }
 .perch-layers { position: absolute; inset: 0; overflow: hidden; border-radius: inherit; }
-.perch-layers canvas { position: absolute; left: 0; top: 0; width: 100%; height: 100%; transform-origin: 0 0; border-radius: 0; will-change: transform; }
+.perch-layers > * { position: absolute; left: 0; top: 0; width: 100%; height: 100%; transform-origin: 0 0; border-radius: 0; will-change: transform; }
+.perch-layers > div > canvas { position: absolute; }
 .perch-veil { position: absolute; left: 0; top: 0; pointer-events: none; box-shadow: 0 0 0 200vmax color-mix(in srgb, light-dark(#e9ebf1, #16161a) 80%, transparent); }
 .perch-over { position: absolute; inset: 0; width: 100%; height: 100%; outline-offset: -2px; }
 .perch-over:focus-visible { outline: 2px solid light-dark(#0b57d0, #a8c7fa); }
+canvas.perch-empty:not(:focus-visible) { opacity: 0; }
 .perch-cross { position: absolute; width: 21px; height: 21px; margin: -10px 0 0 -10px; pointer-events: none;
   background: linear-gradient(#000, #000) 50%/1px 100% no-repeat, linear-gradient(#000, #000) 50%/100% 1px no-repeat; filter: drop-shadow(0 0 1px #fff); }
 .perch-cross[hidden] { display: none; }
@@ -37,4 +39,9 @@ export function adoptStyles(): void {
   sheet = new CSSStyleSheet();
   sheet.replaceSync(STYLES);
   document.adoptedStyleSheets.push(sheet);
+}
+
+/** Spares browsers without a GPU the copying of a canvas that lies above all and has nothing on it. It takes pointers and focus as before. */
+export function hideEmpty(canvas: HTMLCanvasElement, isEmpty: boolean): void {
+  canvas.classList.toggle('perch-empty', isEmpty);
 }

@@ -4,6 +4,7 @@ import type { Hold } from '#shared/canvas/handles.ts';
 import type { Measure } from '#shared/canvas/marks.ts';
 import type { Point } from '#shared/canvas/path.ts';
 import type { Guide } from '#shared/canvas/snap.ts';
+import { hideEmpty } from '../styles.ts';
 import type { View } from './view.ts';
 
 /** What is shown above a drawing and is no part of it. */
@@ -66,7 +67,8 @@ export class Overlay {
     if (this.canvas.width !== width || this.canvas.height !== height) Object.assign(this.canvas, { width, height });
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
     context.clearRect(0, 0, view.size.width, view.size.height);
-    for (const shape of others()) paint(context, shape);
+    const drafts = [...others()];
+    for (const shape of drafts) paint(context, shape);
     const { draft, chosen, hold, guides, band, crop } = above();
     const drawn = draft?.();
     if (drawn) paint(context, drawn);
@@ -77,6 +79,7 @@ export class Overlay {
     if (crop) this.#crop(context, crop);
     if (band) this.#band(context, band);
     for (const guide of guides) this.#guide(context, guide);
+    hideEmpty(this.canvas, drafts.length + chosen.length + guides.length === 0 && !drawn && !hold && !crop && !band);
   }
 
   #line(context: CanvasRenderingContext2D, points: readonly Point[], closed = true): void {

@@ -1,0 +1,83 @@
+import type { Box } from '#shared/canvas/geometry.ts';
+
+/** Pixels to a side. */
+const SIDE = 256;
+/** By so many pixels a tile lies under the next ones: scaled, no gap is seen between them. */
+const LAP = 1;
+
+interface Tile extends Box {
+  readonly element: HTMLCanvasElement;
+  readonly shown: ImageBitmapRenderingContext;
+}
+
+/**
+ * Pixels to paint on, shown in tiles. A canvas that can be painted on is copied in each frame by browsers without a GPU, changed or not;
+ * a tile only when it is shown anew.
+ */
+export class Tiles {
+  readonly element = document.createElement('div');
+  readonly width: number;
+  readonly height: number;
+  /** Of all pixels. What is painted is seen once it is shown. */
+  readonly context: OffscreenCanvasRenderingContext2D;
+  readonly #tiles: Tile[] = [];
+  readonly #copy = contextOf(SIDE + LAP, SIDE + LAP);
+  #stale: Tile[] = [];
+
+  constructor(width: number, height: number) {
+    this.width = width;
+    this.height = height;
+    this.context = contextOf(width, height);
+    for (let y = 0; y < height; y += SIDE) for (let x = 0; x < width; x += SIDE) this.#tiles.push(this.#tile(x, y));
+    this.element.append(...this.#tiles.map(({ element }) => element));
+    this.#stale = [...this.#tiles];
+  }
+
+  /** Nothing is painted on it any longer. */
+  clear(): void {
+    this.context.reset();
+    this.#stale = [...this.#tiles];
+  }
+
+  /** Something has been painted there. */
+  touch({ x, y, width, height }: Box): void {
+    const isTouched = (tile: Tile): boolean =>
+      tile.x < x + width && x < tile.x + tile.width && tile.y < y + height && y < tile.y + tile.height;
+    for (const tile of this.#tiles) if (isTouched(tile) && !this.#stale.includes(tile)) this.#stale.push(tile);
+  }
+
+  /** Shows what has been painted, until a time of `performance.now()`; whether all of it is shown. */
+  show(until = Infinity): boolean {
+    while (this.#stale.length > 0) {
+      if (performance.now() > until) return false;
+      const tile = this.#stale.pop();
+      if (tile) this.#present(tile);
+    }
+    return true;
+  }
+
+  #present({ x, y, shown }: Tile): void {
+    this.#copy.drawImage(this.context.canvas, -x, -y);
+    shown.transferFromImageBitmap(this.#copy.canvas.transferToImageBitmap());
+  }
+
+  #tile(x: number, y: number): Tile {
+    const element = document.createElement('canvas');
+    const [width, height] = [SIDE + LAP, SIDE + LAP];
+    Object.assign(element, { width, height });
+    const part = (length: number, of: number): string => `${(100 * length) / of}%`;
+    element.style.left = part(x, this.width);
+    element.style.top = part(y, this.height);
+    element.style.width = part(width, this.width);
+    element.style.height = part(height, this.height);
+    const shown = element.getContext('bitmaprenderer');
+    if (!shown) throw new Error('This browser shows no pictures (ImageBitmapRenderingContext)');
+    return { element, shown, x, y, width, height };
+  }
+}
+
+function contextOf(width: number, height: number): OffscreenCanvasRenderingContext2D {
+  const context = new OffscreenCanvas(width, height).getContext('2d');
+  if (!context) throw new Error('This browser draws nothing outside the page (OffscreenCanvas)');
+  return context;
+}
