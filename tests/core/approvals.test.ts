@@ -126,6 +126,29 @@ describe("an agent's command", () => {
     await until(() => processesWith(name).length === 0, 'its end', 4000);
   });
 
+  verifies('chat/results-as-they-come', 'what had ended before the abort keeps its result in the history', async () => {
+    await using exec = await lendExec();
+    await using gw = await testGateway({
+      bridge: exec.bridge,
+      model: () => [
+        { tool: 'exec', args: { command: 'true' } },
+        { tool: 'current_time', args: {} },
+      ],
+    });
+    const { client, events } = await gw.client();
+    const sent = client.call('chat.send', { message: 'both' });
+    await asked(client);
+    await until(() => events.some(({ event, payload }) => event === 'chat.tool_result' && payload['tool'] === 'current_time'));
+    await client.call('chat.abort', { sessionId: 'main' });
+    await expect(sent).rejects.toMatchObject({ code: 'ABORTED' });
+    const { messages } = await client.call('chat.history', { sessionId: 'main' });
+    const results = messages.filter(({ role }) => role === 'tool').map(({ name, content }) => [name, content]);
+    expect(results).toEqual([
+      ['exec', expect.stringContaining('the run ended before the tool did')],
+      ['current_time', expect.stringContaining('unixMs')],
+    ]);
+  });
+
   verifies('approvals/agents-command', 'that the person lets run always makes no question', async () => {
     await using exec = await lendExec();
     await using gw = await testGateway({
@@ -193,11 +216,17 @@ describe('a tool', () => {
       expect.stringContaining('a person denied it: Not now') as string,
     ]);
     // And a person sees that they were denied, apart from what failed: at once, and in the history.
-    const results = events.flatMap(({ event, payload }) => (event === 'chat.tool_result' ? [payload.result] : []));
-    expect(results).toMatchObject([{ denied: true }, { denied: true }]);
+    const results = events.flatMap(({ event, payload }) => (event === 'chat.tool_result' ? [[payload.toolCallId, payload.result]] : []));
+    expect(results).toMatchObject([
+      [expect.anything(), { denied: true }],
+      [expect.anything(), { denied: true }],
+    ]);
     const { messages } = await client.call('chat.history', { sessionId: 'main' });
-    const kept = messages.flatMap(({ role, content }) => (role === 'tool' ? [JSON.parse(String(content)) as unknown] : []));
-    expect(kept).toEqual(results);
+    const kept = messages.flatMap(({ role, toolCallId, content }) =>
+      role === 'tool' ? [[toolCallId, JSON.parse(String(content)) as unknown]] : [],
+    );
+    // Events come as the tools end, the history has them in the order of the calls.
+    expect(new Map(kept as [string, unknown][])).toEqual(new Map(results as [string, unknown][]));
     expect(await remembered(gw.vault).memories()).toEqual([]);
     expect((await client.call('config.get', { key: 'tools.policies.memory_add' })).value).toBe('ask');
   });

@@ -163,6 +163,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const deps = {
     ...{ vault, hub, clock, foreign, events, recall, compaction, timeZone, models, tools, companion, fault, silenceMs },
     agent: agents.get,
+    maxSteps: () => config.settings.chat.maxSteps,
   };
   const runs = new Runs(deps);
   const oauth = authorizationsLater({ bridge, clock, fault });

@@ -40,6 +40,9 @@ const provider = z
 
 const waitMs = z.number().int().min(UPSTREAM_RANGES.ms.min).max(UPSTREAM_RANGES.ms.max);
 
+/** Enough for a plan with many steps, and an end to a model that has lost itself. */
+const MAX_STEPS = 50;
+
 /** The whole configuration. Keys that are not here are kept as they are, for builds that know them. */
 export const settings = z.looseObject({
   providers: z.record(id, provider).default({}),
@@ -58,8 +61,10 @@ export const settings = z.looseObject({
       fallbacks: modelKeys.optional(),
       systemPrompt: z.string().max(100_000).optional(),
       timeZone: z.string().max(100).refine(isTimeZone, 'is no time zone').optional(),
+      /** Calls of the model that one reply may take, with the tools between them; the last one has to answer. */
+      maxSteps: z.number().int().min(1).max(1000).default(MAX_STEPS),
     })
-    .default({}),
+    .prefault({}),
   models: z
     .looseObject({
       /** Where models for browsers are fetched from: a mirror that answers as Hugging Face does. */

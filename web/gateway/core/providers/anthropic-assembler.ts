@@ -3,10 +3,10 @@ import type { Usage } from '#shared/rpc/records.ts';
 import { z } from '#shared/rpc/zod.ts';
 import { ANSWER_TOOL } from './anthropic-wishes.ts';
 import type { Assembler } from './assembled.ts';
-import { callArgs } from './call-args.ts';
+import { toolCall } from './call-args.ts';
 import { readChunk } from './chunk.ts';
 import { mayPass, shorten } from './openai-errors.ts';
-import { type ModelEvent, ProviderError } from './provider.ts';
+import { type ModelEvent, type ModelRequest, ProviderError } from './provider.ts';
 
 /** What the `kept` of this wire is marked with; its value are the turn's blocks of thought. */
 export const WIRE = 'anthropic';
@@ -95,9 +95,12 @@ export class AnthropicAssembler implements Assembler {
   #usage: z.infer<typeof usage> = {};
   #finish: FinishReason | undefined;
 
-  /** `provider` is the display name that errors speak of. */
-  constructor(provider: string) {
+  readonly #tellsUnread: ModelRequest['tellsUnread'];
+
+  /** `provider` is the display name that errors speak of; `tellsUnread` as in the request. */
+  constructor(provider: string, tellsUnread?: ModelRequest['tellsUnread']) {
     this.#provider = provider;
+    this.#tellsUnread = tellsUnread;
   }
 
   get finished(): boolean {
@@ -133,10 +136,7 @@ export class AnthropicAssembler implements Assembler {
     const blocks = [...this.#blocks].sort(([a], [b]) => a - b).map(([, each]) => each);
     const calls = blocks.filter(({ type, name }) => type === 'tool_use' && name !== ANSWER_TOOL);
     const thoughts = blocks.flatMap(thoughtOf);
-    const out: ModelEvent[] = calls.map(({ id, name, json }) => ({
-      type: 'tool_call',
-      call: { id, tool: name, args: callArgs(this.#provider, name, json) },
-    }));
+    const out: ModelEvent[] = calls.map(({ id, name, json }) => toolCall(this.#provider, { id, tool: name, json }, this.#tellsUnread));
     if (this.#answer !== undefined && !this.#blocks.get(this.#answer)?.json) out.push({ type: 'text', text: '{}' });
     if (calls.length > 0 && thoughts.length > 0) out.push({ type: 'keep', kept: { wire: WIRE, value: thoughts } });
     const counted = usageOf(this.#usage);

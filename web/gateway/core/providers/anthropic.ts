@@ -48,7 +48,7 @@ export class Anthropic implements Provider {
     const adapt = (body: Record<string, unknown>, refusal: string) => adaptMessagesBody(request, body, refusal);
     const open = (watchdog: Watchdog): Promise<Response> =>
       this.#http.sendAdapted('/messages', messagesBody(request, limit), watchdog, adapt);
-    return assembled(this.#http, new AnthropicAssembler(this.name), { signal, open, isEnd });
+    return assembled(this.#http, new AnthropicAssembler(this.name, request.tellsUnread), { signal, open, isEnd });
   }
 
   models(signal: AbortSignal): Promise<ListedModel[]> {

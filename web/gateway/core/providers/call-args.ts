@@ -1,22 +1,36 @@
 import { parseJson } from '#shared/parse-json.ts';
 import { z } from '#shared/rpc/zod.ts';
 import { shorten } from './openai-errors.ts';
-import { ProviderError } from './provider.ts';
+import { type ModelEvent, type ModelRequest, ProviderError } from './provider.ts';
 
 const object = z.record(z.string(), z.unknown());
 
-/** The arguments of a tool call from their JSON, which is empty where there are none. Throws `ProviderError`. */
-export function callArgs(provider: string, tool: string, json: string): Record<string, unknown> {
-  if (tool === '') throw new ProviderError(`${provider} asked for a tool without naming it`);
+/** The arguments of a call from their JSON, which is empty where there are none; or why they cannot be read. */
+function readArgs(json: string): { args: Record<string, unknown> } | { why: string } {
   let value: unknown;
   try {
     value = json.trim() === '' ? {} : parseJson(json);
-  } catch (cause) {
-    throw new ProviderError(`${provider} asked for the tool ${tool} with arguments that are not JSON: ${shorten(json, 80)}`, { cause });
+  } catch {
+    return { why: `are not JSON: ${shorten(json, 80)}` };
   }
   const parsed = object.safeParse(value ?? {});
-  if (!parsed.success) throw new ProviderError(`${provider} asked for the tool ${tool} with arguments that are no object`);
-  return parsed.data;
+  return parsed.success ? { args: parsed.data } : { why: 'are no object' };
+}
+
+/**
+ * A call as a model has written it. `tells`: arguments that cannot be read come with the call, for its model to be told. Throws `ProviderError`
+ * where they cannot be read else, and for a call of nothing.
+ */
+export function toolCall(
+  provider: string,
+  { id, tool, json }: { id: string; tool: string; json: string },
+  tells: ModelRequest['tellsUnread'] = false,
+): Extract<ModelEvent, { type: 'tool_call' }> {
+  if (tool === '') throw new ProviderError(`${provider} asked for a tool without naming it`);
+  const read = readArgs(json);
+  if ('args' in read) return { type: 'tool_call', call: { id, tool, args: read.args } };
+  if (!tells) throw new ProviderError(`${provider} asked for the tool ${tool} with arguments that ${read.why}`);
+  return { type: 'tool_call', call: { id, tool, args: {} }, unread: read.why };
 }
 
 /** An id for a call that came without one. */

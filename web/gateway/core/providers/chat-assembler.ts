@@ -2,10 +2,10 @@ import type { Usage } from '#shared/rpc/records.ts';
 import { count, readUsage, upstreamUsage } from '#shared/http/upstream-usage.ts';
 import { z } from '#shared/rpc/zod.ts';
 import type { Assembler } from './assembled.ts';
-import { callArgs, newCallId } from './call-args.ts';
+import { newCallId, toolCall } from './call-args.ts';
 import { readChunk } from './chunk.ts';
 import { streamFault } from './openai-errors.ts';
-import { type ModelEvent, ProviderError } from './provider.ts';
+import { type ModelEvent, type ModelRequest, ProviderError } from './provider.ts';
 
 const toolDelta = z.object({
   index: z.number().int().nonnegative().nullish(),
@@ -60,16 +60,18 @@ export class ChatAssembler implements Assembler {
   readonly #provider: string;
   readonly #calls: PartialCall[] = [];
   readonly #keeps: KeptField | undefined;
+  readonly #tellsUnread: ModelRequest['tellsUnread'];
   #reasoning = '';
   readonly #details: Record<string, unknown>[] = [];
   #usage: Usage | undefined;
   #thought: number | undefined;
   #finish: FinishReason | undefined;
 
-  /** `provider` is the display name that errors speak of; `keeps` the field that it wants back. */
-  constructor(provider: string, keeps?: KeptField) {
+  /** `provider` is the display name that errors speak of; `keeps` the field that it wants back; `tellsUnread` as in the request. */
+  constructor(provider: string, keeps?: KeptField, tellsUnread?: ModelRequest['tellsUnread']) {
     this.#provider = provider;
     this.#keeps = keeps;
+    this.#tellsUnread = tellsUnread;
   }
 
   /** A finish reason has come; only usage may follow. */
@@ -92,7 +94,9 @@ export class ChatAssembler implements Assembler {
 
   /** The events that close the answer: tool calls, usage if known, and the finish. */
   end(): ModelEvent[] {
-    const out: ModelEvent[] = this.#calls.filter(Boolean).map((call) => ({ type: 'tool_call', call: this.#call(call) }));
+    const out: ModelEvent[] = this.#calls
+      .filter(Boolean)
+      .map(({ id, name, args }) => toolCall(this.#provider, { id: id || newCallId(), tool: name, json: args }, this.#tellsUnread));
     const called = out.length > 0;
     const value = this.#keeps === 'reasoning_content' ? this.#reasoning : this.#details;
     if (called && this.#keeps && value.length > 0) out.push({ type: 'keep', kept: { wire: WIRE, value: { [this.#keeps]: value } } });
@@ -128,10 +132,6 @@ export class ChatAssembler implements Assembler {
     call.id ||= part.id ?? '';
     call.name += part.function?.name ?? '';
     call.args += args;
-  }
-
-  #call({ id, name, args }: PartialCall): { id: string; tool: string; args: Record<string, unknown> } {
-    return { id: id || newCallId(), tool: name, args: callArgs(this.#provider, name, args) };
   }
 }
 

@@ -209,6 +209,13 @@ describe('an upstream that misbehaves', () => {
     }
   });
 
+  verifies('chat/unreadable-arguments', 'come with their call where the caller tells the model', async () => {
+    const { events, error } = await run(ask('tool-broken', { tellsUnread: true }));
+    expect(error).toBeUndefined();
+    const [call] = events.filter((event) => event.type === 'tool_call');
+    expect(call).toMatchObject({ call: { tool: 'one', args: {} }, unread: expect.stringMatching(/^are not JSON: /) as string });
+  });
+
   it.each([429, 500, 503])('is asked three times in all when it answers %i', async (status) => {
     const before = upstream.requests.length;
     const { error } = await run(ask(`error-${status}`));

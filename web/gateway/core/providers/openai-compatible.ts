@@ -45,7 +45,7 @@ export class OpenAiCompatible implements ForwardingProvider, EmbeddingProvider {
     const body = chatBody(request, this.#quirks);
     const adapt = request.exact && !request.ownTemperature ? renamed : adaptBody;
     const open = (watchdog: Watchdog): Promise<Response> => this.#http.sendAdapted('/chat/completions', body, watchdog, adapt);
-    return assembled(this.#http, new ChatAssembler(this.name, this.#quirks.keeps), { signal, open });
+    return assembled(this.#http, new ChatAssembler(this.name, this.#quirks.keeps, request.tellsUnread), { signal, open });
   }
 
   /** Tries three times in all, before the upstream has accepted it. */

@@ -70,6 +70,8 @@ export interface ModelRequest extends Wishes {
   stranger?: boolean | undefined;
   /** The agent that asks, where one does. */
   agentId?: string | undefined;
+  /** Arguments of a call that cannot be read are told with it (`unread`), and do not end the answer: who runs the tools tells the model. */
+  tellsUnread?: boolean | undefined;
 }
 
 /** Names of the tools that the model may use. */
@@ -79,7 +81,8 @@ export const toolNames = ({ tools = [] }: Pick<ModelRequest, 'tools'>): Readonly
 export type ModelEvent =
   | { type: 'text'; text: string }
   | { type: 'reasoning'; text: string }
-  | { type: 'tool_call'; call: ToolCall }
+  /** `unread`: why its arguments, which are then empty, could not be read. */
+  | { type: 'tool_call'; call: ToolCall; unread?: string }
   /** To be given back with this turn when its tools have run. */
   | { type: 'keep'; kept: Kept }
   /** Real figures; without this event the run estimates. */

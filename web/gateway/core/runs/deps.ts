@@ -131,6 +131,8 @@ export interface RunsDeps {
   fault(error: unknown): RpcError;
   /** Milliseconds after which a silent provider ends the run. */
   silenceMs?: () => number;
+  /** Calls of a provider that one run may take. */
+  maxSteps?: () => number;
 }
 
 export interface RunRequest {

@@ -2,14 +2,16 @@ import { expect } from 'vitest';
 import { RpcError } from '#shared/rpc/errors.ts';
 import { verifies } from '../../../../tests/requirements.ts';
 import { FakeClock } from '../../../../tests/support/clock.ts';
-import type { ModelEvent, Provider } from '../providers/provider.ts';
+import type { ModelEvent, ModelRequest, Provider } from '../providers/provider.ts';
 import { type Generation, type GenerationEvent, generate } from './generate.ts';
 
-/** A provider that says these events, one list to each call. */
-const says = (...answers: ModelEvent[][]): Provider => ({
+/** A provider that says these events, one list to each call; `asked` is what it was asked. */
+const says = (...answers: ModelEvent[][]): Provider & { asked: ModelRequest[] } => ({
   id: 'test',
   name: 'Test',
-  async *stream() {
+  asked: [],
+  async *stream(request) {
+    this.asked.push(request);
     yield* answers.shift() ?? [{ type: 'text', text: 'ok' }, end];
   },
   models: async () => [],
@@ -17,7 +19,12 @@ const says = (...answers: ModelEvent[][]): Provider => ({
 const end: ModelEvent = { type: 'finish', reason: 'stop' };
 const call = (id: string, args: Record<string, unknown> = {}): ModelEvent => ({ type: 'tool_call', call: { id, tool: 'look', args } });
 
-function started(provider: Provider, runTool: Generation['runTool']) {
+function started(
+  provider: Provider,
+  runTool: Generation['runTool'],
+  change: Partial<Generation> = {},
+  heard = (_: GenerationEvent): void => {},
+) {
   const clock = new FakeClock();
   const abort = new AbortController();
   const chosen = { key: 'test/m', provider, model: 'm' };
@@ -31,9 +38,13 @@ function started(provider: Provider, runTool: Generation['runTool']) {
     signal: abort.signal,
     clock,
     runTool,
+    ...change,
   };
   const ended = (async () => {
-    for await (const event of generate(run)) events.push(event);
+    for await (const event of generate(run)) {
+      events.push(event);
+      heard(event);
+    }
   })();
   return { clock, abort, events, ended };
 }
@@ -68,4 +79,76 @@ verifies('providers/tool-calls', 'calls that come with one id, or none, are told
   expect(told).toEqual(asked.map(({ id, args }) => [id, args]));
   const step = events.find((event) => event.type === 'step');
   expect(step?.calls).toEqual(asked);
+});
+
+verifies(
+  'chat/results-as-they-come',
+  'a quick result is told while a slow tool runs; the model has them in the order of its calls',
+  async () => {
+    const provider = says([call('slow'), call('quick'), end]);
+    const slow = Promise.withResolvers<string>();
+    const quick = Promise.withResolvers<void>();
+    const { ended } = started(
+      provider,
+      ({ id }) => (id === 'slow' ? slow.promise : Promise.resolve('Q')),
+      {},
+      (event) => {
+        if (event.type === 'tool_result' && event.call.id === 'quick') quick.resolve();
+      },
+    );
+    await quick.promise;
+    expect(provider.asked).toHaveLength(1);
+    slow.resolve('S');
+    await ended;
+    const results = provider.asked[1]?.messages.filter(({ role }) => role === 'tool');
+    expect(results?.map(({ toolCallId, content }) => [toolCallId, content])).toEqual([
+      ['slow', 'S'],
+      ['quick', 'Q'],
+    ]);
+  },
+);
+
+verifies(
+  'chat/steps',
+  'the last step has no tools and is told so; calls that come all the same are left out, with the text kept',
+  async () => {
+    const loop: ModelEvent[] = [{ type: 'text', text: 'again ' }, call('1'), end];
+    const provider = says(loop, loop, loop);
+    const messages = [
+      { role: 'system' as const, content: 'Be brief' },
+      { role: 'user' as const, content: 'Hi' },
+    ];
+    const { ended, events } = started(provider, async () => 'R', { maxSteps: 3, messages });
+    await ended;
+    expect(provider.asked.map(({ tools }) => tools?.length ?? 0)).toEqual([1, 1, 0]);
+    expect(provider.asked.map((request) => request.messages[0]?.content)).toEqual([
+      'Be brief',
+      'Be brief',
+      expect.stringContaining('Answer now, without tools'),
+    ]);
+    expect(events.filter(({ type }) => type === 'tool_call')).toHaveLength(2);
+    expect(events.filter((event) => event.type === 'step').map(({ text, calls }) => [text, calls.length])).toEqual([
+      ['again ', 1],
+      ['again ', 1],
+      ['again ', 0],
+    ]);
+  },
+);
+
+verifies('chat/steps', 'a model that says nothing in the last one either is an error that says why', async () => {
+  const { ended } = started(says([call('1'), end], [call('2'), end]), async () => 'R', { maxSteps: 2 });
+  await expect(ended).rejects.toMatchObject({ code: 'INTERNAL_ERROR', message: expect.stringContaining('2 steps') as string });
+});
+
+verifies('chat/unreadable-arguments', 'they are a result for the model, beside those of the other calls; the tool is not run', async () => {
+  const unread: ModelEvent = { type: 'tool_call', call: { id: 'bad', tool: 'look', args: {} }, unread: 'are not JSON: {"a' };
+  const provider = says([unread, call('good'), end]);
+  const ran: string[] = [];
+  const { ended } = started(provider, async ({ id }) => ran.push(id));
+  await ended;
+  expect(ran).toEqual(['good']);
+  expect(provider.asked[0]?.tellsUnread).toBe(true);
+  expect(provider.asked[1]?.messages.find(({ toolCallId }) => toolCallId === 'bad')?.content).toContain(
+    'The arguments of look are not JSON: {\\"a. It was not run',
+  );
 });

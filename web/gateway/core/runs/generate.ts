@@ -1,7 +1,6 @@
 import { RpcError } from '#shared/rpc/errors.ts';
 import type { ToolCall, Usage } from '#shared/rpc/records.ts';
 import type { Clock } from '../clock.ts';
-import { newCallId } from '../providers/call-args.ts';
 import { countUsage, estimateUsage } from '../providers/estimate.ts';
 import {
   type Kept,
@@ -16,19 +15,17 @@ import { plainText } from '../providers/parts.ts';
 import { retriedStream } from '../providers/retry.ts';
 import { sumOptional, sumUsage } from '../providers/usage.ts';
 import type { TooLong } from '../providers/too-long.ts';
-import { abortable } from '../providers/watchdog.ts';
 import type { Picture } from '../tools/registry.ts';
 import type { Chosen, Models } from './deps.ts';
 import { ModelChain } from './model-chain.ts';
+import { type AskedCall, distinct, type Done, resultsOf } from './tool-calls.ts';
 import { withRecalled } from './prompt.ts';
 
 /** A silent provider ends the run after this (decisions, "Chat"). */
 export const SILENCE_MS = 60_000;
-/** Provider calls in one run: after as many the tools stop. */
-const MAX_STEPS = 12;
+/** Provider calls in one run, where nothing else is said. */
+const MAX_STEPS = 50;
 const MAX_REPLY_CHARS = 16 * 1024 * 1024;
-/** How long a tool may take to end after an abort: one that does not hear of it must not hold up the end of the run. */
-const TOOL_END_MS = 2_000;
 
 export interface Generation {
   /** Who is asked. */
@@ -57,6 +54,8 @@ export interface Generation {
   signal: AbortSignal;
   clock: Clock;
   silenceMs?: number;
+  /** Provider calls that it may take; the last of them is offered no tools. */
+  maxSteps?: number;
   /** For the length of the waits between tries; chance where left out. */
   random?: () => number;
   /** `show` adds a picture to the call's result. */
@@ -97,6 +96,7 @@ export async function* generate(run: Generation): AsyncGenerator<GenerationEvent
   const messages = [...run.messages];
   /** How many of them were given; what steps have left stands behind. */
   let given = messages.length;
+  const { maxSteps = MAX_STEPS } = run;
   const chain = new ModelChain(run.chosen, run.fallbacks, run.models);
   const shares = run.shares ?? [];
   let reasoningTokens: number | undefined;
@@ -129,23 +129,33 @@ export async function* generate(run: Generation): AsyncGenerator<GenerationEvent
     shares.push({ key, usage: before ? sumUsage(before.usage, priced) : priced });
   };
   for (let step = 1; ; step++) {
-    const tools = step < MAX_STEPS ? run.tools : [];
-    const answer = yield* answered({ ...run, messages, tools }, chain, { count, visibleTo, shorten });
+    const last = step >= maxSteps;
+    const asked = last ? { messages: lastWord(messages, step), tools: [] } : { messages, tools: run.tools };
+    const answer = yield* answered({ ...run, ...asked }, chain, { count, visibleTo, shorten });
     const { text, kept, reason } = answer;
     reasoningTokens = sumOptional(reasoningTokens, answer.reasoningTokens);
-    const calls = distinct(answer.calls);
+    // Some models call tools that they were not offered: those calls nobody answers.
+    const wanted = last ? [] : distinct(answer.calls);
+    const calls = wanted.map(({ call }) => call);
     yield { type: 'step', text, calls };
-    if (calls.length === 0 || step >= MAX_STEPS) {
+    if (calls.length === 0) {
+      if (last && text === '') throw new RpcError('INTERNAL_ERROR', `The model came to no answer in ${step} steps (chat.maxSteps)`);
       const total = shares.map((each) => each.usage).reduce(sumUsage);
       yield { type: 'end', usage: total, reasoningTokens, reason };
       return;
     }
     messages.push({ role: 'assistant', content: text, toolCalls: calls, ...(kept ? { kept } : {}) });
     for (const call of calls) yield { type: 'tool_call', call };
-    const results = await Promise.all(calls.map((call) => settle(run, call)));
+    const results = new Map<string, Done>();
+    for await (const done of resultsOf(wanted, run, reason === 'length')) {
+      results.set(done.call.id, done);
+      yield { type: 'tool_result', call: done.call, result: done.result, isError: done.isError };
+    }
     run.signal.throwIfAborted();
-    for (const { call, result, isError, pictures } of results) {
-      yield { type: 'tool_result', call, result, isError };
+    for (const { id } of calls) {
+      const done = results.get(id);
+      if (!done) continue;
+      const { call, result, pictures } = done;
       const text = typeof result === 'string' ? result : JSON.stringify(result);
       const content: ModelMessage['content'] =
         pictures.length === 0 ? text : [{ type: 'text', text }, ...pictures.map((picture) => ({ type: 'image' as const, ...picture }))];
@@ -156,9 +166,16 @@ export async function* generate(run: Generation): AsyncGenerator<GenerationEvent
   }
 }
 
+/** The messages for the last step; the system message, where there is one, says that it is. */
+function lastWord(messages: readonly ModelMessage[], steps: number): ModelMessage[] {
+  const told = `This turn has taken all of its ${steps} steps. Answer now, without tools: what was done, and what is left to do.`;
+  const [first, ...rest] = messages;
+  return first?.role === 'system' ? [{ ...first, content: `${plainText(first.content)}\n\n${told}` }, ...rest] : [...messages];
+}
+
 interface Answer {
   text: string;
-  calls: ToolCall[];
+  calls: AskedCall[];
   kept: Kept | undefined;
   reasoningTokens: number | undefined;
   reason: Extract<ModelEvent, { type: 'finish' }>['reason'];
@@ -194,6 +211,7 @@ async function* answered(
       exact: run.exact,
       ...(run.stranger ? { stranger: true } : {}),
       agentId: run.agentId,
+      tellsUnread: true,
     };
     try {
       for await (const event of retriedStream(() => watched(run, provider, (signal) => provider.stream(request, signal)), run)) {
@@ -206,7 +224,7 @@ async function* answered(
         } else if (event.type === 'reasoning') {
           thoughts += event.text;
           yield event;
-        } else if (event.type === 'tool_call') answer.calls.push(event.call);
+        } else if (event.type === 'tool_call') answer.calls.push(event);
         else if (event.type === 'keep') answer.kept = event.kept;
         else if (event.type === 'usage') [usage, answer.reasoningTokens] = [event.usage, event.reasoningTokens];
         else if (event.type === 'finish') answer.reason = event.reason;
@@ -225,7 +243,7 @@ async function* answered(
       await chain.next(failure);
     } finally {
       // Also of one that was left, or failed midway.
-      const written = thoughts + answer.text + (answer.calls.length > 0 ? JSON.stringify(answer.calls) : '');
+      const written = thoughts + answer.text + (answer.calls.length > 0 ? JSON.stringify(answer.calls.map(({ call }) => call)) : '');
       if (whole || usage || written !== '') {
         // Whoever has stopped it does not wait for a long prompt to be counted.
         const counted = run.signal.aborted ? estimateUsage : countUsage;
@@ -234,43 +252,6 @@ async function* answered(
     }
     yield { type: 'model', key: chain.current.key };
   }
-}
-
-/** A tool that fails is told to the model as a result; only the run's own end is thrown. */
-async function settle(
-  run: Generation,
-  call: ToolCall,
-): Promise<{ call: ToolCall; result: unknown; isError: boolean; pictures: readonly Picture[] }> {
-  const pictures: Picture[] = [];
-  const show = (picture: Picture): void => void pictures.push(picture);
-  const late = new AbortController();
-  let cancel = (): void => {};
-  const onabort = (): void => {
-    cancel = run.clock.after(TOOL_END_MS, () => late.abort(run.signal.reason));
-  };
-  run.signal.addEventListener('abort', onabort, { once: true });
-  if (run.signal.aborted) onabort();
-  try {
-    return { call, result: await abortable(run.runTool(call, run.signal, show), late.signal), isError: false, pictures };
-  } catch (error) {
-    run.signal.throwIfAborted();
-    const denied = error instanceof RpcError && error.code === 'AUTH_REQUIRED';
-    const message = error instanceof Error ? error.message : String(error);
-    return { call, result: { error: message, ...(denied ? { denied } : {}) }, isError: true, pictures: [] };
-  } finally {
-    run.signal.removeEventListener('abort', onabort);
-    cancel();
-  }
-}
-
-/** Calls that can be told apart: results go back by their ids, and a branch with two of one id is refused by servers from then on. */
-function distinct(calls: readonly ToolCall[]): ToolCall[] {
-  const ids = new Set<string>();
-  return calls.map((call) => {
-    const id = call.id === '' || ids.has(call.id) ? newCallId() : call.id;
-    ids.add(id);
-    return { ...call, id };
-  });
 }
 
 /** The provider's events, ended by the run's signal even where the provider does not listen, and by silence. */

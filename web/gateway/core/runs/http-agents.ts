@@ -25,7 +25,7 @@ export class HttpAgents {
   /** Throws `RpcError`: `NOT_FOUND` for an agent or model that is not there, or what the provider did. */
   async *run(request: HttpAgentRun): AsyncGenerator<ModelEvent> {
     if (request.sessionId !== undefined) return yield* this.#inSession({ ...request, sessionId: request.sessionId });
-    const { clock, tools, models, timeZone, silenceMs, vault } = this.#deps;
+    const { clock, tools, models, timeZone, silenceMs, maxSteps, vault } = this.#deps;
     const agent = this.#deps.agent(request.agentId);
     const chosen = await models.resolve(agent.model);
     const offered = await offeredTo(request.principal, tools, agent, chosen);
@@ -43,6 +43,7 @@ export class HttpAgents {
       temperature: agent.temperature,
       exact: isExact(request),
       ...(silenceMs ? { silenceMs: silenceMs() } : {}),
+      ...(maxSteps ? { maxSteps: maxSteps() } : {}),
       signal: request.signal,
       clock,
       runTool: (call, signal, show) =>

@@ -1,6 +1,6 @@
 import { RpcError } from '#shared/rpc/errors.ts';
 import type { AnyEvent } from '#shared/rpc/events.ts';
-import type { RecalledMemory, Usage } from '#shared/rpc/records.ts';
+import type { RecalledMemory, ToolCall, Usage } from '#shared/rpc/records.ts';
 import type { Agent } from '../agents.ts';
 import { isChannel } from '../approvals/person.ts';
 import { every } from '../clock.ts';
@@ -16,6 +16,8 @@ import { inSession, promptOf, systemOf, timeContext } from './prompt.ts';
 import { ReplyFiles } from './reply-files.ts';
 
 const SAVE_PARTIAL_MS = 1000;
+/** What stands in the place of a result that did not come. */
+const NO_RESULT = '{"error":"the run ended before the tool did"}';
 /** Messages of the branch that a model is given. */
 const CONTEXT_MESSAGES = 400;
 
@@ -37,6 +39,9 @@ export class Run {
   readonly #abort = new AbortController();
   /** Messages that complete steps have left: tool calls and their results. */
   readonly #left: MessageRecord[] = [];
+  /** Calls of the step before, whose results are not all among them yet, and those that have come, by their ids. */
+  #calls: readonly ToolCall[] = [];
+  readonly #results = new Map<string, Pick<MessageRecord, 'content' | 'timestamp'>>();
   /** What the models have used so far. */
   readonly #shares: Share[] = [];
   readonly #files = new ReplyFiles();
@@ -129,7 +134,7 @@ export class Run {
   }
 
   async #generate(place: Place): Promise<Usage> {
-    const { vault, clock, tools, timeZone, silenceMs, companion, events } = this.#deps;
+    const { vault, clock, tools, timeZone, silenceMs, maxSteps, companion, events } = this.#deps;
     const { user } = place;
     // On resend the session's head is still the earlier reply: what lies above the answered message is the branch.
     const [above, waiting] = await Promise.all([
@@ -162,6 +167,7 @@ export class Run {
         wishes,
         temperature: this.#agent.temperature,
         ...(silenceMs ? { silenceMs: silenceMs() } : {}),
+        ...(maxSteps ? { maxSteps: maxSteps() } : {}),
         signal: this.#abort.signal,
         clock,
         shares: this.#shares,
@@ -181,9 +187,11 @@ export class Run {
             this.#model = event.key;
             break;
           case 'step':
-            if (event.calls.length > 0)
-              this.#push(place, { role: 'assistant', content: event.text, toolCalls: event.calls, model: this.#model });
-            if (event.calls.length > 0) this.#stepText = '';
+            this.#pushResults(place);
+            if (event.calls.length === 0) break;
+            this.#push(place, { role: 'assistant', content: event.text, toolCalls: event.calls, model: this.#model });
+            this.#calls = event.calls;
+            this.#stepText = '';
             break;
           case 'tool_call':
             this.#emit({
@@ -194,7 +202,7 @@ export class Run {
           case 'tool_result': {
             const { call, result, isError } = event;
             const content = typeof result === 'string' ? result : JSON.stringify(result);
-            this.#push(place, { role: 'tool', content, toolCallId: call.id, name: call.tool });
+            this.#results.set(call.id, { content, timestamp: clock.now() });
             const payload = { ...this.ids, tool: call.tool, result, toolCallId: call.id, ...(isError ? { isError } : {}) };
             this.#emit({ event: 'chat.tool_result', payload });
             break;
@@ -225,6 +233,14 @@ export class Run {
     this.#left.push(this.#message(place, fields));
   }
 
+  /** The results of the last step's calls, in their order. A call without one would be refused by the next provider that reads this branch. */
+  #pushResults(place: Place): void {
+    for (const { id, tool } of this.#calls)
+      this.#push(place, { role: 'tool', content: NO_RESULT, ...this.#results.get(id), toolCallId: id, name: tool });
+    this.#calls = [];
+    this.#results.clear();
+  }
+
   #message(place: Place, fields: Pick<MessageRecord, 'role' | 'content'> & Partial<MessageRecord>): MessageRecord {
     const parent = this.#left.at(-1) ?? place.user;
     return {
@@ -246,20 +262,12 @@ export class Run {
   /** What had come before the run was cut short, marked with why; its id. Where even that cannot be stored, the terminal event goes out without. */
   async #keepPartial(place: Place, error: RpcError): Promise<string | undefined> {
     const aborted = error.code === 'ABORTED';
+    this.#pushResults(place);
     const reply = this.#reply(place, {
       content: this.#stepText,
       usage: estimateUsage([place.user], this.text, this.#model),
       ...(aborted ? { aborted } : { error: { code: error.code, message: error.message } }),
     });
-    // A call without its result would be refused by the next provider that reads this branch.
-    const last = this.#left.at(-1);
-    if (last?.toolCalls) {
-      for (const call of last.toolCalls)
-        this.#push(place, { role: 'tool', content: '{"error":"the run ended before the tool did"}', toolCallId: call.id, name: call.tool });
-      const parent = this.#left.at(-1) ?? place.user;
-      reply.parentId = parent.id;
-      reply.depth = parent.depth + 1;
-    }
     try {
       await this.#store(aborted ? 'aborted' : 'failed', [...this.#left, reply]);
       return reply.id;

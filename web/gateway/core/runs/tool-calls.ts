@@ -1,0 +1,83 @@
+import { RpcError } from '#shared/rpc/errors.ts';
+import type { ToolCall } from '#shared/rpc/records.ts';
+import { newCallId } from '../providers/call-args.ts';
+import { abortable } from '../providers/watchdog.ts';
+import type { Picture } from '../tools/registry.ts';
+import type { Generation } from './generate.ts';
+
+/** How long a tool may take to end after an abort: one that does not hear of it must not hold up the end of the run. */
+const TOOL_END_MS = 2_000;
+
+/** A call that a model asks for; `unread`: why its arguments could not be read. */
+export interface AskedCall {
+  call: ToolCall;
+  unread?: string;
+}
+
+/** What came of a call. */
+export interface Done {
+  call: ToolCall;
+  result: unknown;
+  isError: boolean;
+  pictures: readonly Picture[];
+}
+
+/** Calls that can be told apart: results go back by their ids, and a branch with two of one id is refused by servers from then on. */
+export function distinct(calls: readonly AskedCall[]): AskedCall[] {
+  const ids = new Set<string>();
+  return calls.map(({ call, unread }) => {
+    const id = call.id === '' || ids.has(call.id) ? newCallId() : call.id;
+    ids.add(id);
+    return { call: { ...call, id }, ...(unread === undefined ? {} : { unread }) };
+  });
+}
+
+type Running = Pick<Generation, 'signal' | 'clock' | 'runTool'>;
+
+/**
+ * Runs calls side by side, and yields each result as it comes. After an abort those that still come within two seconds, and no others. `cut`: the model's answer
+ * ended at its limit.
+ */
+export async function* resultsOf(calls: readonly AskedCall[], run: Running, cut: boolean): AsyncGenerator<Done> {
+  const settled: (Done | undefined)[] = [];
+  let wake = (): void => {};
+  for (const asked of calls) {
+    void settle(run, asked, cut).then((done) => {
+      settled.push(done);
+      wake();
+    });
+  }
+  for (let at = 0; at < calls.length; at++) {
+    if (settled.length <= at) await new Promise<void>((resolve) => (wake = resolve));
+    const done = settled[at];
+    if (done) yield done;
+  }
+}
+
+/** A tool that fails is told to the model as a result; undefined where the run's end came first. Never rejects. */
+async function settle(run: Running, { call, unread }: AskedCall, cut: boolean): Promise<Done | undefined> {
+  if (unread !== undefined) {
+    const why = cut ? ', for the answer reached its limit within them: ask for less at once' : '; call it again with one JSON object';
+    return { call, result: { error: `The arguments of ${call.tool} ${unread}. It was not run${why}` }, isError: true, pictures: [] };
+  }
+  const pictures: Picture[] = [];
+  const show = (picture: Picture): void => void pictures.push(picture);
+  const late = new AbortController();
+  let cancel = (): void => {};
+  const onabort = (): void => {
+    cancel = run.clock.after(TOOL_END_MS, () => late.abort(run.signal.reason));
+  };
+  run.signal.addEventListener('abort', onabort, { once: true });
+  if (run.signal.aborted) onabort();
+  try {
+    return { call, result: await abortable(run.runTool(call, run.signal, show), late.signal), isError: false, pictures };
+  } catch (error) {
+    if (run.signal.aborted) return undefined;
+    const denied = error instanceof RpcError && error.code === 'AUTH_REQUIRED';
+    const message = error instanceof Error ? error.message : String(error);
+    return { call, result: { error: message, ...(denied ? { denied } : {}) }, isError: true, pictures: [] };
+  } finally {
+    run.signal.removeEventListener('abort', onabort);
+    cancel();
+  }
+}
