@@ -78,6 +78,8 @@ export const toolNames = ({ tools = [] }: Pick<ModelRequest, 'tools'>): Readonly
 /** What a provider yields while it answers. The stream ends by returning; a failure is thrown, as `ProviderError` where it is the provider's. */
 export type ModelEvent =
   | { type: 'text'; text: string }
+  /** What the model, or who serves it, says in place of an answer that is refused. */
+  | { type: 'refusal'; text: string }
   | { type: 'reasoning'; text: string }
   | { type: 'tool_call'; call: ToolCall }
   /** To be given back with this turn when its tools have run. */

@@ -148,6 +148,7 @@ export class Run {
     const told = await compaction.before({ ...asker, above, user, beside }, this.#abort.signal);
     const prompt = (about: Told): ModelMessage[] => inSession(withSummary(promptOf(system, [...about.messages, user]), about));
     let usage: Usage | undefined;
+    let refused = false;
     const stopSaving = this.#savePartials();
     try {
       for await (const event of generate({
@@ -170,12 +171,17 @@ export class Run {
       })) {
         switch (event.type) {
           case 'text':
-            this.#emit({ event: 'chat.delta', payload: { ...this.ids, delta: event.text, role: 'assistant', offset: this.text.length } });
-            this.text += event.text;
-            this.#stepText += event.text;
+            this.#write(event.text);
+            this.#request.onwritten?.(event);
+            break;
+          case 'refusal':
+            // In a chat it is what is said, below what was said before it.
+            this.#write(refused || this.#stepText === '' ? event.text : `\n\n${event.text}`);
+            refused = true;
+            this.#request.onwritten?.(event);
             break;
           case 'reasoning':
-            this.#request.onthought?.(event.text);
+            this.#request.onwritten?.(event);
             break;
           case 'model':
             this.#model = event.key;
@@ -208,6 +214,12 @@ export class Run {
       stopSaving();
     }
     return usage ?? estimateUsage([], this.text, this.#model);
+  }
+
+  #write(delta: string): void {
+    this.#emit({ event: 'chat.delta', payload: { ...this.ids, delta, role: 'assistant', offset: this.text.length } });
+    this.text += delta;
+    this.#stepText += delta;
   }
 
   /** What the model is told from memory; readers are told of it before the reply. */
