@@ -31,6 +31,8 @@ export const bridge = [
     'http.chat/reasoning-tokens': 'How many tokens were thoughts is told where the provider tells, also of agents; it is never guessed.',
     'http.chat/agent-session':
       'In a session that the program names, an agent is told the last message with all that it has, exactly, beside its own system prompt; how the answer ended is told.',
+    'http.chat/refused-message':
+      'A message that is refused, for what it asks or by a limit, is not in its session; a session that would have begun with it is not there.',
     'http.chat/agent-params':
       'An agent’s model is told what the caller wants of the answer; what cannot be honoured is 400 naming the parameter.',
     'http.chat/stream-error': 'An error after the first byte is an error object in the stream, then one `[DONE]`.',

@@ -153,6 +153,8 @@ export interface RunRequest {
   idempotencyKey?: string | undefined;
   /** Of a session that begins with it; the message's first words where left out. */
   title?: string;
+  /** A message that is refused is taken back, for who sent it is told so and nobody waits for an answer. */
+  withdraws?: boolean;
   /** Told what the model writes as it comes; its thoughts are kept nowhere. */
   onwritten?: (piece: Written) => void;
   /** Told how the answer ended. */

@@ -98,7 +98,7 @@ export class HttpAgents {
       agentId,
       sessionId,
       message: text,
-      repeats: true,
+      ...{ repeats: true, withdraws: true },
       principal,
       ...(attachments.length === 0 ? {} : { attachments }),
       ...(systemPrompt === '' ? {} : { systemPrompt }),

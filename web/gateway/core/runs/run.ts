@@ -11,6 +11,9 @@ import type { SentFile } from '../tools/registry.ts';
 import { plainText, sessionChanged } from '../sessions.ts';
 import type { MessageRecord, RunOutcome, UsageRecord } from '../vault.ts';
 import { generate, type Share } from './generate.ts';
+import { LeftMessages } from './left-messages.ts';
+import { isRefusal } from './refusal.ts';
+import { usageOf } from './run-usage.ts';
 import { type Chosen, type Completed, offeredTo, type Place, type RunRequest, type RunsDeps } from './deps.ts';
 import { inSession, promptOf, systemOf, timeContext } from './prompt.ts';
 import { ReplyFiles } from './reply-files.ts';
@@ -36,7 +39,7 @@ export class Run {
   readonly #deps: RunsDeps;
   readonly #abort = new AbortController();
   /** Messages that complete steps have left: tool calls and their results. */
-  readonly #left: MessageRecord[] = [];
+  readonly #left: LeftMessages;
   /** What the models have used so far. */
   readonly #shares: Share[] = [];
   readonly #files = new ReplyFiles();
@@ -54,6 +57,7 @@ export class Run {
     this.#agent = agent;
     this.#place = place;
     this.#deps = deps;
+    this.#left = new LeftMessages({ sessionKey: key, runId: this.id, now: () => deps.clock.now() });
   }
 
   abort(reason: RpcError): void {
@@ -66,6 +70,7 @@ export class Run {
     this.#chosen = chosen;
     this.#model = chosen.key;
     let place: Place | undefined;
+    let gone = false;
     try {
       // What another host writes in this session comes first. Aborted before that has ended, it has not begun, and leaves nothing.
       await this.#deps.foreign.ended(this.#key, this.#abort.signal);
@@ -75,16 +80,18 @@ export class Run {
       place = await this.#begin(found, at);
       this.#abort.signal.throwIfAborted();
       const usage = await this.#generate(place);
-      const reply = this.#reply(place, { content: this.#stepText, usage });
-      await this.#store('done', [...this.#left, reply]);
+      const { messages, replyId: messageId } = this.#leaves(place, { content: this.#stepText, usage });
+      await this.#store('done', messages);
       // Gone only now: what a run that failed was told of, the next one is told again.
       await this.#told().catch((error: unknown) => this.#deps.fault(error));
       await companion.ended({ id: this.id, sessionKey: this.#key });
-      this.#emit({ event: 'chat.done', payload: { ...this.ids, usage, messageId: reply.id } });
-      return { completed: true, sessionId: this.#request.sessionId, runId: this.id, messageId: reply.id, usage };
+      this.#emit({ event: 'chat.done', payload: { ...this.ids, usage, messageId } });
+      return { completed: true, sessionId: this.#request.sessionId, runId: this.id, messageId, usage };
     } catch (thrown) {
       const error = this.#deps.fault(thrown);
-      const messageId = place && (await this.#keepPartial(place, error));
+      const withdrawn = place && (await this.#withdraw(error));
+      const messageId = place && !withdrawn ? await this.#keepPartial(place, error) : undefined;
+      gone = withdrawn === 'session';
       await companion.ended({ id: this.id, sessionKey: this.#key, reason: error.message });
       // Where there is nothing to answer there was no run: who asked for one is told, and nobody else.
       if (!place && error.code === 'NOT_FOUND') throw error;
@@ -94,7 +101,7 @@ export class Run {
       });
       throw error;
     } finally {
-      if (place) this.#changed();
+      if (place) this.#changed(gone);
     }
   }
 
@@ -188,7 +195,7 @@ export class Run {
             break;
           case 'step':
             if (event.calls.length > 0)
-              this.#push(place, { role: 'assistant', content: event.text, toolCalls: event.calls, model: this.#model });
+              this.#left.push(place.user, { role: 'assistant', content: event.text, toolCalls: event.calls, model: this.#model });
             if (event.calls.length > 0) this.#stepText = '';
             break;
           case 'tool_call':
@@ -200,7 +207,7 @@ export class Run {
           case 'tool_result': {
             const { call, result, isError } = event;
             const content = typeof result === 'string' ? result : JSON.stringify(result);
-            this.#push(place, { role: 'tool', content, toolCallId: call.id, name: call.tool });
+            this.#left.push(place.user, { role: 'tool', content, toolCallId: call.id, name: call.tool });
             const payload = { ...this.ids, tool: call.tool, result, toolCallId: call.id, ...(isError ? { isError } : {}) };
             this.#emit({ event: 'chat.tool_result', payload });
             break;
@@ -233,63 +240,51 @@ export class Run {
     return content;
   }
 
-  #push(place: Place, fields: Pick<MessageRecord, 'role' | 'content'> & Partial<MessageRecord>): void {
-    this.#left.push(this.#message(place, fields));
-  }
-
-  #message(place: Place, fields: Pick<MessageRecord, 'role' | 'content'> & Partial<MessageRecord>): MessageRecord {
-    const parent = this.#left.at(-1) ?? place.user;
-    return {
-      id: crypto.randomUUID(),
-      sessionKey: this.#key,
-      parentId: parent.id,
-      depth: parent.depth + 1,
-      timestamp: this.#deps.clock.now(),
-      runId: this.id,
-      ...fields,
-    };
-  }
-
-  #reply(place: Place, fields: Pick<MessageRecord, 'content'> & Partial<MessageRecord>): MessageRecord {
+  /** All that the run leaves, with its reply at the end. */
+  #leaves({ user }: Place, fields: Parameters<LeftMessages['with']>[1]): ReturnType<LeftMessages['with']> {
     const recalled = this.#recalled ? { recalled: this.#recalled } : {};
-    return this.#message(place, { role: 'assistant', model: this.#model, ...recalled, ...fields, ...this.#files.with(fields.content) });
+    return this.#left.with(user, { model: this.#model, ...recalled, ...fields, ...this.#files.with(fields.content) });
+  }
+
+  /** Takes the message back where it was refused before anything came of it, and who sent it wants that; what was taken. */
+  async #withdraw(error: RpcError): Promise<'message' | 'session' | undefined> {
+    const { vault, clock, fault } = this.#deps;
+    if (!this.#request.withdraws || !isRefusal(error) || this.text !== '' || this.#left.count > 0) return undefined;
+    try {
+      const withdrawn = await vault.runs.withdraw(this.id);
+      if (withdrawn) for (const record of this.#usage(clock.now())) vault.usage.add(record);
+      return withdrawn;
+    } catch (failure) {
+      fault(failure);
+      return undefined;
+    }
   }
 
   /** What had come before the run was cut short, marked with why; its id. Where even that cannot be stored, the terminal event goes out without. */
   async #keepPartial(place: Place, error: RpcError): Promise<string | undefined> {
     const aborted = error.code === 'ABORTED';
-    const reply = this.#reply(place, {
+    const { messages, replyId } = this.#leaves(place, {
       content: this.#stepText,
       usage: estimateUsage([place.user], this.text, this.#model),
       ...(aborted ? { aborted } : { error: { code: error.code, message: error.message } }),
     });
-    // A call without its result would be refused by the next provider that reads this branch.
-    const last = this.#left.at(-1);
-    if (last?.toolCalls) {
-      for (const call of last.toolCalls)
-        this.#push(place, { role: 'tool', content: '{"error":"the run ended before the tool did"}', toolCallId: call.id, name: call.tool });
-      const parent = this.#left.at(-1) ?? place.user;
-      reply.parentId = parent.id;
-      reply.depth = parent.depth + 1;
-    }
     try {
-      await this.#store(aborted ? 'aborted' : 'failed', [...this.#left, reply]);
-      return reply.id;
+      await this.#store(aborted ? 'aborted' : 'failed', messages);
+      return replyId;
     } catch (failure) {
       this.#deps.fault(failure);
       return undefined;
     }
   }
 
+  #usage(at: number): UsageRecord[] {
+    return usageOf(this.id, this.#shares, { at, sessionKey: this.#key, principal: this.#request.principal });
+  }
+
   async #store(status: RunOutcome['status'], messages: MessageRecord[]): Promise<void> {
     const { vault, clock } = this.#deps;
     const endedAt = clock.now();
-    const shares = this.#shares;
-    const records = shares.map(({ key, usage }, index): UsageRecord => {
-      const [provider = ''] = key.split('/', 1);
-      const id = index === shares.length - 1 ? this.id : `${this.id}-${index}`;
-      return { id, at: endedAt, provider, model: key, sessionKey: this.#key, principal: this.#request.principal, usage };
-    });
+    const records = this.#usage(endedAt);
     const last = records.pop();
     await vault.runs.finish({ runId: this.id, status, endedAt, messages, ...(last ? { usage: last } : {}) });
     // What models before the last one were asked.
@@ -307,8 +302,8 @@ export class Run {
     });
   }
 
-  #changed(): void {
-    this.#emit(sessionChanged(this.#key));
+  #changed(gone = false): void {
+    this.#emit(sessionChanged(this.#key, gone));
   }
 
   #emit(event: AnyEvent): void {
