@@ -133,3 +133,43 @@ verifies('http.chat/agent-session', 'a request that is sent again because it fai
   const { messages } = await client.call('chat.history', { sessionId: 'ann' });
   expect(messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'user', 'assistant']);
 });
+
+verifies(
+  'http.chat/refused-message',
+  'by the gateway, by the model’s server, and by a limit; what is answered goes on from before',
+  async () => {
+    const answers = [
+      () => says('stop'),
+      () => Response.json({ error: { message: 'No such parameter', param: 'x' } }, { status: 400 }),
+      () => Response.json({ error: { message: 'slow down' } }, { status: 429, headers: { 'retry-after': '999' } }),
+      () => says('stop'),
+    ];
+    const { gw, client, openai, bodies } = await vendors(() => answers.shift()?.() ?? says('stop'));
+    await using _ = gw;
+    await client.call('config.patch', { patch: { providers: { up: { baseUrl: 'http://up.test/v1' } } } });
+    const ask = (content: object | string, more: object = {}): Promise<unknown> =>
+      openai.chat.completions.create({
+        model: 'perch/main',
+        user: 'ann',
+        messages: [{ role: 'user', content: content as string }],
+        ...more,
+      });
+    const sessions = async (): Promise<unknown[]> => (await client.call('sessions.list', {})).sessions.map(({ sessionId }) => sessionId);
+    const said = async (): Promise<unknown[]> =>
+      (await client.call('chat.history', { sessionId: 'ann' })).messages.map(({ content }) => content);
+    const missed: unknown[] = [];
+    client.on('sessions.changed', ({ deleted }) => missed.push(deleted));
+    // Claude has no seed: nothing is asked, and there is no such chat.
+    await expect(ask('One', { seed: 1 })).rejects.toMatchObject({ status: 400, param: 'seed' });
+    expect(await sessions()).not.toContain('ann');
+    expect(missed.at(-1)).toBe(true);
+    await client.call('config.set', { key: 'chat.model', value: 'up/m' });
+    await ask('Two');
+    await expect(ask('Three')).rejects.toMatchObject({ status: 502 });
+    await expect(ask('Four')).rejects.toMatchObject({ status: 429 });
+    expect(await said()).toEqual(['Two', 'Well']);
+    await ask('Five');
+    const told = bodies().at(-1)?.['messages'] as { content: string }[];
+    expect(told.slice(1).map(({ content }) => content)).toEqual(['Two', 'Well', 'Five']);
+  },
+);

@@ -26,9 +26,13 @@ export const bridge = [
       '`perch/<agentId>` runs the agent; `<provider>/<model_id>` goes straight to the model with every parameter; an unknown one is 404 `model_not_found`.',
     'http.chat/translated':
       'A model whose provider speaks another format is asked in its own words, tools, formats and thoughts included; what cannot be told there is 400 naming the parameter.',
+    'http.chat/refusal':
+      'What a model or its vendor says in place of an answer that is refused is `refusal`, never `content`; nothing that was refused is done.',
     'http.chat/reasoning-tokens': 'How many tokens were thoughts is told where the provider tells, also of agents; it is never guessed.',
     'http.chat/agent-session':
       'In a session that the program names, an agent is told the last message with all that it has, exactly, beside its own system prompt; how the answer ended is told.',
+    'http.chat/refused-message':
+      'A message that is refused, for what it asks or by a limit, is not in its session; a session that would have begun with it is not there.',
     'http.chat/agent-params':
       'An agent’s model is told what the caller wants of the answer; what cannot be honoured is 400 naming the parameter.',
     'http.chat/stream-error': 'An error after the first byte is an error object in the stream, then one `[DONE]`.',

@@ -25,6 +25,8 @@ export const responses = [
     'http.responses/hosts': 'A response that one host has kept is there at the next, and gone there when it was deleted.',
     'http.responses/ends':
       'A response is completed, incomplete with its reason, or failed; one that fails before the first byte is an HTTP error.',
+    'http.responses/refusal':
+      'A refusal is a part of its message, with its own events; where a vendor cut the answer off, the response is incomplete.',
     'http.responses/usage': 'Usage of a model is recorded by who called; a caller that hangs up ends the work, and nothing is kept.',
     'http.responses/bad-input': 'No input of any kind is a 500.',
     'http.responses/openai-client': 'The official `openai` package works against `/v1/responses`.',

@@ -26,6 +26,8 @@ export const responseEvent = z.discriminatedUnion('type', [
   within('response.content_part.done', part),
   within('response.output_text.delta', { ...ofText, delta: z.string() }),
   within('response.output_text.done', { ...ofText, text: z.string() }),
+  within('response.refusal.delta', { content_index: count, delta: z.string() }),
+  within('response.refusal.done', { content_index: count, refusal: z.string() }),
   within('response.reasoning_text.delta', { content_index: count, delta: z.string() }),
   within('response.reasoning_text.done', { content_index: count, text: z.string() }),
   within('response.function_call_arguments.delta', { delta: z.string() }),

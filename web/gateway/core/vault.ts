@@ -278,6 +278,11 @@ export interface Vault {
      * may be gone by then (deleted or reset while it ran): then only the run's end and usage are stored.
      */
     finish(outcome: RunOutcome): Promise<void>;
+    /**
+     * Strict: the run, which has left nothing yet, and the message that it was to answer are taken back; the session is as before, or gone, where it began with them. Undefined: nothing was, for
+     * something follows the message, or another host has the run.
+     */
+    withdraw(runId: string): Promise<'message' | 'session' | undefined>;
     /** Runs that have not ended: those under way here or on another host, and those of a host that died. */
     unfinished(): Promise<RunRecord[]>;
     /** Strict: this host executes the run from now on, under a higher fence; what its executor before still writes to it loses. False: it has ended. */

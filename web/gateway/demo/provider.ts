@@ -31,7 +31,9 @@ export const providerHandlers = (): ReturnType<typeof http.get>[] => [
       return new HttpResponse(played(writer, line, counted, request.signal), { headers: { 'content-type': 'text/event-stream' } });
     }
     const { text, calls } = line;
-    return HttpResponse.json(completion(head, [{ text, reasoning: line.reasoning ?? '', calls, finish: finishOf(line) }], counted));
+    return HttpResponse.json(
+      completion(head, [{ text, refusal: '', reasoning: line.reasoning ?? '', calls, finish: finishOf(line) }], counted),
+    );
   }),
 ];
 

@@ -21,6 +21,7 @@ const operations: Record<string, (vault: Vault) => Promise<unknown>> = {
     const messages = [newMessage('f1', newMessage('open', null)), newMessage('f2', newMessage('f1', newMessage('open', null)))];
     return vault.runs.finish({ runId: 'run-open', status: 'done', endedAt: 8_000, messages, usage: newUsage('u2') });
   },
+  'runs.withdraw': (vault) => vault.runs.withdraw('run-open'),
   'sessions.update': (vault) => vault.sessions.update(KEY, { title: 'Other' }),
   'sessions.remove': (vault) => vault.sessions.remove(KEY),
   'sessions.clear': (vault) => vault.sessions.clear(KEY),

@@ -1,6 +1,6 @@
 import type { MessageRecord } from '../core/vault.ts';
 import { joinParts } from './parts.ts';
-import type { StoredMessage } from './schema.ts';
+import type { StoredMessage, WriteTransaction } from './schema.ts';
 import type { Transactions } from './transaction.ts';
 
 /** Attachments by content hash: those that are not here are fetched from the journal when they are needed, and kept. */
@@ -31,4 +31,13 @@ export class Blobs {
     if (bytes) await this.#transactions.local(['blobs'], (tx) => tx.objectStore('blobs').put({ hash, bytes })).catch(() => {});
     return bytes;
   }
+}
+
+/** Deletes attachments that no message refers to any more. */
+export async function forgetBlobs(tx: WriteTransaction, hashes: readonly string[]): Promise<void> {
+  await Promise.all(
+    [...new Set(hashes)].map(async (hash) => {
+      if ((await tx.objectStore('messages').index('blobs').getKey(hash)) === undefined) await tx.objectStore('blobs').delete(hash);
+    }),
+  );
 }

@@ -9,6 +9,7 @@ const writes: Record<string, (vault: Vault) => Promise<unknown>> = {
   'runs.begin': (vault) => ask(vault, 'm2'),
   'runs.savePartial': (vault) => vault.runs.savePartial('run-m1', 'x'),
   'runs.finish': (vault) => answer(vault, newMessage('m1', null)),
+  'runs.withdraw': (vault) => vault.runs.withdraw('run-m1'),
   'sessions.update': (vault) => vault.sessions.update(KEY, { title: 'x' }),
   'sessions.clear': (vault) => vault.sessions.clear(KEY),
   'sessions.remove': (vault) => vault.sessions.remove(KEY),

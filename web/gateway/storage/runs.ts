@@ -7,6 +7,7 @@ import type { StoreName, WriteTransaction } from './schema.ts';
 import { putInto, removeFrom } from './requests.ts';
 import { putUsage } from './usage.ts';
 import type { Transactions, Write } from './transaction.ts';
+import { withdraw } from './withdraw.ts';
 
 const CONTENT: StoreName[] = ['sessions', 'messages', 'runs', 'partials', 'blobs'];
 /** Nobody else can know of a run that begins; who takes it over does so under a higher one (shared/ports/journal.ts, `lease.take`). */
@@ -74,6 +75,8 @@ export function runStore({ transactions, replica, origin }: RunDeps): Vault['run
       const replies = await Promise.all(outcome.messages.map(splitParts));
       await transactions.write([...CONTENT, 'usage'], (write) => finish(write, outcome, replies, origin));
     },
+
+    withdraw: (runId) => transactions.write(CONTENT, (write) => withdraw(write, runId, origin)),
 
     claim: (runId, fence) =>
       transactions.write(['runs'], async ({ tx, put }) => {

@@ -98,7 +98,8 @@ export async function countOf(tx: WriteTransaction, key: string): Promise<Pick<S
   return { messageCount: messages.length, size: messages.reduce((sum, message) => sum + storedBytes(message), 0) };
 }
 
-async function previewOf(tx: WriteTransaction, headId: string | null): Promise<string> {
+/** What a session whose branch ends there shows of it. */
+export async function previewOf(tx: WriteTransaction, headId: string | null): Promise<string> {
   let id = headId;
   for (let depth = 0; id !== null && depth < PREVIEW_DEPTH; depth++) {
     const message: StoredMessage | undefined = await tx.objectStore('messages').get(id);

@@ -1,10 +1,11 @@
 import type { SessionRecord, Vault } from '../core/vault.ts';
+import { forgetBlobs } from './blobs.ts';
 import { splitParts } from './parts.ts';
 import { putMessage } from './runs.ts';
 import { countOf } from './session-rows.ts';
 import type { SessionList } from './session-list.ts';
 import { emptied, withHead, withMessages } from './session-totals.ts';
-import { inSession, type StoreName, type WriteTransaction } from './schema.ts';
+import { inSession, type StoreName } from './schema.ts';
 import type { Transactions, Write } from './transaction.ts';
 
 const CONTENT: StoreName[] = ['sessions', 'messages', 'runs', 'partials', 'blobs'];
@@ -70,15 +71,6 @@ async function removeContent({ tx, remove }: Write, key: string): Promise<void> 
   await forgetBlobs(
     tx,
     messages.flatMap(({ blobs = [] }) => blobs),
-  );
-}
-
-/** Deletes attachments that no message refers to any more. */
-export async function forgetBlobs(tx: WriteTransaction, hashes: readonly string[]): Promise<void> {
-  await Promise.all(
-    [...new Set(hashes)].map(async (hash) => {
-      if ((await tx.objectStore('messages').index('blobs').getKey(hash)) === undefined) await tx.objectStore('blobs').delete(hash);
-    }),
   );
 }
 

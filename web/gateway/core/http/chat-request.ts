@@ -21,6 +21,7 @@ type ContentPart = z.output<typeof contentPart>;
 const message = z.looseObject({
   role: z.enum(['system', 'developer', 'user', 'assistant', 'tool']),
   content: z.union([z.string(), z.array(z.unknown())]).nullish(),
+  refusal: z.string().nullish(),
   name: z.string().nullish(),
   tool_call_id: z.string().nullish(),
   function_call: z.null('is of an older format; use tool_calls').optional(),
@@ -116,8 +117,10 @@ function readCalls(calls: NonNullable<z.output<typeof message>['tool_calls']>, p
 }
 
 function readMessage(value: unknown, index: number): ModelMessage {
-  const { role, content, name, tool_call_id, tool_calls } = parse(message, value, ['messages', index]);
+  const { role, content: written, refusal, name, tool_call_id, tool_calls } = parse(message, value, ['messages', index]);
   const param = `messages[${index}]`;
+  // As an answer gives it: the refusal in place of the content, or behind it.
+  const content = role === 'assistant' && refusal ? withRefusal(written, refusal) : written;
   if (content == null && !(role === 'assistant' && tool_calls?.length))
     throw badRequest(`${param}.content: is missing`, `${param}.content`);
   if (role === 'tool' && !tool_call_id) throw badRequest(`${param}.tool_call_id: is missing`, `${param}.tool_call_id`);
@@ -134,6 +137,11 @@ function readMessage(value: unknown, index: number): ModelMessage {
     ...(tool_call_id == null ? {} : { toolCallId: tool_call_id }),
     ...(name == null ? {} : { name }),
   };
+}
+
+function withRefusal(content: z.output<typeof message>['content'], refusal: string): string | unknown[] {
+  const parts = typeof content === 'string' ? [{ type: 'text', text: content }] : (content ?? []);
+  return parts.length === 0 ? refusal : [...parts, { type: 'refusal', refusal }];
 }
 
 /** Who of several has said it: other vendors have no place for that but the text. */

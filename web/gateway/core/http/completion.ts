@@ -45,16 +45,17 @@ const functionCall = ({ id, tool, args }: ToolCall): Record<string, unknown> => 
 /** One choice of an answer, whole. */
 export interface Choice {
   text: string;
+  refusal: string;
   reasoning: string;
   calls: readonly ToolCall[];
   finish: FinishReason;
 }
 
-function choiceObject({ text, reasoning, calls, finish }: Choice, index: number): Record<string, unknown> {
+function choiceObject({ text, refusal, reasoning, calls, finish }: Choice, index: number): Record<string, unknown> {
   const message = {
     role: 'assistant',
-    content: text === '' && calls.length > 0 ? null : text,
-    refusal: null,
+    content: text === '' && (calls.length > 0 || refusal !== '') ? null : text,
+    refusal: refusal === '' ? null : refusal,
     ...(reasoning === '' ? {} : { reasoning_content: reasoning }),
     ...(calls.length > 0 ? { tool_calls: calls.map(functionCall) } : {}),
   };
@@ -89,6 +90,10 @@ export class ChunkWriter {
     return this.#begin(index) + this.#chunk(index, { content });
   }
 
+  refusal(index: number, refusal: string): string {
+    return this.#begin(index, null) + this.#chunk(index, { refusal });
+  }
+
   reasoning(index: number, text: string): string {
     return this.#begin(index) + this.#chunk(index, { reasoning_content: text });
   }
@@ -108,11 +113,11 @@ export class ChunkWriter {
     return (this.#withUsage ? this.#write({ choices: [], usage: usageObject(counted) }) : '') + DONE;
   }
 
-  /** The role comes first, in a chunk of its own. */
-  #begin(index: number): string {
+  /** The role comes first, in a chunk of its own. `content`: null where what comes first is none. */
+  #begin(index: number, content: '' | null = ''): string {
     if (this.#calls.has(index)) return '';
     this.#calls.set(index, 0);
-    return this.#chunk(index, { role: 'assistant', content: '', refusal: null });
+    return this.#chunk(index, { role: 'assistant', content, refusal: null });
   }
 
   #chunk(index: number, delta: Record<string, unknown>, finish: FinishReason | null = null): string {

@@ -121,11 +121,13 @@ export async function passWhole({ provider, forwarded, record }: Passing, head: 
   }
   if (!done && !assembler.finished) throw brokeOff(provider);
   events.push(...assembler.end());
-  const joined = (type: 'text' | 'reasoning'): string => events.map((event) => (event.type === type ? event.text : '')).join('');
-  const [text, reasoning] = [joined('text'), joined('reasoning')];
+  const joined = (type: 'text' | 'refusal' | 'reasoning'): string =>
+    events.map((event) => (event.type === type ? event.text : '')).join('');
+  const [text, refusal, reasoning] = [joined('text'), joined('refusal'), joined('reasoning')];
   const calls = events.flatMap((event) => (event.type === 'tool_call' ? [event.call] : []));
   const told = events.find((event) => event.type === 'usage');
   const finish = events.find((event) => event.type === 'finish')?.reason ?? 'stop';
-  const usage = record(told?.usage, reasoning.length + text.length + calls.reduce((sum, { args }) => sum + JSON.stringify(args).length, 0));
-  return JSON.stringify(completion(head, [{ text, reasoning, calls, finish }], { usage, reasoningTokens: told?.reasoningTokens }));
+  const called = calls.reduce((sum, { args }) => sum + JSON.stringify(args).length, 0);
+  const usage = record(told?.usage, reasoning.length + text.length + refusal.length + called);
+  return JSON.stringify(completion(head, [{ text, refusal, reasoning, calls, finish }], { usage, reasoningTokens: told?.reasoningTokens }));
 }

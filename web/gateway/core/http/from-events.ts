@@ -21,6 +21,7 @@ export interface EventSource {
 /** A choice while it comes. */
 class Building implements Choice {
   text = '';
+  refusal = '';
   reasoning = '';
   readonly calls: ToolCall[] = [];
   finish: FinishReason = 'stop';
@@ -30,6 +31,7 @@ class Building implements Choice {
 
   add(event: ModelEvent): void {
     if (event.type === 'text') this.text += event.text;
+    else if (event.type === 'refusal') this.refusal += event.text;
     else if (event.type === 'reasoning') this.reasoning += event.text;
     else if (event.type === 'tool_call') this.calls.push(event.call);
     else if (event.type === 'usage') [this.#usage, this.reasoningTokens] = [event.usage, event.reasoningTokens];
@@ -40,8 +42,8 @@ class Building implements Choice {
   }
 
   usage(messages: readonly ModelMessage[], model: string): Usage {
-    const { reasoning, text, calls } = this;
-    return this.#usage ?? estimateUsage(messages, reasoning + text + (calls.length > 0 ? JSON.stringify(calls) : ''), model);
+    const { reasoning, text, refusal, calls } = this;
+    return this.#usage ?? estimateUsage(messages, reasoning + text + refusal + (calls.length > 0 ? JSON.stringify(calls) : ''), model);
   }
 }
 
@@ -106,6 +108,8 @@ function written(writer: ChunkWriter, index: number, event: ModelEvent): string 
   switch (event.type) {
     case 'text':
       return writer.text(index, event.text);
+    case 'refusal':
+      return writer.refusal(index, event.text);
     case 'reasoning':
       return writer.reasoning(index, event.text);
     case 'tool_call':

@@ -75,7 +75,7 @@ export async function sample(
       wishes: { maxTokens: Math.min(params.maxTokens, MAX_TOKENS), temperature: params.temperature, stop: params.stopSequences },
       runTool: () => Promise.reject(new Error('no tools are offered')),
     })) {
-      if (event.type === 'text') text += event.text;
+      if (event.type === 'text' || event.type === 'refusal') text += event.text;
       else if (event.type === 'model') key = event.key;
       else if (event.type === 'end' && event.reason === 'length') stopReason = 'maxTokens';
     }

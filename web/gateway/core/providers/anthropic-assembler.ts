@@ -36,6 +36,7 @@ const delta = z.looseObject({
   signature: z.string().nullish(),
   partial_json: z.string().nullish(),
   stop_reason: z.string().nullish(),
+  stop_details: z.object({ explanation: z.string().nullish() }).nullish().catch(null),
 });
 const failure = z.object({ type: z.string().nullish(), message: z.string() });
 
@@ -94,6 +95,8 @@ export class AnthropicAssembler implements Assembler {
   #answer: number | undefined;
   #usage: z.infer<typeof usage> = {};
   #finish: FinishReason | undefined;
+  /** Why the answer was refused. */
+  #refusal: string | undefined;
 
   readonly #tellsUnread: ModelRequest['tellsUnread'];
 
@@ -120,7 +123,7 @@ export class AnthropicAssembler implements Assembler {
         return this.#delta(event.index, event.delta);
       case 'message_delta':
         this.#count(event.usage);
-        if (event.delta.stop_reason) this.#finish = FINISH.get(event.delta.stop_reason) ?? 'stop';
+        this.#stop(event.delta);
         return [];
       case 'message_stop':
         return [];
@@ -134,10 +137,13 @@ export class AnthropicAssembler implements Assembler {
 
   end(): ModelEvent[] {
     const blocks = [...this.#blocks].sort(([a], [b]) => a - b).map(([, each]) => each);
-    const calls = blocks.filter(({ type, name }) => type === 'tool_use' && name !== ANSWER_TOOL);
+    // What was refused is not to be done: a call may have been cut off within its arguments.
+    const refused = this.#refusal !== undefined;
+    const calls = refused ? [] : blocks.filter(({ type, name }) => type === 'tool_use' && name !== ANSWER_TOOL);
     const thoughts = blocks.flatMap(thoughtOf);
     const out: ModelEvent[] = calls.map(({ id, name, json }) => toolCall(this.#provider, { id, tool: name, json }, this.#tellsUnread));
-    if (this.#answer !== undefined && !this.#blocks.get(this.#answer)?.json) out.push({ type: 'text', text: '{}' });
+    if (this.#refusal !== undefined) out.push({ type: 'refusal', text: this.#refusal });
+    else if (this.#answer !== undefined && !this.#blocks.get(this.#answer)?.json) out.push({ type: 'text', text: '{}' });
     if (calls.length > 0 && thoughts.length > 0) out.push({ type: 'keep', kept: { wire: WIRE, value: thoughts } });
     const counted = usageOf(this.#usage);
     const thought = this.#usage.output_tokens_details?.thinking_tokens;
@@ -145,6 +151,12 @@ export class AnthropicAssembler implements Assembler {
     const reason = this.#finish ?? 'stop';
     out.push({ type: 'finish', reason: reason === 'tool_calls' && calls.length === 0 ? 'stop' : reason });
     return out;
+  }
+
+  #stop({ stop_reason, stop_details }: z.infer<typeof delta>): void {
+    if (!stop_reason) return;
+    this.#finish = FINISH.get(stop_reason) ?? 'stop';
+    if (stop_reason === 'refusal') this.#refusal = stop_details?.explanation || `${this.#provider} refused to answer by its safety rules`;
   }
 
   #begin(at: number, { type, text, thinking, data, id, name }: z.infer<typeof block>): ModelEvent[] {

@@ -52,7 +52,7 @@ export async function* assembled(
         if (last && parseJson(item.data) === undefined) break;
         const before = assembler.finished;
         const events = assembler.add(item.data);
-        const text = events.reduce((sum, event) => sum + (event.type === 'text' ? event.text.length : 0), 0);
+        const text = events.reduce((sum, event) => sum + (event.type === 'text' || event.type === 'refusal' ? event.text.length : 0), 0);
         shown += text;
         if (text === 0) unseen += item.data.length;
         if (unseen > MAX_UNSEEN) throw new ProviderError(`${http.name} sent more thoughts and calls than can be kept`);

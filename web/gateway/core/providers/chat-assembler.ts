@@ -116,7 +116,7 @@ export class ChatAssembler implements Assembler {
     for (const detail of part.reasoning_details ?? []) addDetail(this.#details, detail);
     const content = typeof part.content === 'string' ? part.content : textOf(pieces);
     if (content) out.push({ type: 'text', text: content });
-    if (part.refusal) out.push({ type: 'text', text: part.refusal });
+    if (part.refusal) out.push({ type: 'refusal', text: part.refusal });
     for (const call of part.tool_calls ?? []) this.#collect(call);
     return out;
   }

@@ -11,7 +11,7 @@ export async function* countedStream(
   let written = '';
   for await (const event of events) {
     if (event.type === 'usage') given = true;
-    else if (event.type === 'text' || event.type === 'reasoning') written += event.text;
+    else if (event.type === 'text' || event.type === 'reasoning' || event.type === 'refusal') written += event.text;
     else if (event.type === 'tool_call') written += JSON.stringify(event.call);
     yield event;
   }

@@ -65,6 +65,8 @@ export class GoogleAssembler implements Assembler {
   readonly #calls: ToolCall[] = [];
   #counted: ReturnType<typeof countedOf> | undefined;
   #reason: string | undefined;
+  /** Why the answer was refused. */
+  #refusal: string | undefined;
 
   /** `provider` is the display name that errors speak of. */
   constructor(provider: string) {
@@ -72,7 +74,7 @@ export class GoogleAssembler implements Assembler {
   }
 
   get finished(): boolean {
-    return this.#reason !== undefined;
+    return this.#reason !== undefined || this.#refusal !== undefined;
   }
 
   add(data: string): ModelEvent[] {
@@ -83,7 +85,7 @@ export class GoogleAssembler implements Assembler {
       throw new ProviderError(`${this.#provider} reported an error: ${shorten(error.message)}`, { status, retryable });
     }
     if (usageMetadata) this.#counted = countedOf(usageMetadata);
-    if (promptFeedback?.blockReason) throw this.#blocked(promptFeedback.blockReason, promptFeedback.blockReasonMessage);
+    if (promptFeedback?.blockReason) this.#refuse('request', promptFeedback.blockReason, promptFeedback.blockReasonMessage);
     const candidate = candidates?.find((each) => (each.index ?? 0) === 0);
     if (!candidate) return [];
     const out = (candidate.content?.parts ?? []).flatMap((part) => this.#part(part));
@@ -91,15 +93,18 @@ export class GoogleAssembler implements Assembler {
     if (reason && reason !== 'FINISH_REASON_UNSPECIFIED') {
       if (STUMBLED.has(reason))
         throw new ProviderError(`${this.#provider} made a tool call that cannot be used (${reason})`, { retryable: true });
-      if (BLOCKED.has(reason) && this.#parts.length === 0) throw this.#blocked(reason, candidate.finishMessage);
+      if (BLOCKED.has(reason)) this.#refuse('answer', reason, candidate.finishMessage);
       this.#reason = reason;
     }
     return out;
   }
 
   end(): ModelEvent[] {
-    const out: ModelEvent[] = this.#calls.map((call) => ({ type: 'tool_call', call }));
-    if (out.length > 0 && this.#parts.some(({ thoughtSignature }) => thoughtSignature))
+    // What was refused is not to be done.
+    const refused = this.#refusal !== undefined;
+    const out: ModelEvent[] = refused ? [] : this.#calls.map((call) => ({ type: 'tool_call', call }));
+    if (this.#refusal !== undefined) out.push({ type: 'refusal', text: this.#refusal });
+    else if (out.length > 0 && this.#parts.some(({ thoughtSignature }) => thoughtSignature))
       out.push({ type: 'keep', kept: { wire: WIRE, value: this.#parts } });
     if (this.#counted) out.push({ type: 'usage', ...this.#counted });
     out.push({ type: 'finish', reason: this.#finish() });
@@ -107,8 +112,8 @@ export class GoogleAssembler implements Assembler {
   }
 
   #finish(): Extract<ModelEvent, { type: 'finish' }>['reason'] {
+    if (this.#refusal !== undefined) return 'content_filter';
     if (this.#reason === 'MAX_TOKENS') return 'length';
-    if (this.#reason !== undefined && BLOCKED.has(this.#reason)) return 'content_filter';
     return this.#calls.length > 0 ? 'tool_calls' : 'stop';
   }
 
@@ -131,9 +136,9 @@ export class GoogleAssembler implements Assembler {
     else this.#parts.push({ ...part });
   }
 
-  #blocked(reason: string, message: string | null | undefined): ProviderError {
+  #refuse(what: 'request' | 'answer', reason: string, message: string | null | undefined): void {
     const why = message ? `${reason}: ${shorten(message)}` : reason;
-    return new ProviderError(`${this.#provider} blocked the request by its safety rules (${why})`, { ofRequest: true });
+    this.#refusal ??= `${this.#provider} blocked the ${what} by its safety rules (${why})`;
   }
 }
 

@@ -162,6 +162,21 @@ describe('a stream that is well', () => {
     expect((await said(unnamed(chunk([{ text: 'x' }]), chunk([], reason)))).events.at(-1)).toEqual({ type: 'finish', reason: finish });
   });
 
+  it('that is blocked says so, and nothing of it is to be done', async () => {
+    const call = chunk([{ functionCall: { name: 'a', args: {} } }]);
+    for (const [why, ...chunks] of [
+      ['request', { promptFeedback: { blockReason: 'PROHIBITED_CONTENT', blockReasonMessage: 'No' } }],
+      ['answer', call, chunk([], 'PROHIBITED_CONTENT')],
+    ] as const) {
+      const { events, error } = await said(unnamed(...chunks));
+      expect(error).toBeUndefined();
+      expect(events).toEqual([
+        { type: 'refusal', text: expect.stringContaining(`Google blocked the ${why} by its safety rules (PROHIBITED_CONTENT`) },
+        { type: 'finish', reason: 'content_filter' },
+      ]);
+    }
+  });
+
   it('is whole where the connection stays open after the finish', async () => {
     const clock = new FakeClock();
     const { provider } = google(() => streamed(unnamed(...TEXT), { ends: 'stall' }), clock);
@@ -189,15 +204,6 @@ describe('a server that misbehaves', () => {
       /reported an error: The model is overloaded/,
       { status: 503, retryable: true },
     ],
-    [
-      'a blocked prompt',
-      unnamed({ promptFeedback: { blockReason: 'PROHIBITED_CONTENT' } }),
-      {},
-      '',
-      /blocked .*PROHIBITED_CONTENT/,
-      { ofRequest: true },
-    ],
-    ['a blocked answer', unnamed(chunk([], 'RECITATION')), {}, '', /blocked .*RECITATION/, { ofRequest: true }],
     ['a broken call', unnamed(chunk([], 'MALFORMED_FUNCTION_CALL')), {}, '', /tool call that cannot be used/, { retryable: true }],
   ];
   verifies('providers/hostile-google', 'one clear error, what had come is kept', async () => {

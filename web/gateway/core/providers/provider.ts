@@ -80,6 +80,8 @@ export const toolNames = ({ tools = [] }: Pick<ModelRequest, 'tools'>): Readonly
 /** What a provider yields while it answers. The stream ends by returning; a failure is thrown, as `ProviderError` where it is the provider's. */
 export type ModelEvent =
   | { type: 'text'; text: string }
+  /** What the model, or who serves it, says in place of an answer that is refused. */
+  | { type: 'refusal'; text: string }
   | { type: 'reasoning'; text: string }
   /** `unread`: why its arguments, which are then empty, could not be read. */
   | { type: 'tool_call'; call: ToolCall; unread?: string }

@@ -135,6 +135,8 @@ export interface RunsDeps {
   maxSteps?: () => number;
 }
 
+export type Written = Extract<GenerationEvent, { type: 'text' | 'refusal' | 'reasoning' }>;
+
 export interface RunRequest {
   agentId: string;
   sessionId: string;
@@ -153,8 +155,10 @@ export interface RunRequest {
   idempotencyKey?: string | undefined;
   /** Of a session that begins with it; the message's first words where left out. */
   title?: string;
-  /** Told the model's thoughts as they come; they are kept nowhere. */
-  onthought?: (text: string) => void;
+  /** A message that is refused is taken back, for who sent it is told so and nobody waits for an answer. */
+  withdraws?: boolean;
+  /** Told what the model writes as it comes; its thoughts are kept nowhere. */
+  onwritten?: (piece: Written) => void;
   /** Told how the answer ended. */
   onend?: (end: Pick<Extract<GenerationEvent, { type: 'end' }>, 'reason' | 'reasoningTokens'>) => void;
   /** Told the run's id when it has its place in line. */

@@ -72,6 +72,7 @@ export interface Share {
 
 export type GenerationEvent =
   | { type: 'text'; text: string }
+  | { type: 'refusal'; text: string }
   | { type: 'reasoning'; text: string }
   /** From here on another model answers. */
   | { type: 'model'; key: string }
@@ -215,12 +216,12 @@ async function* answered(
     };
     try {
       for await (const event of retriedStream(() => watched(run, provider, (signal) => provider.stream(request, signal)), run)) {
-        if (event.type === 'text') {
+        if (event.type === 'text' || event.type === 'refusal') {
           if (event.text === '') continue;
           answer.text += event.text;
           if (answer.text.length > MAX_REPLY_CHARS)
             throw new ProviderError(`${provider.name} sent more than ${MAX_REPLY_CHARS} characters`);
-          yield { type: 'text', text: event.text };
+          yield event;
         } else if (event.type === 'reasoning') {
           thoughts += event.text;
           yield event;

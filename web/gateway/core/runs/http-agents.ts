@@ -4,7 +4,6 @@ import type { Agent } from '../agents.ts';
 import type { HttpAgentRun } from '../http/deps.ts';
 import { plainText } from '../providers/parts.ts';
 import { type ModelEvent, Unsupported } from '../providers/provider.ts';
-import { sessionKey } from '../vault.ts';
 import { offeredTo, type RunRequest, type RunsDeps } from './deps.ts';
 import { generate, type Share } from './generate.ts';
 import { systemOf, timeContext } from './prompt.ts';
@@ -52,7 +51,7 @@ export class HttpAgents {
     });
     try {
       for await (const event of events) {
-        if (event.type === 'text' || event.type === 'reasoning') yield event;
+        if (event.type === 'text' || event.type === 'refusal' || event.type === 'reasoning') yield event;
         else if (event.type === 'end') {
           const { usage, reasoningTokens } = event;
           yield { type: 'usage', usage, ...(reasoningTokens === undefined ? {} : { reasoningTokens }) };
@@ -77,7 +76,7 @@ export class HttpAgents {
     wishes,
     signal,
   }: HttpAgentRun & { sessionId: string }): AsyncGenerator<ModelEvent> {
-    const { runs, hub, agent } = this.#deps;
+    const { runs, agent } = this.#deps;
     const last = messages.findLast(({ role }) => role !== 'system');
     if (last?.role !== 'user') throw new Unsupported('messages', 'in a session the last one is the person’s');
     const parts: Part[] = typeof last.content === 'string' ? [{ type: 'text', text: last.content }] : last.content;
@@ -87,13 +86,8 @@ export class HttpAgents {
     );
     const asked = messages.filter(({ role }) => role === 'system').map(({ content }) => plainText(content));
     const systemPrompt = [agent(agentId).systemPrompt, ...asked].filter(Boolean).join('\n\n');
-    const key = sessionKey(agentId, sessionId);
     const queue: ModelEvent[] = [];
     let wake = (): void => {};
-    const give = (event: ModelEvent): void => {
-      queue.push(event);
-      wake();
-    };
     let runId: string | undefined;
     let ended: Ended | undefined;
     let gone = signal.aborted;
@@ -101,24 +95,20 @@ export class HttpAgents {
       gone = true;
       if (runId !== undefined) runs.abortRun(runId, 'The caller hung up');
     };
-    const leave = hub.add({
-      all: false,
-      follows: (followed) => followed === key,
-      push(event) {
-        if (event.event === 'chat.delta' && event.payload.runId === runId) give({ type: 'text', text: event.payload.delta });
-      },
-    });
     const sent = runs.send({
       agentId,
       sessionId,
       message: text,
-      repeats: true,
+      ...{ repeats: true, withdraws: true },
       principal,
       ...(attachments.length === 0 ? {} : { attachments }),
       ...(systemPrompt === '' ? {} : { systemPrompt }),
       wishes,
       exact: isExact({ wishes, messages: [last] }),
-      onthought: (text) => give({ type: 'reasoning', text }),
+      onwritten(piece) {
+        queue.push(piece);
+        wake();
+      },
       onend: (end) => (ended = end),
       onrun(id) {
         runId = id;
@@ -145,7 +135,6 @@ export class HttpAgents {
       yield { type: 'finish', reason };
     } finally {
       signal.removeEventListener('abort', onabort);
-      leave();
       if (!settled) onabort();
     }
   }

@@ -1,6 +1,6 @@
 import { RpcError } from '#shared/rpc/errors.ts';
 import type { AnyEvent } from '#shared/rpc/events.ts';
-import type { RecalledMemory, ToolCall, Usage } from '#shared/rpc/records.ts';
+import type { RecalledMemory, Usage } from '#shared/rpc/records.ts';
 import type { Agent } from '../agents.ts';
 import { isChannel } from '../approvals/person.ts';
 import { every } from '../clock.ts';
@@ -11,13 +11,14 @@ import type { SentFile } from '../tools/registry.ts';
 import { plainText, sessionChanged } from '../sessions.ts';
 import type { MessageRecord, RunOutcome, UsageRecord } from '../vault.ts';
 import { generate, type Share } from './generate.ts';
+import { LeftMessages } from './left-messages.ts';
+import { isRefusal } from './refusal.ts';
+import { usageOf } from './run-usage.ts';
 import { type Chosen, type Completed, offeredTo, type Place, type RunRequest, type RunsDeps } from './deps.ts';
 import { inSession, promptOf, systemOf, timeContext } from './prompt.ts';
 import { ReplyFiles } from './reply-files.ts';
 
 const SAVE_PARTIAL_MS = 1000;
-/** What stands in the place of a result that did not come. */
-const NO_RESULT = '{"error":"the run ended before the tool did"}';
 /** Messages of the branch that a model is given. */
 const CONTEXT_MESSAGES = 400;
 
@@ -38,10 +39,7 @@ export class Run {
   readonly #deps: RunsDeps;
   readonly #abort = new AbortController();
   /** Messages that complete steps have left: tool calls and their results. */
-  readonly #left: MessageRecord[] = [];
-  /** Calls of the step before, whose results are not all among them yet, and those that have come, by their ids. */
-  #calls: readonly ToolCall[] = [];
-  readonly #results = new Map<string, Pick<MessageRecord, 'content' | 'timestamp'>>();
+  readonly #left: LeftMessages;
   /** What the models have used so far. */
   readonly #shares: Share[] = [];
   readonly #files = new ReplyFiles();
@@ -59,6 +57,7 @@ export class Run {
     this.#agent = agent;
     this.#place = place;
     this.#deps = deps;
+    this.#left = new LeftMessages({ sessionKey: key, runId: this.id, now: () => deps.clock.now() });
   }
 
   abort(reason: RpcError): void {
@@ -71,6 +70,7 @@ export class Run {
     this.#chosen = chosen;
     this.#model = chosen.key;
     let place: Place | undefined;
+    let gone = false;
     try {
       // What another host writes in this session comes first. Aborted before that has ended, it has not begun, and leaves nothing.
       await this.#deps.foreign.ended(this.#key, this.#abort.signal);
@@ -80,16 +80,18 @@ export class Run {
       place = await this.#begin(found, at);
       this.#abort.signal.throwIfAborted();
       const usage = await this.#generate(place);
-      const reply = this.#reply(place, { content: this.#stepText, usage });
-      await this.#store('done', [...this.#left, reply]);
+      const { messages, replyId: messageId } = this.#leaves(place, { content: this.#stepText, usage });
+      await this.#store('done', messages);
       // Gone only now: what a run that failed was told of, the next one is told again.
       await this.#told().catch((error: unknown) => this.#deps.fault(error));
       await companion.ended({ id: this.id, sessionKey: this.#key });
-      this.#emit({ event: 'chat.done', payload: { ...this.ids, usage, messageId: reply.id } });
-      return { completed: true, sessionId: this.#request.sessionId, runId: this.id, messageId: reply.id, usage };
+      this.#emit({ event: 'chat.done', payload: { ...this.ids, usage, messageId } });
+      return { completed: true, sessionId: this.#request.sessionId, runId: this.id, messageId, usage };
     } catch (thrown) {
       const error = this.#deps.fault(thrown);
-      const messageId = place && (await this.#keepPartial(place, error));
+      const withdrawn = place && (await this.#withdraw(error));
+      const messageId = place && !withdrawn ? await this.#keepPartial(place, error) : undefined;
+      gone = withdrawn === 'session';
       await companion.ended({ id: this.id, sessionKey: this.#key, reason: error.message });
       // Where there is nothing to answer there was no run: who asked for one is told, and nobody else.
       if (!place && error.code === 'NOT_FOUND') throw error;
@@ -99,7 +101,7 @@ export class Run {
       });
       throw error;
     } finally {
-      if (place) this.#changed();
+      if (place) this.#changed(gone);
     }
   }
 
@@ -153,6 +155,7 @@ export class Run {
     const told = await compaction.before({ ...asker, above, user, beside }, this.#abort.signal);
     const prompt = (about: Told): ModelMessage[] => inSession(withSummary(promptOf(system, [...about.messages, user]), about));
     let usage: Usage | undefined;
+    let refused = false;
     const stopSaving = this.#savePartials();
     try {
       for await (const event of generate({
@@ -176,22 +179,24 @@ export class Run {
       })) {
         switch (event.type) {
           case 'text':
-            this.#emit({ event: 'chat.delta', payload: { ...this.ids, delta: event.text, role: 'assistant', offset: this.text.length } });
-            this.text += event.text;
-            this.#stepText += event.text;
+            this.#write(event.text);
+            this.#request.onwritten?.(event);
+            break;
+          case 'refusal':
+            // In a chat it is what is said, below what was said before it.
+            this.#write(refused || this.#stepText === '' ? event.text : `\n\n${event.text}`);
+            refused = true;
+            this.#request.onwritten?.(event);
             break;
           case 'reasoning':
-            this.#request.onthought?.(event.text);
+            this.#request.onwritten?.(event);
             break;
           case 'model':
             this.#model = event.key;
             break;
           case 'step':
-            this.#pushResults(place);
-            if (event.calls.length === 0) break;
-            this.#push(place, { role: 'assistant', content: event.text, toolCalls: event.calls, model: this.#model });
-            this.#calls = event.calls;
-            this.#stepText = '';
+            this.#left.step(place.user, { content: event.text, toolCalls: event.calls, model: this.#model });
+            if (event.calls.length > 0) this.#stepText = '';
             break;
           case 'tool_call':
             this.#emit({
@@ -202,7 +207,7 @@ export class Run {
           case 'tool_result': {
             const { call, result, isError } = event;
             const content = typeof result === 'string' ? result : JSON.stringify(result);
-            this.#results.set(call.id, { content, timestamp: clock.now() });
+            this.#left.result(call.id, content);
             const payload = { ...this.ids, tool: call.tool, result, toolCallId: call.id, ...(isError ? { isError } : {}) };
             this.#emit({ event: 'chat.tool_result', payload });
             break;
@@ -218,6 +223,12 @@ export class Run {
     return usage ?? estimateUsage([], this.text, this.#model);
   }
 
+  #write(delta: string): void {
+    this.#emit({ event: 'chat.delta', payload: { ...this.ids, delta, role: 'assistant', offset: this.text.length } });
+    this.text += delta;
+    this.#stepText += delta;
+  }
+
   /** What the model is told from memory; readers are told of it before the reply. */
   async #recall({ session, user }: Place, above: readonly MessageRecord[]): Promise<string | undefined> {
     const about = { agent: this.#agent, session, user, above, principal: this.#request.principal, provider: this.#chosen.provider };
@@ -229,63 +240,51 @@ export class Run {
     return content;
   }
 
-  #push(place: Place, fields: Pick<MessageRecord, 'role' | 'content'> & Partial<MessageRecord>): void {
-    this.#left.push(this.#message(place, fields));
-  }
-
-  /** The results of the last step's calls, in their order. A call without one would be refused by the next provider that reads this branch. */
-  #pushResults(place: Place): void {
-    for (const { id, tool } of this.#calls)
-      this.#push(place, { role: 'tool', content: NO_RESULT, ...this.#results.get(id), toolCallId: id, name: tool });
-    this.#calls = [];
-    this.#results.clear();
-  }
-
-  #message(place: Place, fields: Pick<MessageRecord, 'role' | 'content'> & Partial<MessageRecord>): MessageRecord {
-    const parent = this.#left.at(-1) ?? place.user;
-    return {
-      id: crypto.randomUUID(),
-      sessionKey: this.#key,
-      parentId: parent.id,
-      depth: parent.depth + 1,
-      timestamp: this.#deps.clock.now(),
-      runId: this.id,
-      ...fields,
-    };
-  }
-
-  #reply(place: Place, fields: Pick<MessageRecord, 'content'> & Partial<MessageRecord>): MessageRecord {
+  /** All that the run leaves, with its reply at the end. */
+  #leaves({ user }: Place, fields: Parameters<LeftMessages['with']>[1]): ReturnType<LeftMessages['with']> {
     const recalled = this.#recalled ? { recalled: this.#recalled } : {};
-    return this.#message(place, { role: 'assistant', model: this.#model, ...recalled, ...fields, ...this.#files.with(fields.content) });
+    return this.#left.with(user, { model: this.#model, ...recalled, ...fields, ...this.#files.with(fields.content) });
+  }
+
+  /** Takes the message back where it was refused before anything came of it, and who sent it wants that; what was taken. */
+  async #withdraw(error: RpcError): Promise<'message' | 'session' | undefined> {
+    const { vault, clock, fault } = this.#deps;
+    if (!this.#request.withdraws || !isRefusal(error) || this.text !== '' || this.#left.count > 0) return undefined;
+    try {
+      const withdrawn = await vault.runs.withdraw(this.id);
+      if (withdrawn) for (const record of this.#usage(clock.now())) vault.usage.add(record);
+      return withdrawn;
+    } catch (failure) {
+      fault(failure);
+      return undefined;
+    }
   }
 
   /** What had come before the run was cut short, marked with why; its id. Where even that cannot be stored, the terminal event goes out without. */
   async #keepPartial(place: Place, error: RpcError): Promise<string | undefined> {
     const aborted = error.code === 'ABORTED';
-    this.#pushResults(place);
-    const reply = this.#reply(place, {
+    const { messages, replyId } = this.#leaves(place, {
       content: this.#stepText,
       usage: estimateUsage([place.user], this.text, this.#model),
       ...(aborted ? { aborted } : { error: { code: error.code, message: error.message } }),
     });
     try {
-      await this.#store(aborted ? 'aborted' : 'failed', [...this.#left, reply]);
-      return reply.id;
+      await this.#store(aborted ? 'aborted' : 'failed', messages);
+      return replyId;
     } catch (failure) {
       this.#deps.fault(failure);
       return undefined;
     }
   }
 
+  #usage(at: number): UsageRecord[] {
+    return usageOf(this.id, this.#shares, { at, sessionKey: this.#key, principal: this.#request.principal });
+  }
+
   async #store(status: RunOutcome['status'], messages: MessageRecord[]): Promise<void> {
     const { vault, clock } = this.#deps;
     const endedAt = clock.now();
-    const shares = this.#shares;
-    const records = shares.map(({ key, usage }, index): UsageRecord => {
-      const [provider = ''] = key.split('/', 1);
-      const id = index === shares.length - 1 ? this.id : `${this.id}-${index}`;
-      return { id, at: endedAt, provider, model: key, sessionKey: this.#key, principal: this.#request.principal, usage };
-    });
+    const records = this.#usage(endedAt);
     const last = records.pop();
     await vault.runs.finish({ runId: this.id, status, endedAt, messages, ...(last ? { usage: last } : {}) });
     // What models before the last one were asked.
@@ -303,8 +302,8 @@ export class Run {
     });
   }
 
-  #changed(): void {
-    this.#emit(sessionChanged(this.#key));
+  #changed(gone = false): void {
+    this.#emit(sessionChanged(this.#key, gone));
   }
 
   #emit(event: AnyEvent): void {

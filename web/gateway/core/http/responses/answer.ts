@@ -73,6 +73,7 @@ export class Answer {
         if (!begun) yield* this.#begin();
         begun = true;
         if (event.type === 'text') yield* this.#output.text(event.text);
+        else if (event.type === 'refusal') yield* this.#output.refusal(event.text);
         else if (event.type === 'reasoning') yield* this.#output.reasoning(event.text);
         else if (event.type === 'tool_call') calls.push(event.call);
         else if (event.type === 'keep') this.#kept = event.kept;
@@ -151,5 +152,5 @@ export class Answer {
 /** What of an item the model has written. */
 function said(item: OutputItem): string {
   if (item.type === 'function_call') return item.name + item.arguments;
-  return item.content.map((part) => ('text' in part ? part.text : '')).join('');
+  return item.content.map((part) => ('text' in part ? part.text : 'refusal' in part ? part.refusal : '')).join('');
 }

@@ -4,7 +4,10 @@ import type { ContentPart, ItemStatus, MessageItem, OutputItem, ReasoningItem } 
 /** An event of the stream, before it is numbered. */
 export type ResponseEvent = { type: string } & Record<string, unknown>;
 
-type Open = { item: MessageItem; part: Extract<ContentPart, { type: 'output_text' }> } | { item: ReasoningItem; part: { text: string } };
+type MessagePart = Extract<ContentPart, { type: 'output_text' | 'refusal' }>;
+type ReasoningPart = ReasoningItem['content'][number];
+/** The part at the end of the item that is being written. */
+type Open = { item: MessageItem; part: MessagePart } | { item: ReasoningItem; part: ReasoningPart };
 
 /** Puts what a model says together into output items, and tells each step as the events of the public API. */
 export class Output {
@@ -18,27 +21,26 @@ export class Output {
   }
 
   text(delta: string): ResponseEvent[] {
-    const events: ResponseEvent[] = [];
-    if (this.#open?.item.type !== 'message') {
-      events.push(...this.close());
-      const part = { type: 'output_text' as const, text: '', annotations: [], logprobs: [] };
-      const item: MessageItem = { type: 'message', id: this.#id('msg'), role: 'assistant', status: 'in_progress', content: [] };
-      events.push(...this.#begin({ item, part }));
-      item.content.push(part);
-    }
-    return [...events, ...this.#add(delta, 'response.output_text.delta', { logprobs: [] })];
+    const events = this.#message('output_text', () => ({ type: 'output_text', text: '', annotations: [], logprobs: [] }));
+    return [...events, ...this.#add(delta, { logprobs: [] })];
+  }
+
+  /** A part of its own, behind what the message has said before it. */
+  refusal(delta: string): ResponseEvent[] {
+    return [...this.#message('refusal', () => ({ type: 'refusal', refusal: '' })), ...this.#add(delta)];
   }
 
   reasoning(delta: string): ResponseEvent[] {
     const events: ResponseEvent[] = [];
     if (this.#open?.item.type !== 'reasoning') {
       events.push(...this.close());
-      const part = { type: 'reasoning_text' as const, text: '' };
       const item: ReasoningItem = { type: 'reasoning', id: this.#id('rs'), summary: [], content: [], status: 'in_progress' };
-      events.push(...this.#begin({ item, part }));
+      const part: ReasoningPart = { type: 'reasoning_text', text: '' };
+      events.push(this.#begin(item));
       item.content.push(part);
+      events.push(this.#beginPart({ item, part }));
     }
-    return [...events, ...this.#add(delta, 'response.reasoning_text.delta')];
+    return [...events, ...this.#add(delta)];
   }
 
   /** What the provider wants back goes with the thoughts before the calls. */
@@ -82,40 +84,65 @@ export class Output {
   /** Ends the item that is being written, where there is one. */
   close(status: ItemStatus = 'completed'): ResponseEvent[] {
     if (!this.#open) return [];
-    const { item, part } = this.#open;
-    const at = this.#at(item);
+    const { item } = this.#open;
+    const events = this.#endPart(this.#open);
     this.#open = undefined;
     item.status = status;
-    const done = item.type === 'message' ? { type: 'response.output_text.done', logprobs: [] } : { type: 'response.reasoning_text.done' };
-    return [
-      { ...done, ...at, text: part.text },
-      { type: 'response.content_part.done', ...at, part },
-      { type: 'response.output_item.done', output_index: at.output_index, item },
-    ];
+    return [...events, { type: 'response.output_item.done', output_index: this.items.length - 1, item }];
+  }
+
+  /** What begins a message's part, and the message where none is open; nothing where such a part is open. */
+  #message(type: MessagePart['type'], make: () => MessagePart): ResponseEvent[] {
+    if (this.#open?.part.type === type) return [];
+    const events: ResponseEvent[] = [];
+    let item: MessageItem;
+    if (this.#open?.item.type === 'message') {
+      events.push(...this.#endPart(this.#open));
+      item = this.#open.item;
+    } else {
+      events.push(...this.close());
+      item = { type: 'message', id: this.#id('msg'), role: 'assistant', status: 'in_progress', content: [] };
+      events.push(this.#begin(item));
+    }
+    const part = make();
+    item.content.push(part);
+    return [...events, this.#beginPart({ item, part })];
   }
 
   #id(prefix: string): string {
     return this.#idOf(prefix, this.items.length);
   }
 
-  #at({ id }: OutputItem): { item_id: string; output_index: number; content_index: number } {
-    return { item_id: id, output_index: this.items.length - 1, content_index: 0 };
+  #at({ item }: Open): { item_id: string; output_index: number; content_index: number } {
+    return { item_id: item.id, output_index: this.items.length - 1, content_index: item.content.length - 1 };
   }
 
   /** The events are of what was there then, and the item goes on growing. */
-  #begin(open: Open): ResponseEvent[] {
+  #begin(item: MessageItem | ReasoningItem): ResponseEvent {
+    const output_index = this.items.push(item) - 1;
+    return { type: 'response.output_item.added', output_index, item: { ...item, content: [] } };
+  }
+
+  #beginPart(open: Open): ResponseEvent {
     this.#open = open;
-    this.items.push(open.item);
-    const at = this.#at(open.item);
+    return { type: 'response.content_part.added', ...this.#at(open), part: { ...open.part } };
+  }
+
+  #endPart(open: Open): ResponseEvent[] {
+    const { part } = open;
+    const at = this.#at(open);
+    const { type, ...said } = part.type === 'output_text' ? { type: part.type, text: part.text, logprobs: [] } : part;
     return [
-      { type: 'response.output_item.added', output_index: at.output_index, item: { ...open.item, content: [] } },
-      { type: 'response.content_part.added', ...at, part: { ...open.part } },
+      { type: `response.${type}.done`, ...at, ...said },
+      { type: 'response.content_part.done', ...at, part },
     ];
   }
 
-  #add(delta: string, type: string, more: Record<string, unknown> = {}): ResponseEvent[] {
+  #add(delta: string, more: Record<string, unknown> = {}): ResponseEvent[] {
     if (!this.#open) return [];
-    this.#open.part.text += delta;
-    return [{ type, ...this.#at(this.#open.item), delta, ...more }];
+    const { part } = this.#open;
+    if (part.type === 'refusal') part.refusal += delta;
+    else part.text += delta;
+    return [{ type: `response.${part.type}.delta`, ...this.#at(this.#open), delta, ...more }];
   }
 }

@@ -1,0 +1,149 @@
+import { expect } from 'vitest';
+import type { ResponseStreamEvent } from 'openai/resources/responses/responses';
+import { verifies } from '../requirements.ts';
+import { type Asked, named, streamed, unnamed } from '../support/streamed.ts';
+import { vendors } from '../support/vendors.ts';
+
+const WHY = 'This could do harm.';
+const hi = [{ role: 'user' as const, content: 'Hi' }];
+
+/** A Messages API server that says `text`, begins a call, and refuses in the middle of it. */
+const claude = (text: string, explanation?: string): Response =>
+  streamed(
+    named(
+      { type: 'message_start', message: { usage: { input_tokens: 10, output_tokens: 1 } } },
+      ...(text === ''
+        ? []
+        : [
+            { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
+            { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text } },
+          ]),
+      { type: 'content_block_start', index: 1, content_block: { type: 'tool_use', id: 't', name: 'add', input: {} } },
+      { type: 'content_block_delta', index: 1, delta: { type: 'input_json_delta', partial_json: '{"a":' } },
+      {
+        type: 'message_delta',
+        delta: { stop_reason: 'refusal', ...(explanation ? { stop_details: { type: 'refusal', category: 'cyber', explanation } } : {}) },
+        usage: { output_tokens: 5 },
+      },
+      { type: 'message_stop' },
+    ),
+  );
+const gemini = (text: string): Response =>
+  streamed(unnamed({ candidates: [{ content: { parts: text === '' ? [] : [{ text }] }, finishReason: 'SAFETY', finishMessage: WHY }] }));
+const blocked = (): Response => streamed(unnamed({ promptFeedback: { blockReason: 'OTHER' }, usageMetadata: { promptTokenCount: 4 } }));
+/** A server of OpenAI's format, whose model refuses in two pieces. */
+const openaiLike = (): Response => {
+  const piece = (delta: object, finish: string | null = null): object => ({ choices: [{ index: 0, delta, finish_reason: finish }] });
+  return streamed(unnamed(piece({ role: 'assistant', refusal: 'I am sorry, ' }), piece({ refusal: 'no.' }), piece({}, 'stop')));
+};
+
+/** The gateway whose vendors refuse so; `claude` is its agent's model until `model` is another. */
+async function refusing(answer: (asked: Asked) => Response, model = 'up/m') {
+  const all = await vendors(answer);
+  await all.client.call('config.patch', { patch: { providers: { up: { baseUrl: 'http://up.test/v1' } }, chat: { model } } });
+  return all;
+}
+
+verifies('http.chat/refusal', 'of a model of any format, and of an agent, with a session or without', async () => {
+  const { gw, openai } = await refusing(({ url }) =>
+    url.includes('up.test') ? openaiLike() : url.includes('google') ? gemini('') : claude('', WHY),
+  );
+  await using _ = gw;
+  const no = { content: null, refusal: 'I am sorry, no.' };
+  for (const [ask, finish_reason, message] of [
+    [{ model: 'claude/claude-opus-5-5' }, 'content_filter', { content: null, refusal: WHY }],
+    [{ model: 'gemini/g' }, 'content_filter', { refusal: expect.stringMatching(/blocked the answer .*SAFETY: This could do harm\./) }],
+    [{ model: 'perch/main' }, 'stop', no],
+    [{ model: 'perch/main', user: 'ann' }, 'stop', no],
+  ] as const) {
+    const whole = await openai.chat.completions.create({ ...ask, messages: hi });
+    expect(whole.choices).toMatchObject([{ finish_reason, message }]);
+    const stream = openai.chat.completions.stream({ ...ask, messages: hi });
+    const told: string[] = [];
+    stream.on('refusal.delta', ({ delta }) => told.push(delta));
+    expect((await stream.finalChatCompletion()).choices).toMatchObject([{ finish_reason, message }]);
+    expect(told.join('')).toBe(whole.choices[0]?.message.refusal);
+  }
+  // What a chat shows of it is what was said.
+  const { messages } = await gw.client().then(({ client }) => client.call('chat.history', { sessionId: 'ann' }));
+  expect(messages.map(({ content }) => content)).toEqual(['Hi', 'I am sorry, no.', 'Hi', 'I am sorry, no.']);
+});
+
+verifies('http.chat/refusal', 'behind what was said before it; no call is left, and one without a reason has one', async () => {
+  const { gw, client, openai } = await refusing(
+    ({ url }) => (url.includes('google') ? gemini('Well') : claude('Well')),
+    'claude/claude-opus-5-5',
+  );
+  await using _ = gw;
+  const refusal = expect.stringMatching(/safety rules/);
+  for (const ask of [{ model: 'claude/claude-opus-5-5' }, { model: 'gemini/g' }, { model: 'perch/main', user: 'ann' }]) {
+    const { choices } = await openai.chat.completions.create({ ...ask, messages: hi });
+    expect(choices).toMatchObject([{ finish_reason: 'content_filter', message: { content: 'Well', refusal } }]);
+    expect(choices[0]?.message.tool_calls).toBeUndefined();
+  }
+  const { messages } = await client.call('chat.history', { sessionId: 'ann' });
+  expect(messages.at(-1)?.content).toMatch(/^Well\n\nClaude refused .*safety rules$/i);
+});
+
+verifies('http.chat/refusal', 'a prompt that is blocked is refused, with what it has used', async () => {
+  const { gw, openai } = await refusing(blocked);
+  await using _ = gw;
+  const { choices, usage } = await openai.chat.completions.create({ model: 'gemini/g', messages: hi });
+  expect(choices).toMatchObject([
+    { finish_reason: 'content_filter', message: { refusal: expect.stringMatching(/blocked the request .*OTHER/) } },
+  ]);
+  expect(usage).toMatchObject({ prompt_tokens: 4 });
+});
+
+verifies('http.chat/refusal', 'a program may send it back as it came', async () => {
+  const { gw, openai, bodies } = await refusing(() => openaiLike());
+  await using _ = gw;
+  const first = await openai.chat.completions.create({ model: 'perch/main', messages: hi });
+  const said = first.choices[0]?.message;
+  if (!said) throw new Error('nothing was said');
+  await openai.chat.completions.create({ model: 'perch/main', messages: [...hi, said, ...hi] });
+  const told = bodies().at(-1)?.['messages'] as { role: string; content: unknown }[];
+  expect(told.slice(1)).toEqual([...hi, { role: 'assistant', content: 'I am sorry, no.' }, ...hi]);
+});
+
+verifies('http.responses/refusal', 'is a part of the message, with events of its own', async () => {
+  const { gw, openai } = await refusing(({ url }) => (url.includes('up.test') ? openaiLike() : claude('Well', WHY)));
+  await using _ = gw;
+  for (const [model, status, content] of [
+    ['up/m', 'completed', [{ type: 'refusal', refusal: 'I am sorry, no.' }]],
+    ['perch/main', 'completed', [{ type: 'refusal', refusal: 'I am sorry, no.' }]],
+    [
+      'claude/claude-opus-5-5',
+      'incomplete',
+      [
+        { type: 'output_text', text: 'Well' },
+        { type: 'refusal', refusal: WHY },
+      ],
+    ],
+  ] as const) {
+    const whole = await openai.responses.create({ model, input: 'Hi' });
+    expect(whole).toMatchObject({ status, output: [{ type: 'message', status, content }] });
+    expect(whole.incomplete_details).toEqual(status === 'completed' ? null : { reason: 'content_filter' });
+    const events: ResponseStreamEvent[] = [];
+    const stream = openai.responses.stream({ model, input: 'Hi' });
+    for await (const event of stream) events.push(event);
+    expect((await stream.finalResponse()).output).toMatchObject([{ status, content }]);
+    const index = content.length - 1;
+    const refused = events.flatMap((event) => (event.type.startsWith('response.refusal') ? [event] : []));
+    const deltas = refused.slice(0, -1).map((event) => ('delta' in event ? event.delta : undefined));
+    expect([deltas.join(''), refused.at(-1)]).toMatchObject([
+      content[index]?.refusal,
+      { type: 'response.refusal.done', content_index: index },
+    ]);
+    const types = events.map(({ type }) => type);
+    expect(types.slice(types.indexOf('response.refusal.delta') - 1, -2)).toEqual([
+      'response.content_part.added',
+      ...deltas.map(() => 'response.refusal.delta'),
+      'response.refusal.done',
+      'response.content_part.done',
+    ]);
+    // What is kept can be gone on from.
+    const next = await openai.responses.create({ model, input: 'Why?', previous_response_id: whole.id });
+    expect(next.status).toBe(status);
+  }
+});

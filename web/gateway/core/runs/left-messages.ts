@@ -1,0 +1,57 @@
+import type { MessageRecord } from '../vault.ts';
+
+type Fields = Pick<MessageRecord, 'role' | 'content'> & Partial<MessageRecord>;
+
+/** What stands in the place of a result that did not come. */
+const NO_RESULT = '{"error":"the run ended before the tool did"}';
+
+/** The messages that a run leaves below the one that it answers: calls of tools, their results, and at the end the reply. */
+export class LeftMessages {
+  readonly #all: MessageRecord[] = [];
+  /** Results that have come of the last step's calls, by the calls' ids. */
+  readonly #results = new Map<string, Pick<MessageRecord, 'content' | 'timestamp'>>();
+  readonly #run: { sessionKey: string; runId: string; now(): number };
+
+  constructor(run: { sessionKey: string; runId: string; now(): number }) {
+    this.#run = run;
+  }
+
+  get count(): number {
+    return this.#all.length;
+  }
+
+  /** What a model said before its next step; the results of the step before come first. */
+  step(user: MessageRecord, fields: Omit<Fields, 'role'>): void {
+    this.#answerCalls(user);
+    if (fields.toolCalls?.length) this.#push(user, { role: 'assistant', ...fields });
+  }
+
+  /** Of a call of the last step; in whichever order they come. */
+  result(callId: string, content: string): void {
+    this.#results.set(callId, { content, timestamp: this.#run.now() });
+  }
+
+  /** All of them, the reply at the end. */
+  with(user: MessageRecord, fields: Omit<Fields, 'role'>): { messages: MessageRecord[]; replyId: string } {
+    this.#answerCalls(user);
+    const reply = this.#next(user, { role: 'assistant', ...fields });
+    return { messages: [...this.#all, reply], replyId: reply.id };
+  }
+
+  #next(user: MessageRecord, fields: Fields): MessageRecord {
+    const { sessionKey, runId, now } = this.#run;
+    const parent = this.#all.at(-1) ?? user;
+    return { id: crypto.randomUUID(), sessionKey, parentId: parent.id, depth: parent.depth + 1, timestamp: now(), runId, ...fields };
+  }
+
+  #push(user: MessageRecord, fields: Fields): void {
+    this.#all.push(this.#next(user, fields));
+  }
+
+  /** In the calls' order. A call without its result would be refused by the next provider that reads this branch. */
+  #answerCalls(user: MessageRecord): void {
+    for (const { id, tool } of this.#all.at(-1)?.toolCalls ?? [])
+      this.#push(user, { role: 'tool', content: NO_RESULT, ...this.#results.get(id), toolCallId: id, name: tool });
+    this.#results.clear();
+  }
+}

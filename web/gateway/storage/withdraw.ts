@@ -1,0 +1,33 @@
+import { forgetBlobs } from './blobs.ts';
+import { removeFrom } from './requests.ts';
+import { previewOf } from './session-rows.ts';
+import { storedBytes } from './session-totals.ts';
+import type { Write } from './transaction.ts';
+
+/**
+ * Takes a run back that has left nothing yet, with the message that it was to answer: the session is as before, or gone, where the run had made it. Of no effect where something follows the
+ * message, or the run is not this host's any more. Resolves with what was taken back.
+ */
+export async function withdraw(
+  { tx, remove, getSession, putSession, removeSession }: Write,
+  runId: string,
+  origin: string,
+): Promise<'message' | 'session' | undefined> {
+  const run = await tx.objectStore('runs').get(runId);
+  if (!run || run.endedAt !== undefined || (run.executor !== undefined && run.executor !== origin)) return undefined;
+  const { sessionKey, userMessageId, startedAt } = run;
+  const [session, message] = await Promise.all([getSession(sessionKey), tx.objectStore('messages').get(userMessageId)]);
+  if (!session || !message || session.headId !== message.id) return undefined;
+  removeFrom(tx, 'partials', runId);
+  await Promise.all([remove('messages', message.id), remove('runs', runId, run.fence)]);
+  await forgetBlobs(tx, message.blobs ?? []);
+  const messageCount = session.messageCount - 1;
+  if (messageCount === 0 && session.createdAt === startedAt) {
+    await removeSession(sessionKey);
+    return 'session';
+  }
+  const headId = message.parentId;
+  const before = { headId, messageCount, size: session.size - storedBytes(message), preview: await previewOf(tx, headId) };
+  await putSession({ ...session, ...before }, session);
+  return 'message';
+}
