@@ -112,8 +112,21 @@ describe('presentations', () => {
       ].join('\n\n'),
     );
     expect((await read('pptx', await pptx(), { pages: '2' })).text).toBe('## Slide 2 (hidden): The end');
-    expect((await read('pptx', await pptx(), { limit: 50 })).next).toEqual({ pages: '2' });
     await expect(read('pptx', await pptx(), { pages: '9' })).rejects.toThrow('the last one is 2');
+  });
+
+  verifies('office/bounded', 'a slide that is too long by itself goes on where it was cut', async () => {
+    const file = await pptx();
+    const parts: string[] = [];
+    let part: Partial<DocumentRequest> | undefined = {};
+    while (part && parts.length < 20) {
+      const { text, next }: DocumentText = await read('pptx', file, { limit: 50, ...part });
+      expect(text.length).toBeLessThanOrEqual(50);
+      parts.push(text);
+      part = next;
+    }
+    const words = (text: string): string => text.replace(/\s/g, '');
+    expect(words(parts.join(''))).toBe(words((await read('pptx', file)).text));
   });
 });
 

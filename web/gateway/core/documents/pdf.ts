@@ -3,6 +3,7 @@ import { RpcError } from '#shared/rpc/errors.ts';
 import { breathe } from './breath.ts';
 import { type DecodedRequest, type DocumentText, unreadable } from './documents.ts';
 import { numbersIn, numbersText } from './numbers.ts';
+import { PageParts } from './page-parts.ts';
 import { type PdfPiece, pageText } from './pdf-text.ts';
 
 /** Pieces of text that one page may draw: a few commands can draw without end. */
@@ -12,7 +13,7 @@ type Pdf = Awaited<ReturnType<typeof getDocument>['promise']>;
 type TextContent = Awaited<ReturnType<Awaited<ReturnType<Pdf['getPage']>>['getTextContent']>>;
 
 /** A PDF page by page, in reading order. Pages without text are named: they are pictures, such as a scan. */
-export async function readPdf({ name, bytes, limit, offset = 0, ...request }: DecodedRequest, signal: AbortSignal): Promise<DocumentText> {
+export async function readPdf({ name, bytes, limit, offset, ...request }: DecodedRequest, signal: AbortSignal): Promise<DocumentText> {
   const task = getDocument({
     // It takes what it is given away.
     data: bytes.slice(),
@@ -26,26 +27,14 @@ export async function readPdf({ name, bytes, limit, offset = 0, ...request }: De
     const pdf = await opened(name, task.promise);
     const wanted = numbersIn(request.pages, pdf.numPages, 'page');
     const empty: number[] = [];
-    const shown: number[] = [];
-    let text = '';
-    let next: DocumentText['next'];
-    for (const [index, number] of wanted.entries()) {
+    const parts = new PageParts(wanted, { offset, limit });
+    for (const number of wanted) {
       await breathe(signal);
       const page = await textOf(pdf, number, signal);
       if (page === '') empty.push(number);
-      const block = `## Page ${number}\n\n${page === '' ? '(no text)' : page}`;
-      if (index > 0 && text.length + block.length > limit) {
-        next = { pages: numbersText(wanted.slice(index)) };
-        break;
-      }
-      shown.push(number);
-      const rest = index === 0 ? block.slice(offset) : block;
-      text += `${text === '' ? '' : '\n\n'}${rest.slice(0, limit)}`;
-      if (rest.length > limit) {
-        next = { pages: numbersText(wanted), offset: offset + limit };
-        break;
-      }
+      if (!parts.add(`## Page ${number}\n\n${page === '' ? '(no text)' : page}`)) break;
     }
+    const { text, next, shown } = parts;
     if (empty.length === shown.length)
       throw unreadable(
         name,

@@ -1,31 +1,24 @@
 import type { DecodedRequest, DocumentText } from './documents.ts';
 import { numbersIn, numbersText } from './numbers.ts';
 import { OfficePackage } from './office-package.ts';
+import { PageParts } from './page-parts.ts';
 import { markdownTable } from './table.ts';
 import { type Element, element, elements, textIn } from './xml-tree.ts';
 
 /** A presentation slide by slide: title, text, tables, what is said of pictures, and the speaker's notes. */
 export async function readPptx(request: DecodedRequest, signal: AbortSignal): Promise<DocumentText> {
-  const { name, bytes, limit } = request;
+  const { name, bytes } = request;
   const parts = await OfficePackage.open(name, bytes, signal);
   const { path: main, root } = await parts.main('ppt/presentation.xml', 'p:presentation');
   const relations = await parts.relations(main);
   const ids = elements(element(root, 'p:sldIdLst'), 'p:sldId');
   const slides = ids.flatMap(({ attributes }) => relations.get(attributes['r:id'] ?? '')?.target ?? []);
   const wanted = slides.length === 0 ? [] : numbersIn(request.pages, slides.length, 'slide');
-  const shown: number[] = [];
-  let text = '';
-  for (const [index, number] of wanted.entries()) {
-    const slide = await slideText(parts, slides[number - 1] ?? '', number);
-    if (shown.length > 0 && text.length + slide.length > limit)
-      return { ...partOf(shown, slides.length), text, next: { pages: numbersText(wanted.slice(index)) } };
-    text += `${text === '' ? '' : '\n\n'}${slide.slice(0, limit)}`;
-    shown.push(number);
-  }
-  return { ...partOf(shown, slides.length), text };
+  const taken = new PageParts(wanted, request);
+  for (const number of wanted) if (!taken.add(await slideText(parts, slides[number - 1] ?? '', number))) break;
+  const { text, shown, next } = taken;
+  return { part: `slides ${numbersText(shown) || 'none'} of ${slides.length}`, text, ...(next ? { next } : {}) };
 }
-
-const partOf = (shown: readonly number[], all: number): { part: string } => ({ part: `slides ${numbersText(shown) || 'none'} of ${all}` });
 
 async function slideText(parts: OfficePackage, path: string, number: number): Promise<string> {
   const slide = await parts.tree(path);

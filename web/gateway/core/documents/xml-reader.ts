@@ -1,4 +1,5 @@
 import { Parser } from 'htmlparser2';
+import { XmlNames } from './xml-names.ts';
 
 /** What is told of an XML text while it is read. */
 export interface XmlHandlers {
@@ -20,6 +21,7 @@ export class XmlReader {
   #depth = 0;
 
   constructor(handlers: XmlHandlers) {
+    const names = new XmlNames();
     this.#parser = new Parser(
       {
         onprocessinginstruction: (_name, data) => {
@@ -27,12 +29,14 @@ export class XmlReader {
         },
         onopentag: (name, attributes) => {
           if (++this.#depth > MAX_DEPTH) throw new Error('its elements are nested too deep');
-          handlers.open?.(name, attributes);
+          const known = names.opened(name, attributes);
+          handlers.open?.(...known);
         },
         ontext: (text) => handlers.text?.(text),
         onclosetag: (name) => {
           this.#depth--;
-          handlers.close?.(name);
+          const known = names.closed(name);
+          handlers.close?.(known);
         },
       },
       { xmlMode: true, decodeEntities: true },

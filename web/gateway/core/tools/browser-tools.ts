@@ -217,7 +217,7 @@ export function browserTools({ bridge, config, workspaces, agent }: BrowserTools
 }
 
 /** Where the browser is, and what stands there, as a model is told it: the page's own words. */
-const told = ({ url, title }: Place, news = '', body = ''): Record<string, unknown> =>
+const told = ({ url, title }: Place, news = '', body = ''): ReturnType<typeof shown> =>
   shown({ text: lines(`Address: ${url}`, `Title: ${title}`, news, ...(body === '' ? [] : [`\n${body}`])) });
 
 const lines = (...parts: string[]): string => parts.filter((part) => part !== '').join('\n');

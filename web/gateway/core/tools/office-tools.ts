@@ -35,7 +35,7 @@ export function officeTools({ vault, documents, agent }: OfficeToolsDeps): Tool[
       ...part
     }: { attachment?: string | undefined; path?: string | undefined } & Record<string, string | number | undefined>,
     context: ToolContext,
-  ): Promise<unknown> => {
+  ) => {
     const found = await findFile(vault, {
       attachment,
       path,
@@ -76,8 +76,13 @@ export function officeTools({ vault, documents, agent }: OfficeToolsDeps): Tool[
       name: READER.pptx,
       description: "Reads a presentation (.pptx) slide by slide, with the speaker's notes.",
       source: 'office',
-      params: z.strictObject({ ...source, slides: list.describe('Such as 1-5, 8') }),
-      run: ({ slides, ...args }, context) => read(['pptx'], { ...args, pages: slides }, context),
+      params: z.strictObject({ ...source, slides: list.describe('Such as 1-5, 8'), offset }),
+      async run({ slides, ...args }, context) {
+        const { next, ...told } = await read(['pptx'], { ...args, pages: slides }, context);
+        if (!next) return told;
+        const { pages, ...more } = next;
+        return { ...told, next: { slides: pages, ...more } };
+      },
     }),
     defineTool({
       name: READER.text,
@@ -90,6 +95,6 @@ export function officeTools({ vault, documents, agent }: OfficeToolsDeps): Tool[
 }
 
 /** A text from outside, as a model is told it. */
-export function shown({ text, ...about }: DocumentText): Record<string, unknown> {
+export function shown({ text, ...about }: DocumentText): DocumentText & { note: string } {
   return { ...about, note: UNTRUSTED, text };
 }

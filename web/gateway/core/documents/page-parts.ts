@@ -1,0 +1,36 @@
+import type { DocumentText } from './documents.ts';
+import { numbersText } from './numbers.ts';
+
+/** Text of pages or slides that is taken up until a result is full: further ones whole or not at all, the first in part where it is too long by itself. */
+export class PageParts {
+  readonly shown: number[] = [];
+  text = '';
+  next: DocumentText['next'];
+  readonly #wanted: readonly number[];
+  readonly #offset: number;
+  readonly #limit: number;
+
+  /** `offset`: characters of the first page that are left out; `limit`: those of the result. */
+  constructor(wanted: readonly number[], { offset = 0, limit }: { offset?: number | undefined; limit: number }) {
+    this.#wanted = wanted;
+    this.#offset = offset;
+    this.#limit = limit;
+  }
+
+  /** Takes up the next of those that are wanted; false where that was the last that there is room for. */
+  add(block: string): boolean {
+    const number = this.#wanted[this.shown.length];
+    if (number === undefined) return false;
+    const first = this.shown.length === 0;
+    if (!first && this.text.length + block.length > this.#limit) {
+      this.next = { pages: numbersText(this.#wanted.slice(this.shown.length)) };
+      return false;
+    }
+    this.shown.push(number);
+    const rest = first ? block.slice(this.#offset) : block;
+    this.text += `${first ? '' : '\n\n'}${rest.slice(0, this.#limit)}`;
+    if (rest.length <= this.#limit) return true;
+    this.next = { pages: numbersText(this.#wanted), offset: this.#offset + this.#limit };
+    return false;
+  }
+}

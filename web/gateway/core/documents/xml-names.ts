@@ -1,0 +1,64 @@
+/** The prefixes by which readers know the namespaces of Office files: of the usual edition of the standard (ECMA-376, part 4), and of the strict one. */
+const KNOWN: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    'wordprocessingml/2006/main': 'w',
+    'spreadsheetml/2006/main': '',
+    'presentationml/2006/main': 'p',
+    'drawingml/2006/main': 'a',
+    'drawingml/2006/chart': 'c',
+    'drawingml/2006/diagram': 'dgm',
+    'drawingml/2006/wordprocessingDrawing': 'wp',
+    'officeDocument/2006/relationships': 'r',
+    'officeDocument/2006/math': 'm',
+    'package/2006/relationships': '',
+    'markup-compatibility/2006': 'mc',
+  }).flatMap(([name, prefix]): [string, string][] => [
+    [`http://schemas.openxmlformats.org/${name}`, prefix],
+    [`http://purl.oclc.org/ooxml/${name.replace('/2006', '')}`, prefix],
+  ]),
+).set('http://purl.org/dc/elements/1.1/', 'dc');
+
+/** Prefixes as they are written, by those that readers know; the ones that are the same left out. */
+type Scope = ReadonlyMap<string, string>;
+
+/** Gives elements and attributes the names that readers know: a file may choose its own prefixes, and programs do (`x:row` for `row`). */
+export class XmlNames {
+  readonly #scopes: Scope[] = [];
+
+  /** Enters an element. */
+  opened(name: string, attributes: Readonly<Record<string, string>>): [name: string, attributes: Readonly<Record<string, string>>] {
+    const scope = declared(this.#scopes.at(-1) ?? new Map(), attributes);
+    this.#scopes.push(scope);
+    if (scope.size === 0) return [name, attributes];
+    const entries = Object.entries(attributes).map(([key, value]): [string, string] => [
+      key.includes(':') ? named(key, scope) : key,
+      value,
+    ]);
+    return [named(name, scope), Object.fromEntries(entries)];
+  }
+
+  /** Leaves it. */
+  closed(name: string): string {
+    const scope = this.#scopes.pop();
+    return scope && scope.size > 0 ? named(name, scope) : name;
+  }
+}
+
+function declared(outer: Scope, attributes: Readonly<Record<string, string>>): Scope {
+  let scope: Map<string, string> | undefined;
+  for (const [key, namespace] of Object.entries(attributes)) {
+    if (key !== 'xmlns' && !key.startsWith('xmlns:')) continue;
+    const [prefix, known] = [key.slice('xmlns:'.length), KNOWN.get(namespace)];
+    if (known !== undefined && known !== prefix) (scope ??= new Map(outer)).set(prefix, known);
+    else if (outer.has(prefix)) (scope ??= new Map(outer)).delete(prefix);
+  }
+  return scope ?? outer;
+}
+
+function named(name: string, scope: Scope): string {
+  const colon = name.indexOf(':');
+  const known = scope.get(name.slice(0, Math.max(0, colon)));
+  if (known === undefined) return name;
+  const local = name.slice(colon + 1);
+  return known === '' ? local : `${known}:${local}`;
+}
