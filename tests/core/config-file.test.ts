@@ -115,6 +115,12 @@ verifies(
       path: at.path,
       problem: { message: expect.any(String) as string, line: 3, column: 27 },
     });
+    const doctor = async () => (await at.client.call('doctor.run', {})).checks.find(({ id }) => id === 'config-file');
+    expect(await doctor()).toMatchObject({
+      severity: 'error',
+      message: expect.stringContaining('(line 3, column 27)') as string,
+      fixHint: expect.any(String) as string,
+    });
     expect(await at.get()).toEqual({ chat: { systemPrompt: 'good' } });
     await at.client.call('config.set', { key: 'chat.timeZone', value: 'Europe/Berlin' });
     at.clock.advance(3_000);
@@ -123,6 +129,7 @@ verifies(
     at.save({ chat: { systemPrompt: 'mended' } });
     await until(async () => (await at.state()).state === 'synced');
     expect(await at.get()).toEqual({ chat: { systemPrompt: 'mended', timeZone: 'Europe/Berlin' } });
+    expect(await doctor()).toMatchObject({ severity: 'ok' });
   },
 );
 

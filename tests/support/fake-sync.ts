@@ -32,6 +32,15 @@ export class FakeSync implements SyncPort {
     return () => this.#watchers.delete(listener);
   }
 
+  /** Sequence numbers that somebody waits for; each goes on once `read` is called. */
+  readonly awaited: { seq: number; read: () => void }[] = [];
+
+  reached(seq: number): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.awaited.push({ seq, read: resolve });
+    return promise;
+  }
+
   async info(): ReturnType<SyncPort['info']> {
     return this.journal;
   }

@@ -79,6 +79,7 @@ export class TestHosts {
           this.#watchers.delete(listener);
         };
       },
+      reached: (seq) => replicator.reached(seq),
       info: () => replicator.info(),
       claim: (runId, executor) => replicator.claim(runId, executor),
       lease: (name, ttlMs) => replicator.lease(name, ttlMs),

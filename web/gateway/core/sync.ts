@@ -8,6 +8,8 @@ export interface SyncPort {
   watch(listener: () => void): () => void;
   /** What is on disk and who is attached; null where no bridge is there. */
   info(): Promise<{ journal: JournalInfo; hosts: AttachedHost[] } | null>;
+  /** Resolves when everything up to that sequence number of the journal (`JournalInfo`, `head`) has been read, or after some seconds, or when the bridge is gone. */
+  reached(seq: number): Promise<void>;
   /**
    * The fencing number under which a run may be taken over from `executor`; null: that one is there still, another host has taken it, or nobody can say
    * because the bridge is away.

@@ -130,7 +130,6 @@ export class Replicator implements SyncPort {
     void this.#catchUp(line);
   }
 
-  /** Resolves when everything up to `seq` has been read, or after some seconds, or when the line is gone. */
   async reached(seq: number): Promise<void> {
     if (!this.#exchange || this.#exchange.seq >= seq) return;
     const late = Promise.withResolvers<void>();

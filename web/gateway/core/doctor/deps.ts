@@ -2,6 +2,7 @@ import type { DoctorCheck } from '#shared/rpc/methods/status.ts';
 import type { Bridge } from '../bridge.ts';
 import type { Channels } from '../channels/channels.ts';
 import type { Clock } from '../clock.ts';
+import type { KeptFile } from '../config-file/keep.ts';
 import type { Config } from '../config.ts';
 import type { Environment } from '../environment.ts';
 import type { KeptMirror } from '../files-mirror/keep.ts';
@@ -18,6 +19,7 @@ export interface DoctorDeps {
   clock: Clock;
   vault: Pick<Vault, 'check' | 'ahead' | 'conflicts' | 'logs' | 'replica' | 'collection'>;
   config: Pick<Config, 'settings' | 'faults'>;
+  file: Pick<KeptFile, 'state'>;
   channels: Pick<Channels, 'list'>;
   references: Pick<SecretReferences, 'unresolved'>;
   providers: Pick<Providers, 'states' | 'list' | 'resolve'>;

@@ -57,7 +57,11 @@ export function modelChecks({ providers, config }: DoctorDeps): Check[] {
       look() {
         const key = settings.chat.model;
         if (key === undefined)
-          return wrong('info', 'No model is chosen: the built-in guide answers.', 'Choose one in Settings → Default model.');
+          return wrong(
+            'info',
+            'No default model is chosen: the built-in guide answers for agents without a model of their own.',
+            'Choose one in Settings → Default model.',
+          );
         return model(key, 'The default model');
       },
     },

@@ -2,7 +2,7 @@ import { type Check, type DoctorDeps, fine, wrong } from './deps.ts';
 import { unknownSettings, unknownTools } from './unknown-names.ts';
 
 /** What is wrong, or unusual, in the configuration. */
-export const settingsChecks = ({ config, references, tools }: DoctorDeps): Check[] => [
+export const settingsChecks = ({ config, file, references, tools }: DoctorDeps): Check[] => [
   {
     id: 'secrets',
     title: 'Keys can be read',
@@ -39,6 +39,22 @@ export const settingsChecks = ({ config, references, tools }: DoctorDeps): Check
       // A section as a whole has no dot.
       const severity = misfits.every((path) => path.includes('.')) ? 'warning' : 'error';
       return wrong(severity, message, 'Reload the app to get the newest build, or set each anew by `config.set` (null takes it away).');
+    },
+  },
+  {
+    id: 'config-file',
+    title: 'The configuration file',
+    look() {
+      const { state, path, problem } = file.state;
+      if (state === 'off') return null;
+      if (state === 'synced') return fine(`${path ?? 'The file'} and the configuration are the same.`);
+      const { message = 'it cannot be used', line, column } = problem ?? {};
+      const place = line === undefined ? '' : ` (line ${line}${column === undefined ? '' : `, column ${column}`})`;
+      return wrong(
+        'error',
+        `${path ?? 'The configuration file'} is not used: ${message}${place}. The last good configuration stays in use.`,
+        state === 'failed' ? 'See that it can be read and written by you.' : 'Mend it there: it is taken over as soon as it is saved.',
+      );
     },
   },
   {
