@@ -16,6 +16,9 @@ export function fromBase64(text: string): Uint8Array<ArrayBuffer> {
   return bytes;
 }
 
+/** How many bytes base64 stands for, padded or not. */
+export const bytesOfBase64 = (text: string): number => Math.floor((text.replace(/=+$/, '').length * 3) / 4);
+
 export function toBase64(bytes: Uint8Array): string {
   if (encode) return encode.call(bytes);
   let text = '';

@@ -1,4 +1,5 @@
 import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/client';
+import { bytesOfBase64 } from '#shared/base64.ts';
 import { RpcError } from '#shared/rpc/errors.ts';
 import { canonical } from '../canonical.ts';
 import { withoutMiddle } from '../exec/tool.ts';
@@ -72,7 +73,7 @@ const MAX_NAME = 100;
 
 /** Sends a file along with the reply, where there is one that has room. */
 function sent({ send }: Pick<ToolContext, 'send'>, name: string, mimeType: string, data: string): Told {
-  const size = Math.floor((data.replace(/=+$/, '').length * 3) / 4);
+  const size = bytesOfBase64(data);
   const about = { mimeType: mimeType.slice(0, MAX_NAME), bytes: size };
   if (!/^[\w.+-]+\/[\w.+-]+$/.test(mimeType) || !/^[A-Za-z0-9+/]*={0,2}$/.test(data))
     return { ...about, shown: false, why: 'it is no file' };

@@ -1,4 +1,4 @@
-import { fromBase64 } from '#shared/base64.ts';
+import { bytesOfBase64, fromBase64 } from '#shared/base64.ts';
 import type { Part } from '#shared/rpc/records.ts';
 import { kindOf, READER } from '../documents/kinds.ts';
 import { type ModelMessage, type ModelRequest, toolNames, Unsupported } from './provider.ts';
@@ -45,7 +45,7 @@ export function fileNote({ filename, mimeType, data }: FilePart, who: Reader): s
     const how = reader
       ? `; read it with ${reader} and attachment ${JSON.stringify(filename)}`
       : '; its content is not text and is not shown';
-    return `[The file ${filename} (${mimeType}, ${Math.floor((data.length * 3) / 4)} bytes) is attached${how}.]`;
+    return `[The file ${filename} (${mimeType}, ${bytesOfBase64(data)} bytes) is attached${how}.]`;
   }
   // Four characters of base64 are three bytes.
   const limit = exact ? data.length : Math.ceil((SHOWN_CHARS * 4) / 3 / 4) * 4;

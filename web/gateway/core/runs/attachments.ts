@@ -1,3 +1,4 @@
+import { bytesOfBase64 } from '#shared/base64.ts';
 import { RpcError } from '#shared/rpc/errors.ts';
 import type { AttachmentInput } from '#shared/rpc/methods/chat.ts';
 import type { HistoryMessage, Part } from '#shared/rpc/records.ts';
@@ -27,7 +28,7 @@ export function readAttachments(inputs: readonly AttachmentInput[]): Attached {
     const filename = input.filename ?? input.fileName ?? '';
     const data = (input.content ?? input.base64 ?? '').replace(/^data:[^,]*;base64,/, '').replace(/\s+/g, '');
     if (!BASE64.test(data) || data.replace(/=+$/, '').length % 4 === 1) refuse('content is not base64');
-    const size = Math.floor((data.replace(/=+$/, '').length * 3) / 4);
+    const size = bytesOfBase64(data);
     const image = input.mimeType.startsWith('image/');
     if (size > MAX_EACH) refuse(`${filename} has ${inMb(size)}; an attachment may have 16 MB`);
     if (image && size > MAX_IMAGE) refuse(`${filename} has ${inMb(size)}; an image may have 6 MB`);
