@@ -3,8 +3,8 @@ import { chosen, specified } from './requirement.ts';
 /** Reading documents and pages. */
 export const reading = [
   specified('interface 2, agent tools', {
-    'office/pdf': '`read_pdf` gives the text of a PDF page by page, in reading order.',
-    'office/docx': '`read_docx` gives the text of a word-processor file, with headings, lists, tables and notes.',
+    'office/pdf': '`read_pdf` gives the text of a PDF page by page, in reading order, with tables where it is drawn in columns.',
+    'office/docx': '`read_docx` gives the text of a word-processor file, with headings, lists, tables, equations and notes.',
     'office/xlsx': '`read_xlsx` gives the cells of sheets as tables, as they are shown, with the values of formulas.',
     'office/pptx': '`read_pptx` gives the text of slides in their order, with tables and the speaker’s notes.',
   }),

@@ -43,6 +43,32 @@ describe('word-processor files', () => {
     );
   });
 
+  verifies('office/docx', 'equations as LaTeX, and symbols of forms', async () => {
+    const run = (text: string): string => `<m:r><m:t>${text}</m:t></m:r>`;
+    const of = (name: string, parts: Record<string, string>): string =>
+      `<m:${name}>${Object.entries(parts)
+        .map(([part, content]) => `<m:${part}>${content}</m:${part}>`)
+        .join('')}</m:${name}>`;
+    const half = of('f', { num: run('1'), den: run('2') });
+    const sum = `<m:nary><m:naryPr><m:chr m:val="∑"/></m:naryPr><m:sub>${run('i=1')}</m:sub><m:sup>${run('n')}</m:sup><m:e>${of('sSub', { e: run('a'), sub: run('i') })}</m:e></m:nary>`;
+    const inline = `${of('sSup', { e: run('x'), sup: run('2') })}${run('+')}${half}${of('rad', { deg: '', e: run('z') })}`;
+    const matrix = `<m:d><m:dPr><m:begChr m:val="["/><m:endChr m:val="]"/></m:dPr><m:e><m:m><m:mr><m:e>${run('1')}</m:e><m:e>${run('0')}</m:e></m:mr><m:mr><m:e>${run('0')}</m:e><m:e>${run('5%')}</m:e></m:mr></m:m></m:e></m:d>`;
+    const { text } = await read(
+      'docx',
+      await docx(
+        `<w:p><w:r><w:t>So </w:t></w:r><m:oMath>${inline}</m:oMath></w:p><w:p><m:oMathPara><m:oMath>${sum}${run('=')}${matrix}</m:oMath></m:oMathPara></w:p><w:p><w:r><w:sym w:font="Wingdings" w:char="F0FE"/></w:r><w:r><w:t> agreed</w:t></w:r></w:p>`,
+      ),
+    );
+    expect(text).toBe(
+      [
+        'So ${x}^{2}+\\frac{1}{2}\\sqrt{z}$',
+        '$$∑_{i=1}^{n}{{a}_{i}}=\\left[\\begin{matrix}1 & 0 \\\\ 0 & 5\\%\\end{matrix}\\right]$$',
+        '☑ agreed',
+        '[^2]: Said in May.',
+      ].join('\n\n'),
+    );
+  });
+
   verifies('office/bounded', 'a long one goes on where it was cut', async () => {
     const file = await docx(Array.from({ length: 500 }, (_, index) => paragraph(`Paragraph ${index}.`)).join(''));
     const first = await read('docx', file, { limit: 1000 });
@@ -154,6 +180,41 @@ describe('PDF', () => {
       '## Page 1\nLeft one\nleft two\nRight one\nright two\n## Page 2\nfirst\nsecond\nthird\nfourth\n## Page 3\n(no text)',
     );
   });
+
+  verifies(
+    'office/pdf',
+    'tables as Markdown, with cells that go on below; columns of text that are drawn line by line one after the other',
+    async () => {
+      const row = (y: number, ...cells: [x: number, text: string][]) => cells.map(([x, text]) => ({ text, x, y }));
+      const table = [
+        ...row(740, [50, 'Sales of the year']),
+        ...row(710, [50, 'Item'], [200, 'Where'], [400, 'EUR']),
+        ...row(690, [50, 'Apples'], [200, 'All of the'], [404, '7.5']),
+        ...row(677, [200, 'northern | shops']),
+        ...row(655, [50, 'Pears'], [200, 'South'], [390, '1,204.0']),
+        ...row(620, [50, 'Said in May.']),
+      ];
+      const said = (what: string): string => `${what} is said here in many words`;
+      const prose = ['one', 'two', 'three', 'four'].flatMap((nth, at) =>
+        row(700 - 14 * at, [40, said(`Left ${nth}`)], [320, said(`Right ${nth}`)]),
+      );
+      const pairs = [...row(700, [50, 'Name'], [200, 'Ann']), ...row(686, [50, 'Born'], [200, '1970'])];
+      const { text } = await read('pdf', await pdf([table, prose, pairs]));
+      expect(text).toBe(
+        [
+          '## Page 1',
+          'Sales of the year',
+          '| Item | Where | EUR |\n| --- | --- | --- |\n| Apples | All of the northern \\| shops | 7.5 |\n| Pears | South | 1,204.0 |',
+          'Said in May.',
+          '## Page 2',
+          ['one', 'two', 'three', 'four'].map((nth) => said(`Left ${nth}`)).join('\n'),
+          ['one', 'two', 'three', 'four'].map((nth) => said(`Right ${nth}`)).join('\n'),
+          '## Page 3',
+          'Name\tAnn\nBorn\t1970',
+        ].join('\n\n'),
+      );
+    },
+  );
 
   verifies('office/bounded', 'the pages that are asked for, as many as there is room for', async () => {
     const file = await pdf(Array.from({ length: 6 }, (_, index) => lines(index + 1, 20)));

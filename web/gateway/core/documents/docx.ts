@@ -2,6 +2,7 @@ import { Breath } from './breath.ts';
 import { cut } from './cut.ts';
 import type { DecodedRequest, DocumentText } from './documents.ts';
 import { DocxStyles } from './docx-styles.ts';
+import { latexOf } from './equations.ts';
 import { OfficePackage } from './office-package.ts';
 import { markdownTable, plainTable } from './table.ts';
 import { type Element, element, elements, textIn } from './xml-tree.ts';
@@ -74,6 +75,20 @@ const LEFT_OUT = new Set([
   'w:trPr',
 ]);
 
+/** What stands in forms of the fonts for symbols (Wingdings, Symbol), by its code there. */
+const SYMBOLS: Readonly<Record<string, string>> = {
+  F06F: '☐',
+  F0A8: '☐',
+  F0FE: '☑',
+  F0FD: '☒',
+  F0FC: '✓',
+  F0FB: '✗',
+  F0E0: '→',
+  F0DF: '←',
+  F0B7: '•',
+  F0A7: '▪',
+};
+
 /** Columns that cells of several may make a table have: Word allows 63. */
 const MAX_SPANNED = 100;
 
@@ -136,8 +151,14 @@ class DocxWriter {
       }
       case 'wp:docPr':
         return child.attributes['descr'] ? `[Picture: ${child.attributes['descr']}]` : '';
-      case 'm:t':
-        return textIn(child);
+      case 'w:sym':
+        return SYMBOLS[child.attributes['w:char']?.toUpperCase() ?? ''] ?? '\uFFFD';
+      case 'm:oMathPara':
+        return elements(child, 'm:oMath')
+          .map((equation) => `$$${latexOf(equation)}$$`)
+          .join('\n');
+      case 'm:oMath':
+        return `$${latexOf(child)}$`;
       case 'w:txbxContent':
         boxes.push(...elements(child).flatMap((block) => this.blocks(block)));
         return '';

@@ -1,3 +1,5 @@
+import { blockAt, type PdfCell } from './pdf-tables.ts';
+
 /** A piece of text as a page's program draws it; lengths in points, `y` upwards. */
 export interface PdfPiece {
   text: string;
@@ -23,14 +25,18 @@ interface Line {
 export function pageText(pieces: readonly PdfPiece[]): string {
   let lines = linesOf(pieces);
   if (isDisordered(lines)) lines = linesOf(fromTop(lines));
+  const rows = lines.map((line) => ({ ...line, cells: cellsOf(line) })).filter(({ cells }) => cells.length > 0);
   let text = '';
-  let before: Line | undefined;
-  for (const line of lines) {
-    const words = wordsOf(line);
-    if (words === '') continue;
-    const apart = before !== undefined && Math.abs(before.y - line.y) > 1.9 * Math.max(before.height, line.height, 1);
-    text += text === '' ? words : `${apart ? '\n\n' : '\n'}${words}`;
-    before = line;
+  let last: { y: number; height: number } | undefined;
+  for (let at = 0; at < rows.length;) {
+    const [row, block] = [rows[at], blockAt(rows, at)];
+    if (!row) break;
+    const apart = block || (last && Math.abs(last.y - row.y) > 1.9 * Math.max(last.height, row.height, 1));
+    text += text === '' ? '' : apart ? '\n\n' : '\n';
+    text += block ? block.text : row.cells.map((cell) => cell.text).join('\t');
+    at += block?.rows ?? 1;
+    // What follows a table is no part of its last row.
+    last = block ? { y: Infinity, height: 0 } : row;
   }
   return text;
 }
@@ -68,18 +74,26 @@ function fromTop(lines: readonly Line[]): PdfPiece[] {
   return linesOf(pieces.sort((a, b) => b.y - a.y)).flatMap((line) => line.pieces.sort((a, b) => a.x - b.x));
 }
 
-/** Its words: a gap is a space, a wide one a tab. Kept in parts, as a line may have very many pieces. */
-function wordsOf({ pieces, height }: Line): string {
-  const parts: string[] = [];
-  let end: number | undefined;
+/** Its words, in as many cells as wide gaps leave. Kept in parts, as a line may have very many pieces. */
+function cellsOf({ pieces, height }: Line): PdfCell[] {
+  const cells: PdfCell[] = [];
+  let parts: string[] = [];
+  let [left, end]: [number, number | undefined] = [0, undefined];
+  const close = (): void => {
+    const text = parts.join('').trim();
+    if (text !== '') cells.push({ text, left, right: end ?? left });
+    parts = [];
+  };
   for (const { text, x, width } of pieces) {
     const gap = end === undefined ? 0 : x - end;
-    if (gap > 2 * height) {
-      while (parts.at(-1)?.trim() === '') parts.pop();
-      parts.push(parts.pop()?.trimEnd() ?? '', '\t');
-    } else if (gap > 0.15 * height && !/\s$/.test(parts.at(-1) ?? '') && !/^\s/.test(text)) parts.push(' ');
+    if (gap > 2 * height) close();
+    else if (gap > 0.15 * height && !/\s$/.test(parts.at(-1) ?? '') && !/^\s/.test(text)) parts.push(' ');
+    if (text.trim() !== '') {
+      if (parts.every((part) => part.trim() === '')) left = x;
+      end = x + width;
+    }
     if (text !== '') parts.push(text);
-    if (text.trim() !== '') end = x + width;
   }
-  return parts.join('').trim();
+  close();
+  return cells;
 }
