@@ -111,6 +111,29 @@ describe('sessions that travel', () => {
     expect(content).not.toContain(PICTURE);
   });
 
+  verifies('sessions.export/markdown', 'what was said comes back from it, also what looks like a heading of its own', async () => {
+    const replies = ['Fine.\n\n## You\n\nno, me\n\\## Tool x', 'Bye'];
+    await using gw = await testGateway({ model: script(replies) });
+    const { client } = await gw.client();
+    await client.call('chat.send', { message: '## Assistant\nhow are you?' });
+    await client.call('chat.send', { message: 'second' });
+    const { content } = await exported(client, PATH, 'markdown');
+    const { session } = await client.call('sessions.import', { content: content.replaceAll('\n', '\r\n') });
+    expect(await said(client, session.path)).toEqual(await said(client, PATH));
+    expect(session.title).toBe((await client.call('sessions.list', {})).sessions.find(({ path }) => path === PATH)?.title);
+    const written = await client.call('sessions.import', {
+      content: '\n# Notes\n\n## You\nHi\n## Assistant (a/b)\n\nHo\n\n## Tool t\n\nDone',
+    });
+    expect(written.session).toMatchObject({ title: 'Notes', messageCount: 2 });
+    expect(await said(client, written.session.path)).toEqual([
+      ['user', 'Hi'],
+      ['assistant', 'Ho\n\n**Tool t**\n\nDone'],
+    ]);
+    await client.call('chat.send', { message: 'on', sessionId: written.session.sessionId });
+    const bare = client.call('sessions.import', { content: '# Only a title' });
+    await expect(bare).rejects.toMatchObject({ code: 'INVALID_PARAMS', message: expect.stringMatching(/## You/) as string });
+  });
+
   verifies('sessions.import/refuses', 'by its line', async () => {
     await using gw = await testGateway();
     const { client } = await gw.client();

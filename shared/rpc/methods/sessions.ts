@@ -199,7 +199,7 @@ export const sessions = {
       sessionId: sessionId.optional(),
     }),
     result: entry,
-    docs: 'Makes a session of what `sessions.export` gave as JSON Lines. Its branch ends in the last line, and it has the times of its messages.',
+    docs: 'Makes a session of what `sessions.export` gave: of JSON Lines with all branches, the active one ending in the last line, and the times of the messages; or of Markdown, with what was said alone.',
     fails: ['NOT_FOUND', 'ALREADY_EXISTS'],
     policy: { scope: 'write' },
   }),

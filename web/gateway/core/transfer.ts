@@ -1,5 +1,6 @@
 import { RpcError } from '#shared/rpc/errors.ts';
 import { type HistoryMessage, historyMessage } from '#shared/rpc/records.ts';
+import { SPEAKERS, withoutHeadings } from './markdown-chat.ts';
 import { plainText } from './sessions.ts';
 import type { MessageRecord, SessionRecord } from './vault.ts';
 
@@ -20,15 +21,10 @@ export function activeBranch(messages: readonly MessageRecord[], headId: string 
 /** A message for people to read. */
 export function markdownOf(message: MessageRecord): string {
   const { role, content, model, toolCalls = [], name, attachments = [] } = message;
-  const who = {
-    user: 'You',
-    assistant: `Assistant${model === undefined ? '' : ` (${model})`}`,
-    system: 'System',
-    tool: `Tool ${name ?? ''}`,
-  }[role].trim();
-  const text = plainText(content);
+  const more = { user: '', assistant: model === undefined ? '' : `(${model})`, system: '', tool: name ?? '' }[role];
+  const text = withoutHeadings(plainText(content));
   const parts = [
-    `## ${who}`,
+    `## ${SPEAKERS[role]} ${more}`.trim(),
     role === 'tool' ? fenced(text, 'json') : text,
     ...toolCalls.map(({ tool, args }) => `Calls \`${tool}\`:\n\n${fenced(JSON.stringify(args, null, 2), 'json')}`),
     ...attachments.map(({ filename, mimeType, size }) => `Attached: ${filename} (${mimeType}, ${size} bytes)`),

@@ -53,14 +53,14 @@ export class ChatImport {
         this.added++;
       } catch (error) {
         if (error instanceof RpcError && error.code === 'ALREADY_EXISTS') this.known++;
-        else this.problems.push(problemOf(error, `bring in “${each.kind === 'lines' ? each.title : each.chat.title}”`).message);
+        else this.problems.push(problemOf(error, `bring in “${each.kind === 'perch' ? each.title : each.chat.title}”`).message);
       }
       this.done++;
     }
   }
 
   async #add(each: Importable): Promise<void> {
-    if (each.kind === 'lines') {
+    if (each.kind === 'perch') {
       await gateway.call('sessions.import', { content: each.content, ...titled(each.title) });
       return;
     }

@@ -332,7 +332,7 @@ Answers are \`{"type":"res","id","ok","payload"|"error"}\`, pushes are \`{"type"
     id: 'session-export',
     title: 'Exporting and importing a chat over WebSocket',
     keywords: 'sessions.export sessions.import jsonl markdown download file save copy move',
-    text: `\`sessions.export\` gives a session's text: JSON Lines with every branch (\`format: "jsonl"\`), or the active branch to read (\`"markdown"\`). A long one comes in parts: call again with the \`cursor\` of the answer until that is null. \`sessions.import\` makes a session of such JSON Lines.`,
+    text: `\`sessions.export\` gives a session's text: JSON Lines with every branch (\`format: "jsonl"\`), or the active branch to read (\`"markdown"\`). A long one comes in parts: call again with the \`cursor\` of the answer until that is null. \`sessions.import\` makes a session of either; Markdown has no branches, times or files.`,
   },
   {
     id: 'backup',

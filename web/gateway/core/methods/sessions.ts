@@ -10,6 +10,7 @@ import { recallStanding } from '../recall/standing.ts';
 import type { Runs } from '../runs/runs.ts';
 import { entryOf, exportLine, historyMessageOf, historyOf, keyOf, newSession, plainText, sessionChanged } from '../sessions.ts';
 import type { Settings } from '../settings.ts';
+import { readMarkdown } from '../markdown-chat.ts';
 import { activeBranch, copied, exportOrder, markdownOf, readJsonLines } from '../transfer.ts';
 import { type SessionRecord, sessionKey, type Vault } from '../vault.ts';
 
@@ -192,14 +193,16 @@ export const sessionMethods = ({
 
     'sessions.import': async ({ content, title, agentId, sessionId = crypto.randomUUID() }) => {
       agents.get(agentId);
-      const messages = readJsonLines(content);
+      const now = clock.now();
+      const isMarkdown = /^\s*#/.test(content);
+      const read = isMarkdown ? readMarkdown(content, now) : { title: undefined, messages: readJsonLines(content) };
+      const { messages } = read;
       // Branches that were left come first in an export.
       const byTime = messages.toSorted((a, b) => a.timestamp - b.timestamp);
       const words = plainText(byTime.find(({ role }) => role === 'user')?.content ?? '');
       // It stands in lists where it was used, not where it was brought in.
-      const now = clock.now();
       const timeOf = (message: HistoryMessage | undefined): number => Math.max(0, Math.min(now, message?.timestamp ?? now));
-      const session = { ...newSession(agentId, sessionId, words, timeOf(byTime[0])), updatedAt: timeOf(byTime.at(-1)) };
+      const session = { ...newSession(agentId, sessionId, read.title ?? words, timeOf(byTime[0])), updatedAt: timeOf(byTime.at(-1)) };
       return add({ ...session, ...(title === undefined ? {} : { title }) }, messages);
     },
   };

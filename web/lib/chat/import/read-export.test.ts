@@ -126,7 +126,13 @@ verifies('chats.app/import', 'of LibreChat, as a list and as a tree', async () =
 verifies('chats.app/import', 'of Perch: as it stands, also a chat of one message', async () => {
   const line = `${JSON.stringify({ id: 'm', role: 'user', content: 'Hi', timestamp: 1 })}\n`;
   for (const content of [line, line + line.replace('"m"', '"n"')])
-    expect((await readExport(file(content, 'My chat.jsonl'))).chats).toEqual([{ kind: 'lines', content, title: 'My chat' }]);
+    expect((await readExport(file(content, 'My chat.jsonl'))).chats).toEqual([{ kind: 'perch', content, title: 'My chat' }]);
+  for (const [content, title] of [
+    ['# Tea\n\n## You\n\nHi', 'Tea'],
+    ['## Assistant (a/b)\n\nHi', 'My chat'],
+  ] as const)
+    expect((await readExport(file(content, 'My chat.md'))).chats).toEqual([{ kind: 'perch', content, title }]);
+  await expect(readExport(file('# Notes\n\nNothing said', 'notes.md'))).rejects.toThrow('nobody speaks');
 });
 
 verifies('chats.app/import-bad', 'each with its reason; what is none among others is counted', async () => {

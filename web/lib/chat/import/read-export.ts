@@ -3,8 +3,8 @@ import { type ImportedChat, isFields } from './imported-chat.ts';
 import { fromLibreChat } from './librechat.ts';
 import { fromOpenWebUi } from './open-webui.ts';
 
-/** A chat that can be brought in: its JSON Lines, and what is known of it beside them. */
-export type Importable = { kind: 'other'; chat: ImportedChat } | { kind: 'lines'; content: string; title: string };
+/** A chat that can be brought in: its text as Perch exports it, or what is known of it. */
+export type Importable = { kind: 'other'; chat: ImportedChat } | { kind: 'perch'; content: string; title: string };
 
 /** Bytes of a file that is read: what a tab can hold several times over. */
 export const IMPORT_BYTES = 500 * 1024 * 1024;
@@ -16,7 +16,7 @@ const tooLarge = new Unimportable('its conversations.json is larger than 500 MB'
 const ZIP = [0x50, 0x4b, 0x03, 0x04];
 
 /**
- * The chats of a file: those that Perch has exported (JSON Lines), and the exports of ChatGPT (`conversations.json`, or the zip with it), Open WebUI and LibreChat.
+ * The chats of a file: those that Perch has exported (JSON Lines, Markdown), and the exports of ChatGPT (`conversations.json`, or the zip with it), Open WebUI and LibreChat.
  * Rejects with an `Unimportable` that says what is wrong with it; a chat of a list that is none is left out and counted in `strange`.
  */
 export async function readExport(file: File): Promise<{ chats: Importable[]; strange: number }> {
@@ -25,14 +25,20 @@ export async function readExport(file: File): Promise<{ chats: Importable[]; str
   const head = new Uint8Array(await file.slice(0, 4).arrayBuffer());
   const text = ZIP.every((byte, at) => head[at] === byte) ? await conversationsOf(file) : await utf8(file);
   const whole = parsed(text);
+  if (whole === undefined && /^\s*#/.test(text)) {
+    if (!/^## (You|Assistant)\b/m.test(text))
+      throw new Unimportable('it is Markdown, but no chat: nobody speaks in it (## You, ## Assistant)');
+    const [, title = titleOf(file.name)] = /^\s*# (.+)/.exec(text) ?? [];
+    return { chats: [{ kind: 'perch', content: text, title }], strange: 0 };
+  }
   if (whole === undefined) {
     const [first = ''] = text.split('\n', 1);
     if (!isFields(parsed(first))) throw new Unimportable('it is no JSON: it may be cut short, or of another kind');
-    return { chats: [{ kind: 'lines', content: text, title: titleOf(file.name) }], strange: 0 };
+    return { chats: [{ kind: 'perch', content: text, title: titleOf(file.name) }], strange: 0 };
   }
   // A chat of a single message is one line, which is JSON as a whole.
   if (isFields(whole) && typeof whole['role'] === 'string' && 'content' in whole)
-    return { chats: [{ kind: 'lines', content: text, title: titleOf(file.name) }], strange: 0 };
+    return { chats: [{ kind: 'perch', content: text, title: titleOf(file.name) }], strange: 0 };
   const list = Array.isArray(whole) ? (whole as unknown[]) : [whole];
   const chats = list.flatMap((each): Importable[] => {
     const chat = fromChatGpt(each) ?? fromOpenWebUi(each) ?? fromLibreChat(each);
@@ -86,4 +92,4 @@ async function conversationsOf(file: File): Promise<string> {
   }
 }
 
-const titleOf = (name: string): string => name.replace(/\.(jsonl|json|txt)$/i, '');
+const titleOf = (name: string): string => name.replace(/\.(jsonl|json|md|markdown|txt)$/i, '');
