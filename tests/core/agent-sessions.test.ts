@@ -165,7 +165,12 @@ verifies(
     expect(missed.at(-1)).toBe(true);
     await client.call('config.set', { key: 'chat.model', value: 'up/m' });
     await ask('Two');
-    await expect(ask('Three')).rejects.toMatchObject({ status: 502 });
+    await expect(ask('Three')).rejects.toMatchObject({
+      status: 400,
+      type: 'invalid_request_error',
+      param: 'x',
+      message: expect.stringContaining('No such parameter'),
+    });
     await expect(ask('Four')).rejects.toMatchObject({ status: 429 });
     expect(await said()).toEqual(['Two', 'Well']);
     await ask('Five');

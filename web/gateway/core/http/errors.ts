@@ -113,6 +113,8 @@ export function toHttpError(error: unknown, fault: (error: unknown) => RpcError)
       return new HttpError(403, 'forbidden', rpc.message);
     default:
       if (rpc.cause instanceof Unsupported || rpc.cause instanceof NotAsked) return directError(rpc.cause);
+      // To ask for the same again would not help.
+      if (rpc.cause instanceof ProviderError && rpc.cause.ofRequest) return directError(rpc.cause);
       // An agent's provider failed: the gateway itself is well.
       if (rpc.cause instanceof ProviderError) return new HttpError(502, 'api_error', rpc.message);
       if (rpc.extra.retryable) return new HttpError(503, 'unavailable', rpc.message, { headers: retryAfter(rpc.extra.retryAfterMs) });
