@@ -1,6 +1,7 @@
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { verifies } from '../tests/requirements.ts';
-import { Redactor } from './redact.ts';
+import { Redactor, withoutCutSecret, withoutSecret } from './redact.ts';
 
 const TOKEN = 'Zq3vT8xWm1Rk7Lp0Sd5Yh2Nc9Bf4Gj6Aa-_uEiOoPx1';
 const PLANTED: [text: string, secret: string][] = [
@@ -103,4 +104,46 @@ verifies('logs/redacted', 'a secret at the place where a long text is cut is not
     expect(shown.length).toBeLessThanOrEqual(8_001);
     expect(shown).not.toContain('uvwxyz');
   }
+});
+
+const anyText = fc.string({ unit: fc.constantFrom('a', 'b', '*', '…', ' ', '"', 'ä', '𝒳'), maxLength: 60 });
+const secretOf = (minLength: number, maxLength: number): fc.Arbitrary<string> =>
+  fc.string({ unit: fc.constantFrom('a', 'b', '*', '-', '$', '.'), minLength, maxLength });
+
+test('a secret of 8 characters or more never stays, whatever stands around it', () => {
+  fc.assert(
+    fc.property(secretOf(8, 20), fc.array(anyText, { minLength: 1, maxLength: 5 }), (secret, parts) => {
+      const text = parts.join(secret);
+      expect(withoutSecret(text, secret)).not.toContain(secret);
+      expect(withoutCutSecret(text, secret)).not.toContain(secret);
+    }),
+  );
+  expect(withoutSecret('ab***cdef', 'ab***cdef')).toBe('***');
+  expect(withoutSecret('abab***cdefcdef', 'ab***cdef')).not.toContain('ab***cdef');
+});
+
+test('one under 4 characters leaves every text as it is', () => {
+  fc.assert(
+    fc.property(secretOf(0, 3), anyText, (secret, text) => {
+      expect(withoutSecret(text, secret)).toBe(text);
+      expect(withoutCutSecret(`${text}${secret}…`, secret)).toBe(`${text}${secret}…`);
+    }),
+  );
+});
+
+test.each([
+  ['The key demo is wrong (demo), "demo"', 'The key *** is wrong (***), "***"'],
+  ['The demonstration of demo_1, édemo and 𝒳demo', 'The demonstration of demo_1, édemo and 𝒳demo'],
+  ['demo', '***'],
+])('one of 4 to 7 goes where it stands alone as a word: %s', (text, shown) => {
+  expect(withoutSecret(text, 'demo')).toBe(shown);
+  const redactor = new Redactor();
+  redactor.learn(['demo']);
+  expect(redactor.text(text)).toBe(shown);
+});
+
+test('a text that is cut within a secret loses the beginning of it, from 4 characters on', () => {
+  expect(withoutCutSecret('The key is key-0…', 'key-0123456789')).toBe('The key is ***…');
+  expect(withoutCutSecret('The key is key-…', 'key-0123456789')).toBe('The key is ***…');
+  expect(withoutCutSecret('This is the monk…', 'k-0123456789')).toBe('This is the monk…');
 });

@@ -8,6 +8,8 @@ const KEPT = 8_000;
 const LONGEST_SECRET = 4_096;
 /** Shorter ones are no secrets, and would make holes in every text. */
 const SHORTEST_SECRET = 4;
+/** From here on it is no word of a text by chance, and is hidden also within one. */
+const UNMISTAKABLE = 8;
 const DEPTH = 6;
 const MEMBERS = 100;
 
@@ -42,6 +44,34 @@ export const isSecretName = (name: string): boolean => SECRET_NAME.test(name);
 /** The text without what has the form of a secret. */
 export const hideForms = (text: string): string => FORMS.reduce((seen, [form, hidden]) => seen.replace(form, hidden), text);
 
+/** Whether no letter, digit or underscore touches what stands from `start` to `end`. A character may be two units long. */
+const standsAlone = (text: string, start: number, end: number): boolean =>
+  !/[\p{L}\p{N}_]$/u.test(text.slice(Math.max(0, start - 2), start)) && !/^[\p{L}\p{N}_]/u.test(text.slice(end, end + 2));
+
+/**
+ * The text without a secret. One under 4 characters leaves it as it is; one of 4 to 7 is hidden where it stands alone as a word, a longer one
+ * everywhere.
+ */
+export function withoutSecret(text: string, secret: string): string {
+  if (secret.length < SHORTEST_SECRET) return text;
+  if (secret.length < UNMISTAKABLE)
+    return text.replaceAll(secret, (found, at: number) => (standsAlone(text, at, at + found.length) ? HIDDEN : found));
+  let shown = text;
+  // What stood around one may make another with the stars in between.
+  while (shown.includes(secret)) shown = shown.replaceAll(secret, HIDDEN);
+  return shown;
+}
+
+/** The text without a secret, and without the beginning of one that the text, ending in `…`, was cut off within. */
+export function withoutCutSecret(text: string, secret: string): string {
+  const shown = withoutSecret(text, secret);
+  if (!shown.endsWith('…')) return shown;
+  const cut = shown.slice(0, -1);
+  for (let length = secret.length - 1; length >= SHORTEST_SECRET; length--)
+    if (cut.endsWith(secret.slice(0, length))) return `${cut.slice(0, -length)}${HIDDEN}…`;
+  return shown;
+}
+
 /** The ways in which a secret may stand in a text. */
 function writings(secret: string): string[] {
   return [...new Set([secret, encodeURIComponent(secret), JSON.stringify(secret).slice(1, -1)])];
@@ -62,7 +92,7 @@ export class Redactor {
   /** The text without secrets, and cut where it is long. */
   text(text: string): string {
     let seen = text.slice(0, LOOKED_AT);
-    for (const secret of this.#known) seen = seen.replaceAll(secret, HIDDEN);
+    for (const secret of this.#known) seen = withoutSecret(seen, secret);
     seen = hideForms(seen);
     if (text.length > LOOKED_AT) seen = seen.slice(0, Math.max(0, seen.length - LONGEST_SECRET));
     return seen.length > KEPT || text.length > LOOKED_AT ? `${seen.slice(0, KEPT)}…` : seen;

@@ -136,6 +136,41 @@ verifies('http.chat/agent-session', 'a request that is sent again because it fai
 
 verifies(
   'http.chat/refused-message',
+  'that is too long for the model, with nothing before it to summarise: 400 with the reason',
+  async () => {
+    const error = { message: "This model's maximum context length is 10 tokens.", code: 'context_length_exceeded', param: 'messages' };
+    const { gw, client, openai } = await vendors(() => Response.json({ error }, { status: 400 }));
+    await using _ = gw;
+    await client.call('config.patch', { patch: { providers: { up: { baseUrl: 'http://up.test/v1' } }, chat: { model: 'up/m' } } });
+    await expect(openai.chat.completions.create({ model: 'perch/main', user: 'ann', messages: hi })).rejects.toMatchObject({
+      status: 400,
+      type: 'invalid_request_error',
+      code: 'context_length_exceeded',
+      message: expect.stringMatching(/too long for its model.*maximum context length.*Nothing was dropped/),
+    });
+    expect((await client.call('sessions.list', {})).sessions.map(({ sessionId }) => sessionId)).not.toContain('ann');
+  },
+);
+
+verifies('http.chat/refused-message', 'a summary that fails is no refusal: 502, and the message stays', async () => {
+  const error = { message: "This model's maximum context length is 10 tokens.", code: 'context_length_exceeded' };
+  const answers = [() => says('stop'), () => Response.json({ error }, { status: 400 })];
+  const { gw, client, openai } = await vendors(() => answers.shift()?.() ?? says('stop'));
+  await using _ = gw;
+  await client.call('config.patch', { patch: { providers: { up: { baseUrl: 'http://up.test/v1' } }, chat: { model: 'up/m' } } });
+  const ask = (content: string): Promise<unknown> =>
+    openai.chat.completions.create({ model: 'perch/main', user: 'ann', messages: [{ role: 'user', content }] });
+  await ask('One '.repeat(200));
+  await expect(ask('Two')).rejects.toMatchObject({
+    status: 502,
+    message: expect.stringMatching(/could not be summarised.*Nothing was dropped/),
+  });
+  const { messages } = await client.call('chat.history', { sessionId: 'ann' });
+  expect(messages.map(({ content }) => content)).toContain('Two');
+});
+
+verifies(
+  'http.chat/refused-message',
   'by the gateway, by the model’s server, and by a limit; what is answered goes on from before',
   async () => {
     const answers = [
@@ -165,7 +200,12 @@ verifies(
     expect(missed.at(-1)).toBe(true);
     await client.call('config.set', { key: 'chat.model', value: 'up/m' });
     await ask('Two');
-    await expect(ask('Three')).rejects.toMatchObject({ status: 502 });
+    await expect(ask('Three')).rejects.toMatchObject({
+      status: 400,
+      type: 'invalid_request_error',
+      param: 'x',
+      message: expect.stringContaining('No such parameter'),
+    });
     await expect(ask('Four')).rejects.toMatchObject({ status: 429 });
     expect(await said()).toEqual(['Two', 'Well']);
     await ask('Five');

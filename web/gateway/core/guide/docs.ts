@@ -109,7 +109,7 @@ Over the API: \`config.set\` with key \`providers.anthropic\` and value \`{"kind
     keywords: 'gemini gemma google ai studio flash pro key aiza',
     text: `In **Models → Providers → Add a provider** choose **Google Gemini** and paste the API key from Google AI Studio. The models appear as \`<provider>/gemini-…\`. Pictures, PDFs, sound and video are sent as they are, and tools work.
 
-Over the API: \`config.set\` with key \`providers.google\` and value \`{"kind": "google", "apiKey": "…"}\`. A request that Google blocks by its safety rules ends with an error that says so.`,
+Over the API: \`config.set\` with key \`providers.google\` and value \`{"kind": "google", "apiKey": "…"}\`. A request or reply that Google blocks by its safety rules ends with a refusal that says so, and over \`/v1\` with the finish reason \`content_filter\`.`,
   },
   {
     id: 'openrouter',

@@ -71,7 +71,7 @@ const CHAT_NAMES: Partial<Record<keyof ModelRequest, string>> = {
 const coded = ({ code }: ProviderError): { code?: string } => (code === undefined ? {} : { code });
 
 /** A failure of the model that the caller asked directly: what is wrong with its own request comes back as such. */
-function directError(error: ProviderError): HttpError {
+function directError(error: ProviderError, message = error.message): HttpError {
   if (error instanceof NotAsked) return new HttpError(503, 'unavailable', error.message, { headers: retryAfter(error.retryAfterMs) });
   if (error instanceof Unsupported) {
     const param = CHAT_NAMES[error.field] ?? error.field;
@@ -80,11 +80,11 @@ function directError(error: ProviderError): HttpError {
   switch (error.status) {
     case 400:
     case 422:
-      return new HttpError(400, 'invalid_request_error', error.message, { param: error.param ?? null, ...coded(error) });
+      return new HttpError(400, 'invalid_request_error', message, { param: error.param ?? null, ...coded(error) });
     case 404:
       return modelNotFound(error.message);
     case 413:
-      return new HttpError(413, 'invalid_request_error', error.message, coded(error));
+      return new HttpError(413, 'invalid_request_error', message, coded(error));
     case 429:
       if (error.code === 'insufficient_quota') return new HttpError(429, error.code, error.message);
       return new HttpError(429, 'rate_limited', error.message, { headers: retryAfter(error.retryAfterMs) });
@@ -113,6 +113,8 @@ export function toHttpError(error: unknown, fault: (error: unknown) => RpcError)
       return new HttpError(403, 'forbidden', rpc.message);
     default:
       if (rpc.cause instanceof Unsupported || rpc.cause instanceof NotAsked) return directError(rpc.cause);
+      // To ask for the same again would not help.
+      if (rpc.cause instanceof ProviderError && rpc.cause.ofRequest) return directError(rpc.cause, rpc.message);
       // An agent's provider failed: the gateway itself is well.
       if (rpc.cause instanceof ProviderError) return new HttpError(502, 'api_error', rpc.message);
       if (rpc.extra.retryable) return new HttpError(503, 'unavailable', rpc.message, { headers: retryAfter(rpc.extra.retryAfterMs) });

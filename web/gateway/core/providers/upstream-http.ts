@@ -1,6 +1,7 @@
 import { SseTooLarge } from '#shared/http/sse.ts';
 import { parseJson as parsed } from '#shared/parse-json.ts';
 import type { Edit, Forward } from '#shared/link/splice.ts';
+import { withoutCutSecret } from '#shared/redact.ts';
 import { RpcError } from '#shared/rpc/errors.ts';
 import { UPSTREAM_LIMITS, type UpstreamLimits } from '#shared/upstream-limits.ts';
 import type { Clock } from '../clock.ts';
@@ -180,18 +181,9 @@ export class UpstreamHttp {
 
   /** Servers quote keys in their refusals, with a status and within a stream. */
   #redacted(error: ProviderError): ProviderError {
-    if (this.#apiKey) error.message = withoutKey(error.message, this.#apiKey);
+    if (this.#apiKey) error.message = withoutCutSecret(error.message, this.#apiKey);
     return error;
   }
-}
-
-/** The message without the key, and without the beginning of one that it was cut off within. */
-function withoutKey(message: string, key: string): string {
-  const shown = message.replaceAll(key, '***');
-  if (!shown.endsWith('…')) return shown;
-  const cut = shown.slice(0, -1);
-  for (let length = key.length - 1; length > 0; length--) if (cut.endsWith(key.slice(0, length))) return `${cut.slice(0, -length)}***…`;
-  return shown;
 }
 
 const JSON_TYPE = { 'content-type': 'application/json' };

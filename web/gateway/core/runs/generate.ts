@@ -120,7 +120,10 @@ export async function* generate(run: Generation): AsyncGenerator<GenerationEvent
       given = shorter.length;
     } catch (error) {
       run.signal.throwIfAborted();
-      throw explained(failure, `${error instanceof Error ? error.message : String(error)}. Nothing was dropped`);
+      const why = error instanceof Error ? error.message : String(error);
+      // A summary that failed is the model's failure, and no word on what was asked.
+      const cause = error instanceof Error && error.cause !== undefined ? new ProviderError(why, { cause: error }) : failure.cause;
+      throw explained(failure, `${why}. Nothing was dropped`, cause);
     }
   };
   const count = async (key: string, usage: Usage): Promise<void> => {
@@ -296,8 +299,8 @@ const STILL_TOO_LONG =
   'It was summarised once in this turn, and is still too long. Choose a model with a longer context, send less at once, or begin a new chat';
 
 /** That the conversation is too long, what the provider said of it, and why nothing helps. */
-const explained = ({ code, message, extra }: RpcError, why: string): RpcError =>
-  new RpcError(code, `The conversation is too long for its model. ${message.replace(/\.$/, '')}. ${why}.`, extra);
+const explained = ({ code, message, extra, cause: refusal }: RpcError, why: string, cause = refusal): RpcError =>
+  new RpcError(code, `The conversation is too long for its model. ${message.replace(/\.$/, '')}. ${why}.`, extra, { cause });
 
 /** What a provider did wrong, as the caller may see it. */
 function visible(error: unknown, provider: Provider): RpcError {

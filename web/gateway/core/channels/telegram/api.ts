@@ -1,3 +1,4 @@
+import { withoutSecret } from '#shared/redact.ts';
 import { z } from '#shared/rpc/zod.ts';
 import { clockTime } from '../clock-time.ts';
 import type { Clock } from '../../clock.ts';
@@ -66,7 +67,7 @@ export class TelegramApi {
   #refusal(method: string, answer: PlatformAnswer, { error_code, description = '', parameters }: z.output<typeof envelope>): PlatformError {
     const status = error_code ?? answer.status;
     // It says what was wrong, and might say of what.
-    const said = description.replaceAll(this.#deps.token, '***').slice(0, 300);
+    const said = withoutSecret(description, this.#deps.token).slice(0, 300);
     const options = { status, undone: true };
     switch (status) {
       case 429: {

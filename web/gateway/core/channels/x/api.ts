@@ -1,3 +1,4 @@
+import { withoutSecret } from '#shared/redact.ts';
 import { z } from '#shared/rpc/zod.ts';
 import type { Clock } from '../../clock.ts';
 import type { Fetch } from '../../fetch.ts';
@@ -114,5 +115,5 @@ function saidIn({ json }: PlatformAnswer, token: string): string {
   if (!parsed.success) return '';
   const { title, detail, errors = [] } = parsed.data;
   const said = detail ?? errors[0]?.detail ?? errors[0]?.message ?? title ?? '';
-  return `${title !== undefined && said !== title ? `${title}: ` : ''}${said}`.replaceAll(token, '***').slice(0, 300);
+  return withoutSecret(`${title !== undefined && said !== title ? `${title}: ` : ''}${said}`, token).slice(0, 300);
 }
