@@ -211,6 +211,31 @@ describe('runs', () => {
     expect(await historyOf(next)).toMatchObject([{ content: 'hi' }, { content: 'again' }]);
   });
 
+  verifies(
+    'runs/interrupted',
+    'the steps of one that died are in the history, with the results that had come; the next reply knows of them',
+    async () => {
+      const call = { tool: 'memory_add', args: { text: 'Tea' } };
+      const gw = await testGateway({
+        model: (_call, count) => (count === 1 ? ['I note it. ', call] : ['Now', { wait: new Promise(() => {}) }]),
+      });
+      const { client, events } = await gw.client();
+      await client.call('config.set', { key: 'tools.policies', value: { 'memory_*': 'auto' } });
+      client.call('chat.send', { message: 'hi' }).catch(() => {});
+      await until(() => events.filter(({ event }) => event === 'chat.delta').length === 2);
+      // The first host is left as it is: dead, nothing closed.
+      await using next = await testGateway({ vault: gw.vault, model: script(['done']) });
+      const { client: after } = await next.client();
+      await after.call('chat.send', { message: 'go on' });
+      expect(next.calls[0]?.body.messages.slice(1)).toMatchObject([
+        { role: 'user', content: 'hi' },
+        { role: 'assistant', content: 'I note it. ', tool_calls: [{ function: { name: 'memory_add' } }] },
+        { role: 'tool', content: expect.stringContaining('Tea') as string },
+        { role: 'user' },
+      ]);
+    },
+  );
+
   verifies('usage/figures', 'stored with the reply', async () => {
     await using gw = await testGateway();
     const { client } = await gw.client();

@@ -306,6 +306,63 @@ describe('a restart', () => {
     },
   );
 
+  verifies(
+    'exec/restart',
+    "a person's approved command that had not begun runs when the bridge is there again, once; others do not",
+    async () => {
+      await using exec = await lendExec();
+      const clock = new FakeClock();
+      const options = { bridge: exec.bridge, clock, indexedDB: new IDBFactory(), name: 'approved' };
+      await using gw = await testGateway(options);
+      const { client: before } = await gw.client();
+      const script = await counting(exec);
+      const records = gw.vault.collection('execRequests');
+      const request = await create(before, script);
+      await before.call('exec.deny', { requestId: request.requestId });
+      const denied = await records.get(request.requestId);
+      if (!denied) throw new Error('it is gone');
+      // As a host leaves them that dies between the approval and the first word to the bridge.
+      const left = { ...denied, status: 'approved' as const, origin: 'gone', expiresAt: clock.now() + 300_000 };
+      await records.put({ ...left, requestId: 'mine' });
+      await records.put({ ...left, requestId: 'cancelled' });
+      await records.put({ ...left, requestId: 'late', expiresAt: clock.now() });
+      await records.put({ ...left, requestId: 'agents', agentId: 'main' });
+      exec.bridge.detach();
+
+      await using again = await testGateway({ ...options, useGuide: true });
+      const { client } = await again.client();
+      expect(await get(client, 'late')).toMatchObject({ status: 'failed', reason: expect.stringContaining('did not run') as string });
+      expect((await get(client, 'agents')).status).toBe('cancelled');
+      expect((await get(client, 'mine')).status).toBe('approved');
+      expect((await client.call('exec.cancel', { requestId: 'cancelled' })).request.status).toBe('cancelled');
+      exec.bridge.attach();
+      expect(await over(client, 'mine')).toMatchObject({ status: 'completed' });
+      expect(await counted(exec)).toBe(1);
+      expect((await records.get('mine'))?.origin).toBe(again.vault.origin);
+    },
+  );
+
+  verifies('exec/restart', 'an approved command that is taken over fails when no bridge comes in its time', async () => {
+    await using exec = await lendExec();
+    const clock = new FakeClock();
+    const options = { bridge: exec.bridge, clock, indexedDB: new IDBFactory(), name: 'never' };
+    await using gw = await testGateway(options);
+    const { requestId } = await create((await gw.client()).client, await counting(exec));
+    const records = gw.vault.collection('execRequests');
+    await records.update(requestId, (before) => before && { ...before, status: 'approved', origin: 'gone' });
+    exec.bridge.detach();
+    await using again = await testGateway({ ...options, useGuide: true });
+    const { client } = await again.client();
+    expect((await get(client, requestId)).status).toBe('approved');
+    clock.advance(300_000);
+    expect(await over(client, requestId)).toMatchObject({
+      status: 'failed',
+      reason: expect.stringContaining('needs the bridge') as string,
+    });
+    exec.bridge.attach();
+    expect(await counted(exec)).toBe(0);
+  });
+
   verifies('exec/restart', 'a gateway that closes ends what runs, and says so', async () => {
     await using exec = await lendExec();
     const options = { bridge: exec.bridge, indexedDB: new IDBFactory(), name: 'closes' };

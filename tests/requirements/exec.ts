@@ -21,7 +21,7 @@ export const exec = [
     'exec/needs-bridge': 'Without a bridge `exec.create` is INTERNAL_ERROR "needs the bridge".',
     'exec/newest-first': '`exec.list` lists everything, the newest first; the newest 500 are kept.',
     'exec/restart':
-      'A command that ran when its host died is failed at the next start, and never runs twice; what waited expires in its time.',
+      'A command that ran when its host died is failed at the next start, and never runs twice; what waited expires in its time, and what a person had approved but had not begun runs in that time.',
     'exec/hosts': 'With several hosts the one whose request it is runs it, also where the word was given through another.',
     'approvals/every-tool': 'A tool with an effect runs after a person’s word, unless its policy says otherwise: auto, ask or deny.',
     'approvals/expiry': 'A question that nobody answers in 300 s is denied; a run that ends takes its questions along.',

@@ -77,7 +77,7 @@ export class TestReplica {
   /** Everything that is of the vault, and so is the same on every replica. */
   async content(): Promise<Record<string, unknown>> {
     const { changes, ...stores } = await dump(this.name);
-    for (const own of ['local', 'keys', 'secrets', 'partials', 'blobs', 'searchPending', 'searchSegments', 'searchPages'])
+    for (const own of ['local', 'keys', 'secrets', 'partials', 'runSteps', 'blobs', 'searchPending', 'searchSegments', 'searchPages'])
       delete stores[own];
     const versions = Object.values(changes ?? {}).map((row) => {
       const { store, key, clock, deleted } = row as { store: string; key: string; clock: string; deleted?: true };

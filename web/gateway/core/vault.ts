@@ -32,6 +32,15 @@ export interface MessageRecord extends HistoryMessage {
 
 export type RunStatus = 'queued' | 'running' | 'done' | 'failed' | 'aborted' | 'interrupted';
 
+/** A step of a run under way that called tools: what the model said, and the results that have come so far, by the calls' ids. */
+export interface RunStep {
+  runId: string;
+  /** Grows from step to step of a run. */
+  at: number;
+  said: Pick<MessageRecord, 'content' | 'toolCalls' | 'model' | 'timestamp'>;
+  results: ReadonlyMap<string, Pick<MessageRecord, 'content' | 'timestamp'>>;
+}
+
 /** One generation. While it runs, `partial` holds the text so far (saved now and then, relaxed). */
 export interface RunRecord {
   id: string;
@@ -273,6 +282,10 @@ export interface Vault {
     begin(input: { session: SessionRecord; message: MessageRecord | null; run: RunRecord }): Promise<void>;
     /** Relaxed: the text so far, for a host that dies. */
     savePartial(runId: string, partial: string): Promise<void>;
+    /** Relaxed: a step, or what has come of it since, for a host that dies. The text so far begins anew behind it. */
+    saveStep(step: RunStep): Promise<void>;
+    /** The steps of a run that has not ended, the first one first; on this copy alone. */
+    steps(runId: string): Promise<RunStep[]>;
     /**
      * Strict: the run's end, its messages and usage; the session's head, `updatedAt`, `messageCount`, `size`, `preview` follow. The session
      * may be gone by then (deleted or reset while it ran): then only the run's end and usage are stored.

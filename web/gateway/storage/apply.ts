@@ -8,6 +8,7 @@ import { putInto, removeFrom } from './requests.ts';
 import type { ChangeRow, PlainStore, Schema, StoredMessage, WriteTransaction } from './schema.ts';
 import type { EntryPart, HeadPart } from './session-parts.ts';
 import type { Committed } from './transaction.ts';
+import { forgetUnderWay } from './under-way.ts';
 import { SessionRows } from './session-rows.ts';
 import { storedBytes } from './session-totals.ts';
 
@@ -92,7 +93,7 @@ export async function applyRecords(
       if (store === 'runs' && value !== undefined) {
         const run = value as Schema['runs']['value'];
         change.sessionKey = run.sessionKey;
-        if (run.endedAt !== undefined && before) removeFrom(tx, 'partials', key);
+        if (run.endedAt !== undefined && before) forgetUnderWay(tx, key);
       }
       if (value === undefined) removeFrom(tx, store, key);
       else putInto(tx, store, value as never);

@@ -1,7 +1,7 @@
 import { expect, vi } from 'vitest';
 import { verifies } from '../../../tests/requirements.ts';
 import type { Vault } from '../core/vault.ts';
-import { answer, ask, dump, KEY, newMessage, newRun, newSession, newUsage, testVault } from './fixture.ts';
+import { answer, ask, dump, KEY, newMessage, newRun, newSession, newStep, newUsage, testVault } from './fixture.ts';
 
 type Break = (tx: IDBTransaction) => void;
 
@@ -17,6 +17,7 @@ const operations: Record<string, (vault: Vault) => Promise<unknown>> = {
   'runs.begin': (vault) => vault.runs.begin({ session: newSession('main/new'), ...fresh('main/new') }),
   'runs.begin in a session that exists': (vault) => vault.runs.begin({ session: newSession(), ...fresh(KEY) }),
   'runs.savePartial': (vault) => vault.runs.savePartial('run-open', 'more text'),
+  'runs.saveStep': (vault) => vault.runs.saveStep(newStep('open', { at: 2 })),
   'runs.finish': (vault) => {
     const messages = [newMessage('f1', newMessage('open', null)), newMessage('f2', newMessage('f1', newMessage('open', null)))];
     return vault.runs.finish({ runId: 'run-open', status: 'done', endedAt: 8_000, messages, usage: newUsage('u2') });
@@ -40,6 +41,7 @@ const fresh = (sessionKey: string) => ({
 async function seed(vault: Vault): Promise<void> {
   await answer(vault, await ask(vault, 'm1'));
   await ask(vault, 'open');
+  await vault.runs.saveStep(newStep('open'));
   await vault.config.write({ a: 1 });
   await vault.secrets.set('key', 'old');
   await vault.memories.add({ id: 'n1', text: 'x', category: 'fact', createdAt: 1 });

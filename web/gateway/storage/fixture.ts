@@ -2,7 +2,15 @@ import 'fake-indexeddb/auto';
 import { openDB, type IDBPDatabase } from 'idb';
 import type { Usage } from '#shared/rpc/records.ts';
 import { FakeClock } from '../../../tests/support/clock.ts';
-import { sessionKey, type MessageRecord, type RunRecord, type SessionRecord, type UsageRecord, type Vault } from '../core/vault.ts';
+import {
+  sessionKey,
+  type MessageRecord,
+  type RunRecord,
+  type RunStep,
+  type SessionRecord,
+  type UsageRecord,
+  type Vault,
+} from '../core/vault.ts';
 import type { ChangeRow } from './schema.ts';
 import { openVault, type ClosedReason, type VaultOptions } from './vault.ts';
 
@@ -75,6 +83,18 @@ export async function ask(vault: Vault, id: string, parent: MessageRecord | null
   await vault.runs.begin({ session: newSession(), message, run: newRun(`run-${id}`, id) });
   return message;
 }
+
+/** A step of the run that answers it: a call whose result has come, and one whose has not. */
+export const newStep = (questionId: string, change: Partial<RunStep> = {}): RunStep => ({
+  runId: `run-${questionId}`,
+  at: 1,
+  said: {
+    ...{ content: 'I look', timestamp: 2_500, model: 'guide/guide' },
+    toolCalls: ['one', 'two'].map((id) => ({ id, tool: 'look', args: {} })),
+  },
+  results: new Map([['one', { content: 'seen', timestamp: 2_600 }]]),
+  ...change,
+});
 
 /** The answer to it, which ends its run. */
 export async function answer(vault: Vault, question: MessageRecord): Promise<MessageRecord> {

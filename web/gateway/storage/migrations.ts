@@ -57,6 +57,7 @@ export const steps: readonly Step[] = [
     db.createObjectStore('drawings', { keyPath: 'id' });
     db.createObjectStore('drawingChanges', { keyPath: 'key' });
   },
+  (db) => void db.createObjectStore('runSteps', { keyPath: ['runId', 'at'] }),
 ];
 
 /** The one document becomes a row for each piece. */

@@ -13,7 +13,13 @@ import type { SecretWriter } from './secrets.ts';
 import type { ChangeSink, Transactions } from './transaction.ts';
 
 /** The stores that records of the vault lie in (heads lie with their sessions), and what belongs to them. */
-const VAULT = [...Object.keys(SYNC_STORES).filter((store) => store !== 'heads'), 'partials', 'changes', 'searchPending'] as StoreName[];
+const VAULT = [
+  ...Object.keys(SYNC_STORES).filter((store) => store !== 'heads'),
+  'partials',
+  'runSteps',
+  'changes',
+  'searchPending',
+] as StoreName[];
 
 export interface ReplicaDeps {
   transactions: Transactions;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { answer, ask, changesOf, contentOf, KEY, newMessage, newRun, newSession, newUsage, testVault } from './fixture.ts';
+import { answer, ask, changesOf, contentOf, KEY, newMessage, newRun, newSession, newStep, newUsage, testVault } from './fixture.ts';
 import { exportBytes } from './session-totals.ts';
 
 test('the first send makes the session, with the message as its head', async () => {
@@ -202,4 +202,28 @@ test('text that is saved after the end is dropped, and partial text is in no log
   await answer(vault, question);
   await vault.runs.savePartial('run-m1', 'late');
   expect(await contentOf(vault.name)).toMatchObject({ partials: {} });
+});
+
+test('steps are there for the next host, without the text that they have, and go with the run', async () => {
+  await using vault = await testVault();
+  const question = await ask(vault, 'm1');
+  await ask(vault, 'm2', question);
+  const log = await changesOf(vault.name);
+  const [first, second] = [newStep('m1'), newStep('m1', { at: 3 })];
+  await vault.runs.savePartial('run-m1', 'I lo');
+  await vault.runs.saveStep({ ...first, results: new Map() });
+  await vault.runs.saveStep(second);
+  await vault.runs.saveStep(first);
+  await vault.runs.saveStep(newStep('m2'));
+  expect(await changesOf(vault.name)).toEqual(log);
+  await vault.close();
+  await using next = await testVault({ name: vault.name });
+  expect(await next.runs.unfinished()).toMatchObject([{ partial: '' }, { partial: '' }]);
+  expect(await next.runs.steps('run-m1')).toEqual([first, second]);
+  await answer(next.vault, question);
+  await next.runs.saveStep(second);
+  expect(await next.runs.steps('run-m1')).toEqual([]);
+  expect(await next.runs.steps('run-m2')).toHaveLength(1);
+  await next.sessions.clear(KEY);
+  expect(await contentOf(next.name)).toMatchObject({ runSteps: {}, partials: {} });
 });

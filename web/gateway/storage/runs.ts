@@ -4,12 +4,13 @@ import { countOf } from './session-rows.ts';
 import { emptied, withHead, withMessages } from './session-totals.ts';
 import { joinParts, splitParts } from './parts.ts';
 import type { StoreName, WriteTransaction } from './schema.ts';
-import { putInto, removeFrom } from './requests.ts';
+import { putInto } from './requests.ts';
 import { putUsage } from './usage.ts';
 import type { Transactions, Write } from './transaction.ts';
+import { forgetUnderWay, stepsOf } from './under-way.ts';
 import { withdraw } from './withdraw.ts';
 
-const CONTENT: StoreName[] = ['sessions', 'messages', 'runs', 'partials', 'blobs'];
+const CONTENT: StoreName[] = ['sessions', 'messages', 'runs', 'partials', 'runSteps', 'blobs'];
 /** Nobody else can know of a run that begins; who takes it over does so under a higher one (shared/ports/journal.ts, `lease.take`). */
 const FIRST_FENCE = 1;
 
@@ -67,6 +68,20 @@ export function runStore({ transactions, replica, origin }: RunDeps): Vault['run
         'relaxed',
       ),
 
+    /** Likewise. The text so far is that of the next step from here on. */
+    saveStep: (step) =>
+      transactions.write(
+        ['partials', 'runSteps'],
+        async ({ tx }) => {
+          if ((await tx.objectStore('partials').getKey(step.runId)) === undefined) return;
+          putInto(tx, 'runSteps', step);
+          putInto(tx, 'partials', { runId: step.runId, text: '' });
+        },
+        'relaxed',
+      ),
+
+    steps: (runId) => transactions.read(['runSteps'], (tx) => tx.objectStore('runSteps').getAll(stepsOf(runId))),
+
     /**
      * A run that has ended already is not ended twice. Where another host has taken it over meanwhile, what this one has to say is kept as a branch, and
      * the run is left alone.
@@ -108,7 +123,7 @@ async function finish(write: Write, outcome: RunOutcome, replies: readonly Split
   const run = await tx.objectStore('runs').get(runId);
   const taken = run?.executor !== undefined && run.executor !== origin;
   if (run?.endedAt !== undefined && !taken) return;
-  if (run) removeFrom(tx, 'partials', runId);
+  if (run) forgetUnderWay(tx, runId);
   await Promise.all([
     usage && putUsage(put, [usage]),
     run && !taken && put('runs', runId, { ...run, status, endedAt }, run.fence),

@@ -7,8 +7,9 @@ import type { SessionList } from './session-list.ts';
 import { emptied, withHead, withMessages } from './session-totals.ts';
 import { inSession, type StoreName } from './schema.ts';
 import type { Transactions, Write } from './transaction.ts';
+import { forgetUnderWay } from './under-way.ts';
 
-const CONTENT: StoreName[] = ['sessions', 'messages', 'runs', 'partials', 'blobs'];
+const CONTENT: StoreName[] = ['sessions', 'messages', 'runs', 'partials', 'runSteps', 'blobs'];
 
 /** The sessions' entries. */
 export function sessionStore(deps: { clock: { now(): number }; transactions: Transactions; sessions: SessionList }): Vault['sessions'] {
@@ -64,16 +65,11 @@ async function removeContent({ tx, remove }: Write, key: string): Promise<void> 
     tx.objectStore('messages').index('branch').getAll(inSession(key)),
     tx.objectStore('runs').index('session').getAll(key),
   ]);
-  await Promise.all([
-    ...messages.map(({ id }) => remove('messages', id)),
-    ...runs.map((run) => (run.endedAt === undefined ? forgetPartial(tx, run.id) : remove('runs', run.id, run.fence))),
-  ]);
+  const [over, underWay] = [runs.filter(({ endedAt }) => endedAt !== undefined), runs.filter(({ endedAt }) => endedAt === undefined)];
+  for (const { id } of underWay) forgetUnderWay(tx, id);
+  await Promise.all([...messages.map(({ id }) => remove('messages', id)), ...over.map(({ id, fence }) => remove('runs', id, fence))]);
   await forgetBlobs(
     tx,
     messages.flatMap(({ blobs = [] }) => blobs),
   );
-}
-
-async function forgetPartial(tx: Write['tx'], runId: string): Promise<void> {
-  await tx.objectStore('partials').delete(runId);
 }

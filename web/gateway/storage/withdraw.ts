@@ -1,8 +1,8 @@
 import { forgetBlobs } from './blobs.ts';
-import { removeFrom } from './requests.ts';
 import { previewOf } from './session-rows.ts';
 import { storedBytes } from './session-totals.ts';
 import type { Write } from './transaction.ts';
+import { forgetUnderWay } from './under-way.ts';
 
 /**
  * Takes a run back that has left nothing yet, with the message that it was to answer: the session is as before, or gone, where the run had made it. Of no effect where something follows the
@@ -18,7 +18,7 @@ export async function withdraw(
   const { sessionKey, userMessageId, startedAt } = run;
   const [session, message] = await Promise.all([getSession(sessionKey), tx.objectStore('messages').get(userMessageId)]);
   if (!session || !message || session.headId !== message.id) return undefined;
-  removeFrom(tx, 'partials', runId);
+  forgetUnderWay(tx, runId);
   await Promise.all([remove('messages', message.id), remove('runs', runId, run.fence)]);
   await forgetBlobs(tx, message.blobs ?? []);
   const messageCount = session.messageCount - 1;

@@ -34,8 +34,8 @@ export interface QuestionsDeps<R extends Question> {
   orphaned(record: R, at: number): R;
   /** It is new here, or its status is not what it was (`before`); here or on another host. */
   told(record: R, before: string | undefined): void;
-  /** One of this host's own is there, or has changed, whoever changed it. */
-  own(record: R): void;
+  /** One of this host's own is there, or has changed, whoever changed it. `taken`: it was another host's until now. */
+  own(record: R, taken: boolean): void;
   fault(error: unknown): unknown;
 }
 
@@ -143,13 +143,13 @@ export class Questions<R extends Question> {
     if (this.#stopped) return;
     const { idOf, isOpen, told, own } = this.#deps;
     const id = idOf(record);
-    const before = this.#open.get(id)?.status;
+    const before = this.#open.get(id);
     this.#forget(id);
     if (isOpen(record)) this.#open.set(id, record);
-    if (before !== record.status) told(record, before);
+    if (before?.status !== record.status) told(record, before?.status);
     if (!this.#isOwn(record)) return;
     if (record.status === 'pending') this.#expireLater(id, record);
-    own(record);
+    own(record, before !== undefined && !this.#isOwn(before));
   }
 
   #forget(id: string): void {

@@ -9,6 +9,7 @@ import type { SyncPort } from '../sync.ts';
 import type { ExecRecord, Vault } from '../vault.ts';
 import { execute, type Outcome } from './execute.ts';
 import { KeptOutput, trimmed } from './kept-output.ts';
+import { lentBy, orphaned } from './orphaned.ts';
 import { riskOf } from './risk.ts';
 import { briefOf, requestOf } from './shown.ts';
 import { sessionOf, tell } from './tell.ts';
@@ -68,9 +69,9 @@ export class ExecRequests {
       idOf: ({ requestId }) => requestId,
       isOpen: ({ status }) => status === 'pending' || status === 'approved' || status === 'running',
       expired: (before, at) => ({ ...before, status: 'expired', resolvedAt: at, reason: 'Nobody answered in time' }),
-      orphaned: (before, at) => this.#orphaned(before, at),
+      orphaned: (before, at) => orphaned(before, at, vault),
       told: (record, before) => tell(deps.hub, record, before),
-      own: (record) => this.#own(record),
+      own: (record, taken) => this.#own(record, taken),
       fault,
     });
   }
@@ -198,11 +199,12 @@ export class ExecRequests {
     if (!(await this.#deps.vault.collection('execPolicies').remove(hash))) throw new RpcError('NOT_FOUND', `There is no policy ${hash}`);
   }
 
-  /** Something has become of one of this host's: it begins, or is over. */
-  #own(record: ExecRecord): void {
+  /** Something has become of one of this host's: it begins, or is over. `taken`: it was another host's until now. */
+  #own(record: ExecRecord, taken: boolean): void {
     const { requestId: id, status } = record;
     const live = this.#live.get(id);
     if (status === 'pending' && !live) return void this.#live.set(id, newLive());
+    if (!live && taken && status === 'approved') return void this.#takeUp(record).catch(this.#deps.fault);
     if (!live) {
       // Over here already, and another host did not know: an approval is used once, so it must not run.
       if (status === 'approved') this.#close(id, 'The answer came too late').catch(this.#deps.fault);
@@ -210,9 +212,31 @@ export class ExecRequests {
     }
     if (live.begun || status === 'pending') return;
     if (status !== 'approved') return this.#over(id, live, record);
+    void this.#begin(record, live);
+  }
+
+  /** Runs what was approved for a host that went away before it began, as soon as the bridge is there. */
+  async #takeUp(record: ExecRecord): Promise<void> {
+    const { bridge, clock, fault } = this.#deps;
+    const { requestId: id, expiresAt } = record;
+    const live = { ...newLive(), begun: true };
+    this.#live.set(id, live);
+    try {
+      await lentBy(bridge, clock, expiresAt, live.stop.signal);
+    } catch (error) {
+      // The next host takes it up.
+      if (this.#stopped) return;
+      const status = live.stop.signal.aborted ? 'cancelled' : 'failed';
+      await this.#close(id, fault(error).message, status);
+      return this.#over(id, live, await this.#questions.get(id));
+    }
+    await this.#begin(record, live);
+  }
+
+  #begin(record: ExecRecord, live: Live): Promise<void> {
     live.begun = true;
-    this.#run(record, live).catch((error: unknown) =>
-      this.#over(id, live, { ...record, status: 'failed', reason: this.#deps.fault(error).message }),
+    return this.#run(record, live).catch((error: unknown) =>
+      this.#over(record.requestId, live, { ...record, status: 'failed', reason: this.#deps.fault(error).message }),
     );
   }
 
@@ -222,15 +246,18 @@ export class ExecRequests {
     this.#questions.prune(trimmed).catch(this.#deps.fault);
   }
 
-  async #close(id: string, reason: string): Promise<void> {
+  async #close(id: string, reason: string, status: 'failed' | 'cancelled' = 'failed'): Promise<void> {
     const at = this.#deps.clock.now();
-    await this.#questions.change(id, (before) => ({ ...before, status: 'failed', endedAt: at, reason }));
+    await this.#questions.change(id, (before) => ({ ...before, status, endedAt: at, reason }));
   }
 
   async #run(record: ExecRecord, live: Live): Promise<void> {
-    const { bridge, hub, clock, timeoutMs } = this.#deps;
+    const { bridge, hub, clock, timeoutMs, vault } = this.#deps;
     const { requestId: id } = record;
-    await this.#questions.change(id, (before) => ({ ...before, status: 'running' }));
+    const begun = await this.#questions.change(id, (before) =>
+      before.status === 'approved' && before.origin === vault.origin ? { ...before, status: 'running' } : undefined,
+    );
+    if (!begun.changed) return this.#over(id, live, begun.record);
     const stopSaving = this.#save(id, live);
     let outcome: Outcome;
     try {
@@ -266,15 +293,6 @@ export class ExecRequests {
         .change(id, (before) => (before.status === 'running' ? { ...before, ...live.output.fields } : undefined))
         .catch(() => {});
     });
-  }
-
-  /** What a person asked for still waits for a person; for an agent's command nobody waits any more, and what ran is not run again. */
-  #orphaned(before: ExecRecord, at: number): ExecRecord {
-    const { origin, replica } = this.#deps.vault;
-    if (before.status !== 'pending')
-      return { ...before, status: 'failed', endedAt: at, reason: 'The host went away before it had ended; it is not run again' };
-    if (before.agentId !== null) return { ...before, status: 'cancelled', resolvedAt: at, reason: 'The run that asked for it is gone' };
-    return { ...before, origin, replica };
   }
 }
 

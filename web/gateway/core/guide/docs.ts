@@ -144,10 +144,10 @@ Lists are kept for a minute; refresh asks again at once and looks for new server
   {
     id: 'default-model',
     title: 'Choosing the default model',
-    keywords: 'switch change select setting preferred chat.model system prompt temperature',
+    keywords: 'switch change select setting preferred chat.model system prompt temperature chat.maxSteps step limit tools',
     text: `The setting \`chat.model\` holds the default, such as \`ollama/llama3.2\`; \`agents.<id>.model\` sets it for one agent. Without either, the guide answers. A single call can name another: \`model\` in \`chat.send\`.
 
-\`chat.systemPrompt\` is what a model is told first, and \`agents.<id>.temperature\` is its temperature.`,
+\`chat.systemPrompt\` is what a model is told first, and \`agents.<id>.temperature\` is its temperature. \`chat.maxSteps\` (50 by default, 1 to 1000) is how many calls of the model one reply may take, with the tools between them; in the last one it has to answer without tools.`,
   },
   {
     id: 'not-in-list',

@@ -304,6 +304,7 @@ describe('the docs', () => {
       'chat.model',
       'chat.fallbacks',
       'chat.systemPrompt',
+      'chat.maxSteps',
       'chat.timeZone',
       'tools.policies',
       'browser.allow',

@@ -199,3 +199,8 @@ it('sends all that a program says, which may begin with the assistant', async ()
     { role: 'user', content: [{ type: 'text', text: 'Hi' }] },
   ]);
 });
+
+verifies('chat/steps', 'tools that may be called no more stay declared, for the blocks in the messages', async () => {
+  const { bodies } = await sent({ spentTools: [add] });
+  expect(bodies[0]).toMatchObject({ tools: [addTool], tool_choice: { type: 'none' } });
+});

@@ -47,8 +47,10 @@ export function wishes(request: ModelRequest, maxTokens: number): Body {
   return responseFormat && !native ? withAnswerTool(body, responseFormat) : body;
 }
 
-function toolFields({ tools = [], toolChoice: choice, parallelToolCalls, model }: ModelRequest): Body {
-  if (tools.length === 0) return {};
+function toolFields(request: ModelRequest): Body {
+  const { tools = [], spentTools: spent = [], toolChoice: choice, parallelToolCalls, model } = request;
+  // Messages with blocks of tools are refused where no tools are declared.
+  if (tools.length === 0) return spent.length > 0 ? toolFields({ ...request, tools: spent, spentTools: [], toolChoice: 'none' }) : {};
   const strict = STRUCTURED.test(model);
   const single = parallelToolCalls === false && choice !== 'none' ? { disable_parallel_tool_use: true } : {};
   const chosen = choice ?? (parallelToolCalls === false ? 'auto' : undefined);

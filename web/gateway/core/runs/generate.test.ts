@@ -121,6 +121,7 @@ verifies(
     const { ended, events } = started(provider, async () => 'R', { maxSteps: 3, messages });
     await ended;
     expect(provider.asked.map(({ tools }) => tools?.length ?? 0)).toEqual([1, 1, 0]);
+    expect(provider.asked.map(({ spentTools }) => spentTools?.length ?? 0)).toEqual([0, 0, 1]);
     expect(provider.asked.map((request) => request.messages[0]?.content)).toEqual([
       'Be brief',
       'Be brief',

@@ -134,7 +134,7 @@ export async function* generate(run: Generation): AsyncGenerator<GenerationEvent
   };
   for (let step = 1; ; step++) {
     const last = step >= maxSteps;
-    const asked = last ? { messages: lastWord(messages, step), tools: [] } : { messages, tools: run.tools };
+    const asked = last ? { messages: lastWord(messages, step), tools: [], spent: run.tools } : { messages, tools: run.tools, spent: [] };
     const answer = yield* answered({ ...run, ...asked }, chain, { count, visibleTo, shorten });
     const { text, kept, reason } = answer;
     reasoningTokens = sumOptional(reasoningTokens, answer.reasoningTokens);
@@ -195,7 +195,7 @@ interface Answering {
 
 /** One provider call, by the first model of the chain that can answer. Its text and thoughts come as events. */
 async function* answered(
-  run: Generation,
+  run: Generation & { spent: readonly ToolSpec[] },
   chain: ModelChain,
   { count, visibleTo, shorten }: Answering,
 ): AsyncGenerator<GenerationEvent, Answer> {
@@ -210,6 +210,7 @@ async function* answered(
       model,
       messages: await visibleTo(key, messages),
       ...(tools.length > 0 ? { tools } : {}),
+      ...(run.spent.length > 0 ? { spentTools: [...run.spent] } : {}),
       ...run.wishes,
       ...(run.wishes?.temperature === undefined ? { temperature: run.temperature, ownTemperature: true } : {}),
       exact: run.exact,

@@ -1,29 +1,23 @@
 import { RpcError } from '#shared/rpc/errors.ts';
 import type { Clock } from '../clock.ts';
-import type { MessageRecord, RunRecord, Vault } from '../vault.ts';
+import type { RunRecord, Vault } from '../vault.ts';
+import { LeftMessages } from './left-messages.ts';
 
 /** What ended a run whose host is gone, as its readers are told. */
 export const hostGone = (): RpcError =>
   new RpcError('INTERNAL_ERROR', 'The host that wrote this reply went away', { details: { reason: 'interrupted' } });
 
 /**
- * Ends a run whose host is gone: the text that had come is kept as a reply marked `interrupted`, and resend is offered. The reply's id; undefined
- * where the message that it answers is gone too.
+ * Ends a run whose host is gone: the steps that it made are kept, as far as this copy has them, and the text that had come as a reply marked `interrupted`;
+ * resend is offered. The reply's id; undefined where the message that it answers is gone too.
  */
 export async function endInterrupted(vault: Vault, clock: Clock, run: RunRecord): Promise<string | undefined> {
-  const user = await vault.messages.get(run.userMessageId);
-  const reply: MessageRecord | undefined = user && {
-    id: crypto.randomUUID(),
-    sessionKey: run.sessionKey,
-    parentId: user.id,
-    depth: user.depth + 1,
-    role: 'assistant',
-    content: run.partial,
-    timestamp: clock.now(),
-    model: run.model,
-    interrupted: true,
-    runId: run.id,
-  };
-  await vault.runs.finish({ runId: run.id, status: 'interrupted', endedAt: clock.now(), messages: reply ? [reply] : [] });
-  return reply?.id;
+  const [user, steps] = await Promise.all([vault.messages.get(run.userMessageId), vault.runs.steps(run.id)]);
+  const left = new LeftMessages({ sessionKey: run.sessionKey, runId: run.id, now: () => clock.now() });
+  if (user) left.replay(user, steps);
+  const { messages, replyId } = user
+    ? left.with(user, { content: run.partial, model: run.model, interrupted: true })
+    : { messages: [], replyId: undefined };
+  await vault.runs.finish({ runId: run.id, status: 'interrupted', endedAt: clock.now(), messages });
+  return replyId;
 }

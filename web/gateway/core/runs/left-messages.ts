@@ -1,4 +1,4 @@
-import type { MessageRecord } from '../vault.ts';
+import type { MessageRecord, RunStep } from '../vault.ts';
 
 type Fields = Pick<MessageRecord, 'role' | 'content'> & Partial<MessageRecord>;
 
@@ -14,6 +14,22 @@ export class LeftMessages {
 
   constructor(run: { sessionKey: string; runId: string; now(): number }) {
     this.#run = run;
+  }
+
+  /** The last step, where it called tools. */
+  get underWay(): RunStep | undefined {
+    const last = this.#all.at(-1);
+    if (!last?.toolCalls) return undefined;
+    const { content, toolCalls, model, timestamp, depth } = last;
+    return { runId: this.#run.runId, at: depth, said: { content, toolCalls, model, timestamp }, results: new Map(this.#results) };
+  }
+
+  /** Steps as an earlier host kept them. */
+  replay(user: MessageRecord, steps: readonly RunStep[]): void {
+    for (const { said, results } of steps) {
+      this.step(user, said);
+      for (const [callId, result] of results) this.#results.set(callId, result);
+    }
   }
 
   get count(): number {

@@ -197,6 +197,8 @@ export class Run {
           case 'step':
             this.#left.step(place.user, { content: event.text, toolCalls: event.calls, model: this.#model });
             if (event.calls.length > 0) this.#stepText = '';
+            // Before its tools have effects that a next host would not know of.
+            await this.#saveStep();
             break;
           case 'tool_call':
             this.#emit({
@@ -210,6 +212,7 @@ export class Run {
             this.#left.result(call.id, content);
             const payload = { ...this.ids, tool: call.tool, result, toolCallId: call.id, ...(isError ? { isError } : {}) };
             this.#emit({ event: 'chat.tool_result', payload });
+            await this.#saveStep();
             break;
           }
           case 'end':
@@ -300,6 +303,13 @@ export class Run {
       // The text is on screen and in memory; the run's end tells of a store that fails.
       this.#deps.vault.runs.savePartial(this.id, this.#stepText).catch(() => {});
     });
+  }
+
+  /** Keeps the step under way on disk, for a host that dies. */
+  async #saveStep(): Promise<void> {
+    const step = this.#left.underWay;
+    // As with the text: the run's end tells of a store that fails.
+    if (step) await this.#deps.vault.runs.saveStep(step).catch(() => {});
   }
 
   #changed(gone = false): void {

@@ -1,0 +1,37 @@
+import { execPort } from '#shared/ports/exec.ts';
+import { type Bridge, needsBridge } from '../bridge.ts';
+import type { Clock } from '../clock.ts';
+import type { Asker, ExecRecord } from '../vault.ts';
+
+/**
+ * What becomes of a request whose host is gone, in the hands of `next`. What a person asked for goes on where it was, for `running` is stored before the bridge is
+ * asked: what is only approved never began. For an agent's command nobody waits any more, and what ran is not run again.
+ */
+export function orphaned(before: ExecRecord, at: number, { origin, replica }: Asker): ExecRecord {
+  const { status, agentId, expiresAt } = before;
+  if (status === 'running')
+    return { ...before, status: 'failed', endedAt: at, reason: 'The host went away before it had ended; it is not run again' };
+  if (agentId !== null) return { ...before, status: 'cancelled', resolvedAt: at, reason: 'The run that asked for it is gone' };
+  if (status === 'approved' && expiresAt <= at)
+    return { ...before, status: 'failed', endedAt: at, reason: 'The host went away before it began, and its time is over; it did not run' };
+  return { ...before, origin, replica };
+}
+
+/** Resolves when the bridge can run commands. Rejects with `INTERNAL_ERROR` at `until`, and with the signal's reason. */
+export async function lentBy(bridge: Bridge, clock: Clock, until: number, signal: AbortSignal): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const look = (): void => void (bridge.lends(execPort) && resolve());
+  const onabort = (): void => reject(signal.reason as Error);
+  const unwatch = bridge.watch(look);
+  const cancel = clock.after(Math.max(0, until - clock.now()), () => reject(needsBridge(execPort)));
+  signal.addEventListener('abort', onabort, { once: true });
+  if (signal.aborted) onabort();
+  look();
+  try {
+    await promise;
+  } finally {
+    unwatch();
+    cancel();
+    signal.removeEventListener('abort', onabort);
+  }
+}
