@@ -113,6 +113,7 @@ verifies('vault.backup/all-or-nothing', 'names: outside, absolute, unknown, twic
 
 verifies('vault.backup/all-or-nothing', 'what is missing, too much, or not what its hash says', async () => {
   expect(await refusal(await zipOf({ [MESSAGES]: line() }, null))).toMatch(/has no backup\.json/);
+  expect(await refusal(await zipOf({ 'backup.json': '{"format": 1,' }, null))).toMatch(/backup\.json cannot be read \(it is no JSON/);
   expect(await refusal(await zipOf({ [MESSAGES]: [line(), { listed: false }] }))).toMatch(/not listed/);
   expect(await refusal(await zipOf({ [MESSAGES]: [line(), { listed: 'a'.repeat(64) }] }))).toMatch(/another SHA-256/);
   expect(await refusal(await zipOf({}, { entries: { [MESSAGES]: 'a'.repeat(64) } }))).toMatch(/missing/);

@@ -12,10 +12,11 @@ export function recordOf(line: string, name: string): SyncRecord {
   return { ...record, key: key.toWellFormed(), payload: payload.toWellFormed() };
 }
 
-/** A value that a schema accepts. Throws `BackupUnusable`, which names the first thing that is wrong. */
+/** A value that a schema accepts; undefined where the text was no JSON. Throws `BackupUnusable`, which names the first thing that is wrong. */
 export function checked<T>(schema: z.ZodType<T>, value: unknown, what: string): T {
   const { success, data, error } = schema.safeParse(value);
   if (success) return data;
+  if (value === undefined) throw new BackupUnusable(`${what} cannot be read (it is no JSON of a backup)`);
   const [issue] = error.issues;
   throw new BackupUnusable(`${what} cannot be read (${[issue?.path.join('.'), issue?.message].filter(Boolean).join(': ').slice(0, 200)})`);
 }

@@ -78,6 +78,7 @@ describe('files', () => {
         { tool: 'read_text', args: { path: '/notes/a.csv' } },
         { tool: 'read_pdf', args: { path: 'b.pdf' } },
         { tool: 'read_text', args: { path: '../other/a.csv' } },
+        { tool: 'read_xlsx', args: { path: 'empty.xlsx' } },
       ]),
     });
     const { client } = await gw.client();
@@ -90,6 +91,9 @@ describe('files', () => {
     expect(lastResult(gw)).toMatchObject({ text: expect.stringContaining('Page 3') });
     await client.call('chat.send', { message: 'z' });
     expect(lastResult(gw)).toMatchObject({ error: expect.stringContaining('no file ../other/a.csv') });
+    await client.call('workspace.write', { path: 'empty.xlsx', content: '' });
+    await client.call('chat.send', { message: 'e' });
+    expect(lastResult(gw)).toMatchObject({ error: expect.stringContaining('empty.xlsx cannot be read') });
   });
 
   verifies('office/attachments', 'a long text is shown in part, and the rest can be read', async () => {

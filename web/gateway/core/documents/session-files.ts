@@ -72,7 +72,8 @@ function filesIn(messages: readonly MessageRecord[]): Extract<Part, { type: 'fil
 
 function fitting(name: string, mimeType: string, kinds: readonly DocumentKind[]): DocumentKind {
   const kind = kindOf(name, mimeType);
-  const asked = kinds.find((each) => each === kind);
+  // Systems take a file that is empty, or broken, for a text, whatever its name says.
+  const asked = kinds.find((each) => each === kind) ?? kinds.find((each) => each === kindOf(name, ''));
   if (asked) return asked;
   // A file that tells nothing of itself is read as what it is asked for.
   const [first] = kinds;

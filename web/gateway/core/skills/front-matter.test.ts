@@ -20,6 +20,10 @@ verifies('skills/format', 'name, description, and what a skill needs, as it is w
     'metadata:\n  author: me\n  requires:\n    bins: [kettle, cup, kettle]\n    anyBins: a b\n    env: KEY',
   ])
     expect(await skill(`${base}\n${metadata}`)).toMatchObject({ programs: ['kettle', 'cup'], anyOf: [['a', 'b']], variables: ['KEY'] });
+  expect(await skill('name: tea\ndescription: Makes tea. Use when: thirsty # now\nlicense: MIT')).toMatchObject({
+    description: 'Makes tea. Use when: thirsty # now',
+    license: 'MIT',
+  });
   expect(await readSkill('tea', '\uFEFF---\r\nname: tea\r\ndescription: >\r\n  Makes\r\n  tea\r\n---\r\nBody')).toMatchObject({
     description: 'Makes tea',
   });

@@ -3,6 +3,8 @@ import { lazy } from '../lazy.ts';
 
 /** Characters of front matter that are read. */
 const MAX_CHARS = 16 * 1024;
+/** Sentences that people write without quotes, though a colon in them makes them no YAML. */
+const BARE_TEXT = /^(description|compatibility):[ \t]+([^\s"'|>[{&*!%@`#][^\r\n]*?)[ \t]*$/gm;
 /** Names of programs and variables that a skill may ask for, each. */
 const MAX_NEEDS = 50;
 
@@ -53,9 +55,12 @@ export async function readSkill(folder: string, text: string): Promise<SkillHead
   let given: unknown;
   try {
     const { parseDocument } = await yaml();
-    const document = parseDocument(source, { schema: 'core', prettyErrors: true, logLevel: 'silent' });
+    const parse = (text: string): ReturnType<typeof parseDocument> =>
+      parseDocument(text, { schema: 'core', prettyErrors: true, logLevel: 'silent' });
+    let document = parse(source);
     const [error] = document.errors;
-    if (error) return { problem: `The front matter is no YAML: ${firstLine(error.message)}` };
+    if (error) document = parse(source.replace(BARE_TEXT, (_, key: string, text: string) => `${key}: ${JSON.stringify(text)}`));
+    if (error && document.errors.length > 0) return { problem: `The front matter is no YAML: ${firstLine(error.message)}` };
     // Without aliases nothing can grow beyond what is written.
     given = document.toJS({ maxAliasCount: 0 });
   } catch (error) {
