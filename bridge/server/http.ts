@@ -62,7 +62,7 @@ export function apiListener(deps: HttpDeps): RequestListener {
       return refuse(status, verdict.message, headers);
     }
     // Each turn would start another run, until all exchanges are taken.
-    if (incoming.headers[VIA] === via) return refuse(400, 'this request came from this gateway itself: it cannot be its own provider');
+    if (incoming.headers[VIA] === via) return refuse(508, 'this request came from this gateway itself: it cannot be its own provider');
     if ((incoming.headers['content-encoding'] ?? 'identity') !== 'identity')
       return refuse(400, 'a body may not be compressed (Content-Encoding)');
     if (Number(incoming.headers['content-length'] ?? 0) > MAX_BODY_BYTES) return refuse(413, TOO_LARGE);

@@ -6,7 +6,7 @@ import { tooLongOf } from './too-long.ts';
 const DETAIL_LIMIT = 500;
 const RETRYABLE = new Set([408, 409, 425, 429]);
 /** Servers that say so will not do better the next time. */
-const NEVER = new Set([501, 505]);
+const NEVER = new Set([501, 505, 508]);
 
 const errorObject = z.object({
   message: z.string(),
