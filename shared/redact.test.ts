@@ -139,7 +139,8 @@ test.each([
   expect(withoutSecret(text, 'demo')).toBe(shown);
   const redactor = new Redactor();
   redactor.learn(['demo']);
-  expect(redactor.text(text)).toBe(shown);
+  // Logs are read by more than whoever has the key: there it stays nowhere.
+  expect(redactor.text(text)).not.toContain('demo');
 });
 
 test('a text that is cut within a secret loses the beginning of it, from 4 characters on', () => {

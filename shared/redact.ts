@@ -92,7 +92,7 @@ export class Redactor {
   /** The text without secrets, and cut where it is long. */
   text(text: string): string {
     let seen = text.slice(0, LOOKED_AT);
-    for (const secret of this.#known) seen = withoutSecret(seen, secret);
+    for (const secret of this.#known) seen = seen.replaceAll(secret, HIDDEN);
     seen = hideForms(seen);
     if (text.length > LOOKED_AT) seen = seen.slice(0, Math.max(0, seen.length - LONGEST_SECRET));
     return seen.length > KEPT || text.length > LOOKED_AT ? `${seen.slice(0, KEPT)}…` : seen;

@@ -4,11 +4,11 @@ import type { HistoryMessage } from '#shared/rpc/records.ts';
 /** Who speaks, in the headings of an export. */
 export const SPEAKERS = { user: 'You', assistant: 'Assistant', system: 'System', tool: 'Tool' } as const;
 const HEADING = /^## (?:(You|System)|(Assistant)(?: \((.+)\))?|(Tool)(?: .*)?)$/;
-/** A line that would be taken for such a heading, with as many backslashes as it was given already. */
-const LIKE_HEADING = /^\\*## (?:You|Assistant|System|Tool)\b/gm;
+/** A line that would be taken for such a heading, behind as many backslashes as it was given already. */
+const LIKE_HEADING = /^(\\*)(?=## (?:You|Assistant|System|Tool)\b)/gm;
 
 /** Text that an export may hold without being taken for one of its headings. */
-export const withoutHeadings = (text: string): string => text.replace(LIKE_HEADING, '\\$&');
+export const withoutHeadings = (text: string): string => text.replace(LIKE_HEADING, '\\$1');
 
 /**
  * Reads what `sessions.export` gave as Markdown: a title, and who said what. What tools were asked and answered stays as text of the reply above it; attached
@@ -25,7 +25,7 @@ export function readMarkdown(text: string, at: number): { title: string | undefi
       const id = String(messages.length);
       messages.push({ id, role, content: '', timestamp: at, parentId: last?.id ?? null, ...(model ? { model } : {}) });
     } else if (last)
-      last.content += `${tool ? `**${line.slice('## '.length)}**` : line.replace(/^\\(?=\\*## (?:You|Assistant|System|Tool)\b)/, '')}\n`;
+      last.content += `${tool ? `**${line.slice('## '.length)}**` : line.replace(LIKE_HEADING, (marks) => marks.slice(1))}\n`;
     else title ??= /^# (.+)$/.exec(line)?.[1]?.trim();
   }
   if (messages.length === 0)

@@ -1,6 +1,6 @@
 import type { Canvas, TMat2D } from 'fabric/es';
 import { type Box, overlap } from '#shared/canvas/geometry.ts';
-import { Tiles } from './tiles.ts';
+import { part, Tiles } from './tiles.ts';
 
 /** Around the view, in CSS pixels: how far it can be moved with what is painted. */
 const MARGIN = 256;
@@ -97,7 +97,6 @@ export class Layer {
     const { scale, x, y } = this.#at(view);
     const isExact = this.suits(view);
     const { width, height, element } = this.tiles;
-    const part = (length: number, of: number): string => `${(100 * length) / of}%`;
     const [left, top] = isExact ? [Math.round(x), Math.round(y)] : [x, y];
     element.style.width = part(width, view.width * this.#ratio);
     element.style.height = part(height, view.height * this.#ratio);

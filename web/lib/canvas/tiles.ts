@@ -22,7 +22,7 @@ export class Tiles {
   readonly context: OffscreenCanvasRenderingContext2D;
   readonly #tiles: Tile[] = [];
   readonly #copy = contextOf(SIDE + LAP, SIDE + LAP);
-  #stale: Tile[] = [];
+  readonly #stale: Set<Tile>;
 
   constructor(width: number, height: number) {
     this.width = width;
@@ -30,28 +30,28 @@ export class Tiles {
     this.context = contextOf(width, height);
     for (let y = 0; y < height; y += SIDE) for (let x = 0; x < width; x += SIDE) this.#tiles.push(this.#tile(x, y));
     this.element.append(...this.#tiles.map(({ element }) => element));
-    this.#stale = [...this.#tiles];
+    this.#stale = new Set(this.#tiles);
   }
 
   /** Nothing is painted on it any longer. */
   clear(): void {
     this.context.reset();
-    this.#stale = [...this.#tiles];
+    for (const tile of this.#tiles) this.#stale.add(tile);
   }
 
   /** Something has been painted there. */
   touch({ x, y, width, height }: Box): void {
     const isTouched = (tile: Tile): boolean =>
       tile.x < x + width && x < tile.x + tile.width && tile.y < y + height && y < tile.y + tile.height;
-    for (const tile of this.#tiles) if (isTouched(tile) && !this.#stale.includes(tile)) this.#stale.push(tile);
+    for (const tile of this.#tiles) if (isTouched(tile)) this.#stale.add(tile);
   }
 
   /** Shows what has been painted, until a time of `performance.now()`; whether all of it is shown. */
   show(until = Infinity): boolean {
-    while (this.#stale.length > 0) {
+    for (const tile of this.#stale) {
       if (performance.now() > until) return false;
-      const tile = this.#stale.pop();
-      if (tile) this.#present(tile);
+      this.#present(tile);
+      this.#stale.delete(tile);
     }
     return true;
   }
@@ -65,7 +65,6 @@ export class Tiles {
     const element = document.createElement('canvas');
     const [width, height] = [SIDE + LAP, SIDE + LAP];
     Object.assign(element, { width, height });
-    const part = (length: number, of: number): string => `${(100 * length) / of}%`;
     element.style.left = part(x, this.width);
     element.style.top = part(y, this.height);
     element.style.width = part(width, this.width);
@@ -75,6 +74,9 @@ export class Tiles {
     return { element, shown, x, y, width, height };
   }
 }
+
+/** A length as a part of another, for CSS. */
+export const part = (length: number, of: number): string => `${(100 * length) / of}%`;
 
 function contextOf(width: number, height: number): OffscreenCanvasRenderingContext2D {
   const context = new OffscreenCanvas(width, height).getContext('2d');
