@@ -51,6 +51,25 @@ describe('drawings', () => {
     expect((await tab(b.client, id)).drawing.shapes).toEqual(here.drawing.shapes);
   });
 
+  verifies(
+    'drawings/together',
+    'reading one, as for a small picture of it, neither begins nor ends what a connection follows',
+    async () => {
+      await using gw = await testGateway();
+      const [a, b, c] = [await gw.client(), await gw.client({ events: 'own' }), await gw.client({ events: 'own' })];
+      const { id } = await a.client.call('drawings.create', SHEET);
+      const here = await tab(a.client, id);
+      await tab(b.client, id);
+      for (const { client } of [b, c]) {
+        expect((await client.call('drawings.open', { drawingId: id, follow: false })).drawing).toMatchObject(SHEET);
+      }
+      here.editor.add('rect', rect);
+      await here.send();
+      await until(() => changesOf(b.events).length === 1);
+      expect(changesOf(c.events)).toEqual([]);
+    },
+  );
+
   verifies('drawings/durable', 'what was acknowledged is there after a gateway that was killed in the middle of more', async () => {
     const indexedDB = new IDBFactory();
     const first = await testGateway({ indexedDB, name: 'killed' });

@@ -58,10 +58,10 @@ export const drawings = {
     policy: { scope: 'write' },
   }),
   'drawings.open': call({
-    params: z.strictObject({ drawingId }),
+    params: z.strictObject({ drawingId, follow: z.boolean().default(true) }),
     result: z.object({ drawing, changes: z.array(changeSchema) }),
     emits: ['drawing.changed', 'drawing.draft'],
-    docs: 'All changes of a drawing that count, in no order, to be merged into a `Drawing` of its width, height and background. From then on the connection gets `drawing.changed` and `drawing.draft` of what others do, until `drawings.close` or its end; called again it gives everything again.',
+    docs: 'All changes of a drawing that count, in no order, to be merged into a `Drawing` of its width, height and background. From then on the connection gets `drawing.changed` and `drawing.draft` of what others do, until `drawings.close` or its end; called again it gives everything again. `follow: false` only reads, and leaves alone what the connection follows.',
     fails: ['NOT_FOUND'],
     policy: { scope: 'read' },
   }),

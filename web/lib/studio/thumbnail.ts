@@ -24,8 +24,7 @@ export function thumbnail(entry: DrawingEntry): Promise<string> {
 }
 
 async function make({ id: drawingId }: DrawingEntry): Promise<string> {
-  const { drawing: about, changes } = await gateway.call('drawings.open', { drawingId });
-  await gateway.call('drawings.close', { drawingId });
+  const { drawing: about, changes } = await gateway.call('drawings.open', { drawingId, follow: false });
   const drawing = new Drawing(about);
   drawing.merge(changes);
   const { width, height } = drawing.page;

@@ -73,12 +73,12 @@ export class Drawings {
     return this.#entry(record);
   }
 
-  /** All that counts; the caller hears of what others do from here on. Throws `NOT_FOUND`. */
-  async open(id: string, { follow }: Pick<Caller, 'follow'>): Promise<{ drawing: DrawingEntry; changes: Change[] }> {
+  /** All that counts; a caller that is given hears of what others do from here on. Throws `NOT_FOUND`. */
+  async open(id: string, caller?: Pick<Caller, 'follow'>): Promise<{ drawing: DrawingEntry; changes: Change[] }> {
     return this.#inTurn(id, async () => {
       const record = await this.#get(id);
       await this.#load(id);
-      follow(followedKey(id));
+      caller?.follow(followedKey(id));
       const changes = await this.#changes.list(`${id}/`);
       return { drawing: await this.#entry(record), changes: changes.map(({ key: _, ...change }) => change) };
     });

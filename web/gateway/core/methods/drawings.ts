@@ -9,7 +9,7 @@ export const drawingMethods = ({ drawings: load }: { drawings(): Promise<Drawing
     return { drawings: all, count: all.length };
   },
   'drawings.create': async ({ changes, ...made }) => (await load()).create(made, changes),
-  'drawings.open': async ({ drawingId }, caller) => (await load()).open(drawingId, caller),
+  'drawings.open': async ({ drawingId, follow }, caller) => (await load()).open(drawingId, follow ? caller : undefined),
   'drawings.change': async ({ drawingId, changes }, { connId }) => ({ stored: await (await load()).change(drawingId, changes, connId) }),
   'drawings.close': ({ drawingId }, { unfollow }) => {
     unfollow(followedKey(drawingId));
