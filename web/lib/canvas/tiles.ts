@@ -6,8 +6,8 @@ const SIDE = 256;
 const LAP = 1;
 
 interface Tile extends Box {
-  readonly element: HTMLCanvasElement;
-  readonly shown: ImageBitmapRenderingContext;
+  /** Of its element, once it is shown: to make all of them takes longer than a frame has. */
+  shown?: ImageBitmapRenderingContext;
 }
 
 /**
@@ -28,8 +28,8 @@ export class Tiles {
     this.width = width;
     this.height = height;
     this.context = contextOf(width, height);
-    for (let y = 0; y < height; y += SIDE) for (let x = 0; x < width; x += SIDE) this.#tiles.push(this.#tile(x, y));
-    this.element.append(...this.#tiles.map(({ element }) => element));
+    for (let y = 0; y < height; y += SIDE)
+      for (let x = 0; x < width; x += SIDE) this.#tiles.push({ x, y, width: SIDE + LAP, height: SIDE + LAP });
     this.#stale = new Set(this.#tiles);
   }
 
@@ -56,22 +56,23 @@ export class Tiles {
     return true;
   }
 
-  #present({ x, y, shown }: Tile): void {
-    this.#copy.drawImage(this.context.canvas, -x, -y);
-    shown.transferFromImageBitmap(this.#copy.canvas.transferToImageBitmap());
+  #present(tile: Tile): void {
+    this.#copy.drawImage(this.context.canvas, -tile.x, -tile.y);
+    tile.shown ??= this.#shown(tile);
+    tile.shown.transferFromImageBitmap(this.#copy.canvas.transferToImageBitmap());
   }
 
-  #tile(x: number, y: number): Tile {
+  #shown({ x, y, width, height }: Box): ImageBitmapRenderingContext {
     const element = document.createElement('canvas');
-    const [width, height] = [SIDE + LAP, SIDE + LAP];
     Object.assign(element, { width, height });
     element.style.left = part(x, this.width);
     element.style.top = part(y, this.height);
     element.style.width = part(width, this.width);
     element.style.height = part(height, this.height);
+    this.element.append(element);
     const shown = element.getContext('bitmaprenderer');
     if (!shown) throw new Error('This browser shows no pictures (ImageBitmapRenderingContext)');
-    return { element, shown, x, y, width, height };
+    return shown;
   }
 }
 
