@@ -27,6 +27,7 @@ const PAGES: readonly [path: string, sign: string][] = [
   ['/usage', 'Nothing was used in this time'],
   ['/logs', 'Export'],
   ['/doctor', 'The rate limit'],
+  ['/backups', 'There is none yet'],
 ];
 
 describe('what is known, for everybody', () => {

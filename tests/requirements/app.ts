@@ -68,6 +68,9 @@ export const app = [
     'doctor.app/checks': 'The page Doctor shows each check with its state in words, the gravest first, and runs them again.',
     'doctor.app/fixes':
       'A fault that can be mended from the app has a button that mends it or leads to where it is mended, and the check is run again.',
+    'backups.app/restore':
+      'The page Backups makes a backup, with the keys under a passphrase or without, shows what bringing one back would change, and brings it back.',
+    'backups.app/faults': 'A backup that cannot be used says why and is not brought back; a wrong passphrase is told where it was written.',
     'app/settings-search': 'The settings are found by their words; an address of one part shows it, whatever was looked for.',
     'app/keys':
       'Shortcuts get other keys, or none, in the settings, and stay so; keys that could write something, or are taken, are refused.',

@@ -338,7 +338,7 @@ Answers are \`{"type":"res","id","ok","payload"|"error"}\`, pushes are \`{"type"
     id: 'backup',
     title: 'Backing up and restoring',
     keywords: 'back up backup export restore copy save disk archive zip lost recover',
-    text: `\`npm run -s perch -- backup export\` writes everything that was acknowledged into a new file under \`backups/\` in Perch's home directory; no browser is needed, and the gateway may keep running. With \`--secrets\` the providers' keys are in it too, sealed under a passphrase. \`backup list\` checks each file, and \`backup restore FILE\` shows what it would change, asks, and then does all of it or nothing.`,
+    text: `The page **Backups** makes one, lists them, and shows what bringing one back would change before it does. So does the command line: \`npm run -s perch -- backup export\` writes everything that was acknowledged into a new file under \`backups/\` in Perch's home directory; no browser is needed, and the gateway may keep running. With \`--secrets\` the providers' keys are in it too, sealed under a passphrase. \`backup list\` checks each file, and \`backup restore FILE\` shows what it would change, asks, and then does all of it or nothing.`,
   },
   {
     id: 'devices',

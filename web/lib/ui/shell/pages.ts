@@ -1,3 +1,4 @@
+import Archive from '@lucide/svelte/icons/archive';
 import BookOpen from '@lucide/svelte/icons/book-open';
 import Boxes from '@lucide/svelte/icons/boxes';
 import Brain from '@lucide/svelte/icons/brain';
@@ -39,6 +40,7 @@ export const PAGE_GROUPS = [
       { href: '/usage', label: 'Usage', icon: ChartColumn },
       { href: '/logs', label: 'Logs', icon: ScrollText },
       { href: '/doctor', label: 'Doctor', icon: Stethoscope },
+      { href: '/backups', label: 'Backups', icon: Archive },
       { href: '/console', label: 'Console', icon: SquareTerminal },
     ],
   },

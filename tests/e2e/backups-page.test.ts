@@ -1,0 +1,77 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect } from 'vitest';
+import { verifies } from '../requirements.ts';
+import { linkedPage } from './connected.ts';
+import { addProvider, connectOutside } from './outside.ts';
+import { served } from './served.ts';
+import { shoot } from './shoot.ts';
+
+const PASSPHRASE = 'correct horse battery';
+
+describe('backups in the app', () => {
+  const at = served();
+
+  verifies(['backups.app/restore', 'backups.app/faults'], 'made, looked into and brought back, with the keys and without', async () => {
+    const page = await linkedPage(at.browser, at.perch);
+    using outside = await connectOutside(at.perch);
+    const { client } = outside;
+    const sheet = { width: 100, height: 100 };
+    const { id: drawingId } = await client.call('drawings.create', { title: 'The boathouse', ...sheet });
+    await page.getByText('Gateway', { exact: true }).click();
+    await page.getByRole('link', { name: 'Backups' }).click();
+    await page.getByText('There is none yet').waitFor();
+    await page.getByRole('button', { name: 'Back up now' }).click();
+    const list = page.getByRole('list', { name: 'Backups' }).getByRole('listitem');
+    await list.getByText(/\d+ records?/).waitFor();
+    expect(await client.call('backup.status', {})).toMatchObject({ count: 1, backups: [{ secrets: false }] });
+
+    // What was lost since comes back, what was made since stays.
+    await client.call('drawings.delete', { drawingId });
+    await client.call('drawings.create', { title: 'Made since', ...sheet });
+    await list.getByRole('button', { name: 'Restore…' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Restore this backup?' });
+    const drawings = (cells: string): Promise<void> => dialog.getByRole('row', { name: `Drawings ${cells}`, exact: true }).waitFor();
+    await drawings('1');
+    await dialog.getByRole('checkbox', { name: 'Also delete what is not in it' }).check();
+    await drawings('1 1');
+    await shoot(page, 'restore');
+    await dialog.getByRole('checkbox', { name: 'Also delete what is not in it' }).uncheck();
+    await drawings('1');
+    await dialog.getByRole('button', { name: 'Restore', exact: true }).click();
+    await dialog.waitFor({ state: 'detached' });
+    await page.getByText('The backup was brought back').first().waitFor();
+    const titles = (await client.call('drawings.list', {})).drawings.map(({ title }) => title);
+    expect(titles.sort()).toEqual(['Made since', 'The boathouse']);
+
+    // With the keys: two that differ are refused, a wrong one is told.
+    await addProvider(client, 'http://127.0.0.1:9', 'sk-backed-up-and-sealed');
+    await page.getByRole('checkbox', { name: /With the keys/ }).check();
+    await page.getByRole('textbox', { name: 'Passphrase' }).fill(PASSPHRASE);
+    await page.getByLabel('Once more').fill(`${PASSPHRASE}!`);
+    await page.getByText('The two are not the same').waitFor();
+    expect(await page.getByRole('button', { name: 'Back up now' }).isDisabled()).toBe(true);
+    await page.getByLabel('Once more').fill(PASSPHRASE);
+    await page.getByRole('button', { name: 'Back up now' }).click();
+    await list.getByText('with keys').waitFor();
+    // A file that is no backup stands there too, and cannot be brought back.
+    writeFileSync(join(at.perch.home, 'backups', 'broken.zip'), 'no zip');
+    await page.reload();
+    const broken = list.filter({ hasText: 'broken.zip' });
+    await broken.getByText('cannot be used').waitFor();
+    expect(await broken.getByRole('button', { name: 'Restore…' }).count()).toBe(0);
+    await shoot(page, 'list');
+    await list.filter({ hasText: 'with keys' }).getByRole('button', { name: 'Restore…' }).click();
+    await dialog.getByRole('textbox', { name: /^Passphrase/ }).fill('wrong horse battery');
+    await dialog.getByRole('textbox', { name: /^Passphrase/ }).press('Tab');
+    await dialog.getByRole('alert').getByText('cannot be opened with this passphrase').waitFor();
+    await shoot(page, 'refused');
+    await dialog.getByRole('textbox', { name: /^Passphrase/ }).fill(PASSPHRASE);
+    await dialog.getByRole('textbox', { name: /^Passphrase/ }).press('Tab');
+    await dialog.getByText('Every record of it is here already').waitFor();
+    await dialog.getByRole('button', { name: 'Restore', exact: true }).click();
+    await page.getByText('All of the backup is here already').first().waitFor();
+    expect(at.browser.complaints).toEqual([]);
+    await page.close();
+  });
+});

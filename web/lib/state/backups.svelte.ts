@@ -1,0 +1,49 @@
+import type { BackupEntry } from '#shared/rpc/methods/backup.ts';
+import type { MethodParams, MethodResult } from '#shared/rpc/methods/index.ts';
+import { counted } from '#lib/counted.ts';
+import { isLost, type Problem, problemOf } from '#lib/errors.ts';
+import { gateway } from '#lib/gateway/connection.svelte.ts';
+import { announcer } from './announcer.svelte.ts';
+import { toasts } from './toasts.svelte.ts';
+
+/** What a restore does with each store, in records. */
+export type RestoreChanges = MethodResult<'backup.restore'>['changes'];
+
+/** The backups on the bridge's disk. */
+class Backups {
+  /** The newest first; null before the first answer. */
+  list = $state.raw<BackupEntry[] | null>(null);
+  problem = $state<Problem | null>(null);
+
+  async load(): Promise<void> {
+    try {
+      this.list = (await gateway.call('backup.status', {})).backups;
+      this.problem = null;
+    } catch (error) {
+      if (!isLost(error)) this.problem = problemOf(error, 'read which backups there are');
+    }
+  }
+
+  /** Makes one; with a passphrase the providers' keys are in it. Rejects where the gateway refuses, as the others do. */
+  async create(passphrase?: string): Promise<void> {
+    const { missing } = await gateway.call('backup.export', passphrase === undefined ? {} : { passphrase });
+    const said = 'The backup was made';
+    announcer.say(said);
+    toasts.show(missing > 0 ? `${said}, without ${counted(missing, 'attachment')} not on this disk yet` : said);
+    await this.load();
+  }
+
+  /** What bringing it back would change. */
+  async preview(given: Omit<MethodParams<'backup.restore'>, 'dryRun'>): Promise<RestoreChanges> {
+    return (await gateway.call('backup.restore', { ...given, dryRun: true })).changes;
+  }
+
+  async restore(given: Omit<MethodParams<'backup.restore'>, 'dryRun'>): Promise<void> {
+    const { restored } = await gateway.call('backup.restore', given);
+    const said = restored ? 'The backup was brought back' : 'All of the backup is here already';
+    announcer.say(said);
+    toasts.show(said);
+  }
+}
+
+export const backups = new Backups();
