@@ -61,6 +61,7 @@ describe('bad input', () => {
     ['an unknown model', { model: 'nope/nope', messages: hi }, 404, 'model'],
     ['constructor as model', { model: 'constructor', messages: hi }, 404, 'model'],
     ['too many parts', deep, 413, null],
+    ['too many faults', { model: 'up/normal', messages: Array.from({ length: 300_000 }, () => ({})) }, 400, null],
   ])('%s', async (_what, body, status, param) => {
     const response = await v1.http.chat(body);
     const error = await readError(response);
