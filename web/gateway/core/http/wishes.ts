@@ -1,5 +1,5 @@
 import { envelope } from '#shared/http/envelope.ts';
-import { z } from '#shared/rpc/zod.ts';
+import { listOf, z } from '#shared/rpc/zod.ts';
 import { REASONING_EFFORTS, type ToolSpec, type Wishes } from '../providers/provider.ts';
 import { badRequest } from './errors.ts';
 
@@ -31,21 +31,19 @@ export const wishParams = z.looseObject({
       }),
     ])
     .nullish(),
-  tools: z
-    .array(
-      z.strictObject({
-        type: z.literal('function'),
-        /** A hint. */
-        cache_control: z.unknown().optional(),
-        function: z.strictObject({
-          name,
-          description: z.string().nullish(),
-          parameters: record.nullish(),
-          strict: z.boolean().nullish(),
-        }),
+  tools: listOf(
+    z.strictObject({
+      type: z.literal('function'),
+      /** A hint. */
+      cache_control: z.unknown().optional(),
+      function: z.strictObject({
+        name,
+        description: z.string().nullish(),
+        parameters: record.nullish(),
+        strict: z.boolean().nullish(),
       }),
-    )
-    .nullish(),
+    }),
+  ).nullish(),
 });
 type WishParams = z.output<typeof wishParams>;
 
