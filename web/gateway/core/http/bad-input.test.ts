@@ -63,6 +63,7 @@ describe('bad input', () => {
     ['constructor as model', { model: 'constructor', messages: hi }, 404, 'model'],
     ['too many parts', deep, 413, null],
     ['a fault in each of many messages', { model: 'up/normal', messages: many }, 400, 'messages[0].role'],
+    ['a fault in each of many calls', { model: 'main', messages: [{ role: 'assistant', tool_calls: many }] }, 400, null],
     ['a fault in each of many tools', { model: 'main', messages: hi, tools: many }, 400, 'tools[0].type'],
   ])('%s', async (_what, body, status, param) => {
     const response = await v1.http.chat(body);
