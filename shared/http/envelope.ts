@@ -1,9 +1,9 @@
-import { z } from '../rpc/zod.ts';
+import { listOf, z } from '../rpc/zod.ts';
 
 /** What every completions request must be, whoever answers it. Everything else is passed on or read below. */
 export const envelope = z.looseObject({
   model: z.string().min(1).max(300),
-  messages: z.array(z.looseObject({ role: z.string() })).min(1),
+  messages: listOf(z.looseObject({ role: z.string() }), 1),
   stream: z.boolean().nullish(),
   stream_options: z.looseObject({ include_usage: z.boolean().nullish() }).nullish(),
   n: z.number().int().min(1).max(128).nullish(),

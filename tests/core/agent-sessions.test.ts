@@ -112,6 +112,24 @@ verifies(['http.chat/agent-session', 'http.chat/agent-params'], 'what cannot be 
   expect(bodies()).toHaveLength(1);
 });
 
+verifies(['http.chat/agent-session', 'http.chat/agent-params'], 'NUL is 400 in a session and without one', async () => {
+  const { gw, openai, bodies } = await vendors(() => claude({}));
+  await using _ = gw;
+  const parts = { role: 'user' as const, content: [{ type: 'text' as const, text: 'a\0b' }] };
+  for (const user of [{}, { user: 'ann' }]) {
+    for (const messages of [[{ role: 'user' as const, content: 'a\0b' }], [parts], [{ role: 'system' as const, content: 'a\0b' }, ...hi]])
+      await expect(openai.chat.completions.create({ model: 'perch/main', messages, ...user })).rejects.toMatchObject({
+        status: 400,
+        param: 'messages',
+      });
+    await expect(openai.responses.create({ model: 'perch/main', input: 'a\0b', ...user })).rejects.toMatchObject({
+      status: 400,
+      param: 'input',
+    });
+  }
+  expect(bodies()).toEqual([]);
+});
+
 verifies('http.chat/agent-session', 'a request that is sent again because it failed is there once', async () => {
   const fails = [502, 503, 503];
   const { gw, client, openai, bodies } = await vendors(() => {

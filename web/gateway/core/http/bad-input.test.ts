@@ -8,6 +8,7 @@ const hi = [{ role: 'user', content: 'Hi' }];
 
 describe('bad input', () => {
   const deep = `{"model":"main","messages":[{"role":"user","content":"${'x'.repeat(1_100_000)}"}],"x":[${'[],'.repeat(100_000)}0]}`;
+  const many = Array.from({ length: 300_000 }, () => ({}));
   it.each<[string, string | unknown, number, string | null]>([
     ['no JSON', '{"model":', 400, null],
     ['nothing', '', 400, null],
@@ -61,6 +62,9 @@ describe('bad input', () => {
     ['an unknown model', { model: 'nope/nope', messages: hi }, 404, 'model'],
     ['constructor as model', { model: 'constructor', messages: hi }, 404, 'model'],
     ['too many parts', deep, 413, null],
+    ['a fault in each of many messages', { model: 'up/normal', messages: many }, 400, 'messages[0].role'],
+    ['a fault in each of many calls', { model: 'main', messages: [{ role: 'assistant', tool_calls: many }] }, 400, null],
+    ['a fault in each of many tools', { model: 'main', messages: hi, tools: many }, 400, 'tools[0].type'],
   ])('%s', async (_what, body, status, param) => {
     const response = await v1.http.chat(body);
     const error = await readError(response);

@@ -40,7 +40,7 @@ export interface KnownParams {
 
 /** Parses, or throws a 400 that names the first parameter that does not fit, as `messages[0].content`. */
 export function parse<S extends z.ZodType>(schema: S, value: unknown, at: readonly PropertyKey[] = []): z.output<S> {
-  const parsed = schema.safeParse(value);
+  const parsed = attempted(schema, value);
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
   const unknown = issue?.code === 'unrecognized_keys' ? issue.keys.slice(0, 1) : [];
@@ -49,6 +49,15 @@ export function parse<S extends z.ZodType>(schema: S, value: unknown, at: readon
     '',
   );
   throw badRequest(`${param || 'body'}: ${issue?.message ?? 'does not fit'}`, param || null);
+}
+
+/** Zod lists faults on the stack, which some 100,000 of them use up. */
+function attempted<S extends z.ZodType>(schema: S, value: unknown): z.ZodSafeParseResult<z.output<S>> {
+  try {
+    return schema.safeParse(value);
+  } catch (error) {
+    throw error instanceof RangeError ? badRequest('The body has too many faults to list') : error;
+  }
 }
 
 export function readEnvelope(body: Record<string, unknown>): Envelope {

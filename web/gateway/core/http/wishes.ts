@@ -1,5 +1,5 @@
 import { envelope } from '#shared/http/envelope.ts';
-import { z } from '#shared/rpc/zod.ts';
+import { listOf, z } from '#shared/rpc/zod.ts';
 import { REASONING_EFFORTS, type ToolSpec, type Wishes } from '../providers/provider.ts';
 import { badRequest } from './errors.ts';
 
@@ -19,31 +19,31 @@ export const wishParams = z.looseObject({
   parallel_tool_calls: z.boolean().nullish(),
   reasoning_effort: z.enum(REASONING_EFFORTS).nullish(),
   tool_choice: z
-    .union([z.enum(['none', 'auto', 'required']), z.looseObject({ type: z.literal('function'), function: z.looseObject({ name }) })])
+    .union([z.enum(['none', 'auto', 'required']), z.strictObject({ type: z.literal('function'), function: z.strictObject({ name }) })])
     .nullish(),
   response_format: z
     .discriminatedUnion('type', [
-      z.looseObject({ type: z.literal('text') }),
-      z.looseObject({ type: z.literal('json_object') }),
-      z.looseObject({
+      z.strictObject({ type: z.literal('text') }),
+      z.strictObject({ type: z.literal('json_object') }),
+      z.strictObject({
         type: z.literal('json_schema'),
-        json_schema: z.looseObject({ name, description: z.string().nullish(), schema: record.nullish(), strict: z.boolean().nullish() }),
+        json_schema: z.strictObject({ name, description: z.string().nullish(), schema: record.nullish(), strict: z.boolean().nullish() }),
       }),
     ])
     .nullish(),
-  tools: z
-    .array(
-      z.looseObject({
-        type: z.literal('function'),
-        function: z.looseObject({
-          name,
-          description: z.string().nullish(),
-          parameters: record.nullish(),
-          strict: z.boolean().nullish(),
-        }),
+  tools: listOf(
+    z.strictObject({
+      type: z.literal('function'),
+      /** A hint. */
+      cache_control: z.unknown().optional(),
+      function: z.strictObject({
+        name,
+        description: z.string().nullish(),
+        parameters: record.nullish(),
+        strict: z.boolean().nullish(),
       }),
-    )
-    .nullish(),
+    }),
+  ).nullish(),
 });
 type WishParams = z.output<typeof wishParams>;
 

@@ -119,7 +119,9 @@ verifies(
   'a schema is kept by the model itself where it can, else by a tool whose arguments are the answer',
   async () => {
     const native = await sent({ responseFormat: format });
-    expect(native.bodies).toMatchObject([{ output_config: { format: { type: 'json_schema', schema } } }]);
+    expect(native.bodies).toMatchObject([
+      { output_config: { format: { type: 'json_schema', schema: { ...schema, description: 'The sum.' } } } },
+    ]);
     const answer = message(
       'tool_use',
       block(
@@ -204,3 +206,26 @@ verifies('chat/steps', 'tools that may be called no more stay declared, for the 
   const { bodies } = await sent({ spentTools: [add] });
   expect(bodies[0]).toMatchObject({ tools: [addTool], tool_choice: { type: 'none' } });
 });
+
+verifies(
+  'providers/wishes',
+  'calls in the messages have their tools declared where the program brings none, and may not be called',
+  async () => {
+    const calls = ['add', 'add', 'sub'].map((tool, index) => ({ id: `c${index}`, tool, args: {} }));
+    const { bodies } = await sent({
+      messages: [
+        { role: 'user', content: 'Hi' },
+        { role: 'assistant', content: '', toolCalls: calls },
+        ...calls.map(({ id }) => ({ role: 'tool' as const, content: '2', toolCallId: id })),
+        { role: 'user', content: 'And?' },
+      ],
+    });
+    expect(bodies[0]).toMatchObject({
+      tools: [
+        { name: 'add', input_schema: { type: 'object' } },
+        { name: 'sub', input_schema: { type: 'object' } },
+      ],
+      tool_choice: { type: 'none' },
+    });
+  },
+);

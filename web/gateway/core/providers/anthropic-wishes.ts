@@ -1,5 +1,5 @@
 import { findModel } from './model-table.ts';
-import { type ModelRequest, type ReasoningEffort, type ResponseFormat, Unsupported } from './provider.ts';
+import { describedSchema, type ModelRequest, type ReasoningEffort, type ResponseFormat, type ToolSpec, Unsupported } from './provider.ts';
 
 type Body = Record<string, unknown>;
 
@@ -34,7 +34,7 @@ export function wishes(request: ModelRequest, maxTokens: number): Body {
   const { effort, thinking } = thinkingOf(request, maxTokens);
   const output = {
     ...(effort === undefined ? {} : { effort }),
-    ...(native ? { format: { type: 'json_schema', schema: responseFormat.schema } } : {}),
+    ...(native ? { format: { type: 'json_schema', schema: describedSchema(responseFormat) } } : {}),
   };
   const body = {
     // With 1 nothing is left out, and newer models refuse to be told even that.
@@ -48,9 +48,10 @@ export function wishes(request: ModelRequest, maxTokens: number): Body {
 }
 
 function toolFields(request: ModelRequest): Body {
-  const { tools = [], spentTools: spent = [], toolChoice: choice, parallelToolCalls, model } = request;
+  const { tools = [], toolChoice: choice, parallelToolCalls, model } = request;
   // Messages with blocks of tools are refused where no tools are declared.
-  if (tools.length === 0) return spent.length > 0 ? toolFields({ ...request, tools: spent, spentTools: [], toolChoice: 'none' }) : {};
+  const spent = request.spentTools?.length ? request.spentTools : calledTools(request.messages);
+  if (tools.length === 0) return spent.length > 0 ? toolFields({ ...request, tools: spent, toolChoice: 'none' }) : {};
   const strict = STRUCTURED.test(model);
   const single = parallelToolCalls === false && choice !== 'none' ? { disable_parallel_tool_use: true } : {};
   const chosen = choice ?? (parallelToolCalls === false ? 'auto' : undefined);
@@ -64,6 +65,14 @@ function toolFields(request: ModelRequest): Body {
     ...(chosen === undefined ? {} : { tool_choice: { ...choiceOf(chosen), ...single } }),
   };
 }
+
+/** The tools that were called in the messages, of which no more is known than their names. */
+const calledTools = (messages: ModelRequest['messages']): ToolSpec[] =>
+  [...new Set(messages.flatMap(({ toolCalls = [] }) => toolCalls.map(({ tool }) => tool)))].map((name) => ({
+    name,
+    description: '',
+    schema: {},
+  }));
 
 function choiceOf(choice: NonNullable<ModelRequest['toolChoice']>): Body {
   if (typeof choice === 'object') return { type: 'tool', name: choice.name };

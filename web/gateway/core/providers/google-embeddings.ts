@@ -3,7 +3,7 @@ import { ProviderError } from './provider.ts';
 
 const asked = z.strictObject({
   model: z.string(),
-  input: z.union([z.string(), z.array(z.string())]),
+  input: z.custom<string | string[]>((value) => typeof (Array.isArray(value) ? value[0] : value) === 'string'),
   dimensions: z.number().int().min(1).nullish(),
   encoding_format: z.unknown().optional(),
   user: z.unknown().optional(),
@@ -20,7 +20,8 @@ export function embedBody(body: Record<string, unknown>, name: string): Record<s
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
     const what = issue?.code === 'unrecognized_keys' ? issue.keys[0] : issue?.path[0];
-    throw new ProviderError(`${String(what)}: ${name} takes texts and dimensions, and nothing else`, { status: 400 });
+    const param = String(what);
+    throw new ProviderError(`${param}: ${name} takes texts and dimensions, and nothing else`, { status: 400, param });
   }
   const { model, input, dimensions } = parsed.data;
   const texts = typeof input === 'string' ? [input] : input;

@@ -43,6 +43,11 @@ verifies('providers/wishes', 'reach Gemini: format, sampling, stops, seed, penal
       },
     },
   ]);
+  const told = { ...schema, description: 'Two numbers.' };
+  const described = await sent({ responseFormat: { type: 'json_schema', name: 'sum', description: 'The sum.', schema: told } });
+  expect(described.bodies[0]?.['generationConfig']).toMatchObject({
+    responseJsonSchema: { ...schema, description: 'The sum.\nTwo numbers.' },
+  });
   expect((await sent({ responseFormat: { type: 'json_object' } })).bodies[0]?.['generationConfig']).toEqual({
     responseMimeType: 'application/json',
   });

@@ -1,5 +1,5 @@
 import { findModel } from './model-table.ts';
-import { type ModelRequest, type ReasoningEffort, Unsupported } from './provider.ts';
+import { describedSchema, type ModelRequest, type ReasoningEffort, Unsupported } from './provider.ts';
 
 type Body = Record<string, unknown>;
 
@@ -20,7 +20,7 @@ export function generationConfig(request: ModelRequest): Body {
     presencePenalty: request.presencePenalty,
     frequencyPenalty: request.frequencyPenalty,
     responseMimeType: format ? 'application/json' : undefined,
-    responseJsonSchema: format?.type === 'json_schema' ? format.schema : undefined,
+    responseJsonSchema: format?.type === 'json_schema' ? describedSchema(format) : undefined,
     thinkingConfig: thinkingOf(request),
   };
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));

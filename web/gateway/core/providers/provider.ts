@@ -37,6 +37,13 @@ export type ToolChoice = 'none' | 'auto' | 'required' | { name: string };
 export type ResponseFormat =
   { type: 'json_object' } | { type: 'json_schema'; name: string; description?: string; schema: Record<string, unknown>; strict?: boolean };
 
+/** The schema of an answer with what the caller says of it, for APIs that have no other place for that. */
+export function describedSchema({ schema, description }: Extract<ResponseFormat, { type: 'json_schema' }>): Record<string, unknown> {
+  if (!description) return schema;
+  const own = schema['description'];
+  return { ...schema, description: typeof own === 'string' ? `${description}\n${own}` : description };
+}
+
 export const REASONING_EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh'] as const;
 export type ReasoningEffort = (typeof REASONING_EFFORTS)[number];
 

@@ -2,7 +2,7 @@ import { RpcError } from '#shared/rpc/errors.ts';
 import type { Part } from '#shared/rpc/records.ts';
 import type { Agent } from '../agents.ts';
 import type { HttpAgentRun } from '../http/deps.ts';
-import { plainText } from '../providers/parts.ts';
+import { plainText, textsOf } from '../providers/parts.ts';
 import { type ModelEvent, Unsupported } from '../providers/provider.ts';
 import { offeredTo, type RunRequest, type RunsDeps } from './deps.ts';
 import { generate, type Share } from './generate.ts';
@@ -23,6 +23,9 @@ export class HttpAgents {
 
   /** Throws `RpcError`: `NOT_FOUND` for an agent or model that is not there, or what the provider did. */
   async *run(request: HttpAgentRun): AsyncGenerator<ModelEvent> {
+    // As in chats (decisions, "Chat"), whether it is to be stored or not.
+    if (request.messages.some(({ content }) => plainText(textsOf(content)).includes('\0')))
+      throw new Unsupported('messages', 'must not contain NUL');
     if (request.sessionId !== undefined) return yield* this.#inSession({ ...request, sessionId: request.sessionId });
     const { clock, tools, models, timeZone, silenceMs, maxSteps, vault } = this.#deps;
     const agent = this.#deps.agent(request.agentId);

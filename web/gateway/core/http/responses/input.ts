@@ -41,7 +41,10 @@ export async function readInput(
   find: FindItem,
 ): Promise<Item[]> {
   if (typeof input === 'string') return [person(idOf('msg', 0), [{ type: 'input_text', text: input }])];
-  return Promise.all(input.map((value, index) => readItem(value, ['input', index], (prefix) => idOf(prefix, index), find)));
+  const items: Item[] = [];
+  // One after the other: a fault in each of 100,000 would use up the memory if all were read at once.
+  for (const [index, value] of input.entries()) items.push(await readItem(value, ['input', index], (prefix) => idOf(prefix, index), find));
+  return items;
 }
 
 const person = (id: string, content: ContentPart[]): MessageItem => ({

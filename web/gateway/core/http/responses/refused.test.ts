@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { beforeEach, expect, it } from 'vitest';
 import { HTTP_BASE, readError, testHttp } from '../../../../../tests/support/http.ts';
 import { verifies } from '../../../../../tests/requirements.ts';
+import { readInput } from './input.ts';
 
 let http: ReturnType<typeof testHttp>;
 beforeEach(() => {
@@ -185,4 +186,15 @@ verifies('http.responses/bad-input', 'whatever it is', async () => {
     { numRuns: process.env.PERCH_LONG ? 5000 : 300 },
   );
   expect(http.faults).toEqual([]);
+});
+
+verifies('http.responses/bad-input', 'behind the first item that cannot be read no other is', async () => {
+  const looked: string[] = [];
+  const find = (id: string): Promise<undefined> => {
+    looked.push(id);
+    return Promise.resolve(undefined);
+  };
+  const input = ['a', 'b', 'c'].map((id) => ({ type: 'item_reference', id }));
+  await expect(readInput(input, (prefix, index) => `${prefix}${index}`, find)).rejects.toMatchObject({ status: 400, param: 'input[0].id' });
+  expect(looked).toEqual(['a']);
 });
