@@ -19,6 +19,13 @@ const shown = (job: Job) => ({
 
 /** Tools by which an agent gives itself jobs: it sees and removes its own alone. */
 export function cronTools(cron: () => Promise<Cron>): Tool[] {
+  /** The jobs, where the agent's own are among them. Throws `NOT_FOUND`. */
+  const ownJobs = async (id: string, agentId: string): Promise<Cron['jobs']> => {
+    const { jobs } = await cron();
+    const own = (await jobs.list()).some((job) => job.id === id && job.agentId === agentId);
+    if (!own) throw new RpcError('NOT_FOUND', `You have no job with the id ${id}; cron_list gives ids`);
+    return jobs;
+  };
   return [
     defineTool({
       name: 'cron_add',
@@ -66,10 +73,9 @@ export function cronTools(cron: () => Promise<Cron>): Tool[] {
       params: z.strictObject({ id: z.string().min(1).max(128) }),
       // It may be one that the person made.
       effect: ({ id }) => `Remove the scheduled job ${id}`,
+      check: ({ id }, { agentId }) => ownJobs(id, agentId),
       async run({ id }, { agentId }) {
-        const { jobs } = await cron();
-        const own = (await jobs.list()).some((job) => job.id === id && job.agentId === agentId);
-        if (!own) throw new RpcError('NOT_FOUND', `You have no job with the id ${id}; cron_list gives ids`);
+        const jobs = await ownJobs(id, agentId);
         await jobs.remove(id);
         return { removed: id };
       },
