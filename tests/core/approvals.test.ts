@@ -272,6 +272,8 @@ describe('a tool', () => {
         ['file_remove', { path: '../../etc/passwd' }],
         ['file_remove', { path: 'none.md' }],
         ['cron_remove', { id: 'none' }],
+        ['cron_add', { message: 'x', at: '2020-01-01T00:00:00Z' }],
+        ['cron_add', { message: 'x' }],
         ['canvas_draw', { drawingId: 'none', remove: ['theirs'] }],
         ['memory_search', { query: 7 }],
       ];
@@ -286,6 +288,8 @@ describe('a tool', () => {
         misfit('file_remove'),
         expect.stringContaining('there is no file none.md'),
         expect.stringContaining('no job with the id none'),
+        expect.stringContaining('has passed'),
+        expect.stringContaining('Give one of'),
         expect.stringMatching(/no drawing/i),
         misfit('memory_search'),
       ]);
