@@ -1,4 +1,4 @@
-import { describe, expect } from 'vitest';
+import { describe, expect, vi } from 'vitest';
 import type { EventFrame } from '#shared/rpc/frames.ts';
 import { verifies } from '../requirements.ts';
 import { FakeClock } from '../support/clock.ts';
@@ -323,6 +323,16 @@ describe('tools', () => {
     ]);
     expect((await historyOf(gw)).map(({ role }) => role)).toEqual(['user', 'assistant', 'tool', 'assistant']);
     expect(gw.calls[1]?.body.messages.map(({ role }) => role)).toEqual(['system', 'user', 'assistant', 'tool']);
+  });
+
+  verifies('runs/interrupted', 'a step is kept once, and each of its results by itself', async () => {
+    const calls = [1, 2, 3].map(() => ({ tool: 'current_time', args: {} }));
+    await using gw = await testGateway({ model: (_call, count) => (count === 1 ? calls : ['late']) });
+    const { client } = await gw.client();
+    const [steps, results] = [vi.spyOn(gw.vault.runs, 'saveStep'), vi.spyOn(gw.vault.runs, 'saveResult')];
+    await client.call('chat.send', { message: 'time?' });
+    expect(steps.mock.calls.map(([{ results: come }]) => come.size)).toEqual([0]);
+    expect(results.mock.calls.map(([{ at }]) => at).sort()).toEqual([2, 3, 4]);
   });
 
   verifies('runs/one-terminal-event', 'a tool that is not there is told to the model, not thrown', async () => {
