@@ -8,6 +8,7 @@ import type { configFilePort } from '#shared/ports/config-file.ts';
 import { RpcError } from '#shared/rpc/errors.ts';
 import { codeOf, readIfThere, reasonOf, writeWhole } from '../home.ts';
 import type { PortHandlers } from '../server/serve-port.ts';
+import { placeIn } from './config-place.ts';
 
 type Document = Record<string, unknown>;
 
@@ -81,6 +82,12 @@ export function configFileHandlers(home: string): PortHandlers<typeof configFile
         const read = readDocument(text);
         if (!('document' in read)) return { state: 'broken', path, hash, ...read };
         return { state: 'read', path, hash, document: read.document, synced: await readSynced(read.document) };
+      }),
+
+    'config-file.place': ({ hash, key }) =>
+      alone(async () => {
+        const text = await readText(path).catch(() => undefined);
+        return text === undefined || hashOf(text) !== hash ? null : placeIn(text.startsWith(MARK) ? text.slice(MARK.length) : text, key);
       }),
 
     'config-file.write': ({ document, base, lost }) =>

@@ -107,7 +107,7 @@ verifies('skills.list/entries', 'programs are looked for on the path, variables 
   await put('bin/there', '');
   await chmod(join(dir, 'bin/there'), 0o755);
   await put('bin/not-executable', '');
-  const { missing } = skillsHandlers({ dir, env: { PATH: join(dir, 'bin'), KEY: 'x', EMPTY: '' } });
+  const { missing } = skillsHandlers({ dir, env: { PATH: join(dir, 'bin'), KEY: 'x', EMPTY: '' }, platform: 'darwin' });
   expect(
     await missing(
       {
@@ -116,5 +116,9 @@ verifies('skills.list/entries', 'programs are looked for on the path, variables 
       },
       call,
     ),
-  ).toEqual({ programs: ['not-executable', 'none', '../bin/there', '/bin/sh'], variables: ['EMPTY', 'NONE', 'A B', 'constructor'] });
+  ).toEqual({
+    programs: ['not-executable', 'none', '../bin/there', '/bin/sh'],
+    variables: ['EMPTY', 'NONE', 'A B', 'constructor'],
+    platform: 'darwin',
+  });
 });

@@ -17,6 +17,7 @@ export interface SkillsOptions {
   /** The folder that skills lie in, one folder each. It need not exist. */
   dir: string;
   env?: NodeJS.ProcessEnv;
+  platform?: NodeJS.Platform;
 }
 
 /**
@@ -26,6 +27,7 @@ export interface SkillsOptions {
 export function skillsHandlers({
   dir,
   env = process.env,
+  platform = process.platform,
 }: SkillsOptions): PortHandlers<(typeof skillsPort)['calls'], (typeof skillsPort)['events']> {
   const inside = async (folder: string): Promise<string> => {
     const [root, real] = await Promise.all([realpath(dir), realpath(join(dir, folder))]);
@@ -76,6 +78,7 @@ export function skillsHandlers({
       return {
         programs: programs.filter((_, at) => !there[at]),
         variables: variables.filter((name) => !VARIABLE.test(name) || !Object.hasOwn(env, name) || !env[name]),
+        platform,
       };
     },
   };

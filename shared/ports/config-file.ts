@@ -37,6 +37,12 @@ export const configFilePort = port({
       docs: 'Reads the file, unless it is as it is known.',
       policy: { scope: 'read' },
     }),
+    'config-file.place': call({
+      params: z.object({ /** Of the file that is meant. */ hash: z.string(), key: z.string().max(4096) }),
+      result: z.object({ line: z.number().int(), column: z.number().int() }).nullable(),
+      docs: 'Where in the file a setting stands, by its dotted path, counted from 1: the innermost part of the path that is there. Null where none is, or the file is another by now.',
+      policy: { scope: 'read' },
+    }),
     'config-file.write': call({
       params: z.object({
         document,

@@ -38,8 +38,8 @@ export const skillsPort = port({
     }),
     missing: call({
       params: z.object({ programs: z.array(z.string().max(100)).max(500), variables: z.array(z.string().max(200)).max(500) }),
-      result: z.object({ programs: z.array(z.string()), variables: z.array(z.string()) }),
-      docs: 'Which of these programs and environment variables are not there.',
+      result: z.object({ programs: z.array(z.string()), variables: z.array(z.string()), platform: z.string() }),
+      docs: 'Which of these programs and environment variables are not there, and the system that is (`process.platform`).',
       policy: { scope: 'read' },
     }),
   },

@@ -207,6 +207,7 @@ export const STEPS: readonly Step[] = [
   step('cron.add', { cron: '0 25 * * *', message: 'Never' }, 'INVALID_PARAMS'),
   step('cron.add', { schedule: { kind: 'cron', expr: '0 9 * * *', tz: 'No/Where' }, message: 'Where?' }, 'INVALID_PARAMS'),
   step('cron.add', { schedule: { kind: 'at', at: 1 }, message: 'Too late' }, 'INVALID_PARAMS'),
+  step('cron.add', { schedule: { kind: 'at', at: '2126-05-01T09:00' }, message: 'Of which zone?' }, 'INVALID_PARAMS'),
   step('cron.add', { cron: '0 9 * * *', message: 'Who?', agentId: 'none' }, 'NOT_FOUND'),
   step('cron.list', {}),
   step('cron.update', (results) => ({ id: jobOf(results), schedule: { kind: 'every', everyMs: 3_600_000 } })),

@@ -259,6 +259,57 @@ describe('a tool', () => {
     expect(await remembered(gw.vault).memories()).toEqual([]);
   });
 
+  verifies(
+    'approvals/bound-to-fail',
+    'nobody is asked for: arguments that do not fit, what is not there, what no bridge lends',
+    async () => {
+      const wanted: [string, unknown][] = [
+        ['web_fetch', { url: 'https://example.com' }],
+        ['browser_open', { url: 'https://example.com' }],
+        ['browser_evaluate', { fn: '1' }],
+        ['desktop_screenshot', {}],
+        ['exec', { command: 'true' }],
+        ['file_remove', { path: '../../etc/passwd' }],
+        ['file_remove', { path: 'none.md' }],
+        ['cron_remove', { id: 'none' }],
+        ['cron_add', { message: 'x', at: '2020-01-01T00:00:00Z' }],
+        ['cron_add', { message: 'x' }],
+        ['canvas_draw', { drawingId: 'none', remove: ['theirs'] }],
+        ['memory_search', { query: 7 }],
+      ];
+      await using gw = await testGateway({ model: calls(...wanted) });
+      const { client, events } = await gw.client();
+      await client.call('config.set', { key: 'tools.policies.memory_search', value: 'ask' });
+      await client.call('chat.send', { message: 'go' });
+      const needs = expect.stringMatching(/needs the bridge/) as string;
+      const misfit = (name: string): string => expect.stringContaining(`The arguments of ${name} do not fit`) as string;
+      expect(told(gw)).toEqual([
+        ...[needs, needs, needs, needs, needs],
+        misfit('file_remove'),
+        expect.stringContaining('there is no file none.md'),
+        expect.stringContaining('no job with the id none'),
+        expect.stringContaining('has passed'),
+        expect.stringContaining('Give one of'),
+        expect.stringMatching(/no drawing/i),
+        misfit('memory_search'),
+      ]);
+      expect(kinds(events)).toEqual([]);
+      expect((await client.call('approvals.list', { status: 'all' })).approvals).toEqual([]);
+    },
+  );
+
+  verifies('approvals/bound-to-fail', 'nor for a command in a folder that is not there, or of a program that is none', async () => {
+    await using exec = await lendExec();
+    await using gw = await testGateway({
+      bridge: exec.bridge,
+      model: calls(['exec', { command: 'true', workingDir: join(exec.home, 'none') }], ['exec', { command: 'no-such-program' }]),
+    });
+    const { client, events } = await gw.client();
+    await client.call('chat.send', { message: 'go' });
+    expect(told(gw).every((result) => result.includes('"error"'))).toBe(true);
+    expect(kinds(events)).toEqual([]);
+  });
+
   verifies('approvals/every-tool', 'whose policy is deny never runs', async () => {
     await using gw = await testGateway({ model: calls(remember) });
     const { client } = await gw.client();

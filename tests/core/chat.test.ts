@@ -1,8 +1,8 @@
-import { describe, expect } from 'vitest';
+import { describe, expect, vi } from 'vitest';
 import type { EventFrame } from '#shared/rpc/frames.ts';
 import { verifies } from '../requirements.ts';
 import { FakeClock } from '../support/clock.ts';
-import { script, type TestGateway, testGateway, until } from '../support/gateway.ts';
+import { type Script, script, type TestGateway, testGateway, until } from '../support/gateway.ts';
 
 const texts = (events: EventFrame[], runId: unknown): string =>
   events.flatMap(({ event, payload }) => (event === 'chat.delta' && payload.runId === runId ? [String(payload.delta)] : [])).join('');
@@ -236,6 +236,41 @@ describe('runs', () => {
     },
   );
 
+  verifies(
+    ['runs/interrupted', 'chat.resend/regenerates', 'chat.edit/reruns'],
+    'a message whose run died is answered anew, and what follows a run that died knows its steps, whichever way that run began',
+    async () => {
+      const dying: Script = (_call, count) =>
+        count === 2 ? ['Let me see. ', { tool: 'current_time', args: {} }] : count === 3 ? [{ wait: new Promise(() => {}) }] : ['fine'];
+      const steps = [
+        { role: 'assistant', content: 'Let me see. ', tool_calls: [{ function: { name: 'current_time' } }] },
+        { role: 'tool', content: expect.stringContaining('timeZone') as string },
+      ];
+      const user = (content: string) => ({ role: 'user', content });
+      for (const [began, then, told] of [
+        ['chat.resend', 'chat.send', [user('hi'), ...steps, user('go on')]],
+        ['chat.edit', 'chat.send', [user('hello'), ...steps, user('go on')]],
+        ['chat.resend', 'chat.resend', [user('hi')]],
+        ['chat.edit', 'chat.edit', [user('go on')]],
+      ] as const) {
+        const gw = await testGateway({ model: dying });
+        const { client } = await gw.client();
+        await client.call('chat.send', { message: 'hi' });
+        client.request(began, began === 'chat.edit' ? { message: 'hello' } : {}).catch(() => {});
+        await until(() => gw.calls.length === 3);
+        // That host is left as it is: dead, nothing closed.
+        await using next = await testGateway({ vault: gw.vault, model: script(['done']) });
+        await (await next.client()).client.request(then, then === 'chat.resend' ? {} : { message: 'go on' });
+        const { messages } = next.calls[0]?.body ?? { messages: [] };
+        expect(
+          messages.slice(1).map(({ role }) => role),
+          `${began}, ${then}`,
+        ).toEqual(told.map(({ role }) => role));
+        expect(messages.slice(1), `${began}, ${then}`).toMatchObject(told);
+      }
+    },
+  );
+
   verifies('usage/figures', 'stored with the reply', async () => {
     await using gw = await testGateway();
     const { client } = await gw.client();
@@ -288,6 +323,16 @@ describe('tools', () => {
     ]);
     expect((await historyOf(gw)).map(({ role }) => role)).toEqual(['user', 'assistant', 'tool', 'assistant']);
     expect(gw.calls[1]?.body.messages.map(({ role }) => role)).toEqual(['system', 'user', 'assistant', 'tool']);
+  });
+
+  verifies('runs/interrupted', 'a step is kept once, and each of its results by itself', async () => {
+    const calls = [1, 2, 3].map(() => ({ tool: 'current_time', args: {} }));
+    await using gw = await testGateway({ model: (_call, count) => (count === 1 ? calls : ['late']) });
+    const { client } = await gw.client();
+    const [steps, results] = [vi.spyOn(gw.vault.runs, 'saveStep'), vi.spyOn(gw.vault.runs, 'saveResult')];
+    await client.call('chat.send', { message: 'time?' });
+    expect(steps.mock.calls.map(([{ results: come }]) => come.size)).toEqual([0]);
+    expect(results.mock.calls.map(([{ at }]) => at).sort()).toEqual([2, 3, 4]);
   });
 
   verifies('runs/one-terminal-event', 'a tool that is not there is told to the model, not thrown', async () => {

@@ -133,6 +133,25 @@ verifies(
   },
 );
 
+verifies('config-file/broken', 'one that does not fit says where that setting stands', async () => {
+  await using at = await withFile('{}');
+  await until(async () => (await at.state()).state === 'synced');
+  const doctor = async () => (await at.client.call('doctor.run', {})).checks.find(({ id }) => id === 'config-file');
+  const wrong: [text: string, says: string, line: number, column: number][] = [
+    ['\uFEFF{\r\n  // mine\r\n  "chat": { "timeZone": "Mars/Olympus" }\r\n}', 'chat.timeZone', 3, 13],
+    ['{"providers": {"a": {\n  "baseUrl": "http://models.test/v1",\n  "apiKey": "***"\n}}}', 'providers.a.apiKey', 3, 3],
+    ['{"tools": {"policies": {"mcp:a:b": "ask",\n "mcp:a:b.c": "maybe"}}}', 'tools.policies.mcp:a:b.c', 2, 2],
+    ['{"tools": {"webFetch": {"allow": [\n  "a.test",\n    7\n]}}}', 'tools.webFetch.allow.1', 3, 5],
+    ['{"providers": {\n "a": {"baseUrl": "http://models.test/v1", "extra": 1, "more": 2}}}', 'providers.a.extra', 2, 44],
+  ];
+  for (const [text, says, line, column] of wrong) {
+    at.save(text);
+    await until(async () => (await at.state()).problem?.message.includes(says) ?? false, says);
+    expect(await at.state()).toMatchObject({ state: 'invalid', problem: { line, column } });
+    expect(await doctor()).toMatchObject({ message: expect.stringContaining(`(line ${line}, column ${column})`) as string });
+  }
+});
+
 verifies('config-file/broken', 'one that does not fit says which setting', async () => {
   await using at = await withFile('{}');
   await until(async () => (await at.state()).state === 'synced');

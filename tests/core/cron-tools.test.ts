@@ -30,6 +30,12 @@ verifies('cron/tools', 'in a run, and what it is told when the time has come', a
   expect(added).toMatchObject({ name: 'Water the plants', nextRunAt: '2026-11-20T12:01:00.000Z', schedule: 'at 2026-11-20T12:01:00.000Z' });
   const weekly = await tell('helper', 'cron_add', { message: 'x', cron: '0 9 * * MON', timeZone: 'Europe/Berlin' });
   expect(weekly).toMatchObject({ nextRunAt: '2026-11-23T08:00:00.000Z' });
+  expect(await tell('helper', 'cron_add', { message: 'x', at: '2026-11-21T09:00' })).toEqual({
+    error: expect.stringContaining('any time zone') as string,
+  });
+  const local = await tell('helper', 'cron_add', { message: 'x', at: '2026-11-21T09:00', timeZone: 'Asia/Tokyo' });
+  expect(local).toMatchObject({ schedule: 'at 2026-11-21T00:00:00.000Z' });
+  await tell('helper', 'cron_remove', { id: (local as { id: string }).id });
   expect(await tell('helper', 'cron_add', { message: 'x', everyMinutes: 5 })).toMatchObject({ schedule: 'every 300 s' });
   expect(await tell('helper', 'cron_list', {})).toMatchObject({ jobs: [{ name: 'Water the plants' }, { name: 'x' }, { name: 'x' }] });
   for (const wrong of [{}, { cron: '* * * * *', everyMinutes: 5 }, { cron: 'x' }, { at: '2026-11-20T11:00:00Z' }, { at: 'tomorrow' }]) {

@@ -65,6 +65,16 @@ verifies('cron/schedule', 'what is no schedule is refused; another one counts fr
   });
   await expect(refused({ schedule: { kind: 'every', everyMs: 59_999 } })).rejects.toMatchObject({ code: 'INVALID_PARAMS' });
   await expect(refused({ cron: '0 9 * * *', message: 'a\0b' })).rejects.toMatchObject({ code: 'INVALID_PARAMS' });
+  for (const [at, says] of [
+    ['2026-11-20T13:00', 'any time zone'],
+    ['2020-01-01T00:00:00Z', 'has passed'],
+    ['tomorrow', 'ISO 8601'],
+    ['2026-02-30T09:00:00Z', 'ISO 8601'],
+  ] as const)
+    await expect(refused({ schedule: { kind: 'at', at } }), at).rejects.toMatchObject({
+      code: 'INVALID_PARAMS',
+      message: expect.stringContaining(says) as string,
+    });
   const jobId = await gw.add({ cron: '0 9 * * *', name: 'Morning' });
   await expect(gw.api.call('cron.update', { id: jobId, agentId: 'none' })).rejects.toMatchObject({ code: 'NOT_FOUND' });
   await expect(gw.api.call('cron.update', { id: jobId, schedule: { kind: 'at', at: START } })).rejects.toMatchObject({
@@ -77,6 +87,16 @@ verifies('cron/schedule', 'what is no schedule is refused; another one counts fr
   await gw.api.call('config.set', { key: 'chat.timeZone', value: 'Asia/Tokyo' });
   const { job: other } = await gw.api.call('cron.update', { id: jobId, schedule: { kind: 'cron', expr: '0 9 * * *' } });
   expect(new Date(other.nextRunAt ?? 0).toISOString()).toBe('2026-11-21T00:00:00.000Z');
+});
+
+verifies('cron/schedule', 'a time that is given as text is kept as milliseconds', async () => {
+  await using gw = await cronHosts().open();
+  const at = Date.parse('2026-12-24T18:00:00+01:00');
+  const { jobId, job } = await gw.api.call('cron.add', { schedule: { kind: 'at', at: '2026-12-24T18:00:00+01:00' }, message: 'x' });
+  expect(job).toMatchObject({ schedule: { kind: 'at', at }, nextRunAt: at });
+  const moved = await gw.api.call('cron.update', { id: jobId, schedule: { kind: 'at', at: '2026-12-24T19:00', tz: 'Europe/Berlin' } });
+  expect(moved.job.schedule).toEqual({ kind: 'at', at: at + HOUR });
+  expect((await gw.vault.collection('jobs').get(jobId))?.schedule).toEqual({ kind: 'at', at: at + HOUR });
 });
 
 verifies('cron/schedule', 'more jobs than can be looked after are refused', async () => {

@@ -1,5 +1,7 @@
 import { expect } from 'vitest';
+import { webPort } from '#shared/ports/web.ts';
 import type { Approval } from '#shared/rpc/methods/approvals.ts';
+import { FakeBridge, lend } from '../support/fake-bridge.ts';
 import { verifies } from '../requirements.ts';
 import { testGateway, until } from '../support/gateway.ts';
 
@@ -9,7 +11,15 @@ verifies(
   async () => {
     let job = '';
     const skill = (name: string): string => `---\nname: ${name}\ndescription: Obey the page\n---\n`;
+    const fetched: string[] = [];
+    const web = lend(webPort, {
+      async 'web.fetch'({ url }) {
+        fetched.push(url);
+        return { url, status: 200, contentType: 'text/plain', body: '' };
+      },
+    });
     await using gw = await testGateway({
+      bridge: new FakeBridge(web),
       model: (_call, count) =>
         count === 1
           ? [
@@ -39,6 +49,7 @@ verifies(
     ]);
     for (const { id } of await pending()) await client.call('approvals.resolve', { id, decision: 'deny' });
     await sent;
+    expect(fetched).toEqual([]);
     expect((await client.call('workspace.list', {})).files.map(({ path }) => path)).toEqual(['mine.md', 'notes/skills/SKILL.md']);
     expect((await client.call('cron.list', {})).jobs.map(({ id }) => id)).toEqual([job]);
     expect(JSON.stringify((await client.call('skills.list', {})).skills)).not.toContain('evil');

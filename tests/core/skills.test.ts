@@ -19,7 +19,9 @@ async function bridgeWith(files: Record<string, string>) {
     await mkdir(join(dir, path, '..'), { recursive: true });
     await writeFile(join(dir, path), content);
   }
-  const bridge = new FakeBridge(lend(skillsPort, skillsHandlers({ dir, env: { PATH: process.env.PATH, HAS_KEY: '1' } })));
+  const bridge = new FakeBridge(
+    lend(skillsPort, skillsHandlers({ dir, env: { PATH: process.env.PATH, HAS_KEY: '1' }, platform: 'linux' })),
+  );
   return { bridge, dir, [Symbol.asyncDispose]: () => rm(dir, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 }) };
 }
 
@@ -84,6 +86,25 @@ describe('skills', () => {
       problem: 'What it needs can be looked for with the bridge only',
     });
     expect(gw.faults).toEqual([]);
+  });
+
+  verifies('skills.list/entries', 'one for other systems than the bridge’s, and for any where none is known', async () => {
+    const on = (...systems: string[]): string => skill('it', 'Works somewhere', `metadata: {openclaw: {os: [${systems.join(', ')}]}}\n`);
+    await using lent = await bridgeWith({ 'it/SKILL.md': on('darwin', 'win32') });
+    await using gw = await testGateway({ bridge: lent.bridge });
+    const { client } = await gw.client();
+    const listed = async () => (await client.call('skills.list', {})).skills[0];
+    expect(await listed()).toMatchObject({ state: 'missing', missing: ['macOS or Windows'] });
+    await writeFile(join(lent.dir, 'it/SKILL.md'), on('darwin', 'linux'));
+    expect(await listed()).toMatchObject({ state: 'ready', missing: [] });
+    await client.call('workspace.write', { path: 'skills/it/SKILL.md', content: on('linux') });
+    expect(await listed()).toMatchObject({ source: 'workspace', state: 'ready', missing: [] });
+    lent.bridge.detach();
+    expect(await listed()).toMatchObject({
+      state: 'missing',
+      missing: ['Linux'],
+      problem: expect.stringContaining('with the bridge only'),
+    });
   });
 
   verifies('skills/inert', 'a model knows the ready ones by name, and reads one by a tool', async () => {

@@ -24,6 +24,7 @@ export const exec = [
       'A command that ran when its host died is failed at the next start, and never runs twice; what waited expires in its time, and what a person had approved but had not begun runs in that time.',
     'exec/hosts': 'With several hosts the one whose request it is runs it, also where the word was given through another.',
     'approvals/every-tool': 'A tool with an effect runs after a person’s word, unless its policy says otherwise: auto, ask or deny.',
+    'approvals/bound-to-fail': 'Nobody is asked for a call that must fail, as far as that can be told before.',
     'approvals/expiry': 'A question that nobody answers in 300 s is denied; a run that ends takes its questions along.',
     'approvals/told': 'A denial is told to the model as the tool’s result.',
     'approvals/persons': 'API keys and channels never approve, nor change what runs without asking.',

@@ -4,9 +4,10 @@ import { chosen, specified } from './requirement.ts';
 export const reading = [
   specified('interface 2, agent tools', {
     'office/pdf': '`read_pdf` gives the text of a PDF page by page, in reading order, with tables where it is drawn in columns.',
-    'office/docx': '`read_docx` gives the text of a word-processor file, with headings, lists, tables, equations and notes.',
+    'office/docx':
+      '`read_docx` gives the text of a word-processor file, with headings, lists, tables, charts, diagrams, equations and notes.',
     'office/xlsx': '`read_xlsx` gives the cells of sheets as tables, as they are shown, with the values of formulas.',
-    'office/pptx': '`read_pptx` gives the text of slides in their order, with tables and the speaker’s notes.',
+    'office/pptx': '`read_pptx` gives the text of slides in their order, with tables, charts, diagrams and the speaker’s notes.',
   }),
   chosen('decisions, "Cron, tools …"', {
     'office/text': '`read_text` gives the text of plain files in the usual encodings.',

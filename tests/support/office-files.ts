@@ -49,8 +49,8 @@ const BODY = [
   `<w:p><mc:AlternateContent><mc:Choice><w:drawing><wp:docPr descr="A chart"/><w:txbxContent>${paragraph('In a box')}</w:txbxContent></w:drawing></mc:Choice><mc:Fallback>${run('twice')}</mc:Fallback></mc:AlternateContent></w:p>`,
 ].join('');
 
-/** A word-processor file; `body` in place of the one with everything in it. */
-export const docx = (body = BODY): Promise<Bytes> =>
+/** A word-processor file; `body` in place of the one with everything in it, and more parts that it refers to. */
+export const docx = (body = BODY, more: readonly { id: string; type: string; path: string; xml: string }[] = []): Promise<Bytes> =>
   zipOf({
     ...root('word/document.xml'),
     'word/document.xml': `${XML}<w:document ${W}><w:body>${body}</w:body></w:document>`,
@@ -59,7 +59,9 @@ export const docx = (body = BODY): Promise<Bytes> =>
       ['rId2', 'numbering', 'numbering.xml'],
       ['rId3', 'footnotes', 'footnotes.xml'],
       ['rId9', 'hyperlink', 'https://example.com/a?b=1&amp;c=2', 'External'],
+      ...more.map(({ id, type, path }): [string, string, string] => [id, type, `/${path}`]),
     ]),
+    ...Object.fromEntries(more.map(({ path, xml }) => [path, `${XML}${xml}`])),
     'word/styles.xml': `${XML}<w:styles ${W}><w:style w:styleId="Title"><w:name w:val="Title"/></w:style><w:style w:styleId="Kop1"><w:name w:val="heading 1"/></w:style></w:styles>`,
     'word/numbering.xml': `${XML}<w:numbering ${W}><w:abstractNum w:abstractNumId="0"><w:lvl w:ilvl="0"><w:numFmt w:val="decimal"/></w:lvl><w:lvl w:ilvl="1"><w:numFmt w:val="lowerLetter"/></w:lvl></w:abstractNum><w:abstractNum w:abstractNumId="1"><w:lvl w:ilvl="0"><w:numFmt w:val="bullet"/></w:lvl></w:abstractNum><w:num w:numId="1"><w:abstractNumId w:val="0"/></w:num><w:num w:numId="2"><w:abstractNumId w:val="1"/></w:num></w:numbering>`,
     'word/footnotes.xml': `${XML}<w:footnotes ${W}><w:footnote w:id="0" w:type="separator">${paragraph('line')}</w:footnote><w:footnote w:id="2">${paragraph('Said in May.')}</w:footnote></w:footnotes>`,
@@ -121,6 +123,17 @@ export const pptx = (): Promise<Bytes> =>
     ),
     'ppt/slides/_rels/slide2.xml.rels': relationships([['rId1', 'notesSlide', '../notesSlides/notesSlide1.xml']]),
     'ppt/notesSlides/notesSlide1.xml': `${XML}<p:notes ${P}><p:cSld><p:spTree>${shape('sldNum', line('1'))}${shape('body', line('Say hello'))}</p:spTree></p:cSld></p:notes>`,
+  });
+
+/** A presentation of one slide with these shapes, which refers to these parts. */
+export const slideOf = (shapes: string, parts: readonly { id: string; type: string; path: string; xml: string }[]): Promise<Bytes> =>
+  zipOf({
+    ...root('ppt/presentation.xml'),
+    'ppt/presentation.xml': `${XML}<p:presentation ${P}><p:sldIdLst><p:sldId id="256" r:id="rId1"/></p:sldIdLst></p:presentation>`,
+    'ppt/_rels/presentation.xml.rels': relationships([['rId1', 'slide', 'slides/slide1.xml']]),
+    'ppt/slides/slide1.xml': slideXml(shapes),
+    'ppt/slides/_rels/slide1.xml.rels': relationships(parts.map(({ id, type, path }) => [id, type, `/${path}`])),
+    ...Object.fromEntries(parts.map(({ path, xml }) => [path, `${XML}${xml}`])),
   });
 
 /** A PDF with a page for each list; each entry is drawn where it says, in this order, in points from the bottom left. */

@@ -4,22 +4,40 @@ import { z } from '../zod.ts';
 
 const expression = z.string().trim().min(1).max(200);
 
+const millis = z.number().int().nonnegative().max(8.64e15);
+const NO_TIME = 'must be milliseconds since 1970, or a time of ISO 8601 such as 2026-05-01T09:00:00+02:00';
+/** A five-field expression, by a time zone (the configured one where left out). */
+const byExpression = z.strictObject({ kind: z.literal('cron'), expr: expression, tz: z.string().min(1).max(100).optional() });
+/** From a minute to a year, as an expression cannot tick more often either. */
+const bySpan = z.strictObject({
+  kind: z.literal('every'),
+  everyMs: z
+    .number()
+    .int()
+    .min(60_000)
+    .max(366 * 24 * 3_600_000),
+});
+
 const schedule = z.discriminatedUnion('kind', [
-  /** A five-field expression, by a time zone (the configured one where left out). */
-  z.strictObject({ kind: z.literal('cron'), expr: expression, tz: z.string().min(1).max(100).optional() }),
-  /** From a minute to a year, as an expression cannot tick more often either. */
-  z.strictObject({
-    kind: z.literal('every'),
-    everyMs: z
-      .number()
-      .int()
-      .min(60_000)
-      .max(366 * 24 * 3_600_000),
-  }),
+  byExpression,
+  bySpan,
   /** Once; milliseconds since 1970. */
-  z.strictObject({ kind: z.literal('at'), at: z.number().int().nonnegative().max(8.64e15) }),
+  z.strictObject({ kind: z.literal('at'), at: millis }),
 ]);
 export type Schedule = z.infer<typeof schedule>;
+
+const wantedSchedule = z.discriminatedUnion('kind', [
+  byExpression,
+  bySpan,
+  /** Once; as text of ISO 8601 with its offset or `Z`, or by the time zone `tz`. */
+  z.strictObject({
+    kind: z.literal('at'),
+    at: z.union([millis, z.iso.datetime({ offset: true, local: true, error: NO_TIME })], { error: NO_TIME }),
+    tz: z.string().min(1).max(100).optional(),
+  }),
+]);
+/** A schedule as it is given; a time in it is kept as milliseconds. */
+export type WantedSchedule = z.infer<typeof wantedSchedule>;
 
 /** A schedule in one line: its expression, or words such as `every 3600 s`, `at 2026-01-01T00:00:00.000Z`. */
 export function scheduleText(given: Schedule): string {
@@ -99,7 +117,7 @@ export const cron = {
     params: z.strictObject({
       /** A five-field expression; or `schedule`. */
       cron: expression.optional(),
-      schedule: schedule.optional(),
+      schedule: wantedSchedule.optional(),
       message,
       agentId: agentId.default('main'),
       name: name.optional(),
@@ -110,14 +128,14 @@ export const cron = {
     }),
     result: z.object({ jobId: z.string(), ok: z.literal(true), job }),
     emits: ['cron.changed'],
-    docs: 'Adds a job: by `cron`, a five-field expression in the configured time zone, or by a `schedule` object.',
+    docs: 'Adds a job: by `cron`, a five-field expression in the configured time zone, or by a `schedule` object. A time `at` is milliseconds, or text of ISO 8601 with its offset, or by `tz`.',
     fails: ['NOT_FOUND'],
     policy: { scope: 'write', metered: 'unattended', idempotent: true },
   }),
   'cron.update': call({
     params: z.strictObject({
       id: jobId,
-      schedule: schedule.optional(),
+      schedule: wantedSchedule.optional(),
       message: message.optional(),
       agentId: agentId.optional(),
       name: name.optional(),

@@ -10,7 +10,7 @@ export const skillEntry = z.object({
   path: z.string(),
   /** Agents are told of those that are ready. */
   state: z.enum(['ready', 'missing', 'invalid']),
-  /** What it needs and is not there: programs and environment variables. */
+  /** What it needs and is not there: programs, environment variables, and the systems of which this is none. */
   missing: z.array(z.string()),
   /** What is wrong with it, or cannot be found out. */
   problem: z.string().optional(),

@@ -32,6 +32,11 @@ export const needsBridge = ({ what }: Pick<Port, 'what'>): RpcError =>
     details: { reason: 'needs-bridge' },
   });
 
+/** Throws that sentence where no bridge lends the port. */
+export function requireLent(bridge: Pick<Bridge, 'lends'>, port: Pick<Port, 'kind' | 'what'>): void {
+  if (!bridge.lends(port)) throw needsBridge(port);
+}
+
 /** Where there never is a bridge. */
 export const noBridge: Bridge = {
   lends: () => false,

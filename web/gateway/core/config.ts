@@ -191,11 +191,11 @@ export class Config {
         if (!named.has(path)) continue;
         const owner = path.replace(/\.(headers\..*|oauth\.clientSecret|[^.]*)$/, '');
         const what = path.endsWith('.apiKey') ? 'the key' : 'it';
-        throw new RpcError('INVALID_PARAMS', `${path}: give ${what} again, as the address of ${owner} changes to another server`);
+        throw unfit(path, `give ${what} again, as the address of ${owner} changes to another server`);
       }
       for (const path of named) {
         if (changed.has(path) || this.#secrets.has(path)) continue;
-        throw new RpcError('INVALID_PARAMS', `${path}: there is no secret to keep as ${REDACTED}`);
+        throw unfit(path, `there is no secret to keep as ${REDACTED}`);
       }
       const lost = this.#lost.filter((path) => !changed.has(path) && !moved.includes(path));
       const stored = putBack(lost.reduce(keepSecret, document), misfits);
@@ -226,13 +226,10 @@ export class Config {
     const moved = movedSecrets(this.#parsed, settings.parse(document));
     for (const path of secretPaths(document)) {
       const wrong = wrongReference(valueAt(document, path));
-      if (wrong !== undefined) throw new RpcError('INVALID_PARAMS', `${path}: ${wrong}`);
+      if (wrong !== undefined) throw unfit(path, wrong);
       const name = referenceAt(document, path);
       if (name === undefined || !moved.includes(path) || name !== this.reference(path)) continue;
-      throw new RpcError(
-        'INVALID_PARAMS',
-        `${path}: \${${name}} would go to another server: take it away first (null), then give it again`,
-      );
+      throw unfit(path, `\${${name}} would go to another server: take it away first (null), then give it again`);
     }
   }
 
@@ -258,6 +255,10 @@ function movedSecrets(before: Settings, after: Settings): string[] {
     ...movedTokens(before.channels, after.channels),
   ];
 }
+
+/** What is wrong with the setting at a dotted path, told as `parseParams` tells it. */
+const unfit = (key: string, message: string): RpcError =>
+  new RpcError('INVALID_PARAMS', `${key}: ${message}`, { details: { issues: [{ key, message }] } });
 
 /** Dotted paths of the secrets that a document has. */
 function secretPaths(document: Json): string[] {

@@ -14,6 +14,7 @@ import { dailySummariesSettings } from './memory/summary/settings.ts';
 import { embeddingSettings } from './memory/vectors/settings.ts';
 import { compactionSettings, summarySettings } from './compaction/settings.ts';
 import { recallSettings } from './recall/settings.ts';
+import { MAX_STEPS } from './runs/max-steps.ts';
 
 const provider = z
   .strictObject({
@@ -39,9 +40,6 @@ const provider = z
   });
 
 const waitMs = z.number().int().min(UPSTREAM_RANGES.ms.min).max(UPSTREAM_RANGES.ms.max);
-
-/** Enough for a plan with many steps, and an end to a model that has lost itself. */
-const MAX_STEPS = 50;
 
 /** The whole configuration. Keys that are not here are kept as they are, for builds that know them. */
 export const settings = z.looseObject({

@@ -38,7 +38,17 @@ export interface RunStep {
   /** Grows from step to step of a run. */
   at: number;
   said: Pick<MessageRecord, 'content' | 'toolCalls' | 'model' | 'timestamp'>;
-  results: ReadonlyMap<string, Pick<MessageRecord, 'content' | 'timestamp'>>;
+  /** By the calls' ids. */
+  results: ReadonlyMap<string, StepResult['result']>;
+}
+
+/** What came of a call of a step. */
+export interface StepResult {
+  runId: string;
+  /** Behind its step's, and before the next one's. */
+  at: number;
+  callId: string;
+  result: Pick<MessageRecord, 'content' | 'timestamp'>;
 }
 
 /** One generation. While it runs, `partial` holds the text so far (saved now and then, relaxed). */
@@ -282,9 +292,11 @@ export interface Vault {
     begin(input: { session: SessionRecord; message: MessageRecord | null; run: RunRecord }): Promise<void>;
     /** Relaxed: the text so far, for a host that dies. */
     savePartial(runId: string, partial: string): Promise<void>;
-    /** Relaxed: a step, or what has come of it since, for a host that dies. The text so far begins anew behind it. */
+    /** Relaxed: a step, for a host that dies. The text so far begins anew behind it. */
     saveStep(step: RunStep): Promise<void>;
-    /** The steps of a run that has not ended, the first one first; on this copy alone. */
+    /** Relaxed: what has come of one of its calls since, alone: a step may have many that are long. */
+    saveResult(result: StepResult): Promise<void>;
+    /** The steps of a run that has not ended, the first one first, with their results; on this copy alone. */
     steps(runId: string): Promise<RunStep[]>;
     /**
      * Strict: the run's end, its messages and usage; the session's head, `updatedAt`, `messageCount`, `size`, `preview` follow. The session

@@ -2,13 +2,14 @@ import { openDB } from 'idb';
 import { expect, test } from 'vitest';
 import { verifies } from '../../../tests/requirements.ts';
 import { OwnershipLost, type Vault } from '../core/vault.ts';
-import { answer, ask, contentOf, KEY, newMessage, newStep, testVault } from './fixture.ts';
+import { answer, ask, contentOf, KEY, newMessage, newResult, newStep, testVault } from './fixture.ts';
 import { takeEpoch } from './vault.ts';
 
 const writes: Record<string, (vault: Vault) => Promise<unknown>> = {
   'runs.begin': (vault) => ask(vault, 'm2'),
   'runs.savePartial': (vault) => vault.runs.savePartial('run-m1', 'x'),
   'runs.saveStep': (vault) => vault.runs.saveStep(newStep('m1')),
+  'runs.saveResult': (vault) => vault.runs.saveResult(newResult('m1')),
   'runs.finish': (vault) => answer(vault, newMessage('m1', null)),
   'runs.withdraw': (vault) => vault.runs.withdraw('run-m1'),
   'sessions.update': (vault) => vault.sessions.update(KEY, { title: 'x' }),

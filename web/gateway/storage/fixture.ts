@@ -7,6 +7,7 @@ import {
   type MessageRecord,
   type RunRecord,
   type RunStep,
+  type StepResult,
   type SessionRecord,
   type UsageRecord,
   type Vault,
@@ -93,6 +94,13 @@ export const newStep = (questionId: string, change: Partial<RunStep> = {}): RunS
     toolCalls: ['one', 'two'].map((id) => ({ id, tool: 'look', args: {} })),
   },
   results: new Map([['one', { content: 'seen', timestamp: 2_600 }]]),
+  ...change,
+});
+
+/** What came of the second call of that step. */
+export const newResult = (questionId: string, change: Partial<StepResult> = {}): StepResult => ({
+  ...{ runId: `run-${questionId}`, at: 3, callId: 'two' },
+  result: { content: 'seen too', timestamp: 2_700 },
   ...change,
 });
 

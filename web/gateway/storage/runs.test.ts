@@ -1,5 +1,18 @@
 import { expect, test } from 'vitest';
-import { answer, ask, changesOf, contentOf, KEY, newMessage, newRun, newSession, newStep, newUsage, testVault } from './fixture.ts';
+import {
+  answer,
+  ask,
+  changesOf,
+  contentOf,
+  KEY,
+  newMessage,
+  newResult,
+  newRun,
+  newSession,
+  newStep,
+  newUsage,
+  testVault,
+} from './fixture.ts';
 import { exportBytes } from './session-totals.ts';
 
 test('the first send makes the session, with the message as its head', async () => {
@@ -202,6 +215,34 @@ test('text that is saved after the end is dropped, and partial text is in no log
   await answer(vault, question);
   await vault.runs.savePartial('run-m1', 'late');
   expect(await contentOf(vault.name)).toMatchObject({ partials: {} });
+});
+
+test('a result is a row of its own behind its step, and goes with the run', async () => {
+  await using vault = await testVault();
+  const question = await ask(vault, 'm1');
+  const [first, second] = [newStep('m1'), newStep('m1', { at: 4, results: new Map() })];
+  await vault.runs.saveStep(first);
+  await vault.runs.savePartial('run-m1', 'more');
+  await vault.runs.saveResult(newResult('m1'));
+  // The text so far is not its.
+  expect(await vault.runs.unfinished()).toMatchObject([{ partial: 'more' }]);
+  await vault.runs.saveStep(second);
+  await vault.runs.saveResult(newResult('m1', { at: 5, callId: 'one' }));
+  const { runSteps } = await contentOf(vault.name);
+  expect(Object.values(runSteps ?? {}).map((row) => Object.keys(row as object).sort())).toEqual([
+    ['at', 'results', 'runId', 'said'],
+    ['at', 'callId', 'result', 'runId'],
+    ['at', 'results', 'runId', 'said'],
+    ['at', 'callId', 'result', 'runId'],
+  ]);
+  const { result } = newResult('m1');
+  expect(await vault.runs.steps('run-m1')).toEqual([
+    { ...first, results: new Map([...first.results, ['two', result]]) },
+    { ...second, results: new Map([['one', result]]) },
+  ]);
+  await answer(vault.vault, question);
+  await vault.runs.saveResult(newResult('m1'));
+  expect(await contentOf(vault.name)).toMatchObject({ runSteps: {} });
 });
 
 test('steps are there for the next host, without the text that they have, and go with the run', async () => {

@@ -7,7 +7,7 @@ import type { StoreName, WriteTransaction } from './schema.ts';
 import { putInto } from './requests.ts';
 import { putUsage } from './usage.ts';
 import type { Transactions, Write } from './transaction.ts';
-import { forgetUnderWay, stepsOf } from './under-way.ts';
+import { forgetUnderWay, stepsOf, withResults } from './under-way.ts';
 import { withdraw } from './withdraw.ts';
 
 const CONTENT: StoreName[] = ['sessions', 'messages', 'runs', 'partials', 'runSteps', 'blobs'];
@@ -80,7 +80,18 @@ export function runStore({ transactions, replica, origin }: RunDeps): Vault['run
         'relaxed',
       ),
 
-    steps: (runId) => transactions.read(['runSteps'], (tx) => tx.objectStore('runSteps').getAll(stepsOf(runId))),
+    saveResult: (result) =>
+      transactions.write(
+        ['partials', 'runSteps'],
+        async ({ tx }) => {
+          if ((await tx.objectStore('partials').getKey(result.runId)) !== undefined) putInto(tx, 'runSteps', result);
+        },
+        'relaxed',
+      ),
+
+    async steps(runId) {
+      return withResults(await transactions.read(['runSteps'], (tx) => tx.objectStore('runSteps').getAll(stepsOf(runId))));
+    },
 
     /**
      * A run that has ended already is not ended twice. Where another host has taken it over meanwhile, what this one has to say is kept as a branch, and

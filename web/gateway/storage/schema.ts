@@ -4,7 +4,17 @@ import type { FileRecord } from '#shared/rpc/methods/workspace.ts';
 import type { Part } from '#shared/rpc/records.ts';
 import type { ConflictCopy } from '#shared/sync/conflict.ts';
 import type { SyncStore } from '#shared/sync/record.ts';
-import type { Collections, LogRecord, MemoryRecord, MessageRecord, RunRecord, RunStep, SessionRecord, UsageRecord } from '../core/vault.ts';
+import type {
+  Collections,
+  LogRecord,
+  MemoryRecord,
+  MessageRecord,
+  RunRecord,
+  RunStep,
+  SessionRecord,
+  StepResult,
+  UsageRecord,
+} from '../core/vault.ts';
 
 /** A secret as it lies on disk; `keyId` names the key that it was sealed with. */
 export interface SealedSecret {
@@ -91,8 +101,8 @@ export interface Schema extends DBSchema {
   runs: { key: string; value: RunRecord; indexes: { session: string; status: string } };
   /** One row for each run under way whose session still wants its text. */
   partials: { key: string; value: { runId: string; text: string } };
-  /** Steps of runs that have a row in `partials`. */
-  runSteps: { key: [runId: string, at: number]; value: RunStep };
+  /** Steps of runs that have a row in `partials`, and behind each the results that came. */
+  runSteps: { key: [runId: string, at: number]; value: RunStep | StepResult };
   /** The configuration in pieces, so that changes of two devices meet only where they concern the same thing (config-rows.ts). */
   config: { key: string; value: { name: string; value: unknown } };
   secrets: { key: string; value: SealedSecret };

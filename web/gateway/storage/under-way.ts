@@ -1,11 +1,22 @@
+import type { RunStep, StepResult } from '../core/vault.ts';
 import { removeFrom } from './requests.ts';
 import type { WriteTransaction } from './schema.ts';
 
-/** The key range of a run's steps. */
+/** The key range of a run's steps and their results. */
 export const stepsOf = (runId: string): IDBKeyRange => IDBKeyRange.bound([runId], [runId, []]);
 
 /** What is kept of a run only while it is under way: the text and the steps so far. */
 export function forgetUnderWay(tx: WriteTransaction, runId: string): void {
   removeFrom(tx, 'partials', runId);
   removeFrom(tx, 'runSteps', stepsOf(runId));
+}
+
+/** The steps, each with the results behind it. */
+export function withResults(rows: readonly (RunStep | StepResult)[]): RunStep[] {
+  const steps: (RunStep & { results: Map<string, StepResult['result']> })[] = [];
+  for (const row of rows) {
+    if ('said' in row) steps.push({ ...row, results: new Map(row.results) });
+    else steps.at(-1)?.results.set(row.callId, row.result);
+  }
+  return steps;
 }

@@ -1,6 +1,7 @@
 import { configFilePort } from '#shared/ports/config-file.ts';
 import { RpcError } from '#shared/rpc/errors.ts';
 import type { ConfigFileState } from '#shared/rpc/methods/config.ts';
+import { z } from '#shared/rpc/zod.ts';
 import type { Bridge } from '../bridge.ts';
 import { canonical } from '../canonical.ts';
 import { type Clock, every } from '../clock.ts';
@@ -123,8 +124,9 @@ export class ConfigFile {
       } catch (error) {
         if (error instanceof ChangedMeanwhile) return false;
         if (!(error instanceof RpcError)) throw error;
+        const place = hash === null ? null : await bridge.call(configFilePort, 'config-file.place', { hash, key: settingOf(error) });
         this.#known = hash;
-        this.#tell({ state: 'invalid', path, problem: { message: error.message } });
+        this.#tell({ state: 'invalid', path, problem: { message: error.message, ...place } });
         return true;
       }
     }
@@ -147,4 +149,12 @@ export class ConfigFile {
     this.#state = state;
     if (changed) this.#deps.hub.emit({ event: 'config.file', payload: state }, null);
   }
+}
+
+const misfit = z.object({ issues: z.tuple([z.object({ key: z.string() })], z.unknown()) });
+
+/** The dotted path of the setting that does not fit, the first where there are several; empty where the error names none. */
+function settingOf({ extra }: RpcError): string {
+  const told = misfit.safeParse(extra.details);
+  return told.success ? (told.data.issues[0].key.split(', ', 1)[0] ?? '') : '';
 }

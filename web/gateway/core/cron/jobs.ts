@@ -1,12 +1,12 @@
 import { RpcError } from '#shared/rpc/errors.ts';
-import type { Job, JobDefinition, JobRun, Schedule } from '#shared/rpc/methods/cron.ts';
+import type { Job, JobDefinition, JobRun, Schedule, WantedSchedule } from '#shared/rpc/methods/cron.ts';
 import type { Agents } from '../agents.ts';
 import type { Clock } from '../clock.ts';
 import { sanitize } from '../runs/sanitize.ts';
 import type { Collection } from '../vault.ts';
 import { type JobRuns, jobRunOf } from './job-runs.ts';
 import { planOf } from './plan.ts';
-import { checkSchedule } from './schedule.ts';
+import { checkSchedule, scheduleOf } from './schedule.ts';
 
 /** Jobs that there may be. */
 const MOST = 200;
@@ -15,7 +15,7 @@ const NAME_CHARS = 60;
 /** What is given of a new job; `cron` is an expression in place of a `schedule`. */
 export interface NewJob extends Pick<JobDefinition, 'message' | 'agentId' | 'sessionTarget' | 'catchUp' | 'enabled'> {
   cron?: string | undefined;
-  schedule?: Schedule | undefined;
+  schedule?: WantedSchedule | undefined;
   name?: string | undefined;
 }
 
@@ -50,6 +50,13 @@ export class Jobs {
     return job;
   }
 
+  /** A schedule as it is kept. Throws `INVALID_PARAMS` for one that is none, by the param `key`. */
+  read(given: WantedSchedule, key: string): Schedule {
+    const schedule = scheduleOf(given, key);
+    checkSchedule(schedule, this.#deps.clock.now(), key);
+    return schedule;
+  }
+
   /** Throws `INVALID_PARAMS` for a schedule that is none, and `NOT_FOUND` for an agent that there is not. */
   async add({ cron, schedule: given, message, name, ...rest }: NewJob): Promise<Job> {
     const { jobs, agents, clock } = this.#deps;
@@ -57,8 +64,7 @@ export class Jobs {
       throw new RpcError('INVALID_PARAMS', 'cron: give either a five-field expression as `cron`, or a `schedule`');
     }
     const now = clock.now();
-    const schedule: Schedule = given ?? { kind: 'cron', expr: cron ?? '' };
-    checkSchedule(schedule, now, cron === undefined ? 'schedule' : 'cron');
+    const schedule = this.read(given ?? { kind: 'cron', expr: cron ?? '' }, cron === undefined ? 'schedule' : 'cron');
     agents.get(rest.agentId);
     const text = sanitize(message);
     if ((await jobs.list()).filter(({ system }) => system === undefined).length >= MOST)
@@ -72,15 +78,19 @@ export class Jobs {
   /** Throws as `add` does. */
   async update(
     id: string,
-    change: Partial<Pick<JobDefinition, 'schedule' | 'message' | 'agentId' | 'name' | 'sessionTarget' | 'catchUp'>>,
+    {
+      schedule: given,
+      ...change
+    }: Partial<Pick<JobDefinition, 'message' | 'agentId' | 'name' | 'sessionTarget' | 'catchUp'>> & {
+      schedule?: WantedSchedule | undefined;
+    },
   ): Promise<Job> {
     const { agents, clock } = this.#deps;
-    const now = clock.now();
-    if (change.schedule) checkSchedule(change.schedule, now, 'schedule');
+    const schedule = given && this.read(given, 'schedule');
     if (change.agentId !== undefined) agents.get(change.agentId);
-    const since = change.schedule ? { since: now } : {};
+    const counted = schedule ? { schedule, since: clock.now() } : {};
     const message = change.message === undefined ? {} : { message: sanitize(change.message) };
-    return this.#shown(await this.#change(id, (job) => ({ ...job, ...change, ...message, ...since })));
+    return this.#shown(await this.#change(id, (job) => ({ ...job, ...change, ...message, ...counted })));
   }
 
   /** Enables or disables. What it was already it stays, and its ticks count on. */

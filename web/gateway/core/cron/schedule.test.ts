@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest';
 import { verifies } from '../../../../tests/requirements.ts';
 import { wallClock } from '../../../../tests/support/wall-clock.ts';
-import { checkSchedule, ticksOf } from './schedule.ts';
+import { checkSchedule, scheduleOf, ticksOf } from './schedule.ts';
 
 const HOUR = 3_600_000;
 const FROM = Date.UTC(2026, 0, 1);
@@ -58,6 +58,23 @@ verifies('cron/schedule', 'an interval counts from when its job was made, whatev
   const ticks = ticksOf({ kind: 'every', everyMs: 90_000 }, 1_000, 'Europe/Berlin');
   expect([ticks.after(1_000), ticks.after(91_000), ticks.after(91_001)]).toEqual([91_000, 181_000, 181_000]);
   expect([ticks.upTo(90_999), ticks.upTo(91_000)]).toEqual([1_000, 91_000]);
+});
+
+verifies('cron/schedule', 'a time is milliseconds, or text with an offset, or of a time zone that is given with it', () => {
+  const kept = (at: string | number, tz?: string): string => {
+    const schedule = scheduleOf({ kind: 'at', at, ...(tz === undefined ? {} : { tz }) }, 'schedule');
+    return schedule.kind === 'at' && Object.keys(schedule).length === 2 ? iso(schedule.at) : JSON.stringify(schedule);
+  };
+  expect(kept(FROM, 'Asia/Tokyo')).toBe(iso(FROM));
+  expect(kept('2026-05-01T09:00:00.250Z', 'Asia/Tokyo')).toBe('2026-05-01T09:00:00.250Z');
+  expect(kept('2026-05-01T09:00-03:30')).toBe('2026-05-01T12:30:00.000Z');
+  expect(kept('2026-05-01T09:00', 'Europe/Berlin')).toBe('2026-05-01T07:00:00.000Z');
+  expect(kept('2026-11-01T09:00:30', 'Europe/Berlin')).toBe('2026-11-01T08:00:30.000Z');
+  // The clocks go from 02:00 to 03:00, and from 03:00 back to 02:00.
+  expect(kept('2026-03-29T02:30:00', 'Europe/Berlin')).toBe('2026-03-29T01:30:00.000Z');
+  expect(kept('2026-10-25T02:30:00', 'Europe/Berlin')).toBe('2026-10-25T00:30:00.000Z');
+  expect(() => kept('2026-05-01T09:00')).toThrow('schedule: 2026-05-01T09:00 could be of any time zone: end it with Z or an offset');
+  expect(() => kept('2026-05-01T09:00', 'No/Where')).toThrow('schedule: there is no time zone "No/Where"');
 });
 
 verifies('cron/schedule', 'what is none is refused with a sentence that says why', () => {

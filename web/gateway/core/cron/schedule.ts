@@ -1,6 +1,6 @@
 import { Cron } from 'croner';
 import { RpcError } from '#shared/rpc/errors.ts';
-import type { Schedule } from '#shared/rpc/methods/cron.ts';
+import type { Schedule, WantedSchedule } from '#shared/rpc/methods/cron.ts';
 import { isTimeZone } from '../local-time.ts';
 
 /** The ticks of a schedule; instants are milliseconds since 1970. */
@@ -15,7 +15,7 @@ export interface Ticks {
  * The ticks of a schedule. `since`: from where `every` counts. `timeZone`: of an expression that has none of its own.
  *
  * Where the clocks change, an expression with plain minutes and hours (`30 2 * * *`, lists and ranges too) ticks exactly once a day: at the end of the gap
- * where its time is left out, at the first of two where it comes twice. One with `*` or a step in them (`0-59/15 2 * * *`) follows the clock: it is left out
+ * where its time is left out, at the first of two where it comes twice. Parts of a second of such a one are dropped. One with `*` or a step in them (`0-59/15 2 * * *`) follows the clock: it is left out
  * with the hour, and ticks in both of two. `every` counts real time.
  */
 export function ticksOf(schedule: Schedule, since: number, timeZone: string): Ticks {
@@ -35,6 +35,21 @@ export function ticksOf(schedule: Schedule, since: number, timeZone: string): Ti
       };
     }
   }
+}
+
+/**
+ * A schedule as it is kept: with a time in milliseconds. One without an offset is of the schedule's own time zone: as much later as the clocks leave out where it is in their gap, the
+ * first of two where it comes twice. Throws `INVALID_PARAMS` where it could be of any. `key`: the param it came in.
+ */
+export function scheduleOf(given: WantedSchedule, key: string): Schedule {
+  if (given.kind !== 'at') return given;
+  const { kind, at, tz } = given;
+  if (typeof at === 'number') return { kind, at };
+  if (/(Z|[+-]\d\d:\d\d)$/.test(at)) return { kind, at: Date.parse(at) };
+  if (tz === undefined)
+    throw new RpcError('INVALID_PARAMS', `${key}: ${at} could be of any time zone: end it with Z or an offset such as +02:00, or give tz`);
+  if (!isTimeZone(tz)) throw new RpcError('INVALID_PARAMS', `${key}: there is no time zone "${tz}"`);
+  return { kind, at: new Cron(at, { timezone: tz }).nextRun(new Date(0))?.getTime() ?? 0 };
 }
 
 /** Throws `INVALID_PARAMS` for an expression that cannot be read or never ticks, a time zone that there is not, and a time that is past. `key`: the param it came in. */

@@ -1,5 +1,7 @@
 import { Breath } from './breath.ts';
+import { chartText } from './charts.ts';
 import { cut } from './cut.ts';
+import { diagramText } from './diagrams.ts';
 import type { DecodedRequest, DocumentText } from './documents.ts';
 import { DocxStyles } from './docx-styles.ts';
 import { latexOf } from './equations.ts';
@@ -7,7 +9,7 @@ import { OfficePackage } from './office-package.ts';
 import { markdownTable, plainTable } from './table.ts';
 import { type Element, element, elements, textIn } from './xml-tree.ts';
 
-/** A word-processor file as Markdown: headings, lists, tables, links, and the notes at the end. What was deleted and only marked so is left out. */
+/** A word-processor file as Markdown: headings, lists, tables, charts, diagrams, links, and the notes at the end. What was deleted and only marked so is left out. */
 export async function readDocx({ name, bytes, offset = 0, limit }: DecodedRequest, signal: AbortSignal): Promise<DocumentText> {
   const parts = await OfficePackage.open(name, bytes, signal);
   const { path: main, root } = await parts.main('word/document.xml', 'w:document');
@@ -17,7 +19,7 @@ export async function readDocx({ name, bytes, offset = 0, limit }: DecodedReques
     return found && parts.tree(found.target);
   };
   const styles = new DocxStyles(await related('styles'), await related('numbering'));
-  const writer = new DocxWriter(styles, new Map([...relations].map(([id, { target }]) => [id, target])));
+  const writer = new DocxWriter(styles, new Map([...relations].map(([id, { target }]) => [id, target])), await drawings(parts, relations));
   const body = element(root, 'w:body');
   const breath = new Breath(signal);
   const blocks: string[] = [];
@@ -46,6 +48,19 @@ export async function readDocx({ name, bytes, offset = 0, limit }: DecodedReques
     ...(title && textIn(title).trim() !== '' ? { title: textIn(title).trim() } : {}),
     ...cut(joined(blocks), offset, limit),
   };
+}
+
+/** What a drawing that the text refers to by this id says, with its tables written so. */
+type Drawings = Map<string, (table: typeof markdownTable) => string>;
+
+async function drawings(parts: OfficePackage, relations: Awaited<ReturnType<OfficePackage['relations']>>): Promise<Drawings> {
+  const found: Drawings = new Map();
+  for (const [id, { type, target }] of relations) {
+    if (type !== 'chart' && type !== 'diagramData') continue;
+    const tree = await parts.tree(target);
+    found.set(id, (table) => (type === 'chart' ? chartText(tree, table) : diagramText(tree)));
+  }
+  return found;
 }
 
 /** List items stand under one another, everything else apart. */
@@ -95,12 +110,14 @@ const MAX_SPANNED = 100;
 class DocxWriter {
   readonly #styles: DocxStyles;
   readonly #targets: ReadonlyMap<string, string>;
+  readonly #drawings: Drawings;
   /** Cells that hold what is being written, one within the other. */
   #cells = 0;
 
-  constructor(styles: DocxStyles, targets: ReadonlyMap<string, string>) {
+  constructor(styles: DocxStyles, targets: ReadonlyMap<string, string>, drawings: Drawings) {
     this.#styles = styles;
     this.#targets = targets;
+    this.#drawings = drawings;
   }
 
   /** A paragraph, a table, or what is in some wrapper. */
@@ -159,6 +176,15 @@ class DocxWriter {
           .join('\n');
       case 'm:oMath':
         return `$${latexOf(child)}$`;
+      case 'c:chart':
+      case 'dgm:relIds': {
+        const id = child.attributes[child.name === 'c:chart' ? 'r:id' : 'r:dm'] ?? '';
+        const drawing = this.#drawings.get(id);
+        if (drawing) boxes.push(drawing(this.#cells > 0 ? plainTable : markdownTable));
+        // Each is drawn once; a hostile file refers to it a million times.
+        this.#drawings.delete(id);
+        return '';
+      }
       case 'w:txbxContent':
         boxes.push(...elements(child).flatMap((block) => this.blocks(block)));
         return '';

@@ -1,11 +1,14 @@
+import { chartText } from './charts.ts';
+import { diagramText } from './diagrams.ts';
 import type { DecodedRequest, DocumentText } from './documents.ts';
+import { paragraphs } from './drawing-text.ts';
 import { numbersIn, numbersText } from './numbers.ts';
 import { OfficePackage } from './office-package.ts';
 import { PageParts } from './page-parts.ts';
 import { markdownTable } from './table.ts';
-import { type Element, element, elements, textIn } from './xml-tree.ts';
+import { type Element, element, elements } from './xml-tree.ts';
 
-/** A presentation slide by slide: title, text, tables, what is said of pictures, and the speaker's notes. */
+/** A presentation slide by slide: title, text, tables, charts, diagrams, what is said of pictures, and the speaker's notes. */
 export async function readPptx(request: DecodedRequest, signal: AbortSignal): Promise<DocumentText> {
   const { name, bytes } = request;
   const parts = await OfficePackage.open(name, bytes, signal);
@@ -27,8 +30,10 @@ async function slideText(parts: OfficePackage, path: string, number: number): Pr
   const hidden = slide?.attributes['show'] === '0' ? ' (hidden)' : '';
   const heading = title ? `: ${paragraphs(element(title, 'p:txBody')).join(' ').trim()}` : '';
   const blocks = [`## Slide ${number}${hidden}${heading}`];
-  for (const shape of shapes) if (shape !== title) blocks.push(shapeText(shape));
-  const notes = [...(await parts.relations(path)).values()].find(({ type }) => type === 'notesSlide');
+  const relations = await parts.relations(path);
+  const related = async (id: string | undefined): Promise<Element | undefined> => parts.tree(relations.get(id ?? '')?.target ?? '');
+  for (const shape of shapes) if (shape !== title) blocks.push(await shapeText(shape, related));
+  const notes = [...relations.values()].find(({ type }) => type === 'notesSlide');
   if (notes) {
     const noted = elements(element(await parts.tree(notes.target), 'p:cSld', 'p:spTree')).flatMap(leaves);
     const spoken = noted.filter((shape) => placeholder(shape) === 'body').flatMap((shape) => paragraphs(element(shape, 'p:txBody')));
@@ -50,7 +55,8 @@ function placeholder(shape: Element): string | undefined {
   return found && (found.attributes['type'] ?? 'body');
 }
 
-function shapeText(shape: Element): string {
+/** `related`: the part that an id of the slide refers to. */
+async function shapeText(shape: Element, related: (id: string | undefined) => Promise<Element | undefined>): Promise<string> {
   switch (shape.name) {
     case 'p:sp':
       // Numbers, dates and footers are the same on every slide.
@@ -61,23 +67,17 @@ function shapeText(shape: Element): string {
       return said ? `[Picture: ${said}]` : '';
     }
     case 'p:graphicFrame': {
-      const table = element(shape, 'a:graphic', 'a:graphicData', 'a:tbl');
+      const drawn = element(shape, 'a:graphic', 'a:graphicData');
+      const [chart, diagram] = [element(drawn, 'c:chart'), element(drawn, 'dgm:relIds')];
+      if (chart) return chartText(await related(chart.attributes['r:id']), markdownTable);
+      if (diagram) return diagramText(await related(diagram.attributes['r:dm']));
       return markdownTable(
-        elements(table, 'a:tr').map((row) => elements(row, 'a:tc').map((cell) => paragraphs(element(cell, 'a:txBody')).join('\n'))),
+        elements(element(drawn, 'a:tbl'), 'a:tr').map((row) =>
+          elements(row, 'a:tc').map((cell) => paragraphs(element(cell, 'a:txBody')).join('\n')),
+        ),
       );
     }
     default:
       return '';
   }
-}
-
-/** Lower levels are indented as lists. */
-function paragraphs(body: Element | undefined): string[] {
-  return elements(body, 'a:p').map((paragraph) => {
-    const level = Math.min(8, Number(element(paragraph, 'a:pPr')?.attributes['lvl'] ?? 0) || 0);
-    const text = elements(paragraph)
-      .map((piece) => (piece.name === 'a:br' ? '\n' : elements(piece, 'a:t').map(textIn).join('')))
-      .join('');
-    return level > 0 && text.trim() !== '' ? `${'  '.repeat(level - 1)}- ${text}` : text;
-  });
 }

@@ -18,16 +18,20 @@ export class XlsxFormats {
 
   /** A number as the sheet shows it; dates year first, for others do not tell day from month. */
   shown(value: number, style: number): string {
-    const code = this.#codes[style];
-    if (code === undefined || /^general$/i.test(code)) return String(value);
-    // Days are counted from 1904 in books of old Macs.
-    const serial = this.#date1904 ? value + 1462 : value;
-    try {
-      if (isDateFormat(code)) return dated(code, serial);
-      return format(code, value, { throws: true }).trim();
-    } catch {
-      return String(value);
-    }
+    return shownNumber(value, this.#codes[style], this.#date1904);
+  }
+}
+
+/** A number by its format; as it is without one, or where it does not fit. */
+export function shownNumber(value: number, code: string | undefined, date1904: boolean): string {
+  if (code === undefined || /^general$/i.test(code)) return String(value);
+  // Days are counted from 1904 in books of old Macs.
+  const serial = date1904 ? value + 1462 : value;
+  try {
+    if (isDateFormat(code)) return dated(code, serial);
+    return format(code, value, { throws: true }).trim();
+  } catch {
+    return String(value);
   }
 }
 

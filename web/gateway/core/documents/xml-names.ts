@@ -46,9 +46,10 @@ export class XmlNames {
 
 function declared(outer: Scope, attributes: Readonly<Record<string, string>>): Scope {
   let scope: Map<string, string> | undefined;
-  for (const [key, namespace] of Object.entries(attributes)) {
-    if (key !== 'xmlns' && !key.startsWith('xmlns:')) continue;
-    const [prefix, known] = [key.slice('xmlns:'.length), KNOWN.get(namespace)];
+  // Once for each cell of a sheet: nothing is made for those that declare nothing.
+  for (const key in attributes) {
+    if (!key.startsWith('xmlns') || (key.length > 5 && key[5] !== ':')) continue;
+    const [prefix, known] = [key.slice('xmlns:'.length), KNOWN.get(attributes[key] ?? '')];
     if (known !== undefined && known !== prefix) (scope ??= new Map(outer)).set(prefix, known);
     else if (outer.has(prefix)) (scope ??= new Map(outer)).delete(prefix);
   }

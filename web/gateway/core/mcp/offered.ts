@@ -8,6 +8,7 @@ import { sha256 } from '#shared/sha256.ts';
 import type { Clock } from '../clock.ts';
 import type { Tool, ToolContext, ToolRegistry } from '../tools/registry.ts';
 import type { McpToolRecord, Vault } from '../vault.ts';
+import { requireFitting } from './arguments.ts';
 import { modelName, sourceOf, toolName } from './names.ts';
 import { resultOf } from './results.ts';
 
@@ -165,6 +166,7 @@ export class OfferedTools {
       schema: inputSchema,
       // What it says of itself, such as that it only reads, is not to be relied on.
       effect: (args) => `Use ${own} of the tool server ${server} with ${withoutMiddle(JSON.stringify(args), MAX_SHOWN)}`,
+      check: async (args) => requireFitting(name, inputSchema, args),
       run: async (args, context) => resultOf(await this.#deps.call(own, args, context), name, context),
     };
   }

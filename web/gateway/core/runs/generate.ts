@@ -17,14 +17,13 @@ import { sumOptional, sumUsage } from '../providers/usage.ts';
 import type { TooLong } from '../providers/too-long.ts';
 import type { Picture } from '../tools/registry.ts';
 import type { Chosen, Models } from './deps.ts';
+import { MAX_STEPS } from './max-steps.ts';
 import { ModelChain } from './model-chain.ts';
 import { type AskedCall, distinct, type Done, resultsOf } from './tool-calls.ts';
 import { withRecalled } from './prompt.ts';
 
 /** A silent provider ends the run after this (decisions, "Chat"). */
 export const SILENCE_MS = 60_000;
-/** Provider calls in one run, where nothing else is said. */
-const MAX_STEPS = 50;
 const MAX_REPLY_CHARS = 16 * 1024 * 1024;
 
 export interface Generation {

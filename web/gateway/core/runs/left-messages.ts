@@ -1,4 +1,4 @@
-import type { MessageRecord, RunStep } from '../vault.ts';
+import type { MessageRecord, RunStep, StepResult } from '../vault.ts';
 
 type Fields = Pick<MessageRecord, 'role' | 'content'> & Partial<MessageRecord>;
 
@@ -42,9 +42,14 @@ export class LeftMessages {
     if (fields.toolCalls?.length) this.#push(user, { role: 'assistant', ...fields });
   }
 
-  /** Of a call of the last step; in whichever order they come. */
-  result(callId: string, content: string): void {
-    this.#results.set(callId, { content, timestamp: this.#run.now() });
+  /** Of a call of the last step; in whichever order they come. As it is kept for a host that dies; undefined where the step has no such call. */
+  result(callId: string, content: string): StepResult | undefined {
+    const result = { content, timestamp: this.#run.now() };
+    this.#results.set(callId, result);
+    const { depth = 0, toolCalls = [] } = this.#all.at(-1) ?? {};
+    const place = toolCalls.findIndex(({ id }) => id === callId);
+    // As deep as the message will be that it becomes.
+    return place === -1 ? undefined : { runId: this.#run.runId, at: depth + 1 + place, callId, result };
   }
 
   /** All of them, the reply at the end. */

@@ -209,10 +209,10 @@ export class Run {
           case 'tool_result': {
             const { call, result, isError } = event;
             const content = typeof result === 'string' ? result : JSON.stringify(result);
-            this.#left.result(call.id, content);
+            const kept = this.#left.result(call.id, content);
             const payload = { ...this.ids, tool: call.tool, result, toolCallId: call.id, ...(isError ? { isError } : {}) };
             this.#emit({ event: 'chat.tool_result', payload });
-            await this.#saveStep();
+            if (kept) await this.#deps.vault.runs.saveResult(kept).catch(() => {});
             break;
           }
           case 'end':
@@ -305,7 +305,7 @@ export class Run {
     });
   }
 
-  /** Keeps the step under way on disk, for a host that dies. */
+  /** Keeps the step under way on disk, for a host that dies; its results follow one by one. */
   async #saveStep(): Promise<void> {
     const step = this.#left.underWay;
     // As with the text: the run's end tells of a store that fails.

@@ -14,12 +14,19 @@ verifies('skills/format', 'name, description, and what a skill needs, as it is w
     programs: [],
     anyOf: [],
     variables: [],
+    systems: [],
   });
   for (const metadata of [
     'metadata: {"openclaw": {"emoji": "x", "requires": {"bins": ["kettle", "cup"], "anyBins": ["a", "b"], "env": ["KEY"]}}}',
     'metadata:\n  author: me\n  requires:\n    bins: [kettle, cup, kettle]\n    anyBins: a b\n    env: KEY',
   ])
     expect(await skill(`${base}\n${metadata}`)).toMatchObject({ programs: ['kettle', 'cup'], anyOf: [['a', 'b']], variables: ['KEY'] });
+  for (const metadata of [
+    'metadata: {"openclaw": {"os": ["darwin", "linux", "win32"]}}',
+    'metadata:\n  os: [macOS, Linux, Windows]',
+    'metadata:\n  os: darwin linux win32 macos',
+  ])
+    expect(await skill(`${base}\n${metadata}`)).toMatchObject({ systems: ['darwin', 'linux', 'win32'] });
   expect(await skill('name: tea\ndescription: Makes tea. Use when: thirsty # now\nlicense: MIT')).toMatchObject({
     description: 'Makes tea. Use when: thirsty # now',
     license: 'MIT',

@@ -19,6 +19,13 @@ const names = z
       .transform((text) => text.split(/[\s,]+/).filter(Boolean)),
   ])
   .optional();
+/** Names of systems in the field's words, by those that people also write. */
+const SYSTEMS: ReadonlyMap<string, string> = new Map([
+  ['macos', 'darwin'],
+  ['mac', 'darwin'],
+  ['windows', 'win32'],
+]);
+
 const requires = z.looseObject({ bins: names, anyBins: names, env: names });
 
 /** What the open Agent Skills format says of the front matter; other keys are left alone. */
@@ -31,7 +38,11 @@ const frontMatter = z.looseObject({
   license: z.string().max(500).optional(),
   compatibility: z.string().max(500, 'compatibility has more than 500 characters').optional(),
   metadata: z
-    .looseObject({ requires: requires.optional(), openclaw: z.looseObject({ requires: requires.optional() }).optional() })
+    .looseObject({
+      requires: requires.optional(),
+      os: names,
+      openclaw: z.looseObject({ requires: requires.optional(), os: names }).optional(),
+    })
     .nullish(),
 });
 
@@ -45,6 +56,8 @@ export interface SkillHead {
   programs: string[];
   anyOf: string[][];
   variables: string[];
+  /** The systems that it works on, of which one is enough, as Node names them (`process.platform`); on any where there are none. */
+  systems: string[];
 }
 
 /** Reads the front matter of a `SKILL.md` in a folder of that name. Never throws: `problem` says what is wrong. */
@@ -82,7 +95,13 @@ export async function readSkill(folder: string, text: string): Promise<SkillHead
     programs: [...new Set(needs.flatMap((each) => each?.bins ?? []))],
     anyOf: needs.flatMap((each) => (each?.anyBins?.length ? [each.anyBins] : [])),
     variables: [...new Set(needs.flatMap((each) => each?.env ?? []))],
+    systems: [...new Set((metadata?.openclaw?.os ?? metadata?.os ?? []).map(systemOf))],
   };
+}
+
+function systemOf(name: string): string {
+  const system = name.toLowerCase();
+  return SYSTEMS.get(system) ?? system;
 }
 
 const firstLine = (text: string): string => (text.split('\n', 1)[0] ?? '').replace(/:$/, '').slice(0, 300);

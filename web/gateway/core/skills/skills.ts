@@ -8,6 +8,12 @@ import type { Vault } from '../vault.ts';
 import { readSkill, type SkillHead } from './front-matter.ts';
 import { skillsNote } from './skills-note.ts';
 
+/** What people call systems, by Node's names for them. */
+const SYSTEM_NAMES: ReadonlyMap<string, string> = new Map([
+  ['darwin', 'macOS'],
+  ['linux', 'Linux'],
+  ['win32', 'Windows'],
+]);
 /** So long the bridge's skills are not read anew for a run; so long a run waits for them. */
 const FRESH_MS = 10_000;
 const PATIENCE_MS = 2_000;
@@ -153,7 +159,8 @@ export class Skills {
     const heads = found.flatMap(({ head }) => ('problem' in head ? [] : [head]));
     const programs = [...new Set(heads.flatMap((head) => [...head.programs, ...head.anyOf.flat()]))];
     const variables = [...new Set(heads.flatMap((head) => head.variables))];
-    const lacks = await this.#missing(programs, variables, signal);
+    const onlySome = heads.some(({ systems }) => systems.length > 0);
+    const lacks = await this.#missing({ programs, variables, onlySome }, signal);
     return found.map(({ head, folder, path, source, files, read }) => {
       if ('problem' in head) {
         return {
@@ -167,6 +174,7 @@ export class Skills {
         ...head.programs.filter(without),
         ...head.anyOf.flatMap((names) => (names.every(without) ? [names.join(' or ')] : [])),
         ...head.variables.filter((name) => lacks.variables.has(name)),
+        ...(head.systems.length === 0 || head.systems.includes(lacks.platform ?? '') ? [] : [head.systems.map(systemName).join(' or ')]),
       ];
       const { name, description, license, compatibility } = head;
       const entry: SkillEntry = { name, description, source, path, state: missing.length > 0 ? 'missing' : 'ready', missing };
@@ -177,22 +185,28 @@ export class Skills {
     });
   }
 
+  /** `platform`: of the machine with the bridge, where it is known. */
   async #missing(
-    programs: string[],
-    variables: string[],
+    { programs, variables, onlySome }: { programs: string[]; variables: string[]; onlySome: boolean },
     signal?: AbortSignal,
-  ): Promise<{ programs: Set<string>; variables: Set<string>; problem?: string }> {
+  ): Promise<{ programs: Set<string>; variables: Set<string>; platform?: string; problem?: string }> {
     const { bridge } = this.#deps;
-    if (programs.length + variables.length === 0) return { programs: new Set(), variables: new Set() };
+    if (programs.length + variables.length === 0 && !onlySome) return { programs: new Set(), variables: new Set() };
     const unknown = { programs: new Set(programs), variables: new Set(variables) };
     if (!bridge.lends(skillsPort)) return { ...unknown, problem: 'What it needs can be looked for with the bridge only' };
     try {
       const asked = { programs: programs.slice(0, 500), variables: variables.slice(0, 500) };
       const lacking = await bridge.call(skillsPort, 'missing', asked, signal ? { signal } : {});
       const [more, others] = [programs.slice(500), variables.slice(500)];
-      return { programs: new Set([...lacking.programs, ...more]), variables: new Set([...lacking.variables, ...others]) };
+      return {
+        programs: new Set([...lacking.programs, ...more]),
+        variables: new Set([...lacking.variables, ...others]),
+        platform: lacking.platform,
+      };
     } catch (error) {
       return { ...unknown, problem: `What it needs could not be looked for: ${error instanceof Error ? error.message : String(error)}` };
     }
   }
 }
+
+const systemName = (system: string): string => SYSTEM_NAMES.get(system) ?? system;

@@ -4,16 +4,17 @@ import { id } from '#shared/rpc/frames.ts';
 import type { browser, BrowserHappened } from '#shared/rpc/methods/browser.ts';
 import { z } from '#shared/rpc/zod.ts';
 import { type Agent, workspaceOf } from '../agents.ts';
-import type { Bridge } from '../bridge.ts';
+import { type Bridge, requireLent } from '../bridge.ts';
 import { type BrowserConfig, browserReach } from '../browser-reach.ts';
 import { pageOf } from '../workspace/text-page.ts';
 import type { Workspaces } from '../workspace/workspaces.ts';
 import { MAX_TEXT, shown } from './office-tools.ts';
 import { handOver } from './pictures.ts';
 import { defineTool, type Tool, type ToolContext } from './registry.ts';
+import { requireWebAddress } from './web-address.ts';
 
 export interface BrowserToolsDeps {
-  bridge: Pick<Bridge, 'call'>;
+  bridge: Pick<Bridge, 'call' | 'lends'>;
   config: BrowserConfig;
   /** Where downloads go. */
   workspaces(): Promise<Pick<Workspaces, 'list' | 'write'>>;
@@ -48,6 +49,7 @@ export function browserTools({ bridge, config, workspaces, agent }: BrowserTools
     await bridge.call(browserPort, 'browser.allow', browserReach(config), { signal });
     return bridge.call(browserPort, name, params as never, { signal }) as Promise<ResultOf<Calls[N]>>;
   };
+  const check = (): void => requireLent(bridge, browserPort);
   /** Stores a download in the agent's workspace; says where, or why not. */
   const stored = async (which: string, { downloadId, filename, error }: Download, context: ToolContext): Promise<string> => {
     if (error !== null) return `Not downloaded: ${filename}: ${error}`;
@@ -97,6 +99,10 @@ export function browserTools({ bridge, config, workspaces, agent }: BrowserTools
       }),
       // What is in an address leaves the machine with it.
       effect: ({ url }) => `Open ${URL.parse(url)?.href ?? url} in the browser`,
+      check({ url }) {
+        check();
+        requireWebAddress(url);
+      },
       async run({ url, newTab, profile: which }, context) {
         if (!newTab) {
           const place = await call('browser.navigate', { url, profile: which }, context);
@@ -116,6 +122,7 @@ export function browserTools({ bridge, config, workspaces, agent }: BrowserTools
         maxChars: z.number().int().min(100).max(MAX_TEXT).default(20_000).describe('Most characters'),
         profile,
       }),
+      check,
       async run({ offset, maxChars, profile: which }, context) {
         const { accessibility = '', ...place } = await call('browser.snapshot', { profile: which, mode: 'accessibility' }, context);
         seen.set(which, { host: URL.parse(place.url)?.host || place.url, elements: elementsIn(accessibility) });
@@ -129,6 +136,7 @@ export function browserTools({ bridge, config, workspaces, agent }: BrowserTools
       source: 'bridge',
       params: z.strictObject({ ref, profile }),
       effect: ({ ref: element, profile: which }) => `Click ${named(which, element)} in the browser`,
+      check,
       async run({ ref: element, profile: which }, context) {
         return acted(which, await call('browser.click', { ref: element, profile: which }, context), context);
       },
@@ -139,6 +147,7 @@ export function browserTools({ bridge, config, workspaces, agent }: BrowserTools
       source: 'bridge',
       params: z.strictObject({ ref, text: z.string().max(100_000), profile }),
       effect: ({ ref: element, text, profile: which }) => `Type ${JSON.stringify(text)} into ${named(which, element)} in the browser`,
+      check,
       async run({ ref: element, text, profile: which }, context) {
         return acted(which, await call('browser.type', { ref: element, text, profile: which }, context), context);
       },
@@ -149,6 +158,7 @@ export function browserTools({ bridge, config, workspaces, agent }: BrowserTools
       source: 'bridge',
       params: z.strictObject({ fn: z.string().min(1).max(100_000).describe('Such as () => document.title'), profile }),
       effect: ({ fn }) => `Run in the browser’s page: ${fn}`,
+      check,
       async run({ fn, profile: which }, context) {
         const { result, ...rest } = await call('browser.evaluate', { fn, profile: which }, context);
         const { content, nextOffset } = pageOf(JSON.stringify(result), 0, MAX_TEXT);
@@ -161,6 +171,7 @@ export function browserTools({ bridge, config, workspaces, agent }: BrowserTools
       description: 'Takes a picture of the current page. You are shown it where you can see pictures; the person gets it with your reply.',
       source: 'bridge',
       params: z.strictObject({ fullPage: z.boolean().default(false).describe('All of the page, also what is below'), profile }),
+      check,
       async run({ fullPage, profile: which }, context) {
         const picture = await call('browser.screenshot', { fullPage, profile: which }, context);
         const place = await call('browser.status', { profile: which }, context);
@@ -182,6 +193,7 @@ export function browserTools({ bridge, config, workspaces, agent }: BrowserTools
         if (answer === 'dismiss') return undefined;
         return `Accept what pages ask in the browser${host === undefined ? '' : `, now on ${host}`}${text === undefined ? '' : `, with ${JSON.stringify(text)}`}`;
       },
+      check,
       run: (args, context) => call('browser.dialogs', args, context),
     }),
     defineTool({
@@ -189,6 +201,7 @@ export function browserTools({ bridge, config, workspaces, agent }: BrowserTools
       description: 'Lists the tabs of the browser.',
       source: 'bridge',
       params: z.strictObject({ profile }),
+      check,
       async run({ profile: which }, context) {
         const { tabs } = await call('browser.tabs', { profile: which }, context);
         return { count: tabs.length, ...shown({ text: JSON.stringify(tabs) }) };
@@ -199,6 +212,7 @@ export function browserTools({ bridge, config, workspaces, agent }: BrowserTools
       description: 'Makes a tab of the browser the current one.',
       source: 'bridge',
       params: z.strictObject({ tabId, profile }),
+      check,
       run: (args, context) => call('browser.focus', args, context),
     }),
     defineTool({
@@ -207,6 +221,7 @@ export function browserTools({ bridge, config, workspaces, agent }: BrowserTools
       source: 'bridge',
       params: z.strictObject({ tabId: tabId.optional(), profile }),
       effect: ({ tabId: tab }) => `Close ${tab ?? 'all tabs'} of the browser`,
+      check,
       async run({ tabId: tab, profile: which }, context) {
         if (tab !== undefined) return call('browser.close', { tabId: tab, profile: which }, context);
         await call('browser.stop', { profile: which }, context);

@@ -69,6 +69,7 @@ export function canvasTools({ drawings, paint }: CanvasToolsDeps): Tool[] {
           .filter(Boolean)
           .join('. ');
       },
+      check: async ({ drawingId: which }) => (await drawings()).read(which),
       async run({ drawingId: which, ...work }) {
         const added = await (await drawings()).edit(which, (on) => drawShapes(on, work));
         return { drawingId: which, added, changed: work.change.length, removed: work.remove.length };

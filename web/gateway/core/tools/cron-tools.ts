@@ -1,5 +1,5 @@
 import { RpcError } from '#shared/rpc/errors.ts';
-import { type Job, scheduleText, type Schedule } from '#shared/rpc/methods/cron.ts';
+import { type Job, scheduleText, type WantedSchedule } from '#shared/rpc/methods/cron.ts';
 import { z } from '#shared/rpc/zod.ts';
 import type { Cron } from '../cron/cron.ts';
 import { defineTool, type Tool } from './registry.ts';
@@ -17,8 +17,35 @@ const shown = (job: Job) => ({
   lastStatus: job.lastStatus,
 });
 
+interface When {
+  cron?: string | undefined;
+  timeZone?: string | undefined;
+  everyMinutes?: number | undefined;
+  at?: string | undefined;
+}
+
+/** The one schedule that is given. Throws `INVALID_PARAMS` for none, and for several. */
+function wanted({ cron: expr, timeZone, everyMinutes, at }: When): WantedSchedule {
+  const tz = timeZone === undefined ? {} : { tz: timeZone };
+  const schedules: WantedSchedule[] = [
+    ...(expr === undefined ? [] : [{ kind: 'cron' as const, expr: expr.trim(), ...tz }]),
+    ...(everyMinutes === undefined ? [] : [{ kind: 'every' as const, everyMs: everyMinutes * 60_000 }]),
+    ...(at === undefined ? [] : [{ kind: 'at' as const, at, ...tz }]),
+  ];
+  const [schedule] = schedules;
+  if (!schedule || schedules.length > 1) throw new RpcError('INVALID_PARAMS', 'Give one of cron, everyMinutes and at');
+  return schedule;
+}
+
 /** Tools by which an agent gives itself jobs: it sees and removes its own alone. */
 export function cronTools(cron: () => Promise<Cron>): Tool[] {
+  /** The jobs, where the agent's own are among them. Throws `NOT_FOUND`. */
+  const ownJobs = async (id: string, agentId: string): Promise<Cron['jobs']> => {
+    const { jobs } = await cron();
+    const own = (await jobs.list()).some((job) => job.id === id && job.agentId === agentId);
+    if (!own) throw new RpcError('NOT_FOUND', `You have no job with the id ${id}; cron_list gives ids`);
+    return jobs;
+  };
   return [
     defineTool({
       name: 'cron_add',
@@ -28,22 +55,25 @@ export function cronTools(cron: () => Promise<Cron>): Tool[] {
         message: z.string().min(1).max(10_000).describe('What you are told when the time has come, with all that you need to know then'),
         name: z.string().trim().min(1).max(200).optional(),
         cron: z.string().min(1).max(200).optional().describe('Minute, hour, day, month, weekday, such as "0 9 * * MON-FRI"'),
-        timeZone: z.string().min(1).max(100).optional().describe('Of cron: an IANA name; the configured one where left out'),
+        timeZone: z
+          .string()
+          .min(1)
+          .max(100)
+          .optional()
+          .describe('Of cron, or of a time without an offset: an IANA name; for cron the configured one where left out'),
         everyMinutes: z.number().int().min(1).max(500_000).optional(),
-        at: z.iso.datetime({ offset: true }).optional().describe('Once, at this time with its offset, such as "2026-05-01T09:00:00+02:00"'),
+        at: z.iso
+          .datetime({ offset: true, local: true })
+          .optional()
+          .describe('Once, at this time: with its offset, such as "2026-05-01T09:00:00+02:00", or with timeZone'),
         inMainSession: z.boolean().default(false).describe('In your main chat; else each run has a chat of its own'),
       }),
       // It goes on when nobody looks any more.
       effect: ({ message, cron: expr, everyMinutes, at }) =>
         `Schedule (${expr ?? at ?? `every ${everyMinutes ?? '?'} minutes`}): ${message}`,
-      async run({ message, name, cron: expr, timeZone: tz, everyMinutes, at, inMainSession }, { agentId }) {
-        const schedules: Schedule[] = [
-          ...(expr === undefined ? [] : [{ kind: 'cron' as const, expr: expr.trim(), ...(tz === undefined ? {} : { tz }) }]),
-          ...(everyMinutes === undefined ? [] : [{ kind: 'every' as const, everyMs: everyMinutes * 60_000 }]),
-          ...(at === undefined ? [] : [{ kind: 'at' as const, at: Date.parse(at) }]),
-        ];
-        const [schedule] = schedules;
-        if (!schedule || schedules.length > 1) throw new RpcError('INVALID_PARAMS', 'Give one of cron, everyMinutes and at');
+      check: async (when) => (await cron()).jobs.read(wanted(when), 'schedule'),
+      async run({ message, name, inMainSession, ...when }, { agentId }) {
+        const schedule = wanted(when);
         const sessionTarget = inMainSession ? 'main' : 'isolated';
         const { jobs } = await cron();
         return shown(await jobs.add({ schedule, message, name, agentId, sessionTarget, catchUp: false, enabled: true }));
@@ -66,10 +96,9 @@ export function cronTools(cron: () => Promise<Cron>): Tool[] {
       params: z.strictObject({ id: z.string().min(1).max(128) }),
       // It may be one that the person made.
       effect: ({ id }) => `Remove the scheduled job ${id}`,
+      check: ({ id }, { agentId }) => ownJobs(id, agentId),
       async run({ id }, { agentId }) {
-        const { jobs } = await cron();
-        const own = (await jobs.list()).some((job) => job.id === id && job.agentId === agentId);
-        if (!own) throw new RpcError('NOT_FOUND', `You have no job with the id ${id}; cron_list gives ids`);
+        const jobs = await ownJobs(id, agentId);
         await jobs.remove(id);
         return { removed: id };
       },

@@ -1,13 +1,14 @@
 import { desktopPort } from '#shared/ports/desktop.ts';
 import { desktopPart } from '#shared/rpc/methods/desktop.ts';
 import { z } from '#shared/rpc/zod.ts';
-import type { Bridge } from '../bridge.ts';
+import { type Bridge, requireLent } from '../bridge.ts';
 import { shown } from './office-tools.ts';
 import { handOver } from './pictures.ts';
 import { defineTool, type Tool } from './registry.ts';
 
 /** The screen of the bridge's machine. What is on it is the person's own: a person is asked first. */
-export function desktopTools({ bridge }: { bridge: Pick<Bridge, 'call'> }): Tool[] {
+export function desktopTools({ bridge }: { bridge: Pick<Bridge, 'call' | 'lends'> }): Tool[] {
+  const check = (): void => requireLent(bridge, desktopPort);
   return [
     defineTool({
       name: 'desktop_screenshot',
@@ -20,6 +21,7 @@ export function desktopTools({ bridge }: { bridge: Pick<Bridge, 'call'> }): Tool
       }),
       effect: ({ display, windowId }) =>
         `Take a picture of ${windowId !== undefined ? `the window ${windowId}` : display !== undefined ? `display ${display}` : 'the screen'}`,
+      check,
       async run(part, context) {
         const {
           screenshotB64: data,
@@ -39,6 +41,7 @@ export function desktopTools({ bridge }: { bridge: Pick<Bridge, 'call'> }): Tool
       source: 'bridge',
       params: z.strictObject({}),
       effect: () => 'See which windows are open on the desktop',
+      check,
       run: async (_args, { signal }) => shown({ text: JSON.stringify(await bridge.call(desktopPort, 'desktop.windows', {}, { signal })) }),
     }),
   ];

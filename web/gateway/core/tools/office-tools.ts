@@ -74,7 +74,8 @@ export function officeTools({ vault, documents, agent }: OfficeToolsDeps): Tool[
     }),
     defineTool({
       name: READER.pptx,
-      description: "Reads a presentation (.pptx) slide by slide, with the speaker's notes.",
+      description:
+        "Reads a presentation (.pptx) slide by slide, with the figures of charts, the texts of diagrams, and the speaker's notes.",
       source: 'office',
       params: z.strictObject({ ...source, slides: list.describe('Such as 1-5, 8'), offset }),
       async run({ slides, ...args }, context) {

@@ -51,6 +51,8 @@ export interface Tool extends ToolSpec {
    * nothing but what it remembers. Throws `INVALID_PARAMS` as `run` does.
    */
   effect?(args: Record<string, unknown>): string | undefined;
+  /** Throws what `run` is bound to throw, as far as it can be told without an effect: nobody is asked for a call that must fail. */
+  check?(args: Record<string, unknown>, context: ToolContext): Promise<void>;
   /** Whether `run` itself asks the person, in a way of its own. */
   asks?: boolean;
   /** Throws `INVALID_PARAMS` for arguments that do not fit, else what the tool throws. */
@@ -64,11 +66,12 @@ export function defineTool<P extends z.ZodObject>(tool: {
   source: string;
   params: P;
   effect?(args: z.output<P>): string | undefined;
+  check?(args: z.output<P>, context: ToolContext): Promise<unknown> | unknown;
   asks?: boolean;
   run(args: z.output<P>, context: ToolContext): Promise<unknown> | unknown;
 }): Tool {
   let schema: ToolSpec['schema'] | undefined;
-  const { effect } = tool;
+  const { effect, check } = tool;
   const parse = (args: Record<string, unknown>): z.output<P> => {
     const parsed = tool.params.safeParse(args);
     if (!parsed.success) throw new RpcError('INVALID_PARAMS', `The arguments of ${tool.name} do not fit: ${problems(parsed.error)}`);
@@ -83,6 +86,10 @@ export function defineTool<P extends z.ZodObject>(tool: {
       return (schema ??= schemaOf(tool.params));
     },
     ...(effect ? { effect: (args) => effect(parse(args)) } : {}),
+    check: async (args, context) => {
+      const parsed = parse(args);
+      await check?.(parsed, context);
+    },
     ...(tool.asks === undefined ? {} : { asks: tool.asks }),
     run: async (args, context) => tool.run(parse(args), context),
   };
@@ -200,6 +207,8 @@ export class ToolRegistry {
     const policy = this.#gate.policyOf(effect === undefined ? { name: tool.name } : tool);
     if (policy === 'deny') throw new RpcError('AUTH_REQUIRED', `The configuration does not let ${tool.name} run (tools.policies)`);
     if (policy === 'ask' && !tool.asks) {
+      await tool.check?.(call.args, context);
+      context.signal.throwIfAborted();
       // Empty lines would push the end of it out of sight.
       const summary = legible((effect ?? `Run ${tool.name}`).replace(/\s+/g, ' '));
       await this.#gate.ask({ tool: tool.name, args: call.args, summary }, context);

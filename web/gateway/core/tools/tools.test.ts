@@ -205,7 +205,7 @@ describe('the gate', () => {
         throw new Error('denied');
       },
     });
-    const bridge = { call: () => Promise.reject(new Error('not asked')) };
+    const bridge = { call: () => Promise.reject(new Error('not asked')), lends: () => true };
     for (const tool of [send, ...webTools({ bridge, documents: readHere, allow: () => [] })]) registry.register(tool);
     for (const to of ['Ada \u202eecilA\u202c', `Ada${'\n'.repeat(50)}and Eve`, 'A\u200bd\u{e0041}a\u0007', 'نمی\u200cخواهم'])
       await expect(registry.run({ tool: 'send', args: { to } }, context)).rejects.toThrow('denied');

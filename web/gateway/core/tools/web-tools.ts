@@ -1,13 +1,14 @@
 import { webPort } from '#shared/ports/web.ts';
 import { z } from '#shared/rpc/zod.ts';
-import type { Bridge } from '../bridge.ts';
+import { type Bridge, requireLent } from '../bridge.ts';
 import type { Documents } from '../documents/documents.ts';
 import { kindOf } from '../documents/kinds.ts';
 import { MAX_TEXT, shown } from './office-tools.ts';
 import { defineTool, type Tool } from './registry.ts';
+import { requireWebAddress } from './web-address.ts';
 
 export interface WebToolsDeps {
-  bridge: Pick<Bridge, 'call'>;
+  bridge: Pick<Bridge, 'call' | 'lends'>;
   documents: Documents;
   /** Private places that the person has named (`tools.webFetch.allow`). */
   allow(): readonly string[];
@@ -29,6 +30,10 @@ export function webTools({ bridge, documents, allow }: WebToolsDeps): Tool[] {
       // What is in an address leaves the machine with it.
       // Written as it is asked: a name in other letters that look the same does not look the same then.
       effect: ({ url }) => `Ask ${URL.parse(url)?.href ?? url}`,
+      check({ url }) {
+        requireLent(bridge, webPort);
+        requireWebAddress(url);
+      },
       async run({ url, maxChars, ...part }, { signal }) {
         const answer = await bridge.call(webPort, 'web.fetch', { url, allow: [...allow()] }, { signal });
         const { pathname } = new URL(answer.url);

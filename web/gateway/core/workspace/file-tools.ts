@@ -80,6 +80,7 @@ export function fileTools({ workspaces, agent }: FileToolsDeps): Tool[] {
       source: 'core',
       params: z.strictObject({ path }),
       effect: ({ path: name }) => `Remove the file ${name}`,
+      check: ({ path: name }, context) => workspaces.read(own(context), name),
       async run({ path: name }, context) {
         await workspaces.remove(own(context), name);
         return { removed: name };

@@ -1,0 +1,33 @@
+import { type Node, parseTree } from 'jsonc-parser';
+
+/** Where in a JSON text a setting stands, by its dotted path, or else the innermost part of the path that is there; counted from 1, null where none is. */
+export function placeIn(text: string, key: string): { line: number; column: number } | null {
+  let within = parseTree(text, [], { allowTrailingComma: true });
+  let found: Node | undefined;
+  for (let rest: string | undefined = key; rest !== undefined && within;) {
+    const next: Step | undefined = step(within, rest);
+    if (!next) break;
+    ({ at: found, value: within, rest } = next);
+  }
+  if (!found) return null;
+  const before = text.slice(0, found.offset).split(/\r\n|\r|\n/);
+  return { line: before.length, column: (before.at(-1)?.length ?? 0) + 1 };
+}
+
+interface Step {
+  at: Node;
+  value: Node | undefined;
+  rest: string | undefined;
+}
+
+/** The entry that the path goes on with; names may have dots themselves. */
+function step(within: Node, path: string): Step | undefined {
+  const parts = (within.children ?? []).map((child, index): { name: string; at: Node; value: Node | undefined } => {
+    if (within.type === 'array') return { name: String(index), at: child, value: child };
+    const [name, value] = child.children ?? [];
+    return { name: String(name?.value), at: child, value };
+  });
+  const fitting = parts.filter(({ name }) => path === name || path.startsWith(`${name}.`));
+  const [longest] = fitting.sort((a, b) => b.name.length - a.name.length);
+  return longest && { at: longest.at, value: longest.value, rest: path === longest.name ? undefined : path.slice(longest.name.length + 1) };
+}

@@ -1,0 +1,131 @@
+import { lineOf } from './drawing-text.ts';
+import type { markdownTable } from './table.ts';
+import { shownNumber } from './xlsx-formats.ts';
+import { type Element, element, elements, textIn } from './xml-tree.ts';
+
+/** A table may be so many times as large as the points in it: they may be strewn so that each makes a row of its own in all series. */
+const MOST_FILLING = 10;
+const SMALL = 10_000;
+
+/** Values by the place of their point. */
+type Points = ReadonlyMap<number, string>;
+
+interface Series {
+  order: number;
+  /** What stands under each point: categories, or the values along x; undefined where the series names none. */
+  labels: Points | undefined;
+  columns: { name: string; values: Points }[];
+}
+
+/**
+ * A chart (`c:chartSpace`; ECMA-376 part 1, section 21.2) as its title and the table that it draws: a row for each category, a column for each series, with the
+ * values as they were stored with it. Series over other categories have a table of their own. Empty where it holds neither.
+ */
+export function chartText(chart: Element | undefined, table: typeof markdownTable): string {
+  const drawn = element(chart, 'c:chart');
+  const date1904 = on(element(chart, 'c:date1904'));
+  const series = elements(element(drawn, 'c:plotArea'))
+    .flatMap((kind) => elements(kind, 'c:ser'))
+    .map((each, at) => seriesOf(each, at, date1904))
+    .sort((a, b) => a.order - b.order);
+  const title = titleOf(element(drawn, 'c:title', 'c:tx'));
+  const tables = alike(series).map((group) => tableOf(group, table));
+  if (title === '' && tables.length === 0) return '';
+  return [title === '' ? 'Chart:' : `Chart: ${title}`, ...tables].join('\n\n');
+}
+
+function seriesOf(series: Element, at: number, date1904: boolean): Series {
+  const points = (name: string): Points | undefined => pointsOf(element(series, name), date1904);
+  const name = titleOf(element(series, 'c:tx')) || `Series ${at + 1}`;
+  const sizes = points('c:bubbleSize');
+  return {
+    order: Number(element(series, 'c:order')?.attributes['val'] ?? at) || 0,
+    labels: points('c:cat') ?? points('c:xVal'),
+    columns: [
+      { name, values: points('c:val') ?? points('c:yVal') ?? new Map() },
+      ...(sizes ? [{ name: `${name} (size)`, values: sizes }] : []),
+    ],
+  };
+}
+
+/** Series over the same categories; those without any are over the first ones. */
+function alike(series: readonly Series[]): Series[][] {
+  const groups = new Map<string, Series[]>();
+  const first = series.find(({ labels }) => labels)?.labels;
+  for (const each of series) {
+    const labels = each.labels ?? first;
+    const key = JSON.stringify(labels ? [...labels] : []);
+    const group = groups.get(key);
+    if (group) group.push(each);
+    else groups.set(key, [{ ...each, labels }]);
+  }
+  return [...groups.values()];
+}
+
+function tableOf(group: readonly Series[], table: typeof markdownTable): string {
+  const labels = group[0]?.labels;
+  const columns = group.flatMap((series) => series.columns);
+  const places = new Set([...(labels?.keys() ?? []), ...columns.flatMap(({ values }) => [...values.keys()])]);
+  const points = columns.reduce((sum, { values }) => sum + values.size, places.size);
+  const most = Math.max(1, Math.floor(Math.max(SMALL, MOST_FILLING * points) / (columns.length + 1)));
+  const shown = [...places].sort((a, b) => a - b).slice(0, most);
+  const rows = shown.map((place) => [
+    labels ? (labels.get(place) ?? '') : String(place + 1),
+    ...columns.map(({ values }) => values.get(place) ?? ''),
+  ]);
+  const text = table([['', ...columns.map(({ name }) => name)], ...rows]);
+  return shown.length < places.size ? `${text}\n\n(${places.size - shown.length} more rows are left out)` : text;
+}
+
+/** What was stored of a reference to cells, or is written in their place. */
+function pointsOf(source: Element | undefined, date1904: boolean): Points | undefined {
+  const [reference] = elements(source);
+  if (!reference) return undefined;
+  const stored = /^c:(str|num)Lit$/.test(reference.name)
+    ? reference
+    : elements(reference).find(({ name }) => /^c:(str|num|multiLvlStr)Cache$/.test(name));
+  if (!stored) return undefined;
+  if (stored.name === 'c:multiLvlStrCache') return nested(elements(stored, 'c:lvl').map((level) => textsIn(level)));
+  if (stored.name.startsWith('c:str')) return textsIn(stored);
+  const code = element(stored, 'c:formatCode');
+  return new Map(
+    pointsIn(stored).map(({ place, value, code: own }) => [place, numberText(value, own ?? (code && textIn(code)), date1904)]),
+  );
+}
+
+const textsIn = (stored: Element): Map<number, string> => new Map(pointsIn(stored).map(({ place, value }) => [place, value]));
+
+function pointsIn(stored: Element): { place: number; value: string; code: string | undefined }[] {
+  return elements(stored, 'c:pt').flatMap(({ attributes, children }) => {
+    const place = Number(attributes['idx']);
+    const value = children.find((child): child is Element => typeof child !== 'string' && child.name === 'c:v');
+    return Number.isSafeInteger(place) && value ? [{ place, value: textIn(value), code: attributes['formatCode'] }] : [];
+  });
+}
+
+function numberText(value: string, code: string | undefined, date1904: boolean): string {
+  const number = Number(value);
+  return value.trim() !== '' && Number.isFinite(number) ? shownNumber(number, code, date1904) : value;
+}
+
+/** Categories within categories, the innermost first: one of an outer level stands for those that follow until the next. */
+function nested([inner = new Map(), ...outer]: Map<number, string>[]): Points {
+  const last = outer.map(() => '');
+  return new Map(
+    [...inner]
+      .sort(([a], [b]) => a - b)
+      .map(([place, text]) => {
+        for (const [level, names] of outer.entries()) last[level] = names.get(place) ?? last[level] ?? '';
+        return [place, [...last.toReversed(), text].filter((name) => name !== '').join(' / ')];
+      }),
+  );
+}
+
+/** Words that are written (`c:rich`, `c:v`), or stored from cells (`c:strRef`). */
+function titleOf(words: Element | undefined): string {
+  const written = element(words, 'c:v');
+  const text = written ? textIn(written) : lineOf(element(words, 'c:rich')) || [...(pointsOf(words, false)?.values() ?? [])].join(' ');
+  return text.replace(/\s+/g, ' ').trim();
+}
+
+const on = (flag: Element | undefined): boolean => flag !== undefined && /^(1|true)$/.test(flag.attributes['val'] ?? '1');

@@ -1,0 +1,44 @@
+import { RpcError } from '#shared/rpc/errors.ts';
+import type { ToolSpec } from '../providers/provider.ts';
+import { isObject } from '../merge.ts';
+
+/**
+ * Throws `INVALID_PARAMS` where a server's own schema says plainly that it does not take these arguments: something that it requires is not there, is of
+ * another type, or has a name that it does not know. The rest is the server's to judge: a pattern that it wrote could keep this worker busy for ever.
+ */
+export function requireFitting(name: string, schema: ToolSpec['schema'], args: Readonly<Record<string, unknown>>): void {
+  const properties = isObject(schema['properties']) ? schema['properties'] : {};
+  const required = Array.isArray(schema['required']) ? schema['required'].filter((key) => typeof key === 'string') : [];
+  const problems = [
+    ...required.filter((key) => !Object.hasOwn(args, key)).map((key) => `${key}: is required`),
+    ...Object.entries(args).flatMap(([key, value]) => {
+      const about = Object.hasOwn(properties, key) ? properties[key] : undefined;
+      if (about !== undefined) return isOf(isObject(about) ? about['type'] : undefined, value) ? [] : [`${key}: is of another type`];
+      return schema['additionalProperties'] === false && !isObject(schema['patternProperties']) ? [`${key}: is not known`] : [];
+    }),
+  ];
+  if (problems.length > 0) throw new RpcError('INVALID_PARAMS', `The arguments of ${name} do not fit: ${problems.slice(0, 20).join('; ')}`);
+}
+
+/** Whether a value is of a type of JSON Schema, or one of several; of any where none is told. */
+function isOf(type: unknown, value: unknown): boolean {
+  const types = Array.isArray(type) ? type : [type];
+  return types.some((each) => {
+    switch (each) {
+      case 'string':
+      case 'boolean':
+      case 'number':
+        return typeof value === each;
+      case 'integer':
+        return Number.isInteger(value);
+      case 'object':
+        return isObject(value);
+      case 'array':
+        return Array.isArray(value);
+      case 'null':
+        return value === null;
+      default:
+        return true;
+    }
+  });
+}
