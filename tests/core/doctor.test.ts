@@ -434,7 +434,14 @@ verifies('doctor/checks', 'providers that want a key or cannot be reached, and m
   expect(await diagnose('agent-model:helper', {}, agent)).toMatchObject({
     severity: 'error',
     message: expect.stringContaining('helper') as string,
+    fixHint: expect.stringMatching(/^Set another as agents\.helper\.model by `config\.set`, or /) as string,
   });
+  const unlisted = config({ agents: { helper: { model: 'test/other' } } });
+  expect(await diagnose('agent-model:helper', {}, unlisted)).toMatchObject({
+    severity: 'warning',
+    fixHint: 'Set another as agents.helper.model by `config.set`.',
+  });
+  expect((await diagnose('default-model', {}, config({ chat: { model: 'gone/model' } })))?.fixHint).toMatch(/Settings → Default model/);
 });
 
 verifies('doctor/checks', 'keys that cannot be read, sections that do not fit, and a rate limit that is off', async () => {
