@@ -256,6 +256,17 @@ verifies('doctor/checks', 'faults of the browser’s storage', async () => {
     [99, 'error'],
   ] as const)
     expect(await diagnose('storage-room', environment({ estimate: async () => ({ usage, quota: 100 }) }))).toMatchObject({ severity });
+  // What Chromium tells every site, whatever room there is, is no sign that there is room.
+  const GIB = 1024 ** 3;
+  for (const more of [10 * GIB, 3 * GIB])
+    expect(await diagnose('storage-room', environment({ estimate: async () => ({ usage: 5000, quota: 5000 + more }) }))).toMatchObject({
+      severity: 'info',
+      message: 'The browser does not say how much room there is.',
+    });
+  for (const quota of [10 * GIB, 12 * GIB + 5000])
+    expect(await diagnose('storage-room', environment({ estimate: async () => ({ usage: 5000, quota }) }))).toMatchObject({
+      severity: 'ok',
+    });
   const full = (): Promise<never> => Promise.reject(new Error('The browser has no room left'));
   const broken = await vaultWith('doctor-full', (real) => ({ check: full, logs: { ...real.logs, append: full } }));
   await using gw = await testGateway(broken);
@@ -434,7 +445,14 @@ verifies('doctor/checks', 'providers that want a key or cannot be reached, and m
   expect(await diagnose('agent-model:helper', {}, agent)).toMatchObject({
     severity: 'error',
     message: expect.stringContaining('helper') as string,
+    fixHint: expect.stringMatching(/^Set another as agents\.helper\.model by `config\.set`, or /) as string,
   });
+  const unlisted = config({ agents: { helper: { model: 'test/other' } } });
+  expect(await diagnose('agent-model:helper', {}, unlisted)).toMatchObject({
+    severity: 'warning',
+    fixHint: 'Set another as agents.helper.model by `config.set`.',
+  });
+  expect((await diagnose('default-model', {}, config({ chat: { model: 'gone/model' } })))?.fixHint).toMatch(/Settings → Default model/);
 });
 
 verifies('doctor/checks', 'keys that cannot be read, sections that do not fit, and a rate limit that is off', async () => {

@@ -72,6 +72,26 @@ describe('a request', () => {
     expect(gw.faults).toEqual([]);
   });
 
+  verifies('exec/told', 'whoever asked hears what becomes of it, and of nobody else’s', async () => {
+    await using exec = await lendExec();
+    await using gw = await testGateway({ bridge: exec.bridge, clock: new FakeClock() });
+    const { client: person } = await gw.client();
+    const [asking, other] = [await gw.client({ events: 'own' }), await gw.client({ events: 'own' })];
+    const told = ({ events }: typeof asking): string[] =>
+      events.map(({ event }) => event).filter((event) => /^(exec|approval)\./.test(event));
+    const script = await counting(exec);
+    const { requestId } = await create(asking.client, script);
+    await person.call('exec.approve', { requestId });
+    await until(() => resolved(asking.events).length === 2);
+    expect(resolved(asking.events)).toEqual(['approved', 'completed']);
+    const whole = ['exec.requested', 'approval.requested', 'exec.resolved', 'approval.resolved', 'exec.output', 'exec.resolved'];
+    expect(told(asking)).toEqual(whole);
+    await person.call('exec.deny', { requestId: (await create(person, script)).requestId });
+    await asking.client.call('health', {});
+    await other.client.call('health', {});
+    expect([told(asking), told(other)]).toEqual([whole, []]);
+  });
+
   verifies('exec/answers-at-once', 'the answer to an approval does not wait for the command; output so far can be read', async () => {
     await using exec = await lendExec();
     await using gw = await testGateway({ bridge: exec.bridge });

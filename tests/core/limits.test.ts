@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest';
 import { verifies } from '../requirements.ts';
 import { FakeClock } from '../support/clock.ts';
-import { type TestGateway, testGateway, until } from '../support/gateway.ts';
+import { script, type TestGateway, testGateway, until } from '../support/gateway.ts';
 import { connected, CONNECT } from '../support/raw.ts';
 
 const MIB = 1024 * 1024;
@@ -33,6 +33,27 @@ describe('limits', () => {
     expect(await socket.ask(2)).toEqual(['RATE_LIMITED', 'ok']);
     await client.call('config.set', { key: 'gateway.rateLimit', value: { perMinute: 0, burst: 1 } });
     expect(await (await socketOf(gw)).ask(500)).toEqual(Array(500).fill('ok'));
+  });
+
+  verifies('limits/rate', 'what is no request counts as one, and so does the id of one that is under way', async () => {
+    const gate = Promise.withResolvers<void>();
+    const clock = new FakeClock();
+    await using gw = await testGateway({ clock, model: script([{ wait: gate.promise }]) });
+    const { client } = await gw.client();
+    await client.call('config.set', { key: 'gateway.rateLimit', value: { perMinute: 60, burst: 3 } });
+    const codesOf = async (frame: string, before: string[] = []): Promise<string[]> => {
+      const { link, frames } = await connected(gw, { socket: true });
+      for (const text of [...before, frame, frame, frame, frame]) link.send(text);
+      const codes = (): string[] => frames.flatMap((got) => (got.type === 'res' && !got.ok ? [got.error.code] : []));
+      await until(() => codes().length === 4);
+      return codes();
+    };
+    const three = ['INVALID_PARAMS', 'INVALID_PARAMS', 'INVALID_PARAMS', 'RATE_LIMITED'];
+    expect(await codesOf('{"id":"odd"}')).toEqual(three);
+    expect(await codesOf(JSON.stringify(CONNECT))).toEqual(three);
+    const send = '{"type":"req","id":"1","method":"chat.send","params":{"message":"hi"}}';
+    expect(await codesOf(send, [send])).toEqual(['INVALID_PARAMS', 'INVALID_PARAMS', 'RATE_LIMITED', 'RATE_LIMITED']);
+    gate.resolve();
   });
 
   verifies('limits/response', 'an answer of more than 4 MiB comes through to a reader that has not read yet', async () => {

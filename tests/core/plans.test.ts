@@ -185,6 +185,39 @@ describe('a plan', () => {
     expect(events.filter(({ event }) => event === 'chat.tool_result').length).toBe(11);
   });
 
+  verifies(
+    'plan/transitions',
+    'a step that there is not changes nothing; the current one stays meant where others are put before it',
+    async () => {
+      const results: unknown[] = [];
+      const turns: Say[][] = [
+        [make({ goal: 'First' })],
+        [update({ goal: 'Second', stepId: 's9' })],
+        [update({ goal: 'Third', after: 's9' })],
+        [done('Seen')],
+        [update({ add: ['Breathe'], after: 's1', status: 'completed', result: 'Written' })],
+        ['So far.'],
+      ];
+      await using gw = await testGateway({
+        model: ({ body }, count) => {
+          results.push(body.messages.at(-1)?.content);
+          return turns[count - 1] ?? ['?'];
+        },
+      });
+      const { client } = await gw.client();
+      await client.call('chat.send', { message: 'go' });
+      for (const told of results.slice(2, 4)) expect(told).toContain('There is no step s9. There are: s1, s2, s3');
+      const plan = await onlyPlan(client);
+      expect(plan.goal).toBe('First');
+      expect(plan.steps.map(({ id, status, result }) => [id, status, result])).toEqual([
+        ['s1', 'completed', 'Seen'],
+        ['s4', 'pending', undefined],
+        ['s2', 'completed', 'Written'],
+        ['s3', 'pending', undefined],
+      ]);
+    },
+  );
+
   verifies('plan.resume/not-paused', 'one that failed, is completed, or whose chat follows another', async () => {
     await using gw = await testGateway({
       model: inOrder(

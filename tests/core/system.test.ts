@@ -71,7 +71,11 @@ describe('system events', () => {
     await until(async () => (await gw.vault.collection('systemEvents').list()).length === 0);
     const { messages } = await gw.api.call('chat.history', { sessionId: 'main' });
     expect(messages[0]).toMatchObject({ role: 'user', content: 'System event: The bell rings' });
-    await expect(gw.api.call('system.event', { text: ' \u0007' })).rejects.toMatchObject({ code: 'INVALID_PARAMS' });
+    for (const mode of ['now', 'next-heartbeat'] as const) {
+      const refused = (text: string) => gw.api.call('system.event', { text, mode });
+      await expect(refused(' \u0007')).rejects.toMatchObject({ code: 'INVALID_PARAMS', message: 'text: must not be empty' });
+      await expect(refused('a\0b')).rejects.toMatchObject({ code: 'INVALID_PARAMS', message: 'text: must not contain NUL' });
+    }
     const again = { text: 'once', idempotencyKey: 'k' };
     await gw.api.call('system.event', again);
     await gw.api.call('system.event', again);

@@ -156,9 +156,14 @@ export class Connection implements Subscriber {
     if (this.#gate.shut) return this.#gate.hold(text) ? undefined : this.close(CLOSE.tooBig, 'too much before the answer to connect');
     const read = readClientFrame(text);
     if ('close' in read) return this.close(CLOSE.policy, read.close);
-    if ('error' in read) return this.#respond({ type: 'res', id: read.id, ok: false, error: read.error.toShape() });
+    if ('error' in read) return this.#refuse(read.id, read.error);
     if (this.#requests) void this.#call(this.#requests, read.frame);
     else void this.#connect(read.frame);
+  }
+
+  #refuse(id: string, error: RpcError): void {
+    if (this.#requests) return this.#requests.refuse(id, error);
+    this.#respond({ type: 'res', id, ok: false, error: error.toShape() });
   }
 
   async #connect({ id, method, params }: RequestFrame): Promise<void> {

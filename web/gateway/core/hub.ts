@@ -25,10 +25,11 @@ export class Hub {
     return () => this.#subscribers.delete(subscriber);
   }
 
-  /** `sessionKey` null: of no session, for those who subscribed to everything. */
-  emit(event: AnyEvent, sessionKey: string | null): void {
+  /** `sessionKey` null: of no session, for those who subscribed to everything. `connId`: the connection that caused it, which is told anyhow. */
+  emit(event: AnyEvent, sessionKey: string | null, connId?: string): void {
     for (const subscriber of this.#subscribers) {
-      if (subscriber.all || (sessionKey !== null && subscriber.follows(sessionKey))) subscriber.push(event);
+      const concerned = (sessionKey !== null && subscriber.follows(sessionKey)) || (connId !== undefined && subscriber.id === connId);
+      if (subscriber.all || concerned) subscriber.push(event);
     }
   }
 

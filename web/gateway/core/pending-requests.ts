@@ -39,8 +39,8 @@ export class PendingRequests {
   async answer({ id, method, params }: RequestFrame): Promise<void> {
     const { respond, fault } = this.#options;
     if (this.#inFlight.has(id)) {
-      const error = new RpcError('INVALID_PARAMS', `id: a request with the id ${JSON.stringify(id.slice(0, 80))} is under way`);
-      return respond({ type: 'res', id, ok: false, error: error.toShape() });
+      const message = `id: a request with the id ${JSON.stringify(id.slice(0, 80))} is under way`;
+      return this.refuse(id, new RpcError('INVALID_PARAMS', message), method);
     }
     this.#inFlight.add(id);
     try {
@@ -53,11 +53,23 @@ export class PendingRequests {
     }
   }
 
+  /** Answers what cannot be called by the error. It counts as a request too, and beyond the limits is told that instead. */
+  refuse(id: string, error: RpcError, method = ''): void {
+    const { limits, respond, fault } = this.#options;
+    let told = error;
+    try {
+      limits?.take(method, false);
+    } catch (limited) {
+      told = fault(limited);
+    }
+    respond({ type: 'res', id, ok: false, error: told.toShape() });
+  }
+
   #call(method: string, params: Record<string, unknown>): Promise<unknown> {
     const { dispatcher, idempotency, caller, limits, protocol } = this.#options;
-    if (method === 'connect') throw new RpcError('INVALID_PARAMS', 'This connection is established already');
     const policy = dispatcher.contractOf(method)?.policy;
     limits?.take(method, policy?.controlPlane ?? false);
+    if (method === 'connect') throw new RpcError('INVALID_PARAMS', 'This connection is established already');
     const earlier: EarlierShape | undefined = protocol === PROTOCOL ? undefined : earlierShape(method);
     if (earlier?.method === null) throw new RpcError('NOT_IMPLEMENTED', `${method} is not part of protocol ${MIN_PROTOCOL}`);
     const keyed = keyedCall(params, policy);

@@ -144,7 +144,8 @@ export interface Asker {
   replica: string;
 }
 
-export type ExecRecord = ExecRequest & Asker;
+/** With the connection that asked, where it was no agent. */
+export type ExecRecord = ExecRequest & Asker & { connId?: string };
 export type ApprovalRecord = Approval & Asker;
 
 /** Records that stand each for itself, by the store that they lie in. */

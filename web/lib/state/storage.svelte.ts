@@ -1,4 +1,5 @@
 import { gateway } from '#lib/gateway/connection.svelte.ts';
+import { toldQuota } from '#shared/told-quota.ts';
 import { visible } from './visible.svelte.ts';
 
 /** Each tells that there is something of the person's that was not there before. */
@@ -17,6 +18,7 @@ class Storage {
   persisted = $state<boolean | null>(null);
   /** Bytes. */
   usage = $state<number | null>(null);
+  /** Bytes; null where the browser does not say. */
   quota = $state<number | null>(null);
   #asked = false;
 
@@ -27,9 +29,9 @@ class Storage {
 
   async read(): Promise<void> {
     this.persisted = (await navigator.storage?.persisted?.().catch(() => null)) ?? null;
-    const estimate = await navigator.storage?.estimate?.().catch(() => null);
-    this.usage = estimate?.usage ?? null;
-    this.quota = estimate?.quota ?? null;
+    const { usage, quota } = (await navigator.storage?.estimate?.().catch(() => undefined)) ?? {};
+    this.usage = usage ?? null;
+    this.quota = usage === undefined || quota === undefined ? null : toldQuota({ usage, quota });
   }
 
   /** Asks the browser, once a visit, not to evict the data. */

@@ -28,8 +28,8 @@ export type DeskDeps = Omit<ExecDeps & ApprovalsDeps, 'exec' | 'hub'> & { hub: H
 export async function openDesk({ hub, ...deps }: DeskDeps): Promise<Desk> {
   const { sync, fault } = deps;
   const told: Pick<Hub, 'emit'> = {
-    emit(event: AnyEvent, sessionKey) {
-      hub.emit(event, sessionKey);
+    emit(event: AnyEvent, sessionKey, connId) {
+      hub.emit(event, sessionKey, connId);
       if (event.event !== 'exec.output' || sync?.state().role !== 'replica') return;
       // Where nobody serves nobody listens.
       sync.signal(undefined, { type: event.event, sessionKey, payload: event.payload }).catch(() => false);

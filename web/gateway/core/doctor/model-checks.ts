@@ -10,7 +10,7 @@ export function modelChecks({ providers, config }: DoctorDeps): Check[] {
   // Shared by the checks, and so not ended by one of them.
   const states = (): ReturnType<typeof providers.states> => (asked ??= providers.states({ refresh: true }));
   const configured = Object.entries(settings.providers).filter(([, { enabled }]) => enabled !== false);
-  const model = async (key: string, whose: string): Promise<Finding> => {
+  const model = async (key: string, whose: string, choose: string): Promise<Finding> => {
     const all = await states();
     let route;
     try {
@@ -20,7 +20,7 @@ export function modelChecks({ providers, config }: DoctorDeps): Check[] {
       return wrong(
         'error',
         `${whose} is ${key}, which there is not: ${error.message}`,
-        'Choose another in Settings → Default model, or add its provider in Settings → Providers.',
+        `${choose}, or add its provider in Settings → Providers.`,
       );
     }
     const { id, name } = route.provider;
@@ -35,7 +35,7 @@ export function modelChecks({ providers, config }: DoctorDeps): Check[] {
     const listed = (await providers.list()).filter(({ provider }) => provider === id);
     // Many servers take models that they do not list.
     if (listed.length === 0 || listed.some((entry) => entry.key === route.key)) return fine(`${whose} is ${route.key}.`);
-    return wrong('warning', `${whose} is ${route.key}, which ${name} does not list.`, 'Choose another in Settings → Default model.');
+    return wrong('warning', `${whose} is ${route.key}, which ${name} does not list.`, `${choose}.`);
   };
   return [
     ...configured.map(([id, { name = id }]) => ({
@@ -62,13 +62,19 @@ export function modelChecks({ providers, config }: DoctorDeps): Check[] {
             'No default model is chosen: the built-in guide answers for agents without a model of their own.',
             'Choose one in Settings → Default model.',
           );
-        return model(key, 'The default model');
+        return model(key, 'The default model', 'Choose another in Settings → Default model');
       },
     },
     ...Object.entries(settings.agents).flatMap(([id, { model: key }]) =>
       key === undefined
         ? []
-        : [{ id: `agent-model:${id}`, title: `The model of ${id}`, look: () => model(key, `The model of agent ${id}`) }],
+        : [
+            {
+              id: `agent-model:${id}`,
+              title: `The model of ${id}`,
+              look: () => model(key, `The model of agent ${id}`, `Set another as agents.${id}.model by \`config.set\``),
+            },
+          ],
     ),
   ];
 }

@@ -1,3 +1,4 @@
+import { toldQuota } from '#shared/told-quota.ts';
 import { type Check, type DoctorDeps, fine, wrong } from './deps.ts';
 
 const NEARLY_FULL = 0.9;
@@ -30,8 +31,9 @@ export const storageChecks = ({ vault, environment, sync, log }: DoctorDeps): Ch
     title: 'Room in the browser',
     async look() {
       const estimate = await environment.estimate();
-      if (!estimate || estimate.quota <= 0) return wrong('info', 'The browser does not say how much room there is.');
-      const used = estimate.usage / estimate.quota;
+      const quota = estimate && toldQuota(estimate);
+      if (!quota) return wrong('info', 'The browser does not say how much room there is.');
+      const used = estimate.usage / quota;
       if (used < NEARLY_FULL) return fine(`${share(used)} of the browser’s room is used.`);
       const hint = 'Delete chats that are not needed, or free disk space; Settings → Storage shows what is used.';
       return wrong(

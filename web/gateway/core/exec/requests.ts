@@ -13,6 +13,7 @@ import { lentBy, orphaned } from './orphaned.ts';
 import { riskOf } from './risk.ts';
 import { briefOf, requestOf } from './shown.ts';
 import { sessionOf, tell } from './tell.ts';
+import type { Wanted } from './wanted.ts';
 
 /** Output of a command that runs is stored so often, for a host that dies. */
 const SAVE_MS = 2000;
@@ -25,18 +26,6 @@ export interface ExecDeps {
   /** Milliseconds that a command may take; undefined: as long as usual. */
   timeoutMs(): number | undefined;
   fault(error: unknown): RpcError;
-}
-
-/** A command, and who wants it: an agent in a run, or (null) a person. */
-export interface Wanted {
-  command: string;
-  args: readonly string[];
-  workingDir?: string | undefined;
-  agentId: string | null;
-  sessionId: string | null;
-  runId: string | null;
-  /** It needs no approval: the tool's policy is `auto`. */
-  approved?: boolean;
 }
 
 /** A request of this host that is not over. */
@@ -264,7 +253,8 @@ export class ExecRequests {
       const limit = timeoutMs() ?? COMMAND_MS;
       outcome = await execute(bridge, record, limit, live.stop.signal, (stream, text) => {
         const offset = live.output.add(stream, text);
-        if (offset !== null) hub.emit({ event: 'exec.output', payload: { requestId: id, stream, text, offset } }, sessionOf(record));
+        if (offset !== null)
+          hub.emit({ event: 'exec.output', payload: { requestId: id, stream, text, offset } }, sessionOf(record), record.connId);
       });
     } catch (error) {
       const { aborted, reason } = live.stop.signal;

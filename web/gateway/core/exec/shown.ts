@@ -4,7 +4,7 @@ import type { ExecRequest } from '#shared/rpc/methods/exec.ts';
 import type { ApprovalRecord, ExecRecord } from '../vault.ts';
 
 /** A request as it is shown. */
-export const requestOf = ({ origin: _, replica: __, ...request }: ExecRecord): ExecRequest => request;
+export const requestOf = ({ origin: _, replica: __, connId: ___, ...request }: ExecRecord): ExecRequest => request;
 
 /** The same without its output, for lists and events. */
 export function briefOf(record: ExecRecord): ExecRequest {

@@ -8,13 +8,13 @@ export const sessionOf = ({ agentId, sessionId }: { agentId: string | null; sess
 
 /** Tells what has become of a request, and of its entry among the approvals; `before` is the status that was told last. */
 export function tell(hub: Pick<Hub, 'emit'>, record: ExecRecord, before: string | undefined): void {
-  const { status } = record;
+  const { status, connId } = record;
   if (status === 'running') return;
   const session = sessionOf(record);
   const request = briefOf(record);
   const approval = commandApproval(record);
   const waits = status === 'pending';
-  hub.emit({ event: waits ? 'exec.requested' : 'exec.resolved', payload: { request } }, session);
-  if (waits) hub.emit({ event: 'approval.requested', payload: { approval } }, session);
-  else if (before === 'pending') hub.emit({ event: 'approval.resolved', payload: { approval } }, session);
+  hub.emit({ event: waits ? 'exec.requested' : 'exec.resolved', payload: { request } }, session, connId);
+  if (waits) hub.emit({ event: 'approval.requested', payload: { approval } }, session, connId);
+  else if (before === 'pending') hub.emit({ event: 'approval.resolved', payload: { approval } }, session, connId);
 }

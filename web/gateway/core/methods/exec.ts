@@ -13,8 +13,8 @@ export const execMethods = ({ desk }: { desk(): Promise<Desk> }): Handlers<typeo
 
   'exec.get': async ({ requestId }) => ({ request: await (await desk()).exec.get(requestId) }),
 
-  'exec.create': async ({ command, args, workingDir }, { signal }) => ({
-    request: await (await desk()).exec.create({ command, args, workingDir, ...BY_HAND }, signal),
+  'exec.create': async ({ command, args, workingDir }, { signal, connId }) => ({
+    request: await (await desk()).exec.create({ command, args, workingDir, connId, ...BY_HAND }, signal),
   }),
 
   'exec.approve': async ({ requestId, always }, caller) => {

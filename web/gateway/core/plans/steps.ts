@@ -76,10 +76,12 @@ export interface PlanChange {
 export function changed(plan: Plan, change: PlanChange, runId: string, now: number): Plan {
   if (plan.status === 'completed') refuse(`The plan ${plan.id} is completed and stays as it is; plan_create makes another`);
   let { steps } = plan;
-  if (change.add) steps = added(steps, change.add, change.after);
-  const { status, result, description } = change;
+  const { add, after: behind, status, result, description, stepId = currentStep(plan)?.id } = change;
+  // A step that there is not is told also where nothing would be done to it: another plan may be meant.
+  if (behind !== undefined) indexOf(steps, behind);
+  if (add) steps = added(steps, add, behind);
+  const at = stepId === undefined ? steps.length : indexOf(steps, stepId);
   if (status !== undefined || result !== undefined || description !== undefined) {
-    const at = change.stepId === undefined ? plan.currentStepIndex : indexOf(steps, change.stepId);
     steps = steps.map((step, index) => (index === at ? edited(step, change, steps, now) : step));
   }
   const next = advanced(steps, plan.status, now);

@@ -63,7 +63,7 @@ export class Runs {
   /** Resolves when the run has ended; rejects with what ended it otherwise. */
   async send(request: SendRequest): Promise<Completed> {
     const attached = readAttachments(request.attachments ?? []);
-    const content = sanitize(request.message, attached.parts.length > 0);
+    const content = sanitize(request.message, { wordless: attached.parts.length > 0 });
     const key = sessionKey(request.agentId, request.sessionId);
     // The new one waits in line until those have settled.
     if (request.abortPrevious) void this.abort(key);

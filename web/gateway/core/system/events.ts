@@ -64,12 +64,12 @@ export class SystemEvents implements WaitingEvents {
 
   /** Strict. Throws `INVALID_PARAMS` for a text that is none, `RATE_LIMITED` where too many wait. */
   async add(text: string): Promise<void> {
-    await this.#store(sanitize(text));
+    await this.#store(sanitize(text, { param: 'text' }));
   }
 
   /** Stores it, and has it answered in the main session at once, for `caller` where that is a key, whose limits count. Until that run has begun it waits like the others. */
   async now(text: string, runs: Pick<Runs, 'send'>, caller: string): Promise<void> {
-    const clean = sanitize(text);
+    const clean = sanitize(text, { param: 'text' });
     const id = crypto.randomUUID();
     this.#held.add(id);
     try {

@@ -1,0 +1,13 @@
+/** A command, and who wants it: an agent in a run, or (null) a person. */
+export interface Wanted {
+  command: string;
+  args: readonly string[];
+  workingDir?: string | undefined;
+  agentId: string | null;
+  sessionId: string | null;
+  runId: string | null;
+  /** It needs no approval: the tool's policy is `auto`. */
+  approved?: boolean;
+  /** The connection that asked: it is told what becomes of the command, whatever else it is told of. */
+  connId?: string;
+}
