@@ -32,6 +32,7 @@ describe('agents and drawings', () => {
       { tool: 'canvas_open', args: { drawingId } },
       { tool: 'canvas_draw', args: { drawingId, add: [{ kind: 'arrow', x1: 10, y1: 100, x2: 190, y2: 195 }] } },
       { tool: 'canvas_draw', args: { drawingId, add: [{ kind: 'rect', x: 10, y: 100 }] } },
+      { tool: 'canvas_draw', args: { drawingId, add: [{ kind: 'polygon', points: [] }] } },
       ...[there.redaction, there.secret, there.hidden, there.beside].flatMap(({ id }) => [
         { tool: 'canvas_draw', args: { drawingId, remove: [id] } },
         { tool: 'canvas_draw', args: { drawingId, change: [{ id, x: 100 }] } },
@@ -41,8 +42,8 @@ describe('agents and drawings', () => {
     await using gw = await testGateway({
       model: (call, count) => {
         results.splice(0, results.length, ...allResults(call));
-        if (count <= 4) return plan().slice(count - 1, count);
-        return count === 5 ? plan().slice(4) : ['Done.'];
+        if (count <= 5) return plan().slice(count - 1, count);
+        return count === 6 ? plan().slice(5) : ['Done.'];
       },
     });
     const { client, events } = await gw.client();
@@ -50,7 +51,7 @@ describe('agents and drawings', () => {
     ({ id: drawingId } = await client.call('drawings.create', { title: 'Mine', width: 400, height: 300, changes: there.changes }));
     await client.call('drawings.open', { drawingId });
     await client.call('chat.send', { message: 'Point at it' });
-    const [list, opened, drawn, wrong, ...rest] = results;
+    const [list, opened, drawn, wrong, empty, ...rest] = results;
     expect(list).toContain('Mine');
     expect(opened).toContain('Look here');
     const told = events.filter(({ event }) => event === 'drawing.changed');
@@ -58,6 +59,7 @@ describe('agents and drawings', () => {
     expect(JSON.stringify(told)).toContain('"kind":"arrow"');
     expect(drawn).toMatch(/agent_[0-9a-f-]{36}/);
     expect(wrong).toContain('add.0.width');
+    expect(empty).toContain('add.0.points: must have at least 2 items');
     const last = rest.pop();
     expect(last).toContain('arrow');
     for (const refused of rest) expect(refused).toMatch(/stay as they are|there is no shape/);

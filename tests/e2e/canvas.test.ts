@@ -122,6 +122,24 @@ verifies('canvas.classes/crisp', 'without smooth edges every pixel is the colour
   expect(await kindsOfPixels(true)).toBeGreaterThan(5);
 });
 
+verifies('canvas.classes/image', 'a rectangle follows a `PaintStyle`, and what is given beside it', async () => {
+  const page = await open();
+  expect(
+    await run(
+      page,
+      `const canvas = show(new ui.ImageCanvas(await halves(100, 50), 200, 200));
+      const style = new ui.PaintStyle({ color: '#00ff00', stroke_width: 8 });
+      const drawn = [canvas.drawRect(1, 1, 9, 9), canvas.drawRect(1, 1, 9, 9, style), canvas.drawRect(1, 1, 9, 9, { strokeWidth: 5 }), canvas.drawRect(1, 1, 9, 9, style, false, 2)];
+      return drawn.map(({ fill, strokeWidth }) => [fill, strokeWidth]);`,
+    ),
+  ).toEqual([
+    [false, 3],
+    [true, 8],
+    [false, 5],
+    [false, 2],
+  ]);
+});
+
 verifies('canvas.classes/image', 'the picture is fitted in, annotated, changed; one that is none is said', async () => {
   const page = await open();
   expect(

@@ -1,5 +1,6 @@
 import { expect } from 'vitest';
 import { verifies } from '../requirements.ts';
+import { drag } from './canvas-input.ts';
 import { last, run, said, shapes, studio, THREE } from './studio-page.ts';
 
 verifies('canvas.studio/touch', 'the middle button pans, whatever tool is in hand, and draws nothing', async () => {
@@ -46,6 +47,58 @@ verifies('canvas.studio/keyboard', 'Mod, Shift and an arrow align; Tab goes on a
   await page.keyboard.press('Tab');
   expect(await run(page, 'return [...shown.selection]')).toEqual(['b']);
 });
+
+verifies('canvas.studio/keyboard', 'what the arrow keys point at stays in sight, however large it is shown', async () => {
+  const page = await studio();
+  await page.keyboard.press('p');
+  await run(page, 'shown.zoomTo(8)');
+  for (const way of ['ArrowRight', 'ArrowDown']) for (let step = 0; step < 30; step++) await page.keyboard.press(way);
+  const at = await page.locator('.perch-cross').boundingBox();
+  expect(at && at.x > 0 && at.y > 0 && at.x + at.width < 700 && at.y + at.height < 500).toBe(true);
+  for (const key of ['Enter', 'Enter']) await page.keyboard.press(key);
+  expect(await last(page)).toMatchObject({ kind: 'pen', trace: [[600, 400, 0.5]] });
+});
+
+verifies('canvas.studio/keyboard', 'another colour, width, filling and size of what is chosen is said', async () => {
+  const page = await studio(`${THREE} put('text', 't', { x: 10, y: 10, text: 'Here' });`);
+  await page.keyboard.press('Control+a');
+  await run(
+    page,
+    'shown.color = "blue"; await null; shown.strokeWidth = 8; await null; shown.fill = true; await null; shown.fontSize = 40; await null',
+  );
+  expect(await run(page, 'return said')).toEqual([
+    '4 shapes selected',
+    'Colour of 4 shapes changed',
+    'Line width of 3 shapes changed',
+    'Filling of 1 shape changed',
+    'Text size of 1 shape changed',
+  ]);
+  await run(page, 'shown.select([]); shown.color = "red"; await null');
+  expect(await said(page)).toBe('Text size of 1 shape changed');
+});
+
+verifies('canvas.studio/arrange', 'a crop is drawn on the whole sheet, and then moved', async () => {
+  const page = await studio();
+  const frame = (): Promise<unknown> => run(page, 'const { x, y, width, height } = shown.cropping; return [x, y, width, height]');
+  await page.keyboard.press('c');
+  await drag(page, [100, 100], [300, 250]);
+  expect(await frame()).toEqual([100, 100, 200, 150]);
+  await drag(page, [200, 200], [220, 190]);
+  expect(await frame()).toEqual([120, 90, 200, 150]);
+});
+
+verifies(
+  'canvas.studio/arrange',
+  'a picture that is larger than the sheet is shown smaller, in its proportions; a small one as it is',
+  async () => {
+    const page = await studio();
+    await run(page, 'const src = await halves(40, 20); shown.addImage(src, 4000, 2000); shown.addImage(src, 40, 20, { x: 100, y: 100 })');
+    expect(await shapes(page)).toMatchObject([
+      { x: 0, y: 50, width: 600, height: 300 },
+      { x: 80, y: 90, width: 40, height: 20 },
+    ]);
+  },
+);
 
 verifies(
   'canvas.studio/select',

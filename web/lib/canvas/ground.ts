@@ -1,4 +1,5 @@
 import type { Drawing } from '#shared/canvas/drawing.ts';
+import type { Box } from '#shared/canvas/geometry.ts';
 
 export interface Place {
   readonly x: number;
@@ -11,6 +12,8 @@ export interface Ground {
   toDrawing(clientX: number, clientY: number): Place;
   /** A place of the drawing as CSS lengths from the element's left upper corner. */
   toElement(at: Place): { readonly left: string; readonly top: string };
+  /** Moves as little as needed for a box of the drawing to be seen, where not all of it may be. */
+  reveal?(around: Box): void;
 }
 
 /** Of an element that the sheet fills, whatever its size. */

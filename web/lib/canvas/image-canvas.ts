@@ -43,10 +43,18 @@ export class ImageCanvas extends DrawableCanvas {
     return this.#under.set(src);
   }
 
-  /** A rectangle, outlined unless `fill` says otherwise, by `strokeWidth` CSS pixels (default 3). The colour is by default `#d92d20`. */
-  override drawRect(x: number, y: number, w: number, h: number, color: Paint = RED, fill = false, strokeWidth = 3): Shape<'rect'> {
-    const style = styleOf(color);
-    return this.add('rect', { x, y, width: w, height: h, color: style.color, antiAlias: style.antiAlias, fill, strokeWidth });
+  /** A rectangle, outlined unless `fill` or a `PaintStyle` says otherwise, by `strokeWidth` CSS pixels (default 3); `#d92d20` by default. */
+  override drawRect(x: number, y: number, w: number, h: number, color: Paint = RED, fill?: boolean, strokeWidth?: number): Shape<'rect'> {
+    const style = styleOf({ fill: false, strokeWidth: 3, ...(typeof color === 'string' ? { color } : color) });
+    return this.add('rect', {
+      x,
+      y,
+      width: w,
+      height: h,
+      ...style,
+      fill: fill ?? style.fill,
+      strokeWidth: strokeWidth ?? style.strokeWidth,
+    });
   }
 
   /** An arrow to (x2, y2), 3 CSS pixels wide unless a `PaintStyle` says otherwise. */

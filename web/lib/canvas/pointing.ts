@@ -123,6 +123,7 @@ export function listenToKeys(target: HTMLElement, cross: HTMLElement, { drawing,
       else return;
       event.preventDefault();
       cross.hidden = false;
+      ground.reveal?.({ x: at.x - STEP, y: at.y - STEP, width: 2 * STEP, height: 2 * STEP });
       Object.assign(cross.style, ground.toElement(at));
     },
     { signal },

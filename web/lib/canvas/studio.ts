@@ -12,7 +12,7 @@ import { cropHold } from './studio/crop.ts';
 import { StudioActions } from './studio/actions.ts';
 import { pressKey } from './studio/keys.ts';
 import { beginText } from './studio/press.ts';
-import { shapeName } from './studio/speech.ts';
+import { counted, shapeName } from './studio/speech.ts';
 import { STUDIO_TOOLS, type StudioTool, TOOL_NAMES } from './studio/tools.ts';
 
 export { STUDIO_TOOLS, type StudioTool, TOOL_NAMES } from './studio/tools.ts';
@@ -170,6 +170,7 @@ export class Studio extends StudioActions {
 
   /** Chooses what lies at a place of the page, as a press would, but not alone where more was chosen with it. */
   pick(clientX: number, clientY: number): void {
+    this.giveUp();
     const { x, y } = this.view.toDrawing(clientX, clientY);
     const hit = shapeAt(this.drawing.shapes, [x, y], reachOf(this, NOTHING_HELD) / 2, measureText);
     this.tool = 'select';
@@ -223,8 +224,9 @@ export class Studio extends StudioActions {
   #restyle(look: Partial<Look>, fields: FieldValues, of: (shape: Shape) => boolean = () => true): void {
     this.#look = { ...this.#look, ...look };
     const ids = this.chosen.filter(of).map(({ id }) => id);
-    this.actions.style(ids, fields, this.together(Object.keys(look).join()));
-    this.told();
+    const [what] = Object.keys(look) as (keyof Look)[];
+    const count = this.actions.style(ids, fields, this.together(String(what)));
+    this.did(count, `${what ? LOOKS[what] : 'Look'} of ${counted(count)} changed`);
   }
 
   #space(on: boolean): void {
@@ -249,6 +251,13 @@ export class Studio extends StudioActions {
       handle === undefined ? 'move' : handle.length > 2 || hold.rotation % 180 !== 0 ? 'pointer' : `${handle}-resize`;
   }
 }
+
+const LOOKS: Readonly<Record<keyof Look, string>> = {
+  color: 'Colour',
+  strokeWidth: 'Line width',
+  fill: 'Filling',
+  fontSize: 'Text size',
+};
 
 /** What is written in, or takes letters as a list does; buttons, switches and sliders do not. */
 const isField = (target: EventTarget | null): boolean =>

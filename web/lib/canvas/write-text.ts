@@ -20,7 +20,8 @@ interface Written extends TextPlace {
 }
 
 /**
- * Lets somebody type where the text will stand. Enter or leaving ends it, Shift+Enter begins a line, Escape gives up (undefined).
+ * Lets somebody type where the text will stand. Enter or leaving ends it, Shift+Enter begins a line, Escape gives up (undefined). The
+ * keyboards of touch screens have no such Shift: there Enter begins a line, and Mod+Enter or leaving ends it.
  * Returns how to move the field elsewhere.
  */
 export function writeText(
@@ -30,7 +31,11 @@ export function writeText(
 ): (place: TextPlace) => void {
   const field = parent.appendChild(document.createElement('textarea'));
   field.className = 'perch-writing';
-  field.setAttribute('aria-label', 'Text. Enter ends it, Shift and Enter begins a line.');
+  const byTouch = matchMedia('(pointer: coarse)').matches;
+  field.setAttribute(
+    'aria-label',
+    byTouch ? 'Text. Enter begins a line, a press beside it ends it.' : 'Text. Enter ends it, Shift and Enter begins a line.',
+  );
   field.dir = 'auto';
   field.rows = 1;
   field.value = text;
@@ -55,7 +60,8 @@ export function writeText(
       event.preventDefault();
       end(undefined);
     }
-    if (event.key !== 'Enter' || event.shiftKey) return;
+    const mod = event.ctrlKey || event.metaKey;
+    if (event.key !== 'Enter' || event.shiftKey || (byTouch && !mod)) return;
     event.preventDefault();
     end(field.value.trim());
   });

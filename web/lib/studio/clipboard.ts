@@ -1,6 +1,9 @@
+import type { Problem } from '#lib/errors.ts';
 import type { Studio } from '#lib/canvas/studio.ts';
 import { selectionPng } from './export-drawing.ts';
 import { clipboardPicture, filesOf } from './take-picture.ts';
+
+export const NOTHING_TO_PASTE: Problem = { message: 'There is no picture and no drawing on the clipboard.', code: null };
 
 /** Where people write, copy and paste are theirs. */
 export const isField = (target: EventTarget | null): boolean =>
@@ -22,11 +25,14 @@ export function copied(event: ClipboardEvent, studio: Studio): void {
 export const copySelection = (studio: Studio): Promise<void> => navigator.clipboard.write([taken(studio, false).item]);
 
 /**
- * Pastes the shapes that are on the clipboard, their middle at a point of the drawing. Where there are none, resolves with the picture that
- * is there, or null. Rejects where the browser does not allow it.
+ * Pastes the shapes that are on the clipboard, their middle at a point of the drawing, or hands on the picture that is there. False where
+ * there is neither. Rejects where the browser does not allow it.
  */
-export async function pasteAt(studio: Studio, at: { x: number; y: number }): Promise<Blob | null> {
-  return studio.paste(await navigator.clipboard.readText(), at) ? null : clipboardPicture();
+export async function pasteAt(studio: Studio, at: { x: number; y: number }, onpicture: (picture: Blob) => unknown): Promise<boolean> {
+  if (studio.paste(await navigator.clipboard.readText(), at)) return true;
+  const picture = await clipboardPicture();
+  if (picture) await onpicture(picture);
+  return picture !== null;
 }
 
 function taken(studio: Studio, cut: boolean): { text: string; item: ClipboardItem } {
@@ -35,8 +41,8 @@ function taken(studio: Studio, cut: boolean): { text: string; item: ClipboardIte
   return { text, item: new ClipboardItem({ 'text/plain': new Blob([text], { type: 'text/plain' }), 'image/png': selectionPng(shapes) }) };
 }
 
-/** Pastes shapes; what was copied elsewhere as files is given back, to be read. */
-export function pasted(event: ClipboardEvent, studio: Studio): File[] {
+/** Pastes shapes; what was copied elsewhere as files is given back, to be read. Null where there is neither, as with other text. */
+export function pasted(event: ClipboardEvent, studio: Studio): File[] | null {
   if (isField(event.target) || !event.clipboardData) return [];
   // Shapes come with a picture of themselves.
   if (studio.paste(event.clipboardData.getData('text/plain'))) {
@@ -44,6 +50,6 @@ export function pasted(event: ClipboardEvent, studio: Studio): File[] {
     return [];
   }
   const files = filesOf(event.clipboardData);
-  if (files.length > 0) event.preventDefault();
-  return files;
+  event.preventDefault();
+  return files.length > 0 ? files : null;
 }

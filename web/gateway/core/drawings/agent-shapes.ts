@@ -29,7 +29,7 @@ const fields = z
   .strictObject({
     ...{ x, y, width, height, radius, cx, cy, rx, ry, x1, y1, x2, y2, tipX, tipY, outer, inner, spikes },
     ...{ text, label, note, size, color, background, strokeWidth, fill, opacity, rotation, strength },
-    points: z.array(z.array(coordinate).min(2).max(2)).max(1000),
+    points: z.array(z.array(coordinate).min(2).max(2)).min(2).max(1000),
   })
   .partial();
 

@@ -140,9 +140,14 @@ export abstract class StudioActions extends StudioCore {
     return true;
   }
 
-  /** Puts a picture (a data URL of pixels) on top, its middle at a point or in the middle of the sheet, and chooses it. Returns its id. */
-  addImage(src: string, width: number, height: number, at?: Place): string {
+  /**
+   * Puts a picture (a data URL of pixels) on top, its middle at a point or in the middle of the sheet, and chooses it. One that is larger
+   * than the sheet is shown smaller. Returns its id.
+   */
+  addImage(src: string, pixelWidth: number, pixelHeight: number, at?: Place): string {
     const { page } = this.drawing;
+    const scale = Math.min(1, page.width / pixelWidth, page.height / pixelHeight);
+    const [width, height] = [pixelWidth * scale, pixelHeight * scale];
     const { x, y } = at ?? { x: page.x + page.width / 2, y: page.y + page.height / 2 };
     const { id } = this.editor.add('image', { src, width, height, x: x - width / 2, y: y - height / 2 });
     this.#added([id], 'Picture added');

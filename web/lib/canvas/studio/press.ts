@@ -1,5 +1,5 @@
 import type { Shape } from '#shared/canvas/fields.ts';
-import { type Box, isHit, overlap, shapeAt } from '#shared/canvas/geometry.ts';
+import { type Box, isHit, overlap, shapeAt, sheetOf } from '#shared/canvas/geometry.ts';
 import { dragged, type Handle, handleAt, isHeld, spanOf } from '#shared/canvas/handles.ts';
 import type { Point } from '#shared/canvas/path.ts';
 import { measureText } from '../../../paint/measure.ts';
@@ -89,13 +89,15 @@ function around(shape: Shape, reach: number): Box {
   return { x: x - more - tip, y: y - more - tip, width: width + 2 * (more + tip), height: height + 2 * (more + tip) };
 }
 
-/** Drags the frame that the sheet is cropped to, by a handle or as a whole; beside it another frame begins. */
+/** Drags the frame that the sheet is cropped to, by a handle or as a whole; beside it, or while it is the whole sheet, another one begins. */
 export const beginCrop: Begin = (bench, at, held): Gesture => {
   const before = bench.cropping;
   const from: Point = [at.x, at.y];
   const hold = before && cropHold(before);
   const handle: Handle | undefined = hold && handleAt(hold, from, reachOf(bench, held));
-  const whole = hold !== undefined && handle === undefined && isHeld(hold, from);
+  const sheet = sheetOf(bench.drawing.page);
+  const untouched = before?.x === sheet.x && before.y === sheet.y && before.width === sheet.width && before.height === sheet.height;
+  const whole = hold !== undefined && handle === undefined && !untouched && isHeld(hold, from);
   const box = before && (handle !== undefined || whole) ? before : { x: at.x, y: at.y, width: 0, height: 0 };
   const show = (next: Box | undefined): void => {
     bench.cropping = next;

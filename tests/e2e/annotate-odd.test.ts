@@ -1,0 +1,86 @@
+import { describe, expect } from 'vitest';
+import { verifies } from '../requirements.ts';
+import { until } from '../support/gateway.ts';
+import {
+  annotated,
+  beginDrag,
+  blankSheet,
+  choose,
+  drag,
+  idOf,
+  layer,
+  layers,
+  openPage,
+  panel,
+  press,
+  saved,
+  surface,
+} from './annotate-page.ts';
+
+describe('what does not go as it was meant', () => {
+  const all = annotated();
+
+  verifies('annotate/kept', 'a drawing that is deleted while it is drawn on says so once, and takes no more', async () => {
+    const page = await blankSheet(all.at);
+    await choose(page, 'Pen');
+    await drag(page, [0.2, 0.2], [0.4, 0.4]);
+    await saved(page);
+    await beginDrag(page, [0.3, 0.3], [0.6, 0.5]);
+    await all.at.outside.client.call('drawings.delete', { drawingId: idOf(page) });
+    await page.getByRole('heading', { name: 'This drawing is not here' }).waitFor();
+    await page.mouse.up();
+    await page.keyboard.press('Control+z');
+    await page.keyboard.press('Control+Shift+z');
+    // It has been answered once the list, asked for after it, is there.
+    await page.getByRole('link', { name: 'All drawings' }).click();
+    await page.getByRole('heading', { name: 'Drawings', exact: true }).waitFor();
+    await page.goBack();
+    await page.getByRole('heading', { name: 'This drawing is not here' }).waitFor();
+    expect(await page.getByRole('alert').allInnerTexts()).toEqual([]);
+    await page.close();
+  });
+
+  verifies('annotate/sources', 'what is pasted and is neither picture nor drawing is told, by keys and by the menu', async () => {
+    const page = await openPage(all.at, '/annotate');
+    const none = page.getByRole('alert').filter({ hasText: 'There is no picture and no drawing on the clipboard.' });
+    await page.evaluate(() => navigator.clipboard.writeText('only words'));
+    await page.getByRole('button', { name: 'Empty sheet' }).focus();
+    await page.keyboard.press('Control+v');
+    await none.waitFor();
+    await page.getByRole('button', { name: 'Empty sheet' }).click();
+    await surface(page).focus();
+    await page.keyboard.press('Control+v');
+    await none.getByRole('button', { name: 'Close' }).click();
+    await press(page, [0.5, 0.5], { button: 'right' });
+    await page.getByRole('menuitem', { name: 'Paste' }).click();
+    await none.waitFor();
+    await panel(page, 'Notes');
+    await choose(page, 'Numbered marker');
+    await press(page, [0.5, 0.5]);
+    await none.getByRole('button', { name: 'Close' }).click();
+    await page.getByLabel('Note on 1').focus();
+    await page.keyboard.press('Control+v');
+    await until(async () => (await page.getByLabel('Note on 1').inputValue()) === 'only words', 'the note');
+    expect(await none.count()).toBe(0);
+    await page.close();
+  });
+
+  verifies('annotate/layers', 'a layer that is moved, and how much is seen at first, is said as it is', async () => {
+    const page = await blankSheet(all.at);
+    const said = surface(page).locator('xpath=../*[@role="status"]');
+    await panel(page, 'Layers');
+    for (const tool of ['Rectangle', 'Ellipse']) {
+      await choose(page, tool);
+      await drag(page, [0.3, 0.3], [0.5, 0.5]);
+      await layer(page, tool).waitFor();
+    }
+    await layers(page).getByRole('button', { name: 'Rectangle up' }).click();
+    await until(async () => (await said.innerText()) === 'Rectangle brought forward', 'it to be said');
+    await layer(page, 'Rectangle').press('Alt+ArrowDown');
+    await until(async () => (await said.innerText()) === 'Rectangle sent backward', 'it to be said');
+    await page.reload();
+    await layer(page, 'Ellipse').waitFor();
+    expect(await said.innerText()).toBe('');
+    await page.close();
+  });
+});
