@@ -1,8 +1,9 @@
 import { assets, immutable } from '$app/manifest';
 import { self } from '$app/service-worker';
-import { cleanupOutdatedCaches, createHandlerBoundToURL, precacheAndRoute } from 'workbox-precaching';
+import { cleanupOutdatedCaches, createHandlerBoundToURL, matchPrecache, precacheAndRoute } from 'workbox-precaching';
 import { NavigationRoute, registerRoute } from 'workbox-routing';
 import { demoMark } from '#shared/demo-mark.ts';
+import { FRAME_FILE, FRAME_HEADERS } from '#shared/preview-frame.ts';
 import { keepShared, SHARE } from '#lib/incoming/shared-form.ts';
 
 /**
@@ -29,6 +30,17 @@ const NOT_PAGES = [
 /** Parts of the worker that it loads when they are wanted, which SvelteKit does not know of: the build puts their paths here (vite.config.ts). */
 const workerParts = JSON.parse('__PERCH_WORKER_PARTS__') as { path: string; heavy: boolean }[];
 const pathsOf = (heavy: boolean): string[] => workerParts.filter((part) => part.heavy === heavy).map(({ path }) => path);
+
+/** File hosts send no headers of ours: what is not to be trusted gets its own here. */
+registerRoute(
+  ({ url }) => url.origin === location.origin && url.pathname === SHELL + FRAME_FILE,
+  async ({ request, url }) => {
+    const { body, headers, status } = (await matchPrecache(url.pathname)) ?? (await fetch(request));
+    const all = new Headers(headers);
+    for (const [name, value] of Object.entries(FRAME_HEADERS)) all.set(name, value);
+    return new Response(body, { status, headers: all });
+  },
+);
 
 precacheAndRoute(
   [

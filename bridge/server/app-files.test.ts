@@ -3,7 +3,7 @@ import { request } from 'node:http';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { verifies } from '../../tests/requirements.ts';
-import { PAGE_CSP, startTestBridge, WORKER_CSP } from './tests/bridge.ts';
+import { FRAME_CSP, PAGE_CSP, startTestBridge, WORKER_CSP } from './tests/bridge.ts';
 
 const page = { token: null, headers: { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' } };
 const file = { token: null, headers: { accept: '*/*' } };
@@ -25,6 +25,22 @@ describe('the app', () => {
       });
     });
   }
+
+  verifies(
+    'artifacts/sandbox',
+    'the frame for previews comes under its own policy, for the app alone to frame, and without connections',
+    async () => {
+      await using gateway = await startTestBridge();
+      const answer = await gateway.http('/frame.html', page);
+      expect([answer.status, await answer.text()]).toEqual([200, expect.stringContaining('<title>Preview</title>')]);
+      expect(Object.fromEntries(answer.headers)).toMatchObject({
+        'content-security-policy': `${FRAME_CSP}; frame-ancestors 'self'`,
+        'connection-allowlist': '()',
+        'server-timing': 'closed',
+        'content-type': 'text/html; charset=utf-8',
+      });
+    },
+  );
 
   for (const [path, cache, policy, type] of [
     ['/_app/immutable/worker.js', 'public, max-age=31536000, immutable', WORKER_CSP, expect.stringMatching(/javascript; charset=utf-8$/)],

@@ -2,6 +2,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import fastifyStatic from '@fastify/static';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { FRAME_FILE, FRAME_HEADERS } from '#shared/preview-frame.ts';
 import { z } from '#shared/rpc/zod.ts';
 import type { Admission, Arrival } from './admission.ts';
 import { errorBody } from './http-errors.ts';
@@ -55,7 +56,8 @@ export interface AppFilesOptions {
  * gateway is the API alone (design.md, "Two origins would be two databases").
  */
 export async function appFiles(app: FastifyInstance, { appDir, workerCsp, admission }: AppFilesOptions): Promise<void> {
-  const pagePolicy = pagePolicyOf(appDir);
+  const pagePolicy = policyOf(join(appDir, 'index.html'), "'none'");
+  const framePolicy = policyOf(join(appDir, FRAME_FILE), "'self'");
 
   await app.register(fastifyStatic, {
     root: appDir,
@@ -88,6 +90,11 @@ export async function appFiles(app: FastifyInstance, { appDir, workerCsp, admiss
   };
   app.get('/', page);
   app.get('/index.html', page);
+  app.get(`/${FRAME_FILE}`, async (_request, reply) => {
+    const policy = await framePolicy();
+    if (policy === undefined) return reply.code(404).send(errorBody(404, 'the app is not built'));
+    return reply.headers({ ...FRAME_HEADERS, 'content-security-policy': policy }).sendFile(FRAME_FILE);
+  });
   app.setNotFoundHandler(async (request, reply) => {
     if (isNavigation(request.method, request.headers.accept) && !isReserved(request.url)) return page(request, reply);
     return reply.code(404).send(errorBody(404, `there is no ${request.method} ${request.url.replace(/\?.*/, '')}`));
@@ -95,11 +102,10 @@ export async function appFiles(app: FastifyInstance, { appDir, workerCsp, admiss
 }
 
 /**
- * The page's policy as it stands in the built index.html, and what a `<meta>` cannot say (facts.md, "Toolchain"); read again when the file has
- * changed. Undefined: not built. Throws where the page has no policy: it is not served without one.
+ * A page's policy as it stands in its built file, and what a `<meta>` cannot say (facts.md, "Toolchain"): who may frame it. Read again when the
+ * file has changed. Undefined: not built. Throws where the page has no policy: it is not served without one.
  */
-function pagePolicyOf(appDir: string): () => Promise<string | undefined> {
-  const path = join(appDir, 'index.html');
+function policyOf(path: string, framedBy: string): () => Promise<string | undefined> {
   let known: { mtimeMs: number; policy: string } | undefined;
   return async () => {
     const found = await stat(path).catch(() => undefined);
@@ -107,7 +113,7 @@ function pagePolicyOf(appDir: string): () => Promise<string | undefined> {
     if (known?.mtimeMs === found.mtimeMs) return known.policy;
     const meta = /<meta\s+http-equiv="content-security-policy"\s+content="([^"]*)"/i.exec(await readFile(path, 'utf8'))?.[1];
     if (!meta) throw new Error(`${path} carries no content security policy: build the app again`);
-    const policy = `${unescape(meta).replace(/;\s*$/, '')}; frame-ancestors 'none'`;
+    const policy = `${unescape(meta).replace(/;\s*$/, '')}; frame-ancestors ${framedBy}`;
     known = { mtimeMs: found.mtimeMs, policy };
     return policy;
   };

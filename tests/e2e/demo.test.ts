@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Page } from 'playwright';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { inside, pane } from './artifact-pane.ts';
 import { launchBrowser, type TestBrowser } from './browser.ts';
 import { startPerch } from './harness.ts';
 import { serveStatic, type StaticSite } from './static-site.ts';
@@ -57,6 +58,15 @@ describe('the demo, from a plain file server', () => {
     await ask(page, 'Who are you?');
     await replies(page).getByText('I am not a model').waitFor();
     expect(page.url()).toMatch(new RegExp(`^${site.url}#/chat/main/`));
+
+    // What it makes runs beside the chat, and has versions.
+    await ask(page, 'Make a web page, please.');
+    await replies(page).getByRole('button', { name: 'Preview' }).click();
+    await inside(page).getByRole('button', { name: 'One more' }).click();
+    await inside(page).getByRole('status').getByText('1').waitFor();
+    await ask(page, 'Make it dark.');
+    await pane(page).getByText('Version 2 of 2').waitFor();
+    await inside(page).getByRole('status').getByText('0').waitFor();
 
     // One of the first chats waits for a person, and goes on once they say so.
     await page.goto(`${site.url}#/approvals`);

@@ -39,6 +39,13 @@ export const app = [
     'rendering/code': 'Code has colours of its language, up to 50,000 characters.',
     'rendering/math':
       'Formulas are set, up to 10,000 characters each; those that cannot be, or define macros, are shown as they are written.',
+    'artifacts/versions':
+      'HTML and SVG of an answer open beside the chat, with the versions that later answers made of them; the newest is followed unless an older one is read.',
+    'artifacts/use': 'An artifact’s code is read, copied and saved, its console is in sight, and it can be started anew.',
+    'artifacts/sandbox':
+      'An artifact runs without an origin: it comes to nothing of the app and to no network by any way, and its runaway scripts are stopped.',
+    'artifacts/keys': 'Artifacts are opened, looked through and closed by keyboard, on phones too; the keyboard goes back where it was.',
+    'artifacts/offline': 'Artifacts are shown without a network.',
     'rendering/streams': 'While an answer grows what is finished is left alone.',
     'app/crafted-link': 'No path, query or fragment makes the app connect anywhere but to its own origin, or run a script.',
     'chats.app/order':

@@ -8,6 +8,7 @@ import { type Bridge, type BridgeOptions, startBridge } from '../server.ts';
 import { dialHost, type FakeHost, type FakeHostOptions } from './fake-host.ts';
 import { FakeJournal } from './fake-journal.ts';
 
+export const FRAME_CSP = "default-src 'none'; script-src 'unsafe-inline'";
 export const PAGE_CSP = "default-src 'none'; script-src 'self' 'sha256-abc='; connect-src 'self'";
 export const VAULT_KEY = 'k'.repeat(43);
 export const WORKER_CSP = "default-src 'none'; connect-src 'self' https:";
@@ -92,6 +93,7 @@ async function writeApp(dir: string): Promise<string> {
   const script = `console.log(${JSON.stringify('x'.repeat(500))});`;
   const files: Record<string, string | Buffer> = {
     'index.html': `<!doctype html><meta http-equiv="content-security-policy" content="${PAGE_CSP}"><title>Perch</title>`,
+    'frame.html': `<!doctype html><meta http-equiv="content-security-policy" content="${FRAME_CSP}"><title>Preview</title>`,
     'build.json': JSON.stringify({ build: 'build-1', workerCsp: WORKER_CSP }),
     'service-worker.js': script,
     'icon.svg': '<svg xmlns="http://www.w3.org/2000/svg"/>',

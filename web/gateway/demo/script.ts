@@ -19,7 +19,28 @@ interface Scene {
   after?: (answer: string) => string;
 }
 
+const counterPage = (ground: string, ink: string): string =>
+  [
+    '```html title="bird-counter.html"',
+    '<!doctype html>',
+    '<title>Birds today</title>',
+    '<style>',
+    `  body { display: grid; place-content: center; gap: 16px; min-height: 100vh; margin: 0; background: ${ground}; color: ${ink}; font: 20px system-ui; text-align: center; }`,
+    '  output { font-size: 96px; font-variant-numeric: tabular-nums; }',
+    '  button { padding: 12px 24px; border: 0; border-radius: 999px; background: #1f7a6d; color: #fff; font: inherit; cursor: pointer; }',
+    '</style>',
+    '<h1>Birds today</h1>',
+    '<output id="count">0</output>',
+    '<button onclick="count.value++">One more</button>',
+    '```',
+  ].join('\n');
+
 const SCENES: readonly Scene[] = [
+  {
+    cue: /\b(web ?page|html)\b/i,
+    before: `Here is a small one. **Preview** opens it beside the chat, closed off from all networks. Then ask me to make it dark: that is its second version.\n\n${counterPage('#f4f7f5', '#16302b')}`,
+  },
+  { cue: /\bdark(er)?\b/i, before: `The same page for the evening:\n\n${counterPage('#10201d', '#e6f2ee')}` },
   {
     cue: /\b(run|tests?|command|approv\w*)\b/i,
     tool: { name: 'exec', args: { command: 'npm', args: ['test'] } },
@@ -76,7 +97,8 @@ const OTHERWISE = [
   '- **take a screenshot** – a picture that you can draw on;',
   '- **look for contradictions in the wiki**;',
   '- **tell the time** – a tool call;',
-  '- **compare ways to sort**, in a table.',
+  '- **compare ways to sort**, in a table;',
+  '- **make a web page** – it runs beside the chat, closed off from everything.',
 ].join('\n');
 
 /** The next line of the play; `tools` are the names of those that may be called. */

@@ -1,8 +1,17 @@
 import { Lexer, Marked, type Token } from 'marked';
+import { fenceOf } from './fence.ts';
 import { mathExtensions } from './math/formula.ts';
 
 /** A part of a Markdown text that is rendered by itself. The same object comes back as long as its source is the same. */
-export type Block = { kind: 'code'; language: string; code: string } | { kind: 'markdown'; source: string };
+export type Block = CodeText | { kind: 'markdown'; source: string };
+
+/** `name`: what its first line calls it. */
+export interface CodeText {
+  kind: 'code';
+  language: string;
+  name?: string;
+  code: string;
+}
 
 const LEXING = new Marked({ gfm: true, breaks: false, extensions: mathExtensions }).defaults;
 
@@ -53,8 +62,9 @@ export class Blocks {
 
 function codeOf(token: Token, before: Block | undefined): Block {
   const code: string = token.type === 'code' ? token.text : '';
-  const language = token.type === 'code' ? (/^\S*/.exec(token.lang ?? '')?.[0] ?? '') : '';
-  return before?.kind === 'code' && before.code === code && before.language === language ? before : { kind: 'code', language, code };
+  const fence = fenceOf(token.type === 'code' ? (token.lang ?? '') : '');
+  const same = before?.kind === 'code' && before.code === code && before.language === fence.language && before.name === fence.name;
+  return same ? before : { kind: 'code', ...fence, code };
 }
 
 function markdownOf(raw: string, definitions: string, before: Block | undefined): Block {

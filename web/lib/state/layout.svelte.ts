@@ -58,8 +58,8 @@ class Layout {
     const name = shortcutOf(event, this.apple, keyBindings.own);
     const action = name && this.#actions.get(name);
     if (!action) return;
-    // Dialogs and menus have Esc first.
-    if (event.key === 'Escape' && document.querySelector('dialog[open], [popover]:popover-open')) return;
+    // Dialogs over the page and menus have Esc first.
+    if (event.key === 'Escape' && document.querySelector('dialog:modal, [popover]:popover-open')) return;
     if (action() !== false) event.preventDefault();
   }
 }

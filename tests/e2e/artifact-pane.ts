@@ -1,0 +1,7 @@
+import type { FrameLocator, Locator, Page } from 'playwright';
+import { replies } from './answered.ts';
+
+export const pane = (page: Page): Locator => page.getByRole('dialog');
+export const preview = (page: Page): Locator => replies(page).getByRole('button', { name: 'Preview' });
+/** What is shown, within the frame that closes it off. */
+export const inside = (page: Page): FrameLocator => pane(page).frameLocator('iframe').frameLocator('iframe');

@@ -1,0 +1,203 @@
+import { afterAll, beforeAll, describe, expect } from 'vitest';
+import { verifies } from '../requirements.ts';
+import { answered, fenced, replies } from './answered.ts';
+import { inside, pane, preview } from './artifact-pane.ts';
+import { FINDS_ELSEWHERE, type Listening, listening } from './listening.ts';
+
+interface Attempt {
+  html: (to: Listening) => string;
+  /** What is heard of it where nothing forbids it. */
+  heard: string[];
+  /** What the pane then says of it; else it goes on. */
+  ends?: string;
+}
+
+const LEFT = 'tried to go to another page, or crashed';
+
+const call = ({ stun }: Listening): string =>
+  `{const p = new RTCPeerConnection({ iceServers: [{ urls: '${stun}' }] }); p.createDataChannel('x'); p.createOffer().then((o) => p.setLocalDescription(o));}`;
+
+const attempts: Record<string, Attempt> = {
+  'pictures, styles, fonts': {
+    html: ({ url }) =>
+      `<img src="${url}/img"><link rel=stylesheet href="${url}/css"><style>@import url(${url}/import);@font-face{font-family:x;src:url(${url}/font)}p{font-family:x;background:url(${url}/bg)}</style><p>x</p><svg><image href="${url}/svg"/></svg><video src="${url}/video" poster="${url}/poster"></video>`,
+    heard: ['GET /img', 'GET /css', 'GET /import', 'GET /font', 'GET /bg', 'GET /svg', 'GET /video', 'GET /poster'],
+  },
+  hints: {
+    html: ({ url }) =>
+      `<link rel=dns-prefetch href="${url}"><link rel=preconnect href="${url}"><link rel=prefetch href="${url}/prefetch"><link rel=preload as=image href="${url}/preload"><link rel=modulepreload href="${url}/module"><link rel=icon href="${url}/icon"><script>const l=document.createElement('link');l.rel='preconnect';l.href='${url}';document.head.append(l)</script>`,
+    heard: ['GET /prefetch', 'GET /preload', 'GET /module'],
+  },
+  'scripts and what they fetch': {
+    html: ({ url }) =>
+      `<script src="${url}/script"></script><script>import('${url}/import').catch(()=>{});fetch('${url}/fetch').catch(()=>{});fetch('${url}/blind',{mode:'no-cors'}).catch(()=>{});navigator.sendBeacon('${url}/beacon','x');const x=new XMLHttpRequest();x.open('GET','${url}/xhr');x.onerror=()=>{};x.send();new EventSource('${url}/events');new WebSocket('${url.replace('http', 'ws')}/ws')</script>`,
+    heard: ['GET /script', 'GET /import', 'GET /fetch', 'GET /blind', 'GET /xhr', 'GET /events'],
+  },
+  workers: {
+    html: ({ url }) => `<script>try{new Worker(URL.createObjectURL(new Blob(['fetch("${url}/worker")'])))}catch{}</script>`,
+    heard: ['GET /worker'],
+  },
+  'calls by WebRTC': { html: (to) => `<script>try{${call(to)}}catch{}</script>`, heard: ['a datagram'] },
+  'frames and objects': {
+    html: ({ url }) => `<iframe src="${url}/frame"></iframe><object data="${url}/object"></object><embed src="${url}/embed">`,
+    heard: ['GET /frame', 'GET /object', 'GET /embed'],
+  },
+  'going elsewhere while it is read': {
+    html: ({ url }) => `<script>location.href='${url}/self'</script>`,
+    heard: ['GET /self'],
+    ends: LEFT,
+  },
+  'going elsewhere later': {
+    html: ({ url }) => `<script>addEventListener('load',()=>setTimeout(()=>location.assign('${url}/self')))</script>`,
+    heard: ['GET /self'],
+    ends: LEFT,
+  },
+  'going elsewhere by a link': {
+    html: ({ url }) => `<a id=a href="${url}/link">x</a><script>a.click()</script>`,
+    heard: ['GET /link'],
+    ends: LEFT,
+  },
+  'going elsewhere from a document written anew': {
+    html: ({ url }) =>
+      `<script>addEventListener('load',()=>{document.open();document.write('<p>anew<script>location.assign("${url}/anew")<\\/script>');document.close()})</script>`,
+    heard: ['GET /anew'],
+    ends: 'It does not answer',
+  },
+  'going elsewhere by itself': {
+    html: ({ url }) => `<meta http-equiv=refresh content="0;url=${url}/refresh">`,
+    heard: ['GET /refresh'],
+    ends: LEFT,
+  },
+  'taking the page above along': {
+    html: ({ url }) =>
+      `<script>try{top.location.href='${url}/top'}catch{}try{parent.location.href='${url}/parent'}catch{}</script><a id=a target=_top href="${url}/a">x</a><script>a.click()</script>`,
+    heard: ['GET /top'],
+  },
+  'windows, downloads and pings': {
+    html: ({ url }) =>
+      `<script>open('${url}/popup')</script><a id=a target=_blank href="${url}/blank"></a><a id=b download href="${url}/download"></a><a id=c ping="${url}/ping" href="#x"></a><script>a.click();b.click();c.click()</script>`,
+    heard: ['GET /popup', 'GET /blank', 'GET /download'],
+    ends: LEFT,
+  },
+  forms: {
+    html: ({ url }) =>
+      `<form id=f method=get action="${url}/form"><input name=a value=b></form><form id=g target=_blank action="${url}/form2"></form><script>f.submit();g.submit()</script>`,
+    heard: ['GET /form?a=b'],
+    ends: LEFT,
+  },
+};
+
+describe('what an artifact cannot do', () => {
+  const place = answered(FINDS_ELSEWHERE);
+  let elsewhere: Listening;
+  /** Hears the same attempts made where nothing forbids them: they do work, and what was not heard by then was not on its way. */
+  let control: Listening;
+  beforeAll(async () => {
+    elsewhere = await listening();
+    control = await listening();
+  });
+  afterAll(async () => {
+    await elsewhere[Symbol.asyncDispose]();
+    await control[Symbol.asyncDispose]();
+  });
+
+  async function madeFreely({ html, heard }: Attempt): Promise<void> {
+    control.heard.length = 0;
+    control.page = html(control);
+    const page = await place.browser.page();
+    void page.goto(`${control.url}/page`).catch(() => {});
+    await expect.poll(() => control.heard, { timeout: 20_000 }).toEqual(expect.arrayContaining(heard));
+  }
+
+  for (const [name, attempt] of Object.entries(attempts)) {
+    verifies('artifacts/sandbox', `no network: ${name}`, async () => {
+      elsewhere.heard.length = 0;
+      const page = await place.page(fenced('html', `${attempt.html(elsewhere)}<p id="done">there</p>`));
+      const [chat, tabs] = [page.url(), place.browser.context.pages()];
+      const downloads: string[] = [];
+      page.on('download', (download) => downloads.push(download.url()));
+      await preview(page).click();
+      if (attempt.ends) await pane(page).getByText(attempt.ends).waitFor();
+      else await inside(page).locator('#done').waitFor();
+      expect(place.browser.context.pages()).toEqual(tabs);
+      await madeFreely(attempt);
+      expect({ heard: elsewhere.heard, downloads, url: page.url() }).toEqual({ heard: [], downloads: [], url: chat });
+      await replies(page).getByText('The end.').waitFor();
+      for (const each of place.browser.context.pages().slice(1)) await each.close();
+    });
+  }
+
+  verifies('artifacts/sandbox', 'nothing of the app, its storage, or the device', async () => {
+    const looks = [
+      'parent.document.title',
+      'top.document.title',
+      'parent.frameElement.id',
+      'document.cookie',
+      'indexedDB.open("perch")',
+      'caches.keys()',
+      'new SharedWorker("/x.js")',
+      'navigator.serviceWorker.register("/service-worker.js")',
+      'navigator.storage.getDirectory()',
+      'navigator.locks.request("x", () => 1)',
+      'new BroadcastChannel("perch").postMessage.nothing()',
+      'navigator.clipboard.readText()',
+      'navigator.mediaDevices.getUserMedia({ video: true })',
+      'fetch("/health")',
+    ];
+    const page = await place.page(
+      fenced(
+        'html',
+        `<script>
+          parent.postMessage({ do: 'show', html: 'x' }, '*');
+          top.postMessage({ type: 'OPEN', href: '/settings' }, '*');
+          const looks = { ${looks.map((look, index) => `${index}: async () => ${look}`).join()} };
+          Promise.allSettled(Object.values(looks).map((look) => look())).then((all) =>
+            console.log('came to: ' + all.flatMap(({ status }, index) => (status === 'fulfilled' ? [looks[index]] : [])) + '.'));
+        </script>`,
+      ),
+    );
+    const chat = page.url();
+    await preview(page).click();
+    await pane(page).getByText('Console:').click();
+    expect(await pane(page).getByText('came to:').textContent()).toBe('log came to: .');
+    expect(page.url()).toBe(chat);
+    await replies(page).getByText('The end.').waitFor();
+    await page.close();
+  });
+
+  verifies('artifacts/sandbox', 'a script without an end leaves the app as it is, and is stopped', async () => {
+    const page = await place.page(fenced('html', '<p>before</p><script>for (;;);</script>'));
+    await preview(page).click();
+    await pane(page).getByText('It does not answer').waitFor();
+    await page.getByRole('textbox', { name: 'Message' }).fill('The app goes on');
+    await pane(page).getByRole('button', { name: 'Stop it' }).click();
+    await pane(page).getByText('It was stopped.').waitFor();
+    await pane(page).getByRole('button', { name: 'Close the preview' }).click();
+    await pane(page).waitFor({ state: 'detached' });
+    await page.close();
+  });
+
+  for (const whom of ['parent', 'top'])
+    verifies('artifacts/sandbox', `what floods the app with messages is ended: ${whom}`, async () => {
+      const page = await place.page(
+        fenced('html', `<script>setInterval(() => { for (let i = 0; i < 999; i++) ${whom}.postMessage("x", "*"); })</script>`),
+      );
+      await preview(page).click();
+      await pane(page).getByText('more messages than a preview may').waitFor();
+      await page.close();
+    });
+
+  verifies('artifacts/sandbox', 'it may load itself anew, and write itself anew', async () => {
+    const page = await place.page(
+      fenced('html', '<button onclick="location.reload()">Again</button><script>document.body.append(Math.random())</script>'),
+    );
+    await preview(page).click();
+    const number = async (): Promise<string> => inside(page).locator('body').innerText();
+    await inside(page).getByRole('button', { name: 'Again' }).waitFor();
+    const first = await number();
+    await inside(page).getByRole('button', { name: 'Again' }).click();
+    await expect.poll(number).not.toBe(first);
+    await inside(page).getByRole('button', { name: 'Again' }).waitFor();
+    await page.close();
+  });
+});

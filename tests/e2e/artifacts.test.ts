@@ -1,0 +1,151 @@
+import { readFile } from 'node:fs/promises';
+import { describe, expect } from 'vitest';
+import { verifies } from '../requirements.ts';
+import { until } from '../support/gateway.ts';
+import { focused, lowContrast, operable, overflowing, remaining, tabTo } from './accessibility.ts';
+import { answered, ask, fenced } from './answered.ts';
+import { inside, pane, preview } from './artifact-pane.ts';
+import { axe } from './axe.ts';
+import { connected } from './connected.ts';
+import { FINDS_ELSEWHERE, listening } from './listening.ts';
+import { shoot } from './shoot.ts';
+
+const clock = (words: string): string => fenced('html title="clock.html"', `<title>x</title><body><h1>${words}</h1></body>`);
+
+describe('artifacts', () => {
+  const place = answered(FINDS_ELSEWHERE);
+
+  verifies('artifacts/versions', 'what is given again is a version; one goes back and forward, and the newest is followed', async () => {
+    const page = await place.page(clock('one'));
+    await preview(page).click();
+    await inside(page).getByRole('heading', { name: 'one' }).waitFor();
+    await pane(page).getByRole('heading', { name: 'clock.html' }).waitFor();
+    expect(await pane(page).getByText('Version').count()).toBe(0);
+
+    place.model.answer(clock('two'));
+    await ask(page);
+    await pane(page).getByText('Version 2 of 2').waitFor();
+    await inside(page).getByRole('heading', { name: 'two' }).waitFor();
+    await pane(page).getByRole('button', { name: 'Version before' }).click();
+    await inside(page).getByRole('heading', { name: 'one' }).waitFor();
+
+    place.model.answer(`Other things.\n\n${fenced('html', '<p>another</p>')}\n\n${clock('three')}`);
+    await ask(page);
+    // Who reads an older one is left there.
+    await pane(page).getByText('Version 1 of 3').waitFor();
+    await inside(page).getByRole('heading', { name: 'one' }).waitFor();
+    await pane(page).getByRole('button', { name: 'Next version' }).click();
+    await pane(page).getByRole('button', { name: 'Next version' }).click();
+    await inside(page).getByRole('heading', { name: 'three' }).waitFor();
+    expect(await pane(page).getByRole('button', { name: 'Next version' }).isDisabled()).toBe(true);
+
+    // After a reload they are found again.
+    await page.reload();
+    await preview(page).first().click();
+    await pane(page).getByText('Version 1 of 3').waitFor();
+    await shoot(page, 'artifact');
+    await page.close();
+  });
+
+  verifies('artifacts/use', 'its code is read, copied and saved; scripts, forms and storage of its own work; it starts anew', async () => {
+    const source = [
+      '<form id="f"><input aria-label="Name"><button>Add</button></form><p id="out"></p><a href="#far">Far</a><p id="far" style="margin-top:300vh">far</p>',
+      '<script>localStorage.setItem("n", 1); f.onsubmit = (e) => { e.preventDefault(); out.textContent = "added " + localStorage.getItem("n"); };',
+      'console.log("hello", { a: 1 }); console.error("gone wrong"); setTimeout(() => { throw new Error("late"); });</script>',
+    ].join('\n');
+    const page = await place.page(fenced('html', source));
+    await preview(page).click();
+    const within = inside(page);
+    await within.getByRole('button', { name: 'Add' }).click();
+    await within.getByText('added 1').waitFor();
+    await within.getByRole('link', { name: 'Far' }).click();
+    await until(() => within.locator('html').evaluate(() => scrollY > 0), 'it to come to the place');
+    // Said calmly, and folded.
+    const told = pane(page).getByText('Console: 3 lines, 2 errors');
+    await told.click();
+    await pane(page).getByText('hello {"a":1}').waitFor();
+    await pane(page).getByText('Uncaught Error: late').waitFor();
+
+    await pane(page).getByRole('button', { name: 'Reload the preview' }).click();
+    await within.getByText('added 1').waitFor({ state: 'detached' });
+    await within.getByRole('button', { name: 'Add' }).waitFor();
+
+    await pane(page).getByRole('tab', { name: 'Code' }).click();
+    expect(await pane(page).locator('pre').textContent()).toBe(source);
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    await pane(page).getByRole('button', { name: 'Copy its code' }).click();
+    await until(async () => (await page.evaluate(() => navigator.clipboard.readText())) === source, 'its code on the clipboard');
+    const saving = page.waitForEvent('download');
+    await pane(page).getByRole('button', { name: 'Save as a file' }).click();
+    const file = await saving;
+    expect(file.suggestedFilename()).toBe('HTML.html');
+    expect(await readFile(await file.path(), 'utf8')).toBe(source);
+    await page.close();
+  });
+
+  for (const [size, viewport] of [
+    ['desktop', { width: 1280, height: 800 }],
+    ['phone', { width: 360, height: 740 }],
+  ] as const) {
+    verifies('artifacts/keys', `opened, looked through and closed by keyboard, with names for all: ${size}`, async () => {
+      const page = await place.page(
+        fenced('svg', '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9"><circle r="4" cx="5" cy="5"/></svg>'),
+        viewport,
+      );
+      await tabTo(page, 'Preview', 'Shift+Tab');
+      await page.keyboard.press('Enter');
+      await inside(page).locator('circle').waitFor();
+      expect((await operable(page)).filter((each) => each.endsWith('""'))).toEqual([]);
+      expect(await axe(page)).toEqual([]);
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await page.emulateMedia({ colorScheme });
+        expect(await remaining(() => lowContrast(page), colorScheme)).toEqual([]);
+      }
+      expect(await overflowing(page)).toEqual([]);
+      if (size === 'phone') {
+        const box = await pane(page).boundingBox();
+        expect([box?.width, box?.height]).toEqual([viewport.width, viewport.height]);
+      }
+      await tabTo(page, 'Preview');
+      await page.keyboard.press('ArrowRight');
+      expect(await focused(page)).toBe('Code');
+      await pane(page).locator('pre').waitFor();
+      expect(await axe(page)).toEqual([]);
+      await page.keyboard.press('Escape');
+      await pane(page).waitFor({ state: 'detached' });
+      await until(async () => (await focused(page)) === 'Preview', 'the keyboard to be back');
+
+      // From within it, too.
+      await page.keyboard.press('Enter');
+      await inside(page).locator('circle').click();
+      // The frame that gets the key goes away at once, and Chromium does not always say that it had it.
+      page.keyboard.press('Escape').catch(() => {});
+      await pane(page).waitFor({ state: 'detached' });
+      await until(async () => (await focused(page)) === 'Preview', 'the keyboard to be back');
+      await page.close();
+    });
+  }
+
+  verifies('artifacts/offline', 'shown without a network as well, as strictly', async () => {
+    await using elsewhere = await listening();
+    await using control = await listening();
+    const html = (url: string): string => `<h1>here</h1><script>location.href='${url}/self'</script>`;
+    const page = await place.page(`${fenced('html', '<h1>here</h1>')}\n\n${fenced('html', html(elsewhere.url))}`);
+    await page.evaluate(() => navigator.serviceWorker.ready);
+    await until(() => page.evaluate(() => navigator.serviceWorker.controller !== null), 'the service worker to answer');
+    await place.perch.kill('SIGTERM');
+    await page.reload();
+    await connected(page, /./);
+    await preview(page).first().click();
+    await inside(page).getByRole('heading', { name: 'here' }).waitFor();
+    await preview(page).last().click();
+    await pane(page).getByText('tried to go to another page').waitFor();
+    // What was not heard before this is, was not on its way.
+    control.page = html(control.url);
+    const free = await place.browser.page(`${control.url}/page`);
+    await expect.poll(() => control.heard).toContain('GET /self');
+    expect(elsewhere.heard).toEqual([]);
+    await Promise.all([free.close(), page.close()]);
+    await place.perch.restart();
+  });
+});

@@ -1,0 +1,11 @@
+import type { ArtifactKind } from '#lib/chat/artifacts.ts';
+import guard from './guard.js?raw';
+
+const SVG_STYLE = '<style>html,body{height:100%;margin:0}body{display:grid;place-items:center}svg{max-width:100%;max-height:100%}</style>';
+
+/** A document for a `Sandbox` whose first script is our own. */
+export const guarded = (html: string): string => `<!doctype html><meta charset="utf-8"><script>${guard}</script>${html}`;
+
+/** What shows an artifact. */
+export const documentOf = (kind: ArtifactKind, code: string): string =>
+  guarded(kind === 'svg' ? SVG_STYLE + code.replace(/^\s*(?:<\?xml[^>]*>\s*|<!doctype[^>]*>\s*)*/i, '') : code);

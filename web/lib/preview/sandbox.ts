@@ -1,0 +1,113 @@
+import { z } from '#shared/rpc/zod.ts';
+import { BASE } from '#lib/demo.ts';
+import { FRAME_FILE } from '#shared/preview-frame.ts';
+
+const text = z.string().max(1_000);
+const message = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('ready'), closed: z.boolean() }),
+  z.object({ kind: z.literal('flood') }),
+  z.object({ kind: z.literal('left') }),
+  z.object({ kind: z.literal('pong') }),
+  z.object({ kind: z.literal('escape') }),
+  z.object({ kind: z.literal('note'), level: z.enum(['log', 'info', 'warn', 'error', 'blocked']), text }),
+]);
+
+/** What a sandboxed document says. Nothing of it is to be trusted. */
+export type SandboxMessage = z.infer<typeof message>;
+
+/** The frame itself is a small file of this app: where it has not come by then, it does not come. */
+const OPENS_WITHIN_MS = 15_000;
+/** The app's own frames send it far fewer. */
+const MOST_PER_SECOND = 500;
+
+/**
+ * A place on the page for documents that are not to be trusted (docs/decisions/0057): without an origin, storage or network, in a frame of
+ * public/frame.html's policy.
+ */
+export class Sandbox {
+  readonly #hear: (said: SandboxMessage) => void;
+  readonly #opening = Promise.withResolvers<void>();
+  readonly #destroyed = new AbortController();
+  #frame: HTMLIFrameElement | undefined;
+  #port: MessagePort | undefined;
+
+  /** Opens it within `host`. `hear` gets what the document says, as long as the sandbox is there. */
+  constructor(host: HTMLElement, title: string, hear: (said: SandboxMessage) => void) {
+    this.#hear = hear;
+    this.#opening.promise.catch(() => {});
+    setTimeout(() => this.#opening.reject(new Error('the frame for previews could not be loaded')), OPENS_WITHIN_MS);
+    this.#load(host, title, () => {
+      // A file host sends no headers of ours: once the service worker is there, it does.
+      void navigator.serviceWorker?.ready.then(() => this.#load(host, title, () => {}));
+    });
+    this.#endFloods();
+  }
+
+  /** Resolves once documents can be shown; rejects where the frame cannot be loaded, or comes without its headers. */
+  get open(): Promise<void> {
+    return this.#opening.promise;
+  }
+
+  /** Shows a document in the place of the one before, whose scripts end. */
+  show(html: string, title: string): void {
+    this.#port?.postMessage({ do: 'show', html, title });
+  }
+
+  /** Ends what is shown, also where its script runs without an end. */
+  clear(): void {
+    this.#port?.postMessage({ do: 'clear' });
+  }
+
+  /** Asks for a `pong`, which does not come from a document whose script is busy. */
+  ping(): void {
+    this.#port?.postMessage({ do: 'ping' });
+  }
+
+  destroy(): void {
+    this.#destroyed.abort();
+    this.#port?.close();
+    this.#frame?.remove();
+    this.#opening.reject(new Error('the preview was closed'));
+  }
+
+  #load(host: HTMLElement, title: string, unclosed: () => void): void {
+    if (this.#destroyed.signal.aborted) return;
+    this.#frame?.remove();
+    const frame = (this.#frame = document.createElement('iframe'));
+    const { port1, port2 } = new MessageChannel();
+    this.#port = port1;
+    port1.onmessage = ({ data }: MessageEvent<unknown>) => {
+      const said = parse(data);
+      if (said?.kind !== 'ready') {
+        if (said) this.#hear(said);
+      } else if (said.closed) this.#opening.resolve();
+      else unclosed();
+    };
+    frame.title = title;
+    frame.src = `${BASE}${FRAME_FILE}`;
+    frame.addEventListener('load', () => frame.contentWindow?.postMessage('', location.origin, [port2]), { once: true });
+    host.append(frame);
+  }
+
+  /** A document reaches the app's own window too, with messages that nobody reads. */
+  #endFloods(): void {
+    let heard = 0;
+    let since = 0;
+    const count = ({ source, timeStamp }: MessageEvent): void => {
+      if (source === window) return;
+      if (timeStamp - since > 1_000) [since, heard] = [timeStamp, 0];
+      if (++heard !== MOST_PER_SECOND) return;
+      this.clear();
+      this.#hear({ kind: 'flood' });
+    };
+    addEventListener('message', count, { signal: this.#destroyed.signal });
+  }
+}
+
+function parse(data: unknown): SandboxMessage | null {
+  try {
+    return message.parse(JSON.parse(String(data)));
+  } catch {
+    return null;
+  }
+}
