@@ -1,3 +1,4 @@
+import type { FieldValues } from './change.ts';
 import type { Shape } from './fields.ts';
 import { around, type Box, cornersOf, frameOf, rotationOf, turned } from './geometry.ts';
 import { estimateWidth, type Measure } from './marks.ts';
@@ -74,6 +75,21 @@ export function handleAt(hold: Hold, [x, y]: Point, reach: number): Handle | und
   const far = ([hx, hy]: Point): number => Math.hypot(hx - x, hy - y);
   const near = hold.handles.filter(({ at }) => far(at) <= reach);
   return near.toSorted((a, b) => far(a.at) - far(b.at))[0]?.name;
+}
+
+/** What is at an end: the ends of a line, the tip of a callout. */
+export type End = Extract<Handle, 'start' | 'end' | 'tip'>;
+export const isEnd = (name: Handle): name is End => name === 'start' || name === 'end' || name === 'tip';
+
+/** What becomes of a shape whose end is put elsewhere. The other end of a line stays, and the line is no longer turned but lies so. */
+export function endMoved({ box, rotation, handles }: Hold, end: End, at: Point): FieldValues {
+  if (end === 'tip') {
+    const [tipX, tipY] = turned(at, box, -rotation);
+    return { tipX, tipY };
+  }
+  const other = handles.find(({ name }) => name !== end)?.at ?? at;
+  const [[x1, y1], [x2, y2]] = end === 'start' ? [at, other] : [other, at];
+  return { x1, y1, x2, y2, ...(rotation === 0 ? {} : { rotation: 0 }) };
 }
 
 /** Whether a point is within what is held. */

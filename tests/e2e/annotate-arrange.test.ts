@@ -38,6 +38,15 @@ describe('arranging on the Annotate page', () => {
     const tasks = page.getByRole('dialog', { name: 'Arrange 2 shapes' });
     expect((await operable(page)).filter((each) => each.endsWith(' ""'))).toEqual([]);
     expect(await tasks.getByRole('button', { name: 'Distribute across' }).count()).toBe(0);
+    for (const [name, at] of [
+      ['Straight, square, or several', 'false'],
+      ['Snap', 'true'],
+    ] as const) {
+      const toggle = tasks.getByRole('button', { name, exact: true });
+      expect(await toggle.getAttribute('aria-pressed')).toBe(at);
+      await toggle.click();
+      await tasks.getByRole('button', { name, exact: true, pressed: at === 'false' }).click();
+    }
     await shoot(page, 'arrange');
     await tasks.getByRole('button', { name: 'Align left' }).click();
     await page.getByText('Aligned: left').waitFor({ state: 'attached' });

@@ -125,3 +125,63 @@ verifies(
     expect((await shapes(page)).map(({ id }) => id)).toEqual(['a', 'b']);
   },
 );
+
+verifies(
+  'canvas.studio/keyboard',
+  'an end of a line and the tip of a callout are held by G and moved by arrows, each as one step',
+  async () => {
+    const page = await studio(
+      `put('arrow', 'a', { x1: 100, y1: 100, x2: 200, y2: 100, rotation: 90 }); put('callout', 'c', { x: 300, y: 50, width: 100, height: 40, tipX: 280, tipY: 200, text: 'Here' });`,
+    );
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('g');
+    expect(await said(page)).toBe('Arrow keys move its beginning');
+    await page.keyboard.press('g');
+    expect(await said(page)).toBe('Arrow keys move its end');
+    // A quarter turned it lies from (150, 50) to (150, 150).
+    await page.keyboard.press('Shift+ArrowRight');
+    await page.keyboard.press('ArrowDown');
+    expect((await shapes(page))[0]).toMatchObject({ x1: 150, y1: 50, x2: 160, y2: 151, rotation: 0 });
+    expect(await said(page)).toBe('At 160, 151');
+    await page.keyboard.press('g');
+    expect(await said(page)).toBe('Arrow keys move all of it');
+    await page.keyboard.press('ArrowDown');
+    expect((await shapes(page))[0]).toMatchObject({ x1: 150, y1: 51, x2: 160, y2: 152 });
+    for (const key of ['Control+z', 'Control+z']) await page.keyboard.press(key);
+    expect((await shapes(page))[0]).toMatchObject({ x1: 100, y1: 100, x2: 200, y2: 100, rotation: 90 });
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('g');
+    expect(await said(page)).toBe('Arrow keys move its tip');
+    await page.keyboard.press('ArrowLeft');
+    expect((await shapes(page))[1]).toMatchObject({ x: 300, y: 50, tipX: 279, tipY: 200 });
+    // Escape lets go of the tip first.
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('ArrowLeft');
+    expect((await shapes(page))[1]).toMatchObject({ x: 299, y: 50, tipX: 278, tipY: 200 });
+  },
+);
+
+verifies('canvas.studio/touch', 'without keys squares are drawn, several are chosen and nothing snaps, once that is set', async () => {
+  const page = await studio(THREE);
+  await run(page, 'shown.straight = true');
+  await page.keyboard.press('r');
+  await drag(page, [300, 50], [360, 90]);
+  expect(await last(page)).toMatchObject({ kind: 'rect', width: 60, height: 60 });
+  await page.keyboard.press('Control+z');
+  await page.keyboard.press('v');
+  for (const [x, y] of [
+    [100, 115],
+    [203, 195],
+  ] as const) {
+    await page.mouse.click(x, y);
+  }
+  expect(await run(page, 'return [...shown.selection]')).toEqual(['a', 'b']);
+  // By 100 the left sides would be 3 apart, and so one.
+  await run(page, 'shown.straight = false; shown.select([])');
+  await drag(page, [100, 115], [200, 115]);
+  expect((await shapes(page))[0]).toMatchObject({ x: 203 });
+  await page.keyboard.press('Control+z');
+  await run(page, 'shown.snaps = false; shown.select([])');
+  await drag(page, [100, 115], [200, 115]);
+  expect((await shapes(page))[0]).toMatchObject({ x: 200 });
+});

@@ -6,7 +6,7 @@ import { handleAt, isHeld, spanOf } from '#shared/canvas/handles.ts';
 import { measureText } from '../../paint/measure.ts';
 import { cssColor } from './css-color.ts';
 import type { Place } from './ground.ts';
-import { NOTHING_HELD } from './pointing.ts';
+import { type Held, NOTHING_HELD } from './pointing.ts';
 import { type Look, reachOf } from './studio/bench.ts';
 import { cropHold } from './studio/crop.ts';
 import { StudioActions } from './studio/actions.ts';
@@ -29,6 +29,8 @@ export class Studio extends StudioActions {
   /** Whether Tab leaves the drawing: after Escape, until it is come back to. */
   #leaving = false;
   #look: Look = { color: '#d92d20', strokeWidth: 3, fill: false, fontSize: 20 };
+  #straight = false;
+  #snaps = true;
   readonly #seen = new WeakSet<KeyboardEvent>();
 
   constructor(drawing: Drawing) {
@@ -63,6 +65,30 @@ export class Studio extends StudioActions {
 
   protected get inHand(): StudioTool {
     return this.#spaced ? 'hand' : this.#tool;
+  }
+
+  /** Whether pointers draw squares, circles and straight lines, and choose several, as with Shift; false at first. For who has no keys. */
+  get straight(): boolean {
+    return this.#straight;
+  }
+
+  set straight(straight: boolean) {
+    this.#straight = straight;
+    this.told();
+  }
+
+  /** Whether what is moved or resized snaps to what is near, unless Mod is held; true at first. */
+  get snaps(): boolean {
+    return this.#snaps;
+  }
+
+  set snaps(snaps: boolean) {
+    this.#snaps = snaps;
+    this.told();
+  }
+
+  protected held({ shift, mod, touch }: Held): Held {
+    return { shift: shift || this.#straight, mod: mod || !this.#snaps, touch };
   }
 
   get look(): Look {
@@ -184,11 +210,12 @@ export class Studio extends StudioActions {
     return this.#tool === 'select' && this.selection.length === 1 && only !== undefined && this.editText(only.id);
   }
 
-  /** What Escape does: gives up what is under way, then the crop, then what is chosen, then the tool. */
+  /** What Escape does: gives up what is under way, then the crop, then an end that is held, then what is chosen, then the tool. */
   escape(): boolean {
     if (this.giveUp()) return (this.say('Given up'), true);
     if (this.polygon.begun) return (this.polygon.stop(this), this.say('Given up'), true);
     this.#leaving = true;
+    if (this.gripped) return ((this.gripped = undefined), this.say('Arrow keys move all of it'), true);
     if (this.selection.length > 0) return (this.select([]), this.say('Nothing selected'), true);
     if (this.#tool === 'select') return false;
     this.tool = 'select';

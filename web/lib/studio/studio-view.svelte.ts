@@ -9,6 +9,8 @@ export class StudioView {
   strokeWidth = $state(0);
   fill = $state(false);
   fontSize = $state(0);
+  straight = $state(false);
+  snaps = $state(true);
   zoom = $state(1);
   canUndo = $state(false);
   canRedo = $state(false);
@@ -45,8 +47,8 @@ export class StudioView {
   }
 
   #read(): void {
-    const { tool, color, strokeWidth, fill, fontSize, zoom, selection, editor } = this.studio;
-    Object.assign(this, { tool, color, strokeWidth, fill, fontSize, zoom, selection });
+    const { tool, color, strokeWidth, fill, fontSize, straight, snaps, zoom, selection, editor } = this.studio;
+    Object.assign(this, { tool, color, strokeWidth, fill, fontSize, straight, snaps, zoom, selection });
     this.canUndo = editor.canUndo;
     this.canRedo = editor.canRedo;
   }

@@ -3,7 +3,7 @@ import { shapesToText } from '#shared/canvas/clipboard.ts';
 import type { Move } from '#shared/canvas/editor.ts';
 import type { Shape } from '#shared/canvas/fields.ts';
 import { type Box, sheetOf } from '#shared/canvas/geometry.ts';
-import { spanOf } from '#shared/canvas/handles.ts';
+import { type End, endMoved, isEnd, spanOf } from '#shared/canvas/handles.ts';
 import type { Axis } from '#shared/canvas/transform.ts';
 import { measureText } from '../../../paint/measure.ts';
 import type { Place } from '../ground.ts';
@@ -13,6 +13,8 @@ import type { StudioTool } from './tools.ts';
 
 /** What comes within this many milliseconds with the same thing is one step of undo: a colour that is dragged, a key that is held. */
 const TOGETHER = 800;
+
+const END_NAMES: Readonly<Record<End, string>> = { start: 'its beginning', end: 'its end', tip: 'its tip' };
 
 /** What is done to what is chosen, and to the sheet: each is one step of undo, and is said. Lengths are CSS pixels of the drawing. */
 export abstract class StudioActions extends StudioCore {
@@ -77,8 +79,30 @@ export abstract class StudioActions extends StudioCore {
     this.did(this.actions.turn(this.selection, degrees, this.together('turn')), `Turned by ${degrees}°`);
   }
 
-  /** Moves what is chosen. */
+  /**
+   * Takes hold of the next end of the line that is chosen, or of the tip of the callout: `nudge` then moves that; past the last, all of it again.
+   * False where there is none.
+   */
+  grip(): boolean {
+    const ends = this.hold?.handles.map(({ name }) => name).filter(isEnd) ?? [];
+    const next = ends[ends.findIndex((end) => end === this.gripped) + 1];
+    this.gripped = next;
+    if (ends.length > 0) this.say(`Arrow keys move ${next ? END_NAMES[next] : 'all of it'}`);
+    return ends.length > 0;
+  }
+
+  /** Moves what is chosen, or the end of it that is held. */
   nudge(dx: number, dy: number): void {
+    const { gripped, hold } = this;
+    const at = gripped && hold?.handles.find(({ name }) => name === gripped)?.at;
+    if (gripped && hold && at) {
+      const to = [at[0] + dx, at[1] + dy] as const;
+      this.did(
+        this.actions.style(this.selection, endMoved(hold, gripped, to), this.together(gripped)),
+        `At ${Math.round(to[0])}, ${Math.round(to[1])}`,
+      );
+      return;
+    }
     if (this.actions.nudge(this.selection, dx, dy, this.together('nudge')) === 0) return;
     const [box] = this.chosen.map((shape) => spanOf(shape, measureText));
     if (box) this.say(`At ${Math.round(box.x)}, ${Math.round(box.y)}`);

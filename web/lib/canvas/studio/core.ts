@@ -3,7 +3,7 @@ import type { Drawing } from '#shared/canvas/drawing.ts';
 import { Editor } from '#shared/canvas/editor.ts';
 import type { Shape } from '#shared/canvas/fields.ts';
 import type { Box } from '#shared/canvas/geometry.ts';
-import { type Hold, holdOf } from '#shared/canvas/handles.ts';
+import { type End, type Hold, holdOf } from '#shared/canvas/handles.ts';
 import { measureText } from '../../../paint/measure.ts';
 import { type Gestures, type Held, listenToKeys, listenToPointers, type Sample } from '../pointing.ts';
 import { Stage } from '../stage.ts';
@@ -43,6 +43,7 @@ export abstract class StudioCore implements Bench {
   readonly #giveUpPointer: () => void;
   #selection: readonly string[] = [];
   #cropping: Box | undefined;
+  #gripped: End | undefined;
   #gesture: Gesture | undefined;
   #previewed: readonly string[] = [];
   #moveField: (() => void) | undefined;
@@ -72,6 +73,7 @@ export abstract class StudioCore implements Bench {
         ...this.showing,
         chosen: this.chosen,
         hold: this.hold,
+        gripped: this.#gripped,
         crop: this.#cropping && cropHold(this.#cropping),
       }),
       others: () => this.#others.values(),
@@ -90,6 +92,8 @@ export abstract class StudioCore implements Bench {
   abstract readonly look: Look;
   /** The tool that a press is for now. */
   protected abstract readonly inHand: StudioTool;
+  /** What counts as held down, beside what is. */
+  protected abstract held(held: Held): Held;
 
   /** What is pressed, and has the focus. */
   get surface(): HTMLCanvasElement {
@@ -120,11 +124,22 @@ export abstract class StudioCore implements Bench {
     this.told();
   }
 
+  /** The end of what is chosen that keys move. */
+  protected get gripped(): End | undefined {
+    return this.#gripped;
+  }
+
+  protected set gripped(end: End | undefined) {
+    this.#gripped = end;
+    this.request();
+  }
+
   /** Chooses shapes; those that are not there are let be. */
   select(ids: readonly string[]): void {
     const there = [...new Set(ids)].filter((id) => this.drawing.shape(id));
     if (there.length === this.#selection.length && there.every((id, nth) => id === this.#selection[nth])) return;
     this.#selection = there;
+    this.#gripped = undefined;
     this.request();
     this.told();
   }
@@ -212,7 +227,7 @@ export abstract class StudioCore implements Bench {
     surface.setAttribute('role', 'application');
     surface.setAttribute(
       'aria-label',
-      'Drawing. Tab goes from shape to shape, arrow keys move, Enter presses and lets go, Escape gives up; Escape and then Tab leaves.',
+      'Drawing. Tab goes from shape to shape, arrow keys move, G takes hold of an end, Enter presses and lets go, Escape gives up; Escape and then Tab leaves.',
     );
     surface.setAttribute('aria-roledescription', 'drawing surface');
     const pinching = listenToPinch(surface, { view, signal, begun: () => this.#giveUpPointer() });
@@ -245,10 +260,11 @@ export abstract class StudioCore implements Bench {
       gesture?.[how]();
     };
     return {
-      begin: (at: Sample, held: Held) => {
+      begin: (at: Sample, pressed: Held) => {
+        const held = this.held(pressed);
         this.#gesture = this.inHand === 'polygon' ? this.polygon.begin(this, at, held) : beginWith(this.inHand)(this, at, held);
       },
-      extend: (samples, held) => this.#gesture?.extend(samples, held),
+      extend: (samples, pressed) => this.#gesture?.extend(samples, this.held(pressed)),
       end: () => finish('end'),
       cancel: () => finish('cancel'),
     };

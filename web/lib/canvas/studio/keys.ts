@@ -87,6 +87,7 @@ export function pressKey(studio: Studio, event: KeyboardEvent, onDrawing: boolea
     if (letter === 'V') return (studio.flip('y'), true);
     return false;
   }
+  if (letter === 'G') return onDrawing && studio.grip();
   const tool = TOOL_OF.get(letter);
   if (tool === undefined) return false;
   studio.tool = tool;

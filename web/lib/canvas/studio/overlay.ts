@@ -1,6 +1,6 @@
 import type { Shape } from '#shared/canvas/fields.ts';
 import { type Box, cornersOf, frameOf, rotationOf, turned } from '#shared/canvas/geometry.ts';
-import type { Hold } from '#shared/canvas/handles.ts';
+import type { Handle, Hold } from '#shared/canvas/handles.ts';
 import type { Measure } from '#shared/canvas/marks.ts';
 import type { Point } from '#shared/canvas/path.ts';
 import type { Guide } from '#shared/canvas/snap.ts';
@@ -13,6 +13,8 @@ export interface Above {
   readonly draft?: (() => Shape | undefined) | undefined;
   readonly chosen: readonly Shape[];
   readonly hold: Hold | undefined;
+  /** Which handle keys move. */
+  readonly gripped?: Handle | undefined;
   readonly guides: readonly Guide[];
   /** What a rubber band is around. */
   readonly band?: Box | undefined;
@@ -69,13 +71,13 @@ export class Overlay {
     context.clearRect(0, 0, view.size.width, view.size.height);
     const drafts = [...others()];
     for (const shape of drafts) paint(context, shape);
-    const { draft, chosen, hold, guides, band, crop } = above();
+    const { draft, chosen, hold, gripped, guides, band, crop } = above();
     const drawn = draft?.();
     if (drawn) paint(context, drawn);
     if (drawn || this.#drafting) drafted(drawn);
     this.#drafting = drawn !== undefined;
     if (chosen.length > 1) for (const shape of chosen) this.#frameOf(context, shape);
-    if (hold) this.#hold(context, hold);
+    if (hold) this.#hold(context, hold, gripped);
     if (crop) this.#crop(context, crop);
     if (band) this.#band(context, band);
     for (const guide of guides) this.#guide(context, guide);
@@ -104,7 +106,7 @@ export class Overlay {
     context.globalAlpha = 1;
   }
 
-  #hold(context: CanvasRenderingContext2D, { box, rotation, handles }: Hold): void {
+  #hold(context: CanvasRenderingContext2D, { box, rotation, handles }: Hold, gripped?: Handle): void {
     context.strokeStyle = ACCENT;
     context.lineWidth = 1.5;
     const line = handles.some(({ name }) => name === 'start');
@@ -120,7 +122,7 @@ export class Overlay {
       context.beginPath();
       if (name.length > 2) context.arc(x, y, HANDLE / 2 + 0.5, 0, 2 * Math.PI);
       else context.rect(x - HANDLE / 2, y - HANDLE / 2, HANDLE, HANDLE);
-      context.fillStyle = '#ffffff';
+      context.fillStyle = name === gripped ? ACCENT : '#ffffff';
       context.fill();
       context.stroke();
     }

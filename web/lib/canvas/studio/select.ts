@@ -1,8 +1,20 @@
 import { alongTo, angledTo } from '#shared/canvas/constrain.ts';
 import type { FieldValues } from '#shared/canvas/change.ts';
 import type { Shape } from '#shared/canvas/fields.ts';
-import { type Box, frameOf, overlap, sheetOf, shapeAt, turned, within } from '#shared/canvas/geometry.ts';
-import { dragged, type Handle, handleAt, type Hold, isHeld, keepsRatio, spanOf, spanOfAll } from '#shared/canvas/handles.ts';
+import { type Box, overlap, sheetOf, shapeAt, turned, within } from '#shared/canvas/geometry.ts';
+import {
+  dragged,
+  type End,
+  endMoved,
+  type Handle,
+  handleAt,
+  type Hold,
+  isEnd,
+  isHeld,
+  keepsRatio,
+  spanOf,
+  spanOfAll,
+} from '#shared/canvas/handles.ts';
 import type { Point } from '#shared/canvas/path.ts';
 import { type Snapping, snapLines, type SnapLines, snapped, WHOLE } from '#shared/canvas/snap.ts';
 import { angleOf, middleOf, moved, reframed, resizedWith, turnedAbout } from '#shared/canvas/transform.ts';
@@ -118,16 +130,7 @@ function resizing(bench: Bench, hold: Hold, handle: Handle, from: Point): Change
   const [shape] = bench.chosen;
   const single = bench.chosen.length === 1 ? shape : undefined;
   if (handle === 'turn') return turning(bench, hold, from);
-  if (single && (single.kind === 'line' || single.kind === 'arrow')) return ending(single, handle);
-  if (single?.kind === 'callout' && handle === 'tip') {
-    return {
-      said: 'Moved the tip of',
-      to: (_, at) => {
-        const [tipX, tipY] = turned(at, hold.box, -hold.rotation);
-        return { tipX, tipY };
-      },
-    };
-  }
+  if (isEnd(handle)) return ending(hold, handle);
   const lines = linesOf(bench);
   // It was pressed beside its middle, and stays so.
   const grabbed = hold.handles.find(({ name }) => name === handle)?.at ?? from;
@@ -172,18 +175,12 @@ function turning(bench: Bench, { box, rotation }: Hold, from: Point): Change {
   };
 }
 
-/** An end of a line is dragged; the other stays, and the line is no longer turned but lies so. */
-function ending(line: Shape<'line'> | Shape<'arrow'>, handle: Handle): Change {
-  const frame = frameOf(line);
-  const [start, end] = [turned([line.x1, line.y1], frame, line.rotation), turned([line.x2, line.y2], frame, line.rotation)];
-  const fixed = handle === 'start' ? end : start;
+function ending(hold: Hold, end: End): Change {
+  const fixed = end === 'tip' ? undefined : hold.handles.find(({ name }) => name !== end)?.at;
   return {
-    said: 'Moved an end of',
-    place: (at, held) => (held.shift ? angledTo(fixed, at) : at),
-    to(_, at) {
-      const [[x1, y1], [x2, y2]] = handle === 'start' ? [at, fixed] : [fixed, at];
-      return { x1, y1, x2, y2, ...(line.rotation === 0 ? {} : { rotation: 0 }) };
-    },
+    said: end === 'tip' ? 'Moved the tip of' : 'Moved an end of',
+    place: (at, held) => (held.shift && fixed ? angledTo(fixed, at) : at),
+    to: (_, at) => endMoved(hold, end, at),
   };
 }
 
