@@ -110,7 +110,11 @@ export class ConfigFile {
       return true;
     }
     const { document: file, synced } = read;
-    if (file) checkNames(file);
+    try {
+      if (file) checkNames(file);
+    } catch (error) {
+      return this.#invalid(read, error);
+    }
     // Without a file (any more), the gateway's configuration becomes one.
     const { document, lost } = file ? threeWay(synced ?? {}, config.whole, file) : { document: config.whole, lost: false };
     const own = config.whole;
@@ -123,11 +127,7 @@ export class ConfigFile {
         if (file) this.#deps.typed?.(typedServers({ file, synced: synced ?? {}, own, document }));
       } catch (error) {
         if (error instanceof ChangedMeanwhile) return false;
-        if (!(error instanceof RpcError)) throw error;
-        const place = hash === null ? null : await bridge.call(configFilePort, 'config-file.place', { hash, key: settingOf(error) });
-        this.#known = hash;
-        this.#tell({ state: 'invalid', path, problem: { message: error.message, ...place } });
-        return true;
+        return this.#invalid(read, error);
       }
     }
     // With what the file had of secrets taken out of it. Set meanwhile, it differs again, and is looked at again.
@@ -141,6 +141,16 @@ export class ConfigFile {
     this.#known = after;
     this.#agreed = canonical(settled);
     this.#tell({ state: 'synced', path, problem: null });
+    return true;
+  }
+
+  /** What the file says cannot be taken over. Throws what is no refusal. */
+  async #invalid({ path, hash }: { path: string; hash: string | null }, error: unknown): Promise<true> {
+    if (!(error instanceof RpcError)) throw error;
+    const key = settingOf(error);
+    const place = hash === null ? null : await this.#deps.bridge.call(configFilePort, 'config-file.place', { hash, key });
+    this.#known = hash;
+    this.#tell({ state: 'invalid', path, problem: { message: error.message, ...place } });
     return true;
   }
 
