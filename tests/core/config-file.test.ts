@@ -159,7 +159,7 @@ verifies('config-file/broken', 'one that does not fit says which setting', async
     [{ chat: { timeZone: 'Mars/Olympus' } }, 'chat.timeZone'],
     [{ providers: { a: { ...PROVIDER, apiKey: '***' } } }, 'providers.a.apiKey'],
     [{ providers: { a: { ...PROVIDER, extra: 1 } } }, 'providers.a.extra'],
-    [{ chat: { constructor: 1 } }, 'constructor'],
+    [{ chat: { prototype: 1 } }, 'prototype'],
   ] as const) {
     at.save(wrong);
     await until(async () => (await at.state()).problem?.message.includes(says) ?? false, says);

@@ -28,6 +28,8 @@ const PAGES: readonly [path: string, sign: string][] = [
   ['/logs', 'Export'],
   ['/doctor', 'The rate limit'],
   ['/backups', 'There is none yet'],
+  ['/plans', LONG],
+  ['/skills', LONG],
 ];
 
 describe('what is known, for everybody', () => {
@@ -57,6 +59,9 @@ describe('what is known, for everybody', () => {
     await client.call('memory.add', { text: `The key of the old boathouse, ${LONG}` });
     await client.call('memory.add', { text: ARABIC });
     for (const name of [LONG, ARABIC]) await client.call('cron.add', { cron: '0 8 * * MON-FRI', name, message: `${LONG} ${ARABIC}` });
+    await client.call('chat.send', { message: `/tool plan_create ${JSON.stringify({ goal: LONG, steps: [LONG, ARABIC] })}` });
+    const skill = `---\nname: cats\ndescription: ${LONG} ${ARABIC}\nlicense: ${LONG}\n---\n`;
+    await client.call('workspace.write', { path: 'skills/cats/SKILL.md', content: skill });
     await client.call('config.patch', { patch: { tools: { policies: { [LONG.slice(0, 64)]: 'auto' } } } });
     for (const word of [ARABIC, LONG]) {
       const { request } = await client.call('exec.create', { command: 'echo', args: [word, 'denied'] });

@@ -1,10 +1,12 @@
 import Archive from '@lucide/svelte/icons/archive';
 import BookOpen from '@lucide/svelte/icons/book-open';
+import BookOpenCheck from '@lucide/svelte/icons/book-open-check';
 import Boxes from '@lucide/svelte/icons/boxes';
 import Brain from '@lucide/svelte/icons/brain';
 import CalendarClock from '@lucide/svelte/icons/calendar-clock';
 import ChartColumn from '@lucide/svelte/icons/chart-column';
 import Highlighter from '@lucide/svelte/icons/highlighter';
+import ListTodo from '@lucide/svelte/icons/list-todo';
 import MessagesSquare from '@lucide/svelte/icons/messages-square';
 import Moon from '@lucide/svelte/icons/moon';
 import ScrollText from '@lucide/svelte/icons/scroll-text';
@@ -29,6 +31,7 @@ export const PAGE_GROUPS = [
       { href: '/sessions', label: 'Chats', icon: MessagesSquare },
       { href: '/annotate', label: 'Annotate', icon: Highlighter },
       { href: '/schedules', label: 'Schedules', icon: CalendarClock },
+      { href: '/plans', label: 'Plans', icon: ListTodo },
       { href: '/approvals', label: 'Approvals', icon: ShieldCheck },
     ],
   },
@@ -37,6 +40,7 @@ export const PAGE_GROUPS = [
     pages: [
       { href: '/models', label: 'Models', icon: Boxes },
       { href: '/tools', label: 'Tools', icon: Wrench },
+      { href: '/skills', label: 'Skills', icon: BookOpenCheck },
       { href: '/usage', label: 'Usage', icon: ChartColumn },
       { href: '/logs', label: 'Logs', icon: ScrollText },
       { href: '/doctor', label: 'Doctor', icon: Stethoscope },

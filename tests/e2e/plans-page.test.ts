@@ -1,0 +1,78 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect } from 'vitest';
+import { verifies } from '../requirements.ts';
+import { until } from '../support/gateway.ts';
+import { connected, linkedPage } from './connected.ts';
+import { connectOutside } from './outside.ts';
+import { served } from './served.ts';
+import { shoot } from './shoot.ts';
+
+const SKILL = (name: string, more = ''): string => `---\nname: ${name}\ndescription: How ${name} are made.\n${more}---\n\nSo.\n`;
+
+describe('plans and skills in the app', () => {
+  const at = served();
+
+  verifies('plans.app/list', 'begun from the page, seen step by step, gone on with where it was, and deleted', async () => {
+    const page = await linkedPage(at.browser, at.perch);
+    using outside = await connectOutside(at.perch);
+    const { client } = outside;
+    await page.getByRole('link', { name: 'Plans', exact: true }).click();
+    await page.getByRole('button', { name: 'A page about this machine' }).click();
+    await page.getByRole('button', { name: 'Send' }).click();
+    await until(async () => (await client.call('plan.list', {})).count === 1, 'the plan');
+    await page.getByRole('link', { name: 'Plans', exact: true }).click();
+    const plan = page.getByRole('list', { name: 'Plans' }).getByRole('listitem', { name: 'A page about this machine' });
+    // The guide only does what it is told, and follows none.
+    await plan.getByText('paused', { exact: true }).waitFor();
+    expect(await plan.getByRole('list', { name: 'Steps' }).getByRole('listitem').count()).toBe(3);
+    await shoot(page, 'plans');
+
+    const [{ agentId = '', sessionId = '' } = {}] = (await client.call('plan.list', {})).plans;
+    const update = { status: 'completed', result: 'Two cores, and a fan' };
+    await client.call('chat.send', { agentId, sessionId, message: `/tool plan_update ${JSON.stringify(update)}` });
+    await plan.getByText('Two cores, and a fan').waitFor();
+    await plan.getByText('1 of 3', { exact: false }).waitFor();
+    const before = (await client.call('chat.history', { agentId, sessionId })).messages.length;
+    await plan.getByRole('button', { name: 'Go on' }).click();
+    await until(async () => (await client.call('chat.history', { agentId, sessionId })).messages.length > before, 'the agent to be asked');
+
+    await plan.getByRole('button', { name: 'Delete…' }).click();
+    await page.getByRole('dialog', { name: 'Delete this plan?' }).getByRole('button', { name: 'Delete', exact: true }).click();
+    await page.getByText('No plan yet').waitFor();
+    expect((await client.call('plan.list', {})).count).toBe(0);
+    expect(at.browser.complaints).toEqual([]);
+    await page.close();
+  });
+
+  verifies('skills.app/list', 'those of workspaces and of the bridge, each with what it lacks; looked at again', async () => {
+    const page = await at.browser.page(`${at.perch.url}/skills`);
+    await connected(page, 'This browser');
+    await page.getByText('No skill yet').waitFor();
+    const put = (name: string, text: string): void => {
+      mkdirSync(join(at.perch.home, 'skills', name), { recursive: true });
+      writeFileSync(join(at.perch.home, 'skills', name, 'SKILL.md'), text);
+    };
+    put('letters', SKILL('letters'));
+    put('broken', 'no front matter');
+    put('films', SKILL('films', 'metadata:\n  requires:\n    bins: [no-such-program-here]\n'));
+    using outside = await connectOutside(at.perch);
+    await outside.client.call('workspace.write', { path: 'skills/minutes/SKILL.md', content: SKILL('minutes') });
+    await page.reload();
+    const theirs = page.getByRole('list', { name: 'Of the bridge’s folder' });
+    await theirs.getByRole('listitem', { name: 'letters' }).getByText('ready', { exact: true }).waitFor();
+    await theirs.getByRole('listitem', { name: 'broken' }).getByText('cannot be read').waitFor();
+    await theirs.getByRole('listitem', { name: 'films' }).getByText('It needs no-such-program-here').waitFor();
+    await page
+      .getByRole('list', { name: 'Of workspaces' })
+      .getByRole('listitem', { name: 'minutes' })
+      .getByText('How minutes are made.')
+      .waitFor();
+    await shoot(page, 'skills');
+    put('broken', SKILL('broken'));
+    await page.getByRole('button', { name: 'Look again' }).click();
+    await theirs.getByRole('listitem', { name: 'broken' }).getByText('ready', { exact: true }).waitFor();
+    expect(at.browser.complaints).toEqual([]);
+    await page.close();
+  });
+});

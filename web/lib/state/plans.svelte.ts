@@ -1,0 +1,48 @@
+import type { Plan } from '#shared/rpc/methods/plan.ts';
+import { isLost, type Problem, problemOf } from '#lib/errors.ts';
+import { gateway } from '#lib/gateway/connection.svelte.ts';
+import { announcer } from './announcer.svelte.ts';
+import { toasts } from './toasts.svelte.ts';
+
+/** What agents mean to do, step by step. */
+class Plans {
+  /** The one changed last first; null before the first answer. */
+  list = $state.raw<Plan[] | null>(null);
+  problem = $state<Problem | null>(null);
+  #asked = 0;
+
+  /** Reads them, now and at each change; the result stops it. */
+  show(): () => void {
+    void this.load();
+    return gateway.on('plan.changed', () => void this.load());
+  }
+
+  async load(): Promise<void> {
+    const asked = ++this.#asked;
+    try {
+      const { plans } = await gateway.call('plan.list', {});
+      if (asked !== this.#asked) return;
+      this.list = plans;
+      this.problem = null;
+    } catch (error) {
+      if (asked === this.#asked && !isLost(error)) this.problem = problemOf(error, 'read the plans');
+    }
+  }
+
+  /** Rejects where the gateway refuses, or with why the plan stays as it is. */
+  async resume({ id, goal }: Plan): Promise<void> {
+    const { resumed, reason } = await gateway.call('plan.resume', { planId: id });
+    if (!resumed) throw new Error(reason ?? 'it is not paused any more');
+    announcer.say(`Goes on: ${goal}`);
+  }
+
+  /** Rejects where the gateway refuses. */
+  async remove({ id }: Plan): Promise<void> {
+    await gateway.call('plan.delete', { planId: id });
+    announcer.say('The plan was deleted');
+    toasts.show('The plan was deleted');
+    await this.load();
+  }
+}
+
+export const plans = new Plans();

@@ -1,0 +1,25 @@
+import type { SkillEntry } from '#shared/rpc/methods/skills.ts';
+import { isLost, type Problem, problemOf } from '#lib/errors.ts';
+import { gateway } from '#lib/gateway/connection.svelte.ts';
+
+/** What agents can read up on when they need it. */
+class Skills {
+  /** Null before the first answer. */
+  list = $state.raw<SkillEntry[] | null>(null);
+  problem = $state<Problem | null>(null);
+  reading = $state(false);
+
+  async load(): Promise<void> {
+    this.reading = true;
+    try {
+      this.list = (await gateway.call('skills.list', {})).skills;
+      this.problem = null;
+    } catch (error) {
+      if (!isLost(error)) this.problem = problemOf(error, 'read which skills there are');
+    } finally {
+      this.reading = false;
+    }
+  }
+}
+
+export const skills = new Skills();
