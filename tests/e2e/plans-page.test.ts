@@ -29,9 +29,9 @@ describe('plans and skills in the app', () => {
     await shoot(page, 'plans');
 
     const [{ agentId = '', sessionId = '' } = {}] = (await client.call('plan.list', {})).plans;
-    const update = { status: 'completed', result: 'Two cores, and a fan' };
+    const update = { status: 'skipped', result: 'It is known' };
     await client.call('chat.send', { agentId, sessionId, message: `/tool plan_update ${JSON.stringify(update)}` });
-    await plan.getByText('Two cores, and a fan').waitFor();
+    await plan.getByText('It is known').waitFor();
     await plan.getByText('1 of 3', { exact: false }).waitFor();
     const before = (await client.call('chat.history', { agentId, sessionId })).messages.length;
     await plan.getByRole('button', { name: 'Go on' }).click();
