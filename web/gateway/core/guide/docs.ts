@@ -612,7 +612,7 @@ Programs use \`workspace.list\`, \`workspace.read\`, \`workspace.write\` and \`w
     id: 'plans',
     title: 'Plans',
     keywords: 'plan step goal task list todo resume paused interrupted continue multi-step follow',
-    text: `For work of several steps an agent makes a plan by \`plan_create\` and keeps it up to date by \`plan_update\`; one step is running at a time. When its run ends before the plan is done, or the host dies, the plan is paused where it was, and \`plan.resume\` has the agent go on at that very step. \`plan.list\` and \`plan.get\` show plans, \`plan.delete\` deletes one.`,
+    text: `For work of several steps an agent makes a plan by \`plan_create\` and keeps it up to date by \`plan_update\`; one step is running at a time. When its run ends before the plan is done, or the host dies, the plan is paused where it was, and \`plan.resume\` has the agent go on at that very step. The page **Plans** shows them, with a button for that. \`plan.list\` and \`plan.get\` show plans, \`plan.delete\` deletes one.`,
   },
   {
     id: 'drawings',
@@ -626,7 +626,7 @@ Programs use \`drawings.list\`, \`drawings.create\`, \`drawings.open\`, \`drawin
     id: 'skills',
     title: 'Skills',
     keywords: 'skill SKILL.md instructions agent skills folder install add missing requirement invalid front matter yaml',
-    text: `A skill is a folder with a \`SKILL.md\` in the open Agent Skills format: YAML front matter with \`name\` and \`description\`, then instructions. Put it into an agent's workspace as \`skills/<name>/SKILL.md\`, or into the folder \`skills\` of the bridge's directory for all agents. Agents are told name and description, and read the rest by \`skill_read\` when a task fits; nothing in a skill is executed, and it gives no rights. \`skills.list\` names them all, with programs, variables or the system (\`os\`) that are missing and what is wrong with one.`,
+    text: `A skill is a folder with a \`SKILL.md\` in the open Agent Skills format: YAML front matter with \`name\` and \`description\`, then instructions. Put it into an agent's workspace as \`skills/<name>/SKILL.md\`, or into the folder \`skills\` of the bridge's directory for all agents. Agents are told name and description, and read the rest by \`skill_read\` when a task fits; nothing in a skill is executed, and it gives no rights. The page **Skills**, and \`skills.list\`, name them all, with programs, variables or the system (\`os\`) that are missing and what is wrong with one.`,
   },
   {
     id: 'schedules',
