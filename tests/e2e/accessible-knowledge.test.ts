@@ -29,6 +29,7 @@ const PAGES: readonly [path: string, sign: string][] = [
   ['/doctor', 'The rate limit'],
   ['/backups', 'There is none yet'],
   ['/plans', LONG],
+  ['/agents', 'To begin with'],
   ['/skills', LONG],
 ];
 

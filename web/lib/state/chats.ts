@@ -3,6 +3,9 @@ import { Chat } from './chat.svelte.ts';
 /** Chats that stay ready: going back to one is instant, and what it showed is not lost when the gateway changes. */
 const KEPT = 6;
 
+/** What belongs to a chat that there is not yet, with an agent: its draft, and the model chosen for it. */
+export const newChatKey = (agentId: string): string => (agentId === 'main' ? 'new' : `new ${agentId}`);
+
 class Chats {
   readonly #open = new Map<string, Chat>();
   readonly #fresh = new Set<string>();

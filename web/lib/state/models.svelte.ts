@@ -1,5 +1,6 @@
 import type { KindEntry, ModelEntry, ProviderEntry, ProviderKind } from '#shared/rpc/records.ts';
 import { type Problem, problemOf } from '#lib/errors.ts';
+import { freeId } from '#lib/free-id.ts';
 import { gateway } from '#lib/gateway/connection.svelte.ts';
 import { kept } from './kept.ts';
 import { setting } from './setting.ts';
@@ -147,17 +148,7 @@ class Models {
 
   /** An id for a provider of this name, of the characters that ids may have, taken by none. */
   newId(name: string): string {
-    const base =
-      name
-        .normalize('NFKD')
-        .toLowerCase()
-        .replace(/[^a-z0-9]+/g, '-')
-        .replace(/^-+|-+$/g, '')
-        .slice(0, 60) || 'provider';
-    const taken = new Set(this.providers.map(({ id }) => id));
-    let id = base;
-    for (let count = 2; taken.has(id); count++) id = `${base}-${count}`;
-    return id;
+    return freeId(name, new Set(this.providers.map(({ id }) => id)), 'provider');
   }
 
   /** The model chosen for one chat, by its key or `new`; null where it goes by the default. */

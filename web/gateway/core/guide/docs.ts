@@ -591,7 +591,7 @@ Their tools are called \`mcp:<server>:<tool>\`. Each call waits for your word, u
     title: 'Agents',
     keywords:
       'agent main several configure agentId agents.list agents.add agents.remove agents.bindings persona assistant own model prompt tools allow deny memory workspace',
-    text: `An agent is a name with a model, a system prompt and a temperature; \`main\` is always there. \`agents.add\` with an \`agent_id\` and a \`config\` makes an agent of your own: its \`name\`, \`model\`, \`systemPrompt\`, \`temperature\`, the \`workspace\` of its files, and under \`tools\` what it is allowed (\`allow\`, \`deny\`, names with \`*\`). \`memory: false\` leaves out the tools that remember. \`agents.list\` lists them, \`agents.remove\` removes one; its chats stay. Send to one with \`agentId\`, or over HTTP as the model \`perch/<agent_id>\`.`,
+    text: `An agent is a name with a model, a system prompt and a temperature; \`main\` is always there. The page **Agents** makes, changes and removes them, and begins a chat with one. \`agents.add\` with an \`agent_id\` and a \`config\` makes an agent of your own: its \`name\`, \`model\`, \`systemPrompt\`, \`temperature\`, the \`workspace\` of its files, and under \`tools\` what it is allowed (\`allow\`, \`deny\`, names with \`*\`). \`memory: false\` leaves out the tools that remember. \`agents.list\` lists them, \`agents.remove\` removes one; its chats stay. Send to one with \`agentId\`, or over HTTP as the model \`perch/<agent_id>\`.`,
   },
   {
     id: 'workspace',

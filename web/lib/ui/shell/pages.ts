@@ -1,6 +1,7 @@
 import Archive from '@lucide/svelte/icons/archive';
 import BookOpen from '@lucide/svelte/icons/book-open';
 import BookOpenCheck from '@lucide/svelte/icons/book-open-check';
+import Bot from '@lucide/svelte/icons/bot';
 import Boxes from '@lucide/svelte/icons/boxes';
 import Brain from '@lucide/svelte/icons/brain';
 import CalendarClock from '@lucide/svelte/icons/calendar-clock';
@@ -38,6 +39,7 @@ export const PAGE_GROUPS = [
   {
     name: 'Gateway',
     pages: [
+      { href: '/agents', label: 'Agents', icon: Bot },
       { href: '/models', label: 'Models', icon: Boxes },
       { href: '/tools', label: 'Tools', icon: Wrench },
       { href: '/skills', label: 'Skills', icon: BookOpenCheck },

@@ -1,0 +1,76 @@
+import { describe, expect } from 'vitest';
+import { verifies } from '../requirements.ts';
+import { until } from '../support/gateway.ts';
+import { startUpstream } from '../upstream.ts';
+import { linkedPage } from './connected.ts';
+import { addProvider, connectOutside } from './outside.ts';
+import { served } from './served.ts';
+import { shoot } from './shoot.ts';
+
+describe('agents in the app', () => {
+  const at = served();
+
+  verifies('agents.app/edit', 'made from a starter, given a model, talked with, changed and removed', async () => {
+    await using upstream = await startUpstream({ models: ['normal'] });
+    const page = await linkedPage(at.browser, at.perch);
+    using outside = await connectOutside(at.perch);
+    const { client } = outside;
+    await addProvider(client, upstream.url);
+    const configOf = async (id: string) => (await client.call('agents.list', {})).agents.find((agent) => agent.id === id)?.config;
+    await page.getByText('Gateway', { exact: true }).click();
+    await page.getByRole('link', { name: 'Agents', exact: true }).click();
+    await page.getByRole('button', { name: '✍️ An editor for what I write' }).click();
+    const form = page.getByRole('dialog', { name: 'New agent' });
+    expect(await form.getByLabel('Instructions').inputValue()).toContain('You edit texts');
+    await form.getByLabel('Model', { exact: true }).selectOption('local/normal');
+    await shoot(page, 'form');
+    await form.getByRole('button', { name: 'Make it' }).click();
+    await form.waitFor({ state: 'detached' });
+    expect(await configOf('editor')).toMatchObject({ name: 'Editor', avatar: '✍️', model: 'local/normal', tools: { allow: [] } });
+
+    const editor = page.getByRole('list', { name: 'Agents', exact: true }).getByRole('listitem', { name: 'Editor' });
+    await editor.getByText(/no tools/).waitFor();
+    await shoot(page, 'list');
+    // Its chat has its model and its instructions.
+    await editor.getByRole('link', { name: 'Chat' }).click();
+    await page.getByText('Agent: Editor').waitFor();
+    await page.getByRole('textbox', { name: 'Message' }).fill('Mend this');
+    await page.getByRole('button', { name: 'Send' }).click();
+    await page.waitForURL(/\/chat\/editor\//);
+    const asked = () => upstream.requests.filter(({ method }) => method === 'POST');
+    await until(() => asked().length > 0, 'the upstream to be asked');
+    await shoot(page, 'chat');
+    expect(JSON.stringify(asked()[0]?.body)).toContain('You edit texts');
+
+    await page.getByRole('link', { name: 'Agents', exact: true }).click();
+    await editor.getByText('1 chat', { exact: false }).waitFor();
+    await editor.getByRole('button', { name: 'Edit…' }).click();
+    const change = page.getByRole('dialog', { name: 'Change this agent' });
+    await change.getByLabel('Tools', { exact: true }).selectOption('Only these');
+    await change.getByRole('textbox', { name: /^Only these/ }).fill('file_*');
+    await change.getByLabel('Never these').fill('file_remove');
+    await change.getByText('More', { exact: true }).click();
+    await change.getByLabel('Temperature').fill('0.3');
+    await change.getByRole('button', { name: 'Save' }).click();
+    await change.waitFor({ state: 'detached' });
+    expect(await configOf('editor')).toMatchObject({ tools: { allow: ['file_*'], deny: ['file_remove'] }, temperature: 0.3 });
+    // What is taken out again goes by what holds for everyone.
+    await editor.getByRole('button', { name: 'Edit…' }).click();
+    await change.getByLabel('Tools', { exact: true }).selectOption('All that there are');
+    await change.getByLabel('Never these').fill('');
+    await change.getByLabel('Model', { exact: true }).selectOption('');
+    await change.getByRole('button', { name: 'Save' }).click();
+    await change.waitFor({ state: 'detached' });
+    expect(Object.keys((await configOf('editor')) ?? {}).sort()).toEqual(['avatar', 'name', 'systemPrompt', 'temperature']);
+    // What the gateway refuses is said in the form.
+    await client.call('agents.remove', { agent_id: 'editor' });
+    await page.getByText('To begin with').waitFor();
+    await client.call('agents.add', { agent_id: 'editor', config: { name: 'Editor' } });
+    await editor.getByRole('button', { name: 'Remove…' }).click();
+    await page.getByRole('dialog', { name: 'Remove Editor?' }).getByRole('button', { name: 'Remove', exact: true }).click();
+    await editor.waitFor({ state: 'detached' });
+    expect((await client.call('agents.list', {})).agents.map(({ id }) => id)).toEqual(['main']);
+    expect(at.browser.complaints).toEqual([]);
+    await page.close();
+  });
+});

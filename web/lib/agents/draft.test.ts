@@ -1,0 +1,23 @@
+import { expect, it } from 'vitest';
+import { agentConfig } from '#shared/rpc/records.ts';
+import { configOf, draftOf, NEW_AGENT } from './draft.ts';
+
+const set = (draft: typeof NEW_AGENT): unknown => agentConfig.parse(JSON.parse(JSON.stringify(configOf(draft))));
+
+it('sets nothing of what is left as it is', () => expect(set(NEW_AGENT)).toEqual({}));
+
+it('reads what it has written', () => {
+  for (const config of [
+    {},
+    { name: 'Editor', avatar: '🦉', model: 'local/a', systemPrompt: ' Be brief.\n', temperature: 0, memory: false, workspace: 'letters' },
+    { tools: { allow: [] } },
+    { tools: { allow: ['file_*', 'web_fetch'], deny: ['file_remove'] } },
+    { tools: { deny: ['exec'] } },
+  ])
+    expect(set(draftOf(config))).toEqual(config);
+});
+
+it('takes patterns line by line, and “some” without any as none', () => {
+  expect(set({ ...NEW_AGENT, tools: 'some', allow: ' a \n\n b' })).toEqual({ tools: { allow: ['a', 'b'] } });
+  expect(set({ ...NEW_AGENT, tools: 'some', allow: ' \n' })).toEqual({ tools: { allow: [] } });
+});

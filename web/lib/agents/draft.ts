@@ -1,0 +1,72 @@
+import type { AgentConfig } from '#shared/rpc/records.ts';
+
+/** What a form about an agent holds. */
+export interface AgentDraft {
+  name: string;
+  avatar: string;
+  /** A model's key; empty for the default one. */
+  model: string;
+  systemPrompt: string;
+  /** As in its field; empty for the model's own. */
+  temperature: number | null;
+  tools: 'all' | 'none' | 'some';
+  /** Patterns, one a line: what `some` are, and what is never used. */
+  allow: string;
+  deny: string;
+  memory: boolean;
+  workspace: string;
+}
+
+export const NEW_AGENT: AgentDraft = {
+  name: '',
+  avatar: '',
+  model: '',
+  systemPrompt: '',
+  temperature: null,
+  tools: 'all',
+  allow: '',
+  deny: '',
+  memory: true,
+  workspace: '',
+};
+
+export function draftOf({ name, avatar, model, systemPrompt, temperature, tools, memory, workspace }: AgentConfig): AgentDraft {
+  const { allow, deny } = tools ?? {};
+  return {
+    name: name ?? '',
+    avatar: avatar ?? '',
+    model: model ?? '',
+    systemPrompt: systemPrompt ?? '',
+    temperature: temperature ?? null,
+    tools: allow === undefined ? 'all' : allow.length === 0 ? 'none' : 'some',
+    allow: (allow ?? []).join('\n'),
+    deny: (deny ?? []).join('\n'),
+    memory: memory ?? true,
+    workspace: workspace ?? '',
+  };
+}
+
+const lines = (text: string): string[] =>
+  text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter(Boolean);
+
+type Field = Exclude<keyof AgentConfig, 'fallbacks'>;
+/** What a form sets of an agent; undefined goes by what holds for everyone. */
+export type AgentFields = { [F in Field]: AgentConfig[F] | undefined };
+
+export function configOf(draft: AgentDraft): AgentFields {
+  const deny = lines(draft.deny);
+  const allow = draft.tools === 'all' ? undefined : draft.tools === 'none' ? [] : lines(draft.allow);
+  return {
+    name: draft.name.trim() || undefined,
+    avatar: draft.avatar.trim() || undefined,
+    model: draft.model || undefined,
+    systemPrompt: draft.systemPrompt.trim() === '' ? undefined : draft.systemPrompt,
+    temperature: draft.temperature ?? undefined,
+    tools: allow || deny.length > 0 ? { ...(allow && { allow }), ...(deny.length > 0 && { deny }) } : undefined,
+    memory: draft.memory ? undefined : false,
+    workspace: draft.workspace.trim() || undefined,
+  };
+}

@@ -1,0 +1,72 @@
+import type { MethodResult } from '#shared/rpc/methods/index.ts';
+import type { AgentFields } from '#lib/agents/draft.ts';
+import { isLost, type Problem, problemOf } from '#lib/errors.ts';
+import { freeId } from '#lib/free-id.ts';
+import { gateway } from '#lib/gateway/connection.svelte.ts';
+import { announcer } from './announcer.svelte.ts';
+import { toasts } from './toasts.svelte.ts';
+
+export type AgentEntry = MethodResult<'agents.list'>['agents'][number];
+
+/** The agent that is always there. */
+export const MAIN_AGENT = 'main';
+
+/** Who answers, each with a model, instructions and tools of its own. */
+class Agents {
+  /** Null before the first answer. */
+  list = $state.raw<AgentEntry[] | null>(null);
+  problem = $state<Problem | null>(null);
+  #asked = 0;
+
+  /** Reads them, now and whenever the configuration changes; the result stops it. */
+  show(): () => void {
+    void this.load();
+    return gateway.on('config.changed', () => void this.load());
+  }
+
+  async load(): Promise<void> {
+    const asked = ++this.#asked;
+    try {
+      const { agents } = await gateway.call('agents.list', {});
+      if (asked !== this.#asked) return;
+      this.list = agents;
+      this.problem = null;
+    } catch (error) {
+      if (asked === this.#asked && !isLost(error)) this.problem = problemOf(error, 'read the agents');
+    }
+  }
+
+  /** How an agent is called on screen. */
+  nameOf(id: string): string {
+    const name = this.list?.find((agent) => agent.id === id)?.config.name;
+    return name !== undefined && name !== id ? name : id === MAIN_AGENT ? 'Main' : id;
+  }
+
+  /** Makes an agent; its id comes of its name. These reject where the gateway refuses. */
+  async add(fields: AgentFields): Promise<void> {
+    const id = freeId(fields.name ?? '', new Set(this.list?.map((agent) => agent.id)), 'agent');
+    const config = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+    await gateway.call('agents.add', { agent_id: id, config });
+    announcer.say('The agent was made');
+    await this.load();
+  }
+
+  async change(id: string, fields: AgentFields): Promise<void> {
+    const { tools } = fields;
+    const patch = Object.fromEntries(Object.entries(fields).map(([field, value]) => [field, value ?? null]));
+    // Of an object, what a patch leaves out would stay.
+    const whole = tools ? { tools: { allow: tools.allow ?? null, deny: tools.deny ?? null } } : {};
+    await gateway.call('config.patch', { patch: { agents: { [id]: { ...patch, ...whole } } } });
+    announcer.say('The agent was changed');
+    await this.load();
+  }
+
+  async remove(id: string): Promise<void> {
+    await gateway.call('agents.remove', { agent_id: id });
+    announcer.say('The agent was removed');
+    toasts.show('The agent was removed');
+    await this.load();
+  }
+}
+
+export const agents = new Agents();
