@@ -30,6 +30,7 @@ const PAGES: readonly [path: string, sign: string][] = [
   ['/backups', 'There is none yet'],
   ['/plans', LONG],
   ['/agents', 'To begin with'],
+  ['/channels', 'Set up Telegram…'],
   ['/skills', LONG],
 ];
 

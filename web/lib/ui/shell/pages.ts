@@ -10,6 +10,7 @@ import Highlighter from '@lucide/svelte/icons/highlighter';
 import ListTodo from '@lucide/svelte/icons/list-todo';
 import MessagesSquare from '@lucide/svelte/icons/messages-square';
 import Moon from '@lucide/svelte/icons/moon';
+import RadioTower from '@lucide/svelte/icons/radio-tower';
 import ScrollText from '@lucide/svelte/icons/scroll-text';
 import ShieldCheck from '@lucide/svelte/icons/shield-check';
 import SquareTerminal from '@lucide/svelte/icons/square-terminal';
@@ -40,6 +41,7 @@ export const PAGE_GROUPS = [
     name: 'Gateway',
     pages: [
       { href: '/agents', label: 'Agents', icon: Bot },
+      { href: '/channels', label: 'Channels', icon: RadioTower },
       { href: '/models', label: 'Models', icon: Boxes },
       { href: '/tools', label: 'Tools', icon: Wrench },
       { href: '/skills', label: 'Skills', icon: BookOpenCheck },

@@ -1,0 +1,28 @@
+import { expect, it } from 'vitest';
+import { type ChannelSetting, shownOf, storedOf } from './fields.ts';
+
+const setting = (name: string, secret = false): ChannelSetting => ({ name, secret, required: false, meaning: '' });
+
+it('stores what it shows, and takes out what is emptied', () => {
+  const pairs: [ChannelSetting, unknown][] = [
+    [setting('socialUsername'), 'perch'],
+    [setting('monitorDMs'), true],
+    [setting('pollIntervalSeconds'), 300],
+    [setting('allowedUsers'), ['ana', 'ben']],
+  ];
+  for (const [each, value] of pairs) expect(storedOf(each, shownOf(each, { [each.name]: value }))).toEqual(value);
+  expect(shownOf(setting('monitorMentions'), {})).toBe(true);
+  expect([
+    storedOf(setting('clientId'), ' '),
+    storedOf(setting('allowedUsers'), ' \n'),
+    storedOf(setting('pollIntervalSeconds'), null),
+  ]).toEqual([null, null, null]);
+  expect(storedOf(setting('allowedUsers'), '@ana\n\n ben ')).toEqual(['ana', 'ben']);
+});
+
+it('shows no secret, and leaves one that is not written anew', () => {
+  const token = setting('botToken', true);
+  expect(shownOf(token, { botToken: '***' })).toBe('');
+  expect(storedOf(token, '')).toBeUndefined();
+  expect(storedOf(token, ' 1:a ')).toBe('1:a');
+});

@@ -1,0 +1,83 @@
+import type { ChannelEntry, ChannelKind } from '#shared/rpc/methods/channels.ts';
+import { isLost, type Problem, problemOf } from '#lib/errors.ts';
+import { gateway } from '#lib/gateway/connection.svelte.ts';
+import { announcer } from './announcer.svelte.ts';
+import { setting } from './setting.ts';
+
+/** No event tells of messages that come and go: they are asked for. */
+const LOOK_EVERY_MS = 5_000;
+
+/** Where people reach agents beside the app. */
+class Channels {
+  /** Null before the first answer. */
+  list = $state.raw<ChannelEntry[] | null>(null);
+  /** All that there could be. */
+  kinds = $state.raw<ChannelKind[]>([]);
+  problem = $state<Problem | null>(null);
+  #asked = 0;
+
+  /** Reads them, now, when the configuration changes and every few seconds while the page is seen; the result stops it. */
+  show(): () => void {
+    void this.load();
+    const stop = gateway.on('config.changed', () => void this.load());
+    const timer = setInterval(() => {
+      if (!document.hidden) void this.load();
+    }, LOOK_EVERY_MS);
+    return () => {
+      stop();
+      clearInterval(timer);
+    };
+  }
+
+  async load(): Promise<void> {
+    const asked = ++this.#asked;
+    try {
+      const [{ channels }, { channels: kinds }] = await Promise.all([
+        gateway.call('channels.list', {}),
+        this.kinds.length > 0 ? { channels: this.kinds } : gateway.call('channels.catalog', {}),
+      ]);
+      if (asked !== this.#asked) return;
+      this.list = channels;
+      this.kinds = kinds;
+      this.problem = null;
+    } catch (error) {
+      if (asked === this.#asked && !isLost(error)) this.problem = problemOf(error, 'read the channels');
+    }
+  }
+
+  kindOf(id: string): ChannelKind | undefined {
+    return this.kinds.find((kind) => kind.id === id);
+  }
+
+  /** What is set of a channel; secrets as `***`. These reject where the gateway refuses. */
+  async settingsOf(id: string): Promise<Record<string, unknown>> {
+    const value = await setting(`channels.${id}`);
+    return typeof value === 'object' && value !== null ? { ...value } : {};
+  }
+
+  /** Null takes a setting out. */
+  async save(id: string, settings: Record<string, unknown>): Promise<void> {
+    await gateway.call('config.patch', { patch: { channels: { [id]: settings } } });
+    announcer.say('The channel was set up');
+    await this.load();
+  }
+
+  async turn({ id, display_name }: ChannelEntry, on: boolean): Promise<void> {
+    await gateway.call(on ? 'channels.start' : 'channels.stop', { channelId: id });
+    announcer.say(`${display_name} is ${on ? 'on' : 'off'}`);
+    await this.load();
+  }
+
+  /** Where the owner of the account allows it. */
+  async authorize({ id }: ChannelEntry): Promise<string> {
+    return (await gateway.call('channels.authorize', { channelId: id })).url;
+  }
+
+  async remove({ id }: ChannelEntry): Promise<void> {
+    await gateway.call('config.patch', { patch: { channels: { [id]: null } } });
+    announcer.say('The channel was removed');
+    await this.load();
+  }
+}
+
+export const channels = new Channels();
