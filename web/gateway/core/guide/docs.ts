@@ -389,7 +389,7 @@ Files that a page has downloaded go into the agent’s workspace, under \`downlo
     id: 'channels',
     title: 'Channels beside the app',
     keywords: 'channel discord slack whatsapp signal matrix email social bot reach messenger connect channels.start channels.stop',
-    text: `A channel is where people reach your agents beside the app. \`channels.catalog\` lists those that Perch knows, with what each platform allows and which can be started here: Telegram and X, with the bridge. \`channels.list\` shows those that run and those that are configured under \`channels\`. Tokens are kept encrypted and read as \`***\`. Runs that come from a channel get no tools, unless the channel's \`tools\` name them, and the guide quotes nothing of yours there.
+    text: `A channel is where people reach your agents beside the app. The page **Channels** sets them up, and says how each is. \`channels.catalog\` lists those that Perch knows, with what each platform allows and which can be started here: Telegram and X, with the bridge. \`channels.list\` shows those that run and those that are configured under \`channels\`. Tokens are kept encrypted and read as \`***\`. Runs that come from a channel get no tools, unless the channel's \`tools\` name them, and the guide quotes nothing of yours there.
 
 \`channels.status\` says how a channel is: \`error\` comes with the problem, and it is tried again by itself; \`channels.start\` tries at once, \`channels.stop\` switches it off. What waits meanwhile is not lost, and nothing is answered twice.`,
   },
