@@ -24,7 +24,7 @@ const PAGES: readonly [path: string, sign: string][] = [
   ['/memory', 'old boathouse'],
   ['/schedules', LONG],
   ['/approvals', 'Denied by itself in'],
-  ['/usage', 'Nothing was used in this time'],
+  ['/usage', 'CSV'],
   ['/logs', 'Export'],
   ['/doctor', 'The rate limit'],
   ['/backups', 'There is none yet'],
