@@ -69,8 +69,17 @@ describe('the Annotate page without a keyboard', () => {
             ),
           at,
         );
+      /** Once the page has heard of it. */
+      const press = async (): Promise<void> => {
+        await surface(page).evaluate((element) => {
+          element.removeAttribute('data-pressed');
+          element.addEventListener('pointerdown', () => element.setAttribute('data-pressed', ''), { once: true });
+        });
+        await touch(cdp, 'touchStart', at);
+        await page.locator('[data-pressed]').waitFor();
+      };
       await choose(page, 'Pen');
-      await touch(cdp, 'touchStart', at);
+      await press();
       await rest();
       await touch(cdp, 'touchMove', await placeOf(page, [0.6, 0.7]));
       await touch(cdp, 'touchEnd');
@@ -78,7 +87,7 @@ describe('the Annotate page without a keyboard', () => {
       await layers(page).getByRole('button', { name: 'Pen stroke', exact: true }).waitFor();
       expect(await page.getByRole('menu').filter({ visible: true }).count()).toBe(0);
       await choose(page, 'Select');
-      await touch(cdp, 'touchStart', at);
+      await press();
       await rest();
       await touch(cdp, 'touchEnd');
       const menu = page.getByRole('menu', { name: 'What is selected' });
