@@ -7,6 +7,7 @@ import { sveltekit } from '@sveltejs/kit/vite';
 import { defineConfig, type Plugin, type UserConfig } from 'vite';
 import { z } from 'zod';
 import packageJson from './package.json' with { type: 'json' };
+import { loadedWith } from './web/first-load.ts';
 import { rankTables } from './web/rank-tables.ts';
 
 /** What the app is built from; the build id is a hash of all of it. */
@@ -67,8 +68,13 @@ function copyOnnx(pages: string): void {
     copyFileSync(join(ONNX_DIR, 'dist', ONNX_NAME + ending), join(pages, ONNX_PLACE, ONNX_NAME + ending));
 }
 
-const WORKER_PARTS = '_app/immutable/workers/chunks';
-/** What is larger is kept once the app is, so that the app can be used offline soon. */
+/** What draws diagrams: 5.5 MB that pages read as text, for a document without an origin (docs/decisions/0058). As large as it is, kept once. */
+const MERMAID = join(import.meta.dirname, 'node_modules/mermaid/dist/mermaid.min.js');
+const MERMAID_PLACE = `_app/immutable/mermaid-${packageJson.devDependencies.mermaid}.js`;
+
+const WORKERS = '_app/immutable/workers';
+const WORKER_PARTS = `${WORKERS}/chunks`;
+/** What is larger and not wanted at once is kept once the app is, so that the app can be used offline soon. */
 const HEAVY_BYTES = 100_000;
 
 const MANIFEST = z.looseObject({ icons: z.array(z.looseObject({})) });
@@ -127,15 +133,19 @@ function tellingParts(inner: Adapter): Adapter {
     ...inner,
     async adapt(builder) {
       const client = builder.getClientDirectory();
-      const parts = readdirSync(join(client, WORKER_PARTS))
-        .filter((file) => file.endsWith('.js'))
-        .map((file) => ({ path: `${WORKER_PARTS}/${file}`, heavy: statSync(join(client, WORKER_PARTS, file)).size > HEAVY_BYTES }));
+      const scriptsIn = (folder: string): string[] => readdirSync(join(client, folder)).filter((name) => name.endsWith('.js'));
+      const workers = scriptsIn(WORKERS).map((name) => readFileSync(join(client, WORKERS, name), 'utf8'));
+      const parts = scriptsIn(WORKER_PARTS).map((name) => ({
+        path: `${WORKER_PARTS}/${name}`,
+        heavy: statSync(join(client, WORKER_PARTS, name)).size > HEAVY_BYTES && !workers.some((script) => script.includes(name)),
+      }));
       const file = join(client, 'service-worker.js');
       const before = readFileSync(file, 'utf8');
       const after = before.replace('__PERCH_WORKER_PARTS__', JSON.stringify(parts));
       if (after === before) throw new Error('the service worker has no place for the parts of the worker');
       writeFileSync(file, after);
       await inner.adapt(builder);
+      copyFileSync(MERMAID, join(PAGES, MERMAID_PLACE));
       if (DEMO) movable(PAGES);
       else copyOnnx(PAGES);
     },
@@ -163,12 +173,21 @@ export default defineConfig(({ command }) => {
   // A build is for production wherever it is started from: Vite would take a test runner's NODE_ENV for development.
   if (command === 'build') process.env.NODE_ENV = 'production';
   const onnx = command === 'build' ? `/${ONNX_PLACE}/${ONNX_NAME}` : `/@fs${join(ONNX_DIR, 'dist', ONNX_NAME)}`;
-  return { ...config, define: { ...config.define, __PERCH_ONNX__: JSON.stringify(onnx) } };
+  const mermaid = command === 'build' ? MERMAID_PLACE : `@fs${MERMAID}`;
+  return { ...config, define: { ...config.define, __PERCH_ONNX__: JSON.stringify(onnx), __PERCH_MERMAID__: JSON.stringify(mermaid) } };
 });
+
+/** What a first visit loads: the app's frame and its chat. */
+const FIRST_PAGE = /[\\/]routes[\\/](\(app\)[\\/](\(chat\)[\\/].*)?)?\+\w+\.(svelte|ts)$/;
 
 const config: UserConfig = {
   define: { __PERCH_BUILD__: JSON.stringify(build), __PERCH_VERSION__: JSON.stringify(packageJson.version), __PERCH_DEMO__: String(DEMO) },
-  worker: { format: 'es', plugins: () => [rankTables()] },
+  worker: {
+    format: 'es',
+    plugins: () => [rankTables()],
+    // What a worker wants at once comes as one file: its parts, which want some of the same, would cut that into a hundred.
+    rolldownOptions: { output: { codeSplitting: { groups: [{ name: loadedWith('start', (_id, { isEntry }) => isEntry) }] } } },
+  },
   // The build of it that leaves its WebAssembly outside.
   resolve: { alias: { 'onnxruntime-web/webgpu': join(ONNX_DIR, 'dist/ort.webgpu.min.mjs') } },
   // The page's policy allows no fonts within a style.
@@ -178,15 +197,17 @@ const config: UserConfig = {
       build: {
         rolldownOptions: {
           output: {
-            // What pages share goes into few files (the managed Chromium's page does without the last): in many small ones, headers and
-            // round trips cost more than what some page could do without. Behind SvelteKit's own groups.
+            // What pages share goes into few files (the managed Chromium's page does without the last two): in many small ones, headers
+            // and round trips cost more than what some page could do without. Behind SvelteKit's own groups.
             codeSplitting: {
               groups: [
                 // SvelteKit's client reads, when it is loaded, what this was told before: they must not be one file.
                 { name: 'start', test: /client[\\/]payload\.js$|preload-helper/, priority: -1 },
                 { name: 'framework', test: /node_modules[\\/](svelte|@sveltejs)[\\/]/, minShareCount: 2, priority: -2 },
                 { name: 'host', test: /lib[\\/]gateway[\\/]worker\.ts$|shared[\\/]link[\\/]prove\.ts$/, minShareCount: 2, priority: -3 },
-                { name: 'app', test: /\.(ts|js|mjs|svelte)$/, minShareCount: 2, priority: -4 },
+                { name: loadedWith('app', (id) => FIRST_PAGE.test(id)), minShareCount: 2, priority: -4 },
+                { name: loadedWith('answers', (id) => id.endsWith('MessageList.svelte')), minShareCount: 2, priority: -5 },
+                { name: 'pages', test: /\.(ts|js|mjs|svelte)$/, minShareCount: 2, priority: -6 },
               ],
             },
           },

@@ -74,32 +74,34 @@ const HEAVY_CACHE = `perch-heavy${MARK}`;
 const heavy = new Set(pathsOf(true).map((path) => SHELL + path));
 registerRoute(
   ({ url }) => heavy.has(url.pathname),
-  async ({ request, url }) => {
-    const cache = await caches.open(HEAVY_CACHE);
-    const kept = await cache.match(url.pathname);
-    if (kept) return kept;
-    const response = await fetch(request);
-    if (response.ok) await cache.put(url.pathname, response.clone());
-    return response;
-  },
+  ({ request, url }) => keptOnceUsed(HEAVY_CACHE, request, url.pathname),
 );
 
 /** What runs models in the browser: kept when the first one is loaded, so that models answer without a network too. */
 const ONNX_CACHE = 'perch-onnx';
 registerRoute(
   ({ url }) => url.pathname.startsWith('/_app/immutable/onnx-'),
-  async ({ request, url }) => {
-    const cache = await caches.open(ONNX_CACHE);
-    const kept = await cache.match(url.pathname);
-    if (kept) return kept;
-    const response = await fetch(request);
-    if (!response.ok) return response;
-    const folder = url.pathname.replace(/[^/]+$/, '');
-    for (const { url: other } of await cache.keys()) if (!new URL(other).pathname.startsWith(folder)) await cache.delete(other);
-    await cache.put(url.pathname, response.clone());
-    return response;
-  },
+  ({ request, url }) => keptOnceUsed(ONNX_CACHE, request, url.pathname, url.pathname.replace(/[^/]+$/, '')),
 );
+
+/** What draws diagrams: kept when the first one is drawn. */
+const DIAGRAMS_CACHE = `perch-diagrams${MARK}`;
+registerRoute(
+  ({ url }) => url.pathname === SHELL + __PERCH_MERMAID__,
+  ({ request, url }) => keptOnceUsed(DIAGRAMS_CACHE, request, url.pathname, url.pathname),
+);
+
+/** Files whose names change with what is in them. `only`: what else is kept begins so, or goes. */
+async function keptOnceUsed(name: string, request: Request, path: string, only = ''): Promise<Response> {
+  const cache = await caches.open(name);
+  const kept = await cache.match(path);
+  if (kept) return kept;
+  const response = await fetch(request);
+  if (!response.ok) return response;
+  for (const { url } of await cache.keys()) if (!new URL(url).pathname.startsWith(only)) await cache.delete(url);
+  await cache.put(path, response.clone());
+  return response;
+}
 
 async function keepHeavy(): Promise<void> {
   const cache = await caches.open(HEAVY_CACHE);

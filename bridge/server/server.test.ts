@@ -89,7 +89,10 @@ describe('exposed', () => {
       expect((await ask('/v1/models', {})).status).toBe(401);
       expect((await ask('/', page.headers)).status).toBe(404);
       expect((await ask('/icon.svg', {})).status).toBe(404);
-      expect((await ask('/health', {})).status).toBe(200);
+      expect(await (await ask('/health', {})).json()).not.toHaveProperty('reach');
+      expect(await (await gateway.http('/health')).json()).toMatchObject({
+        reach: expect.arrayContaining([`${outside.replace('http', 'ws')}/ws`]),
+      });
       await TestClient.connect(outside, gateway.token);
       expect((await gateway.http('/', page)).status).toBe(200);
     }

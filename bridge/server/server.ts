@@ -28,6 +28,7 @@ import { errorBody, refuseUnreadable, sendError } from './http-errors.ts';
 import { apiListener, isApi } from './http.ts';
 import { LinkCodes } from './link-codes.ts';
 import { linkRoutes } from './link.ts';
+import { reachOf } from './reach.ts';
 import { coversLoopback, isLoopbackBind, listen } from './listen.ts';
 import { noSchemas } from './no-schemas.ts';
 import { isOauthCallback, oauthCallback } from './oauth-callback.ts';
@@ -188,6 +189,7 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
   try {
     const via = randomUUID();
     const gauge = new Gauge();
+    const reach = reachOf(bind, listening.port);
     const exchanges = new Exchanges();
     const standing = new Standing(via);
     const receipts = await Receipts.open({ path: home.receiptsFile, hosts, retryMs: timing.receiptsMs, log });
@@ -195,7 +197,7 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
     api = apiListener({ admission: door, auth, hosts, journal, timing, gauge, maxExchanges, via, exchanges, receipts, standing, log });
     callback = oauthCallback({ admission: door, hosts, journal, limiter, timing, gauge, log });
     linkRoutes(app, { home, admission: door, auth, codes, log });
-    app.get('/health', async (_request, reply) => {
+    app.get('/health', async (request, reply) => {
       reply.header('cache-control', 'no-store');
       return {
         status: hosts.holder ? 'ok' : 'no-host',
@@ -204,6 +206,7 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
         mode,
         host: hosts.kind,
         hosts: hosts.size,
+        ...(reach.length > 0 && door.isLocal(arrivalOf(request.raw)) && { reach }),
       } satisfies BridgeHealth;
     });
     await app.register(appFiles, { appDir, workerCsp, admission: door });

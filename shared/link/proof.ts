@@ -27,6 +27,8 @@ export const bridgeHealth = z.object({
   host: z.enum(['tab', 'headless']).nullable(),
   /** How many hosts are attached. */
   hosts: z.number().default(0),
+  /** To this machine alone: the socket's addresses that other machines can try, `ws://…/ws`; missing where there are none. */
+  reach: z.array(z.string()).optional(),
 });
 export type BridgeHealth = z.infer<typeof bridgeHealth>;
 

@@ -24,6 +24,8 @@ export const events = {
   'chat.error': z.object({ ...chat, error: errorShape, messageId: z.string().optional() }),
   /** What the model is told from memory before it replies; only where there is something. */
   'chat.recalled': z.object({ ...chat, memories: z.array(recalledMemory), elapsedMs: z.number() }),
+  /** What the model thinks before it speaks, where its provider tells. `offset`: length of the run's thoughts before it, in UTF-16 units. */
+  'chat.reasoning': z.object({ ...chat, delta: z.string(), offset: z.number().int() }),
   /** A message was stored by a person's send: other tabs show it at once. */
   'chat.message': z.object({ ...chat, messageId: z.string(), parentId: z.string().nullable(), content: z.string(), timestamp: z.number() }),
   /** A session was made, changed or deleted: lists refresh. */

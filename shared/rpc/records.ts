@@ -42,6 +42,17 @@ export const recalledMemory = z.object({
 /** A memory that a model was told of before it replied. */
 export type RecalledMemory = z.infer<typeof recalledMemory>;
 
+/** What a model thought before it said something, where its provider tells. */
+export const reasoning = z.object({
+  /** Markdown; its first 32,000 characters. */
+  text: z.string(),
+  /** How long it took, from its first word on. */
+  ms: z.number(),
+  /** It was longer. */
+  cut: z.boolean().optional(),
+});
+export type Reasoning = z.infer<typeof reasoning>;
+
 /** What a conversation was summarised to for its models; the messages themselves stay (decisions, "Memory …"). */
 export const compaction = z.object({
   /** Markdown, with a heading for each part of a `StructuredSummary` (interface document 2, section 2.5). */
@@ -80,6 +91,12 @@ export const historyMessage = z.object({
   attachments: z.array(attachmentInfo).optional(),
   /** Of a reply: what was recalled for it. */
   recalled: z.array(recalledMemory).optional(),
+  /** Of a reply: milliseconds from its run's beginning to its end, tools included. */
+  elapsedMs: z.number().optional(),
+  /** Of a reply that ended well: tokens of what its model was asked last, and said to that; `usage` is of all that was asked. */
+  contextTokens: z.number().int().nonnegative().optional(),
+  /** Of a reply, or a step of one: models are not told of it again. */
+  reasoning: reasoning.optional(),
   /** Models are told this summary in place of this message and all above it. */
   compaction: compaction.optional(),
 });

@@ -1,15 +1,12 @@
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { BrowserContext, Page, Request } from 'playwright';
-import { appDir } from '../../bridge/package-root.ts';
-import { launchBrowser } from '../e2e/browser.ts';
+import { launchBrowser, type TestBrowser } from '../e2e/browser.ts';
 import { startChild } from './child.ts';
 import { atMost, type Figure } from './figures.ts';
 import { startGateway } from './gateway.ts';
 import { inTurns, median, percentile, ratioOf } from './stats.ts';
-
-const WORKERS = '_app/immutable/workers';
 
 /** When the page could be used: its composer takes text, and the pill says who answers. */
 interface Marks {
@@ -28,7 +25,7 @@ export async function open({ quick }: { quick: boolean }): Promise<Figure[]> {
     // First the app by itself, with the worker of this browser, then linked with the bridge.
     const alone = await firstLoad(browser.context, perch.url);
     const own = await inTurns(rounds, { ours: () => opened(browser.context, perch.url), empty: () => empty(browser.context, floor.port) });
-    const worker = await workerBytes(perch.url);
+    const worker = await workerBytes(browser);
     const script = alone.script + worker;
     const linked = await firstLoad(browser.context, await perch.open());
     const ours = await inTurns(rounds, { ours: () => opened(browser.context, perch.url), empty: () => empty(browser.context, floor.port) });
@@ -128,22 +125,18 @@ async function firstLoad(context: BrowserContext, url: string): Promise<{ usable
   return { usable: ms, ...bytes };
 }
 
-/**
- * The SharedWorker's script and what it imports at once, compressed as browsers take it: a page does not get to see its requests. Parts that it loads when they are
- * wanted are not among them.
- */
-async function workerBytes(url: string): Promise<number> {
-  const left = readdirSync(join(appDir, WORKERS)).filter((file) => file.endsWith('.js'));
-  const seen = new Set(left);
+/** The SharedWorker's script and what it imports at once, compressed as browsers take it: a page does not get to see its requests. */
+async function workerBytes({ devtools }: TestBrowser): Promise<number> {
+  const session = await devtools();
+  const { targetInfos } = await session.send('Target.getTargets', { filter: [{ type: 'shared_worker' }] });
+  const wanted = new Set(targetInfos.map(({ url }) => url));
+  if (wanted.size !== 1) throw new Error(`one SharedWorker is expected: ${[...wanted].join(', ')}`);
   let bytes = 0;
-  for (let file = left.pop(); file !== undefined; file = left.pop()) {
-    const response = await fetch(`${url}/${WORKERS}/${file}`, { headers: { 'accept-encoding': 'br' } });
+  for (const url of wanted) {
+    const response = await fetch(url, { headers: { 'accept-encoding': 'br' } });
     const text = await response.text();
     bytes += Number(response.headers.get('content-length'));
-    for (const [, part = ''] of text.matchAll(/(?:from|import)\s*["'`]\.\/(chunks\/[^"'`]+)["'`]/g)) {
-      if (!seen.has(part)) left.push(part);
-      seen.add(part);
-    }
+    for (const [, part = ''] of text.matchAll(/(?:from|import)\s*["'`](\.\/[^"'`]+)["'`]/g)) wanted.add(new URL(part, url).href);
   }
   return bytes;
 }

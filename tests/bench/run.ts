@@ -10,6 +10,7 @@ import { documents } from './documents.ts';
 import { type Figure, table } from './figures.ts';
 import { http } from './http.ts';
 import { idle } from './idle.ts';
+import { lighthouseScores } from './lighthouse.ts';
 import { memorySearch } from './memory-search.ts';
 import { open } from './open.ts';
 import { recall } from './recall.ts';
@@ -25,6 +26,7 @@ const SECTIONS: Record<string, (options: { quick: boolean }) => Promise<Figure[]
   deltas,
   http,
   open,
+  lighthouse: lighthouseScores,
   chat,
   canvas,
   writes,

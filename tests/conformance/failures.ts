@@ -8,12 +8,17 @@ const profile = 'none';
 export const FAILURES: readonly Step[] = [
   step('config.get', { key: 'no.such.setting' }, 'NOT_FOUND'),
   step('chat.send', { message: 'Who?', agentId: 'none' }, 'NOT_FOUND'),
+  step('chat.send', { message: 'Who?', agentId: 'none', steer: true }, 'NOT_FOUND'),
   step('chat.resend', { sessionId: 'none' }, 'NOT_FOUND'),
   step('chat.edit', { sessionId: 'none', message: 'Nothing' }, 'NOT_FOUND'),
   aborted(step('chat.send', { sessionId: 'aborted', message: 'Never mind' }, 'ABORTED')),
   step('chat.send', { sessionId: 'aborted', message: 'What can you do?' }),
   aborted(step('chat.resend', { sessionId: 'aborted' }, 'ABORTED')),
   aborted(step('chat.edit', { sessionId: 'aborted', message: 'Never mind' }, 'ABORTED')),
+  {
+    ...step('chat.send', { sessionId: 'aborted', message: 'How do I add a model?' }),
+    beside: step('chat.branch', { sessionId: 'aborted', messageId: 'none' }, 'ALREADY_EXISTS'),
+  },
   step('sessions.preview', { path }, 'NOT_FOUND'),
   step('sessions.reset', { path }, 'NOT_FOUND'),
   step('sessions.rename', { path, title: 'A name' }, 'NOT_FOUND'),

@@ -281,6 +281,29 @@ describe('runs', () => {
   });
 });
 
+describe('what a reply took', () => {
+  verifies('usage/reply', 'the time of all its steps, the tokens of the last', async () => {
+    const clock = new FakeClock();
+    const gate = held();
+    await using gw = await testGateway({
+      clock,
+      model: (_call, count) => (count === 1 ? [{ tool: 'current_time', args: {} }] : [{ wait: gate.promise }, 'Noon.']),
+    });
+    const { client } = await gw.client();
+    const sent = client.call('chat.send', { message: 'What time is it?' });
+    await until(() => gw.calls.length === 2);
+    clock.advance(5000);
+    gate.resolve();
+    const { usage } = await sent;
+    const [, called, , reply] = await historyOf(gw);
+    expect(reply).toMatchObject({ content: 'Noon.', elapsedMs: 5000 });
+    expect(called).not.toHaveProperty('elapsedMs');
+    // Both steps were asked with the message; the last one with the result of the tool too.
+    expect(reply?.contextTokens).toBeGreaterThan(usage.totalTokens / 2);
+    expect(reply?.contextTokens).toBeLessThan(usage.totalTokens);
+  });
+});
+
 describe('branches', () => {
   verifies(['chat.edit/keeps-branch', 'chat.edit/reruns', 'chat.resend/regenerates'], 'history is the active one', async () => {
     await using gw = await testGateway({ model: (_call, count) => [`reply ${count}`] });
@@ -293,6 +316,72 @@ describe('branches', () => {
     expect(gw.calls[2]?.body.messages.map(({ content }) => content).slice(1)).toEqual(['two']);
     expect(await gw.vault.messages.get(first.messageId)).toMatchObject({ content: 'reply 1' });
     expect(await gw.vault.messages.get(again.messageId)).toMatchObject({ content: 'reply 2' });
+  });
+
+  verifies('chat.branch/chooses', 'back and forth, further down too, and on from there', async () => {
+    const clock = new FakeClock();
+    await using gw = await testGateway({ clock, model: (_call, count) => [`reply ${count}`] });
+    const { client } = await gw.client();
+    const other = await gw.client();
+    const said = async (method: 'chat.send' | 'chat.resend' | 'chat.edit', message = ''): Promise<string> => {
+      clock.advance(1000);
+      const asked = method === 'chat.resend' ? client.call(method, {}) : client.call(method, { message });
+      return (await asked).messageId;
+    };
+    const shown = async () => (await other.client.call('chat.history', { sessionId: 'main' })).messages.map(({ content }) => content);
+    const first = await said('chat.send', 'one');
+    await said('chat.send', 'go on');
+    const edited = await said('chat.edit', 'go elsewhere');
+    const again = await said('chat.resend');
+    const { messages, versions } = await client.call('chat.history', { sessionId: 'main' });
+    expect(messages.map(({ content }) => content)).toEqual(['one', 'reply 1', 'go elsewhere', 'reply 4']);
+    const [, , elsewhere] = messages;
+    const [goOn = ''] = versions[elsewhere?.id ?? ''] ?? [];
+    expect(versions).toEqual({ [elsewhere?.id ?? '']: [goOn, elsewhere?.id], [again]: [edited, again] });
+
+    other.events.length = 0;
+    const { headId } = await client.call('chat.branch', { messageId: goOn });
+    expect(await shown()).toEqual(['one', 'reply 1', 'go on', 'reply 2']);
+    expect(await gw.vault.sessions.get('main/main')).toMatchObject({ headId, preview: 'reply 2' });
+    expect(other.events).toMatchObject([{ event: 'sessions.changed', payload: { agentId: 'main', sessionId: 'main' } }]);
+    // It goes on there, also with the earlier of two replies.
+    await client.call('chat.branch', { messageId: elsewhere?.id ?? '' });
+    expect(await shown()).toEqual(['one', 'reply 1', 'go elsewhere', 'reply 4']);
+    await client.call('chat.branch', { messageId: edited });
+    await said('chat.send', 'further');
+    expect(
+      gw.calls
+        .at(-1)
+        ?.body.messages.map(({ content }) => content)
+        .slice(1),
+    ).toEqual(['one', 'reply 1', 'go elsewhere', 'reply 3', 'further']);
+    expect(await client.call('chat.branch', { messageId: first })).toEqual({
+      headId: (await client.call('chat.history', { sessionId: 'main' })).messages.at(-1)?.id,
+    });
+    expect((await shown()).at(-1)).toBe('reply 5');
+    const lines = (await client.call('sessions.export', { path: 'main/main.jsonl' })).content.trim().split('\n');
+    expect(lines).toHaveLength(9);
+  });
+
+  verifies('chat.branch/refuses', 'a run under way, and what is not there', async () => {
+    const gate = held();
+    await using gw = await testGateway({ model: (_call, count) => (count < 3 ? [`reply ${count}`] : ['a', { wait: gate.promise }, 'b']) });
+    const { client, events } = await gw.client();
+    const first = await client.call('chat.send', { message: 'one' });
+    await client.call('chat.resend', {});
+    const slow = client.call('chat.send', { message: 'two' });
+    await until(() => events.some(({ payload }) => payload.delta === 'a'));
+    await expect(client.call('chat.branch', { messageId: first.messageId })).rejects.toMatchObject({ code: 'ALREADY_EXISTS' });
+    gate.resolve();
+    await slow;
+    expect((await historyOf(gw)).map(({ content }) => content)).toEqual(['one', 'reply 2', 'two', 'ab']);
+    await client.call('chat.send', { message: 'hi', sessionId: 'other' });
+    for (const wrong of [
+      { messageId: 'none' },
+      { messageId: first.messageId, sessionId: 'other' },
+      { messageId: first.messageId, sessionId: 'none' },
+    ])
+      await expect(client.call('chat.branch', wrong)).rejects.toMatchObject({ code: 'NOT_FOUND' });
   });
 
   verifies(

@@ -20,7 +20,7 @@ const message = (blocks: object[], stop: string) =>
 
 const text = (value: string) => message([{ type: 'text', text: value }], 'end_turn');
 const time = { type: 'tool_use', id: 'toolu_1', name: 'current_time', input: {} };
-const thought = { type: 'thinking', thinking: 'Hmm', signature: '' };
+const thought = { type: 'thinking', thinking: 'Hmm', signature: 'c2lnbmVk' };
 
 /** Each vendor's server, that greets. */
 function world(asked: Asked): Response {
@@ -127,7 +127,8 @@ describe('a run with Anthropic', () => {
     expect(done.usage).toEqual({ inputTokens: 2000, outputTokens: 200, totalTokens: 2200, cacheReadTokens: 800, cost });
     expect(await client.call('usage.get', {})).toMatchObject({ calls: 1, estimatedCost: cost, byProvider: { claude: { cost } } });
     const stored = await client.call('chat.history', { sessionId: 'main' });
-    expect(JSON.stringify(stored)).not.toContain('Hmm');
+    expect(stored.messages.flatMap(({ reasoning }) => reasoning?.text ?? [])).toEqual(['Hmm']);
+    expect(JSON.stringify(stored)).not.toContain(thought.signature);
     expect(gw.faults).toEqual([]);
   });
 

@@ -161,7 +161,7 @@ describe('sessions', () => {
       expect(await client.call('sessions.reset', { path: 'main/main.jsonl' })).toEqual({ reset: true });
       const [after] = (await client.call('sessions.list', {})).sessions;
       expect(after).toEqual({ ...before, size: 0, messageCount: 0, preview: '', updatedAt: clock.now() });
-      expect(await client.call('chat.history', { sessionId: 'main' })).toEqual({ messages: [], cursor: null, runs: [] });
+      expect(await client.call('chat.history', { sessionId: 'main' })).toEqual({ messages: [], versions: {}, cursor: null, runs: [] });
       await client.call('chat.send', { message: 'again' });
       expect(gw.calls[1]?.body.messages.map(({ content }) => content).slice(1)).toEqual(['again']);
       expect((await client.call('sessions.list', {})).sessions).toMatchObject([{ title: 'Kept', messageCount: 2 }]);

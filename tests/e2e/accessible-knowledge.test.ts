@@ -30,8 +30,11 @@ const PAGES: readonly [path: string, sign: string][] = [
   ['/backups', 'There is none yet'],
   ['/plans', LONG],
   ['/agents', 'To begin with'],
+  ['/compare', 'What this model answers'],
   ['/channels', 'Set up Telegram…'],
   ['/skills', LONG],
+  ['/browser', 'The browser is not started'],
+  ['/prompts', LONG],
 ];
 
 describe('what is known, for everybody', () => {
@@ -64,6 +67,8 @@ describe('what is known, for everybody', () => {
     await client.call('chat.send', { message: `/tool plan_create ${JSON.stringify({ goal: LONG, steps: [LONG, ARABIC] })}` });
     const skill = `---\nname: cats\ndescription: ${LONG} ${ARABIC}\nlicense: ${LONG}\n---\n`;
     await client.call('workspace.write', { path: 'skills/cats/SKILL.md', content: skill });
+    const prompt = `---\ntitle: ${LONG}\ndescription: ${LONG} ${ARABIC}\n---\n\n${ARABIC} ${LONG}\n`;
+    await client.call('workspace.write', { path: `prompts/${LONG.slice(0, 64)}.md`, content: prompt });
     await client.call('config.patch', { patch: { tools: { policies: { [LONG.slice(0, 64)]: 'auto' } } } });
     for (const word of [ARABIC, LONG]) {
       const { request } = await client.call('exec.create', { command: 'echo', args: [word, 'denied'] });

@@ -23,12 +23,12 @@ export interface Answered {
   page(answer: string, viewport?: { width: number; height: number }): Promise<Page>;
 }
 
-/** A gateway whose model says what a test says, and a linked browser, for all tests of a `describe`. */
-export function answered(browserArgs: readonly string[] = []): Answered {
+/** A gateway whose model says what a test says, and a linked browser, for all tests of a `describe`. `listed`: what the model's server tells of it. */
+export function answered(browserArgs: readonly string[] = [], listed: object = {}): Answered {
   const parts = new AsyncDisposableStack();
   const made = {} as { perch: Perch; browser: TestBrowser; model: ToldModel };
   beforeAll(async () => {
-    made.model = parts.use(await startToldModel());
+    made.model = parts.use(await startToldModel(listed));
     made.perch = parts.use(await startPerch());
     made.browser = parts.use(await launchBrowser({ args: browserArgs }));
     using outside = await connectOutside(made.perch);

@@ -77,6 +77,20 @@ verifies(
   },
 );
 
+verifies('canvas.classes/drawable', 'a PNG has the pixels of the screen where nothing else is said', async () => {
+  const page = await open();
+  const cdp = await page.context().newCDPSession(page);
+  await cdp.send('Emulation.setDeviceMetricsOverride', { width: 800, height: 600, deviceScaleFactor: 1.5, mobile: false });
+  expect(
+    await run(
+      page,
+      `const canvas = show(new ui.DrawableCanvas(200, 100));
+      canvas.drawRect(10, 10, 20, 20, new ui.PaintStyle({ color: 'tomato', fill: true }));
+      return [await pixels(await canvas.capturePng(), [[30, 30]]), (await pixels(await canvas.capturePng({ scale: 1 }), [])).size];`,
+    ),
+  ).toEqual([{ size: [300, 150], colors: ['#ff6347ff'] }, [200, 100]]);
+});
+
 verifies('canvas.classes/drawable', 'shapes are popped, removed and cleared; what does not fit is said', async () => {
   const page = await open();
   expect(

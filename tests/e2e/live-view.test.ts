@@ -20,6 +20,8 @@ const PAGE = `<!doctype html><title>-</title><body style="margin: 0; height: 500
 <button style="position: absolute; left: 100px; top: 200px; width: 100px; height: 40px" onclick="document.title = 'clicked ' + event.detail; document.body.style.background = 'red'">Go</button>
 <script>
 addEventListener('mousemove', ({ clientX, clientY }) => { document.body.dataset.at = clientX + ' ' + clientY; });
+addEventListener('mouseup', ({ clientX, clientY, button, buttons }) => { document.body.dataset.up = [document.body.dataset.at, clientX, clientY, button, buttons].join(' '); });
+addEventListener('mousemove', ({ buttons }) => { document.body.dataset.held = buttons; });
 addEventListener('keydown', ({ key, ctrlKey }) => { document.body.dataset.key = (ctrlKey ? 'Control+' : '') + key; });
 </script>`;
 /** Another picture for every frame. */
@@ -145,6 +147,14 @@ verifies('browser/input', 'a person takes over with mouse and keyboard; programs
   expect(await title()).toBe('clicked 2');
   await client.call('browser.input', { type: 'move', x: 33, y: 44 });
   expect(await evaluated(client, 'document.body.dataset.at')).toBe('33 44');
+  await client.call('browser.input', { type: 'press', x: 500, y: 300 });
+  await client.call('browser.input', { type: 'move', x: 520, y: 310 });
+  expect(await evaluated(client, '[document.body.dataset.at, document.body.dataset.held]')).toEqual(['520 310', '1']);
+  await client.call('browser.input', { type: 'release', x: 540, y: 320 });
+  expect(await evaluated(client, 'document.body.dataset.up')).toBe('540 320 540 320 0 0');
+  await client.call('browser.input', { type: 'press', x: 150, y: 220, count: 3 });
+  await client.call('browser.input', { type: 'release', x: 150, y: 220, count: 3 });
+  expect(await title()).toBe('clicked 3');
   await client.call('browser.input', { type: 'click', x: 200, y: 120 });
   await client.call('browser.input', { type: 'text', text: 'Grüße 👋' });
   expect(await evaluated(client, 'document.querySelector("input").value')).toBe('Grüße 👋');

@@ -16,7 +16,18 @@ export const app = [
     'app/first-answer': 'The printed address opens a chat page that answers at once, and the code leaves the address bar.',
     'app/page-parts': 'A part of the page that cannot be fetched is told with a way to try again; what was sent is kept.',
     'app/outbox': 'What a person sends waits in the browser until the gateway has it, and no reading of what waits loses it.',
+    'app/queue':
+      'What is sent while a reply runs waits above the message field, in order: it can be edited, removed, moved to the front, or sent into the reply; Stop holds it.',
+    'app/compare':
+      'Two or three models answer the same messages side by side, each in a chat of its own with its times, tokens and Stop; one can be gone on with.',
     'app/streams-and-stops': 'Text streams in; Stop stops and keeps the partial reply.',
+    'app/versions':
+      'Earlier versions of messages and replies are paged through by pointer and keys; other tabs follow, and the chat goes on there.',
+    'app/reasoning':
+      'What a model thinks shows as one line that opens, its newest words in sight while they come; it is there after a reload, and nothing in it runs.',
+    'app/spent':
+      'A reply says what it took in tokens and money, in full in its details; how full the model’s context is shows at a glance, with numbers and a way to summarise.',
+    'app/more': 'A reply is copied as Markdown or plain text; a message has a link, and a new chat goes on from it.',
     'app/reload': 'History is there after a reload, also mid-stream.',
     'app/two-tabs': 'A second tab is in step with the first.',
     'app/offline': 'After the bridge is stopped the app opens and answers.',
@@ -39,6 +50,13 @@ export const app = [
     'rendering/code': 'Code has colours of its language, up to 50,000 characters.',
     'rendering/math':
       'Formulas are set, up to 10,000 characters each; those that cannot be, or define macros, are shown as they are written.',
+    'rendering/diagrams':
+      "Diagrams in Mermaid's language are drawn in a closed-off document and shown as pictures in the colours of the theme; those that cannot be, do not end or are too long are shown as they are written, with the reason.",
+    'voice/read-aloud':
+      "A reply is read aloud without mark-up and code, one at a time, by the browser's voices or the gateway's; a failure is a sentence with what to do.",
+    'voice/choice': 'Voice and speed are chosen and tried in the settings, and kept in this browser.',
+    'voice/dictation':
+      'What is said is put at the caret where the browser can turn speech into words; a browser that sends the sound away is not used for it before the person agrees.',
     'artifacts/versions':
       'HTML and SVG of an answer open beside the chat, with the versions that later answers made of them; the newest is followed unless an older one is read.',
     'artifacts/use': 'An artifact’s code is read, copied and saved, its console is in sight, and it can be started anew.',
@@ -81,6 +99,25 @@ export const app = [
       'The page Channels sets up those that this gateway can start, says how each is and what is wrong with it, switches them on and off, and removes them.',
     'plans.app/list': 'The page Plans shows each plan with its steps as they are done, goes on with one that is paused, and deletes one.',
     'skills.app/list': 'The page Skills shows what agents can read up on, and why they are not told of one.',
+    'browser.app/watch':
+      'The page Browser shows the current tab of the browser that agents drive as it changes, in its true shape, and says why where it does not; hidden it stops.',
+    'browser.app/tabs':
+      'Its tabs are opened, chosen and closed there, addresses opened and gone back from; profiles made, stopped and deleted.',
+    'browser.app/wheel':
+      'A person takes the wheel with mouse, keyboard, text that is composed or pasted, and touch, sees that they have it, and gives it back by a button or Shift+Esc.',
+    'browser.app/annotate': 'What the browser shows becomes a drawing by one press.',
+    'app/long-paste':
+      'A long text that is pasted into a message becomes a file of it, which can be put into the text instead, and which the model reads.',
+    'prompts.app/library':
+      'The page Prompts makes a prompt, also from a starter, changes, duplicates, finds and deletes it; it is a file of the workspace, in step with other tabs.',
+    'prompts.app/files': 'A prompt is a Markdown file that anybody can write; one that is odd is read as far as it can be.',
+    'prompts.app/variables':
+      'Variables of a prompt are asked for; date, time and clipboard are filled in, and what was copied is asked for where it cannot be had.',
+    'prompts.app/slash':
+      'A slash at the beginning of a message lists the prompts, found by typing, taken by keys, click or touch; what matches none is sent as it is.',
+    'prompts.app/exchange':
+      'Prompts are saved as JSON and brought in from it, and from Open WebUI’s export; a file that is none is refused.',
+    'prompts.app/found': 'The search over the chats finds prompts too, from any page.',
     'backups.app/restore':
       'The page Backups makes a backup, with the keys under a passphrase or without, shows what bringing one back would change, and brings it back.',
     'backups.app/faults': 'A backup that cannot be used says why and is not brought back; a wrong passphrase is told where it was written.',

@@ -4,7 +4,8 @@ import { chosen, specified } from './requirement.ts';
 export const canvas = [
   specified('interface document 2, sections 2.5 and 4.3', {
     'canvas.list/shapes': 'Every shape of the library and of the studio is data, with the documented defaults of a `PaintStyle`.',
-    'canvas.classes/drawable': '`DrawableCanvas` has every method of the document, and `capturePng` gives a PNG of width × height × scale.',
+    'canvas.classes/drawable':
+      '`DrawableCanvas` has every method of the document, and `capturePng` gives a PNG of width × height × scale, which is that of the screen.',
     'canvas.classes/names': '`docs/names.md` maps every name of the drawing library to ours, and all of them are there.',
     'canvas.classes/package': '`perch/ui` is in the package, whole and typed: through a bundler, in a page without one, in a worker.',
     'canvas.classes/crisp': 'Without `antiAlias` edges are whole pixels.',

@@ -32,12 +32,22 @@ export const chat = [
     'chat.send/time-context': 'Time context goes to the run, never into the stored message.',
     'chat.send/queue': 'A second message to a busy session waits its turn, first in first out.',
     'chat.send/abort-previous': '`abortPrevious` aborts the session’s run and waits until it has settled.',
+    'chat.send/steer':
+      '`steer` takes a message in between two steps of the run under way, ahead of all that waits: tools end first and what came is kept; text that is being written stops.',
+    'chat.abort/takes-back': 'With `sentWith` a message that waits in line is taken back, and nothing else is touched.',
     'chat.send/attachments': 'An attachment too large or not decodable is INVALID_PARAMS, never dropped in silence.',
     'chat.abort/keeps-partial':
       'The partial reply is kept, marked aborted; the event is `chat.error` with code ABORTED; the waiting call fails with ABORTED.',
     'chat.abort/reaches-provider': 'Abort reaches the provider call and every tool.',
     'chat.history/pages': 'Default 200, maximum 1,000, by `before`; long messages become placeholders, 8 MiB in all.',
     'chat.edit/keeps-branch': 'Edit and resend keep the earlier branch; history is the active one.',
+    'chat.branch/chooses':
+      '`chat.history` names the versions of a message, and `chat.branch` makes one of them the active branch, down to what was said last there; what is sent next follows it.',
+    'chat.branch/refuses': 'While a run is under way, and where there is no such message, `chat.branch` changes nothing.',
+    'chat.reasoning/streams':
+      'What a model thinks is pushed as `chat.reasoning`, apart from its text, kept with the step or reply that it comes before, and exported; models are not told of it again.',
+    'chat.reasoning/bounded': 'Of what is thought in one step 32,000 characters are told and kept, and the message says that it was more.',
+    'usage/reply': 'A reply says how long it took, and how many tokens its model was asked with last.',
     'runs/one-terminal-event': 'Exactly one of `chat.done` and `chat.error` per run, whatever the provider does.',
     'runs/silent-provider': 'A provider that says nothing for 60 s ends the run.',
     'runs/belongs-to-session': 'A run goes on when its client leaves.',

@@ -19,6 +19,8 @@ export const devices = [
     'device/token': 'A device token lets in over WebSocket and HTTP, with the scopes that it was given and no others.',
     'device/token-kept': 'Tokens are kept as hashes alone; a bridge that was started again lets devices in before a host is attached.',
     'device/mirror': 'The bridge hears of every change of the devices, from the host that serves alone.',
+    'device/page':
+      'The page Devices shows a code for a new device, as text and, where others reach the gateway, as a QR code with the address; how long it is good, that it was used or has expired; else how to be reached.',
     'device.list/seen': '`device.list` says who is connected and when each was last seen.',
   }),
   chosen('design.md, "Two origins would be two databases"', {

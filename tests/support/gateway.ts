@@ -27,9 +27,14 @@ export interface ModelCall {
   headers: Readonly<Record<string, string>>;
 }
 
-/** What a scripted model says to one call: pieces of text, tool calls, an error; `wait` holds it up. */
+/** What a scripted model says to one call: pieces of text and thought, tool calls, an error; `wait` holds it up. */
 export type Say =
-  string | { tool: string; args: unknown; id?: string } | { wait: Promise<unknown> } | { status: number; body: string } | { cut: true };
+  | string
+  | { think: string }
+  | { tool: string; args: unknown; id?: string }
+  | { wait: Promise<unknown> }
+  | { status: number; body: string }
+  | { cut: true };
 export type Script = (call: ModelCall, count: number) => readonly Say[];
 
 /** Says the same pieces to every call. */
@@ -73,6 +78,7 @@ function speak(says: readonly Say[], signal: AbortSignal): ReadableStream<Uint8A
       try {
         for (const say of says) {
           if (typeof say === 'string') controller.enqueue(chunk({ content: say }));
+          else if ('think' in say) controller.enqueue(chunk({ reasoning_content: say.think }));
           else if ('wait' in say) await say.wait;
           else if ('cut' in say) return controller.close();
           else if ('tool' in say) {

@@ -18,9 +18,16 @@ export async function acted(browser: DrivenBrowser, input: BrowserInput, signal:
 
 /** What a kind of input wants is there: its contract sees to that. */
 async function done({ mouse, keyboard }: Page, { type, x = 0, y = 0, ...input }: BrowserInput): Promise<void> {
+  const { button = 'left', count: clickCount = 1 } = input;
   switch (type) {
     case 'click':
-      return mouse.click(x, y, { button: input.button ?? 'left', clickCount: input.count ?? 1 });
+      return mouse.click(x, y, { button, clickCount });
+    case 'press':
+      await mouse.move(x, y);
+      return mouse.down({ button, clickCount });
+    case 'release':
+      await mouse.move(x, y);
+      return mouse.up({ button, clickCount });
     case 'move':
       return mouse.move(x, y);
     case 'wheel':

@@ -39,6 +39,14 @@ const INPUTS = {
     ['x', 'y'],
     ['button', 'count'],
   ],
+  press: [
+    ['x', 'y'],
+    ['button', 'count'],
+  ],
+  release: [
+    ['x', 'y'],
+    ['button', 'count'],
+  ],
   move: [['x', 'y'], []],
   wheel: [
     ['x', 'y'],
@@ -50,7 +58,7 @@ const INPUTS = {
 
 const browserInput = z
   .strictObject({
-    type: z.enum(['click', 'move', 'wheel', 'key', 'text']),
+    type: z.enum(['click', 'press', 'release', 'move', 'wheel', 'key', 'text']),
     ...on,
     x: pixels.optional(),
     y: pixels.optional(),
@@ -98,7 +106,7 @@ export const browserView = {
   'browser.input': call({
     params: browserInput,
     result: z.object({ done: z.literal(true) }),
-    docs: 'What a person does with mouse and keyboard in the current tab, or in another one: `click` (`x`, `y`, `button`, `count`), `move` (`x`, `y`), `wheel` (`x`, `y`, `deltaX`, `deltaY`), `key` (`key`: `Enter`, `Control+A`), or `text`, which is written where the cursor is. For persons alone, not for API keys and channels: agents and programs have `browser.click` and `browser.type`.',
+    docs: 'What a person does with mouse and keyboard in the current tab, or in another one: `click` (`x`, `y`, `button`, `count`), `press` and `release` of a button (as `click`; with `move` between them it drags), `move` (`x`, `y`), `wheel` (`x`, `y`, `deltaX`, `deltaY`), `key` (`key`: `Enter`, `Control+A`), or `text`, which is written where the cursor is. For persons alone, not for API keys and channels: agents and programs have `browser.click` and `browser.type`.',
     fails: ['NOT_FOUND'],
     policy: { scope: 'write' },
   }),

@@ -24,7 +24,7 @@ const message = z.string().min(1, 'must not be empty').max(LIMITS.maxMessageChar
 const idempotencyKey = z.string().min(1).max(256).optional();
 
 const completed = z.object({ completed: z.literal(true), sessionId: z.string(), runId: z.string(), messageId: z.string(), usage });
-const emits = ['chat.recalled', 'chat.delta', 'chat.tool_call', 'chat.tool_result', 'chat.done', 'chat.error'] as const;
+const emits = ['chat.recalled', 'chat.reasoning', 'chat.delta', 'chat.tool_call', 'chat.tool_result', 'chat.done', 'chat.error'] as const;
 const run: Policy = { scope: 'write', idempotent: true, metered: true };
 
 /** Talking with an agent (interface document 1, section 4.1; decisions, "Chat"). */
@@ -37,20 +37,27 @@ export const chat = {
       systemPrompt: z.string().max(LIMITS.maxMessageChars).optional(),
       attachments: z.array(attachment).max(50).optional(),
       abortPrevious: z.boolean().optional(),
+      /** Taken in by the run under way between two of its steps, ahead of all that waits. */
+      steer: z.boolean().optional(),
       temperature: z.number().min(0).max(2).optional(),
       idempotencyKey,
     }),
     result: completed,
     emits,
-    docs: 'Triggers an agent reply. The response comes when the run ends; the text streams as `chat.delta` events.',
+    docs: 'Triggers an agent reply. The response comes when the run ends; the text streams as `chat.delta` events. With `steer` it does not wait for the end of the run under way: tools that run end first and their results are kept, text that is being written stops where it is, and the answer to this message goes on from there. Where nothing runs, or another host runs it, it is sent as usual.',
     fails: ['NOT_FOUND', 'ABORTED'],
     policy: run,
   }),
   'chat.abort': call({
-    params: z.strictObject({ sessionId, agentId: agentId.default(DEFAULT_ID) }),
+    params: z.strictObject({
+      sessionId,
+      agentId: agentId.default(DEFAULT_ID),
+      /** Only the message that the caller sent with this key, and only while it waits in line. */
+      sentWith: z.string().min(1).max(256).optional(),
+    }),
     result: z.object({ aborted: z.boolean(), runIds: z.array(z.string()) }),
     emits: ['chat.error'],
-    docs: 'Aborts the current generation. The partial reply is kept, marked `aborted`.',
+    docs: 'Aborts the current generation. The partial reply is kept, marked `aborted`. With `sentWith`, the `idempotencyKey` of an earlier `chat.send`, nothing that runs is aborted: that message is taken back where it still waits in line, and is kept nowhere.',
     policy: { scope: 'write' },
   }),
   'chat.history': call({
@@ -63,12 +70,25 @@ export const chat = {
     }),
     result: z.object({
       messages: z.array(historyMessage),
+      /** By message id, where others stand in the same place: the ids of all of them, the first said first. */
+      versions: z.record(z.string(), z.array(z.string())),
       cursor: z.string().nullable(),
-      runs: z.array(z.object({ runId: z.string(), text: z.string() })),
+      runs: z.array(z.object({ runId: z.string(), text: z.string(), reasoning: z.string() })),
     }),
-    docs: 'The active branch of a session, oldest first. `cursor` is passed as `before` for the page above; `runs` are those under way, with the text so far.',
+    docs: 'The active branch of a session, oldest first. `cursor` is passed as `before` for the page above; `runs` are those under way, with the text and the thoughts so far; `versions` names what `chat.branch` can go to.',
     fails: ['NOT_FOUND'],
     policy: { scope: 'read' },
+  }),
+  'chat.branch': call({
+    params: z.strictObject({ ...where, messageId: z.string().min(1).max(128) }),
+    result: z.object({
+      /** The message that the active branch ends in now. */
+      headId: z.string(),
+    }),
+    emits: ['sessions.changed'],
+    docs: 'Makes the branch through a message the active one, down to what was said last below it: that is what a history shows, and what the next message follows. `ALREADY_EXISTS` while a run is under way.',
+    fails: ['NOT_FOUND', 'ALREADY_EXISTS'],
+    policy: { scope: 'write' },
   }),
   'chat.attachment': call({
     params: z.strictObject({

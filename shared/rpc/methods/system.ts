@@ -11,7 +11,7 @@ export const system = {
       idempotencyKey: z.string().min(1).max(256).optional(),
     }),
     result: z.object({ ok: z.literal(true), eventType: z.literal('system'), mode: z.enum(['now', 'next-heartbeat']) }),
-    emits: ['chat.recalled', 'chat.delta', 'chat.tool_call', 'chat.tool_result', 'chat.done', 'chat.error'],
+    emits: ['chat.recalled', 'chat.reasoning', 'chat.delta', 'chat.tool_call', 'chat.tool_result', 'chat.done', 'chat.error'],
     docs: 'Tells the main session of something. Answered once it is stored; with `mode` `now` a run begins in which it is answered.',
     policy: { scope: 'write', idempotent: true, metered: true },
   }),

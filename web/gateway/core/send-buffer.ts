@@ -1,9 +1,13 @@
 import type { Link } from '#shared/link/link.ts';
-import type { AnyEvent, EventPayload } from '#shared/rpc/events.ts';
+import type { AnyEvent } from '#shared/rpc/events.ts';
 import { LIMITS, type ResponseFrame } from '#shared/rpc/frames.ts';
 
 /** From this much in the link's queue on, deltas of a run are merged instead of sent one by one. */
 const MERGE_FROM = 64 * 1024;
+
+/** What comes piece by piece. */
+type Delta = Extract<AnyEvent, { event: 'chat.delta' | 'chat.reasoning' }>;
+const isDelta = (event: AnyEvent): event is Delta => event.event === 'chat.delta' || event.event === 'chat.reasoning';
 
 export interface SendBufferOptions {
   link: Link<string>;
@@ -17,8 +21,8 @@ export interface SendBufferOptions {
 export class SendBuffer {
   readonly #link: Link<string>;
   readonly #onslow: () => void;
-  /** Deltas that wait for the link to drain, by run; in order of arrival. */
-  readonly #merged = new Map<string, EventPayload<'chat.delta'>>();
+  /** Deltas that wait for the link to drain, by run and kind; in order of arrival. */
+  readonly #merged = new Map<string, Delta>();
   #mergedChars = 0;
   /** Size of the newest response while it is on its way: it does not count against the limit. */
   #responseChars = 0;
@@ -37,8 +41,8 @@ export class SendBuffer {
 
   /** Sends an event, or merges it with the deltas that wait. */
   event(event: AnyEvent): void {
-    if (event.event === 'chat.delta' && this.#merge(event.payload)) return this.#check();
-    if (event.event !== 'chat.delta') this.flush();
+    if (isDelta(event) && this.#merge(event)) return this.#check();
+    if (!isDelta(event)) this.flush();
     this.#send(event);
     this.#check();
   }
@@ -60,7 +64,7 @@ export class SendBuffer {
 
   /** Sends the deltas that wait. */
   flush(): void {
-    for (const payload of this.#merged.values()) this.#send({ event: 'chat.delta', payload });
+    for (const event of this.#merged.values()) this.#send(event);
     this.clear();
   }
 
@@ -70,12 +74,15 @@ export class SendBuffer {
     this.#mergedChars = 0;
   }
 
-  /** False where the delta may go out at once: nothing of its run waits, and the link is free. */
-  #merge(payload: EventPayload<'chat.delta'>): boolean {
-    const waiting = this.#merged.get(payload.runId);
-    if (!waiting && this.#link.buffered <= MERGE_FROM) return false;
-    this.#merged.set(payload.runId, waiting ? { ...waiting, delta: waiting.delta + payload.delta } : payload);
-    this.#mergedChars += payload.delta.length;
+  /** False where the delta may go out at once: nothing waits, and the link is free. */
+  #merge(event: Delta): boolean {
+    if (this.#merged.size === 0 && this.#link.buffered <= MERGE_FROM) return false;
+    const { runId, delta } = event.payload;
+    const key = `${event.event} ${runId}`;
+    const waiting = this.#merged.get(key)?.payload;
+    const payload = { ...(waiting ?? event.payload), delta: (waiting?.delta ?? '') + delta };
+    this.#merged.set(key, { ...event, payload } as Delta);
+    this.#mergedChars += delta.length;
     return true;
   }
 

@@ -53,6 +53,7 @@ export function historyOf(records: readonly MessageRecord[]): { messages: Histor
     let shown: HistoryMessage = message;
     if (bytes > MAX_MESSAGE_BYTES) {
       shown = { ...message, content: placeholder(message, bytes) };
+      if (sizeOf(shown) > MAX_MESSAGE_BYTES) delete shown.reasoning;
       // What is large may be what a tool was called with.
       if (sizeOf(shown) > MAX_MESSAGE_BYTES && shown.toolCalls) shown.toolCalls = shown.toolCalls.map((call) => ({ ...call, args: {} }));
       bytes = sizeOf(shown);

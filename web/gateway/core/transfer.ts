@@ -20,11 +20,12 @@ export function activeBranch(messages: readonly MessageRecord[], headId: string 
 
 /** A message for people to read. */
 export function markdownOf(message: MessageRecord): string {
-  const { role, content, model, toolCalls = [], name, attachments = [] } = message;
+  const { role, content, model, toolCalls = [], name, attachments = [], reasoning } = message;
   const more = { user: '', assistant: model === undefined ? '' : `(${model})`, system: '', tool: name ?? '' }[role];
   const text = withoutHeadings(plainText(content));
   const parts = [
     `## ${SPEAKERS[role]} ${more}`.trim(),
+    reasoning && `> **Thought for ${Math.ceil(reasoning.ms / 1000)} s**\n>\n${withoutHeadings(reasoning.text).replace(/^/gm, '> ')}`,
     role === 'tool' ? fenced(text, 'json') : text,
     ...toolCalls.map(({ tool, args }) => `Calls \`${tool}\`:\n\n${fenced(JSON.stringify(args, null, 2), 'json')}`),
     ...attachments.map(({ filename, mimeType, size }) => `Attached: ${filename} (${mimeType}, ${size} bytes)`),

@@ -37,7 +37,7 @@ export interface RunStep {
   runId: string;
   /** Grows from step to step of a run. */
   at: number;
-  said: Pick<MessageRecord, 'content' | 'toolCalls' | 'model' | 'timestamp'>;
+  said: Pick<MessageRecord, 'content' | 'toolCalls' | 'model' | 'timestamp' | 'reasoning'>;
   /** By the calls' ids. */
   results: ReadonlyMap<string, StepResult['result']>;
 }
@@ -136,6 +136,8 @@ export interface RunOutcome {
 export interface Branch {
   messages: MessageRecord[];
   more: boolean;
+  /** Of those that others stand beside, under the same message: the ids of all of them, the first said first. */
+  versions: Record<string, string[]>;
 }
 
 /** Who asks a person something, and acts on the answer: a host in one of its lives, and its copy of the data. */
@@ -259,6 +261,8 @@ export interface Vault {
     get(id: string): Promise<MessageRecord | undefined>;
     /** The branch that ends in the session's head (or above `before`), at most `limit` messages. Never reads a whole long session for a page. */
     branch(sessionKey: string, options: { limit: number; before?: string }): Promise<Branch>;
+    /** Strict: the branch through that message becomes the active one, down to what was said last below it. Resolves with where it ends; undefined: the session has no such message. */
+    choose(sessionKey: string, id: string): Promise<string | undefined>;
     /** All messages of a session, on every branch, those nearer to the root first. */
     all(sessionKey: string): Promise<MessageRecord[]>;
     /** Strict: notes at a message that the conversation was summarised up to it. False: the message, or its session, is gone. */

@@ -16,6 +16,24 @@ class Model {
     return message ? [...this.above(message.parentId), message] : [];
   }
 
+  /** Of the messages that have others under the same one. */
+  versions(branch: readonly MessageRecord[]): Record<string, string[]> {
+    const all = [...this.messages.values()];
+    const beside = branch.map(({ id, parentId }) => [id, all.filter((other) => other.parentId === parentId)] as const);
+    const order = (a: MessageRecord, b: MessageRecord): number => a.timestamp - b.timestamp || (a.id < b.id ? -1 : 1);
+    return Object.fromEntries(
+      beside.flatMap(([id, others]) => (others.length > 1 ? [[id, others.sort(order).map((each) => each.id)]] : [])),
+    );
+  }
+
+  /** The end of the branch through a message: what was said last below it. */
+  lastThrough(id: string): string | undefined {
+    const all = [...this.messages.values()];
+    const ends = all.filter((end) => this.above(end.id).some((each) => each.id === id) && !all.some(({ parentId }) => parentId === end.id));
+    const last = Math.max(...ends.map(({ timestamp }) => timestamp));
+    return ends.find(({ timestamp }) => timestamp === last)?.id;
+  }
+
   add(message: MessageRecord): void {
     this.messages.set(message.id, message);
   }
@@ -32,11 +50,12 @@ const step = fc.oneof(
   { weight: 8, arbitrary: fc.record({ do: fc.constant('edit' as const), pick }) },
   { weight: 10, arbitrary: fc.record({ do: fc.constant('resend' as const), pick }) },
   { weight: 25, arbitrary: fc.record({ do: fc.constant('finish' as const), pick, replies: fc.nat({ max: 3 }) }) },
+  { weight: 10, arbitrary: fc.record({ do: fc.constant('choose' as const), pick }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('clear' as const) }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('remove' as const) }) },
 );
 
-test('whatever is sent, edited, resent, finished, cleared and removed: every page of every branch is what a plain model says', async () => {
+test('whatever is sent, edited, resent, finished, chosen, cleared and removed: every page of every branch is what a plain model says', async () => {
   const page = fc.record({ limit: fc.integer({ min: 1, max: 6 }), pick });
   await fc.assert(
     fc.asyncProperty(
@@ -50,7 +69,7 @@ test('whatever is sent, edited, resent, finished, cleared and removed: every pag
           const chosen = 'pick' in todo ? questions[todo.pick % Math.max(1, questions.length)] : undefined;
           if (todo.do === 'send' || (todo.do === 'edit' && chosen)) {
             const parentId = chosen ? chosen.parentId : model.head;
-            const message = newMessage(`m${at}`, (parentId !== null && model.messages.get(parentId)) || null);
+            const message = newMessage(`m${at}`, (parentId !== null && model.messages.get(parentId)) || null, { timestamp: at });
             await vault.runs.begin({ session: newSession(), message, run: newRun(`r${at}`, message.id) });
             model.add(message);
             model.head = message.id;
@@ -66,7 +85,7 @@ test('whatever is sent, edited, resent, finished, cleared and removed: every pag
             const messages: MessageRecord[] = [];
             for (let n = 0; n < todo.replies; n++) {
               const parent = messages.at(-1) ?? question ?? newMessage(questionId, null);
-              messages.push(newMessage(`m${at}-${n}`, parent, { role: 'assistant' }));
+              messages.push(newMessage(`m${at}-${n}`, parent, { role: 'assistant', timestamp: at }));
             }
             await vault.runs.finish({ runId, status: 'done', endedAt: 3_000, messages });
             model.active.delete(runId);
@@ -75,6 +94,10 @@ test('whatever is sent, edited, resent, finished, cleared and removed: every pag
               messages.forEach((message) => model.add(message));
               if (model.above(question.id).some(({ id }) => id === model.head)) model.head = last.id;
             }
+          } else if (todo.do === 'choose') {
+            const some = [...model.messages.values()][todo.pick % Math.max(1, model.messages.size)];
+            expect(await vault.messages.choose(KEY, some?.id ?? 'none')).toBe(some && model.lastThrough(some.id));
+            if (some) model.head = model.lastThrough(some.id) ?? null;
           } else if (todo.do === 'clear') {
             expect(await vault.sessions.clear(KEY)).toBe(model.exists);
             model.empty();
@@ -96,12 +119,20 @@ test('whatever is sent, edited, resent, finished, cleared and removed: every pag
         for (const { limit, pick: at } of [...pages, { limit: 1_000, pick: 0 }]) {
           const whole = model.above(model.head);
           const head = await vault.messages.branch(KEY, { limit });
-          expect(head).toEqual({ messages: whole.slice(-limit), more: whole.length > limit });
+          expect(head).toEqual({
+            messages: whole.slice(-limit),
+            more: whole.length > limit,
+            versions: model.versions(whole.slice(-limit)),
+          });
           const before = all[at % Math.max(1, all.length)];
           if (!before) continue;
           const upper = model.above(before.parentId);
           const earlier = await vault.messages.branch(KEY, { limit, before: before.id });
-          expect(earlier).toEqual({ messages: upper.slice(-limit), more: upper.length > limit });
+          expect(earlier).toEqual({
+            messages: upper.slice(-limit),
+            more: upper.length > limit,
+            versions: model.versions(upper.slice(-limit)),
+          });
         }
         expect((await vault.messages.recent(1_000)).length).toBe(all.length);
         expect((await vault.runs.unfinished()).map(({ id }) => id).sort()).toEqual([...model.active.keys()].sort());

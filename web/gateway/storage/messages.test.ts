@@ -30,8 +30,8 @@ test('pages go up the branch without a gap, and say when there is no more', asyn
   ]);
   expect(await vault.messages.branch(KEY, { limit: 10 })).toMatchObject({ messages: { length: 10 }, more: false });
   expect(await vault.messages.branch(KEY, { limit: 9 })).toMatchObject({ messages: { length: 9 }, more: true });
-  expect(await vault.messages.branch(KEY, { limit: 5, before: 'm0' })).toEqual({ messages: [], more: false });
-  expect(await vault.messages.branch(KEY, { limit: 0 })).toEqual({ messages: [], more: false });
+  expect(await vault.messages.branch(KEY, { limit: 5, before: 'm0' })).toEqual({ messages: [], more: false, versions: {} });
+  expect(await vault.messages.branch(KEY, { limit: 0 })).toEqual({ messages: [], more: false, versions: {} });
 });
 
 test('a page of a long session reads a page', async () => {
@@ -56,7 +56,7 @@ test('before a message of another session, or of none, is an error', async () =>
   for (const before of ['o1', 'none']) {
     await expect(vault.messages.branch(KEY, { limit: 5, before })).rejects.toMatchObject({ code: 'NOT_FOUND' });
   }
-  expect(await vault.messages.branch('main/none', { limit: 5 })).toEqual({ messages: [], more: false });
+  expect(await vault.messages.branch('main/none', { limit: 5 })).toEqual({ messages: [], more: false, versions: {} });
 });
 
 test('a page above a message of a branch that was left follows that branch', async () => {

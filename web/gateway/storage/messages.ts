@@ -1,6 +1,7 @@
 import { RpcError } from '#shared/rpc/errors.ts';
-import type { MessageRecord, RecalledReply, Vault } from '../core/vault.ts';
+import type { Branch, MessageRecord, RecalledReply, Vault } from '../core/vault.ts';
 import type { Blobs } from './blobs.ts';
+import { chooseBranch } from './choose-branch.ts';
 import { joinParts } from './parts.ts';
 import { storedBytes } from './session-totals.ts';
 import { inSession, type ReadTransaction, type StoredMessage } from './schema.ts';
@@ -20,10 +21,12 @@ export function messageStore({ transactions, blobs }: { transactions: Transactio
     async branch(sessionKey, { limit, before }) {
       const page = await transactions.read(['sessions', 'messages'], async (tx) => {
         const end = await endOfPage(tx, sessionKey, before);
-        return end && limit > 0 ? readUpwards(tx, end, limit) : { messages: [], more: false };
+        return end && limit > 0 ? readUpwards(tx, end, limit) : { messages: [], more: false, versions: {} };
       });
-      return { messages: await blobs.join(page.messages), more: page.more };
+      return { ...page, messages: await blobs.join(page.messages) };
     },
+
+    choose: (sessionKey, id) => transactions.write(['sessions', 'messages'], (write) => chooseBranch(write, sessionKey, id)),
 
     async all(sessionKey) {
       const found = await transactions.read(['messages'], (tx) => tx.objectStore('messages').index('branch').getAll(inSession(sessionKey)));
@@ -141,14 +144,29 @@ async function endOfPage(tx: ReadTransaction, sessionKey: string, before: string
  * The branch that ends in `end`. Depth grows by one from parent to child, so whatever branch it is, its last `limit` messages are
  * among those of the session with the `limit` depths up to that of `end`: one read of the index, of a window only.
  */
-async function readUpwards(tx: ReadTransaction, end: StoredMessage, limit: number): Promise<{ messages: StoredMessage[]; more: boolean }> {
+async function readUpwards(
+  tx: ReadTransaction,
+  end: StoredMessage,
+  limit: number,
+): Promise<Omit<Branch, 'messages'> & { messages: StoredMessage[] }> {
   const { sessionKey, depth } = end;
   const window = IDBKeyRange.bound([sessionKey, Math.max(0, depth - limit + 1)], [sessionKey, depth]);
   const candidates = new Map((await tx.objectStore('messages').index('branch').getAll(window)).map((message) => [message.id, message]));
   const found: StoredMessage[] = [];
   for (let at: StoredMessage | undefined = end; at && found.length < limit; at = candidates.get(at.parentId ?? '')) found.push(at);
   found.reverse();
-  return { messages: found, more: found[0]?.parentId != null };
+  return { messages: found, more: found[0]?.parentId != null, versions: versionsOf(found, candidates.values()) };
+}
+
+/** Of the messages of a branch that have others beside them, among all of their depths. */
+function versionsOf(branch: readonly StoredMessage[], all: Iterable<StoredMessage>): Branch['versions'] {
+  const beside = Map.groupBy(all, ({ parentId }) => parentId);
+  const versions: Branch['versions'] = {};
+  for (const { id, parentId } of branch) {
+    const here = beside.get(parentId) ?? [];
+    if (here.length > 1) versions[id] = here.toSorted((a, b) => a.timestamp - b.timestamp || (a.id < b.id ? -1 : 1)).map((each) => each.id);
+  }
+  return versions;
 }
 
 const listed = <T>(value: T | undefined): T[] => (value === undefined ? [] : [value]);

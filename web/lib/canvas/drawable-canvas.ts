@@ -117,11 +117,11 @@ export class DrawableCanvas {
   }
 
   /**
-   * The drawing as the bytes of a PNG of width × height × `scale` (default 1; `devicePixelRatio` for what the screen shows).
+   * The drawing as the bytes of a PNG of width × height × `scale`: by default `devicePixelRatio`, as the screen shows it.
    * Throws a RangeError where it would be larger than browsers can make.
    */
-  async capturePng(options: Pick<ImageOptions, 'scale'> = {}): Promise<Uint8Array<ArrayBuffer>> {
-    return exportImage(this.drawing, { ...options, type: 'image/png' });
+  async capturePng({ scale = devicePixelRatio }: Pick<ImageOptions, 'scale'> = {}): Promise<Uint8Array<ArrayBuffer>> {
+    return exportImage(this.drawing, { scale, type: 'image/png' });
   }
 
   /** The drawing as an SVG; nothing that a redaction hides is in it. */

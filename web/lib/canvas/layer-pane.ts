@@ -1,6 +1,9 @@
 import type { Layer, View } from './layer.ts';
 import { adoptStyles } from './styles.ts';
 
+/** So much coarser is the ground beside the pixels, which is seen for some frames: browsers without a GPU copy all of it in each of them. */
+const COARSER = 4;
+
 /** What lies under Fabric's canvas while a drawing is kept as pixels: an element with them, which the browser moves and scales without painting. */
 export class LayerPane {
   readonly #element = document.createElement('div');
@@ -30,8 +33,8 @@ export class LayerPane {
   }
 
   #paintBeside(view: View, ground: (context: CanvasRenderingContext2D) => void): void {
-    const ratio = view.getRetinaScaling();
-    const [width, height] = [view.width * ratio, view.height * ratio];
+    const ratio = view.getRetinaScaling() / COARSER;
+    const [width, height] = [Math.ceil(view.width * ratio), Math.ceil(view.height * ratio)];
     if (this.#beside.width !== width || this.#beside.height !== height) Object.assign(this.#beside, { width, height });
     const context = this.#beside.getContext('2d');
     if (!context) return;

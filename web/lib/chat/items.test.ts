@@ -138,3 +138,27 @@ test('a summary is a line of its own, and cuts no reply in two', () => {
   expect(talk(2)).toEqual(['user', 'summary', 'reply', 'user']);
   expect(talk(3)).toEqual(['user', 'reply', 'summary', 'user']);
 });
+
+test('what a model thought stands before what it said or called', () => {
+  const messages: HistoryMessage[] = [
+    { id: 'q', role: 'user', content: 'hi', timestamp: 1 },
+    {
+      id: 'a',
+      role: 'assistant',
+      content: '',
+      timestamp: 2,
+      reasoning: { text: 'which?', ms: 5 },
+      toolCalls: [{ id: 'c', tool: 't', args: {} }],
+    },
+    { id: 'r', role: 'tool', content: 'x', timestamp: 3, toolCallId: 'c' },
+    { id: 'b', role: 'assistant', content: 'yes', timestamp: 4, reasoning: { text: 'so', ms: 7, cut: true } },
+  ];
+  const [, reply] = itemsOf(messages);
+  expect(reply?.kind === 'reply' && reply.segments.map((segment) => (segment.kind === 'tool' ? 'tool' : segment))).toEqual([
+    { kind: 'reasoning', text: 'which?', ms: 5 },
+    'tool',
+    { kind: 'reasoning', text: 'so', ms: 7, cut: true },
+    { kind: 'text', text: 'yes' },
+  ]);
+  expect(reply?.kind === 'reply' && replyText(reply.segments)).toBe('yes');
+});

@@ -1,4 +1,4 @@
-import type { Compaction, HistoryMessage, RecalledMemory, Usage } from '#shared/rpc/records.ts';
+import type { Compaction, HistoryMessage, Reasoning, RecalledMemory, Usage } from '#shared/rpc/records.ts';
 import { filesOf, type ShownFile, shownText, textOf } from './shown-files.ts';
 
 /** A tool that a reply used. `result` is what the gateway stored: text, often JSON. */
@@ -10,7 +10,12 @@ export interface ToolUse {
   state: 'running' | 'done' | 'error' | 'denied';
 }
 
-export type Segment = { kind: 'text'; text: string } | { kind: 'tool'; use: ToolUse } | { kind: 'files'; files: ShownFile[] };
+export type Segment =
+  | { kind: 'text'; text: string }
+  /** `ms` null: the model is still thinking. */
+  | ({ kind: 'reasoning'; ms: number | null } & Omit<Reasoning, 'ms'>)
+  | { kind: 'tool'; use: ToolUse }
+  | { kind: 'files'; files: ShownFile[] };
 
 export interface UserItem {
   kind: 'user';
@@ -31,6 +36,7 @@ export interface ReplyItem {
   end: 'done' | 'aborted' | 'interrupted' | 'failed';
   model?: string | undefined;
   usage?: Usage | undefined;
+  elapsedMs?: number | undefined;
   error?: { code: string; message: string } | undefined;
 }
 
@@ -95,6 +101,7 @@ function replyOf(group: readonly HistoryMessage[], key: string): ReplyItem {
       else segments.push({ kind: 'tool', use: { id: message.id, tool: message.name ?? 'tool', args: {}, result, state } });
       continue;
     }
+    if (message.reasoning) segments.push({ kind: 'reasoning', ...message.reasoning });
     const text = shownText(message);
     if (text !== '') segments.push({ kind: 'text', text });
     const files = filesOf(message);
@@ -116,6 +123,7 @@ function replyOf(group: readonly HistoryMessage[], key: string): ReplyItem {
     end: last?.error ? 'failed' : last?.aborted ? 'aborted' : last?.interrupted ? 'interrupted' : 'done',
     model: last?.model,
     usage: last?.usage,
+    elapsedMs: last?.elapsedMs,
     error: last?.error,
   };
 }

@@ -11,6 +11,7 @@ export interface ShownFile {
   stored?: { messageId: string; index: number };
   /** As `PickedFile` has it. */
   drawing?: { id: string; notes: string };
+  pasted?: boolean;
 }
 
 /** The files of a stored message. A history leaves out the bytes of large ones. */

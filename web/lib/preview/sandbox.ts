@@ -3,12 +3,15 @@ import { BASE } from '#lib/demo.ts';
 import { FRAME_FILE } from '#shared/preview-frame.ts';
 
 const text = z.string().max(1_000);
+const MOST_ANSWERED = 2_000_000;
 const message = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('ready'), closed: z.boolean() }),
   z.object({ kind: z.literal('flood') }),
   z.object({ kind: z.literal('left') }),
   z.object({ kind: z.literal('pong') }),
   z.object({ kind: z.literal('escape') }),
+  z.object({ kind: z.literal('employed') }),
+  z.object({ kind: z.literal('answer'), text: z.string().max(MOST_ANSWERED) }),
   z.object({ kind: z.literal('note'), level: z.enum(['log', 'info', 'warn', 'error', 'blocked']), text }),
 ]);
 
@@ -61,6 +64,11 @@ export class Sandbox {
   /** Asks for a `pong`, which does not come from a document whose script is busy. */
   ping(): void {
     this.#port?.postMessage({ do: 'ping' });
+  }
+
+  /** Asks the document something; it gives one `answer`. Not before it said that it is `employed`. */
+  ask(question: unknown): void {
+    this.#port?.postMessage({ do: 'ask', question });
   }
 
   destroy(): void {

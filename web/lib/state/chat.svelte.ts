@@ -24,6 +24,8 @@ export class Chat {
   readonly sessionId: string;
 
   messages = $state.raw<HistoryMessage[]>([]);
+  /** By message id, where others stand in the same place: the ids of all of them. */
+  versions = $state.raw<Readonly<Record<string, readonly string[]>>>({});
   /** Where the page above the first message begins; null at the top. */
   cursor = $state<string | null>(null);
   live = $state.raw<LiveRun | null>(null);
@@ -49,6 +51,11 @@ export class Chat {
   readonly items = $derived(itemsOf(this.messages, this.#keys));
   readonly outgoing = $derived.by(() => outbox.of(this.agentId, this.sessionId));
   readonly busy = $derived(this.live !== null || this.asking);
+  /** What waits for its turn, behind the reply under way or the message that is on its way. */
+  readonly queued = $derived.by(() => {
+    const waiting = this.outgoing.filter(({ state }) => state !== 'failed');
+    return this.busy ? waiting : gateway.state === 'online' ? waiting.slice(1) : [];
+  });
 
   /** `fresh`: a new chat, of which no gateway knows yet. */
   constructor(agentId: string, sessionId: string, fresh: boolean) {
@@ -58,6 +65,7 @@ export class Chat {
     this.#off = [
       gateway.on('chat.message', (event) => this.#mine(event) && this.#onMessage(event)),
       gateway.on('chat.recalled', (event) => this.#mine(event) && (this.#run(event.runId).recalled = event.memories)),
+      gateway.on('chat.reasoning', (event) => this.#mine(event) && this.#run(event.runId).think(event.delta, event.offset)),
       gateway.on('chat.delta', (event) => this.#mine(event) && this.#onDelta(event)),
       gateway.on('chat.tool_call', (event) => this.#mine(event) && this.#run(event.runId).toolCall(event)),
       gateway.on('chat.tool_result', (event) => this.#mine(event) && this.#run(event.runId).toolResult(event)),
@@ -87,12 +95,13 @@ export class Chat {
     const load = ++this.#loads;
     const changes = this.#changes;
     try {
-      const { messages, cursor, runs } = await gateway.call('chat.history', { ...this.#ids, limit });
+      const { messages, versions, cursor, runs } = await gateway.call('chat.history', { ...this.#ids, limit });
       if (load !== this.#loads) return;
       // The page may be older than what has been told meanwhile.
       if (changes !== this.#changes) return await this.load(limit);
       this.elsewhere = false;
       if (this.problem?.retry === this.#reload) this.problem = null;
+      this.versions = { ...this.versions, ...versions };
       this.#show(messages, cursor, runs);
       this.phase = 'ready';
     } catch (error) {
@@ -111,8 +120,9 @@ export class Chat {
     this.loadingOlder = true;
     const before = this.cursor;
     try {
-      const { messages, cursor } = await gateway.call('chat.history', { ...this.#ids, limit: PAGE, before });
+      const { messages, versions, cursor } = await gateway.call('chat.history', { ...this.#ids, limit: PAGE, before });
       if (this.cursor !== before) return;
+      this.versions = { ...this.versions, ...versions };
       this.messages = [...messages, ...this.messages];
       this.cursor = cursor;
     } catch (error) {
@@ -122,10 +132,11 @@ export class Chat {
     }
   }
 
-  async send(message: string, files: PickedFile[], model: string | null): Promise<void> {
+  /** `steer`: the reply under way takes it in. */
+  async send(message: string, files: PickedFile[], model: string | null, steer = false): Promise<void> {
     this.problem = null;
     void storage.persist();
-    await outbox.add({ ...this.#ids, message, files, model });
+    await outbox.add({ ...this.#ids, message, files, model, steer });
   }
 
   /** The bytes (base64) of a file that is shown without. */
@@ -166,6 +177,17 @@ export class Chat {
     );
   }
 
+  /** Goes over to the branch through a message, one of `versions`. */
+  async choose(messageId: string): Promise<void> {
+    this.problem = null;
+    try {
+      await gateway.call('chat.branch', { ...this.#ids, messageId });
+      await this.load();
+    } catch (error) {
+      this.problem = { ...problemOf(error, 'show the other version'), retry: () => void this.choose(messageId) };
+    }
+  }
+
   async #ask(doing: string, call: () => Promise<unknown>): Promise<void> {
     this.problem = null;
     this.asking = true;
@@ -194,7 +216,7 @@ export class Chat {
     return this.#isThis(event) && !this.elsewhere;
   }
 
-  #show(page: HistoryMessage[], cursor: string | null, runs: { runId: string; text: string }[]): void {
+  #show(page: HistoryMessage[], cursor: string | null, runs: { runId: string; text: string; reasoning: string }[]): void {
     const { messages, kept } = joined(this.messages, page);
     if (!kept) this.cursor = cursor;
     const [under] = runs;
@@ -206,8 +228,11 @@ export class Chat {
     }
     // While an answer is made again the branch still ends with the earlier one.
     this.messages = answered(messages);
-    if (this.live?.runId !== under.runId) this.live = this.#begun(under.runId, under.text);
-    else this.live.add(under.text, 0);
+    if (this.live?.runId !== under.runId) this.live = this.#begun(under.runId, under.text, under.reasoning);
+    else {
+      this.live.think(under.reasoning, 0);
+      this.live.add(under.text, 0);
+    }
   }
 
   #notHere(): void {
@@ -229,8 +254,8 @@ export class Chat {
     return (this.live = this.#begun(runId));
   }
 
-  #begun(runId: string, text?: string): LiveRun {
-    const live = new LiveRun(runId, text);
+  #begun(runId: string, text?: string, reasoning?: string): LiveRun {
+    const live = new LiveRun(runId, text, reasoning);
     // A host that had not read of it yet had said that it was over.
     if (runId === this.#unwanted) queueMicrotask(() => void this.#stop(live));
     return live;

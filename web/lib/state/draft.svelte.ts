@@ -1,4 +1,6 @@
+import { fromBase64 } from '#shared/base64.ts';
 import { ATTACHMENT_LIMITS, refusal } from '#lib/chat/limits.ts';
+import { pastedName } from '#lib/chat/pasted.ts';
 import { drafts } from './drafts.ts';
 import type { PickedFile } from './page-db.ts';
 
@@ -27,6 +29,12 @@ export class Draft {
     if (this.#key === key && stored.length > 0 && this.files.length === 0) this.files = stored;
   }
 
+  /** Puts a text in the place of what is there. */
+  say(text: string): void {
+    this.text = text;
+    this.changed();
+  }
+
   /** Adds a text to go on with, and files that have been read. */
   fill(text: string, files: PickedFile[]): void {
     this.text = this.text.trim() === '' ? text : `${this.text}\n${text}`;
@@ -35,7 +43,7 @@ export class Draft {
   }
 
   /** Reads files and adds those that the message may carry. */
-  async add(list: Iterable<File>): Promise<void> {
+  async add(list: Iterable<File>, pasted = false): Promise<void> {
     this.problems = [];
     for (const file of list) {
       const why = refusal(file, this.files);
@@ -49,13 +57,29 @@ export class Draft {
         // Others may have been read meanwhile.
         const late = refusal(file, this.files);
         if (late) this.problems.push(late);
-        else this.#setFiles([...this.files, picked(file, content)]);
+        else this.#setFiles([...this.files, { ...picked(file, content), ...(pasted ? { pasted } : {}) }]);
       } catch {
         this.problems.push(`${file.name} could not be read. If it has been moved or changed, pick it again.`);
       } finally {
         this.reading--;
       }
     }
+  }
+
+  /** Takes a long text as a file, so that the field stays easy to read. */
+  addPasted(text: string): Promise<void> {
+    return this.add([new File([text], pastedName(this.files), { type: 'text/plain' })], true);
+  }
+
+  /** Puts a text that became a file into the message, at a place of it; gives where it ends. */
+  putIn(index: number, at: number): number {
+    const file = this.files[index];
+    if (!file) return at;
+    const text = new TextDecoder().decode(fromBase64(file.content));
+    this.text = this.text.slice(0, at) + text + this.text.slice(at);
+    this.remove(index);
+    this.changed();
+    return at + text.length;
   }
 
   remove(index: number): void {

@@ -1,4 +1,4 @@
-import type { HistoryMessage, RecalledMemory } from '#shared/rpc/records.ts';
+import type { HistoryMessage, Reasoning, RecalledMemory } from '#shared/rpc/records.ts';
 import type { EventPayload } from '#shared/rpc/events.ts';
 import type { Segment, ToolUse } from '#lib/chat/items.ts';
 import { replyText, stateOf } from '#lib/chat/items.ts';
@@ -20,11 +20,15 @@ export class LiveRun {
   #parts: Segment[] = [];
   /** Text received in all, in UTF-16 units, over all steps. */
   #length = 0;
+  /** Thoughts received in all, likewise. */
+  #thought = 0;
+  #thinksSince = 0;
   #frame: number | undefined;
   #shownAt = 0;
 
-  constructor(runId: string, text = '') {
+  constructor(runId: string, text = '', reasoning = '') {
     this.runId = runId;
+    this.think(reasoning, 0);
     if (text !== '') this.#append(text);
     this.#show();
   }
@@ -37,8 +41,23 @@ export class LiveRun {
     return true;
   }
 
+  /** Adds a piece of what the model thinks. One that is missing before it is read with what is stored. */
+  think(delta: string, offset: number): void {
+    const fresh = delta.slice(Math.max(0, this.#thought - offset));
+    if (fresh === '') return;
+    this.#thought = offset + delta.length;
+    const last = this.#parts.at(-1);
+    if (last?.kind === 'reasoning') this.#parts[this.#parts.length - 1] = { ...last, text: last.text + fresh };
+    else {
+      this.#thinksSince = Date.now();
+      this.#parts.push({ kind: 'reasoning', text: fresh, ms: null });
+    }
+    this.#show();
+  }
+
   toolCall({ toolCallId, tool, args }: EventPayload<'chat.tool_call'>): void {
     if (this.#use(toolCallId)) return;
+    this.#thoughtEnds();
     this.#parts.push({ kind: 'tool', use: { id: toolCallId, tool, args, result: null, state: 'running' } });
     this.#show();
   }
@@ -62,7 +81,12 @@ export class LiveRun {
     const timestamp = Date.now();
     const messages: HistoryMessage[] = [];
     let content = '';
+    let thought: { reasoning?: Reasoning } = {};
     for (const [index, part] of this.#parts.entries()) {
+      if (part.kind === 'reasoning') {
+        thought = { reasoning: { text: part.text, ms: part.ms ?? 0 } };
+        continue;
+      }
       if (part.kind === 'text') {
         content += part.text;
         continue;
@@ -70,7 +94,7 @@ export class LiveRun {
       // A reply's files are read with what is stored.
       if (part.kind === 'files') continue;
       const { id, tool, args, result } = part.use;
-      messages.push({ id: `${this.runId}:${index}`, role: 'assistant', content, timestamp, toolCalls: [{ id, tool, args }] });
+      messages.push({ id: `${this.runId}:${index}`, role: 'assistant', content, timestamp, ...thought, toolCalls: [{ id, tool, args }] });
       messages.push({
         id: `${this.runId}:${index}r`,
         role: 'tool',
@@ -80,16 +104,24 @@ export class LiveRun {
         name: tool,
       });
       content = '';
+      thought = {};
     }
     const recalled = this.recalled.length > 0 ? { recalled: [...this.recalled] } : {};
-    return [...messages, { role: 'assistant', content, timestamp, ...recalled, ...end }];
+    return [...messages, { role: 'assistant', content, timestamp, ...thought, ...recalled, ...end }];
   }
 
   /** Shows at once what has come; nothing is shown later. */
   settle(): void {
     if (this.#frame !== undefined) cancelAnimationFrame(this.#frame);
     this.#frame = undefined;
+    this.#thoughtEnds();
     this.segments = [...this.#parts];
+  }
+
+  #thoughtEnds(): void {
+    const last = this.#parts.at(-1);
+    if (last?.kind === 'reasoning' && last.ms === null)
+      this.#parts[this.#parts.length - 1] = { ...last, ms: Date.now() - this.#thinksSince };
   }
 
   #use(id: string): ToolUse | undefined {
@@ -99,6 +131,7 @@ export class LiveRun {
 
   #append(text: string): void {
     this.#length += text.length;
+    this.#thoughtEnds();
     const last = this.#parts.at(-1);
     // A new object each time: what is shown compares by identity.
     if (last?.kind === 'text') this.#parts[this.#parts.length - 1] = { kind: 'text', text: last.text + text };

@@ -12,8 +12,8 @@ const CLOCK_SLACK_MS = 5_000;
 const HELD = { message: 'Stopped before its turn came; it was not sent.', code: 'ABORTED' };
 
 export interface OutboxEntry extends OutboxRecord {
-  /** `sent`: this tab has handed it over, and waits for the gateway to store it. */
-  state: 'waiting' | 'sent' | 'failed';
+  /** `sent`: this tab has handed it over, and waits for the gateway to store it. `moving`: this tab asks for it back. */
+  state: 'waiting' | 'sent' | 'moving' | 'failed';
 }
 
 type StoredListener = (entry: OutboxEntry, messageId: string) => void;
@@ -32,6 +32,8 @@ class Outbox {
   readonly #unkept = new Set<string>();
   /** Counts what this tab has changed: what was read before the last change is out of date. */
   #changes = 0;
+  /** Settles when no message is being moved: what goes next is chosen behind that. */
+  #moving: Promise<unknown> = Promise.resolve();
   /** Ends the wait for an entry: the gateway has stored its message. */
   readonly #accept = new Map<string, () => void>();
   readonly #onstored = new Set<StoredListener>();
@@ -46,23 +48,28 @@ class Outbox {
     void this.#read();
   }
 
-  /** Entries of one chat, oldest first. */
+  /** Entries of one chat, in the order in which they go. */
   of(agentId: string, sessionId: string): OutboxEntry[] {
     return [...this.entries.values()]
       .filter((entry) => entry.agentId === agentId && entry.sessionId === sessionId)
-      .sort((a, b) => a.createdAt - b.createdAt);
+      .sort((a, b) => a.place - b.place);
   }
 
-  async add(message: Pick<OutboxRecord, 'agentId' | 'sessionId' | 'message' | 'files' | 'model'>): Promise<void> {
+  /** `steer`: it goes now, into the reply under way. */
+  async add(message: Pick<OutboxRecord, 'agentId' | 'sessionId' | 'message' | 'files' | 'model' | 'steer'>): Promise<void> {
+    const createdAt = Date.now();
+    const last = this.of(message.agentId, message.sessionId).at(-1)?.place ?? 0;
     const record: OutboxRecord = {
       ...message,
       id: crypto.randomUUID(),
-      createdAt: Date.now(),
+      createdAt,
+      place: Math.max(createdAt, last + 1),
       failure: null,
       tried: false,
     };
     await this.#change({ ...record, state: 'waiting' });
-    this.pump();
+    if (message.steer) await this.sendNow(record.id);
+    else this.pump();
   }
 
   /** Delivers all that waits. */
@@ -80,18 +87,38 @@ class Outbox {
     this.pump();
   }
 
-  /** Takes a message back; its entry, for the composer. */
-  async remove(id: string): Promise<OutboxEntry | undefined> {
-    const entry = this.entries.get(id);
-    this.#accept.get(id)?.();
-    await this.#forget(id);
-    return entry;
+  /** Takes a message back; its entry, for the composer. Undefined where its turn had come. */
+  remove(id: string): Promise<OutboxEntry | undefined> {
+    return this.#move(async () => {
+      const entry = this.entries.get(id);
+      const back = entry && (await this.#back(entry));
+      if (!back) return undefined;
+      this.#accept.get(id)?.();
+      await this.#forget(id);
+      return back;
+    });
   }
 
-  /** Holds back what has not been handed over: Stop stops what is in line, too. */
-  async hold(agentId: string, sessionId: string): Promise<void> {
-    for (const entry of this.of(agentId, sessionId))
-      if (entry.state === 'waiting') await this.#change({ ...entry, state: 'failed', failure: HELD });
+  /** The reply under way takes it in. */
+  sendNow(id: string): Promise<void> {
+    return this.#first(id, { steer: true });
+  }
+
+  /** Its turn comes next. */
+  toFront(id: string): Promise<void> {
+    return this.#first(id, {});
+  }
+
+  /** Holds back what has not become a message: Stop stops what is in line, too. */
+  hold(agentId: string, sessionId: string): Promise<void> {
+    // Asked for at once: the reply that is stopped would make room for it.
+    const held = this.of(agentId, sessionId).flatMap((entry) => (entry.state === 'failed' ? [] : [this.#back(entry)]));
+    return this.#move(async () => {
+      for (const back of held) {
+        const entry = await back;
+        if (entry) await this.#change({ ...entry, state: 'failed', steer: false, failure: HELD });
+      }
+    });
   }
 
   /** Listens to entries becoming messages: the entry has the files, which the event does not carry. */
@@ -106,8 +133,9 @@ class Outbox {
     try {
       // Queues behind the tab that is at it; that tab's death frees the lock.
       await navigator.locks.request(named(`perch-outbox:${chat}`), async () => {
-        await this.#read(false);
         for (;;) {
+          await this.#moving;
+          await this.#read(false);
           const [agentId = '', sessionId = ''] = chat.split('/');
           const next = this.of(agentId, sessionId).find(isDue);
           if (!next || gateway.state !== 'online') return;
@@ -121,12 +149,16 @@ class Outbox {
 
   /** Hands one entry over. False when there is no connection to do so. */
   async #deliver(entry: OutboxEntry): Promise<boolean> {
-    const { id, agentId, sessionId, message, files, model } = entry;
     if (entry.tried && (await this.#isStored(entry))) {
-      await this.remove(id);
+      await this.#forget(entry.id);
       return true;
     }
-    await this.#change({ ...entry, state: 'sent', tried: true });
+    const due = this.entries.get(entry.id);
+    if (due?.state !== 'waiting') return true;
+    const { id, agentId, sessionId, message, files, model, steer } = due;
+    await this.#change({ ...due, state: 'sent', tried: true });
+    // Held or moved while that was kept.
+    if (this.entries.get(id)?.state !== 'sent') return true;
     const accepted = new Promise<void>((resolve) => this.#accept.set(id, resolve));
     const answer = gateway.call('chat.send', {
       agentId,
@@ -135,12 +167,13 @@ class Outbox {
       idempotencyKey: id,
       ...(files.length > 0 ? { attachments: files.map(asAttachment) } : {}),
       ...(model === null ? {} : { model }),
+      ...(steer ? { steer } : {}),
     });
     // Once the message is stored, whatever ends the run is told by the run's own events.
     answer.catch(() => {});
     try {
       await Promise.race([accepted, answer]);
-      if (this.entries.has(id)) await this.remove(id);
+      await this.#forget(id);
       return true;
     } catch (error) {
       return await this.#failed(id, error);
@@ -157,8 +190,56 @@ class Outbox {
       return false;
     }
     const aborted = error instanceof RpcError && error.code === 'ABORTED';
-    await this.#change({ ...entry, state: 'failed', failure: aborted ? HELD : problemOf(error, 'send this message') });
+    if (aborted && error.extra.details?.reason === 'taken_back') {
+      // Whoever took it back says what becomes of it; another tab does so in what is kept.
+      if (entry.state !== 'moving') this.entries.delete(id);
+      return true;
+    }
+    await this.#change({ ...entry, state: 'failed', steer: false, failure: aborted ? HELD : problemOf(error, 'send this message') });
     return true;
+  }
+
+  #move<R>(work: () => Promise<R>): Promise<R> {
+    const done = this.#moving.then(work);
+    this.#moving = done.catch(() => {});
+    return done;
+  }
+
+  /** Puts a message before all others of its chat but those that steer. What is in line at the gateway comes back for it, and waits here. */
+  #first(id: string, change: Partial<OutboxRecord>): Promise<void> {
+    return this.#move(async () => {
+      const entry = this.entries.get(id);
+      if (!entry) return;
+      const line = this.of(entry.agentId, entry.sessionId);
+      const others = line.filter((each) => each.id !== id);
+      const steering = others.findLastIndex(({ steer }) => steer);
+      const [above, below] = [others[steering]?.place, others[steering + 1]?.place];
+      const place = above === undefined ? (below ?? entry.place) - 1 : below === undefined ? above + 1 : (above + below) / 2;
+      for (const each of line) {
+        const mine = each.id === id;
+        if (!mine && (!each.tried || each.state === 'failed')) continue;
+        const back = await this.#back(each);
+        if (back) await this.#change({ ...back, ...(mine ? { place, ...change } : {}), state: 'waiting', failure: null });
+      }
+    }).then(() => this.pump());
+  }
+
+  /** Has the gateway give back what it may have in line. Undefined where the message had its turn. */
+  async #back(entry: OutboxEntry): Promise<OutboxEntry | undefined> {
+    const { id, agentId, sessionId, tried, state } = entry;
+    if (!tried || state === 'failed' || gateway.state !== 'online') return entry;
+    const answer = gateway.call('chat.abort', { agentId, sessionId, sentWith: id });
+    answer.catch(() => {});
+    // Held, in what is kept: no other tab sends it meanwhile.
+    await this.#change({ ...entry, state: 'moving', failure: HELD });
+    const back = await answer.then(
+      async ({ aborted }) => aborted || !(await this.#isStored(entry)),
+      () => false,
+    );
+    if (!this.entries.has(id)) return undefined;
+    if (back) return { ...entry, tried: false };
+    await this.#change({ ...entry, state: 'waiting' });
+    return undefined;
   }
 
   /** Whether an earlier try got through, though its answer did not. */
@@ -217,9 +298,10 @@ class Outbox {
       const records = await this.#kept();
       const ids = new Set(records.map(({ id }) => id));
       for (const { id, state } of this.entries.values())
-        if (!ids.has(id) && state !== 'sent' && !this.#unkept.has(id)) this.entries.delete(id);
+        if (!ids.has(id) && state !== 'sent' && state !== 'moving' && !this.#unkept.has(id)) this.entries.delete(id);
       for (const record of records) {
-        if (this.entries.get(record.id)?.state !== 'sent')
+        const state = this.entries.get(record.id)?.state;
+        if (state !== 'sent' && state !== 'moving')
           this.entries.set(record.id, { ...record, state: record.failure ? 'failed' : 'waiting' });
       }
     } catch (error) {
@@ -232,11 +314,14 @@ class Outbox {
   async #kept(): Promise<OutboxRecord[]> {
     for (;;) {
       const changes = this.#changes;
-      const records = await (await pageDb()).getAll('outbox');
+      const records = (await (await pageDb()).getAll('outbox')).map(withPlace);
       if (changes === this.#changes) return records;
     }
   }
 }
+
+/** Those that an earlier build has kept go in the order in which they were written. */
+const withPlace = (record: OutboxRecord): OutboxRecord => ({ ...{ place: record.createdAt, steer: false }, ...record });
 
 const isDue = (entry: OutboxEntry): boolean => entry.state === 'waiting';
 

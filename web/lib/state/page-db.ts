@@ -13,6 +13,8 @@ export interface PickedFile {
   content: string;
   /** Of a picture made on the Annotate page: where it can be changed, and what its numbers stand for, to be sent as text beside it. */
   drawing?: { id: string; notes: string };
+  /** A long text that was pasted, and can go into the message instead. */
+  pasted?: boolean;
 }
 
 /** A message on its way: kept here until the gateway has stored it. */
@@ -25,6 +27,10 @@ export interface OutboxRecord {
   files: PickedFile[];
   model: string | null;
   createdAt: number;
+  /** Its place among those of its chat: the lowest goes first. */
+  place: number;
+  /** The reply under way is to take it in. */
+  steer: boolean;
   /** Set when the gateway refused it, or it was stopped before its turn: it waits for a decision. */
   failure: Problem | null;
   /** It was handed over at least once: look for it in the history before sending again. */

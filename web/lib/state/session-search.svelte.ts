@@ -1,16 +1,20 @@
 import type { MethodResult } from '#shared/rpc/methods/index.ts';
 import { type Problem, problemOf } from '#lib/errors.ts';
 import { gateway } from '#lib/gateway/connection.svelte.ts';
+import { matching } from '#lib/prompts/prompt.ts';
+import { prompts } from './prompts.svelte.ts';
 
 /** Somebody who types is not asked about each letter. */
 const PAUSE_MS = 120;
 /** While the index is being made, what is found is looked for again. */
 const AGAIN_MS = 2_000;
 const PAGE = 30;
+/** Prompts stand over the chats: a few of them. */
+const MAX_PROMPTS = 3;
 
 export type SearchHit = MethodResult<'sessions.search'>['results'][number];
 
-/** What is looked for in all chats, and what was found. */
+/** What is looked for in all chats and among the prompts, and what was found. */
 class SessionSearch {
   query = $state('');
   hits = $state.raw<SearchHit[]>([]);
@@ -25,14 +29,21 @@ class SessionSearch {
   #asking: AbortController | undefined;
 
   readonly active = $derived(this.query.trim() !== '');
+  readonly prompts = $derived(
+    this.active && prompts.list ? matching(prompts.list, this.query.trim().replace(/^\//, '')).slice(0, MAX_PROMPTS) : [],
+  );
+  /** Prompts and chats together. */
+  readonly count = $derived(this.prompts.length + this.hits.length);
   readonly more = $derived(this.#cursor !== null);
 
   /** Something was typed. */
   typed(): void {
     this.answered = false;
     this.#cancel();
-    if (this.active) this.#timer = setTimeout(() => void this.run(), PAUSE_MS);
-    else this.#forget();
+    if (this.active) {
+      this.#timer = setTimeout(() => void this.run(), PAUSE_MS);
+      if (this.query.length === 1 || !prompts.list) void prompts.load();
+    } else this.#forget();
   }
 
   clear(): void {

@@ -9,8 +9,8 @@ export async function desktopPicture(): Promise<Blob> {
 }
 
 /** What the browser that agents drive shows now. */
-export async function drivenBrowserPicture(): Promise<Blob> {
-  return png((await gateway.call('browser.screenshot', { profile: 'default' })).screenshotB64);
+export async function drivenBrowserPicture(profile = 'default'): Promise<Blob> {
+  return png((await gateway.call('browser.screenshot', { profile })).screenshotB64);
 }
 
 /** Whether this browser can show a window or screen to a page. */

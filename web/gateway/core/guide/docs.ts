@@ -150,6 +150,12 @@ Lists are kept for a minute; refresh asks again at once and looks for new server
 \`chat.systemPrompt\` is what a model is told first, and \`agents.<id>.temperature\` is its temperature. \`chat.maxSteps\` (50 by default, 1 to 1000) is how many calls of the model one reply may take, with the tools between them; in the last one it has to answer without tools.`,
   },
   {
+    id: 'compare-models',
+    title: 'Comparing models side by side',
+    keywords: 'compare two models side by side columns versus difference speed first word cost',
+    text: `Open the list of models in a chat and choose **Compare models**, or the page \`/compare\`: one message goes to two models (three on a wide screen), each in a chat of its own, with the time to its first word, its whole time, tokens and cost. Each has its own Stop and *Answer again*; Esc stops all. The chats are marked with a tag of their own in the list, and **Go on with this one** opens one of them.`,
+  },
+  {
     id: 'not-in-list',
     title: 'A local model server is not found',
     keywords: 'missing discover detect troubleshooting does not appear cannot see port localhost cors private',
@@ -319,7 +325,7 @@ Answers are \`{"type":"res","id","ok","payload"|"error"}\`, pushes are \`{"type"
     id: 'chat-send',
     title: 'Sending a message over WebSocket',
     keywords: 'chat.send chat.delta chat.done chat.error stream events rpc idempotency attachments',
-    text: `\`chat.send\` takes \`message\` and optionally \`sessionId\`, \`agentId\` (both default to \`main\`), \`model\`, \`provider\`, \`systemPrompt\`, \`attachments\`, \`abortPrevious\`, \`temperature\` and \`idempotencyKey\`. The text arrives as \`chat.delta\` events, tools as \`chat.tool_call\` and \`chat.tool_result\`; exactly one \`chat.done\` or \`chat.error\` ends the run, and the response comes then.`,
+    text: `\`chat.send\` takes \`message\` and optionally \`sessionId\`, \`agentId\` (both default to \`main\`), \`model\`, \`provider\`, \`systemPrompt\`, \`attachments\`, \`abortPrevious\`, \`steer\`, \`temperature\` and \`idempotencyKey\`. The text arrives as \`chat.delta\` events, what the model thinks before it as \`chat.reasoning\`, tools as \`chat.tool_call\` and \`chat.tool_result\`; exactly one \`chat.done\` or \`chat.error\` ends the run, and the response comes then.`,
   },
   {
     id: 'chat-history',
@@ -371,7 +377,7 @@ Files that a page has downloaded go into the agent’s workspace, under \`downlo
     id: 'browser-view',
     title: 'Watching a browser, and taking it over',
     keywords: 'live view screencast watch stream frames take over mouse keyboard captcha password help an agent remote control',
-    text: `\`browser.watch\` shows what a driven browser shows, as \`browser.frame\` events with JPEG pictures to the client that asked: the current tab, or the one that \`tabId\` names. Say \`browser.seen\` with the number of each frame, and the next one comes. \`browser.input\` does what you do with mouse and keyboard, such as \`{"type": "click", "x": 100, "y": 40}\` or \`{"type": "text", "text": "Perch"}\`, so that you can type a password yourself, or help an agent on; API keys and channels cannot. \`browser.unwatch\` ends it.`,
+    text: `The page Browser shows the browser that agents drive as it changes. There you open, choose and close its tabs, take the wheel with mouse, keyboard or touch, give it back with Shift+Esc, and draw on what you see. For programs: \`browser.watch\` shows what a driven browser shows, as \`browser.frame\` events with JPEG pictures to the client that asked: the current tab, or the one that \`tabId\` names. Say \`browser.seen\` with the number of each frame, and the next one comes. \`browser.input\` does what you do with mouse and keyboard, such as \`{"type": "click", "x": 100, "y": 40}\` or \`{"type": "text", "text": "Perch"}\` (\`press\`, \`move\` and \`release\` drag), so that you can type a password yourself, or help an agent on; API keys and channels cannot. \`browser.unwatch\` ends it.`,
   },
   {
     id: 'browser-remote',
@@ -456,14 +462,14 @@ Closing the tab or the connection does not stop a reply when the gateway runs el
   {
     id: 'edit-retry',
     title: 'Editing and retrying',
-    keywords: 'regenerate resend again branch change message redo chat.edit chat.resend earlier version',
-    text: `Retry answers your last message again, edit changes that message and answers anew. The earlier version is kept as a branch of the chat, not overwritten. Over WebSocket these are \`chat.resend\` and \`chat.edit\`.`,
+    keywords: 'regenerate resend again branch change message redo chat.edit chat.resend chat.branch earlier version switch alternative',
+    text: `Retry answers your last message again, edit changes that message and answers anew. The earlier version is kept as a branch of the chat, not overwritten: where there are several, **‹ 1/2 ›** at the message pages through them, and the chat goes on from the one that is shown. Over WebSocket these are \`chat.resend\`, \`chat.edit\` and \`chat.branch\`; \`chat.history\` names the \`versions\`.`,
   },
   {
     id: 'queue',
     title: 'Several messages at once',
-    keywords: 'queue busy wait parallel concurrent while running abortPrevious order',
-    text: `A session answers one message at a time. A message sent meanwhile waits for its turn, in order. With \`abortPrevious: true\` the reply under way is stopped first. Different sessions run side by side.`,
+    keywords: 'queue busy wait parallel concurrent while running abortPrevious order steer steering interrupt now edit reorder take back',
+    text: `A session answers one message at a time. A message sent meanwhile waits for its turn above the message field, in order: there it can be edited, removed, moved to the front, or sent now. *Send now* (Ctrl+Enter or Cmd+Enter while writing) steers: tools that are running end first and their results are kept, text that is being written stops where it is, and the agent goes on with your message. Stop holds back what waits. Over WebSocket: \`chat.send\` with \`steer: true\`; with \`abortPrevious: true\` everything of the reply under way is stopped first; \`chat.abort\` with \`sentWith\` (the message's \`idempotencyKey\`) takes back one that waits. Different sessions run side by side.`,
   },
   {
     id: 'interrupted',

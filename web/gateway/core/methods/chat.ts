@@ -1,11 +1,12 @@
 import type { chat } from '#shared/rpc/methods/chat.ts';
 import { RpcError } from '#shared/rpc/errors.ts';
 import type { Handlers } from '../dispatch.ts';
+import type { Hub } from '../hub.ts';
 import type { Runs } from '../runs/runs.ts';
-import { historyOf } from '../sessions.ts';
+import { historyOf, sessionChanged } from '../sessions.ts';
 import { sessionKey, type Vault } from '../vault.ts';
 
-export const chatMethods = ({ runs, vault }: { runs: Runs; vault: Vault }): Handlers<typeof chat> => ({
+export const chatMethods = ({ runs, vault, hub }: { runs: Runs; vault: Vault; hub: Hub }): Handlers<typeof chat> => ({
   'chat.send': ({ temperature, ...params }, { principal, follow }) => {
     follow(sessionKey(params.agentId, params.sessionId));
     return runs.send({ ...params, wishes: { temperature }, principal });
@@ -21,8 +22,9 @@ export const chatMethods = ({ runs, vault }: { runs: Runs; vault: Vault }): Hand
     return runs.edit({ ...params, principal });
   },
 
-  'chat.abort': async ({ agentId, sessionId }) => {
-    const runIds = await runs.abort(sessionKey(agentId, sessionId));
+  'chat.abort': async ({ agentId, sessionId, sentWith }, { principal }) => {
+    const key = sessionKey(agentId, sessionId);
+    const runIds = sentWith === undefined ? await runs.abort(key) : runs.takeBack(key, principal, sentWith);
     return { aborted: runIds.length > 0, runIds };
   },
 
@@ -36,7 +38,15 @@ export const chatMethods = ({ runs, vault }: { runs: Runs; vault: Vault }): Hand
     const branch = await vault.messages.branch(key, { limit, ...(before === undefined ? {} : { before }) });
     const { messages, cut } = historyOf(branch.messages);
     const cursor = cut || branch.more ? (messages[0]?.id ?? null) : null;
-    return { messages, cursor, runs: runs.under(key) };
+    const versions = Object.fromEntries(messages.flatMap(({ id }) => (branch.versions[id] ? [[id, branch.versions[id]]] : [])));
+    return { messages, versions, cursor, runs: runs.under(key) };
+  },
+
+  'chat.branch': async ({ agentId, sessionId, messageId }) => {
+    const key = sessionKey(agentId, sessionId);
+    const headId = await runs.choose(key, messageId);
+    hub.emit(sessionChanged(key), key);
+    return { headId };
   },
 
   'chat.attachment': async ({ agentId, sessionId, messageId, index }) => {

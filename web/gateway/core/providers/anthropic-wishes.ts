@@ -124,7 +124,9 @@ const budgetOf = (effort: Exclude<ReasoningEffort, 'none'>, maxTokens: number): 
   Math.max(LEAST_BUDGET, Math.min(BUDGET[effort], Math.floor(maxTokens / 2)));
 
 function inTurnWithoutThoughts(messages: ModelRequest['messages']): boolean {
-  if (messages.at(-1)?.role !== 'tool') return false;
-  const turn = messages.slice(messages.findLastIndex(({ role }) => role === 'user') + 1);
+  // What a person says right behind results goes in one turn with them.
+  const end = messages.findLastIndex(({ role }) => role !== 'user');
+  if (messages[end]?.role !== 'tool') return false;
+  const turn = messages.slice(messages.findLastIndex(({ role }, at) => role === 'user' && at < end) + 1, end);
   return turn.some(({ role, toolCalls, kept }) => role === 'assistant' && toolCalls?.length && !kept);
 }

@@ -55,6 +55,8 @@ export interface Generation {
   silenceMs?: number;
   /** Provider calls that it may take; the last of them is offered no tools. */
   maxSteps?: number;
+  /** Asked when a step's tools have ended: whether what has come is all, and the model is not asked again. */
+  endsHere?: () => boolean;
   /** For the length of the waits between tries; chance where left out. */
   random?: () => number;
   /** `show` adds a picture to the call's result. */
@@ -79,10 +81,11 @@ export type GenerationEvent =
   | { type: 'tool_result'; call: ToolCall; result: unknown; isError: boolean }
   /** One provider call has ended: its text and the calls that it asks for. */
   | { type: 'step'; text: string; calls: ToolCall[] }
-  /** `usage` and `reasoningTokens` are of all calls. */
+  /** `usage` and `reasoningTokens` are of all calls, `contextTokens` is of the last one. */
   | {
       type: 'end';
       usage: Usage;
+      contextTokens: number;
       reasoningTokens: number | undefined;
       reason: 'stop' | 'length' | 'tool_calls' | 'content_filter';
     };
@@ -100,6 +103,7 @@ export async function* generate(run: Generation): AsyncGenerator<GenerationEvent
   const chain = new ModelChain(run.chosen, run.fallbacks, run.models);
   const shares = run.shares ?? [];
   let reasoningTokens: number | undefined;
+  let contextTokens = 0;
   /** Results that came with pictures. */
   const shown = new Set<ModelMessage>();
   /** What a model is asked with: the server of one that sees no pictures would refuse those that tools took. */
@@ -126,11 +130,13 @@ export async function* generate(run: Generation): AsyncGenerator<GenerationEvent
     }
   };
   const count = async (key: string, usage: Usage): Promise<void> => {
+    contextTokens = usage.totalTokens;
     const priced = await run.models.priced(key, usage);
     const share = shares.findIndex((each) => each.key === key);
     const [before] = share === -1 ? [] : shares.splice(share, 1);
     shares.push({ key, usage: before ? sumUsage(before.usage, priced) : priced });
   };
+  const total = (): Usage => shares.map((each) => each.usage).reduce(sumUsage);
   for (let step = 1; ; step++) {
     const last = step >= maxSteps;
     const asked = last ? { messages: lastWord(messages, step), tools: [], spent: run.tools } : { messages, tools: run.tools, spent: [] };
@@ -143,8 +149,7 @@ export async function* generate(run: Generation): AsyncGenerator<GenerationEvent
     yield { type: 'step', text, calls };
     if (calls.length === 0) {
       if (last && text === '') throw new RpcError('INTERNAL_ERROR', `The model came to no answer in ${step} steps (chat.maxSteps)`);
-      const total = shares.map((each) => each.usage).reduce(sumUsage);
-      yield { type: 'end', usage: total, reasoningTokens, reason };
+      yield { type: 'end', usage: total(), contextTokens, reasoningTokens, reason };
       return;
     }
     messages.push({ role: 'assistant', content: text, toolCalls: calls, ...(kept ? { kept } : {}) });
@@ -155,6 +160,10 @@ export async function* generate(run: Generation): AsyncGenerator<GenerationEvent
       yield { type: 'tool_result', call: done.call, result: done.result, isError: done.isError };
     }
     run.signal.throwIfAborted();
+    if (run.endsHere?.()) {
+      yield { type: 'end', usage: total(), contextTokens, reasoningTokens, reason: 'stop' };
+      return;
+    }
     for (const { id } of calls) {
       const done = results.get(id);
       if (!done) continue;

@@ -15,6 +15,7 @@ const told = <E extends EventName>(event: E) => z.object({ event: z.literal(even
 const runEvent = z.discriminatedUnion('event', [
   told('chat.message'),
   told('chat.recalled'),
+  told('chat.reasoning'),
   told('chat.delta'),
   told('chat.tool_call'),
   told('chat.tool_result'),

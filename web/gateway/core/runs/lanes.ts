@@ -1,49 +1,72 @@
+interface Place<T> {
+  /** What has it; undefined for work that is no item. */
+  item: T | undefined;
+  ahead: boolean;
+  turn: PromiseWithResolvers<void>;
+}
+
 /** Work in line: one at a time per key, first come first served. */
 export class Lanes<T> {
-  readonly #lanes = new Map<string, { items: T[]; waiting: number; tail: Promise<unknown> }>();
+  /** The first place of each line is under way, or about to be. */
+  readonly #lanes = new Map<string, Place<T>[]>();
   #idle: (() => void)[] = [];
 
   get size(): number {
-    let size = 0;
-    for (const { items } of this.#lanes.values()) size += items.length;
-    return size;
+    return this.every().length;
   }
 
   /** The item at the head of a line: under way, or about to be. */
   current(key: string): T | undefined {
-    return this.#lanes.get(key)?.items[0];
+    return this.all(key)[0];
   }
 
   all(key: string): T[] {
-    return [...(this.#lanes.get(key)?.items ?? [])];
+    return itemsOf(this.#lanes.get(key) ?? []);
   }
 
   every(): T[] {
-    return [...this.#lanes.values()].flatMap(({ items }) => items);
+    return [...this.#lanes.values()].flatMap(itemsOf);
   }
 
-  /** Runs `work` when all before it in this line have ended, however they ended. */
-  run<R>(key: string, item: T, work: () => Promise<R>): Promise<R> {
-    return this.#enter(key, [item], work);
+  /** What comes next where it is to be taken ahead of its turn. */
+  ahead(key: string): T | undefined {
+    const next = this.#lanes.get(key)?.[1];
+    return next?.ahead ? next.item : undefined;
+  }
+
+  /** Runs `work` when all before it in this line have ended, however they ended. `ahead`: before all that wait, but those that came ahead of their turn too. */
+  run<R>(key: string, item: T, work: () => Promise<R>, ahead = false): Promise<R> {
+    return this.#enter(key, { item, ahead, turn: Promise.withResolvers() }, work);
   }
 
   /** As `run`, for work that is no item: all before it have ended, and all behind it wait. */
   between<R>(key: string, work: () => Promise<R>): Promise<R> {
-    return this.#enter(key, [], work);
+    return this.#enter(key, { item: undefined, ahead: false, turn: Promise.withResolvers() }, work);
   }
 
-  async #enter<R>(key: string, items: readonly T[], work: () => Promise<R>): Promise<R> {
-    let lane = this.#lanes.get(key);
-    if (!lane) this.#lanes.set(key, (lane = { items: [], waiting: 0, tail: Promise.resolve() }));
-    lane.items.push(...items);
-    lane.waiting++;
-    const mine = lane.tail.then(work);
-    lane.tail = mine.catch(() => {});
+  /** Takes an item that waits out of its line: its `run` rejects with `reason`. False where it does not wait. */
+  leave(key: string, item: T, reason: unknown): boolean {
+    const line = this.#lanes.get(key) ?? [];
+    const at = line.findIndex((place) => place.item === item);
+    if (at < 1) return false;
+    for (const { turn } of line.splice(at, 1)) turn.reject(reason);
+    return true;
+  }
+
+  async #enter<R>(key: string, place: Place<T>, work: () => Promise<R>): Promise<R> {
+    let line = this.#lanes.get(key);
+    if (!line) this.#lanes.set(key, (line = []));
+    const lastAhead = line.findLastIndex((each, at) => at === 0 || each.ahead);
+    line.splice(place.ahead ? lastAhead + 1 : line.length, 0, place);
+    line[0]?.turn.resolve();
     try {
-      return await mine;
+      await place.turn.promise;
+      return await work();
     } finally {
-      lane.items = lane.items.filter((item) => !items.includes(item));
-      if (--lane.waiting === 0) this.#lanes.delete(key);
+      const at = line.indexOf(place);
+      if (at !== -1) line.splice(at, 1);
+      line[0]?.turn.resolve();
+      if (line.length === 0 && this.#lanes.get(key) === line) this.#lanes.delete(key);
       if (this.#lanes.size === 0) for (const resolve of this.#idle.splice(0)) resolve();
     }
   }
@@ -52,3 +75,5 @@ export class Lanes<T> {
     return this.#lanes.size === 0 ? Promise.resolve() : new Promise((resolve) => this.#idle.push(resolve));
   }
 }
+
+const itemsOf = <T>(line: readonly Place<T>[]): T[] => line.flatMap(({ item }) => (item === undefined ? [] : [item]));

@@ -20,8 +20,9 @@ export class LeftMessages {
   get underWay(): RunStep | undefined {
     const last = this.#all.at(-1);
     if (!last?.toolCalls) return undefined;
-    const { content, toolCalls, model, timestamp, depth } = last;
-    return { runId: this.#run.runId, at: depth, said: { content, toolCalls, model, timestamp }, results: new Map(this.#results) };
+    const { content, toolCalls, model, timestamp, depth, reasoning } = last;
+    const said = { content, toolCalls, model, timestamp, ...(reasoning ? { reasoning } : {}) };
+    return { runId: this.#run.runId, at: depth, said, results: new Map(this.#results) };
   }
 
   /** Steps as an earlier host kept them. */

@@ -17,10 +17,16 @@ import { usageOf } from './run-usage.ts';
 import { type Chosen, type Completed, offeredTo, type Place, type RunRequest, type RunsDeps } from './deps.ts';
 import { inSession, promptOf, systemOf, timeContext } from './prompt.ts';
 import { ReplyFiles } from './reply-files.ts';
+import { Thoughts } from './thoughts.ts';
 
 const SAVE_PARTIAL_MS = 1000;
 /** Messages of the branch that a model is given. */
 const CONTEXT_MESSAGES = 400;
+
+type RunDeps = RunsDeps & {
+  /** A message waits that is to be taken in now. */
+  steered(): boolean;
+};
 
 /** One generation, from its place in line to its terminal event. */
 export class Run {
@@ -36,32 +42,48 @@ export class Run {
   /** The key of the model that answers: the chosen one, until another has taken over. */
   #model = '';
   readonly #place: (at: number) => Promise<Place | Completed>;
-  readonly #deps: RunsDeps;
+  readonly #deps: RunDeps;
   readonly #abort = new AbortController();
   /** Messages that complete steps have left: tool calls and their results. */
   readonly #left: LeftMessages;
   /** What the models have used so far. */
   readonly #shares: Share[] = [];
   readonly #files = new ReplyFiles();
+  readonly #thoughts: Thoughts;
   /** What memory had on the message. */
   #recalled: RecalledMemory[] | undefined;
+  #startedAt = 0;
+  #contextTokens: number | undefined;
+  /** Tools of a step are at it, or are about to be. */
+  #inTools = false;
   /** Text of the step under way. */
   #stepText = '';
   /** Forgets the events that this run was told of. */
   #told = async (): Promise<void> => {};
 
-  constructor(key: string, request: RunRequest, agent: Agent, place: (at: number) => Promise<Place | Completed>, deps: RunsDeps) {
+  constructor(key: string, request: RunRequest, agent: Agent, place: (at: number) => Promise<Place | Completed>, deps: RunDeps) {
     this.id = request.runId ?? crypto.randomUUID();
     this.#key = key;
     this.#request = request;
     this.#agent = agent;
     this.#place = place;
     this.#deps = deps;
+    this.#thoughts = new Thoughts(() => deps.clock.now());
     this.#left = new LeftMessages({ sessionKey: key, runId: this.id, now: () => deps.clock.now() });
   }
 
   abort(reason: RpcError): void {
     this.#abort.abort(reason);
+  }
+
+  /** Whether it is of the call with this key. */
+  isOf(principal: string, idempotencyKey: string): boolean {
+    return this.#request.principal === principal && this.#request.idempotencyKey === idempotencyKey;
+  }
+
+  /** For the message that steers: what is merely written ends where it is, tools end first. */
+  makeWay(): void {
+    if (this.started && !this.#inTools) this.abort(new RpcError('ABORTED', 'The run was ended for the next message'));
   }
 
   /** Runs to the end. The one terminal event goes out after the outcome is stored, and before this settles. */
@@ -75,11 +97,13 @@ export class Run {
       // What another host writes in this session comes first. Aborted before that has ended, it has not begun, and leaves nothing.
       await this.#deps.foreign.ended(this.#key, this.#abort.signal);
       const at = this.#deps.clock.now();
+      this.#startedAt = at;
       const found = await this.#place(at);
       if ('completed' in found) return found;
       place = await this.#begin(found, at);
       this.#abort.signal.throwIfAborted();
-      const usage = await this.#generate(place);
+      // One that steers is answered together with the next that does.
+      const usage = this.#deps.steered() ? estimateUsage([], '', this.#model) : await this.#generate(place);
       const { messages, replyId: messageId } = this.#leaves(place, { content: this.#stepText, usage });
       await this.#store('done', messages);
       // Gone only now: what a run that failed was told of, the next one is told again.
@@ -103,6 +127,11 @@ export class Run {
     } finally {
       if (place) this.#changed(gone);
     }
+  }
+
+  /** What the model has thought so far, over all steps. */
+  get reasoning(): string {
+    return this.#thoughts.text;
   }
 
   get ids(): { sessionId: string; agentId: string; runId: string } {
@@ -171,12 +200,17 @@ export class Run {
         temperature: this.#agent.temperature,
         ...(silenceMs ? { silenceMs: silenceMs() } : {}),
         ...(maxSteps ? { maxSteps: maxSteps() } : {}),
+        endsHere: () => {
+          this.#inTools = false;
+          return this.#deps.steered();
+        },
         signal: this.#abort.signal,
         clock,
         shares: this.#shares,
         runTool: (call, signal, show) =>
           tools.run(call, { agentId, sessionKey: this.#key, runId: this.id, principal, only, signal, send, show }),
       })) {
+        if (event.type !== 'reasoning') this.#thoughts.pause();
         switch (event.type) {
           case 'text':
             this.#write(event.text);
@@ -189,14 +223,21 @@ export class Run {
             this.#request.onwritten?.(event);
             break;
           case 'reasoning':
+            this.#think(event.text);
             this.#request.onwritten?.(event);
             break;
           case 'model':
             this.#model = event.key;
+            // Those before were another model's.
+            this.#thoughts.next();
             break;
           case 'step':
-            this.#left.step(place.user, { content: event.text, toolCalls: event.calls, model: this.#model });
-            if (event.calls.length > 0) this.#stepText = '';
+            this.#left.step(place.user, { content: event.text, toolCalls: event.calls, model: this.#model, ...this.#thoughts.fields });
+            this.#inTools = event.calls.length > 0;
+            if (this.#inTools) {
+              this.#stepText = '';
+              this.#thoughts.next();
+            }
             // Before its tools have effects that a next host would not know of.
             await this.#saveStep();
             break;
@@ -217,6 +258,7 @@ export class Run {
           }
           case 'end':
             usage = event.usage;
+            this.#contextTokens = event.contextTokens;
             this.#request.onend?.(event);
         }
       }
@@ -230,6 +272,12 @@ export class Run {
     this.#emit({ event: 'chat.delta', payload: { ...this.ids, delta, role: 'assistant', offset: this.text.length } });
     this.text += delta;
     this.#stepText += delta;
+  }
+
+  #think(piece: string): void {
+    const offset = this.#thoughts.text.length;
+    const delta = this.#thoughts.add(piece);
+    if (delta !== '') this.#emit({ event: 'chat.reasoning', payload: { ...this.ids, delta, offset } });
   }
 
   /** What the model is told from memory; readers are told of it before the reply. */
@@ -246,7 +294,17 @@ export class Run {
   /** All that the run leaves, with its reply at the end. */
   #leaves({ user }: Place, fields: Parameters<LeftMessages['with']>[1]): ReturnType<LeftMessages['with']> {
     const recalled = this.#recalled ? { recalled: this.#recalled } : {};
-    return this.#left.with(user, { model: this.#model, ...recalled, ...fields, ...this.#files.with(fields.content) });
+    const elapsedMs = this.#deps.clock.now() - this.#startedAt;
+    const context = this.#contextTokens === undefined ? {} : { contextTokens: this.#contextTokens };
+    return this.#left.with(user, {
+      model: this.#model,
+      elapsedMs,
+      ...context,
+      ...recalled,
+      ...this.#thoughts.fields,
+      ...fields,
+      ...this.#files.with(fields.content),
+    });
   }
 
   /** Takes the message back where it was refused before anything came of it, and who sent it wants that; what was taken. */

@@ -13,6 +13,8 @@ export interface SendRequest extends RunRequest {
   message: string;
   attachments?: readonly AttachmentInput[];
   abortPrevious?: boolean;
+  /** It is taken in by the run under way: that one ends at its next step, and this one goes on from there, ahead of all that waits. */
+  steer?: boolean;
   /** The same message behind its own reply that failed takes its place, for programs ask again by themselves; what failed stays as a branch. */
   repeats?: boolean;
 }
@@ -37,12 +39,12 @@ export class Runs {
     return this.#lanes.size;
   }
 
-  /** Runs under way in a session, here or on another host, and the text so far; synchronous, so that no delta comes in between. */
-  under(key: string): { runId: string; text: string }[] {
+  /** Runs under way in a session, here or on another host, and the text and thoughts so far, the latter of runs here alone; synchronous, so that no delta comes in between. */
+  under(key: string): { runId: string; text: string; reasoning: string }[] {
     const { foreign } = this.#deps;
     const current = this.#lanes.current(key);
-    if (current?.started) return [{ runId: current.id, text: current.text }];
-    return foreign.of(key).map(({ id }) => ({ runId: id, text: foreign.textOf(id) }));
+    if (current?.started) return [{ runId: current.id, text: current.text, reasoning: current.reasoning }];
+    return foreign.of(key).map(({ id }) => ({ runId: id, text: foreign.textOf(id), reasoning: '' }));
   }
 
   /** A run is under way or waits in a session, here or on another host. */
@@ -67,7 +69,7 @@ export class Runs {
     const key = sessionKey(request.agentId, request.sessionId);
     // The new one waits in line until those have settled.
     if (request.abortPrevious) void this.abort(key);
-    return this.#enqueue(key, request, (at) =>
+    const place = (at: number): Promise<Place | Completed> =>
       once(this.#deps.vault, request, key, at, async (id) => {
         const session =
           (await this.#deps.vault.sessions.get(key)) ??
@@ -75,8 +77,8 @@ export class Runs {
         const message = messageOf(id, key, content, attached, at);
         const head = await this.#message(session.headId);
         return placed(session, request.repeats ? await this.#beforeFailed(head, message) : head, message);
-      }),
-    );
+      });
+    return this.#enqueue(key, request, place, request.steer);
   }
 
   /** Answers the last message of the person again; the earlier reply stays as a branch. */
@@ -102,6 +104,14 @@ export class Runs {
     );
   }
 
+  /** Makes the branch through a message the active one; where it ends. Of no effect on a run: while there is one, it is refused. */
+  async choose(key: string, messageId: string): Promise<string> {
+    if (this.running(key)) throw new RpcError('ALREADY_EXISTS', 'A reply is being written in this session: wait for it, or stop it');
+    const headId = await this.#lanes.between(key, () => this.#deps.vault.messages.choose(key, messageId));
+    if (headId === undefined) throw new RpcError('NOT_FOUND', 'messageId: no such message in this session');
+    return headId;
+  }
+
   /** Aborts what is under way or waits in a session, here (at once) or on another host. The ids of the runs that end by it. */
   async abort(key: string): Promise<string[]> {
     const here = this.abortHere(key);
@@ -113,6 +123,13 @@ export class Runs {
     const runs = this.#lanes.all(key);
     for (const run of runs) run.abort(new RpcError('ABORTED', 'The run was aborted'));
     return runs.map((run) => run.id);
+  }
+
+  /** Takes a message that waits in line back, by the key that its caller gave it; nothing of it is kept. The runs' ids. */
+  takeBack(key: string, principal: string, idempotencyKey: string): string[] {
+    const waiting = this.#lanes.all(key).filter((run) => run.isOf(principal, idempotencyKey));
+    const reason = new RpcError('ABORTED', 'The message was taken back before its turn came', { details: { reason: 'taken_back' } });
+    return waiting.filter((run) => this.#lanes.leave(key, run, reason)).map(({ id }) => id);
   }
 
   /** Aborts one run of this host, under way or waiting. */
@@ -147,15 +164,17 @@ export class Runs {
   }
 
   /** Takes its place in line before anything else: what comes right behind it, a message or an abort, must find it there. */
-  async #enqueue(key: string, request: RunRequest, place: (at: number) => Promise<Place | Completed>): Promise<Completed> {
+  async #enqueue(key: string, request: RunRequest, place: (at: number) => Promise<Place | Completed>, ahead = false): Promise<Completed> {
     if (this.#draining)
       throw new RpcError('INTERNAL_ERROR', 'The gateway is handing over to a newer one', { retryable: true, retryAfterMs: 1000 });
     const agent = this.#deps.agent(request.agentId);
     const chosen = this.#deps.models.resolve(request.model ?? agent.model, request.provider);
     chosen.catch(() => {});
-    const run = new Run(key, request, agent, place, this.#deps);
+    const run = new Run(key, request, agent, place, { ...this.#deps, steered: () => this.#lanes.ahead(key) !== undefined });
     request.onrun?.(run.id);
-    return this.#lanes.run(key, run, async () => run.execute(await chosen));
+    const ended = this.#lanes.run(key, run, async () => run.execute(await chosen), ahead);
+    if (ahead) this.#lanes.current(key)?.makeWay();
+    return ended;
   }
 
   async #message(id: string | null): Promise<MessageRecord | undefined> {

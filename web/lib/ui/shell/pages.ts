@@ -1,3 +1,4 @@
+import AppWindow from '@lucide/svelte/icons/app-window';
 import Archive from '@lucide/svelte/icons/archive';
 import BookOpen from '@lucide/svelte/icons/book-open';
 import BookOpenCheck from '@lucide/svelte/icons/book-open-check';
@@ -14,6 +15,7 @@ import RadioTower from '@lucide/svelte/icons/radio-tower';
 import ScrollText from '@lucide/svelte/icons/scroll-text';
 import ShieldCheck from '@lucide/svelte/icons/shield-check';
 import SquareTerminal from '@lucide/svelte/icons/square-terminal';
+import SquareSlash from '@lucide/svelte/icons/square-slash';
 import Stethoscope from '@lucide/svelte/icons/stethoscope';
 import Wrench from '@lucide/svelte/icons/wrench';
 
@@ -32,6 +34,8 @@ export const PAGE_GROUPS = [
     pages: [
       { href: '/sessions', label: 'Chats', icon: MessagesSquare },
       { href: '/annotate', label: 'Annotate', icon: Highlighter },
+      { href: '/browser', label: 'Browser', icon: AppWindow },
+      { href: '/prompts', label: 'Prompts', icon: SquareSlash },
       { href: '/schedules', label: 'Schedules', icon: CalendarClock },
       { href: '/plans', label: 'Plans', icon: ListTodo },
       { href: '/approvals', label: 'Approvals', icon: ShieldCheck },

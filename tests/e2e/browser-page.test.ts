@@ -1,0 +1,277 @@
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Locator, Page } from 'playwright';
+import { afterAll, beforeAll, describe, expect } from 'vitest';
+import { verifies } from '../requirements.ts';
+import { until } from '../support/gateway.ts';
+import { lowContrast, overflowing } from './accessibility.ts';
+import { launchBrowser, type TestBrowser } from './browser.ts';
+import { connected } from './connected.ts';
+import { type Perch, startPerch } from './harness.ts';
+import { connectOutside } from './outside.ts';
+import { shoot } from './shoot.ts';
+
+/** A page that notes what is done to it; its colour is its path. */
+const PAGE = (color: string): string => `<!doctype html><title>${color}</title>
+<body style="margin: 0; height: 3000px; background: ${color}"><input style="position: absolute; left: 100px; top: 100px; width: 300px; height: 40px">
+<script>
+const did = []; const note = (...words) => { did.push(words.join(' ')); document.body.dataset.did = did.join(', '); };
+addEventListener('mousedown', (e) => note('down', e.clientX, e.clientY, e.button, e.detail));
+addEventListener('mouseup', (e) => note('up', e.clientX, e.clientY));
+addEventListener('dblclick', () => note('double'));
+addEventListener('keydown', (e) => note('key', (e.ctrlKey ? 'Control+' : '') + e.key));
+</script>`;
+
+describe('the browser that agents drive, on its page', () => {
+  const site = createServer(({ url = '/' }, response) => {
+    if (url === '/file') response.writeHead(200, { 'content-disposition': 'attachment; filename="list.txt"' }).end('one\ntwo\n');
+    else response.writeHead(200, { 'content-type': 'text/html' }).end(PAGE(url.slice(1) || 'white'));
+  });
+  let perch: Perch;
+  let browser: TestBrowser;
+  let outside: Awaited<ReturnType<typeof connectOutside>>;
+  let at = '';
+
+  beforeAll(async () => {
+    await once(site.listen(0, '127.0.0.1'), 'listening');
+    const place = `127.0.0.1:${(site.address() as AddressInfo).port}`;
+    at = `http://${place}`;
+    perch = await startPerch({ host: 'headless' });
+    browser = await launchBrowser();
+    outside = await connectOutside(perch);
+    await outside.client.call('config.set', { key: 'browser.allow', value: [place] });
+    const first = await browser.page(perch.linkUrl);
+    await connected(first, 'Bridge');
+    await first.close();
+  });
+  afterAll(async () => {
+    outside?.[Symbol.dispose]();
+    await browser?.[Symbol.asyncDispose]();
+    await perch?.[Symbol.asyncDispose]();
+    site.close();
+  });
+
+  const status = (page: Page): Locator => page.getByRole('status').filter({ hasText: /Live|wheel|Waiting|lost|closed|stopped/ });
+  const evaluated = async (fn: string): Promise<unknown> => (await outside.client.call('browser.evaluate', { fn })).result;
+  const did = (): Promise<unknown> => evaluated('document.body.dataset.did ?? ""');
+
+  async function openPage(path?: string): Promise<Page> {
+    const page = await browser.page(`${perch.url}/browser`);
+    await connected(page, 'Bridge');
+    if (path === undefined) return page;
+    await outside.client.call('browser.start', {});
+    await page.getByRole('textbox', { name: 'Address' }).fill(`${at}/${path}`);
+    await page.getByRole('button', { name: 'Open', exact: true }).click();
+    await shows(page, path);
+    return page;
+  }
+
+  /** The picture's own pixel near its right lower corner has this colour, more or less: it is a JPEG. */
+  async function shows(page: Page, color: string): Promise<void> {
+    await until(
+      () =>
+        page.locator('canvas').evaluate((canvas, wanted) => {
+          const of = (from: CanvasRenderingContext2D | null, x: number, y: number) => [...(from?.getImageData(x, y, 1, 1).data ?? [])];
+          const { width, height } = canvas as HTMLCanvasElement;
+          const seen = of((canvas as HTMLCanvasElement).getContext('2d'), width - 20, height - 20);
+          const context = new OffscreenCanvas(1, 1).getContext('2d');
+          if (!context) return false;
+          context.fillStyle = wanted;
+          context.fillRect(0, 0, 1, 1);
+          const want = [...context.getImageData(0, 0, 1, 1).data];
+          return seen.every((value, n) => Math.abs(value - (want[n] ?? 0)) < 24);
+        }, color),
+      `a picture of the ${color} page`,
+    );
+  }
+
+  verifies(
+    ['browser.app/watch', 'browser.app/tabs'],
+    'started, watched as it changes, with tabs, addresses, and profiles; hidden it is not watched',
+    async () => {
+      const page = await openPage();
+      const sent: string[] = [];
+      page.on('websocket', (socket) => socket.on('framesent', ({ payload }) => void sent.push(String(payload))));
+      await page.reload();
+      await page.getByRole('button', { name: 'Start the browser' }).click();
+      await status(page).getByText('Live. Agents have the wheel.').waitFor();
+      // An agent goes somewhere.
+      await outside.client.call('browser.open', { url: `${at}/lime` });
+      await shows(page, 'lime');
+      const box = await page.locator('canvas').boundingBox();
+      expect((box?.width ?? 0) / (box?.height ?? 1)).toBeCloseTo(1.6, 1);
+      const tabs = page.getByRole('list', { name: 'Tabs' });
+      await tabs.getByRole('button', { name: 'lime', exact: true }).waitFor();
+      expect(await page.getByRole('textbox', { name: 'Address' }).inputValue()).toBe(`${at}/lime`);
+
+      const address = page.getByRole('textbox', { name: 'Address' });
+      await address.fill('javascript:alert(1)');
+      await address.press('Enter');
+      await page.getByText('That is no web address').waitFor();
+      await address.fill(`${at.slice(7)}/blue`);
+      await address.press('Enter');
+      await shows(page, 'blue');
+      await page.getByRole('button', { name: 'Back' }).click();
+      await shows(page, 'lime');
+      await page.getByRole('button', { name: 'Forward' }).click();
+      await shows(page, 'blue');
+      await evaluated('document.body.style.background = "yellow"');
+      await shows(page, 'yellow');
+      await page.getByRole('button', { name: 'Load the page again' }).click();
+      await shows(page, 'blue');
+
+      await page.getByRole('button', { name: 'New tab' }).click();
+      await until(async () => (await address.inputValue()) === 'about:blank', 'the new tab');
+      await address.fill(`${at}/red`);
+      await address.press('Enter');
+      await shows(page, 'red');
+      await tabs.getByRole('button', { name: 'blue', exact: true }).click();
+      await shows(page, 'blue');
+      await tabs.getByRole('button', { name: 'Close red' }).click();
+      await until(
+        async () => !(await outside.client.call('browser.tabs', {})).tabs.some(({ title }) => title === 'red'),
+        'the tab to close',
+      );
+      await tabs.getByRole('button', { name: 'red', exact: true }).waitFor({ state: 'detached' });
+
+      await address.fill(`${at}/file`);
+      await address.press('Enter');
+      await page.getByText('Questions and downloads').click();
+      const [saved] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'Save list.txt' }).click()]);
+      expect(readFileSync(await saved.path(), 'utf8')).toBe('one\ntwo\n');
+      await page.getByLabel('Questions that pages ask').selectOption('accept');
+      await until(async () => (await evaluated('confirm("Really?")')) === true, 'the question to be accepted');
+      await page.getByText('Questions and downloads').click();
+      await shoot(page, 'browser');
+      for (const width of [320, 1280]) {
+        await page.setViewportSize({ width, height: 800 });
+        await until(
+          async () => [...(await overflowing(page)), ...(await lowContrast(page))].length === 0,
+          `nothing cut off or pale, ${width}`,
+        );
+      }
+
+      await page.getByRole('button', { name: 'More for this browser' }).click();
+      await page.getByRole('menuitem', { name: 'New profile…' }).click();
+      await page.getByRole('textbox', { name: 'Name' }).fill('work');
+      await page.getByRole('button', { name: 'Make it' }).click();
+      await page.getByText('The browser is not started').waitFor();
+      await page.getByRole('button', { name: 'More for this browser' }).click();
+      await page.getByRole('menuitem', { name: 'Delete this profile…' }).click();
+      await page.getByRole('button', { name: 'Delete', exact: true }).click();
+      await shows(page, 'blue');
+      expect((await outside.client.call('browser.profiles', {})).profiles.map(({ name }) => name)).not.toContain('work');
+
+      // An agent stops it, and another starts it.
+      await outside.client.call('browser.stop', {});
+      await page.getByText('The browser is not started').waitFor();
+      await outside.client.call('browser.open', { url: `${at}/red` });
+      await shows(page, 'red');
+
+      const turn = (to: 'hidden' | 'visible') =>
+        page.evaluate((state) => {
+          Object.defineProperty(document, 'visibilityState', { configurable: true, get: () => state });
+          document.dispatchEvent(new Event('visibilitychange'));
+        }, to);
+      sent.length = 0;
+      await turn('hidden');
+      await until(() => sent.some((frame) => frame.includes('"browser.unwatch"')), 'the view to end');
+      expect(sent.some((frame) => frame.includes('"browser.watch"'))).toBe(false);
+      await evaluated('document.body.style.background = "yellow"');
+      await turn('visible');
+      await shows(page, 'yellow');
+
+      await page.getByRole('button', { name: 'More for this browser' }).click();
+      await page.getByRole('menuitem', { name: 'Stop the browser' }).click();
+      await page.getByText('The browser is not started').waitFor();
+      expect(await outside.client.call('browser.status', {})).toMatchObject({ started: false });
+      expect(browser.complaints).toEqual([]);
+      await page.close();
+    },
+    120_000,
+  );
+
+  verifies(
+    ['browser.app/wheel', 'browser.app/annotate'],
+    'a person takes the wheel: clicks, drags, scrolls, types, composes, pastes, taps; gives it back; and draws on the picture',
+    async () => {
+      const page = await openPage('white');
+      await page.context().grantPermissions(['clipboard-read', 'clipboard-write'], { origin: perch.url });
+      const picture = page.locator('canvas');
+      const box = (await picture.boundingBox()) ?? { x: 0, y: 0, width: 0, height: 0 };
+      const place = (x: number, y: number): [number, number] => [box.x + (x * box.width) / 1280, box.y + (y * box.height) / 800];
+      const { mouse, keyboard } = page;
+
+      // Nothing goes to the page before.
+      await mouse.click(...place(700, 300));
+      await page.getByRole('button', { name: 'Take the wheel' }).click();
+      await status(page).getByText('You have the wheel').waitFor();
+      expect(await did()).toBe('');
+      await shoot(page, 'browser-wheel');
+      await page.setViewportSize({ width: 1280, height: 800 });
+
+      await mouse.dblclick(...place(700, 300));
+      await until(async () => String(await did()).includes('double'), 'the double click');
+      await mouse.move(...place(600, 200));
+      await mouse.down();
+      await mouse.move(...place(800, 400), { steps: 4 });
+      await mouse.up();
+      await until(async () => /down (599|600|601) \d+ 0 1, up (799|800|801) (399|400|401)$/.test(String(await did())), 'the drag');
+      await mouse.wheel(0, 500);
+      await until(async () => (await evaluated('scrollY')) === 500, 'the page to scroll');
+      await mouse.wheel(0, -500);
+      await until(async () => (await evaluated('scrollY')) === 0, 'the page to scroll back');
+
+      const value = (): Promise<unknown> => evaluated('document.querySelector("input").value');
+      await mouse.click(...place(200, 120));
+      await keyboard.type('Ab c+');
+      await keyboard.press('Backspace');
+      await until(async () => (await value()) === 'Ab c', 'what was typed');
+      // As an input method composes it.
+      const session = await page.context().newCDPSession(page);
+      await session.send('Input.imeSetComposition', { text: 'に', selectionStart: 1, selectionEnd: 1 });
+      await session.send('Input.insertText', { text: '日本' });
+      await until(async () => (await value()) === 'Ab c日本', 'what was composed');
+      await page.evaluate(() => navigator.clipboard.writeText(' Grüße'));
+      await keyboard.press('Control+V');
+      await until(async () => (await value()) === 'Ab c日本 Grüße', 'what was pasted');
+      await keyboard.press('Control+A');
+      await keyboard.press('Escape');
+      await keyboard.press('Delete');
+      await until(async () => (await value()) === '', 'all of it deleted');
+      expect(await did()).toContain('key Escape');
+
+      await keyboard.press('Shift+Escape');
+      await status(page).getByText('Live. Agents have the wheel.').waitFor();
+      expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Take the wheel');
+      const before = String(await did());
+      await keyboard.press('x');
+      await mouse.click(...place(700, 300));
+
+      // With a finger, by what the screen itself sends.
+      await page.getByRole('button', { name: 'Take the wheel' }).click();
+      const [x, y] = place(200, 120);
+      const touch = (type: 'touchStart' | 'touchMove' | 'touchEnd', at: number | null) =>
+        session.send('Input.dispatchTouchEvent', { type, touchPoints: at === null ? [] : [{ x, y: at }] });
+      await touch('touchStart', y);
+      await touch('touchEnd', null);
+      await until(async () => /, up \d+ \d+$/.test(String(await did()).slice(before.length)), 'the tap');
+      expect(String(await did()).slice(before.length)).toMatch(/^, down (199|200|201) (119|120|121) 0 1, up \d+ \d+$/);
+      await touch('touchStart', box.y + box.height - 20);
+      for (const part of [60, 120, 200]) await touch('touchMove', box.y + box.height - part);
+      await touch('touchEnd', null);
+      await until(async () => Number(await evaluated('scrollY')) > 100, 'the finger to scroll');
+      await page.getByRole('button', { name: 'Give it back' }).click();
+
+      await page.getByRole('button', { name: 'Annotate' }).click();
+      await page.waitForURL(/\/annotate\/.+/);
+      await page.getByRole('textbox', { name: 'Title of the drawing' }).waitFor();
+      expect(await page.getByLabel('Title of the drawing').inputValue()).toBe('white');
+      expect(browser.complaints).toEqual([]);
+      await page.close();
+    },
+    120_000,
+  );
+});

@@ -1,0 +1,197 @@
+import { readFile } from 'node:fs/promises';
+import type { Page } from 'playwright';
+import { describe, expect } from 'vitest';
+import { verifies } from '../requirements.ts';
+import { until } from '../support/gateway.ts';
+import { lowContrast, overflowing, remaining } from './accessibility.ts';
+import { answered, ask, fenced, replies } from './answered.ts';
+import { connected, LINKED } from './connected.ts';
+import { FINDS_ELSEWHERE, listening } from './listening.ts';
+import { shoot } from './shoot.ts';
+
+const FLOW = 'flowchart LR\n  A[Ask] --> B{Known?}\n  B -->|yes| C[Answer]\n  B -->|no| D[(Search)]\n  D --> C';
+const picture = (page: Page, alt: string) => replies(page).getByRole('img', { name: alt, exact: true });
+const drawnSource = async (page: Page, alt: string): Promise<string> =>
+  decodeURIComponent((await picture(page, alt).first().getAttribute('src')) ?? '');
+const isLibrary = (url: string): boolean => /\/mermaid-[\d.]+\.js$/.test(url);
+
+describe('diagrams of an answer', () => {
+  const chat = answered(FINDS_ELSEWHERE);
+  const safe = (): void => {
+    expect(chat.browser.foreignRequests).toEqual([]);
+    expect(chat.browser.complaints).toEqual([]);
+  };
+
+  verifies('rendering/diagrams', 'diagrams are pictures in the colours of the theme, with their source beside them', async () => {
+    const sequence = 'sequenceDiagram\n  Ana->>Ben: Are you there?\n  Ben-->>Ana: I am';
+    const page = await chat.page(
+      [fenced('mermaid', FLOW), fenced('mermaid', sequence), fenced('mmd', 'pie title Pets\n "Dogs" : 3\n "Cats" : 2')].join('\n\n'),
+    );
+    await picture(page, 'Sequence diagram').waitFor();
+    await picture(page, 'Pie chart').waitFor();
+    const light = await drawnSource(page, 'Flowchart');
+    expect(light).toMatch(/^data:image\/svg\+xml;charset=utf-8,<svg [^]*Known\?[^]*<\/svg>$/);
+    expect(await picture(page, 'Flowchart').evaluate((image: HTMLImageElement) => image.complete && image.naturalWidth)).toBeGreaterThan(
+      200,
+    );
+    await shoot(page, 'diagrams');
+
+    await page.emulateMedia({ colorScheme: 'dark' });
+    await until(async () => (await drawnSource(page, 'Flowchart')) !== light, 'the diagram to be drawn for the dark');
+    expect(await remaining(() => lowContrast(page), 'dark')).toEqual([]);
+    expect(await overflowing(page)).toEqual([]);
+    await page.emulateMedia({ colorScheme: 'light' });
+    await until(async () => (await drawnSource(page, 'Flowchart')) === light, 'the diagram to be drawn for the light again');
+
+    const figure = page.locator('[data-code]').first();
+    await figure.getByRole('button', { name: 'Show the source' }).click();
+    expect(await figure.locator('pre').textContent()).toBe(FLOW);
+    await figure.getByRole('button', { name: 'Show the diagram' }).click();
+    await picture(page, 'Flowchart').waitFor();
+    safe();
+    await page.close();
+  });
+
+  verifies('rendering/diagrams', 'a diagram opens large, is magnified, and is saved as SVG and PNG', async () => {
+    const page = await chat.page(fenced('mermaid', FLOW));
+    await replies(page).getByRole('button', { name: 'Show it large: Flowchart' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Flowchart' });
+    const image = dialog.getByRole('img', { name: 'Flowchart' });
+    await shoot(page, 'diagram-large');
+    const before = (await image.boundingBox())?.width ?? 0;
+    for (let times = 0; times < 6; times++) await dialog.getByRole('button', { name: 'Larger' }).click();
+    expect((await image.boundingBox())?.width).toBeGreaterThan(before * 2);
+    await dialog.getByRole('button', { name: 'Fit' }).click();
+    expect((await image.boundingBox())?.width).toBeCloseTo(before, 0);
+
+    const saved = async (name: string): Promise<{ name: string; bytes: Buffer }> => {
+      const [download] = await Promise.all([page.waitForEvent('download'), dialog.getByRole('button', { name }).click()]);
+      return { name: download.suggestedFilename(), bytes: await readFile(await download.path()) };
+    };
+    const svg = await saved('Save as SVG');
+    expect(svg.name).toBe('Flowchart.svg');
+    expect(svg.bytes.toString()).toMatch(/^<svg [^]*<style>[^]*Known\?[^]*<\/svg>$/);
+    const png = await saved('Save as PNG');
+    expect(png.name).toBe('Flowchart.png');
+    const seen = await page.evaluate(async (base64) => {
+      const image = await createImageBitmap(new Blob([Uint8Array.from(atob(base64), (char) => char.charCodeAt(0))]));
+      const canvas = new OffscreenCanvas(image.width, image.height);
+      const context = canvas.getContext('2d');
+      context?.drawImage(image, 0, 0);
+      const pixels = context?.getImageData(0, 0, image.width, image.height).data.buffer ?? new ArrayBuffer();
+      return { width: image.width, colours: new Set(new Uint32Array(pixels)).size };
+    }, png.bytes.toString('base64'));
+    expect(seen.width).toBeGreaterThan(400);
+    expect(seen.colours).toBeGreaterThan(10);
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
+    safe();
+    await page.close();
+  });
+
+  verifies(
+    'rendering/diagrams',
+    'a diagram with a mistake, without an end or too long is shown as it is written, with the reason',
+    async () => {
+      const endless = `mindmap\n  root\n${Array.from({ length: 3_000 }, (_, index) => `    leaf${index}`).join('\n')}`;
+      const long = `flowchart LR\n${'  A --> B\n'.repeat(6_000)}`;
+      const page = await chat.page(
+        [
+          fenced('mermaid', 'flowchart LR\n  A --> B\n  B --> C\n  C --> ('),
+          fenced('mermaid', long),
+          fenced('mermaid', 'No diagram at all'),
+        ].join('\n\n'),
+      );
+      const reply = replies(page);
+      const see = async (index: number): Promise<void> => {
+        // Another element takes its place when the reply is whole.
+        await replies(page).last().getByRole('button', { name: 'Answer again' }).waitFor();
+        await page.locator('[data-code]').nth(index).scrollIntoViewIfNeeded();
+      };
+      await see(0);
+      await reply.getByText('This diagram has a mistake in line 4.').waitFor();
+      await shoot(page, 'diagram-mistake');
+      await see(2);
+      await reply.getByText('This is not a kind of diagram that Mermaid knows.').waitFor();
+      await reply.getByText('This diagram is not drawn: its source is longer than 50,000 characters.').waitFor();
+      expect(await reply.getByText('Parse error on line 4').textContent()).toContain('C --> (');
+      expect(await page.locator('[data-code] pre').count()).toBe(3);
+      chat.model.answer(`${fenced('mermaid', endless)}\n\n${fenced('mermaid', FLOW)}\n\nDone.`);
+      await ask(page);
+      const next = replies(page).last();
+      await next.getByText('Done.').waitFor();
+      await see(3);
+      await next.getByText('This diagram is not drawn: it took longer than 5 seconds.').waitFor();
+      await see(4);
+      await picture(page, 'Flowchart').waitFor();
+      safe();
+      await page.close();
+    },
+  );
+
+  verifies('rendering/diagrams', 'a hostile diagram runs nothing and asks no other server', async () => {
+    await using place = await listening();
+    const elsewhere = place.url;
+    const hostile = [
+      `flowchart LR\n  A["<img src='${elsewhere}/a' onerror='top.hacked=1'>"] --> B["<script>top.hacked=1</script>"]\n  click A "javascript:top.hacked=1"\n  click B href "${elsewhere}/b"`,
+      `%%{init: {"securityLevel": "loose", "htmlLabels": true, "themeCSS": "@import url(${elsewhere}/c); * { background: url(${elsewhere}/d) }", "fontFamily": "x;}</style><script>top.hacked=1</script>"}}%%\nflowchart LR\n  A["<iframe src=${elsewhere}/e>"] --> B`,
+      `sequenceDiagram\n  participant A\n  link A: x @ javascript:top.hacked=1\n  A->>A: <svg onload=top.hacked=1>`,
+    ];
+    const page = await chat.page(hostile.map((source) => fenced('mermaid', source)).join('\n\n'));
+    await picture(page, 'Sequence diagram').waitFor();
+    await until(
+      async () => (await replies(page).locator('[data-code] img').count()) + (await replies(page).locator('.trouble').count()) === 3,
+      'all of them to be drawn or refused',
+    );
+    expect(await page.evaluate(() => 'hacked' in window)).toBe(false);
+    expect(
+      await replies(page)
+        .locator('svg, script, iframe, style')
+        .evaluateAll((all) => all.filter((each) => each.closest('.picture')).length),
+    ).toBe(0);
+    expect(place.heard).toEqual([]);
+    chat.browser.foreignRequests.length = 0;
+    await page.close();
+  });
+
+  verifies(
+    'rendering/diagrams',
+    'a diagram that is still being written stays code, and what draws is loaded for diagrams alone',
+    async () => {
+      const page = await chat.browser.page();
+      const loaded: string[] = [];
+      page.on('request', (request) => isLibrary(request.url()) && loaded.push(request.url()));
+      await page.goto(chat.perch.url);
+      await connected(page, LINKED);
+      const told = chat.model.begin();
+      await ask(page);
+      await told.more(`Text, and ${'`code`'}.\n\n\`\`\`mermaid\n${FLOW}\n`);
+      await page.locator('[data-code] pre').getByText('Known?').waitFor();
+      expect(loaded).toEqual([]);
+      await told.more('```\n\nThe end.');
+      await told.end();
+      await picture(page, 'Flowchart').waitFor();
+      expect(loaded).toHaveLength(1);
+      await page.close();
+    },
+  );
+
+  verifies('rendering/diagrams', 'once a diagram was drawn, others are without a network', async () => {
+    const page = await chat.page(fenced('mermaid', FLOW));
+    await picture(page, 'Flowchart').waitFor();
+    await page.evaluate(() => navigator.serviceWorker.ready);
+    const isKept = (): Promise<boolean> =>
+      page.evaluate(async () => (await (await caches.open('perch-diagrams')).keys()).some(({ url }) => /mermaid-[\d.]+\.js$/.test(url)));
+    // The first page of a browser may have loaded it before the service worker was there.
+    if (!(await isKept())) {
+      await page.reload();
+      await picture(page, 'Flowchart').waitFor();
+    }
+    await until(isKept, 'the library to be kept');
+    await page.context().setOffline(true);
+    await page.reload();
+    await picture(page, 'Flowchart').waitFor();
+    await page.context().setOffline(false);
+    await page.close();
+  });
+});

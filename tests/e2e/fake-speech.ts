@@ -1,0 +1,102 @@
+import type { Page } from 'playwright';
+
+/** What `window.fakeVoices` knows of the browser's voices: what was said, and a way to have the one that speaks end. */
+export interface FakeVoices {
+  said: { text: string; rate: number; voice: string | null }[];
+  silenced: number;
+  /** Ends what is being said; `error`: with it. */
+  end(error?: string): void;
+}
+
+/** A browser with two voices. Chromium without a screen has none. */
+export const withVoices = (page: Page): Promise<unknown> =>
+  page.addInitScript(() => {
+    const voices = [
+      { voiceURI: 'one', name: 'First', lang: 'en-GB', default: true, localService: true },
+      { voiceURI: 'two', name: 'Second', lang: 'de-DE', default: false, localService: true },
+    ];
+    class Utterance {
+      rate = 1;
+      lang = '';
+      voice: { name: string } | null = null;
+      onend?: () => void;
+      onerror?: (event: { error: string }) => void;
+      readonly text: string;
+      constructor(text: string) {
+        this.text = text;
+      }
+    }
+    let speaking: Utterance | undefined;
+    const fakeVoices: FakeVoices = {
+      said: [],
+      silenced: 0,
+      end(error) {
+        const ended = speaking;
+        speaking = undefined;
+        if (error) ended?.onerror?.({ error });
+        else ended?.onend?.();
+      },
+    };
+    const synthesis = Object.assign(new EventTarget(), {
+      getVoices: () => voices,
+      speak(utterance: Utterance) {
+        speaking = utterance;
+        fakeVoices.said.push({ text: utterance.text, rate: utterance.rate, voice: utterance.voice?.name ?? null });
+      },
+      cancel() {
+        if (speaking) fakeVoices.silenced++;
+        fakeVoices.end('canceled');
+      },
+    });
+    Object.defineProperty(window, 'speechSynthesis', { value: synthesis });
+    Object.assign(window, { SpeechSynthesisUtterance: Utterance, fakeVoices });
+  });
+
+/** What `window.fakeHearing` has a recognition do. */
+export interface FakeHearing {
+  begun: { lang: string; local: boolean }[];
+  hears(words: string, isFinal: boolean): void;
+  fails(error: string): void;
+}
+
+/** Speech recognition that hears what a test says; a real one asks its maker's service. `local`: this device itself can do it. */
+export const withHearing = (page: Page, local: boolean): Promise<unknown> =>
+  page.addInitScript((onDevice) => {
+    type Result = { transcript: string }[] & { isFinal?: boolean };
+    const hearing: Recognition[] = [];
+    class Recognition {
+      static available = (): Promise<string> => Promise.resolve(onDevice ? 'available' : 'unavailable');
+      lang = '';
+      processLocally = false;
+      onresult: ((event: { resultIndex: number; results: Result[] }) => void) | null = null;
+      onerror: ((event: { error: string }) => void) | null = null;
+      onend: (() => void) | null = null;
+      results: Result[] = [];
+      start(): void {
+        fakeHearing.begun.push({ lang: this.lang, local: this.processLocally });
+        hearing.push(this);
+      }
+      stop(): void {
+        if (hearing.pop()) this.onend?.();
+      }
+      abort(): void {
+        this.stop();
+      }
+    }
+    const fakeHearing: FakeHearing = {
+      begun: [],
+      hears(words, isFinal) {
+        const [first] = hearing;
+        if (!first) throw new Error('nobody listens');
+        const { results } = first;
+        const index = results.at(-1)?.isFinal === false ? results.length - 1 : results.length;
+        results[index] = Object.assign([{ transcript: words }], { isFinal });
+        first.onresult?.({ resultIndex: index, results });
+      },
+      fails(error) {
+        hearing[0]?.onerror?.({ error });
+        hearing[0]?.stop();
+      },
+    };
+    Object.assign(window, { SpeechRecognition: Recognition, webkitSpeechRecognition: Recognition, fakeHearing });
+  }, local);

@@ -1,0 +1,270 @@
+import { readFileSync } from 'node:fs';
+import type { Page } from 'playwright';
+import { describe, expect } from 'vitest';
+import { verifies } from '../requirements.ts';
+import { until } from '../support/gateway.ts';
+import { touch } from './canvas-input.ts';
+import { connected, LINKED, linkedPage } from './connected.ts';
+import { connectOutside } from './outside.ts';
+import { served } from './served.ts';
+import { shoot } from './shoot.ts';
+
+const message = (page: Page) => page.getByRole('textbox', { name: 'Message' });
+const offered = (page: Page) => page.getByRole('listbox', { name: 'Prompts' });
+/** A tab in which nothing was written before: drafts are the browser's. */
+async function fresh({ browser, perch }: ReturnType<typeof served>, path = '/'): Promise<Page> {
+  const page = await browser.page();
+  await page.addInitScript(() => {
+    for (const key of Object.keys(localStorage)) if (key.includes('.draft.')) localStorage.removeItem(key);
+  });
+  await page.goto(perch.url + path);
+  await connected(page, LINKED);
+  return page;
+}
+
+const file = (title: string, text: string): string => `---\ntitle: ${title}\n---\n\n${text}\n`;
+
+describe('prompts in the app', () => {
+  const at = served();
+
+  verifies('prompts.app/library', 'made from a starter, changed, renamed, duplicated, found and deleted; another tab has it', async () => {
+    const page = await linkedPage(at.browser, at.perch);
+    using outside = await connectOutside(at.perch);
+    const { client } = outside;
+    const paths = async () => (await client.call('workspace.list', { under: 'prompts' })).files.map(({ path }) => path);
+    // Where there is none yet the slash leads to the page.
+    await message(page).pressSequentially('/');
+    await page.getByRole('link', { name: 'Make a prompt' }).click();
+    await page.getByText('No prompt yet').waitFor();
+    await shoot(page, 'empty');
+    await page.getByRole('button', { name: '🧒 Explain it simply' }).click();
+    const form = page.getByRole('dialog', { name: 'New prompt' });
+    expect(await form.getByLabel('Name').inputValue()).toBe('explain');
+    await form.getByText('You are asked for: subject.').waitFor();
+    await shoot(page, 'form');
+    await form.getByRole('button', { name: 'Make it' }).click();
+    const row = page.getByRole('list', { name: 'Prompts', exact: true }).getByRole('listitem', { name: 'Explain it simply', exact: true });
+    await row.getByText('/explain').waitFor();
+    expect(await paths()).toEqual(['prompts/explain.md']);
+
+    await row.getByRole('button', { name: 'More with' }).click();
+    await page.getByRole('menuitem', { name: 'Duplicate' }).click();
+    await page.getByRole('listitem', { name: 'Explain it simply (copy)' }).getByText('/explain-2').waitFor();
+    await row.getByRole('button', { name: 'More with' }).click();
+    await page.getByRole('menuitem', { name: 'Edit…' }).click();
+    const change = page.getByRole('dialog', { name: 'Change this prompt' });
+    await change.getByLabel('Name').fill('/explain-2');
+    await change.getByText('There is a prompt /explain-2 already.').waitFor();
+    expect(await change.getByRole('button', { name: 'Save' }).isDisabled()).toBe(true);
+    await change.getByLabel('Name').fill('Simply');
+    await change.getByLabel('Text', { exact: true }).fill('Explain {{subject}} as a poem.');
+    await change.getByRole('button', { name: 'Save' }).click();
+    await change.waitFor({ state: 'detached' });
+    expect(await paths()).toEqual(['prompts/explain-2.md', 'prompts/simply.md']);
+    const { content } = await client.call('workspace.read', { path: 'prompts/simply.md' });
+    expect(content).toBe(
+      '---\ntitle: Explain it simply\ndescription: With an example from daily life\n---\n\nExplain {{subject}} as a poem.\n',
+    );
+    await shoot(page, 'list');
+
+    const other = await at.browser.page(`${at.perch.url}/prompts`);
+    await connected(other, LINKED);
+    await other.getByRole('textbox', { name: 'Search the prompts' }).fill('poem');
+    await other.getByText('/explain-2').waitFor({ state: 'detached' });
+    await other.getByText('/simply').waitFor();
+    await other.close();
+
+    for (const name of ['Explain it simply (copy)', 'Explain it simply']) {
+      await page.getByRole('button', { name: `More with ${name}`, exact: true }).click();
+      await page.getByRole('menuitem', { name: 'Delete…' }).click();
+      await page.getByRole('dialog', { name: 'Delete this prompt?' }).getByRole('button', { name: 'Delete', exact: true }).click();
+      await page.getByRole('button', { name: `More with ${name}`, exact: true }).waitFor({ state: 'detached' });
+    }
+    await page.getByText('No prompt yet').waitFor();
+    expect(await paths()).toEqual([]);
+    expect(at.browser.complaints).toEqual([]);
+    await page.close();
+  });
+
+  verifies('prompts.app/slash', 'by keys: found, chosen, closed and taken; what matches none is sent as it is', async () => {
+    using outside = await connectOutside(at.perch);
+    const { client } = outside;
+    await client.call('workspace.write', { path: 'prompts/greet.md', content: file('Greet', 'Good morning, birds.') });
+    await client.call('workspace.write', {
+      path: 'prompts/group.md',
+      content: file('Group', 'Group {{things}} by {{kind}}, today is {{date}}.'),
+    });
+    const page = await fresh(at);
+    const field = message(page);
+    await field.pressSequentially('/gr');
+    await offered(page).getByRole('option', { name: '/group' }).waitFor();
+    const options = offered(page).getByRole('option');
+    expect(await options.count()).toBe(2);
+    const active = async () => page.locator(`[id="${await field.getAttribute('aria-activedescendant')}"]`).innerText();
+    expect(await active()).toContain('/greet');
+    await field.press('ArrowDown');
+    expect(await active()).toContain('/group');
+    await field.press('ArrowDown');
+    expect(await active()).toContain('/greet');
+    await shoot(page, 'slash');
+    // Esc closes it for these words; the next letter opens it again.
+    await field.press('Escape');
+    await offered(page).waitFor({ state: 'detached' });
+    expect(await field.getAttribute('aria-activedescendant')).toBeNull();
+    await field.press('e');
+    await offered(page).waitFor();
+    expect(await options.count()).toBe(1);
+    await field.press('Enter');
+    await until(async () => (await field.inputValue()) === 'Good morning, birds.', 'the prompt in the field');
+    expect(new URL(page.url()).pathname).toBe('/');
+
+    // Only at the beginning, and no path.
+    for (const text of ['and /gr', '/gr/x', '/gr x']) {
+      await field.fill('');
+      await field.pressSequentially(text);
+      expect(await offered(page).count(), text).toBe(0);
+    }
+    // What stands behind the caret stays.
+    await field.fill(' And more.');
+    await field.press('Home');
+    await field.pressSequentially('/greet');
+    await offered(page).waitFor();
+    await field.press('Tab');
+    await until(async () => (await field.inputValue()) === 'Good morning, birds. And more.', 'what stood there, behind it');
+    expect(await field.evaluate((area: HTMLTextAreaElement) => area.selectionStart)).toBe('Good morning, birds.'.length);
+
+    await field.fill('');
+    await field.pressSequentially('/usr');
+    await field.press('Enter');
+    await page.waitForURL(/\/chat\//);
+    const said = async () => JSON.stringify((await client.call('sessions.list', {})).sessions.map(({ title }) => title));
+    await until(async () => (await said()).includes('/usr'), 'the chat that begins with it');
+    expect(at.browser.complaints).toEqual([]);
+    await page.close();
+  });
+
+  verifies('prompts.app/slash', 'an Enter of an input method takes none; a click and a tap do', async () => {
+    const page = await fresh(at);
+    const field = message(page);
+    await field.pressSequentially('/greet');
+    await offered(page).waitFor();
+    await field.dispatchEvent('keydown', { key: 'Enter', keyCode: 229, bubbles: true, cancelable: true });
+    await field.dispatchEvent('keydown', { key: 'Enter', isComposing: true, bubbles: true, cancelable: true });
+    expect(await field.inputValue()).toBe('/greet');
+    const option = offered(page).getByRole('option', { name: '/greet' });
+    await option.click();
+    await until(async () => (await field.inputValue()) === 'Good morning, birds.', 'the prompt in the field');
+    expect(await field.evaluate((area) => area === document.activeElement)).toBe(true);
+    await field.fill('');
+    const cdp = await at.browser.context.newCDPSession(page);
+    await cdp.send('Emulation.setTouchEmulationEnabled', { enabled: true });
+    await field.pressSequentially('/greet');
+    const { x = 0, y = 0 } = (await option.boundingBox()) ?? {};
+    await touch(cdp, 'touchStart', { x: x + 20, y: y + 10 });
+    await touch(cdp, 'touchEnd');
+    await until(async () => (await field.inputValue()) === 'Good morning, birds.', 'the prompt that was tapped');
+    await page.close();
+  });
+
+  verifies('prompts.app/variables', 'asked for in a form, with the app’s own filled in; cancelled, nothing changes', async () => {
+    const page = await fresh(at);
+    const field = message(page);
+    await field.pressSequentially('/group');
+    await offered(page).waitFor();
+    await field.press('Enter');
+    const form = page.getByRole('dialog', { name: 'Group' });
+    await form.getByLabel('Things').waitFor();
+    await shoot(page, 'variables');
+    await form.getByRole('button', { name: 'Cancel' }).click();
+    expect(await field.inputValue()).toBe('/group');
+    await field.press('Enter');
+    await form.getByLabel('Things').fill('birds {{kind}} $&');
+    await form.getByLabel('Kind').fill('colour');
+    await form.getByLabel('Kind').press('Enter');
+    await form.waitFor({ state: 'detached' });
+    const today = await page.evaluate(() => new Date().toLocaleDateString('en', { dateStyle: 'long' }));
+    expect(await field.inputValue()).toBe(`Group birds {{kind}} $& by colour, today is ${today}.`);
+    // The form is not the message: nothing was sent.
+    expect(new URL(page.url()).pathname).toBe('/');
+    await page.close();
+  });
+
+  verifies('prompts.app/variables', 'what was copied goes in where the person allows it, and is asked for where not', async () => {
+    using outside = await connectOutside(at.perch);
+    await outside.client.call('workspace.write', { path: 'prompts/copied.md', content: file('Copied', 'Look: {{clipboard}}') });
+    const page = await fresh(at);
+    const take = async (): Promise<void> => {
+      await message(page).fill('');
+      await message(page).pressSequentially('/copied');
+      await offered(page).waitFor();
+      await message(page).press('Enter');
+    };
+    await at.browser.context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: at.perch.url });
+    await page.evaluate(() => navigator.clipboard.writeText('three kites'));
+    await take();
+    await until(async () => (await message(page).inputValue()) === 'Look: three kites', 'what was copied');
+    await page.evaluate(() => navigator.clipboard.writeText(''));
+    await take();
+    await page.getByRole('dialog', { name: 'Copied' }).getByLabel('What you have copied').fill('by hand');
+    await page.getByRole('button', { name: 'Put it in' }).click();
+    await until(async () => (await message(page).inputValue()) === 'Look: by hand', 'what was written instead');
+    await at.browser.context.clearPermissions();
+    await page.close();
+  });
+
+  verifies('prompts.app/found', 'by the search, on another page and in a chat that is open', async () => {
+    const page = await fresh(at, '/usage');
+    const search = page.getByRole('combobox', { name: 'Search chats' });
+    await page.keyboard.press('ControlOrMeta+k');
+    await search.fill('greet');
+    const result = page.getByRole('option', { name: 'Greet' });
+    await result.waitFor();
+    await shoot(page, 'search');
+    await search.press('Enter');
+    await until(
+      async () =>
+        (await message(page)
+          .inputValue()
+          .catch(() => '')) === 'Good morning, birds.',
+      'the prompt in a new chat',
+    );
+    await message(page).fill('Already here');
+    await search.fill('greet');
+    await result.click();
+    await until(
+      async () => (await message(page).inputValue()) === 'Already here\nGood morning, birds.',
+      'the prompt behind what stood there',
+    );
+    await page.close();
+  });
+
+  verifies('prompts.app/exchange', 'saved and brought in again: what is there stays, a name that is taken gets a number', async () => {
+    using outside = await connectOutside(at.perch);
+    const { client } = outside;
+    const page = await at.browser.page(`${at.perch.url}/prompts`);
+    await connected(page, LINKED);
+    const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'Export' }).click()]);
+    const saved = readFileSync(await download.path(), 'utf8');
+    expect(JSON.parse(saved)).toContainEqual({ command: '/greet', title: 'Greet', description: '', content: 'Good morning, birds.' });
+    await client.call('workspace.remove', { path: 'prompts/group.md' });
+    await page.getByRole('button', { name: 'Import…' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Import prompts' });
+    const give = (text: string) =>
+      dialog
+        .getByLabel('File with prompts')
+        .setInputFiles({ name: 'prompts.json', mimeType: 'application/json', buffer: Buffer.from(text) });
+    await give(saved);
+    await dialog.getByText('1 prompt brought in, 2 prompts there already.').waitFor();
+    await give(JSON.stringify([{ command: '/greet', title: 'Another', content: 'Good evening.' }, { command: '/none' }]));
+    await dialog.getByText('1 prompt brought in.').waitFor();
+    await dialog.getByText('Prompt 2 of the file has no text').waitFor();
+    await shoot(page, 'import');
+    await give(saved.slice(0, -10));
+    await dialog.getByRole('alert').getByText('Could not read prompts.json').waitFor();
+    await dialog.getByRole('button', { name: 'Close' }).last().click();
+    await page.getByRole('listitem', { name: 'Another' }).getByText('/greet-2').waitFor();
+    expect((await client.call('workspace.read', { path: 'prompts/greet-2.md' })).content).toContain('Good evening.');
+    expect(at.browser.complaints).toEqual([]);
+    await page.close();
+  });
+});

@@ -1,0 +1,129 @@
+import type { Page } from 'playwright';
+import { describe, expect } from 'vitest';
+import { verifies } from '../requirements.ts';
+import { until } from '../support/gateway.ts';
+import { connected, LINKED, linkedPage } from './connected.ts';
+import { connectOutside } from './outside.ts';
+import { served } from './served.ts';
+import { shoot } from './shoot.ts';
+
+const field = (page: Page) => page.getByRole('textbox', { name: 'Message' });
+const queue = (page: Page) => page.getByRole('region', { name: 'Queued messages' });
+const waiting = (page: Page) => queue(page).getByRole('listitem');
+const approvals = (page: Page) => page.getByRole('listitem', { name: /waits for your/ });
+
+async function write(page: Page, text: string, keys = 'Enter'): Promise<void> {
+  await field(page).fill(text);
+  await field(page).press(keys);
+}
+
+async function inOrder(page: Page, texts: readonly string[]): Promise<void> {
+  const shown = async (): Promise<string[]> => (await waiting(page).locator('.text').allInnerTexts()).map((text) => text.trim());
+  await until(async () => JSON.stringify(await shown()) === JSON.stringify(texts), `the queue to be ${texts.join(', ')}`);
+}
+
+const act = (page: Page, text: string, action: string) =>
+  waiting(page).filter({ hasText: text }).getByRole('button', { name: action }).click();
+
+/** What the person has said in the chat that is open, in order, as the gateway has it. */
+async function said(page: Page, at: ReturnType<typeof served>): Promise<string[]> {
+  using outside = await connectOutside(at.perch);
+  const sessionId = new URL(page.url()).pathname.split('/').at(-1) ?? '';
+  const { messages } = await outside.client.call('chat.history', { sessionId });
+  return messages.flatMap(({ role, content }) => (role === 'user' ? [String(content)] : []));
+}
+
+describe('what is sent while a reply runs', () => {
+  const at = served();
+  /** The link's code is good for once. */
+  let linked = false;
+
+  /** A chat whose reply waits for a tool, which waits for its approval. */
+  async function busyPage(): Promise<Page> {
+    const page = linked ? await at.browser.page(at.perch.url) : await linkedPage(at.browser, at.perch);
+    await connected(page, LINKED);
+    linked = true;
+    using outside = await connectOutside(at.perch);
+    await outside.client.call('config.patch', { patch: { tools: { policies: { current_time: 'ask' } } } });
+    await write(page, '/tool current_time {}');
+    await approvals(page).waitFor();
+    return page;
+  }
+
+  verifies(
+    ['app/queue', 'app/two-tabs'],
+    'stands above the field in its order, and is edited, removed and moved, in each tab',
+    async () => {
+      const page = await busyPage();
+      for (const text of ['first words', 'second words', 'third words', 'fourth words']) await write(page, text);
+      await inOrder(page, ['first words', 'second words', 'third words', 'fourth words']);
+      await shoot(page, 'queue');
+      await act(page, 'third', 'Move to the front');
+      await inOrder(page, ['third words', 'first words', 'second words', 'fourth words']);
+      await act(page, 'first', 'Remove');
+      await inOrder(page, ['third words', 'second words', 'fourth words']);
+      const other = await at.browser.page(page.url());
+      await connected(other, LINKED);
+      await inOrder(other, ['third words', 'second words', 'fourth words']);
+      // The one that the first tab has handed to the gateway, too.
+      await act(other, 'third', 'Edit');
+      await until(async () => (await field(other).inputValue()) === 'third words', 'the text to be in the field');
+      await inOrder(page, ['second words', 'fourth words']);
+      await field(other).fill('');
+      await other.close();
+      await approvals(page).getByRole('button', { name: 'Allow once' }).click();
+      await queue(page).waitFor({ state: 'detached' });
+      await until(async () => (await said(page, at)).length === 3, 'both to have had their turn');
+      expect((await said(page, at)).slice(1)).toEqual(['second words', 'fourth words']);
+      expect(at.browser.complaints).toEqual([]);
+      await page.close();
+    },
+  );
+
+  verifies('app/queue', 'is sent into the reply, whose tool ends first; what waits comes behind it', async () => {
+    const page = await busyPage();
+    await write(page, 'patient words');
+    await write(page, 'urgent words');
+    await act(page, 'urgent', 'Send now');
+    await waiting(page).filter({ hasText: 'urgent' }).getByText('Goes in after the running tool').waitFor();
+    await inOrder(page, ['urgent words', 'patient words']);
+    await approvals(page).getByRole('button', { name: 'Allow once' }).click();
+    await until(async () => (await said(page, at)).length === 3, 'all to have had their turn');
+    // While one writes, by a key.
+    await queue(page).waitFor({ state: 'detached' });
+    await write(page, '/tool current_time {}');
+    await approvals(page).waitFor();
+    await write(page, 'more patient words');
+    await write(page, 'more urgent words', 'Control+Enter');
+    await inOrder(page, ['more urgent words', 'more patient words']);
+    await approvals(page).getByRole('button', { name: 'Allow once' }).click();
+    await until(async () => (await said(page, at)).length === 6, 'all to have had their turn');
+    const [, ...after] = await said(page, at);
+    expect(after).toEqual(['urgent words', 'patient words', '/tool current_time {}', 'more urgent words', 'more patient words']);
+    // What the tools gave is kept, and nothing of it was stopped.
+    const done = page.locator('summary').filter({ hasText: 'current_time' }).filter({ hasText: 'done' });
+    await until(async () => (await done.count()) === 2, 'both tools to be done');
+    expect(await page.getByText('Stopped').count()).toBe(0);
+    expect(at.browser.complaints).toEqual([]);
+    await page.close();
+  });
+
+  verifies(['app/queue', 'app/streams-and-stops'], 'is held by Stop, and waits for a decision', async () => {
+    const page = await busyPage();
+    await write(page, 'held one');
+    await write(page, 'held two');
+    await inOrder(page, ['held one', 'held two']);
+    await page.getByRole('button', { name: 'Stop' }).click();
+    const held = page.getByRole('alert').filter({ hasText: 'it was not sent' });
+    await until(async () => (await held.count()) === 2, 'both to be held');
+    expect(await said(page, at)).toEqual(['/tool current_time {}']);
+    await held
+      .filter({ has: page.getByRole('button', { name: 'Retry' }) })
+      .first()
+      .getByRole('button', { name: 'Retry' })
+      .click();
+    await until(async () => (await said(page, at)).length === 2, 'the first to be sent');
+    expect((await said(page, at)).at(-1)).toBe('held one');
+    await page.close();
+  });
+});

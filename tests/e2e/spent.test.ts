@@ -1,0 +1,64 @@
+import type { Page } from 'playwright';
+import { describe, expect } from 'vitest';
+import { verifies } from '../requirements.ts';
+import { until } from '../support/gateway.ts';
+import { lowContrast, overflowing, remaining } from './accessibility.ts';
+import { answered, ask, replies } from './answered.ts';
+import { connected, LINKED } from './connected.ts';
+import { shoot } from './shoot.ts';
+
+const more = async (page: Page, item: string): Promise<void> => {
+  await page.getByRole('button', { name: 'More for this reply' }).last().click();
+  await page.getByRole('menuitem', { name: item, exact: true }).click();
+};
+
+describe('what a reply took', () => {
+  const at = answered([], { context_length: 1000, pricing: { prompt: '0.000001', completion: '0.000002' } });
+
+  verifies(['app/spent', 'app/more'], 'tokens, cost and context; its details, copies and a chat from there', async () => {
+    const page = await at.browser.page(at.perch.url);
+    await connected(page, LINKED);
+    expect(await page.getByRole('button', { name: /^Context:/ }).count()).toBe(0);
+    at.model.answer('**Owls** fly.\n\n- by night', { prompt_tokens: 600, completion_tokens: 100, total_tokens: 700 });
+    await ask(page, 'What flies?');
+    await replies(page).getByText('700 tokens · $0.0008').waitFor();
+    await page.getByRole('button', { name: 'Context: 70 % full' }).click();
+    const context = page.getByRole('dialog', { name: 'Context' });
+    await context.getByText('1,000 tokens').waitFor();
+    expect(await context.innerText()).toMatch(/This chat\s+700 tokens/);
+    await shoot(page, 'context');
+    expect(await remaining(() => lowContrast(page), 'context')).toEqual([]);
+    await page.getByRole('button', { name: 'Summarise now' }).click();
+    await page.getByText(/There is too little in/).waitFor();
+
+    await more(page, 'Details');
+    const details = page.getByRole('dialog', { name: 'Details of this reply' });
+    expect(await details.innerText()).toMatch(/Tokens in\s+600\s+Tokens out\s+100\s+Counted\s+by the provider\s+Cost\s+\$0\.0008/);
+    await shoot(page, 'details');
+    expect(await overflowing(page)).toEqual([]);
+    await page.keyboard.press('Escape');
+    await details.waitFor({ state: 'detached' });
+
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    const clipboard = (): Promise<string> => page.evaluate(() => navigator.clipboard.readText());
+    await more(page, 'Copy as Markdown');
+    await until(async () => (await clipboard()) === '**Owls** fly.\n\n- by night', 'the Markdown');
+    await more(page, 'Copy as plain text');
+    await until(async () => /^Owls fly\.\s+by night$/.test(await clipboard()), 'the text');
+    await more(page, 'Copy link');
+    await until(async () => (await clipboard()).startsWith(`${page.url()}#message-`), 'the link');
+
+    const first = page.url();
+    await more(page, 'New chat from here');
+    await page.waitForURL((url) => url.href !== first);
+    await replies(page).getByText('fly.').waitFor();
+    at.model.answer('And bats.');
+    await ask(page, 'What else?');
+    await replies(page).getByText('And bats.').waitFor();
+    await page.goto(first);
+    await replies(page).getByText('fly.').waitFor();
+    expect(await page.getByText('And bats.').count()).toBe(0);
+    expect(at.browser.complaints).toEqual([]);
+    await page.close();
+  });
+});

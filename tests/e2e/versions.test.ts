@@ -1,0 +1,76 @@
+import type { Page } from 'playwright';
+import { describe, expect } from 'vitest';
+import { verifies } from '../requirements.ts';
+import { until } from '../support/gateway.ts';
+import { lowContrast, overflowing, remaining } from './accessibility.ts';
+import { answered, ask, replies } from './answered.ts';
+import { connected, LINKED } from './connected.ts';
+import { shoot } from './shoot.ts';
+
+const pager = (page: Page, name: string) => page.getByRole('group', { name, exact: true });
+const earlier = (page: Page, name: string) => pager(page, name).getByRole('button', { name: 'Earlier version' });
+const later = (page: Page, name: string) => pager(page, name).getByRole('button', { name: 'Later version' });
+const focused = (page: Page): Promise<string | null> =>
+  page.evaluate(() => `${document.activeElement?.ariaLabel} in ${document.activeElement?.parentElement?.ariaLabel}`);
+
+describe('versions of what was said', () => {
+  const at = answered();
+
+  verifies(['app/versions', 'chat.branch/chooses'], 'of a reply and of a message, by pointer and by keys, in two tabs', async () => {
+    const page = await at.page('The first answer.');
+    await page.waitForURL(/\/chat\//);
+    expect(await page.getByRole('group', { name: /^Version/ }).count()).toBe(0);
+    for (const answer of ['The second answer.', 'The third answer.']) {
+      at.model.answer(answer);
+      await page.getByRole('button', { name: 'Answer again' }).click();
+      await replies(page).getByText(answer).waitFor();
+    }
+    await earlier(page, 'Version 3 of 3').click();
+    await replies(page).getByText('The second answer.').waitFor();
+    await until(async () => (await focused(page)) === 'Earlier version in Version 2 of 3', 'the focus to follow');
+    await page.keyboard.press('Enter');
+    await replies(page).getByText('The first answer.').waitFor();
+    await until(async () => (await focused(page)) === 'Earlier version in Version 1 of 3', 'the focus to follow');
+    // At the end there is nothing more, and the keyboard's place is kept.
+    await page.keyboard.press('Enter');
+    expect(await focused(page)).toBe('Earlier version in Version 1 of 3');
+    await page.locator('[aria-live]').getByText('Version 1 of 3', { exact: true }).waitFor({ state: 'attached' });
+
+    const two = await at.browser.page(page.url());
+    await connected(two, LINKED);
+    await replies(two).getByText('The first answer.').waitFor();
+    await later(two, 'Version 1 of 3').click();
+    await replies(page).getByText('The second answer.').waitFor();
+    await two.close();
+
+    at.model.answer('It goes on there.');
+    await ask(page, 'Go on');
+    await replies(page).getByText('It goes on there.').waitFor();
+    expect(await replies(page).first().innerText()).toContain('The second answer.');
+    at.model.answer('And elsewhere.');
+    await page.getByRole('button', { name: 'Edit this message' }).click();
+    await page.getByLabel('Edit your message').fill('Go on elsewhere');
+    await page.keyboard.press('Control+Enter');
+    await replies(page).getByText('And elsewhere.').waitFor();
+    await earlier(page, 'Version 2 of 2').waitFor();
+    await shoot(page, 'versions');
+    expect(await overflowing(page)).toEqual([]);
+    expect(await remaining(() => lowContrast(page), 'versions')).toEqual([]);
+    await earlier(page, 'Version 2 of 2').click();
+    await replies(page).getByText('It goes on there.').waitFor();
+    expect(await page.getByText('Go on elsewhere').count()).toBe(0);
+
+    await page.reload();
+    await replies(page).getByText('It goes on there.').waitFor();
+    // While a reply is written there is no choice.
+    const answer = at.model.begin();
+    await ask(page, 'Slowly');
+    await answer.more('Well, ');
+    await replies(page).getByText('Well,').waitFor();
+    await earlier(page, 'Version 2 of 3').hover();
+    expect(await earlier(page, 'Version 2 of 3').getAttribute('aria-disabled')).toBe('true');
+    await answer.end();
+    expect(at.browser.complaints).toEqual([]);
+    await page.close();
+  });
+});

@@ -1,0 +1,217 @@
+import type { Page } from 'playwright';
+import { describe, expect } from 'vitest';
+import { verifies } from '../requirements.ts';
+import { until } from '../support/gateway.ts';
+import { answered, ask, replies } from './answered.ts';
+import { axe } from './axe.ts';
+import { connected, LINKED } from './connected.ts';
+import { type FakeHearing, type FakeVoices, withHearing, withVoices } from './fake-speech.ts';
+import { shoot } from './shoot.ts';
+
+type Faked = Window & { fakeVoices: FakeVoices; fakeHearing: FakeHearing };
+const said = (page: Page): Promise<FakeVoices['said']> => page.evaluate(() => (window as unknown as Faked).fakeVoices.said);
+const silenced = (page: Page): Promise<number> => page.evaluate(() => (window as unknown as Faked).fakeVoices.silenced);
+const endPiece = (page: Page, error?: string): Promise<void> =>
+  page.evaluate((why) => (window as unknown as Faked).fakeVoices.end(why), error);
+const hears = (page: Page, words: string, isFinal: boolean): Promise<void> =>
+  page.evaluate(([text, settled]) => (window as unknown as Faked).fakeHearing.hears(text, settled), [words, isFinal] as const);
+
+describe('voices', () => {
+  const chat = answered();
+  const read = (page: Page, index: number) => replies(page).nth(index).getByRole('button', { name: 'Read aloud' });
+  const stop = (page: Page) => page.getByRole('button', { name: 'Stop reading' });
+
+  async function opened(prepare: (page: Page) => Promise<unknown>): Promise<Page> {
+    const page = await chat.browser.page();
+    await prepare(page);
+    await page.goto(chat.perch.url);
+    await connected(page, LINKED);
+    return page;
+  }
+
+  async function answers(page: Page, text: string): Promise<void> {
+    chat.model.answer(text);
+    const before = await replies(page).count();
+    await ask(page);
+    await replies(page).nth(before).getByRole('button', { name: 'Read aloud' }).waitFor();
+  }
+
+  verifies('voice/read-aloud', 'a reply is read without its mark-up and code, one at a time, until it is stopped or left', async () => {
+    const page = await opened(withVoices);
+    await answers(page, '# Title\n\nSome **bold** words.\n\n```ts\nconst a = 1;\n```\n\nThe last.');
+    await answers(page, 'Another answer.');
+    await read(page, 0).click();
+    await until(async () => (await said(page)).length === 1, 'the first piece to be said');
+    await endPiece(page);
+    await until(async () => (await said(page)).length === 2, 'the second piece to be said');
+    expect((await said(page)).map(({ text }) => text)).toEqual(['Title', 'Some bold words.']);
+    await shoot(page, 'reading');
+
+    await read(page, 1).click();
+    await until(async () => (await said(page)).length === 3, 'the other reply to be said');
+    expect({ text: (await said(page)).at(-1)?.text, silenced: await silenced(page) }).toEqual({ text: 'Another answer.', silenced: 1 });
+    expect(await stop(page).count()).toBe(1);
+    await stop(page).click();
+    expect(await silenced(page)).toBe(2);
+    expect(await stop(page).count()).toBe(0);
+
+    await read(page, 1).click();
+    await stop(page).waitFor();
+    await endPiece(page);
+    await stop(page).waitFor({ state: 'detached' });
+
+    await read(page, 1).click();
+    await until(async () => (await said(page)).length === 5, 'it to be said again');
+    await page
+      .getByRole('link', { name: 'New chat' })
+      .or(page.getByRole('button', { name: 'New chat' }))
+      .first()
+      .click();
+    await until(async () => (await silenced(page)) === 3, 'it to end with the chat');
+    await page.close();
+  });
+
+  verifies('voice/read-aloud', 'a voice that fails is said to, with what to do', async () => {
+    const page = await opened(withVoices);
+    await answers(page, 'An answer.');
+    await read(page, 0).click();
+    await until(async () => (await said(page)).length === 1, 'it to be said');
+    await endPiece(page, 'synthesis-failed');
+    await page
+      .getByRole('alert')
+      .getByText('the voice of this browser failed (synthesis-failed). Choose another one in the settings, under Voice.')
+      .waitFor();
+    await answers(page, '```ts\nconst a = 1;\n```');
+    await read(page, 1).click();
+    await page.getByRole('alert').getByText('There is nothing to read aloud').waitFor();
+    await page.close();
+  });
+
+  verifies('voice/read-aloud', 'where the browser has no voices the gateway speaks', async () => {
+    const page = await opened((fresh) =>
+      fresh.addInitScript(() => {
+        const play = HTMLMediaElement.prototype.play;
+        HTMLMediaElement.prototype.play = function (this: HTMLMediaElement) {
+          Object.assign(window, { heard: this });
+          return play.call(this);
+        };
+      }),
+    );
+    await answers(page, Array(40).fill('A long answer that takes a while to be read aloud.').join(' '));
+    await read(page, 0).click();
+    await page.waitForFunction(() => ((window as unknown as { heard?: HTMLMediaElement }).heard?.currentTime ?? 0) > 0);
+    await stop(page).click();
+    expect(await page.evaluate(() => (window as unknown as { heard: HTMLMediaElement }).heard.paused)).toBe(true);
+    expect(await page.getByRole('alert').count()).toBe(0);
+    await page.close();
+  });
+
+  verifies('voice/choice', 'voice and speed are chosen and tried in the settings, and kept in this browser', async () => {
+    const page = await opened(withVoices);
+    await page.goto(new URL('/settings#voice', chat.perch.url).href);
+    const part = page.getByRole('region', { name: 'Voice' });
+    const voices = part.getByRole('combobox', { name: /^Voice/ });
+    await voices.selectOption({ label: 'Second (de-DE)' });
+    await part.getByLabel('Speed').selectOption({ label: '1.5 times' });
+    await part.getByRole('button', { name: 'Try' }).click();
+    await until(async () => (await said(page)).length === 1, 'it to be tried');
+    expect((await said(page))[0]).toMatchObject({ rate: 1.5, voice: 'Second' });
+    await shoot(page, 'settings');
+    expect(await axe(page)).toEqual([]);
+    await part.getByRole('button', { name: 'Stop' }).click();
+    await part.getByRole('button', { name: 'Try' }).waitFor();
+    await page.reload();
+    expect(await voices.inputValue()).toBe('two');
+    expect(await part.getByLabel('Speed').inputValue()).toBe('1.5');
+    await voices.selectOption('');
+    await part.getByLabel('Speed').selectOption({ label: 'As usual' });
+    expect(await page.evaluate(() => localStorage.getItem('perch.voice'))).toBe(null);
+    await page.close();
+  });
+
+  const field = (page: Page) => page.getByRole('textbox', { name: 'Message' });
+  const dictate = (page: Page) => page.getByRole('button', { name: 'Dictate' });
+  const ends = (page: Page) => page.getByRole('button', { name: 'Stop dictating' });
+
+  verifies('voice/dictation', 'what is said stands at the caret, as it is heard, until Esc or the button ends it', async () => {
+    const page = await opened((fresh) => withHearing(fresh, true));
+    await field(page).fill('Dear Ana, bye');
+    await field(page).evaluate((area: HTMLTextAreaElement) => area.setSelectionRange(9, 9));
+    await dictate(page).click();
+    await ends(page).waitFor();
+    await hears(page, 'how', false);
+    await until(async () => (await field(page).inputValue()) === 'Dear Ana, how bye', 'words that may change');
+    await hears(page, 'how are you', true);
+    await hears(page, 'see', false);
+    await until(async () => (await field(page).inputValue()) === 'Dear Ana, how are you see bye', 'words of both kinds');
+    await shoot(page, 'dictating');
+    await hears(page, 'See you.', true);
+    await page.keyboard.press('Escape');
+    await dictate(page).waitFor();
+    expect(await field(page).inputValue()).toBe('Dear Ana, how are you See you. bye');
+    expect(await page.evaluate(() => (window as unknown as Faked).fakeHearing.begun)).toEqual([
+      { lang: await page.evaluate(() => navigator.language), local: true },
+    ]);
+    await dictate(page).click();
+    await ends(page).click();
+    await dictate(page).waitFor();
+    await page.close();
+  });
+
+  verifies('voice/dictation', 'typing and sending end it, and nothing comes after', async () => {
+    const page = await opened((fresh) => withHearing(fresh, true));
+    await field(page).fill('');
+    await dictate(page).click();
+    await ends(page).waitFor();
+    await hears(page, 'hello', true);
+    await until(async () => (await field(page).inputValue()) === 'hello', 'the words');
+    await field(page).press('!');
+    await dictate(page).waitFor();
+    expect(await field(page).inputValue()).toBe('hello!');
+    await dictate(page).click();
+    await ends(page).waitFor();
+    chat.model.answer('Hello to you.');
+    await field(page).press('Enter');
+    await replies(page).getByText('Hello to you.').waitFor();
+    await dictate(page).waitFor();
+    expect(await field(page).inputValue()).toBe('');
+    await page.close();
+  });
+
+  verifies('voice/dictation', 'a browser that sends the sound away is asked about first, once', async () => {
+    const page = await opened((fresh) => withHearing(fresh, false));
+    const begun = (): Promise<number> => page.evaluate(() => (window as unknown as Faked).fakeHearing.begun.length);
+    await dictate(page).click();
+    const dialog = page.getByRole('dialog', { name: 'Dictate with this browser?' });
+    await dialog.getByText('sends what the microphone hears to its maker').waitFor();
+    await shoot(page, 'consent');
+    await dialog.getByRole('button', { name: 'Not now' }).click();
+    expect(await begun()).toBe(0);
+    await dictate(page).click();
+    await dialog.getByRole('button', { name: 'Use the microphone' }).click();
+    await ends(page).waitFor();
+    await ends(page).click();
+    await dictate(page).click();
+    await ends(page).waitFor();
+    expect(await begun()).toBe(2);
+    await page.evaluate(() => (window as unknown as Faked).fakeHearing.fails('not-allowed'));
+    await page
+      .getByRole('alert')
+      .getByText('The microphone is blocked. Allow it where the browser has its settings for this site, beside the address.')
+      .waitFor();
+    await dictate(page).waitFor();
+    await page.evaluate(() => localStorage.removeItem('perch.dictation'));
+    await page.close();
+  });
+
+  verifies('voice/dictation', 'a browser that cannot has no button for it', async () => {
+    const page = await opened((fresh) =>
+      fresh.addInitScript(() => {
+        for (const name of ['SpeechRecognition', 'webkitSpeechRecognition']) Object.defineProperty(window, name, { value: undefined });
+      }),
+    );
+    await field(page).waitFor();
+    expect(await dictate(page).count()).toBe(0);
+    await page.close();
+  });
+});

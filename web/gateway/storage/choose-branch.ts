@@ -1,0 +1,32 @@
+import type { StoredMessage } from './schema.ts';
+import { previewOf } from './session-rows.ts';
+import type { Write } from './transaction.ts';
+
+/**
+ * Ends the active branch of a session in what was said last at or below a message. Resolves with the id of that; undefined where the session or the message is not there.
+ * The session keeps its time: looking at another version uses nothing.
+ */
+export async function chooseBranch({ tx, getSession, putSession }: Write, sessionKey: string, id: string): Promise<string | undefined> {
+  const messages = tx.objectStore('messages');
+  const [session, chosen] = await Promise.all([getSession(sessionKey), messages.get(id)]);
+  if (!session || chosen?.sessionKey !== sessionKey) return undefined;
+  const from = IDBKeyRange.bound([sessionKey, chosen.depth + 1], [sessionKey, []]);
+  const headId = lastBelow(chosen, await messages.index('branch').getAll(from)).id;
+  if (headId !== session.headId) await putSession({ ...session, headId, preview: await previewOf(tx, headId) }, session);
+  return headId;
+}
+
+/** The end of the branch that goes on where something was said last. `deeper`: by depth. */
+function lastBelow(top: StoredMessage, deeper: readonly StoredMessage[]): StoredMessage {
+  const below = new Set([top.id]);
+  const parents = new Set<string>();
+  const found = [top];
+  for (const message of deeper) {
+    if (message.parentId === null || !below.has(message.parentId)) continue;
+    below.add(message.id);
+    parents.add(message.parentId);
+    found.push(message);
+  }
+  const ends = found.filter(({ id }) => !parents.has(id));
+  return ends.reduce((last, end) => (end.timestamp >= last.timestamp ? end : last), ends[0] ?? top);
+}

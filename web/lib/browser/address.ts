@@ -1,0 +1,11 @@
+/** The address that a person means: what has no scheme is `https`, and `http` where it is this machine or a number. Null where it is none. */
+export function addressOf(typed: string): string | null {
+  const text = typed.trim();
+  if (text === '') return null;
+  if (/^about:blank$/i.test(text)) return 'about:blank';
+  const schemed = /^[a-z][a-z0-9+.-]*:\/\//i.test(text);
+  if (!schemed && /\s/.test(text)) return null;
+  const near = /^(localhost|[\w-]+\.local|\d+\.\d+\.\d+\.\d+|\[[0-9a-f:]+\])(:|\/|$)/i.test(text);
+  const url = URL.parse(schemed ? text : `${near ? 'http' : 'https'}://${text}`);
+  return url && /^https?:$/.test(url.protocol) && url.hostname !== '' ? url.href : null;
+}

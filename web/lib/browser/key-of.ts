@@ -1,0 +1,28 @@
+type Pressed = Pick<KeyboardEvent, 'key' | 'ctrlKey' | 'metaKey' | 'altKey' | 'shiftKey' | 'isComposing' | 'getModifierState'>;
+
+/** Keys that write nothing, by the names that both sides know them by. */
+const NAMED = /^(Enter|Tab|Backspace|Delete|Insert|Escape|Home|End|PageUp|PageDown|Arrow(Up|Down|Left|Right)|F([1-9]|1[0-2]))$/;
+const ASCII = /^[ -~]$/;
+
+/** The key that gives the wheel back, and never goes to the page. */
+export const isLeaving = ({ key, shiftKey }: Pick<KeyboardEvent, 'key' | 'shiftKey'>): boolean => key === 'Escape' && shiftKey;
+
+/**
+ * What a pressed key is for `browser.input`; null where it is left to the text field: what is composed, pasted, or on no plain keyboard comes as text.
+ * Control, or Command on a Mac, becomes the one that the browser's own machine has.
+ */
+export function keyOf(event: Pressed, apple: boolean): string | null {
+  const { key, altKey, shiftKey, isComposing } = event;
+  if (isComposing) return null;
+  const mod = apple ? event.metaKey : event.ctrlKey;
+  const other = apple ? event.ctrlKey : event.metaKey;
+  const writes = ASCII.test(key);
+  // AltGr and a Mac's Option write characters of their own.
+  const thirdLevel = event.getModifierState('AltGraph') || (apple && altKey && !mod);
+  if (!writes && !NAMED.test(key)) return null;
+  if (writes && (thirdLevel || other)) return thirdLevel ? key : null;
+  // The person's clipboard is here, not there: pasting comes as text.
+  if (mod && !altKey && key.toLowerCase() === 'v') return null;
+  const held = [mod && 'ControlOrMeta', altKey && !thirdLevel && 'Alt', shiftKey && (!writes || mod || altKey) && 'Shift'];
+  return [...held.filter((each) => each !== false), key].join('+');
+}

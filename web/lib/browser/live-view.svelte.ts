@@ -1,0 +1,73 @@
+import { fromBase64 } from '#shared/base64.ts';
+import type { EventPayload } from '#shared/rpc/events.ts';
+import { isLost, type Problem, problemOf } from '#lib/errors.ts';
+import { gateway } from '#lib/gateway/connection.svelte.ts';
+
+type Frame = EventPayload<'browser.frame'>;
+
+/** One tab of a driven browser as it changes, drawn onto a canvas (`browser.watch`). */
+export class LiveView {
+  state = $state<'off' | 'beginning' | 'live' | 'ended'>('off');
+  /** Why it ended by itself. */
+  reason = $state<string | null>(null);
+  problem = $state.raw<Problem | null>(null);
+  /** Of what is seen of the page, in its own pixels. */
+  size = $state.raw<{ width: number; height: number } | null>(null);
+  /** The tab that the last picture is of. */
+  tabId = $state<string | null>(null);
+  #canvas: HTMLCanvasElement | null = null;
+
+  /** For an attachment: where the pictures go. */
+  readonly drawOn = (canvas: HTMLCanvasElement): (() => void) => {
+    this.#canvas = canvas;
+    return () => (this.#canvas = null);
+  };
+
+  /** Watches the current tab of a profile's browser; the result stops it. */
+  show(profile: string): () => void {
+    let over = false;
+    this.state = 'beginning';
+    this.reason = null;
+    this.problem = null;
+    const stops = [
+      gateway.on('browser.frame', (frame) => {
+        if (frame.profile === profile) void this.#draw(frame, () => over);
+      }),
+      gateway.on('browser.unwatched', ({ profile: of, reason }) => {
+        if (of !== profile) return;
+        this.state = 'ended';
+        this.reason = reason;
+      }),
+    ];
+    gateway.call('browser.watch', { profile }).catch((error: unknown) => {
+      if (over || isLost(error)) return;
+      this.state = 'ended';
+      this.problem = problemOf(error, 'show the browser');
+    });
+    return () => {
+      over = true;
+      for (const stop of stops) stop();
+      if (this.state !== 'ended') this.state = 'off';
+      // With the connection the view is gone too.
+      if (gateway.state === 'online') gateway.call('browser.unwatch', { profile }).catch(() => {});
+    };
+  }
+
+  async #draw({ profile, frame, data, tabId, width, height }: Frame, over: () => boolean): Promise<void> {
+    try {
+      const picture = await createImageBitmap(new Blob([fromBase64(data)], { type: 'image/jpeg' }));
+      const canvas = this.#canvas;
+      if (canvas && !over()) {
+        [canvas.width, canvas.height] = [picture.width, picture.height];
+        canvas.getContext('2d')?.drawImage(picture, 0, 0);
+        this.size = { width, height };
+        this.tabId = tabId;
+        this.state = 'live';
+      }
+      picture.close();
+    } finally {
+      // Without this word no other comes; a view that is over needs none.
+      if (!over()) gateway.call('browser.seen', { profile, frame }).catch(() => {});
+    }
+  }
+}

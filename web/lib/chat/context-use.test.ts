@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest';
+import type { Compaction, HistoryMessage } from '#shared/rpc/records.ts';
+import { contextUse } from './context-use.ts';
+
+const said = (role: HistoryMessage['role'], timestamp: number, more: Partial<HistoryMessage> = {}): HistoryMessage => ({
+  ...{ id: `${timestamp}`, role, content: 'x'.repeat(40), timestamp },
+  ...more,
+});
+const usage = { inputTokens: 1, outputTokens: 1, totalTokens: 2 };
+const compaction: Compaction = {
+  ...{ summary: 'y'.repeat(80), trigger: 'manual', messages: 2, tokensBefore: 900, tokensAfter: 50, model: 'p/m', at: 3 },
+};
+
+test('what the last reply took is exact, what came behind it and what no provider counted is not', () => {
+  const counted = [said('user', 1), said('assistant', 2, { contextTokens: 1234, usage })];
+  expect(contextUse(counted, true)).toEqual({ tokens: 1234, about: false });
+  expect(contextUse([...counted, said('user', 3)], false)).toEqual({ tokens: 1244, about: true });
+  expect(contextUse([said('assistant', 2, { contextTokens: 7, usage: { ...usage, estimated: true } })], false)).toEqual({
+    tokens: 7,
+    about: true,
+  });
+  expect(contextUse([said('user', 1), said('assistant', 2)], false)).toEqual({ tokens: 20, about: true });
+  expect(contextUse([], false)).toEqual({ tokens: 0, about: false });
+});
+
+test('behind a summary what was counted before it is not told any more', () => {
+  const before = [said('user', 1, { compaction }), said('assistant', 2, { contextTokens: 1234, usage })];
+  expect(contextUse(before, false)).toEqual({ tokens: 30, about: true });
+  expect(contextUse([...before, said('user', 4), said('assistant', 5, { contextTokens: 60, usage })], false)).toEqual({
+    tokens: 60,
+    about: false,
+  });
+});

@@ -1,0 +1,32 @@
+import { estimateTokens } from '#shared/estimate-tokens.ts';
+import type { HistoryMessage } from '#shared/rpc/records.ts';
+import { textOf } from './shown-files.ts';
+
+/** How much of a model's context a conversation takes. */
+export interface ContextUse {
+  tokens: number;
+  /** Not all of it was counted. */
+  about: boolean;
+}
+
+/**
+ * What a model would be asked with next, as far as that is known: what the last reply's model was asked with and said, or what the last summary left, and an estimate of what was said since.
+ * `more`: messages above them are not here.
+ */
+export function contextUse(messages: readonly HistoryMessage[], more: boolean): ContextUse {
+  const summary = messages.findLastIndex(({ compaction }) => compaction !== undefined);
+  const summarised = messages[summary]?.compaction;
+  let tokens = 0;
+  let about = false;
+  for (let at = messages.length - 1; at >= 0; at--) {
+    const message = messages[at];
+    if (!message) break;
+    // What was counted before a summary was made is not what is asked any more.
+    if (message.contextTokens !== undefined && message.timestamp >= (summarised?.at ?? 0))
+      return { tokens: tokens + message.contextTokens, about: about || message.usage?.estimated === true };
+    if (summarised && at === summary) return { tokens: tokens + estimateTokens(summarised.summary), about: true };
+    about = true;
+    tokens += estimateTokens(textOf(message.content)) + (message.toolCalls ? estimateTokens(JSON.stringify(message.toolCalls)) : 0);
+  }
+  return { tokens, about: about || more };
+}

@@ -1,0 +1,14 @@
+/** What a message field still shows well. */
+const MAX_CHARS = 4_000;
+const MAX_LINES = 80;
+
+/** Whether a text that is pasted into a message becomes a file of it. */
+export const isLong = (text: string): boolean => text.length > MAX_CHARS || text.split('\n', MAX_LINES + 1).length > MAX_LINES;
+
+/** A name that none of these files has. */
+export function pastedName(files: readonly { filename: string }[]): string {
+  const taken = new Set(files.map(({ filename }) => filename));
+  let name = 'pasted-text.txt';
+  for (let count = 2; taken.has(name); count++) name = `pasted-text-${count}.txt`;
+  return name;
+}

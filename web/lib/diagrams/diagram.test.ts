@@ -1,0 +1,43 @@
+import { expect, test } from 'vitest';
+import { isDiagram, kindOf, mistakeOf } from './diagram.ts';
+
+const PARSED =
+  "Parse error on line 4:\n...> B    B --> C    C --> (\n---------------------^\nExpecting 'AMP', 'COLON', 'PIPE', 'NODE_STRING', got 'PS'";
+
+test('blocks of code in Mermaid are diagrams, others are not', () => {
+  expect(['mermaid', 'Mermaid', 'mmd', 'mermaidjs', 'md', ''].map(isDiagram)).toEqual([true, true, true, false, false, false]);
+});
+
+test('kinds of diagrams have words, also those that nobody knows', () => {
+  expect(['flowchart-v2', 'sequence', 'classDiagram', 'stateDiagram', 'er', 'pie', 'constructor', 'new-kind', ''].map(kindOf)).toEqual([
+    'Flowchart',
+    'Sequence diagram',
+    'Class diagram',
+    'State diagram',
+    'Entity relationship diagram',
+    'Pie chart',
+    'Diagram',
+    'Diagram',
+    'Diagram',
+  ]);
+});
+
+test('a mistake is told with its line and where the parser was, without what it would have liked', () => {
+  expect(mistakeOf('flowchart LR\n A --> B\n B --> C\n C --> (', 4, PARSED)).toEqual({
+    sentence: 'This diagram has a mistake in line 4.',
+    where: 'Parse error on line 4:\n...> B    B --> C    C --> (\n---------------------^',
+  });
+  expect(mistakeOf('pie', null, 'x'.repeat(5_000)).where).toHaveLength(500);
+});
+
+test('lines are not counted where the parser counts others', () => {
+  expect(mistakeOf('---\ntitle: A\n---\nflowchart LR\n A --> (', 2, PARSED).sentence).toBe('This diagram has a mistake.');
+  expect(mistakeOf('flowchart LR\n %% a comment\n A --> (', 2, PARSED).sentence).toBe('This diagram has a mistake.');
+});
+
+test('what is no diagram is said to be none', () => {
+  expect(mistakeOf('hello', null, 'No diagram type detected matching given configuration for text: hello')).toEqual({
+    sentence: 'This is not a kind of diagram that Mermaid knows.',
+    where: '',
+  });
+});

@@ -1,0 +1,54 @@
+// Draws diagrams with Mermaid in a document that is not to be trusted (docs/decisions/0058); it is put in as text. Asked with the library, then with
+// sources; each answer is JSON.
+(() => {
+  const { port1: line, port2 } = new MessageChannel();
+  const PLACE = 'diagram';
+
+  line.onmessage = async ({ data: { library, source, look } }) => {
+    line.postMessage(JSON.stringify(library ? await load(library) : await draw(source, look)));
+  };
+  parent.postMessage('worker', '*', [port2]);
+
+  function load(library) {
+    const { promise, resolve } = Promise.withResolvers();
+    const src = URL.createObjectURL(library);
+    const script = Object.assign(document.createElement('script'), { src, onload: resolve, onerror: resolve });
+    document.head.append(script);
+    return promise.then(({ type }) => ({ kind: type === 'load' ? 'loaded' : 'unavailable' }));
+  }
+
+  async function draw(source, { background, variables }) {
+    // Words as text of the picture: what shows pictures need not know HTML.
+    mermaid.initialize({
+      startOnLoad: false,
+      securityLevel: 'strict',
+      suppressErrorRendering: true,
+      htmlLabels: false,
+      flowchart: { htmlLabels: false },
+      theme: 'base',
+      fontFamily: variables.fontFamily,
+      themeVariables: variables,
+    });
+    try {
+      const { svg, diagramType } = await mermaid.render(PLACE, source);
+      return { kind: 'drawn', type: diagramType, ...sized(svg, background) };
+    } catch (error) {
+      return {
+        kind: 'mistake',
+        line: error?.hash?.loc?.first_line ?? error?.hash?.line ?? null,
+        text: String(error?.message ?? error).slice(0, 2_000),
+      };
+    }
+  }
+
+  /** A picture by itself: with a size of its own, in CSS pixels, and a ground. */
+  function sized(svg, background) {
+    const root = new DOMParser().parseFromString(svg, 'text/html').querySelector('svg');
+    const { width, height } = root.viewBox.baseVal;
+    root.setAttribute('width', width);
+    root.setAttribute('height', height);
+    root.removeAttribute('style');
+    root.style.backgroundColor = background;
+    return { svg: new XMLSerializer().serializeToString(root), width, height };
+  }
+})();

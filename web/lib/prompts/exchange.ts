@@ -1,0 +1,58 @@
+import { parseJson } from '#shared/parse-json.ts';
+import { z } from '#shared/rpc/zod.ts';
+import { freeName, nameProblem, type Prompt, PROMPT_LIMITS } from './prompt.ts';
+
+const MAX_BYTES = 16 * 1024 * 1024;
+const WRONG = 'It is no list of prompts as Perch and Open WebUI export it.';
+
+const entry = z.object({
+  command: z.string().max(1000).optional(),
+  name: z.string().max(1000).optional(),
+  title: z.string().optional(),
+  description: z.string().nullish(),
+  content: z.string().trim().min(1).max(PROMPT_LIMITS.text),
+});
+
+export interface ReadPrompts {
+  prompts: Prompt[];
+  /** What is not among them, as sentences. */
+  problems: string[];
+}
+
+/** Prompts as a file that Open WebUI reads too: a list of `{command, title, description, content}`. */
+export const exportPrompts = (prompts: readonly Prompt[]): string =>
+  `${JSON.stringify(
+    prompts.map(({ name, title, description, text }) => ({ command: `/${name}`, title, description, content: text })),
+    null,
+    2,
+  )}\n`;
+
+/**
+ * Reads an export of Perch or Open WebUI (whose newer ones have the title under `name`, and the command without its slash). Names that cannot be are made
+ * such. Throws, with a sentence, where the file is no such list.
+ */
+export function readPrompts(json: string): ReadPrompts {
+  if (json.length > MAX_BYTES) throw new Error('It has more than 16 MB: no list of prompts is so long.');
+  const list = z.array(z.unknown()).safeParse(parseJson(json)).data;
+  if (!list) throw new Error(WRONG);
+  if (list.length > PROMPT_LIMITS.count) throw new Error(`It has more than ${PROMPT_LIMITS.count.toLocaleString('en')} prompts.`);
+  const prompts: Prompt[] = [];
+  const problems: string[] = [];
+  for (const [at, value] of list.entries()) {
+    const { data } = entry.safeParse(value);
+    if (!data) {
+      problems.push(`Prompt ${at + 1} of the file has no text, or one that is too long.`);
+      continue;
+    }
+    const words = (data.command ?? data.name ?? data.title ?? '').trim().replace(/^\//, '').normalize('NFC').toLowerCase();
+    const name = nameProblem(words) === null ? words : freeName(words, new Set());
+    prompts.push({
+      name,
+      title: (data.title ?? data.name ?? name).trim().slice(0, PROMPT_LIMITS.title) || name,
+      description: (data.description ?? '').trim().slice(0, PROMPT_LIMITS.description),
+      text: data.content,
+    });
+  }
+  if (prompts.length === 0) throw new Error(problems.length > 0 ? 'None of its prompts has a text.' : 'There is no prompt in it.');
+  return { prompts, problems };
+}

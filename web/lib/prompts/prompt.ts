@@ -1,0 +1,48 @@
+/** A text that a person keeps to send again. */
+export interface Prompt {
+  /** What is written after the slash, and the name of its file. */
+  name: string;
+  title: string;
+  description: string;
+  /** With `{{variables}}`. */
+  text: string;
+}
+
+export const PROMPT_LIMITS = { name: 64, title: 200, description: 500, text: 100_000, count: 1000 } as const;
+
+const NAME = /^[\p{L}\p{N}][\p{L}\p{N}\p{M}_-]*$/u;
+
+/** Why it cannot be a prompt's name, as a sentence; null where it can. */
+export function nameProblem(name: string): string | null {
+  if (name.length > PROMPT_LIMITS.name) return `A name may have ${PROMPT_LIMITS.name} characters.`;
+  return NAME.test(name) ? null : 'A name has letters, digits, - and _, and begins with a letter or a digit.';
+}
+
+/** A name made of any words, taken by none. */
+export function freeName(words: string, taken: ReadonlySet<string>): string {
+  const base =
+    words
+      .normalize('NFC')
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N}\p{M}_]+/gu, '-')
+      .replace(/^[-_\p{M}]+|-+$/gu, '')
+      .slice(0, PROMPT_LIMITS.name - 5) || 'prompt';
+  let name = base;
+  for (let count = 2; taken.has(name); count++) name = `${base}-${count}`;
+  return name;
+}
+
+/** Those whose name begins with what was typed first, then those with a word that does; all for nothing typed. */
+export function matching(prompts: readonly Prompt[], typed: string): Prompt[] {
+  const wanted = typed.normalize('NFC').toLowerCase();
+  const byName = prompts.filter(({ name }) => name.startsWith(wanted));
+  const byWord = prompts.filter(
+    ({ name, title }) =>
+      !name.startsWith(wanted) &&
+      `${name} ${title}`
+        .toLowerCase()
+        .split(/[\s_-]+/)
+        .some((word) => word.startsWith(wanted)),
+  );
+  return [...byName, ...byWord];
+}

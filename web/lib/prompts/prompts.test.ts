@@ -1,0 +1,103 @@
+import { describe, expect } from 'vitest';
+import { verifies } from '../../../tests/requirements.ts';
+import { exportPrompts, readPrompts } from './exchange.ts';
+import { askedOf, filledOf, fillPrompt, ownValues, variablesOf, wants } from './fill.ts';
+import { freeName, matching, nameProblem, type Prompt } from './prompt.ts';
+import { parsePrompt, promptFile, promptName } from './prompt-file.ts';
+
+const prompt = (name: string, more: Partial<Prompt> = {}): Prompt => ({ name, title: name, description: '', text: 'Do it.', ...more });
+
+describe('prompts', () => {
+  verifies('prompts.app/files', 'what is written is read again, whatever it has in it', () => {
+    const odd = [
+      prompt('a', { title: 'With: a colon, "quotes" and # more', description: '- no list', text: '---\nA line like the head’s\n---\n' }),
+      prompt('b', { title: 'true', description: '2026-01-01', text: '\n\n  Spaces and lines stay.  \n\n' }),
+      prompt('صباح', { title: 'صباح الخير', text: 'اكتب {{الاسم}} 🐦' }),
+      prompt('c', { title: 'x'.repeat(200), text: '{{a}} $& $1 `{{b}}`' }),
+    ];
+    for (const each of odd) expect(parsePrompt(each.name, promptFile(each))).toEqual(each);
+  });
+
+  verifies('prompts.app/files', 'files that others wrote: no front matter, broken, of other types; names that can be none', () => {
+    expect(parsePrompt('plain', 'Only text')).toEqual({ name: 'plain', title: 'plain', description: '', text: 'Only text' });
+    expect(parsePrompt('broken', '---\ntitle: [\n---\nText')).toMatchObject({ title: 'broken', text: 'Text' });
+    expect(parsePrompt('list', '---\n- a\n---\nText')).toMatchObject({ title: 'list', text: 'Text' });
+    expect(parsePrompt('number', '---\ntitle: 5\n---\r\nText')).toMatchObject({ title: '5', text: 'Text' });
+    const bomb = `---\na: &a [x, x]\ntitle: [${'*a, '.repeat(50)}]\n---\nText`;
+    expect(parsePrompt('bomb', bomb)).toMatchObject({ title: 'bomb', text: 'Text' });
+    const paths = ['prompts/a.md', 'prompts/a.txt', 'prompts/.md', 'prompts/sub/a.md', 'prompts/a b.md', 'notes/a.md', 'prompts/-a.md'];
+    expect(paths.map(promptName)).toEqual(['a', null, null, null, null, null, null]);
+  });
+
+  verifies('prompts.app/variables', 'each asked once, in order; the app’s own and Open WebUI’s kinds are known', () => {
+    const text =
+      '{{who}} {{ what to say }} {{who}} {{date}} {{CURRENT_TIME}} {{Clipboard}} {{size | select:options=["a","b"]}} {{}} {who} {{a{b}}';
+    expect(variablesOf(text)).toEqual(['who', 'what to say', 'date', 'CURRENT_TIME', 'Clipboard', 'size']);
+    expect(askedOf(text)).toEqual(['who', 'what to say', 'size']);
+    expect(filledOf(text)).toEqual(['date', 'CURRENT_TIME', 'Clipboard']);
+    expect([wants(text, 'clipboard'), wants('{{date}}', 'clipboard')]).toEqual([true, false]);
+    const own = ownValues(new Date(2026, 0, 2, 15, 4));
+    expect(own).toEqual({ date: 'January 2, 2026', time: '15:04' });
+    expect(fillPrompt('{{date}}, {{CURRENT_TIME}}, {{constructor}}', new Map(Object.entries(own)))).toBe(
+      'January 2, 2026, 15:04, {{constructor}}',
+    );
+  });
+
+  verifies('prompts.app/variables', 'values go in as they are: no variable in them is filled, no sign of a replacement counts', () => {
+    const values = new Map([
+      ['a', '{{b}} $& $1'],
+      ['b', 'B'],
+    ]);
+    expect(fillPrompt('{{a}}-{{ b }}-{{a}}', values)).toBe('{{b}} $& $1-B-{{b}} $& $1');
+    expect(fillPrompt('{{a}}', new Map([['a', '']]))).toBe('');
+    const long = `${'{{'.repeat(50_000)}a`;
+    expect(fillPrompt(long, values)).toBe(long);
+  });
+
+  verifies('prompts.app/slash', 'what is typed finds by the name’s beginning first, then by words', () => {
+    const all = [
+      prompt('answer', { title: 'Answer a letter' }),
+      prompt('letter-long', { title: 'Long' }),
+      prompt('sum-up', { title: 'Sum up' }),
+    ];
+    const found = (typed: string): string[] => matching(all, typed).map(({ name }) => name);
+    expect(found('')).toEqual(['answer', 'letter-long', 'sum-up']);
+    expect(found('LET')).toEqual(['letter-long', 'answer']);
+    expect(found('up')).toEqual(['sum-up']);
+    expect(found('ong')).toEqual([]);
+    expect(found('tool')).toEqual([]);
+  });
+
+  verifies('prompts.app/slash', 'names are words of any script, and are free ones where they are made', () => {
+    expect(['sum-up', 'été', '会議', 'a_1'].map(nameProblem)).toEqual([null, null, null, null]);
+    for (const wrong of ['', 'a b', '-a', 'a/b', '../a', 'a.md', 'x'.repeat(65)]) expect(nameProblem(wrong), wrong).not.toBeNull();
+    expect(freeName('Sum up: a text!', new Set(['sum-up-a-text']))).toBe('sum-up-a-text-2');
+    expect(freeName('…', new Set())).toBe('prompt');
+    for (const words of ['- x', '../etc', 'É', 'x'.repeat(300)]) expect(nameProblem(freeName(words, new Set())), words).toBeNull();
+  });
+
+  verifies('prompts.app/exchange', 'an export comes back whole; both shapes of Open WebUI’s are read', () => {
+    const all = [prompt('a', { title: 'A', description: 'About', text: 'One {{two}}' }), prompt('b')];
+    expect(readPrompts(exportPrompts(all))).toEqual({ prompts: all, problems: [] });
+    const theirs = [
+      { command: '/help me', user_id: 'x', title: 'Help', content: 'Help {{me}}', timestamp: 1_700_000_000 },
+      { id: 'y', command: 'Newer', name: 'A newer one', content: 'Text', access_control: null, tags: [] },
+    ];
+    expect(readPrompts(JSON.stringify(theirs)).prompts).toEqual([
+      prompt('help-me', { title: 'Help', text: 'Help {{me}}' }),
+      prompt('newer', { title: 'A newer one', text: 'Text' }),
+    ]);
+  });
+
+  verifies('prompts.app/exchange', 'a file that is none, cut short or too much is refused; what has no text is told', () => {
+    for (const wrong of ['', '[', '{"a":1}', 'null', '[]', '[{"command":"/a"}]', `${exportPrompts([prompt('a')]).slice(0, -5)}`])
+      expect(() => readPrompts(wrong), wrong).toThrow();
+    expect(() => readPrompts(JSON.stringify(Array.from({ length: 1001 }, () => ({ content: 'x' }))))).toThrow(/1,000/);
+    const mixed = readPrompts(JSON.stringify([{ command: '/a', content: 'Text' }, { command: '/b', content: ' ' }, 5]));
+    expect(mixed.prompts.map(({ name }) => name)).toEqual(['a']);
+    expect(mixed.problems).toEqual([
+      'Prompt 2 of the file has no text, or one that is too long.',
+      'Prompt 3 of the file has no text, or one that is too long.',
+    ]);
+  });
+});

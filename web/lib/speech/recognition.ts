@@ -1,0 +1,86 @@
+/** Speech recognition of browsers (Web Speech API, section 5.1), which TypeScript's DOM does not know. */
+interface Recognition extends EventTarget {
+  lang: string;
+  continuous: boolean;
+  interimResults: boolean;
+  processLocally?: boolean;
+  onresult: ((event: { resultIndex: number; results: ArrayLike<ArrayLike<{ transcript: string }> & { isFinal: boolean }> }) => void) | null;
+  onerror: ((event: { error: string }) => void) | null;
+  onend: (() => void) | null;
+  start(): void;
+  stop(): void;
+  abort(): void;
+}
+
+interface Recognisers {
+  new (): Recognition;
+  /** Newer browsers: whether this very device can do it (section 5.1.2). */
+  available?(options: { langs: string[]; processLocally: boolean }): Promise<'unavailable' | 'downloadable' | 'downloading' | 'available'>;
+}
+
+const recognisers = (): Recognisers | undefined => {
+  const { SpeechRecognition, webkitSpeechRecognition } = globalThis as {
+    SpeechRecognition?: Recognisers;
+    webkitSpeechRecognition?: Recognisers;
+  };
+  return SpeechRecognition ?? webkitSpeechRecognition;
+};
+
+export const canHear = (): boolean => recognisers() !== undefined;
+
+/** Whether this device itself turns speech of a language into words, so that no sound leaves it. */
+export async function hearsLocally(language: string): Promise<boolean> {
+  try {
+    return (await recognisers()?.available?.({ langs: [language], processLocally: true })) === 'available';
+  } catch {
+    return false;
+  }
+}
+
+/** What recognition says why it ended (section 5.1.5), as what a person can do. */
+const REASONS: Record<string, string> = {
+  'not-allowed': 'The microphone is blocked. Allow it where the browser has its settings for this site, beside the address.',
+  'service-not-allowed': 'This browser does not let this page turn speech into words. Its settings may allow it.',
+  'audio-capture': 'No microphone was found. Connect one, and try again.',
+  'no-speech': 'Nothing was heard. Check that the right microphone is chosen and not muted.',
+  network: 'The service that this browser turns speech into words with could not be reached. Check the network, and try again.',
+  'language-not-supported': 'This browser cannot turn speech of its own language into words.',
+};
+
+export interface Hearing {
+  language: string;
+  local: boolean;
+  /** `settled`: words that do not change any more, once each; `interim`: those that may. */
+  onwords: (settled: string, interim: string) => void;
+  /** The end. `why`: a sentence, where nobody asked for it. */
+  onend: (why: string | null) => void;
+}
+
+/** Begins to hear. `stop` waits for the last words; `abort` does not. Throws where the browser cannot. */
+export function hear({ language, local, onwords, onend }: Hearing): { stop(): void; abort(): void } {
+  const Recogniser = recognisers();
+  if (!Recogniser) throw new Error('this browser cannot turn speech into words');
+  const recognition = new Recogniser();
+  let why: string | null = null;
+  recognition.lang = language;
+  recognition.continuous = true;
+  recognition.interimResults = true;
+  if (local) recognition.processLocally = true;
+  recognition.onresult = ({ resultIndex, results }) => {
+    const fresh = Array.from(results).slice(resultIndex);
+    const wordsOf = (all: typeof fresh): string => all.map((result) => result[0]?.transcript.trim() ?? '').join(' ');
+    onwords(wordsOf(fresh.filter(({ isFinal }) => isFinal)), wordsOf(fresh.filter(({ isFinal }) => !isFinal)));
+  };
+  recognition.onerror = ({ error }) => {
+    if (error !== 'aborted') why = REASONS[error] ?? `Speech could not be turned into words (${error}). Try again.`;
+  };
+  recognition.onend = () => onend(why);
+  recognition.start();
+  return {
+    stop: () => recognition.stop(),
+    abort: () => {
+      recognition.onresult = null;
+      recognition.abort();
+    },
+  };
+}

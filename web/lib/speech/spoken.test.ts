@@ -1,0 +1,36 @@
+import { expect, test } from 'vitest';
+import { spokenPieces } from './spoken.ts';
+
+test('a text is said without its mark-up', () => {
+  expect(
+    spokenPieces(
+      '# A *title*\n\nSome **bold** and `plain()` words with a [link](https://example.com/a?b=c).\n\n> quoted\n\n- one\n- two\n  - three',
+    ),
+  ).toEqual(['A title', 'Some bold and plain() words with a link.', 'quoted', 'one', 'two', 'three']);
+});
+
+test('code, formulas, rules and raw HTML are not said', () => {
+  expect(spokenPieces('Before\n\n```ts\nconst a = 1;\n```\n\n$$\nx^2\n$$\n\n---\n\nIt is $y$ <kbd>here</kbd>.')).toEqual([
+    'Before',
+    'It is here.',
+  ]);
+});
+
+test('tables are said row by row, pictures by their words', () => {
+  expect(spokenPieces('| a | b |\n| - | - |\n| 1 | **2** |\n\n![A cat](data:image/png;base64,AA)')).toEqual(['a, b', '1, 2', 'A cat']);
+});
+
+test('long texts are cut between sentences, and where there are none between words, and nothing is lost', () => {
+  const sentence = `Some ${'words '.repeat(30).trim()}.`;
+  const pieces = spokenPieces(Array(10).fill(sentence).join(' '));
+  expect(pieces.every((piece) => piece.length <= 300 && piece.endsWith('.'))).toBe(true);
+  expect(pieces.join(' ')).toBe(Array(10).fill(sentence).join(' '));
+  const endless = spokenPieces('x'.repeat(1_000));
+  expect(endless.every((piece) => piece.length <= 300)).toBe(true);
+  expect(endless.join('')).toHaveLength(1_000);
+  expect(spokenPieces('word '.repeat(500)).join(' ').split(' ')).toHaveLength(500);
+});
+
+test('what has no words is nothing to say', () => {
+  expect(spokenPieces('***\n\n…\n\n`!`')).toEqual([]);
+});

@@ -1,0 +1,119 @@
+import type { Usage } from '#shared/rpc/records.ts';
+import { gateway } from '#lib/gateway/connection.svelte.ts';
+import { MAIN_AGENT } from './agents.svelte.ts';
+import type { Chat } from './chat.svelte.ts';
+import { chats } from './chats.ts';
+import { models } from './models.svelte.ts';
+import type { PickedFile } from './page-db.ts';
+import { money } from '#lib/usage/measures.ts';
+
+export const MOST_COLUMNS = 3;
+
+/** One model and the chat that it answers in; null before the first message. */
+export interface Column {
+  id: number;
+  model: string;
+  chat: Chat | null;
+}
+
+/** How long a reply took, milliseconds; null where it was not seen from its beginning. */
+export interface Pace {
+  first: number | null;
+  whole: number | null;
+}
+
+/** The same messages sent to several models, each in a chat of its own. */
+export class Comparison {
+  columns = $state.raw<Column[]>([]);
+  readonly busy = $derived(this.columns.some(({ chat }) => chat?.busy));
+  readonly started = $derived(this.columns.some(({ chat }) => chat !== null));
+  #next = 0;
+
+  /** The chats of an earlier visit, or none: then the default model and another one. */
+  constructor(sessionIds: readonly string[]) {
+    this.columns =
+      sessionIds.length > 1
+        ? sessionIds.slice(0, MOST_COLUMNS).map((id) => this.#column(models.chosen(`${MAIN_AGENT}/${id}`) ?? models.standard, id))
+        : [this.#column(models.standard), this.#column(this.#another([models.standard]))];
+  }
+
+  add(): void {
+    this.columns = [...this.columns, this.#column(this.#another(this.columns.map(({ model }) => model)))];
+  }
+
+  remove(id: number): void {
+    this.columns = this.columns.filter((column) => column.id !== id);
+  }
+
+  /** From the next message on. */
+  choose(id: number, model: string): void {
+    this.columns = this.columns.map((column) => (column.id === id ? { ...column, model } : column));
+    const chat = this.columns.find((column) => column.id === id)?.chat;
+    if (chat) models.choose(chat.key, model);
+  }
+
+  /** Sends one message to each model; the ids of their chats. */
+  send(text: string, files: PickedFile[], now: boolean): string[] {
+    this.columns = this.columns.map((column) => ({ ...column, chat: column.chat ?? chats.get(MAIN_AGENT, chats.newId()) }));
+    return this.columns.flatMap(({ chat, model }) => {
+      if (!chat) return [];
+      models.choose(chat.key, model);
+      void chat.send(text, files, model, now && chat.busy);
+      return [chat.sessionId];
+    });
+  }
+
+  stop(): void {
+    for (const { chat } of this.columns) if (chat?.busy) void chat.stop();
+  }
+
+  #another(taken: readonly string[]): string {
+    return models.list.find(({ key }) => !taken.includes(key))?.key ?? models.standard;
+  }
+
+  #column(model: string, sessionId?: string): Column {
+    return { id: this.#next++, model, chat: sessionId === undefined ? null : chats.get(MAIN_AGENT, sessionId) };
+  }
+}
+
+/** What marks the chats of one comparison in the list of chats. */
+export const pairTag = (sessionIds: readonly string[]): string => `compared ${sessionIds[0]?.slice(0, 4) ?? ''}`;
+
+/** Times one chat's replies as they are seen; undo stops it. */
+export function timed(chat: Chat, told: (pace: Pace) => void): () => void {
+  let began = 0;
+  let first: number | null = null;
+  const mine = ({ agentId, sessionId }: { agentId: string; sessionId: string }): boolean =>
+    agentId === chat.agentId && sessionId === chat.sessionId;
+  const end = (event: { agentId: string; sessionId: string }): void => {
+    if (mine(event) && began > 0) told({ first, whole: performance.now() - began });
+    began = 0;
+  };
+  const off = [
+    gateway.on('chat.message', (event) => {
+      if (!mine(event)) return;
+      [began, first] = [performance.now(), null];
+      told({ first, whole: null });
+    }),
+    gateway.on('chat.delta', (event) => {
+      if (!mine(event) || began === 0 || first !== null) return;
+      first = performance.now() - began;
+      told({ first, whole: null });
+    }),
+    gateway.on('chat.done', end),
+    gateway.on('chat.error', end),
+  ];
+  return () => off.forEach((each) => each());
+}
+
+const seconds = (ms: number): string => `${(ms / 1000).toFixed(ms < 10_000 ? 1 : 0)} s`;
+
+/** Times, tokens and cost of a reply, as far as they are known. */
+export function paceWords({ first, whole }: Pace, usage: Usage | undefined): string[] {
+  return [
+    ...(first === null ? [] : [`first word ${seconds(first)}`]),
+    ...(whole === null ? [] : [`whole ${seconds(whole)}`]),
+    ...(usage ? [`${usage.totalTokens.toLocaleString('en')} tokens${usage.estimated ? ', estimated' : ''}`] : []),
+    ...(usage?.cost === undefined ? [] : [money(usage.cost)]),
+  ];
+}

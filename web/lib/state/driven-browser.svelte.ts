@@ -1,0 +1,143 @@
+import { fromBase64 } from '#shared/base64.ts';
+import { RpcError } from '#shared/rpc/errors.ts';
+import type { BrowserHappened, BrowserTab } from '#shared/rpc/methods/browser.ts';
+import type { MethodResult } from '#shared/rpc/methods/index.ts';
+import { type Input, InputQueue } from '#lib/browser/input-queue.ts';
+import { isLost, type Problem, problemOf } from '#lib/errors.ts';
+import { gateway } from '#lib/gateway/connection.svelte.ts';
+import { saveFile } from '#lib/save-file.ts';
+import { announcer } from './announcer.svelte.ts';
+
+type Profile = MethodResult<'browser.profiles'>['profiles'][number];
+export type Download = BrowserHappened['downloads'][number];
+export type Asked = BrowserHappened['dialogs'][number];
+
+/** What is kept of what pages brought up. */
+const MAX_NEWS = 20;
+/** Browsers keep a page's history to themselves: only the page can go through it. */
+const STEPS = { back: 'history.back()', forward: 'history.forward()', reload: 'location.reload()' } as const;
+export type Step = keyof typeof STEPS;
+
+/** The browser that agents drive: its profiles, tabs, and what a person does with it. */
+class DrivenBrowser {
+  profile = $state('default');
+  /** Null before the first answer. */
+  profiles = $state.raw<Profile[] | null>(null);
+  tabs = $state.raw<BrowserTab[]>([]);
+  /** It is one on another machine. */
+  remote = $state(false);
+  /** There is no bridge that drives one. */
+  missing = $state(false);
+  problem = $state.raw<Problem | null>(null);
+  /** How pages’ questions are answered, as far as it was said here. */
+  answer = $state<'accept' | 'dismiss' | null>(null);
+  downloads = $state.raw<Download[]>([]);
+  dialogs = $state.raw<Asked[]>([]);
+  #asked = 0;
+
+  readonly started = $derived(this.profiles?.find(({ name }) => name === this.profile)?.started ?? false);
+  readonly current = $derived(this.tabs.find(({ active }) => active) ?? null);
+  readonly input = new InputQueue(
+    (input: Input) => gateway.call('browser.input', { ...input, profile: this.profile }),
+    (error) => (this.problem = isLost(error) ? this.problem : problemOf(error, 'hand that to the page')),
+  );
+
+  async load(): Promise<void> {
+    const asked = ++this.#asked;
+    const { profile } = this;
+    try {
+      const [{ profiles }, { tabs }, { remote }] = await Promise.all([
+        gateway.call('browser.profiles', {}),
+        gateway.call('browser.tabs', { profile }),
+        gateway.call('browser.status', { profile }),
+      ]);
+      if (asked !== this.#asked) return;
+      Object.assign(this, { profiles, tabs, remote, missing: false });
+    } catch (error) {
+      if (asked !== this.#asked || isLost(error)) return;
+      this.missing = needsBridge(error);
+      if (!this.missing) this.problem = problemOf(error, 'read what the browser has open');
+    }
+  }
+
+  choose(profile: string): void {
+    this.profile = profile;
+    this.#forget();
+    void this.load();
+  }
+
+  /** Rejects where the gateway refuses, as all below. */
+  async start(): Promise<void> {
+    await gateway.call('browser.start', { profile: this.profile });
+    announcer.say('The browser has started');
+    await this.load();
+  }
+
+  async stop(): Promise<void> {
+    await gateway.call('browser.stop', { profile: this.profile });
+    this.#forget();
+    announcer.say('The browser was stopped');
+    await this.load();
+  }
+
+  async create(name: string): Promise<void> {
+    await gateway.call('browser.createProfile', { name });
+    this.choose(name);
+  }
+
+  async remove(): Promise<void> {
+    const { profile } = this;
+    await gateway.call('browser.deleteProfile', { name: profile });
+    announcer.say(`The profile ${profile} was deleted`);
+    this.choose('default');
+  }
+
+  /** In the current tab; a new one where there is none, or where one is asked for. */
+  async go(url: string, inNewTab = false): Promise<void> {
+    const { profile } = this;
+    this.#note(
+      inNewTab || !this.current
+        ? await gateway.call('browser.open', { url, profile })
+        : await gateway.call('browser.navigate', { url, profile }),
+    );
+  }
+
+  async step(step: Step): Promise<void> {
+    // A page that is left while it answers could not.
+    this.#note(await gateway.call('browser.evaluate', { fn: `void setTimeout(() => ${STEPS[step]})`, profile: this.profile }));
+  }
+
+  async focus({ tabId }: BrowserTab): Promise<void> {
+    await gateway.call('browser.focus', { tabId, profile: this.profile });
+    await this.load();
+  }
+
+  async close({ tabId }: BrowserTab): Promise<void> {
+    await gateway.call('browser.close', { tabId, profile: this.profile });
+    await this.load();
+  }
+
+  async answerBy(answer: 'accept' | 'dismiss'): Promise<void> {
+    await gateway.call('browser.dialogs', { answer, profile: this.profile });
+    this.answer = answer;
+  }
+
+  async save({ downloadId }: Download): Promise<void> {
+    const { filename, contentB64 } = await gateway.call('browser.download', { downloadId, profile: this.profile });
+    saveFile(filename, new Blob([fromBase64(contentB64)]));
+  }
+
+  #note({ happened }: { happened?: BrowserHappened | undefined }): void {
+    this.downloads = [...(happened?.downloads ?? []), ...this.downloads].slice(0, MAX_NEWS);
+    this.dialogs = [...(happened?.dialogs ?? []), ...this.dialogs].slice(0, MAX_NEWS);
+    void this.load();
+  }
+
+  #forget(): void {
+    Object.assign(this, { tabs: [], answer: null, downloads: [], dialogs: [], problem: null });
+  }
+}
+
+const needsBridge = (error: unknown): boolean => error instanceof RpcError && error.extra.details?.['reason'] === 'needs-bridge';
+
+export const drivenBrowser = new DrivenBrowser();

@@ -1,0 +1,41 @@
+import type { Scope } from '#shared/rpc/contract.ts';
+import { probeBridge } from '#lib/gateway/bridge.ts';
+import { gateway } from '#lib/gateway/connection.svelte.ts';
+import { announcer } from './announcer.svelte.ts';
+import { paired } from './paired.svelte.ts';
+
+const LOOK_EVERY_MS = 1_500;
+
+/** A device being let in by a code: interface document 1, section 3. */
+export class Pairing {
+  code = $state.raw<{ code: string; expiresAt: number } | null>(null);
+  /** Where other machines reach this gateway; null before it is known. */
+  reach = $state.raw<readonly string[] | null>(null);
+  /** The device that has used the code. */
+  paired = $state<string | null>(null);
+  #name = '';
+  #before: ReadonlySet<string> = new Set();
+
+  /** Looks whether the code has been used, until the result stops it. */
+  watch(): () => void {
+    void probeBridge().then((health) => (this.reach = health?.reach ?? []));
+    const timer = setInterval(() => void this.#look(), LOOK_EVERY_MS);
+    return () => clearInterval(timer);
+  }
+
+  /** A new code; earlier ones stay good until they expire. Rejects where the gateway refuses. */
+  async begin(deviceName: string, scopes: Scope[]): Promise<void> {
+    this.#name = deviceName || this.#name;
+    const { devices } = await gateway.call('device.list', {});
+    this.#before = new Set(devices.map(({ id }) => id));
+    this.code = await gateway.call('device.initiate', { deviceName: this.#name, scopes });
+    announcer.say('A code is shown, which is good for five minutes');
+  }
+
+  async #look(): Promise<void> {
+    if (this.code === null || this.paired !== null || document.hidden) return;
+    await paired.load();
+    const found = paired.devices?.find(({ id, name }) => name === this.#name && !this.#before.has(id));
+    if (found) this.paired = found.name;
+  }
+}

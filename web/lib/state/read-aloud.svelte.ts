@@ -1,0 +1,115 @@
+import { fromBase64 } from '#shared/base64.ts';
+import { type Problem, problemOf } from '#lib/errors.ts';
+import { gateway } from '#lib/gateway/connection.svelte.ts';
+import { spokenPieces } from '#lib/speech/spoken.ts';
+import { browserVoices, voice } from './voice.svelte.ts';
+
+/** Reads one text at a time aloud: with the browser's voices, or where it has none with the gateway's. */
+class ReadAloud {
+  /** What is read, by the name that its reader gave; null: nothing. */
+  reading = $state<string | null>(null);
+  /** Why something could not be read. */
+  problem = $state.raw<{ of: string; what: Problem } | null>(null);
+  #turn = new AbortController();
+
+  /** Begins with a Markdown text, in the place of what is read; or ends it, where it is what is read. */
+  toggle(name: string, markdown: string): void {
+    const ends = this.reading === name;
+    this.stop();
+    if (!ends) void this.#read(name, spokenPieces(markdown));
+  }
+
+  stop(): void {
+    this.#turn.abort();
+    this.reading = null;
+    this.problem = null;
+  }
+
+  async #read(name: string, pieces: readonly string[]): Promise<void> {
+    const { signal } = (this.#turn = new AbortController());
+    if (pieces.length === 0) {
+      this.problem = { of: name, what: { message: 'There is nothing to read aloud: no words beside code and formulas.', code: null } };
+      return;
+    }
+    this.reading = name;
+    try {
+      const voices = await browserVoices();
+      signal.throwIfAborted();
+      if (voices.length > 0) await byBrowser(pieces, voices, signal);
+      else await byGateway(pieces, signal);
+    } catch (error) {
+      if (!signal.aborted) this.problem = { of: name, what: problemOf(error, 'read it aloud') };
+    } finally {
+      if (!signal.aborted) this.reading = null;
+    }
+  }
+}
+
+async function byBrowser(pieces: readonly string[], voices: readonly SpeechSynthesisVoice[], signal: AbortSignal): Promise<void> {
+  const chosen = voices.find(({ voiceURI }) => voiceURI === voice.voice);
+  const silence = (): void => speechSynthesis.cancel();
+  signal.addEventListener('abort', silence);
+  // It would go on where the page is left.
+  addEventListener('pagehide', silence, { signal });
+  try {
+    for (const piece of pieces) {
+      signal.throwIfAborted();
+      const utterance = new SpeechSynthesisUtterance(piece);
+      utterance.rate = voice.rate;
+      if (chosen) {
+        utterance.voice = chosen;
+        utterance.lang = chosen.lang;
+      }
+      const { promise, resolve, reject } = Promise.withResolvers<void>();
+      utterance.onend = () => resolve();
+      utterance.onerror = ({ error }) =>
+        reject(new Error(`the voice of this browser failed (${error}). Choose another one in the settings, under Voice.`));
+      speechSynthesis.speak(utterance);
+      await promise;
+    }
+  } finally {
+    signal.removeEventListener('abort', silence);
+  }
+}
+
+/** Each piece is fetched while the one before is heard. */
+async function byGateway(pieces: readonly string[], signal: AbortSignal): Promise<void> {
+  const fetched = (index: number): Promise<Blob> | undefined => {
+    const text = pieces[index];
+    if (text === undefined) return undefined;
+    const blob = gateway
+      .call('tts.speak', { text, ...voice.forGateway })
+      .then(({ audio, mimeType }) => new Blob([fromBase64(audio)], { type: mimeType }));
+    blob.catch(() => {});
+    return blob;
+  };
+  let next = fetched(0);
+  for (let index = 1; next; index++) {
+    const blob = await next;
+    signal.throwIfAborted();
+    next = fetched(index);
+    await played(blob, signal);
+  }
+}
+
+async function played(blob: Blob, signal: AbortSignal): Promise<void> {
+  const address = URL.createObjectURL(blob);
+  const audio = new Audio(address);
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const silence = (): void => {
+    audio.pause();
+    resolve();
+  };
+  audio.onended = () => resolve();
+  audio.onerror = () => reject(new Error('what the gateway spoke cannot be played in this browser.'));
+  signal.addEventListener('abort', silence);
+  try {
+    await audio.play();
+    await promise;
+  } finally {
+    signal.removeEventListener('abort', silence);
+    URL.revokeObjectURL(address);
+  }
+}
+
+export const readAloud = new ReadAloud();
