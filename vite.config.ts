@@ -4,11 +4,12 @@ import { join } from 'node:path';
 import adapter from '@sveltejs/adapter-static';
 import type { Adapter } from '@sveltejs/kit';
 import { sveltekit } from '@sveltejs/kit/vite';
-import { defineConfig, type Plugin, type UserConfig } from 'vite';
+import { defineConfig, type Plugin, type Rolldown, type UserConfig } from 'vite';
 import { z } from 'zod';
 import packageJson from './package.json' with { type: 'json' };
 import { loadedWith } from './web/first-load.ts';
 import { rankTables } from './web/rank-tables.ts';
+import { compileWords, followWords } from './web/words/compile.ts';
 
 /** What the app is built from; the build id is a hash of all of it. */
 export const SOURCES = ['web', 'shared', 'public', 'vite.config.ts', 'package-lock.json'];
@@ -39,17 +40,30 @@ const WORKER_CSP = [
   "connect-src 'self' https: http://127.0.0.1:* http://localhost:* ws: wss:",
 ].join('; ');
 
+/** What the app says in other languages than English: a module of a locale, and that locale. */
+const LOCALE_MODULE = /[\\/]words[\\/]\w+[\\/]messages[\\/](?!en\.)([\w-]+)\.js$/;
+
+/** The built files that have each locale's words. */
+function localeFiles(bundle: Rolldown.OutputBundle): Record<string, string[]> {
+  const files: Record<string, string[]> = {};
+  for (const chunk of Object.values(bundle)) {
+    const [locale] = chunk.type === 'chunk' ? chunk.moduleIds.flatMap((id) => LOCALE_MODULE.exec(id)?.[1] ?? []) : [];
+    if (locale !== undefined) (files[locale] ??= []).push(chunk.fileName);
+  }
+  return files;
+}
+
 /** Leaves what the bridge must know of the build beside it: build id and worker policy. */
 function buildInfo(build: string): Plugin {
   return {
     name: 'perch-build-info',
     apply: 'build',
     applyToEnvironment: (environment) => environment.name === 'client',
-    generateBundle() {
+    generateBundle(_options, bundle) {
       this.emitFile({
         type: 'asset',
         fileName: 'build.json',
-        source: JSON.stringify({ build, workerCsp: WORKER_CSP }),
+        source: JSON.stringify({ build, workerCsp: WORKER_CSP, locales: localeFiles(bundle) }),
       });
     },
   };
@@ -127,7 +141,13 @@ function demoRoutes(): string {
   return '.cache/demo/routes';
 }
 
-/** Tells the service worker of the worker's parts, before the files are compressed. */
+function filled(script: string, place: string, value: unknown): string {
+  const after = script.replace(place, JSON.stringify(value));
+  if (after === script) throw new Error(`the service worker has no ${place}`);
+  return after;
+}
+
+/** Tells the service worker of the worker's parts and of the languages, before the files are compressed. */
 function tellingParts(inner: Adapter): Adapter {
   return {
     ...inner,
@@ -141,8 +161,8 @@ function tellingParts(inner: Adapter): Adapter {
       }));
       const file = join(client, 'service-worker.js');
       const before = readFileSync(file, 'utf8');
-      const after = before.replace('__PERCH_WORKER_PARTS__', JSON.stringify(parts));
-      if (after === before) throw new Error('the service worker has no place for the parts of the worker');
+      const { locales } = JSON.parse(readFileSync(join(client, 'build.json'), 'utf8')) as { locales: object };
+      const after = filled(filled(before, '__PERCH_WORKER_PARTS__', parts), '__PERCH_LOCALE_FILES__', locales);
       writeFileSync(file, after);
       await inner.adapt(builder);
       copyFileSync(MERMAID, join(PAGES, MERMAID_PLACE));
@@ -163,6 +183,8 @@ function mathFonts(): Plugin {
     },
   };
 }
+
+await compileWords();
 
 const build = process.env.PERCH_BUILD_ID ?? buildId();
 /** `npm run build:demo`: a folder for any file host, under any path. */
@@ -217,6 +239,7 @@ const config: UserConfig = {
   },
   plugins: [
     mathFonts(),
+    followWords(),
     buildInfo(build),
     ...(DEMO ? [hashRoutes()] : []),
     sveltekit({

@@ -1,4 +1,7 @@
 import { defineConfig } from 'vitest/config';
+import { compileWords } from './web/words/compile.ts';
+
+await compileWords();
 
 // Unit tests: Node, no build, no browser. What needs those is under tests/ and run by tests/run.ts.
 export default defineConfig({

@@ -1,4 +1,7 @@
 import { defineConfig } from 'vitest/config';
+import { compileWords } from './web/words/compile.ts';
+
+await compileWords();
 
 // What crosses processes: the real command, a real browser, the packed package. One file at a time, for they share the machine.
 export default defineConfig({

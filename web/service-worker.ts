@@ -31,6 +31,10 @@ const NOT_PAGES = [
 const workerParts = JSON.parse('__PERCH_WORKER_PARTS__') as { path: string; heavy: boolean }[];
 const pathsOf = (heavy: boolean): string[] => workerParts.filter((part) => part.heavy === heavy).map(({ path }) => path);
 
+/** Each language's words, from the build too: only the one that is spoken here is kept. */
+const localeFiles = JSON.parse('__PERCH_LOCALE_FILES__') as Record<string, string[]>;
+const inLocales = new Set(Object.values(localeFiles).flat());
+
 /** File hosts send no headers of ours: what is not to be trusted gets its own here. */
 registerRoute(
   ({ url }) => url.origin === location.origin && url.pathname === SHELL + FRAME_FILE,
@@ -46,7 +50,10 @@ precacheAndRoute(
   [
     { url: SHELL, revision: __PERCH_BUILD__ },
     // Their names carry a hash of what is in them.
-    ...[...immutable.map(({ path }) => path), ...pathsOf(false)].map((path) => ({ url: SHELL + path, revision: null })),
+    ...[...immutable.map(({ path }) => path).filter((path) => !inLocales.has(path)), ...pathsOf(false)].map((path) => ({
+      url: SHELL + path,
+      revision: null,
+    })),
     ...assets
       .filter(({ path }) => !path.includes('screenshot-'))
       .map(({ path }) => ({ url: SHELL + path.replace(/^\//, ''), revision: __PERCH_BUILD__ })),
@@ -91,6 +98,26 @@ registerRoute(
   ({ request, url }) => keptOnceUsed(DIAGRAMS_CACHE, request, url.pathname, url.pathname),
 );
 
+const LOCALE_CACHE = `perch-locale${MARK}`;
+/** Under which the cache says what it has. */
+const LOCALE_KEY = `${SHELL}locale`;
+registerRoute(
+  ({ url }) => inLocales.has(url.pathname.slice(SHELL.length)),
+  async ({ request, url }) => (await (await caches.open(LOCALE_CACHE)).match(url.pathname)) ?? fetch(request),
+);
+
+/** Keeps the words of a language, so that the app speaks it without a network. Without one: of the language that an earlier version has kept. */
+async function keepLocale(spoken?: string): Promise<void> {
+  const cache = await caches.open(LOCALE_CACHE);
+  const locale = spoken ?? (await (await cache.match(LOCALE_KEY))?.text()) ?? '';
+  const paths = (localeFiles[locale] ?? []).map((path) => SHELL + path);
+  for (const path of paths) if (!(await cache.match(path))) await cache.add(path);
+  await cache.put(LOCALE_KEY, new Response(locale));
+  // An earlier version's are still spoken until a page lets this one in.
+  if (spoken === undefined) return;
+  for (const { url } of await cache.keys()) if (![LOCALE_KEY, ...paths].includes(new URL(url).pathname)) await cache.delete(url);
+}
+
 /** Files whose names change with what is in them. `only`: what else is kept begins so, or goes. */
 async function keptOnceUsed(name: string, request: Request, path: string, only = ''): Promise<Response> {
   const cache = await caches.open(name);
@@ -108,6 +135,8 @@ async function keepHeavy(): Promise<void> {
   for (const { url } of await cache.keys()) if (!heavy.has(new URL(url).pathname)) await cache.delete(url);
   for (const path of heavy) if (!(await cache.match(path))) await cache.add(path);
 }
+
+self.addEventListener('install', (event) => event.waitUntil(keepLocale().catch(() => {})));
 
 // The first visit's pages have it at once; later ones when a page lets it in.
 self.addEventListener('activate', (event) => {
@@ -133,5 +162,7 @@ async function open(href: string): Promise<void> {
 }
 
 self.addEventListener('message', (event) => {
-  if ((event.data as { type?: unknown } | null)?.type === 'SKIP_WAITING') void self.skipWaiting();
+  const { type, locale } = (event.data ?? {}) as { type?: unknown; locale?: unknown };
+  if (type === 'SKIP_WAITING') void self.skipWaiting();
+  if (type === 'SPEAK') event.waitUntil(keepLocale(String(locale)).catch(() => {}));
 });

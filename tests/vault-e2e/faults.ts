@@ -19,11 +19,10 @@ export async function strike(fault: Fault, { perch, member, ms }: { perch: Perch
     case 'browser':
       await member.kill();
       return member.reopen();
-    case 'managed': {
-      const { stdout } = spawnSync('pgrep', ['-P', String(perch.pid)], { encoding: 'utf8' });
-      for (const pid of stdout.trim().split('\n')) if (pid) process.kill(Number(pid), 'SIGKILL');
+    case 'managed':
+      // Of those found one may have ended meanwhile, which is as good.
+      spawnSync('pkill', ['-KILL', '-P', String(perch.pid)]);
       return;
-    }
     case 'stop':
       member.signal('SIGSTOP');
       await sleep(2 * ms);

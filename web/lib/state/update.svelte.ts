@@ -1,4 +1,5 @@
 import { BASE } from '#lib/demo.ts';
+import { locale } from '#lib/i18n/locale.ts';
 import { scriptURL } from '#lib/trusted.ts';
 
 const LOOK_EVERY_MS = 30 * 60_000;
@@ -66,6 +67,7 @@ class Update {
       registration.addEventListener('updatefound', follow);
       follow();
       this.#look();
+      void navigator.serviceWorker.ready.then(({ active }) => active?.postMessage({ type: 'SPEAK', locale }));
       setInterval(() => void registration.update().catch(() => {}), LOOK_EVERY_MS);
     } catch {
       // No service worker in this browser or window: the app works, but not offline.

@@ -1,0 +1,47 @@
+import { kept } from '#lib/state/kept.ts';
+
+/** What the app speaks, each by its own name. */
+export const LOCALES = {
+  en: 'English',
+  ar: 'العربية',
+  de: 'Deutsch',
+  es: 'Español',
+  fr: 'Français',
+  it: 'Italiano',
+  ja: '日本語',
+  pl: 'Polski',
+  'pt-BR': 'Português (Brasil)',
+  ru: 'Русский',
+  'zh-CN': '简体中文',
+} as const;
+export type Locale = keyof typeof LOCALES;
+
+const isLocale = (tag: string | null): tag is Locale => tag !== null && Object.hasOwn(LOCALES, tag);
+
+/** What the person has chosen; null is as the browser has it. */
+export const chosenLocale = (): Locale | null => {
+  const tag = kept.read('locale');
+  return isLocale(tag) ? tag : null;
+};
+
+/** The first of a browser's languages that the app speaks; a language's other regions are better than another language. */
+export function bestLocale(wanted: readonly string[]): Locale {
+  for (const tag of wanted) {
+    if (isLocale(tag)) return tag;
+    const language = tag.split('-', 1)[0] ?? '';
+    const close = Object.keys(LOCALES).find((each) => each.split('-', 1)[0] === language);
+    if (close !== undefined && isLocale(close)) return close;
+  }
+  return 'en';
+}
+
+/** What this page speaks, until it is loaded again. */
+export const locale: Locale = chosenLocale() ?? bestLocale(globalThis.navigator?.languages ?? []);
+
+/** The page is loaded anew in it: what is on its way is kept, as at any reload. */
+export function chooseLocale(tag: Locale | null): void {
+  kept.write('locale', tag);
+  location.reload();
+}
+
+export const directionOf = (tag: Locale): 'ltr' | 'rtl' => (tag === 'ar' ? 'rtl' : 'ltr');
