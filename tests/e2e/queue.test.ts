@@ -108,6 +108,29 @@ describe('what is sent while a reply runs', () => {
     await page.close();
   });
 
+  verifies(['app/queue', 'app/two-tabs'], 'is not sent again while whoever took it back has not said what becomes of it', async () => {
+    const page = await busyPage();
+    await write(page, 'words taken back');
+    await write(page, 'words behind them');
+    const other = await at.browser.page(page.url());
+    await connected(other, LINKED);
+    await inOrder(other, ['words taken back', 'words behind them']);
+    // So late that the first tab knows of it from the gateway alone.
+    await other.evaluate(() => {
+      IDBObjectStore.prototype.put = IDBObjectStore.prototype.delete = () => {
+        throw new DOMException('no room', 'QuotaExceededError');
+      };
+    });
+    await act(other, 'taken back', 'Edit');
+    await until(async () => (await field(other).inputValue()) === 'words taken back', 'the text to be in the field');
+    await approvals(page).getByRole('button', { name: 'Allow once' }).click();
+    await until(async () => (await said(page, at)).length === 2, 'the next to have had its turn');
+    expect((await said(page, at)).at(-1)).toBe('words behind them');
+    await inOrder(page, ['words taken back']);
+    await other.close();
+    await page.close();
+  });
+
   verifies(['app/queue', 'app/streams-and-stops'], 'is held by Stop, and waits for a decision', async () => {
     const page = await busyPage();
     await write(page, 'held one');

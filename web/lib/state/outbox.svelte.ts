@@ -12,8 +12,8 @@ const CLOCK_SLACK_MS = 5_000;
 const HELD = { message: 'Stopped before its turn came; it was not sent.', code: 'ABORTED' };
 
 export interface OutboxEntry extends OutboxRecord {
-  /** `sent`: this tab has handed it over, and waits for the gateway to store it. `moving`: this tab asks for it back. */
-  state: 'waiting' | 'sent' | 'moving' | 'failed';
+  /** `sent`: this tab has handed it over, and waits for the gateway to store it. `moving`: this tab asks for it back. `taken`: another tab has, and is about to say what becomes of it. */
+  state: 'waiting' | 'sent' | 'moving' | 'taken' | 'failed';
 }
 
 type StoredListener = (entry: OutboxEntry, messageId: string) => void;
@@ -156,8 +156,8 @@ class Outbox {
     const due = this.entries.get(entry.id);
     if (due?.state !== 'waiting') return true;
     const { id, agentId, sessionId, message, files, model, steer } = due;
-    await this.#change({ ...due, state: 'sent', tried: true });
-    // Held or moved while that was kept.
+    await this.#change({ ...due, state: 'sent', tried: true }, true);
+    // Held or moved while that was kept, here or in another tab.
     if (this.entries.get(id)?.state !== 'sent') return true;
     const accepted = new Promise<void>((resolve) => this.#accept.set(id, resolve));
     const answer = gateway.call('chat.send', {
@@ -191,8 +191,8 @@ class Outbox {
     }
     const aborted = error instanceof RpcError && error.code === 'ABORTED';
     if (aborted && error.extra.details?.reason === 'taken_back') {
-      // Whoever took it back says what becomes of it; another tab does so in what is kept.
-      if (entry.state !== 'moving') this.entries.delete(id);
+      // Whoever took it back says what becomes of it; another tab does so in what is kept, maybe only after this.
+      if (entry.state !== 'moving') this.entries.set(id, { ...entry, state: 'taken' });
       return true;
     }
     await this.#change({ ...entry, state: 'failed', steer: false, failure: aborted ? HELD : problemOf(error, 'send this message') });
@@ -266,12 +266,18 @@ class Outbox {
     void this.#forget(entry.id);
   }
 
-  async #change(entry: OutboxEntry): Promise<void> {
+  /** `claim`: only while no other tab has taken it back or away, which only what is kept says for certain. */
+  async #change(entry: OutboxEntry, claim = false): Promise<void> {
     this.#changes++;
     this.entries.set(entry.id, entry);
     const { state: _, ...record } = entry;
     try {
-      await (await pageDb()).put('outbox', $state.snapshot(record));
+      const { store, done } = (await pageDb()).transaction('outbox', 'readwrite');
+      if (claim && !this.#unkept.has(entry.id) && (await store.get(entry.id))?.failure !== null) {
+        this.entries.delete(entry.id);
+        return;
+      }
+      await Promise.all([store.put($state.snapshot(record)), done]);
       this.#unkept.delete(entry.id);
       this.problem = null;
       this.#channel.postMessage('changed');
@@ -301,7 +307,8 @@ class Outbox {
         if (!ids.has(id) && state !== 'sent' && state !== 'moving' && !this.#unkept.has(id)) this.entries.delete(id);
       for (const record of records) {
         const state = this.entries.get(record.id)?.state;
-        if (state !== 'sent' && state !== 'moving')
+        const untold = state === 'taken' && record.tried && !record.failure;
+        if (state !== 'sent' && state !== 'moving' && !untold)
           this.entries.set(record.id, { ...record, state: record.failure ? 'failed' : 'waiting' });
       }
     } catch (error) {
