@@ -1,4 +1,5 @@
 import { RpcError } from '#shared/rpc/errors.ts';
+import { m } from '#lib/i18n/frame.ts';
 
 /** What went wrong, for a person: a sentence, and the code where there is one. */
 export interface Problem {
@@ -9,27 +10,24 @@ export interface Problem {
 }
 
 /** By the reason that the gateway gives (web/gateway/core/faults.ts). */
-const LINKS: Partial<Record<string, Problem['link']>> = {
-  'read-only': { label: 'What this means', href: '/outdated' },
-  'storage-full': { label: 'Room in this browser', href: '/devices#storage' },
+const LINKS: Partial<Record<string, () => Problem['link']>> = {
+  'read-only': () => ({ label: m.kit_about_read_only_link(), href: '/outdated' }),
+  'storage-full': () => ({ label: m.kit_about_no_room_link(), href: '/devices#storage' }),
 };
 
-/** Describes anything that was thrown. `doing` completes "Could not …". */
+/** Describes anything that was thrown. `doing`, a message of the app's words, completes "Could not …". */
 export function problemOf(error: unknown, doing: string): Problem {
   if (error instanceof RpcError) {
-    const link = LINKS[String(error.extra.details?.['reason'])];
-    return { message: `Could not ${doing}: ${lowerFirst(error.message)}`, code: error.code, ...(link ? { link } : {}) };
+    const link = LINKS[String(error.extra.details?.['reason'])]?.();
+    return { message: m.kit_could_not({ doing, why: lowerFirst(error.message) }), code: error.code, ...(link ? { link } : {}) };
   }
   if (error instanceof Error && error.name === 'ConnectionClosed') {
-    return { message: `Could not ${doing}: the connection to the gateway was lost. It is made again by itself.`, code: null };
+    return { message: m.kit_could_not_connection_lost({ doing }), code: null };
   }
   if (error instanceof DOMException && error.name === 'QuotaExceededError') {
-    return {
-      message: `Could not ${doing}: this browser has no room left for the app. Free some disk space, or delete chats.`,
-      code: error.name,
-    };
+    return { message: m.kit_could_not_no_room({ doing }), code: error.name };
   }
-  return { message: `Could not ${doing}: ${error instanceof Error ? error.message : String(error)}`, code: null };
+  return { message: m.kit_could_not({ doing, why: error instanceof Error ? error.message : String(error) }), code: null };
 }
 
 function lowerFirst(text: string): string {

@@ -8,7 +8,8 @@ import { verifies } from '../../../tests/requirements.ts';
 import { Database } from '../../gateway/storage/database.ts';
 import { steps } from '../../gateway/storage/migrations.ts';
 import { NO_SYNC, outdated, ownHost, unfit } from './standing.ts';
-import { ago, conflictWords } from './device-words.ts';
+import { ago } from './ago.ts';
+import { conflictWords } from './device-words.ts';
 import { outdatedWords } from './outdated-words.ts';
 import { percentOf, standingOf } from './words.ts';
 

@@ -1,3 +1,4 @@
+import { m } from '#lib/i18n/frame.ts';
 import { toasts } from '#lib/state/toasts.svelte.ts';
 
 /** Puts a text on the clipboard; true when it is there. Says so where it could not. */
@@ -6,7 +7,7 @@ export async function copy(text: string): Promise<boolean> {
     await navigator.clipboard.writeText(text);
     return true;
   } catch {
-    toasts.show('The browser did not allow copying. Select the text and copy it by hand.');
+    toasts.show(m.kit_copy_refused());
     return false;
   }
 }

@@ -1,0 +1,18 @@
+import { dateTime, relativeTime } from '#lib/i18n/format.ts';
+import { m } from '#lib/i18n/frame.ts';
+
+const STEPS = [
+  ['year', 365 * 86_400_000],
+  ['month', 30 * 86_400_000],
+  ['day', 86_400_000],
+  ['hour', 3_600_000],
+  ['minute', 60_000],
+] as const;
+
+/** `5 minutes ago`, seen at `now`; both in milliseconds since 1970. Clocks of two devices may differ a little: what is to come is now. */
+export function ago(at: number, now: number): string {
+  for (const [unit, ms] of STEPS) if (now - at >= ms) return relativeTime(-Math.floor((now - at) / ms), unit, { numeric: 'auto' });
+  return m.kit_just_now();
+}
+
+export const exactTime = (at: number): string => dateTime(at, { dateStyle: 'medium', timeStyle: 'medium' });
