@@ -200,8 +200,20 @@ describe('voices', () => {
       .getByText('The microphone is blocked. Allow it where the browser has its settings for this site, beside the address.')
       .waitFor();
     await dictate(page).waitFor();
-    await page.evaluate(() => localStorage.removeItem('perch.dictation'));
-    await page.close();
+    await dictate(page).click();
+    await ends(page).waitFor();
+
+    const settings = await opened((fresh) => withHearing(fresh, false));
+    await settings.goto(`${chat.perch.url}/settings#voice`);
+    await settings.getByText('you agreed that this browser sends').waitFor();
+    await shoot(settings, 'agreed');
+    await settings.getByRole('button', { name: 'Take this back' }).click();
+    await settings.getByText('asks you before it sends').waitFor();
+    // Also what is being heard in another tab ends.
+    await dictate(page).waitFor();
+    await dictate(page).click();
+    await dialog.waitFor();
+    await Promise.all([page.close(), settings.close()]);
   });
 
   verifies('voice/dictation', 'a browser that cannot has no button for it', async () => {

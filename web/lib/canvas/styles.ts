@@ -1,7 +1,8 @@
 const STYLES = `
+.perch-canvas { direction: ltr; }
 .perch-canvas .canvas-container, .perch-canvas .canvas-container > canvas { border-radius: inherit; }
 .perch-canvas canvas:focus-visible { outline: 2px solid light-dark(#0b57d0, #a8c7fa); outline-offset: 2px; }
-.perch-studio { position: relative; width: 100%; height: 100%; overflow: hidden; background: light-dark(#e9ebf1, #16161a); }
+.perch-studio { direction: ltr; position: relative; width: 100%; height: 100%; overflow: hidden; background: light-dark(#e9ebf1, #16161a); }
 .perch-studio .canvas-container { position: absolute !important; inset: 0; }
 .perch-layers { position: absolute; inset: 0; overflow: hidden; border-radius: inherit; }
 .perch-layers > * { position: absolute; left: 0; top: 0; width: 100%; height: 100%; transform-origin: 0 0; border-radius: 0; will-change: transform; }
