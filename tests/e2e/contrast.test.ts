@@ -85,6 +85,8 @@ describe('contrast', () => {
   });
 
   verifies('app/contrast', 'what is chosen, or how far something is, is seen in the system’s own few colours', async () => {
+    using outside = await connectOutside(at.perch);
+    await outside.client.call('chat.send', { message: 'How do I add a model?', sessionId: 'seen', model: 'guide/guide' });
     const page = await open('/settings');
     await page.emulateMedia({ forcedColors: 'active', reducedMotion: 'reduce' });
     const choice = (name: string) => page.getByRole('radiogroup', { name: 'Theme' }).locator('label').filter({ hasText: name });
