@@ -11,11 +11,14 @@ interface Axe {
   ): Promise<{ violations: { id: string; help: string; nodes: { target: unknown[]; failureSummary?: string }[] }[] }>;
 }
 
-/** What axe finds on the page, WCAG 2.2 A and AA and best practices; frames of other origins are not looked into. */
-export async function axe(page: Page): Promise<string[]> {
+/** What axe finds on the page, WCAG 2.2 A and AA and best practices; `rules`: more of axe's rules. Frames of other origins are not looked into. */
+export async function axe(page: Page, rules: readonly string[] = []): Promise<string[]> {
   await page.evaluate(await script);
-  return page.evaluate(async () => {
-    const { violations } = await (window as unknown as { axe: Axe }).axe.run(document, { iframes: false });
+  return page.evaluate(async (more) => {
+    const { violations } = await (window as unknown as { axe: Axe }).axe.run(document, {
+      iframes: false,
+      rules: Object.fromEntries(more.map((rule) => [rule, { enabled: true }])),
+    });
     return violations.map(({ id, help, nodes }) => `${id}: ${help}: ${nodes.map(({ target }) => target.join(' ')).join(', ')}`);
-  });
+  }, rules);
 }

@@ -38,6 +38,31 @@ describe('settings', () => {
     await page.close();
   });
 
+  verifies('app/places', 'every part of the settings, and pages, by their names', async () => {
+    const page = await at.browser.page(`${at.perch.url}/settings`);
+    await connected(page, LINKED);
+    const parts = await page
+      .locator('main section[id]')
+      .evaluateAll((sections) => sections.map(({ id, firstElementChild }) => [`/settings#${id}`, firstElementChild?.textContent ?? '']));
+    expect(parts.length).toBeGreaterThan(10);
+    const found = page.getByRole('listbox', { name: 'Chats that were found' });
+    for (const [href = '', title = ''] of parts) {
+      await search(page).fill(title.toLowerCase());
+      await found.locator(`a[href="${href}"]`, { hasText: title }).waitFor();
+    }
+    await search(page).fill('voi');
+    await page.getByText('1 page, and no chat').waitFor();
+    await shoot(page, 'places');
+    await search(page).press('Enter');
+    await page.waitForURL(/\/settings#voice$/);
+    await page.keyboard.press('ControlOrMeta+k');
+    await page.keyboard.type('sync dev');
+    await page.getByRole('option', { name: 'Devices and sync' }).waitFor();
+    await search(page).press('Enter');
+    await page.waitForURL(/\/devices$/);
+    await page.close();
+  });
+
   verifies('app/keys', 'changed, refused, kept over a reload, switched off and back', async () => {
     const page = await at.browser.page(`${at.perch.url}/settings#keyboard`);
     await connected(page, LINKED);

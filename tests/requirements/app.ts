@@ -43,6 +43,9 @@ export const app = [
     'app/file-handlers': 'A picture or a saved chat that the system opens with it comes to the canvas, or to the chats.',
     'app/notifies':
       'When no tab is in sight the system tells of ended replies and of approvals, once it was asked to by a button; a click opens the chat.',
+    'app/contrast':
+      'Contrast is as the system has it or more: text at 7:1, what is chosen seen by more than colour, also in the few colours of a system that forces its own.',
+    'app/places': 'The search finds pages and parts of the settings by their names.',
     'app/badge': 'The installed app’s icon has the number of approvals that wait and of chats with something new.',
     'app/keeps-data': 'The browser is asked to keep the data at the first that is made; what it could not keep is told.',
     'app/fallback': 'Pages open without a network; what is the bridge’s own is neither answered from the cache nor kept in it.',
@@ -56,7 +59,7 @@ export const app = [
       "A reply is read aloud without mark-up and code, one at a time, by the browser's voices or the gateway's; a failure is a sentence with what to do.",
     'voice/choice': 'Voice and speed are chosen and tried in the settings, and kept in this browser.',
     'voice/dictation':
-      'What is said is put at the caret where the browser can turn speech into words; a browser that sends the sound away is not used for it before the person agrees.',
+      'What is said is put at the caret where the browser can turn speech into words; a browser that sends the sound away is not used for it before the person agrees, which is taken back in the settings.',
     'artifacts/versions':
       'HTML and SVG of an answer open beside the chat, with the versions that later answers made of them; the newest is followed unless an older one is read.',
     'artifacts/use': 'An artifact’s code is read, copied and saved, its console is in sight, and it can be started anew.',

@@ -101,7 +101,7 @@ let over: Promise<unknown> = Promise.resolve();
 /** Draws a diagram, one after another. Rejects with the signal's reason where it is no longer wanted before its turn comes. */
 export function drawing(source: string, look: Look, signal: AbortSignal): Promise<Drawing> {
   if (source.length > MOST_CHARS) return Promise.resolve({ kind: 'large' });
-  const key = `${look.dark} ${source}`;
+  const key = `${JSON.stringify(look.variables)} ${source}`;
   const before = kept.get(key);
   if (before) return Promise.resolve(before);
   const turn = last.then(async () => {

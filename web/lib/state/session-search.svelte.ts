@@ -2,6 +2,7 @@ import type { MethodResult } from '#shared/rpc/methods/index.ts';
 import { type Problem, problemOf } from '#lib/errors.ts';
 import { gateway } from '#lib/gateway/connection.svelte.ts';
 import { matching } from '#lib/prompts/prompt.ts';
+import { placesNamed } from '#lib/ui/shell/places.ts';
 import { prompts } from './prompts.svelte.ts';
 
 /** Somebody who types is not asked about each letter. */
@@ -9,12 +10,13 @@ const PAUSE_MS = 120;
 /** While the index is being made, what is found is looked for again. */
 const AGAIN_MS = 2_000;
 const PAGE = 30;
-/** Prompts stand over the chats: a few of them. */
+/** Places and prompts stand over the chats: a few of them. */
+const MAX_PLACES = 4;
 const MAX_PROMPTS = 3;
 
 export type SearchHit = MethodResult<'sessions.search'>['results'][number];
 
-/** What is looked for in all chats and among the prompts, and what was found. */
+/** What is looked for in all chats, among the prompts and by the names of pages and settings, and what was found. */
 class SessionSearch {
   query = $state('');
   hits = $state.raw<SearchHit[]>([]);
@@ -29,11 +31,12 @@ class SessionSearch {
   #asking: AbortController | undefined;
 
   readonly active = $derived(this.query.trim() !== '');
+  readonly places = $derived(placesNamed(this.query).slice(0, MAX_PLACES));
   readonly prompts = $derived(
     this.active && prompts.list ? matching(prompts.list, this.query.trim().replace(/^\//, '')).slice(0, MAX_PROMPTS) : [],
   );
-  /** Prompts and chats together. */
-  readonly count = $derived(this.prompts.length + this.hits.length);
+  /** Places, prompts and chats together, in this order. */
+  readonly count = $derived(this.places.length + this.prompts.length + this.hits.length);
   readonly more = $derived(this.#cursor !== null);
 
   /** Something was typed. */

@@ -1,0 +1,122 @@
+import type { Locator, Page } from 'playwright';
+import { describe, expect } from 'vitest';
+import { verifies } from '../requirements.ts';
+import { axe } from './axe.ts';
+import { connected, LINKED, linkedPage } from './connected.ts';
+import { connectOutside } from './outside.ts';
+import { served } from './served.ts';
+import { shoot } from './shoot.ts';
+
+/** What each page shows once it is there. */
+const PAGES: readonly [path: string, sign: string][] = [
+  ['/chat/main/seen', 'How do I add a model?'],
+  ['/settings', 'Contrast'],
+  ['/models', 'Built in, always there'],
+  ['/memory', 'old boathouse'],
+  ['/sessions', 'Last used'],
+  ['/schedules', 'Water the plants'],
+  ['/approvals', 'rooftop'],
+  ['/usage', 'CSV'],
+  ['/tools', 'What agents can use'],
+];
+
+const WITHIN = { timeout: 10_000 };
+
+const radio = (page: Page, group: string, name: string): Locator =>
+  page.getByRole('radiogroup', { name: group }).getByRole('radio', { name });
+const contrastOf = (page: Page) => page.evaluate(() => document.documentElement.dataset['contrast']);
+const picture = (locator: Locator): Promise<string> => locator.screenshot().then((bytes) => bytes.toString('base64'));
+
+describe('contrast', () => {
+  const at = served();
+  const open = async (path: string): Promise<Page> => {
+    const page = await at.browser.page(at.perch.url + path);
+    await connected(page, LINKED);
+    return page;
+  };
+
+  verifies('app/contrast', 'chosen, kept over a reload, told to another tab, and as the system has it', async () => {
+    const [page, other] = [await linkedPage(at.browser, at.perch), await open('/settings')];
+    await page.goto(`${at.perch.url}/settings`);
+    await connected(page, LINKED);
+    expect(await contrastOf(page)).toBeUndefined();
+    await radio(page, 'Contrast', 'More').check({ force: true });
+    await expect.poll(() => contrastOf(other), WITHIN).toBe('more');
+    expect(await radio(other, 'Contrast', 'More').isChecked()).toBe(true);
+    await page.addInitScript(() =>
+      new MutationObserver((_, observer) => {
+        if (!document.body) return;
+        observer.disconnect();
+        Object.assign(window, { first: document.documentElement.dataset['contrast'] });
+      }).observe(document, { childList: true, subtree: true }),
+    );
+    await page.reload();
+    // Before there was anything to see.
+    expect(await page.evaluate(() => (window as unknown as { first?: string }).first)).toBe('more');
+    await connected(page, LINKED);
+    expect(await radio(page, 'Contrast', 'More').isChecked()).toBe(true);
+    await radio(page, 'Contrast', 'System').check({ force: true });
+    await expect.poll(() => contrastOf(other), WITHIN).toBeUndefined();
+    await page.emulateMedia({ contrast: 'more' });
+    await expect.poll(() => contrastOf(page), WITHIN).toBe('more');
+    await page.emulateMedia({ contrast: null });
+    await expect.poll(() => contrastOf(page), WITHIN).toBeUndefined();
+    await Promise.all([page.close(), other.close()]);
+  });
+
+  verifies('app/contrast', 'text has 7:1 on every page, light and dark', async () => {
+    using outside = await connectOutside(at.perch);
+    const { client } = outside;
+    await client.call('memory.add', { text: 'The key of the old boathouse' });
+    await client.call('chat.send', { message: 'How do I add a model?', sessionId: 'seen', model: 'guide/guide' });
+    await client.call('cron.add', { cron: '0 8 * * *', name: 'Water the plants', message: 'Water the plants' });
+    await client.call('exec.create', { command: 'echo', args: ['rooftop'] });
+    for (const [path, sign] of PAGES) {
+      const page = await open(path);
+      await page.getByText(sign).filter({ visible: true }).first().waitFor();
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await page.emulateMedia({ colorScheme, contrast: 'more', reducedMotion: 'reduce' });
+        await expect.poll(() => contrastOf(page), WITHIN).toBe('more');
+        await expect.poll(() => axe(page, ['color-contrast-enhanced']), { message: `${path} ${colorScheme}`, ...WITHIN }).toEqual([]);
+      }
+      await shoot(page, `more-${path.slice(1).replaceAll('/', '-')}`);
+      await page.close();
+    }
+  });
+
+  verifies('app/contrast', 'what is chosen, or how far something is, is seen in the system’s own few colours', async () => {
+    using outside = await connectOutside(at.perch);
+    await outside.client.call('chat.send', { message: 'How do I add a model?', sessionId: 'seen', model: 'guide/guide' });
+    const page = await open('/settings');
+    await page.emulateMedia({ forcedColors: 'active', reducedMotion: 'reduce' });
+    const choice = (name: string) => page.getByRole('radiogroup', { name: 'Theme' }).locator('label').filter({ hasText: name });
+    const line = (locator: Locator) => locator.evaluate((element) => getComputedStyle(element).outlineStyle);
+    expect([await line(choice('System')), await line(choice('Dark'))]).toEqual(['solid', 'none']);
+    const before = await picture(choice('Dark'));
+    await radio(page, 'Theme', 'Dark').check({ force: true });
+    expect([await line(choice('System'))]).toEqual(['none']);
+    expect(await picture(choice('Dark'))).not.toBe(before);
+    await radio(page, 'Theme', 'System').check({ force: true });
+    await page.screenshot(process.env.PERCH_SHOT ? { path: `${process.env.PERCH_SHOT}-forced-settings.png` } : {});
+    const link = (path: string) => page.locator(`a[href="${path}"]`).filter({ visible: true }).first();
+    expect([await line(link('/settings')), await line(link('/memory'))]).toEqual(['solid', 'none']);
+    await page.goto(`${at.perch.url}/usage`);
+    await page.getByText('CSV').waitFor();
+    const colours = await page
+      .locator('.chart svg[role="img"]')
+      .first()
+      .evaluate((chart) => {
+        const bar = chart.querySelector('g:not(.none) .bar');
+        return bar && [getComputedStyle(bar).fill, getComputedStyle(document.documentElement).backgroundColor];
+      });
+    expect(new Set(colours).size).toBe(2);
+    await page.screenshot(process.env.PERCH_SHOT ? { path: `${process.env.PERCH_SHOT}-forced-usage.png` } : {});
+    await page.goto(`${at.perch.url}/chat/main/seen`);
+    await connected(page, LINKED);
+    await page.screenshot(process.env.PERCH_SHOT ? { path: `${process.env.PERCH_SHOT}-forced-chat.png` } : {});
+    await page.goto(`${at.perch.url}/models`);
+    await page.getByText('Built in, always there').waitFor();
+    await page.screenshot(process.env.PERCH_SHOT ? { path: `${process.env.PERCH_SHOT}-forced-models.png` } : {});
+    await page.close();
+  });
+});
