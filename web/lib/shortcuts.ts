@@ -1,17 +1,19 @@
+import { m } from '#lib/i18n/frame.ts';
+
 /** What keys do, unless a person has other keys for it; Mod is Cmd on machines of Apple, Ctrl elsewhere. */
 export const SHORTCUTS = {
-  newChat: { keys: 'Mod+Shift+O', label: 'New chat' },
-  search: { keys: 'Mod+K', label: 'Search the chats' },
-  sidebar: { keys: 'Mod+B', label: 'Show or hide the sidebar' },
-  models: { keys: 'Mod+Shift+M', label: 'Choose a model' },
-  settings: { keys: 'Mod+,', label: 'Settings' },
-  help: { keys: 'Mod+/', label: 'This list' },
-  focus: { keys: 'Shift+Escape', label: 'Go to the message field' },
-  stop: { keys: 'Escape', label: 'Stop the reply' },
-  copyReply: { keys: 'Mod+Shift+C', label: 'Copy the last reply' },
-  copyCode: { keys: 'Mod+Shift+;', label: 'Copy the last code' },
-  allowTool: { keys: 'Mod+Alt+Enter', label: 'Allow what waits for approval in the chat, once' },
-  denyTool: { keys: 'Mod+Alt+Backspace', label: 'Deny what waits for approval in the chat' },
+  newChat: { keys: 'Mod+Shift+O', label: () => m.shell_new_chat() },
+  search: { keys: 'Mod+K', label: () => m.shell_shortcut_search() },
+  sidebar: { keys: 'Mod+B', label: () => m.shell_shortcut_sidebar() },
+  models: { keys: 'Mod+Shift+M', label: () => m.shell_shortcut_models() },
+  settings: { keys: 'Mod+,', label: () => m.shell_settings() },
+  help: { keys: 'Mod+/', label: () => m.shell_shortcut_help() },
+  focus: { keys: 'Shift+Escape', label: () => m.shell_shortcut_focus() },
+  stop: { keys: 'Escape', label: () => m.shell_shortcut_stop() },
+  copyReply: { keys: 'Mod+Shift+C', label: () => m.shell_shortcut_copy_reply() },
+  copyCode: { keys: 'Mod+Shift+;', label: () => m.shell_shortcut_copy_code() },
+  allowTool: { keys: 'Mod+Alt+Enter', label: () => m.shell_shortcut_allow_tool() },
+  denyTool: { keys: 'Mod+Alt+Backspace', label: () => m.shell_shortcut_deny_tool() },
 } as const;
 export type ShortcutName = keyof typeof SHORTCUTS;
 
@@ -56,10 +58,10 @@ export function whyNot(keys: string, name: ShortcutName, bindings: Bindings): st
   const parts = keys.split('+');
   const last = parts.at(-1) ?? '';
   if (!/^F\d+$/.test(last) && last !== 'Escape' && !parts.includes('Mod') && !parts.includes('Alt'))
-    return 'Keys that write something need Ctrl, Cmd or Alt with them.';
-  if (parts.length === 2 && parts[0] === 'Mod' && TAKEN.includes(last)) return 'Browsers and text fields use these keys themselves.';
+    return m.shell_shortcut_needs_modifier();
+  if (parts.length === 2 && parts[0] === 'Mod' && TAKEN.includes(last)) return m.shell_shortcut_browsers();
   const other = NAMES.find((each) => each !== name && boundKeys(each, bindings) === keys);
-  return other ? `These keys are taken: ${SHORTCUTS[other].label}.` : null;
+  return other ? m.shell_shortcut_taken({ shortcut: SHORTCUTS[other].label() }) : null;
 }
 
 /** Keys as they are written on this machine's keyboard. */

@@ -3,6 +3,7 @@ import { ConnectionClosed, GatewayClient } from '#shared/client/client.ts';
 import { socketLink } from '#shared/client/websocket.ts';
 import type { BridgeHealth, Linked } from '#shared/link/proof.ts';
 import { importSecret, prove, proves } from '#shared/link/prove.ts';
+import { m } from '#lib/i18n/frame.ts';
 import { kept } from '#lib/state/kept.ts';
 import { type KeptCredential, writeLink } from './credentials.ts';
 import { linkCommand } from './link-command.ts';
@@ -43,7 +44,7 @@ export async function redeemCode(): Promise<string | null> {
       body: JSON.stringify({ code }),
       signal: AbortSignal.timeout(10_000),
     });
-    if (!response.ok) return `This link has been used or is too old. Run “${linkCommand()}” for a new one.`;
+    if (!response.ok) return m.shell_bridge_link_used({ command: linkCommand() });
     const { app, host } = (await response.json()) as Linked;
     await writeLink({
       app: { id: app.id, key: await importSecret(app.secret) },
@@ -51,7 +52,7 @@ export async function redeemCode(): Promise<string | null> {
     });
     return null;
   } catch {
-    return 'The bridge did not answer when this browser was being linked. Open the link again.';
+    return m.shell_bridge_link_unanswered();
   } finally {
     // Not before the answer: the router takes no change of address while it starts.
     await goto(location.pathname + location.search, { shallow: true, replace: true });
@@ -71,7 +72,7 @@ export async function connectBridge(credential: KeptCredential): Promise<Gateway
     }),
     async verify({ auth }, challenge) {
       if (auth && (await proves(credential.key, auth.proof, 'server', 'app', challenge.nonce, nonce))) return;
-      throw new ConnectionClosed(4002, 'The program on this port is not the bridge that this browser was linked to');
+      throw new ConnectionClosed(4002, m.shell_bridge_other());
     },
   });
 }

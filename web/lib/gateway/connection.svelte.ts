@@ -4,6 +4,7 @@ import type { EventName, EventPayload } from '#shared/rpc/events.ts';
 import { CLOSE } from '#shared/rpc/limits.ts';
 import type { MethodName, MethodParams, MethodResult } from '#shared/rpc/methods/index.ts';
 import { inDemo } from '#lib/demo.ts';
+import { m } from '#lib/i18n/frame.ts';
 import { whenIdle } from '#lib/idle.ts';
 import { tooNew, unfit } from '#lib/sync/standing.ts';
 import { connectBridge } from './bridge.ts';
@@ -28,8 +29,6 @@ const BETWEEN_HANDOVERS_MS = 500;
 const START_WORKER_MS = 1_500;
 /** The bridge's clients are told so when another host serves from now on (decisions, "Frames and connection"). */
 const RESTARTING = 1012;
-const refused = (): string => `The bridge no longer knows this browser. Run “${linkCommand()}” to link it again.`;
-const NOT_ANSWERING = 'The gateway’s worker is not answering';
 
 /**
  * The gateway as pages see it: typed calls and events over whichever way there is (way.ts). A linked page keeps its own worker attached to the bridge all the
@@ -181,7 +180,7 @@ export class GatewayConnection {
     this.via = via;
     if (via === 'bridge') this.bridge.connected();
     this.state = 'online';
-    this.problem = this.bridge.refused ? refused() : null;
+    this.problem = this.bridge.refused ? m.shell_bridge_refused({ command: linkCommand() }) : null;
     this.#retryMs = FIRST_RETRY_MS;
     this.#connectedAt = performance.now();
     this.#listeners.follow(client);
@@ -212,7 +211,7 @@ export class GatewayConnection {
   }
 
   #failed(error: unknown): void {
-    this.problem = error instanceof Error ? error.message : String(error);
+    this.problem = wordsOf(error);
     this.state = 'waiting';
     this.retryAt = Date.now() + this.#retryMs;
     clearTimeout(this.#timer);
@@ -243,8 +242,8 @@ export class GatewayConnection {
   }
 
   #onalive(alive: boolean): void {
-    if (!alive && this.via === 'browser') this.problem = NOT_ANSWERING;
-    else if (alive && this.problem === NOT_ANSWERING) this.problem = null;
+    if (!alive && this.via === 'browser') this.problem = m.shell_worker_not_answering();
+    else if (alive && this.problem === m.shell_worker_not_answering()) this.problem = null;
   }
 
   #ondied(early: boolean): void {
@@ -257,7 +256,7 @@ export class GatewayConnection {
     const client = this.#client;
     this.#client = null;
     client?.close();
-    if (early) this.#failed(new Error('The gateway’s worker could not start'));
+    if (early) this.#failed(new Error(m.shell_worker_no_start()));
     else void this.#connect();
   }
 
@@ -268,9 +267,14 @@ export class GatewayConnection {
         setTimeout(resolve, CALL_WAIT_MS);
       });
     }
-    if (!this.#client) throw new ConnectionClosed(1006, this.problem ?? 'There is no connection to the gateway');
+    if (!this.#client) throw new ConnectionClosed(1006, this.problem ?? m.shell_no_connection());
     return this.#client;
   }
+}
+
+function wordsOf(error: unknown): string {
+  if (error instanceof ConnectionClosed && error.reason === '') return m.shell_connection_closed({ code: String(error.code) });
+  return error instanceof Error ? error.message : String(error);
 }
 
 const isHandover = (error: unknown): boolean =>

@@ -1,8 +1,9 @@
+import { m } from '#lib/i18n/frame.ts';
 import { kept } from './kept.ts';
 import { GUIDE_MODEL, models } from './models.svelte.ts';
 
 /** Asks the chosen model for the first answer that a person sees of it. */
-export const FIRST_MESSAGE = 'Hello! In two sentences: what can you help me with?';
+export const firstMessage = (): string => m.onboarding_first_message();
 
 export type Door = 'machine' | 'key';
 

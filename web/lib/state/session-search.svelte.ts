@@ -1,6 +1,7 @@
 import type { MethodResult } from '#shared/rpc/methods/index.ts';
 import { type Problem, problemOf } from '#lib/errors.ts';
 import { gateway } from '#lib/gateway/connection.svelte.ts';
+import { m } from '#lib/i18n/frame.ts';
 import { matching } from '#lib/prompts/prompt.ts';
 import { placesNamed } from '#lib/ui/shell/places.ts';
 import { prompts } from './prompts.svelte.ts';
@@ -78,7 +79,7 @@ class SessionSearch {
       this.answered = true;
       if (this.incomplete) this.#timer = setTimeout(() => void this.run(), AGAIN_MS);
     } catch (error) {
-      if (!asking.signal.aborted) this.problem = problemOf(error, 'search the chats');
+      if (!asking.signal.aborted) this.problem = problemOf(error, m.shell_doing_search_chats());
     } finally {
       if (this.#asking === asking) this.#asking = undefined;
     }

@@ -4,6 +4,7 @@ import { RpcError } from '#shared/rpc/errors.ts';
 import type { SessionEntry } from '#shared/rpc/records.ts';
 import { type Problem, problemOf } from '#lib/errors.ts';
 import { gateway } from '#lib/gateway/connection.svelte.ts';
+import { m } from '#lib/i18n/frame.ts';
 import { kept } from './kept.ts';
 import { visible } from './visible.svelte.ts';
 
@@ -77,7 +78,7 @@ class Sessions {
       this.#keepSeen();
       await this.#findCurrent();
     } catch (error) {
-      this.problem = problemOf(error, 'list the chats');
+      this.problem = problemOf(error, m.shell_doing_list_chats());
     }
   }
 
@@ -93,7 +94,7 @@ class Sessions {
       for (const entry of sessions) if (!this.#seen.has(entry.path)) this.#markSeen(entry);
       this.#keepSeen();
     } catch (error) {
-      this.problem = problemOf(error, 'list the chats');
+      this.problem = problemOf(error, m.shell_doing_list_chats());
     } finally {
       this.#loadingMore = false;
     }
@@ -121,7 +122,7 @@ class Sessions {
     this.current = path;
     const entry = this.all.find((candidate) => candidate.path === path);
     if (entry && path === this.#read && this.#markSeen(entry)) this.#keepSeen();
-    if (!entry && this.loaded) this.#findCurrent().catch((error: unknown) => (this.problem = problemOf(error, 'list the chats')));
+    if (!entry && this.loaded) this.#findCurrent().catch((error: unknown) => (this.problem = problemOf(error, m.shell_doing_list_chats())));
   }
 
   unread(entry: SessionEntry): boolean {

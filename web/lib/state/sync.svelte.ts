@@ -3,6 +3,7 @@ import type { Conflict, SyncState } from '#shared/rpc/methods/sync.ts';
 import type { MethodResult } from '#shared/rpc/methods/index.ts';
 import { isLost, type Problem, problemOf } from '#lib/errors.ts';
 import { gateway } from '#lib/gateway/connection.svelte.ts';
+import { m } from '#lib/i18n/frame.ts';
 import { outdated } from '#lib/sync/standing.ts';
 import { type Standing, standingOf } from '#lib/sync/words.ts';
 import { announcer } from './announcer.svelte.ts';
@@ -64,7 +65,7 @@ class Sync {
     } catch (error) {
       // A host of an older build knows nothing of all this.
       const unknown = error instanceof RpcError && (error.code === 'METHOD_NOT_FOUND' || error.code === 'NOT_IMPLEMENTED');
-      if (!unknown && !isLost(error)) this.problem = problemOf(error, 'read how the devices stand');
+      if (!unknown && !isLost(error)) this.problem = problemOf(error, m.shell_sync_doing_read());
     }
   }
 
@@ -72,7 +73,7 @@ class Sync {
   async resolve({ id, about }: Conflict, choice: 'keep' | 'restore'): Promise<void> {
     await gateway.call('sync.resolve', { id, choice });
     this.conflicts = (this.conflicts ?? []).filter((conflict) => conflict.id !== id);
-    announcer.say(choice === 'keep' ? `Kept as it is: ${about}` : `The other version is used now: ${about}`);
+    announcer.say(choice === 'keep' ? m.shell_sync_kept({ about }) : m.shell_sync_other_used({ about }));
     this.refresh();
   }
 }

@@ -1,5 +1,7 @@
 import type { HostStatus } from '#shared/ports/host.ts';
 import type { SyncState } from '#shared/rpc/methods/sync.ts';
+import { number } from '#lib/i18n/format.ts';
+import { m } from '#lib/i18n/frame.ts';
 import { outdated } from './standing.ts';
 
 /** How safe this browser's data is, for a person. */
@@ -22,63 +24,63 @@ export function standingOf(linked: boolean, host: HostStatus | null, sync: SyncS
   if (outdated(host)) {
     return {
       tone: 'bad',
-      short: 'Older than the data',
-      title: 'This browser’s Perch is older than the data, and only reads',
-      about: 'A newer Perch wrote the data. This browser changes nothing until it is updated; nothing is lost.',
+      short: m.shell_sync_older(),
+      title: m.shell_sync_older_title(),
+      about: m.shell_sync_older_about(),
     };
   }
   if (linked && host?.state === 'failed') {
     return {
       tone: 'bad',
-      short: 'No copy in this browser',
-      title: 'This browser keeps no copy of the data',
-      about: `${sentence(host.problem ?? 'Its own gateway could not start')} It is tried again by itself.`,
+      short: m.shell_sync_no_copy(),
+      title: m.shell_sync_no_copy_title(),
+      about: host.problem === null ? m.shell_sync_no_copy_about() : m.shell_sync_no_copy_why({ problem: sentence(host.problem) }),
     };
   }
   if (!linked && (!sync || sync.state === 'off')) {
     return {
       tone: '',
-      short: 'In this browser alone',
-      title: 'Saved in this browser alone, not on disk',
-      about: 'Without a bridge everything is kept by this browser and nothing is on disk: if its data is cleared, the chats are gone.',
+      short: m.shell_sync_alone(),
+      title: m.shell_sync_alone_title(),
+      about: m.shell_sync_alone_about(),
     };
   }
-  const waiting = sync && sync.pending > 0 ? counted(sync.pending, 'change') : null;
+  const count = sync?.pending ?? 0;
   switch (sync?.state) {
     case 'synced':
       return {
         tone: 'good',
-        short: 'On disk',
-        title: 'Saved in this browser and on disk',
-        about: 'Every change is stored in this browser and in the bridge’s file on disk before it counts as saved.',
+        short: m.shell_sync_on_disk(),
+        title: m.shell_sync_on_disk_title(),
+        about: m.shell_sync_on_disk_about(),
       };
     case 'catching-up':
       return {
         tone: 'warn',
-        short: 'Catching up',
-        title: `Catching up with the disk${percentOf(sync) === null ? '' : `, ${percentOf(sync)}%`}`,
-        about: 'This browser reads what it does not have yet, and writes what is not on disk yet. You can go on working.',
+        short: m.shell_sync_catching_up(),
+        title: catchingUp(percentOf(sync)),
+        about: m.shell_sync_catching_up_about(),
       };
     case 'away':
       return {
         tone: 'warn',
-        short: waiting ? 'Not yet on disk' : 'The bridge is away',
-        title: waiting ? `Saved in this browser, not yet on disk: ${waiting}` : 'Saved in this browser; the bridge is away',
-        about: 'The bridge does not run now. What you do is kept in this browser, and goes to disk by itself when the bridge is back.',
+        short: count > 0 ? m.shell_sync_not_on_disk() : m.shell_sync_bridge_away(),
+        title: count > 0 ? m.shell_sync_not_on_disk_title({ count }) : m.shell_sync_bridge_away_title(),
+        about: m.shell_sync_bridge_away_about(),
       };
     case 'failing':
       return {
         tone: 'bad',
-        short: 'The disk fails',
-        title: 'Saved in this browser; writing to disk fails',
-        about: `${sentence(sync.problem ?? 'The bridge’s file takes no changes now')} What you do is kept in this browser; writing is tried again by itself.`,
+        short: m.shell_sync_failing(),
+        title: m.shell_sync_failing_title(),
+        about: sync.problem === null ? m.shell_sync_failing_about() : m.shell_sync_failing_why({ problem: sentence(sync.problem) }),
       };
     default:
       return {
         tone: '',
-        short: 'Looking',
-        title: 'Looking whether this browser’s data is on disk',
-        about: 'This browser’s own copy of the data is being opened.',
+        short: m.shell_sync_unknown(),
+        title: m.shell_sync_unknown_title(),
+        about: m.shell_sync_unknown_about(),
       };
   }
 }
@@ -88,4 +90,10 @@ export function percentOf({ progress }: SyncState): number | null {
   return progress && progress.total > 0 ? Math.min(100, Math.floor((100 * progress.done) / progress.total)) : null;
 }
 
-const sentence = (text: string): string => (/[.!?]$/.test(text) ? text : `${text}.`);
+const catchingUp = (percent: number | null): string =>
+  percent === null
+    ? m.shell_sync_catching_up_title()
+    : m.shell_sync_catching_up_percent({ percent: number(percent / 100, { style: 'percent' }) });
+
+/** With the full stop that it may lack. */
+export const sentence = (text: string): string => (/[.!?。！？؟]$/.test(text) ? text : `${text}.`);

@@ -18,42 +18,46 @@ import SquareTerminal from '@lucide/svelte/icons/square-terminal';
 import SquareSlash from '@lucide/svelte/icons/square-slash';
 import Stethoscope from '@lucide/svelte/icons/stethoscope';
 import Wrench from '@lucide/svelte/icons/wrench';
+import { m } from '#lib/i18n/frame.ts';
 
-/** The pages beside the chats, in the groups of the sidebar. */
-export const PAGE_GROUPS = [
+/** The pages beside the chats, in the groups of the sidebar. A group's `name` is what is kept of it, in any language. */
+export const pageGroups = () => [
   {
     name: 'Knowledge',
+    label: m.shell_group_knowledge(),
     pages: [
-      { href: '/memory', label: 'Memory', icon: Brain },
-      { href: '/wiki', label: 'Wiki', icon: BookOpen },
-      { href: '/dreaming', label: 'Dreaming', icon: Moon },
+      { href: '/memory', label: m.shell_page_memory(), icon: Brain },
+      { href: '/wiki', label: m.shell_page_wiki(), icon: BookOpen },
+      { href: '/dreaming', label: m.shell_page_dreaming(), icon: Moon },
     ],
   },
   {
     name: 'Work',
+    label: m.shell_group_work(),
     pages: [
-      { href: '/sessions', label: 'Chats', icon: MessagesSquare },
-      { href: '/annotate', label: 'Annotate', icon: Highlighter },
-      { href: '/browser', label: 'Browser', icon: AppWindow },
-      { href: '/prompts', label: 'Prompts', icon: SquareSlash },
-      { href: '/schedules', label: 'Schedules', icon: CalendarClock },
-      { href: '/plans', label: 'Plans', icon: ListTodo },
-      { href: '/approvals', label: 'Approvals', icon: ShieldCheck },
+      { href: '/sessions', label: m.shell_page_chats(), icon: MessagesSquare },
+      { href: '/annotate', label: m.shell_page_annotate(), icon: Highlighter },
+      { href: '/browser', label: m.shell_page_browser(), icon: AppWindow },
+      { href: '/prompts', label: m.shell_page_prompts(), icon: SquareSlash },
+      { href: '/schedules', label: m.shell_page_schedules(), icon: CalendarClock },
+      { href: '/plans', label: m.shell_page_plans(), icon: ListTodo },
+      { href: '/approvals', label: m.shell_page_approvals(), icon: ShieldCheck },
     ],
   },
   {
     name: 'Gateway',
+    label: m.shell_group_gateway(),
     pages: [
-      { href: '/agents', label: 'Agents', icon: Bot },
-      { href: '/channels', label: 'Channels', icon: RadioTower },
-      { href: '/models', label: 'Models', icon: Boxes },
-      { href: '/tools', label: 'Tools', icon: Wrench },
-      { href: '/skills', label: 'Skills', icon: BookOpenCheck },
-      { href: '/usage', label: 'Usage', icon: ChartColumn },
-      { href: '/logs', label: 'Logs', icon: ScrollText },
-      { href: '/doctor', label: 'Doctor', icon: Stethoscope },
-      { href: '/backups', label: 'Backups', icon: Archive },
-      { href: '/console', label: 'Console', icon: SquareTerminal },
+      { href: '/agents', label: m.shell_page_agents(), icon: Bot },
+      { href: '/channels', label: m.shell_page_channels(), icon: RadioTower },
+      { href: '/models', label: m.shell_page_models(), icon: Boxes },
+      { href: '/tools', label: m.shell_page_tools(), icon: Wrench },
+      { href: '/skills', label: m.shell_page_skills(), icon: BookOpenCheck },
+      { href: '/usage', label: m.shell_page_usage(), icon: ChartColumn },
+      { href: '/logs', label: m.shell_page_logs(), icon: ScrollText },
+      { href: '/doctor', label: m.shell_page_doctor(), icon: Stethoscope },
+      { href: '/backups', label: m.shell_page_backups(), icon: Archive },
+      { href: '/console', label: m.shell_page_console(), icon: SquareTerminal },
     ],
   },
-] as const;
+];

@@ -13,7 +13,8 @@ import Plug from '@lucide/svelte/icons/plug';
 import Settings from '@lucide/svelte/icons/settings';
 import Wrench from '@lucide/svelte/icons/wrench';
 import type { Component } from 'svelte';
-import { PAGE_GROUPS } from './pages.ts';
+import { m } from '#lib/i18n/frame.ts';
+import { pageGroups } from './pages.ts';
 
 /** What the search finds beside chats: a page, or a part of the settings. */
 export interface Place {
@@ -24,34 +25,34 @@ export interface Place {
 }
 
 /** The parts of the settings page, by their ids there. */
-const SETTINGS = [
-  { id: 'providers', label: 'Providers', icon: Boxes },
-  { id: 'model', label: 'Default model', icon: Boxes },
-  { id: 'upstream', label: 'Slow and failing servers', icon: Hourglass },
-  { id: 'tool-servers', label: 'Tools', icon: Wrench },
-  { id: 'appearance', label: 'Appearance', icon: Contrast },
-  { id: 'voice', label: 'Voice', icon: AudioLines },
-  { id: 'notifications', label: 'Notifications', icon: Bell },
-  { id: 'connection', label: 'Connection', icon: Plug },
-  { id: 'keys', label: 'Keys for programs', icon: KeyRound },
-  { id: 'storage', label: 'Storage', icon: HardDrive },
-  { id: 'first-steps', label: 'First steps', icon: Footprints },
-  { id: 'keyboard', label: 'Keyboard', icon: Keyboard },
-] as const;
+const settings = () => [
+  { id: 'providers', label: m.shell_setting_providers(), icon: Boxes },
+  { id: 'model', label: m.shell_setting_model(), icon: Boxes },
+  { id: 'upstream', label: m.shell_setting_upstream(), icon: Hourglass },
+  { id: 'tool-servers', label: m.shell_setting_tool_servers(), icon: Wrench },
+  { id: 'appearance', label: m.shell_setting_appearance(), icon: Contrast },
+  { id: 'voice', label: m.shell_setting_voice(), icon: AudioLines },
+  { id: 'notifications', label: m.shell_setting_notifications(), icon: Bell },
+  { id: 'connection', label: m.shell_setting_connection(), icon: Plug },
+  { id: 'keys', label: m.shell_setting_keys(), icon: KeyRound },
+  { id: 'storage', label: m.shell_setting_storage(), icon: HardDrive },
+  { id: 'first-steps', label: m.shell_setting_first_steps(), icon: Footprints },
+  { id: 'keyboard', label: m.shell_setting_keyboard(), icon: Keyboard },
+];
 
-const PLACES: readonly Place[] = [
-  ...PAGE_GROUPS.flatMap(({ pages }) => pages.map((page) => ({ ...page, kind: 'page' as const }))),
-  { href: '/compare', label: 'Compare models', icon: Columns2, kind: 'page' },
-  { href: '/devices', label: 'Devices and sync', icon: MonitorSmartphone, kind: 'page' },
-  { href: '/settings', label: 'Settings', icon: Settings, kind: 'page' },
-  ...SETTINGS.map(({ id, ...rest }) => ({ ...rest, href: `/settings#${id}`, kind: 'setting' as const })),
+const places = (): Place[] => [
+  ...pageGroups().flatMap(({ pages }) => pages.map((page) => ({ ...page, kind: 'page' as const }))),
+  { href: '/compare', label: m.shell_compare_link(), icon: Columns2, kind: 'page' },
+  { href: '/devices', label: m.shell_devices_link(), icon: MonitorSmartphone, kind: 'page' },
+  { href: '/settings', label: m.shell_settings(), icon: Settings, kind: 'page' },
+  ...settings().map(({ id, ...rest }) => ({ ...rest, href: `/settings#${id}`, kind: 'setting' as const })),
 ];
 
 /** Places whose name has words that begin with all that was typed, in any order; those that begin with it come first. */
 export function placesNamed(typed: string): Place[] {
   const wanted = wordsOf(typed);
   if (wanted.length === 0) return [];
-  const found = PLACES.filter(({ label }) => {
+  const found = places().filter(({ label }) => {
     const words = wordsOf(label);
     return wanted.every((each) => words.some((word) => word.startsWith(each)));
   });
