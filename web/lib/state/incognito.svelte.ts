@@ -43,8 +43,8 @@ export class IncognitoChat implements ListedChat {
     gateway.on('incognito.reasoning', ({ runId, delta, offset }) => runId === this.live?.runId && this.live.think(delta, offset)),
   ];
 
-  /** Says something, and has it answered. One at a time. */
-  async send(text: string, files: readonly PickedFile[], model: string): Promise<void> {
+  /** Says something, and has it answered. One at a time. `model` null: the default one. */
+  async send(text: string, files: readonly PickedFile[], model: string | null): Promise<void> {
     if (this.busy) return;
     const message: HistoryMessage = { id: crypto.randomUUID(), role: 'user', content: text, timestamp: Date.now() };
     const attachments = files.map(({ filename, mimeType, size }) => ({ filename, mimeType, size }));
@@ -53,14 +53,14 @@ export class IncognitoChat implements ListedChat {
   }
 
   /** Answers the last message of the person again; the earlier reply is gone. */
-  async resend(model: string): Promise<void> {
+  async resend(model: string | null): Promise<void> {
     if (this.busy) return;
     this.messages = this.messages.slice(0, this.#lastAsked + 1);
     await this.#answer(model);
   }
 
   /** Puts another text in the place of the last message of the person, and has it answered. */
-  async edit(text: string, model: string): Promise<void> {
+  async edit(text: string, model: string | null): Promise<void> {
     if (this.busy) return;
     const at = this.#lastAsked;
     this.messages = this.messages
@@ -120,7 +120,7 @@ export class IncognitoChat implements ListedChat {
     return this.messages.findLastIndex(({ role }) => role === 'user');
   }
 
-  async #answer(model: string): Promise<void> {
+  async #answer(model: string | null): Promise<void> {
     this.problem = null;
     const live = (this.live = new LiveRun(crypto.randomUUID()));
     const began = performance.now();
@@ -128,7 +128,7 @@ export class IncognitoChat implements ListedChat {
       if (this.live === live) this.#end(live, { ...end, elapsedMs: performance.now() - began });
     };
     try {
-      const params = { runId: live.runId, model, messages: told(this.messages) };
+      const params = { runId: live.runId, messages: told(this.messages), ...(model === null ? {} : { model }) };
       const size = new Blob([JSON.stringify(params)]).size + FRAME_BYTES;
       if (size > LIMITS.maxPayload)
         return ended({
