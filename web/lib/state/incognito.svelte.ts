@@ -124,8 +124,11 @@ export class IncognitoChat implements ListedChat {
     this.problem = null;
     const live = (this.live = new LiveRun(crypto.randomUUID()));
     const began = performance.now();
-    const ended = (end: Partial<HistoryMessage>): void => {
-      if (this.live === live) this.#end(live, { ...end, elapsedMs: performance.now() - began });
+    const ended = (end: Partial<HistoryMessage>, said = ''): void => {
+      // It may be forgotten by now.
+      if (this.live !== live) return;
+      this.#end(live, { ...end, elapsedMs: performance.now() - began });
+      announcer.say(said);
     };
     try {
       const params = { runId: live.runId, messages: told(this.messages), ...(model === null ? {} : { model }) };
@@ -138,14 +141,11 @@ export class IncognitoChat implements ListedChat {
           },
         });
       const answered = await gateway.call('incognito.send', params);
-      ended({ model: answered.model, usage: answered.usage });
-      if (this.messages.length > 0) announcer.say(live.text);
+      ended({ model: answered.model, usage: answered.usage }, live.text);
     } catch (error) {
       if (isLost(error)) ended({ interrupted: true });
-      else if (error instanceof RpcError && error.code === 'ABORTED') {
-        ended({ aborted: true });
-        announcer.say('The reply was stopped.');
-      } else if (error instanceof RpcError) ended({ error: { code: error.code, message: error.message } });
+      else if (error instanceof RpcError && error.code === 'ABORTED') ended({ aborted: true }, 'The reply was stopped.');
+      else if (error instanceof RpcError) ended({ error: { code: error.code, message: error.message } });
       else ended({ error: { code: 'INTERNAL_ERROR', message: error instanceof Error ? error.message : String(error) } });
     }
   }
