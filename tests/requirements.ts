@@ -18,6 +18,7 @@ import { devices } from './requirements/devices.ts';
 import { cron } from './requirements/cron.ts';
 import { dreaming } from './requirements/dreaming.ts';
 import { icons } from './requirements/icons.ts';
+import { incognito } from './requirements/incognito.ts';
 import { interfaceTables } from './requirements/interface.ts';
 import { keys } from './requirements/keys.ts';
 import { mcp } from './requirements/mcp.ts';
@@ -47,6 +48,7 @@ const sections = [
   ...protocol,
   ...interfaceTables,
   ...chat,
+  ...incognito,
   ...bridge,
   ...app,
   ...annotate,

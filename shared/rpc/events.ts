@@ -26,6 +26,12 @@ export const events = {
   'chat.recalled': z.object({ ...chat, memories: z.array(recalledMemory), elapsedMs: z.number() }),
   /** What the model thinks before it speaks, where its provider tells. `offset`: length of the run's thoughts before it, in UTF-16 units. */
   'chat.reasoning': z.object({ ...chat, delta: z.string(), offset: z.number().int() }),
+  /** A piece of an answer that is kept nowhere, to the connection that asked for it; `offset` as in `chat.delta`. */
+  'incognito.delta': z.object({ runId: z.string(), delta: z.string(), offset: z.number().int() }),
+  /** What the model thinks before it; `offset` as in `chat.reasoning`. */
+  'incognito.reasoning': z.object({ runId: z.string(), delta: z.string(), offset: z.number().int() }),
+  'incognito.done': z.object({ runId: z.string(), model: z.string(), usage }),
+  'incognito.error': z.object({ runId: z.string(), error: errorShape }),
   /** A message was stored by a person's send: other tabs show it at once. */
   'chat.message': z.object({ ...chat, messageId: z.string(), parentId: z.string().nullable(), content: z.string(), timestamp: z.number() }),
   /** A session was made, changed or deleted: lists refresh. */

@@ -19,6 +19,14 @@ export const FAILURES: readonly Step[] = [
     ...step('chat.send', { sessionId: 'aborted', message: 'How do I add a model?' }),
     beside: step('chat.branch', { sessionId: 'aborted', messageId: 'none' }, 'ALREADY_EXISTS'),
   },
+  {
+    ...step('incognito.send', { runId: 'run-1', messages: [{ role: 'user', content: 'What can you do?' }] }),
+    beside: step('incognito.send', { runId: 'run-1', messages: [{ role: 'user', content: 'Who?' }] }, 'ALREADY_EXISTS'),
+  },
+  {
+    ...step('incognito.send', { runId: 'run-2', messages: [{ role: 'user', content: 'Never mind' }] }, 'ABORTED'),
+    beside: step('incognito.abort', { runId: 'run-2' }),
+  },
   step('sessions.preview', { path }, 'NOT_FOUND'),
   step('sessions.reset', { path }, 'NOT_FOUND'),
   step('sessions.rename', { path, title: 'A name' }, 'NOT_FOUND'),

@@ -31,6 +31,7 @@ const PAGES: readonly [path: string, sign: string][] = [
   ['/plans', LONG],
   ['/agents', 'To begin with'],
   ['/compare', 'What this model answers'],
+  ['/incognito', 'Nothing of this chat is kept'],
   ['/channels', 'Set up Telegram…'],
   ['/skills', LONG],
   ['/browser', 'The browser is not started'],

@@ -101,6 +101,18 @@ describe('the demo, from a plain file server', () => {
     await ask(page, 'Compare ways to sort.');
     await replies(page).getByRole('table').waitFor();
 
+    // A chat that is kept nowhere is asked about before it is left, also by an address behind the hash.
+    await page.getByRole('link', { name: 'Incognito chat' }).click();
+    await page.getByText('Nothing of this chat is kept').waitFor();
+    await ask(page, 'Who are you?');
+    await replies(page).getByText('I am not a model').waitFor();
+    await page.getByRole('link', { name: 'Usage' }).click();
+    await page.getByRole('button', { name: 'Forget it and leave' }).click();
+    await page.waitForURL(`${site.url}#/usage`);
+    await page.goBack();
+    await page.getByText('A chat that is kept nowhere').waitFor();
+    expect(await replies(page).count()).toBe(0);
+
     // And away.
     site.offline = false;
     await page.getByRole('button', { name: 'Start for real' }).click();

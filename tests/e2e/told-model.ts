@@ -9,6 +9,8 @@ export interface ToldModel extends AsyncDisposable {
   answer(text: string, usage?: { prompt_tokens: number; completion_tokens: number; total_tokens: number }): void;
   /** The next answer, piece by piece: `more` resolves once the piece is on its way. */
   begin(): { think(text: string): Promise<void>; more(text: string): Promise<void>; end(): Promise<void> };
+  /** Cuts all its connections. */
+  hangUp(): void;
 }
 
 const chunk = (delta: unknown, finish: string | null = null): string =>
@@ -46,6 +48,9 @@ export async function startToldModel(listed: object = {}): Promise<ToldModel> {
           (await promise).end(END);
         },
       };
+    },
+    hangUp() {
+      server.closeAllConnections();
     },
     async [Symbol.asyncDispose]() {
       server.closeAllConnections();

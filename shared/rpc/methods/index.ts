@@ -12,6 +12,7 @@ import { devices } from './device.ts';
 import { cron } from './cron.ts';
 import { drawings } from './drawings.ts';
 import { dreaming } from './dreaming.ts';
+import { incognito } from './incognito.ts';
 import { keys } from './keys.ts';
 import { logs } from './logs.ts';
 import { exec } from './exec.ts';
@@ -35,6 +36,7 @@ import { workspaces } from './workspace.ts';
 export const contracts = {
   ...connection,
   ...chat,
+  ...incognito,
   ...sessions,
   ...agents,
   ...models,

@@ -3,7 +3,7 @@ import type { ToolPolicy } from '#shared/rpc/methods/tools.ts';
 import type { Usage } from '#shared/rpc/records.ts';
 import { UPSTREAM_LIMITS, type UpstreamLimits } from '#shared/upstream-limits.ts';
 import { accessLater } from './access/later.ts';
-import { agentsOf } from './agents.ts';
+import { agentsOf, MAIN } from './agents.ts';
 import { deskLater } from './approvals/later.ts';
 import { noBridge } from './bridge.ts';
 import { Channels } from './channels/channels.ts';
@@ -27,6 +27,7 @@ import { GuideProvider } from './guide/guide.ts';
 import { httpLater } from './http/later.ts';
 import { Hub } from './hub.ts';
 import { Idempotency } from './idempotency.ts';
+import { Incognito } from './incognito/incognito.ts';
 import { knowledgeOf } from './knowledge.ts';
 import { lazy } from './lazy.ts';
 import { localModelsLater } from './local-models/later.ts';
@@ -166,6 +167,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     maxSteps: () => config.settings.chat.maxSteps,
   };
   const runs = new Runs(deps);
+  const incognito = new Incognito({ ...deps, main: () => agents.get(MAIN) });
   const oauth = authorizationsLater({ bridge, clock, fault });
   const serves = (): boolean => sync?.state().role !== 'replica';
   // What lies beside the bridge is kept by the host that the bridge has chosen: one that has just attached has not read yet what the others wrote.
@@ -232,7 +234,23 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     health: () => health(),
     ...allMethods({
       ...{ vault, hub, clock, sync, bridge, config, references, settings, timeZone, fault, log, environment },
-      ...{ runs, agents, models, compaction, providers, tools, events, channels, running, oauth, workbench, desk, presence, clients },
+      ...{
+        runs,
+        incognito,
+        agents,
+        models,
+        compaction,
+        providers,
+        tools,
+        events,
+        channels,
+        running,
+        oauth,
+        workbench,
+        desk,
+        presence,
+        clients,
+      },
       devices: async () => (await access.load()).devices,
       keys: async () => (await access.load()).keys,
       file: configFile,
@@ -287,7 +305,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       running.stop();
       log.write('info', 'gateway', 'A newer version takes over');
       hub.broadcast({ event: 'shutdown', payload: { reason: 'a newer version takes over' } });
-      await runs.drain(ms);
+      await Promise.all([runs.drain(ms), incognito.drain(ms)]);
     },
     async close() {
       stopFollowing();

@@ -6,8 +6,9 @@ import { LIMITS, type ResponseFrame } from '#shared/rpc/frames.ts';
 const MERGE_FROM = 64 * 1024;
 
 /** What comes piece by piece. */
-type Delta = Extract<AnyEvent, { event: 'chat.delta' | 'chat.reasoning' }>;
-const isDelta = (event: AnyEvent): event is Delta => event.event === 'chat.delta' || event.event === 'chat.reasoning';
+const DELTAS = ['chat.delta', 'chat.reasoning', 'incognito.delta', 'incognito.reasoning'] as const;
+type Delta = Extract<AnyEvent, { event: (typeof DELTAS)[number] }>;
+const isDelta = (event: AnyEvent): event is Delta => (DELTAS as readonly string[]).includes(event.event);
 
 export interface SendBufferOptions {
   link: Link<string>;

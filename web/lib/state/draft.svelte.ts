@@ -15,16 +15,18 @@ export class Draft {
   problems = $state<string[]>([]);
   /** Files that are being read. */
   reading = $state(0);
-  #key = '';
+  /** Null: it is kept nowhere. */
+  #key: string | null = null;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  /** Keeps what is there, and goes on with what another chat had; resolves when its files are there too. `key` as `drafts` has it. */
-  async open(key: string): Promise<void> {
+  /** Keeps what is there, and goes on with what another chat had; resolves when its files are there too. `key` as `drafts` has it, or null. */
+  async open(key: string | null): Promise<void> {
     this.keep();
     this.#key = key;
-    this.text = drafts.text(key);
+    this.text = key === null ? '' : drafts.text(key);
     this.files = [];
     this.problems = [];
+    if (key === null) return;
     const stored = await drafts.files(key).catch(() => []);
     if (this.#key === key && stored.length > 0 && this.files.length === 0) this.files = stored;
   }
@@ -95,7 +97,7 @@ export class Draft {
   /** Keeps the text at once. */
   keep(): void {
     clearTimeout(this.#timer);
-    if (this.#key === '') return;
+    if (this.#key === null) return;
     const kept = drafts.keepText(this.#key, this.text);
     if (kept === this.problems.includes(UNKEPT))
       this.problems = kept ? this.problems.filter((problem) => problem !== UNKEPT) : [...this.problems, UNKEPT];
@@ -124,12 +126,13 @@ export class Draft {
     this.files = [];
     this.problems = [];
     this.keep();
-    void drafts.forget(this.#key);
+    if (this.#key !== null) void drafts.forget(this.#key);
     return { text, files };
   }
 
   #setFiles(next: PickedFile[]): void {
     this.files = next;
+    if (this.#key === null) return;
     drafts.keepFiles(this.#key, next).catch(() => {
       this.problems.push('The files could not be kept in this browser: send the message before you reload.');
     });

@@ -156,6 +156,12 @@ Lists are kept for a minute; refresh asks again at once and looks for new server
     text: `Open the list of models in a chat and choose **Compare models**, or the page \`/compare\`: one message goes to two models (three on a wide screen), each in a chat of its own, with the time to its first word, its whole time, tokens and cost. Each has its own Stop and *Answer again*; Esc stops all. The chats are marked with a tag of their own in the list, and **Go on with this one** opens one of them.`,
   },
   {
+    id: 'incognito',
+    title: 'An incognito chat, kept nowhere',
+    keywords: 'incognito private secret temporary anonymous off the record forget not saved trace',
+    text: `The hat beside **New chat**, or the page \`/incognito\`: the conversation is in that page alone, and is gone once you leave or reload it. It is in no store, list, search, log or backup; **Usage** counts its tokens and cost by model, without a word of it. There are no tools, and nothing is told from memory or other chats; no other model takes over. What the model's server keeps is its own matter. Programs do the same by \`incognito.send\`, with the whole conversation each time.`,
+  },
+  {
     id: 'not-in-list',
     title: 'A local model server is not found',
     keywords: 'missing discover detect troubleshooting does not appear cannot see port localhost cors private',

@@ -11,6 +11,7 @@ import { deviceMethods } from './devices.ts';
 import { drawingMethods } from './drawings.ts';
 import { dreamingMethods } from './dreaming.ts';
 import { execMethods } from './exec.ts';
+import { incognitoMethods } from './incognito.ts';
 import { keyMethods } from './keys.ts';
 import { logMethods } from './logs.ts';
 import { mcpMethods } from './mcp.ts';
@@ -44,6 +45,7 @@ export type MethodsDeps = Deps<typeof agentMethods> &
   Deps<typeof drawingMethods> &
   Deps<typeof dreamingMethods> &
   Deps<typeof execMethods> &
+  Deps<typeof incognitoMethods> &
   Deps<typeof keyMethods> &
   Deps<typeof logMethods> &
   Deps<typeof mcpMethods> &
@@ -76,6 +78,7 @@ export const allMethods = (deps: MethodsDeps): Omit<AllHandlers, 'health'> => ({
   ...drawingMethods(deps),
   ...dreamingMethods(deps),
   ...execMethods(deps),
+  ...incognitoMethods(deps),
   ...keyMethods(deps),
   ...logMethods(deps),
   ...mcpMethods(deps),

@@ -16,14 +16,14 @@ export interface Attached {
   info: NonNullable<HistoryMessage['attachments']>;
 }
 
-/** Checks and decodes what came with a message (decisions, "Chat"): one too large or not decodable is `INVALID_PARAMS`. */
-export function readAttachments(inputs: readonly AttachmentInput[]): Attached {
+/** Checks and decodes what came with a message (decisions, "Chat"): one too large or not decodable is `INVALID_PARAMS`. `of`: what its caller calls that message. */
+export function readAttachments(inputs: readonly AttachmentInput[], of?: string): Attached {
   let all = 0;
   const parts: Part[] = [];
   const info: Attached['info'] = [];
   for (const [index, input] of inputs.entries()) {
     const refuse = (why: string): never => {
-      throw new RpcError('INVALID_PARAMS', `attachments.${index}: ${why}`);
+      throw new RpcError('INVALID_PARAMS', `${of === undefined ? '' : `${of}.`}attachments.${index}: ${why}`);
     };
     const filename = input.filename ?? input.fileName ?? '';
     const data = (input.content ?? input.base64 ?? '').replace(/^data:[^,]*;base64,/, '').replace(/\s+/g, '');

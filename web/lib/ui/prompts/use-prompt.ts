@@ -6,5 +6,5 @@ import { prompts } from '#lib/state/prompts.svelte.ts';
 /** Puts a prompt into the message field of the chat that is open; from another page, into that of a new one. */
 export async function usePrompt(prompt: Prompt): Promise<void> {
   prompts.chosen = prompt;
-  if (!page.route.id?.startsWith('/(app)/(chat)')) await goto('/');
+  if (!/^\/\(app\)\/(\(chat\)|incognito)/.test(page.route.id ?? '')) await goto('/');
 }

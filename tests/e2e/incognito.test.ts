@@ -1,0 +1,195 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Page } from 'playwright';
+import { describe, expect } from 'vitest';
+import { verifies } from '../requirements.ts';
+import { everythingStored } from '../support/everything-stored.ts';
+import { until } from '../support/gateway.ts';
+import { lowContrast, operable, overflowing, remaining, tabAround } from './accessibility.ts';
+import { answered, ask, replies } from './answered.ts';
+import { connected, LINKED } from './connected.ts';
+import { shoot } from './shoot.ts';
+
+// No list of words has them.
+const SECRET = 'quinzelbark';
+/** What an ordinary chat keeps, so that the looking is seen to find something. */
+const KEPT = 'vormalisk';
+const PIXEL = Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==', 'base64');
+
+const composer = (page: Page) => page.getByRole('textbox', { name: 'Message' });
+const mine = (page: Page) => page.getByRole('article', { name: 'Your message' });
+const question = (page: Page) => page.getByRole('dialog', { name: 'Forget this chat?' });
+
+/** Where the word is in a text. */
+const traces = (text: string): string[] => [...text.matchAll(new RegExp(`.{0,60}${SECRET}.{0,60}`, 'g'))].map(([found]) => found);
+
+/** All that this browser keeps of the app, as one text. */
+async function browserKeeps(page: Page): Promise<string> {
+  const others = await page.evaluate(async () => {
+    const cached = (await caches.keys()).map(async (name) => {
+      const cache = await caches.open(name);
+      const texts = (await cache.keys()).map(async (request) => `${request.url} ${await (await cache.match(request))?.text()}`);
+      return [name, ...(await Promise.all(texts))].join('\n');
+    });
+    return [
+      JSON.stringify({ ...localStorage }),
+      JSON.stringify({ ...sessionStorage }),
+      JSON.stringify(history.state),
+      ...(await Promise.all(cached)),
+    ];
+  });
+  return [await page.evaluate(everythingStored), ...others].join('\n').toLowerCase();
+}
+
+/** All that the bridge keeps, its journal and logs among it. */
+const bridgeKeeps = (home: string): string =>
+  readdirSync(home, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => `${name} ${readFileSync(join(parentPath, name), 'latin1')}`)
+    .join('\n')
+    .toLowerCase();
+
+describe('a chat that is kept nowhere', () => {
+  const at = answered();
+
+  verifies(['incognito/page', 'incognito/page-forgets'], 'is like any chat while it is there, and gone without a trace', async () => {
+    const page = await at.browser.page(at.perch.url);
+    const dialogs: string[] = [];
+    page.on('dialog', (dialog) => {
+      dialogs.push(dialog.type());
+      void dialog.accept();
+    });
+    await connected(page, LINKED);
+    await page.getByRole('link', { name: 'Incognito chat' }).click();
+    await page.getByText('Nothing of this chat is kept').waitFor();
+    await shoot(page, 'incognito-empty');
+
+    const answer = at.model.begin();
+    await ask(page, `The ${SECRET} question`);
+    await answer.think(`Some **${SECRET}** thoughts`);
+    await answer.more(`The **${SECRET}** answer`);
+    await replies(page).locator('strong', { hasText: SECRET }).last().waitFor();
+    // One at a time.
+    await composer(page).fill(`A ${SECRET} draft`);
+    await composer(page).press('Enter');
+    expect(await composer(page).inputValue()).toBe(`A ${SECRET} draft`);
+    expect(await page.getByRole('button', { name: /^Send/ }).count()).toBe(0);
+    await page.getByRole('button', { name: 'Stop' }).click();
+    await replies(page).getByText('Stopped. What had come is kept.').waitFor();
+    await replies(page).locator('details').getByText('Thought for').waitFor();
+
+    at.model.answer(`Another ${SECRET} answer\n\n\`\`\`js\nconst ${SECRET} = 1;\n\`\`\``, {
+      ...{ prompt_tokens: 11, completion_tokens: 7, total_tokens: 18 },
+    });
+    await page.getByRole('button', { name: 'Answer again' }).click();
+    await replies(page).getByText('18 tokens').waitFor();
+    expect(await replies(page).count()).toBe(1);
+    expect(await replies(page).getByText('Stopped').count()).toBe(0);
+
+    at.model.answer(`The edited ${SECRET} answer`);
+    await mine(page).getByRole('button', { name: 'Edit this message' }).click();
+    await page.getByRole('textbox', { name: 'Edit your message' }).fill(`Edited ${SECRET}`);
+    await page.getByRole('textbox', { name: 'Edit your message' }).press('Control+Enter');
+    await replies(page).getByText(`The edited ${SECRET} answer`).waitFor();
+    expect(await mine(page).count()).toBe(1);
+
+    await page.locator('input[type=file]').setInputFiles({ name: `${SECRET}.png`, mimeType: 'image/png', buffer: PIXEL });
+    await page.getByRole('button', { name: `Remove ${SECRET}.png` }).waitFor();
+    at.model.answer('I see one pixel.');
+    await ask(page, `What is on the ${SECRET} picture?`);
+    await replies(page).getByText('I see one pixel.').waitFor();
+    await mine(page)
+      .getByRole('img', { name: `${SECRET}.png` })
+      .waitFor();
+    // What would keep something of it is not offered.
+    for (const name of [/^Annotate/, /^More for this/]) expect(await page.locator('main').getByRole('button', { name }).count()).toBe(0);
+    await composer(page).fill(`Another ${SECRET} draft`);
+    await shoot(page, 'incognito');
+    expect((await operable(page)).filter((each) => each.endsWith('""'))).toEqual([]);
+    const { missed, unseen } = await tabAround(page);
+    const wrong = [...missed, ...unseen];
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme });
+      wrong.push(...(await remaining(() => lowContrast(page), colorScheme)));
+    }
+    await page.setViewportSize({ width: 320, height: 500 });
+    wrong.push(...(await remaining(() => overflowing(page), '320 px')));
+    await page.setViewportSize({ width: 1280, height: 800 });
+    expect(wrong).toEqual([]);
+
+    // Within the app a question of its own; on the way out the browser's.
+    await page.getByRole('link', { name: 'New chat' }).first().click();
+    await question(page).getByRole('button', { name: 'Keep it open' }).click();
+    await replies(page).getByText('I see one pixel.').waitFor();
+    expect(await page.title()).toBe('Incognito · Perch');
+    await page.reload();
+    expect(dialogs).toEqual(['beforeunload']);
+    await page.getByText('A chat that is kept nowhere').waitFor();
+    expect(await mine(page).count()).toBe(0);
+    expect(await composer(page).inputValue()).toBe('');
+    await connected(page, LINKED);
+
+    // Left in the middle of an answer, which ends with it.
+    const left = at.model.begin();
+    await ask(page, `A last ${SECRET} question`);
+    await left.more(`A last ${SECRET} answer`);
+    await replies(page).getByText(`A last ${SECRET} answer`).waitFor();
+    await page.getByRole('link', { name: 'Chats', exact: true }).click();
+    await question(page).getByRole('button', { name: 'Forget it and leave' }).click();
+    await page.waitForURL('**/sessions');
+    expect(await page.locator('body').innerHTML()).not.toContain(SECRET);
+    await page.goBack();
+    await page.getByText('A chat that is kept nowhere').waitFor();
+    expect(await composer(page).inputValue()).toBe('');
+
+    at.model.answer('An ordinary answer');
+    await page.getByRole('link', { name: 'New chat' }).first().click();
+    await ask(page, `The ${KEPT} question`);
+    await replies(page).getByText('An ordinary answer').waitFor();
+    await until(async () => (await browserKeeps(page)).includes(KEPT) && bridgeKeeps(at.perch.home).includes(KEPT), 'what is kept');
+    expect(traces(await browserKeeps(page))).toEqual([]);
+    expect(traces(bridgeKeeps(at.perch.home))).toEqual([]);
+    const client = await at.perch.client();
+    expect((await client.call('sessions.list', {})).sessions.map(({ title }) => title)).toEqual([`The ${KEPT} question`]);
+    expect((await client.call('sessions.search', { query: SECRET })).results).toEqual([]);
+    expect(JSON.stringify(await client.call('logs.tail', { limit: 1000, json: true }))).not.toContain(SECRET);
+    expect(at.browser.foreignRequests).toEqual([]);
+    expect(at.browser.complaints).toEqual([]);
+    await page.close();
+  });
+
+  verifies('incognito/page', 'a failure says what happened, with a way to try again; forgetting begins anew', async () => {
+    const page = await at.browser.page(`${at.perch.url}/incognito`);
+    await connected(page, LINKED);
+    // Its server has nothing to say: no words, no end that is one.
+    const cut = at.model.begin();
+    await ask(page, 'Is anybody there?');
+    await cut.more('Half an ');
+    await replies(page).getByText('Half an').waitFor();
+    at.model.hangUp();
+    await replies(page).getByRole('alert').waitFor();
+    at.model.answer('A whole answer');
+    await replies(page).getByRole('button', { name: 'Retry' }).click();
+    await replies(page).getByText('A whole answer').waitFor();
+    expect(await replies(page).getByRole('alert').count()).toBe(0);
+    await page.getByRole('button', { name: 'Forget', exact: true }).click();
+    await question(page).getByRole('button', { name: 'Forget it' }).click();
+    await page.getByText('A chat that is kept nowhere').waitFor();
+    expect(await composer(page).evaluate((field) => field === document.activeElement)).toBe(true);
+    await page.close();
+  });
+
+  verifies('incognito/demo', 'answers in the demo', async () => {
+    const page = await at.browser.page(`${at.perch.url}/?demo`);
+    await page.getByText('This is a demo.').waitFor();
+    await page.getByRole('link', { name: 'Incognito chat' }).click();
+    await page.getByText('Nothing of this chat is kept').waitFor();
+    await ask(page, 'Compare ways to sort.');
+    await replies(page).getByRole('table').waitFor();
+    await page.getByRole('button', { name: 'Forget', exact: true }).click();
+    await question(page).getByRole('button', { name: 'Forget it' }).click();
+    await page.getByText('A chat that is kept nowhere').waitFor();
+    expect(await replies(page).count()).toBe(0);
+    await page.close();
+  });
+});

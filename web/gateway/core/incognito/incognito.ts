@@ -1,0 +1,171 @@
+import { RpcError } from '#shared/rpc/errors.ts';
+import type { IncognitoMessage } from '#shared/rpc/methods/incognito.ts';
+import type { MethodParsed, MethodResult } from '#shared/rpc/methods/index.ts';
+import type { Agent } from '../agents.ts';
+import type { Clock } from '../clock.ts';
+import type { Caller } from '../dispatch.ts';
+import type { ModelMessage } from '../providers/provider.ts';
+import { readAttachments } from '../runs/attachments.ts';
+import type { Models } from '../runs/deps.ts';
+import { generate, type Share } from '../runs/generate.ts';
+import { systemOf, timeContext } from '../runs/prompt.ts';
+import { usageOf } from '../runs/run-usage.ts';
+import { sanitize } from '../runs/sanitize.ts';
+import { Thoughts } from '../runs/thoughts.ts';
+import type { Vault } from '../vault.ts';
+
+export interface IncognitoDeps {
+  vault: Pick<Vault, 'usage'>;
+  clock: Clock;
+  models: Models;
+  timeZone(): string;
+  /** Whose instructions and temperature hold. */
+  main(): Agent;
+  silenceMs?: () => number;
+  fault(error: unknown): RpcError;
+}
+
+type Request = MethodParsed<'incognito.send'>;
+type Answered = MethodResult<'incognito.send'>;
+type Asking = Pick<Caller, 'principal' | 'tell' | 'signal'>;
+
+interface Under {
+  abort: AbortController;
+  ended: Promise<unknown>;
+}
+
+/**
+ * Answers to conversations that are kept nowhere (docs/decisions/0061-incognito.md). What is said is in memory for as long as it is being answered, and goes to the
+ * model and to the connection that asked, which also ends it by closing. Each has exactly one of `incognito.done` and `incognito.error`.
+ */
+export class Incognito {
+  readonly #deps: IncognitoDeps;
+  readonly #under = new Map<string, Under>();
+  #draining = false;
+
+  constructor(deps: IncognitoDeps) {
+    this.#deps = deps;
+  }
+
+  /** Resolves when the answer is whole. What is wrong with the params is refused before anything is told of it. */
+  async send(request: Request, caller: Asking): Promise<Answered> {
+    if (this.#draining)
+      throw new RpcError('INTERNAL_ERROR', 'The gateway is handing over to a newer one', { retryable: true, retryAfterMs: 1000 });
+    const messages = asked(request.messages);
+    const key = keyOf(caller.principal, request.runId);
+    if (this.#under.has(key)) throw new RpcError('ALREADY_EXISTS', 'runId: an answer with this id is under way');
+    const abort = new AbortController();
+    const ended = this.#answer(request, messages, caller, AbortSignal.any([abort.signal, caller.signal]));
+    this.#under.set(key, { abort, ended });
+    try {
+      return await ended;
+    } finally {
+      this.#under.delete(key);
+    }
+  }
+
+  /** Whether there was something to abort. */
+  abort(principal: string, runId: string): boolean {
+    const under = this.#under.get(keyOf(principal, runId));
+    under?.abort.abort(new RpcError('ABORTED', 'The answer was aborted'));
+    return under !== undefined;
+  }
+
+  /** Takes nothing new; resolves when what is under way has ended, or aborts it after `ms`. */
+  async drain(ms: number): Promise<void> {
+    this.#draining = true;
+    const under = [...this.#under.values()];
+    const cancel = this.#deps.clock.after(ms, () => {
+      for (const { abort } of under) abort.abort(new RpcError('ABORTED', 'The gateway is handing over'));
+    });
+    await Promise.allSettled(under.map(({ ended }) => ended));
+    cancel();
+  }
+
+  async #answer(request: Request, messages: ModelMessage[], caller: Asking, signal: AbortSignal): Promise<Answered> {
+    const { runId } = request;
+    const { vault, clock } = this.#deps;
+    const shares: Share[] = [];
+    try {
+      await this.#stream(request, messages, shares, caller.tell, signal);
+      const { key: model, usage } = last(shares);
+      caller.tell({ event: 'incognito.done', payload: { runId, model, usage } });
+      return { completed: true, runId, model, usage };
+    } catch (thrown) {
+      const error = this.#told(thrown);
+      caller.tell({ event: 'incognito.error', payload: { runId, error: error.toShape() } });
+      throw error;
+    } finally {
+      // The caller's id of it would tell two of a conversation together.
+      for (const record of usageOf(crypto.randomUUID(), shares, { at: clock.now(), sessionKey: null, principal: caller.principal }))
+        vault.usage.add(record);
+    }
+  }
+
+  async #stream(request: Request, messages: ModelMessage[], shares: Share[], tell: Caller['tell'], signal: AbortSignal): Promise<void> {
+    const { clock, models, timeZone, silenceMs, main } = this.#deps;
+    const { runId, temperature } = request;
+    const agent = main();
+    const chosen = await models.resolve(request.model ?? agent.model, request.provider);
+    signal.throwIfAborted();
+    const system = systemOf(request.systemPrompt ?? agent.systemPrompt, [], timeContext(clock.now(), timeZone()));
+    const thoughts = new Thoughts(() => clock.now());
+    let length = 0;
+    for await (const event of generate({
+      chosen,
+      // Nobody else is told of it.
+      fallbacks: [],
+      models,
+      messages: [{ role: 'system', content: system }, ...messages],
+      tools: [],
+      // A model that calls tools all the same is told once that there are none.
+      maxSteps: 2,
+      ...(temperature === undefined ? {} : { wishes: { temperature } }),
+      temperature: agent.temperature,
+      // The guide looks into memories and chats for their owner.
+      stranger: true,
+      ...(silenceMs ? { silenceMs: silenceMs() } : {}),
+      signal,
+      clock,
+      shares,
+      runTool: () => Promise.reject(new Error('There are no tools here')),
+    })) {
+      if (event.type === 'reasoning') {
+        const offset = thoughts.text.length;
+        const delta = thoughts.add(event.text);
+        if (delta !== '') tell({ event: 'incognito.reasoning', payload: { runId, delta, offset } });
+      } else if (event.type === 'text' || event.type === 'refusal') {
+        tell({ event: 'incognito.delta', payload: { runId, delta: event.text, offset: length } });
+        length += event.text.length;
+      }
+    }
+  }
+
+  /** A fault of ours is logged by its name alone: its words may be the person's. */
+  #told(thrown: unknown): RpcError {
+    const { fault } = this.#deps;
+    if (thrown instanceof RpcError || (thrown instanceof DOMException && thrown.name === 'AbortError')) return fault(thrown);
+    return fault(new Error(`An incognito answer failed: ${thrown instanceof Error ? thrown.name : typeof thrown}`));
+  }
+}
+
+const keyOf = (principal: string, runId: string): string => JSON.stringify([principal, runId]);
+
+function last(shares: readonly Share[]): Share {
+  const share = shares.at(-1);
+  if (!share) throw new Error('a whole answer has been counted');
+  return share;
+}
+
+/** The conversation as models are told it. Throws `INVALID_PARAMS`. */
+function asked(messages: readonly IncognitoMessage[]): ModelMessage[] {
+  if (messages.at(-1)?.role !== 'user') throw new RpcError('INVALID_PARAMS', 'messages: the last one must be the person’s');
+  return messages.map(({ role, content, attachments = [] }, index) => {
+    const param = `messages.${index}`;
+    if (role === 'assistant' && attachments.length > 0)
+      throw new RpcError('INVALID_PARAMS', `${param}.attachments: only the person’s messages have some`);
+    const { parts } = readAttachments(attachments, param);
+    const text = sanitize(content, { wordless: parts.length > 0, param: `${param}.content` });
+    return { role, content: parts.length === 0 ? text : [...(text === '' ? [] : [{ type: 'text' as const, text }]), ...parts] };
+  });
+}

@@ -1,0 +1,176 @@
+import { RpcError } from '#shared/rpc/errors.ts';
+import { LIMITS } from '#shared/rpc/limits.ts';
+import type { IncognitoMessage } from '#shared/rpc/methods/incognito.ts';
+import type { HistoryMessage } from '#shared/rpc/records.ts';
+import { itemsOf } from '#lib/chat/items.ts';
+import { bytes } from '#lib/chat/limits.ts';
+import { textOf, withPicked } from '#lib/chat/shown-files.ts';
+import { stopReply } from '#lib/chat/stop.ts';
+import { isLost, type Problem, problemOf } from '#lib/errors.ts';
+import { gateway } from '#lib/gateway/connection.svelte.ts';
+import { MAIN_AGENT } from './agents.svelte.ts';
+import { announcer } from './announcer.svelte.ts';
+import type { ListedChat } from './listed-chat.ts';
+import { LiveRun } from './live-run.svelte.ts';
+import type { PickedFile } from './page-db.ts';
+
+/** For the rest of a frame, around what is said. */
+const FRAME_BYTES = 4096;
+
+/** A chat that this object alone has: the gateway is handed the whole of it with each message, and keeps nothing. */
+export class IncognitoChat implements ListedChat {
+  readonly agentId = MAIN_AGENT;
+  readonly sessionId = null;
+  messages = $state.raw<HistoryMessage[]>([]);
+  live = $state.raw<LiveRun | null>(null);
+  problem = $state<(Problem & { retry: (() => void) | null }) | null>(null);
+  readonly #keys = new Map<string, string>();
+  readonly items = $derived(itemsOf(this.messages, this.#keys));
+  readonly busy = $derived(this.live !== null);
+
+  // What only chats that are kept have.
+  readonly phase = 'ready';
+  readonly versions = {};
+  readonly cursor = null;
+  readonly loadingOlder = false;
+  readonly asking = false;
+  readonly elsewhere = false;
+  readonly outgoing = [];
+  readonly queued = [];
+
+  readonly #off = [
+    gateway.on('incognito.delta', ({ runId, delta, offset }) => runId === this.live?.runId && this.live.add(delta, offset)),
+    gateway.on('incognito.reasoning', ({ runId, delta, offset }) => runId === this.live?.runId && this.live.think(delta, offset)),
+  ];
+
+  /** Says something, and has it answered. One at a time. `model` null: the default one. */
+  async send(text: string, files: readonly PickedFile[], model: string | null): Promise<void> {
+    if (this.busy) return;
+    const message: HistoryMessage = { id: crypto.randomUUID(), role: 'user', content: text, timestamp: Date.now() };
+    const attachments = files.map(({ filename, mimeType, size }) => ({ filename, mimeType, size }));
+    this.messages = [...this.messages, files.length === 0 ? message : { ...withPicked(message, files), attachments }];
+    await this.#answer(model);
+  }
+
+  /** Answers the last message of the person again; the earlier reply is gone. */
+  async resend(model: string | null): Promise<void> {
+    if (this.busy) return;
+    this.messages = this.messages.slice(0, this.#lastAsked + 1);
+    await this.#answer(model);
+  }
+
+  /** Puts another text in the place of the last message of the person, and has it answered. */
+  async edit(text: string, model: string | null): Promise<void> {
+    if (this.busy) return;
+    const at = this.#lastAsked;
+    this.messages = this.messages
+      .slice(0, at + 1)
+      .map((message, index) => (index === at ? { ...message, content: withText(message.content, text) } : message));
+    await this.#answer(model);
+  }
+
+  async stop(): Promise<void> {
+    const { live } = this;
+    if (!live) return;
+    live.stopping = true;
+    try {
+      await stopReply({
+        abort: async () => (await gateway.call('incognito.abort', { runId: live.runId })).aborted,
+        goesOn: () => this.live === live,
+      });
+    } catch (error) {
+      live.stopping = false;
+      this.problem = { ...problemOf(error, 'stop the reply'), retry: () => void this.stop() };
+    }
+  }
+
+  /** Nothing of it is left; what is being written ends. */
+  forget(): void {
+    const { live } = this;
+    this.live = null;
+    this.messages = [];
+    this.problem = null;
+    this.#keys.clear();
+    announcer.say('');
+    if (!live) return;
+    live.settle();
+    void gateway.call('incognito.abort', { runId: live.runId }).catch(() => {});
+  }
+
+  /** Forgets it for good. */
+  dispose(): void {
+    this.forget();
+    for (const off of this.#off) off();
+  }
+
+  loadOlder(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  choose(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  /** All files are here. */
+  fetchFile(): Promise<string> {
+    return Promise.resolve('');
+  }
+
+  get #lastAsked(): number {
+    return this.messages.findLastIndex(({ role }) => role === 'user');
+  }
+
+  async #answer(model: string | null): Promise<void> {
+    this.problem = null;
+    const live = (this.live = new LiveRun(crypto.randomUUID()));
+    const began = performance.now();
+    const ended = (end: Partial<HistoryMessage>, said = ''): void => {
+      // It may be forgotten by now.
+      if (this.live !== live) return;
+      this.#end(live, { ...end, elapsedMs: performance.now() - began });
+      announcer.say(said);
+    };
+    try {
+      const params = { runId: live.runId, messages: told(this.messages), ...(model === null ? {} : { model }) };
+      const size = new Blob([JSON.stringify(params)]).size + FRAME_BYTES;
+      if (size > LIMITS.maxPayload)
+        return ended({
+          error: {
+            code: 'INVALID_PARAMS',
+            message: `This conversation has ${bytes(size)} with its files, and all of it goes along with each message: at most ${bytes(LIMITS.maxPayload)} can. Forget it and begin anew, with smaller files.`,
+          },
+        });
+      const answered = await gateway.call('incognito.send', params);
+      ended({ model: answered.model, usage: answered.usage }, live.text);
+    } catch (error) {
+      if (isLost(error)) ended({ interrupted: true });
+      else if (error instanceof RpcError && error.code === 'ABORTED') ended({ aborted: true }, 'The reply was stopped.');
+      else if (error instanceof RpcError) ended({ error: { code: error.code, message: error.message } });
+      else ended({ error: { code: 'INTERNAL_ERROR', message: error instanceof Error ? error.message : String(error) } });
+    }
+  }
+
+  #end(live: LiveRun, end: Partial<HistoryMessage>): void {
+    live.settle();
+    const id = `end:${live.runId}`;
+    this.#keys.set(id, `run:${live.runId}`);
+    const written = live.toMessages({ id });
+    this.messages = [...this.messages, ...written.map((message) => (message.id === id ? { ...message, ...end } : message))];
+    this.live = null;
+  }
+}
+
+const withText = (content: HistoryMessage['content'], text: string): HistoryMessage['content'] =>
+  typeof content === 'string' ? text : [{ type: 'text', text }, ...content.filter(({ type }) => type !== 'text')];
+
+/** The conversation as the gateway takes it; replies that have no words are left out. */
+function told(messages: readonly HistoryMessage[]): IncognitoMessage[] {
+  return messages.flatMap(({ role, content }): IncognitoMessage[] => {
+    const text = textOf(content);
+    if (role === 'assistant') return text.trim() === '' ? [] : [{ role, content: text }];
+    if (role !== 'user') return [];
+    const parts = typeof content === 'string' ? [] : content.filter((part) => part.type !== 'text');
+    const attachments = parts.map(({ filename = 'file', mimeType, data }) => ({ filename, mimeType, content: data }));
+    return [{ role, content: text, ...(attachments.length > 0 ? { attachments } : {}) }];
+  });
+}

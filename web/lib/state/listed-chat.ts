@@ -1,0 +1,26 @@
+import type { Chat } from './chat.svelte.ts';
+
+/** What the list of messages shows of a chat. */
+export type ListedChat = Pick<
+  Chat,
+  | 'agentId'
+  | 'items'
+  | 'messages'
+  | 'versions'
+  | 'cursor'
+  | 'live'
+  | 'phase'
+  | 'problem'
+  | 'loadingOlder'
+  | 'asking'
+  | 'elsewhere'
+  | 'outgoing'
+  | 'queued'
+  | 'busy'
+  | 'loadOlder'
+  | 'choose'
+  | 'fetchFile'
+> & {
+  /** Null: it is kept nowhere, so that nothing can be linked to or made of it. */
+  readonly sessionId: string | null;
+};
