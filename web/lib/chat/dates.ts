@@ -1,3 +1,6 @@
+import { dateTime } from '#lib/i18n/format.ts';
+import { m } from '#lib/i18n/frame.ts';
+
 const DAY = 86_400_000;
 
 function startOfDay(time: number): number {
@@ -9,13 +12,13 @@ function startOfDay(time: number): number {
 /** The heading that a session of this time stands under, seen at `now`. */
 export function dayGroup(time: number, now: number): string {
   const days = Math.round((startOfDay(now) - startOfDay(time)) / DAY);
-  if (days <= 0) return 'Today';
-  if (days === 1) return 'Yesterday';
-  if (days < 7) return 'Past week';
-  if (days < 30) return 'Past month';
+  if (days <= 0) return m.chat_day_today();
+  if (days === 1) return m.chat_day_yesterday();
+  if (days < 7) return m.chat_day_past_week();
+  if (days < 30) return m.chat_day_past_month();
   const date = new Date(time);
   const sameYear = date.getFullYear() === new Date(now).getFullYear();
-  return date.toLocaleDateString('en', sameYear ? { month: 'long' } : { month: 'long', year: 'numeric' });
+  return dateTime(date, sameYear ? { month: 'long' } : { month: 'long', year: 'numeric' });
 }
 
 /** Groups a list that is sorted by time, newest first, under its headings. */

@@ -1,9 +1,13 @@
+import { number } from '#lib/i18n/format.ts';
+import { m } from '#lib/i18n/frame.ts';
+
 /** A span of time in words, to the second: `12 s`, `2 min 5 s`. `ms`: milliseconds. */
 export function duration(ms: number): string {
-  const seconds = Math.round(ms / 1000);
-  const rest = seconds % 60;
-  return seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min${rest > 0 ? ` ${rest} s` : ''}`;
+  const all = Math.round(ms / 1000);
+  const [minutes, seconds] = [number(Math.floor(all / 60)), number(all % 60)];
+  if (all < 60) return m.reply_span_seconds({ seconds });
+  return all % 60 > 0 ? m.reply_span_minutes_seconds({ minutes, seconds }) : m.reply_span_minutes({ minutes });
 }
 
 /** How long a model thought, in words. */
-export const thoughtFor = (ms: number): string => (ms < 1000 ? 'Thought for a moment' : `Thought for ${duration(ms)}`);
+export const thoughtFor = (ms: number): string => (ms < 1000 ? m.reply_thought_moment() : m.reply_thought_for({ time: duration(ms) }));

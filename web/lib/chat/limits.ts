@@ -1,3 +1,6 @@
+import { number } from '#lib/i18n/format.ts';
+import { m } from '#lib/i18n/frame.ts';
+
 const MB = 1024 * 1024;
 
 /** What a message may carry (decisions, "Chat"): bytes. */
@@ -12,26 +15,34 @@ interface Sized {
 /** Why a file cannot join those already attached, as a sentence; null where it can. */
 export function refusal(file: Sized, attached: readonly { size: number }[]): string | null {
   const { each, image, all, count } = ATTACHMENT_LIMITS;
-  if (file.size === 0) return `${file.name} is empty.`;
-  if (file.type.startsWith('image/') && file.size > image)
-    return `${file.name} has ${bytes(file.size)}; an image may have 6 MB. Make it smaller and add it again.`;
-  if (file.size > each) return `${file.name} has ${bytes(file.size)}; a file may have 16 MB.`;
+  const { name } = file;
+  if (file.size === 0) return m.chat_file_empty({ name });
+  if (file.type.startsWith('image/') && file.size > image) return m.chat_image_too_large({ name, size: bytes(file.size) });
+  if (file.size > each) return m.chat_file_too_large({ name, size: bytes(file.size) });
   const sum = attached.reduce((total, { size }) => total + size, file.size);
-  if (sum > all)
-    return `With ${file.name} the message would carry ${bytes(sum)}; it may carry 18 MB. Remove a file, or send it in a second message.`;
-  if (attached.length >= count) return `A message may carry ${count} files.`;
+  if (sum > all) return m.chat_files_too_large({ name, size: bytes(sum) });
+  if (attached.length >= count) return m.chat_files_too_many({ count });
   return null;
 }
 
 /** A size for people: `3.4 MB`. */
 export function bytes(size: number): string {
-  if (size < 1024) return `${size} B`;
-  const units = ['KB', 'MB', 'GB', 'TB'];
+  if (size < 1024) return m.chat_size_b({ size: plain(size, 0) });
   let value = size / 1024;
   let unit = 0;
-  while (value >= 1024 && unit < units.length - 1) {
+  while (value >= 1024 && unit < UNITS.length - 1) {
     value /= 1024;
     unit++;
   }
-  return `${value >= 100 ? Math.round(value) : value.toFixed(1)} ${units[unit]}`;
+  return (UNITS[unit] ?? UNITS[0])({ size: plain(value, value >= 100 ? 0 : 1) });
 }
+
+const UNITS = [
+  (places: { size: string }) => m.chat_size_kb(places),
+  (places: { size: string }) => m.chat_size_mb(places),
+  (places: { size: string }) => m.chat_size_gb(places),
+  (places: { size: string }) => m.chat_size_tb(places),
+] as const;
+
+const plain = (value: number, digits: number): string =>
+  number(value, { useGrouping: false, minimumFractionDigits: digits, maximumFractionDigits: digits });

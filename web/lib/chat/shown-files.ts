@@ -1,4 +1,5 @@
 import type { HistoryMessage, Part } from '#shared/rpc/records.ts';
+import { m } from '#lib/i18n/frame.ts';
 import type { PickedFile } from '#lib/state/page-db.ts';
 
 /** A file as it is shown: with its bytes (base64), or only its name and size. */
@@ -21,7 +22,7 @@ export function filesOf({ id, content, attachments = [] }: HistoryMessage): Show
   return Array.from({ length: count }, (_, index) => {
     const [part, info] = [parts[index], attachments[index]];
     return {
-      filename: part?.filename ?? info?.filename ?? 'Picture',
+      filename: part?.filename ?? info?.filename ?? m.chat_picture(),
       mimeType: part?.mimeType ?? info?.mimeType ?? '',
       size: info?.size ?? null,
       content: part?.data || null,

@@ -1,4 +1,5 @@
 import { isLost } from '#lib/errors.ts';
+import { m } from '#lib/i18n/frame.ts';
 
 const AGAIN_MS = 1_000;
 const TRIES = 30;
@@ -25,5 +26,5 @@ export async function stopReply({ abort, goesOn }: Stopping): Promise<void> {
     await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
     if (!goesOn()) return;
   }
-  throw new Error('the gateway does not reach what writes it');
+  throw new Error(m.chat_stop_unreached());
 }

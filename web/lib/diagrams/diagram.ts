@@ -1,3 +1,6 @@
+import { number } from '#lib/i18n/format.ts';
+import { m } from '#lib/i18n/frame.ts';
+
 /** Whether a block of code in this language is a diagram. */
 export const isDiagram = (language: string): boolean => /^(?:mermaid|mmd)$/i.test(language);
 
@@ -5,37 +8,37 @@ export const isDiagram = (language: string): boolean => /^(?:mermaid|mmd)$/i.tes
 export const MOST_CHARS = 50_000;
 
 /** What Mermaid calls its kinds, in words; without what follows a hyphen. */
-const KINDS: Record<string, string> = {
-  architecture: 'Architecture diagram',
-  block: 'Block diagram',
-  c4: 'C4 diagram',
-  class: 'Class diagram',
-  classDiagram: 'Class diagram',
-  er: 'Entity relationship diagram',
-  flowchart: 'Flowchart',
-  gantt: 'Gantt chart',
-  gitGraph: 'Git graph',
-  journey: 'User journey',
-  kanban: 'Kanban board',
-  mindmap: 'Mind map',
-  packet: 'Packet diagram',
-  pie: 'Pie chart',
-  quadrantChart: 'Quadrant chart',
-  radar: 'Radar chart',
-  requirement: 'Requirement diagram',
-  sankey: 'Sankey diagram',
-  sequence: 'Sequence diagram',
-  state: 'State diagram',
-  stateDiagram: 'State diagram',
-  timeline: 'Timeline',
-  treemap: 'Treemap',
-  xychart: 'Chart',
+const KINDS: Record<string, () => string> = {
+  architecture: () => m.reply_diagram_architecture(),
+  block: () => m.reply_diagram_block(),
+  c4: () => m.reply_diagram_c4(),
+  class: () => m.reply_diagram_class(),
+  classDiagram: () => m.reply_diagram_class(),
+  er: () => m.reply_diagram_er(),
+  flowchart: () => m.reply_diagram_flowchart(),
+  gantt: () => m.reply_diagram_gantt(),
+  gitGraph: () => m.reply_diagram_git(),
+  journey: () => m.reply_diagram_journey(),
+  kanban: () => m.reply_diagram_kanban(),
+  mindmap: () => m.reply_diagram_mindmap(),
+  packet: () => m.reply_diagram_packet(),
+  pie: () => m.reply_diagram_pie(),
+  quadrantChart: () => m.reply_diagram_quadrant(),
+  radar: () => m.reply_diagram_radar(),
+  requirement: () => m.reply_diagram_requirement(),
+  sankey: () => m.reply_diagram_sankey(),
+  sequence: () => m.reply_diagram_sequence(),
+  state: () => m.reply_diagram_state(),
+  stateDiagram: () => m.reply_diagram_state(),
+  timeline: () => m.reply_diagram_timeline(),
+  treemap: () => m.reply_diagram_treemap(),
+  xychart: () => m.reply_diagram_xy(),
 };
 
 /** The kind of a diagram in words, from Mermaid's name of it. */
 export function kindOf(type: string): string {
   const [name = ''] = type.split('-');
-  return (Object.hasOwn(KINDS, name) && KINDS[name]) || 'Diagram';
+  return (Object.hasOwn(KINDS, name) && KINDS[name]?.()) || m.reply_diagram();
 }
 
 /**
@@ -48,10 +51,10 @@ export function mistakeOf(source: string, line: number | null, text: string): { 
   const unknown = /^No diagram type detected/.test(text);
   return {
     sentence: unknown
-      ? 'This is not a kind of diagram that Mermaid knows.'
+      ? m.reply_diagram_unknown()
       : counted
-        ? `This diagram has a mistake in line ${line}.`
-        : 'This diagram has a mistake.',
+        ? m.reply_diagram_mistake_line({ line: number(line) })
+        : m.reply_diagram_mistake(),
     where: unknown ? '' : where.split('\n').slice(0, 4).join('\n').slice(0, 500),
   };
 }

@@ -1,4 +1,5 @@
 import DOMPurify from 'dompurify';
+import { m } from '#lib/i18n/frame.ts';
 
 /** An SVG document that is not to be trusted. Sizes in CSS pixels. */
 export interface Picture {
@@ -22,7 +23,7 @@ export function svgFile({ svg }: Picture): Blob {
     NAMESPACE: 'http://www.w3.org/2000/svg',
     RETURN_DOM_FRAGMENT: true,
   }).querySelector('svg');
-  if (!root) throw new Error('the diagram is no picture');
+  if (!root) throw new Error(m.reply_diagram_no_picture());
   return new Blob([new XMLSerializer().serializeToString(root)], { type: 'image/svg+xml' });
 }
 
@@ -36,6 +37,6 @@ export async function pngFile(picture: Picture): Promise<Blob> {
   canvas.height = Math.ceil(picture.height * scale);
   canvas.getContext('2d')?.drawImage(image, 0, 0, canvas.width, canvas.height);
   const { promise, resolve, reject } = Promise.withResolvers<Blob>();
-  canvas.toBlob((blob) => (blob ? resolve(blob) : reject(new Error('the diagram is too large for a PNG file'))), 'image/png');
+  canvas.toBlob((blob) => (blob ? resolve(blob) : reject(new Error(m.reply_diagram_png_too_large()))), 'image/png');
   return promise;
 }

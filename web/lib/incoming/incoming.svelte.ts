@@ -1,7 +1,7 @@
 import { goto } from '$app/navigation';
 import { type Problem, problemOf } from '#lib/errors.ts';
 import { gateway } from '#lib/gateway/connection.svelte.ts';
-import { m } from '#lib/i18n/pages.ts';
+import { m } from '#lib/i18n/frame.ts';
 import { Draft } from '#lib/state/draft.svelte.ts';
 import { NewDrawing } from '#lib/studio/new-drawing.svelte.ts';
 import type { Shared } from './shared-form.ts';
@@ -44,7 +44,7 @@ export class Incoming {
         this.#chat = `/chat/${session.agentId}/${session.sessionId}`;
         this.#chats.shift();
       } catch (error) {
-        this.problem = problemOf(error, m.share_doing_open_chat({ file: file.name }));
+        this.problem = problemOf(error, m.chat_doing_open_as_chat({ name: file.name }));
         return false;
       }
     }

@@ -1,6 +1,7 @@
 import DOMPurify from 'dompurify';
 import { Marked } from 'marked';
 import remend from 'remend';
+import { m } from '#lib/i18n/frame.ts';
 import { mathExtensions } from './math/formula.ts';
 import { showMath } from './math/show-math.ts';
 
@@ -75,7 +76,7 @@ function addressOf(image: HTMLImageElement): HTMLElement {
   const link = document.createElement('a');
   link.className = 'picture';
   if (/^https?:/i.test(address)) link.href = address;
-  link.textContent = image.alt ? `Picture: ${image.alt} (${address})` : `Picture: ${address}`;
+  link.textContent = image.alt ? m.reply_picture_named({ name: image.alt, address }) : m.reply_picture({ address });
   // A link within a link would be torn apart.
   return image.closest('a') ? Object.assign(document.createElement('span'), { textContent: link.textContent }) : link;
 }
@@ -95,7 +96,7 @@ function scrollable(table: HTMLTableElement): void {
   frame.className = 'table';
   frame.tabIndex = 0;
   frame.setAttribute('role', 'region');
-  frame.setAttribute('aria-label', 'Table');
+  frame.setAttribute('aria-label', m.reply_table());
   table.replaceWith(frame);
   frame.append(table);
 }

@@ -1,3 +1,5 @@
+import { m } from '#lib/i18n/frame.ts';
+
 /** Speech recognition of browsers (Web Speech API, section 5.1), which TypeScript's DOM does not know. */
 interface Recognition extends EventTarget {
   lang: string;
@@ -38,13 +40,13 @@ export async function hearsLocally(language: string): Promise<boolean> {
 }
 
 /** What recognition says why it ended (section 5.1.5), as what a person can do. */
-const REASONS: Record<string, string> = {
-  'not-allowed': 'The microphone is blocked. Allow it where the browser has its settings for this site, beside the address.',
-  'service-not-allowed': 'This browser does not let this page turn speech into words. Its settings may allow it.',
-  'audio-capture': 'No microphone was found. Connect one, and try again.',
-  'no-speech': 'Nothing was heard. Check that the right microphone is chosen and not muted.',
-  network: 'The service that this browser turns speech into words with could not be reached. Check the network, and try again.',
-  'language-not-supported': 'This browser cannot turn speech of its own language into words.',
+const REASONS: Record<string, () => string> = {
+  'not-allowed': () => m.chat_dictate_not_allowed(),
+  'service-not-allowed': () => m.chat_dictate_service_not_allowed(),
+  'audio-capture': () => m.chat_dictate_audio_capture(),
+  'no-speech': () => m.chat_dictate_no_speech(),
+  network: () => m.chat_dictate_network(),
+  'language-not-supported': () => m.chat_dictate_language(),
 };
 
 export interface Hearing {
@@ -59,7 +61,7 @@ export interface Hearing {
 /** Begins to hear. `stop` waits for the last words; `abort` does not. Throws where the browser cannot. */
 export function hear({ language, local, onwords, onend }: Hearing): { stop(): void; abort(): void } {
   const Recogniser = recognisers();
-  if (!Recogniser) throw new Error('this browser cannot turn speech into words');
+  if (!Recogniser) throw new Error(m.chat_dictate_cannot());
   const recognition = new Recogniser();
   let why: string | null = null;
   recognition.lang = language;
@@ -72,7 +74,7 @@ export function hear({ language, local, onwords, onend }: Hearing): { stop(): vo
     onwords(wordsOf(fresh.filter(({ isFinal }) => isFinal)), wordsOf(fresh.filter(({ isFinal }) => !isFinal)));
   };
   recognition.onerror = ({ error }) => {
-    if (error !== 'aborted') why = REASONS[error] ?? `Speech could not be turned into words (${error}). Try again.`;
+    if (error !== 'aborted') why = REASONS[error]?.() ?? m.chat_dictate_failed({ error });
   };
   recognition.onend = () => onend(why);
   recognition.start();

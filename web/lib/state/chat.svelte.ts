@@ -7,6 +7,7 @@ import { type ShownFile, withPicked } from '#lib/chat/shown-files.ts';
 import { stopReply } from '#lib/chat/stop.ts';
 import { isLost, type Problem, problemOf } from '#lib/errors.ts';
 import { gateway } from '#lib/gateway/connection.svelte.ts';
+import { m } from '#lib/i18n/frame.ts';
 import { announcer } from './announcer.svelte.ts';
 import { LiveRun } from './live-run.svelte.ts';
 import { outbox, type OutboxEntry } from './outbox.svelte.ts';
@@ -110,7 +111,7 @@ export class Chat {
         if (changes !== this.#changes) return await this.load(limit);
         this.#notHere();
       } else if (!isLost(error) || this.messages.length === 0)
-        this.problem = { ...problemOf(error, 'read this chat'), retry: this.#reload };
+        this.problem = { ...problemOf(error, m.chat_doing_read()), retry: this.#reload };
     }
   }
 
@@ -126,7 +127,7 @@ export class Chat {
       this.messages = [...messages, ...this.messages];
       this.cursor = cursor;
     } catch (error) {
-      this.problem = { ...problemOf(error, 'read the earlier messages'), retry: () => void this.loadOlder() };
+      this.problem = { ...problemOf(error, m.chat_doing_read_earlier()), retry: () => void this.loadOlder() };
     } finally {
       this.loadingOlder = false;
     }
@@ -161,18 +162,20 @@ export class Chat {
     } catch (error) {
       if (live) live.stopping = false;
       this.#unwanted = undefined;
-      this.problem = { ...problemOf(error, 'stop the reply'), retry: () => void this.stop() };
+      this.problem = { ...problemOf(error, m.chat_doing_stop()), retry: () => void this.stop() };
     }
   }
 
   /** Answers the last message of the person again. */
   resend(model: string | null): Promise<void> {
-    return this.#ask('answer again', () => gateway.call('chat.resend', { ...this.#ids, ...(model === null ? {} : { model }) }));
+    return this.#ask(m.chat_doing_answer_again(), () =>
+      gateway.call('chat.resend', { ...this.#ids, ...(model === null ? {} : { model }) }),
+    );
   }
 
   /** Puts another text in the place of the last message of the person, and has it answered. */
   edit(message: string, model: string | null): Promise<void> {
-    return this.#ask('send the edited message', () =>
+    return this.#ask(m.chat_doing_send_edited(), () =>
       gateway.call('chat.edit', { ...this.#ids, message, ...(model === null ? {} : { model }) }),
     );
   }
@@ -184,7 +187,7 @@ export class Chat {
       await gateway.call('chat.branch', { ...this.#ids, messageId });
       await this.load();
     } catch (error) {
-      this.problem = { ...problemOf(error, 'show the other version'), retry: () => void this.choose(messageId) };
+      this.problem = { ...problemOf(error, m.chat_doing_show_version()), retry: () => void this.choose(messageId) };
     }
   }
 
@@ -301,7 +304,7 @@ export class Chat {
       this.messages = [...this.messages, ...live.toMessages({ id: messageId, ...end })];
       this.live = null;
       // A failure says so itself, where it stands.
-      if (!end.error) announcer.say(end.aborted ? 'The reply was stopped.' : live.text);
+      if (!end.error) announcer.say(end.aborted ? m.chat_reply_stopped() : live.text);
     }
     // The stored form has what events do not carry: model, tool results as kept, files.
     if (stored) void this.load(TAIL);

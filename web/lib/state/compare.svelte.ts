@@ -1,11 +1,14 @@
 import type { Usage } from '#shared/rpc/records.ts';
+import { tokenWords } from '#lib/chat/reply-facts.ts';
 import { gateway } from '#lib/gateway/connection.svelte.ts';
+import { number } from '#lib/i18n/format.ts';
+import { m } from '#lib/i18n/frame.ts';
+import { money } from '#lib/i18n/money.ts';
 import { MAIN_AGENT } from './agents.svelte.ts';
 import type { Chat } from './chat.svelte.ts';
 import { chats } from './chats.ts';
 import { models } from './models.svelte.ts';
 import type { PickedFile } from './page-db.ts';
-import { money } from '#lib/usage/measures.ts';
 
 export const MOST_COLUMNS = 3;
 
@@ -77,7 +80,7 @@ export class Comparison {
 }
 
 /** What marks the chats of one comparison in the list of chats. */
-export const pairTag = (sessionIds: readonly string[]): string => `compared ${sessionIds[0]?.slice(0, 4) ?? ''}`;
+export const pairTag = (sessionIds: readonly string[]): string => m.chat_compare_tag({ id: sessionIds[0]?.slice(0, 4) ?? '' });
 
 /** Times one chat's replies as they are seen; undo stops it. */
 export function timed(chat: Chat, told: (pace: Pace) => void): () => void {
@@ -106,14 +109,17 @@ export function timed(chat: Chat, told: (pace: Pace) => void): () => void {
   return () => off.forEach((each) => each());
 }
 
-const seconds = (ms: number): string => `${(ms / 1000).toFixed(ms < 10_000 ? 1 : 0)} s`;
+function span(ms: number): string {
+  const digits = ms < 10_000 ? 1 : 0;
+  return m.reply_span_seconds({ seconds: number(ms / 1000, { minimumFractionDigits: digits, maximumFractionDigits: digits }) });
+}
 
 /** Times, tokens and cost of a reply, as far as they are known. */
 export function paceWords({ first, whole }: Pace, usage: Usage | undefined): string[] {
   return [
-    ...(first === null ? [] : [`first word ${seconds(first)}`]),
-    ...(whole === null ? [] : [`whole ${seconds(whole)}`]),
-    ...(usage ? [`${usage.totalTokens.toLocaleString('en')} tokens${usage.estimated ? ', estimated' : ''}`] : []),
+    ...(first === null ? [] : [m.chat_compare_first_word({ time: span(first) })]),
+    ...(whole === null ? [] : [m.chat_compare_whole({ time: span(whole) })]),
+    ...(usage ? [tokenWords(usage)] : []),
     ...(usage?.cost === undefined ? [] : [money(usage.cost)]),
   ];
 }

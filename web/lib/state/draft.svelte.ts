@@ -1,11 +1,12 @@
 import { fromBase64 } from '#shared/base64.ts';
 import { ATTACHMENT_LIMITS, refusal } from '#lib/chat/limits.ts';
 import { pastedName } from '#lib/chat/pasted.ts';
+import { number } from '#lib/i18n/format.ts';
+import { m } from '#lib/i18n/frame.ts';
 import { drafts } from './drafts.ts';
 import type { PickedFile } from './page-db.ts';
 
 const KEEP_MS = 250;
-const UNKEPT = 'This browser has no room to keep what you write: send it before you reload or close the page.';
 
 /** The message that is being written in one chat at a time: its text and files, kept until they are sent. */
 export class Draft {
@@ -61,7 +62,7 @@ export class Draft {
         if (late) this.problems.push(late);
         else this.#setFiles([...this.files, { ...picked(file, content), ...(pasted ? { pasted } : {}) }]);
       } catch {
-        this.problems.push(`${file.name} could not be read. If it has been moved or changed, pick it again.`);
+        this.problems.push(m.chat_file_unreadable({ name: file.name }));
       } finally {
         this.reading--;
       }
@@ -99,8 +100,9 @@ export class Draft {
     clearTimeout(this.#timer);
     if (this.#key === null) return;
     const kept = drafts.keepText(this.#key, this.text);
-    if (kept === this.problems.includes(UNKEPT))
-      this.problems = kept ? this.problems.filter((problem) => problem !== UNKEPT) : [...this.problems, UNKEPT];
+    const unkept = m.chat_draft_unkept();
+    if (kept === this.problems.includes(unkept))
+      this.problems = kept ? this.problems.filter((problem) => problem !== unkept) : [...this.problems, unkept];
   }
 
   /** Whether there is something to say: words, or the notes of a drawing. */
@@ -117,9 +119,7 @@ export class Draft {
     // They are said now: where the message comes back to be changed, its text has them.
     const files = this.files.map((file) => (file.drawing ? { ...file, drawing: { ...file.drawing, notes: '' } } : file));
     if (text.length > ATTACHMENT_LIMITS.messageChars) {
-      this.problems = [
-        `The message has ${text.length.toLocaleString('en')} characters; it may have 500,000. Attach the text as a file instead.`,
-      ];
+      this.problems = [m.chat_message_too_long({ count: text.length, most: number(ATTACHMENT_LIMITS.messageChars) })];
       return null;
     }
     this.text = '';
@@ -134,7 +134,7 @@ export class Draft {
     this.files = next;
     if (this.#key === null) return;
     drafts.keepFiles(this.#key, next).catch(() => {
-      this.problems.push('The files could not be kept in this browser: send the message before you reload.');
+      this.problems.push(m.chat_files_unkept());
     });
   }
 }

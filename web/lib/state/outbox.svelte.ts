@@ -5,11 +5,13 @@ import { textOf } from '#lib/chat/shown-files.ts';
 import { named } from '#lib/demo.ts';
 import { isLost, problemOf } from '#lib/errors.ts';
 import { gateway } from '#lib/gateway/connection.svelte.ts';
+import { m } from '#lib/i18n/frame.ts';
 import { asAttachment, type OutboxRecord, pageDb } from './page-db.ts';
 
 /** How far the clocks of page and gateway may differ when a message is looked for in the history, milliseconds. */
 const CLOCK_SLACK_MS = 5_000;
-const HELD = { message: 'Stopped before its turn came; it was not sent.', code: 'ABORTED' };
+/** Kept with the message, in the language that it was said in. */
+const heldBack = (): NonNullable<OutboxRecord['failure']> => ({ message: m.chat_held(), code: 'ABORTED' });
 
 export interface OutboxEntry extends OutboxRecord {
   /** `sent`: this tab has handed it over, and waits for the gateway to store it. `moving`: this tab asks for it back. `taken`: another tab has, and is about to say what becomes of it. */
@@ -116,7 +118,7 @@ class Outbox {
     return this.#move(async () => {
       for (const back of held) {
         const entry = await back;
-        if (entry) await this.#change({ ...entry, state: 'failed', steer: false, failure: HELD });
+        if (entry) await this.#change({ ...entry, state: 'failed', steer: false, failure: heldBack() });
       }
     });
   }
@@ -195,7 +197,7 @@ class Outbox {
       if (entry.state !== 'moving') this.entries.set(id, { ...entry, state: 'taken' });
       return true;
     }
-    await this.#change({ ...entry, state: 'failed', steer: false, failure: aborted ? HELD : problemOf(error, 'send this message') });
+    await this.#change({ ...entry, state: 'failed', steer: false, failure: aborted ? heldBack() : problemOf(error, m.chat_doing_send()) });
     return true;
   }
 
@@ -231,7 +233,7 @@ class Outbox {
     const answer = gateway.call('chat.abort', { agentId, sessionId, sentWith: id });
     answer.catch(() => {});
     // Held, in what is kept: no other tab sends it meanwhile.
-    await this.#change({ ...entry, state: 'moving', failure: HELD });
+    await this.#change({ ...entry, state: 'moving', failure: heldBack() });
     const back = await answer.then(
       async ({ aborted }) => aborted || !(await this.#isStored(entry)),
       () => false,
@@ -283,7 +285,7 @@ class Outbox {
       this.#channel.postMessage('changed');
     } catch (error) {
       this.#unkept.add(entry.id);
-      this.problem = problemOf(error, 'keep the message in this browser').message;
+      this.problem = problemOf(error, m.chat_doing_keep_message()).message;
     }
   }
 
@@ -312,7 +314,7 @@ class Outbox {
           this.entries.set(record.id, { ...record, state: record.failure ? 'failed' : 'waiting' });
       }
     } catch (error) {
-      this.problem = problemOf(error, 'read the messages that wait in this browser').message;
+      this.problem = problemOf(error, m.chat_doing_read_waiting()).message;
     }
     if (pump) this.pump();
   }

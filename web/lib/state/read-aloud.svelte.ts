@@ -1,6 +1,7 @@
 import { fromBase64 } from '#shared/base64.ts';
 import { type Problem, problemOf } from '#lib/errors.ts';
 import { gateway } from '#lib/gateway/connection.svelte.ts';
+import { m } from '#lib/i18n/frame.ts';
 import { spokenPieces } from '#lib/speech/spoken.ts';
 import { browserVoices, voice } from './voice.svelte.ts';
 
@@ -28,7 +29,7 @@ class ReadAloud {
   async #read(name: string, pieces: readonly string[]): Promise<void> {
     const { signal } = (this.#turn = new AbortController());
     if (pieces.length === 0) {
-      this.problem = { of: name, what: { message: 'There is nothing to read aloud: no words beside code and formulas.', code: null } };
+      this.problem = { of: name, what: { message: m.reply_nothing_to_read(), code: null } };
       return;
     }
     this.reading = name;
@@ -38,7 +39,7 @@ class ReadAloud {
       if (voices.length > 0) await byBrowser(pieces, voices, signal);
       else await byGateway(pieces, signal);
     } catch (error) {
-      if (!signal.aborted) this.problem = { of: name, what: problemOf(error, 'read it aloud') };
+      if (!signal.aborted) this.problem = { of: name, what: problemOf(error, m.reply_doing_read_aloud()) };
     } finally {
       if (!signal.aborted) this.reading = null;
     }
@@ -62,8 +63,7 @@ async function byBrowser(pieces: readonly string[], voices: readonly SpeechSynth
       }
       const { promise, resolve, reject } = Promise.withResolvers<void>();
       utterance.onend = () => resolve();
-      utterance.onerror = ({ error }) =>
-        reject(new Error(`the voice of this browser failed (${error}). Choose another one in the settings, under Voice.`));
+      utterance.onerror = ({ error }) => reject(new Error(m.reply_voice_failed({ error })));
       speechSynthesis.speak(utterance);
       await promise;
     }
@@ -101,7 +101,7 @@ async function played(blob: Blob, signal: AbortSignal): Promise<void> {
     resolve();
   };
   audio.onended = () => resolve();
-  audio.onerror = () => reject(new Error('what the gateway spoke cannot be played in this browser.'));
+  audio.onerror = () => reject(new Error(m.reply_voice_unplayable()));
   signal.addEventListener('abort', silence);
   try {
     await audio.play();

@@ -1,3 +1,4 @@
+import { m } from '#lib/i18n/frame.ts';
 import { fromChatGpt } from './chatgpt.ts';
 import { type ImportedChat, isFields } from './imported-chat.ts';
 import { fromLibreChat } from './librechat.ts';
@@ -12,7 +13,7 @@ export const IMPORT_BYTES = 500 * 1024 * 1024;
 export class Unimportable extends Error {
   override readonly name = 'Unimportable';
 }
-const tooLarge = new Unimportable('its conversations.json is larger than 500 MB');
+const tooLarge = (): Unimportable => new Unimportable(m.chat_import_inner_too_large());
 const ZIP = [0x50, 0x4b, 0x03, 0x04];
 
 /**
@@ -20,20 +21,19 @@ const ZIP = [0x50, 0x4b, 0x03, 0x04];
  * Rejects with an `Unimportable` that says what is wrong with it; a chat of a list that is none is left out and counted in `strange`.
  */
 export async function readExport(file: File): Promise<{ chats: Importable[]; strange: number }> {
-  if (file.size === 0) throw new Unimportable('it is empty');
-  if (file.size > IMPORT_BYTES) throw new Unimportable('it is larger than 500 MB');
+  if (file.size === 0) throw new Unimportable(m.chat_import_empty());
+  if (file.size > IMPORT_BYTES) throw new Unimportable(m.chat_import_too_large());
   const head = new Uint8Array(await file.slice(0, 4).arrayBuffer());
   const text = ZIP.every((byte, at) => head[at] === byte) ? await conversationsOf(file) : await utf8(file);
   const whole = parsed(text);
   if (whole === undefined && /^\s*#/.test(text)) {
-    if (!/^## (You|Assistant)\b/m.test(text))
-      throw new Unimportable('it is Markdown, but no chat: nobody speaks in it (## You, ## Assistant)');
+    if (!/^## (You|Assistant)\b/m.test(text)) throw new Unimportable(m.chat_import_no_speaker());
     const [, title = titleOf(file.name)] = /^\s*# (.+)/.exec(text) ?? [];
     return { chats: [{ kind: 'perch', content: text, title }], strange: 0 };
   }
   if (whole === undefined) {
     const [first = ''] = text.split('\n', 1);
-    if (!isFields(parsed(first))) throw new Unimportable('it is no JSON: it may be cut short, or of another kind');
+    if (!isFields(parsed(first))) throw new Unimportable(m.chat_import_no_json());
     return { chats: [{ kind: 'perch', content: text, title: titleOf(file.name) }], strange: 0 };
   }
   // A chat of a single message is one line, which is JSON as a whole.
@@ -44,7 +44,7 @@ export async function readExport(file: File): Promise<{ chats: Importable[]; str
     const chat = fromChatGpt(each) ?? fromOpenWebUi(each) ?? fromLibreChat(each);
     return chat && chat.messages.length > 0 ? [{ kind: 'other', chat }] : [];
   });
-  if (chats.length === 0) throw new Unimportable('it has no chat in a form that is known here: of Perch, ChatGPT, Open WebUI or LibreChat');
+  if (chats.length === 0) throw new Unimportable(m.chat_import_unknown());
   return { chats, strange: list.length - chats.length };
 }
 
@@ -52,7 +52,7 @@ async function utf8(file: Blob): Promise<string> {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(await file.arrayBuffer());
   } catch {
-    throw new Unimportable('it is no text in UTF-8');
+    throw new Unimportable(m.chat_import_not_utf8());
   }
 }
 
@@ -71,14 +71,14 @@ async function conversationsOf(file: File): Promise<string> {
   const zip = new ZipReader(new BlobReader(file));
   try {
     const entry = (await zip.getEntries()).find(({ filename }) => /(^|\/)conversations\.json$/.test(filename));
-    if (!entry || entry.directory) throw new Unimportable('it has no conversations.json');
-    if (entry.uncompressedSize > IMPORT_BYTES) throw tooLarge;
+    if (!entry || entry.directory) throw new Unimportable(m.chat_import_no_inner());
+    if (entry.uncompressedSize > IMPORT_BYTES) throw tooLarge();
     // The size that it says need not be true.
     let size = 0;
     const parts: Uint8Array<ArrayBuffer>[] = [];
     const unpacked = new WritableStream<Uint8Array<ArrayBuffer>>({
       write(part) {
-        if ((size += part.length) > IMPORT_BYTES) throw tooLarge;
+        if ((size += part.length) > IMPORT_BYTES) throw tooLarge();
         parts.push(part);
       },
     });
@@ -86,7 +86,7 @@ async function conversationsOf(file: File): Promise<string> {
     return await utf8(new Blob(parts));
   } catch (error) {
     if (error instanceof Unimportable) throw error;
-    throw new Unimportable('it is a zip that cannot be read: it may be cut short', { cause: error });
+    throw new Unimportable(m.chat_import_broken_zip(), { cause: error });
   } finally {
     await zip.close();
   }

@@ -1,3 +1,4 @@
+import { m } from '#lib/i18n/frame.ts';
 import { formulaOf, type Formula } from './formula.ts';
 
 /** Longer formulas are shown as they are written. UTF-16 units. */
@@ -41,7 +42,7 @@ function set(element: HTMLElement, formula: Formula): void {
   // What scrolls must be reachable by keyboard.
   element.tabIndex = 0;
   element.setAttribute('role', 'group');
-  element.setAttribute('aria-label', 'Formula');
+  element.setAttribute('aria-label', m.reply_formula());
 }
 
 function setOnce(formula: Formula): HTMLElement | null {
