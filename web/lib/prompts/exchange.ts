@@ -1,9 +1,10 @@
 import { parseJson } from '#shared/parse-json.ts';
 import { z } from '#shared/rpc/zod.ts';
+import { number } from '#lib/i18n/format.ts';
+import { m } from '#lib/i18n/pages.ts';
 import { freeName, nameProblem, type Prompt, PROMPT_LIMITS } from './prompt.ts';
 
 const MAX_BYTES = 16 * 1024 * 1024;
-const WRONG = 'It is no list of prompts as Perch and Open WebUI export it.';
 
 const entry = z.object({
   command: z.string().max(1000).optional(),
@@ -32,16 +33,16 @@ export const exportPrompts = (prompts: readonly Prompt[]): string =>
  * such. Throws, with a sentence, where the file is no such list.
  */
 export function readPrompts(json: string): ReadPrompts {
-  if (json.length > MAX_BYTES) throw new Error('It has more than 16 MB: no list of prompts is so long.');
+  if (json.length > MAX_BYTES) throw new Error(m.prompts_file_too_long());
   const list = z.array(z.unknown()).safeParse(parseJson(json)).data;
-  if (!list) throw new Error(WRONG);
-  if (list.length > PROMPT_LIMITS.count) throw new Error(`It has more than ${PROMPT_LIMITS.count.toLocaleString('en')} prompts.`);
+  if (!list) throw new Error(m.prompts_file_wrong());
+  if (list.length > PROMPT_LIMITS.count) throw new Error(m.prompts_file_too_many({ count: PROMPT_LIMITS.count }));
   const prompts: Prompt[] = [];
   const problems: string[] = [];
   for (const [at, value] of list.entries()) {
     const { data } = entry.safeParse(value);
     if (!data) {
-      problems.push(`Prompt ${at + 1} of the file has no text, or one that is too long.`);
+      problems.push(m.prompts_file_entry_wrong({ number: number(at + 1) }));
       continue;
     }
     const words = (data.command ?? data.name ?? data.title ?? '').trim().replace(/^\//, '').normalize('NFC').toLowerCase();
@@ -53,6 +54,6 @@ export function readPrompts(json: string): ReadPrompts {
       text: data.content,
     });
   }
-  if (prompts.length === 0) throw new Error(problems.length > 0 ? 'None of its prompts has a text.' : 'There is no prompt in it.');
+  if (prompts.length === 0) throw new Error(problems.length > 0 ? m.prompts_file_no_text() : m.prompts_file_none());
   return { prompts, problems };
 }

@@ -1,3 +1,5 @@
+import { dateTime } from '#lib/i18n/format.ts';
+
 /** `{{name}}`; Open WebUI's kinds after a bar (`{{name | select:…}}`) are read over. */
 const VARIABLE = /\{\{\s*([\p{L}\p{N}_][\p{L}\p{N}\p{M}_ -]{0,63}?)\s*(?:\|[^{}]*)?\}\}/gu;
 
@@ -26,8 +28,8 @@ export const wants = (text: string, own: OwnVariable): boolean => variablesOf(te
 
 /** Day and time as a person has them here. */
 export const ownValues = (now: Date): { date: string; time: string } => ({
-  date: now.toLocaleDateString('en', { dateStyle: 'long' }),
-  time: now.toLocaleTimeString('en', { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' }),
+  date: dateTime(now, { dateStyle: 'long' }),
+  time: dateTime(now, { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' }),
 });
 
 /**

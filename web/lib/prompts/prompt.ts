@@ -1,3 +1,5 @@
+import { m } from '#lib/i18n/frame.ts';
+
 /** A text that a person keeps to send again. */
 export interface Prompt {
   /** What is written after the slash, and the name of its file. */
@@ -14,8 +16,8 @@ const NAME = /^[\p{L}\p{N}][\p{L}\p{N}\p{M}_-]*$/u;
 
 /** Why it cannot be a prompt's name, as a sentence; null where it can. */
 export function nameProblem(name: string): string | null {
-  if (name.length > PROMPT_LIMITS.name) return `A name may have ${PROMPT_LIMITS.name} characters.`;
-  return NAME.test(name) ? null : 'A name has letters, digits, - and _, and begins with a letter or a digit.';
+  if (name.length > PROMPT_LIMITS.name) return m.slash_name_too_long({ count: PROMPT_LIMITS.name });
+  return NAME.test(name) ? null : m.slash_name_wrong();
 }
 
 /** A name made of any words, taken by none. */

@@ -1,6 +1,7 @@
 import type { Plan } from '#shared/rpc/methods/plan.ts';
 import { isLost, type Problem, problemOf } from '#lib/errors.ts';
 import { gateway } from '#lib/gateway/connection.svelte.ts';
+import { m } from '#lib/i18n/pages.ts';
 import { announcer } from './announcer.svelte.ts';
 import { toasts } from './toasts.svelte.ts';
 
@@ -25,22 +26,22 @@ class Plans {
       this.list = plans;
       this.problem = null;
     } catch (error) {
-      if (asked === this.#asked && !isLost(error)) this.problem = problemOf(error, 'read the plans');
+      if (asked === this.#asked && !isLost(error)) this.problem = problemOf(error, m.plans_doing_read());
     }
   }
 
   /** Rejects where the gateway refuses, or with why the plan stays as it is. */
   async resume({ id, goal }: Plan): Promise<void> {
     const { resumed, reason } = await gateway.call('plan.resume', { planId: id });
-    if (!resumed) throw new Error(reason ?? 'it is not paused any more');
-    announcer.say(`Goes on: ${goal}`);
+    if (!resumed) throw new Error(reason ?? m.plans_not_paused());
+    announcer.say(m.plans_goes_on({ goal }));
   }
 
   /** Rejects where the gateway refuses. */
   async remove({ id }: Plan): Promise<void> {
     await gateway.call('plan.delete', { planId: id });
-    announcer.say('The plan was deleted');
-    toasts.show('The plan was deleted');
+    announcer.say(m.plans_deleted());
+    toasts.show(m.plans_deleted());
     await this.load();
   }
 }

@@ -1,8 +1,9 @@
 import { RpcError } from '#shared/rpc/errors.ts';
 import type { FileEntry } from '#shared/rpc/methods/workspace.ts';
-import { counted } from '#lib/counted.ts';
 import { isLost, type Problem, problemOf } from '#lib/errors.ts';
 import { gateway } from '#lib/gateway/connection.svelte.ts';
+import { list } from '#lib/i18n/format.ts';
+import { m } from '#lib/i18n/frame.ts';
 import { freeName, type Prompt, PROMPT_LIMITS } from '#lib/prompts/prompt.ts';
 import { announcer } from './announcer.svelte.ts';
 
@@ -57,7 +58,7 @@ class Prompts {
       this.list = [...read.values()].map(({ prompt }) => prompt).sort((a, b) => a.name.localeCompare(b.name));
       this.problem = null;
     } catch (error) {
-      if (!isLost(error)) this.problem = problemOf(error, 'read the prompts');
+      if (!isLost(error)) this.problem = problemOf(error, m.slash_doing_read_prompts());
     }
   }
 
@@ -69,7 +70,7 @@ class Prompts {
   async save(prompt: Prompt, before: string | null): Promise<void> {
     await this.#write(prompt);
     if (before !== null && before !== prompt.name) await this.#remove(before);
-    announcer.say(before === null ? 'The prompt was made' : 'The prompt was changed');
+    announcer.say(before === null ? m.slash_prompt_made() : m.slash_prompt_changed());
     await this.load();
   }
 
@@ -77,15 +78,15 @@ class Prompts {
     await this.#write({
       ...prompt,
       name: freeName(prompt.name, this.names),
-      title: `${prompt.title} (copy)`.slice(0, PROMPT_LIMITS.title),
+      title: m.slash_prompt_copy({ title: prompt.title }).slice(0, PROMPT_LIMITS.title),
     });
-    announcer.say('The prompt was duplicated');
+    announcer.say(m.slash_prompt_duplicated());
     await this.load();
   }
 
   async remove(prompt: Prompt): Promise<void> {
     await this.#remove(prompt.name);
-    announcer.say('The prompt was deleted');
+    announcer.say(m.slash_prompt_deleted());
     await this.load();
   }
 
@@ -107,7 +108,8 @@ class Prompts {
       await this.load();
     }
     const known = prompts.length - added;
-    return [`${counted(added, 'prompt')} brought in`, known > 0 && `${counted(known, 'prompt')} there already`].filter(Boolean).join(', ');
+    const facts = [m.slash_prompts_added({ count: added }), ...(known > 0 ? [m.slash_prompts_known({ count: known })] : [])];
+    return list(facts, { type: 'unit' });
   }
 
   async #write(prompt: Prompt): Promise<void> {

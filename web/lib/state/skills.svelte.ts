@@ -1,6 +1,7 @@
 import type { SkillEntry } from '#shared/rpc/methods/skills.ts';
 import { isLost, type Problem, problemOf } from '#lib/errors.ts';
 import { gateway } from '#lib/gateway/connection.svelte.ts';
+import { m } from '#lib/i18n/pages.ts';
 
 /** What agents can read up on when they need it. */
 class Skills {
@@ -15,7 +16,7 @@ class Skills {
       this.list = (await gateway.call('skills.list', {})).skills;
       this.problem = null;
     } catch (error) {
-      if (!isLost(error)) this.problem = problemOf(error, 'read which skills there are');
+      if (!isLost(error)) this.problem = problemOf(error, m.skills_doing_read());
     } finally {
       this.reading = false;
     }

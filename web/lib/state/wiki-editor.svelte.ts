@@ -1,6 +1,7 @@
 import { goto } from '$app/navigation';
 import { RpcError } from '#shared/rpc/errors.ts';
 import { isLost, type Problem, problemOf } from '#lib/errors.ts';
+import { m } from '#lib/i18n/pages.ts';
 import { wikiHref } from '#lib/wiki/words.ts';
 import { toasts } from './toasts.svelte.ts';
 import { type KeptDraft, type PageDraft, wikiDrafts } from './wiki-drafts.svelte.ts';
@@ -49,7 +50,7 @@ export class WikiEditor {
       if (own) this.#compare(found);
       else this.draft = this.#draftOf(found);
     } catch (error) {
-      if (!isLost(error)) this.problem = problemOf(error, 'read the page');
+      if (!isLost(error)) this.problem = problemOf(error, m.wiki_doing_read_page());
     }
   }
 
@@ -106,7 +107,7 @@ export class WikiEditor {
 
   drop(other: KeptDraft): void {
     void wikiDrafts.forget(other.id);
-    toasts.show('The draft was deleted', { action: { label: 'Undo', run: () => void wikiDrafts.keep(other).catch(() => {}) } });
+    toasts.show(m.wiki_draft_deleted(), { action: { label: m.kit_undo(), run: () => void wikiDrafts.keep(other).catch(() => {}) } });
   }
 
   async save(version = this.draft?.version ?? null): Promise<void> {
@@ -126,7 +127,7 @@ export class WikiEditor {
       await goto(wikiHref({ agent: this.agent, page: saved.path }), { replaceState: true });
     } catch (error) {
       this.working = false;
-      this.problem = problemOf(error, 'save the page');
+      this.problem = problemOf(error, m.wiki_doing_save_page());
       if (error instanceof RpcError && (error.code === 'ABORTED' || error.code === 'ALREADY_EXISTS')) await this.look();
     } finally {
       this.working = false;
@@ -143,7 +144,7 @@ export class WikiEditor {
         wikiDrafts.set(agent, path, { ...edited });
         void goto(wikiHref({ agent, page: path, edit: true }));
       };
-      toasts.show('The draft was discarded', { action: { label: 'Undo', run: undo } });
+      toasts.show(m.wiki_draft_discarded(), { action: { label: m.kit_undo(), run: undo } });
     }
     await goto(wikiHref(this.draft?.version === null ? { agent } : { agent, page: path }), { replaceState: true });
   }

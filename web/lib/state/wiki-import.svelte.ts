@@ -3,6 +3,7 @@ import type { WikiPage } from '#shared/rpc/methods/wiki-records.ts';
 import { RpcError } from '#shared/rpc/errors.ts';
 import { type Problem, problemOf } from '#lib/errors.ts';
 import { gateway } from '#lib/gateway/connection.svelte.ts';
+import { m } from '#lib/i18n/pages.ts';
 import { type GivenFile, MOST_BYTES, pageOf, says, sorted } from '#lib/wiki/import-files.ts';
 import { wiki } from './wiki.svelte.ts';
 
@@ -77,13 +78,13 @@ export class WikiImport {
       [this.rows, this.stage] = [rows, 'chosen'];
     } catch (error) {
       if (signal.aborted) return;
-      [this.stage, this.problem] = ['choosing', problemOf(error, 'read the files')];
+      [this.stage, this.problem] = ['choosing', problemOf(error, m.wiki_doing_read_files())];
     }
   }
 
   async #look(path: string, file: File, here: boolean, twice: boolean, signal: AbortSignal): Promise<ImportRow> {
-    if (twice) return { path, file, state: 'refused', why: 'Another of the files has this name' };
-    if (file.size > MOST_BYTES) return { path, file, state: 'refused', why: 'It has more than 7 MiB' };
+    if (twice) return { path, file, state: 'refused', why: m.wiki_import_twice() };
+    if (file.size > MOST_BYTES) return { path, file, state: 'refused', why: m.wiki_import_too_large({ size: MOST_BYTES / 1024 / 1024 }) };
     if (!here) return { path, file, state: 'new' };
     const { page } = await this.#call('wiki.page', { path }, signal);
     return says(page, pageOf(await file.text())) ? { path, file, state: 'same' } : { path, file, state: 'other', page };
@@ -102,7 +103,7 @@ export class WikiImport {
     const each = async (path: string, work: () => Promise<void>): Promise<void> => {
       if (signal.aborted) return;
       await work().catch(
-        (error: unknown) => void (signal.aborted || outcome.problems.push({ path, why: problemOf(error, 'read it in').message })),
+        (error: unknown) => void (signal.aborted || outcome.problems.push({ path, why: problemOf(error, m.wiki_doing_read_in()).message })),
       );
       this.step++;
     };
@@ -123,7 +124,7 @@ export class WikiImport {
         claims.updated.push(...updated);
         claims.unchanged += unchanged;
         claims.conflicts.push(...conflicts);
-        outcome.problems.push(...problems.map(({ line, problem }) => ({ path: `${path}, line ${line}`, why: problem })));
+        outcome.problems.push(...problems.map(({ line, problem }) => ({ path: m.wiki_import_line({ path, line }), why: problem })));
       });
     }
     [this.outcome, this.stage] = [outcome, 'done'];
@@ -142,11 +143,11 @@ export class WikiImport {
     const problems: ImportOutcome['problems'] = [];
     [this.stage, this.step, this.steps] = ['undoing', 0, added.length + replaced.length + claims.added.length];
     const each = async (path: string, work: () => Promise<unknown>): Promise<void> => {
-      await work().catch((error: unknown) => problems.push({ path, why: problemOf(error, 'take it back').message }));
+      await work().catch((error: unknown) => problems.push({ path, why: problemOf(error, m.wiki_doing_take_back()).message }));
       this.step++;
     };
     for (const id of claims.added)
-      await each(`claim ${id}`, () => this.#call('wiki.deleteClaim', { id, why: 'The import was taken back' }, signal));
+      await each(m.wiki_import_claim({ id }), () => this.#call('wiki.deleteClaim', { id, why: m.wiki_import_undo_why() }, signal));
     for (const { path, version } of added) await each(path, () => this.#call('wiki.removePage', { path, version }, signal));
     for (const { was, now } of replaced) {
       const { path, content, frontMatter = '' } = was;

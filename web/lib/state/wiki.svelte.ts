@@ -3,6 +3,7 @@ import type { WikiClaim, WikiPage, WikiPageEntry } from '#shared/rpc/methods/wik
 import { RpcError } from '#shared/rpc/errors.ts';
 import { isLost, type Problem, problemOf } from '#lib/errors.ts';
 import { gateway } from '#lib/gateway/connection.svelte.ts';
+import { m } from '#lib/i18n/pages.ts';
 import { announcer } from './announcer.svelte.ts';
 import { toasts } from './toasts.svelte.ts';
 
@@ -49,7 +50,7 @@ class Wiki {
       this.problem = null;
       this.changes++;
     } catch (error) {
-      if (!isLost(error)) this.problem = problemOf(error, 'read the wiki');
+      if (!isLost(error)) this.problem = problemOf(error, m.wiki_doing_read());
     }
   }
 
@@ -73,7 +74,7 @@ class Wiki {
   /** All of these reject where the gateway refuses. */
   async save(change: Change): Promise<WikiPage> {
     const { page } = await gateway.call('wiki.savePage', { agentId: this.agent, ...change });
-    announcer.say(`${page.title} was saved`);
+    announcer.say(m.wiki_page_saved({ title: page.title }));
     await this.load();
     return page;
   }
@@ -83,7 +84,7 @@ class Wiki {
     const { agent: agentId } = this;
     const { page } = await gateway.call('wiki.removePage', { agentId, path, version });
     const { content, frontMatter } = page;
-    this.#offer(`“${title}” was deleted`, async () => {
+    this.#offer(m.wiki_page_deleted({ title }), async () => {
       const given = { path, content, version: null, ...(frontMatter === undefined ? {} : { frontMatter }) };
       await gateway.call('wiki.savePage', { agentId, ...given });
     });
@@ -93,7 +94,7 @@ class Wiki {
   async removeClaim({ id }: WikiClaim): Promise<void> {
     const { agent: agentId } = this;
     await gateway.call('wiki.deleteClaim', { agentId, id });
-    this.#offer('The claim was deleted', async () => void (await gateway.call('wiki.restoreClaim', { agentId, id })));
+    this.#offer(m.wiki_claim_deleted(), async () => void (await gateway.call('wiki.restoreClaim', { agentId, id })));
     await this.load();
   }
 
@@ -115,12 +116,12 @@ class Wiki {
     const run = (): void => {
       undo()
         .then(() => {
-          announcer.say('It is back');
+          announcer.say(m.wiki_back());
           return this.load();
         })
-        .catch((error: unknown) => toasts.show(problemOf(error, 'bring it back').message, { sticky: true }));
+        .catch((error: unknown) => toasts.show(problemOf(error, m.wiki_doing_bring_back()).message, { sticky: true }));
     };
-    toasts.show(text, { action: { label: 'Undo', run }, sticky: true });
+    toasts.show(text, { action: { label: m.kit_undo(), run }, sticky: true });
   }
 }
 

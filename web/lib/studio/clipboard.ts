@@ -1,9 +1,10 @@
 import type { Problem } from '#lib/errors.ts';
+import { m } from '#lib/i18n/pages.ts';
 import type { Studio } from '#lib/canvas/studio.ts';
 import { selectionPng } from './export-drawing.ts';
 import { clipboardPicture, filesOf } from './take-picture.ts';
 
-export const NOTHING_TO_PASTE: Problem = { message: 'There is no picture and no drawing on the clipboard.', code: null };
+export const nothingToPaste = (): Problem => ({ message: m.annotate_nothing_to_paste(), code: null });
 
 /** Where people write, copy and paste are theirs. */
 export const isField = (target: EventTarget | null): boolean =>

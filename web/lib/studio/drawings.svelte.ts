@@ -3,6 +3,7 @@ import { Editor } from '#shared/canvas/editor.ts';
 import type { DrawingEntry } from '#shared/rpc/methods/drawings.ts';
 import { isLost, type Problem, problemOf } from '#lib/errors.ts';
 import { gateway } from '#lib/gateway/connection.svelte.ts';
+import { m } from '#lib/i18n/pages.ts';
 import type { ReadPicture } from './read-picture.ts';
 
 /** CSS pixels of an empty sheet. */
@@ -27,7 +28,7 @@ class Drawings {
       this.list = drawings;
       this.problem = null;
     } catch (error) {
-      if (!isLost(error)) this.problem = problemOf(error, 'read the drawings');
+      if (!isLost(error)) this.problem = problemOf(error, m.annotate_doing_read_list());
     }
   }
 

@@ -3,15 +3,16 @@ import type { Drawing } from '#shared/canvas/drawing.ts';
 import type { Shape } from '#shared/canvas/fields.ts';
 import { drawingToJson } from '#shared/canvas/file.ts';
 import { boundsOf } from '#shared/canvas/geometry.ts';
+import { m } from '#lib/i18n/pages.ts';
 import { fileName } from '#lib/save-file.ts';
 import { exportImage, exportSvg } from '../../paint/export.ts';
 import { measureText } from '../../paint/measure.ts';
 
 export const EXPORTS = {
-  png: { label: 'PNG', type: 'image/png' },
-  jpeg: { label: 'JPEG', type: 'image/jpeg' },
-  svg: { label: 'SVG', type: 'image/svg+xml' },
-  json: { label: 'Drawing (JSON), to go on with', type: 'application/json' },
+  png: { label: () => 'PNG', type: 'image/png' },
+  jpeg: { label: () => 'JPEG', type: 'image/jpeg' },
+  svg: { label: () => 'SVG', type: 'image/svg+xml' },
+  json: { label: () => m.annotate_export_json(), type: 'application/json' },
 } as const;
 export type ExportKind = keyof typeof EXPORTS;
 
@@ -22,7 +23,7 @@ const CHAT_BYTES = 6 * 1024 * 1024;
 export async function exported(drawing: Drawing, kind: ExportKind, title: string): Promise<File> {
   const { type } = EXPORTS[kind];
   const ending = kind === 'jpeg' ? 'jpg' : kind === 'json' ? 'perch-drawing.json' : kind;
-  return new File([await content(drawing, kind)], `${fileName(title, 'drawing')}.${ending}`, { type });
+  return new File([await content(drawing, kind)], `${fileName(title, m.annotate_file_name())}.${ending}`, { type });
 }
 
 async function content(drawing: Drawing, kind: ExportKind): Promise<BlobPart> {
@@ -36,7 +37,7 @@ export const hasRedaction = ({ shapes }: Picture): boolean => shapes.some(({ kin
 
 /** A picture for a message: a PNG where that is small enough, else a JPEG, made smaller until it is. */
 export async function pictureForChat(drawing: Drawing, title: string): Promise<File> {
-  const name = fileName(title, 'drawing');
+  const name = fileName(title, m.annotate_file_name());
   const png = await exportImage(drawing);
   if (png.byteLength <= CHAT_BYTES) return new File([png], `${name}.png`, { type: 'image/png' });
   for (let scale = 1; ; scale *= 0.7) {

@@ -1,6 +1,7 @@
 import { goto } from '$app/navigation';
 import { drawingFromJson } from '#shared/canvas/file.ts';
 import { type Problem, problemOf } from '#lib/errors.ts';
+import { m } from '#lib/i18n/pages.ts';
 import { toasts } from '#lib/state/toasts.svelte.ts';
 import { drawings } from './drawings.svelte.ts';
 import { PictureError, readPicture } from './read-picture.ts';
@@ -23,7 +24,7 @@ export class NewDrawing {
   readonly fromFiles = (files: readonly File[]): Promise<void> =>
     this.#make(files.map((file) => async () => (isDrawingFile(file) ? this.#ofJson(file) : this.#ofPicture(file, file.name))));
 
-  readonly blank = (): Promise<void> => this.#make([() => drawings.create('Drawing')]);
+  readonly blank = (): Promise<void> => this.#make([() => drawings.create(m.annotate_untitled())]);
 
   async #make(makers: readonly (() => Promise<string>)[]): Promise<void> {
     this.problem = null;
@@ -34,7 +35,7 @@ export class NewDrawing {
       try {
         last = await make();
       } catch (error) {
-        problems.push(told(error, 'make the drawing'));
+        problems.push(told(error, m.annotate_doing_make()));
       } finally {
         this.working--;
       }
@@ -54,7 +55,8 @@ export class NewDrawing {
     try {
       return await drawings.createFrom(titleOf(file.name), drawingFromJson(await file.text()));
     } catch (error) {
-      if (error instanceof Error && error.name === 'DrawingFileError') throw new PictureError(`${file.name}: ${error.message}.`);
+      if (error instanceof Error && error.name === 'DrawingFileError')
+        throw new PictureError(m.annotate_file_problem({ name: file.name, why: error.message }));
       throw error;
     }
   }
@@ -71,4 +73,4 @@ export function joined(problems: readonly Problem[]): Problem | null {
 }
 
 /** A file’s name without its ending. */
-const titleOf = (name: string): string => name.replace(/(\.perch-drawing)?\.[A-Za-z0-9]{2,5}$/, '').slice(0, 200) || 'Drawing';
+const titleOf = (name: string): string => name.replace(/(\.perch-drawing)?\.[A-Za-z0-9]{2,5}$/, '').slice(0, 200) || m.annotate_untitled();

@@ -1,4 +1,5 @@
 import type { Shape } from '#shared/canvas/fields.ts';
+import { m } from '#lib/i18n/pages.ts';
 
 /** Markers in the order of their numbers; those without one after them. */
 export function markersOf(shapes: readonly Shape[]): Shape<'marker'>[] {
@@ -16,5 +17,5 @@ export function notesOf(title: string, shapes: readonly Shape[]): string {
   const lines = markersOf(shapes)
     .filter(({ hidden, note }) => !hidden && note.trim() !== '')
     .map(({ label, note }) => `${label || '•'}. ${note.trim().replace(/\n+/g, '\n   ')}`);
-  return lines.length === 0 ? '' : [`Notes on the picture “${title}”; the numbers are drawn in it:`, ...lines].join('\n');
+  return lines.length === 0 ? '' : [m.annotate_notes_beside({ title }), ...lines].join('\n');
 }

@@ -4,6 +4,7 @@ import type { Shape } from '#shared/canvas/fields.ts';
 import { RpcError } from '#shared/rpc/errors.ts';
 import { isLost, type Problem, problemOf } from '#lib/errors.ts';
 import { gateway } from '#lib/gateway/connection.svelte.ts';
+import { m } from '#lib/i18n/pages.ts';
 import { ChangeQueue } from './change-queue.ts';
 import { keptChanges } from './kept-changes.ts';
 
@@ -79,7 +80,7 @@ export class OpenDrawing {
       this.#queue.flush();
     } catch (error) {
       if (error instanceof RpcError && error.code === 'NOT_FOUND') this.phase = 'gone';
-      else if (!isLost(error)) this.problem = problemOf(error, 'open the drawing');
+      else if (!isLost(error)) this.problem = problemOf(error, m.annotate_doing_open());
     }
   }
 
@@ -136,7 +137,7 @@ export class OpenDrawing {
     else if (isLost(error)) this.saving = 'offline';
     else {
       this.saving = 'failed';
-      this.saveProblem = problemOf(error, 'save the drawing');
+      this.saveProblem = problemOf(error, m.annotate_doing_save());
     }
   }
 

@@ -1,3 +1,6 @@
+import { number } from '#lib/i18n/format.ts';
+import { m } from '#lib/i18n/pages.ts';
+
 /** A picture as a drawing holds it. */
 export interface ReadPicture {
   /** A data URL of pixels, upright, without what else the file told (place, camera). */
@@ -28,8 +31,6 @@ const FORMATS = [
   { type: 'image/jpeg', quality: 0.7 },
 ] as const;
 
-const count = (pixels: number): string => pixels.toLocaleString('en');
-
 /** How large a picture is laid on a drawing: as it is, or smaller in the same proportions. */
 export function fitted(width: number, height: number): { width: number; height: number } {
   const scale = Math.min(1, MAX_SIDE / width, MAX_SIDE / height, Math.sqrt(MAX_PIXELS / (width * height)));
@@ -40,21 +41,27 @@ export function fitted(width: number, height: number): { width: number; height: 
  * Reads a picture: turned as its EXIF says, made smaller where it has too many pixels.
  * Throws a PictureError where it is none, or one of text (SVG), which could hold more than pixels.
  */
-export async function readPicture(file: Blob, name = 'The picture'): Promise<ReadPicture> {
-  if (file.size === 0) throw new PictureError(`${name} is empty.`);
-  if (/svg/.test(file.type)) throw new PictureError(`${name} is an SVG, which is no picture of pixels. Save it as PNG, and open that.`);
+export async function readPicture(file: Blob, name = m.annotate_the_picture()): Promise<ReadPicture> {
+  if (file.size === 0) throw new PictureError(m.annotate_file_empty({ name }));
+  if (/svg/.test(file.type)) throw new PictureError(m.annotate_file_svg({ name }));
   const bitmap = await decode(file, name);
   try {
     const { width, height } = fitted(bitmap.width, bitmap.height);
     const shrunk = width !== bitmap.width || height !== bitmap.height;
     const canvas = new OffscreenCanvas(width, height);
     const context = canvas.getContext('2d');
-    if (!context) throw new PictureError('This browser draws nothing outside the page (OffscreenCanvas).');
+    if (!context) throw new PictureError(m.annotate_no_offscreen());
     context.imageSmoothingQuality = 'high';
     context.drawImage(bitmap, 0, 0, width, height);
     const src = await dataUrlOf(await encode(canvas, file.type, name));
     const note = shrunk
-      ? `${name} has ${count(bitmap.width)} × ${count(bitmap.height)} pixels. It was made smaller: ${count(width)} × ${count(height)}.`
+      ? m.annotate_shrunk({
+          name,
+          width: number(bitmap.width),
+          height: number(bitmap.height),
+          newWidth: number(width),
+          newHeight: number(height),
+        })
       : null;
     return { src, width, height, note };
   } finally {
@@ -66,8 +73,10 @@ async function decode(file: Blob, name: string): Promise<ImageBitmap> {
   try {
     return await createImageBitmap(file, { imageOrientation: 'from-image' });
   } catch {
-    const kind = file.type && !file.type.startsWith('image/') ? ` (${file.type})` : '';
-    throw new PictureError(`${name}${kind} is no picture that this browser can read. PNG, JPEG, WebP, GIF, AVIF and BMP are.`);
+    const { type } = file;
+    throw new PictureError(
+      type && !type.startsWith('image/') ? m.annotate_unreadable_type({ name, type }) : m.annotate_unreadable({ name }),
+    );
   }
 }
 
@@ -79,7 +88,7 @@ async function encode(canvas: OffscreenCanvas, type: string, name: string): Prom
     const blob = await canvas.convertToBlob(format);
     if (blob.type === format.type && blob.size <= MAX_PICTURE_BYTES) return blob;
   }
-  throw new PictureError(`${name} is too large: a picture on a drawing may have ${MAX_PICTURE_BYTES / 1024 / 1024} MB.`);
+  throw new PictureError(m.annotate_file_too_large({ name, megabytes: number(MAX_PICTURE_BYTES / 1024 / 1024) }));
 }
 
 export function dataUrlOf(blob: Blob): Promise<string> {

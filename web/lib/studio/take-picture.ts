@@ -1,5 +1,6 @@
 import { fromBase64 } from '#shared/base64.ts';
 import { gateway } from '#lib/gateway/connection.svelte.ts';
+import { m } from '#lib/i18n/pages.ts';
 
 const png = (base64: string): Blob => new Blob([fromBase64(base64)], { type: 'image/png' });
 
@@ -48,7 +49,7 @@ export async function frameOf(video: HTMLVideoElement): Promise<Blob> {
   const { videoWidth: width, videoHeight: height } = video;
   const canvas = new OffscreenCanvas(Math.max(1, width), Math.max(1, height));
   const context = canvas.getContext('2d');
-  if (!context || width === 0) throw new Error('There is no picture yet');
+  if (!context || width === 0) throw new Error(m.annotate_no_picture_yet());
   context.drawImage(video, 0, 0);
   return canvas.convertToBlob({ type: 'image/png' });
 }

@@ -1,4 +1,5 @@
 import type { StudioTool } from '#lib/canvas/studio/tools.ts';
+import { m } from '#lib/i18n/pages.ts';
 
 /** Behind “More tools” where there is little room. */
 export const RARE_TOOLS: ReadonlySet<StudioTool> = new Set([
@@ -14,14 +15,14 @@ export const RARE_TOOLS: ReadonlySet<StudioTool> = new Set([
 ]);
 
 export const COLORS = [
-  { name: 'Red', value: '#d92d20' },
-  { name: 'Orange', value: '#e8760c' },
-  { name: 'Yellow', value: '#ffd60a' },
-  { name: 'Green', value: '#1f9d55' },
-  { name: 'Blue', value: '#1d6fd8' },
-  { name: 'Purple', value: '#8338ec' },
-  { name: 'Black', value: '#16181d' },
-  { name: 'White', value: '#ffffff' },
+  { name: () => m.annotate_colour_red(), value: '#d92d20' },
+  { name: () => m.annotate_colour_orange(), value: '#e8760c' },
+  { name: () => m.annotate_colour_yellow(), value: '#ffd60a' },
+  { name: () => m.annotate_colour_green(), value: '#1f9d55' },
+  { name: () => m.annotate_colour_blue(), value: '#1d6fd8' },
+  { name: () => m.annotate_colour_purple(), value: '#8338ec' },
+  { name: () => m.annotate_colour_black(), value: '#16181d' },
+  { name: () => m.annotate_colour_white(), value: '#ffffff' },
 ] as const;
 
 /** CSS pixels. */

@@ -1,8 +1,8 @@
+import { m } from '#lib/i18n/pages.ts';
+
 /** Code, which is left as it is, or a link in double brackets: `[[Target#Heading|shown]]`. */
 const CODE_OR_LINK =
   /(^ {0,3}(`{3,}|~{3,})[^\n]*\n[^]*?(?:^ {0,3}\2[`~]*[ \t]*$|(?![^])))|(?<!`)(`+)(?!`)[^\n]*?(?<!`)\3(?!`)|(!?)\[\[([^[\]\n|#]*)(?:#([^[\]\n|]*))?(?:\|([^[\]\n]*))?\]\]/gm;
-
-export const NO_PAGE = 'There is no such page yet';
 
 /** Links in double brackets as links of Markdown. `href`: where a target leads, and whether there is such a page. */
 export function linked(content: string, href: (target: string) => { href: string; there: boolean }): string {
@@ -14,7 +14,7 @@ export function linked(content: string, href: (target: string) => { href: string
     const shown = alias?.trim() || [name, heading?.replace(/\\$/, '').trim()].filter(Boolean).join(' › ');
     const { href: to, there } = name === '' ? { href: '', there: true } : href(name);
     if (to === '') return escaped(shown);
-    return `[${escaped(shown)}](<${to.replaceAll('>', '%3E').replaceAll('<', '%3C')}>${there ? '' : ` "${NO_PAGE}"`})`;
+    return `[${escaped(shown)}](<${to.replaceAll('>', '%3E').replaceAll('<', '%3C')}>${there ? '' : ` "${m.wiki_no_page_yet().replaceAll('"', '\\"')}"`})`;
   });
 }
 

@@ -1,31 +1,37 @@
 import type { WikiClaimChange } from '#shared/rpc/methods/wiki-records.ts';
+import { number } from '#lib/i18n/format.ts';
+import { m } from '#lib/i18n/pages.ts';
 
 /** What stands in an address: the page, or what is shown in its place. */
 export const VIEWS = ['pages', 'claims', 'contradictions', 'health', 'graph'] as const;
 export type View = (typeof VIEWS)[number];
 
-export const viewWords: Record<View, string> = {
-  pages: 'Pages',
-  claims: 'Claims',
-  contradictions: 'Contradictions',
-  health: 'Health',
-  graph: 'Graph',
+export const viewWords: Record<View, () => string> = {
+  pages: () => m.wiki_view_pages(),
+  claims: () => m.wiki_view_claims(),
+  contradictions: () => m.wiki_view_contradictions(),
+  health: () => m.wiki_view_health(),
+  graph: () => m.wiki_view_graph(),
 };
 
-export const statusWords = { ACTIVE: 'Stands', SUPERSEDED: 'Superseded', REFUTED: 'Refuted' } as const;
+export const statusWords = {
+  ACTIVE: () => m.wiki_status_stands(),
+  SUPERSEDED: () => m.wiki_status_superseded(),
+  REFUTED: () => m.wiki_status_refuted(),
+} as const;
 
-export const eventWords: Record<WikiClaimChange['event'], string> = {
-  added: 'Added',
-  imported: 'Read in',
-  updated: 'Looked at again',
-  superseded: 'Superseded',
-  refuted: 'Refuted',
-  deleted: 'Deleted',
-  restored: 'Brought back',
-  kept: 'Kept beside another',
+export const eventWords: Record<WikiClaimChange['event'], () => string> = {
+  added: () => m.wiki_event_added(),
+  imported: () => m.wiki_event_imported(),
+  updated: () => m.wiki_event_updated(),
+  superseded: () => m.wiki_event_superseded(),
+  refuted: () => m.wiki_event_refuted(),
+  deleted: () => m.wiki_event_deleted(),
+  restored: () => m.wiki_event_restored(),
+  kept: () => m.wiki_event_kept(),
 };
 
-export const percent = (share: number): string => `${Math.round(share * 100)} %`;
+export const percent = (share: number): string => m.wiki_percent({ percent: number(Math.round(share * 100)) });
 
 /** The address of a view, or of a page, as it is read or edited. */
 export function wikiHref({ agent, view, page, edit }: { agent: string; view?: View; page?: string; edit?: boolean }): string {

@@ -4,15 +4,16 @@ import Clipboard from '@lucide/svelte/icons/clipboard-paste';
 import ImageUp from '@lucide/svelte/icons/image-up';
 import Monitor from '@lucide/svelte/icons/monitor';
 import ScreenShare from '@lucide/svelte/icons/screen-share';
+import { m } from '#lib/i18n/pages.ts';
 import { canShareScreen, canUseCamera } from '#lib/studio/take-picture.ts';
 
 /** Where a picture can come from, beside a drop. `name`: of the drawing that comes of it. */
 export const SOURCES = [
-  { id: 'file', label: 'Open a picture or drawing', icon: ImageUp, name: 'Picture', there: () => true },
-  { id: 'paste', label: 'Paste a picture', icon: Clipboard, name: 'Pasted picture', there: () => true },
-  { id: 'screen', label: 'Picture of a window or screen', icon: ScreenShare, name: 'Screenshot', there: canShareScreen },
-  { id: 'desktop', label: 'Picture of the bridge’s desktop', icon: Monitor, name: 'Desktop', there: () => true },
-  { id: 'browser', label: 'Picture of the agent’s browser', icon: AppWindow, name: 'Agent’s browser', there: () => true },
-  { id: 'camera', label: 'Camera', icon: Camera, name: 'Photograph', there: canUseCamera },
+  { id: 'file', label: () => m.annotate_source_file(), icon: ImageUp, name: () => m.annotate_picture(), there: () => true },
+  { id: 'paste', label: () => m.annotate_source_paste(), icon: Clipboard, name: () => m.annotate_pasted_picture(), there: () => true },
+  { id: 'screen', label: () => m.annotate_source_screen(), icon: ScreenShare, name: () => m.annotate_screenshot(), there: canShareScreen },
+  { id: 'desktop', label: () => m.annotate_source_desktop(), icon: Monitor, name: () => m.annotate_desktop(), there: () => true },
+  { id: 'browser', label: () => m.annotate_source_browser(), icon: AppWindow, name: () => m.annotate_agents_browser(), there: () => true },
+  { id: 'camera', label: () => m.annotate_source_camera(), icon: Camera, name: () => m.annotate_photograph(), there: canUseCamera },
 ] as const;
 export type Source = (typeof SOURCES)[number];

@@ -1,32 +1,33 @@
+import { m } from '#lib/i18n/pages.ts';
 import type { Prompt } from '#lib/prompts/prompt.ts';
 
 /** Prompts that people begin with. */
-export const PROMPT_STARTERS: readonly { about: string; prompt: Prompt }[] = [
+export const promptStarters = (): { about: string; prompt: Prompt }[] => [
   {
-    about: '📝 Sum up a text',
+    about: `📝 ${m.prompts_starter_sum_up()}`,
     prompt: {
-      name: 'sum-up',
-      title: 'Sum up a text',
-      description: 'What is on the clipboard, in a few points',
-      text: 'Sum up the text below in at most {{number of points}} points, each of one sentence. Say what is left open.\n\n{{clipboard}}',
+      name: m.prompts_starter_sum_up_name(),
+      title: m.prompts_starter_sum_up(),
+      description: m.prompts_starter_sum_up_about(),
+      text: m.prompts_starter_sum_up_text({ clipboard: '{{clipboard}}' }),
     },
   },
   {
-    about: '✉️ Answer a letter',
+    about: `✉️ ${m.prompts_starter_answer()}`,
     prompt: {
-      name: 'answer',
-      title: 'Answer a letter',
-      description: 'A friendly answer that says what you mean',
-      text: 'Today is {{date}}. Write an answer to the letter below: short, friendly, and it says that {{what you want to say}}.\n\n{{letter}}',
+      name: m.prompts_starter_answer_name(),
+      title: m.prompts_starter_answer(),
+      description: m.prompts_starter_answer_about(),
+      text: m.prompts_starter_answer_text({ date: '{{date}}' }),
     },
   },
   {
-    about: '🧒 Explain it simply',
+    about: `🧒 ${m.prompts_starter_explain()}`,
     prompt: {
-      name: 'explain',
-      title: 'Explain it simply',
-      description: 'With an example from daily life',
-      text: 'Explain {{subject}} to somebody who has never heard of it. Begin with an example from daily life, then say where it falls short.',
+      name: m.prompts_starter_explain_name(),
+      title: m.prompts_starter_explain(),
+      description: m.prompts_starter_explain_about(),
+      text: m.prompts_starter_explain_text(),
     },
   },
 ];
