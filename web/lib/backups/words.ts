@@ -1,34 +1,36 @@
 import type { SyncStore } from '#shared/sync/stores.ts';
+import { m } from '#lib/i18n/pages.ts';
 import type { RestoreChanges } from '#lib/state/backups.svelte.ts';
 
-const STORES: Readonly<Record<SyncStore, string>> = {
-  sessions: 'Chats',
-  heads: 'Places in chats',
-  messages: 'Messages',
-  runs: 'Agents’ runs',
-  config: 'Settings',
-  secrets: 'Keys and tokens',
-  memories: 'What memories are about',
-  usage: 'Usage',
-  plans: 'Plans',
-  jobs: 'Schedules',
-  jobRuns: 'Runs of schedules',
-  execRequests: 'Commands',
-  execPolicies: 'Rules for commands',
-  approvals: 'Approvals',
-  devices: 'Devices',
-  apiKeys: 'Keys for programs',
-  responses: 'Responses of programs',
-  systemEvents: 'System events',
-  mcpTools: 'Tools of servers',
-  channelStates: 'Channels',
-  drawings: 'Drawings',
-  drawingChanges: 'Strokes and shapes',
-  files: 'Files, memories, wiki',
-  conflicts: 'Changes put aside',
+const STORES: Readonly<Record<SyncStore, () => string>> = {
+  sessions: () => m.backups_store_sessions(),
+  heads: () => m.backups_store_heads(),
+  messages: () => m.backups_store_messages(),
+  runs: () => m.backups_store_runs(),
+  config: () => m.backups_store_config(),
+  secrets: () => m.backups_store_secrets(),
+  memories: () => m.backups_store_memories(),
+  usage: () => m.backups_store_usage(),
+  plans: () => m.backups_store_plans(),
+  jobs: () => m.backups_store_jobs(),
+  jobRuns: () => m.backups_store_job_runs(),
+  execRequests: () => m.backups_store_exec_requests(),
+  execPolicies: () => m.backups_store_exec_policies(),
+  approvals: () => m.backups_store_approvals(),
+  devices: () => m.backups_store_devices(),
+  apiKeys: () => m.backups_store_api_keys(),
+  responses: () => m.backups_store_responses(),
+  systemEvents: () => m.backups_store_system_events(),
+  mcpTools: () => m.backups_store_mcp_tools(),
+  channelStates: () => m.backups_store_channel_states(),
+  drawings: () => m.backups_store_drawings(),
+  drawingChanges: () => m.backups_store_drawing_changes(),
+  files: () => m.backups_store_files(),
+  conflicts: () => m.backups_store_conflicts(),
 };
 
 export interface ChangeRow {
+  store: string;
   /** What it is about. */
   name: string;
   added: number;
@@ -40,4 +42,4 @@ export interface ChangeRow {
 export const changeRows = (changes: RestoreChanges): ChangeRow[] =>
   Object.entries(changes)
     .filter(([, { added, changed, removed }]) => added + changed + removed > 0)
-    .map(([store, { added, changed, removed }]) => ({ name: STORES[store as SyncStore] ?? store, added, changed, removed }));
+    .map(([store, { added, changed, removed }]) => ({ store, name: STORES[store as SyncStore]?.() ?? store, added, changed, removed }));

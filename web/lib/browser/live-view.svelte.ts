@@ -2,6 +2,7 @@ import { fromBase64 } from '#shared/base64.ts';
 import type { EventPayload } from '#shared/rpc/events.ts';
 import { isLost, type Problem, problemOf } from '#lib/errors.ts';
 import { gateway } from '#lib/gateway/connection.svelte.ts';
+import { m } from '#lib/i18n/pages.ts';
 
 type Frame = EventPayload<'browser.frame'>;
 
@@ -42,7 +43,7 @@ export class LiveView {
     gateway.call('browser.watch', { profile }).catch((error: unknown) => {
       if (over || isLost(error)) return;
       this.state = 'ended';
-      this.problem = problemOf(error, 'show the browser');
+      this.problem = problemOf(error, m.browser_doing_show());
     });
     return () => {
       over = true;

@@ -1,13 +1,14 @@
+import { m } from '#lib/i18n/frame.ts';
 import type { MemoryCategory } from './types.ts';
 
 /** Kinds of memories as the app names them, in the order that it shows them in. */
-export const CATEGORIES: Readonly<Record<MemoryCategory, { one: string; many: string }>> = {
-  fact: { one: 'Fact', many: 'Facts' },
-  preference: { one: 'Preference', many: 'Preferences' },
-  decision: { one: 'Decision', many: 'Decisions' },
-  task: { one: 'Task', many: 'Tasks' },
-  event: { one: 'Event', many: 'Events' },
-  other: { one: 'Other', many: 'Other' },
+export const CATEGORIES: Readonly<Record<MemoryCategory, () => string>> = {
+  fact: () => m.memory_words_one_fact(),
+  preference: () => m.memory_words_one_preference(),
+  decision: () => m.memory_words_one_decision(),
+  task: () => m.memory_words_one_task(),
+  event: () => m.memory_words_one_event(),
+  other: () => m.memory_words_one_other(),
 };
 
 const isCategory = (name: string): name is MemoryCategory => Object.hasOwn(CATEGORIES, name);
@@ -15,7 +16,20 @@ const isCategory = (name: string): name is MemoryCategory => Object.hasOwn(CATEG
 export const categoryNames = Object.keys(CATEGORIES).filter(isCategory);
 
 /** What a category is called; one that this build does not know, by its own name. */
-export const categoryWord = (name: string): string => (isCategory(name) ? CATEGORIES[name].one : name);
+export const categoryWord = (name: string): string => (isCategory(name) ? CATEGORIES[name]() : name);
+
+/** The file that a memory is from, and its category. */
+export function sourceWords(source: string, category: string): string {
+  const written: Readonly<Record<MemoryCategory, () => string>> = {
+    fact: () => m.memory_words_source_fact({ source }),
+    preference: () => m.memory_words_source_preference({ source }),
+    decision: () => m.memory_words_source_decision({ source }),
+    task: () => m.memory_words_source_task({ source }),
+    event: () => m.memory_words_source_event({ source }),
+    other: () => m.memory_words_source_other({ source }),
+  };
+  return isCategory(category) ? written[category]() : m.memory_words_source_kind({ source, kind: category });
+}
 
 /** How many there are of each category, in their order; those of which there is none are left out. */
 export const countsOf = (counts: Partial<Record<MemoryCategory, number>>): { category: MemoryCategory; count: number }[] =>

@@ -1,3 +1,5 @@
+import { dateTime } from '#lib/i18n/format.ts';
+import { m } from '#lib/i18n/pages.ts';
 import type { MemoryDay } from './types.ts';
 
 const DAY_MS = 86_400_000;
@@ -21,10 +23,10 @@ export function inARow(days: readonly MemoryDay[], last: string, count: number):
 
 /** A day for a person, seen on the day `today`: `Today`, `Fri, Nov 20`, with the year where it is another. */
 export function dayName(date: string, today: string): string {
-  if (date === today) return 'Today';
-  if (date === daysAfter(today, -1)) return 'Yesterday';
+  if (date === today) return m.memory_today();
+  if (date === daysAfter(today, -1)) return m.memory_yesterday();
   const sameYear = date.slice(0, 4) === today.slice(0, 4);
-  return new Date(timeOf(date)).toLocaleDateString('en', {
+  return dateTime(timeOf(date), {
     timeZone: 'UTC',
     weekday: 'short',
     day: 'numeric',
@@ -36,9 +38,9 @@ export function dayName(date: string, today: string): string {
 /** What memory has of a day, in words. */
 export function dayCounts({ memories, messages, notes }: MemoryDay): string {
   const parts = [
-    memories > 0 ? `${memories.toLocaleString('en')} noted` : '',
-    messages > 0 ? `${messages.toLocaleString('en')} said` : '',
-    notes ? 'notes' : '',
+    memories > 0 ? m.memory_count_noted({ count: memories }) : '',
+    messages > 0 ? m.memory_count_said({ count: messages }) : '',
+    notes ? m.memory_count_notes() : '',
   ];
-  return parts.filter((part) => part !== '').join(' · ') || 'nothing';
+  return parts.filter((part) => part !== '').join(' · ') || m.memory_count_nothing();
 }

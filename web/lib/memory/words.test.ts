@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { categoryWord, countsOf } from './categories.ts';
+import { kindOf } from './found-words.ts';
 import { keptGone } from './kept-gone.ts';
-import { kindOf, reasonsOf } from './reasons.ts';
+import { reasonsOf } from './reasons.ts';
 
 test('each reason is a short sentence; without one there is none', () => {
   expect(reasonsOf({ words: ['spare', 'key', 'boat'], beside: ['tent'], timely: true })).toEqual([

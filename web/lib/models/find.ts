@@ -1,9 +1,10 @@
 import type { ModelEntry } from '#shared/rpc/records.ts';
+import { m } from '#lib/i18n/pages.ts';
 
 export const ORDERS = [
-  { id: 'provider', label: 'by provider' },
-  { id: 'context', label: 'largest context first' },
-  { id: 'price', label: 'cheapest first' },
+  { id: 'provider', label: () => m.models_order_provider() },
+  { id: 'context', label: () => m.models_order_context() },
+  { id: 'price', label: () => m.models_order_price() },
 ] as const;
 export type Order = (typeof ORDERS)[number]['id'];
 

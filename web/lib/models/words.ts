@@ -1,4 +1,5 @@
 import type { ModelEntry } from '#shared/rpc/records.ts';
+import { m } from '#lib/i18n/pages.ts';
 import { money, number } from '#lib/usage/measures.ts';
 
 /** Tokens as people say them: `128k`, `1M`; a dash where nobody says. */
@@ -7,27 +8,31 @@ export function tokenWords(tokens: number | null): string {
   if (tokens < 1000) return number(tokens);
   // Windows are powers of two, or thousands; both are called by thousands.
   const binary = (tokens & (tokens - 1)) === 0;
-  if (tokens < 1_000_000) return `${Math.round(tokens / (binary ? 1024 : 1000))}k`;
-  return `${Number((tokens / (binary ? 1_048_576 : 1_000_000)).toFixed(1))}M`;
+  if (tokens < 1_000_000) return m.models_thousand({ number: number(Math.round(tokens / (binary ? 1024 : 1000))) });
+  return m.models_million({ number: number(Number((tokens / (binary ? 1_048_576 : 1_000_000)).toFixed(1))) });
 }
 
 /** USD per million tokens; a dash where unknown. */
-export const priceWords = (usd: number | null): string => (usd === null ? '–' : usd === 0 ? 'free' : money(usd));
+export const priceWords = (usd: number | null): string => (usd === null ? '–' : usd === 0 ? m.models_free() : money(usd));
 
 /** What a model can do beside text, as its tags. */
 export const abilities = (model: ModelEntry): string[] =>
-  [model.supports_vision && 'vision', model.supports_tools && 'tools', model.supports_thinking && 'thinking'].filter(
-    (each) => each !== false,
-  );
+  [
+    model.supports_vision && m.models_ability_vision(),
+    model.supports_tools && m.models_ability_tools(),
+    model.supports_thinking && m.models_ability_thinking(),
+  ].filter((each) => each !== false);
+
+const yesOrNo = (does: boolean): string => (does ? m.models_fact_yes() : m.models_fact_no());
 
 /** What models are set side by side by: a name, and what is said of each. */
-export const FACTS: readonly (readonly [name: string, of: (model: ModelEntry) => string])[] = [
-  ['Context', ({ context_window }) => tokenWords(context_window)],
-  ['Longest answer', ({ max_tokens }) => tokenWords(max_tokens)],
-  ['Price in', ({ cost_per_1m_input }) => priceWords(cost_per_1m_input)],
-  ['Price out', ({ cost_per_1m_output }) => priceWords(cost_per_1m_output)],
-  ['Price in, repeated', ({ cost_per_1m_cached_input }) => priceWords(cost_per_1m_cached_input)],
-  ['Sees pictures', ({ supports_vision }) => (supports_vision ? 'yes' : 'no')],
-  ['Uses tools', ({ supports_tools }) => (supports_tools ? 'yes' : 'no')],
-  ['Thinks first', ({ supports_thinking }) => (supports_thinking ? 'yes' : 'no')],
+export const FACTS: readonly (readonly [name: () => string, of: (model: ModelEntry) => string])[] = [
+  [() => m.models_fact_context(), ({ context_window }) => tokenWords(context_window)],
+  [() => m.models_fact_answer(), ({ max_tokens }) => tokenWords(max_tokens)],
+  [() => m.models_fact_price_in(), ({ cost_per_1m_input }) => priceWords(cost_per_1m_input)],
+  [() => m.models_fact_price_out(), ({ cost_per_1m_output }) => priceWords(cost_per_1m_output)],
+  [() => m.models_fact_price_repeated(), ({ cost_per_1m_cached_input }) => priceWords(cost_per_1m_cached_input)],
+  [() => m.models_fact_pictures(), ({ supports_vision }) => yesOrNo(supports_vision)],
+  [() => m.models_fact_tools(), ({ supports_tools }) => yesOrNo(supports_tools)],
+  [() => m.models_fact_thinks(), ({ supports_thinking }) => yesOrNo(supports_thinking)],
 ];

@@ -1,8 +1,8 @@
 import type { BackupEntry } from '#shared/rpc/methods/backup.ts';
 import type { MethodParams, MethodResult } from '#shared/rpc/methods/index.ts';
-import { counted } from '#lib/counted.ts';
 import { isLost, type Problem, problemOf } from '#lib/errors.ts';
 import { gateway } from '#lib/gateway/connection.svelte.ts';
+import { m } from '#lib/i18n/pages.ts';
 import { announcer } from './announcer.svelte.ts';
 import { toasts } from './toasts.svelte.ts';
 
@@ -20,16 +20,16 @@ class Backups {
       this.list = (await gateway.call('backup.status', {})).backups;
       this.problem = null;
     } catch (error) {
-      if (!isLost(error)) this.problem = problemOf(error, 'read which backups there are');
+      if (!isLost(error)) this.problem = problemOf(error, m.backups_doing_read());
     }
   }
 
   /** Makes one; with a passphrase the providers' keys are in it. Rejects where the gateway refuses, as the others do. */
   async create(passphrase?: string): Promise<void> {
     const { missing } = await gateway.call('backup.export', passphrase === undefined ? {} : { passphrase });
-    const said = 'The backup was made';
+    const said = m.backups_made();
     announcer.say(said);
-    toasts.show(missing > 0 ? `${said}, without ${counted(missing, 'attachment')} not on this disk yet` : said);
+    toasts.show(missing > 0 ? m.backups_made_without({ count: missing }) : said);
     await this.load();
   }
 
@@ -40,7 +40,7 @@ class Backups {
 
   async restore(given: Omit<MethodParams<'backup.restore'>, 'dryRun'>): Promise<void> {
     const { restored } = await gateway.call('backup.restore', given);
-    const said = restored ? 'The backup was brought back' : 'All of the backup is here already';
+    const said = restored ? m.backups_restored() : m.backups_restored_nothing();
     announcer.say(said);
     toasts.show(said);
   }

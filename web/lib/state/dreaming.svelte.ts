@@ -3,6 +3,7 @@ import type { MethodResult } from '#shared/rpc/methods/index.ts';
 import type { DreamStatus, SignalState } from '#lib/dreaming/types.ts';
 import { isLost, type Problem, problemOf } from '#lib/errors.ts';
 import { gateway } from '#lib/gateway/connection.svelte.ts';
+import { m } from '#lib/i18n/pages.ts';
 import { announcer } from './announcer.svelte.ts';
 import { setting } from './setting.ts';
 import { toasts } from './toasts.svelte.ts';
@@ -34,8 +35,8 @@ class Dreaming {
     const stops = [
       gateway.on('dreaming.changed', ({ workspace, run }) => {
         if (this.status && workspace !== this.status.workspace) return;
-        if (run?.state === 'completed') announcer.say('Dreaming has ended');
-        if (run?.state === 'failed') announcer.say('Dreaming has failed');
+        if (run?.state === 'completed') announcer.say(m.dreaming_has_ended());
+        if (run?.state === 'failed') announcer.say(m.dreaming_has_failed());
         void this.load();
       }),
       gateway.on('config.changed', () => void this.load()),
@@ -65,11 +66,11 @@ class Dreaming {
       this.signals = signals.signals;
       this.total = signals.total;
       this.runs = history.runs;
-      this.agents = agents.agents.map(({ id, config }) => ({ id, name: config.name ?? (id === 'main' ? 'Main' : id) }));
+      this.agents = agents.agents.map(({ id, config }) => ({ id, name: config.name ?? (id === 'main' ? m.dreaming_main_agent() : id) }));
       this.given = typeof given === 'object' ? { ...given } : {};
       this.problem = null;
     } catch (error) {
-      if (asked === this.#asked && !isLost(error)) this.problem = problemOf(error, 'read how dreaming stands');
+      if (asked === this.#asked && !isLost(error)) this.problem = problemOf(error, m.dreaming_doing_read());
     }
   }
 
@@ -96,13 +97,13 @@ class Dreaming {
   /** All of these reject where the gateway refuses. */
   async run(phase?: DreamRun['phases'][number]): Promise<void> {
     await gateway.call('dreaming.run', { agentId: this.agentId, ...(phase ? { phase } : {}) });
-    announcer.say('Dreaming has begun');
+    announcer.say(m.dreaming_has_begun());
     await this.load();
   }
 
   async accept({ contentHash }: DreamProposal, edited: { text?: string; category?: DreamProposal['category'] } = {}): Promise<void> {
     await gateway.call('dreaming.accept', { agentId: this.agentId, contentHash, ...edited });
-    announcer.say('It is remembered');
+    announcer.say(m.dreaming_is_remembered());
     await this.load();
   }
 
@@ -111,16 +112,16 @@ class Dreaming {
     const { agentId } = this;
     const { contentHash } = proposal;
     await gateway.call('dreaming.reject', { agentId, contentHash, ...(reason ? { reason } : {}) });
-    announcer.say('Rejected. It can be taken back');
+    announcer.say(m.dreaming_rejected());
     const undo = (): void =>
       void gateway.call('dreaming.restore', { agentId, contentHash }).then(
         () => {
-          announcer.say('It waits again');
+          announcer.say(m.dreaming_waits_again());
           return this.load();
         },
-        (error: unknown) => void (this.problem = problemOf(error, 'take it back')),
+        (error: unknown) => void (this.problem = problemOf(error, m.dreaming_doing_take_back())),
       );
-    toasts.show(`Rejected: “${shortened(proposal.text)}”`, { action: { label: 'Undo', run: undo } });
+    toasts.show(m.dreaming_rejected_text({ text: shortened(proposal.text) }), { action: { label: m.kit_undo(), run: undo } });
     await this.load();
   }
 
@@ -130,7 +131,7 @@ class Dreaming {
 
   async save(change: Record<string, unknown>): Promise<void> {
     await gateway.call('config.patch', { patch: { dreaming: change } });
-    announcer.say('Saved');
+    announcer.say(m.dreaming_saved());
     await this.load();
   }
 
@@ -139,8 +140,8 @@ class Dreaming {
     const before = this.given[name];
     await this.save({ [name]: null });
     const undo = (): void =>
-      void this.save({ [name]: before }).catch((error: unknown) => (this.problem = problemOf(error, 'take it back')));
-    toasts.show(`${label}: as by default`, { action: { label: 'Undo', run: undo } });
+      void this.save({ [name]: before }).catch((error: unknown) => (this.problem = problemOf(error, m.dreaming_doing_take_back())));
+    toasts.show(m.dreaming_reset_done({ setting: label }), { action: { label: m.kit_undo(), run: undo } });
   }
 }
 

@@ -5,6 +5,7 @@ import type { MethodResult } from '#shared/rpc/methods/index.ts';
 import { type Input, InputQueue } from '#lib/browser/input-queue.ts';
 import { isLost, type Problem, problemOf } from '#lib/errors.ts';
 import { gateway } from '#lib/gateway/connection.svelte.ts';
+import { m } from '#lib/i18n/pages.ts';
 import { saveFile } from '#lib/save-file.ts';
 import { announcer } from './announcer.svelte.ts';
 
@@ -39,7 +40,7 @@ class DrivenBrowser {
   readonly current = $derived(this.tabs.find(({ active }) => active) ?? null);
   readonly input = new InputQueue(
     (input: Input) => gateway.call('browser.input', { ...input, profile: this.profile }),
-    (error) => (this.problem = isLost(error) ? this.problem : problemOf(error, 'hand that to the page')),
+    (error) => (this.problem = isLost(error) ? this.problem : problemOf(error, m.browser_doing_hand_on())),
   );
 
   async load(): Promise<void> {
@@ -56,7 +57,7 @@ class DrivenBrowser {
     } catch (error) {
       if (asked !== this.#asked || isLost(error)) return;
       this.missing = needsBridge(error);
-      if (!this.missing) this.problem = problemOf(error, 'read what the browser has open');
+      if (!this.missing) this.problem = problemOf(error, m.browser_doing_read());
     }
   }
 
@@ -69,14 +70,14 @@ class DrivenBrowser {
   /** Rejects where the gateway refuses, as all below. */
   async start(): Promise<void> {
     await gateway.call('browser.start', { profile: this.profile });
-    announcer.say('The browser has started');
+    announcer.say(m.browser_started());
     await this.load();
   }
 
   async stop(): Promise<void> {
     await gateway.call('browser.stop', { profile: this.profile });
     this.#forget();
-    announcer.say('The browser was stopped');
+    announcer.say(m.browser_stopped());
     await this.load();
   }
 
@@ -88,7 +89,7 @@ class DrivenBrowser {
   async remove(): Promise<void> {
     const { profile } = this;
     await gateway.call('browser.deleteProfile', { name: profile });
-    announcer.say(`The profile ${profile} was deleted`);
+    announcer.say(m.browser_profile_deleted({ name: profile }));
     this.choose('default');
   }
 

@@ -2,6 +2,7 @@ import type { ModelDownload } from '#shared/ports/model-downloads.ts';
 import type { LocalModel, ModelBackend, ModelSource } from '#shared/ports/models.ts';
 import { isLost, type Problem, problemOf } from '#lib/errors.ts';
 import { gateway } from '#lib/gateway/connection.svelte.ts';
+import { m } from '#lib/i18n/frame.ts';
 import { models } from './models.svelte.ts';
 
 export interface WantedModel {
@@ -44,7 +45,7 @@ class LocalModels {
       ]);
       this.problem = null;
     } catch (error) {
-      if (!isLost(error)) this.problem = problemOf(error, 'read which models are on this machine');
+      if (!isLost(error)) this.problem = problemOf(error, m.model_words_doing_read_local());
     }
   }
 

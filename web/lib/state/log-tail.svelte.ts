@@ -1,6 +1,7 @@
 import { MAX_LOG_LINES } from '#shared/rpc/log-level.ts';
 import { isLost, type Problem, problemOf } from '#lib/errors.ts';
 import { gateway } from '#lib/gateway/connection.svelte.ts';
+import { m } from '#lib/i18n/pages.ts';
 import { type ShownLine, shownLine } from '#lib/logs/lines.ts';
 
 /** As many as the gateway keeps. */
@@ -49,7 +50,7 @@ class LogTail {
       }
       this.problem = null;
     } catch (error) {
-      if (!isLost(error)) this.problem = problemOf(error, 'read the log');
+      if (!isLost(error)) this.problem = problemOf(error, m.logs_doing_read());
     } finally {
       this.#reading = false;
     }

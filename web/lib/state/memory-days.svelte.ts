@@ -1,6 +1,7 @@
 import type { MethodResult } from '#shared/rpc/methods/index.ts';
 import { isLost, type Problem, problemOf } from '#lib/errors.ts';
 import { gateway } from '#lib/gateway/connection.svelte.ts';
+import { m } from '#lib/i18n/pages.ts';
 import type { MemoryDay } from '#lib/memory/types.ts';
 
 export type NotedDay = MethodResult<'memory.day'>;
@@ -21,7 +22,7 @@ export class MemoryDays {
       this.list = (await gateway.call('memory.days', { agentId: this.agentId })).days;
       this.problem = null;
     } catch (error) {
-      if (!isLost(error)) this.problem = problemOf(error, 'read the days');
+      if (!isLost(error)) this.problem = problemOf(error, m.memory_doing_read_days());
     }
   }
 

@@ -1,6 +1,7 @@
 import type { MethodResult } from '#shared/rpc/methods/index.ts';
 import { isLost, type Problem, problemOf } from '#lib/errors.ts';
 import { gateway } from '#lib/gateway/connection.svelte.ts';
+import { m } from '#lib/i18n/pages.ts';
 import { keptGone } from '#lib/memory/kept-gone.ts';
 import { announcer } from './announcer.svelte.ts';
 import { memory } from './memory.svelte.ts';
@@ -26,14 +27,14 @@ export class MemoryPreferences {
       this.list = keptGone(this.list ?? [], sorted, ({ id, key }) => memory.keepsPlace(this.agentId, id) && !names.has(key.toLowerCase()));
       this.problem = null;
     } catch (error) {
-      if (!isLost(error)) this.problem = problemOf(error, 'read the preferences');
+      if (!isLost(error)) this.problem = problemOf(error, m.memory_doing_read_preferences());
     }
   }
 
   /** Notes it in the place of one of that name. Rejects where the gateway refuses. */
   async set(key: string, value: string): Promise<void> {
     await gateway.call('memory.setPreference', { agentId: this.agentId, key, value });
-    announcer.say('Saved');
+    announcer.say(m.memory_words_saved());
     await this.load();
   }
 }

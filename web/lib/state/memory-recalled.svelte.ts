@@ -1,5 +1,6 @@
 import { isLost, type Problem, problemOf } from '#lib/errors.ts';
 import { gateway } from '#lib/gateway/connection.svelte.ts';
+import { m } from '#lib/i18n/pages.ts';
 import type { RecalledBefore } from '#lib/memory/types.ts';
 
 const PAGE = 30;
@@ -39,7 +40,7 @@ export class MemoryRecalled {
       this.#next = next;
       this.problem = null;
     } catch (error) {
-      if (!isLost(error)) this.problem = problemOf(error, 'read what was recalled');
+      if (!isLost(error)) this.problem = problemOf(error, m.memory_doing_read_recalled());
     } finally {
       this.#reading = false;
     }

@@ -1,5 +1,6 @@
 import { type Problem, problemOf } from '#lib/errors.ts';
 import { gateway } from '#lib/gateway/connection.svelte.ts';
+import { m } from '#lib/i18n/pages.ts';
 import { keptGone } from '#lib/memory/kept-gone.ts';
 import type { MemoryFound } from '#lib/memory/types.ts';
 import { memory } from './memory.svelte.ts';
@@ -61,7 +62,7 @@ class MemorySearch {
       this.problem = null;
       this.answered = true;
     } catch (error) {
-      if (!asking.signal.aborted) this.problem = problemOf(error, 'search the memory');
+      if (!asking.signal.aborted) this.problem = problemOf(error, m.memory_doing_search());
     } finally {
       if (this.#asking === asking) this.#asking = undefined;
     }

@@ -3,6 +3,7 @@ import { SvelteMap } from 'svelte/reactivity';
 import { RpcError } from '#shared/rpc/errors.ts';
 import { isLost, type Problem, problemOf } from '#lib/errors.ts';
 import { gateway } from '#lib/gateway/connection.svelte.ts';
+import { m } from '#lib/i18n/frame.ts';
 import type { MemoryCategory, MemoryEntry } from '#lib/memory/types.ts';
 import { keptGone } from '#lib/memory/kept-gone.ts';
 import { announcer } from './announcer.svelte.ts';
@@ -95,7 +96,7 @@ class Memory {
       this.agents = agents.map(({ id, config: { name = id, workspace = id } }) => ({ id, name, workspace }));
       this.folder = mirrors.find(({ workspace }) => workspace === this.workspace)?.folder ?? null;
     } catch (error) {
-      if (!isLost(error)) this.problem = problemOf(error, 'read which agents there are');
+      if (!isLost(error)) this.problem = problemOf(error, m.memory_words_doing_read_agents());
     }
   }
 
@@ -117,7 +118,7 @@ class Memory {
       // Somebody else remembered it again.
       for (const { id } of memories) this.#forgotten.delete(keyOf(agentId, id));
     } catch (error) {
-      if (load === this.#loads && !isLost(error)) this.problem = problemOf(error, 'read what is remembered');
+      if (load === this.#loads && !isLost(error)) this.problem = problemOf(error, m.memory_words_doing_read());
     }
   }
 
@@ -137,7 +138,7 @@ class Memory {
       this.entries = [...this.entries, ...memories.filter(({ id }) => !known.has(id))];
       this.#cursor = cursor;
     } catch (error) {
-      if (!isLost(error)) this.problem = problemOf(error, 'read what is remembered');
+      if (!isLost(error)) this.problem = problemOf(error, m.memory_words_doing_read());
     } finally {
       this.#loadingMore = false;
     }
@@ -163,14 +164,14 @@ class Memory {
   /** False: it is remembered already. All of these reject where the gateway refuses. */
   async add(text: string, category: MemoryCategory): Promise<boolean> {
     const { added } = await gateway.call('memory.add', { agentId: this.agentId, text, category });
-    if (added) announcer.say('Noted');
+    if (added) announcer.say(m.memory_words_noted());
     return added;
   }
 
   async update(id: string, change: { text: string; category: MemoryCategory }): Promise<MemoryEntry> {
     const { memory } = await gateway.call('memory.update', { agentId: this.agentId, id, ...change });
     this.entries = this.entries?.map((entry) => (entry.id === id ? memory : entry)) ?? null;
-    announcer.say('Saved');
+    announcer.say(m.memory_words_saved());
     return memory;
   }
 
@@ -187,7 +188,7 @@ class Memory {
     } finally {
       this.#forgetting.delete(key);
     }
-    announcer.say('Forgotten');
+    announcer.say(m.memory_words_forgotten());
   }
 
   #note(agentId: string, id: string, entry: MemoryEntry | null): void {
@@ -206,7 +207,7 @@ class Memory {
     if (agentId === this.agentId && this.entries && !this.entries.some((each) => each.id === memory.id))
       this.entries = [...this.entries, memory];
     this.#forgotten.delete(key);
-    announcer.say('It is remembered again');
+    announcer.say(m.memory_words_put_back());
   }
 
   /** Whether its place is kept: it is forgotten and can be put back, or the answer to that is on its way behind lists that lack it already. */

@@ -2,6 +2,7 @@ import type { KindEntry, ModelEntry, ProviderEntry, ProviderKind } from '#shared
 import { type Problem, problemOf } from '#lib/errors.ts';
 import { freeId } from '#lib/free-id.ts';
 import { gateway } from '#lib/gateway/connection.svelte.ts';
+import { m } from '#lib/i18n/frame.ts';
 import { kept } from './kept.ts';
 import { setting } from './setting.ts';
 
@@ -77,7 +78,7 @@ class Models {
       this.problem = null;
       this.loaded = true;
     } catch (error) {
-      this.problem = problemOf(error, 'read the list of models');
+      this.problem = problemOf(error, m.model_words_doing_read_list());
     } finally {
       this.loading = --this.#under > 0;
     }
@@ -119,7 +120,7 @@ class Models {
   /** Milliseconds until a model begins to answer. Rejects with why it does not. */
   async measure(key: string): Promise<number> {
     const { latency, error } = await gateway.call('models.probe', { model: key });
-    if (latency === null) throw new Error(error ?? 'it does not answer');
+    if (latency === null) throw new Error(error ?? m.model_words_does_not_answer());
     return latency;
   }
 
@@ -137,7 +138,7 @@ class Models {
   async wake(key: string): Promise<void> {
     const { available, error } = await gateway.call('models.probe', { model: key });
     await this.load();
-    if (!available) throw new Error(error ?? 'it does not answer');
+    if (!available) throw new Error(error ?? m.model_words_does_not_answer());
   }
 
   async remove(id: string): Promise<void> {

@@ -1,5 +1,6 @@
 import { isLost, type Problem, problemOf } from '#lib/errors.ts';
 import { gateway } from '#lib/gateway/connection.svelte.ts';
+import { m } from '#lib/i18n/pages.ts';
 import type { UsageReport } from '#lib/usage/types.ts';
 
 /** Runs are told of as they end; what programs ask for over HTTP is looked for this often. */
@@ -38,7 +39,7 @@ class Usage {
       this.report = { totals, days: daily.dailyBreakdown, hours: hourly.hourlyDistribution };
       this.problem = null;
     } catch (error) {
-      if (asked === this.#asked && !isLost(error)) this.problem = problemOf(error, 'read what was used');
+      if (asked === this.#asked && !isLost(error)) this.problem = problemOf(error, m.usage_doing_read());
     }
   }
 

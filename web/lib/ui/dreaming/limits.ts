@@ -1,16 +1,18 @@
 import type { Component, DreamStatus } from '#lib/dreaming/types.ts';
+import { number } from '#lib/i18n/format.ts';
+import { m } from '#lib/i18n/pages.ts';
 import { COMPONENTS } from './words.ts';
 
 /** The settings of dreaming as a form has them: weights in hundredths of the whole. */
 export type Draft = DreamStatus['limits'] & { enabled: boolean; cron: string; timezone: string; scoringWeights: Record<Component, number> };
 
 export const NUMBERS = [
-  { name: 'limit', label: 'Most proposals of a run', min: 1, max: 1000, step: 1 },
-  { name: 'minScore', label: 'Least score (0 to 1)', min: 0, max: 1, step: 0.05 },
-  { name: 'minRecallCount', label: 'Least recalls', min: 0, max: 1_000_000, step: 1 },
-  { name: 'minUniqueQueries', label: 'Least different questions', min: 0, max: 1_000_000, step: 1 },
-  { name: 'recencyHalfLifeDays', label: 'Days after which it counts half', min: 0.1, max: 36_500, step: 'any' },
-  { name: 'maxAgeDays', label: 'Days after which it is forgotten', min: 1, max: 36_500, step: 1 },
+  { name: 'limit', label: () => m.dreaming_limit_limit(), min: 1, max: 1000, step: 1 },
+  { name: 'minScore', label: () => m.dreaming_limit_score(), min: 0, max: 1, step: 0.05 },
+  { name: 'minRecallCount', label: () => m.dreaming_limit_recalls(), min: 0, max: 1_000_000, step: 1 },
+  { name: 'minUniqueQueries', label: () => m.dreaming_limit_questions(), min: 0, max: 1_000_000, step: 1 },
+  { name: 'recencyHalfLifeDays', label: () => m.dreaming_limit_half_life(), min: 0.1, max: 36_500, step: 'any' },
+  { name: 'maxAgeDays', label: () => m.dreaming_limit_age(), min: 1, max: 36_500, step: 1 },
 ] as const;
 
 interface Range {
@@ -21,9 +23,10 @@ interface Range {
 
 /** What is wrong with a number that was typed (an empty field has none); undefined: nothing. */
 export function wrongNumber(value: number | null | undefined, { min, max, step }: Range): string | undefined {
-  const kind = step === 1 ? 'a whole number' : 'a number';
   const fits = typeof value === 'number' && value >= min && value <= max && (step !== 1 || Number.isInteger(value));
-  return fits ? undefined : `Give ${kind} from ${min.toLocaleString('en')} to ${max.toLocaleString('en')}.`;
+  if (fits) return undefined;
+  const range = { min: number(min), max: number(max) };
+  return step === 1 ? m.dreaming_give_whole(range) : m.dreaming_give_number(range);
 }
 
 export const WEIGHT: Range = { min: 0, max: 100, step: 'any' };

@@ -1,47 +1,66 @@
-import type { DreamRun, DreamSignal } from '#shared/rpc/methods/dreaming.ts';
+import type { DreamProposal, DreamRun, DreamSignal } from '#shared/rpc/methods/dreaming.ts';
 import type { Component, SignalState } from '#lib/dreaming/types.ts';
+import { number } from '#lib/i18n/format.ts';
+import { m } from '#lib/i18n/pages.ts';
 
 /** What a score is made of, and what each part says. */
-export const COMPONENTS: readonly { name: Component; label: string; about: string }[] = [
-  { name: 'frequency', label: 'Frequency', about: 'how often it was recalled' },
-  { name: 'relevance', label: 'Relevance', about: 'how well it fitted what was asked' },
-  { name: 'diversity', label: 'Diversity', about: 'by how many different questions, on how many days' },
-  { name: 'recency', label: 'Recency', about: 'how lately it came up' },
-  { name: 'consolidation', label: 'Consolidation', about: 'over how many days it came up again' },
-  { name: 'conceptual', label: 'Concepts', about: 'how many things it is about' },
+export const COMPONENTS: readonly { name: Component; label: () => string; about: () => string }[] = [
+  { name: 'frequency', label: () => m.dreaming_part_frequency(), about: () => m.dreaming_part_frequency_about() },
+  { name: 'relevance', label: () => m.dreaming_part_relevance(), about: () => m.dreaming_part_relevance_about() },
+  { name: 'diversity', label: () => m.dreaming_part_diversity(), about: () => m.dreaming_part_diversity_about() },
+  { name: 'recency', label: () => m.dreaming_part_recency(), about: () => m.dreaming_part_recency_about() },
+  { name: 'consolidation', label: () => m.dreaming_part_consolidation(), about: () => m.dreaming_part_consolidation_about() },
+  { name: 'conceptual', label: () => m.dreaming_part_conceptual(), about: () => m.dreaming_part_conceptual_about() },
 ];
 
-export const STATES: readonly { state: SignalState; label: string }[] = [
-  { state: 'all', label: 'All' },
-  { state: 'ready', label: 'Ready' },
-  { state: 'short', label: 'Not enough yet' },
-  { state: 'proposed', label: 'Waiting for you' },
-  { state: 'promoted', label: 'Remembered' },
-  { state: 'rejected', label: 'Rejected' },
-  { state: 'untrusted', label: 'Not its own words' },
+export const STATES: readonly { state: SignalState; label: () => string }[] = [
+  { state: 'all', label: () => m.dreaming_signal_all() },
+  { state: 'ready', label: () => m.dreaming_signal_ready() },
+  { state: 'short', label: () => m.dreaming_signal_short() },
+  { state: 'proposed', label: () => m.dreaming_signal_proposed() },
+  { state: 'promoted', label: () => m.dreaming_signal_promoted() },
+  { state: 'rejected', label: () => m.dreaming_signal_rejected() },
+  { state: 'untrusted', label: () => m.dreaming_signal_untrusted() },
 ];
 
-export const stateWords = (state: DreamSignal['state']): string => STATES.find((each) => each.state === state)?.label ?? state;
+export const stateWords = (state: DreamSignal['state']): string => STATES.find((each) => each.state === state)?.label() ?? state;
 
-export const PHASES: readonly { phase: DreamRun['phases'][number]; label: string; about: string }[] = [
-  { phase: 'LIGHT', label: 'Light', about: 'collects what came up' },
-  { phase: 'REM', label: 'REM', about: 'reflects on it' },
-  { phase: 'DEEP', label: 'Deep', about: 'proposes the best' },
+export const PHASES: readonly { phase: DreamRun['phases'][number]; label: () => string; now: () => string }[] = [
+  { phase: 'LIGHT', label: () => m.dreaming_phase_light(), now: () => m.dreaming_phase_light_now() },
+  { phase: 'REM', label: () => m.dreaming_phase_rem(), now: () => m.dreaming_phase_rem_now() },
+  { phase: 'DEEP', label: () => m.dreaming_phase_deep(), now: () => m.dreaming_phase_deep_now() },
 ];
 
-export const runWords: Readonly<Record<DreamRun['state'], string>> = {
-  running: 'Under way',
-  completed: 'Done',
-  failed: 'Failed',
-  interrupted: 'Interrupted',
+export const runWords: Readonly<Record<DreamRun['state'], () => string>> = {
+  running: () => m.dreaming_run_running(),
+  completed: () => m.dreaming_run_completed(),
+  failed: () => m.dreaming_run_failed(),
+  interrupted: () => m.dreaming_run_interrupted(),
+};
+
+/** How the last run went, with a place for when it was. */
+export const lastRunWords: Readonly<Record<DreamRun['state'], () => string>> = {
+  running: () => m.dreaming_last_running(),
+  completed: () => m.dreaming_last_completed(),
+  failed: () => m.dreaming_last_failed(),
+  interrupted: () => m.dreaming_last_interrupted(),
+};
+
+export const categoryWords: Readonly<Record<DreamProposal['category'], () => string>> = {
+  fact: () => m.dreaming_category_fact(),
+  preference: () => m.dreaming_category_preference(),
+  decision: () => m.dreaming_category_decision(),
+  task: () => m.dreaming_category_task(),
+  event: () => m.dreaming_category_event(),
+  other: () => m.dreaming_category_other(),
 };
 
 /** A share as people read it: 46. */
-export const hundredths = (share: number): string => String(Math.round(share * 100));
+export const hundredths = (share: number): string => number(Math.round(share * 100));
 
 /** Where something was said, as people read it: `memory/2026-11-20.md, line 3`. */
 export function sourceWords(sourceRef: string): string {
   const [path = '', lines = ''] = sourceRef.split('#');
   const line = lines.replace(/^L/, '').replace(/-L?/, '–');
-  return line === '' ? path : `${path}, line ${line}`;
+  return line === '' ? path : m.dreaming_source_line({ path, line });
 }

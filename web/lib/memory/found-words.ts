@@ -1,0 +1,27 @@
+import { m } from '#lib/i18n/pages.ts';
+import { categoryWord } from './categories.ts';
+import type { MemoryFound } from './types.ts';
+
+/** What a passage that was found is. */
+export function kindOf({ kind, category, speaker }: Pick<MemoryFound, 'kind' | 'category' | 'speaker'>): string {
+  switch (kind) {
+    case 'memory':
+      return category === undefined ? m.memory_kind_memory() : categoryWord(category);
+    case 'note':
+      return m.memory_kind_note();
+    case 'day':
+      return m.memory_kind_day();
+    case 'message':
+      return speaker === undefined ? m.memory_kind_message() : (SPEAKERS.get(speaker)?.saidBy() ?? m.memory_said_by({ speaker }));
+  }
+}
+
+const SPEAKERS: ReadonlyMap<string, { name: () => string; saidBy: () => string }> = new Map([
+  ['user', { name: () => m.memory_speaker_user(), saidBy: () => m.memory_said_by_user() }],
+  ['assistant', { name: () => m.memory_speaker_assistant(), saidBy: () => m.memory_said_by_assistant() }],
+  ['tool', { name: () => m.memory_speaker_tool(), saidBy: () => m.memory_said_by_tool() }],
+  ['system', { name: () => m.memory_speaker_system(), saidBy: () => m.memory_said_by_system() }],
+]);
+
+/** Who spoke, for the person who reads it. */
+export const speakerWord = (speaker: string): string => SPEAKERS.get(speaker)?.name() ?? speaker;
