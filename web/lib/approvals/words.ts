@@ -1,6 +1,5 @@
 import { commandLine } from '#shared/command-line.ts';
 import type { Approval } from '#shared/rpc/methods/approvals.ts';
-import type { ExecRequest } from '#shared/rpc/methods/exec.ts';
 import { legible } from '#shared/legible.ts';
 
 /** What waits, where it is a command: all of it as a line, and the directory it runs in. Null: another tool. */
@@ -16,32 +15,3 @@ export function countdown(ms: number): string {
   const seconds = Math.max(0, Math.ceil(ms / 1000));
   return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
 }
-
-export interface Outcome {
-  words: string;
-  bad: boolean;
-}
-
-/** What became of one that waits no more; of a command, which also ran, what `request` says. */
-export function outcomeOf({ status }: Pick<Approval, 'status'>, request?: Pick<ExecRequest, 'status' | 'exitCode'>): Outcome {
-  switch (request?.status) {
-    case 'running':
-      return { words: 'Running', bad: false };
-    case 'completed':
-      return { words: 'Approved, done', bad: false };
-    case 'failed': {
-      const { exitCode } = request;
-      return { words: typeof exitCode === 'number' ? `Approved, failed with ${exitCode}` : 'Approved, failed', bad: true };
-    }
-    default:
-      return OUTCOMES[status];
-  }
-}
-
-const OUTCOMES: Readonly<Record<Approval['status'], Outcome>> = {
-  pending: { words: 'Waits', bad: false },
-  approved: { words: 'Approved', bad: false },
-  denied: { words: 'Denied', bad: true },
-  expired: { words: 'Expired', bad: true },
-  cancelled: { words: 'Cancelled', bad: false },
-};

@@ -2,6 +2,7 @@ import type { Approval } from '#shared/rpc/methods/approvals.ts';
 import { RpcError } from '#shared/rpc/errors.ts';
 import { isLost } from '#lib/errors.ts';
 import { gateway } from '#lib/gateway/connection.svelte.ts';
+import { m } from '#lib/i18n/frame.ts';
 import { announcer } from './announcer.svelte.ts';
 import { gatewayClock } from './gateway-clock.svelte.ts';
 
@@ -16,7 +17,7 @@ class Approvals {
     this.#started = true;
     gatewayClock.start();
     gateway.on('approval.requested', ({ approval }) => {
-      announcer.say(`Waits for your approval: ${approval.summary}`);
+      announcer.say(m.approval_announced({ summary: approval.summary }));
       void this.load();
     });
     for (const event of ['approval.resolved', 'exec.resolved'] as const) gateway.on(event, () => void this.load());
@@ -37,7 +38,7 @@ class Approvals {
   async resolve({ id }: Approval, decision: 'approve' | 'deny', always = false): Promise<void> {
     await gateway.call('approvals.resolve', { id, decision, always });
     this.pending = this.pending.filter((approval) => approval.id !== id);
-    announcer.say(decision === 'approve' ? 'Approved' : 'Denied');
+    announcer.say(decision === 'approve' ? m.approval_approved() : m.approval_denied());
   }
 }
 
