@@ -27,6 +27,30 @@ const RANGES = {
 type FieldName = keyof typeof RANGES;
 const NAMES = ['minute', 'hour', 'day', 'month', 'weekday'] as const;
 
+/** What is wrong with a schedule, for whoever puts it in words. */
+export type CronFault =
+  { kind: 'fields' } | { kind: 'never' } | { kind: 'range'; field: FieldName; text: string; least: number; most: number };
+
+class CronError extends Error {
+  readonly fault: CronFault;
+
+  constructor(message: string, fault: CronFault) {
+    super(message);
+    this.fault = fault;
+  }
+}
+
+/** What is wrong with a five-field schedule; undefined where nothing is. */
+export function cronFault(text: string): CronFault | undefined {
+  try {
+    parseCron(text);
+    return undefined;
+  } catch (error) {
+    if (error instanceof CronError) return error.fault;
+    throw error;
+  }
+}
+
 /** What is wrong with a five-field schedule, in words that follow its name; undefined where nothing is. It looks at the form alone, without the calendar of any zone. */
 export function cronProblem(text: string): string | undefined {
   try {
@@ -40,7 +64,7 @@ export function cronProblem(text: string): string | undefined {
 /** The fields of a schedule; undefined where one of them has a form beyond the classic one. Throws an Error with words that follow its name. */
 export function parseCron(text: string): CronFields | undefined {
   const parts = text.trim().split(/\s+/);
-  if (parts.length !== 5) throw new Error('has not the five fields minute, hour, day, month, weekday');
+  if (parts.length !== 5) throw new CronError('has not the five fields minute, hour, day, month, weekday', { kind: 'fields' });
   const special = parts.some((part) => SPECIAL.test(withoutNames(part)));
   const read = NAMES.map((name, index) => {
     const part = parts[index] ?? '';
@@ -49,7 +73,7 @@ export function parseCron(text: string): CronFields | undefined {
   const [minute, hour, day, month, weekday] = read;
   if (special || !minute || !hour || !day || !month || !weekday) return undefined;
   if (!day.all && isAll(weekday) && !monthsOf(month).some((each) => day.values.some((one) => one <= (DAYS_OF[each - 1] ?? 0))))
-    throw new Error('never comes: no such month has such a day');
+    throw new CronError('never comes: no such month has such a day', { kind: 'never' });
   return { minute, hour, day, month, weekday };
 }
 
@@ -63,7 +87,13 @@ const withoutNames = (part: string): string => part.replace(/[a-z]{3}/gi, '1');
 function fieldOf(name: FieldName, text: string): CronField {
   const { least, most, names } = RANGES[name];
   const refuse = (): never => {
-    throw new Error(`has "${text}" for the ${name}, which takes ${least} to ${most}`);
+    throw new CronError(`has "${text}" for the ${name}, which takes ${least} to ${most}`, {
+      kind: 'range',
+      field: name,
+      text,
+      least,
+      most,
+    });
   };
   const number = (given: string): number => {
     const named = names.indexOf(given.toUpperCase());

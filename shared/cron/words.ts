@@ -6,53 +6,83 @@ const WORKDAYS = '1,2,3,4,5';
 /** More times than these are told by what they have in common. */
 const MOST_TIMES = 4;
 
-/** A five-field schedule as people say it: `every day at 03:00`. What has no such words, and what cannot be read, stays as it is written. */
-export function cronInWords(text: string): string {
+/** What a schedule comes to, for whoever puts it in words. */
+export interface CronShape {
+  /** Every so many minutes; every so many hours, `past` minutes past; or at times of a day, as `03:00`. */
+  time: { every: 'minutes'; step: number } | { every: 'hours'; step: number; past: number } | { every: 'day'; at: string[] };
+  /** Weekdays count from Sunday, 0; dates from 1. */
+  days:
+    { kind: 'all' } | { kind: 'workdays' } | { kind: 'weekdays'; values: readonly number[] } | { kind: 'dates'; values: readonly number[] };
+  /** From 1; null: all of them. */
+  months: readonly number[] | null;
+}
+
+/** Undefined where the words for it would be longer than what is written, and where it cannot be read. */
+export function cronShape(text: string): CronShape | undefined {
   let fields;
   try {
     fields = parseCron(text);
   } catch {
-    return text.trim();
+    return undefined;
   }
-  if (!fields) return text.trim();
+  if (!fields) return undefined;
   const { minute, hour, day, month, weekday } = fields;
-  const time = timeInWords(minute, hour);
-  if (time === undefined) return text.trim();
-  const days = daysInWords(day, weekday);
-  const months = month.all ? (month.step === 1 ? '' : undefined) : ` in ${listed(month.values.map((each) => MONTHS[each - 1] ?? ''))}`;
-  if (days === undefined || months === undefined) return text.trim();
+  const time = timeOf(minute, hour);
+  const days = daysOf(day, weekday);
+  if (!time || !days || (month.all && month.step !== 1)) return undefined;
+  return { time, days, months: month.all ? null : month.values };
+}
+
+/** A five-field schedule as people say it: `every day at 03:00`. What has no such words, and what cannot be read, stays as it is written. */
+export function cronInWords(text: string): string {
+  const shape = cronShape(text);
+  if (!shape) return text.trim();
+  const days = daysInWords(shape.days);
+  const months = shape.months ? ` in ${listed(shape.months.map((each) => MONTHS[each - 1] ?? ''))}` : '';
+  const { time } = shape;
+  if (time.every === 'day') return `${days}${months} at ${listed(time.at)}`;
+  const every = everyInWords(time);
   // "every 15 minutes" already says how often.
-  if (days === 'every day' && !time.startsWith('at ')) return `${time}${months}`;
-  return time.startsWith('at ') ? `${days}${months} ${time}` : `${time}, ${days}${months}`;
+  return shape.days.kind === 'all' ? `${every}${months}` : `${every}, ${days}${months}`;
 }
 
-function timeInWords(minute: CronField, hour: CronField): string | undefined {
-  if (minute.all) {
-    if (!hour.all || hour.step !== 1) return undefined;
-    return minute.step === 1 ? 'every minute' : `every ${minute.step} minutes`;
-  }
+function timeOf(minute: CronField, hour: CronField): CronShape['time'] | undefined {
+  if (minute.all) return hour.all && hour.step === 1 ? { every: 'minutes', step: minute.step } : undefined;
   if (hour.all) {
-    const [first = 0] = minute.values;
-    if (minute.values.length > 1) return undefined;
-    const every = hour.step === 1 ? 'every hour' : `every ${hour.step} hours`;
-    return first === 0 ? every : `${every}, ${first} minutes past`;
+    const [past = 0] = minute.values;
+    return minute.values.length > 1 ? undefined : { every: 'hours', step: hour.step, past };
   }
-  const times = hour.values.flatMap((each) => minute.values.map((at) => `${two(each)}:${two(at)}`));
-  return times.length > MOST_TIMES ? undefined : `at ${listed(times)}`;
+  const at = hour.values.flatMap((each) => minute.values.map((past) => `${two(each)}:${two(past)}`));
+  return at.length > MOST_TIMES ? undefined : { every: 'day', at };
 }
 
-function daysInWords(day: CronField, weekday: CronField): string | undefined {
-  if (day.all && weekday.all) {
-    if (weekday.step !== 1) return undefined;
-    return day.step === 1 ? 'every day' : undefined;
-  }
+function everyInWords(time: Exclude<CronShape['time'], { every: 'day' }>): string {
+  if (time.every === 'minutes') return time.step === 1 ? 'every minute' : `every ${time.step} minutes`;
+  const every = time.step === 1 ? 'every hour' : `every ${time.step} hours`;
+  return time.past === 0 ? every : `${every}, ${time.past} minutes past`;
+}
+
+function daysOf(day: CronField, weekday: CronField): CronShape['days'] | undefined {
+  if (day.all && weekday.all) return weekday.step === 1 && day.step === 1 ? { kind: 'all' } : undefined;
   if (day.all && !weekday.all) {
     if (day.step !== 1) return undefined;
-    if (weekday.values.join() === WORKDAYS) return 'Monday to Friday';
-    return `every ${listed(weekday.values.map((each) => WEEKDAYS[each] ?? ''))}`;
+    return weekday.values.join() === WORKDAYS ? { kind: 'workdays' } : { kind: 'weekdays', values: weekday.values };
   }
-  if (!day.all && weekday.all && weekday.step === 1) return `on the ${listed(day.values.map(ordinal))} of the month`;
+  if (!day.all && weekday.all && weekday.step === 1) return { kind: 'dates', values: day.values };
   return undefined;
+}
+
+function daysInWords(days: CronShape['days']): string {
+  switch (days.kind) {
+    case 'all':
+      return 'every day';
+    case 'workdays':
+      return 'Monday to Friday';
+    case 'weekdays':
+      return `every ${listed(days.values.map((each) => WEEKDAYS[each] ?? ''))}`;
+    case 'dates':
+      return `on the ${listed(days.values.map(ordinal))} of the month`;
+  }
 }
 
 const two = (value: number): string => String(value).padStart(2, '0');

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { commandOf, countdown, outcomeOf } from './words.ts';
+import { outcomeOf } from './outcome.ts';
+import { commandOf, countdown } from './words.ts';
 
 test('a command is shown whole, each part apart, and nothing in it hides', () => {
   const args = { command: 'rm', args: ['-r', 'my files', 'a\u202eb'], workingDir: '/home/\u200bana' };

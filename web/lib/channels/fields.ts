@@ -1,4 +1,5 @@
 import type { ChannelKind } from '#shared/rpc/methods/channels.ts';
+import { m } from '#lib/i18n/pages.ts';
 
 export type ChannelSetting = ChannelKind['settings'][number];
 
@@ -11,22 +12,25 @@ interface Field {
   rare?: true;
 }
 
-const FIELDS: Readonly<Record<string, Field>> = {
-  bearerToken: { label: 'Bearer token', kind: 'text' },
-  botToken: { label: 'Token of the bot', kind: 'text' },
-  socialUsername: { label: 'Account', kind: 'text' },
-  monitorMentions: { label: 'Answer mentions', kind: 'switch', usual: true },
-  monitorDMs: { label: 'Answer direct messages', kind: 'switch', usual: false },
-  pollIntervalSeconds: { label: 'Seconds between two looks', kind: 'number', usual: 120, rare: true },
-  allowedUsers: { label: 'Who may write', kind: 'lines' },
-  searchesPerMonth: { label: 'Searches a month', kind: 'number', usual: 3000, rare: true },
-  clientId: { label: 'Client id', kind: 'text' },
-  clientSecret: { label: 'Client secret', kind: 'text' },
-  apiBase: { label: 'Address of the API', kind: 'text', rare: true },
+const FIELDS: Readonly<Record<string, Omit<Field, 'label'> & { label: () => string }>> = {
+  bearerToken: { label: () => m.channels_field_bearer_token(), kind: 'text' },
+  botToken: { label: () => m.channels_field_bot_token(), kind: 'text' },
+  socialUsername: { label: () => m.channels_field_account(), kind: 'text' },
+  monitorMentions: { label: () => m.channels_field_mentions(), kind: 'switch', usual: true },
+  monitorDMs: { label: () => m.channels_field_direct(), kind: 'switch', usual: false },
+  pollIntervalSeconds: { label: () => m.channels_field_interval(), kind: 'number', usual: 120, rare: true },
+  allowedUsers: { label: () => m.channels_field_allowed(), kind: 'lines' },
+  searchesPerMonth: { label: () => m.channels_field_searches(), kind: 'number', usual: 3000, rare: true },
+  clientId: { label: () => m.channels_field_client_id(), kind: 'text' },
+  clientSecret: { label: () => m.channels_field_client_secret(), kind: 'text' },
+  apiBase: { label: () => m.channels_field_api(), kind: 'text', rare: true },
 };
 
 /** How a setting of a channel is asked for. */
-export const fieldOf = ({ name }: ChannelSetting): Field => FIELDS[name] ?? { label: name, kind: 'text' };
+export function fieldOf({ name }: ChannelSetting): Field {
+  const known = FIELDS[name];
+  return known ? { ...known, label: known.label() } : { label: name, kind: 'text' };
+}
 
 export type FieldValue = string | boolean | number | null;
 

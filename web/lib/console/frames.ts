@@ -1,5 +1,6 @@
 import { parseJson } from '#shared/parse-json.ts';
 import { hideForms } from '#shared/redact.ts';
+import { m } from '#lib/i18n/pages.ts';
 import { withoutSecrets } from './hidden.ts';
 
 /** A frame as it went over the link. */
@@ -27,12 +28,12 @@ function aboutOf(text: string): string {
   const member = (name: string): string => new RegExp(`"${name}":"([^"]{1,100})"`).exec(text.slice(0, 400))?.[1] ?? '';
   const type = member('type');
   if (type === 'req') return `${member('method')} (${member('id')})`;
-  return type === 'event' ? member('event') : type === 'res' ? `answer to ${member('id')}` : 'no frame';
+  return type === 'event' ? member('event') : type === 'res' ? m.console_frame_answer({ id: member('id') }) : m.console_frame_none();
 }
 
 /** Its text without secrets, laid out. */
 export function frameText({ text, size }: SeenFrame): string {
-  if (size > text.length) return `${size.toLocaleString('en')} characters, too many to be shown`;
+  if (size > text.length) return m.console_frame_too_long({ count: size });
   try {
     return JSON.stringify(withoutSecrets(parseJson(text)), null, 2);
   } catch {

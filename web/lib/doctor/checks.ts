@@ -1,12 +1,12 @@
 import type { DoctorCheck } from '#shared/rpc/methods/status.ts';
-import { counted } from '#lib/counted.ts';
+import { m } from '#lib/i18n/pages.ts';
 
-export const STATES: Record<DoctorCheck['severity'], string> = {
-  critical: 'Grave fault',
-  error: 'Fault',
-  warning: 'Warning',
-  info: 'Note',
-  ok: 'Well',
+export const STATES: Record<DoctorCheck['severity'], () => string> = {
+  critical: () => m.doctor_state_critical(),
+  error: () => m.doctor_state_error(),
+  warning: () => m.doctor_state_warning(),
+  info: () => m.doctor_state_info(),
+  ok: () => m.doctor_state_ok(),
 };
 
 const ORDER = Object.keys(STATES);
@@ -19,8 +19,9 @@ export const bySeverity = (checks: readonly DoctorCheck[]): DoctorCheck[] =>
 export function summaryWords(checks: readonly DoctorCheck[]): string {
   const faults = checks.filter(({ severity }) => severity === 'error' || severity === 'critical').length;
   const warnings = checks.filter(({ severity }) => severity === 'warning').length;
-  if (faults + warnings === 0) return 'All is well';
-  return [faults && counted(faults, 'fault'), warnings && counted(warnings, 'warning')].filter(Boolean).join(' and ');
+  if (faults + warnings === 0) return m.doctor_all_well();
+  if (faults === 0) return m.doctor_warnings({ count: warnings });
+  return warnings === 0 ? m.doctor_faults({ count: faults }) : m.doctor_faults_and_warnings({ faults, warnings });
 }
 
 /** The command that a hint asks to run, where it is nothing but that. */

@@ -1,5 +1,6 @@
 import type { DoctorCheck } from '#shared/rpc/methods/status.ts';
 import { gateway } from '#lib/gateway/connection.svelte.ts';
+import { m } from '#lib/i18n/pages.ts';
 import { storage } from '#lib/state/storage.svelte.ts';
 import { update } from '#lib/state/update.svelte.ts';
 
@@ -9,43 +10,43 @@ export type Fix =
   /** Rejects where it could not be mended. */
   | { label: string; run: () => Promise<void> };
 
-const PROVIDERS = { label: 'To the providers', href: '/models#providers' };
-const MODEL = { label: 'Choose a model', href: '/settings#model' };
-const RELOAD = { label: 'Reload the app', run: () => update.reload() };
-const ROOM = { label: 'See the room', href: '/devices#storage' };
-const DISK = { label: 'See the journal', href: '/devices#disk' };
+const providers = (): Fix => ({ label: m.doctor_fix_providers(), href: '/models#providers' });
+const model = (): Fix => ({ label: m.doctor_fix_model(), href: '/settings#model' });
+const reload = (): Fix => ({ label: m.doctor_fix_reload(), run: () => update.reload() });
+const room = (): Fix => ({ label: m.doctor_fix_room(), href: '/devices#storage' });
+const disk = (): Fix => ({ label: m.doctor_fix_journal(), href: '/devices#disk' });
 
 /** By the check's id, up to its colon (web/gateway/core/doctor). */
 const FIXES: Readonly<Record<string, (check: DoctorCheck) => readonly Fix[]>> = {
-  'storage-persistent': () => [{ label: 'Ask to keep it', run: keep }],
-  'storage-room': () => [ROOM],
-  vault: () => [RELOAD, ROOM],
-  log: () => [ROOM],
-  sync: () => [DISK],
-  schema: () => [RELOAD],
-  builds: () => [RELOAD],
-  bridge: ({ severity }) => (severity === 'warning' ? [RELOAD] : []),
-  version: () => [RELOAD],
-  conflicts: () => [{ label: 'Choose', href: '/devices#conflicts' }],
-  journal: () => [DISK],
-  disk: () => [DISK],
-  'host-clocks': () => [{ label: 'See the devices', href: '/devices#hosts' }],
-  provider: () => [PROVIDERS],
-  'default-model': () => [MODEL],
-  'agent-model': () => [PROVIDERS],
-  'local-models': () => [PROVIDERS],
-  secrets: () => [PROVIDERS],
-  references: () => [{ label: 'Read the keys again', run: async () => void (await gateway.call('secrets.reload', {})) }],
+  'storage-persistent': () => [{ label: m.doctor_fix_keep(), run: keep }],
+  'storage-room': () => [room()],
+  vault: () => [reload(), room()],
+  log: () => [room()],
+  sync: () => [disk()],
+  schema: () => [reload()],
+  builds: () => [reload()],
+  bridge: ({ severity }) => (severity === 'warning' ? [reload()] : []),
+  version: () => [reload()],
+  conflicts: () => [{ label: m.doctor_fix_choose_version(), href: '/devices#conflicts' }],
+  journal: () => [disk()],
+  disk: () => [disk()],
+  'host-clocks': () => [{ label: m.doctor_fix_devices(), href: '/devices#hosts' }],
+  provider: () => [providers()],
+  'default-model': () => [model()],
+  'agent-model': () => [providers()],
+  'local-models': () => [providers()],
+  secrets: () => [providers()],
+  references: () => [{ label: m.doctor_fix_read_keys(), run: async () => void (await gateway.call('secrets.reload', {})) }],
   'rate-limit': () => [
-    { label: 'Limit it again', run: async () => void (await gateway.call('config.set', { key: 'gateway.rateLimit', value: null })) },
+    { label: m.doctor_fix_limit(), run: async () => void (await gateway.call('config.set', { key: 'gateway.rateLimit', value: null })) },
   ],
   'tool-server': ({ id, severity }) => [
-    ...(severity === 'error' ? [{ label: 'Start it anew', run: () => restart(id.slice('tool-server:'.length)) }] : []),
-    { label: 'To the tool servers', href: '/tools#tool-servers' },
+    ...(severity === 'error' ? [{ label: m.doctor_fix_restart(), run: () => restart(id.slice('tool-server:'.length)) }] : []),
+    { label: m.doctor_fix_tool_servers(), href: '/tools#tool-servers' },
   ],
-  channels: () => [{ label: 'Try again', run: startChannels }],
-  mirror: ({ severity }) => (severity === 'error' ? [{ label: 'Bring back what is gone', run: restoreMirrors }] : []),
-  dreaming: () => [{ label: 'To dreaming', href: '/dreaming' }],
+  channels: () => [{ label: m.doctor_fix_again(), run: startChannels }],
+  mirror: ({ severity }) => (severity === 'error' ? [{ label: m.doctor_fix_restore(), run: restoreMirrors }] : []),
+  dreaming: () => [{ label: m.doctor_fix_dreaming(), href: '/dreaming' }],
 };
 
 /** What can be done from here about what a check has found. */
@@ -56,7 +57,7 @@ export function fixesOf(check: DoctorCheck): readonly Fix[] {
 
 async function keep(): Promise<void> {
   await storage.ask();
-  if (storage.persisted === false) throw new Error('the browser did not agree. Many do once the app is installed');
+  if (storage.persisted === false) throw new Error(m.doctor_not_kept());
 }
 
 const restart = async (name: string): Promise<void> => void (await gateway.call('mcp.restart', { name }));

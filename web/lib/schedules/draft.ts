@@ -1,5 +1,7 @@
 import { cronProblem, parseCron } from '#shared/cron/fields.ts';
 import type { Job, Schedule } from '#shared/rpc/methods/cron.ts';
+import { m } from '#lib/i18n/pages.ts';
+import { wrongCron } from './cron-words.ts';
 
 export type When = 'every' | 'daily' | 'weekly' | 'once' | 'cron';
 export type Unit = 'minutes' | 'hours' | 'days';
@@ -69,22 +71,22 @@ export function scheduleOf(draft: JobDraft, now: number): Schedule | string {
   switch (draft.when) {
     case 'every': {
       const everyMs = Math.round((draft.count ?? 0) * UNIT_MS[draft.unit]);
-      if (everyMs < UNIT_MS.minutes) return 'The least is a minute.';
-      return everyMs > MOST_MS ? 'The most is a year.' : { kind: 'every', everyMs };
+      if (everyMs < UNIT_MS.minutes) return m.schedules_wrong_short();
+      return everyMs > MOST_MS ? m.schedules_wrong_long() : { kind: 'every', everyMs };
     }
     case 'once': {
       const at = new Date(draft.date).getTime();
-      if (Number.isNaN(at)) return 'Give a day and a time.';
-      return at <= now ? 'That time has passed.' : { kind: 'at', at };
+      if (Number.isNaN(at)) return m.schedules_wrong_no_date();
+      return at <= now ? m.schedules_wrong_past() : { kind: 'at', at };
     }
     case 'cron': {
-      const problem = cronProblem(draft.expr);
-      return problem === undefined ? { kind: 'cron', expr: draft.expr.trim(), ...tz } : `The expression ${problem}.`;
+      const problem = wrongCron(draft.expr);
+      return problem === undefined ? { kind: 'cron', expr: draft.expr.trim(), ...tz } : problem;
     }
     default: {
       const [, hour, minute] = /^(\d\d):(\d\d)/.exec(draft.time) ?? [];
-      if (hour === undefined || minute === undefined) return 'Give a time.';
-      if (draft.when === 'weekly' && draft.weekdays.length === 0) return 'Choose a day.';
+      if (hour === undefined || minute === undefined) return m.schedules_wrong_no_time();
+      if (draft.when === 'weekly' && draft.weekdays.length === 0) return m.schedules_wrong_no_day();
       const days = draft.when === 'weekly' ? draft.weekdays.toSorted((a, b) => a - b).join(',') : '*';
       return { kind: 'cron', expr: `${Number(minute)} ${Number(hour)} * * ${days}`, ...tz };
     }

@@ -1,6 +1,7 @@
-import { cronInWords } from '#shared/cron/words.ts';
 import type { JobRun, Schedule } from '#shared/rpc/methods/cron.ts';
-import { counted } from '#lib/counted.ts';
+import { dateTime, relativeTime } from '#lib/i18n/format.ts';
+import { m } from '#lib/i18n/pages.ts';
+import { cronInWords } from './cron-words.ts';
 
 const MINUTE = 60_000;
 /** From the largest to the smallest, in milliseconds. */
@@ -9,48 +10,53 @@ const UNITS = [
   ['hour', 60 * MINUTE],
   ['minute', MINUTE],
 ] as const;
-const relative = new Intl.RelativeTimeFormat('en', { numeric: 'always' });
-const clock = new Intl.DateTimeFormat('en', {
+const CLOCK = {
   weekday: 'short',
   day: 'numeric',
   month: 'short',
   hour: '2-digit',
   minute: '2-digit',
   hourCycle: 'h23',
-});
-const clockWithYear = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'short', hourCycle: 'h23' });
+} as const;
+const CLOCK_WITH_YEAR = { dateStyle: 'medium', timeStyle: 'short', hourCycle: 'h23' } as const;
 
 /** A time by the clock of this browser, to the minute: `Mon, Nov 23, 07:00`; of another year than `now` with the year. Milliseconds since 1970. */
 export const byTheClock = (at: number, now: number): string =>
-  (new Date(at).getFullYear() === new Date(now).getFullYear() ? clock : clockWithYear).format(at);
+  dateTime(at, new Date(at).getFullYear() === new Date(now).getFullYear() ? CLOCK : CLOCK_WITH_YEAR);
 
 /** How long it is until then: `in 3 hours`. Milliseconds since 1970. */
 export function ahead(at: number, now: number): string {
-  for (const [unit, ms] of UNITS) if (at - now >= ms) return relative.format(Math.round((at - now) / ms), unit);
-  return at > now ? 'in less than a minute' : 'now';
+  for (const [unit, ms] of UNITS) if (at - now >= ms) return relativeTime(Math.round((at - now) / ms), unit, { numeric: 'always' });
+  return at > now ? m.schedules_ahead_soon() : m.schedules_ahead_now();
 }
 
 /** A schedule as people say it: `every 15 minutes`, `Monday to Friday at 08:00 (Europe/Berlin)`, `once, Mon, Nov 23, 07:00`. */
 export function scheduleWords(schedule: Schedule, now: number): string {
   switch (schedule.kind) {
     case 'at':
-      return `once, ${byTheClock(schedule.at, now)}`;
+      return m.schedules_once({ when: byTheClock(schedule.at, now) });
     case 'every': {
       const [unit, ms] = UNITS.find(([, each]) => schedule.everyMs % each === 0) ?? (['second', 1000] as const);
-      const count = schedule.everyMs / ms;
-      return count === 1 ? `every ${unit}` : `every ${counted(count, unit)}`;
+      return EVERY[unit](schedule.everyMs / ms);
     }
-    case 'cron':
-      return `${cronInWords(schedule.expr)}${schedule.tz === undefined ? '' : ` (${schedule.tz})`}`;
+    case 'cron': {
+      const when = cronInWords(schedule.expr);
+      return schedule.tz === undefined ? when : m.schedules_in_zone({ when, zone: schedule.tz });
+    }
   }
 }
 
-export const runWords: Readonly<Record<JobRun['status'], string>> = {
-  running: 'Under way',
-  completed: 'Done',
-  failed: 'Failed',
-  timeout: 'Took too long',
-  skipped: 'Skipped',
+const EVERY = {
+  day: (count: number) => m.schedules_every_days({ count }),
+  hour: (count: number) => m.schedules_every_hours({ count }),
+  minute: (count: number) => m.schedules_every_minutes({ count }),
+  second: (count: number) => m.schedules_every_seconds({ count }),
 };
 
-export const isFailure = (status: JobRun['status'] | null): boolean => status === 'failed' || status === 'timeout';
+export const runWords: Readonly<Record<JobRun['status'], () => string>> = {
+  running: () => m.schedules_run_running(),
+  completed: () => m.schedules_run_completed(),
+  failed: () => m.schedules_run_failed(),
+  timeout: () => m.schedules_run_timeout(),
+  skipped: () => m.schedules_run_skipped(),
+};

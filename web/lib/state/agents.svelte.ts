@@ -3,6 +3,7 @@ import type { AgentFields } from '#lib/agents/draft.ts';
 import { isLost, type Problem, problemOf } from '#lib/errors.ts';
 import { freeId } from '#lib/free-id.ts';
 import { gateway } from '#lib/gateway/connection.svelte.ts';
+import { m } from '#lib/i18n/frame.ts';
 import { announcer } from './announcer.svelte.ts';
 import { toasts } from './toasts.svelte.ts';
 
@@ -32,14 +33,14 @@ class Agents {
       this.list = agents;
       this.problem = null;
     } catch (error) {
-      if (asked === this.#asked && !isLost(error)) this.problem = problemOf(error, 'read the agents');
+      if (asked === this.#asked && !isLost(error)) this.problem = problemOf(error, m.state_doing_read_agents());
     }
   }
 
   /** How an agent is called on screen. */
   nameOf(id: string): string {
     const name = this.list?.find((agent) => agent.id === id)?.config.name;
-    return name !== undefined && name !== id ? name : id === MAIN_AGENT ? 'Main' : id;
+    return name !== undefined && name !== id ? name : id === MAIN_AGENT ? m.state_agent_main() : id;
   }
 
   /** Makes an agent; its id comes of its name. These reject where the gateway refuses. */
@@ -47,7 +48,7 @@ class Agents {
     const id = freeId(fields.name ?? '', new Set(this.list?.map((agent) => agent.id)), 'agent');
     const config = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
     await gateway.call('agents.add', { agent_id: id, config });
-    announcer.say('The agent was made');
+    announcer.say(m.state_agent_made());
     await this.load();
   }
 
@@ -57,14 +58,14 @@ class Agents {
     // Of an object, what a patch leaves out would stay.
     const whole = tools ? { tools: { allow: tools.allow ?? null, deny: tools.deny ?? null } } : {};
     await gateway.call('config.patch', { patch: { agents: { [id]: { ...patch, ...whole } } } });
-    announcer.say('The agent was changed');
+    announcer.say(m.state_agent_changed());
     await this.load();
   }
 
   async remove(id: string): Promise<void> {
     await gateway.call('agents.remove', { agent_id: id });
-    announcer.say('The agent was removed');
-    toasts.show('The agent was removed');
+    announcer.say(m.state_agent_removed());
+    toasts.show(m.state_agent_removed());
     await this.load();
   }
 }

@@ -2,6 +2,7 @@ import type { Approval } from '#shared/rpc/methods/approvals.ts';
 import type { ExecPolicy, ExecRequest } from '#shared/rpc/methods/exec.ts';
 import { isLost, type Problem, problemOf } from '#lib/errors.ts';
 import { gateway } from '#lib/gateway/connection.svelte.ts';
+import { m } from '#lib/i18n/pages.ts';
 import { announcer } from './announcer.svelte.ts';
 import { setting } from './setting.ts';
 
@@ -43,7 +44,7 @@ class ApprovalRecords {
       this.allowed = [...alwaysAuto(tools), ...policies.map((policy) => ({ kind: 'command' as const, id: policy.hash, policy }))];
       this.problem = null;
     } catch (error) {
-      if (asked === this.#asked && !isLost(error)) this.problem = problemOf(error, 'read what was approved');
+      if (asked === this.#asked && !isLost(error)) this.problem = problemOf(error, m.approvals_doing_read());
     }
   }
 
@@ -59,7 +60,7 @@ class ApprovalRecords {
 
   async end(requestId: string): Promise<void> {
     await gateway.call('exec.cancel', { requestId });
-    announcer.say('The command was ended');
+    announcer.say(m.approvals_command_ended());
   }
 
   /** From now on it is asked for again. */
@@ -67,7 +68,7 @@ class ApprovalRecords {
     if (allowed.kind === 'command') await gateway.call('exec.forget', { hash: allowed.policy.hash });
     else await gateway.call('config.patch', { patch: { tools: { policies: { [allowed.name]: null } } } });
     this.allowed = (this.allowed ?? []).filter(({ id }) => id !== allowed.id);
-    announcer.say('It will ask again');
+    announcer.say(m.approvals_asks_again());
   }
 }
 

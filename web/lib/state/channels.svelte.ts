@@ -1,6 +1,7 @@
 import type { ChannelEntry, ChannelKind } from '#shared/rpc/methods/channels.ts';
 import { isLost, type Problem, problemOf } from '#lib/errors.ts';
 import { gateway } from '#lib/gateway/connection.svelte.ts';
+import { m } from '#lib/i18n/pages.ts';
 import { announcer } from './announcer.svelte.ts';
 import { setting } from './setting.ts';
 
@@ -41,7 +42,7 @@ class Channels {
       this.kinds = kinds;
       this.problem = null;
     } catch (error) {
-      if (asked === this.#asked && !isLost(error)) this.problem = problemOf(error, 'read the channels');
+      if (asked === this.#asked && !isLost(error)) this.problem = problemOf(error, m.channels_doing_read());
     }
   }
 
@@ -58,13 +59,13 @@ class Channels {
   /** Null takes a setting out. */
   async save(id: string, settings: Record<string, unknown>): Promise<void> {
     await gateway.call('config.patch', { patch: { channels: { [id]: settings } } });
-    announcer.say('The channel was set up');
+    announcer.say(m.channels_was_set_up());
     await this.load();
   }
 
   async turn({ id, display_name }: ChannelEntry, on: boolean): Promise<void> {
     await gateway.call(on ? 'channels.start' : 'channels.stop', { channelId: id });
-    announcer.say(`${display_name} is ${on ? 'on' : 'off'}`);
+    announcer.say(on ? m.channels_is_on({ name: display_name }) : m.channels_is_off({ name: display_name }));
     await this.load();
   }
 
@@ -75,7 +76,7 @@ class Channels {
 
   async remove({ id }: ChannelEntry): Promise<void> {
     await gateway.call('config.patch', { patch: { channels: { [id]: null } } });
-    announcer.say('The channel was removed');
+    announcer.say(m.channels_was_removed());
     await this.load();
   }
 }

@@ -3,6 +3,7 @@ import { problemOf } from '#lib/errors.ts';
 import { gateway } from '#lib/gateway/connection.svelte.ts';
 import { type Importable, readExport, Unimportable } from '#lib/chat/import/read-export.ts';
 import { jsonLines } from '#lib/chat/import/imported-chat.ts';
+import { m } from '#lib/i18n/pages.ts';
 
 /** Characters that a title may have (`sessions.rename`). */
 const TITLE_CHARS = 200;
@@ -28,12 +29,12 @@ export class ChatImport {
     for (const file of files) {
       try {
         const { chats, strange } = await readExport(file);
-        if (strange > 0) this.problems.push(`${file.name}: ${strange} of its parts are no chats with messages, and were left out.`);
+        if (strange > 0) this.problems.push(m.sessions_import_strange({ file: file.name, count: strange }));
         this.all += chats.length;
         await this.#addAll(chats);
       } catch (error) {
-        if (error instanceof Unimportable) this.problems.push(`${file.name} was not brought in: ${error.message}.`);
-        else this.problems.push(problemOf(error, `bring in ${file.name}`).message);
+        if (error instanceof Unimportable) this.problems.push(m.sessions_import_not({ file: file.name, why: error.message }));
+        else this.problems.push(problemOf(error, m.sessions_doing_import_file({ file: file.name })).message);
       }
     }
     this.working = false;
@@ -53,7 +54,10 @@ export class ChatImport {
         this.added++;
       } catch (error) {
         if (error instanceof RpcError && error.code === 'ALREADY_EXISTS') this.known++;
-        else this.problems.push(problemOf(error, `bring in “${each.kind === 'perch' ? each.title : each.chat.title}”`).message);
+        else {
+          const title = each.kind === 'perch' ? each.title : each.chat.title;
+          this.problems.push(problemOf(error, m.sessions_doing_import_chat({ title })).message);
+        }
       }
       this.done++;
     }

@@ -5,6 +5,7 @@ import { withoutSecrets } from '#lib/console/hidden.ts';
 import type { MethodDoc } from '#lib/console/method-doc.ts';
 import { type Problem, problemOf } from '#lib/errors.ts';
 import { gateway } from '#lib/gateway/connection.svelte.ts';
+import { m } from '#lib/i18n/pages.ts';
 
 /** Frames that are kept; the oldest go first. */
 const KEPT = 500;
@@ -43,7 +44,7 @@ class ProtocolConsole {
     try {
       this.methods = (await import('#lib/console/methods.ts')).methodDocs();
     } catch (error) {
-      this.problem = problemOf(error, 'load the methods');
+      this.problem = problemOf(error, m.console_doing_load());
     }
   }
 

@@ -2,6 +2,7 @@ import type { DoctorCheck } from '#shared/rpc/methods/status.ts';
 import { bySeverity, summaryWords } from '#lib/doctor/checks.ts';
 import { isLost, type Problem, problemOf } from '#lib/errors.ts';
 import { gateway } from '#lib/gateway/connection.svelte.ts';
+import { m } from '#lib/i18n/pages.ts';
 import { announcer } from './announcer.svelte.ts';
 
 /** What the gateway's own diagnosis has found. */
@@ -30,7 +31,7 @@ class Doctor {
       this.problem = null;
       announcer.say(summaryWords(checks));
     } catch (error) {
-      if (!running.signal.aborted && !isLost(error)) this.problem = problemOf(error, 'run the checks');
+      if (!running.signal.aborted && !isLost(error)) this.problem = problemOf(error, m.doctor_doing_run());
     } finally {
       if (this.#running === running) this.#running = null;
     }

@@ -2,6 +2,7 @@ import type { MethodResult } from '#shared/rpc/methods/index.ts';
 import { RpcError } from '#shared/rpc/errors.ts';
 import { isLost, type Problem, problemOf } from '#lib/errors.ts';
 import { gateway } from '#lib/gateway/connection.svelte.ts';
+import { m } from '#lib/i18n/pages.ts';
 import { announcer } from './announcer.svelte.ts';
 
 export type PairedDevice = MethodResult<'device.list'>['devices'][number];
@@ -19,7 +20,7 @@ class Paired {
     } catch (error) {
       // A host of an older build pairs nobody.
       const unknown = error instanceof RpcError && error.code === 'METHOD_NOT_FOUND';
-      if (!unknown && !isLost(error)) this.problem = problemOf(error, 'read the list of devices');
+      if (!unknown && !isLost(error)) this.problem = problemOf(error, m.devices_doing_read());
     }
   }
 
@@ -27,7 +28,7 @@ class Paired {
   async revoke({ id, name }: PairedDevice): Promise<void> {
     await gateway.call('device.revoke', { deviceId: id });
     this.devices = (this.devices ?? []).filter((device) => device.id !== id);
-    announcer.say(`${name} was revoked`);
+    announcer.say(m.devices_revoked({ name }));
   }
 }
 

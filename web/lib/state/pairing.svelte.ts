@@ -1,6 +1,7 @@
 import type { Scope } from '#shared/rpc/contract.ts';
 import { probeBridge } from '#lib/gateway/bridge.ts';
 import { gateway } from '#lib/gateway/connection.svelte.ts';
+import { m } from '#lib/i18n/pages.ts';
 import { announcer } from './announcer.svelte.ts';
 import { paired } from './paired.svelte.ts';
 
@@ -29,7 +30,7 @@ export class Pairing {
     const { devices } = await gateway.call('device.list', {});
     this.#before = new Set(devices.map(({ id }) => id));
     this.code = await gateway.call('device.initiate', { deviceName: this.#name, scopes });
-    announcer.say('A code is shown, which is good for five minutes');
+    announcer.say(m.devices_pair_shown());
   }
 
   async #look(): Promise<void> {

@@ -3,7 +3,8 @@ import type { Job, JobRun } from '#shared/rpc/methods/cron.ts';
 import type { MethodParams } from '#shared/rpc/methods/index.ts';
 import { isLost, type Problem, problemOf } from '#lib/errors.ts';
 import { gateway } from '#lib/gateway/connection.svelte.ts';
-import { isFailure } from '#lib/schedules/words.ts';
+import { m } from '#lib/i18n/frame.ts';
+import { isFailure } from '#lib/schedules/failure.ts';
 import { announcer } from './announcer.svelte.ts';
 import { toasts } from './toasts.svelte.ts';
 
@@ -34,7 +35,7 @@ class Schedules {
     } catch (error) {
       // A host of an older build schedules nothing.
       const unknown = error instanceof RpcError && error.code === 'METHOD_NOT_FOUND';
-      if (asked === this.#asked && !unknown && !isLost(error)) this.problem = problemOf(error, 'read the schedules');
+      if (asked === this.#asked && !unknown && !isLost(error)) this.problem = problemOf(error, m.state_doing_read_schedules());
     }
   }
 
@@ -45,32 +46,32 @@ class Schedules {
 
   async add(given: MethodParams<'cron.add'>): Promise<void> {
     await gateway.call('cron.add', given);
-    announcer.say('The schedule was added');
+    announcer.say(m.state_schedule_added());
     await this.load();
   }
 
   async update(given: MethodParams<'cron.update'>): Promise<void> {
     await gateway.call('cron.update', given);
-    announcer.say('The schedule was changed');
+    announcer.say(m.state_schedule_changed());
     await this.load();
   }
 
   async toggle({ id, name }: Job, enabled: boolean): Promise<void> {
     await gateway.call('cron.toggle', { id, enabled });
-    announcer.say(`${name} is ${enabled ? 'on' : 'off'}`);
+    announcer.say(enabled ? m.state_schedule_on({ name }) : m.state_schedule_off({ name }));
     await this.load();
   }
 
   async run({ id, name }: Job): Promise<void> {
     await gateway.call('cron.run', { id });
-    announcer.say(`${name} runs now`);
+    announcer.say(m.state_schedule_runs({ name }));
     await this.load();
   }
 
   async remove({ id, name }: Job): Promise<void> {
     await gateway.call('cron.remove', { id });
-    announcer.say(`${name} was removed`);
-    toasts.show(`Removed: ${name}`);
+    announcer.say(m.state_schedule_removed({ name }));
+    toasts.show(m.state_schedule_removed_toast({ name }));
     await this.load();
   }
 }

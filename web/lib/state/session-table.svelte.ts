@@ -1,16 +1,17 @@
 import type { SessionEntry } from '#shared/rpc/records.ts';
 import { type Problem, problemOf } from '#lib/errors.ts';
 import { gateway } from '#lib/gateway/connection.svelte.ts';
+import { m } from '#lib/i18n/pages.ts';
 
 const PAGE = 100;
 /** Somebody who types is not asked about each letter; chats that change are not read anew at each word of a reply. Milliseconds. */
 const PAUSE_MS = 200;
 
 export const SHOWN = {
-  listed: { label: 'those listed', filter: { archived: false } },
-  pinned: { label: 'pinned ones', filter: { pinned: true, archived: false } },
-  archived: { label: 'archived ones', filter: { archived: true } },
-  all: { label: 'all of them', filter: {} },
+  listed: { label: () => m.sessions_show_listed(), filter: { archived: false } },
+  pinned: { label: () => m.sessions_show_pinned(), filter: { pinned: true, archived: false } },
+  archived: { label: () => m.sessions_show_archived(), filter: { archived: true } },
+  all: { label: () => m.sessions_show_all(), filter: {} },
 } as const;
 export type Shown = keyof typeof SHOWN;
 
@@ -111,7 +112,7 @@ class SessionTable {
       const there = new Set(this.list.map(({ path }) => path));
       this.chosen = new Set([...this.chosen].filter((path) => there.has(path)));
     } catch (error) {
-      if (!signal.aborted) this.problem = problemOf(error, 'list the chats');
+      if (!signal.aborted) this.problem = problemOf(error, m.sessions_doing_list());
     } finally {
       if (this.#asking === asking) this.#asking = undefined;
     }

@@ -2,6 +2,7 @@ import type { McpAnswer, McpAsk, McpServerState } from '#shared/rpc/methods/mcp.
 import { RpcError } from '#shared/rpc/errors.ts';
 import { isLost, type Problem, problemOf } from '#lib/errors.ts';
 import { gateway } from '#lib/gateway/connection.svelte.ts';
+import { m } from '#lib/i18n/frame.ts';
 import { announcer } from './announcer.svelte.ts';
 
 export type ToolServer = McpServerState & { id: string };
@@ -22,7 +23,7 @@ class ToolServers {
     if (this.#started) return;
     this.#started = true;
     gateway.on('mcp.asked', ({ ask }) => {
-      announcer.say(`The tool server ${ask.server} asks you something`);
+      announcer.say(m.state_tool_server_asks({ server: ask.server }));
       void this.load();
     });
     gateway.on('mcp.changed', () => void this.load());
@@ -37,14 +38,14 @@ class ToolServers {
     } catch (error) {
       // A host of an older build has none.
       const unknown = error instanceof RpcError && error.code === 'METHOD_NOT_FOUND';
-      if (!unknown && !isLost(error)) this.problem = problemOf(error, 'read the list of tool servers');
+      if (!unknown && !isLost(error)) this.problem = problemOf(error, m.state_doing_read_tool_servers());
     }
   }
 
   /** All of these reject where the gateway refuses. */
   async approve(name: string, hash: string): Promise<void> {
     await gateway.call('mcp.approve', { name, hash });
-    announcer.say('Approved');
+    announcer.say(m.state_tool_server_approved());
     await this.load();
   }
 
@@ -68,7 +69,7 @@ class ToolServers {
 
   async remove(name: string): Promise<void> {
     await this.#patch(name, null);
-    announcer.say(`The tool server ${name} was removed`);
+    announcer.say(m.state_tool_server_removed({ name }));
   }
 
   async turn(name: string, on: boolean): Promise<void> {

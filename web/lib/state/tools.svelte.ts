@@ -2,6 +2,7 @@ import type { CatalogEntry, ToolPolicy } from '#shared/rpc/methods/tools.ts';
 import type { MethodResult } from '#shared/rpc/methods/index.ts';
 import { isLost, type Problem, problemOf } from '#lib/errors.ts';
 import { gateway } from '#lib/gateway/connection.svelte.ts';
+import { m } from '#lib/i18n/pages.ts';
 import { announcer } from './announcer.svelte.ts';
 import { setting } from './setting.ts';
 
@@ -34,7 +35,7 @@ class Tools {
       this.#policies = typeof policies === 'object' && policies !== null ? { ...policies } : {};
       this.problem = null;
     } catch (error) {
-      if (asked === this.#asked && !isLost(error)) this.problem = problemOf(error, 'read the list of tools');
+      if (asked === this.#asked && !isLost(error)) this.problem = problemOf(error, m.tools_doing_read());
     }
   }
 
@@ -47,7 +48,7 @@ class Tools {
   async setPolicy(name: string, policy: ToolPolicy | null): Promise<void> {
     await gateway.call('config.patch', { patch: { tools: { policies: { [name]: policy } } } });
     await this.load();
-    announcer.say('Changed');
+    announcer.say(m.tools_changed());
   }
 
   /** Runs a tool by hand; where a person is asked first, it answers once they have. Rejects where it fails. */

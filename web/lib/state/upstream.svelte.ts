@@ -1,6 +1,7 @@
 import type { UpstreamLimits } from '#shared/upstream-limits.ts';
 import { isLost, type Problem, problemOf } from '#lib/errors.ts';
 import { gateway } from '#lib/gateway/connection.svelte.ts';
+import { m } from '#lib/i18n/pages.ts';
 import { setting } from './setting.ts';
 
 export type UpstreamName = keyof UpstreamLimits;
@@ -27,7 +28,7 @@ class Upstream {
       };
       this.problem = null;
     } catch (error) {
-      if (!isLost(error)) this.problem = problemOf(error, 'read how long servers are waited for');
+      if (!isLost(error)) this.problem = problemOf(error, m.settings_doing_read_upstream());
     }
   }
 

@@ -1,7 +1,7 @@
-import { m } from '#lib/i18n/pages.ts';
 import type { AttachedHost } from '#shared/ports/journal.ts';
 import type { Scope } from '#shared/rpc/contract.ts';
 import type { Conflict } from '#shared/rpc/methods/sync.ts';
+import { m } from '#lib/i18n/pages.ts';
 
 export { ago, exactTime } from './ago.ts';
 

@@ -1,6 +1,7 @@
 import { legible } from '#shared/legible.ts';
 import { textOf } from '#shared/rpc/json-type.ts';
 import { contentOf, fieldsOf, type FieldValue, type FormField } from '#lib/form-fields.ts';
+import { m } from '#lib/i18n/pages.ts';
 
 type Json = Record<string, unknown>;
 const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -55,7 +56,7 @@ export function argsOf(
     try {
       args[name] = JSON.parse(text);
     } catch {
-      throw new Error(text === '' ? `${name} is missing` : `what stands for ${name} is no JSON. A text needs quotation marks`);
+      throw new Error(text === '' ? m.tools_missing({ name }) : m.tools_no_json({ name }));
     }
   }
   return args;

@@ -1,4 +1,5 @@
 import type { CatalogEntry, ToolPolicy } from '#shared/rpc/methods/tools.ts';
+import { m } from '#lib/i18n/pages.ts';
 
 /** The tools of one source. */
 export interface ToolGroup {
@@ -7,16 +8,20 @@ export interface ToolGroup {
   tools: CatalogEntry[];
 }
 
-const TITLES: Readonly<Record<string, string>> = {
-  core: 'Built in',
-  memory: 'Memory',
-  office: 'Files and documents',
-  bridge: 'On this machine',
+const TITLES: Readonly<Record<string, () => string>> = {
+  core: () => m.tools_source_core(),
+  memory: () => m.tools_source_memory(),
+  office: () => m.tools_source_office(),
+  bridge: () => m.tools_source_bridge(),
 };
 
 /** What a source is called; that of a tool server names it. */
 export const titleOf = (source: string): string =>
-  source.startsWith('mcp:') ? `Tool server ${source.slice(4)}` : Object.hasOwn(TITLES, source) ? (TITLES[source] ?? source) : source;
+  source.startsWith('mcp:')
+    ? m.tools_source_server({ name: source.slice(4) })
+    : Object.hasOwn(TITLES, source)
+      ? (TITLES[source]?.() ?? source)
+      : source;
 
 /** The tools in which all words of `text` occur, by source: the app's own first, then those of tool servers. */
 export function grouped(tools: readonly CatalogEntry[], text: string): ToolGroup[] {
@@ -33,5 +38,9 @@ export function grouped(tools: readonly CatalogEntry[], text: string): ToolGroup
 
 const rank = (source: string): number => (source === 'core' ? 0 : source.startsWith('mcp:') ? 2 : 1);
 
-/** How a tool runs, in words that complete "It runs …". */
-export const POLICY_WORDS: Readonly<Record<ToolPolicy, string>> = { auto: 'without asking', ask: 'after you allow it', deny: 'never' };
+/** How a tool runs. */
+export const POLICY_WORDS: Readonly<Record<ToolPolicy, () => string>> = {
+  auto: () => m.tools_runs_auto(),
+  ask: () => m.tools_runs_ask(),
+  deny: () => m.tools_runs_never(),
+};

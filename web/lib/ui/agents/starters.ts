@@ -1,36 +1,34 @@
 import type { AgentDraft } from '#lib/agents/draft.ts';
+import { m } from '#lib/i18n/pages.ts';
 
 /** Agents that people begin with. */
-export const AGENT_STARTERS: readonly { about: string; draft: Partial<AgentDraft> }[] = [
+export const agentStarters = (): { about: string; draft: Partial<AgentDraft> }[] => [
   {
-    about: '✍️ An editor for what I write',
+    about: m.agents_starter_editor(),
     draft: {
-      name: 'Editor',
+      name: m.agents_starter_editor_name(),
       avatar: '✍️',
-      systemPrompt:
-        'You edit texts. Keep the writer’s voice and meaning. First give the edited text whole, then a short list of what you changed and why. Ask where a sentence can be read in two ways.',
+      systemPrompt: m.agents_starter_editor_prompt(),
       tools: 'none',
     },
   },
   {
-    about: '🔎 A reviewer of code',
+    about: m.agents_starter_reviewer(),
     draft: {
-      name: 'Reviewer',
+      name: m.agents_starter_reviewer_name(),
       avatar: '🔎',
-      systemPrompt:
-        'You review code. Look for faults first: wrong results, races, errors that are swallowed, input that is not checked. Name file and line, say what happens and how to mend it. Leave matters of taste out.',
+      systemPrompt: m.agents_starter_reviewer_prompt(),
       tools: 'some',
       allow: 'file_list\nfile_read',
       temperature: 0.2,
     },
   },
   {
-    about: '🌍 A translator',
+    about: m.agents_starter_translator(),
     draft: {
-      name: 'Translator',
+      name: m.agents_starter_translator_name(),
       avatar: '🌍',
-      systemPrompt:
-        'You translate. What is written in English goes into German, anything else into English, unless another language is asked for. Give the translation alone; add a note only where something has no counterpart.',
+      systemPrompt: m.agents_starter_translator_prompt(),
       tools: 'none',
       memory: false,
     },

@@ -1,11 +1,12 @@
+import { m } from '#lib/i18n/pages.ts';
 import type { ToolServer } from '#lib/state/tool-servers.svelte.ts';
 
 /** How it stands with a tool server, in a word or two. */
-export const stateWords: Readonly<Record<ToolServer['state'], string>> = {
-  off: 'Switched off',
-  waiting: 'Waits for your approval',
-  unauthorized: 'Wants your permission',
-  starting: 'Starting…',
-  ready: 'Connected',
-  failed: 'Does not work',
+export const stateWords: Readonly<Record<ToolServer['state'], () => string>> = {
+  off: () => m.tools_server_state_off(),
+  waiting: () => m.tools_server_state_waiting(),
+  unauthorized: () => m.tools_server_state_unauthorized(),
+  starting: () => m.tools_server_state_starting(),
+  ready: () => m.tools_server_state_ready(),
+  failed: () => m.tools_server_state_failed(),
 };

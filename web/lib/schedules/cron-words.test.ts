@@ -1,0 +1,41 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { cronProblem } from '#shared/cron/fields.ts';
+import { cronInWords as gatewayWords } from '#shared/cron/words.ts';
+import { cronInWords, wrongCron } from './cron-words.ts';
+
+const field = (least: number, most: number): fc.Arbitrary<string> =>
+  fc.oneof(
+    fc.constant('*'),
+    fc.integer({ min: 1, max: 12 }).map((step) => `*/${step}`),
+    fc.uniqueArray(fc.integer({ min: least, max: most + 1 }), { minLength: 1, maxLength: 4 }).map((values) => values.join(',')),
+  );
+const expression = fc.tuple(field(0, 59), field(0, 23), field(1, 31), field(1, 12), field(0, 6)).map((fields) => fields.join(' '));
+
+it('in English the app says schedules as the gateway does', () => {
+  const known = [
+    '0 8 * * 1-5',
+    '*/15 * * * *',
+    '5 */2 * * *',
+    '0 * * 6 1',
+    '30 7,19 1,15 * *',
+    '0 3 22,23,31 1,12 *',
+    '0 9 * 7 5,6',
+    '0 8 L * *',
+    'x',
+  ];
+  for (const text of known) expect(cronInWords(text)).toBe(gatewayWords(text));
+  fc.assert(fc.property(expression, (text) => void expect(cronInWords(text)).toBe(gatewayWords(text))));
+});
+
+it('and what is wrong with them', () => {
+  const sentence = (text: string): string | undefined => {
+    const problem = cronProblem(text);
+    return problem === undefined ? undefined : `The expression ${problem}.`;
+  };
+  for (const text of ['', '* * * *', '60 * * * *', '0 0 30 2 *', '0 8 * * 9', '0 8 * FOO *']) {
+    expect(wrongCron(text)).toBe(sentence(text));
+    expect(wrongCron(text)).toBeDefined();
+  }
+  fc.assert(fc.property(expression, (text) => void expect(wrongCron(text)).toBe(sentence(text))));
+});

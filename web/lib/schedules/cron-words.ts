@@ -1,0 +1,91 @@
+import { cronFault } from '#shared/cron/fields.ts';
+import { type CronShape, cronShape } from '#shared/cron/words.ts';
+import { dateTime, list } from '#lib/i18n/format.ts';
+import { locale } from '#lib/i18n/locale.ts';
+import { m } from '#lib/i18n/pages.ts';
+
+/** Sunday is 0. */
+export const weekdayName = (weekday: number): string => dateTime(Date.UTC(2023, 0, 1 + weekday), { weekday: 'long', timeZone: 'UTC' });
+/** January is 1. */
+const monthName = (month: number): string => dateTime(Date.UTC(2023, month - 1, 1), { month: 'long', timeZone: 'UTC' });
+
+// American English would put a comma before the last one, and the gateway does not.
+const english = new Intl.ListFormat('en-GB');
+const listed = (words: readonly string[]): string => (locale === 'en' ? english.format(words) : list(words));
+
+/** A five-field schedule as people say it: `every day at 03:00`. What has no such words, and what cannot be read, stays as it is written. */
+export function cronInWords(text: string): string {
+  const shape = cronShape(text);
+  if (!shape) return text.trim();
+  return shape.time.every === 'day' ? atTimes(shape, listed(shape.time.at)) : again(shape, everyWords(shape.time));
+}
+
+function everyWords(time: Exclude<CronShape['time'], { every: 'day' }>): string {
+  if (time.every === 'minutes') return m.schedules_every_minutes({ count: time.step });
+  const { step: count, past } = time;
+  return past === 0 ? m.schedules_every_hours({ count }) : m.schedules_every_hours_past({ count, past });
+}
+
+function atTimes({ days, months: some }: CronShape, times: string): string {
+  const months = some && listed(some.map(monthName));
+  switch (days.kind) {
+    case 'all':
+      return months ? m.schedules_daily_in_at({ months, times }) : m.schedules_daily_at({ times });
+    case 'workdays':
+      return months ? m.schedules_workdays_in_at({ months, times }) : m.schedules_workdays_at({ times });
+    case 'weekdays': {
+      const weekdays = listed(days.values.map(weekdayName));
+      return months ? m.schedules_weekdays_in_at({ weekdays, months, times }) : m.schedules_weekdays_at({ weekdays, times });
+    }
+    case 'dates': {
+      const dates = listed(days.values.map((day) => m.schedules_date_ordinal({ day })));
+      return months ? m.schedules_dates_in_at({ dates, months, times }) : m.schedules_dates_at({ dates, times });
+    }
+  }
+}
+
+function again({ days, months: some }: CronShape, every: string): string {
+  const months = some && listed(some.map(monthName));
+  switch (days.kind) {
+    case 'all':
+      return months ? m.schedules_daily_in_every({ every, months }) : every;
+    case 'workdays':
+      return months ? m.schedules_workdays_in_every({ every, months }) : m.schedules_workdays_every({ every });
+    case 'weekdays': {
+      const weekdays = listed(days.values.map(weekdayName));
+      return months ? m.schedules_weekdays_in_every({ every, weekdays, months }) : m.schedules_weekdays_every({ every, weekdays });
+    }
+    case 'dates': {
+      const dates = listed(days.values.map((day) => m.schedules_date_ordinal({ day })));
+      return months ? m.schedules_dates_in_every({ every, dates, months }) : m.schedules_dates_every({ every, dates });
+    }
+  }
+}
+
+const WRONG_FIELD = {
+  minute: (of: Range) => m.schedules_wrong_minute(of),
+  hour: (of: Range) => m.schedules_wrong_hour(of),
+  day: (of: Range) => m.schedules_wrong_day(of),
+  month: (of: Range) => m.schedules_wrong_month(of),
+  weekday: (of: Range) => m.schedules_wrong_weekday(of),
+};
+interface Range {
+  text: string;
+  least: number;
+  most: number;
+}
+
+/** What is wrong with a five-field schedule, as a sentence; undefined where nothing is. */
+export function wrongCron(text: string): string | undefined {
+  const fault = cronFault(text);
+  switch (fault?.kind) {
+    case undefined:
+      return undefined;
+    case 'fields':
+      return m.schedules_wrong_fields();
+    case 'never':
+      return m.schedules_wrong_never();
+    case 'range':
+      return WRONG_FIELD[fault.field]({ text: fault.text, least: fault.least, most: fault.most });
+  }
+}
