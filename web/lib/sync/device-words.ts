@@ -3,18 +3,16 @@ import type { Scope } from '#shared/rpc/contract.ts';
 import type { Conflict } from '#shared/rpc/methods/sync.ts';
 import { m } from '#lib/i18n/pages.ts';
 
-export { ago, exactTime } from './ago.ts';
-
 export const kindOf = ({ kind }: Pick<AttachedHost, 'kind'>): string =>
-  kind === 'headless' ? m.sync_host_managed() : m.sync_host_browser();
+  kind === 'headless' ? 'Managed Chromium, beside the bridge' : 'Browser with the app open';
 
 /** What a host that is attached does. */
 export const partOf = ({ holder, ready }: Pick<AttachedHost, 'holder' | 'ready'>): string =>
-  holder ? m.sync_host_serves() : ready ? m.sync_host_stands_by() : m.sync_host_catches_up();
+  holder ? 'Serves now' : ready ? 'Stands by with a full copy' : 'Catching up';
 
 /** What a device may do that was given these scopes. */
 export const rightsOf = (scopes: readonly Scope[]): string =>
-  scopes.includes('admin') ? m.sync_rights_all() : scopes.includes('write') ? m.sync_rights_write() : m.sync_rights_read();
+  scopes.includes('admin') ? 'May do everything' : scopes.includes('write') ? 'May read and write' : 'May read';
 
 /** The two versions of a conflict, and the buttons that choose between them. */
 export function conflictWords({ kind, kept }: Pick<Conflict, 'kind' | 'kept'>): {
@@ -26,24 +24,21 @@ export function conflictWords({ kind, kept }: Pick<Conflict, 'kind' | 'kept'>): 
 } {
   if (kind === 'branch') {
     return {
-      what: m.sync_conflict_branch(),
-      kept: m.sync_conflict_shown(),
-      aside: m.sync_conflict_other_branch(),
-      keep: m.sync_conflict_dismiss(),
-      restore: m.sync_conflict_open_branch(),
+      what: 'A chat went on in two places',
+      kept: 'Shown now',
+      aside: 'The other branch',
+      keep: 'Dismiss',
+      restore: 'Open the other branch',
     };
   }
-  const what = {
-    session: () => m.sync_conflict_session(),
-    setting: () => m.sync_conflict_setting(),
-    memory: () => m.sync_conflict_memory(),
-    file: () => m.sync_conflict_file(),
-  };
+  const what = { session: 'A chat’s details', setting: 'A setting', memory: 'A memory', file: 'A file' }[kind];
   return {
-    what: what[kind](),
-    kept: kept === null ? m.sync_conflict_deleted() : m.sync_conflict_used(),
-    aside: m.sync_conflict_aside(),
-    keep: kept === null ? m.sync_conflict_leave_deleted() : m.sync_conflict_keep(),
-    restore: kept === null ? m.sync_conflict_bring_back() : m.sync_conflict_use_other(),
+    what: `${what} changed in two places`,
+    kept: kept === null ? 'Deleted' : 'Used now',
+    aside: 'Put aside',
+    keep: kept === null ? 'Leave it deleted' : 'Keep this one',
+    restore: kept === null ? 'Bring it back' : 'Use the other one',
   };
 }
+
+export { ago, exactTime } from './ago.ts';

@@ -1,0 +1,28 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { expect, it } from 'vitest';
+
+const web = join(import.meta.dirname, '../..');
+const app = join(web, 'routes/(app)');
+const LIB = '#lib/';
+
+/** What a file imports from the app's own, at once; types and what is imported later are not in it. */
+function importsOf(file: string): string[] {
+  const found = readFileSync(file, 'utf8').matchAll(
+    /^\s*(?:import|export)\s+(?!type\b)(?:[^'"();]*?\sfrom\s+)?'((?:#lib\/|\.\.?\/)[^'?]+)/gm,
+  );
+  return [...found].map(([, to = '']) => (to.startsWith(LIB) ? join(web, 'lib', to.slice(LIB.length)) : join(dirname(file), to)));
+}
+
+it('the frame and the chat ask for no words of the other pages at once', () => {
+  const chat = readdirSync(join(app, '(chat)'), { recursive: true, encoding: 'utf8' }).filter((name) => /\.(svelte|ts)$/.test(name));
+  const from = [...['+layout.svelte', '+layout.ts'].map((name) => join(app, name)), ...chat.map((name) => join(app, '(chat)', name))];
+  const by = new Map<string, string | null>(from.map((file) => [file, null]));
+  for (const [file] of by)
+    for (const to of importsOf(file)) if (!by.has(to) && /\.(svelte|ts)$/.test(to) && existsSync(to)) by.set(to, file);
+  expect(by.size).toBeGreaterThan(100);
+  const way: string[] = [];
+  const pages = join(web, 'lib/i18n/pages.ts');
+  for (let at = by.has(pages) ? pages : null; at; at = by.get(at) ?? null) way.push(at.slice(web.length + 1));
+  expect(way).toEqual([]);
+});
