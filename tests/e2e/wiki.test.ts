@@ -33,7 +33,9 @@ describe('the wiki in the app', () => {
     await page.getByRole('navigation', { name: 'Outline' }).getByRole('button', { name: 'Food' }).click();
     await until(async () => (await page.evaluate(() => document.activeElement?.textContent)) === 'Food', 'the heading to be reached');
     // A page that is not there yet is made by its link.
-    await article.getByRole('link', { name: 'Ana' }).click();
+    const missing = article.getByRole('link', { name: 'Ana' });
+    expect(await missing.evaluate((link) => getComputedStyle(link).textDecorationStyle)).toBe('dashed');
+    await missing.click();
     await text.fill('Ana keeps [[Miso]].\n');
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByRole('article', { name: 'Ana' }).getByRole('link', { name: 'Miso' }).click();
