@@ -52,5 +52,3 @@ export const runWords: Readonly<Record<JobRun['status'], string>> = {
   timeout: 'Took too long',
   skipped: 'Skipped',
 };
-
-export const isFailure = (status: JobRun['status'] | null): boolean => status === 'failed' || status === 'timeout';

@@ -3,7 +3,7 @@ import type { Job, JobRun } from '#shared/rpc/methods/cron.ts';
 import type { MethodParams } from '#shared/rpc/methods/index.ts';
 import { isLost, type Problem, problemOf } from '#lib/errors.ts';
 import { gateway } from '#lib/gateway/connection.svelte.ts';
-import { isFailure } from '#lib/schedules/words.ts';
+import { isFailure } from '#lib/schedules/failure.ts';
 import { announcer } from './announcer.svelte.ts';
 import { toasts } from './toasts.svelte.ts';
 

@@ -1,0 +1,3 @@
+import type { JobRun } from '#shared/rpc/methods/cron.ts';
+
+export const isFailure = (status: JobRun['status'] | null): boolean => status === 'failed' || status === 'timeout';
