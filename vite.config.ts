@@ -8,6 +8,7 @@ import { defineConfig, type Plugin, type Rolldown, type UserConfig } from 'vite'
 import { z } from 'zod';
 import packageJson from './package.json' with { type: 'json' };
 import { loadedWith } from './web/first-load.ts';
+import { literalTables } from './web/literal-tables.ts';
 import { rankTables } from './web/rank-tables.ts';
 import { compileWords, followWords } from './web/words/compile.ts';
 
@@ -206,9 +207,18 @@ const config: UserConfig = {
   define: { __PERCH_BUILD__: JSON.stringify(build), __PERCH_VERSION__: JSON.stringify(packageJson.version), __PERCH_DEMO__: String(DEMO) },
   worker: {
     format: 'es',
-    plugins: () => [rankTables()],
+    plugins: () => [rankTables(), literalTables()],
     // What a worker wants at once comes as one file: its parts, which want some of the same, would cut that into a hundred.
-    rolldownOptions: { output: { codeSplitting: { groups: [{ name: loadedWith('start', (_id, { isEntry }) => isEntry) }] } } },
+    rolldownOptions: {
+      output: {
+        codeSplitting: {
+          groups: [
+            { name: loadedWith('start', (_id, { isEntry }) => isEntry), priority: 2 },
+            { name: loadedWith('methods', (id) => /core[\\/]methods[\\/]later\.ts$/.test(id)), priority: 1 },
+          ],
+        },
+      },
+    },
   },
   // The build of it that leaves its WebAssembly outside.
   resolve: { alias: { 'onnxruntime-web/webgpu': join(ONNX_DIR, 'dist/ort.webgpu.min.mjs') } },
@@ -228,7 +238,7 @@ const config: UserConfig = {
                 { name: 'framework', test: /node_modules[\\/](svelte|@sveltejs)[\\/]/, minShareCount: 2, priority: -2 },
                 { name: 'host', test: /lib[\\/]gateway[\\/]worker\.ts$|shared[\\/]link[\\/]prove\.ts$/, minShareCount: 2, priority: -3 },
                 { name: loadedWith('app', (id) => FIRST_PAGE.test(id)), minShareCount: 2, priority: -4 },
-                { name: loadedWith('answers', (id) => id.endsWith('MessageList.svelte')), minShareCount: 2, priority: -5 },
+                { name: loadedWith('answers', (id) => /ui[\\/]chat[\\/]parts\.ts$/.test(id)), minShareCount: 2, priority: -5 },
                 { name: 'pages', test: /\.(ts|js|mjs|svelte)$/, minShareCount: 2, priority: -6 },
               ],
             },

@@ -1,4 +1,4 @@
-import { scheduleText } from './methods/cron.ts';
+import { scheduleText } from '../cron/schedule-text.ts';
 import type { MethodName, MethodResult } from './methods/index.ts';
 
 /** How a method was answered before protocol 3. */

@@ -1,5 +1,6 @@
 import { changeSchema } from '../canvas/change.ts';
 import { shapeSchema } from '../canvas/shape-schema.ts';
+import { chatEvents } from './chat-events.ts';
 import { errorShape } from './frames.ts';
 import { approval } from './methods/approvals.ts';
 import { frame } from './methods/browser-view.ts';
@@ -7,43 +8,20 @@ import { configFileState } from './methods/config.ts';
 import { execRequest } from './methods/exec.ts';
 import { mcpAsk } from './methods/mcp.ts';
 import { modelDownload } from '../ports/model-downloads.ts';
-import { compaction, recalledMemory, usage } from './records.ts';
+import { usage } from './records.ts';
 import { z } from './zod.ts';
-
-const chat = { sessionId: z.string(), agentId: z.string(), runId: z.string() };
 
 /** Every event the server pushes, and its payload (interface document 1, section 6; decisions, "Chat"). */
 export const events = {
   'connect.challenge': z.object({ nonce: z.string(), ts: z.number() }),
   tick: z.object({ ts: z.number() }),
-  /** `offset`: length of the run's text before this delta, in UTF-16 units, so that a reader who joins late neither repeats nor misses any. */
-  'chat.delta': z.object({ ...chat, delta: z.string(), role: z.literal('assistant'), offset: z.number().int() }),
-  'chat.tool_call': z.object({ ...chat, tool: z.string(), args: z.record(z.string(), z.unknown()), toolCallId: z.string() }),
-  'chat.tool_result': z.object({ ...chat, tool: z.string(), result: z.unknown(), toolCallId: z.string(), isError: z.boolean().optional() }),
-  'chat.done': z.object({ ...chat, usage, messageId: z.string() }),
-  'chat.error': z.object({ ...chat, error: errorShape, messageId: z.string().optional() }),
-  /** What the model is told from memory before it replies; only where there is something. */
-  'chat.recalled': z.object({ ...chat, memories: z.array(recalledMemory), elapsedMs: z.number() }),
-  /** What the model thinks before it speaks, where its provider tells. `offset`: length of the run's thoughts before it, in UTF-16 units. */
-  'chat.reasoning': z.object({ ...chat, delta: z.string(), offset: z.number().int() }),
+  ...chatEvents,
   /** A piece of an answer that is kept nowhere, to the connection that asked for it; `offset` as in `chat.delta`. */
   'incognito.delta': z.object({ runId: z.string(), delta: z.string(), offset: z.number().int() }),
   /** What the model thinks before it; `offset` as in `chat.reasoning`. */
   'incognito.reasoning': z.object({ runId: z.string(), delta: z.string(), offset: z.number().int() }),
   'incognito.done': z.object({ runId: z.string(), model: z.string(), usage }),
   'incognito.error': z.object({ runId: z.string(), error: errorShape }),
-  /** A message was stored by a person's send: other tabs show it at once. */
-  'chat.message': z.object({ ...chat, messageId: z.string(), parentId: z.string().nullable(), content: z.string(), timestamp: z.number() }),
-  /** A session was made, changed or deleted: lists refresh. */
-  'sessions.changed': z.object({ path: z.string(), agentId: z.string(), sessionId: z.string(), deleted: z.boolean().optional() }),
-  /** A conversation was summarised for its models, up to and with that message; what was said stays as it is. */
-  'sessions.compacted': z.object({
-    path: z.string(),
-    agentId: z.string(),
-    sessionId: z.string(),
-    messageId: z.string(),
-    compaction,
-  }),
   'config.changed': z.object({ hash: z.string() }),
   'plan.changed': z.object({ planId: z.string(), deleted: z.boolean().optional() }),
   /** A drawing was made, renamed or deleted. */

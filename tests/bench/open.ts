@@ -116,6 +116,7 @@ async function firstLoad(context: BrowserContext, url: string): Promise<{ usable
   const isLater = (request: Request): boolean => isScript(request) && request.timing().startTime - began > ms;
   // What shows messages comes once the page can be used.
   if (!requests.some(isLater)) await page.waitForEvent('requestfinished', isLater);
+  await page.waitForLoadState('networkidle');
   const bytes = { script: 0, later: 0 };
   for (const request of requests) {
     const { responseBodySize, responseHeadersSize } = await request.sizes();

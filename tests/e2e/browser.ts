@@ -10,6 +10,8 @@ export interface BrowserOptions {
   profile?: string;
   viewport?: { width: number; height: number };
   colorScheme?: 'light' | 'dark';
+  /** The first of the browser's languages. Default: American English. */
+  locale?: string;
   /** More of Chromium's own switches. */
   args?: readonly string[];
 }
@@ -45,6 +47,7 @@ export async function launchBrowser(options: BrowserOptions = {}): Promise<TestB
       args: [...QUIET, ...(options.args ?? [])],
       viewport: options.viewport ?? { width: 1280, height: 800 },
       colorScheme: options.colorScheme ?? 'light',
+      ...(options.locale ? { locale: options.locale } : {}),
     });
     launched.on('page', watch);
     launched.pages().forEach(watch);

@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest';
-import { METHOD_NAMES } from '../../web/gateway/core/dispatch.ts';
+import { contracts } from '#shared/rpc/methods/index.ts';
 import { verifies } from '../requirements.ts';
 import { lowContrast, operable, overflowing, remaining, tabAround } from './accessibility.ts';
 import { linkedPage } from './connected.ts';
@@ -14,7 +14,7 @@ describe('the protocol console', () => {
     const page = await linkedPage(at.browser, at.perch);
     await page.getByText('Gateway', { exact: true }).click();
     await page.getByRole('link', { name: 'Console', exact: true }).click();
-    await page.getByText(`${METHOD_NAMES.length - 1} methods`, { exact: true }).waitFor();
+    await page.getByText(`${Object.keys(contracts).length - 1} methods`, { exact: true }).waitFor();
     const methods = page.getByLabel('Methods', { exact: true });
     const params = page.getByLabel('Params as JSON');
     const send = page.getByRole('button', { name: 'Send' });

@@ -45,6 +45,8 @@ export const app = [
       'When no tab is in sight the system tells of ended replies and of approvals, once it was asked to by a button; a click opens the chat.',
     'app/contrast':
       'Contrast is as the system has it or more: text at 7:1, what is chosen seen by more than colour, also in the few colours of a system that forces its own.',
+    'app/languages':
+      'The app speaks the browser’s language or a chosen one, from right to left where that is so, also without a network; a change loses nothing.',
     'app/places': 'The search finds pages and parts of the settings by their names.',
     'app/badge': 'The installed app’s icon has the number of approvals that wait and of chats with something new.',
     'app/keeps-data': 'The browser is asked to keep the data at the first that is made; what it could not keep is told.',

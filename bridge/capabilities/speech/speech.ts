@@ -1,6 +1,6 @@
 import type { speechPort } from '#shared/ports/speech.ts';
 import { RpcError } from '#shared/rpc/errors.ts';
-import { DEFAULT_VOICE } from '#shared/rpc/methods/tts.ts';
+import { DEFAULT_VOICE } from '#shared/voice-id.ts';
 import type { PortHandlers } from '../../server/serve-port.ts';
 import { NeuralFailed, NeuralVoices } from './neural.ts';
 import { speakBySystem, type SystemEngine, systemVoices } from './system.ts';

@@ -39,12 +39,6 @@ const wantedSchedule = z.discriminatedUnion('kind', [
 /** A schedule as it is given; a time in it is kept as milliseconds. */
 export type WantedSchedule = z.infer<typeof wantedSchedule>;
 
-/** A schedule in one line: its expression, or words such as `every 3600 s`, `at 2026-01-01T00:00:00.000Z`. */
-export function scheduleText(given: Schedule): string {
-  if (given.kind === 'cron') return given.expr;
-  return given.kind === 'every' ? `every ${given.everyMs / 1000} s` : `at ${new Date(given.at).toISOString()}`;
-}
-
 const runStatus = z.enum(['running', 'completed', 'failed', 'timeout', 'skipped']);
 
 /** What is set of a job. */

@@ -1,6 +1,7 @@
 import { call } from '../contract.ts';
 import { agentId, compaction, historyMessage, sessionEntry, sessionId, sessionPath } from '../records.ts';
 import { z } from '../zod.ts';
+import { filters, folder, tag } from './session-list.ts';
 
 const entry = z.object({ session: sessionEntry });
 const recallState = z.object({
@@ -13,12 +14,6 @@ const recallState = z.object({
   reason: z.string().nullable(),
 });
 export type RecallState = z.infer<typeof recallState>;
-/** Names in a row, `/` between them. */
-const folder = z
-  .string()
-  .trim()
-  .max(300)
-  .regex(/^[^/]+(\/[^/]+)*$/, 'must be names with / between them');
 const title = z
   .string()
   // One line, whatever was pasted.
@@ -26,36 +21,11 @@ const title = z
   .trim()
   .min(1)
   .max(200);
-const tag = z.string().trim().min(1).max(50);
-/** Only sessions that are so; all of them where nothing is said. `folder`: in it or in one within it. */
-const filters = {
-  agentId: agentId.optional(),
-  folder: folder.optional(),
-  tag: tag.optional(),
-  archived: z.boolean().optional(),
-  pinned: z.boolean().optional(),
-};
-const cursor = z
-  .string()
-  .max(500)
-  .regex(/^\d{1,16}(\.\d{1,20})? [\w-]{1,128}\/[\w-]{1,128}$/, 'is no cursor that sessions.list has given');
 /** From and to, in UTF-16 units. */
 const spans = z.array(z.tuple([z.number(), z.number()]));
 
 /** Managing sessions (interface document 1, section 4.1; decisions, "Sessions …"). */
 export const sessions = {
-  'sessions.list': call({
-    params: z.strictObject({
-      limit: z.number().int().min(1).max(10_000).optional(),
-      cursor: cursor.optional(),
-      paths: z.array(sessionPath).max(100).optional(),
-      ...filters,
-    }),
-    result: z.object({ sessions: z.array(sessionEntry), total: z.number(), cursor: z.string().nullable() }),
-    docs: 'Lists sessions, the most recently used first: all of them, or `limit` and a `cursor` to pass for the next ones; `paths` for single ones. `total` counts all that fit.',
-    fails: ['NOT_FOUND'],
-    policy: { scope: 'read' },
-  }),
   'sessions.search': call({
     params: z.strictObject({
       /** White space after the last word says that it is finished. */

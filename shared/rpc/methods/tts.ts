@@ -1,13 +1,8 @@
+import { DEFAULT_VOICE, VOICE_ID } from '../../voice-id.ts';
 import { call } from '../contract.ts';
 import { z } from '../zod.ts';
 
-export const DEFAULT_VOICE = 'en-US-AriaNeural';
-
-/** `<language>-<REGION>-<name>Neural`; some have a script or a dialect between. */
-export const voiceId = z
-  .string()
-  .max(100)
-  .regex(/^[a-z]{2,3}(-[A-Z][a-z]{3})?-[A-Z]{2}(-[A-Za-z]+)*-[A-Za-z]+Neural$/, 'must be a voice id such as en-US-AriaNeural');
+const voiceId = z.string().max(100).regex(VOICE_ID, `must be a voice id such as ${DEFAULT_VOICE}`);
 
 export const voiceEntry = z.object({
   id: z.string(),

@@ -1,15 +1,16 @@
 import type { Link } from '#shared/link/link.ts';
 import { PAIRING } from '#shared/rpc/contract.ts';
 import { RpcError } from '#shared/rpc/errors.ts';
-import { type AnyEvent, events } from '#shared/rpc/events.ts';
+import type { AnyEvent } from '#shared/rpc/events.ts';
 import { CLOSE, LIMITS, MIN_PROTOCOL, PROTOCOL, type RequestFrame, type ResponseFrame } from '#shared/rpc/frames.ts';
-import { contracts } from '#shared/rpc/methods/index.ts';
+import { connection } from '#shared/rpc/methods/connection.ts';
 import type { PresenceEntry } from '#shared/rpc/methods/status.ts';
+import { EVENT_NAMES, POLICIES } from '#shared/rpc/tables.ts';
 import type { Admission } from './admission.ts';
 import type { Clock } from './clock.ts';
 import { ConnectionLimits } from './connection-limits.ts';
 import { readClientFrame } from './client-frame.ts';
-import { METHOD_NAMES, parseParams } from './dispatch.ts';
+import { parseParams } from './dispatch.ts';
 import { followedKey } from './drawings/followed.ts';
 import type { Subscriber } from './hub.ts';
 import type { LogWriter } from './log/log.ts';
@@ -175,7 +176,7 @@ export class Connection implements Subscriber {
     if (method !== 'connect') return refuse(new RpcError('AUTH_REQUIRED', 'The first request must be connect'), CLOSE.policy);
     let given;
     try {
-      given = parseParams(contracts.connect.params, params);
+      given = parseParams(connection.connect.params, params);
     } catch (error) {
       return refuse(this.#deps.fault(error), CLOSE.policy);
     }
@@ -215,7 +216,7 @@ export class Connection implements Subscriber {
       payload: {
         protocol,
         server: { name: 'perch', version: this.#deps.version, connId: this.id },
-        features: { methods: this.principal === PAIRING ? PAIRING_METHODS : METHOD_NAMES, events: Object.keys(events) },
+        features: { methods: this.principal === PAIRING ? PAIRING_METHODS : Object.keys(POLICIES), events: EVENT_NAMES },
         policy: { maxPayload: LIMITS.maxPayload, maxBufferedBytes: LIMITS.maxBufferedBytes, tickIntervalMs: LIMITS.tickIntervalMs },
         snapshot: { presence: this.#deps.presence(), health: this.#deps.health() },
         ...(proof === undefined ? {} : { auth: { proof } }),

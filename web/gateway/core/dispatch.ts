@@ -1,8 +1,9 @@
-import { type Contract, type ParsedOf, refusalOf, type ResultOf, type Scope } from '#shared/rpc/contract.ts';
+import { type Contract, type ParsedOf, type Policy, refusalOf, type ResultOf, type Scope } from '#shared/rpc/contract.ts';
 import { RpcError } from '#shared/rpc/errors.ts';
 import type { AnyEvent } from '#shared/rpc/events.ts';
-import { type AllContracts, contracts, type MethodName } from '#shared/rpc/methods/index.ts';
+import { POLICIES } from '#shared/rpc/tables.ts';
 import type { z } from '#shared/rpc/zod.ts';
+import { notLoaded } from './lazy.ts';
 
 /** Who is calling, as far as a handler may care. */
 export interface Caller {
@@ -21,12 +22,20 @@ export interface Caller {
 export type Handler<C extends Contract> = (params: ParsedOf<C>, caller: Caller) => Promise<ResultOf<C>> | ResultOf<C>;
 /** A handler for each contract; `connect` is the connection's own. */
 export type Handlers<C extends Record<string, Contract>> = { [M in keyof C as Exclude<M, 'connect'>]: Handler<C[M]> };
-export type AllHandlers = Handlers<AllContracts>;
+
+/** Methods that are there to be called. */
+export interface Methods {
+  contracts: Record<string, Contract>;
+  handlers: Record<string, Handler<never>>;
+}
 
 /** Registered, and answered with `NOT_IMPLEMENTED` (interface document 1, section 4.1). */
 const RESERVED = new Set(['wizard.start', 'wizard.step', 'push.send', 'voicewake.status']);
 
-export const METHOD_NAMES = Object.keys(contracts) as MethodName[];
+/** No prototype: `constructor` and `__proto__` are no methods. */
+const policies: Record<string, Policy> = Object.assign(Object.create(null), POLICIES);
+// The connection's own.
+delete policies['connect'];
 
 /** One method, ready to be called with what came off the wire. */
 interface Entry {
@@ -35,34 +44,52 @@ interface Entry {
 }
 
 export interface Dispatcher {
-  contractOf(method: string): Contract | undefined;
+  policyOf(method: string): Policy | undefined;
   /** Validates and runs. Throws `RpcError`; anything else that is thrown is a fault of ours. */
   call(method: string, params: Record<string, unknown>, caller: Caller): Promise<unknown>;
 }
 
-/** `meter` rejects where a principal has used up a limit, or has any and its work would not be counted; undefined for who has none. */
-export function createDispatcher(
-  handlers: AllHandlers,
-  meter: (principal: string, unattended: boolean) => Promise<void> | undefined = () => undefined,
-): Dispatcher {
-  // No prototype: `constructor` and `__proto__` are no methods.
+export interface DispatcherOptions {
+  first: Methods;
+  /** The methods that `first` has not. Where it rejects, it is tried again at the next call. */
+  later(): Promise<Methods>;
+  /** Rejects where a principal has used up a limit, or has any and its work would not be counted; undefined for who has none. */
+  meter?(principal: string, unattended: boolean): Promise<void> | undefined;
+}
+
+export function createDispatcher({ first, later, meter = () => undefined }: DispatcherOptions): Dispatcher {
   const table: Record<string, Entry> = Object.create(null);
-  for (const [method, handler] of Object.entries(handlers)) {
-    table[method] = { contract: contracts[method as MethodName], run: handler as Entry['run'] };
-  }
+  const add = ({ contracts, handlers }: Methods): void => {
+    for (const [method, contract] of Object.entries(contracts)) table[method] = { contract, run: handlers[method] as Entry['run'] };
+  };
+  add(first);
+  let loading: Promise<void> | undefined;
+  let failure: unknown;
+  const load = async (): Promise<void> => {
+    try {
+      add(await later());
+    } catch (error) {
+      failure = error;
+    } finally {
+      loading = undefined;
+    }
+  };
   return {
-    contractOf: (method) => table[method]?.contract,
+    policyOf: (method) => policies[method],
     async call(method, params, caller) {
-      const entry = table[method];
-      if (!entry && RESERVED.has(method)) throw new RpcError('NOT_IMPLEMENTED', `${method} is not implemented`);
-      if (!entry) throw new RpcError('METHOD_NOT_FOUND', `There is no method ${JSON.stringify(method.slice(0, 80))}`);
-      const refusal = refusalOf(caller, entry.contract.policy);
+      const policy = policies[method];
+      if (!policy && RESERVED.has(method)) throw new RpcError('NOT_IMPLEMENTED', `${method} is not implemented`);
+      if (!policy) throw new RpcError('METHOD_NOT_FOUND', `There is no method ${JSON.stringify(method.slice(0, 80))}`);
+      const refusal = refusalOf(caller, policy);
       if (refusal !== undefined) throw new RpcError('AUTH_REQUIRED', `${method} ${refusal}`);
       refuseProto(params);
+      // Also those behind one that waits for its part: calls begin in the order in which they came.
+      if (loading || !table[method]) await (loading ??= load());
+      const entry = table[method];
+      if (!entry) throw notLoaded(failure);
       const parsed = parseParams(entry.contract.params, params);
       // Who has no limits is not held up by a turn: what is asked next must find this one begun.
-      const { metered } = entry.contract.policy;
-      const metering = metered && meter(caller.principal, metered === 'unattended');
+      const metering = policy.metered && meter(caller.principal, policy.metered === 'unattended');
       if (metering) await metering;
       return entry.run(parsed, caller);
     },

@@ -18,12 +18,11 @@ import { createDispatcher } from './dispatch.ts';
 import { readHere } from './documents/read-here.ts';
 import { drawingsLater } from './drawings/later.ts';
 import { nowhere } from './environment.ts';
-import { execTool } from './exec/tool.ts';
 import { faults } from './faults.ts';
 import { Follow } from './follow.ts';
 import { keepMirror } from './files-mirror/keep.ts';
 import type { Gateway, GatewayOptions } from './gateway-options.ts';
-import { GuideProvider } from './guide/guide.ts';
+import { guideLater } from './guide/later.ts';
 import { httpLater } from './http/later.ts';
 import { Hub } from './hub.ts';
 import { Idempotency } from './idempotency.ts';
@@ -32,7 +31,8 @@ import { knowledgeOf } from './knowledge.ts';
 import { lazy } from './lazy.ts';
 import { localModelsLater } from './local-models/later.ts';
 import { mcpLater } from './mcp/later.ts';
-import { allMethods } from './methods/all.ts';
+import { type FirstDeps, firstMethods } from './methods/first.ts';
+import type { LaterDeps } from './methods/later.ts';
 import { Log } from './log/log.ts';
 import { noteSettings, watchForLog } from './log/watch.ts';
 import { LOCAL_SERVERS } from './providers/discovery.ts';
@@ -46,13 +46,9 @@ import { Presence, type PresentClient } from './status/presence.ts';
 import type { Settings } from './settings.ts';
 import { authorizationsLater } from './oauth/later.ts';
 import { SystemEvents } from './system/events.ts';
-import { messagesFor } from './retrieval/message-search.ts';
-import { coreTools } from './tools/core-tools.ts';
 import { policyOf } from './tools/policy.ts';
-import { cronTools } from './tools/cron-tools.ts';
-import { officeTools } from './tools/office-tools.ts';
+import type { OwnToolsDeps } from './tools/own-tools.ts';
 import { type Tool, ToolRegistry } from './tools/registry.ts';
-import { webTools } from './tools/web-tools.ts';
 import { keepMerged } from './workspace/keep-merged.ts';
 import type { Workbench } from './workbench.ts';
 
@@ -104,12 +100,15 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     policyOf: policy,
     ask: async (question, context) => (await desk()).approvals.ask(question, context),
   });
-  const guide = new GuideProvider({
+  const guide = guideLater({
     clock,
-    tools: () => tools.list(),
+    async tools() {
+      await tools.ready();
+      return tools.list();
+    },
     sources: (agentId) => ({
       memories: async () => (await knowledge.memories.longTerm()).list(agentId),
-      messages: (question) => messagesFor(vault, question),
+      messages: async (question) => (await import('./retrieval/message-search.ts')).messagesFor(vault, question),
     }),
   });
   await config.load();
@@ -138,14 +137,14 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     store: options.memoryStore,
   });
   const { recall, compaction, wikis, dreamer, summarise } = knowledge;
-  const own = [
-    ...coreTools({ vault, memories: knowledge.memories, clock, timeZone }),
-    ...cronTools(cron.load),
-    ...officeTools({ vault, documents, agent: agents.get }),
-    ...webTools({ bridge, documents, allow: () => config.settings.tools.webFetch?.allow ?? [] }),
-    execTool({ desk, policy }),
-  ];
-  for (const tool of own) tools.register(tool);
+  const toolDeps: OwnToolsDeps = {
+    ...{ vault, clock, timeZone, documents, bridge, desk, policy },
+    memories: knowledge.memories,
+    cron: cron.load,
+    agent: agents.get,
+    allow: () => config.settings.tools.webFetch?.allow ?? [],
+  };
+  tools.registerLater(async () => (await import('./tools/own-tools.ts')).ownTools(toolDeps));
   const workbench = lazy(async () => (await import('./workbench.ts')).openWorkbench({ vault, hub, clock, bridge, agents, runs, fault }));
   tools.registerLater(async () => (await workbench()).tools);
   tools.registerLater(async () => (await import('./tools/desktop-tools.ts')).desktopTools({ bridge }));
@@ -230,45 +229,47 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   // The bridge must hear whom to let in, also while nobody asks for that here.
   if (options.bridge) access.load().catch(fault);
 
-  const handlers = {
+  const methodDeps: FirstDeps & LaterDeps = {
+    ...{ vault, hub, clock, sync, bridge, config, references, settings, timeZone, fault, log, environment },
+    ...{
+      runs,
+      incognito,
+      agents,
+      models,
+      compaction,
+      providers,
+      tools,
+      events,
+      channels,
+      running,
+      oauth,
+      workbench,
+      desk,
+      presence,
+      clients,
+    },
     health: () => health(),
-    ...allMethods({
-      ...{ vault, hub, clock, sync, bridge, config, references, settings, timeZone, fault, log, environment },
-      ...{
-        runs,
-        incognito,
-        agents,
-        models,
-        compaction,
-        providers,
-        tools,
-        events,
-        channels,
-        running,
-        oauth,
-        workbench,
-        desk,
-        presence,
-        clients,
-      },
-      devices: async () => (await access.load()).devices,
-      keys: async () => (await access.load()).keys,
-      file: configFile,
-      mirror,
-      cron: cron.load,
-      dreamer,
-      mcp: mcp.load,
-      memories: knowledge.memories,
-      silenceMs,
-      wikis: wikis.load,
-      localModels: localModels.load,
-      drawings: drawings.load,
-      uptime: () => health().uptime,
-      build: version,
-      changed: () => follow.syncChanged(),
-    }),
+    devices: async () => (await access.load()).devices,
+    keys: async () => (await access.load()).keys,
+    file: configFile,
+    mirror,
+    cron: cron.load,
+    dreamer,
+    mcp: mcp.load,
+    memories: knowledge.memories,
+    silenceMs,
+    wikis: wikis.load,
+    localModels: localModels.load,
+    drawings: drawings.load,
+    uptime: () => health().uptime,
+    build: version,
+    changed: () => follow.syncChanged(),
   };
-  const dispatcher = createDispatcher(handlers, access.admit);
+  const dispatcher = createDispatcher({
+    first: firstMethods(methodDeps),
+    later: async () => (await import('./methods/later.ts')).laterMethods(methodDeps),
+    meter: access.admit,
+  });
   const health = (): MethodResult<'health'> => ({
     status: state,
     uptime: Math.round((clock.monotonic() - started) / 1000),

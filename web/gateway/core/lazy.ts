@@ -1,3 +1,5 @@
+import { RpcError } from '#shared/rpc/errors.ts';
+
 /** A part that is loaded when it is first wanted, so that no page waits for it at its start. A load that failed is tried again. */
 export function lazy<T>(load: () => Promise<T>): () => Promise<T> {
   let loading: Promise<T> | undefined;
@@ -9,3 +11,12 @@ export function lazy<T>(load: () => Promise<T>): () => Promise<T> {
     return loading;
   };
 }
+
+/** What a caller is told whose part could not be loaded. */
+export const notLoaded = (cause: unknown): RpcError =>
+  new RpcError(
+    'INTERNAL_ERROR',
+    'A part of the gateway could not be loaded. Try again; if that does not help, reload Perch.',
+    { retryable: true, details: { reason: 'not-loaded' } },
+    { cause },
+  );

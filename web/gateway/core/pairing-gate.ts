@@ -1,14 +1,15 @@
 import { PAIRING, refusalOf } from '#shared/rpc/contract.ts';
 import { RpcError } from '#shared/rpc/errors.ts';
 import { LIMITS } from '#shared/rpc/frames.ts';
-import { contracts } from '#shared/rpc/methods/index.ts';
-import { METHOD_NAMES } from './dispatch.ts';
+import { POLICIES } from '#shared/rpc/tables.ts';
 
 /** As long as a pairing code lives. */
 export const PAIRING_MS = 5 * 60_000;
 
 /** What a device may call that is not paired yet. */
-export const PAIRING_METHODS = METHOD_NAMES.filter((method) => !refusalOf({ principal: PAIRING, scopes: [] }, contracts[method].policy));
+export const PAIRING_METHODS = Object.entries(POLICIES)
+  .filter(([, policy]) => !refusalOf({ principal: PAIRING, scopes: [] }, policy))
+  .map(([method]) => method);
 
 /** Holds up what a client sends while the pairing code that it has shown is looked at. */
 export class PairingGate {

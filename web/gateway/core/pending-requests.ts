@@ -67,7 +67,7 @@ export class PendingRequests {
 
   #call(method: string, params: Record<string, unknown>): Promise<unknown> {
     const { dispatcher, idempotency, caller, limits, protocol } = this.#options;
-    const policy = dispatcher.contractOf(method)?.policy;
+    const policy = dispatcher.policyOf(method);
     limits?.take(method, policy?.controlPlane ?? false);
     if (method === 'connect') throw new RpcError('INVALID_PARAMS', 'This connection is established already');
     const earlier: EarlierShape | undefined = protocol === PROTOCOL ? undefined : earlierShape(method);

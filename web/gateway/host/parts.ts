@@ -1,7 +1,11 @@
 /** What the worker loads when it is wanted. Readers of documents and tables of tokenizers are not among them: they weigh more than all the rest, and the service worker keeps them. */
 const PARTS: readonly (() => Promise<unknown>)[] = [
-  // First what an answer of the guide takes.
+  () => import('../core/methods/later.ts'),
+  // What an answer of the guide takes.
+  () => import('../core/runs/generate.ts'),
+  () => import('../core/guide/guide.ts'),
   () => import('../core/guide/docs.ts'),
+  () => import('../core/tools/own-tools.ts'),
   () => import('../core/memory/long-term-memories.ts'),
   () => import('../storage/search/find.ts'),
   () => import('../storage/search/search-index.ts'),
@@ -45,6 +49,7 @@ const PARTS: readonly (() => Promise<unknown>)[] = [
   () => import('../core/wiki/answers.ts'),
   () => import('../core/mcp/servers.ts'),
   () => import('../core/oauth/authorizations.ts'),
+  () => import('#shared/http/notice-page.ts'),
   () => import('../core/log/render.ts'),
   () => import('../core/log/tail.ts'),
   () => import('../core/status/machine.ts'),

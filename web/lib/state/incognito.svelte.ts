@@ -8,6 +8,7 @@ import { textOf, withPicked } from '#lib/chat/shown-files.ts';
 import { stopReply } from '#lib/chat/stop.ts';
 import { isLost, type Problem, problemOf } from '#lib/errors.ts';
 import { gateway } from '#lib/gateway/connection.svelte.ts';
+import { m } from '#lib/i18n/pages.ts';
 import { MAIN_AGENT } from './agents.svelte.ts';
 import { announcer } from './announcer.svelte.ts';
 import type { ListedChat } from './listed-chat.ts';
@@ -80,7 +81,7 @@ export class IncognitoChat implements ListedChat {
       });
     } catch (error) {
       live.stopping = false;
-      this.problem = { ...problemOf(error, 'stop the reply'), retry: () => void this.stop() };
+      this.problem = { ...problemOf(error, m.chat_doing_stop()), retry: () => void this.stop() };
     }
   }
 
@@ -137,14 +138,14 @@ export class IncognitoChat implements ListedChat {
         return ended({
           error: {
             code: 'INVALID_PARAMS',
-            message: `This conversation has ${bytes(size)} with its files, and all of it goes along with each message: at most ${bytes(LIMITS.maxPayload)} can. Forget it and begin anew, with smaller files.`,
+            message: m.incognito_too_large({ size: bytes(size), most: bytes(LIMITS.maxPayload) }),
           },
         });
       const answered = await gateway.call('incognito.send', params);
       ended({ model: answered.model, usage: answered.usage }, live.text);
     } catch (error) {
       if (isLost(error)) ended({ interrupted: true });
-      else if (error instanceof RpcError && error.code === 'ABORTED') ended({ aborted: true }, 'The reply was stopped.');
+      else if (error instanceof RpcError && error.code === 'ABORTED') ended({ aborted: true }, m.chat_reply_stopped());
       else if (error instanceof RpcError) ended({ error: { code: error.code, message: error.message } });
       else ended({ error: { code: 'INTERNAL_ERROR', message: error instanceof Error ? error.message : String(error) } });
     }

@@ -2,6 +2,7 @@ import type { Approval } from '#shared/rpc/methods/approvals.ts';
 import type { EventPayload } from '#shared/rpc/events.ts';
 import { BASE, named } from '#lib/demo.ts';
 import { gateway } from '#lib/gateway/connection.svelte.ts';
+import { m } from '#lib/i18n/frame.ts';
 import { kept } from './kept.ts';
 import { sessions } from './sessions.svelte.ts';
 import { visible } from './visible.svelte.ts';
@@ -31,8 +32,8 @@ class Notices {
     this.#started = true;
     kept.watch('notify', (value) => (this.#wanted = value === 'on'));
     void this.#followPermission();
-    gateway.on('chat.done', (event) => this.#ended(event, 'The reply is there'));
-    gateway.on('chat.error', (event) => event.error.code !== 'ABORTED' && this.#ended(event, 'The reply failed'));
+    gateway.on('chat.done', (event) => this.#ended(event, m.state_notice_reply_done()));
+    gateway.on('chat.error', (event) => event.error.code !== 'ABORTED' && this.#ended(event, m.state_notice_reply_failed()));
     gateway.on('approval.requested', ({ approval }) => void this.#tell(noticeOf(approval)));
     gateway.on('approval.resolved', ({ approval }) => void this.#withdraw(noticeOf(approval).tag));
   }
@@ -85,7 +86,7 @@ class Notices {
 
 const noticeOf = ({ id, summary, agentId, sessionId }: Approval): Told => ({
   tag: `approval:${id}`,
-  title: 'Waits for your approval',
+  title: m.state_notice_approval(),
   body: summary,
   href: sessionId === null ? '/approvals' : `/chat/${agentId ?? 'main'}/${sessionId}`,
 });

@@ -109,7 +109,7 @@ class Prompts {
     }
     const known = prompts.length - added;
     const facts = [m.slash_prompts_added({ count: added }), ...(known > 0 ? [m.slash_prompts_known({ count: known })] : [])];
-    return list(facts, { type: 'unit' });
+    return list(facts, { style: 'narrow' });
   }
 
   async #write(prompt: Prompt): Promise<void> {

@@ -2,7 +2,6 @@ import { fromBase64 } from '#shared/base64.ts';
 import { type Problem, problemOf } from '#lib/errors.ts';
 import { gateway } from '#lib/gateway/connection.svelte.ts';
 import { m } from '#lib/i18n/frame.ts';
-import { spokenPieces } from '#lib/speech/spoken.ts';
 import { browserVoices, voice } from './voice.svelte.ts';
 
 /** Reads one text at a time aloud: with the browser's voices, or where it has none with the gateway's. */
@@ -17,7 +16,7 @@ class ReadAloud {
   toggle(name: string, markdown: string): void {
     const ends = this.reading === name;
     this.stop();
-    if (!ends) void this.#read(name, spokenPieces(markdown));
+    if (!ends) void this.#read(name, markdown);
   }
 
   stop(): void {
@@ -26,14 +25,17 @@ class ReadAloud {
     this.problem = null;
   }
 
-  async #read(name: string, pieces: readonly string[]): Promise<void> {
+  async #read(name: string, markdown: string): Promise<void> {
     const { signal } = (this.#turn = new AbortController());
-    if (pieces.length === 0) {
-      this.problem = { of: name, what: { message: m.reply_nothing_to_read(), code: null } };
-      return;
-    }
     this.reading = name;
     try {
+      const { spokenPieces } = await import('#lib/speech/spoken.ts');
+      signal.throwIfAborted();
+      const pieces = spokenPieces(markdown);
+      if (pieces.length === 0) {
+        this.problem = { of: name, what: { message: m.reply_nothing_to_read(), code: null } };
+        return;
+      }
       const voices = await browserVoices();
       signal.throwIfAborted();
       if (voices.length > 0) await byBrowser(pieces, voices, signal);

@@ -1,5 +1,4 @@
-import { DEFAULT_VOICE, voiceId } from '#shared/rpc/methods/tts.ts';
-import { z } from '#shared/rpc/zod.ts';
+import { DEFAULT_VOICE, VOICE_ID } from '#shared/voice-id.ts';
 import { gateway } from '#lib/gateway/connection.svelte.ts';
 import { kept } from './kept.ts';
 
@@ -13,7 +12,6 @@ export interface VoiceChoice {
 
 export const RATES = [0.75, 1, 1.25, 1.5, 2] as const;
 
-const choice = z.object({ voice: z.string(), rate: z.number().min(0.5).max(2) });
 const DEFAULT = { voice: '', rate: 1 };
 /** Browsers that load their voices say so within this time. */
 const VOICES_WITHIN_MS = 1_500;
@@ -41,25 +39,26 @@ class Voice {
     const own = await browserVoices();
     if (own.length > 0) return { of: 'browser', voices: own.map(({ voiceURI, name, lang }) => ({ id: voiceURI, name, language: lang })) };
     const { voices } = await gateway.call('tts.voices', {});
-    return { of: 'gateway', voices: voices.filter(({ id }) => voiceId.safeParse(id).success) };
+    return { of: 'gateway', voices: voices.filter(({ id }) => VOICE_ID.test(id)) };
   }
 
   /** For `tts.speak`. */
   get forGateway(): { voice: string; rate: string } {
-    const voice = voiceId.safeParse(this.voice).success ? this.voice : DEFAULT_VOICE;
+    const voice = VOICE_ID.test(this.voice) ? this.voice : DEFAULT_VOICE;
     const percent = Math.round((this.rate - 1) * 100);
     return { voice, rate: `${percent < 0 ? '-' : '+'}${Math.abs(percent)}%` };
   }
 
   #take(value: string | null): void {
-    const parsed = choice.safeParse(parse(value));
-    ({ voice: this.voice, rate: this.rate } = parsed.success ? parsed.data : DEFAULT);
+    ({ voice: this.voice, rate: this.rate } = chosenIn(value) ?? DEFAULT);
   }
 }
 
-function parse(value: string | null): unknown {
+/** By hand, for the chat page would load all of Zod for it. */
+function chosenIn(value: string | null): typeof DEFAULT | null {
   try {
-    return JSON.parse(value ?? 'null');
+    const { voice, rate } = JSON.parse(value ?? '{}') as Partial<Record<keyof typeof DEFAULT, unknown>>;
+    return typeof voice === 'string' && typeof rate === 'number' && rate >= 0.5 && rate <= 2 ? { voice, rate } : null;
   } catch {
     return null;
   }

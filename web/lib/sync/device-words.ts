@@ -4,15 +4,22 @@ import type { Conflict } from '#shared/rpc/methods/sync.ts';
 import { m } from '#lib/i18n/pages.ts';
 
 export const kindOf = ({ kind }: Pick<AttachedHost, 'kind'>): string =>
-  kind === 'headless' ? 'Managed Chromium, beside the bridge' : 'Browser with the app open';
+  kind === 'headless' ? m.devices_kind_headless() : m.devices_kind_tab();
 
 /** What a host that is attached does. */
 export const partOf = ({ holder, ready }: Pick<AttachedHost, 'holder' | 'ready'>): string =>
-  holder ? 'Serves now' : ready ? 'Stands by with a full copy' : 'Catching up';
+  holder ? m.devices_part_serves() : ready ? m.devices_part_ready() : m.devices_part_catching_up();
 
 /** What a device may do that was given these scopes. */
 export const rightsOf = (scopes: readonly Scope[]): string =>
-  scopes.includes('admin') ? 'May do everything' : scopes.includes('write') ? 'May read and write' : 'May read';
+  scopes.includes('admin') ? m.devices_rights_admin() : scopes.includes('write') ? m.devices_rights_write() : m.devices_rights_read();
+
+const CHANGED = {
+  session: () => m.devices_conflict_session(),
+  setting: () => m.devices_conflict_setting(),
+  memory: () => m.devices_conflict_memory(),
+  file: () => m.devices_conflict_file(),
+};
 
 /** The two versions of a conflict, and the buttons that choose between them. */
 export function conflictWords({ kind, kept }: Pick<Conflict, 'kind' | 'kept'>): {
@@ -24,21 +31,18 @@ export function conflictWords({ kind, kept }: Pick<Conflict, 'kind' | 'kept'>): 
 } {
   if (kind === 'branch') {
     return {
-      what: 'A chat went on in two places',
-      kept: 'Shown now',
-      aside: 'The other branch',
-      keep: 'Dismiss',
-      restore: 'Open the other branch',
+      what: m.devices_conflict_branch(),
+      kept: m.devices_conflict_branch_kept(),
+      aside: m.devices_conflict_branch_aside(),
+      keep: m.devices_conflict_branch_keep(),
+      restore: m.devices_conflict_branch_restore(),
     };
   }
-  const what = { session: 'A chat’s details', setting: 'A setting', memory: 'A memory', file: 'A file' }[kind];
   return {
-    what: `${what} changed in two places`,
-    kept: kept === null ? 'Deleted' : 'Used now',
-    aside: 'Put aside',
-    keep: kept === null ? 'Leave it deleted' : 'Keep this one',
-    restore: kept === null ? 'Bring it back' : 'Use the other one',
+    what: CHANGED[kind](),
+    kept: kept === null ? m.devices_conflict_deleted() : m.devices_conflict_used(),
+    aside: m.devices_conflict_aside(),
+    keep: kept === null ? m.devices_conflict_keep_deleted() : m.devices_conflict_keep(),
+    restore: kept === null ? m.devices_conflict_bring_back() : m.devices_conflict_restore(),
   };
 }
-
-export { ago, exactTime } from './ago.ts';

@@ -1,5 +1,6 @@
+import { scheduleText } from '#shared/cron/schedule-text.ts';
 import { cronInWords } from '#shared/cron/words.ts';
-import { type Job, scheduleText } from '#shared/rpc/methods/cron.ts';
+import type { Job } from '#shared/rpc/methods/cron.ts';
 import type { MethodResult } from '#shared/rpc/methods/index.ts';
 import { ticksOf } from '../cron/schedule.ts';
 import type { Settings } from '../settings.ts';

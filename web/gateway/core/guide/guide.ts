@@ -1,17 +1,10 @@
 import type { Clock } from '../clock.ts';
 import { kindOf, READER } from '../documents/kinds.ts';
-import {
-  type ListedModel,
-  listedModel,
-  type ModelEvent,
-  type ModelMessage,
-  type ModelRequest,
-  type Provider,
-  type ToolSpec,
-} from '../providers/provider.ts';
+import { type ModelEvent, type ModelMessage, type ModelRequest, type Provider, type ToolSpec } from '../providers/provider.ts';
 import { pause } from '../providers/watchdog.ts';
 import { MessageSearch } from '../retrieval/message-search.ts';
 import { answer, FOOTER, type GuideSources, HELP } from './answer.ts';
+import { GUIDE } from './later.ts';
 import { readCommand, toolList } from './commands.ts';
 import { pieces } from './pieces.ts';
 import { renderResult } from './render.ts';
@@ -30,7 +23,7 @@ export interface GuideOptions {
   /** What there is for an agent. */
   sources(agentId: string): GuideSources;
   /** All tools there are, to tell "not here" from "not at all"; those of the request may be run. */
-  tools?: () => readonly ToolSpec[];
+  tools?: () => readonly ToolSpec[] | Promise<readonly ToolSpec[]>;
   /** Milliseconds between pieces, at most 8; 0 switches pacing off. */
   paceMs?: number;
 }
@@ -41,11 +34,12 @@ export interface GuideOptions {
  * question over the same data gives the same answer.
  */
 export class GuideProvider implements Provider {
-  readonly id = 'guide';
-  readonly name = 'Guide';
+  readonly id = GUIDE.id;
+  readonly name = GUIDE.name;
+  readonly models = GUIDE.models;
   readonly #clock: Clock;
   readonly #sources: GuideOptions['sources'];
-  readonly #tools: () => readonly ToolSpec[];
+  readonly #tools: GuideOptions['tools'] & {};
   readonly #paceMs: number;
   readonly #search = new MessageSearch();
 
@@ -54,10 +48,6 @@ export class GuideProvider implements Provider {
     this.#sources = sources;
     this.#tools = tools;
     this.#paceMs = Math.min(8, paceMs);
-  }
-
-  models(): Promise<ListedModel[]> {
-    return Promise.resolve([listedModel('guide', { name: 'Guide (no model)', tools: true, vision: false, thinking: false })]);
   }
 
   async *stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
@@ -115,9 +105,9 @@ export class GuideProvider implements Provider {
     }
   }
 
-  #listTools(offered: readonly ToolSpec[]): string {
+  async #listTools(offered: readonly ToolSpec[]): Promise<string> {
     if (offered.length > 0) return `These tools can be run by \`/tool <name> {json}\`:\n\n${toolList(offered)}`;
-    const all = this.#tools();
+    const all = await this.#tools();
     return all.length > 0
       ? `Tools cannot be run from here. In the app there are: ${all.map(({ name }) => `\`${name}\``).join(', ')}.`
       : 'There are no tools here.';

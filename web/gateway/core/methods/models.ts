@@ -15,11 +15,7 @@ export interface ModelsDeps {
 }
 
 export const modelMethods = ({ providers, clock, localModels }: ModelsDeps): Handlers<typeof models> => ({
-  'models.list': async (_params, { signal }) => ({ models: await providers.list({ signal }), pricesAsOf: await providers.pricesAsOf() }),
-
   'models.catalog': () => ({ kinds: kinds() }),
-
-  'models.providers': async ({ refresh }, { signal }) => ({ providers: await providers.states({ refresh, signal }) }),
 
   'models.probe': async ({ model, provider }, { signal }) => {
     const route = await providers.resolve(model, provider, signal);

@@ -13,30 +13,10 @@ import type { Settings } from '../settings.ts';
 import { readMarkdown } from '../markdown-chat.ts';
 import { activeBranch, copied, exportOrder, markdownOf, readJsonLines } from '../transfer.ts';
 import { type SessionRecord, sessionKey, type Vault } from '../vault.ts';
+import { fits } from './session-list.ts';
 
 /** Characters of one part of an export, but for a message that has more alone. */
 const EXPORT_CHARS = 4 * 1024 * 1024;
-
-interface Filters {
-  agentId?: string | undefined;
-  folder?: string | undefined;
-  tag?: string | undefined;
-  archived?: boolean | undefined;
-  pinned?: boolean | undefined;
-}
-
-const fits = (session: SessionRecord, { agentId, folder, tag, archived, pinned }: Filters): boolean =>
-  (agentId === undefined || session.agentId === agentId) &&
-  (folder === undefined || session.folder === folder || session.folder?.startsWith(`${folder}/`) === true) &&
-  (tag === undefined || session.tags.includes(tag)) &&
-  (archived === undefined || session.archived === archived) &&
-  (pinned === undefined || session.pinned === pinned);
-
-/** Whether a session comes after the one that a list's cursor names, in the order of the list. */
-function isBehind({ updatedAt, key }: SessionRecord, cursor: string): boolean {
-  const [at = '', last = ''] = cursor.split(' ');
-  return updatedAt < Number(at) || (updatedAt === Number(at) && key > last);
-}
 
 export interface SessionMethodsDeps extends Pick<CompactSessionDeps, 'models' | 'compaction'> {
   runs: Runs;
@@ -96,21 +76,6 @@ export const sessionMethods = ({
     ...recallStanding(agents.get(session.agentId), session, settings()),
   });
   return {
-    'sessions.list': async ({ limit, cursor, paths, ...filters }) => {
-      const only = paths && new Set(paths.map(keyOf));
-      const all = await vault.sessions.list();
-      const fitting = all.filter((record) => fits(record, filters) && (!only || only.has(record.key)));
-      const from = cursor === undefined ? 0 : fitting.findIndex((record) => isBehind(record, cursor));
-      const page = from < 0 ? [] : fitting.slice(from, limit === undefined ? undefined : from + limit);
-      const last = page.at(-1);
-      const more = last !== undefined && from + page.length < fitting.length;
-      return {
-        sessions: page.map((record) => entryOf(record, runs.running(record.key))),
-        total: fitting.length,
-        cursor: more ? `${last.updatedAt} ${last.key}` : null,
-      };
-    },
-
     'sessions.search': async ({ query, limit, cursor, ...filters }) => {
       const options = { limit, offset: Number(cursor ?? 0), accepts: (session: SessionRecord) => fits(session, filters) };
       const { results, total, next, complete } = await vault.search.sessions(query, options);

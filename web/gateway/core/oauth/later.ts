@@ -1,4 +1,3 @@
-import { noticePage } from '#shared/http/notice-page.ts';
 import { lazy } from '../lazy.ts';
 import type { Authorizations, AuthorizationsDeps } from './authorizations.ts';
 
@@ -22,6 +21,7 @@ export function authorizationsLater(deps: AuthorizationsDeps): AuthorizationsLat
   return {
     load,
     async answer(request) {
+      const { noticePage } = await import('#shared/http/notice-page.ts');
       const { body, ...head } = noticePage(await (await load()).answer(new URL(request.url).searchParams));
       return new Response(body, head);
     },

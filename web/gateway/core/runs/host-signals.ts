@@ -1,4 +1,5 @@
-import { type AnyEvent, type EventName, events } from '#shared/rpc/events.ts';
+import { chatEvents } from '#shared/rpc/chat-events.ts';
+import type { AnyEvent } from '#shared/rpc/events.ts';
 import { z } from '#shared/rpc/zod.ts';
 import type { Clock } from '../clock.ts';
 import type { Hub } from '../hub.ts';
@@ -10,7 +11,7 @@ import type { Runs } from './runs.ts';
 /** How long an event that tells of a message waits for the message itself, which comes through the journal. */
 const STORED_MS = 5_000;
 
-const told = <E extends EventName>(event: E) => z.object({ event: z.literal(event), payload: events[event] });
+const told = <E extends keyof typeof chatEvents>(event: E) => z.object({ event: z.literal(event), payload: chatEvents[event] });
 /** What a host tells the one that serves of its runs. */
 const runEvent = z.discriminatedUnion('event', [
   told('chat.message'),

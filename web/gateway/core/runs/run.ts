@@ -6,11 +6,12 @@ import { isChannel } from '../approvals/person.ts';
 import { every } from '../clock.ts';
 import { type Told, withSummary } from '../compaction/since-summary.ts';
 import { estimateUsage } from '../providers/estimate.ts';
+import { notLoaded } from '../lazy.ts';
 import type { ModelMessage } from '../providers/provider.ts';
 import type { SentFile } from '../tools/registry.ts';
 import { plainText, sessionChanged } from '../sessions.ts';
 import type { MessageRecord, RunOutcome, UsageRecord } from '../vault.ts';
-import { generate, type Share } from './generate.ts';
+import type { Share } from './generate.ts';
 import { LeftMessages } from './left-messages.ts';
 import { isRefusal } from './refusal.ts';
 import { usageOf } from './run-usage.ts';
@@ -168,9 +169,10 @@ export class Run {
     const { vault, clock, tools, timeZone, silenceMs, maxSteps, companion, events } = this.#deps;
     const { user } = place;
     // On resend the session's head is still the earlier reply: what lies above the answered message is the branch.
-    const [above, waiting] = await Promise.all([
+    const [above, waiting, { generate }] = await Promise.all([
       vault.messages.branch(this.#key, { limit: CONTEXT_MESSAGES, before: user.id }),
       events.waiting(this.#key),
+      import('./generate.ts').catch((cause: unknown) => Promise.reject(notLoaded(cause))),
     ]);
     const { agentId, principal, wishes, exact, tools: only, systemPrompt = this.#agent.systemPrompt } = this.#request;
     const offered = await offeredTo(principal, tools, this.#agent, this.#chosen, only);

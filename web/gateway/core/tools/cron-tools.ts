@@ -1,5 +1,6 @@
+import { scheduleText } from '#shared/cron/schedule-text.ts';
 import { RpcError } from '#shared/rpc/errors.ts';
-import { type Job, scheduleText, type WantedSchedule } from '#shared/rpc/methods/cron.ts';
+import type { Job, WantedSchedule } from '#shared/rpc/methods/cron.ts';
 import { z } from '#shared/rpc/zod.ts';
 import type { Cron } from '../cron/cron.ts';
 import { defineTool, type Tool } from './registry.ts';

@@ -1,12 +1,11 @@
-import type { AllHandlers } from '../dispatch.ts';
-import { agentMethods } from './agents.ts';
-import { approvalMethods } from './approvals.ts';
+import { laterContracts } from '#shared/rpc/methods/later.ts';
+import type { Handlers, Methods } from '../dispatch.ts';
 import { backupMethods } from './backup.ts';
 import { browserMethods } from './browser.ts';
 import { channelMethods } from './channels.ts';
-import { chatMethods } from './chat.ts';
 import { configMethods } from './config.ts';
 import { cronMethods } from './cron.ts';
+import { desktopMethods } from './desktop.ts';
 import { deviceMethods } from './devices.ts';
 import { drawingMethods } from './drawings.ts';
 import { dreamingMethods } from './dreaming.ts';
@@ -21,10 +20,8 @@ import { planMethods } from './plan.ts';
 import { sessionMethods } from './sessions.ts';
 import { skillMethods } from './skills.ts';
 import { statusMethods } from './status.ts';
-import { syncMethods } from './sync.ts';
 import { systemMethods } from './system.ts';
 import { toolMethods } from './tools.ts';
-import { desktopMethods } from './desktop.ts';
 import { ttsMethods } from './tts.ts';
 import { usageMethods } from './usage.ts';
 import { wikiMethods } from './wiki.ts';
@@ -32,14 +29,13 @@ import { workspaceMethods } from './workspace.ts';
 
 type Deps<Make extends (deps: never) => unknown> = Parameters<Make>[0];
 
-/** What all of them ask for, together. */
-export type MethodsDeps = Deps<typeof agentMethods> &
-  Deps<typeof approvalMethods> &
+/** What these ask for, together. */
+export type LaterDeps = Deps<typeof configMethods> &
+  Deps<typeof modelMethods> &
+  Deps<typeof sessionMethods> &
   Deps<typeof backupMethods> &
   Deps<typeof browserMethods> &
   Deps<typeof channelMethods> &
-  Deps<typeof chatMethods> &
-  Deps<typeof configMethods> &
   Deps<typeof cronMethods> &
   Deps<typeof deviceMethods> &
   Deps<typeof drawingMethods> &
@@ -50,12 +46,9 @@ export type MethodsDeps = Deps<typeof agentMethods> &
   Deps<typeof logMethods> &
   Deps<typeof mcpMethods> &
   Deps<typeof memoryMethods> &
-  Deps<typeof modelMethods> &
   Deps<typeof planMethods> &
-  Deps<typeof sessionMethods> &
   Deps<typeof skillMethods> &
   Deps<typeof statusMethods> &
-  Deps<typeof syncMethods> &
   Deps<typeof systemMethods> &
   Deps<typeof toolMethods> &
   Deps<typeof ttsMethods> &
@@ -64,36 +57,35 @@ export type MethodsDeps = Deps<typeof agentMethods> &
   Deps<typeof wikiMethods> &
   Deps<typeof workspaceMethods>;
 
-/** Every method but those of the connection itself. */
-export const allMethods = (deps: MethodsDeps): Omit<AllHandlers, 'health'> => ({
-  ...agentMethods(deps),
-  ...approvalMethods(deps),
-  ...backupMethods(deps),
-  ...browserMethods(deps),
-  ...channelMethods(deps),
-  ...chatMethods(deps),
-  ...configMethods(deps),
-  ...cronMethods(deps),
-  ...deviceMethods(deps),
-  ...drawingMethods(deps),
-  ...dreamingMethods(deps),
-  ...execMethods(deps),
-  ...incognitoMethods(deps),
-  ...keyMethods(deps),
-  ...logMethods(deps),
-  ...mcpMethods(deps),
-  ...memoryMethods(deps),
-  ...modelMethods(deps),
-  ...planMethods(deps),
-  ...sessionMethods(deps),
-  ...skillMethods(deps),
-  ...statusMethods(deps),
-  ...syncMethods(deps),
-  ...systemMethods(deps),
-  ...toolMethods(deps),
-  ...ttsMethods(deps),
-  ...desktopMethods(deps),
-  ...usageMethods(deps),
-  ...wikiMethods(deps),
-  ...workspaceMethods(deps),
+/** The methods that are loaded when one of them is first called, or there is time. */
+export const laterMethods = (deps: LaterDeps): Methods => ({
+  contracts: laterContracts,
+  handlers: {
+    ...configMethods(deps),
+    ...modelMethods(deps),
+    ...sessionMethods(deps),
+    ...backupMethods(deps),
+    ...browserMethods(deps),
+    ...channelMethods(deps),
+    ...cronMethods(deps),
+    ...deviceMethods(deps),
+    ...drawingMethods(deps),
+    ...dreamingMethods(deps),
+    ...execMethods(deps),
+    ...incognitoMethods(deps),
+    ...keyMethods(deps),
+    ...logMethods(deps),
+    ...mcpMethods(deps),
+    ...memoryMethods(deps),
+    ...planMethods(deps),
+    ...skillMethods(deps),
+    ...statusMethods(deps),
+    ...systemMethods(deps),
+    ...toolMethods(deps),
+    ...ttsMethods(deps),
+    ...desktopMethods(deps),
+    ...usageMethods(deps),
+    ...wikiMethods(deps),
+    ...workspaceMethods(deps),
+  } satisfies Handlers<typeof laterContracts>,
 });

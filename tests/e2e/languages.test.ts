@@ -1,0 +1,87 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Page } from 'playwright';
+import { describe, expect } from 'vitest';
+import { verifies } from '../requirements.ts';
+import { launchBrowser } from './browser.ts';
+import { startPerch } from './harness.ts';
+import { served } from './served.ts';
+import { shoot } from './shoot.ts';
+
+/** What the app says in that language. */
+function said(locale: string, area: string, key: string): string {
+  const path = join(import.meta.dirname, `../../web/words/${area}/${locale}.json`);
+  const text = (JSON.parse(readFileSync(path, 'utf8')) as Record<string, unknown>)[key];
+  if (typeof text !== 'string') throw new Error(`${path} has no plain ${key}`);
+  return text;
+}
+
+const spoken = (page: Page): Promise<string> => page.evaluate(() => `${document.documentElement.lang} ${document.documentElement.dir}`);
+
+const field = (page: Page, locale: string) =>
+  page.getByRole('textbox', { name: said(locale, 'frame/chat', 'chat_message_field'), exact: true });
+
+/** From the settings, with the words of the language that they are in. */
+async function choose(page: Page, now: string, tag: string): Promise<void> {
+  const loaded = page.waitForEvent('load');
+  await page.getByRole('combobox', { name: said(now, 'pages/settings', 'settings_language') }).selectOption(tag);
+  await loaded;
+}
+
+describe('languages', () => {
+  const at = served();
+
+  verifies('app/languages', 'as the browser has it, where the app speaks one of its languages', async () => {
+    await using browser = await launchBrowser({ locale: 'de-AT' });
+    const page = await browser.page(at.perch.linkUrl);
+    await field(page, 'de').waitFor();
+    expect(await spoken(page)).toBe('de ltr');
+    expect(browser.complaints).toEqual([]);
+  });
+
+  verifies('app/languages', 'as it is chosen, from right to left too, with numbers and plurals of its own, and nothing lost', async () => {
+    const page = await at.browser.page(at.perch.linkUrl);
+    await field(page, 'en').waitFor();
+    await field(page, 'en').fill('Words of a draft');
+    await page.goto(`${at.perch.url}/settings#appearance`);
+    await choose(page, 'en', 'ar');
+    await page.getByRole('heading', { name: said('ar', 'pages/settings', 'settings_appearance') }).waitFor();
+    expect(await spoken(page)).toBe('ar rtl');
+    await shoot(page, 'ar-settings');
+    await page.goto(at.perch.url);
+    await field(page, 'ar').waitFor();
+    expect(await field(page, 'ar').inputValue()).toBe('Words of a draft');
+    await field(page, 'ar').fill('Hoist the sails');
+    await field(page, 'ar').press('Enter');
+    await page.getByRole('article', { name: said('ar', 'frame/reply', 'reply_label') }).waitFor();
+    await shoot(page, 'ar-chat');
+    const [sidebar, main] = await Promise.all([page.locator('aside').boundingBox(), page.locator('main').boundingBox()]);
+    expect(sidebar?.x).toBeGreaterThan(main?.x ?? Infinity);
+    expect(at.browser.complaints).toEqual([]);
+    await page.close();
+  });
+
+  verifies('app/languages', 'without a network, and through a change of language', async () => {
+    await using perch = await startPerch();
+    await using browser = await launchBrowser();
+    const page = await browser.page(perch.url);
+    await field(page, 'en').waitFor();
+    await page.evaluate(() => navigator.serviceWorker.ready);
+    await page.goto(`${perch.url}/settings`);
+    await choose(page, 'en', 'fr');
+    await page.waitForFunction(async () => (await (await caches.open('perch-locale')).match('/locale')) !== undefined);
+    await perch.kill('SIGKILL');
+    await page.reload();
+    await page.getByRole('heading', { name: said('fr', 'pages/settings', 'settings_appearance') }).waitFor();
+    await page.goto(perch.url);
+    await field(page, 'fr').waitFor();
+    // One that was not kept cannot be had now: it is English, and not nothing.
+    await page.goto(`${perch.url}/settings`);
+    await choose(page, 'fr', 'ja');
+    await page.getByRole('heading', { name: said('en', 'pages/settings', 'settings_appearance') }).waitFor();
+    await perch.restart();
+    await page.reload();
+    await page.getByRole('heading', { name: said('ja', 'pages/settings', 'settings_appearance') }).waitFor();
+    await page.close();
+  });
+});

@@ -1,0 +1,77 @@
+import { describe, expect, it } from 'vitest';
+import { connection } from '#shared/rpc/methods/connection.ts';
+import { system } from '#shared/rpc/methods/system.ts';
+import { SCOPES } from '#shared/rpc/contract.ts';
+import { type Caller, createDispatcher, type Methods } from './dispatch.ts';
+
+const caller = { principal: 'app:local', scopes: SCOPES } as unknown as Caller;
+
+/** `health` is there from the start; `system.heartbeat.last` comes when `arrive` or `fail` is called. */
+function dispatcher() {
+  const begun: string[] = [];
+  const loads: PromiseWithResolvers<Methods>[] = [];
+  const noting = (name: string) => async (): Promise<never> => {
+    begun.push(name);
+    return undefined as never;
+  };
+  const { call } = createDispatcher({
+    first: { contracts: { health: connection.health }, handlers: { health: noting('health') } },
+    later() {
+      const load = Promise.withResolvers<Methods>();
+      loads.push(load);
+      return load.promise;
+    },
+  });
+  const later: Methods = {
+    contracts: { 'system.heartbeat.last': system['system.heartbeat.last'] },
+    handlers: { 'system.heartbeat.last': noting('heartbeat') },
+  };
+  return {
+    begun,
+    loads,
+    ask: (method: string, params = {}) => call(method, params, caller),
+    arrive: () => loads.at(-1)?.resolve(later),
+    fail: () => loads.at(-1)?.reject(new TypeError('Failed to fetch dynamically imported module')),
+  };
+}
+
+describe('methods that are loaded later', () => {
+  it('begin in the order in which they were called, those behind them too', async () => {
+    const { ask, arrive, begun, loads } = dispatcher();
+    const asked = [ask('system.heartbeat.last'), ask('health'), ask('system.heartbeat.last'), ask('health')];
+    expect(begun).toEqual([]);
+    arrive();
+    await Promise.all(asked);
+    expect(begun).toEqual(['heartbeat', 'health', 'heartbeat', 'health']);
+    expect(loads).toHaveLength(1);
+  });
+
+  it('hold up nobody who came before', async () => {
+    const { ask, begun, loads } = dispatcher();
+    const asked = ask('health');
+    expect(begun).toEqual(['health']);
+    await asked;
+    expect(loads).toEqual([]);
+  });
+
+  it('are loaded again where that has failed; who asked is told that it may be tried again, and others go on', async () => {
+    const { ask, arrive, fail, begun, loads } = dispatcher();
+    const [lost, other] = [ask('system.heartbeat.last'), ask('health')];
+    fail();
+    await expect(lost).rejects.toMatchObject({ code: 'INTERNAL_ERROR', extra: { retryable: true, details: { reason: 'not-loaded' } } });
+    await other;
+    expect(begun).toEqual(['health']);
+    const again = ask('system.heartbeat.last');
+    arrive();
+    await again;
+    expect(begun).toEqual(['health', 'heartbeat']);
+    expect(loads).toHaveLength(2);
+  });
+
+  it('are not loaded for who may not call them, nor for a method that there is not', async () => {
+    const { ask, loads } = dispatcher();
+    await expect(ask('constructor')).rejects.toMatchObject({ code: 'METHOD_NOT_FOUND' });
+    await expect(ask('system.heartbeat.last', JSON.parse('{"__proto__":1}'))).rejects.toMatchObject({ code: 'INVALID_PARAMS' });
+    expect(loads).toEqual([]);
+  });
+});

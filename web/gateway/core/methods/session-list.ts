@@ -1,0 +1,43 @@
+import type { sessionList } from '#shared/rpc/methods/session-list.ts';
+import type { Handlers } from '../dispatch.ts';
+import type { Runs } from '../runs/runs.ts';
+import { entryOf, keyOf } from '../sessions.ts';
+import type { SessionRecord, Vault } from '../vault.ts';
+
+interface Filters {
+  agentId?: string | undefined;
+  folder?: string | undefined;
+  tag?: string | undefined;
+  archived?: boolean | undefined;
+  pinned?: boolean | undefined;
+}
+
+export const fits = (session: SessionRecord, { agentId, folder, tag, archived, pinned }: Filters): boolean =>
+  (agentId === undefined || session.agentId === agentId) &&
+  (folder === undefined || session.folder === folder || session.folder?.startsWith(`${folder}/`) === true) &&
+  (tag === undefined || session.tags.includes(tag)) &&
+  (archived === undefined || session.archived === archived) &&
+  (pinned === undefined || session.pinned === pinned);
+
+/** Whether a session comes after the one that a list's cursor names, in the order of the list. */
+function isBehind({ updatedAt, key }: SessionRecord, cursor: string): boolean {
+  const [at = '', last = ''] = cursor.split(' ');
+  return updatedAt < Number(at) || (updatedAt === Number(at) && key > last);
+}
+
+export const sessionListMethods = ({ runs, vault }: { runs: Runs; vault: Vault }): Handlers<typeof sessionList> => ({
+  'sessions.list': async ({ limit, cursor, paths, ...filters }) => {
+    const only = paths && new Set(paths.map(keyOf));
+    const all = await vault.sessions.list();
+    const fitting = all.filter((record) => fits(record, filters) && (!only || only.has(record.key)));
+    const from = cursor === undefined ? 0 : fitting.findIndex((record) => isBehind(record, cursor));
+    const page = from < 0 ? [] : fitting.slice(from, limit === undefined ? undefined : from + limit);
+    const last = page.at(-1);
+    const more = last !== undefined && from + page.length < fitting.length;
+    return {
+      sessions: page.map((record) => entryOf(record, runs.running(record.key))),
+      total: fitting.length,
+      cursor: more ? `${last.updatedAt} ${last.key}` : null,
+    };
+  },
+});
