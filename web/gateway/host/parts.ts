@@ -5,6 +5,7 @@ const PARTS: readonly (() => Promise<unknown>)[] = [
   () => import('../core/runs/generate.ts'),
   () => import('../core/guide/guide.ts'),
   () => import('../core/guide/docs.ts'),
+  () => import('../core/retrieval/message-search.ts'),
   () => import('../core/tools/own-tools.ts'),
   () => import('../core/memory/long-term-memories.ts'),
   () => import('../storage/search/find.ts'),

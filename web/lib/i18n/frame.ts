@@ -1,6 +1,6 @@
 import * as english from '#words/frame/messages/en.js';
-import type { Locale } from './locale.ts';
-import { words } from './words.ts';
+import { directionOf, type Locale } from './locale.ts';
+import { isolating, words } from './words.ts';
 
 type Compiled = typeof english;
 
@@ -21,5 +21,5 @@ const OTHERS: Record<Exclude<Locale, 'en'>, () => Promise<Compiled>> = {
 export let m = words(english);
 
 export async function loadFrame(locale: Locale): Promise<void> {
-  if (locale !== 'en') m = words(await OTHERS[locale]());
+  if (locale !== 'en') m = (directionOf(locale) === 'rtl' ? isolating : words)(await OTHERS[locale]());
 }

@@ -1,7 +1,7 @@
 import * as english from '#words/pages/messages/en.js';
 import { m as frame } from './frame.ts';
-import type { Locale } from './locale.ts';
-import { words } from './words.ts';
+import { directionOf, type Locale } from './locale.ts';
+import { isolating, words } from './words.ts';
 
 type Compiled = typeof english;
 
@@ -23,5 +23,5 @@ export let m = { ...frame, ...words(english) };
 
 /** After the frame's own. */
 export async function loadPages(locale: Locale): Promise<void> {
-  if (locale !== 'en') m = { ...frame, ...words(await OTHERS[locale]()) };
+  if (locale !== 'en') m = { ...frame, ...(directionOf(locale) === 'rtl' ? isolating : words)(await OTHERS[locale]()) };
 }

@@ -6,6 +6,17 @@ export type WordsOf<Compiled> = {
 type Message<Inputs> = keyof Inputs extends never
   ? () => string
   : (inputs: { readonly [Place in keyof Inputs]: string | number }) => string;
+type Inputs = Readonly<Record<string, string | number>>;
 
 /** The compiler's declarations want an argument where there is no place for anything. */
 export const words = <Compiled extends object>(compiled: Compiled): WordsOf<Compiled> => compiled as unknown as WordsOf<Compiled>;
+
+/** The same for a language from right to left: a name or a path within a sentence keeps its own direction, and moves no comma of the sentence. */
+export function isolating<Compiled extends object>(compiled: Compiled): WordsOf<Compiled> {
+  const apart = (value: string | number): string | number => (typeof value === 'string' ? `\u2068${value}\u2069` : value);
+  const keepingApart =
+    (say: (inputs: Inputs) => string) =>
+    (inputs: Inputs = {}): string =>
+      say(Object.fromEntries(Object.entries(inputs).map(([place, value]) => [place, apart(value)])));
+  return words(Object.fromEntries(Object.entries(compiled).map(([key, say]) => [key, keepingApart(say)])) as Compiled);
+}

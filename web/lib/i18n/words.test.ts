@@ -1,0 +1,11 @@
+import { expect, it } from 'vitest';
+import { isolating } from './words.ts';
+
+it('keeps names apart in a sentence from right to left, and counts as they are', () => {
+  const m = isolating({
+    from: (inputs: { name: unknown; count: unknown }) => `${String(inputs.count)} من ${String(inputs.name)}`,
+    plain: (_inputs: object) => 'نعم',
+  });
+  expect(m.from({ name: 'notes.md', count: 3 })).toBe('3 من \u2068notes.md\u2069');
+  expect(m.plain()).toBe('نعم');
+});
