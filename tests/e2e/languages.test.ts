@@ -40,7 +40,7 @@ describe('languages', () => {
   });
 
   verifies('app/languages', 'as it is chosen, from right to left too, with numbers and plurals of its own, and nothing lost', async () => {
-    const page = await at.browser.page(at.perch.linkUrl);
+    const page = await at.browser.page(at.perch.url);
     await field(page, 'en').waitFor();
     await field(page, 'en').fill('Words of a draft');
     await page.goto(`${at.perch.url}/settings#appearance`);
@@ -69,7 +69,7 @@ describe('languages', () => {
     await page.evaluate(() => navigator.serviceWorker.ready);
     await page.goto(`${perch.url}/settings`);
     await choose(page, 'en', 'fr');
-    await page.waitForFunction(async () => (await (await caches.open('perch-locale')).match('/locale')) !== undefined);
+    await page.waitForFunction(async () => (await (await (await caches.open('perch-locale')).match('/locale'))?.text()) === 'fr');
     await perch.kill('SIGKILL');
     await page.reload();
     await page.getByRole('heading', { name: said('fr', 'pages/settings', 'settings_appearance') }).waitFor();

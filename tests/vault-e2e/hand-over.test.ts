@@ -110,7 +110,7 @@ verifies('vault.hand-over/headless', 'with --host headless the tab stands by, an
   await member.call('chat.send', { sessionId: 'there', message: 'Kept on both', model: GUIDE });
   await serves(perch, 'headless');
   expect((await member.synced()).host?.sync.role).toBe('replica');
-  await until(async () => (await member.synced()).host?.complete === true, 'the worker to have all of its parts');
+  await member.whole();
   await perch.kill('SIGKILL');
   await until(async () => (await member.standing())?.via === 'browser', 'the page to go to its own worker');
   const { messages } = await member.call('chat.history', { sessionId: 'there' });

@@ -62,6 +62,7 @@ verifies(
   async () => {
     await one.call('chat.send', { sessionId: 'shared', message: 'together', model: GUIDE });
     await equal();
+    await Promise.all([one.whole(), two.whole()]);
     await perch.kill('SIGKILL');
     await Promise.all([alone(one), alone(two)]);
     await one.call('chat.send', { sessionId: 'by-one', message: 'one alone', model: GUIDE });

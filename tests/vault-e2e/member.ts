@@ -62,6 +62,11 @@ export class Member implements AsyncDisposable {
     return last;
   }
 
+  /** Waits until its worker has all of its parts: from then on it goes on alone. */
+  async whole(): Promise<void> {
+    await until(async () => (await this.synced()).host?.complete === true, `the worker of ${this.name} to have all of its parts`);
+  }
+
   /** As a crash of the whole browser; its profile stays. */
   async kill(): Promise<void> {
     const gone = new Promise((resolve) => this.browser.context.once('close', resolve));

@@ -1,0 +1,154 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type AST, parse } from 'svelte/compiler';
+import { describe, expect, it } from 'vitest';
+import { LOCALES } from '#lib/i18n/locale.ts';
+import { partsOf } from '#lib/i18n/parts.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+const WORDS = join(ROOT, 'web/words');
+const locales = Object.keys(LOCALES);
+
+/** Plain, or one text for each plural form. */
+type Message = string | [{ declarations: string[]; selectors: string[]; match: Record<string, string> }];
+type Messages = Record<string, Message>;
+
+const readJson = (path: string): unknown => JSON.parse(readFileSync(join(WORDS, path), 'utf8'));
+const areas = ['frame', 'pages'].flatMap((part) => readdirSync(join(WORDS, part)).map((area) => `${part}/${area}`));
+const english = (area: string): Messages => readJson(`${area}/en.json`) as Messages;
+
+const textsOf = (message: Message): string[] =>
+  typeof message === 'string' ? [message] : message.flatMap(({ match }) => Object.values(match));
+const placesIn = (text: string): string[] => [...text.matchAll(/(?<!\\)\{(\w+)\}/g)].map(([, name = '']) => name);
+const tagsIn = (text: string): string[] => partsOf(text).flatMap(({ tag }) => tag ?? []);
+const all = (message: Message, read: (text: string) => string[]): string[] => [...new Set(textsOf(message).flatMap(read))].sort();
+
+/** What is wrong with a translation; null where it says all that English says. */
+function faultIn(key: string, from: Message, to: Message | undefined, locale: string): string | null {
+  if (to === undefined) return `${key} is missing`;
+  if (textsOf(to).some((text) => text.trim() === '')) return `${key} is empty`;
+  if (all(from, tagsIn).join() !== all(to, tagsIn).join()) return `${key} has other tags`;
+  if (typeof from === 'string') {
+    if (typeof to !== 'string') return null;
+    return all(from, placesIn).join() === all(to, placesIn).join() ? null : `${key} has other places`;
+  }
+  const inputs = from[0].declarations.flatMap((line) => /^(?:input|local) (\w+)/.exec(line)?.[1] ?? []);
+  const strange = all(to, placesIn).filter((name) => !inputs.includes(name));
+  if (strange.length > 0) return `${key} has places that are not there: ${strange.join(', ')}`;
+  if (typeof to === 'string') return `${key} has no plural forms`;
+  const counts = from[0].declarations.filter((line) => line.includes(': plural')).flatMap((line) => /^local (\w+)/.exec(line)?.[1] ?? []);
+  const forms = new Intl.PluralRules(locale).resolvedOptions().pluralCategories;
+  for (const count of counts)
+    for (const form of forms) {
+      const said = Object.keys(to[0].match).some((match) =>
+        match.split(',').some((part) => [`${count}=${form}`, `${count}=*`].includes(part.trim())),
+      );
+      if (!said) return `${key} does not say ${count}=${form}`;
+    }
+  return null;
+}
+
+describe('the words of every language', () => {
+  it.each(['frame', 'pages'])('are looked for in all areas of %s', (part) => {
+    const { locales: listed, ...rest } = readJson(`${part}.inlang/settings.json`) as { locales: string[] } & Record<
+      string,
+      { pathPattern: string[] }
+    >;
+    expect([...listed].sort()).toEqual([...locales].sort());
+    const places = rest['plugin.inlang.messageFormat']?.pathPattern.map((path) => path.split('/')[2]) ?? [];
+    expect([...places].sort()).toEqual(readdirSync(join(WORDS, part)).sort());
+  });
+
+  it('have one key each', () => {
+    const keys = areas.flatMap((area) => Object.keys(english(area)));
+    expect(keys.filter((key, at) => keys.indexOf(key) !== at)).toEqual([]);
+  });
+
+  it.each(locales)('are complete in %s', (locale) => {
+    const faults = areas.flatMap((area) => {
+      const [from, to] = [english(area), readJson(`${area}/${locale}.json`) as Messages];
+      const gone = Object.keys(to).filter((key) => key !== '$schema' && !(key in from));
+      return [
+        ...Object.entries(from).flatMap(([key, message]) => faultIn(key, message, to[key], locale) ?? []),
+        ...gone.map((key) => `${key} is not in English`),
+      ].map((fault) => `${area}: ${fault}`);
+    });
+    expect(faults).toEqual([]);
+  });
+});
+
+/** Attributes that people read or hear. */
+const SAID = new Set([
+  'alt',
+  'aria-label',
+  'aria-description',
+  'aria-roledescription',
+  'aria-valuetext',
+  'label',
+  'placeholder',
+  'title',
+  'heading',
+  'about',
+  'text',
+  'hint',
+]);
+/** Names, and what is the same in every language. */
+const NAMES =
+  /^(?:· Perch|none|exec|npm start|npm run -s perch -- backup export|npx -y @modelcontextprotocol\/server-filesystem \.|file_\*\s+web_fetch|sources\/diary\.md|entities\/Miso|Hugging Face|ModelScope|JSON Lines|Perch|MCP|OpenAI|Ollama|LM Studio|Telegram|X|API|URL|JSON|CSV|HTML|SVG|PNG|GGUF|Markdown|Mermaid|KaTeX|https?:\S*|[\w.-]+\.(?:json|md|ts|svg))$/;
+
+/** Text of a component that is not a message: what it says in every language is English. */
+function rawTexts(source: string): string[] {
+  const found: string[] = [];
+  const say = (text: string): void => {
+    const words = text.trim();
+    if (/\p{L}{2}/u.test(words) && !NAMES.test(words)) found.push(words.replace(/\s+/g, ' '));
+  };
+  const look = (node: unknown, inCode = false): void => {
+    if (Array.isArray(node)) return node.forEach((each) => look(each, inCode));
+    if (typeof node !== 'object' || node === null) return;
+    const { type, name } = node as { type?: string; name?: string };
+    if (type === 'Text' && !inCode) say((node as AST.Text).data);
+    if (type === 'Attribute') {
+      const { value } = node as AST.Attribute;
+      if (!SAID.has(name ?? '') || value === true) return;
+      return [value].flat().forEach((part) => (part.type === 'Text' ? say(part.data) : look(part.expression, inCode)));
+    }
+    if (['Script', 'StyleSheet', 'StyleDirective', 'Comment'].includes(type ?? '')) return;
+    const code = inCode || (type === 'RegularElement' && ['code', 'pre', 'kbd', 'style', 'script'].includes(name ?? ''));
+    for (const [key, value] of Object.entries(node)) if (key !== 'metadata' && typeof value === 'object') look(value, code);
+  };
+  look(parse(source, { modern: true }).fragment);
+  return found;
+}
+
+describe('what components say', () => {
+  it('finds text that is not a message', () => {
+    const source = '<p title="Some words">More words, {m.x()} <code>npm start</code></p><style>p{color:red}</style>';
+    expect(rawTexts(source)).toEqual(['Some words', 'More words,']);
+  });
+
+  const files = ['web/lib', 'web/routes']
+    .flatMap((folder) => readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' }).map((file) => `${folder}/${file}`))
+    .filter(
+      (file) =>
+        file.endsWith('.svelte') &&
+        !file.startsWith('web/lib/canvas') &&
+        !file.startsWith('web/lib/icons') &&
+        !file.includes('routes/host'),
+    );
+
+  it('has no message that nothing says', () => {
+    const scripts = ['web/lib', 'web/routes'].flatMap((folder) =>
+      readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+        .filter((file) => /\.(svelte|ts)$/.test(file))
+        .map((file) => readFileSync(join(ROOT, folder, file), 'utf8')),
+    );
+    const said = new Set(scripts.flatMap((script) => [...script.matchAll(/\bm\.(\w+)/g)].map(([, key]) => key)));
+    expect(areas.flatMap((area) => Object.keys(english(area))).filter((key) => !said.has(key))).toEqual([]);
+  });
+
+  it('is a message everywhere', () => {
+    const found = files.flatMap((file) => rawTexts(readFileSync(join(ROOT, file), 'utf8')).map((text) => `${file}: ${text}`));
+    expect(found).toEqual([]);
+  });
+});
