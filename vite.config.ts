@@ -137,7 +137,7 @@ function demoRoutes(): string {
   const folder = join(import.meta.dirname, '.cache/demo');
   rmSync(folder, { recursive: true, force: true });
   cpSync(join(import.meta.dirname, 'web/routes'), join(folder, 'routes'), { recursive: true });
-  copyFileSync(join(import.meta.dirname, 'web/app.css'), join(folder, 'app.css'));
+  for (const style of ['app.css', 'contrast.css']) copyFileSync(join(import.meta.dirname, 'web', style), join(folder, style));
   rmSync(join(folder, 'routes/+layout.ts'));
   return '.cache/demo/routes';
 }
