@@ -106,9 +106,9 @@ describe('the demo, from a plain file server', () => {
     await page.getByText('Nothing of this chat is kept').waitFor();
     await ask(page, 'Who are you?');
     await replies(page).getByText('I am not a model').waitFor();
-    await page.getByRole('link', { name: 'Usage' }).click();
+    await page.getByRole('link', { name: 'Memory', exact: true }).click();
     await page.getByRole('button', { name: 'Forget it and leave' }).click();
-    await page.waitForURL(`${site.url}#/usage`);
+    await page.waitForURL(`${site.url}#/memory`);
     await page.goBack();
     await page.getByText('A chat that is kept nowhere').waitFor();
     expect(await replies(page).count()).toBe(0);
