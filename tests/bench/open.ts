@@ -116,7 +116,8 @@ async function firstLoad(context: BrowserContext, url: string): Promise<{ usable
   const isLater = (request: Request): boolean => isScript(request) && request.timing().startTime - began > ms;
   // What shows messages comes once the page can be used.
   if (!requests.some(isLater)) await page.waitForEvent('requestfinished', isLater);
-  await page.waitForLoadState('networkidle');
+  // The network is never idle for the page: Chromium does not tell it that the worker's script has come.
+  for (let before = -1; before !== requests.length; await page.waitForTimeout(1_000)) before = requests.length;
   const bytes = { script: 0, later: 0 };
   for (const request of requests) {
     const { responseBodySize, responseHeadersSize } = await request.sizes();
