@@ -13,7 +13,7 @@ import { type Perch, startPerch } from './harness.ts';
 import { connectOutside } from './outside.ts';
 import { shoot } from './shoot.ts';
 
-/** A page that notes what is done to it; its colour is its path. */
+/** A page that notes what is done to it; its colour is its path (never white, which an empty tab is too). */
 const PAGE = (color: string): string => `<!doctype html><title>${color}</title>
 <body style="margin: 0; height: 3000px; background: ${color}"><input style="position: absolute; left: 100px; top: 100px; width: 300px; height: 40px">
 <script>
@@ -27,7 +27,7 @@ addEventListener('keydown', (e) => note('key', (e.ctrlKey ? 'Control+' : '') + e
 describe('the browser that agents drive, on its page', () => {
   const site = createServer(({ url = '/' }, response) => {
     if (url === '/file') response.writeHead(200, { 'content-disposition': 'attachment; filename="list.txt"' }).end('one\ntwo\n');
-    else response.writeHead(200, { 'content-type': 'text/html' }).end(PAGE(url.slice(1) || 'white'));
+    else response.writeHead(200, { 'content-type': 'text/html' }).end(PAGE(url.slice(1) || 'gray'));
   });
   let perch: Perch;
   let browser: TestBrowser;
@@ -197,7 +197,7 @@ describe('the browser that agents drive, on its page', () => {
     ['browser.app/wheel', 'browser.app/annotate'],
     'a person takes the wheel: clicks, drags, scrolls, types, composes, pastes, taps; gives it back; and draws on the picture',
     async () => {
-      const page = await openPage('white');
+      const page = await openPage('gold');
       await page.context().grantPermissions(['clipboard-read', 'clipboard-write'], { origin: perch.url });
       const picture = page.locator('canvas');
       const box = (await picture.boundingBox()) ?? { x: 0, y: 0, width: 0, height: 0 };
@@ -268,7 +268,7 @@ describe('the browser that agents drive, on its page', () => {
       await page.getByRole('button', { name: 'Annotate' }).click();
       await page.waitForURL(/\/annotate\/.+/);
       await page.getByRole('textbox', { name: 'Title of the drawing' }).waitFor();
-      expect(await page.getByLabel('Title of the drawing').inputValue()).toBe('white');
+      expect(await page.getByLabel('Title of the drawing').inputValue()).toBe('gold');
       expect(browser.complaints).toEqual([]);
       await page.close();
     },
