@@ -3,7 +3,7 @@ import { describe, expect } from 'vitest';
 import { verifies } from '../requirements.ts';
 import { until } from '../support/gateway.ts';
 import { annotated, blankSheet, choose, download, drag, kindsOf, openPage, panel, press, titleField } from './annotate-page.ts';
-import { noisePng, pixelsOf, redBlueJpeg, turned, whitePng } from './pictures.ts';
+import { movingGif, noisePng, pixelsOf, redBlueJpeg, turned, whitePng } from './pictures.ts';
 
 describe('what comes into a drawing, and what leaves it', () => {
   const all = annotated();
@@ -27,6 +27,13 @@ describe('what comes into a drawing, and what leaves it', () => {
     await file.setInputFiles({ name: 'huge.png', mimeType: 'image/png', buffer: whitePng(12_000, 9_000) });
     await page.getByText(/huge\.png has 12,000 × 9,000 pixels\. It was made smaller: 4,\d{3} × 3,\d{3}\./).waitFor({ timeout: 60_000 });
     await page.getByRole('radio', { name: 'Pen' }).waitFor();
+
+    await page.goto(`${all.at.perch.url}/annotate`);
+    await file.setInputFiles({ name: 'wink.gif', mimeType: 'image/gif', buffer: movingGif });
+    await page.getByText('wink.gif moves. The drawing has its first picture.').waitFor();
+    await page.getByRole('radio', { name: 'Pen' }).waitFor();
+    const first = await pixelsOf(page, (await download(page, 'PNG')).bytes, [[0, 0]]);
+    expect(first).toEqual({ size: [2, 2], colors: ['#ff0000'] });
 
     await page.goto(`${all.at.perch.url}/annotate`);
     await file.setInputFiles({ name: 'notes.txt', mimeType: 'text/plain', buffer: Buffer.from('no picture') });

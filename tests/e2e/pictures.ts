@@ -22,6 +22,12 @@ export function whitePng(width: number, height: number): Buffer {
   return Buffer.concat([signature, chunk('IHDR', header), chunk('IDAT', rows), chunk('IEND', Buffer.alloc(0))]);
 }
 
+/** A GIF of 2 × 2 pixels that turns from red to blue. */
+export const movingGif = Buffer.from(
+  'R0lGODlhAgACAIAAAP8AAAAA/yH/C05FVFNDQVBFMi4wAwEAAAAh+QQACgAAACwAAAAAAgACAAACAwQIFAAh+QQACgAAACwAAAAAAgACAAACA0yYFAA7',
+  'base64',
+);
+
 /** A JPEG that the browser makes, its left half red and its right half blue, 120 × 80. */
 export async function redBlueJpeg(page: Page): Promise<Buffer> {
   const base64 = await page.evaluate(async () => {

@@ -51,12 +51,14 @@ verifies('canvas.studio/text', 'an input method composes to its end, also with E
   await page.keyboard.press('Enter');
   expect(await last(page)).toMatchObject({ kind: 'text', text: '日本\nשלום v' });
   expect(await field.count()).toBe(0);
-  // In place: by a double click; Escape gives up, Enter takes it.
+  // In place: by a double click; Escape keeps what was typed, too.
   await page.keyboard.press('v');
   await page.mouse.dblclick(380, 120);
   expect(await field.inputValue()).toBe('old');
-  await page.keyboard.type('not this');
+  await page.keyboard.type('this too');
   await page.keyboard.press('Escape');
+  expect((await shapes(page))[0]).toMatchObject({ text: 'this too' });
+  await page.keyboard.press('Control+z');
   expect((await shapes(page))[0]).toMatchObject({ text: 'old' });
   await page.keyboard.press('Enter');
   await field.fill('new');

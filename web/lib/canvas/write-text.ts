@@ -20,14 +20,14 @@ interface Written extends TextPlace {
 }
 
 /**
- * Lets somebody type where the text will stand. Enter or leaving ends it, Shift+Enter begins a line, Escape gives up (undefined). The
+ * Lets somebody type where the text will stand. Enter, Escape and leaving end it and keep what was typed; Shift+Enter begins a line. The
  * keyboards of touch screens have no such Shift: there Enter begins a line, and Mod+Enter or leaving ends it.
  * Returns how to move the field elsewhere.
  */
 export function writeText(
   parent: HTMLElement,
   { color, text = '', signal, ...place }: Written,
-  done: (text: string | undefined) => void,
+  done: (text: string) => void,
 ): (place: TextPlace) => void {
   const field = parent.appendChild(document.createElement('textarea'));
   field.className = 'perch-writing';
@@ -46,26 +46,23 @@ export function writeText(
   put(place);
   let over = false;
   let settled = false;
-  const end = (written: string | undefined): void => {
+  const end = (): void => {
     if (over) return;
     over = true;
     field.remove();
-    done(written);
+    done(field.value.trim());
   };
   field.addEventListener('keydown', (event) => {
     event.stopPropagation();
     // Enter that ends the composing of a character is no end.
     if (event.isComposing || event.keyCode === 229) return;
-    if (event.key === 'Escape') {
-      event.preventDefault();
-      end(undefined);
-    }
     const mod = event.ctrlKey || event.metaKey;
-    if (event.key !== 'Enter' || event.shiftKey || (byTouch && !mod)) return;
+    const enters = event.key === 'Enter' && !event.shiftKey && (!byTouch || mod);
+    if (!enters && event.key !== 'Escape') return;
     event.preventDefault();
-    end(field.value.trim());
+    end();
   });
-  field.addEventListener('blur', () => settled && end(field.value.trim()));
+  field.addEventListener('blur', () => settled && end());
   const forget = (): void => {
     over = true;
     field.remove();

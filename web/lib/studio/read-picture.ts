@@ -54,16 +54,18 @@ export async function readPicture(file: Blob, name = m.annotate_the_picture()): 
     context.imageSmoothingQuality = 'high';
     context.drawImage(bitmap, 0, 0, width, height);
     const src = await dataUrlOf(await encode(canvas, file.type, name));
-    const note = shrunk
-      ? m.annotate_shrunk({
+    const notes = [
+      shrunk &&
+        m.annotate_shrunk({
           name,
           width: number(bitmap.width),
           height: number(bitmap.height),
           newWidth: number(width),
           newHeight: number(height),
-        })
-      : null;
-    return { src, width, height, note };
+        }),
+      (await moves(file)) && m.annotate_moves({ name }),
+    ].filter((note) => note !== false);
+    return { src, width, height, note: notes.join(' ') || null };
   } finally {
     bitmap.close();
   }
@@ -77,6 +79,21 @@ async function decode(file: Blob, name: string): Promise<ImageBitmap> {
     throw new PictureError(
       type && !type.startsWith('image/') ? m.annotate_unreadable_type({ name, type }) : m.annotate_unreadable({ name }),
     );
+  }
+}
+
+/** Whether a picture is more than one; false where the browser cannot tell. */
+async function moves(file: Blob): Promise<boolean> {
+  if (!('ImageDecoder' in globalThis)) return false;
+  let decoder: ImageDecoder | undefined;
+  try {
+    decoder = new ImageDecoder({ type: file.type, data: await file.arrayBuffer() });
+    await decoder.tracks.ready;
+    return decoder.tracks.selectedTrack?.animated ?? false;
+  } catch {
+    return false;
+  } finally {
+    decoder?.close();
   }
 }
 

@@ -276,7 +276,7 @@ export abstract class StudioCore implements Bench {
     this.told();
   }
 
-  #written(shape: Written, text: string | undefined): void {
+  #written(shape: Written, text: string): void {
     this.#moveField = undefined;
     this.showing.draft = undefined;
     this.preview(undefined);
@@ -284,7 +284,7 @@ export abstract class StudioCore implements Bench {
     if (text === '' && there) {
       this.actions.remove([shape.id]);
       this.say('Removed: it had no text any more');
-    } else if (text !== undefined && text !== '' && text !== shape.text) {
+    } else if (text !== '' && text !== shape.text) {
       const { id: _, order: __, ...fields } = shape;
       if (there) this.actions.style([shape.id], { text });
       else if (fields.kind === 'text') this.select([this.editor.add('text', { ...fields, text }).id]);

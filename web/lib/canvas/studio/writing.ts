@@ -9,10 +9,10 @@ export type Written = Shape<'text'> | Shape<'callout'>;
 /** Inside a callout's box, as it is painted (marks.ts). */
 const PADDING = 8;
 
-/** A field over a shape's text. Returns how to bring it where the shape is seen by now. `done` gets the text, or undefined where it was given up. */
+/** A field over a shape's text. Returns how to bring it where the shape is seen by now. */
 export function writeOver(
   parent: HTMLElement,
-  { shape, view, signal, done }: { shape: Written; view: View; signal: AbortSignal; done: (text: string | undefined) => void },
+  { shape, view, signal, done }: { shape: Written; view: View; signal: AbortSignal; done: (text: string) => void },
 ): () => void {
   const place = () => {
     const { x, y, width } = frameOf(shape, measureText);
