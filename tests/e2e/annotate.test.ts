@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { verifies } from '../requirements.ts';
 import { until } from '../support/gateway.ts';
@@ -82,6 +83,27 @@ describe('the Annotate page', () => {
     expect(sent).toContain('1. The button is cut off');
     const png = /data:image\/png;base64,([A-Za-z0-9+/=]+)/.exec(sent)?.[1] ?? '';
     expect((await pixelsOf(page, Buffer.from(png, 'base64'), [])).size).toEqual([1600, 1000]);
+
+    // In the chat the picture is seen, and opens large.
+    await page.reload();
+    const seen = page.getByRole('button', { name: 'Show it large: Drawing.png' });
+    await until(() => seen.locator('img').evaluate((image) => (image as HTMLImageElement).naturalWidth === 1600), 'the picture');
+    await shoot(page, 'sent');
+    await seen.click();
+    const large = page.getByRole('dialog', { name: 'Drawing.png' });
+    await large.locator('img').waitFor();
+    await shoot(page, 'large');
+    const [kept] = await Promise.all([page.waitForEvent('download'), large.getByRole('button', { name: 'Save Drawing.png' }).click()]);
+    expect(readFileSync(await kept.path())).toEqual(Buffer.from(png, 'base64'));
+    await page.keyboard.press('Escape');
+    await large.waitFor({ state: 'detached' });
+
+    // What is none stands by its name.
+    await page.locator('input[type=file]').setInputFiles({ name: 'broken.png', mimeType: 'image/png', buffer: Buffer.from('no pixels') });
+    await page.getByRole('button', { name: 'Remove broken.png' }).waitFor();
+    await page.getByRole('textbox', { name: 'Message' }).fill('And this?');
+    await page.getByRole('button', { name: 'Send', exact: true }).click();
+    await page.getByRole('button', { name: 'broken.png', exact: true }).waitFor();
 
     await page.getByRole('button', { name: 'Annotate Drawing.png' }).first().click();
     await until(async () => (await titleField(page).inputValue()) === 'Drawing', 'the picture on the canvas');

@@ -15,6 +15,9 @@ export interface ShownFile {
   pasted?: boolean;
 }
 
+/** Whether a browser can show it as a picture. */
+export const isPicture = ({ mimeType }: ShownFile): boolean => /^image\/(png|jpeg|gif|webp|avif|bmp|svg\+xml)$/.test(mimeType);
+
 /** The files of a stored message. A history leaves out the bytes of large ones. */
 export function filesOf({ id, content, attachments = [] }: HistoryMessage): ShownFile[] {
   const parts = typeof content === 'string' ? [] : content.filter((part) => part.type !== 'text');
