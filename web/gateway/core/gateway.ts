@@ -26,7 +26,7 @@ import { guideLater } from './guide/later.ts';
 import { httpLater } from './http/later.ts';
 import { Hub } from './hub.ts';
 import { Idempotency } from './idempotency.ts';
-import { Incognito } from './incognito/incognito.ts';
+import { incognitoLater } from './incognito/later.ts';
 import { knowledgeOf } from './knowledge.ts';
 import { lazy } from './lazy.ts';
 import { localModelsLater } from './local-models/later.ts';
@@ -166,7 +166,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     maxSteps: () => config.settings.chat.maxSteps,
   };
   const runs = new Runs(deps);
-  const incognito = new Incognito({ ...deps, main: () => agents.get(MAIN) });
+  const incognito = incognitoLater({ ...deps, main: () => agents.get(MAIN) });
   const oauth = authorizationsLater({ bridge, clock, fault });
   const serves = (): boolean => sync?.state().role !== 'replica';
   // What lies beside the bridge is kept by the host that the bridge has chosen: one that has just attached has not read yet what the others wrote.

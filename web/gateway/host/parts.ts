@@ -3,6 +3,7 @@ const PARTS: readonly (() => Promise<unknown>)[] = [
   () => import('../core/methods/later.ts'),
   // What an answer of the guide takes.
   () => import('../core/runs/generate.ts'),
+  () => import('../core/incognito/incognito.ts'),
   () => import('../core/guide/guide.ts'),
   () => import('../core/guide/docs.ts'),
   () => import('../core/retrieval/message-search.ts'),
