@@ -49,7 +49,7 @@ describe('arranging on the Annotate page', () => {
     }
     await shoot(page, 'arrange');
     await tasks.getByRole('button', { name: 'Align left' }).click();
-    await page.getByText('Aligned: left').waitFor({ state: 'attached' });
+    await page.getByText('Done: Align left').waitFor({ state: 'attached' });
     await tasks.getByRole('button', { name: 'Turn right' }).click();
     await page.getByText('Turned by 90°').waitFor({ state: 'attached' });
     await tasks.getByRole('button', { name: 'Duplicate' }).click();

@@ -119,4 +119,43 @@ describe('contrast', () => {
     await page.screenshot(process.env.PERCH_SHOT ? { path: `${process.env.PERCH_SHOT}-forced-models.png` } : {});
     await page.close();
   });
+
+  verifies(
+    'app/contrast',
+    'on every page the system’s few colours show where one is, and no line is drawn around what is not chosen',
+    async () => {
+      using outside = await connectOutside(at.perch);
+      const { client } = outside;
+      await client.call('wiki.savePage', { path: 'entities/Miso', content: 'A cat.\n' });
+      await client.call('memory.add', { text: 'The key of the old boathouse' });
+      await client.call('chat.send', { message: 'How do I add a model?', sessionId: 'seen', model: 'guide/guide' });
+      await client.call('cron.add', { cron: '0 8 * * *', name: 'Water the plants', message: 'Water the plants' });
+      await client.call('exec.create', { command: 'echo', args: ['rooftop'] });
+      const page = await open('/settings');
+      await page.emulateMedia({ forcedColors: 'active', reducedMotion: 'reduce' });
+      const lines = (selector: string) =>
+        page
+          .locator(selector)
+          .filter({ visible: true })
+          .first()
+          .evaluate((element) => getComputedStyle(element).outlineStyle);
+      for (const [path, sign] of [...PAGES, ['/wiki?page=entities%2FMiso.md', 'A cat.']] as const) {
+        await page.goto(at.perch.url + path);
+        await page.getByText(sign).filter({ visible: true }).first().waitFor();
+        await page.evaluate(() => (document.activeElement as HTMLElement | null)?.blur());
+        const [place = ''] = path.split('?');
+        expect(await lines(`a[href="${place}"]`), path).toBe('solid');
+        const large = await page.evaluate(() =>
+          [...document.querySelectorAll('main, main *, .split')]
+            .filter(
+              (element) => getComputedStyle(element).outlineStyle === 'solid' && element.getBoundingClientRect().height > innerHeight / 2,
+            )
+            .map(({ className }) => String(className)),
+        );
+        expect(large, path).toEqual([]);
+        if (path.startsWith('/chat')) expect(await lines('.bubble'), path).toBe('solid');
+      }
+      await page.close();
+    },
+  );
 });

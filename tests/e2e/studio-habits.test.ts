@@ -67,7 +67,7 @@ verifies('canvas.studio/keyboard', 'another colour, width, filling and size of w
     'shown.color = "blue"; await null; shown.strokeWidth = 8; await null; shown.fill = true; await null; shown.fontSize = 40; await null',
   );
   expect(await run(page, 'return said')).toEqual([
-    '4 shapes selected',
+    'Selected 4 shapes',
     'Colour of 4 shapes changed',
     'Line width of 3 shapes changed',
     'Filling of 1 shape changed',

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type AST, parse } from 'svelte/compiler';
+import ts from 'typescript';
 import { describe, expect, it } from 'vitest';
 import { LOCALES } from '#lib/i18n/locale.ts';
 import { partsOf } from '#lib/i18n/parts.ts';
@@ -121,10 +122,62 @@ function rawTexts(source: string): string[] {
   return found;
 }
 
+/** Names, and what no person reads. */
+const UNSAID = /^(?:Português \(Brasil\)|The gateway’s worker could not start)$/;
+
+/**
+ * Texts of a script that are no messages: a sentence, or what is given to something that people read or hear. What only a programmer can
+ * bring about (a TypeError, a RangeError) is for programmers.
+ */
+function rawInScript(source: string): string[] {
+  const found: string[] = [];
+  const look = (node: ts.Node): void => {
+    if (ts.isImportDeclaration(node) || ts.isExportDeclaration(node) || ts.isTypeNode(node)) return;
+    if (ts.isNewExpression(node) && ['TypeError', 'RangeError'].includes(node.expression.getText())) return;
+    if (ts.isStringLiteralLike(node) || ts.isTemplateExpression(node)) {
+      const text = ts.isTemplateExpression(node)
+        ? node.head.text + node.templateSpans.map(({ literal }) => `…${literal.text}`).join('')
+        : node.text;
+      const sentence = /^\p{Lu}[\p{L}’']*,?\s+\p{L}/u.test(text) || /^\p{L}[^]*\p{Ll}\s+\p{L}[^]*[.!?]$/u.test(text);
+      const { parent } = node;
+      const said =
+        (ts.isPropertyAssignment(parent) && SAID.has(parent.name.getText().replace(/'/g, ''))) ||
+        (ts.isCallExpression(parent) &&
+          ts.isStringLiteral(parent.arguments[0] ?? parent) &&
+          SAID.has((parent.arguments[0] as ts.StringLiteral).text));
+      const word = /\p{Ll}{2}/u.test(text) && !SAID.has(text);
+      if ((sentence || (said && word)) && !UNSAID.test(text) && !NAMES.test(text)) found.push(text);
+    }
+    ts.forEachChild(node, look);
+  };
+  look(ts.createSourceFile('script.ts', source, ts.ScriptTarget.Latest, true));
+  return found;
+}
+
 describe('what components say', () => {
   it('finds text that is not a message', () => {
     const source = '<p title="Some words">More words, {m.x()} <code>npm start</code></p><style>p{color:red}</style>';
     expect(rawTexts(source)).toEqual(['Some words', 'More words,']);
+  });
+
+  it('finds text of a script that is not a message', () => {
+    const source =
+      "import a from 'a b'; say('Not a message'); const x = { title: 'Word', id: 'word' }; e.setAttribute('aria-label', 'thing'); throw new TypeError('No such thing');";
+    expect(rawInScript(source)).toEqual(['Not a message', 'Word', 'thing']);
+  });
+
+  it('is a message in scripts too', () => {
+    const scripts = ['web/lib', 'web/routes']
+      .flatMap((folder) => readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' }).map((file) => `${folder}/${file}`))
+      .filter((file) => /\.(?:ts|svelte)$/.test(file) && !/\.test\.ts$|^web\/lib\/(?:canvas|icons)\/|routes\/host/.test(file));
+    const found = scripts.flatMap((file) => {
+      const source = readFileSync(join(ROOT, file), 'utf8');
+      const script = file.endsWith('.ts')
+        ? source
+        : [...source.matchAll(/<script[^>]*>([^]*?)<\/script>/g)].map(([, code]) => code).join('\n');
+      return rawInScript(script).map((text) => `${file}: ${text}`);
+    });
+    expect(found).toEqual([]);
   });
 
   const files = ['web/lib', 'web/routes']

@@ -12,11 +12,10 @@ import { cropHold } from './studio/crop.ts';
 import { StudioActions } from './studio/actions.ts';
 import { pressKey } from './studio/keys.ts';
 import { beginText } from './studio/press.ts';
-import { counted, shapeName } from './studio/speech.ts';
-import { STUDIO_TOOLS, type StudioTool, TOOL_NAMES } from './studio/tools.ts';
+import { STUDIO_TOOLS, type StudioTool } from './studio/tools.ts';
+import { ENGLISH, type StudioWords } from './studio/words.ts';
 
 export { STUDIO_TOOLS, type StudioTool, TOOL_NAMES } from './studio/tools.ts';
-export { kindName, shapeName } from './studio/speech.ts';
 export { ZOOM } from './studio/view.ts';
 
 /**
@@ -33,8 +32,9 @@ export class Studio extends StudioActions {
   #snaps = true;
   readonly #seen = new WeakSet<KeyboardEvent>();
 
-  constructor(drawing: Drawing) {
-    super(drawing);
+  /** `words`: what it says to those who read the screen by ear, in English at first. */
+  constructor(drawing: Drawing, words: StudioWords = ENGLISH) {
+    super(drawing, words);
     const { signal } = this.ended;
     this.surface.addEventListener('keydown', (event) => this.key(event), { signal });
     this.surface.addEventListener('dblclick', (event) => this.#tool === 'select' && this.#writeAt(event), { signal });
@@ -59,7 +59,7 @@ export class Studio extends StudioActions {
     this.cropping = tool === 'crop' ? sheetOf(this.drawing.page) : undefined;
     if (tool !== 'select') this.select([]);
     this.#cursor();
-    this.say(`Tool: ${TOOL_NAMES[tool].name}${tool === 'crop' ? '. Enter applies, Escape gives up.' : ''}`);
+    this.say(this.words.tool(tool));
     this.told();
   }
 
@@ -142,7 +142,7 @@ export class Studio extends StudioActions {
   /** Zooms; `about`, in CSS pixels from the element's left upper corner (default: its middle), stays where it is. */
   zoomTo(zoom: number, about?: Place): void {
     this.view.zoomTo(zoom, about);
-    this.say(`Zoom ${Math.round(this.zoom * 100)} %`);
+    this.say(this.words.zoom(this.zoom));
   }
 
   /** Moves what is seen, in CSS pixels of the page. */
@@ -153,7 +153,7 @@ export class Studio extends StudioActions {
   /** Shows the whole sheet. */
   fit(): void {
     this.view.fit();
-    this.say(`Whole sheet, zoom ${Math.round(this.zoom * 100)} %`);
+    this.say(this.words.wholeSheet(this.zoom));
   }
 
   get canUndo(): boolean {
@@ -168,7 +168,7 @@ export class Studio extends StudioActions {
   undo(): boolean {
     this.giveUp();
     const done = this.editor.undo();
-    this.did(done, done ? 'Taken back' : 'Nothing to take back');
+    this.did(done, this.words.happened(done ? 'undone' : 'nothingToUndo'));
     return done;
   }
 
@@ -176,7 +176,7 @@ export class Studio extends StudioActions {
   redo(): boolean {
     this.giveUp();
     const done = this.editor.redo();
-    this.did(done, done ? 'Done again' : 'Nothing to do again');
+    this.did(done, this.words.happened(done ? 'redone' : 'nothingToRedo'));
     return done;
   }
 
@@ -190,7 +190,7 @@ export class Studio extends StudioActions {
     this.select(shape ? [shape.id] : []);
     if (!shape) return false;
     this.view.reveal(spanOf(shape, measureText));
-    this.say(`${shapeName(shape)}, ${at + 1} of ${all.length}`);
+    this.say(this.words.place(this.words.shape(shape), at + 1, all.length));
     return true;
   }
 
@@ -212,11 +212,11 @@ export class Studio extends StudioActions {
 
   /** What Escape does: gives up what is under way, then the crop, then an end that is held, then what is chosen, then the tool. */
   escape(): boolean {
-    if (this.giveUp()) return (this.say('Given up'), true);
-    if (this.polygon.begun) return (this.polygon.stop(this), this.say('Given up'), true);
+    if (this.giveUp()) return (this.say(this.words.happened('givenUp')), true);
+    if (this.polygon.begun) return (this.polygon.stop(this), this.say(this.words.happened('givenUp')), true);
     this.#leaving = true;
-    if (this.gripped) return ((this.gripped = undefined), this.say('Arrow keys move all of it'), true);
-    if (this.selection.length > 0) return (this.select([]), this.say('Nothing selected'), true);
+    if (this.gripped) return ((this.gripped = undefined), this.say(this.words.gripped(undefined)), true);
+    if (this.selection.length > 0) return (this.select([]), this.say(this.words.happened('noneSelected')), true);
     if (this.#tool === 'select') return false;
     this.tool = 'select';
     return true;
@@ -253,7 +253,7 @@ export class Studio extends StudioActions {
     const ids = this.chosen.filter(of).map(({ id }) => id);
     const [what] = Object.keys(look) as (keyof Look)[];
     const count = this.actions.style(ids, fields, this.together(String(what)));
-    this.did(count, `${what ? LOOKS[what] : 'Look'} of ${counted(count)} changed`);
+    if (what) this.did(count, this.words.restyled(what, this.words.shapes(count)));
   }
 
   #space(on: boolean): void {
@@ -278,13 +278,6 @@ export class Studio extends StudioActions {
       handle === undefined ? 'move' : handle.length > 2 || hold.rotation % 180 !== 0 ? 'pointer' : `${handle}-resize`;
   }
 }
-
-const LOOKS: Readonly<Record<keyof Look, string>> = {
-  color: 'Colour',
-  strokeWidth: 'Line width',
-  fill: 'Filling',
-  fontSize: 'Text size',
-};
 
 /** What is written in, or takes letters as a list does; buttons, switches and sliders do not. */
 const isField = (target: EventTarget | null): boolean =>

@@ -16,8 +16,14 @@ interface Written extends TextPlace {
   readonly color: string;
   /** What stands there already. */
   readonly text?: string;
+  /** What the field is called; `byTouch`: Enter begins a line there. */
+  readonly label?: (byTouch: boolean) => string;
   readonly signal: AbortSignal;
 }
+
+/** In English. */
+export const writingLabel = (byTouch: boolean): string =>
+  byTouch ? 'Text. Enter begins a line, a press beside it ends it.' : 'Text. Enter ends it, Shift and Enter begins a line.';
 
 /**
  * Lets somebody type where the text will stand. Enter, Escape and leaving end it and keep what was typed; Shift+Enter begins a line. The
@@ -26,16 +32,13 @@ interface Written extends TextPlace {
  */
 export function writeText(
   parent: HTMLElement,
-  { color, text = '', signal, ...place }: Written,
+  { color, text = '', label = writingLabel, signal, ...place }: Written,
   done: (text: string) => void,
 ): (place: TextPlace) => void {
   const field = parent.appendChild(document.createElement('textarea'));
   field.className = 'perch-writing';
   const byTouch = matchMedia('(pointer: coarse)').matches;
-  field.setAttribute(
-    'aria-label',
-    byTouch ? 'Text. Enter begins a line, a press beside it ends it.' : 'Text. Enter ends it, Shift and Enter begins a line.',
-  );
+  field.setAttribute('aria-label', label(byTouch));
   field.dir = 'auto';
   field.rows = 1;
   field.value = text;

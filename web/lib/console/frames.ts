@@ -1,3 +1,4 @@
+import { legible } from '#shared/legible.ts';
 import { parseJson } from '#shared/parse-json.ts';
 import { hideForms } from '#shared/redact.ts';
 import { m } from '#lib/i18n/pages.ts';
@@ -25,7 +26,7 @@ export function seenFrame(id: number, at: number, way: SeenFrame['way'], text: s
 
 /** By the beginning of the text alone, for a frame may be large: ours begin with these members. */
 function aboutOf(text: string): string {
-  const member = (name: string): string => new RegExp(`"${name}":"([^"]{1,100})"`).exec(text.slice(0, 400))?.[1] ?? '';
+  const member = (name: string): string => legible(new RegExp(`"${name}":"([^"]{1,100})"`).exec(text.slice(0, 400))?.[1] ?? '');
   const type = member('type');
   if (type === 'req') return `${member('method')} (${member('id')})`;
   return type === 'event' ? member('event') : type === 'res' ? m.console_frame_answer({ id: member('id') }) : m.console_frame_none();

@@ -7,5 +7,6 @@ it('keeps names apart in a sentence from right to left, and counts as they are',
     plain: (_inputs: object) => 'نعم',
   });
   expect(m.from({ name: 'notes.md', count: 3 })).toBe('3 من \u2068notes.md\u2069');
+  expect(m.from({ name: '1,250.5', count: '3' })).toBe('3 من 1,250.5');
   expect(m.plain()).toBe('نعم');
 });

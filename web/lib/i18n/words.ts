@@ -11,9 +11,13 @@ type Inputs = Readonly<Record<string, string | number>>;
 /** The compiler's declarations want an argument where there is no place for anything. */
 export const words = <Compiled extends object>(compiled: Compiled): WordsOf<Compiled> => compiled as unknown as WordsOf<Compiled>;
 
-/** The same for a language from right to left: a name or a path within a sentence keeps its own direction, and moves no comma of the sentence. */
+/**
+ * The same for a language from right to left: a name or a path within a sentence keeps its own direction, and moves no comma of the
+ * sentence. A number stays as it is: the percent sign behind it belongs to it.
+ */
 export function isolating<Compiled extends object>(compiled: Compiled): WordsOf<Compiled> {
-  const apart = (value: string | number): string | number => (typeof value === 'string' ? `\u2068${value}\u2069` : value);
+  const apart = (value: string | number): string | number =>
+    typeof value === 'string' && /[^\d.,:\s]/.test(value) ? `\u2068${value}\u2069` : value;
   const keepingApart =
     (say: (inputs: Inputs) => string) =>
     (inputs: Inputs = {}): string =>

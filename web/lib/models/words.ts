@@ -1,6 +1,7 @@
 import type { ModelEntry } from '#shared/rpc/records.ts';
 import { m } from '#lib/i18n/pages.ts';
-import { money, number } from '#lib/usage/measures.ts';
+import { money } from '#lib/i18n/money.ts';
+import { number } from '#lib/usage/measures.ts';
 
 /** Tokens as people say them: `128k`, `1M`; a dash where nobody says. */
 export function tokenWords(tokens: number | null): string {

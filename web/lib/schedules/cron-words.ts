@@ -16,7 +16,7 @@ const listed = (words: readonly string[]): string => (locale === 'en' ? english.
 /** A five-field schedule as people say it: `every day at 03:00`. What has no such words, and what cannot be read, stays as it is written. */
 export function cronInWords(text: string): string {
   const shape = cronShape(text);
-  if (!shape) return text.trim();
+  if (!shape) return locale === 'en' ? text.trim() : `\u2066${text.trim()}\u2069`;
   return shape.time.every === 'day' ? atTimes(shape, listed(shape.time.at)) : again(shape, everyWords(shape.time));
 }
 

@@ -19,10 +19,12 @@ const KINDS: Readonly<Record<Kind, () => string>> = {
   blur: () => m.annotate_shape_blur(),
 };
 
+export const kindName = (kind: Kind): string => KINDS[kind]();
+
 /** What a shape is called, so that it is known from others: with its number, or how its text begins. */
 export function shapeName(shape: Shape): string {
   const own = shape.kind === 'marker' ? shape.label : shape.kind === 'text' || shape.kind === 'callout' ? shape.text : '';
   const begin = own.trim().replaceAll(/\s+/g, ' ');
-  const kind = KINDS[shape.kind]();
+  const kind = kindName(shape.kind);
   return begin === '' ? kind : m.annotate_shape_named({ kind, name: begin.length > 40 ? `${begin.slice(0, 40)}…` : begin });
 }

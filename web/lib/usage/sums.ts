@@ -1,5 +1,6 @@
 import { m } from '#lib/i18n/pages.ts';
-import { compact, money, number } from './measures.ts';
+import { money } from '#lib/i18n/money.ts';
+import { compact, number } from './measures.ts';
 import type { UsageSums } from './types.ts';
 
 export interface Measure {

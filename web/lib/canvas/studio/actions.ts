@@ -3,18 +3,15 @@ import { shapesToText } from '#shared/canvas/clipboard.ts';
 import type { Move } from '#shared/canvas/editor.ts';
 import type { Shape } from '#shared/canvas/fields.ts';
 import { type Box, sheetOf } from '#shared/canvas/geometry.ts';
-import { type End, endMoved, isEnd, spanOf } from '#shared/canvas/handles.ts';
+import { endMoved, isEnd, spanOf } from '#shared/canvas/handles.ts';
 import type { Axis } from '#shared/canvas/transform.ts';
 import { measureText } from '../../../paint/measure.ts';
 import type { Place } from '../ground.ts';
 import { StudioCore } from './core.ts';
-import { counted, shapeName } from './speech.ts';
 import type { StudioTool } from './tools.ts';
 
 /** What comes within this many milliseconds with the same thing is one step of undo: a colour that is dragged, a key that is held. */
 const TOGETHER = 800;
-
-const END_NAMES: Readonly<Record<End, string>> = { start: 'its beginning', end: 'its end', tip: 'its tip' };
 
 /** What is done to what is chosen, and to the sheet: each is one step of undo, and is said. Lengths are CSS pixels of the drawing. */
 export abstract class StudioActions extends StudioCore {
@@ -25,9 +22,9 @@ export abstract class StudioActions extends StudioCore {
   /** Takes away what is chosen. */
   remove(): void {
     const [one] = this.chosen;
-    const name = one && this.chosen.length === 1 ? shapeName(one) : undefined;
+    const name = one && this.chosen.length === 1 ? this.words.shape(one) : undefined;
     const count = this.actions.remove(this.selection);
-    if (count > 0) this.say(`Removed ${name ?? counted(count)}`);
+    if (count > 0) this.say(this.words.did('removed', name ?? this.words.shapes(count)));
   }
 
   /** Puts copies of what is chosen beside it, and chooses those. */
@@ -35,33 +32,32 @@ export abstract class StudioActions extends StudioCore {
     const ids = this.actions.copies(this.#pile(), 16, 16);
     if (ids.length === 0) return;
     this.select(ids);
-    this.say(`Duplicated ${counted(ids.length)}`);
+    this.say(this.words.did('duplicated', this.words.shapes(ids.length)));
   }
 
   /** Chooses all that is neither hidden nor locked. */
   selectAll(): void {
     this.tool = 'select';
     this.select(this.drawing.shapes.flatMap(({ id, hidden, locked }) => (hidden || locked ? [] : [id])));
-    this.say(`${counted(this.selection.length)} selected`);
+    this.say(this.words.did('selected', this.words.shapes(this.selection.length)));
   }
 
   /** Moves what is chosen in the pile. */
   order(move: Move): void {
-    const said = { front: 'Brought to the front', back: 'Sent to the back', forward: 'Brought forward', backward: 'Sent backward' };
-    this.did(this.actions.order(this.selection, move), said[move]);
+    this.did(this.actions.order(this.selection, move), this.words.ordered(move));
   }
 
   align(edge: Edge): void {
-    this.did(this.actions.align(this.selection, edge), `Aligned: ${edge}`);
+    this.did(this.actions.align(this.selection, edge), this.words.aligned(edge));
   }
 
   distribute(axis: Axis): void {
-    this.did(this.actions.distribute(this.selection, axis), axis === 'x' ? 'Spaced evenly across' : 'Spaced evenly down');
+    this.did(this.actions.distribute(this.selection, axis), this.words.distributed(axis));
   }
 
   /** Mirrors what is chosen, or the whole sheet where nothing is; `x`: left becomes right. */
   flip(axis: Axis): void {
-    this.did(this.actions.flip(this.selection, axis), axis === 'x' ? 'Flipped left to right' : 'Flipped upside down');
+    this.did(this.actions.flip(this.selection, axis), this.words.flipped(axis));
   }
 
   /** Turns what is chosen clockwise; where nothing is, the whole sheet by quarters. Throws a RangeError for another angle of the sheet. */
@@ -71,12 +67,12 @@ export abstract class StudioActions extends StudioCore {
     this.actions.turnSheet(degrees / 90);
     this.view.fit();
     if (this.tool === 'crop') this.cropping = sheetOf(this.drawing.page);
-    this.say(`Turned the sheet by ${degrees}°`);
+    this.say(this.words.sheetTurned(degrees));
   }
 
   /** Turns what is chosen clockwise. */
   turn(degrees: number): void {
-    this.did(this.actions.turn(this.selection, degrees, this.together('turn')), `Turned by ${degrees}°`);
+    this.did(this.actions.turn(this.selection, degrees, this.together('turn')), this.words.turnedBy(degrees));
   }
 
   /**
@@ -87,7 +83,7 @@ export abstract class StudioActions extends StudioCore {
     const ends = this.hold?.handles.map(({ name }) => name).filter(isEnd) ?? [];
     const next = ends[ends.findIndex((end) => end === this.gripped) + 1];
     this.gripped = next;
-    if (ends.length > 0) this.say(`Arrow keys move ${next ? END_NAMES[next] : 'all of it'}`);
+    if (ends.length > 0) this.say(this.words.gripped(next));
     return ends.length > 0;
   }
 
@@ -97,47 +93,44 @@ export abstract class StudioActions extends StudioCore {
     const at = gripped && hold?.handles.find(({ name }) => name === gripped)?.at;
     if (gripped && hold && at) {
       const to = [at[0] + dx, at[1] + dy] as const;
-      this.did(
-        this.actions.style(this.selection, endMoved(hold, gripped, to), this.together(gripped)),
-        `At ${Math.round(to[0])}, ${Math.round(to[1])}`,
-      );
+      this.did(this.actions.style(this.selection, endMoved(hold, gripped, to), this.together(gripped)), this.words.at(...to));
       return;
     }
     if (this.actions.nudge(this.selection, dx, dy, this.together('nudge')) === 0) return;
     const [box] = this.chosen.map((shape) => spanOf(shape, measureText));
-    if (box) this.say(`At ${Math.round(box.x)}, ${Math.round(box.y)}`);
+    if (box) this.say(this.words.at(box.x, box.y));
   }
 
   /** Makes what is chosen larger; its left upper corner stays. */
   grow(dx: number, dy: number): void {
     if (this.actions.grow(this.selection, dx, dy, this.together('grow')) === 0) return;
     const [box] = this.chosen.map((shape) => spanOf(shape, measureText));
-    if (box) this.say(`${Math.round(box.width)} by ${Math.round(box.height)}`);
+    if (box) this.say(this.words.size(box.width, box.height));
   }
 
   /** How much what is chosen covers, 0 to 1. Throws a RangeError beyond. */
   fade(opacity: number): void {
     if (!(opacity >= 0 && opacity <= 1)) throw new RangeError(`There is no opacity of ${opacity}: 0 to 1`);
     const count = this.actions.style(this.selection, { opacity }, this.together('opacity'));
-    this.did(count, `Opacity ${Math.round(opacity * 100)} %`);
+    this.did(count, this.words.opacity(opacity));
   }
 
   /** Locked shapes cannot be pressed or changed: they are chosen no longer. */
   lock(ids: readonly string[], on: boolean): void {
     if (on) this.#leave(ids);
-    this.did(this.actions.flag(ids, 'locked', on), on ? 'Locked' : 'Unlocked');
+    this.did(this.actions.flag(ids, 'locked', on), this.words.happened(on ? 'locked' : 'unlocked'));
   }
 
   /** Hidden shapes are neither seen, pressed nor exported: they are chosen no longer. */
   hide(ids: readonly string[], on: boolean): void {
     if (on) this.#leave(ids);
-    this.did(this.actions.flag(ids, 'hidden', on), on ? 'Hidden' : 'Shown');
+    this.did(this.actions.flag(ids, 'hidden', on), this.words.happened(on ? 'hidden' : 'shown'));
   }
 
   /** What is chosen as text for the clipboard; '' where nothing is. */
   copy(): string {
     if (this.selection.length === 0) return '';
-    this.say(`Copied ${counted(this.selection.length)}`);
+    this.say(this.words.did('copied', this.words.shapes(this.selection.length)));
     return shapesToText(this.#pile());
   }
 
@@ -152,7 +145,7 @@ export abstract class StudioActions extends StudioCore {
   paste(text: string, at?: Place): boolean {
     const ids = this.actions.paste(text, at && [at.x, at.y]);
     if (!ids) return false;
-    this.#added(ids, ids.length === 0 ? 'There is no room for more shapes' : `Pasted ${counted(ids.length)}`);
+    this.#added(ids, ids.length === 0 ? this.words.happened('noRoom') : this.words.did('pasted', this.words.shapes(ids.length)));
     return true;
   }
 
@@ -174,7 +167,7 @@ export abstract class StudioActions extends StudioCore {
     const [width, height] = [pixelWidth * scale, pixelHeight * scale];
     const { x, y } = at ?? { x: page.x + page.width / 2, y: page.y + page.height / 2 };
     const { id } = this.editor.add('image', { src, width, height, x: x - width / 2, y: y - height / 2 });
-    this.#added([id], 'Picture added');
+    this.#added([id], this.words.happened('pictureAdded'));
     return id;
   }
 
@@ -186,7 +179,7 @@ export abstract class StudioActions extends StudioCore {
     this.tool = 'select';
     this.view.fit();
     const { width, height } = this.drawing.page;
-    this.say(done ? `Cropped to ${width} by ${height}` : 'Nothing was cropped');
+    this.say(done ? this.words.cropped(width, height) : this.words.happened('notCropped'));
   }
 
   /** Moves the frame of a crop, or makes it larger. */
@@ -197,7 +190,7 @@ export abstract class StudioActions extends StudioCore {
       ? { ...box, width: Math.max(1, box.width + dx), height: Math.max(1, box.height + dy) }
       : { ...box, x: box.x + dx, y: box.y + dy };
     this.cropping = next;
-    this.say(`From ${Math.round(next.x)}, ${Math.round(next.y)}, ${Math.round(next.width)} by ${Math.round(next.height)}`);
+    this.say(this.words.frame(next.x, next.y, next.width, next.height));
   }
 
   /** The name of a gesture that goes on as long as it is repeated soon, on the same shapes. */

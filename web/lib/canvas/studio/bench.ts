@@ -7,6 +7,7 @@ import type { Hold } from '#shared/canvas/handles.ts';
 import type { Guide } from '#shared/canvas/snap.ts';
 import type { Held, Sample } from '../pointing.ts';
 import type { View } from './view.ts';
+import type { StudioWords } from './words.ts';
 
 /** What is drawn next looks like this. */
 export interface Look {
@@ -32,6 +33,7 @@ export interface Bench {
   readonly actions: Actions;
   readonly view: View;
   readonly look: Look;
+  readonly words: StudioWords;
   readonly showing: Showing;
   readonly selection: readonly string[];
   readonly chosen: readonly Shape[];

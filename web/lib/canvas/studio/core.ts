@@ -17,6 +17,7 @@ import { listenToMiddle, listenToPinch, listenToWheel } from './pinch.ts';
 import { PolygonTool } from './polygon.ts';
 import type { StudioTool } from './tools.ts';
 import { View } from './view.ts';
+import type { StudioWords } from './words.ts';
 import { writeOver, type Written } from './writing.ts';
 
 /** How far off the handle that turns is, in CSS pixels of the page. */
@@ -27,6 +28,7 @@ export abstract class StudioCore implements Bench {
   /** What to put into the page; it fills its parent. */
   readonly element: HTMLElement;
   readonly drawing: Drawing;
+  readonly words: StudioWords;
   readonly editor: Editor;
   readonly actions: Actions;
   readonly view: View;
@@ -49,8 +51,9 @@ export abstract class StudioCore implements Bench {
   #moveField: (() => void) | undefined;
   #telling = false;
 
-  constructor(drawing: Drawing) {
+  constructor(drawing: Drawing, words: StudioWords) {
     this.drawing = drawing;
+    this.words = words;
     this.editor = new Editor(drawing);
     this.actions = new Actions(this.editor, measureText);
     adoptStyles();
@@ -171,6 +174,7 @@ export abstract class StudioCore implements Bench {
     this.request();
     this.#moveField = writeOver(this.element, {
       shape,
+      label: (byTouch) => this.words.writing(byTouch),
       view: this.view,
       signal: this.ended.signal,
       done: (text) => this.#written(shape, text),
@@ -225,11 +229,8 @@ export abstract class StudioCore implements Bench {
     const { signal } = this.ended;
     surface.tabIndex = 0;
     surface.setAttribute('role', 'application');
-    surface.setAttribute(
-      'aria-label',
-      'Drawing. Tab goes from shape to shape, arrow keys move, G takes hold of an end, Enter presses and lets go, Escape gives up; Escape and then Tab leaves.',
-    );
-    surface.setAttribute('aria-roledescription', 'drawing surface');
+    surface.setAttribute('aria-label', this.words.surface());
+    surface.setAttribute('aria-roledescription', this.words.surfaceKind());
     const pinching = listenToPinch(surface, { view, signal, begun: () => this.#giveUpPointer() });
     listenToWheel(surface, { view, signal });
     listenToMiddle(surface, { view, signal });
@@ -283,13 +284,13 @@ export abstract class StudioCore implements Bench {
     const there = this.drawing.shape(shape.id);
     if (text === '' && there) {
       this.actions.remove([shape.id]);
-      this.say('Removed: it had no text any more');
+      this.say(this.words.happened('textGone'));
     } else if (text !== '' && text !== shape.text) {
       const { id: _, order: __, ...fields } = shape;
       if (there) this.actions.style([shape.id], { text });
       else if (fields.kind === 'text') this.select([this.editor.add('text', { ...fields, text }).id]);
       else this.select([this.editor.add('callout', { ...fields, text }).id]);
-      this.say('Text written');
+      this.say(this.words.happened('textWritten'));
     }
     this.focus();
   }

@@ -4,7 +4,6 @@ import type { Box } from '#shared/canvas/geometry.ts';
 import type { Point } from '#shared/canvas/path.ts';
 import type { Held, Sample } from '../pointing.ts';
 import { type Begin, DRAG, type Look } from './bench.ts';
-import { kindName } from './speech.ts';
 
 type Samples = readonly [Sample, ...Sample[]];
 interface Dragged {
@@ -133,7 +132,7 @@ function drawing<K extends Kind>({ kind, fields, constrain, dot = false, written
         if (!dot && Math.hypot(last.x - from[0], last.y - from[1]) * bench.view.zoom < DRAG) return;
         if (written) return bench.write(shape());
         bench.editor.add(kind, given());
-        bench.say(`${kindName(kind)} drawn`);
+        bench.say(bench.words.drawn(kind));
       },
       cancel: stop,
     };

@@ -39,7 +39,7 @@ export class PolygonTool {
         if (closes) this.close(bench);
         else {
           this.#corners.push(at);
-          bench.say(`Corner ${this.#corners.length}. Press it again to close the polygon.`);
+          bench.say(bench.words.corner(this.#corners.length));
           bench.request();
         }
       },
@@ -54,7 +54,7 @@ export class PolygonTool {
     if (points.length < 3) return;
     const { color, strokeWidth, fill } = bench.look;
     bench.editor.add('polygon', { points: points.map(([x, y]): [number, number] => [x, y]), color, strokeWidth, fill });
-    bench.say('Polygon drawn');
+    bench.say(bench.words.drawn('polygon'));
   }
 
   stop(bench: Bench): void {

@@ -6,7 +6,6 @@ import { measureText } from '../../../paint/measure.ts';
 import type { Sample } from '../pointing.ts';
 import { type Begin, type Bench, type Gesture, reachOf } from './bench.ts';
 import { cropHold } from './crop.ts';
-import { counted } from './speech.ts';
 
 /** Something that is done where a press ends. */
 const pressing =
@@ -26,7 +25,7 @@ export const beginMarker = pressing((bench, { x, y }) => {
   const label = String(Math.max(0, ...labels.filter(Number.isInteger)) + 1);
   const size = Math.max(24, Math.round(bench.look.fontSize * 1.4));
   bench.editor.add('marker', { x, y, label, color: bench.look.color, size });
-  bench.say(`Marker ${label} set`);
+  bench.say(bench.words.marker(label));
 });
 
 /** A text is written there; one that is there already is written in. */
@@ -74,7 +73,7 @@ export const beginErase: Begin = (bench, first, held) => {
     end() {
       bench.preview(undefined);
       const count = bench.actions.remove([...gone.keys()]);
-      if (count > 0) bench.say(`Erased ${counted(count)}`);
+      if (count > 0) bench.say(bench.words.did('erased', bench.words.shapes(count)));
     },
     cancel: () => bench.preview(undefined),
   };

@@ -21,7 +21,7 @@ import { angleOf, middleOf, moved, reframed, resizedWith, turnedAbout } from '#s
 import { measureText } from '../../../paint/measure.ts';
 import type { Held, Sample } from '../pointing.ts';
 import { type Begin, type Bench, DRAG, type Gesture, reachOf } from './bench.ts';
-import { counted, shapeName } from './speech.ts';
+import type { Doing } from './words.ts';
 
 /** How near something snaps, in CSS pixels of the page. */
 const SNAP = 6;
@@ -47,7 +47,7 @@ export const beginSelect: Begin = (bench, at, held) => {
 const NOTHING: Gesture = { extend: () => undefined, end: () => undefined, cancel: () => undefined };
 
 interface Change {
-  readonly said: string;
+  readonly said: Doing;
   /** What becomes of each chosen shape when the pointer is there. */
   readonly to: (shape: Shape, at: Point) => FieldValues;
   /** Where the pointer counts as being, and what it snapped to. */
@@ -80,7 +80,8 @@ function changing(bench: Bench, from: Point, { said, to, place }: Change, presse
       const there = sets.filter(([id]) => bench.drawing.shape(id));
       if (there.length === 0) return;
       bench.editor.setAll(there);
-      bench.say(`${said} ${there.length === 1 && shapes[0] ? shapeName(shapes[0]) : counted(there.length)}`);
+      const { words } = bench;
+      bench.say(words.did(said, there.length === 1 && shapes[0] ? words.shape(shapes[0]) : words.shapes(there.length)));
     },
     cancel: stop,
   };
@@ -103,7 +104,7 @@ function moving(bench: Bench, from: Point): Change {
     measureText,
   );
   return {
-    said: 'Moved',
+    said: 'moved',
     place(at, held) {
       const [x, y] = held.shift ? alongTo(from, at) : at;
       const to = { ...box, x: box.x + x - from[0], y: box.y + y - from[1] };
@@ -141,7 +142,7 @@ function resizing(bench: Bench, hold: Hold, handle: Handle, from: Point): Change
   let ratio = false;
   const boxAt = (at: Point): Box => dragged(hold.box, handle, turned(at, hold.box, -hold.rotation), ratio);
   return {
-    said: 'Resized',
+    said: 'resized',
     place([x, y], held) {
       const corner = handle.length === 2;
       ratio = keepsRatio(bench.chosen) ? corner && !(held.shift && single?.kind === 'image') : held.shift && corner;
@@ -162,7 +163,7 @@ function turning(bench: Bench, { box, rotation }: Hold, from: Point): Change {
   const angle = ([x, y]: Point): number => (Math.atan2(y - about[1], x - about[0]) * 180) / Math.PI;
   let step = false;
   return {
-    said: 'Turned',
+    said: 'turned',
     place(at, held) {
       step = held.shift;
       return at;
@@ -178,7 +179,7 @@ function turning(bench: Bench, { box, rotation }: Hold, from: Point): Change {
 function ending(hold: Hold, end: End): Change {
   const fixed = end === 'tip' ? undefined : hold.handles.find(({ name }) => name !== end)?.at;
   return {
-    said: end === 'tip' ? 'Moved the tip of' : 'Moved an end of',
+    said: end === 'tip' ? 'tipMoved' : 'endMoved',
     place: (at, held) => (held.shift && fixed ? angledTo(fixed, at) : at),
     to: (_, at) => endMoved(hold, end, at),
   };

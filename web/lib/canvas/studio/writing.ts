@@ -9,11 +9,17 @@ export type Written = Shape<'text'> | Shape<'callout'>;
 /** Inside a callout's box, as it is painted (marks.ts). */
 const PADDING = 8;
 
+interface Over {
+  shape: Written;
+  /** What the field is called; `byTouch`: Enter begins a line there. */
+  label: (byTouch: boolean) => string;
+  view: View;
+  signal: AbortSignal;
+  done: (text: string) => void;
+}
+
 /** A field over a shape's text. Returns how to bring it where the shape is seen by now. */
-export function writeOver(
-  parent: HTMLElement,
-  { shape, view, signal, done }: { shape: Written; view: View; signal: AbortSignal; done: (text: string) => void },
-): () => void {
+export function writeOver(parent: HTMLElement, { shape, label, view, signal, done }: Over): () => void {
   const place = () => {
     const { x, y, width } = frameOf(shape, measureText);
     const inner = shape.kind === 'callout' ? PADDING : 0;
@@ -26,6 +32,6 @@ export function writeOver(
       ...(shape.kind === 'callout' ? { width: `${(width - 2 * PADDING) * view.zoom}px` } : {}),
     };
   };
-  const put = writeText(parent, { ...place(), color: shape.color, text: shape.text, signal }, done);
+  const put = writeText(parent, { ...place(), color: shape.color, text: shape.text, label, signal }, done);
   return () => put(place());
 }
