@@ -153,7 +153,7 @@ Lists are kept for a minute; refresh asks again at once and looks for new server
     id: 'compare-models',
     title: 'Comparing models side by side',
     keywords: 'compare two models side by side columns versus difference speed first word cost',
-    text: `Open the list of models in a chat and choose **Compare models**, or the page \`/compare\`: one message goes to two models (three on a wide screen), each in a chat of its own, with the time to its first word, its whole time, tokens and cost. Each has its own Stop and *Answer again*; Esc stops all. The chats are marked with a tag of their own in the list, and **Go on with this one** opens one of them.`,
+    text: `Open the list of models in a chat and choose **Compare models**, or the page \`/compare\`: one message goes to two models, or three, each in a chat of its own, with the time to its first word, its whole time, tokens and cost. Each has its own Stop and *Answer again*; Esc stops all. The chats are marked with a tag of their own in the list, and **Go on with this one** opens one of them; **Back to the comparison** leads back from there.`,
   },
   {
     id: 'incognito',
