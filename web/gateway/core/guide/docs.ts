@@ -638,7 +638,7 @@ Programs use \`drawings.list\`, \`drawings.create\`, \`drawings.open\`, \`drawin
     id: 'skills',
     title: 'Skills',
     keywords: 'skill SKILL.md instructions agent skills folder install add missing requirement invalid front matter yaml',
-    text: `A skill is a folder with a \`SKILL.md\` in the open Agent Skills format: YAML front matter with \`name\` and \`description\`, then instructions. Put it into an agent's workspace as \`skills/<name>/SKILL.md\`, or into the folder \`skills\` of the bridge's directory for all agents. Agents are told name and description, and read the rest by \`skill_read\` when a task fits; nothing in a skill is executed, and it gives no rights. The page **Skills**, and \`skills.list\`, name them all, with programs, variables or the system (\`os\`) that are missing and what is wrong with one.`,
+    text: `A skill is a folder with a \`SKILL.md\` in the open Agent Skills format: YAML front matter with \`name\` and \`description\`, then instructions. Put it into an agent's workspace as \`skills/<name>/SKILL.md\`, or into the folder \`skills\` of the bridge's directory for all agents. Agents are told name and description, and read the rest by \`skill_read\` when a task fits; nothing in a skill is executed, and it gives no rights. In a chat \`/\` lists them beside the prompts: a message that begins with \`/name\` is answered by that skill, unless its front matter says \`user-invocable: false\`. The page **Skills**, and \`skills.list\`, name them all, with programs, variables or the system (\`os\`) that are missing and what is wrong with one.`,
   },
   {
     id: 'schedules',

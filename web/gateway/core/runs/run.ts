@@ -187,7 +187,10 @@ export class Run {
     ]);
     const { agentId, principal, wishes, exact, tools: only, systemPrompt = this.#agent.systemPrompt } = this.#request;
     const offered = await offeredTo(principal, tools, this.#agent, this.#chosen, only);
-    const [notes, recalled] = await Promise.all([companion.notes(this.#agent, this.#key, offered), this.#recall(place, above.messages)]);
+    const [notes, recalled] = await Promise.all([
+      companion.notes(this.#agent, this.#key, offered, plainText(user.content)),
+      this.#recall(place, above.messages),
+    ]);
     const send = (file: SentFile): void => this.#files.add(file);
     if (waiting) this.#told = () => waiting.told();
     const system = systemOf(systemPrompt, notes, [timeContext(clock.now(), timeZone()), waiting?.text].filter(Boolean).join('\n\n'));
