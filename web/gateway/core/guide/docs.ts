@@ -509,7 +509,7 @@ While the bridge hosts the gateway, chats are kept in its managed browser; a tab
     id: 'update',
     title: 'Updates of the app',
     keywords: 'new version upgrade reload prompt release refresh stale build',
-    text: `When a newer build is served, the app asks before it switches. Accepting reloads all its tabs together; the gateway first finishes the replies under way (up to 30 seconds) and hands its data over to the new build.`,
+    text: `When a newer build is served, the app asks before it switches. Accepting reloads all its tabs together; the gateway first finishes the replies under way (up to 30 seconds) and hands its data over to the new build. It waits while an incognito chat is open in any tab, which the reload would lose.`,
   },
   {
     id: 'privacy',
