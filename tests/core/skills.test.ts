@@ -178,4 +178,38 @@ describe('skills', () => {
     expect(await sent).toMatchObject({ completed: true });
     expect(system(gw.calls[0])).toContain('- tea: Makes tea');
   });
+
+  verifies(
+    'skills/called',
+    'a message that begins with its name has its instructions before the model, for that message alone',
+    async () => {
+      await using gw = await testGateway({ model: () => ['done'] });
+      const { client } = await gw.client();
+      const write = (name: string, more = ''): Promise<unknown> =>
+        client.call('workspace.write', { path: `skills/${name}/SKILL.md`, content: skill(name, `About ${name}`, more) });
+      await write('tea', 'license: MIT\n');
+      await client.call('workspace.write', { path: 'skills/tea/pots.md', content: 'Pots' });
+      await write('secret', 'user-invocable: false\n');
+      await write('lacking', 'metadata: {requires: {bins: [kettle]}}\n');
+      const told = async (message: string): Promise<string> => {
+        await client.call('chat.send', { message });
+        return system(gw.calls.at(-1));
+      };
+      const called = await told('/tea green, please');
+      expect(called).toContain('Do it well.');
+      expect(called).toContain('pots.md');
+      expect(gw.calls.at(-1)?.body.messages.at(-1)?.content).toBe('/tea green, please');
+      expect(await told('/tea')).toContain('Do it well.');
+      for (const other of ['And now?', 'tea', '/teapot', '/tea/x', 'I like /tea', '/secret', '/lacking', '/none'])
+        expect(await told(other), other).not.toContain('Do it well.');
+      const { skills } = await client.call('skills.list', { agentId: 'main' });
+      expect(skills.map(({ name, state, userInvocable }) => [name, state, userInvocable])).toEqual([
+        ['lacking', 'missing', undefined],
+        ['secret', 'ready', false],
+        ['tea', 'ready', undefined],
+      ]);
+      await expect(client.call('skills.list', { agentId: 'nobody' })).rejects.toMatchObject({ code: 'NOT_FOUND' });
+      expect(gw.faults).toEqual([]);
+    },
+  );
 });

@@ -92,6 +92,24 @@ describe('a message that steers', () => {
     ]);
   });
 
+  verifies('chat.send/steer', 'ends one that nobody has seen a word of well, and is answered together with it', async () => {
+    await using gw = await testGateway({ model: (_call, count) => (count === 1 ? [{ wait: never }] : ['to both']) });
+    const { client, events } = await gw.client();
+    const first = client.call('chat.send', { message: 'a' });
+    await until(() => gw.calls.length === 1);
+    await client.call('chat.send', { message: 'b', steer: true });
+    expect(await first).toMatchObject({ completed: true });
+    expect(await branch(client)).toEqual([
+      ['user', 'a'],
+      ['assistant', ''],
+      ['user', 'b'],
+      ['assistant', 'to both'],
+    ]);
+    expect(gw.calls[1]?.body.messages.slice(1).map(({ content }) => content)).toEqual(['a', 'b']);
+    expect(told(events)).toEqual(['a', 'chat.done', 'b', 'chat.done']);
+    expect(gw.faults).toEqual([]);
+  });
+
   verifies('chat.send/steer', 'is sent as usual where nothing runs, and a repeat by its key makes no second one', async () => {
     await using gw = await testGateway({ model: oneTool });
     const { client, first, letGo } = await inTool(gw);

@@ -3,7 +3,8 @@ import { describe, expect } from 'vitest';
 import { verifies } from '../requirements.ts';
 import { until } from '../support/gateway.ts';
 import { startUpstream } from '../upstream.ts';
-import { linkedPage } from './connected.ts';
+import { overflowing } from './accessibility.ts';
+import { connected, LINKED, linkedPage } from './connected.ts';
 import { addProvider, connectOutside } from './outside.ts';
 import { served } from './served.ts';
 import { shoot } from './shoot.ts';
@@ -52,4 +53,82 @@ describe('models side by side', () => {
     expect(at.browser.complaints).toEqual([]);
     await page.close();
   });
+
+  verifies(
+    'app/compare',
+    'three of them get the same file; one is changed on the way, each has a tab where they have no room',
+    async () => {
+      await using upstream = await startUpstream({ models: ['normal', 'whole', 'endless'] });
+      using outside = await connectOutside(at.perch);
+      const { client } = outside;
+      await addProvider(client, upstream.url);
+      await client.call('config.set', { key: 'chat.model', value: 'local/normal' });
+      const page = await at.browser.page(`${at.perch.url}/compare`);
+      await page.setViewportSize({ width: 1440, height: 900 });
+      await connected(page, LINKED);
+      const [first, second, third] = [column(page, /^1\./), column(page, /^2\./), column(page, /^3\./)];
+      await page.getByRole('button', { name: 'Add a model' }).click();
+      const take = async (region: typeof first, model: string): Promise<void> => {
+        await region.getByRole('button', { name: 'Model:' }).click();
+        await page.getByRole('option', { name: model }).click();
+      };
+      await take(second, 'whole');
+      await take(third, 'endless');
+      // A file that is dropped anywhere on them goes to all.
+      await page.evaluate(() => {
+        const data = new DataTransfer();
+        data.items.add(new File(['Herons fish alone.'], 'birds.txt', { type: 'text/plain' }));
+        document.querySelector('#columns')?.dispatchEvent(new DragEvent('drop', { dataTransfer: data, bubbles: true, cancelable: true }));
+      });
+      await page.getByRole('button', { name: 'Remove birds.txt' }).waitFor();
+      const field = page.getByRole('textbox', { name: 'Message' });
+      await field.fill('What do they do?');
+      await field.press('Enter');
+      for (const region of [first, second, third]) await region.getByText('birds.txt').waitFor();
+      await third.getByText(/first word/).waitFor();
+      const bodies = (): string[] =>
+        upstream.requests.filter(({ path }) => path.endsWith('/chat/completions')).map(({ body }) => JSON.stringify(body));
+      expect(bodies().map((body) => body.includes('Herons fish alone.'))).toEqual([true, true, true]);
+      await shoot(page, 'compare-three');
+
+      // Where there is no room for them one is in sight, and the others say what goes on in them.
+      await page.setViewportSize({ width: 390, height: 800 });
+      const tab = (name: RegExp) => page.getByRole('tab', { name });
+      await second.waitFor({ state: 'hidden' });
+      await tab(/^normal/).click();
+      await third.waitFor({ state: 'hidden' });
+      await tab(/^endless.*reply is being written/).click();
+      await third.getByRole('button', { name: 'Stop this one' }).click();
+      await third.getByText('Stopped. What had come is kept.').waitFor();
+      await first.waitFor({ state: 'hidden' });
+      await tab(/^endless$/).press('ArrowRight');
+      await first.getByRole('article', { name: 'Reply' }).waitFor();
+      expect((await overflowing(page)).join()).toBe('');
+      await page.setViewportSize({ width: 1440, height: 900 });
+
+      // Another model from the next message on, in its column alone.
+      const before = bodies().length;
+      await take(third, 'normal');
+      await field.fill('And then?');
+      await field.press('Enter');
+      await third.getByRole('article', { name: 'Reply' }).getByText('Hello wörld').waitFor();
+      await until(() => bodies().length === before + 3, 'all three to be asked again');
+      const models = upstream.requests.slice(-3).map(({ body }) => body?.['model']);
+      expect(models.sort()).toEqual(['normal', 'normal', 'whole']);
+
+      // From one of its chats back to where it came of, and from there to another comparison.
+      const address = page.url();
+      await third.getByRole('link', { name: 'Go on with this one' }).click();
+      await page.getByRole('link', { name: 'Back to the comparison' }).click();
+      await page.waitForURL(address);
+      await third.getByText('And then?').waitFor();
+      expect(await third.getByRole('button', { name: 'Model:' }).innerText()).toContain('normal');
+      await first.getByRole('button', { name: 'Model:' }).click();
+      await page.getByRole('button', { name: 'Compare models' }).click();
+      await page.getByText('What this model answers comes here.').first().waitFor();
+      expect(await page.getByText('And then?').count()).toBe(0);
+      expect(at.browser.complaints).toEqual([]);
+      await page.close();
+    },
+  );
 });

@@ -37,6 +37,22 @@ async function ask(page: Page, text: string): Promise<void> {
   await composer(page).press('Enter');
 }
 
+/** The copied link to the reply that is there. */
+async function linkTo(page: Page): Promise<string> {
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+  await page.getByRole('button', { name: 'More for this reply' }).click();
+  await page.getByRole('menuitem', { name: 'Copy link' }).click();
+  await page.getByText('The link is on the clipboard.').waitFor();
+  return page.evaluate(() => navigator.clipboard.readText());
+}
+
+/** The reply with these words has the keyboard, as what a link leads to has. */
+const pointedOut = (page: Page, words: string): Promise<unknown> =>
+  page.waitForFunction(
+    (wanted) => document.activeElement?.textContent?.includes(wanted) && document.activeElement !== document.body,
+    words,
+  );
+
 /** What the demo has kept in this browser. */
 const traces = (page: Page): Promise<string[]> =>
   page.evaluate(async () =>
@@ -58,6 +74,13 @@ describe('the demo, from a plain file server', () => {
     await ask(page, 'Who are you?');
     await replies(page).getByText('I am not a model').waitFor();
     expect(page.url()).toMatch(new RegExp(`^${site.url}#/chat/main/`));
+
+    // The link to it that is copied leads to it, also from elsewhere.
+    const link = await linkTo(page);
+    expect(link).toMatch(new RegExp(`^${page.url()}#message-`));
+    const other = await browser.page(link);
+    await pointedOut(other, 'I am not a model');
+    await other.close();
 
     // What it makes runs beside the chat, and has versions.
     await ask(page, 'Make a web page, please.');
@@ -137,6 +160,10 @@ test('?demo shows the same in the app itself, for one tab, and leaves what is th
   await ask(page, 'Who are you?');
   await replies(page).getByText('I am not a model').waitFor();
   expect((await traces(page)).filter((name) => name.includes(' demo /')).length).toBeGreaterThan(1);
+  const other = await own.page(await linkTo(page));
+  await other.getByText('This is a demo.').waitFor();
+  await pointedOut(other, 'I am not a model');
+  await other.close();
   await page.getByRole('button', { name: 'Start for real' }).click();
   await page.waitForURL(`${perch.url}/`);
   await page.getByRole('link', { name: 'What can you do?' }).first().waitFor();

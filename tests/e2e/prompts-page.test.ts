@@ -3,9 +3,10 @@ import type { Page } from 'playwright';
 import { describe, expect } from 'vitest';
 import { verifies } from '../requirements.ts';
 import { until } from '../support/gateway.ts';
+import { startUpstream } from '../upstream.ts';
 import { touch } from './canvas-input.ts';
 import { connected, LINKED, linkedPage } from './connected.ts';
-import { connectOutside } from './outside.ts';
+import { addProvider, connectOutside } from './outside.ts';
 import { served } from './served.ts';
 import { shoot } from './shoot.ts';
 
@@ -139,6 +140,36 @@ describe('prompts in the app', () => {
     await page.waitForURL(/\/chat\//);
     const said = async () => JSON.stringify((await client.call('sessions.list', {})).sessions.map(({ title }) => title));
     await until(async () => (await said()).includes('/usr'), 'the chat that begins with it');
+    expect(at.browser.complaints).toEqual([]);
+    await page.close();
+  });
+
+  verifies('skills.app/slash', 'skills beside them: one is taken by its name, and the model has it for the message', async () => {
+    await using upstream = await startUpstream({ models: ['normal'] });
+    using outside = await connectOutside(at.perch);
+    const { client } = outside;
+    await addProvider(client, upstream.url);
+    const skill = (name: string, more = ''): string => `---\nname: ${name}\ndescription: Good for ${name}\n${more}---\nCount the herons.\n`;
+    await client.call('workspace.write', { path: 'skills/greylag/SKILL.md', content: skill('greylag') });
+    await client.call('workspace.write', { path: 'skills/grumble/SKILL.md', content: skill('grumble', 'user-invocable: false\n') });
+    await client.call('config.set', { key: 'chat.model', value: 'local/normal' });
+    const page = await fresh(at);
+    await message(page).pressSequentially('/gr');
+    const list = page.getByRole('listbox', { name: 'Prompts and skills' });
+    await list.getByRole('option', { name: '/greylag' }).waitFor();
+    expect((await list.getByRole('option').locator('code').allInnerTexts()).sort()).toEqual(['/greet', '/greylag', '/group']);
+    await shoot(page, 'slash-skills');
+    await message(page).pressSequentially('eyl');
+    await message(page).press('Enter');
+    await until(async () => (await message(page).inputValue()) === '/greylag ', 'the call in the field');
+    await list.waitFor({ state: 'detached' });
+    await message(page).pressSequentially('by the lake');
+    await message(page).press('Enter');
+    await page.getByRole('article', { name: 'Reply' }).getByText('Hello wörld').waitFor();
+    const { messages } = (await upstream.request(1)).body as { messages: { role: string; content: unknown }[] };
+    expect(JSON.stringify(messages[0])).toContain('Count the herons.');
+    expect(messages.at(-1)?.content).toBe('/greylag by the lake');
+    await client.call('config.set', { key: 'chat.model', value: 'guide/guide' });
     expect(at.browser.complaints).toEqual([]);
     await page.close();
   });

@@ -108,6 +108,20 @@ describe('what is sent while a reply runs', () => {
     await page.close();
   });
 
+  verifies('app/queue', 'goes in behind another that does, and neither is said to be stopped', async () => {
+    const page = await busyPage();
+    await write(page, 'urgent words', 'Control+Enter');
+    await waiting(page).filter({ hasText: 'urgent' }).getByText('Goes in after the running tool').waitFor();
+    await write(page, 'words as urgent', 'Control+Enter');
+    await inOrder(page, ['urgent words', 'words as urgent']);
+    await approvals(page).getByRole('button', { name: 'Allow once' }).click();
+    await until(async () => (await said(page, at)).length === 3, 'both to have had their turn');
+    expect((await said(page, at)).slice(1)).toEqual(['urgent words', 'words as urgent']);
+    await page.getByRole('button', { name: 'Stop', exact: true }).waitFor({ state: 'detached' });
+    expect(await page.getByText('Stopped').count()).toBe(0);
+    await page.close();
+  });
+
   verifies(['app/queue', 'app/two-tabs'], 'is not sent again while whoever took it back has not said what becomes of it', async () => {
     const page = await busyPage();
     await write(page, 'words taken back');

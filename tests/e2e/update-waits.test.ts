@@ -60,6 +60,19 @@ verifies(
       expect(await asks.count()).toBe(0);
       await stop.click();
       await asks.waitFor();
+
+      // Accepted, it still waits for a chat of another tab that nothing keeps.
+      const other = await browser.page(`${bridge.url}/incognito`);
+      await other.getByRole('textbox', { name: 'Message' }).fill('Kept nowhere');
+      await other.getByRole('textbox', { name: 'Message' }).press('Enter');
+      await other.getByRole('button', { name: 'Stop', exact: true }).click();
+      await other.getByText('Stopped. What had come is kept.').waitFor();
+      await page.getByRole('button', { name: 'Reload' }).click();
+      await page.getByText('waits until the incognito chat').waitFor();
+      expect(await other.getByText('Kept nowhere').isVisible()).toBe(true);
+      await other.getByRole('button', { name: 'Forget', exact: true }).click();
+      await Promise.all([page.waitForEvent('load'), other.waitForEvent('load'), other.getByRole('button', { name: 'Forget it' }).click()]);
+      await until(() => page.evaluate(async () => (await navigator.serviceWorker.ready).waiting === null), 'the new version to be in');
     } finally {
       await bridge.close();
       rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });

@@ -103,6 +103,8 @@ export const app = [
     'channels.app/setup':
       'The page Channels sets up those that this gateway can start, says how each is and what is wrong with it, switches them on and off, and removes them.',
     'plans.app/list': 'The page Plans shows each plan with its steps as they are done, goes on with one that is paused, and deletes one.',
+    'skills.app/slash':
+      'The list over the message field offers the skills of the agent beside the prompts, and puts the name of the one taken into the message.',
     'skills.app/list': 'The page Skills shows what agents can read up on, and why they are not told of one.',
     'browser.app/watch':
       'The page Browser shows the current tab of the browser that agents drive as it changes, in its true shape, and says why where it does not; hidden it stops.',

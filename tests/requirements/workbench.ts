@@ -28,6 +28,8 @@ export const workbench = [
   chosen('the open Agent Skills format; decisions, "Cron, tools, exec, plans"', {
     'skills/format': 'Front matter is held to the format; what does not fit is listed as invalid, with why.',
     'skills/inert': 'A model is told name and description of ready skills, reads the rest by a tool, and gains no rights by it.',
+    'skills/called':
+      'A message that begins with `/` and the name of a ready skill is answered by it, unless its front matter keeps it from people.',
     'skills/bridge-folder': 'In the bridge’s folder links that lead out, pipes, huge files and no text are told of, never read.',
   }),
 ];

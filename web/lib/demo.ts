@@ -25,3 +25,11 @@ export const MARK = inDemo ? demoMark(BASE) : '';
 
 /** A name that all pages of one origin share, as it is in the demo and outside of it. */
 export const named = (name: string): string => name + MARK;
+
+/** The whole address of a path of the app, for another tab: behind the `#` where the demo is built so, with `?demo` where that shows it. */
+export function addressOf(path: string): string {
+  if (__PERCH_DEMO__) return new URL(`#${path}`, location.href).href;
+  const address = new URL(path, location.origin);
+  if (inDemo) address.searchParams.set('demo', '');
+  return address.href;
+}

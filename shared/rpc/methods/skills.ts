@@ -1,4 +1,5 @@
 import { call } from '../contract.ts';
+import { agentId } from '../records.ts';
 import { z } from '../zod.ts';
 
 export const skillEntry = z.object({
@@ -12,6 +13,8 @@ export const skillEntry = z.object({
   state: z.enum(['ready', 'missing', 'invalid']),
   /** What it needs and is not there: programs, environment variables, and the systems of which this is none. */
   missing: z.array(z.string()),
+  /** False: a person does not call it by its name. */
+  userInvocable: z.boolean().optional(),
   /** What is wrong with it, or cannot be found out. */
   problem: z.string().optional(),
   /** What it says of where it works. */
@@ -24,9 +27,13 @@ export type SkillEntry = z.infer<typeof skillEntry>;
 /** The skills (interface document 1, section 4.1). */
 export const skills = {
   'skills.list': call({
-    params: z.strictObject({}),
+    params: z.strictObject({
+      /** Only those that this agent has. */
+      agentId: agentId.optional(),
+    }),
     result: z.object({ skills: z.array(skillEntry), count: z.number().int() }),
-    docs: 'Lists the skills of all agents’ workspaces (`skills/<name>/SKILL.md`) and of the bridge’s folder, with what each lacks.',
+    docs: 'Lists the skills of all agents’ workspaces (`skills/<name>/SKILL.md`) and of the bridge’s folder, with what each lacks; with `agentId` those of one agent. A message that begins with `/` and the name of one that is ready has its instructions put before the model, unless its front matter says `user-invocable: false`.',
+    fails: ['NOT_FOUND'],
     policy: { scope: 'read' },
   }),
 };

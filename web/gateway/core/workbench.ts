@@ -21,8 +21,8 @@ export interface Workbench {
   plans: Plans;
   skills: Skills;
   tools: Tool[];
-  /** What an agent is told of them at the beginning of a run; `key` is null where the run is of no session. */
-  notes(agent: Agent, key: string | null, offered: readonly { name: string }[]): Promise<string[]>;
+  /** What an agent is told of them at the beginning of a run; `key` is null where the run is of no session, `message` is what it answers. */
+  notes(agent: Agent, key: string | null, offered: readonly { name: string }[], message: string): Promise<string[]>;
 }
 
 export async function openWorkbench(deps: WorkbenchDeps): Promise<Workbench> {
@@ -36,12 +36,12 @@ export async function openWorkbench(deps: WorkbenchDeps): Promise<Workbench> {
     plans,
     skills,
     tools: [...fileTools({ workspaces, agent }), ...planTools(plans), ...skillTools({ skills, agent })],
-    async notes(who, key, offered) {
+    async notes(who, key, offered, message) {
       const has = (name: string): boolean => offered.some((tool) => tool.name === name);
       const plan = key !== null && has('plan_update') ? plans.note(key) : undefined;
       // A run goes on without its skills where they cannot be read.
-      const skill = has(SKILL_READ) ? await skills.note(who).catch((error: unknown) => void fault(error)) : undefined;
-      return [plan, skill].flatMap((note) => note ?? []);
+      const told = has(SKILL_READ) ? await skills.notes(who, message).catch((error: unknown) => void fault(error)) : undefined;
+      return [plan ?? [], told ?? []].flat();
     },
   };
 }

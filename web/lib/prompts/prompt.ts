@@ -35,7 +35,7 @@ export function freeName(words: string, taken: ReadonlySet<string>): string {
 }
 
 /** Those whose name begins with what was typed first, then those with a word that does; all for nothing typed. */
-export function matching(prompts: readonly Prompt[], typed: string): Prompt[] {
+export function matching<T extends Pick<Prompt, 'name' | 'title'>>(prompts: readonly T[], typed: string): T[] {
   const wanted = typed.normalize('NFC').toLowerCase();
   const byName = prompts.filter(({ name }) => name.startsWith(wanted));
   const byWord = prompts.filter(

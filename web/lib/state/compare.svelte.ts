@@ -1,4 +1,4 @@
-import type { Usage } from '#shared/rpc/records.ts';
+import type { SessionEntry, Usage } from '#shared/rpc/records.ts';
 import { tokenWords } from '#lib/chat/reply-facts.ts';
 import { gateway } from '#lib/gateway/connection.svelte.ts';
 import { number } from '#lib/i18n/format.ts';
@@ -11,6 +11,8 @@ import { models } from './models.svelte.ts';
 import type { PickedFile } from './page-db.ts';
 
 export const MOST_COLUMNS = 3;
+/** So much of the first chat's id is in the mark of a comparison. */
+const TAG_CHARS = 4;
 
 /** One model and the chat that it answers in; null before the first message. */
 export interface Column {
@@ -29,6 +31,8 @@ export interface Pace {
 export class Comparison {
   columns = $state.raw<Column[]>([]);
   readonly busy = $derived(this.columns.some(({ chat }) => chat?.busy));
+  /** The chats that there are. */
+  readonly ids = $derived(this.columns.flatMap(({ chat }) => (chat ? [chat.sessionId] : [])));
   readonly started = $derived(this.columns.some(({ chat }) => chat !== null));
   #next = 0;
 
@@ -80,7 +84,19 @@ export class Comparison {
 }
 
 /** What marks the chats of one comparison in the list of chats. */
-export const pairTag = (sessionIds: readonly string[]): string => m.chat_compare_tag({ id: sessionIds[0]?.slice(0, 4) ?? '' });
+export const pairTag = (sessionIds: readonly string[]): string => m.chat_compare_tag({ id: sessionIds[0]?.slice(0, TAG_CHARS) ?? '' });
+
+/** The chats of the comparison that a chat came of, as its page shows them; none where it came of none, or the others are gone. */
+export async function comparedWith({ agentId, tags }: SessionEntry): Promise<string[]> {
+  for (const tag of tags) {
+    const marked = (await gateway.call('sessions.list', { agentId, tag })).sessions.sort((a, b) => a.createdAt - b.createdAt);
+    // The mark is said in the language that was spoken then, but always names the first of them.
+    const first = marked.find(({ sessionId }) => tag.includes(sessionId.slice(0, TAG_CHARS)));
+    const ids = [...new Set([first, ...marked])].flatMap((entry) => entry?.sessionId ?? []).slice(0, MOST_COLUMNS);
+    if (first && ids.length > 1) return ids;
+  }
+  return [];
+}
 
 /** Times one chat's replies as they are seen; undo stops it. */
 export function timed(chat: Chat, told: (pace: Pace) => void): () => void {

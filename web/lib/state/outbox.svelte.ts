@@ -139,9 +139,11 @@ class Outbox {
           await this.#moving;
           await this.#read(false);
           const [agentId = '', sessionId = ''] = chat.split('/');
-          const next = this.of(agentId, sessionId).find(isDue);
-          if (!next || gateway.state !== 'online') return;
-          if (!(await this.#deliver(next))) return;
+          const due = this.of(agentId, sessionId).filter(isDue);
+          if (due.length === 0 || gateway.state !== 'online') return;
+          const stored: (() => Promise<boolean>)[] = [];
+          for (const entry of together(due)) stored.push(await this.#handOver(entry));
+          if ((await Promise.all(stored.map((wait) => wait()))).includes(false)) return;
         }
       });
     } finally {
@@ -149,18 +151,19 @@ class Outbox {
     }
   }
 
-  /** Hands one entry over. False when there is no connection to do so. */
-  async #deliver(entry: OutboxEntry): Promise<boolean> {
+  /** Hands one entry over. What it returns waits until the gateway has stored it: false when there is no connection to do so. */
+  async #handOver(entry: OutboxEntry): Promise<() => Promise<boolean>> {
+    const settled = (): Promise<boolean> => Promise.resolve(true);
     if (entry.tried && (await this.#isStored(entry))) {
       await this.#forget(entry.id);
-      return true;
+      return settled;
     }
     const due = this.entries.get(entry.id);
-    if (due?.state !== 'waiting') return true;
+    if (due?.state !== 'waiting') return settled;
     const { id, agentId, sessionId, message, files, model, steer } = due;
     await this.#change({ ...due, state: 'sent', tried: true }, true);
     // Held or moved while that was kept, here or in another tab.
-    if (this.entries.get(id)?.state !== 'sent') return true;
+    if (this.entries.get(id)?.state !== 'sent') return settled;
     const accepted = new Promise<void>((resolve) => this.#accept.set(id, resolve));
     const answer = gateway.call('chat.send', {
       agentId,
@@ -173,8 +176,13 @@ class Outbox {
     });
     // Once the message is stored, whatever ends the run is told by the run's own events.
     answer.catch(() => {});
+    const stored = this.#settle(id, Promise.race([accepted, answer]));
+    return () => stored;
+  }
+
+  async #settle(id: string, stored: Promise<unknown>): Promise<boolean> {
     try {
-      await Promise.race([accepted, answer]);
+      await stored;
       await this.#forget(id);
       return true;
     } catch (error) {
@@ -331,6 +339,12 @@ class Outbox {
 
 /** Those that an earlier build has kept go in the order in which they were written. */
 const withPlace = (record: OutboxRecord): OutboxRecord => ({ ...{ place: record.createdAt, steer: false }, ...record });
+
+/** What goes to the gateway at once: those that steer go into the reply under way together, any other waits for its turn alone. */
+function together(due: readonly OutboxEntry[]): readonly OutboxEntry[] {
+  const others = due.findIndex(({ steer }) => !steer);
+  return due.slice(0, others === -1 ? due.length : Math.max(1, others));
+}
 
 const isDue = (entry: OutboxEntry): boolean => entry.state === 'waiting';
 

@@ -2,9 +2,13 @@ import { askedOf, fillPrompt, ownValues, wants } from '#lib/prompts/fill.ts';
 import { matching, type Prompt } from '#lib/prompts/prompt.ts';
 import type { Draft } from './draft.svelte.ts';
 import { prompts } from './prompts.svelte.ts';
+import { type SkillChoice, skillChoices } from './skill-choices.svelte.ts';
 
 /** A slash and a word at the very beginning: no path, which goes on with another. */
 const WORD = /^\/([^\s/]*)$/;
+
+/** What the list offers: a prompt, or a skill, which has no text of its own and is called by its name. */
+export type Choice = Prompt | SkillChoice;
 
 /** A prompt whose variables are being asked for. */
 export interface Filling {
@@ -14,12 +18,14 @@ export interface Filling {
   values: ReadonlyMap<string, string>;
 }
 
-/** The list of prompts over a message field: which are meant by what stands before the caret, and what becomes of the one that is taken. */
+/** The list of prompts and skills over a message field: which are meant by what stands before the caret, and what becomes of the one that is taken. */
 export class Slash {
   caret = $state(0);
   focused = $state(false);
   active = $state(0);
   filling = $state.raw<Filling | null>(null);
+  /** Whose skills are offered; null for none. */
+  agentId = $state<string | null>(null);
   /** The words that Esc has closed it for. */
   #closed = $state<string | null>(null);
   #taking = 0;
@@ -42,7 +48,9 @@ export class Slash {
   });
 
   readonly wanted = $derived(this.focused && this.filling === null && this.typed !== null && this.typed !== this.#closed);
-  readonly found = $derived(this.wanted && prompts.list ? matching(prompts.list, this.typed ?? '') : []);
+  readonly found = $derived<Choice[]>(
+    this.wanted && prompts.list ? matching<Choice>([...prompts.list, ...skillChoices.of(this.agentId)], this.typed ?? '') : [],
+  );
   readonly open = $derived(this.found.length > 0);
   readonly chosen = $derived(Math.min(this.active, this.found.length - 1));
 
@@ -77,21 +85,22 @@ export class Slash {
 
   /** Whether the key was for the list. */
   key(event: KeyboardEvent): boolean {
-    const prompt = this.found[this.chosen];
+    const choice = this.found[this.chosen];
     const count = this.found.length;
-    if (!prompt || event.shiftKey || event.altKey || event.ctrlKey || event.metaKey) return false;
+    if (!choice || event.shiftKey || event.altKey || event.ctrlKey || event.metaKey) return false;
     if (event.key === 'ArrowDown') this.active = (this.chosen + 1) % count;
     else if (event.key === 'ArrowUp') this.active = (this.chosen + count - 1) % count;
     else if (event.key === 'Escape') this.close();
-    else if (event.key === 'Enter' || event.key === 'Tab') void this.take(prompt);
+    else if (event.key === 'Enter' || event.key === 'Tab') void this.take(choice);
     else return false;
     event.preventDefault();
     return true;
   }
 
-  /** Puts a prompt into the message, in the place of the slash and its word; what only a person knows is asked for first. */
-  async take(prompt: Prompt): Promise<void> {
+  /** Puts a prompt, or the call of a skill, into the message, in the place of the slash and its word; what only a person knows is asked for first. */
+  async take(prompt: Choice): Promise<void> {
     const taking = ++this.#taking;
+    if (prompt.text === null) return this.#put(`/${prompt.name} `);
     const { date, time } = ownValues(new Date());
     const values = new Map([
       ['date', date],

@@ -1,4 +1,4 @@
-import { BASE } from '#lib/demo.ts';
+import { BASE, named } from '#lib/demo.ts';
 import { locale } from '#lib/i18n/locale.ts';
 import { scriptURL } from '#lib/trusted.ts';
 
@@ -11,12 +11,24 @@ const FETCH_MS = 20_000;
  */
 const ASK_EVERY_MS = 1_000;
 
+/** Held by each tab that has what a reload would lose. */
+const UNKEPT = named('perch-unkept');
+
+/** No tab lets a new version in before this is undone: this one has what the reload would lose. */
+export function holdUpdates(): () => void {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  void navigator.locks.request(UNKEPT, { mode: 'shared' }, () => promise);
+  return resolve;
+}
+
 /** The app's own updates: a new version is fetched in the background and asks before it takes over. */
 class Update {
   /** A new version waits to be let in. */
   ready = $state(false);
   /** It has been let in, and is about to reload every tab. */
   accepted = $state(false);
+  /** It has been let in, but waits until nothing would be lost by it. */
+  held = $state(false);
   #registration: ServiceWorkerRegistration | undefined;
 
   start(): void {
@@ -33,9 +45,13 @@ class Update {
   accept(): void {
     if (this.accepted) return;
     this.accepted = true;
-    const ask = (): void => this.#registration?.waiting?.postMessage({ type: 'SKIP_WAITING' });
-    ask();
-    setInterval(ask, ASK_EVERY_MS);
+    const ask = (lock: Lock | null): void => {
+      this.held = lock === null;
+      if (lock) this.#registration?.waiting?.postMessage({ type: 'SKIP_WAITING' });
+    };
+    const look = (): void => void navigator.locks.request(UNKEPT, { ifAvailable: true }, ask);
+    look();
+    setInterval(look, ASK_EVERY_MS);
   }
 
   /** Looks for a new version and reloads into it; reloads in any case, for the page itself may be the old part. */

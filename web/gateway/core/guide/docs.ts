@@ -153,7 +153,7 @@ Lists are kept for a minute; refresh asks again at once and looks for new server
     id: 'compare-models',
     title: 'Comparing models side by side',
     keywords: 'compare two models side by side columns versus difference speed first word cost',
-    text: `Open the list of models in a chat and choose **Compare models**, or the page \`/compare\`: one message goes to two models (three on a wide screen), each in a chat of its own, with the time to its first word, its whole time, tokens and cost. Each has its own Stop and *Answer again*; Esc stops all. The chats are marked with a tag of their own in the list, and **Go on with this one** opens one of them.`,
+    text: `Open the list of models in a chat and choose **Compare models**, or the page \`/compare\`: one message goes to two models, or three, each in a chat of its own, with the time to its first word, its whole time, tokens and cost. Each has its own Stop and *Answer again*; Esc stops all. The chats are marked with a tag of their own in the list, and **Go on with this one** opens one of them; **Back to the comparison** leads back from there.`,
   },
   {
     id: 'incognito',
@@ -509,7 +509,7 @@ While the bridge hosts the gateway, chats are kept in its managed browser; a tab
     id: 'update',
     title: 'Updates of the app',
     keywords: 'new version upgrade reload prompt release refresh stale build',
-    text: `When a newer build is served, the app asks before it switches. Accepting reloads all its tabs together; the gateway first finishes the replies under way (up to 30 seconds) and hands its data over to the new build.`,
+    text: `When a newer build is served, the app asks before it switches. Accepting reloads all its tabs together; the gateway first finishes the replies under way (up to 30 seconds) and hands its data over to the new build. It waits while an incognito chat is open in any tab, which the reload would lose.`,
   },
   {
     id: 'privacy',
@@ -638,7 +638,7 @@ Programs use \`drawings.list\`, \`drawings.create\`, \`drawings.open\`, \`drawin
     id: 'skills',
     title: 'Skills',
     keywords: 'skill SKILL.md instructions agent skills folder install add missing requirement invalid front matter yaml',
-    text: `A skill is a folder with a \`SKILL.md\` in the open Agent Skills format: YAML front matter with \`name\` and \`description\`, then instructions. Put it into an agent's workspace as \`skills/<name>/SKILL.md\`, or into the folder \`skills\` of the bridge's directory for all agents. Agents are told name and description, and read the rest by \`skill_read\` when a task fits; nothing in a skill is executed, and it gives no rights. The page **Skills**, and \`skills.list\`, name them all, with programs, variables or the system (\`os\`) that are missing and what is wrong with one.`,
+    text: `A skill is a folder with a \`SKILL.md\` in the open Agent Skills format: YAML front matter with \`name\` and \`description\`, then instructions. Put it into an agent's workspace as \`skills/<name>/SKILL.md\`, or into the folder \`skills\` of the bridge's directory for all agents. Agents are told name and description, and read the rest by \`skill_read\` when a task fits; nothing in a skill is executed, and it gives no rights. In a chat \`/\` lists them beside the prompts: a message that begins with \`/name\` is answered by that skill, unless its front matter says \`user-invocable: false\`. The page **Skills**, and \`skills.list\`, name them all, with programs, variables or the system (\`os\`) that are missing and what is wrong with one.`,
   },
   {
     id: 'schedules',

@@ -20,8 +20,8 @@ export interface RunTools {
 
 /** What accompanies runs: it tells agents how things stand, and hears how runs end. */
 export interface Companion {
-  /** Blocks for the system prompt; `key` is null where the run is of no session, `tools` are those that the agent is offered. Never rejects. */
-  notes(agent: Agent, key: string | null, tools: readonly ToolSpec[]): Promise<string[]>;
+  /** Blocks for the system prompt; `key` is null where the run is of no session, `tools` are those that the agent is offered, `message` is what it answers. Never rejects. */
+  notes(agent: Agent, key: string | null, tools: readonly ToolSpec[], message: string): Promise<string[]>;
   /** A run of a session has ended; its readers are told behind this. `reason`: why, where it did not end well. Never rejects. */
   ended(run: { id: string; sessionKey: string; reason?: string }): Promise<void>;
 }

@@ -31,7 +31,12 @@ export class HttpAgents {
     const agent = this.#deps.agent(request.agentId);
     const chosen = await models.resolve(agent.model);
     const offered = await offeredTo(request.principal, tools, agent, chosen);
-    const notes = await this.#deps.companion.notes(agent, null, offered);
+    const notes = await this.#deps.companion.notes(
+      agent,
+      null,
+      offered,
+      plainText(textsOf(request.messages.findLast(({ role }) => role === 'user')?.content ?? '')),
+    );
     const system = systemOf(agent.systemPrompt, notes, timeContext(clock.now(), timeZone()));
     const shares: Share[] = [];
     const events = generate({

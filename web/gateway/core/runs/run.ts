@@ -57,6 +57,8 @@ export class Run {
   #contextTokens: number | undefined;
   /** Tools of a step are at it, or are about to be. */
   #inTools = false;
+  /** What it was ended with for the message that steers. */
+  #way: RpcError | undefined;
   /** Text of the step under way. */
   #stepText = '';
   /** Forgets the events that this run was told of. */
@@ -84,7 +86,7 @@ export class Run {
 
   /** For the message that steers: what is merely written ends where it is, tools end first. */
   makeWay(): void {
-    if (this.started && !this.#inTools) this.abort(new RpcError('ABORTED', 'The run was ended for the next message'));
+    if (this.started && !this.#inTools) this.abort((this.#way = new RpcError('ABORTED', 'The run was ended for the next message')));
   }
 
   /** Runs to the end. The one terminal event goes out after the outcome is stored, and before this settles. */
@@ -102,9 +104,7 @@ export class Run {
       const found = await this.#place(at);
       if ('completed' in found) return found;
       place = await this.#begin(found, at);
-      this.#abort.signal.throwIfAborted();
-      // One that steers is answered together with the next that does.
-      const usage = this.#deps.steered() ? estimateUsage([], '', this.#model) : await this.#generate(place);
+      const usage = await this.#answer(place);
       const { messages, replyId: messageId } = this.#leaves(place, { content: this.#stepText, usage });
       await this.#store('done', messages);
       // Gone only now: what a run that failed was told of, the next one is told again.
@@ -165,6 +165,17 @@ export class Run {
     return place;
   }
 
+  /** One that steers is answered together with the next that does, and so is what nobody has seen a word of. */
+  async #answer(place: Place): Promise<Usage> {
+    try {
+      this.#abort.signal.throwIfAborted();
+      return this.#deps.steered() ? estimateUsage([], '', this.#model) : await this.#generate(place);
+    } catch (error) {
+      if (this.#way === undefined || this.#abort.signal.reason !== this.#way || this.#stepText !== '') throw error;
+      return estimateUsage([place.user], this.text, this.#model);
+    }
+  }
+
   async #generate(place: Place): Promise<Usage> {
     const { vault, clock, tools, timeZone, silenceMs, maxSteps, companion, events } = this.#deps;
     const { user } = place;
@@ -176,7 +187,10 @@ export class Run {
     ]);
     const { agentId, principal, wishes, exact, tools: only, systemPrompt = this.#agent.systemPrompt } = this.#request;
     const offered = await offeredTo(principal, tools, this.#agent, this.#chosen, only);
-    const [notes, recalled] = await Promise.all([companion.notes(this.#agent, this.#key, offered), this.#recall(place, above.messages)]);
+    const [notes, recalled] = await Promise.all([
+      companion.notes(this.#agent, this.#key, offered, plainText(user.content)),
+      this.#recall(place, above.messages),
+    ]);
     const send = (file: SentFile): void => this.#files.add(file);
     if (waiting) this.#told = () => waiting.told();
     const system = systemOf(systemPrompt, notes, [timeContext(clock.now(), timeZone()), waiting?.text].filter(Boolean).join('\n\n'));

@@ -11,6 +11,7 @@ verifies('skills/format', 'name, description, and what a skill needs, as it is w
     description: 'Makes tea',
     license: 'MIT',
     compatibility: 'Needs a kettle',
+    userInvocable: true,
     programs: [],
     anyOf: [],
     variables: [],

@@ -37,6 +37,7 @@ const frontMatter = z.looseObject({
   description: z.string().trim().min(1, 'description is empty').max(1024, 'description has more than 1,024 characters'),
   license: z.string().max(500).optional(),
   compatibility: z.string().max(500, 'compatibility has more than 500 characters').optional(),
+  'user-invocable': z.boolean().optional().catch(undefined),
   metadata: z
     .looseObject({
       requires: requires.optional(),
@@ -52,6 +53,8 @@ export interface SkillHead {
   description: string;
   license: string | undefined;
   compatibility: string | undefined;
+  /** False where it is for models alone to choose. */
+  userInvocable: boolean;
   /** What it needs: all of these programs and variables, and of each list in `anyOf` one. */
   programs: string[];
   anyOf: string[][];
@@ -92,6 +95,7 @@ export async function readSkill(folder: string, text: string): Promise<SkillHead
     description: description.replace(/\s+/g, ' '),
     license,
     compatibility,
+    userInvocable: parsed.data['user-invocable'] ?? true,
     programs: [...new Set(needs.flatMap((each) => each?.bins ?? []))],
     anyOf: needs.flatMap((each) => (each?.anyBins?.length ? [each.anyBins] : [])),
     variables: [...new Set(needs.flatMap((each) => each?.env ?? []))],

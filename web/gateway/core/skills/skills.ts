@@ -6,7 +6,7 @@ import type { Bridge } from '../bridge.ts';
 import type { Clock } from '../clock.ts';
 import type { Vault } from '../vault.ts';
 import { readSkill, type SkillHead } from './front-matter.ts';
-import { skillsNote } from './skills-note.ts';
+import { calledNote, skillsNote } from './skills-note.ts';
 
 /** What people call systems, by Node's names for them. */
 const SYSTEM_NAMES: ReadonlyMap<string, string> = new Map([
@@ -18,6 +18,8 @@ const SYSTEM_NAMES: ReadonlyMap<string, string> = new Map([
 const FRESH_MS = 10_000;
 const PATIENCE_MS = 2_000;
 const FOLDER = 'skills/';
+/** A message that begins with a skill's name. */
+const CALL = /^\/([a-z0-9]+(?:-[a-z0-9]+)*)(?=\s|$)/;
 
 /** A skill and how its files are read. */
 export interface Skill {
@@ -40,7 +42,7 @@ export interface SkillsDeps {
   vault: Pick<Vault, 'files'>;
   bridge: Bridge;
   clock: Clock;
-  agents: { list(): Agent[] };
+  agents: { list(): Agent[]; get(id: string): Agent };
   fault(error: unknown): unknown;
 }
 
@@ -55,8 +57,9 @@ export class Skills {
     this.#deps = deps;
   }
 
-  /** All of them, read anew. */
-  async list(signal?: AbortSignal): Promise<SkillEntry[]> {
+  /** All of them, read anew; or those of one agent. Throws `NOT_FOUND` where there is none such. */
+  async list(agentId?: string, signal?: AbortSignal): Promise<SkillEntry[]> {
+    if (agentId !== undefined) return (await this.of(this.#deps.agents.get(agentId), signal)).map(({ entry }) => entry);
     const workspaces = [...new Set(this.#deps.agents.list().map(workspaceOf))];
     const found = [...(await Promise.all(workspaces.map((name) => this.#ofWorkspace(name)))).flat(), ...(await this.#ofBridge(signal))];
     return (await this.#complete(found, signal)).map(({ entry }) => entry);
@@ -69,13 +72,17 @@ export class Skills {
     return this.#complete(first, signal);
   }
 
-  /** What an agent is told: name and description of those that are ready. */
-  async note(agent: Agent): Promise<string | undefined> {
+  /** What an agent is told: name and description of those that are ready, and all of the one that a message calls by its name (`/name …`). */
+  async notes(agent: Agent, message: string): Promise<string[]> {
     const patience = new AbortController();
     const cancel = this.#deps.clock.after(PATIENCE_MS, () => patience.abort(new RpcError('INTERNAL_ERROR', 'The bridge does not answer')));
     try {
-      const ready = (await this.of(agent, patience.signal)).map(({ entry }) => entry).filter(({ state }) => state === 'ready');
-      return ready.length > 0 ? skillsNote(ready) : undefined;
+      const ready = (await this.of(agent, patience.signal)).filter(({ entry }) => entry.state === 'ready');
+      if (ready.length === 0) return [];
+      const name = CALL.exec(message)?.[1];
+      const called = ready.find(({ entry }) => entry.name === name && entry.userInvocable !== false);
+      const all = skillsNote(ready.map(({ entry }) => entry));
+      return called ? [all, calledNote(called, await called.read('SKILL.md', patience.signal))] : [all];
     } finally {
       cancel();
     }
@@ -179,6 +186,7 @@ export class Skills {
       const { name, description, license, compatibility } = head;
       const entry: SkillEntry = { name, description, source, path, state: missing.length > 0 ? 'missing' : 'ready', missing };
       if (missing.length > 0 && lacks.problem !== undefined) entry.problem = lacks.problem;
+      if (!head.userInvocable) entry.userInvocable = false;
       if (license !== undefined) entry.license = license;
       if (compatibility !== undefined) entry.compatibility = compatibility;
       return { entry, files, read };

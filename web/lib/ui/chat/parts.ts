@@ -1,4 +1,5 @@
 export { default as Approvals } from './Approvals.svelte';
+export { default as ComparedLink } from './ComparedLink.svelte';
 export { default as ContextGauge } from './ContextGauge.svelte';
 export { default as Files } from './Files.svelte';
 export { default as Gone } from './Gone.svelte';
