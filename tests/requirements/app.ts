@@ -34,6 +34,8 @@ export const app = [
     'app/provider-settings': 'A base URL and key added on the page Models make a real model answer.',
     'app/upstream-settings':
       'How long models’ servers are waited for, and when one is left alone, is set in the settings, with the defaults in sight and a way back to them.',
+    'browser.app/settings':
+      'Private places that the driven browser may go to, and a browser elsewhere, are set in the settings with a way back to the default; a refused place leads there.',
     'app/resting': 'A provider whose server is left alone says so on the page Models, and can be tried at once.',
     'app/update-asks': 'A new version asks before it reloads.',
     'app/installable':
