@@ -101,7 +101,7 @@ export const app = [
     'doctor.app/fixes':
       'A fault that can be mended from the app has a button that mends it or leads to where it is mended, and the check is run again.',
     'agents.app/edit':
-      'The page Agents lists agents with their model and tools, makes one by a form or from a starter, changes it, has a chat with it, and removes it.',
+      'The page Agents lists agents with their model and tools, makes one by a form or from a starter, changes it and the order of the models that take over for it, has a chat with it, and removes it.',
     'channels.app/setup':
       'The page Channels sets up those that this gateway can start, says how each is and what is wrong with it, switches them on and off, and removes them.',
     'plans.app/list': 'The page Plans shows each plan with its steps as they are done, goes on with one that is paused, and deletes one.',
