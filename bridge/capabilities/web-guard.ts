@@ -40,8 +40,8 @@ const placeOf = (url: URL): string => `${plainHost(url.hostname)}:${url.port || 
  */
 export function judgedUrl(address: string | URL, allowed: Allowed): URL {
   const url = URL.parse(String(address));
-  const refuse = (why: string): never => {
-    throw new RpcError('INVALID_PARAMS', why);
+  const refuse = (why: string, details?: Record<string, unknown>): never => {
+    throw new RpcError('INVALID_PARAMS', why, details ? { details } : {});
   };
   if (!url) return refuse('this is no address of a page; it must begin with https:// or http://');
   if (url.protocol !== 'http:' && url.protocol !== 'https:') refuse(`only http and https addresses are fetched, not ${url.protocol}`);
@@ -53,6 +53,7 @@ export function judgedUrl(address: string | URL, allowed: Allowed): URL {
   const port = Number(url.port || 443);
   if ((port < 1024 && port !== 80 && port !== 443) || BAD_PORTS.has(port)) refuse(`port ${port} is not one of a web page`);
   const refusal = refuseAddress(url.hostname, 'public');
-  if (refusal !== undefined) refuse(`${refusal}; the person may name it in the setting ${allowed.setting}`);
+  if (refusal !== undefined)
+    refuse(`${refusal}; the person may name it in the setting ${allowed.setting}`, { reason: 'private-place', setting: allowed.setting });
   return url;
 }

@@ -11,7 +11,7 @@ describe('agents in the app', () => {
   const at = served();
 
   verifies('agents.app/edit', 'made from a starter, given a model, talked with, changed and removed', async () => {
-    await using upstream = await startUpstream({ models: ['normal'] });
+    await using upstream = await startUpstream({ models: ['normal', 'slow', 'spare'] });
     const page = await linkedPage(at.browser, at.perch);
     using outside = await connectOutside(at.perch);
     const { client } = outside;
@@ -49,16 +49,30 @@ describe('agents in the app', () => {
     await change.getByLabel('Tools', { exact: true }).selectOption('Only these');
     await change.getByRole('textbox', { name: /^Only these/ }).fill('file_*');
     await change.getByLabel('Never these').fill('file_remove');
+    // Models that take over: added, ordered by keys, taken out.
+    await change.getByLabel('Where its model cannot answer').selectOption('Only these take over, in this order');
+    await change.getByText('None is listed: no other model takes over.').waitFor();
+    const adds = change.getByLabel('Add a model that takes over');
+    for (const key of ['local/slow', 'local/spare']) await adds.selectOption(key);
+    expect(await adds.locator('option[value="local/normal"]').count()).toBe(0);
+    const order = change.getByRole('list', { name: 'Models that take over' });
+    await order.getByRole('listitem').nth(1).getByRole('button').first().press('Enter');
+    await expect.poll(() => order.getByRole('listitem').first().innerText()).toContain('spare');
+    await shoot(page, 'fallbacks');
     await change.getByText('More', { exact: true }).click();
     await change.getByLabel('Temperature').fill('0.3');
     await change.getByRole('button', { name: 'Save' }).click();
     await change.waitFor({ state: 'detached' });
     expect(await configOf('editor')).toMatchObject({ tools: { allow: ['file_*'], deny: ['file_remove'] }, temperature: 0.3 });
+    expect((await configOf('editor'))?.fallbacks).toEqual(['local/spare', 'local/slow']);
     // What is taken out again goes by what holds for everyone.
     await editor.getByRole('button', { name: 'Edit…' }).click();
     await change.getByLabel('Tools', { exact: true }).selectOption('All that there are');
     await change.getByLabel('Never these').fill('');
     await change.getByLabel('Model', { exact: true }).selectOption('');
+    await order.getByRole('listitem').first().getByRole('button').last().press('Enter');
+    await expect.poll(() => order.getByRole('listitem').count()).toBe(1);
+    await change.getByLabel('Where its model cannot answer').selectOption('shared');
     await change.getByRole('button', { name: 'Save' }).click();
     await change.waitFor({ state: 'detached' });
     expect(Object.keys((await configOf('editor')) ?? {}).sort()).toEqual(['avatar', 'name', 'systemPrompt', 'temperature']);

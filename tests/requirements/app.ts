@@ -34,6 +34,8 @@ export const app = [
     'app/provider-settings': 'A base URL and key added on the page Models make a real model answer.',
     'app/upstream-settings':
       'How long models’ servers are waited for, and when one is left alone, is set in the settings, with the defaults in sight and a way back to them.',
+    'browser.app/settings':
+      'Private places that the driven browser may go to, and a browser elsewhere, are set in the settings with a way back to the default; a refused place leads there.',
     'app/resting': 'A provider whose server is left alone says so on the page Models, and can be tried at once.',
     'app/update-asks': 'A new version asks before it reloads.',
     'app/installable':
@@ -99,7 +101,7 @@ export const app = [
     'doctor.app/fixes':
       'A fault that can be mended from the app has a button that mends it or leads to where it is mended, and the check is run again.',
     'agents.app/edit':
-      'The page Agents lists agents with their model and tools, makes one by a form or from a starter, changes it, has a chat with it, and removes it.',
+      'The page Agents lists agents with their model and tools, makes one by a form or from a starter, changes it and the order of the models that take over for it, has a chat with it, and removes it.',
     'channels.app/setup':
       'The page Channels sets up those that this gateway can start, says how each is and what is wrong with it, switches them on and off, and removes them.',
     'plans.app/list': 'The page Plans shows each plan with its steps as they are done, goes on with one that is paused, and deletes one.',

@@ -9,16 +9,19 @@ export interface Problem {
   link?: { label: string; href: string };
 }
 
-/** By the reason that the gateway gives (web/gateway/core/faults.ts). */
-const LINKS: Partial<Record<string, () => Problem['link']>> = {
+/** By the reason that the gateway gives (web/gateway/core/faults.ts), or the bridge. */
+const LINKS: Partial<Record<string, (details: Record<string, unknown>) => Problem['link']>> = {
   'read-only': () => ({ label: m.kit_about_read_only_link(), href: '/outdated' }),
+  'private-place': ({ setting }) =>
+    setting === 'browser.allow' ? { label: m.kit_private_place_link(), href: '/settings#browser' } : undefined,
   'storage-full': () => ({ label: m.kit_about_no_room_link(), href: '/devices#storage' }),
 };
 
 /** Describes anything that was thrown. `doing`, a message of the app's words, completes "Could not …". */
 export function problemOf(error: unknown, doing: string): Problem {
   if (error instanceof RpcError) {
-    const link = LINKS[String(error.extra.details?.['reason'])]?.();
+    const { details = {} } = error.extra;
+    const link = LINKS[String(details['reason'])]?.(details);
     return { message: m.kit_could_not({ doing, why: lowerFirst(error.message) }), code: error.code, ...(link ? { link } : {}) };
   }
   if (error instanceof Error && error.name === 'ConnectionClosed') {

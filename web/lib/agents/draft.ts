@@ -6,6 +6,8 @@ export interface AgentDraft {
   avatar: string;
   /** A model's key; empty for the default one. */
   model: string;
+  /** Keys of the models that take over, in order; null: those for all agents. */
+  fallbacks: string[] | null;
   systemPrompt: string;
   /** As in its field; empty for the model's own. */
   temperature: number | null;
@@ -21,6 +23,7 @@ export const NEW_AGENT: AgentDraft = {
   name: '',
   avatar: '',
   model: '',
+  fallbacks: null,
   systemPrompt: '',
   temperature: null,
   tools: 'all',
@@ -30,12 +33,13 @@ export const NEW_AGENT: AgentDraft = {
   workspace: '',
 };
 
-export function draftOf({ name, avatar, model, systemPrompt, temperature, tools, memory, workspace }: AgentConfig): AgentDraft {
+export function draftOf({ name, avatar, model, fallbacks, systemPrompt, temperature, tools, memory, workspace }: AgentConfig): AgentDraft {
   const { allow, deny } = tools ?? {};
   return {
     name: name ?? '',
     avatar: avatar ?? '',
     model: model ?? '',
+    fallbacks: fallbacks ? [...fallbacks] : null,
     systemPrompt: systemPrompt ?? '',
     temperature: temperature ?? null,
     tools: allow === undefined ? 'all' : allow.length === 0 ? 'none' : 'some',
@@ -52,9 +56,8 @@ const lines = (text: string): string[] =>
     .map((line) => line.trim())
     .filter(Boolean);
 
-type Field = Exclude<keyof AgentConfig, 'fallbacks'>;
 /** What a form sets of an agent; undefined goes by what holds for everyone. */
-export type AgentFields = { [F in Field]: AgentConfig[F] | undefined };
+export type AgentFields = { [F in keyof AgentConfig]-?: AgentConfig[F] | undefined };
 
 export function configOf(draft: AgentDraft): AgentFields {
   const deny = lines(draft.deny);
@@ -63,6 +66,7 @@ export function configOf(draft: AgentDraft): AgentFields {
     name: draft.name.trim() || undefined,
     avatar: draft.avatar.trim() || undefined,
     model: draft.model || undefined,
+    fallbacks: draft.fallbacks ?? undefined,
     systemPrompt: draft.systemPrompt.trim() === '' ? undefined : draft.systemPrompt,
     temperature: draft.temperature ?? undefined,
     tools: allow || deny.length > 0 ? { ...(allow && { allow }), ...(deny.length > 0 && { deny }) } : undefined,

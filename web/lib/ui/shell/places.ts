@@ -1,3 +1,4 @@
+import AppWindow from '@lucide/svelte/icons/app-window';
 import AudioLines from '@lucide/svelte/icons/audio-lines';
 import Bell from '@lucide/svelte/icons/bell';
 import Boxes from '@lucide/svelte/icons/boxes';
@@ -30,6 +31,7 @@ const settings = () => [
   { id: 'model', label: m.shell_setting_model(), icon: Boxes },
   { id: 'upstream', label: m.shell_setting_upstream(), icon: Hourglass },
   { id: 'tool-servers', label: m.shell_setting_tool_servers(), icon: Wrench },
+  { id: 'browser', label: m.shell_setting_browser(), icon: AppWindow },
   { id: 'appearance', label: m.shell_setting_appearance(), icon: Contrast },
   { id: 'voice', label: m.shell_setting_voice(), icon: AudioLines },
   { id: 'notifications', label: m.shell_setting_notifications(), icon: Bell },

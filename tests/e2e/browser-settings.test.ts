@@ -1,0 +1,108 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect } from 'vitest';
+import { verifies } from '../requirements.ts';
+import { until } from '../support/gateway.ts';
+import { lowContrast, overflowing } from './accessibility.ts';
+import { connected } from './connected.ts';
+import { connectOutside } from './outside.ts';
+import { served } from './served.ts';
+import { shoot } from './shoot.ts';
+
+describe('the settings of the browser that agents drive', () => {
+  const at = served();
+  const site = createServer((_, response) => void response.writeHead(200, { 'content-type': 'text/html' }).end('<title>Mine</title>'));
+  let place = '';
+  beforeAll(async () => {
+    await once(site.listen(0, '127.0.0.1'), 'listening');
+    place = `127.0.0.1:${(site.address() as AddressInfo).port}`;
+  });
+  afterAll(() => void site.close());
+
+  verifies(
+    'browser.app/settings',
+    'a private place is refused, allowed and refused again; another browser is named, and no more',
+    async () => {
+      using outside = await connectOutside(at.perch);
+      const set = async (): Promise<Record<string, unknown>> =>
+        (await outside.client.call('config.get', { key: 'browser' }).catch(() => ({ value: {} }))).value as Record<string, unknown>;
+      const page = await at.browser.page(at.perch.linkUrl);
+      await connected(page, 'Bridge');
+      await page.goto(`${at.perch.url}/browser`);
+      await connected(page, 'Bridge');
+      await page.getByRole('button', { name: 'Start the browser' }).click();
+      const address = page.getByRole('textbox', { name: 'Address' });
+      await address.fill(`http://${place}/`);
+      await address.press('Enter');
+      const refused = page.getByRole('alert').filter({ hasText: 'the person may name it in the setting browser.allow' });
+      await refused.waitFor();
+      await shoot(page, 'refused');
+      await refused.getByRole('link', { name: 'Private places, in the settings' }).click();
+      await page.waitForURL(/\/settings#browser$/);
+
+      const part = page.locator('#browser');
+      const added = part.getByLabel('Host, or host and port');
+      await part.getByText('No private place').waitFor();
+      await added.fill('my nas');
+      await added.press('Enter');
+      await part.getByText('That is no place.').waitFor();
+      expect(await added.evaluate((field) => field === document.activeElement)).toBe(true);
+      await added.fill(`http://${place}/some/page`);
+      await added.press('Enter');
+      const list = part.getByRole('list', { name: 'Private places' });
+      await list.getByText(place, { exact: true }).waitFor();
+      expect((await set())['allow']).toEqual([place]);
+      expect(await added.inputValue()).toBe('');
+      await added.fill(place);
+      await added.press('Enter');
+      await part.getByText(`${place} is listed already.`).waitFor();
+      // What is set elsewhere shows here, and is kept.
+      await outside.client.call('config.set', { key: 'browser.allow', value: [place, 'nas.local'] });
+      await list.getByText('nas.local').waitFor();
+      await shoot(page, 'settings');
+      for (const width of [320, 1280]) {
+        await page.setViewportSize({ width, height: 800 });
+        await until(
+          async () => [...(await overflowing(page)), ...(await lowContrast(page))].length === 0,
+          `nothing cut off or pale, ${width}`,
+        );
+      }
+
+      await page.goto(`${at.perch.url}/browser`);
+      await connected(page, 'Bridge');
+      await address.fill(`http://${place}/`);
+      await address.press('Enter');
+      await page.getByRole('list', { name: 'Tabs' }).getByRole('button', { name: 'Mine', exact: true }).waitFor();
+      await page.goto(`${at.perch.url}/settings#browser`);
+      await connected(page, 'Bridge');
+      await list.getByRole('button', { name: `Remove ${place}` }).click();
+      await list.getByText(place, { exact: true }).waitFor({ state: 'detached' });
+      expect((await set())['allow']).toEqual(['nas.local']);
+      await part.getByRole('button', { name: 'Back to the default: none' }).click();
+      await part.getByText('No private place').waitFor();
+      expect((await set())['allow'] ?? []).toEqual([]);
+
+      const endpoint = part.getByLabel('DevTools address');
+      await part.getByText('Default: a browser on the bridge’s machine').waitFor();
+      await endpoint.fill('nas.local:9222');
+      await endpoint.press('Enter');
+      await part.getByText('That is no such address.').waitFor();
+      await endpoint.fill('ws://127.0.0.1:9/?token=hush');
+      await endpoint.press('Enter');
+      await part.getByText('An address is set').waitFor();
+      expect((await set())['cdpEndpoint']).toBe('***');
+      expect(await outside.client.call('browser.status', {})).toMatchObject({ remote: true });
+      await page.reload();
+      await part.getByText('An address is set').waitFor();
+      expect(await page.content()).not.toContain('hush');
+      await part.getByRole('button', { name: 'Back to the bridge’s own' }).click();
+      await part.getByText('Default: a browser on the bridge’s machine').waitFor();
+      expect(await set()).not.toHaveProperty('cdpEndpoint');
+      expect(await outside.client.call('browser.status', {})).toMatchObject({ remote: false });
+      expect(at.browser.complaints).toEqual([]);
+      await page.close();
+    },
+    120_000,
+  );
+});

@@ -1,0 +1,17 @@
+/** A private place as the setting `browser.allow` has it, `host` or `host:port`, of what a person wrote or pasted; null where it is none. */
+export function privatePlace(typed: string): string | null {
+  const [bare = ''] = typed
+    .trim()
+    .replace(/^https?:\/\//i, '')
+    .split(/[/?#\\]/);
+  if (bare === '' || /[\s@*,;]/.test(bare)) return null;
+  const url = URL.parse(`http://${bare}`);
+  if (!url || url.hostname === '' || bare.endsWith(':')) return null;
+  return /:\d+$/.test(bare) ? `${url.hostname}:${url.port || '80'}` : url.hostname;
+}
+
+/** Whether it is an address that a Chrome or a grid is driven by over CDP. */
+export function isEndpoint(typed: string): boolean {
+  const url = /\s/.test(typed) ? null : URL.parse(typed);
+  return url !== null && url.hostname !== '' && /^(https?|wss?):\/\//.test(typed);
+}
