@@ -23,7 +23,7 @@ export interface ExchangeDeps {
   seal: RecordSeal;
   state: SyncState;
   /** The newest schema among those who wrote. */
-  schema: number;
+  schema(): number;
   /** A record of a newer schema has come. */
   onschema(schema: number): Promise<void>;
   /** Messages came that are not sealed with the vault's key, or not for their place. */
@@ -37,13 +37,11 @@ export interface ExchangeDeps {
  */
 export class Exchange {
   readonly #deps: ExchangeDeps;
-  #schema: number;
   /** One thing at a time: what is known must be what the journal has. */
   #turn: Promise<unknown> = Promise.resolve();
 
   constructor(deps: ExchangeDeps) {
     this.#deps = deps;
-    this.#schema = deps.schema;
   }
 
   /** Reads until `signal` is aborted; `oncaughtup` once everything that was there at the start is in the journal. Rejects where it cannot go on. */
@@ -131,12 +129,9 @@ export class Exchange {
 
   /** Brings what was received into the journal, and then notes that it is there. */
   async #store(received: readonly Received[], read?: number): Promise<void> {
-    const { journal, state, onschema, onforeign } = this.#deps;
+    const { journal, state, schema, onschema, onforeign } = this.#deps;
     const newest = Math.max(0, ...received.map(({ schema }) => schema));
-    if (newest > this.#schema) {
-      this.#schema = newest;
-      await onschema(newest);
-    }
+    if (newest > schema()) await onschema(newest);
     const records = received.flatMap(({ record }) => record ?? []);
     for (const { blobs = [] } of records) for (const hash of blobs) await this.#fetchBlob(hash);
     if (records.length > 0) await journal.push(records, CLUSTER_ORIGIN);
@@ -175,7 +170,7 @@ export class Exchange {
     }
     for (let tries = 0; tries < TRIES; tries++) {
       const known = state.known(name);
-      const { bytes, object } = await writeMessage(cluster, seal, { record: onTop(record, known), schema: this.#schema, name });
+      const { bytes, object } = await writeMessage(cluster, seal, { record: onTop(record, known), schema: this.#deps.schema(), name });
       try {
         const { seq } = await cluster.js.publish(`${cluster.prefix}${name}`, bytes, {
           expect: { streamName: cluster.stream, lastSubjectSequence: known?.seq ?? 0 },

@@ -119,4 +119,24 @@ describe.runIf(hasNats)('a vault of two machines on a real NATS server', () => {
     await b.journal.push([version('large', 2, 'b')], 'b');
     await until(async () => (await a.contents())[0]?.clock === clockOf(2, 'b'));
   });
+
+  verifies(
+    'vault.cluster/converges',
+    'a host of an older build hears that the data is of a newer one, which another machine has',
+    async () => {
+      await using nats = await natsServer();
+      await using a = await machine(settings(nats.url));
+      await using b = await machine(settings(nats.url));
+      const old = await b.journal.open({ origin: 'b', schema: 7, position: null });
+      await b.journal.push([version('before', 1, 'b')], 'b');
+      await agreed([a, b], 1);
+      const told = new Promise<string>((resolve) => b.journal.on('replaced', resolve));
+      await a.journal.open({ origin: 'a', schema: 8, position: null });
+      await a.journal.push([version('newer', 2)], 'a');
+      expect(await told).toBe('Another machine has a newer build');
+      await agreed([a, b], 2);
+      expect(old.schema).toBe(0);
+      expect((await b.journal.open({ origin: 'b', schema: 7, position: null })).schema).toBe(8);
+    },
+  );
 });

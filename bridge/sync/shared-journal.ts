@@ -60,6 +60,9 @@ export class SharedJournal extends EventEmitter<JournalEvents> implements Journa
   #exchange: Exchange | undefined;
   #kick: () => void = () => {};
   #foreign = 0;
+  /** What each host has said that it writes, and the newest of what was written. */
+  readonly #schemas = new Map<string, number>();
+  #schema = 0;
   #apartSince: number | null = null;
   cluster: ClusterState = { state: 'connecting', problem: null };
 
@@ -89,8 +92,11 @@ export class SharedJournal extends EventEmitter<JournalEvents> implements Journa
     this.#hosts = hosts;
   }
 
-  open(replica: Replica): Promise<Opened> {
-    return this.#journal.open(replica);
+  async open(replica: Replica): Promise<Opened> {
+    const opened = await this.#journal.open(replica);
+    this.#schemas.set(replica.origin, replica.schema);
+    this.#schema = Math.max(this.#schema, opened.schema);
+    return opened;
   }
 
   pull(after: number, limit: number, except?: string): ReturnType<Journal['pull']> {
@@ -102,6 +108,8 @@ export class SharedJournal extends EventEmitter<JournalEvents> implements Journa
   }
 
   push(records: readonly SyncRecord[], pusher: string): ReturnType<Journal['push']> {
+    // Before they are stored, for they may be on their way at once.
+    if (records.length > 0) this.#schema = Math.max(this.#schema, this.#schemas.get(pusher) ?? 0);
     return this.#journal.push(records, pusher);
   }
 
@@ -212,10 +220,12 @@ export class SharedJournal extends EventEmitter<JournalEvents> implements Journa
     const end = new AbortController();
     const signal = AbortSignal.any([this.#stop.signal, end.signal]);
     try {
-      const schema = await this.#begin(cluster);
+      await this.#begin(cluster);
       const exchange = new Exchange({
-        ...{ journal: this.#journal, cluster, seal: this.#seal, state: this.#state, schema },
+        ...{ journal: this.#journal, cluster, seal: this.#seal, state: this.#state },
+        schema: () => this.#schema,
         onschema: async (newer) => {
+          this.#schema = newer;
           await this.#journal.open({ origin: CLUSTER_ORIGIN, schema: newer, position: this.#state.marks.sent });
           this.emit('replaced', 'Another machine has a newer build');
         },
@@ -258,8 +268,8 @@ export class SharedJournal extends EventEmitter<JournalEvents> implements Journa
     }
   }
 
-  /** Looks whether the stream and the journal are those that the state is about; the schema of the journal. */
-  async #begin({ info }: Cluster): Promise<number> {
+  /** Looks whether the stream and the journal are those that the state is about. */
+  async #begin({ info }: Cluster): Promise<void> {
     const state = this.#state;
     const { marks } = state;
     const made = info.created;
@@ -274,8 +284,8 @@ export class SharedJournal extends EventEmitter<JournalEvents> implements Journa
       opened = await this.#journal.open({ ...replica, position: null });
     }
     await this.#journal.open({ origin: CLUSTER_ORIGIN, schema: opened.schema, position: opened.position });
+    this.#schema = Math.max(this.#schema, opened.schema);
     state.note([], { sent: opened.position });
-    return opened.schema;
   }
 
   async #sendAll(exchange: Exchange, signal: AbortSignal, onshared: () => void): Promise<void> {
