@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { describe, expect, test } from 'vitest';
+import type { SyncRecord } from '#shared/sync/record.ts';
 import { verifies } from '../../tests/requirements.ts';
 import { until } from '../../tests/support/gateway.ts';
 import { clockOf, KEY, version, versions } from '../journal/fixture.ts';
@@ -33,6 +34,29 @@ describe.runIf(hasNats)('a vault of two machines on a real NATS server', () => {
       const { state } = await (await jetstreamManager(operator)).streams.info(STREAM);
       expect(state.messages).toBe(500);
       await operator.close();
+    },
+  );
+
+  verifies(
+    'vault.cluster/converges',
+    'where two write the same records at the same moment, the stream has the later versions',
+    async () => {
+      await using nats = await natsServer();
+      await using a = await machine(settings(nats.url));
+      await using b = await machine(settings(nats.url));
+      for (const one of [a, b]) await until(() => one.journal.cluster.state === 'shared');
+      const keys = (round: number): string[] => Array.from({ length: 40 }, (_, index) => `${round}-${index}`);
+      const later = new Set<string>();
+      for (let round = 0; round < 10; round++) {
+        const winner = round % 2 ? 'a' : 'b';
+        const of = (origin: string): SyncRecord[] => keys(round).map((key) => version(key, origin === winner ? 2000 : 1000, origin));
+        for (const { key, clock } of of(winner)) later.add(`${key} ${clock}`);
+        await Promise.all([a.journal.push(of('a'), 'a'), b.journal.push(of('b'), 'b')]);
+      }
+      // It has nothing but what the stream has.
+      await using c = await machine(settings(nats.url));
+      const records = await agreed([a, b, c], 400);
+      expect(new Set(records.map(({ key, clock }) => `${key} ${clock}`))).toEqual(later);
     },
   );
 
