@@ -37,6 +37,8 @@ describe.runIf(hasNats)('a cluster that fails', () => {
     await b.restart();
     await nats.start();
     await agreed([a, b], 7);
+    // They went on where they were.
+    for (const { lines } of [a, b]) expect(lines.filter((line) => line.includes('anew'))).toEqual([]);
   });
 
   verifies('vault.cluster/faults', 'wrong credentials are named as such, right ones get in, and a secret may be a reference', async () => {
@@ -87,6 +89,7 @@ describe.runIf(hasNats)('a cluster that fails', () => {
       );
     await streams.delete(STREAM);
     await until(async () => (await count()) === 40, 'the stream that was deleted, filled');
+    expect(a.lines.some((line) => line.includes('all is read and sent anew'))).toBe(true);
     await is(a, 'shared');
     await streams.purge(STREAM);
     await until(async () => (await count()) === 40, 'the stream that was emptied, filled');

@@ -277,9 +277,9 @@ export class SharedJournal extends EventEmitter<JournalEvents> implements Journa
     const isOther = marks.stream !== made || info.state.last_seq < marks.read || (info.state.num_subjects ?? 0) < state.subjects;
     const replica = { origin: CLUSTER_ORIGIN, schema: 0 };
     let opened = await this.#journal.open({ ...replica, position: isOther ? null : marks.sent });
-    if (marks.stream !== '' && isOther)
-      this.#options.log?.('the stream is another one, or has lost records: everything is read and sent anew');
     if (isOther || opened.wantsAll || opened.stale || marks.schema !== SCHEMA_VERSION) {
+      if (marks.stream !== '')
+        this.#options.log?.('the stream or the journal is another one, or has lost records: all is read and sent anew');
       state.reset(made, SCHEMA_VERSION);
       opened = await this.#journal.open({ ...replica, position: null });
     }
