@@ -21,6 +21,8 @@ function loadedBy(file: string): string[] {
 
 verifies('bridge/lean-start', 'as the modules are that it has loaded', () => {
   const bridge = loadedBy('server/server.ts');
+  // What shares a vault is loaded where one is shared (bridge/cli/gateway-run.ts).
+  expect([...bridge, ...loadedBy('cli/gateway-run.ts')].filter((name) => /@nats-io|@scure|\/sync\/shared-journal/.test(name))).toEqual([]);
   expect(bridge.filter((name) => /internal\/deps\/undici|\/(ajv|ajv-compiler|fast-json-stringify-compiler)\//.test(name))).toEqual([]);
   expect(bridge.filter((name) => name.includes('/node_modules/undici/index.js'))).toEqual([]);
   // What is asked for would be there, by its name.

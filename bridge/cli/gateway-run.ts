@@ -4,6 +4,7 @@ import { backupsDir, Home } from '../home.ts';
 import { sweepLeftovers } from '../leftovers.ts';
 import { LogRing } from '../log-ring.ts';
 import { appDir, packageVersion } from '../package-root.ts';
+import type { SharedJournal, SharedJournalOptions } from '../sync/shared-journal.ts';
 import { staySlim } from '../slim.ts';
 import { isLoopbackBind } from '../server/listen.ts';
 import { banner } from './banner.ts';
@@ -40,17 +41,23 @@ export async function runGateway(options: GatewayOptions): Promise<void> {
   const given = givenToken({ option: options.authToken, environment: tokenTaken() }, log);
   if (!existsSync(join(appDir, 'index.html')))
     throw new CommandError('the app is not built: run `npm run build`, or start with `npm start`');
-  const [{ startBridge }, { openJournal }, { vaultKey }, home] = await Promise.all([
+  const [{ startBridge }, { openJournal }, { vaultKey }, { readSyncSettings }, home] = await Promise.all([
     import('../server/server.ts'),
     import('../journal/open.ts'),
     import('../journal/vault-key.ts'),
+    import('../sync/settings.ts'),
     Home.open({ warn: log }),
   ]);
   const managed = options.host === 'tab' ? null : import('../headless/managed.ts');
   const executable = managed && (await browserOrExplain());
 
   const key = await vaultKey(home.dir, log);
-  const journal = await openJournal({ dir: home.dir, vaultKey: key, log });
+  const nats = await readSyncSettings(home.dir, log).catch((error: unknown) => {
+    throw new CommandError(lineOf(error), 1, { cause: error });
+  });
+  const embedded = await openJournal({ dir: home.dir, vaultKey: key, log });
+  const shared = nats && (await shareJournal({ journal: embedded, dir: home.dir, vaultKey: key, nats }));
+  const journal = shared ?? embedded;
   // Behind the bridge, whose hosts may push until they are told.
   stack.defer(() => journal.close());
   for (const dir of [home.dir, backupsDir(home.dir)]) await sweepLeftovers(dir, { now: Date.now(), warn: log });
@@ -67,6 +74,7 @@ export async function runGateway(options: GatewayOptions): Promise<void> {
     log,
     ring,
   });
+  shared?.tellHosts(() => bridge.hosts.list().flatMap(({ origin }) => origin || []));
   let chromium: { close(): Promise<void> } | undefined;
   // The bridge first: what is under way may end well, and clients hear why.
   stack.defer(async () => {
@@ -114,6 +122,17 @@ export async function runGateway(options: GatewayOptions): Promise<void> {
   await stopped;
   // What does not go in time goes with the process: the browser's pipe closes with it.
   setTimeout(() => process.exit(0), CLOSE_MS).unref();
+}
+
+/** What shares the vault is loaded where it is shared. */
+async function shareJournal(options: Omit<SharedJournalOptions, 'resolve' | 'log'>): Promise<SharedJournal> {
+  const [{ SharedJournal }, { secretText }] = await Promise.all([import('../sync/shared-journal.ts'), import('../sync/secret-text.ts')]);
+  const resolve = async (setting: string): Promise<string> => {
+    const secret = await secretText(options.dir, setting);
+    ring.hide([secret]);
+    return secret;
+  };
+  return new SharedJournal({ ...options, resolve, log });
 }
 
 async function browserOrExplain(): Promise<string> {

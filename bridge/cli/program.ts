@@ -8,6 +8,7 @@ import { mcpCommands } from './commands/mcp.ts';
 import { modelCommands } from './commands/models.ts';
 import { secretCommands } from './commands/secrets.ts';
 import { runningCommands } from './commands/running.ts';
+import { syncCommands } from './commands/sync.ts';
 import { talkingCommands } from './commands/talking.ts';
 import { CommandError } from './errors.ts';
 import { missingCommand } from './unknown-command.ts';
@@ -21,7 +22,7 @@ export function makeProgram(): Command {
     .enablePositionalOptions();
   const groups = [
     ...[gatewayCommands, talkingCommands, runningCommands, modelCommands, mcpCommands, activeMemoryCommands, secretCommands],
-    ...[backupCommands, completionCommands],
+    ...[backupCommands, syncCommands, completionCommands],
   ];
   for (const add of groups) add(program);
   for (const command of withAll(program)) {

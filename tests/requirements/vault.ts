@@ -92,4 +92,18 @@ export const vault = [
     'vault.heal/worker-killed': 'A page starts its worker again, whenever that was killed',
     'vault.heal/bridge-stopped': 'Browsers go on alone while the bridge is stopped, and converge when it is back',
   }),
+  chosen('issue "Beyond one machine", part 1', {
+    'vault.cluster/sealed':
+      'Whoever runs the cluster finds no text, name or key of the vault in it, and what was changed there is never taken for a record',
+    'vault.cluster/phrase':
+      'The vault’s key is shown as words with a checksum, and taken from them on another machine that has no vault of its own',
+    'vault.cluster/converges':
+      'Whatever hosts of several bridges write, apart or together, with bridges and the server going and coming: after healing the bridges’ journals are equal and everything acknowledged is there',
+    'vault.cluster/attachments': 'Attachments and records too large for a message reach the other bridges too',
+    'vault.cluster/faults':
+      'With no server, wrong credentials or a deleted stream the bridge goes on by itself, says what is wrong, and what waited goes out once it can',
+    'vault.cluster/leases': 'One host of all bridges has a lease; one whose bridge cannot reach the cluster is given none',
+    'vault.cluster/setting':
+      'Where the cluster is and how to get in is told by a command, kept for the owner alone, and secrets in it may be references',
+  }),
 ] as const;

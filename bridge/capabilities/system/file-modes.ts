@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { SECRETS_FILE } from '../secrets/secrets.ts';
 import type { Home } from '../../home.ts';
 import { JOURNAL_FILE, KEY_FILE } from '../../journal/file-names.ts';
+import { SYNC_FILE } from '../../sync/settings.ts';
 
 export interface OpenFile {
   path: string;
@@ -16,7 +17,8 @@ export async function openFiles({
   ...home
 }: Pick<Home, 'dir' | 'tokenFile' | 'credentialsFile' | 'accessFile' | 'passwordFile'>): Promise<OpenFile[]> {
   const own = [home.tokenFile, home.credentialsFile, home.accessFile, home.passwordFile];
-  const files = [...own, join(dir, KEY_FILE), join(dir, JOURNAL_FILE), join(dir, SECRETS_FILE)].map((path) => ({ path, wanted: 0o600 }));
+  const beside = [KEY_FILE, JOURNAL_FILE, SECRETS_FILE, SYNC_FILE].map((name) => join(dir, name));
+  const files = [...own, ...beside].map((path) => ({ path, wanted: 0o600 }));
   const found = await Promise.all(
     [{ path: dir, wanted: 0o700 }, ...files].map(async ({ path, wanted }) => {
       const mode = await stat(path).then(

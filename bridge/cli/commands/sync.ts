@@ -1,0 +1,35 @@
+import { type Command, Option } from 'commander';
+
+/** `perch sync …`: one vault on several machines, over a NATS cluster (docs/decisions/0063). */
+export function syncCommands(program: Command): void {
+  const sync = program.command('sync').description('one vault on several machines, over NATS JetStream');
+  sync
+    .command('nats')
+    .argument('<servers...>', 'nats://host:port or tls://host:port')
+    .addOption(new Option('--credentials <file>', 'a file of credentials, as nsc makes it').conflicts(['user', 'token']))
+    .addOption(new Option('--user <name>', 'a user; the password is asked for unseen, or standard input').conflicts('token'))
+    .option('--token', 'a token, asked for unseen, or standard input')
+    .option('--ca <file>', 'who signed the servers’ certificates (PEM)')
+    .option('--cert <file>', 'this machine’s certificate (PEM)')
+    .option('--key <file>', 'and its key (PEM)')
+    .addOption(new Option('--replicas <count>', 'on how many servers each record lies').choices(['1', '3', '5']))
+    .description('share the vault over these servers, from the next start on')
+    .action(async (servers, options) => (await import('../sync.ts')).shareOver(servers, options));
+  sync
+    .command('status')
+    .option('--json', 'print JSON')
+    .description('where the vault is shared, and whether that can be reached')
+    .action(async (options) => (await import('../sync.ts')).showSync(options));
+  sync
+    .command('off')
+    .description('keep the vault on this machine alone, from the next start on; everything stays here')
+    .action(async () => (await import('../sync.ts')).shareNoLonger());
+  sync
+    .command('phrase')
+    .description('print the vault’s key as 24 words, for another machine and for safe keeping')
+    .action(async () => (await import('../sync.ts')).showPhrase());
+  sync
+    .command('join')
+    .description('take the vault’s key from its 24 words, on a machine that has no vault yet; asked for unseen, or standard input')
+    .action(async () => (await import('../sync.ts')).joinVault());
+}

@@ -1,0 +1,70 @@
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'vitest';
+import { verifies } from '../../tests/requirements.ts';
+import { folder } from '../backup/fixture.ts';
+import { vaultKey } from '../journal/vault-key.ts';
+import { runPerch } from './tests/gateway.ts';
+import { noKeyring } from './tests/keyring.ts';
+
+verifies(
+  'vault.cluster/phrase',
+  'shown on one machine and taken on another, which has the same key then; never over another vault',
+  async () => {
+    using one = folder();
+    using two = folder();
+    const run = (dir: string, word: string, input = '') => runPerch(['sync', word], noKeyring(dir), input);
+    expect(await run(one.path, 'phrase')).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringContaining('there is no vault here yet'),
+    });
+    const key = await vaultKey(one.path);
+    const { stdout: phrase, stderr } = await run(one.path, 'phrase');
+    expect(phrase.trim().split(' ')).toHaveLength(24);
+    expect(stderr).toContain('Whoever has these words can read everything');
+    const wrong = await run(two.path, 'join', phrase.replace(/^\S+/, 'nonsensical'));
+    expect(wrong).toMatchObject({ code: 2, stdout: '', stderr: expect.stringMatching(/^perch: word 1 of(?!.*nonsensical)/) });
+    expect(existsSync(join(two.path, 'vault.key'))).toBe(false);
+    expect(await run(two.path, 'join', phrase)).toMatchObject({ code: 0, stdout: 'This machine has the vault’s key.\n' });
+    expect(await vaultKey(two.path)).toBe(key);
+    if (process.platform !== 'win32') expect(statSync(join(two.path, 'vault.key')).mode & 0o777).toBe(0o600);
+    expect(await run(two.path, 'join', phrase)).toMatchObject({ code: 0, stdout: 'This machine has that key already.\n' });
+    using three = folder();
+    const own = await vaultKey(three.path);
+    expect(await run(three.path, 'join', phrase)).toMatchObject({ code: 1, stderr: expect.stringContaining('has a vault of its own') });
+    expect(await vaultKey(three.path)).toBe(own);
+  },
+);
+
+verifies('vault.cluster/setting', 'is kept for the owner alone, shows no secret, and is taken away again', async () => {
+  using dir = folder();
+  const file = join(dir.path, 'sync.json');
+  const run = (args: string[], input = '') => runPerch(['sync', ...args], noKeyring(dir.path), input);
+  expect((await run(['status'])).stdout).toBe('The vault is on this machine alone.\n');
+  await vaultKey(dir.path);
+  const set = await run(['nats', 'nats://127.0.0.1:1', 'tls://127.0.0.1:2', '--user', 'perch', '--replicas', '3'], 'secret-word\n');
+  expect(set).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining('from the next start on'),
+    stderr: expect.stringContaining('warning: '),
+  });
+  expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual({
+    version: 1,
+    nats: { servers: ['nats://127.0.0.1:1', 'tls://127.0.0.1:2'], user: 'perch', password: 'secret-word', replicas: 3 },
+  });
+  if (process.platform !== 'win32') expect(statSync(file).mode & 0o777).toBe(0o600);
+  const status = await run(['status']);
+  expect(status).toMatchObject({ code: 1, stderr: expect.stringContaining('The cluster cannot be reached') });
+  expect(set.stdout + set.stderr + status.stdout + status.stderr).not.toContain('secret-word');
+  for (const args of [
+    ['http://x'],
+    ['nats://name:word@x'],
+    ['nats://x', '--user', 'a', '--token'],
+    ['nats://x', '--cert', 'c'],
+    ['nats://x', '--replicas', '2'],
+  ])
+    expect(await run(['nats', ...args], 'x'), args.join(' ')).toMatchObject({ code: 2, stdout: '' });
+  expect(await run(['off'])).toMatchObject({ code: 0 });
+  expect(existsSync(file)).toBe(false);
+});

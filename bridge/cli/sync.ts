@@ -1,0 +1,126 @@
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { z } from '#shared/rpc/zod.ts';
+import { commandLine, startCommand } from '../command-line.ts';
+import { Home, linkOrRename, readIfThere, writeWhole } from '../home.ts';
+import { JOURNAL_FILE, KEY_FILE } from '../journal/file-names.ts';
+import { vaultKey } from '../journal/vault-key.ts';
+import { type NatsSettings, natsSettings, readSyncSettings, writeSyncSettings } from '../sync/settings.ts';
+import { hidden } from './ask.ts';
+import { CommandError, lineOf } from './errors.ts';
+import { note, say, sayJson } from './output.ts';
+
+interface NatsOptions {
+  credentials?: string;
+  user?: string;
+  token?: boolean;
+  ca?: string;
+  cert?: string;
+  key?: string;
+  replicas?: string;
+}
+
+/** `perch sync nats …`: keeps where the cluster is, and looks whether it can be used. */
+export async function shareOver(servers: string[], { credentials, user, token, ca, cert, key, replicas }: NatsOptions): Promise<void> {
+  const secret = user !== undefined || token ? await asked(user === undefined ? 'Token: ' : `Password of ${user}: `) : undefined;
+  const absolute = (path: string | undefined): string | undefined => path && resolve(path);
+  const tls = { ca: absolute(ca), cert: absolute(cert), key: absolute(key) };
+  const given = {
+    servers,
+    credentials: absolute(credentials),
+    user,
+    password: user === undefined ? undefined : secret,
+    token: token ? secret : undefined,
+    tls: Object.values(tls).some((path) => path !== undefined) ? tls : undefined,
+    replicas: replicas === undefined ? undefined : Number(replicas),
+  };
+  const { data, error } = natsSettings.safeParse(given);
+  if (!data)
+    throw new CommandError(
+      z
+        .prettifyError(error)
+        .replaceAll(/\s*[✖→]\s*/g, ' ')
+        .trim(),
+      2,
+    );
+  const { dir } = await Home.open({ warn: note });
+  await writeSyncSettings(dir, data);
+  say(`The vault is shared over ${servers.join(', ')} from the next start on.`);
+  const problem = existsSync(join(dir, KEY_FILE)) ? await problemWith(dir, data) : null;
+  if (problem) note(`warning: ${problem}. Until that is mended everything stays on this machine, and goes out afterwards.`);
+}
+
+/** `perch sync status`. */
+export async function showSync({ json = false }: { json?: boolean }): Promise<void> {
+  const { dir } = await Home.open({ warn: note });
+  const nats = await settingsIn(dir);
+  if (!nats) return json ? sayJson({ nats: null }) : say('The vault is on this machine alone.');
+  const problem = existsSync(join(dir, KEY_FILE)) ? await problemWith(dir, nats) : 'There is no vault here yet';
+  if (json) return sayJson({ nats: { servers: nats.servers }, problem });
+  say(`The vault is shared over ${nats.servers.join(', ')}.`);
+  if (problem) throw new CommandError(problem);
+  say('The cluster can be used.');
+}
+
+/** `perch sync off`. */
+export async function shareNoLonger(): Promise<void> {
+  const { dir } = await Home.open({ warn: note });
+  await writeSyncSettings(dir, undefined);
+  say('The vault is kept on this machine alone from the next start on. Everything is here; what the cluster has stays there, sealed.');
+}
+
+/** `perch sync phrase`. */
+export async function showPhrase(): Promise<void> {
+  const { dir } = await Home.open({ warn: note });
+  if (!existsSync(join(dir, KEY_FILE))) throw new CommandError(`there is no vault here yet: \`${startCommand()}\` makes one`);
+  const { phraseOf } = await import('../sync/recovery-phrase.ts');
+  say(phraseOf(await keyOf(dir)));
+  note('Whoever has these words can read everything in the vault. Write them down on paper; no one can give them to you again.');
+}
+
+/** `perch sync join`: a home of its own becomes one of the vault whose words are given. */
+export async function joinVault(): Promise<void> {
+  const { keyOfPhrase } = await import('../sync/recovery-phrase.ts');
+  const { dir } = await Home.open({ warn: note });
+  let key: string;
+  try {
+    key = keyOfPhrase(await asked('The 24 words: '));
+  } catch (error) {
+    throw new CommandError(lineOf(error), 2, { cause: error });
+  }
+  const path = join(dir, KEY_FILE);
+  if ((await readIfThere(path)) !== undefined) {
+    if ((await keyOf(dir)) === key) return say('This machine has that key already.');
+    throw new CommandError(`${dir} has a vault of its own: set PERCH_HOME to a folder that is to be new, or move that one away`);
+  }
+  if (existsSync(join(dir, JOURNAL_FILE))) throw new CommandError(`${dir} has a journal without its key: move it away first`);
+  await writeWhole(path, `${key}\n`, linkOrRename);
+  say('This machine has the vault’s key.');
+  if (!(await settingsIn(dir))) note(`\`${commandLine('sync nats <server>')}\` says where the vault is shared.`);
+}
+
+const asked = async (question: string): Promise<string> =>
+  process.stdin.isTTY ? hidden(question) : (await text(process.stdin)).replace(/\r?\n$/, '');
+
+const explained = (error: unknown): never => {
+  throw new CommandError(lineOf(error), 1, { cause: error });
+};
+const keyOf = (dir: string): Promise<string> => vaultKey(dir, note).catch(explained);
+const settingsIn = (dir: string): Promise<NatsSettings | undefined> => readSyncSettings(dir, note).catch(explained);
+
+/** What hinders this machine from using the cluster, in a sentence; null: nothing. */
+async function problemWith(dir: string, nats: NatsSettings): Promise<string | null> {
+  const [{ openCluster }, { RecordSeal }, { secretText }] = await Promise.all([
+    import('../sync/connection.ts'),
+    import('../sync/record-seal.ts'),
+    import('../sync/secret-text.ts'),
+  ]);
+  try {
+    const cluster = await openCluster(nats, new RecordSeal(await keyOf(dir)), (secret) => secretText(dir, secret));
+    await cluster.nc.close();
+    return null;
+  } catch (error) {
+    return lineOf(error);
+  }
+}

@@ -1,0 +1,212 @@
+import { DeliverPolicy, type JsMsg, type StoredMsg } from '@nats-io/jetstream';
+import type { SequencedRecord } from '#shared/ports/journal.ts';
+import { SYNC_STORES, type SyncRecord, wins } from '#shared/sync/record.ts';
+import type { Journal } from '../journal/journal.ts';
+import type { Cluster } from './connection.ts';
+import { fetchBlob, nameOf, type Received, readMessage, sendBlob, writeMessage } from './messages.ts';
+import { ClusterProblem, isWrongSequence } from './problems.ts';
+import type { RecordSeal } from './record-seal.ts';
+import type { Known, SyncState } from './state.ts';
+
+/** Who the journal takes the stream's records for. */
+export const CLUSTER_ORIGIN = 'cluster';
+
+const PAGE = 200;
+/** Messages on their way at once. */
+const WIDTH = 50;
+/** How often one record is tried against others who write it at the same time. */
+const TRIES = 20;
+
+export interface ExchangeDeps {
+  journal: Journal;
+  cluster: Cluster;
+  seal: RecordSeal;
+  state: SyncState;
+  /** The newest schema among those who wrote. */
+  schema(): number;
+  /** A record of a newer schema has come. */
+  onschema(schema: number): Promise<void>;
+  /** Messages came that are not sealed with the vault's key, or not for their place. */
+  onforeign(): void;
+}
+
+/**
+ * Carries records between the bridge's journal and the vault's stream over one connection. Each subject holds the last version of one record; whoever writes
+ * it says which version it replaces, and where that is another one by now, merges first. What the journal has taken from the stream counts as known only
+ * then, and what it has given to it once the stream has said so.
+ */
+export class Exchange {
+  readonly #deps: ExchangeDeps;
+  /** One thing at a time: what is known must be what the journal has. */
+  #turn: Promise<unknown> = Promise.resolve();
+
+  constructor(deps: ExchangeDeps) {
+    this.#deps = deps;
+  }
+
+  /** Reads until `signal` is aborted; `oncaughtup` once everything that was there at the start is in the journal. Rejects where it cannot go on. */
+  async read(signal: AbortSignal, oncaughtup: () => void): Promise<void> {
+    const { cluster, state } = this.#deps;
+    const { read } = state.marks;
+    const consumer = await cluster.js.consumers.get(cluster.stream, {
+      filter_subjects: `${cluster.prefix}>`,
+      deliver_policy: DeliverPolicy.StartSequence,
+      opt_start_seq: read + 1,
+    });
+    const { num_pending: pending } = await consumer.info();
+    let isBehind = pending > 0;
+    if (!isBehind) oncaughtup();
+    const messages = await consumer.consume({ max_messages: 2 * PAGE });
+    const stop = (): void => void messages.close();
+    signal.addEventListener('abort', stop, { once: true });
+    const queue: JsMsg[] = [];
+    const broken = Promise.withResolvers<never>();
+    broken.promise.catch(() => {});
+    let draining: Promise<void> | undefined;
+    /** Whatever has come by now, together. */
+    const drain = async (): Promise<void> => {
+      while (queue.length > 0 && !signal.aborted) {
+        const batch = queue.splice(0, PAGE);
+        await this.#alone(() => this.#take(batch));
+        if (!isBehind || batch.at(-1)?.info.pending !== 0) continue;
+        isBehind = false;
+        oncaughtup();
+      }
+      draining = undefined;
+    };
+    const receiving = async (): Promise<void> => {
+      for await (const message of messages) {
+        if (signal.aborted) return;
+        queue.push(message);
+        draining ??= drain().catch(broken.reject);
+        if (queue.length >= 2 * PAGE) await draining;
+      }
+    };
+    try {
+      await Promise.race([receiving(), broken.promise]);
+      if (!signal.aborted) throw new ClusterProblem('unreachable', 'The stream is no longer sent to this bridge');
+    } finally {
+      signal.removeEventListener('abort', stop);
+      stop();
+    }
+  }
+
+  /** Sends what the journal has and the stream has not. True: there may be more. */
+  send(): Promise<boolean> {
+    return this.#alone(async () => {
+      const { journal, state } = this.#deps;
+      const { sent } = state.marks;
+      if (!sent || sent.seq >= journal.head) return false;
+      const { records, next, head } = await journal.pull(sent.seq, PAGE);
+      for (let at = 0; at < records.length; at += WIDTH) {
+        const outcomes = await Promise.allSettled(records.slice(at, at + WIDTH).map((record) => this.#put(record)));
+        const failed = outcomes.find((outcome) => outcome.status === 'rejected');
+        if (failed) throw failed.reason;
+      }
+      state.note([], { sent: { ...sent, seq: next } });
+      return next < head;
+    });
+  }
+
+  /** An attachment that the journal has not. */
+  blob(hash: string): Promise<Uint8Array | undefined> {
+    return fetchBlob(this.#deps.cluster, this.#deps.seal, hash);
+  }
+
+  #alone<T>(work: () => Promise<T>): Promise<T> {
+    const turn = this.#turn.then(work);
+    this.#turn = turn.catch(() => {});
+    return turn;
+  }
+
+  async #take(batch: readonly JsMsg[]): Promise<void> {
+    const { cluster, seal, state } = this.#deps;
+    const fresh = batch.filter(({ subject, seq }) => seq > (state.known(subject.slice(cluster.prefix.length))?.seq ?? 0));
+    const received: Received[] = [];
+    for (const { subject, seq, data } of fresh) received.push(await readMessage(cluster, seal, { subject, seq, data }));
+    await this.#store(received, batch.at(-1)?.seq);
+  }
+
+  /** Brings what was received into the journal, and then notes that it is there. */
+  async #store(received: readonly Received[], read?: number): Promise<void> {
+    const { journal, state, schema, onschema, onforeign } = this.#deps;
+    const newest = Math.max(0, ...received.map(({ schema }) => schema));
+    if (newest > schema()) await onschema(newest);
+    const records = received.flatMap(({ record }) => record ?? []);
+    for (const { blobs = [] } of records) for (const hash of blobs) await this.#fetchBlob(hash);
+    if (records.length > 0) await journal.push(records, CLUSTER_ORIGIN);
+    // What the operator has spoilt is sent again from here, with whatever else was ever sent.
+    const spoilt = received.some(({ foreign }) => foreign);
+    if (spoilt) onforeign();
+    const { sent } = state.marks;
+    state.note(
+      received.map(({ name, known }) => [name, known] as const),
+      { ...(read !== undefined && { read }), ...(spoilt && sent && { sent: { ...sent, seq: 0 } }) },
+    );
+  }
+
+  async #fetchBlob(hash: string): Promise<void> {
+    const { journal, state } = this.#deps;
+    if (state.hasBlob(hash)) return;
+    if (!(await journal.getBlob(hash))) {
+      const bytes = await this.blob(hash);
+      if (!bytes) return;
+      await journal.putBlob(hash, bytes);
+    }
+    state.addBlob(hash);
+  }
+
+  async #put(record: SequencedRecord): Promise<void> {
+    const { cluster, seal, state, journal } = this.#deps;
+    const name = nameOf(seal, record);
+    // It came from there, or is there already.
+    if (state.known(name)?.clock === record.clock) return;
+    for (const hash of record.blobs ?? []) {
+      if (state.hasBlob(hash)) continue;
+      const bytes = await journal.getBlob(hash);
+      if (!bytes) continue;
+      await sendBlob(cluster, seal, hash, bytes);
+      state.addBlob(hash);
+    }
+    for (let tries = 0; tries < TRIES; tries++) {
+      const known = state.known(name);
+      const { bytes, object } = await writeMessage(cluster, seal, { record: onTop(record, known), schema: this.#deps.schema(), name });
+      try {
+        const { seq } = await cluster.js.publish(`${cluster.prefix}${name}`, bytes, {
+          expect: { streamName: cluster.stream, lastSubjectSequence: known?.seq ?? 0 },
+        });
+        state.note([[name, { seq, clock: record.clock, object }]]);
+        if (known?.object && known.object !== object) await cluster.objects.delete(known.object).catch(() => {});
+        return;
+      } catch (error) {
+        if (!isWrongSequence(error)) throw error;
+      }
+      const theirs = await this.#current(name);
+      if (!theirs) {
+        state.note([[name, { seq: 0, clock: '', object: null }]]);
+        continue;
+      }
+      await this.#store([theirs]);
+      // The journal has both now, and a copy of the one that lost. Of a newer build's nothing is known but when it was written.
+      if (!theirs.foreign && !wins(record, theirs.record ?? theirs.known)) return;
+    }
+    throw new ClusterProblem('failed', 'A record is changed by others all the time: it is sent later');
+  }
+
+  /** What a subject holds now. */
+  async #current(name: string): Promise<Received | undefined> {
+    const { cluster, seal } = this.#deps;
+    const subject = `${cluster.prefix}${name}`;
+    const stored: StoredMsg | null = await cluster.jsm.streams.getMessage(cluster.stream, { last_by_subj: subject });
+    return stored ? readMessage(cluster, seal, { subject, seq: stored.seq, data: stored.data }) : undefined;
+  }
+}
+
+/**
+ * A record as the other bridges are to take it: made from the version that the stream had, which this journal has merged with it. Versions in between, which
+ * the stream never held, are nothing to them.
+ */
+function onTop({ seq: _, ...record }: SequencedRecord, known: Known | undefined): SyncRecord {
+  if (!SYNC_STORES[record.store].conflicts || record.base === undefined) return record;
+  return { ...record, base: known && known.clock !== '' ? known.clock : null };
+}

@@ -1,0 +1,53 @@
+import { describe, expect, test } from 'vitest';
+import { verifies } from '../../tests/requirements.ts';
+import { until } from '../../tests/support/gateway.ts';
+import { fenceOver } from './leases.ts';
+import { machine, settings } from './tests/machine.ts';
+import { hasNats, natsServer } from './tests/nats-server.ts';
+
+verifies('vault.cluster/leases', 'the rule: whose it is by time or by being there keeps it, and each next one has a higher fence', () => {
+  const wanted = { name: 'run', holder: 'a', ttlMs: 1000, present: ['a', 'b'] };
+  const lease = { holder: 'b', fence: 4, until: 500 };
+  expect(fenceOver(undefined, wanted, 0)).toBe(1);
+  expect(fenceOver(undefined, { ...wanted, presumed: 'b' }, 0)).toBeNull();
+  expect(fenceOver(undefined, { ...wanted, presumed: 'z' }, 0)).toBe(2);
+  expect(fenceOver(lease, { ...wanted, present: ['a'] }, 400)).toBeNull();
+  expect(fenceOver(lease, wanted, 600)).toBeNull();
+  expect(fenceOver(lease, { ...wanted, present: null }, 600)).toBeNull();
+  expect(fenceOver(lease, { ...wanted, present: ['a'] }, 600)).toBe(5);
+  expect(fenceOver({ ...lease, holder: 'a' }, wanted, 600)).toBe(4);
+  expect(fenceOver({ ...lease, holder: null, until: 0 }, wanted, 600)).toBe(5);
+});
+
+if (!hasNats) test.skip('vault.cluster/leases: nats-server is not installed here', () => {});
+describe.runIf(hasNats)('leases of two machines', () => {
+  verifies(
+    'vault.cluster/leases',
+    'asked for by all hosts at once, one has it; given back, the next has a higher fence; none where the server is away',
+    async () => {
+      await using nats = await natsServer();
+      await using a = await machine(settings(nats.url));
+      await using b = await machine(settings(nats.url));
+      for (const one of [a, b]) await until(() => one.journal.cluster.state === 'shared');
+      const take = (one: typeof a, holder: string, name: string): Promise<number | null> =>
+        one.journal.takeLease({ name, holder, ttlMs: 60_000, present: [holder] });
+      for (let round = 0; round < 10; round++) {
+        const name = `cron:job-${round}`;
+        const fences = await Promise.all([take(a, 'a1', name), take(b, 'b1', name), take(a, 'a2', name), take(b, 'b2', name)]);
+        expect(fences.filter((fence) => fence !== null)).toEqual([1]);
+      }
+      expect(await take(a, 'a1', 'run:1')).toBe(1);
+      await b.journal.releaseLease('run:1', 'a1', 2);
+      expect(await take(b, 'b1', 'run:1')).toBeNull();
+      await a.journal.releaseLease('run:1', 'a1', 1);
+      expect(await take(b, 'b1', 'run:1')).toBe(2);
+      // A host of another machine that is there has what it began, though it never asked.
+      a.journal.tellHosts(() => ['a1']);
+      const claim = { name: 'run:2', holder: 'b1', presumed: 'a1', ttlMs: 1000, present: ['b1'] };
+      expect(await b.journal.takeLease(claim)).toBeNull();
+      await nats.stop();
+      await until(() => a.journal.cluster.state === 'apart');
+      expect(await take(a, 'a1', 'run:3')).toBeNull();
+    },
+  );
+});

@@ -1,0 +1,77 @@
+import { z } from '#shared/rpc/zod.ts';
+import type { Journal } from '../journal/journal.ts';
+import type { LeaseWanted } from '../journal/leases.ts';
+import type { Cluster } from './connection.ts';
+import { isWrongSequence } from './problems.ts';
+import type { RecordSeal } from './record-seal.ts';
+
+const kept = z.object({ holder: z.string().nullable(), fence: z.number().int().nonnegative(), until: z.number() });
+type Kept = z.infer<typeof kept>;
+
+/** How often a lease is tried that others take at the same time. */
+const TRIES = 5;
+
+/** The rule of bridge/journal/leases.ts: the fence that `wanted` gets over what is kept; null: somebody else's. */
+export function fenceOver(lease: Kept | undefined, { holder, presumed, present }: LeaseWanted, now: number): number | null {
+  const isThere = (origin: string): boolean => present === null || present.includes(origin);
+  if (!lease) {
+    if (presumed !== undefined && presumed !== holder && isThere(presumed)) return null;
+    return presumed === undefined ? 1 : 2;
+  }
+  if (lease.holder === holder) return lease.fence;
+  if (lease.holder !== null && (lease.until > now || isThere(lease.holder))) return null;
+  return lease.fence + 1;
+}
+
+/** Takes a lease among all bridges, by comparing and setting its key, and then at the own journal, whose earlier fences count too. */
+export async function takeShared(
+  { leases }: Pick<Cluster, 'leases'>,
+  seal: RecordSeal,
+  journal: Pick<Journal, 'takeLease'>,
+  wanted: LeaseWanted,
+): Promise<number | null> {
+  const key = seal.name('lease', wanted.name);
+  for (let tries = 0; tries < TRIES; tries++) {
+    const { lease, revision } = await find(leases, seal, key);
+    const granted = fenceOver(lease, wanted, Date.now());
+    if (granted === null) return null;
+    const own = await journal.takeLease(wanted);
+    if (own === null) return null;
+    const fence = Math.max(granted, own);
+    const bytes = seal.seal(
+      Buffer.from(JSON.stringify({ holder: wanted.holder, fence, until: Date.now() + wanted.ttlMs } satisfies Kept)),
+      key,
+    );
+    try {
+      if (revision === 0) await leases.create(key, bytes);
+      else await leases.update(key, bytes, revision);
+      return fence;
+    } catch (error) {
+      if (!isWrongSequence(error)) throw error;
+    }
+  }
+  return null;
+}
+
+/** Gives it back; its fence is remembered. */
+export async function releaseShared(
+  { leases }: Pick<Cluster, 'leases'>,
+  seal: RecordSeal,
+  { name, holder, fence }: { name: string; holder: string; fence: number },
+): Promise<void> {
+  const key = seal.name('lease', name);
+  const { lease, revision } = await find(leases, seal, key);
+  if (lease?.holder !== holder || lease.fence !== fence) return;
+  const bytes = seal.seal(Buffer.from(JSON.stringify({ holder: null, fence, until: 0 } satisfies Kept)), key);
+  await leases.update(key, bytes, revision).catch((error: unknown) => {
+    // Somebody else has it by now.
+    if (!isWrongSequence(error)) throw error;
+  });
+}
+
+async function find(leases: Cluster['leases'], seal: RecordSeal, key: string): Promise<{ lease: Kept | undefined; revision: number }> {
+  const entry = await leases.get(key);
+  if (!entry) return { lease: undefined, revision: 0 };
+  const opened = entry.operation === 'PUT' ? seal.open(entry.value, key) : undefined;
+  return { lease: opened && kept.safeParse(JSON.parse(opened.toString())).data, revision: entry.revision };
+}

@@ -1,0 +1,59 @@
+import {
+  AuthorizationError,
+  ConnectionError,
+  NoRespondersError,
+  TimeoutError,
+  UserAuthenticationExpiredError,
+} from '@nats-io/transport-node';
+import { JetStreamApiError } from '@nats-io/jetstream';
+
+/**
+ * Why the cluster is of no use now. `unreachable`: no server answers. `refused`: it does not let this bridge in, or do what it must. `unfit`: it has no
+ * JetStream, or the stream is none that Perch made. `full`: it takes nothing more. `failed`: anything else.
+ */
+export type ProblemCode = 'unreachable' | 'refused' | 'unfit' | 'full' | 'failed';
+
+/** What is wrong with the cluster, as a sentence for the person. */
+export class ClusterProblem extends Error {
+  override name = 'ClusterProblem';
+  readonly code: ProblemCode;
+
+  constructor(code: ProblemCode, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+  }
+}
+
+// JetStream's own codes (github.com/nats-io/nats-server, server/errors.json).
+const FULL = new Set([10023, 10028, 10047, 10077, 10122]);
+const WRONG_SEQUENCE = new Set([10071, 10164]);
+
+/** Somebody else has written that subject meanwhile. */
+export const isWrongSequence = (error: unknown): boolean => error instanceof JetStreamApiError && WRONG_SEQUENCE.has(error.code);
+
+export function problemOf(error: unknown): ClusterProblem {
+  if (error instanceof ClusterProblem) return error;
+  const message = error instanceof Error ? error.message.replaceAll(/\s+/g, ' ') : String(error);
+  const of = (code: ProblemCode, sentence: string): ClusterProblem => new ClusterProblem(code, sentence, { cause: error });
+  if (error instanceof JetStreamApiError && FULL.has(error.code)) return of('full', `The cluster takes nothing more (${message})`);
+  if (error instanceof Error && (error.name === 'JetStreamNotEnabled' || /jetstream (is )?not enabled/i.test(message)))
+    return of('unfit', 'The server at hand has no JetStream for this account');
+  for (let cause: unknown = error; cause instanceof Error; cause = cause.cause) {
+    if (
+      cause instanceof AuthorizationError ||
+      cause instanceof UserAuthenticationExpiredError ||
+      /authorization violation/i.test(cause.message)
+    )
+      return of('refused', 'The cluster does not let this bridge in: its credentials are wrong or have expired');
+    if (/permissions? violation/i.test(cause.message))
+      return of('refused', `The cluster does not let this bridge do what it must (${message})`);
+  }
+  if (error instanceof NoRespondersError || error instanceof TimeoutError || error instanceof ConnectionError || isNetwork(error))
+    return of('unreachable', `The cluster cannot be reached (${message})`);
+  return of('failed', `The cluster cannot be used (${message})`);
+}
+
+const isNetwork = (error: unknown): boolean =>
+  error instanceof Error &&
+  (('code' in error && /^(E[A-Z]+|CERT_|UNABLE_|SELF_SIGNED)/.test(String(error.code))) ||
+    /ECONN|ENOTFOUND|EHOST|ETIMEDOUT|closed|timeout|no responders|disconnect/i.test(error.message));

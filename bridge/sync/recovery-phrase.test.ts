@@ -1,0 +1,23 @@
+import { randomBytes } from 'node:crypto';
+import { expect } from 'vitest';
+import { verifies } from '../../tests/requirements.ts';
+import { keyOfPhrase, phraseOf } from './recovery-phrase.ts';
+
+verifies('vault.cluster/phrase', 'any key comes back from its words, however they are written down', () => {
+  for (let round = 0; round < 50; round++) {
+    const key = randomBytes(32).toString('base64url');
+    const words = phraseOf(key).split(' ');
+    expect(words).toHaveLength(24);
+    expect(keyOfPhrase(words.join(' '))).toBe(key);
+    expect(keyOfPhrase(`\n${words.map((word, index) => `${index + 1}. ${word.toUpperCase()}`).join('\n')} `)).toBe(key);
+  }
+});
+
+verifies('vault.cluster/phrase', 'a word too few, one that is none, and two exchanged are told apart, and no word is repeated', () => {
+  // The words of 32 zero bytes (BIP-39, test vectors).
+  const words = [...Array.from({ length: 23 }, () => 'abandon'), 'art'];
+  expect(keyOfPhrase(words.join(' '))).toBe(Buffer.alloc(32).toString('base64url'));
+  expect(() => keyOfPhrase(words.slice(1).join(' '))).toThrow('24 words, and this one 23');
+  expect(() => keyOfPhrase(words.with(2, 'hunterx').join(' '))).toThrow(/^word 3 of(?!.*hunter)/);
+  expect(() => keyOfPhrase(words.with(2, 'art').join(' '))).toThrow('do not fit together');
+});

@@ -1,0 +1,324 @@
+import { EventEmitter } from 'node:events';
+import { join } from 'node:path';
+import { SCHEMA_VERSION } from '#shared/link/hello.ts';
+import type { JournalInfo, SequencedRecord } from '#shared/ports/journal.ts';
+import type { SyncRecord } from '#shared/sync/record.ts';
+import type { Journal, JournalEvents, Opened, Replica } from '../journal/journal.ts';
+import type { LeaseWanted } from '../journal/leases.ts';
+import { type Cluster, openCluster, type ResolveSecret } from './connection.ts';
+import { CLUSTER_ORIGIN, Exchange } from './exchange.ts';
+import { releaseShared, takeShared } from './leases.ts';
+import { pause, Presence } from './presence.ts';
+import { ClusterProblem, problemOf } from './problems.ts';
+import { RecordSeal } from './record-seal.ts';
+import type { NatsSettings } from './settings.ts';
+import { SyncState } from './state.ts';
+
+/** In the home directory: how far this bridge has come with the stream. */
+export const STATE_FILE = 'sync-state.sqlite';
+
+const RETRY_MS = { first: 250, most: 15_000 };
+/** How often it is looked whether the stream is still the same. */
+const LOOK_MS = 3000;
+const COUNTED = 1000;
+
+export interface SharedJournalOptions {
+  /** The embedded journal, which stays what this bridge's hosts read and write. It is closed with this one. */
+  journal: Journal;
+  dir: string;
+  /** 256 bit, base64url. */
+  vaultKey: string;
+  nats: NatsSettings;
+  /** The text of a setting, where that refers to a secret. */
+  resolve?: ResolveSecret;
+  log?: (line: string) => void;
+  /** For tests. */
+  retryMs?: { first: number; most: number };
+  lookMs?: number;
+}
+
+/** How a bridge stands with the cluster. */
+export interface ClusterState {
+  state: 'connecting' | 'catching-up' | 'shared' | 'apart';
+  problem: ClusterProblem | null;
+}
+
+/**
+ * The bridge's own journal, with everything in it carried to a JetStream stream and from it, sealed, in the background (docs/decisions/0063). What is
+ * acknowledged is on this bridge's disk, as ever; when it is on the cluster's is another matter, which `info` tells. Only leases are the cluster's to give.
+ */
+export class SharedJournal extends EventEmitter<JournalEvents> implements Journal {
+  readonly #options: SharedJournalOptions;
+  readonly #journal: Journal;
+  readonly #seal: RecordSeal;
+  readonly #state: SyncState;
+  readonly #presence: Presence;
+  readonly #stop = new AbortController();
+  readonly #running: Promise<void>;
+  #hosts: () => readonly string[] = () => [];
+  #cluster: Cluster | undefined;
+  #exchange: Exchange | undefined;
+  #kick: () => void = () => {};
+  #foreign = 0;
+  /** What each host has said that it writes, and the newest of what was written. */
+  readonly #schemas = new Map<string, number>();
+  #schema = 0;
+  #apartSince: number | null = null;
+  cluster: ClusterState = { state: 'connecting', problem: null };
+
+  constructor(options: SharedJournalOptions) {
+    super();
+    this.setMaxListeners(0);
+    this.#options = options;
+    this.#journal = options.journal;
+    this.#seal = new RecordSeal(options.vaultKey);
+    this.#state = new SyncState(join(options.dir, STATE_FILE));
+    this.#presence = new Presence(this.#seal, () => this.#hosts());
+    this.#journal.on('changed', this.#changed);
+    this.#journal.on('replaced', this.#replaced);
+    this.#running = this.#run();
+  }
+
+  get path(): string {
+    return this.#journal.path;
+  }
+
+  get head(): number {
+    return this.#journal.head;
+  }
+
+  /** Who is attached to this bridge, for the other ones to know. */
+  tellHosts(hosts: () => readonly string[]): void {
+    this.#hosts = hosts;
+  }
+
+  async open(replica: Replica): Promise<Opened> {
+    const opened = await this.#journal.open(replica);
+    this.#schemas.set(replica.origin, replica.schema);
+    this.#schema = Math.max(this.#schema, opened.schema);
+    return opened;
+  }
+
+  pull(after: number, limit: number, except?: string): ReturnType<Journal['pull']> {
+    return this.#journal.pull(after, limit, except);
+  }
+
+  snapshot(): AsyncIterableIterator<SequencedRecord> {
+    return this.#journal.snapshot();
+  }
+
+  push(records: readonly SyncRecord[], pusher: string): ReturnType<Journal['push']> {
+    // Before they are stored, for they may be on their way at once.
+    if (records.length > 0) this.#schema = Math.max(this.#schema, this.#schemas.get(pusher) ?? 0);
+    return this.#journal.push(records, pusher);
+  }
+
+  putBlob(hash: string, bytes: Uint8Array): Promise<void> {
+    return this.#journal.putBlob(hash, bytes);
+  }
+
+  /** One that is not here may be at the cluster. */
+  async getBlob(hash: string): Promise<Uint8Array | undefined> {
+    const bytes = (await this.#journal.getBlob(hash)) ?? (await this.#exchange?.blob(hash).catch(() => undefined));
+    return bytes;
+  }
+
+  /** Nobody can say what other bridges do while the cluster is away: better no run than two. */
+  async takeLease(lease: LeaseWanted): Promise<number | null> {
+    const others = this.#presence.others();
+    const present = lease.present && others && [...lease.present, ...others];
+    const cluster = this.#cluster;
+    if (!cluster) return null;
+    try {
+      return await takeShared(cluster, this.#seal, this.#journal, { ...lease, present });
+    } catch {
+      return null;
+    }
+  }
+
+  async releaseLease(name: string, holder: string, fence: number): Promise<void> {
+    await this.#journal.releaseLease(name, holder, fence);
+    // Where that cannot be said it ends by its time.
+    if (this.#cluster) await releaseShared(this.#cluster, this.#seal, { name, holder, fence }).catch(() => {});
+  }
+
+  async info(): Promise<JournalInfo> {
+    const info = await this.#journal.info();
+    const notices = [...info.notices];
+    if (this.#foreign > 0)
+      notices.push({
+        at: Date.now(),
+        message: 'Something in the cluster was not sealed by this vault, or was changed there: it was left out, and sent anew from here.',
+      });
+    if (this.cluster.problem) {
+      const waiting = await this.#waiting();
+      notices.push({
+        at: this.#apartSince ?? Date.now(),
+        message: `${this.cluster.problem.message}. ${waiting} not shared with the other machines yet; everything is on this machine’s disk.`,
+      });
+    }
+    return { ...info, notices };
+  }
+
+  close(): Promise<void> {
+    this.#stop.abort();
+    return this.#closing;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  get #closing(): Promise<void> {
+    return this.#running.then(() => this.#journal.close());
+  }
+
+  async #waiting(): Promise<string> {
+    const sent = this.#state.marks.sent?.seq ?? 0;
+    const { records, head, next } = await this.#journal.pull(sent, COUNTED);
+    const count = records.length;
+    if (next < head) return `More than ${count.toLocaleString('en')} changes are`;
+    return count === 1 ? 'One change is' : `${count.toLocaleString('en')} changes are`;
+  }
+
+  readonly #changed = (head: number): void => {
+    this.emit('changed', head);
+    this.#kick();
+  };
+
+  /** It is another journal: whatever was known of the stream is to be looked at anew. */
+  readonly #replaced = (reason: string): void => {
+    this.emit('replaced', reason);
+    void this.#cluster?.nc.close();
+  };
+
+  async #run(): Promise<void> {
+    const { signal } = this.#stop;
+    const { first, most } = this.#options.retryMs ?? RETRY_MS;
+    let wait = first;
+    try {
+      while (!signal.aborted) {
+        try {
+          await this.#session(() => (wait = first));
+        } catch (error) {
+          if (!signal.aborted) this.#is('apart', problemOf(error));
+        }
+        await pause(wait * (0.75 + Math.random() / 2), signal);
+        wait = Math.min(most, wait * 2);
+      }
+    } finally {
+      this.#journal.off('changed', this.#changed);
+      this.#journal.off('replaced', this.#replaced);
+      this.#state.close();
+    }
+  }
+
+  /** One connection, from its beginning to its end, which is always an error or the bridge's own. */
+  async #session(onshared: () => void): Promise<void> {
+    const { nats, resolve = async (text) => text } = this.#options;
+    const cluster = await openCluster(nats, this.#seal, resolve);
+    const end = new AbortController();
+    const signal = AbortSignal.any([this.#stop.signal, end.signal]);
+    try {
+      await this.#begin(cluster);
+      const exchange = new Exchange({
+        ...{ journal: this.#journal, cluster, seal: this.#seal, state: this.#state },
+        schema: () => this.#schema,
+        onschema: async (newer) => {
+          this.#schema = newer;
+          await this.#journal.open({ origin: CLUSTER_ORIGIN, schema: newer, position: this.#state.marks.sent });
+          this.emit('replaced', 'Another machine has a newer build');
+        },
+        onforeign: () => {
+          this.#foreign++;
+          this.#kick();
+        },
+      });
+      this.#is('catching-up', null);
+      const caughtUp = Promise.withResolvers<void>();
+      const closed = cluster.nc.closed().then((error) => {
+        throw error ?? new ClusterProblem('unreachable', 'The connection to the cluster was closed');
+      });
+      const sending = caughtUp.promise.then(async () => {
+        this.#cluster = cluster;
+        this.#exchange = exchange;
+        await this.#sendAll(exchange, signal, onshared);
+      });
+      const parts = [
+        closed,
+        exchange.read(signal, caughtUp.resolve),
+        sending,
+        this.#presence.run(cluster, signal),
+        this.#look(cluster, signal),
+      ];
+      const aborted = new Promise<void>((done) => this.#stop.signal.addEventListener('abort', () => done(), { once: true }));
+      try {
+        await Promise.race([aborted, ...parts.map((part) => part.then(() => aborted))]);
+      } finally {
+        end.abort();
+        caughtUp.resolve();
+        this.#cluster = undefined;
+        this.#exchange = undefined;
+        await cluster.nc.close().catch(() => {});
+        await Promise.allSettled(parts);
+      }
+    } finally {
+      end.abort();
+      await cluster.nc.close().catch(() => {});
+    }
+  }
+
+  /** Looks whether the stream and the journal are those that the state is about. */
+  async #begin({ info }: Cluster): Promise<void> {
+    const state = this.#state;
+    const { marks } = state;
+    const made = info.created;
+    // Made anew, put back from an older copy, or with messages taken out of it.
+    const isOther = marks.stream !== made || info.state.last_seq < marks.read || (info.state.num_subjects ?? 0) < state.subjects;
+    const replica = { origin: CLUSTER_ORIGIN, schema: 0 };
+    let opened = await this.#journal.open({ ...replica, position: isOther ? null : marks.sent });
+    if (isOther || opened.wantsAll || opened.stale || marks.schema !== SCHEMA_VERSION) {
+      if (marks.stream !== '')
+        this.#options.log?.('the stream or the journal is another one, or has lost records: all is read and sent anew');
+      state.reset(made, SCHEMA_VERSION);
+      opened = await this.#journal.open({ ...replica, position: null });
+    }
+    await this.#journal.open({ origin: CLUSTER_ORIGIN, schema: opened.schema, position: opened.position });
+    this.#schema = Math.max(this.#schema, opened.schema);
+    state.note([], { sent: opened.position });
+  }
+
+  async #sendAll(exchange: Exchange, signal: AbortSignal, onshared: () => void): Promise<void> {
+    while (!signal.aborted) {
+      const woken = new Promise<void>((wake) => (this.#kick = wake));
+      signal.addEventListener('abort', () => this.#kick(), { once: true });
+      while (!signal.aborted && (await exchange.send()));
+      if (signal.aborted) return;
+      onshared();
+      this.#is('shared', null);
+      await woken;
+    }
+  }
+
+  /** A stream that is deleted or made anew need not be noticed by who reads it. */
+  async #look({ jsm, stream, info: { created } }: Cluster, signal: AbortSignal): Promise<void> {
+    for (;;) {
+      await pause(this.#options.lookMs ?? LOOK_MS, signal);
+      if (signal.aborted) return;
+      const known = this.#state.subjects;
+      const info = await jsm.streams.info(stream).catch((error: unknown) => {
+        throw new ClusterProblem('unreachable', 'The stream of this vault is gone, or cannot be reached', { cause: error });
+      });
+      if (info.created !== created || (info.state.num_subjects ?? 0) < known)
+        throw new ClusterProblem('failed', 'The stream was made anew, or records were taken out of it');
+    }
+  }
+
+  #is(state: ClusterState['state'], problem: ClusterProblem | null): void {
+    const before = this.cluster;
+    this.cluster = { state, problem };
+    this.#apartSince = problem ? (this.#apartSince ?? Date.now()) : null;
+    if (problem && problem.message !== before.problem?.message) this.#options.log?.(`${problem.code}: ${problem.message}`);
+    if (!problem && state === 'shared' && before.state !== 'shared') this.#options.log?.('the vault is shared with the cluster');
+  }
+}

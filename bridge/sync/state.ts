@@ -1,0 +1,114 @@
+import { chmodSync, closeSync, openSync, rmSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
+import { z } from '#shared/rpc/zod.ts';
+import { position } from '#shared/ports/journal.ts';
+
+/** What a subject was seen to hold last. */
+export interface Known {
+  seq: number;
+  /** Empty where it cannot be opened. */
+  clock: string;
+  /** The object that holds the record, where it was too large for a message. */
+  object: string | null;
+}
+
+const marks = z.object({
+  /** The stream that all of this is about: when it was made. */
+  stream: z.string(),
+  /** The schema of the build that has read it. */
+  schema: z.number(),
+  /** Everything in the stream up to here is in the journal. */
+  read: z.number(),
+  /** Everything in the journal up to here is in the stream. */
+  sent: position.nullable(),
+});
+export type Marks = z.infer<typeof marks>;
+
+const NOTHING: Marks = { stream: '', schema: 0, read: 0, sent: null };
+
+/**
+ * How far a bridge has come with the stream. All of it can be found out anew by reading the stream and sending everything, so it need not survive a power
+ * cut: it only has to say no more than is true, which is why it is written behind what it says.
+ */
+export class SyncState {
+  readonly #db: DatabaseSync;
+  marks: Marks;
+
+  /** A file that cannot be read is made anew. */
+  constructor(path: string) {
+    try {
+      this.#db = open(path);
+    } catch {
+      for (const file of [path, `${path}-wal`, `${path}-shm`]) rmSync(file, { force: true });
+      this.#db = open(path);
+    }
+    this.marks = this.#read();
+  }
+
+  #read(): Marks {
+    const row = this.#db.prepare("SELECT value FROM meta WHERE name = 'marks'").get();
+    const said = typeof row?.value === 'string' ? marks.safeParse(JSON.parse(row.value)) : undefined;
+    return said?.data ?? { ...NOTHING };
+  }
+
+  /** How many subjects are known to hold something. */
+  get subjects(): number {
+    return Number(this.#db.prepare('SELECT count(*) AS subjects FROM subjects').get()?.subjects);
+  }
+
+  known(name: string): Known | undefined {
+    const row = this.#db.prepare('SELECT seq, clock, object FROM subjects WHERE name = ?').get(name);
+    return row && { seq: Number(row.seq), clock: String(row.clock), object: row.object === null ? null : String(row.object) };
+  }
+
+  hasBlob(hash: string): boolean {
+    return this.#db.prepare('SELECT 1 FROM blobs WHERE hash = ?').get(hash) !== undefined;
+  }
+
+  addBlob(hash: string): void {
+    this.#db.prepare('INSERT OR IGNORE INTO blobs (hash) VALUES (?)').run(hash);
+  }
+
+  /** In one step. */
+  note(subjects: Iterable<readonly [string, Known]>, changed: Partial<Marks> = {}): void {
+    this.#db.exec('BEGIN IMMEDIATE');
+    try {
+      const put = this.#db.prepare('INSERT OR REPLACE INTO subjects (name, seq, clock, object) VALUES (?, ?, ?, ?)');
+      for (const [name, { seq, clock, object }] of subjects) put.run(name, seq, clock, object);
+      const next = { ...this.marks, ...changed };
+      this.#db.prepare("INSERT OR REPLACE INTO meta (name, value) VALUES ('marks', ?)").run(JSON.stringify(next));
+      this.#db.exec('COMMIT');
+      this.marks = next;
+    } finally {
+      if (this.#db.isTransaction) this.#db.exec('ROLLBACK');
+    }
+  }
+
+  /** Everything is to be read and sent anew. */
+  reset(stream: string, schema: number): void {
+    this.#db.exec('DELETE FROM subjects; DELETE FROM blobs');
+    this.note([], { stream, schema, read: 0, sent: null });
+  }
+
+  close(): void {
+    this.#db.close();
+  }
+}
+
+function open(path: string): DatabaseSync {
+  closeSync(openSync(path, 'a', 0o600));
+  if (process.platform !== 'win32') chmodSync(path, 0o600);
+  const db = new DatabaseSync(path);
+  try {
+    db.exec(`
+      PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;
+      CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
+      CREATE TABLE IF NOT EXISTS subjects (name TEXT PRIMARY KEY, seq INTEGER NOT NULL, clock TEXT NOT NULL, object TEXT) STRICT, WITHOUT ROWID;
+      CREATE TABLE IF NOT EXISTS blobs (hash TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
+    `);
+    return db;
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}

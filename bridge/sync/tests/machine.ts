@@ -1,0 +1,77 @@
+import type { SequencedRecord } from '#shared/ports/journal.ts';
+import type { SyncRecord } from '#shared/sync/record.ts';
+import { until } from '../../../tests/support/gateway.ts';
+import { contents, KEY, temporaryFolder } from '../../journal/fixture.ts';
+import type { Journal } from '../../journal/journal.ts';
+import { openJournal } from '../../journal/open.ts';
+import type { NatsSettings } from '../settings.ts';
+import { SharedJournal, type SharedJournalOptions } from '../shared-journal.ts';
+
+/** A machine of the vault: a folder with a journal, and what shares it. */
+export interface Machine extends AsyncDisposable {
+  journal: SharedJournal;
+  lines: string[];
+  dir: string;
+  /** Everything that it has, by store and key. */
+  contents(): Promise<SyncRecord[]>;
+  /** Ends what shares it, and starts it again. */
+  restart(): Promise<void>;
+}
+
+export const settings = (servers: string, more: Partial<NatsSettings> = {}): NatsSettings => ({ servers: [servers], replicas: 1, ...more });
+
+export async function machine(nats: NatsSettings, options: Partial<SharedJournalOptions> = {}): Promise<Machine> {
+  const folder = temporaryFolder();
+  const lines: string[] = [];
+  const start = async (): Promise<SharedJournal> =>
+    new SharedJournal({
+      journal: await openJournal({ dir: folder.dir, vaultKey: options.vaultKey ?? KEY }),
+      dir: folder.dir,
+      vaultKey: KEY,
+      nats,
+      log: (line) => lines.push(line),
+      retryMs: { first: 20, most: 100 },
+      lookMs: 50,
+      ...options,
+    });
+  const made: Machine = {
+    journal: await start(),
+    lines,
+    dir: folder.dir,
+    contents: async () => contents(await pullAll(made.journal)),
+    async restart() {
+      await made.journal.close();
+      made.journal = await start();
+    },
+    async [Symbol.asyncDispose]() {
+      await made.journal.close();
+      folder[Symbol.dispose]();
+    },
+  };
+  return made;
+}
+
+/** What the machines have, once it is the same everywhere and as it should be: of so many records, or what `holds` says. */
+export async function agreed(machines: readonly Machine[], holds: number | ((records: SyncRecord[]) => boolean)): Promise<SyncRecord[]> {
+  const strip = (records: readonly SyncRecord[]): string => JSON.stringify(records.map(({ base: _, ...record }) => record));
+  let all: SyncRecord[][] = [];
+  await until(async () => {
+    all = await Promise.all(machines.map((one) => one.contents()));
+    const [first = []] = all;
+    const isRight = typeof holds === 'number' ? first.length === holds : holds(first);
+    return isRight && all.every((records) => strip(records) === strip(first));
+  }, 'the same on all machines').catch((error: unknown) => {
+    throw new Error(`${String(error)}: ${JSON.stringify(machines.map(({ lines }, at) => [all[at]?.length, lines]))}`);
+  });
+  return all[0] ?? [];
+}
+
+async function pullAll(journal: Journal): Promise<SequencedRecord[]> {
+  const all: SequencedRecord[] = [];
+  for (let after = 0; ;) {
+    const { records, next, head } = await journal.pull(after, 1000);
+    all.push(...records);
+    if (next >= head) return all;
+    after = next;
+  }
+}

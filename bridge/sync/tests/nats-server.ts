@@ -1,0 +1,75 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { connect as dial, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { connect, type NatsConnection } from '@nats-io/transport-node';
+
+/** Debian's package is `nats-server`, which lies in a folder that a person's PATH need not have. */
+const PROGRAM = ['nats-server', '/usr/sbin/nats-server'].find((name) => spawnSync(name, ['--version']).status === 0);
+export const hasNats = PROGRAM !== undefined;
+
+/** A NATS server with JetStream on a free port of loopback, and a folder of its own; it can be stopped and started again. */
+export interface TestNats extends AsyncDisposable {
+  url: string;
+  start(): Promise<void>;
+  /** At once, as by a cut of power. */
+  stop(): Promise<void>;
+  /** As the operator. */
+  operator(): Promise<NatsConnection>;
+}
+
+/** `config`: more of the server's configuration; `operator`: how the operator gets in. */
+export async function natsServer({
+  config = '',
+  operator = {},
+  jetstream = true,
+}: { config?: string; operator?: object; jetstream?: boolean } = {}): Promise<TestNats> {
+  const dir = mkdtempSync(join(tmpdir(), 'perch-nats-'));
+  const port = await freePort();
+  const file = join(dir, 'nats.conf');
+  const store = jetstream ? `jetstream { store_dir: ${JSON.stringify(join(dir, 'store'))} }` : '';
+  writeFileSync(file, `listen: "127.0.0.1:${port}"\n${store}\n${config}\n`);
+  let child: ChildProcess | undefined;
+  const url = `nats://127.0.0.1:${port}`;
+  const server: TestNats = {
+    url,
+    async start() {
+      child = spawn(PROGRAM ?? 'nats-server', ['-c', file], { stdio: 'ignore' });
+      while (!(await answers(port))) if (child.exitCode !== null) throw new Error('nats-server has ended');
+    },
+    async stop() {
+      if (!child || child.exitCode !== null || child.signalCode !== null) return;
+      const exited = once(child, 'exit');
+      child.kill('SIGKILL');
+      await exited;
+    },
+    operator: () => connect({ servers: url, ...operator }),
+    async [Symbol.asyncDispose]() {
+      await server.stop();
+      rmSync(dir, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
+    },
+  };
+  await server.start();
+  return server;
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  if (address === null || typeof address === 'string') throw new Error('there is no port');
+  return address.port;
+}
+
+/** Whether a server says who it is there, which is the first that a NATS server does. */
+function answers(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = dial(port, '127.0.0.1');
+    socket.once('data', () => (socket.destroy(), resolve(true)));
+    socket.once('error', () => setTimeout(() => resolve(false), 20));
+  });
+}

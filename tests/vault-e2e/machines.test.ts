@@ -1,0 +1,78 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { runPerch } from '../../bridge/cli/tests/gateway.ts';
+import { hasNats, natsServer } from '../../bridge/sync/tests/nats-server.ts';
+import { type Perch, startPerch } from '../e2e/harness.ts';
+import { addProvider, connectOutside } from '../e2e/outside.ts';
+import { verifies } from '../requirements.ts';
+import { until } from '../support/gateway.ts';
+
+const GUIDE = 'guide/guide';
+
+/** What was said in a chat there, by both; nothing where there is no such chat yet. */
+async function said(perch: Perch, sessionId: string): Promise<string[]> {
+  using outside = await connectOutside(perch);
+  try {
+    const { messages } = await outside.client.call('chat.history', { sessionId });
+    return messages.map(({ role, content }) => (role === 'user' ? JSON.stringify(content) : role));
+  } catch {
+    return [];
+  }
+}
+
+async function say(perch: Perch, sessionId: string, message: string): Promise<void> {
+  using outside = await connectOutside(perch);
+  await outside.client.call('chat.send', { sessionId, message, model: GUIDE });
+}
+
+if (!hasNats) test.skip('vault.cluster: nats-server is not installed here', () => {});
+describe.runIf(hasNats)('two machines with a browser each', () => {
+  verifies(
+    ['vault.cluster/converges', 'vault.cluster/faults', 'vault.cluster/phrase'],
+    'what is said, set and given at one is there at the other; with the server away both go on, and agree afterwards',
+    async () => {
+      await using nats = await natsServer();
+      await using stack = new AsyncDisposableStack();
+      const homeOf = (name: string): string => {
+        const home = mkdtempSync(join(tmpdir(), `perch-machine-${name}-`));
+        stack.defer(() => rmSync(home, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 }));
+        return home;
+      };
+      const sync = async (home: string, args: string[], input = ''): Promise<string> => {
+        const { code, stdout, stderr } = await runPerch(['sync', ...args], { PERCH_HOME: home }, input);
+        expect(code, stderr).toBe(0);
+        return stdout;
+      };
+      const [one, two] = [homeOf('one'), homeOf('two')];
+      await sync(one, ['nats', nats.url]);
+      const a = stack.use(await startPerch({ host: 'headless', home: one }));
+      using outside = await connectOutside(a);
+      await addProvider(outside.client, 'http://127.0.0.1:9/v1', 'sk-given-at-one');
+      await say(a, 'first', 'Said at one');
+      await sync(two, ['join'], await sync(one, ['phrase']));
+      await sync(two, ['nats', nats.url]);
+      const b = stack.use(await startPerch({ host: 'headless', home: two }));
+      const first = ['"Said at one"', 'assistant'];
+      await until(async () => JSON.stringify(await said(b, 'first')) === JSON.stringify(first), 'the chat at two', 30_000);
+      using other = await connectOutside(b);
+      const config = await other.client.call('config.get', {});
+      expect(JSON.stringify(config)).toContain('http://127.0.0.1:9/v1');
+      await say(b, 'first', 'Said at two');
+      const second = [...first, '"Said at two"', 'assistant'];
+      await until(async () => JSON.stringify(await said(a, 'first')) === JSON.stringify(second), 'the answer at one', 30_000);
+
+      await nats.stop();
+      await Promise.all([say(a, 'apart-one', 'Alone at one'), say(b, 'apart-two', 'Alone at two')]);
+      expect(await said(a, 'apart-one')).toEqual(['"Alone at one"', 'assistant']);
+      const notice = async (): Promise<string> => (await outside.client.call('sync.status', {})).journal?.notices.at(-1)?.message ?? '';
+      await until(async () => (await notice()).includes('not shared with the other machines yet'), 'the notice', 30_000);
+      await nats.start();
+      await until(async () => (await said(b, 'apart-one')).length === 2 && (await said(a, 'apart-two')).length === 2, 'both chats', 60_000);
+      const { conflicts } = await outside.client.call('sync.status', {});
+      expect(conflicts).toBe(0);
+    },
+    180_000,
+  );
+});
