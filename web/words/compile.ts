@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { compile } from '@inlang/paraglide-js';
 import type { Plugin } from 'vite';
 
-/** The app's words, in three parts: what every visit shows at once, what the chat loads later, and what the pages beside the chats show. */
-const PARTS = ['frame', 'later', 'pages'];
+/** The app's words, in two parts: what every visit shows, and what the pages beside the chats show. */
+const PARTS = ['frame', 'pages'];
 const HERE = import.meta.dirname;
 const OUT = join(HERE, '../../.cache/words');
 const STAMP = join(OUT, 'compiled');

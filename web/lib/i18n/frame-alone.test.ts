@@ -14,16 +14,15 @@ function importsOf(file: string): string[] {
   return [...found].map(([, to = '']) => (to.startsWith(LIB) ? join(web, 'lib', to.slice(LIB.length)) : join(dirname(file), to)));
 }
 
-it.each(['pages', 'later'])('the frame and the chat ask for no words of %s at once', (part) => {
+it('the frame and the chat ask for no words of the other pages at once', () => {
   const chat = readdirSync(join(app, '(chat)'), { recursive: true, encoding: 'utf8' }).filter((name) => /\.(svelte|ts)$/.test(name));
-  const frame = [...['+layout.svelte', '+layout.ts'].map((name) => join(app, name)), join(web, 'routes/+error.svelte')];
-  const from = [...frame, ...chat.map((name) => join(app, '(chat)', name))];
+  const from = [...['+layout.svelte', '+layout.ts'].map((name) => join(app, name)), ...chat.map((name) => join(app, '(chat)', name))];
   const by = new Map<string, string | null>(from.map((file) => [file, null]));
   for (const [file] of by)
     for (const to of importsOf(file)) if (!by.has(to) && /\.(svelte|ts)$/.test(to) && existsSync(to)) by.set(to, file);
   expect(by.size).toBeGreaterThan(100);
   const way: string[] = [];
-  const words = join(web, `lib/i18n/${part}.ts`);
-  for (let at = by.has(words) ? words : null; at; at = by.get(at) ?? null) way.push(at.slice(web.length + 1));
+  const pages = join(web, 'lib/i18n/pages.ts');
+  for (let at = by.has(pages) ? pages : null; at; at = by.get(at) ?? null) way.push(at.slice(web.length + 1));
   expect(way).toEqual([]);
 });

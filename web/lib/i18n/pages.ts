@@ -1,5 +1,5 @@
 import * as english from '#words/pages/messages/en.js';
-import { m as later } from './later.ts';
+import { m as frame } from './frame.ts';
 import { directionOf, type Locale } from './locale.ts';
 import { isolating, words } from './words.ts';
 
@@ -18,10 +18,10 @@ const OTHERS: Record<Exclude<Locale, 'en'>, () => Promise<Compiled>> = {
   'zh-CN': () => import('#words/pages/messages/zh-CN.js'),
 };
 
-/** The words of the pages beside the chats, those of the chat's later parts, and those of the frame. */
-export let m = { ...later, ...words(english) };
+/** The words of the pages beside the chats, and those of the frame. */
+export let m = { ...frame, ...words(english) };
 
 /** After the frame's own. */
 export async function loadPages(locale: Locale): Promise<void> {
-  if (locale !== 'en') m = { ...later, ...(directionOf(locale) === 'rtl' ? isolating : words)(await OTHERS[locale]()) };
+  if (locale !== 'en') m = { ...frame, ...(directionOf(locale) === 'rtl' ? isolating : words)(await OTHERS[locale]()) };
 }

@@ -1,7 +1,7 @@
 import DOMPurify from 'dompurify';
 import { Marked } from 'marked';
 import remend from 'remend';
-import { m } from '#lib/i18n/later.ts';
+import { m } from '#lib/i18n/frame.ts';
 import { mathExtensions } from './math/formula.ts';
 import { showMath } from './math/show-math.ts';
 
