@@ -46,6 +46,7 @@ export const STEPS: readonly Step[] = [
   step('tools.catalog', {}),
   step('tools.run', { tool: 'docs_search', args: { query: 'offline' } }),
   step('tools.run', { tool: 'none' }, 'NOT_FOUND'),
+  step('tools.cancel', { callId: 'none' }),
   step('agents.list', {}),
   step('agents.add', { agent_id: 'other', config: { name: 'Other' } }),
   step('agents.add', { agent_id: 'other' }, 'ALREADY_EXISTS'),

@@ -55,6 +55,15 @@ describe('tools by hand', () => {
       await client.call('approvals.resolve', { id: asked?.id ?? '', decision });
       expect(await running).toEqual(decision === 'deny' ? 'AUTH_REQUIRED' : expect.anything());
     }
+    // Cancelled by its caller's name for it: the question is gone too.
+    const call = { tool: 'current_time', callId: 'mine' };
+    const cancelled = client.call('tools.run', call).catch(({ code }: { code: string }) => code);
+    await until(async () => (await waiting()).length === 1);
+    await expect(client.call('tools.run', call)).rejects.toMatchObject({ code: 'ALREADY_EXISTS' });
+    expect(await client.call('tools.cancel', { callId: 'mine' })).toEqual({ cancelled: true });
+    expect(await cancelled).toBe('ABORTED');
+    await until(async () => (await waiting()).length === 0);
+    expect(await client.call('tools.cancel', { callId: 'mine' })).toEqual({ cancelled: false });
     // Nobody is left to be told: nothing may run later.
     const other = await gw.client();
     const cut = other.client.call('tools.run', { tool: 'current_time' }).catch(({ name }: Error) => name);
@@ -63,7 +72,7 @@ describe('tools by hand', () => {
     expect(await cut).toBe('ConnectionClosed');
     await until(async () => (await waiting()).length === 0);
     const { approvals } = await client.call('approvals.list', { status: 'all' });
-    expect(approvals.map(({ status }) => status)).toEqual(['cancelled', 'denied', 'approved']);
+    expect(approvals.map(({ status }) => status)).toEqual(['cancelled', 'cancelled', 'denied', 'approved']);
   });
 
   verifies('tools/run', 'files come along; a tool server that cannot says why', async () => {

@@ -71,6 +71,29 @@ describe('tools in the app', () => {
     await policy.selectOption({ label: 'As it was at first' });
     await expect.poll(() => policy.inputValue()).toBe('auto');
 
+    // With the rights of another agent, where one is chosen.
+    await client.call('agents.add', { agent_id: 'idle', config: { name: 'Idle', tools: { allow: [] } } });
+    await form.getByLabel('As the agent').selectOption('Idle');
+    await form.getByRole('button', { name: 'Run' }).click();
+    await docs.getByRole('alert').getByText('NOT_FOUND').waitFor();
+    await form
+      .getByRole('status')
+      .getByText(/^Failed after [\d.]+ seconds?$/)
+      .waitFor();
+    await form.getByLabel('As the agent').selectOption({ index: 0 });
+    await form.getByRole('button', { name: 'Run' }).click();
+    await result.waitFor();
+    // Cancelled, also while it waits for a person's word: nobody is asked any more.
+    await client.call('config.patch', { patch: { tools: { policies: { docs_search: 'ask' } } } });
+    await expect.poll(() => policy.inputValue()).toBe('ask');
+    await form.getByRole('button', { name: 'Run' }).click();
+    await card.getByRole('button', { name: 'Deny' }).waitFor();
+    await form.getByRole('button', { name: 'Cancel' }).click();
+    await form.getByText(/^Cancelled after/).waitFor();
+    await card.waitFor({ state: 'detached' });
+    expect((await client.call('approvals.list', {})).approvals).toEqual([]);
+    await client.call('config.patch', { patch: { tools: { policies: { docs_search: null } } } });
+
     await page.getByLabel('Search the tools').fill('no such tool');
     await catalog.getByText('No tool fits.').waitFor();
     await catalog.getByRole('button', { name: 'Show all tools' }).click();
@@ -111,6 +134,18 @@ describe('tools in the app', () => {
     await sum.getByRole('button', { name: 'Run' }).click();
     await sum.getByRole('button', { name: 'Allow once' }).click();
     await sum.getByRole('group', { name: 'The result' }).getByText('42').waitFor();
+    // What takes long says so, and ends by Cancel.
+    const long = group.getByRole('listitem', { name: 'mcp:all:trigger-long-running-operation' });
+    await long.getByRole('button', { expanded: false }).click();
+    await long.getByRole('button', { name: 'Try it…' }).click();
+    await long.getByLabel('duration').fill('600');
+    await long.getByRole('button', { name: 'Run', exact: true }).click();
+    await long.getByRole('button', { name: 'Allow once' }).click();
+    await long.getByText(/^Running for [1-9]\d* seconds?$/).waitFor();
+    await shoot(page, 'running');
+    await long.getByRole('button', { name: 'Cancel' }).click();
+    await long.getByText(/^Cancelled after/).waitFor();
+    expect(await long.getByRole('alert').count()).toBe(0);
     await shoot(page, 'server');
     await client.call('config.set', { key: 'tools.mcpServers', value: null });
     await group.waitFor({ state: 'detached' });

@@ -87,9 +87,9 @@ export const chat = [
     'guide/answers': 'The guide answers from docs, memory and sessions, streams, and says that it is no model.',
     'tools/policy': '`tools.catalog` tells of each tool whether it has an effect, and whether a person is asked first.',
     'tools/run':
-      '`tools.run` runs a tool by hand with what comes along with its result; approvals stand before it as always, an agent’s limits hold, and it ends with the connection.',
+      '`tools.run` runs a tool by hand with what comes along with its result; approvals stand before it as always, an agent’s limits hold, and it ends with the connection, or by `tools.cancel`.',
     'tools/page':
-      'The page Tools lists all tools by where they come from, says what each takes and whether it asks first, changes that, and runs one from a form made of its schema, after the same approvals.',
+      'The page Tools lists all tools by where they come from, says what each takes and whether it asks first, changes that, and runs one from a form made of its schema, as the agent that is chosen and after the same approvals; it says for how long, and can be cancelled.',
     'guide/tools': 'The guide runs tools by `/tool name {json}` for the owner’s own connections only.',
     'storage/acknowledged-is-durable': 'What was acknowledged is there after the worker is killed.',
     'storage/atomic': 'A crash at any write step leaves the old or the new state, never half.',

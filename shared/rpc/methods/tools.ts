@@ -24,6 +24,9 @@ export type CatalogEntry = z.infer<typeof catalogEntry>;
 const file = z.object({ filename: z.string(), mimeType: z.string(), data: z.string(), note: z.string().optional() });
 const picture = z.object({ mimeType: z.string(), data: z.string() });
 
+/** By whom a call is made, unique among those of its principal that run. */
+const callId = z.string().min(1).max(100);
+
 /** The tools agents can use (interface document 1, section 4.1). */
 export const tools = {
   'tools.list': call({
@@ -43,6 +46,8 @@ export const tools = {
       tool: z.string().min(1).max(300),
       args: z.record(z.string(), z.unknown()).default({}),
       agentId: agentId.default('main'),
+      /** What `tools.cancel` calls it. */
+      callId: callId.optional(),
     }),
     result: z.object({
       result: z.unknown(),
@@ -52,8 +57,14 @@ export const tools = {
       durationMs: z.number(),
     }),
     emits: ['approval.requested', 'approval.resolved'],
-    docs: 'Runs a tool by hand, as the agent would: what it may not use is `NOT_FOUND`, and what has an effect waits for a person’s word first. It answers when the tool has; where the connection ends, the tool is aborted.',
-    fails: ['NOT_FOUND'],
+    docs: 'Runs a tool by hand, as the agent would: what it may not use is `NOT_FOUND`, and what has an effect waits for a person’s word first. It answers when the tool has; where the connection ends, the tool is aborted; with a `callId`, `tools.cancel` aborts it, and it is `ABORTED`.',
+    fails: ['NOT_FOUND', 'ALREADY_EXISTS', 'ABORTED'],
+    policy: { scope: 'admin' },
+  }),
+  'tools.cancel': call({
+    params: z.strictObject({ callId }),
+    result: z.object({ cancelled: z.boolean() }),
+    docs: 'Aborts a call of `tools.run` of the same principal, also one that waits for a person’s word. `cancelled` is false where it does not run, or no more.',
     policy: { scope: 'admin' },
   }),
 };

@@ -52,8 +52,13 @@ class Tools {
   }
 
   /** Runs a tool by hand; where a person is asked first, it answers once they have. Rejects where it fails. */
-  run(tool: string, args: Record<string, unknown>): Promise<ToolResult> {
-    return gateway.call('tools.run', { tool, args });
+  run(tool: string, args: Record<string, unknown>, agentId: string, callId: string): Promise<ToolResult> {
+    return gateway.call('tools.run', { tool, args, agentId, callId });
+  }
+
+  /** Ends a call that `run` has made; that one rejects with `ABORTED`. */
+  async cancel(callId: string): Promise<void> {
+    await gateway.call('tools.cancel', { callId });
   }
 }
 

@@ -575,7 +575,7 @@ By hand: “Summarise for the model” in the menu of a chat in the list, or \`s
     keywords: '/tool /tools command slash function call json run execute catalog',
     text: `Tools are what agents can do beside talking. With the guide you run one by \`/tool <name> {json}\`, for instance \`/tool docs_search {"query": "offline"}\` or \`/tool current_time\`. \`/tools\` lists them. Models that support tools call them on their own.
 
-The page Tools lists them by where they come from, says of each whether you are asked first, and runs one from a form. Over WebSocket, \`tools.list\` gives the names, \`tools.catalog\` the JSON Schemas, and \`tools.run\` runs one.`,
+The page Tools lists them by where they come from, says of each whether you are asked first, and runs one from a form. Over WebSocket, \`tools.list\` gives the names, \`tools.catalog\` the JSON Schemas, and \`tools.run\` runs one; \`tools.cancel\` ends such a call.`,
   },
   {
     id: 'tool-servers',

@@ -1,38 +1,63 @@
 import type { tools } from '#shared/rpc/methods/tools.ts';
+import { RpcError } from '#shared/rpc/errors.ts';
 import type { Clock } from '../clock.ts';
 import type { Handlers } from '../dispatch.ts';
 import type { Picture, SentFile, ToolRegistry } from '../tools/registry.ts';
 
-export const toolMethods = ({ tools: registry, clock }: { tools: ToolRegistry; clock: Clock }): Handlers<typeof tools> => ({
-  'tools.list': async () => {
-    await registry.ready();
-    return { tools: registry.list().map(({ name }) => name) };
-  },
-  'tools.catalog': async () => {
-    await registry.ready();
-    const list = registry.list().map((tool) => ({
-      ...{ name: tool.name, description: tool.description, schema: tool.schema, source: tool.source },
-      ...{ effect: tool.effect !== undefined, policy: registry.policyOf(tool) },
-    }));
-    return { tools: list, count: list.length };
-  },
-  'tools.run': async ({ tool, args, agentId }, { principal, signal }) => {
-    const files: SentFile[] = [];
-    const pictures: Picture[] = [];
-    const began = clock.now();
-    const result = await registry.run(
-      { tool, args },
-      {
-        ...{ agentId, sessionKey: null, runId: null, principal, signal },
-        send: (file) => void files.push(file),
-        show: (picture) => void pictures.push(picture),
-      },
-    );
-    return {
-      result: result ?? null,
-      files: files.map(({ filename, mimeType, data, note }) => ({ filename, mimeType, data, ...(note === undefined ? {} : { note }) })),
-      pictures,
-      durationMs: clock.now() - began,
-    };
-  },
-});
+export function toolMethods({ tools: registry, clock }: { tools: ToolRegistry; clock: Clock }): Handlers<typeof tools> {
+  /** Those that can be cancelled, by principal and the caller's name for them. */
+  const running = new Map<string, AbortController>();
+  const nameOf = (principal: string, callId: string): string => JSON.stringify([principal, callId]);
+  return {
+    'tools.list': async () => {
+      await registry.ready();
+      return { tools: registry.list().map(({ name }) => name) };
+    },
+    'tools.catalog': async () => {
+      await registry.ready();
+      const list = registry.list().map((tool) => ({
+        ...{ name: tool.name, description: tool.description, schema: tool.schema, source: tool.source },
+        ...{ effect: tool.effect !== undefined, policy: registry.policyOf(tool) },
+      }));
+      return { tools: list, count: list.length };
+    },
+    'tools.run': async ({ tool, args, agentId, callId }, { principal, signal }) => {
+      const files: SentFile[] = [];
+      const pictures: Picture[] = [];
+      const began = clock.now();
+      const cancel = new AbortController();
+      const name = callId === undefined ? null : nameOf(principal, callId);
+      if (name !== null) {
+        if (running.has(name)) throw new RpcError('ALREADY_EXISTS', `A call ${callId} runs already`);
+        running.set(name, cancel);
+      }
+      try {
+        const result = await registry.run(
+          { tool, args },
+          {
+            ...{ agentId, sessionKey: null, runId: null, principal },
+            signal: AbortSignal.any([signal, cancel.signal]),
+            send: (file) => void files.push(file),
+            show: (picture) => void pictures.push(picture),
+          },
+        );
+        return {
+          result: result ?? null,
+          files: files.map(({ filename, mimeType, data, note }) => ({ filename, mimeType, data, ...(note === undefined ? {} : { note }) })),
+          pictures,
+          durationMs: clock.now() - began,
+        };
+      } catch (error) {
+        // Tools end in words of their own when they are aborted.
+        throw cancel.signal.aborted ? new RpcError('ABORTED', 'The call was cancelled', {}, { cause: error }) : error;
+      } finally {
+        if (name !== null) running.delete(name);
+      }
+    },
+    'tools.cancel': ({ callId }, { principal }) => {
+      const call = running.get(nameOf(principal, callId));
+      call?.abort(new RpcError('ABORTED', 'The call was cancelled'));
+      return { cancelled: call !== undefined };
+    },
+  };
+}
