@@ -1,6 +1,6 @@
-import { Lexer, Marked, type Token } from 'marked';
+import { Lexer, type Token } from 'marked';
 import { fenceOf } from './fence.ts';
-import { mathExtensions } from './math/formula.ts';
+import { reader } from './reader.ts';
 
 /** A part of a Markdown text that is rendered by itself. The same object comes back as long as its source is the same. */
 export type Block = CodeText | { kind: 'markdown'; source: string };
@@ -13,7 +13,7 @@ export interface CodeText {
   code: string;
 }
 
-const LEXING = new Marked({ gfm: true, breaks: false, extensions: mathExtensions }).defaults;
+const LEXING = reader().defaults;
 
 /**
  * Cuts a growing Markdown text into blocks. Only the last one can still change while text is added, so each `update` reads that one
