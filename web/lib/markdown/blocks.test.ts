@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { verifies } from '../../../tests/requirements.ts';
 import { type Block, Blocks } from './blocks.ts';
 
 const SAMPLE = `Intro with a [link][1].
@@ -76,4 +77,11 @@ test('another text begins anew', () => {
   const blocks = new Blocks();
   blocks.update('First answer.\n\nMore.');
   expect(blocks.update('Second answer.')).toEqual([{ kind: 'markdown', source: 'Second answer.' }]);
+});
+
+verifies('rendering/hostile', 'what comes after very many blocks is one, as it is written', () => {
+  const text = '# A\n\n'.repeat(3_000);
+  const blocks = new Blocks().update(text);
+  expect(blocks).toHaveLength(1_001);
+  expect(blocks.at(-1)).toEqual({ kind: 'code', language: '', code: '# A\n\n'.repeat(2_000).trimEnd() });
 });

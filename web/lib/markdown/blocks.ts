@@ -1,6 +1,6 @@
-import { Lexer, Marked, type Token } from 'marked';
+import { Lexer, type Token } from 'marked';
 import { fenceOf } from './fence.ts';
-import { mathExtensions } from './math/formula.ts';
+import { reader } from './reader.ts';
 
 /** A part of a Markdown text that is rendered by itself. The same object comes back as long as its source is the same. */
 export type Block = CodeText | { kind: 'markdown'; source: string };
@@ -13,7 +13,10 @@ export interface CodeText {
   code: string;
 }
 
-const LEXING = new Marked({ gfm: true, breaks: false, extensions: mathExtensions }).defaults;
+const LEXING = reader().defaults;
+
+/** What comes after so many blocks is one block, as it is written: each takes a page some milliseconds. */
+const MOST_BLOCKS = 1_000;
 
 /**
  * Cuts a growing Markdown text into blocks. Only the last one can still change while text is added, so each `update` reads that one
@@ -41,7 +44,7 @@ export class Blocks {
     );
     for (const token of tokens.slice(0, open)) {
       this.#settledChars += token.raw.length;
-      if (token.type !== 'space') this.#settled.push(token);
+      this.#settled.push(token);
     }
     this.#blocks = this.#blocksOf([...this.#settled, ...tokens.slice(open)]);
     return this.#blocks;
@@ -51,8 +54,12 @@ export class Blocks {
     // Links by reference need their definitions, which may stand in any block.
     const definitions = tokens.flatMap((token) => (token.type === 'def' ? [token.raw.trimEnd()] : [])).join('\n');
     const blocks: Block[] = [];
-    for (const token of tokens) {
+    for (const [index, token] of tokens.entries()) {
       if (token.type === 'space' || token.type === 'def') continue;
+      if (blocks.length === MOST_BLOCKS) {
+        const rest = tokens.slice(index).map(({ raw }) => raw);
+        return [...blocks, { kind: 'code', language: '', code: rest.join('').trimEnd() }];
+      }
       const before = this.#blocks[blocks.length];
       blocks.push(token.type === 'code' ? codeOf(token, before) : markdownOf(token.raw, definitions, before));
     }

@@ -1,9 +1,8 @@
 import DOMPurify from 'dompurify';
-import { Marked } from 'marked';
 import remend from 'remend';
 import { m } from '#lib/i18n/frame.ts';
-import { mathExtensions } from './math/formula.ts';
 import { showMath } from './math/show-math.ts';
+import { MOST_LEVELS, reader } from './reader.ts';
 
 /** Elements that an answer may have. Nothing that loads, runs, styles or submits. */
 const TAGS = (
@@ -19,10 +18,14 @@ const PLAIN = /^(?! {0,3}(?:[-+=]|\d+[.)])| {4}|\t)(?!.*(?:[*_`[\]<>&!#|~\\$@^]|
 /** Raw HTML that an answer may use, bare: anything else of it is shown as the text it is, and never reaches a parser. */
 const BARE = new Set('abbr b br dd del details dl dt em i ins kbd mark ol p q s samp small strong sub summary sup u ul li'.split(' '));
 
-const marked = new Marked({
-  gfm: true,
-  breaks: false,
-  extensions: mathExtensions,
+const WITHOUT_END = new Set(['br', 'hr']);
+/** How many elements of raw HTML are open where the text is being read. */
+let levels = 0;
+
+/** Closing what is half open takes the square of its brackets: with more of them it stays open. */
+const MOST_BRACKETS = 500;
+
+const marked = reader({
   renderer: {
     checkbox: ({ checked }) => (checked ? '☑ ' : '☐ '),
     html: ({ text }) => bare(text),
@@ -36,9 +39,19 @@ function bare(html: string): string {
     .map((piece, index) => {
       const tag = index % 2 === 1 ? /^<(\/?)([a-z0-9]+)/i.exec(piece) : null;
       const name = tag?.[2]?.toLowerCase() ?? '';
-      return tag && BARE.has(name) ? `<${tag[1]}${name}>` : piece.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+      return tag && BARE.has(name) && fits(name, tag[1] === '/')
+        ? `<${tag[1]}${name}>`
+        : piece.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
     })
     .join('');
+}
+
+/** Whether one more element may begin, or this one end, here: what is deeper than anyone nests it is text. */
+function fits(name: string, ends: boolean): boolean {
+  if (WITHOUT_END.has(name)) return true;
+  if (ends ? levels === 0 : levels >= MOST_LEVELS) return false;
+  levels += ends ? -1 : 1;
+  return true;
 }
 
 /**
@@ -47,7 +60,9 @@ function bare(html: string): string {
  */
 export function render(source: string, growing: boolean): DocumentFragment {
   if (PLAIN.test(source)) return paragraph(source.trim());
-  const whole = growing ? remend(source, { katex: false, linkMode: 'text-only' }) : source;
+  const closes = growing && source.split('[', MOST_BRACKETS + 2).length <= MOST_BRACKETS + 1;
+  const whole = closes ? remend(source, { katex: false, linkMode: 'text-only' }) : source;
+  levels = 0;
   const html = marked.parse(whole, { async: false });
   const fragment = DOMPurify.sanitize(html, {
     ALLOWED_TAGS: TAGS,

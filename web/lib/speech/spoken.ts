@@ -1,7 +1,7 @@
-import { Lexer, Marked, type Token, type Tokens } from 'marked';
-import { mathExtensions } from '#lib/markdown/math/formula.ts';
+import { Lexer, type Token, type Tokens } from 'marked';
+import { reader } from '#lib/markdown/reader.ts';
 
-const LEXING = new Marked({ gfm: true, extensions: mathExtensions }).defaults;
+const LEXING = reader().defaults;
 /** Voices of the network go silent in the middle of longer texts. UTF-16 units. */
 const MOST_CHARS = 300;
 

@@ -30,12 +30,15 @@ const escaped = (text: string): string => text.replaceAll('&', '&amp;').replaceA
 /** To the end of its paragraph: a formula whose end has not come yet is kept from being read as Markdown. */
 const PARAGRAPH = /^(?:[^\n]|\n(?![ \t]*(?:\n|$)))+\n?/;
 
+/** A paragraph is looked through so far for a formula that ends it. It is asked at each line: looking to the end of a long text would take the square of its length. */
+const AHEAD_CHARS = 10_000;
+
 /** For marked: formulas as `<span class="math">` with their source. */
 export const mathExtensions: TokenizerAndRendererExtension[] = [
   {
     name: 'mathBlock',
     level: 'block',
-    start: (source) => /\n {0,3}(?:\$\$|\\\[)/.exec(source)?.index,
+    start: (source) => /\n {0,3}(?:\$\$|\\\[)/.exec(source.slice(0, AHEAD_CHARS))?.index,
     tokenizer(source) {
       if (!/^ {0,3}(?:\$\$|\\\[)/.test(source)) return;
       const paragraph = PARAGRAPH.exec(source)?.[0] ?? '';

@@ -3,6 +3,8 @@ import { formulaOf, type Formula } from './formula.ts';
 
 /** Longer formulas are shown as they are written. UTF-16 units. */
 const MOST_CHARS = 10_000;
+/** Those after so many in one block too: each is some fifty elements. */
+const MOST_FORMULAS = 500;
 /** Formulas that are kept as set, since a growing paragraph shows them again and again. */
 const KEPT = 300;
 
@@ -21,7 +23,7 @@ const load = (): Promise<void> =>
 
 /** Sets the formulas in `fragment`, whose elements hold their source: at once where KaTeX is there, or when it has come. */
 export function showMath(fragment: DocumentFragment): void {
-  const elements = [...fragment.querySelectorAll<HTMLElement>('span.math')];
+  const elements = [...fragment.querySelectorAll<HTMLElement>('span.math')].slice(0, MOST_FORMULAS);
   const formulas = elements.flatMap((element) => {
     const source = element.textContent;
     const formula = source.length > MOST_CHARS ? null : formulaOf(source);

@@ -1,0 +1,39 @@
+import { expect, test } from 'vitest';
+import { verifies } from '../../../tests/requirements.ts';
+import { Blocks } from './blocks.ts';
+import { reader } from './reader.ts';
+
+const marked = reader();
+const html = (text: string): string => marked.parse(text, { async: false });
+const levels = (text: string, tag: string): number => html(text).split(`<${tag}>`).length - 1;
+
+test('what is nested as people nest it is read whole', () => {
+  expect(levels('> '.repeat(10) + 'x', 'blockquote')).toBe(10);
+  expect(levels(Array.from({ length: 10 }, (_, level) => `${'  '.repeat(level)}- x`).join('\n'), 'ul')).toBe(10);
+  expect(html('**a *b ~~c~~***')).toBe('<p><strong>a <em>b <del>c</del></em></strong></p>\n');
+});
+
+verifies(
+  'rendering/hostile',
+  'what is nested without end is read at once, and keeps its words',
+  () => {
+    const texts = {
+      quotes: `${'>'.repeat(10_000)} the end`,
+      'quotes with spaces': `${'> '.repeat(10_000)}the end`,
+      'lists in one line': `${'- '.repeat(10_000)}the end`,
+      'numbers in one line': `${'1. '.repeat(10_000)}the end`,
+      'lists that step in': `${Array.from({ length: 1_000 }, (_, level) => `${'  '.repeat(level)}- x`).join('\n')} the end`,
+      emphasis: `${'**a *b '.repeat(2_000)}${'c* d** '.repeat(2_000)}the end`,
+      deletions: `${'~~a ~b '.repeat(2_000)}${'b~ a~~ '.repeat(2_000)}the end`,
+      mixed: `${'> - '.repeat(3_000)}the end`,
+    };
+    for (const [name, text] of Object.entries(texts)) {
+      const begun = performance.now();
+      expect(html(text), name).toContain('the end');
+      const [block] = new Blocks().update(text);
+      expect(block, name).toMatchObject({ kind: 'markdown', source: text });
+      expect(performance.now() - begun, name).toBeLessThan(30_000);
+    }
+  },
+  120_000,
+);
