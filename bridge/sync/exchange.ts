@@ -22,6 +22,8 @@ export interface ExchangeDeps {
   cluster: Cluster;
   seal: RecordSeal;
   state: SyncState;
+  /** Aborted: the connection is done with, and nothing more is noted by it. */
+  signal: AbortSignal;
   /** The newest schema among those who wrote. */
   schema(): number;
   /** A record of a newer schema has come. */
@@ -44,9 +46,9 @@ export class Exchange {
     this.#deps = deps;
   }
 
-  /** Reads until `signal` is aborted; `oncaughtup` once everything that was there at the start is in the journal. Rejects where it cannot go on. */
-  async read(signal: AbortSignal, oncaughtup: () => void): Promise<void> {
-    const { cluster, state } = this.#deps;
+  /** Reads until the signal is aborted; `oncaughtup` once everything that was there at the start is in the journal. Rejects where it cannot go on. */
+  async read(oncaughtup: () => void): Promise<void> {
+    const { cluster, state, signal } = this.#deps;
     const { read } = state.marks;
     const consumer = await cluster.js.consumers.get(cluster.stream, {
       filter_subjects: `${cluster.prefix}>`,
@@ -57,8 +59,9 @@ export class Exchange {
     let isBehind = pending > 0;
     if (!isBehind) oncaughtup();
     const messages = await consumer.consume({ max_messages: 2 * PAGE });
-    const stop = (): void => void messages.close();
+    const stop = (): void => void messages.close().catch(() => {});
     signal.addEventListener('abort', stop, { once: true });
+    if (signal.aborted) return stop();
     const queue: JsMsg[] = [];
     const broken = Promise.withResolvers<never>();
     broken.promise.catch(() => {});
@@ -74,6 +77,7 @@ export class Exchange {
       }
       draining = undefined;
     };
+    const aborted = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
     const receiving = async (): Promise<void> => {
       for await (const message of messages) {
         if (signal.aborted) return;
@@ -83,7 +87,7 @@ export class Exchange {
       }
     };
     try {
-      await Promise.race([receiving(), broken.promise]);
+      await Promise.race([receiving(), broken.promise, aborted]);
       if (!signal.aborted) throw new ClusterProblem('unreachable', 'The stream is no longer sent to this bridge');
     } finally {
       signal.removeEventListener('abort', stop);
@@ -103,6 +107,7 @@ export class Exchange {
         const failed = outcomes.find((outcome) => outcome.status === 'rejected');
         if (failed) throw failed.reason;
       }
+      this.#deps.signal.throwIfAborted();
       state.note([], { sent: { ...sent, seq: next } });
       return next < head;
     });
@@ -139,6 +144,7 @@ export class Exchange {
     const spoilt = received.some(({ foreign }) => foreign);
     if (spoilt) onforeign();
     const { sent } = state.marks;
+    this.#deps.signal.throwIfAborted();
     state.note(
       received.map(({ name, known }) => [name, known] as const),
       { ...(read !== undefined && { read }), ...(spoilt && sent && { sent: { ...sent, seq: 0 } }) },
@@ -175,6 +181,7 @@ export class Exchange {
         const { seq } = await cluster.js.publish(`${cluster.prefix}${name}`, bytes, {
           expect: { streamName: cluster.stream, lastSubjectSequence: known?.seq ?? 0 },
         });
+        this.#deps.signal.throwIfAborted();
         state.note([[name, { seq, clock: record.clock, object }]]);
         if (known?.object && known.object !== object) await cluster.objects.delete(known.object).catch(() => {});
         return;

@@ -53,7 +53,8 @@ export class Presence {
     } finally {
       this.#since = 0;
       updates.stop();
-      await listening;
+      // It may still hang on a connection that is gone.
+      listening.catch(() => {});
     }
   }
 }

@@ -20,6 +20,7 @@ export const STATE_FILE = 'sync-state.sqlite';
 const RETRY_MS = { first: 250, most: 15_000 };
 /** How often it is looked whether the stream is still the same. */
 const LOOK_MS = 3000;
+const PARTING_MS = 500;
 const COUNTED = 1000;
 
 export interface SharedJournalOptions {
@@ -216,13 +217,19 @@ export class SharedJournal extends EventEmitter<JournalEvents> implements Journa
   /** One connection, from its beginning to its end, which is always an error or the bridge's own. */
   async #session(onshared: () => void): Promise<void> {
     const { nats, resolve = async (text) => text } = this.#options;
-    const cluster = await openCluster(nats, this.#seal, resolve);
+    const opening = openCluster(nats, this.#seal, resolve);
+    const stopped = new Promise<undefined>((done) => this.#stop.signal.addEventListener('abort', () => done(undefined), { once: true }));
+    const cluster = await Promise.race([opening, stopped]);
+    if (!cluster || this.#stop.signal.aborted) {
+      void opening.then(({ nc }) => nc.close()).catch(() => {});
+      return;
+    }
     const end = new AbortController();
     const signal = AbortSignal.any([this.#stop.signal, end.signal]);
     try {
       await this.#begin(cluster);
       const exchange = new Exchange({
-        ...{ journal: this.#journal, cluster, seal: this.#seal, state: this.#state },
+        ...{ journal: this.#journal, cluster, seal: this.#seal, state: this.#state, signal },
         schema: () => this.#schema,
         onschema: async (newer) => {
           this.#schema = newer;
@@ -240,17 +247,12 @@ export class SharedJournal extends EventEmitter<JournalEvents> implements Journa
         throw error ?? new ClusterProblem('unreachable', 'The connection to the cluster was closed');
       });
       const sending = caughtUp.promise.then(async () => {
+        if (signal.aborted) return;
         this.#cluster = cluster;
         this.#exchange = exchange;
         await this.#sendAll(exchange, signal, onshared);
       });
-      const parts = [
-        closed,
-        exchange.read(signal, caughtUp.resolve),
-        sending,
-        this.#presence.run(cluster, signal),
-        this.#look(cluster, signal),
-      ];
+      const parts = [closed, exchange.read(caughtUp.resolve), sending, this.#presence.run(cluster, signal), this.#look(cluster, signal)];
       const aborted = new Promise<void>((done) => this.#stop.signal.addEventListener('abort', () => done(), { once: true }));
       try {
         await Promise.race([aborted, ...parts.map((part) => part.then(() => aborted))]);
@@ -259,12 +261,13 @@ export class SharedJournal extends EventEmitter<JournalEvents> implements Journa
         caughtUp.resolve();
         this.#cluster = undefined;
         this.#exchange = undefined;
-        await cluster.nc.close().catch(() => {});
-        await Promise.allSettled(parts);
+        void cluster.nc.close().catch(() => {});
+        // What hangs on a connection that is gone is not waited for: it notes nothing any more.
+        await Promise.race([Promise.allSettled(parts), pause(PARTING_MS, new AbortController().signal)]);
       }
     } finally {
       end.abort();
-      await cluster.nc.close().catch(() => {});
+      void cluster.nc.close().catch(() => {});
     }
   }
 

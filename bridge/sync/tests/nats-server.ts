@@ -70,6 +70,9 @@ function answers(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = dial(port, '127.0.0.1');
     socket.once('data', () => (socket.destroy(), resolve(true)));
-    socket.once('error', () => setTimeout(() => resolve(false), 20));
+    // A port that nobody has may answer its own dialling, and then says nothing.
+    socket.setTimeout(500, () => socket.destroy());
+    socket.once('error', () => {});
+    socket.once('close', () => setTimeout(() => resolve(false), 20));
   });
 }
