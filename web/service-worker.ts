@@ -106,8 +106,18 @@ registerRoute(
   async ({ request, url }) => (await (await caches.open(LOCALE_CACHE)).match(url.pathname)) ?? fetch(request),
 );
 
-/** Keeps the words of a language, so that the app speaks it without a network. Without one: of the language that an earlier version has kept. */
-async function keepLocale(spoken?: string): Promise<void> {
+let localeKept = Promise.resolve();
+
+/**
+ * Keeps the words of a language, so that the app speaks it without a network. Without one: of the language that an earlier version has kept.
+ * One after the other: of two at a time the first would throw away what the second has fetched.
+ */
+function keepLocale(spoken?: string): Promise<void> {
+  localeKept = localeKept.then(() => fetchLocale(spoken)).catch(() => {});
+  return localeKept;
+}
+
+async function fetchLocale(spoken: string | undefined): Promise<void> {
   const cache = await caches.open(LOCALE_CACHE);
   const locale = spoken ?? (await (await cache.match(LOCALE_KEY))?.text()) ?? '';
   const paths = (localeFiles[locale] ?? []).map((path) => SHELL + path);
@@ -136,7 +146,7 @@ async function keepHeavy(): Promise<void> {
   for (const path of heavy) if (!(await cache.match(path))) await cache.add(path);
 }
 
-self.addEventListener('install', (event) => event.waitUntil(keepLocale().catch(() => {})));
+self.addEventListener('install', (event) => event.waitUntil(keepLocale()));
 
 // The first visit's pages have it at once; later ones when a page lets it in.
 self.addEventListener('activate', (event) => {
@@ -164,5 +174,5 @@ async function open(href: string): Promise<void> {
 self.addEventListener('message', (event) => {
   const { type, locale } = (event.data ?? {}) as { type?: unknown; locale?: unknown };
   if (type === 'SKIP_WAITING') void self.skipWaiting();
-  if (type === 'SPEAK') event.waitUntil(keepLocale(String(locale)).catch(() => {}));
+  if (type === 'SPEAK') event.waitUntil(keepLocale(String(locale)));
 });

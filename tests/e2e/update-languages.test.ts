@@ -21,7 +21,16 @@ const word = (path: string, key: string): string => String(french(path)[key]);
 /** Builds a later version of the app: its French is another. */
 async function buildNext(folder: string): Promise<string> {
   const source = join(folder, 'source');
-  for (const name of ['web', 'shared', 'public', 'package.json', 'package-lock.json', 'tsconfig.json', 'tsconfig.base.json', 'vite.config.ts'])
+  for (const name of [
+    'web',
+    'shared',
+    'public',
+    'package.json',
+    'package-lock.json',
+    'tsconfig.json',
+    'tsconfig.base.json',
+    'vite.config.ts',
+  ])
     cpSync(join(ROOT, name), join(source, name), { recursive: true });
   symlinkSync(join(ROOT, 'node_modules'), join(source, 'node_modules'));
   writeFileSync(join(source, SETTINGS), JSON.stringify({ ...french(SETTINGS), settings_appearance: 'Allure' }));
@@ -83,5 +92,5 @@ verifies(
       rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
     }
   },
-  200_000,
+  400_000,
 );

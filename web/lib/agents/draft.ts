@@ -57,7 +57,7 @@ const lines = (text: string): string[] =>
     .filter(Boolean);
 
 /** What a form sets of an agent; undefined goes by what holds for everyone. */
-export type AgentFields = { [F in keyof AgentConfig]-?: AgentConfig[F] | undefined };
+export type AgentFields = { [F in keyof Required<AgentConfig>]: AgentConfig[F] | undefined };
 
 export function configOf(draft: AgentDraft): AgentFields {
   const deny = lines(draft.deny);
