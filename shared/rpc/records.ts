@@ -99,6 +99,8 @@ export const historyMessage = z.object({
   reasoning: reasoning.optional(),
   /** Models are told this summary in place of this message and all above it. */
   compaction: compaction.optional(),
+  /** It is larger than a history gives: its bytes, and whether its text is among what is left out, which `chat.text` then has. */
+  leftOut: z.object({ bytes: z.number().int().nonnegative(), text: z.boolean() }).optional(),
 });
 /** A message of a session's history (decisions, "Chat"). */
 export type HistoryMessage = z.infer<typeof historyMessage>;

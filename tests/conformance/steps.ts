@@ -97,6 +97,8 @@ export const STEPS: readonly Step[] = [
     return { sessionId: 'plan', messageId: results['chat.send']?.messageId ?? 'none', index: 0 };
   }),
   step('chat.attachment', { sessionId: 'plan', messageId: 'none', index: 0 }, 'NOT_FOUND'),
+  step('chat.text', (results) => ({ sessionId: 'plan', messageId: results['chat.send']?.messageId ?? 'none' })),
+  step('chat.text', { sessionId: 'plan', messageId: 'none' }, 'NOT_FOUND'),
   step('workspace.remove', { path: 'notes/a.md' }),
   step('workspace.remove', { path: 'notes/a.md' }, 'NOT_FOUND'),
   step('workspace.mirrors', {}),

@@ -353,10 +353,16 @@ describe('chat.history', () => {
       expect(pictured?.content).toBe('look at this\n\n[200 KiB left out here]');
       expect(pictured?.attachments).toEqual([{ filename: 'a.png', mimeType: 'image/png', size: 150 * KIB }]);
       expect(called).toMatchObject({ content: 'I write\n\n[9,216 KiB left out here]', toolCalls: [{ id: 'c', tool: 'write', args: {} }] });
+      expect(messages.map(({ leftOut }) => leftOut?.text)).toEqual([undefined, true, true, false, false]);
       for (const message of messages) expect(Buffer.byteLength(JSON.stringify(message))).toBeLessThanOrEqual(128 * KIB);
     }
-    // Only what is told is cut: the store has it whole.
+    // Only what is told is cut: the store has it whole, and gives it.
     expect((await gw.vault.messages.get('large-1'))?.content).toHaveLength(300 * KIB);
+    const text = (messageId: string) => client.call('chat.text', { sessionId: 'large', messageId });
+    expect(await text('large-2')).toEqual({ text: '漢'.repeat(100 * KIB) });
+    expect(await text('large-3')).toEqual({ text: 'look at this' });
+    await expect(text('none')).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    await expect(client.call('chat.text', { sessionId: 'main', messageId: 'large-2' })).rejects.toMatchObject({ code: 'NOT_FOUND' });
   });
 
   verifies('chat.history/pages', 'over 8 MiB the rest is left for the next page', async () => {

@@ -180,6 +180,65 @@ describe('what an answer shows', () => {
     await page.close();
   });
 
+  verifies('rendering/hostile', 'what is nested or opened without end leaves a page that can be typed in', async () => {
+    const texts = [
+      '>'.repeat(10_000),
+      '- '.repeat(10_000),
+      `${'['.repeat(20_000)}a${']'.repeat(20_000)}`,
+      '<b>'.repeat(20_000),
+      `${'**a *b '.repeat(2_000)}${'c* d** '.repeat(2_000)}`,
+      '# A\n\n'.repeat(15_000),
+      '$a_1$ '.repeat(5_000),
+    ];
+    for (const text of texts) {
+      model.answer(`${text} the end\n\nLast.`);
+      const page = await asked();
+      await replies(page)
+        .getByText(/Last\.\s*$/)
+        .waitFor({ timeout: 20_000 });
+      await page.getByRole('textbox', { name: 'Message' }).fill('And now?');
+      expect(await replies(page).textContent()).toContain('the end');
+      expect(await overflowing(page)).toEqual([]);
+      safe();
+      await page.close();
+    }
+  });
+
+  verifies(
+    'rendering/large',
+    'a line of 400 KB stays when its reply ends, and after a reload; one of 1.5 MB is shown when it is asked for',
+    async () => {
+      for (const size of [400_000, 1_500_000]) {
+        const answer = model.begin();
+        const page = await asked();
+        for (let sent = 0; sent < size; sent += 60_000) await answer.more('perch '.repeat(10_000));
+        await answer.more('the end');
+        await answer.end();
+        await replies(page)
+          .getByText(/the end\s*$/)
+          .waitFor();
+        await page.getByRole('button', { name: 'Answer again' }).waitFor();
+        if (size > 1_000_000) await replies(page).getByRole('button', { name: 'Show', exact: true }).click();
+        await replies(page)
+          .getByText(/the end\s*$/)
+          .waitFor();
+        await page.reload();
+        if (size > 1_000_000) {
+          expect(await replies(page).textContent()).toContain('A long text (1.4 MB).');
+          await replies(page).getByRole('button', { name: 'Show', exact: true }).click();
+        }
+        await replies(page)
+          .getByText(/the end\s*$/)
+          .waitFor();
+        expect((await replies(page).locator('.prose').innerText()).length).toBeGreaterThan(size - 10);
+        await page.getByRole('textbox', { name: 'Message' }).fill('And now?');
+        expect(await overflowing(page)).toEqual([]);
+        safe();
+        await page.close();
+      }
+    },
+  );
+
   verifies('rendering/math', 'nothing of it is loaded before a formula is there', async () => {
     model.answer('Plain **words** and `code`.');
     const page = await asked();

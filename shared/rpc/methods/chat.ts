@@ -103,6 +103,13 @@ export const chat = {
     fails: ['NOT_FOUND'],
     policy: { scope: 'read' },
   }),
+  'chat.text': call({
+    params: z.strictObject({ sessionId, agentId: agentId.default(DEFAULT_ID), messageId: z.string().min(1).max(128) }),
+    result: z.object({ text: z.string() }),
+    docs: 'The whole text of a message: a history leaves out one that is large (`leftOut`).',
+    fails: ['NOT_FOUND'],
+    policy: { scope: 'read' },
+  }),
   'chat.resend': call({
     params: z.strictObject({ ...where, ...route, idempotencyKey }),
     result: completed,

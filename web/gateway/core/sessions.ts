@@ -52,7 +52,8 @@ export function historyOf(records: readonly MessageRecord[]): { messages: Histor
     let bytes = sizeOf(message);
     let shown: HistoryMessage = message;
     if (bytes > MAX_MESSAGE_BYTES) {
-      shown = { ...message, content: placeholder(message, bytes) };
+      const { content, text } = placeholder(message, bytes);
+      shown = { ...message, content, leftOut: { bytes, text } };
       if (sizeOf(shown) > MAX_MESSAGE_BYTES) delete shown.reasoning;
       // What is large may be what a tool was called with.
       if (sizeOf(shown) > MAX_MESSAGE_BYTES && shown.toolCalls) shown.toolCalls = shown.toolCalls.map((call) => ({ ...call, args: {} }));
@@ -70,11 +71,12 @@ function sizeOf(message: HistoryMessage): number {
   return text.length > MAX_MESSAGE_BYTES ? text.length : encoder.encode(text).byteLength;
 }
 
-/** The text of a large message is kept where it alone is small enough. */
-function placeholder(message: HistoryMessage, bytes: number): string {
+/** The text of a large message is kept where it alone is small enough. `text`: it is not. */
+function placeholder(message: HistoryMessage, bytes: number): { content: string; text: boolean } {
   const text = plainText(message.content);
   const size = `[${Math.round(bytes / 1024).toLocaleString('en')} KiB left out here]`;
-  return text.length * 3 < MAX_MESSAGE_BYTES && text !== '' ? `${text}\n\n${size}` : size;
+  const fits = text.length * 3 < MAX_MESSAGE_BYTES;
+  return { content: fits && text !== '' ? `${text}\n\n${size}` : size, text: !fits };
 }
 
 const TITLE_CHARS = 60;

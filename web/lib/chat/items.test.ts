@@ -98,7 +98,9 @@ test('files that came with a reply are shown below its text', () => {
       role: 'assistant',
       content: 'Large.\n\n[391 KiB left out here]',
       attachments: [{ filename: 'b.zip', mimeType: 'application/zip', size: 9 }],
+      leftOut: { bytes: 400_000, text: false },
     }),
+    message({ id: 'c', role: 'assistant', content: '[300 KiB left out here]', leftOut: { bytes: 307_200, text: true } }),
   ]);
   expect(small).toMatchObject({
     segments: [
@@ -110,6 +112,7 @@ test('files that came with a reply are shown below its text', () => {
     segments: [
       { kind: 'text', text: 'Large.' },
       { kind: 'files', files: [{ filename: 'b.zip', size: 9, content: null, stored: { messageId: 'b', index: 0 } }] },
+      { kind: 'left-out', messageId: 'c', bytes: 307_200 },
     ],
   });
 });

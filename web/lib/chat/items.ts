@@ -15,7 +15,9 @@ export type Segment =
   /** `ms` null: the model is still thinking. */
   | ({ kind: 'reasoning'; ms: number | null } & Omit<Reasoning, 'ms'>)
   | { kind: 'tool'; use: ToolUse }
-  | { kind: 'files'; files: ShownFile[] };
+  | { kind: 'files'; files: ShownFile[] }
+  /** A text that a history left out for its size. */
+  | { kind: 'left-out'; messageId: string; bytes: number };
 
 export interface UserItem {
   kind: 'user';
@@ -104,6 +106,7 @@ function replyOf(group: readonly HistoryMessage[], key: string): ReplyItem {
     if (message.reasoning) segments.push({ kind: 'reasoning', ...message.reasoning });
     const text = shownText(message);
     if (text !== '') segments.push({ kind: 'text', text });
+    if (message.leftOut?.text) segments.push({ kind: 'left-out', messageId: message.id, bytes: message.leftOut.bytes });
     const files = filesOf(message);
     if (files.length > 0) segments.push({ kind: 'files', files });
     for (const call of message.toolCalls ?? []) {

@@ -45,10 +45,10 @@ export function withPicked(message: HistoryMessage, picked: readonly PickedFile[
   return { ...message, content: [{ type: 'text', text: textOf(message.content) }, ...parts] };
 }
 
-/** The text of a stored message. That a history left bytes out is told by the files themselves, where it has some. */
-export function shownText({ content, attachments }: HistoryMessage): string {
+/** The text of a stored message, without the line that tells of what a history left out; empty where it left out the text. */
+export function shownText({ content, leftOut }: HistoryMessage): string {
   if (typeof content !== 'string') return textOf(content);
-  return attachments?.length ? content.replace(/(^|\n\n)\[[\d,.]+ KiB left out here\]$/, '') : content;
+  return leftOut ? content.replace(/(^|\n\n)\[[\d,.]+ KiB left out here\]$/, '') : content;
 }
 
 /** The text of a message without its pictures and files. */

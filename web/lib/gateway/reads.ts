@@ -5,6 +5,7 @@ const READS: ReadonlySet<MethodName> = new Set<MethodName>([
   'health',
   'chat.history',
   'chat.attachment',
+  'chat.text',
   'sessions.list',
   'sessions.search',
   'sessions.preview',

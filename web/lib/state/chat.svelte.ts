@@ -3,6 +3,7 @@ import { RpcError } from '#shared/rpc/errors.ts';
 import type { HistoryMessage } from '#shared/rpc/records.ts';
 import { answered, joined, placed } from '#lib/chat/branch.ts';
 import { itemsOf } from '#lib/chat/items.ts';
+import { LeftOutTexts } from '#lib/chat/left-out.svelte.ts';
 import { type ShownFile, withPicked } from '#lib/chat/shown-files.ts';
 import { stopReply } from '#lib/chat/stop.ts';
 import { isLost, type Problem, problemOf } from '#lib/errors.ts';
@@ -40,6 +41,7 @@ export class Chat {
   elsewhere = $state(false);
 
   readonly #keys = new Map<string, string>();
+  readonly #texts = new LeftOutTexts(async (messageId) => (await gateway.call('chat.text', { ...this.#ids, messageId })).text);
   readonly #off: (() => void)[];
   #loads = 0;
   #refresh: ReturnType<typeof setTimeout> | undefined;
@@ -49,7 +51,7 @@ export class Chat {
   /** The run that was stopped last. */
   #unwanted: string | undefined;
 
-  readonly items = $derived(itemsOf(this.messages, this.#keys));
+  readonly items = $derived(itemsOf(this.#texts.in(this.messages), this.#keys));
   readonly outgoing = $derived.by(() => outbox.of(this.agentId, this.sessionId));
   readonly busy = $derived(this.live !== null || this.asking);
   /** What waits for its turn, behind the reply under way or the message that is on its way. */
@@ -97,6 +99,7 @@ export class Chat {
     const changes = this.#changes;
     try {
       const { messages, versions, cursor, runs } = await gateway.call('chat.history', { ...this.#ids, limit });
+      await this.#texts.fetchNewest(messages);
       if (load !== this.#loads) return;
       // The page may be older than what has been told meanwhile.
       if (changes !== this.#changes) return await this.load(limit);
@@ -143,6 +146,11 @@ export class Chat {
   /** The bytes (base64) of a file that is shown without. */
   async fetchFile({ stored }: ShownFile): Promise<string> {
     return stored ? (await gateway.call('chat.attachment', { ...this.#ids, ...stored })).content : '';
+  }
+
+  /** The text of a message that its history leaves out. */
+  fetchText(messageId: string): Promise<void> {
+    return this.#texts.fetch(messageId);
   }
 
   /** Stops the reply under way and what is in line behind it. */

@@ -117,6 +117,11 @@ export class IncognitoChat implements ListedChat {
     return Promise.resolve('');
   }
 
+  /** All texts, too. */
+  fetchText(): Promise<void> {
+    return Promise.resolve();
+  }
+
   get #lastAsked(): number {
     return this.messages.findLastIndex(({ role }) => role === 'user');
   }

@@ -20,6 +20,7 @@ export type ListedChat = Pick<
   | 'loadOlder'
   | 'choose'
   | 'fetchFile'
+  | 'fetchText'
 > & {
   /** Null: it is kept nowhere, so that nothing can be linked to or made of it. */
   readonly sessionId: string | null;

@@ -92,7 +92,7 @@ export class LiveRun {
         continue;
       }
       // A reply's files are read with what is stored.
-      if (part.kind === 'files') continue;
+      if (part.kind === 'files' || part.kind === 'left-out') continue;
       const { id, tool, args, result } = part.use;
       messages.push({ id: `${this.runId}:${index}`, role: 'assistant', content, timestamp, ...thought, toolCalls: [{ id, tool, args }] });
       messages.push({

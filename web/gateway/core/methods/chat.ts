@@ -3,8 +3,8 @@ import { RpcError } from '#shared/rpc/errors.ts';
 import type { Handlers } from '../dispatch.ts';
 import type { Hub } from '../hub.ts';
 import type { Runs } from '../runs/runs.ts';
-import { historyOf, sessionChanged } from '../sessions.ts';
-import { sessionKey, type Vault } from '../vault.ts';
+import { historyOf, plainText, sessionChanged } from '../sessions.ts';
+import { type MessageRecord, sessionKey, type Vault } from '../vault.ts';
 
 export const chatMethods = ({ runs, vault, hub }: { runs: Runs; vault: Vault; hub: Hub }): Handlers<typeof chat> => ({
   'chat.send': ({ temperature, ...params }, { principal, follow }) => {
@@ -50,9 +50,7 @@ export const chatMethods = ({ runs, vault, hub }: { runs: Runs; vault: Vault; hu
   },
 
   'chat.attachment': async ({ agentId, sessionId, messageId, index }) => {
-    const message = await vault.messages.get(messageId);
-    if (message?.sessionKey !== sessionKey(agentId, sessionId))
-      throw new RpcError('NOT_FOUND', 'messageId: no such message in this session');
+    const message = await messageOf(vault, sessionKey(agentId, sessionId), messageId);
     const file = typeof message.content === 'string' ? undefined : message.content.filter((part) => part.type !== 'text')[index];
     if (!file) throw new RpcError('NOT_FOUND', 'index: the message has no such file');
     const { mimeType, data, filename = message.attachments?.[index]?.filename ?? 'file' } = file;
@@ -61,4 +59,14 @@ export const chatMethods = ({ runs, vault, hub }: { runs: Runs; vault: Vault; hu
       throw new RpcError('INTERNAL_ERROR', `${filename} is not on this device: link the bridge to fetch it`);
     return { filename, mimeType, content: data };
   },
+
+  'chat.text': async ({ agentId, sessionId, messageId }) => ({
+    text: plainText((await messageOf(vault, sessionKey(agentId, sessionId), messageId)).content),
+  }),
 });
+
+async function messageOf(vault: Vault, key: string, messageId: string): Promise<MessageRecord> {
+  const message = await vault.messages.get(messageId);
+  if (message?.sessionKey !== key) throw new RpcError('NOT_FOUND', 'messageId: no such message in this session');
+  return message;
+}

@@ -1,0 +1,40 @@
+import type { HistoryMessage } from '#shared/rpc/records.ts';
+
+/** Bytes up to which a text is fetched without being asked for. */
+export const UNASKED_BYTES = 1024 * 1024;
+/** Of so many messages at the end of a chat, before they are shown. */
+const NEWEST = 3;
+
+/** The texts of a chat's messages that its history leaves out for their size. */
+export class LeftOutTexts {
+  #texts = $state.raw<ReadonlyMap<string, string>>(new Map());
+  readonly #get: (messageId: string) => Promise<string>;
+
+  constructor(get: (messageId: string) => Promise<string>) {
+    this.#get = get;
+  }
+
+  /** The messages with what has been fetched of them. */
+  in(messages: readonly HistoryMessage[]): readonly HistoryMessage[] {
+    const texts = this.#texts;
+    if (texts.size === 0) return messages;
+    return messages.map((message) => {
+      const { leftOut, ...rest } = message;
+      const content = leftOut?.text && texts.get(message.id);
+      return typeof content === 'string' ? { ...rest, content } : message;
+    });
+  }
+
+  async fetch(messageId: string): Promise<void> {
+    const text = await this.#get(messageId);
+    this.#texts = new Map([...this.#texts, [messageId, text]]);
+  }
+
+  /** Those of the newest messages; what cannot be had now stays left out. */
+  async fetchNewest(messages: readonly HistoryMessage[]): Promise<void> {
+    const wanted = messages
+      .slice(-NEWEST)
+      .filter(({ id, leftOut }) => leftOut?.text && leftOut.bytes <= UNASKED_BYTES && !this.#texts.has(id));
+    await Promise.all(wanted.map(({ id }) => this.fetch(id).catch(() => {})));
+  }
+}
