@@ -145,6 +145,8 @@ describe('tools in the app', () => {
     await shoot(page, 'running');
     await long.getByRole('button', { name: 'Cancel' }).click();
     await long.getByText(/^Cancelled after/).waitFor();
+    const runs = long.getByRole('button', { name: 'Run', exact: true });
+    await expect.poll(() => runs.evaluate((button) => button === document.activeElement)).toBe(true);
     expect(await long.getByRole('alert').count()).toBe(0);
     await shoot(page, 'server');
     await client.call('config.set', { key: 'tools.mcpServers', value: null });
