@@ -217,15 +217,15 @@ export class SharedJournal extends EventEmitter<JournalEvents> implements Journa
   /** One connection, from its beginning to its end, which is always an error or the bridge's own. */
   async #session(onshared: () => void): Promise<void> {
     const { nats, resolve = async (text) => text } = this.#options;
+    const end = new AbortController();
+    const signal = AbortSignal.any([this.#stop.signal, end.signal]);
+    const aborted = new Promise<undefined>((done) => signal.addEventListener('abort', () => done(undefined), { once: true }));
     const opening = openCluster(nats, this.#seal, resolve);
-    const stopped = new Promise<undefined>((done) => this.#stop.signal.addEventListener('abort', () => done(undefined), { once: true }));
-    const cluster = await Promise.race([opening, stopped]);
-    if (!cluster || this.#stop.signal.aborted) {
+    const cluster = await Promise.race([opening, aborted]);
+    if (!cluster || signal.aborted) {
       void opening.then(({ nc }) => nc.close()).catch(() => {});
       return;
     }
-    const end = new AbortController();
-    const signal = AbortSignal.any([this.#stop.signal, end.signal]);
     try {
       await this.#begin(cluster);
       const exchange = new Exchange({
@@ -253,7 +253,6 @@ export class SharedJournal extends EventEmitter<JournalEvents> implements Journa
         await this.#sendAll(exchange, signal, onshared);
       });
       const parts = [closed, exchange.read(caughtUp.resolve), sending, this.#presence.run(cluster, signal), this.#look(cluster, signal)];
-      const aborted = new Promise<void>((done) => this.#stop.signal.addEventListener('abort', () => done(), { once: true }));
       try {
         await Promise.race([aborted, ...parts.map((part) => part.then(() => aborted))]);
       } finally {
@@ -292,9 +291,9 @@ export class SharedJournal extends EventEmitter<JournalEvents> implements Journa
   }
 
   async #sendAll(exchange: Exchange, signal: AbortSignal, onshared: () => void): Promise<void> {
+    signal.addEventListener('abort', () => this.#kick(), { once: true });
     while (!signal.aborted) {
       const woken = new Promise<void>((wake) => (this.#kick = wake));
-      signal.addEventListener('abort', () => this.#kick(), { once: true });
       while (!signal.aborted && (await exchange.send()));
       if (signal.aborted) return;
       onshared();

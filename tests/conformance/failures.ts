@@ -27,6 +27,15 @@ export const FAILURES: readonly Step[] = [
     ...step('incognito.send', { runId: 'run-2', messages: [{ role: 'user', content: 'Never mind' }] }, 'ABORTED'),
     beside: step('incognito.abort', { runId: 'run-2' }),
   },
+  {
+    ...step('tools.run', { tool: 'docs_search', args: { query: 'offline' }, callId: 'call-1' }),
+    beside: step('tools.run', { tool: 'docs_search', args: { query: 'key' }, callId: 'call-1' }, 'ALREADY_EXISTS'),
+  },
+  {
+    ...step('tools.run', { tool: 'docs_search', args: { query: 'offline' }, callId: 'call-2' }, 'ABORTED'),
+    beside: step('tools.cancel', { callId: 'call-2' }),
+  },
+  step('skills.list', { agentId: 'none' }, 'NOT_FOUND'),
   step('sessions.preview', { path }, 'NOT_FOUND'),
   step('sessions.reset', { path }, 'NOT_FOUND'),
   step('sessions.rename', { path, title: 'A name' }, 'NOT_FOUND'),
