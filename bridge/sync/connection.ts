@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import type { Socket } from 'node:net';
 import { connect, credsAuthenticator, type NatsConnection } from '@nats-io/transport-node';
 import {
   DiscardPolicy,
@@ -83,7 +84,7 @@ async function connectTo(
     [tls?.key, 'the certificate’s key'],
   ] as const)
     if (path !== undefined) await file(path, what);
-  return connect({
+  const nc = await connect({
     servers,
     name: 'perch',
     timeout: CONNECT_MS,
@@ -100,6 +101,19 @@ async function connectTo(
         }
       : servers.some((server) => server.startsWith('tls://')) && { tls: {} }),
   });
+  hearErrors(nc);
+  return nc;
+}
+
+/**
+ * The client takes all listeners from its socket while that may still have an error to tell (what it writes after the server's end), and an error that nobody
+ * hears would end the bridge. The socket is not part of the client's interface; without it nothing is changed.
+ */
+function hearErrors(nc: NatsConnection): void {
+  const { socket } = (nc as unknown as { protocol?: { transport?: { socket?: Socket } } }).protocol?.transport ?? {};
+  if (!socket) return;
+  const removeAll = socket.removeAllListeners.bind(socket);
+  socket.removeAllListeners = (event) => removeAll(event).on('error', () => {});
 }
 
 async function streamOf(jsm: JetStreamManager, name: string, prefix: string, replicas: number): Promise<StreamInfo> {

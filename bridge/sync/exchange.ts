@@ -55,25 +55,27 @@ export class Exchange {
       deliver_policy: DeliverPolicy.StartSequence,
       opt_start_seq: read + 1,
     });
-    const { num_pending: pending } = await consumer.info();
-    let isBehind = pending > 0;
-    if (!isBehind) oncaughtup();
+    const queue: JsMsg[] = [];
+    let draining: Promise<void> | undefined;
+    let isBehind = true;
+    const look = async (): Promise<void> => {
+      if (!isBehind || (await this.#isBehind())) return;
+      isBehind = false;
+      oncaughtup();
+    };
+    await look();
     const messages = await consumer.consume({ max_messages: 2 * PAGE });
     const stop = (): void => void messages.close().catch(() => {});
     signal.addEventListener('abort', stop, { once: true });
     if (signal.aborted) return stop();
-    const queue: JsMsg[] = [];
     const broken = Promise.withResolvers<never>();
     broken.promise.catch(() => {});
-    let draining: Promise<void> | undefined;
     /** Whatever has come by now, together. */
     const drain = async (): Promise<void> => {
       while (queue.length > 0 && !signal.aborted) {
         const batch = queue.splice(0, PAGE);
         await this.#alone(() => this.#take(batch));
-        if (!isBehind || batch.at(-1)?.info.pending !== 0) continue;
-        isBehind = false;
-        oncaughtup();
+        if (queue.length === 0) await look();
       }
       draining = undefined;
     };
@@ -93,6 +95,18 @@ export class Exchange {
       signal.removeEventListener('abort', stop);
       stop();
     }
+  }
+
+  /**
+   * Whether something that was in the stream at the start is still to be read. Asked of the stream: what a server tells a consumer to be pending may count
+   * versions that others have replaced since.
+   */
+  async #isBehind(): Promise<boolean> {
+    const { cluster, state } = this.#deps;
+    const { read } = state.marks;
+    if (read >= cluster.info.state.last_seq) return false;
+    const next = { seq: read + 1, next_by_subj: `${cluster.prefix}>` };
+    return (await cluster.jsm.streams.getMessage(cluster.stream, next)) !== null;
   }
 
   /** Sends what the journal has and the stream has not. True: there may be more. */
