@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { Page } from 'playwright';
 import { describe, expect } from 'vitest';
 import { verifies } from '../requirements.ts';
+import { until } from '../support/gateway.ts';
 import { launchBrowser } from './browser.ts';
 import { startPerch } from './harness.ts';
 import { served } from './served.ts';
@@ -69,7 +70,8 @@ describe('languages', () => {
     await page.evaluate(() => navigator.serviceWorker.ready);
     await page.goto(`${perch.url}/settings`);
     await choose(page, 'en', 'fr');
-    await page.waitForFunction(async () => (await (await (await caches.open('perch-locale')).match('/locale'))?.text()) === 'fr');
+    const kept = () => page.evaluate(async () => (await (await caches.open('perch-locale')).match('/locale'))?.text());
+    await until(async () => (await kept()) === 'fr', 'the words to be kept');
     await perch.kill('SIGKILL');
     await page.reload();
     await page.getByRole('heading', { name: said('fr', 'pages/settings', 'settings_appearance') }).waitFor();
