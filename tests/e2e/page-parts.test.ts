@@ -10,6 +10,10 @@ verifies(
     await using perch = await startPerch();
     await using browser = await launchBrowser();
     const page = await browser.page();
+    // A service worker would have kept the script before the page asks for it.
+    await page.addInitScript(() => {
+      navigator.serviceWorker.register = () => Promise.reject(new Error('there is none'));
+    });
     let cut = true;
     const kept: string[] = [];
     // Known by a name that no other script has.

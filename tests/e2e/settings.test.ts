@@ -56,6 +56,7 @@ describe('settings', () => {
     await search(page).press('Enter');
     await page.waitForURL(/\/settings#voice$/);
     await page.keyboard.press('ControlOrMeta+k');
+    await expect.poll(() => search(page).evaluate((field) => field === document.activeElement)).toBe(true);
     await page.keyboard.type('sync dev');
     await page.getByRole('option', { name: 'Devices and sync' }).waitFor();
     await search(page).press('Enter');

@@ -35,7 +35,7 @@ describe('servers that are slow or fail', () => {
     await connected(page, 'This browser');
 
     const failures = page.getByLabel('Failures in a row');
-    const save = page.getByRole('button', { name: 'Save', exact: true });
+    const save = page.getByRole('region', { name: 'Slow and failing servers' }).getByRole('button', { name: 'Save', exact: true });
     expect(await failures.getAttribute('placeholder')).toBe('5');
     expect(await save.isDisabled()).toBe(true);
     await page.getByLabel('First word').fill('0.5');
