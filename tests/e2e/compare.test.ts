@@ -31,7 +31,10 @@ describe('models side by side', () => {
     await left.getByRole('article', { name: 'Reply' }).getByText('Hello wörld').waitFor();
     await left.getByText(/first word .* whole .* tokens/).waitFor();
     // The other one goes on, and is stopped alone; what had come is kept.
-    await right.getByText(/first word/).waitFor();
+    await right
+      .getByRole('article', { name: 'Reply' })
+      .getByText(/^w0 w1 /)
+      .waitFor();
     await shoot(page, 'compare');
     await right.getByRole('button', { name: 'Stop this one' }).click();
     await right.getByText('Stopped. What had come is kept.').waitFor();
@@ -85,7 +88,10 @@ describe('models side by side', () => {
       await field.fill('What do they do?');
       await field.press('Enter');
       for (const region of [first, second, third]) await region.getByText('birds.txt').waitFor();
-      await third.getByText(/first word/).waitFor();
+      await third
+        .getByRole('article', { name: 'Reply' })
+        .getByText(/^w0 w1 /)
+        .waitFor();
       const bodies = (): string[] =>
         upstream.requests.filter(({ path }) => path.endsWith('/chat/completions')).map(({ body }) => JSON.stringify(body));
       expect(bodies().map((body) => body.includes('Herons fish alone.'))).toEqual([true, true, true]);
