@@ -3,6 +3,8 @@ import { type Step, step } from './step.ts';
 const path = 'main/none.jsonl';
 const aborted = (given: Step): Step => ({ ...given, beside: step('chat.abort', { sessionId: 'aborted' }) });
 const profile = 'none';
+/** A call that does not end by itself. */
+const waits = { tool: 'exec', args: { command: 'sleep 600' } };
 
 /** With `STEPS`, every code that a contract has, in an order in which each has what it needs, on a gateway that is new. */
 export const FAILURES: readonly Step[] = [
@@ -28,12 +30,8 @@ export const FAILURES: readonly Step[] = [
     beside: step('incognito.abort', { runId: 'run-2' }),
   },
   {
-    ...step('tools.run', { tool: 'docs_search', args: { query: 'offline' }, callId: 'call-1' }),
-    beside: step('tools.run', { tool: 'docs_search', args: { query: 'key' }, callId: 'call-1' }, 'ALREADY_EXISTS'),
-  },
-  {
-    ...step('tools.run', { tool: 'docs_search', args: { query: 'offline' }, callId: 'call-2' }, 'ABORTED'),
-    beside: step('tools.cancel', { callId: 'call-2' }),
+    ...step('tools.run', { ...waits, callId: 'call' }, 'ABORTED'),
+    beside: { ...step('tools.run', { ...waits, callId: 'call' }, 'ALREADY_EXISTS'), beside: step('tools.cancel', { callId: 'call' }) },
   },
   step('skills.list', { agentId: 'none' }, 'NOT_FOUND'),
   step('sessions.preview', { path }, 'NOT_FOUND'),

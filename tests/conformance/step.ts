@@ -22,6 +22,9 @@ export const step = <M extends Method>(method: M, params: Params<M> | ((results:
   ...(code === undefined ? {} : { code }),
 });
 
+/** A step and those that are asked beside it, in their order. */
+export const together = (each: Step): Step[] => [each, ...(each.beside ? together(each.beside) : [])];
+
 /** As `step`, for what some machines cannot do. */
 export const perhaps = <M extends Method>(method: M, params: Params<M>, ...lacking: string[]): Step => ({
   ...step(method, params),

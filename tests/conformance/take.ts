@@ -3,7 +3,7 @@ import { expect } from 'vitest';
 import type { GatewayClient } from '#shared/client/client.ts';
 import type { RpcError } from '#shared/rpc/errors.ts';
 import { contracts } from '#shared/rpc/methods/index.ts';
-import type { Step } from './step.ts';
+import { type Step, together } from './step.ts';
 import { STEPS } from './steps.ts';
 
 /** Takes steps: each answer is of its contract's form and has nothing else, or the code that is wanted. */
@@ -24,7 +24,7 @@ export async function takeSteps(client: GatewayClient, steps: readonly Step[]): 
       expect(contracts[method].result.parse(result), method).toEqual(result);
     }
   };
-  for (const step of steps) await Promise.all([take(step), ...(step.beside ? [take(step.beside)] : [])]);
+  for (const step of steps) await Promise.all(together(step).map(take));
 }
 
 const VALUES: readonly unknown[] = [null, 5, -1.5, true, '', 'no such value', [], {}, [5], { other: 5 }];

@@ -2,6 +2,7 @@ import { describe, expect } from 'vitest';
 import { allows, SCOPES } from '#shared/rpc/contract.ts';
 import { contracts } from '#shared/rpc/methods/index.ts';
 import { FAILURES } from '../conformance/failures.ts';
+import { together } from '../conformance/step.ts';
 import { STEPS } from '../conformance/steps.ts';
 import { takeSteps, takeWrongSteps } from '../conformance/take.ts';
 import { verifies } from '../requirements.ts';
@@ -19,11 +20,7 @@ describe('every method, over a memory link', () => {
 
   verifies('methods/fail', 'with each code that its contract has', async () => {
     const declared = Object.entries(contracts).flatMap(([method, { fails }]) => fails.map((code) => `${method} ${code}`));
-    const failing = new Set(
-      [...STEPS, ...FAILURES]
-        .flatMap((each) => [each, ...(each.beside ? [each.beside] : [])])
-        .map(({ method, code }) => `${method} ${code}`),
-    );
+    const failing = new Set([...STEPS, ...FAILURES].flatMap(together).map(({ method, code }) => `${method} ${code}`));
     expect(declared.filter((each) => !failing.has(each))).toEqual([]);
     await using there = await realBridge();
     await using gw = await testGateway({ useGuide: true, bridge: there.bridge });
