@@ -3,7 +3,7 @@ import { describe, expect } from 'vitest';
 import { verifies } from '../requirements.ts';
 import { until } from '../support/gateway.ts';
 import { focused, lowContrast, operable, overflowing, remaining, tabTo } from './accessibility.ts';
-import { answered, ask, fenced } from './answered.ts';
+import { answered, ask, fenced, replies } from './answered.ts';
 import { inside, pane, preview } from './artifact-pane.ts';
 import { axe } from './axe.ts';
 import { connected } from './connected.ts';
@@ -65,6 +65,11 @@ describe('artifacts', () => {
     await told.click();
     await pane(page).getByText('hello {"a":1}').waitFor();
     await pane(page).getByText('Uncaught Error: late').waitFor();
+    // What goes on in the chat leaves it running.
+    place.model.answer('Anything else?');
+    await ask(page);
+    await replies(page).getByText('Anything else?').waitFor();
+    expect(await within.getByText('added 1').count()).toBe(1);
 
     await pane(page).getByRole('button', { name: 'Reload the preview' }).click();
     await within.getByText('added 1').waitFor({ state: 'detached' });

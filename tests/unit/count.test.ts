@@ -4,12 +4,16 @@ import { countVitest } from './count.ts';
 const file = (status: string, ...tests: string[]): unknown => ({
   name: `${tests.join('-')}.test.ts`,
   status,
-  assertionResults: tests.map((status, at) => ({ status, fullName: ` test ${at}` })),
+  assertionResults: tests.map((status, at) => ({
+    status,
+    fullName: ` test ${at}`,
+    failureMessages: status === 'failed' ? ['\x1b[31mwrong\nhere'] : [],
+  })),
 });
 
 test('passed and failed tests are counted', () => {
   const report = { numPassedTests: 2, numFailedTests: 1, testResults: [file('failed', 'passed', 'failed'), file('passed', 'passed')] };
-  expect(countVitest(report, 1)).toEqual({ passed: 2, failed: 1, names: ['passed-failed.test.ts: test 1'] });
+  expect(countVitest(report, 1)).toEqual({ passed: 2, failed: 1, names: ['passed-failed.test.ts: test 1\n    wrong\n    here'] });
 });
 
 test('a file that does not load is a failure of its own', () => {

@@ -1,9 +1,10 @@
+import { stripVTControlCharacters } from 'node:util';
 import { z } from 'zod';
 
 export interface Count {
   passed: number;
   failed: number;
-  /** Of what has failed, where it has one. */
+  /** Of what has failed, where it has one, with how its message begins. */
   names?: string[];
 }
 
@@ -15,7 +16,7 @@ const vitestReport = z.object({
     z.object({
       name: z.string(),
       status: z.string(),
-      assertionResults: z.array(z.object({ status: z.string(), fullName: z.string() })),
+      assertionResults: z.array(z.object({ status: z.string(), fullName: z.string(), failureMessages: z.array(z.string()).optional() })),
     }),
   ),
 });
@@ -33,7 +34,9 @@ export function countVitest(report: unknown, exitCode: number): Count {
   );
   const failed = numFailedTests + broken.length;
   const names = testResults.flatMap(({ name, assertionResults }) =>
-    assertionResults.filter(({ status }) => status === 'failed').map(({ fullName }) => `${name}: ${fullName.trim()}`),
+    assertionResults
+      .filter(({ status }) => status === 'failed')
+      .map(({ fullName, failureMessages = [] }) => [`${name}: ${fullName.trim()}`, ...failureMessages.map(beginning)].join('\n    ')),
   );
   return {
     passed: numPassedTests,
@@ -41,3 +44,6 @@ export function countVitest(report: unknown, exitCode: number): Count {
     names: [...names, ...broken.map(({ name }) => name)],
   };
 }
+
+const MOST_LINES = 12;
+const beginning = (message: string): string => stripVTControlCharacters(message).split('\n').slice(0, MOST_LINES).join('\n    ');

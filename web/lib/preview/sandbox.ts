@@ -6,6 +6,7 @@ const text = z.string().max(1_000);
 const MOST_ANSWERED = 2_000_000;
 const message = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('ready'), closed: z.boolean() }),
+  z.object({ kind: z.literal('begun') }),
   z.object({ kind: z.literal('flood') }),
   z.object({ kind: z.literal('left') }),
   z.object({ kind: z.literal('pong') }),
@@ -51,7 +52,7 @@ export class Sandbox {
     return this.#opening.promise;
   }
 
-  /** Shows a document in the place of the one before, whose scripts end. */
+  /** Shows a document in the place of the one before, whose scripts end: what is heard after `begun` is of the new one. */
   show(html: string, title: string): void {
     this.#port?.postMessage({ do: 'show', html, title });
   }
