@@ -105,7 +105,8 @@ export function timed(chat: Chat, told: (pace: Pace) => void): () => void {
   const mine = ({ agentId, sessionId }: { agentId: string; sessionId: string }): boolean =>
     agentId === chat.agentId && sessionId === chat.sessionId;
   const end = (event: { agentId: string; sessionId: string }): void => {
-    if (mine(event) && began > 0) told({ first, whole: performance.now() - began });
+    if (!mine(event)) return;
+    if (began > 0) told({ first, whole: performance.now() - began });
     began = 0;
   };
   const off = [
