@@ -22,6 +22,8 @@ const CONNECT_MS = 5000;
 const LEASE_TTL_MS = 7 * 24 * 60 * 60 * 1000;
 export const HERE_TTL_MS = 12_000;
 const STREAM_NOT_FOUND = 10059;
+/** So one server of a cluster can be lost, and the vault goes on. */
+const REPLICAS = 3;
 
 /** A vault's places in the cluster. */
 export interface Cluster {
@@ -53,13 +55,14 @@ export async function openCluster(settings: NatsSettings, seal: RecordSeal, reso
     const jsm = await jetstreamManager(nc, { timeout: CONNECT_MS });
     const stream = `PERCH_${seal.vault}`;
     const prefix = `perch.${seal.vault}.r.`;
-    const info = await streamOf(jsm, stream, prefix, settings.replicas);
+    const info = await streamOf(jsm, stream, prefix, settings.replicas ?? (nc.info?.cluster === undefined ? 1 : REPLICAS));
     const js = jetstream(nc, { timeout: CONNECT_MS });
-    const { replicas } = settings;
+    const { num_replicas: replicas } = info.config;
     const kvm = new Kvm(js);
     const [objects, leases, here] = await Promise.all([
       new Objm(js).create(`${stream}_blobs`, { storage: StorageType.File, replicas }),
-      kvm.create(`${stream}_leases`, { ttl: LEASE_TTL_MS, replicas }),
+      // Asked of whoever leads: a replica may be behind.
+      kvm.create(`${stream}_leases`, { ttl: LEASE_TTL_MS, replicas, allow_direct: false }),
       kvm.create(`${stream}_here`, { ttl: HERE_TTL_MS, storage: StorageType.Memory, replicas }),
     ]);
     return { nc, js, jsm, stream, prefix, info, objects, leases, here, maxBytes: (nc.info?.max_payload ?? 1_048_576) - 4096 };

@@ -26,6 +26,8 @@ export class ClusterProblem extends Error {
 
 // JetStream's own codes (github.com/nats-io/nats-server, server/errors.json).
 const FULL = new Set([10023, 10028, 10047, 10077, 10122]);
+const NO_LEADER = new Set([10008, 10009, 10118]);
+const TOO_FEW = new Set([10005, 10074]);
 const WRONG_SEQUENCE = new Set([10071, 10164]);
 
 /** Somebody else has written that subject meanwhile. */
@@ -36,6 +38,10 @@ export function problemOf(error: unknown): ClusterProblem {
   const message = error instanceof Error ? error.message.replaceAll(/\s+/g, ' ') : String(error);
   const of = (code: ProblemCode, sentence: string): ClusterProblem => new ClusterProblem(code, sentence, { cause: error });
   if (error instanceof JetStreamApiError && FULL.has(error.code)) return of('full', `The cluster takes nothing more (${message})`);
+  if (error instanceof JetStreamApiError && NO_LEADER.has(error.code))
+    return of('unreachable', `Too few of the cluster’s servers are there (${message})`);
+  if (error instanceof JetStreamApiError && TOO_FEW.has(error.code))
+    return of('unfit', `Too few servers can take the vault: start them, or ask for fewer replicas (${message})`);
   if (error instanceof Error && (error.name === 'JetStreamNotEnabled' || /jetstream (is )?not enabled/i.test(message)))
     return of('unfit', 'The server at hand has no JetStream for this account');
   for (let cause: unknown = error; cause instanceof Error; cause = cause.cause) {

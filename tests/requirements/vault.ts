@@ -99,6 +99,7 @@ export const vault = [
       'The vault’s key is shown as words with a checksum, and taken from them on another machine that has no vault of its own',
     'vault.cluster/converges':
       'Whatever hosts of several bridges write, apart or together, with bridges and the server going and coming: after healing the bridges’ journals are equal and everything acknowledged is there',
+    'vault.cluster/replicas': 'Where the cluster has three servers each record lies on all of them, and losing one of them stops nothing',
     'vault.cluster/attachments': 'Attachments and records too large for a message reach the other bridges too',
     'vault.cluster/faults':
       'With no server, wrong credentials or a deleted stream the bridge goes on by itself, says what is wrong, and what waited goes out once it can',

@@ -18,7 +18,10 @@ export interface Machine extends AsyncDisposable {
   restart(): Promise<void>;
 }
 
-export const settings = (servers: string, more: Partial<NatsSettings> = {}): NatsSettings => ({ servers: [servers], replicas: 1, ...more });
+export const settings = (servers: string | string[], more: Partial<NatsSettings> = {}): NatsSettings => ({
+  servers: [servers].flat(),
+  ...more,
+});
 
 export async function machine(nats: NatsSettings, options: Partial<SharedJournalOptions> = {}): Promise<Machine> {
   const folder = temporaryFolder();
