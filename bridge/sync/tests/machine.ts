@@ -55,15 +55,20 @@ export async function machine(nats: NatsSettings, options: Partial<SharedJournal
 }
 
 /** What the machines have, once it is the same everywhere and as it should be: of so many records, or what `holds` says. */
-export async function agreed(machines: readonly Machine[], holds: number | ((records: SyncRecord[]) => boolean)): Promise<SyncRecord[]> {
+export async function agreed(
+  machines: readonly Machine[],
+  holds: number | ((records: SyncRecord[]) => boolean),
+  ms?: number,
+): Promise<SyncRecord[]> {
   const strip = (records: readonly SyncRecord[]): string => JSON.stringify(records.map(({ base: _, ...record }) => record));
   let all: SyncRecord[][] = [];
-  await until(async () => {
+  const isSame = async (): Promise<boolean> => {
     all = await Promise.all(machines.map((one) => one.contents()));
     const [first = []] = all;
     const isRight = typeof holds === 'number' ? first.length === holds : holds(first);
     return isRight && all.every((records) => strip(records) === strip(first));
-  }, 'the same on all machines').catch((error: unknown) => {
+  };
+  await until(isSame, 'the same on all machines', ms).catch((error: unknown) => {
     throw new Error(`${String(error)}: ${JSON.stringify(machines.map(({ lines }, at) => [all[at]?.length, lines]))}`);
   });
   return all[0] ?? [];

@@ -10,6 +10,10 @@ export interface ThreeNodes extends AsyncDisposable {
   nodes: readonly [TestNats, TestNats, TestNats];
   /** Where clients dial. */
   urls: string[];
+  /** Another way to each of the nodes, for each of three machines. */
+  ways: readonly string[][];
+  /** All the ways of one machine are blocked. */
+  cutOff(machine: NodeIndex): void;
   /** The other nodes no longer hear one of them, nor it them; clients hear all. */
   isolate(node: NodeIndex): void;
   /** Everything runs, and hears everything. */
@@ -27,13 +31,13 @@ export async function threeNodes({
 }: { config?: string; jetstream?: (node: NodeIndex) => string } = {}): Promise<ThreeNodes> {
   await using made = new AsyncDisposableStack();
   const ports = await Promise.all(NODES.map(() => freePort()));
-  const ways: { ends: readonly NodeIndex[]; proxy: TcpProxy }[] = [];
+  const routes: { ends: readonly NodeIndex[]; proxy: TcpProxy }[] = [];
   for (const from of NODES)
-    for (const to of NODES) if (from !== to) ways.push({ ends: [from, to], proxy: made.use(await tcpProxy(ports[to] ?? 0)) });
+    for (const to of NODES) if (from !== to) routes.push({ ends: [from, to], proxy: made.use(await tcpProxy(ports[to] ?? 0)) });
   const node = async (index: NodeIndex): Promise<TestNats> => {
-    const routes = ways.filter(({ ends: [from] }) => from === index).map(({ proxy }) => `"nats://127.0.0.1:${proxy.port}"`);
+    const own = routes.filter(({ ends: [from] }) => from === index).map(({ proxy }) => `"${urlOf(proxy)}"`);
     // Ways that the nodes tell each other about would lead past the proxies: what is told is a port that nobody has.
-    const cluster = `cluster { name: perch, listen: "127.0.0.1:${ports[index]}", cluster_advertise: "127.0.0.1:1", no_advertise: true, routes: [${routes.join(', ')}] }`;
+    const cluster = `cluster { name: perch, listen: "127.0.0.1:${ports[index]}", cluster_advertise: "127.0.0.1:1", no_advertise: true, routes: [${own.join(', ')}] }`;
     return made.use(
       await natsServer({
         config: `server_name: n${index}\n${cluster}\nping_interval: "1s"\nping_max: 2\n${config}`,
@@ -43,12 +47,16 @@ export async function threeNodes({
     );
   };
   const nodes = [await node(0), await node(1), await node(2)] as const;
+  const ways: TcpProxy[][] = [];
+  for (const _ of NODES) ways.push(await Promise.all(nodes.map(async ({ port }) => made.use(await tcpProxy(port)))));
   const cluster: ThreeNodes = {
     nodes,
     urls: nodes.map(({ url }) => url),
-    isolate: (index) => ways.filter(({ ends }) => ends.includes(index)).forEach(({ proxy }) => proxy.block()),
+    ways: ways.map((proxies) => proxies.map(urlOf)),
+    cutOff: (machine) => ways[machine]?.forEach((proxy) => proxy.block()),
+    isolate: (index) => routes.filter(({ ends }) => ends.includes(index)).forEach(({ proxy }) => proxy.block()),
     async heal() {
-      for (const { proxy } of ways) proxy.open();
+      for (const proxy of [...routes.map(({ proxy }) => proxy), ...ways.flat()]) proxy.open();
       for (const one of nodes) one.resume();
       await Promise.all(nodes.map((one) => one.start()));
       await cluster.ready();
@@ -71,6 +79,8 @@ export async function threeNodes({
   const all = made.move();
   return cluster;
 }
+
+const urlOf = ({ port }: TcpProxy): string => `nats://127.0.0.1:${port}`;
 
 const answers = (one: TestNats): Promise<boolean> => asked(one, (jsm) => jsm.getAccountInfo()).then((info) => info !== undefined);
 
