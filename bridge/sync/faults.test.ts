@@ -4,13 +4,11 @@ import { verifies } from '../../tests/requirements.ts';
 import { until } from '../../tests/support/gateway.ts';
 import { clockOf, KEY, version, versions } from '../journal/fixture.ts';
 import { RecordSeal } from './record-seal.ts';
-import { agreed, machine, type Machine, settings } from './tests/machine.ts';
+import { agreed, is, machine, type Machine, settings } from './tests/machine.ts';
 import { hasNats, natsServer } from './tests/nats-server.ts';
 
 const STREAM = `PERCH_${new RecordSeal(KEY).vault}`;
 const problemOf = async (one: Machine): Promise<string> => (await one.journal.info()).notices.at(-1)?.message ?? '';
-const is = (one: Machine, state: Machine['journal']['cluster']['state']): Promise<void> =>
-  until(() => one.journal.cluster.state === state, `a machine that is ${state}`);
 
 if (!hasNats) test.skip('vault.cluster/faults: nats-server is not installed here', () => {});
 describe.runIf(hasNats)('a cluster that fails', () => {

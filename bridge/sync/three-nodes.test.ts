@@ -62,7 +62,9 @@ class Vault implements AsyncDisposable {
 
   async check(): Promise<void> {
     const isWhole = this.#history.isIn.bind(this.#history);
-    await agreed(this.#machines, isWhole, HEALED_MS);
+    await agreed(this.#machines, isWhole, HEALED_MS).catch((error: unknown) => {
+      throw new Error(`${this.#history.newest} is not in all`, { cause: error });
+    });
     // It has nothing but what the stream has.
     await using later = await this.#machine(0);
     this.#history.check(await agreed([...this.#machines, later], isWhole, HEALED_MS));

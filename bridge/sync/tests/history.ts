@@ -35,6 +35,10 @@ export class History {
     return [...this.#newest].every(([id, clock]) => found.get(id) === clock);
   }
 
+  get newest(): string {
+    return [...this.#newest].map(([id, clock]) => `${id} ${clock}`).join(', ');
+  }
+
   /** What lost is of something that was written. */
   check(records: readonly SyncRecord[]): void {
     for (const { store, clock } of records) if (store === 'conflicts') expect(this.#sessions.has(clock)).toBe(true);

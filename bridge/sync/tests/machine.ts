@@ -54,6 +54,9 @@ export async function machine(nats: NatsSettings, options: Partial<SharedJournal
   return made;
 }
 
+export const is = (one: Machine, state: Machine['journal']['cluster']['state']): Promise<void> =>
+  until(() => one.journal.cluster.state === state, `a machine that is ${state}`, 20_000);
+
 /** What the machines have, once it is the same everywhere and as it should be: of so many records, or what `holds` says. */
 export async function agreed(
   machines: readonly Machine[],
@@ -69,7 +72,8 @@ export async function agreed(
     return isRight && all.every((records) => strip(records) === strip(first));
   };
   await until(isSame, 'the same on all machines', ms).catch((error: unknown) => {
-    throw new Error(`${String(error)}: ${JSON.stringify(machines.map(({ lines }, at) => [all[at]?.length, lines]))}`);
+    const clocks = (records: readonly SyncRecord[] = []): string[] => records.map(({ store, key, clock }) => `${store}/${key} ${clock}`);
+    throw new Error(`${String(error)}: ${JSON.stringify(machines.map(({ lines }, at) => [clocks(all[at]).slice(0, 30), lines]))}`);
   });
   return all[0] ?? [];
 }
