@@ -30,6 +30,8 @@ export interface ExchangeDeps {
   onschema(schema: number): Promise<void>;
   /** Messages came that are not sealed with the vault's key, or not for their place. */
   onforeign(): void;
+  /** Everything is to be looked through for what the stream has not. */
+  onresend(): void;
 }
 
 /**
@@ -148,7 +150,7 @@ export class Exchange {
 
   /** Brings what was received into the journal, and then notes that it is there. */
   async #store(received: readonly Received[], read?: number): Promise<void> {
-    const { journal, state, schema, onschema, onforeign } = this.#deps;
+    const { journal, state, schema, onschema, onforeign, onresend } = this.#deps;
     const newest = Math.max(0, ...received.map(({ schema }) => schema));
     if (newest > schema()) await onschema(newest);
     const records = received.flatMap(({ record }) => record ?? []);
@@ -157,12 +159,14 @@ export class Exchange {
     // What the operator has spoilt is sent again from here, with whatever else was ever sent.
     const spoilt = received.some(({ foreign }) => foreign);
     if (spoilt) onforeign();
+    const mustResend = spoilt || received.some(({ name, known }) => isOlder(known, state.known(name)));
     const { sent } = state.marks;
     this.#deps.signal.throwIfAborted();
     state.note(
       received.map(({ name, known }) => [name, known] as const),
-      { ...(read !== undefined && { read }), ...(spoilt && sent && { sent: { ...sent, seq: 0 } }) },
+      { ...(read !== undefined && { read }), ...(mustResend && sent && { sent: { ...sent, seq: 0 } }) },
     );
+    if (mustResend) onresend();
   }
 
   async #fetchBlob(hash: string): Promise<void> {
@@ -222,6 +226,13 @@ export class Exchange {
     return stored ? readMessage(cluster, seal, { subject, seq: stored.seq, data: stored.data }) : undefined;
   }
 }
+
+/**
+ * Whether a subject has gone back to an older version: the operator has put it there, or two have written at once, since servers of a cluster (2.9) check a
+ * sequence number only against what they have stored, not against what is on its way.
+ */
+const isOlder = (now: Known, before: Known | undefined): boolean =>
+  before !== undefined && before.clock !== '' && now.clock !== '' && wins(before, now);
 
 /**
  * A record as the other bridges are to take it: made from the version that the stream had, which this journal has merged with it. Versions in between, which

@@ -236,10 +236,8 @@ export class SharedJournal extends EventEmitter<JournalEvents> implements Journa
           await this.#journal.open({ origin: CLUSTER_ORIGIN, schema: newer, position: this.#state.marks.sent });
           this.emit('replaced', 'Another machine has a newer build');
         },
-        onforeign: () => {
-          this.#foreign++;
-          this.#kick();
-        },
+        onforeign: () => void this.#foreign++,
+        onresend: () => this.#kick(),
       });
       this.#is('catching-up', null);
       const caughtUp = Promise.withResolvers<void>();
