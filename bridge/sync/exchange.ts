@@ -1,9 +1,10 @@
-import { DeliverPolicy, type JsMsg, type StoredMsg } from '@nats-io/jetstream';
+import { DeliverPolicy, type JsMsg } from '@nats-io/jetstream';
 import type { SequencedRecord } from '#shared/ports/journal.ts';
 import { SYNC_STORES, type SyncRecord, wins } from '#shared/sync/record.ts';
 import type { Journal } from '../journal/journal.ts';
+import type { ObjectAges } from './clean.ts';
 import type { Cluster } from './connection.ts';
-import { fetchBlob, nameOf, type Received, readMessage, sendBlob, writeMessage } from './messages.ts';
+import { currentMessage, fetchBlob, nameOf, type Received, readMessage, sendBlob, writeMessage } from './messages.ts';
 import { ClusterProblem, isWrongSequence } from './problems.ts';
 import type { RecordSeal } from './record-seal.ts';
 import type { Known, SyncState } from './state.ts';
@@ -22,6 +23,7 @@ export interface ExchangeDeps {
   cluster: Cluster;
   seal: RecordSeal;
   state: SyncState;
+  ages: ObjectAges;
   /** Aborted: the connection is done with, and nothing more is noted by it. */
   signal: AbortSignal;
   /** The newest schema among those who wrote. */
@@ -170,8 +172,8 @@ export class Exchange {
   }
 
   async #fetchBlob(hash: string): Promise<void> {
-    const { journal, state } = this.#deps;
-    if (state.hasBlob(hash)) return;
+    const { journal, state, ages } = this.#deps;
+    if (state.hasBlob(hash, ages.trust)) return;
     if (!(await journal.getBlob(hash))) {
       const bytes = await this.blob(hash);
       if (!bytes) return;
@@ -181,15 +183,15 @@ export class Exchange {
   }
 
   async #put(record: SequencedRecord): Promise<void> {
-    const { cluster, seal, state, journal } = this.#deps;
+    const { cluster, seal, state, journal, ages } = this.#deps;
     const name = nameOf(seal, record);
     // It came from there, or is there already.
     if (state.known(name)?.clock === record.clock) return;
     for (const hash of record.blobs ?? []) {
-      if (state.hasBlob(hash)) continue;
+      if (state.hasBlob(hash, ages.trust)) continue;
       const bytes = await journal.getBlob(hash);
       if (!bytes) continue;
-      await sendBlob(cluster, seal, hash, bytes);
+      await sendBlob(cluster, seal, { hash, bytes, renew: ages.renew });
       state.addBlob(hash);
     }
     for (let tries = 0; tries < TRIES; tries++) {
@@ -206,7 +208,7 @@ export class Exchange {
       } catch (error) {
         if (!isWrongSequence(error)) throw error;
       }
-      const theirs = await this.#current(name);
+      const theirs = await currentMessage(cluster, seal, name);
       if (!theirs) {
         state.note([[name, { seq: 0, clock: '', object: null }]]);
         continue;
@@ -216,14 +218,6 @@ export class Exchange {
       if (!theirs.foreign && !wins(record, theirs.record ?? theirs.known)) return;
     }
     throw new ClusterProblem('failed', 'A record is changed by others all the time: it is sent later');
-  }
-
-  /** What a subject holds now. */
-  async #current(name: string): Promise<Received | undefined> {
-    const { cluster, seal } = this.#deps;
-    const subject = `${cluster.prefix}${name}`;
-    const stored: StoredMsg | null = await cluster.jsm.streams.getMessage(cluster.stream, { last_by_subj: subject });
-    return stored ? readMessage(cluster, seal, { subject, seq: stored.seq, data: stored.data }) : undefined;
   }
 }
 

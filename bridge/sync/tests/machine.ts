@@ -16,6 +16,8 @@ export interface Machine extends AsyncDisposable {
   contents(): Promise<SyncRecord[]>;
   /** Ends what shares it, and starts it again. */
   restart(): Promise<void>;
+  /** Ends what shares it, until it is back. */
+  away(): Promise<{ back(): Promise<void> }>;
 }
 
 export const settings = (servers: string | string[], more: Partial<NatsSettings> = {}): NatsSettings => ({
@@ -42,9 +44,12 @@ export async function machine(nats: NatsSettings, options: Partial<SharedJournal
     lines,
     dir: folder.dir,
     contents: async () => contents(await pullAll(made.journal)),
-    async restart() {
+    async away() {
       await made.journal.close();
-      made.journal = await start();
+      return { back: async () => void (made.journal = await start()) };
+    },
+    async restart() {
+      await (await made.away()).back();
     },
     async [Symbol.asyncDispose]() {
       await made.journal.close();

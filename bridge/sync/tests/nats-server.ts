@@ -14,6 +14,8 @@ export const hasNats = PROGRAM !== undefined;
 export interface TestNats extends AsyncDisposable {
   url: string;
   port: number;
+  /** From the next start on. */
+  configure(more: { jetstream: string }): void;
   start(): Promise<void>;
   /** At once, as by a cut of power. */
   stop(): Promise<void>;
@@ -34,15 +36,20 @@ export async function natsServer({
   const dir = mkdtempSync(join(tmpdir(), 'perch-nats-'));
   const port = await freePort();
   const file = join(dir, 'nats.conf');
-  const more = typeof jetstream === 'string' ? jetstream : '';
-  const store = jetstream === false ? '' : `jetstream {\nstore_dir: ${JSON.stringify(join(dir, 'store'))}\n${more}\n}`;
-  writeFileSync(file, `listen: "127.0.0.1:${port}"\n${store}\n${config}\n`);
+  const configure = ({ jetstream: more }: { jetstream: string | boolean }): void => {
+    const own = typeof more === 'string' ? more : '';
+    const storeDir = own.includes('store_dir') ? '' : `store_dir: ${JSON.stringify(join(dir, 'store'))}`;
+    const store = more === false ? '' : `jetstream {\n${storeDir}\n${own}\n}`;
+    writeFileSync(file, `listen: "127.0.0.1:${port}"\n${store}\n${config}\n`);
+  };
+  configure({ jetstream });
   let child: ChildProcess | undefined;
   const url = `nats://127.0.0.1:${port}`;
   const isRunning = (): boolean => child?.exitCode === null && child.signalCode === null;
   const server: TestNats = {
     url,
     port,
+    configure,
     async start() {
       if (isRunning()) return;
       child = spawn(PROGRAM ?? 'nats-server', ['-c', file], { stdio: 'ignore' });

@@ -15,6 +15,7 @@ export async function tcpProxy(to: number): Promise<TcpProxy> {
   const sockets = new Set<Socket>();
   let opened = Promise.withResolvers<void>();
   opened.resolve();
+  let isOpen = true;
   const server = createServer((near) => {
     const far = connect(to, '127.0.0.1');
     pass(near, far);
@@ -47,8 +48,15 @@ export async function tcpProxy(to: number): Promise<TcpProxy> {
   const proxy: TcpProxy = {
     port: 0,
     delayMs: 0,
-    block: () => void (opened = Promise.withResolvers()),
-    open: () => opened.resolve(),
+    block() {
+      // What waits already goes on waiting for the same.
+      if (isOpen) opened = Promise.withResolvers();
+      isOpen = false;
+    },
+    open() {
+      isOpen = true;
+      opened.resolve();
+    },
     async [Symbol.asyncDispose]() {
       opened.resolve();
       const closed = once(server, 'close');
