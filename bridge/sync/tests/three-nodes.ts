@@ -22,6 +22,8 @@ export interface ThreeNodes extends AsyncDisposable {
   ready(): Promise<void>;
   /** Which node leads a stream; undefined where nobody does, or knows. */
   leader(stream: string): Promise<NodeIndex | undefined>;
+  /** Makes a node the leader of a stream. */
+  lead(stream: string, node: NodeIndex): Promise<void>;
 }
 
 /** Three NATS servers on loopback as one JetStream cluster. Between any two of them lies a way of its own, which can be blocked. */
@@ -71,6 +73,17 @@ export async function threeNodes({
         if (index !== undefined) return index;
       }
       return undefined;
+    },
+    async lead(stream, node) {
+      const isLed = async (): Promise<boolean> => {
+        if ((await cluster.leader(stream)) === node) return true;
+        // Servers of that age choose by themselves who is next.
+        const nc = await nodes[0].operator();
+        await nc.request(`$JS.API.STREAM.LEADER.STEPDOWN.${stream}`, '', { timeout: 5000 }).catch(() => {});
+        await nc.close();
+        return false;
+      };
+      await until(isLed, 'the stream led by that node', 120_000);
     },
     [Symbol.asyncDispose]: () => all.disposeAsync(),
   };
