@@ -1,5 +1,5 @@
 import { chmodSync, closeSync, openSync, rmSync } from 'node:fs';
-import { DatabaseSync } from 'node:sqlite';
+import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { z } from '#shared/rpc/zod.ts';
 import { position } from '#shared/ports/journal.ts';
 
@@ -34,6 +34,9 @@ const NOTHING: Marks = { stream: '', schema: 0, read: 0, sent: null, cleaned: 0 
  */
 export class SyncState {
   readonly #db: DatabaseSync;
+  readonly #known: StatementSync;
+  readonly #put: StatementSync;
+  readonly #mark: StatementSync;
   marks: Marks;
 
   /** A file that cannot be read is made anew. */
@@ -44,6 +47,9 @@ export class SyncState {
       for (const file of [path, `${path}-wal`, `${path}-shm`]) rmSync(file, { force: true });
       this.#db = open(path);
     }
+    this.#known = this.#db.prepare('SELECT seq, clock, object FROM subjects WHERE name = ?');
+    this.#put = this.#db.prepare('INSERT OR REPLACE INTO subjects (name, seq, clock, object) VALUES (?, ?, ?, ?)');
+    this.#mark = this.#db.prepare("INSERT OR REPLACE INTO meta (name, value) VALUES ('marks', ?)");
     this.marks = this.#read();
   }
 
@@ -59,7 +65,7 @@ export class SyncState {
   }
 
   known(name: string): Known | undefined {
-    const row = this.#db.prepare('SELECT seq, clock, object FROM subjects WHERE name = ?').get(name);
+    const row = this.#known.get(name);
     return row && { seq: Number(row.seq), clock: String(row.clock), object: row.object === null ? null : String(row.object) };
   }
 
@@ -82,10 +88,9 @@ export class SyncState {
   note(subjects: Iterable<readonly [string, Known]>, changed: Partial<Marks> = {}): void {
     this.#db.exec('BEGIN IMMEDIATE');
     try {
-      const put = this.#db.prepare('INSERT OR REPLACE INTO subjects (name, seq, clock, object) VALUES (?, ?, ?, ?)');
-      for (const [name, { seq, clock, object }] of subjects) put.run(name, seq, clock, object);
+      for (const [name, { seq, clock, object }] of subjects) this.#put.run(name, seq, clock, object);
       const next = { ...this.marks, ...changed };
-      this.#db.prepare("INSERT OR REPLACE INTO meta (name, value) VALUES ('marks', ?)").run(JSON.stringify(next));
+      if (Object.keys(changed).length > 0) this.#mark.run(JSON.stringify(next));
       this.#db.exec('COMMIT');
       this.marks = next;
     } finally {

@@ -114,6 +114,7 @@ async function bareLags(nats: TestNats, count: number): Promise<number[]> {
       }),
     );
   }
+  messages.stop();
   await nc.close();
   return lags;
 }
