@@ -59,6 +59,7 @@ describe.runIf(hasNats)('objects that nothing refers to', () => {
   verifies('vault.cluster/clean', 'nothing is taken out where it is young, or where a record cannot be read', async () => {
     await using nats = await natsServer();
     await using a = await machine(settings(nats.url));
+    await is(a, 'shared');
     const { hash, bytes } = file('x');
     await a.journal.putBlob(hash, bytes);
     await a.journal.push([version('x', 1, 'a', { blobs: [hash] })], 'a');
