@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Socket } from 'node:net';
-import { connect, credsAuthenticator, type NatsConnection } from '@nats-io/transport-node';
+import { checkServerIdentity, type ConnectionOptions, type PeerCertificate } from 'node:tls';
+import { connect, credsAuthenticator, type NatsConnection, type NodeConnectionOptions } from '@nats-io/transport-node';
 import {
   DiscardPolicy,
   jetstream,
@@ -15,13 +16,15 @@ import { Kvm, type KV } from '@nats-io/kv';
 import { Objm, type ObjectStore } from '@nats-io/obj';
 import type { RecordSeal } from './record-seal.ts';
 import type { NatsSettings } from './settings.ts';
-import { ClusterProblem, problemOf } from './problems.ts';
+import { ClusterProblem, isWithoutJetStream, problemOf } from './problems.ts';
 
 const CONNECT_MS = 5000;
 /** Leases are remembered for so long after they were last taken; a bridge that says nothing for so long is gone. */
 const LEASE_TTL_MS = 7 * 24 * 60 * 60 * 1000;
 export const HERE_TTL_MS = 12_000;
 const STREAM_NOT_FOUND = 10059;
+/** So one server of a cluster can be lost, and the vault goes on. */
+const REPLICAS = 3;
 
 /** A vault's places in the cluster. */
 export interface Cluster {
@@ -53,18 +56,22 @@ export async function openCluster(settings: NatsSettings, seal: RecordSeal, reso
     const jsm = await jetstreamManager(nc, { timeout: CONNECT_MS });
     const stream = `PERCH_${seal.vault}`;
     const prefix = `perch.${seal.vault}.r.`;
-    const info = await streamOf(jsm, stream, prefix, settings.replicas);
+    const info = await streamOf(jsm, stream, prefix, settings.replicas ?? (nc.info?.cluster === undefined ? 1 : REPLICAS));
     const js = jetstream(nc, { timeout: CONNECT_MS });
-    const { replicas } = settings;
+    const { num_replicas: replicas } = info.config;
     const kvm = new Kvm(js);
     const [objects, leases, here] = await Promise.all([
       new Objm(js).create(`${stream}_blobs`, { storage: StorageType.File, replicas }),
-      kvm.create(`${stream}_leases`, { ttl: LEASE_TTL_MS, replicas }),
+      // Asked of whoever leads: a replica may be behind.
+      kvm.create(`${stream}_leases`, { ttl: LEASE_TTL_MS, replicas, allow_direct: false }),
       kvm.create(`${stream}_here`, { ttl: HERE_TTL_MS, storage: StorageType.Memory, replicas }),
     ]);
     return { nc, js, jsm, stream, prefix, info, objects, leases, here, maxBytes: (nc.info?.max_payload ?? 1_048_576) - 4096 };
   } catch (error) {
     await nc?.close().catch(() => {});
+    // A single server that answers for itself, and says in its greeting that it has none.
+    if (isWithoutJetStream(error) && nc?.info?.cluster === undefined && !(nc?.info && 'jetstream' in nc.info && nc.info.jetstream))
+      throw new ClusterProblem('unfit', 'The server at hand has no JetStream', { cause: error });
     throw problemOf(error);
   }
 }
@@ -78,12 +85,24 @@ async function connectTo(
       throw new ClusterProblem('refused', `The file of ${what} (${path}) cannot be read`, { cause: error });
     });
   };
+  const credentialsIn = async (path: string): Promise<Uint8Array> => {
+    const bytes = await file(path, 'credentials');
+    if (!/-----BEGIN[^]*-----BEGIN/.test(Buffer.from(bytes).toString()))
+      throw new ClusterProblem('refused', `The file of credentials (${path}) has none in it`);
+    return bytes;
+  };
   for (const [path, what] of [
     [tls?.ca, 'the authority'],
     [tls?.cert, 'the certificate'],
     [tls?.key, 'the certificate’s key'],
   ] as const)
     if (path !== undefined) await file(path, what);
+  // The client hands on to Node whatever else is in it.
+  const secured: ConnectionOptions & NonNullable<NodeConnectionOptions['tls']> = {
+    ...(tls?.ca !== undefined && { caFile: tls.ca }),
+    ...(tls?.cert !== undefined && { certFile: tls.cert, keyFile: tls.key }),
+    checkServerIdentity: isOneOf(servers),
+  };
   const nc = await connect({
     servers,
     name: 'perch',
@@ -92,17 +111,25 @@ async function connectTo(
     reconnect: false,
     pingInterval: 10_000,
     maxPingOut: 2,
-    ...(credentials !== undefined && { authenticator: credsAuthenticator(await file(credentials, 'credentials')) }),
+    ...(credentials !== undefined && { authenticator: credsAuthenticator(await credentialsIn(credentials)) }),
     ...(user !== undefined && { user, pass: await resolve(password ?? '') }),
     ...(token !== undefined && { token: await resolve(token) }),
-    ...(tls
-      ? {
-          tls: { ...(tls.ca !== undefined && { caFile: tls.ca }), ...(tls.cert !== undefined && { certFile: tls.cert, keyFile: tls.key }) },
-        }
-      : servers.some((server) => server.startsWith('tls://')) && { tls: {} }),
+    ...((tls ?? servers.some((server) => server.startsWith('tls://'))) && { tls: secured }),
   });
   hearErrors(nc);
   return nc;
+}
+
+/**
+ * Whether a certificate is for one of the servers. The client, which tells TLS no name where a server is given by its address, would have all of them be
+ * `localhost`.
+ */
+function isOneOf(servers: readonly string[]): (name: string, certificate: PeerCertificate) => Error | undefined {
+  const hosts = servers.map((server) => new URL(server.includes('://') ? server : `nats://${server}`).hostname.replace(/^\[(.*)\]$/, '$1'));
+  return (_, certificate) => {
+    const problems = hosts.map((host) => checkServerIdentity(host, certificate));
+    return problems.includes(undefined) ? undefined : problems[0];
+  };
 }
 
 /**

@@ -1,9 +1,10 @@
-import { DeliverPolicy, type JsMsg, type StoredMsg } from '@nats-io/jetstream';
+import { DeliverPolicy, type JsMsg } from '@nats-io/jetstream';
 import type { SequencedRecord } from '#shared/ports/journal.ts';
 import { SYNC_STORES, type SyncRecord, wins } from '#shared/sync/record.ts';
 import type { Journal } from '../journal/journal.ts';
+import type { ObjectAges } from './clean.ts';
 import type { Cluster } from './connection.ts';
-import { fetchBlob, nameOf, type Received, readMessage, sendBlob, writeMessage } from './messages.ts';
+import { currentMessage, fetchBlob, nameOf, type Received, readMessage, sendBlob, writeMessage } from './messages.ts';
 import { ClusterProblem, isWrongSequence } from './problems.ts';
 import type { RecordSeal } from './record-seal.ts';
 import type { Known, SyncState } from './state.ts';
@@ -22,6 +23,7 @@ export interface ExchangeDeps {
   cluster: Cluster;
   seal: RecordSeal;
   state: SyncState;
+  ages: ObjectAges;
   /** Aborted: the connection is done with, and nothing more is noted by it. */
   signal: AbortSignal;
   /** The newest schema among those who wrote. */
@@ -30,6 +32,8 @@ export interface ExchangeDeps {
   onschema(schema: number): Promise<void>;
   /** Messages came that are not sealed with the vault's key, or not for their place. */
   onforeign(): void;
+  /** Everything is to be looked through for what the stream has not. */
+  onresend(): void;
 }
 
 /**
@@ -148,7 +152,7 @@ export class Exchange {
 
   /** Brings what was received into the journal, and then notes that it is there. */
   async #store(received: readonly Received[], read?: number): Promise<void> {
-    const { journal, state, schema, onschema, onforeign } = this.#deps;
+    const { journal, state, schema, onschema, onforeign, onresend } = this.#deps;
     const newest = Math.max(0, ...received.map(({ schema }) => schema));
     if (newest > schema()) await onschema(newest);
     const records = received.flatMap(({ record }) => record ?? []);
@@ -157,17 +161,19 @@ export class Exchange {
     // What the operator has spoilt is sent again from here, with whatever else was ever sent.
     const spoilt = received.some(({ foreign }) => foreign);
     if (spoilt) onforeign();
+    const mustResend = spoilt || received.some(({ name, known }) => isOlder(known, state.known(name)));
     const { sent } = state.marks;
     this.#deps.signal.throwIfAborted();
     state.note(
       received.map(({ name, known }) => [name, known] as const),
-      { ...(read !== undefined && { read }), ...(spoilt && sent && { sent: { ...sent, seq: 0 } }) },
+      { ...(read !== undefined && { read }), ...(mustResend && sent && { sent: { ...sent, seq: 0 } }) },
     );
+    if (mustResend) onresend();
   }
 
   async #fetchBlob(hash: string): Promise<void> {
-    const { journal, state } = this.#deps;
-    if (state.hasBlob(hash)) return;
+    const { journal, state, ages } = this.#deps;
+    if (state.hasBlob(hash, ages.trust)) return;
     if (!(await journal.getBlob(hash))) {
       const bytes = await this.blob(hash);
       if (!bytes) return;
@@ -177,15 +183,15 @@ export class Exchange {
   }
 
   async #put(record: SequencedRecord): Promise<void> {
-    const { cluster, seal, state, journal } = this.#deps;
+    const { cluster, seal, state, journal, ages } = this.#deps;
     const name = nameOf(seal, record);
     // It came from there, or is there already.
     if (state.known(name)?.clock === record.clock) return;
     for (const hash of record.blobs ?? []) {
-      if (state.hasBlob(hash)) continue;
+      if (state.hasBlob(hash, ages.trust)) continue;
       const bytes = await journal.getBlob(hash);
       if (!bytes) continue;
-      await sendBlob(cluster, seal, hash, bytes);
+      await sendBlob(cluster, seal, { hash, bytes, renew: ages.renew });
       state.addBlob(hash);
     }
     for (let tries = 0; tries < TRIES; tries++) {
@@ -202,7 +208,7 @@ export class Exchange {
       } catch (error) {
         if (!isWrongSequence(error)) throw error;
       }
-      const theirs = await this.#current(name);
+      const theirs = await currentMessage(cluster, seal, name);
       if (!theirs) {
         state.note([[name, { seq: 0, clock: '', object: null }]]);
         continue;
@@ -213,15 +219,14 @@ export class Exchange {
     }
     throw new ClusterProblem('failed', 'A record is changed by others all the time: it is sent later');
   }
-
-  /** What a subject holds now. */
-  async #current(name: string): Promise<Received | undefined> {
-    const { cluster, seal } = this.#deps;
-    const subject = `${cluster.prefix}${name}`;
-    const stored: StoredMsg | null = await cluster.jsm.streams.getMessage(cluster.stream, { last_by_subj: subject });
-    return stored ? readMessage(cluster, seal, { subject, seq: stored.seq, data: stored.data }) : undefined;
-  }
 }
+
+/**
+ * Whether a subject has gone back to an older version: the operator has put it there, or two have written at once, since servers of a cluster (2.9) check a
+ * sequence number only against what they have stored, not against what is on its way.
+ */
+const isOlder = (now: Known, before: Known | undefined): boolean =>
+  before !== undefined && before.clock !== '' && now.clock !== '' && wins(before, now);
 
 /**
  * A record as the other bridges are to take it: made from the version that the stream had, which this journal has merged with it. Versions in between, which

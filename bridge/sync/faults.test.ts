@@ -4,13 +4,11 @@ import { verifies } from '../../tests/requirements.ts';
 import { until } from '../../tests/support/gateway.ts';
 import { clockOf, KEY, version, versions } from '../journal/fixture.ts';
 import { RecordSeal } from './record-seal.ts';
-import { agreed, machine, type Machine, settings } from './tests/machine.ts';
+import { agreed, is, machine, type Machine, settings } from './tests/machine.ts';
 import { hasNats, natsServer } from './tests/nats-server.ts';
 
 const STREAM = `PERCH_${new RecordSeal(KEY).vault}`;
 const problemOf = async (one: Machine): Promise<string> => (await one.journal.info()).notices.at(-1)?.message ?? '';
-const is = (one: Machine, state: Machine['journal']['cluster']['state']): Promise<void> =>
-  until(() => one.journal.cluster.state === state, `a machine that is ${state}`);
 
 if (!hasNats) test.skip('vault.cluster/faults: nats-server is not installed here', () => {});
 describe.runIf(hasNats)('a cluster that fails', () => {
@@ -122,4 +120,27 @@ describe.runIf(hasNats)('a cluster that fails', () => {
     await using c = await machine(settings(nats.url));
     expect((await agreed([a, b, c], 2)).map(({ clock }) => clock)).toEqual([clockOf(1), clockOf(2)]);
   });
+
+  verifies(
+    'vault.cluster/sealed',
+    'an older version that the operator plays back is written over, so that nobody takes it for the last',
+    async () => {
+      await using nats = await natsServer();
+      await using a = await machine(settings(nats.url));
+      await a.journal.push([version('x', 1)], 'a');
+      await is(a, 'shared');
+      const operator = await nats.operator();
+      const { streams } = await jetstreamManager(operator);
+      const older = await streams.getMessage(STREAM, { seq: 1 });
+      if (!older) throw new Error('there is a message');
+      await a.journal.push([version('x', 2)], 'a');
+      const last = async (): Promise<number | undefined> => (await streams.getMessage(STREAM, { last_by_subj: older.subject }))?.seq;
+      await until(async () => (await last()) === 2);
+      operator.publish(older.subject, older.data);
+      await until(async () => (await last()) === 4, 'the newer version, sent again');
+      await operator.close();
+      await using b = await machine(settings(nats.url));
+      expect((await agreed([a, b], 1))[0]?.clock).toBe(clockOf(2));
+    },
+  );
 });

@@ -25,11 +25,12 @@ export function fenceOver(lease: Kept | undefined, { holder, presumed, present }
 
 /** Takes a lease among all bridges, by comparing and setting its key, and then at the own journal, whose earlier fences count too. */
 export async function takeShared(
-  { leases }: Pick<Cluster, 'leases'>,
+  cluster: Pick<Cluster, 'leases' | 'info'>,
   seal: RecordSeal,
   journal: Pick<Journal, 'takeLease'>,
   wanted: LeaseWanted,
 ): Promise<number | null> {
+  const { leases } = cluster;
   const key = seal.name('lease', wanted.name);
   for (let tries = 0; tries < TRIES; tries++) {
     const { lease, revision } = await find(leases, seal, key);
@@ -43,14 +44,28 @@ export async function takeShared(
       key,
     );
     try {
-      if (revision === 0) await leases.create(key, bytes);
-      else await leases.update(key, bytes, revision);
-      return fence;
+      const written = await (revision === 0 ? leases.create(key, bytes) : leases.update(key, bytes, revision));
+      if (await stands(cluster, seal, key, written)) return fence;
     } catch (error) {
       if (!isWrongSequence(error)) throw error;
     }
   }
   return null;
+}
+
+/**
+ * Whether what was written is what the key holds. Servers of a cluster (2.9) compare a revision only with what they have stored, so two who write at once may
+ * both be told that they have it. Both are on their way before either is answered: once something later is stored both are, and the second one stands.
+ */
+async function stands(
+  { leases, info }: Pick<Cluster, 'leases' | 'info'>,
+  seal: RecordSeal,
+  key: string,
+  revision: number,
+): Promise<boolean> {
+  if (info.config.num_replicas === 1) return true;
+  await leases.put(seal.name('barrier'), '');
+  return (await leases.get(key))?.revision === revision;
 }
 
 /** Gives it back; its fence is remembered. */

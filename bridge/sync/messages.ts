@@ -66,15 +66,33 @@ export async function readMessage(
   return { name, known, schema, record, foreign: false };
 }
 
-/** Puts an attachment among the objects, where it is not there yet. */
-export async function sendBlob({ objects }: Places, seal: RecordSeal, hash: string, bytes: Uint8Array): Promise<void> {
-  const object = `b.${seal.name('blob', hash)}`;
-  const there = await objects.info(object);
-  if (!there || there.deleted) await objects.putBlob({ name: object }, seal.seal(bytes, object));
+/** What the subject of a record's name holds now. */
+export async function currentMessage(
+  cluster: Pick<Cluster, 'jsm' | 'stream'> & Places,
+  seal: RecordSeal,
+  name: string,
+): Promise<Received | undefined> {
+  const message = await cluster.jsm.streams.getMessage(cluster.stream, { last_by_subj: `${cluster.prefix}${name}` });
+  return message ? readMessage(cluster, seal, message) : undefined;
 }
 
-export async function fetchBlob({ objects }: Places, seal: RecordSeal, hash: string): Promise<Uint8Array | undefined> {
-  const object = `b.${seal.name('blob', hash)}`;
+/** The object of an attachment. */
+export const blobObject = (seal: RecordSeal, hash: string): string => `b.${seal.name('blob', hash)}`;
+
+/** Puts an attachment among the objects, where it is not there yet, or is older than `renew` ms. */
+export async function sendBlob(
+  { objects }: Pick<Cluster, 'objects'>,
+  seal: RecordSeal,
+  { hash, bytes, renew }: { hash: string; bytes: Uint8Array; renew: number },
+): Promise<void> {
+  const object = blobObject(seal, hash);
+  const there = await objects.info(object);
+  if (!there || there.deleted || Date.now() - Date.parse(there.mtime) >= renew)
+    await objects.putBlob({ name: object }, seal.seal(bytes, object));
+}
+
+export async function fetchBlob({ objects }: Pick<Cluster, 'objects'>, seal: RecordSeal, hash: string): Promise<Uint8Array | undefined> {
+  const object = blobObject(seal, hash);
   const bytes = await objects.getBlob(object);
   return (bytes && seal.open(bytes, object)) ?? undefined;
 }

@@ -8,7 +8,8 @@ import {
 import { JetStreamApiError } from '@nats-io/jetstream';
 
 /**
- * Why the cluster is of no use now. `unreachable`: no server answers. `refused`: it does not let this bridge in, or do what it must. `unfit`: it has no
+ * Why the cluster is of no use now. `unreachable`: no server answers, or too few. `refused`: it does not let this bridge in, or do what it must, or is not
+ * whom this bridge trusts. `unfit`: it has no
  * JetStream, or the stream is none that Perch made. `full`: it takes nothing more. `failed`: anything else.
  */
 export type ProblemCode = 'unreachable' | 'refused' | 'unfit' | 'full' | 'failed';
@@ -26,18 +27,29 @@ export class ClusterProblem extends Error {
 
 // JetStream's own codes (github.com/nats-io/nats-server, server/errors.json).
 const FULL = new Set([10023, 10028, 10047, 10077, 10122]);
+const NO_LEADER = new Set([10008, 10009, 10118]);
+const TOO_FEW = new Set([10005, 10074]);
 const WRONG_SEQUENCE = new Set([10071, 10164]);
 
 /** Somebody else has written that subject meanwhile. */
 export const isWrongSequence = (error: unknown): boolean => error instanceof JetStreamApiError && WRONG_SEQUENCE.has(error.code);
+
+/** Nobody answers for JetStream, or whoever does has none for this account (then that is the cause). */
+export const isWithoutJetStream = (error: unknown): error is Error => error instanceof Error && error.name === 'JetStreamNotEnabled';
 
 export function problemOf(error: unknown): ClusterProblem {
   if (error instanceof ClusterProblem) return error;
   const message = error instanceof Error ? error.message.replaceAll(/\s+/g, ' ') : String(error);
   const of = (code: ProblemCode, sentence: string): ClusterProblem => new ClusterProblem(code, sentence, { cause: error });
   if (error instanceof JetStreamApiError && FULL.has(error.code)) return of('full', `The cluster takes nothing more (${message})`);
-  if (error instanceof Error && (error.name === 'JetStreamNotEnabled' || /jetstream (is )?not enabled/i.test(message)))
-    return of('unfit', 'The server at hand has no JetStream for this account');
+  if (error instanceof JetStreamApiError && NO_LEADER.has(error.code))
+    return of('unreachable', `Too few of the cluster’s servers are there (${message})`);
+  if (error instanceof JetStreamApiError && TOO_FEW.has(error.code))
+    return of('unfit', `Too few servers can take the vault: start them, or ask for fewer replicas (${message})`);
+  if (isWithoutJetStream(error))
+    return error.cause instanceof JetStreamApiError
+      ? of('unfit', 'The server at hand has no JetStream for this account')
+      : of('unreachable', 'Nobody answers for the cluster’s JetStream: too few of its servers are there');
   for (let cause: unknown = error; cause instanceof Error; cause = cause.cause) {
     if (
       cause instanceof AuthorizationError ||
@@ -47,13 +59,28 @@ export function problemOf(error: unknown): ClusterProblem {
       return of('refused', 'The cluster does not let this bridge in: its credentials are wrong or have expired');
     if (/permissions? violation/i.test(cause.message))
       return of('refused', `The cluster does not let this bridge do what it must (${message})`);
+    const tls = tlsSentence(cause);
+    if (tls !== undefined) return of('refused', `${tls} (${message})`);
   }
   if (error instanceof NoRespondersError || error instanceof TimeoutError || error instanceof ConnectionError || isNetwork(error))
     return of('unreachable', `The cluster cannot be reached (${message})`);
   return of('failed', `The cluster cannot be used (${message})`);
 }
 
+/** What OpenSSL's and Node's codes come to. */
+function tlsSentence(error: Error): string | undefined {
+  const code = 'code' in error ? String(error.code) : '';
+  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') return 'The server’s certificate is for another name';
+  if (code === 'CERT_HAS_EXPIRED') return 'The server’s certificate has expired';
+  if (/^(CERT_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_)/.test(code))
+    return 'The server’s certificate is not trusted here: give the authority that signed it';
+  if (/^ERR_SSL_.*ALERT_(.*CERTIFICATE|UNKNOWN_CA)/.test(code)) return 'The cluster wants a certificate of this machine that it trusts';
+  if (/^ERR_OSSL_/.test(code)) return 'The authority, the certificate or its key that is given cannot be used';
+  if (/does not support 'tls'|"tls" is not available/i.test(error.message)) return 'The server does not speak TLS';
+  return undefined;
+}
+
 const isNetwork = (error: unknown): boolean =>
   error instanceof Error &&
-  (('code' in error && /^(E[A-Z]+|CERT_|UNABLE_|SELF_SIGNED)/.test(String(error.code))) ||
+  (('code' in error && /^E[A-Z]+/.test(String(error.code))) ||
     /ECONN|ENOTFOUND|EHOST|ETIMEDOUT|closed|timeout|no responders|disconnect/i.test(error.message));

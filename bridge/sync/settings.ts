@@ -24,8 +24,8 @@ export const natsSettings = z
     token: secret.optional(),
     /** PEM files: who signed the servers' certificates, and this bridge's own certificate and key. */
     tls: z.strictObject({ ca: path.optional(), cert: path.optional(), key: path.optional() }).optional(),
-    /** On how many servers each record lies, where the stream is made here. */
-    replicas: z.union([z.literal(1), z.literal(3), z.literal(5)]).default(1),
+    /** On how many servers each record lies, where the stream is made here. Without it: 3 in a cluster, 1 on a single server. */
+    replicas: z.union([z.literal(1), z.literal(3), z.literal(5)]).optional(),
   })
   .refine(({ credentials, user, token }) => [credentials, user, token].filter((way) => way !== undefined).length <= 1, {
     message: 'credentials, a user and a token are three ways to get in: give one',

@@ -5,6 +5,7 @@ import type { JournalInfo, SequencedRecord } from '#shared/ports/journal.ts';
 import type { SyncRecord } from '#shared/sync/record.ts';
 import type { Journal, JournalEvents, Opened, Replica } from '../journal/journal.ts';
 import type { LeaseWanted } from '../journal/leases.ts';
+import { keepClean, OBJECT_AGES, type ObjectAges } from './clean.ts';
 import { type Cluster, openCluster, type ResolveSecret } from './connection.ts';
 import { CLUSTER_ORIGIN, Exchange } from './exchange.ts';
 import { releaseShared, takeShared } from './leases.ts';
@@ -36,6 +37,7 @@ export interface SharedJournalOptions {
   /** For tests. */
   retryMs?: { first: number; most: number };
   lookMs?: number;
+  ages?: ObjectAges;
 }
 
 /** How a bridge stands with the cluster. */
@@ -216,7 +218,7 @@ export class SharedJournal extends EventEmitter<JournalEvents> implements Journa
 
   /** One connection, from its beginning to its end, which is always an error or the bridge's own. */
   async #session(onshared: () => void): Promise<void> {
-    const { nats, resolve = async (text) => text } = this.#options;
+    const { nats, resolve = async (text) => text, ages = OBJECT_AGES, log = () => {} } = this.#options;
     const end = new AbortController();
     const signal = AbortSignal.any([this.#stop.signal, end.signal]);
     const aborted = new Promise<undefined>((done) => signal.addEventListener('abort', () => done(undefined), { once: true }));
@@ -228,18 +230,18 @@ export class SharedJournal extends EventEmitter<JournalEvents> implements Journa
     }
     try {
       await this.#begin(cluster);
+      const shared = { journal: this.#journal, cluster, seal: this.#seal, state: this.#state, ages };
       const exchange = new Exchange({
-        ...{ journal: this.#journal, cluster, seal: this.#seal, state: this.#state, signal },
+        ...shared,
+        signal,
         schema: () => this.#schema,
         onschema: async (newer) => {
           this.#schema = newer;
           await this.#journal.open({ origin: CLUSTER_ORIGIN, schema: newer, position: this.#state.marks.sent });
           this.emit('replaced', 'Another machine has a newer build');
         },
-        onforeign: () => {
-          this.#foreign++;
-          this.#kick();
-        },
+        onforeign: () => void this.#foreign++,
+        onresend: () => this.#kick(),
       });
       this.#is('catching-up', null);
       const caughtUp = Promise.withResolvers<void>();
@@ -252,7 +254,10 @@ export class SharedJournal extends EventEmitter<JournalEvents> implements Journa
         this.#exchange = exchange;
         await this.#sendAll(exchange, signal, onshared);
       });
-      const parts = [closed, exchange.read(caughtUp.resolve), sending, this.#presence.run(cluster, signal), this.#look(cluster, signal)];
+      const parts = [
+        ...[closed, exchange.read(caughtUp.resolve), sending],
+        ...[this.#presence.run(cluster, signal), this.#look(cluster, signal), keepClean(shared, signal, log)],
+      ];
       try {
         await Promise.race([aborted, ...parts.map((part) => part.then(() => aborted))]);
       } finally {

@@ -1,5 +1,5 @@
 import { chmodSync, closeSync, openSync, rmSync } from 'node:fs';
-import { DatabaseSync } from 'node:sqlite';
+import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { z } from '#shared/rpc/zod.ts';
 import { position } from '#shared/ports/journal.ts';
 
@@ -21,10 +21,12 @@ const marks = z.object({
   read: z.number(),
   /** Everything in the journal up to here is in the stream. */
   sent: position.nullable(),
+  /** When it was last looked what the cluster need not keep, in ms. */
+  cleaned: z.number().default(0),
 });
 export type Marks = z.infer<typeof marks>;
 
-const NOTHING: Marks = { stream: '', schema: 0, read: 0, sent: null };
+const NOTHING: Marks = { stream: '', schema: 0, read: 0, sent: null, cleaned: 0 };
 
 /**
  * How far a bridge has come with the stream. All of it can be found out anew by reading the stream and sending everything, so it need not survive a power
@@ -32,6 +34,9 @@ const NOTHING: Marks = { stream: '', schema: 0, read: 0, sent: null };
  */
 export class SyncState {
   readonly #db: DatabaseSync;
+  readonly #known: StatementSync;
+  readonly #put: StatementSync;
+  readonly #mark: StatementSync;
   marks: Marks;
 
   /** A file that cannot be read is made anew. */
@@ -42,6 +47,9 @@ export class SyncState {
       for (const file of [path, `${path}-wal`, `${path}-shm`]) rmSync(file, { force: true });
       this.#db = open(path);
     }
+    this.#known = this.#db.prepare('SELECT seq, clock, object FROM subjects WHERE name = ?');
+    this.#put = this.#db.prepare('INSERT OR REPLACE INTO subjects (name, seq, clock, object) VALUES (?, ?, ?, ?)');
+    this.#mark = this.#db.prepare("INSERT OR REPLACE INTO meta (name, value) VALUES ('marks', ?)");
     this.marks = this.#read();
   }
 
@@ -57,26 +65,32 @@ export class SyncState {
   }
 
   known(name: string): Known | undefined {
-    const row = this.#db.prepare('SELECT seq, clock, object FROM subjects WHERE name = ?').get(name);
+    const row = this.#known.get(name);
     return row && { seq: Number(row.seq), clock: String(row.clock), object: row.object === null ? null : String(row.object) };
   }
 
-  hasBlob(hash: string): boolean {
-    return this.#db.prepare('SELECT 1 FROM blobs WHERE hash = ?').get(hash) !== undefined;
+  /** What every subject is known to hold. */
+  *all(): IterableIterator<{ name: string; object: string | null }> {
+    for (const { name, object } of this.#db.prepare('SELECT name, object FROM subjects').all())
+      yield { name: String(name), object: object === null ? null : String(object) };
+  }
+
+  /** Whether an attachment was in the cluster so many ms ago or less. */
+  hasBlob(hash: string, ms: number): boolean {
+    return this.#db.prepare('SELECT 1 FROM attachments WHERE hash = ? AND at > ?').get(hash, Date.now() - ms) !== undefined;
   }
 
   addBlob(hash: string): void {
-    this.#db.prepare('INSERT OR IGNORE INTO blobs (hash) VALUES (?)').run(hash);
+    this.#db.prepare('INSERT OR REPLACE INTO attachments (hash, at) VALUES (?, ?)').run(hash, Date.now());
   }
 
   /** In one step. */
   note(subjects: Iterable<readonly [string, Known]>, changed: Partial<Marks> = {}): void {
     this.#db.exec('BEGIN IMMEDIATE');
     try {
-      const put = this.#db.prepare('INSERT OR REPLACE INTO subjects (name, seq, clock, object) VALUES (?, ?, ?, ?)');
-      for (const [name, { seq, clock, object }] of subjects) put.run(name, seq, clock, object);
+      for (const [name, { seq, clock, object }] of subjects) this.#put.run(name, seq, clock, object);
       const next = { ...this.marks, ...changed };
-      this.#db.prepare("INSERT OR REPLACE INTO meta (name, value) VALUES ('marks', ?)").run(JSON.stringify(next));
+      if (Object.keys(changed).length > 0) this.#mark.run(JSON.stringify(next));
       this.#db.exec('COMMIT');
       this.marks = next;
     } finally {
@@ -86,7 +100,7 @@ export class SyncState {
 
   /** Everything is to be read and sent anew. */
   reset(stream: string, schema: number): void {
-    this.#db.exec('DELETE FROM subjects; DELETE FROM blobs');
+    this.#db.exec('DELETE FROM subjects; DELETE FROM attachments');
     this.note([], { stream, schema, read: 0, sent: null });
   }
 
@@ -104,7 +118,7 @@ function open(path: string): DatabaseSync {
       PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;
       CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
       CREATE TABLE IF NOT EXISTS subjects (name TEXT PRIMARY KEY, seq INTEGER NOT NULL, clock TEXT NOT NULL, object TEXT) STRICT, WITHOUT ROWID;
-      CREATE TABLE IF NOT EXISTS blobs (hash TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
+      CREATE TABLE IF NOT EXISTS attachments (hash TEXT PRIMARY KEY, at INTEGER NOT NULL) STRICT, WITHOUT ROWID;
     `);
     return db;
   } catch (error) {

@@ -16,6 +16,7 @@ import { open } from './open.ts';
 import { recall } from './recall.ts';
 import { rpc } from './rpc.ts';
 import { search } from './search.ts';
+import { sync } from './sync.ts';
 import { tokens } from './tokens.ts';
 import { chats } from './vault/chats.ts';
 import { newHost } from './vault/new-host.ts';
@@ -32,6 +33,7 @@ const SECTIONS: Record<string, (options: { quick: boolean }) => Promise<Figure[]
   writes,
   'new-host': newHost,
   chats,
+  sync,
   documents,
   search,
   memory: memorySearch,

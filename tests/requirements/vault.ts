@@ -99,7 +99,10 @@ export const vault = [
       'The vault’s key is shown as words with a checksum, and taken from them on another machine that has no vault of its own',
     'vault.cluster/converges':
       'Whatever hosts of several bridges write, apart or together, with bridges and the server going and coming: after healing the bridges’ journals are equal and everything acknowledged is there',
+    'vault.cluster/replicas': 'Where the cluster has three servers each record lies on all of them, and losing one of them stops nothing',
     'vault.cluster/attachments': 'Attachments and records too large for a message reach the other bridges too',
+    'vault.cluster/clean':
+      'Attachments that no record refers to are taken out of the cluster after a while, and none that a machine which was away still refers to is lost',
     'vault.cluster/faults':
       'With no server, wrong credentials or a deleted stream the bridge goes on by itself, says what is wrong, and what waited goes out once it can',
     'vault.cluster/leases': 'One host of all bridges has a lease; one whose bridge cannot reach the cluster is given none',

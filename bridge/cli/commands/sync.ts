@@ -12,7 +12,7 @@ export function syncCommands(program: Command): void {
     .option('--ca <file>', 'who signed the servers’ certificates (PEM)')
     .option('--cert <file>', 'this machine’s certificate (PEM)')
     .option('--key <file>', 'and its key (PEM)')
-    .addOption(new Option('--replicas <count>', 'on how many servers each record lies').choices(['1', '3', '5']))
+    .addOption(new Option('--replicas <count>', 'on how many servers each record lies (3 in a cluster, else 1)').choices(['1', '3', '5']))
     .description('share the vault over these servers, from the next start on')
     .action(async (servers, options) => (await import('../sync.ts')).shareOver(servers, options));
   sync

@@ -16,9 +16,14 @@ export interface Machine extends AsyncDisposable {
   contents(): Promise<SyncRecord[]>;
   /** Ends what shares it, and starts it again. */
   restart(): Promise<void>;
+  /** Ends what shares it, until it is back. */
+  away(): Promise<{ back(): Promise<void> }>;
 }
 
-export const settings = (servers: string, more: Partial<NatsSettings> = {}): NatsSettings => ({ servers: [servers], replicas: 1, ...more });
+export const settings = (servers: string | string[], more: Partial<NatsSettings> = {}): NatsSettings => ({
+  servers: [servers].flat(),
+  ...more,
+});
 
 export async function machine(nats: NatsSettings, options: Partial<SharedJournalOptions> = {}): Promise<Machine> {
   const folder = temporaryFolder();
@@ -39,9 +44,12 @@ export async function machine(nats: NatsSettings, options: Partial<SharedJournal
     lines,
     dir: folder.dir,
     contents: async () => contents(await pullAll(made.journal)),
-    async restart() {
+    async away() {
       await made.journal.close();
-      made.journal = await start();
+      return { back: async () => void (made.journal = await start()) };
+    },
+    async restart() {
+      await (await made.away()).back();
     },
     async [Symbol.asyncDispose]() {
       await made.journal.close();
@@ -51,17 +59,26 @@ export async function machine(nats: NatsSettings, options: Partial<SharedJournal
   return made;
 }
 
+export const is = (one: Machine, state: Machine['journal']['cluster']['state']): Promise<void> =>
+  until(() => one.journal.cluster.state === state, `a machine that is ${state}`, 20_000);
+
 /** What the machines have, once it is the same everywhere and as it should be: of so many records, or what `holds` says. */
-export async function agreed(machines: readonly Machine[], holds: number | ((records: SyncRecord[]) => boolean)): Promise<SyncRecord[]> {
+export async function agreed(
+  machines: readonly Machine[],
+  holds: number | ((records: SyncRecord[]) => boolean),
+  ms?: number,
+): Promise<SyncRecord[]> {
   const strip = (records: readonly SyncRecord[]): string => JSON.stringify(records.map(({ base: _, ...record }) => record));
   let all: SyncRecord[][] = [];
-  await until(async () => {
+  const isSame = async (): Promise<boolean> => {
     all = await Promise.all(machines.map((one) => one.contents()));
     const [first = []] = all;
     const isRight = typeof holds === 'number' ? first.length === holds : holds(first);
     return isRight && all.every((records) => strip(records) === strip(first));
-  }, 'the same on all machines').catch((error: unknown) => {
-    throw new Error(`${String(error)}: ${JSON.stringify(machines.map(({ lines }, at) => [all[at]?.length, lines]))}`);
+  };
+  await until(isSame, 'the same on all machines', ms).catch((error: unknown) => {
+    const clocks = (records: readonly SyncRecord[] = []): string[] => records.map(({ store, key, clock }) => `${store}/${key} ${clock}`);
+    throw new Error(`${String(error)}: ${JSON.stringify(machines.map(({ lines }, at) => [clocks(all[at]).slice(0, 30), lines]))}`);
   });
   return all[0] ?? [];
 }

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { connect as dial, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { connect, type NatsConnection } from '@nats-io/transport-node';
+import { connect, type NatsConnection, type NodeConnectionOptions } from '@nats-io/transport-node';
 
 /** Debian's package is `nats-server`, which lies in a folder that a person's PATH need not have. */
 const PROGRAM = ['nats-server', '/usr/sbin/nats-server'].find((name) => spawnSync(name, ['--version']).status === 0);
@@ -13,49 +13,67 @@ export const hasNats = PROGRAM !== undefined;
 /** A NATS server with JetStream on a free port of loopback, and a folder of its own; it can be stopped and started again. */
 export interface TestNats extends AsyncDisposable {
   url: string;
+  port: number;
+  /** From the next start on. */
+  configure(more: { jetstream: string }): void;
   start(): Promise<void>;
   /** At once, as by a cut of power. */
   stop(): Promise<void>;
+  /** It stands still, with its connections open, until it is resumed or stopped. */
+  pause(): void;
+  resume(): void;
   /** As the operator. */
-  operator(): Promise<NatsConnection>;
+  operator(more?: NodeConnectionOptions): Promise<NatsConnection>;
 }
 
-/** `config`: more of the server's configuration; `operator`: how the operator gets in. */
+/** `config`: more of the server's configuration, `jetstream`: of JetStream's; `operator`: how the operator gets in. */
 export async function natsServer({
   config = '',
   operator = {},
   jetstream = true,
-}: { config?: string; operator?: object; jetstream?: boolean } = {}): Promise<TestNats> {
+  isStarted = true,
+}: { config?: string; operator?: object; jetstream?: boolean | string; isStarted?: boolean } = {}): Promise<TestNats> {
   const dir = mkdtempSync(join(tmpdir(), 'perch-nats-'));
   const port = await freePort();
   const file = join(dir, 'nats.conf');
-  const store = jetstream ? `jetstream { store_dir: ${JSON.stringify(join(dir, 'store'))} }` : '';
-  writeFileSync(file, `listen: "127.0.0.1:${port}"\n${store}\n${config}\n`);
+  const configure = ({ jetstream: more }: { jetstream: string | boolean }): void => {
+    const own = typeof more === 'string' ? more : '';
+    const storeDir = own.includes('store_dir') ? '' : `store_dir: ${JSON.stringify(join(dir, 'store'))}`;
+    const store = more === false ? '' : `jetstream {\n${storeDir}\n${own}\n}`;
+    writeFileSync(file, `listen: "127.0.0.1:${port}"\n${store}\n${config}\n`);
+  };
+  configure({ jetstream });
   let child: ChildProcess | undefined;
   const url = `nats://127.0.0.1:${port}`;
+  const isRunning = (): boolean => child?.exitCode === null && child.signalCode === null;
   const server: TestNats = {
     url,
+    port,
+    configure,
     async start() {
+      if (isRunning()) return;
       child = spawn(PROGRAM ?? 'nats-server', ['-c', file], { stdio: 'ignore' });
       while (!(await answers(port))) if (child.exitCode !== null) throw new Error('nats-server has ended');
     },
     async stop() {
-      if (!child || child.exitCode !== null || child.signalCode !== null) return;
+      if (!child || !isRunning()) return;
       const exited = once(child, 'exit');
       child.kill('SIGKILL');
       await exited;
     },
-    operator: () => connect({ servers: url, ...operator }),
+    pause: () => void child?.kill('SIGSTOP'),
+    resume: () => void child?.kill('SIGCONT'),
+    operator: (more) => connect({ servers: url, ...operator, ...more }),
     async [Symbol.asyncDispose]() {
       await server.stop();
       rmSync(dir, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
     },
   };
-  await server.start();
+  if (isStarted) await server.start();
   return server;
 }
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const server = createServer();
   await once(server.listen(0, '127.0.0.1'), 'listening');
   const address = server.address();

@@ -1,0 +1,81 @@
+import { createHash } from 'node:crypto';
+import { jetstream } from '@nats-io/jetstream';
+import { Objm } from '@nats-io/obj';
+import { describe, expect, test } from 'vitest';
+import { verifies } from '../../tests/requirements.ts';
+import { until } from '../../tests/support/gateway.ts';
+import { KEY, version } from '../journal/fixture.ts';
+import { OBJECT_AGES } from './clean.ts';
+import { RecordSeal } from './record-seal.ts';
+import { agreed, is, machine, settings } from './tests/machine.ts';
+import { hasNats, natsServer, type TestNats } from './tests/nats-server.ts';
+
+const STREAM = `PERCH_${new RecordSeal(KEY).vault}`;
+const now = { trust: 0, renew: 0, keep: 0, every: 50 };
+const file = (text: string): { bytes: Buffer; hash: string } => {
+  const bytes = Buffer.from(text.repeat(1000));
+  return { bytes, hash: createHash('sha256').update(bytes).digest('hex') };
+};
+
+async function objectsOf(nats: TestNats): Promise<number> {
+  const operator = await nats.operator();
+  const objects = await new Objm(jetstream(operator)).open(`${STREAM}_blobs`);
+  const listed = await objects.list();
+  await operator.close();
+  return listed.length;
+}
+
+if (!hasNats) test.skip('vault.cluster/clean: nats-server is not installed here', () => {});
+describe.runIf(hasNats)('objects that nothing refers to', () => {
+  verifies('vault.cluster/clean', 'are taken out, others not; a machine that was away and still refers to one brings it back', async () => {
+    await using nats = await natsServer();
+    const [kept, dropped] = [file('kept'), file('dropped')];
+    await using b = await machine(settings(nats.url));
+    {
+      await using a = await machine(settings(nats.url), { ages: { ...OBJECT_AGES, trust: 0 } });
+      for (const { hash, bytes } of [kept, dropped]) await a.journal.putBlob(hash, bytes);
+      await a.journal.push([version('x', 1, 'a', { blobs: [kept.hash] }), version('y', 2, 'a', { blobs: [dropped.hash] })], 'a');
+      await agreed([a, b], 2);
+      expect(await objectsOf(nats)).toBe(2);
+      await nats.stop();
+      await is(a, 'apart');
+      // What it writes while it is away refers to it.
+      await a.journal.push([version('y', 4, 'a', { blobs: [dropped.hash] })], 'a');
+      const home = await a.away();
+      await nats.start();
+      await b.journal.push([version('y', 3, 'b', { payload: null, deleted: true })], 'b');
+      await using cleaner = await machine(settings(nats.url), { ages: now });
+      await until(async () => (await objectsOf(nats)) === 1, 'the object that nothing refers to, taken out');
+      await agreed([b, cleaner], 2);
+      await until(() => cleaner.lines.includes('one object that nothing refers to was taken out of the cluster'));
+      await home.back();
+      await agreed([a, b, cleaner], 2);
+    }
+    await using later = await machine(settings(nats.url));
+    await agreed([b, later], 2);
+    for (const { hash, bytes } of [kept, dropped]) expect(Buffer.from((await later.journal.getBlob(hash)) ?? []).equals(bytes)).toBe(true);
+  });
+
+  verifies('vault.cluster/clean', 'nothing is taken out where it is young, or where a record cannot be read', async () => {
+    await using nats = await natsServer();
+    await using a = await machine(settings(nats.url));
+    await is(a, 'shared');
+    const { hash, bytes } = file('x');
+    await a.journal.putBlob(hash, bytes);
+    await a.journal.push([version('x', 1, 'a', { blobs: [hash] })], 'a');
+    await until(async () => (await objectsOf(nats)) === 1);
+    await a.journal.push([version('x', 2)], 'a');
+    await is(a, 'shared');
+    // Another vault's key in the place of this one's: nothing of it can be read.
+    const operator = await nats.operator();
+    operator.publish(`perch.${new RecordSeal(KEY).vault}.r.nonsense`, 'nonsense');
+    await operator.flush();
+    await operator.close();
+    await using b = await machine(settings(nats.url), { ages: now });
+    await is(b, 'shared');
+    await b.restart();
+    await is(b, 'shared');
+    expect(b.lines.filter((line) => line.includes('taken out'))).toEqual([]);
+    expect(await objectsOf(nats)).toBe(1);
+  });
+});

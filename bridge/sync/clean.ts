@@ -1,0 +1,97 @@
+import type { Journal } from '../journal/journal.ts';
+import type { Cluster } from './connection.ts';
+import { blobObject, currentMessage, nameOf, sendBlob } from './messages.ts';
+import { pause } from './presence.ts';
+import type { RecordSeal } from './record-seal.ts';
+import type { SyncState } from './state.ts';
+
+const HOUR_MS = 60 * 60 * 1000;
+const DAY_MS = 24 * HOUR_MS;
+
+/**
+ * How old things may be (docs/decisions/0065). Between `renew` with `trust` and `keep` lies the time in which a record whose attachment was found in the
+ * cluster must have come to whoever cleans up there.
+ */
+export interface ObjectAges {
+  /** For so long it is believed that an attachment is in the cluster, once it was seen there. */
+  trust: number;
+  /** One that is older is put there again by whoever sends another record with it. */
+  renew: number;
+  /** What nothing refers to is taken away when it is older. */
+  keep: number;
+  /** How often it is looked. */
+  every: number;
+}
+export const OBJECT_AGES: ObjectAges = { trust: DAY_MS, renew: 20 * DAY_MS, keep: 30 * DAY_MS, every: DAY_MS };
+
+interface CleanDeps {
+  journal: Pick<Journal, 'snapshot' | 'getBlob'>;
+  cluster: Pick<Cluster, 'objects' | 'jsm' | 'stream' | 'prefix' | 'maxBytes'>;
+  seal: RecordSeal;
+  state: SyncState;
+  ages: ObjectAges;
+}
+
+/** Cleans up now and then, until `signal` is aborted. Rejects where the cluster cannot be asked. */
+export async function keepClean(deps: CleanDeps, signal: AbortSignal, log: (line: string) => void): Promise<void> {
+  const { state, ages } = deps;
+  for (let wait = state.marks.cleaned + ages.every - Date.now(); ; wait = Math.min(ages.every, HOUR_MS)) {
+    await pause(Math.max(wait, 0), signal);
+    if (signal.aborted) return;
+    const count = await cleanObjects(deps, signal);
+    if (count === null || signal.aborted) continue;
+    state.note([], { cleaned: Date.now() });
+    if (count > 0)
+      log(
+        `${count === 1 ? 'one object that nothing refers to was' : `${count} objects that nothing refers to were`} taken out of the cluster`,
+      );
+  }
+}
+
+/**
+ * Takes out what no record refers to, and puts back what one does and is not there. The number that was taken out; null: it is not known here what all
+ * records of the stream refer to, so nothing was.
+ */
+export async function cleanObjects({ journal, cluster, seal, state, ages }: CleanDeps, signal: AbortSignal): Promise<number | null> {
+  const { objects, jsm, stream } = cluster;
+  // In this order: what is referred to by a record that comes later is younger than `keep`.
+  const listed = await objects.list();
+  const { state: now } = await jsm.streams.info(stream);
+  if (state.marks.read < now.last_seq || state.subjects !== now.num_subjects) return null;
+  const used = new Set<string>();
+  const own = new Set<string>();
+  const seen = new Set<string>();
+  for await (const record of journal.snapshot()) {
+    if (signal.aborted) return null;
+    for (const hash of record.blobs ?? []) own.add(hash);
+    const name = nameOf(seal, record);
+    if (state.known(name)?.clock === record.clock) seen.add(name);
+  }
+  for (const hash of own) used.add(blobObject(seal, hash));
+  for (const { name, object } of state.all()) {
+    if (object !== null) used.add(object);
+    if (seen.has(name)) continue;
+    // The journal has a newer version, or has forgotten that it was deleted.
+    const message = await currentMessage(cluster, seal, name);
+    if (!message?.record || signal.aborted) return null;
+    if (message.known.object !== null) used.add(message.known.object);
+    for (const hash of message.record.blobs ?? []) used.add(blobObject(seal, hash));
+  }
+  let count = 0;
+  const there = new Set<string>();
+  for (const { name, mtime } of listed) {
+    there.add(name);
+    if (used.has(name) || Date.now() - Date.parse(mtime) < ages.keep) continue;
+    // It may have been put there again meanwhile.
+    if ((await objects.info(name))?.mtime !== mtime) continue;
+    if (signal.aborted) return null;
+    await objects.delete(name);
+    count++;
+  }
+  for (const hash of own) {
+    if (there.has(blobObject(seal, hash))) continue;
+    const bytes = await journal.getBlob(hash);
+    if (bytes) await sendBlob(cluster, seal, { hash, bytes, renew: ages.renew });
+  }
+  return count;
+}

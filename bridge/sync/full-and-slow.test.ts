@@ -1,0 +1,123 @@
+import { execFileSync } from 'node:child_process';
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { verifies } from '../../tests/requirements.ts';
+import { until } from '../../tests/support/gateway.ts';
+import { KEY, temporaryFolder, version, versions } from '../journal/fixture.ts';
+import { RecordSeal } from './record-seal.ts';
+import { agreed, is, machine, settings } from './tests/machine.ts';
+import { hasNats, natsServer } from './tests/nats-server.ts';
+import { tcpProxy } from './tests/tcp-proxy.ts';
+import { threeNodes } from './tests/three-nodes.ts';
+
+const STREAM = `PERCH_${new RecordSeal(KEY).vault}`;
+const LARGE = JSON.stringify('x'.repeat(100_000));
+
+/** A file system of its own, of so many megabytes. Throws where this machine does not let us have one. */
+function smallDisk(megabytes: number): { dir: string; [Symbol.dispose](): void } {
+  const folder = temporaryFolder();
+  const run = (program: string, ...args: string[]): void => void execFileSync(program, [...args, folder.dir], { stdio: 'pipe' });
+  try {
+    run('mount', '-t', 'tmpfs', '-o', `size=${megabytes}m`, 'tmpfs');
+  } catch (error) {
+    folder[Symbol.dispose]();
+    throw error;
+  }
+  return { dir: folder.dir, [Symbol.dispose]: () => (run('umount'), folder[Symbol.dispose]()) };
+}
+const canMount = ((): boolean => {
+  try {
+    smallDisk(1)[Symbol.dispose]();
+    return true;
+  } catch {
+    return false;
+  }
+})();
+
+if (!hasNats) test.skip('vault.cluster/faults: nats-server is not installed here', () => {});
+describe.runIf(hasNats)('a cluster that is full or slow', () => {
+  verifies(
+    'vault.cluster/faults',
+    'a server that may store no more: it is said and counted, and goes out once there is room',
+    async () => {
+      await using nats = await natsServer({ jetstream: 'max_file_store: 2MB' });
+      await using a = await machine(settings(nats.url));
+      await is(a, 'shared');
+      await a.journal.push(versions(40, 'a', { payload: LARGE }), 'a');
+      await is(a, 'apart');
+      expect(a.journal.cluster.problem?.code).toBe('full');
+      await a.journal.push([version('later', 1)], 'a');
+      const { notices } = await a.journal.info();
+      expect(notices.at(-1)?.message).toMatch(/^The cluster takes nothing more .*changes are not shared/);
+      expect(await a.contents()).toHaveLength(41);
+      await nats.stop();
+      nats.configure({ jetstream: 'max_file_store: 100MB' });
+      await nats.start();
+      await using b = await machine(settings(nats.url));
+      await agreed([a, b], 41, 60_000);
+      await is(a, 'shared');
+    },
+    90_000,
+  );
+
+  verifies(
+    'vault.cluster/faults',
+    'a slow way to it, and then one that is as good as none',
+    async () => {
+      await using nats = await natsServer();
+      await using way = await tcpProxy(nats.port);
+      way.delayMs = 150;
+      await using slow = await machine(settings(`nats://127.0.0.1:${way.port}`));
+      await using fast = await machine(settings(nats.url));
+      for (const one of [slow, fast]) await is(one, 'shared');
+      await slow.journal.push(versions(300, 's'), 's');
+      await fast.journal.push(versions(300, 'f'), 'f');
+      await agreed([slow, fast], 600, 60_000);
+      expect(slow.lines).toEqual(['the vault is shared with the cluster']);
+      way.delayMs = 60_000;
+      await is(slow, 'apart');
+      expect(slow.journal.cluster.problem?.code).toBe('unreachable');
+      await slow.journal.push([version('later', 1, 's')], 's');
+      way.delayMs = 0;
+      await until(async () => (await fast.contents()).length === 601, 'what was written meanwhile', 60_000);
+      await agreed([slow, fast], 601);
+    },
+    180_000,
+  );
+});
+
+if (hasNats && !canMount) test.skip('vault.cluster/faults: no file system of its own can be mounted here', () => {});
+describe.runIf(hasNats && canMount)('a node whose disk is full', () => {
+  verifies(
+    'vault.cluster/faults',
+    'a full disk at the node that leads: each machine goes on by itself and says so, and all is shared once there is room',
+    async () => {
+      using disk = smallDisk(24);
+      await using nats = await threeNodes({
+        jetstream: (node) => (node === 0 ? `store_dir: ${JSON.stringify(join(disk.dir, 'store'))}` : ''),
+      });
+      await using a = await machine(settings(nats.urls));
+      await using b = await machine(settings(nats.urls));
+      await Promise.all([a, b].map((one) => is(one, 'shared')));
+      await nats.lead(STREAM, 0);
+      const rest = join(disk.dir, 'rest');
+      expect(() => writeFileSync(rest, Buffer.alloc(64_000_000))).toThrow('ENOSPC');
+      await a.journal.push(versions(20, 'a', { payload: LARGE }), 'a');
+      await b.journal.push(versions(20, 'b', { payload: LARGE }), 'b');
+      // Nodes of that age do not give up the lead for it.
+      await Promise.all([a, b].map((one) => is(one, 'apart')));
+      for (const one of [a, b]) {
+        expect(['unreachable', 'full', 'failed']).toContain(one.journal.cluster.problem?.code);
+        expect((await one.journal.info()).notices.at(-1)?.message).toMatch(/not shared with the other machines yet/);
+        expect((await one.contents()).length).toBeGreaterThanOrEqual(20);
+      }
+      rmSync(rest);
+      await nats.nodes[0].stop();
+      await nats.heal();
+      await a.journal.push([version('later', 1)], 'a');
+      await agreed([a, b], 41, 120_000);
+    },
+    300_000,
+  );
+});

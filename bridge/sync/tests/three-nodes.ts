@@ -1,0 +1,113 @@
+import { jetstreamManager } from '@nats-io/jetstream';
+import { until } from '../../../tests/support/gateway.ts';
+import { freePort, natsServer, type TestNats } from './nats-server.ts';
+import { type TcpProxy, tcpProxy } from './tcp-proxy.ts';
+
+export const NODES = [0, 1, 2] as const;
+export type NodeIndex = (typeof NODES)[number];
+
+export interface ThreeNodes extends AsyncDisposable {
+  nodes: readonly [TestNats, TestNats, TestNats];
+  /** Where clients dial. */
+  urls: string[];
+  /** Another way to each of the nodes, for each of three machines. */
+  ways: readonly string[][];
+  /** All the ways of one machine are blocked. */
+  cutOff(machine: NodeIndex): void;
+  /** The other nodes no longer hear one of them, nor it them; clients hear all. */
+  isolate(node: NodeIndex): void;
+  /** Everything runs, and hears everything. */
+  heal(): Promise<void>;
+  /** Resolves once the cluster answers JetStream's questions through each node. */
+  ready(): Promise<void>;
+  /** Which node leads a stream; undefined where nobody does, or knows. */
+  leader(stream: string): Promise<NodeIndex | undefined>;
+  /** Makes a node the leader of a stream. */
+  lead(stream: string, node: NodeIndex): Promise<void>;
+}
+
+/** Three NATS servers on loopback as one JetStream cluster. Between any two of them lies a way of its own, which can be blocked. */
+export async function threeNodes({
+  config = '',
+  jetstream = () => '',
+}: { config?: string; jetstream?: (node: NodeIndex) => string } = {}): Promise<ThreeNodes> {
+  await using made = new AsyncDisposableStack();
+  const ports = await Promise.all(NODES.map(() => freePort()));
+  const routes: { ends: readonly NodeIndex[]; proxy: TcpProxy }[] = [];
+  for (const from of NODES)
+    for (const to of NODES) if (from !== to) routes.push({ ends: [from, to], proxy: made.use(await tcpProxy(ports[to] ?? 0)) });
+  const node = async (index: NodeIndex): Promise<TestNats> => {
+    const own = routes.filter(({ ends: [from] }) => from === index).map(({ proxy }) => `"${urlOf(proxy)}"`);
+    // Ways that the nodes tell each other about would lead past the proxies: what is told is a port that nobody has.
+    const cluster = `cluster { name: perch, listen: "127.0.0.1:${ports[index]}", cluster_advertise: "127.0.0.1:1", no_advertise: true, routes: [${own.join(', ')}] }`;
+    return made.use(
+      await natsServer({
+        config: `server_name: n${index}\n${cluster}\nping_interval: "1s"\nping_max: 2\n${config}`,
+        jetstream: jetstream(index),
+        isStarted: false,
+      }),
+    );
+  };
+  const nodes = [await node(0), await node(1), await node(2)] as const;
+  const ways: TcpProxy[][] = [];
+  for (const _ of NODES) ways.push(await Promise.all(nodes.map(async ({ port }) => made.use(await tcpProxy(port)))));
+  const cluster: ThreeNodes = {
+    nodes,
+    urls: nodes.map(({ url }) => url),
+    ways: ways.map((proxies) => proxies.map(urlOf)),
+    cutOff: (machine) => ways[machine]?.forEach((proxy) => proxy.block()),
+    isolate: (index) => routes.filter(({ ends }) => ends.includes(index)).forEach(({ proxy }) => proxy.block()),
+    async heal() {
+      for (const proxy of [...routes.map(({ proxy }) => proxy), ...ways.flat()]) proxy.open();
+      for (const one of nodes) one.resume();
+      await Promise.all(nodes.map((one) => one.start()));
+      await cluster.ready();
+    },
+    async ready() {
+      for (const one of nodes) await until(() => answers(one), 'a node that knows of its cluster', 60_000);
+    },
+    async leader(stream) {
+      for (const one of nodes) {
+        const name = await asked(one, async (jsm) => (await jsm.streams.info(stream)).cluster?.leader);
+        const index = NODES.find((at) => name === `n${at}`);
+        if (index !== undefined) return index;
+      }
+      return undefined;
+    },
+    async lead(stream, node) {
+      const isLed = async (): Promise<boolean> => {
+        if ((await cluster.leader(stream)) === node) return true;
+        // Servers of that age choose by themselves who is next.
+        const nc = await nodes[0].operator();
+        await nc.request(`$JS.API.STREAM.LEADER.STEPDOWN.${stream}`, '', { timeout: 5000 }).catch(() => {});
+        await nc.close();
+        return false;
+      };
+      await until(isLed, 'the stream led by that node', 120_000);
+    },
+    [Symbol.asyncDispose]: () => all.disposeAsync(),
+  };
+  await Promise.all(nodes.map((one) => one.start()));
+  await cluster.ready();
+  const all = made.move();
+  return cluster;
+}
+
+const urlOf = ({ port }: TcpProxy): string => `nats://127.0.0.1:${port}`;
+
+const answers = (one: TestNats): Promise<boolean> => asked(one, (jsm) => jsm.getAccountInfo()).then((info) => info !== undefined);
+
+/** What a node says; undefined where it does not, in time. */
+async function asked<T>(
+  one: TestNats,
+  question: (jsm: Awaited<ReturnType<typeof jetstreamManager>>) => Promise<T>,
+): Promise<T | undefined> {
+  const nc = await one.operator({ timeout: 1000, reconnect: false }).catch(() => undefined);
+  try {
+    return nc && (await question(await jetstreamManager(nc, { timeout: 1000, checkAPI: false })));
+  } catch {
+    return undefined;
+  } finally {
+    await nc?.close().catch(() => {});
+  }
+}

@@ -1,0 +1,124 @@
+import { randomBytes } from 'node:crypto';
+import fc from 'fast-check';
+import { jetstreamManager } from '@nats-io/jetstream';
+import { describe, test } from 'vitest';
+import { verifies } from '../../tests/requirements.ts';
+import { RecordSeal } from './record-seal.ts';
+import { History, write } from './tests/history.ts';
+import { agreed, machine, type Machine, settings } from './tests/machine.ts';
+import { hasNats } from './tests/nats-server.ts';
+import { type NodeIndex, NODES, type ThreeNodes, threeNodes } from './tests/three-nodes.ts';
+
+/** So many vaults live through the same faults at once, each with three writers: a round each. */
+const VAULTS = 5;
+const ROUNDS = process.env.PERCH_LONG ? 200 : 20;
+const HEALED_MS = 120_000;
+
+const index = fc.constantFrom(...NODES);
+const step = fc.oneof(
+  { weight: 12, arbitrary: fc.record({ write }) },
+  { weight: 1, arbitrary: fc.constant({ restart: true as const }) },
+  { weight: 6, arbitrary: fc.record({ pause: fc.integer({ min: 1, max: 600 }) }) },
+);
+const steps = fc.array(step, { minLength: 4, maxLength: 14 });
+/** `node`: one of the three, or whichever leads the first vault's stream. */
+const fault = fc.record({
+  kind: fc.constantFrom('kill', 'pause', 'isolate', 'cut off'),
+  node: fc.oneof(index, fc.constant('leader' as const)),
+  lasts: fc.integer({ min: 200, max: 5000 }),
+  isHealed: fc.boolean(),
+});
+type Fault = typeof fault extends fc.Arbitrary<infer T> ? T : never;
+
+const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+class Vault implements AsyncDisposable {
+  readonly key = randomBytes(32).toString('base64url');
+  readonly stream = `PERCH_${new RecordSeal(this.key).vault}`;
+  readonly #nats: ThreeNodes;
+  readonly #machines: Machine[] = [];
+  readonly #history = new History();
+
+  constructor(nats: ThreeNodes) {
+    this.#nats = nats;
+  }
+
+  async start(): Promise<void> {
+    for (const at of NODES) this.#machines.push(await this.#machine(at));
+    await agreed(this.#machines, 0);
+  }
+
+  write(all: readonly (readonly (typeof step extends fc.Arbitrary<infer T> ? T : never)[])[]): Promise<unknown> {
+    return Promise.all(
+      this.#machines.map(async (one, at) => {
+        for (const what of all[at] ?? []) {
+          if ('pause' in what) await sleep(what.pause);
+          else if ('restart' in what) await one.restart();
+          else await this.#history.write(one, `w${at}`, what.write);
+        }
+      }),
+    );
+  }
+
+  async check(): Promise<void> {
+    const isWhole = this.#history.isIn.bind(this.#history);
+    await agreed(this.#machines, isWhole, HEALED_MS).catch((error: unknown) => {
+      throw new Error(`${this.#history.newest} is not in all`, { cause: error });
+    });
+    // It has nothing but what the stream has.
+    await using later = await this.#machine(0);
+    this.#history.check(await agreed([...this.#machines, later], isWhole, HEALED_MS));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all(this.#machines.map((one) => one[Symbol.asyncDispose]()));
+    const operator = await this.#nats.nodes[0].operator();
+    const { streams } = await jetstreamManager(operator);
+    for (const name of [this.stream, `OBJ_${this.stream}_blobs`, `KV_${this.stream}_leases`, `KV_${this.stream}_here`])
+      await streams.delete(name).catch(() => {});
+    await operator.close();
+  }
+
+  #machine(at: NodeIndex): Promise<Machine> {
+    return machine(settings(this.#nats.ways[at] ?? []), { vaultKey: this.key });
+  }
+}
+
+async function suffer(nats: ThreeNodes, faults: readonly Fault[], stream: string): Promise<void> {
+  for (const { kind, node, lasts, isHealed } of faults) {
+    const at = node === 'leader' ? ((await nats.leader(stream)) ?? 0) : node;
+    if (kind === 'kill') await nats.nodes[at].stop();
+    else if (kind === 'pause') nats.nodes[at].pause();
+    else if (kind === 'isolate') nats.isolate(at);
+    else nats.cutOff(at);
+    await sleep(lasts);
+    if (isHealed) await nats.heal();
+  }
+  await nats.heal();
+}
+
+if (!hasNats) test.skip('vault.cluster/converges: nats-server is not installed here', () => {});
+describe.runIf(hasNats)('three writers on a cluster of three nodes', () => {
+  verifies(
+    'vault.cluster/converges',
+    'whatever is written, with nodes killed, paused and cut off in between: all are equal, and nothing acknowledged is lost',
+    async () => {
+      await using nats = await threeNodes();
+      await fc.assert(
+        fc.asyncProperty(
+          fc.array(fc.tuple(steps, steps, steps), { minLength: VAULTS, maxLength: VAULTS }),
+          fc.array(fault, { minLength: 1, maxLength: 3 }),
+          async (writes, faults) => {
+            await using stack = new AsyncDisposableStack();
+            const vaults = writes.map(() => stack.use(new Vault(nats)));
+            await Promise.all(vaults.map((vault) => vault.start()));
+            await Promise.all([suffer(nats, faults, vaults[0]?.stream ?? ''), ...vaults.map((vault, at) => vault.write(writes[at] ?? []))]);
+            await Promise.all(vaults.map((vault) => vault.check()));
+          },
+        ),
+        { numRuns: ROUNDS / VAULTS, endOnFailure: true },
+      );
+    },
+    3_600_000,
+  );
+});
