@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { HistoryMessage } from '#shared/rpc/records.ts';
-import { itemsOf, replyText } from './items.ts';
+import { itemsOf, replyText, type Segment, wholeReplyText } from './items.ts';
 
 const message = (fields: Partial<HistoryMessage> & Pick<HistoryMessage, 'id' | 'role'>): HistoryMessage => ({
   content: '',
@@ -164,4 +164,19 @@ test('what a model thought stands before what it said or called', () => {
     { kind: 'text', text: 'yes' },
   ]);
   expect(reply?.kind === 'reply' && replyText(reply.segments)).toBe('yes');
+});
+
+test('a reply is copied with the texts that were left out of it', async () => {
+  let segments: Segment[] = [
+    { kind: 'text', text: 'First.' },
+    { kind: 'left-out', messageId: 'b', bytes: 2_000_000 },
+  ];
+  const whole = wholeReplyText(
+    () => segments,
+    (id) => {
+      segments = segments.map((each) => (each.kind === 'left-out' && each.messageId === id ? { kind: 'text', text: 'Large.' } : each));
+      return Promise.resolve();
+    },
+  );
+  expect(await whole).toBe('First.\n\nLarge.');
 });

@@ -57,6 +57,12 @@ export function replyText(segments: readonly Segment[]): string {
   return segments.flatMap((segment) => (segment.kind === 'text' && segment.text !== '' ? [segment.text] : [])).join('\n\n');
 }
 
+/** The same with the texts that are left out of it: each is fetched, and the segments are read again. */
+export async function wholeReplyText(segments: () => readonly Segment[], fetch: (messageId: string) => Promise<void>): Promise<string> {
+  for (const segment of segments()) if (segment.kind === 'left-out') await fetch(segment.messageId);
+  return replyText(segments());
+}
+
 /**
  * Groups the messages of a branch into items. `keys` gives the key of a reply that was seen while it streamed, by the id of its last
  * message, so that what is on screen stays in place when the run ends.

@@ -2,9 +2,9 @@ import { m } from '#lib/i18n/frame.ts';
 import { toasts } from '#lib/state/toasts.svelte.ts';
 
 /** Puts a text on the clipboard; true when it is there. Says so where it could not. */
-export async function copy(text: string): Promise<boolean> {
+export async function copy(text: string | Promise<string>): Promise<boolean> {
   try {
-    await navigator.clipboard.writeText(text);
+    await navigator.clipboard.writeText(await text);
     return true;
   } catch {
     toasts.show(m.kit_copy_refused());
