@@ -32,6 +32,7 @@ import { reachOf } from './reach.ts';
 import { coversLoopback, isLoopbackBind, listen } from './listen.ts';
 import { noSchemas } from './no-schemas.ts';
 import { isOauthCallback, oauthCallback } from './oauth-callback.ts';
+import { operationsRoutes } from './operations.ts';
 import { lendPorts } from './ports.ts';
 import { Receipts } from './receipts.ts';
 import { TIMING, type Timing } from './timing.ts';
@@ -119,6 +120,8 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
   hosts.on('attach', (kind) => log(`${kind === 'tab' ? 'a tab' : 'the managed Chromium'} serves`));
   hosts.on('leave', ({ kind }, code, reason) => log(`a host (${kind}) is gone: ${reason || 'its connection broke'} (${code})`));
 
+  /** Of `/v1` and `/mcp`, by status. */
+  const answers = new Map<number, number>();
   let closing = false;
   let admission: Admission | undefined;
   let api: RequestListener = () => {};
@@ -131,6 +134,7 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
       if (isApi(request.url)) {
         request.headers[REQUEST_ID] = requestIdOf(request.headers[REQUEST_ID]);
         response.setHeader(REQUEST_ID, request.headers[REQUEST_ID]);
+        response.once('close', () => answers.set(response.statusCode, (answers.get(response.statusCode) ?? 0) + 1));
       }
       if (request.headers.host === undefined && request.httpVersion !== '1.0')
         return sendError(response, 400, 'a request names the host that it is for (Host)', { connection: 'close' });
@@ -196,19 +200,19 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
     const maxExchanges = LIMITS.maxConnections;
     api = apiListener({ admission: door, auth, hosts, journal, timing, gauge, maxExchanges, via, exchanges, receipts, standing, log });
     callback = oauthCallback({ admission: door, hosts, journal, limiter, timing, gauge, log });
+    const about = { version: packageJson.version, build, mode };
     linkRoutes(app, { home, admission: door, auth, codes, log });
     app.get('/health', async (request, reply) => {
       reply.header('cache-control', 'no-store');
       return {
         status: hosts.holder ? 'ok' : 'no-host',
-        version: packageJson.version,
-        build,
-        mode,
+        ...about,
         host: hosts.kind,
         hosts: hosts.size,
         ...(reach.length > 0 && door.isLocal(arrivalOf(request.raw)) && { reach }),
       } satisfies BridgeHealth;
     });
+    operationsRoutes(app, { auth, hosts, clients, journal, exchanges: gauge, answers, about });
     await app.register(appFiles, { appDir, workerCsp, admission: door });
     await app.ready();
 
@@ -227,7 +231,7 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
         ring,
         log,
       },
-      system: { home, version: packageJson.version, build, mode },
+      system: { home, ...about },
     });
     const hello: Hello = {
       muxVersion: MUX_VERSION,

@@ -37,6 +37,8 @@ export const bridge = [
       'An agent’s model is told what the caller wants of the answer; what cannot be honoured is 400 naming the parameter.',
     'http.chat/stream-error': 'An error after the first byte is an error object in the stream, then one `[DONE]`.',
     'http.chat/openai-client': 'The official `openai` package works against `/v1`, streaming and not.',
+    'http/ready': '`/ready` is 200 while a host serves, else 503 with Retry-After.',
+    'http/metrics': '`/metrics` tells Prometheus of hosts, clients, requests and the process, to a credential that may read.',
     'http/request-id': 'Every answer of `/v1` has `x-request-id`, the caller’s own or a new one, and the log tells of the request by it.',
     'http.chat/splice-bytes':
       'A model’s answer reaches the caller as the upstream sent it, events each as soon as it is whole, and past the host.',
