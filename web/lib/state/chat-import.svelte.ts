@@ -2,7 +2,7 @@ import { RpcError } from '#shared/rpc/errors.ts';
 import { problemOf } from '#lib/errors.ts';
 import { gateway } from '#lib/gateway/connection.svelte.ts';
 import { type Importable, readExport, Unimportable } from '#lib/chat/import/read-export.ts';
-import { jsonLines } from '#lib/chat/import/imported-chat.ts';
+import { cut, jsonLines, tagsOf } from '#lib/chat/import/imported-chat.ts';
 import { m } from '#lib/i18n/pages.ts';
 
 /** Characters that a title may have (`sessions.rename`). */
@@ -75,10 +75,11 @@ export class ChatImport {
       ...(/^[\w-]{1,120}$/.test(chat.id) ? { sessionId: `import-${chat.id}` } : {}),
     });
     const { path } = session;
-    if (chat.tags.length > 0) await gateway.call('sessions.tag', { path, tags: chat.tags.slice(0, 50).map((tag) => tag.slice(0, 50)) });
+    const tags = tagsOf(chat);
+    if (tags.length > 0) await gateway.call('sessions.tag', { path, tags });
     if (chat.pinned) await gateway.call('sessions.pin', { path, pinned: true });
     if (chat.archived) await gateway.call('sessions.archive', { path, archived: true });
   }
 }
 
-const titled = (title: string): { title?: string } => (title.trim() === '' ? {} : { title: title.trim().slice(0, TITLE_CHARS) });
+const titled = (title: string): { title?: string } => (title.trim() === '' ? {} : { title: cut(title, TITLE_CHARS) });

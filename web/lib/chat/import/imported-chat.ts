@@ -27,6 +27,10 @@ export interface TreeNode {
   message: Omit<ImportedMessage, 'id' | 'parentId'> | null;
 }
 
+/** What one tag may have, and a chat of them (`sessions.tag`). */
+const TAG_CHARS = 50;
+const MOST_TAGS = 50;
+
 type Fields = Readonly<Record<string, unknown>>;
 
 export const isFields = (value: unknown): value is Fields => typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -42,13 +46,18 @@ export function timeOf(value: unknown, other: number): number {
 /** The messages of a tree that are said, those of the branch that ends in `headId` last. What goes round in a circle is cut off. */
 export function saidOf(nodes: readonly TreeNode[], headId: string | null): ImportedMessage[] {
   const byId = new Map(nodes.map((node) => [node.id, node]));
+  const found = new Map<string, string | null>();
+  /** The nearest that is said, from a message upwards; what was passed on the way is not gone through again. */
   const above = (id: string | null): string | null => {
     const passed = new Set<string>();
-    for (let at = id; at !== null && !passed.has(at); at = byId.get(at)?.parentId ?? null) {
-      if (byId.get(at)?.message) return at;
+    let at = id;
+    while (at !== null && !passed.has(at) && !found.has(at) && !byId.get(at)?.message) {
       passed.add(at);
+      at = byId.get(at)?.parentId ?? null;
     }
-    return null;
+    const said = at === null || passed.has(at) ? null : (found.get(at) ?? (byId.get(at)?.message ? at : null));
+    for (const each of passed) found.set(each, said);
+    return said;
   };
   const parents = new Map(
     nodes.map(({ id, parentId }) => {
@@ -64,6 +73,18 @@ export function saidOf(nodes: readonly TreeNode[], headId: string | null): Impor
   const active = [...branch].reverse().flatMap((id) => byId.get(id) ?? []);
   return [...others, ...active].flatMap(message);
 }
+
+/** The beginning of a text, without half a character at its end. */
+export const cut = (text: string, chars: number): string =>
+  text
+    .trim()
+    .slice(0, chars)
+    .replace(/[\ud800-\udbff]$/, '')
+    .trimEnd();
+
+/** As `sessions.tag` takes them: none that is empty, none too long, not too many. */
+export const tagsOf = ({ tags }: ImportedChat): string[] =>
+  [...new Set(tags.map((tag) => cut(tag, TAG_CHARS)))].filter((tag) => tag !== '').slice(0, MOST_TAGS);
 
 /** As `sessions.import` reads it. */
 export const jsonLines = ({ messages }: ImportedChat): string => messages.map((message) => `${JSON.stringify(message)}\n`).join('');

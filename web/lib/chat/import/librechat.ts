@@ -6,10 +6,11 @@ export function fromLibreChat(value: unknown): ImportedChat | null {
   const begun = timeOf(value['exportAt'], Date.now());
   const nodes: TreeNode[] = [];
   const waiting: unknown[] = [...value['messages']];
-  for (let node = waiting.shift(); node !== undefined; node = waiting.shift()) {
+  // It grows while it is gone through.
+  for (const node of waiting) {
     if (!isFields(node)) continue;
     const { messageId, parentMessageId, isCreatedByUser, createdAt, model, children } = node;
-    if (Array.isArray(children)) waiting.push(...(children as unknown[]));
+    if (Array.isArray(children)) for (const child of children as unknown[]) waiting.push(child);
     const content = contentOf(node);
     const role = isCreatedByUser === true ? 'user' : 'assistant';
     const name = role === 'assistant' ? textOf(model) : '';

@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { BlobWriter, configure, TextReader, ZipWriter } from '@zip.js/zip.js';
 import { verifies } from '../../../../tests/requirements.ts';
 import { readJsonLines } from '../../../gateway/core/transfer.ts';
-import { jsonLines } from './imported-chat.ts';
+import { jsonLines, tagsOf } from './imported-chat.ts';
 import { readExport } from './read-export.ts';
 
 configure({ useWebWorkers: false });
@@ -174,4 +174,38 @@ verifies('chats.app/import-bad', 'trees that go round in a circle, and parents t
   ]);
   const [second] = await others(self);
   expect(second?.messages).toMatchObject([{ content: 'Me', parentId: null }]);
+});
+
+verifies('chats.app/import-bad', 'as large and as deep as it likes: no step takes longer for what came before it', async () => {
+  const most = 200_000;
+  const wide = Array.from({ length: most }, (_, at) => ({ messageId: String(at), parentMessageId: 'q', text: 'x' }));
+  const about = { conversationId: 'l-1', title: 'It' };
+  const [tree] = await others({ ...about, messages: [{ messageId: 'q', isCreatedByUser: true, text: 'All?', children: wide }] });
+  expect(tree?.messages).toHaveLength(most + 1);
+  // Nobody was shown any of what is between the two.
+  const chain = Array.from({ length: most }, (_, at) => node(`n${at}`, at === 0 ? 'q' : `n${at - 1}`));
+  const mapping = Object.fromEntries([node('q', null, 'user', ['First']), ...chain, node('a', `n${most - 1}`, 'assistant', ['Last'])]);
+  const [long] = await others({ ...chatGpt, current_node: 'a', mapping });
+  expect(long?.messages).toMatchObject([{ id: 'q' }, { id: 'a', parentId: 'q' }]);
+  const deep = `${'['.repeat(most)}${']'.repeat(most)}`;
+  await expect(readExport(file(`{"mapping":${deep}}`))).rejects.toThrow('no chat in a form that is known here');
+});
+
+verifies('chats.app/import-bad', 'cut anywhere: refused, never a part of it', async () => {
+  for (const [whole, name] of [
+    [JSON.stringify([chatGpt], null, 2), 'conversations.json'],
+    [JSON.stringify({ conversationId: 'l-1', title: 'It', messages: [{ messageId: 'q', text: 'Hi' }] }), 'librechat.json'],
+    [JSON.stringify([{ id: 'w', title: 'W', chat: { messages: [{ role: 'user', content: 'One' }] } }]), 'webui.json'],
+  ] as const)
+    for (let at = 0; at < whole.length; at++)
+      await expect(readExport(file(whole.slice(0, at), name)), whole.slice(0, at)).rejects.toThrow();
+});
+
+verifies('chats.app/import-bad', 'tags that are none, or too long, are made such as a chat may have', async () => {
+  const long = `${'x'.repeat(49)}😀 and more`;
+  const tags = ['', ' ', ' birds ', 'birds', long, ...Array.from({ length: 60 }, (_, at) => `t${at}`)];
+  const [chat] = await others([{ title: 'W', meta: { tags }, chat: { messages: [{ role: 'user', content: 'One' }] } }]);
+  const taken = chat ? tagsOf(chat) : [];
+  expect(taken.slice(0, 3)).toEqual(['birds', 'x'.repeat(49), 't0']);
+  expect(taken).toHaveLength(50);
 });
