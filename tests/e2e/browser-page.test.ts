@@ -245,13 +245,14 @@ describe('the browser that agents drive, on its page', () => {
 
       await keyboard.press('Shift+Escape');
       await status(page).getByText('Live. Agents have the wheel.').waitFor();
-      expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Take the wheel');
+      await until(() => page.evaluate(() => document.activeElement?.textContent === 'Take the wheel'), 'the button to have the keyboard');
       const before = String(await did());
       await keyboard.press('x');
       await mouse.click(...place(700, 300));
 
       // With a finger, by what the screen itself sends.
       await page.getByRole('button', { name: 'Take the wheel' }).click();
+      await status(page).getByText('You have the wheel').waitFor();
       const [x, y] = place(200, 120);
       const touch = (type: 'touchStart' | 'touchMove' | 'touchEnd', at: number | null) =>
         session.send('Input.dispatchTouchEvent', { type, touchPoints: at === null ? [] : [{ x, y: at }] });
