@@ -2,7 +2,7 @@ import type { Page } from 'playwright';
 import { afterAll, beforeAll } from 'vitest';
 import { launchBrowser, type TestBrowser } from './browser.ts';
 import { connected, LINKED, linkedPage } from './connected.ts';
-import { type Perch, startPerch } from './harness.ts';
+import { type Perch, type PerchOptions, startPerch } from './harness.ts';
 import { addProvider, connectOutside } from './outside.ts';
 import { startToldModel, type ToldModel } from './told-model.ts';
 
@@ -23,13 +23,13 @@ export interface Answered {
   page(answer: string, viewport?: { width: number; height: number }): Promise<Page>;
 }
 
-/** A gateway whose model says what a test says, and a linked browser, for all tests of a `describe`. `listed`: what the model's server tells of it. */
-export function answered(browserArgs: readonly string[] = [], listed: object = {}): Answered {
+/** A gateway whose model says what a test says, and a linked browser, for all tests of a `describe`. `listed`: what the model's server tells of it; `options`: how the gateway is started. */
+export function answered(browserArgs: readonly string[] = [], listed: object = {}, options: PerchOptions = {}): Answered {
   const parts = new AsyncDisposableStack();
   const made = {} as { perch: Perch; browser: TestBrowser; model: ToldModel };
   beforeAll(async () => {
     made.model = parts.use(await startToldModel(listed));
-    made.perch = parts.use(await startPerch());
+    made.perch = parts.use(await startPerch(options));
     made.browser = parts.use(await launchBrowser({ args: browserArgs }));
     using outside = await connectOutside(made.perch);
     await addProvider(outside.client, made.model.url);

@@ -1,7 +1,8 @@
 import type { Page } from 'playwright';
-import { describe, expect } from 'vitest';
+import { afterAll, describe, expect } from 'vitest';
 import { verifies } from '../requirements.ts';
 import { until } from '../support/gateway.ts';
+import { standInEngine } from '../support/stand-in-engine.ts';
 import { answered, ask, replies } from './answered.ts';
 import { axe } from './axe.ts';
 import { connected, LINKED } from './connected.ts';
@@ -17,7 +18,9 @@ const hears = (page: Page, words: string, isFinal: boolean): Promise<void> =>
   page.evaluate(([text, settled]) => (window as unknown as Faked).fakeHearing.hears(text, settled), [words, isFinal] as const);
 
 describe('voices', () => {
-  const chat = answered();
+  const engine = standInEngine();
+  afterAll(() => engine[Symbol.dispose]());
+  const chat = answered([], {}, { env: { PATH: engine.path } });
   const read = (page: Page, index: number) => replies(page).nth(index).getByRole('button', { name: 'Read aloud' });
   const stop = (page: Page) => page.getByRole('button', { name: 'Stop reading' });
 
@@ -56,7 +59,7 @@ describe('voices', () => {
     expect(await stop(page).count()).toBe(0);
 
     await read(page, 1).click();
-    await stop(page).waitFor();
+    await until(async () => (await said(page)).length === 4, 'it to be said anew');
     await endPiece(page);
     await stop(page).waitFor({ state: 'detached' });
 
@@ -100,6 +103,7 @@ describe('voices', () => {
     await answers(page, Array(40).fill('A long answer that takes a while to be read aloud.').join(' '));
     await read(page, 0).click();
     await page.waitForFunction(() => ((window as unknown as { heard?: HTMLMediaElement }).heard?.currentTime ?? 0) > 0);
+    expect(engine.calls().flat().join()).toContain('A long answer that takes a while');
     await stop(page).click();
     expect(await page.evaluate(() => (window as unknown as { heard: HTMLMediaElement }).heard.paused)).toBe(true);
     expect(await page.getByRole('alert').count()).toBe(0);

@@ -1,6 +1,6 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -10,6 +10,7 @@ import { WebSocketServer } from 'ws';
 import { speechPort } from '#shared/ports/speech.ts';
 import { verifies } from '../../../tests/requirements.ts';
 import { FakeBridge, lend } from '../../../tests/support/fake-bridge.ts';
+import { standInEngine, tone } from '../../../tests/support/stand-in-engine.ts';
 import { mp3Of, SLICE, WavUnreadable } from './mp3.ts';
 import { NeuralVoices } from './neural.ts';
 import { pieces } from './pieces.ts';
@@ -65,49 +66,16 @@ const keeper = new Keeper(() => {});
 const over = (deps: Parameters<typeof speechHandlers>[0]) => new FakeBridge(lend(speechPort, speechHandlers(deps)));
 const decoded = (audio: string): string => Buffer.from(audio, 'base64').toString();
 
-/** A second of a tone, as a WAV file of 22,050 Hz whose head claims more than there is. */
-function tone(): Buffer {
-  const data = Buffer.alloc(22_050 * 2);
-  for (let index = 0; index < 22_050; index++) data.writeInt16LE(Math.round(12_000 * Math.sin(index / 8)), index * 2);
-  const head = Buffer.alloc(44);
-  head.write('RIFF\xff\xff\xff\x7fWAVEfmt ', 'latin1');
-  head.writeUInt32LE(16, 16);
-  head.writeUInt16LE(1, 20);
-  head.writeUInt16LE(1, 22);
-  head.writeUInt32LE(22_050, 24);
-  head.writeUInt32LE(44_100, 28);
-  head.writeUInt16LE(2, 32);
-  head.writeUInt16LE(16, 34);
-  head.write('data\xff\xff\xff\x7f', 36, 'latin1');
-  return Buffer.concat([head, data]);
-}
-
-/** A program in the place of eSpeak, first on the path, which tells what it was called with by the length of what it says. */
+/** A program in the place of eSpeak, first on the path. */
 function standIn(): { calls(): string[][] } {
-  const dir = mkdtempSync(join(tmpdir(), 'perch-espeak-'));
-  const [log, wav, program] = [join(dir, 'calls'), join(dir, 'tone.wav'), join(dir, 'espeak-ng')];
-  writeFileSync(wav, tone());
-  writeFileSync(log, '');
-  const listing = 'Pty Language Age/Gender VoiceName File\n 5  en-us  --/M  English_(America)  gmw/en-US\n 5  de  --/F  German  gmw/de\n';
-  writeFileSync(
-    program,
-    `#!${process.execPath}\nconst fs = require('node:fs');\nconst input = fs.readFileSync(0, 'utf8');\nfs.appendFileSync(${JSON.stringify(log)}, JSON.stringify([...process.argv.slice(2), input]) + '\\n');\nprocess.stdout.write(process.argv[2] === '--voices' ? ${JSON.stringify(listing)} : fs.readFileSync(${JSON.stringify(wav)}));\n`,
-  );
-  chmodSync(program, 0o755);
+  const engine = standInEngine();
   const before = process.env.PATH;
-  process.env.PATH = `${dir}${delimiter}${before}`;
+  process.env.PATH = engine.path;
   cleanUps.push(() => {
     process.env.PATH = before;
-    rmSync(dir, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
+    engine[Symbol.dispose]();
   });
-  const read = (): string => execFileSync(process.execPath, ['-p', `fs.readFileSync(${JSON.stringify(log)}, 'utf8')`]).toString();
-  return {
-    calls: () =>
-      read()
-        .split('\n')
-        .filter((line) => line !== '')
-        .map((line) => JSON.parse(line) as string[]),
-  };
+  return engine;
 }
 
 verifies('tts/speak', 'the network’s voice speaks with rate and pitch, and the text cannot become markup', async () => {
