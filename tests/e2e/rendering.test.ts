@@ -157,6 +157,7 @@ describe('what an answer shows', () => {
       `$${'x'.repeat(10_000)}$`,
       `$$\\def\\a{${'x'.repeat(3_000)}}${'\\a'.repeat(190)}$$`,
       '$\\newcommand{\\a}{\\a\\a}\\a$',
+      `$\\begin{matrix}${'1&'.repeat(19)}1${`\\\\${'1&'.repeat(19)}1`.repeat(20)}\\end{matrix}$`,
     ];
     model.answer(
       [
@@ -168,7 +169,10 @@ describe('what an answer shows', () => {
     );
     const page = await asked();
     const math = page.locator('.math');
-    await math.nth(6).locator('.katex').waitFor();
+    await math
+      .nth(sources.length + 2)
+      .locator('.katex')
+      .waitFor();
     for (const [index, source] of sources.entries()) {
       expect(await math.nth(index).textContent(), source.slice(0, 40)).toBe(source);
       expect(await math.nth(index).locator('.katex').count(), source.slice(0, 40)).toBe(0);
@@ -189,6 +193,7 @@ describe('what an answer shows', () => {
       `${'**a *b '.repeat(2_000)}${'c* d** '.repeat(2_000)}`,
       '# A\n\n'.repeat(15_000),
       '$a_1$ '.repeat(5_000),
+      `|${'a|'.repeat(5_000)}\n|${'-|'.repeat(5_000)}\n|${'b|'.repeat(5_000)}\n\nThis is`,
     ];
     for (const text of texts) {
       model.answer(`${text} the end\n\nLast.`);

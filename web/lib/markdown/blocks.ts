@@ -1,6 +1,6 @@
 import { Lexer, type Token } from 'marked';
 import { fenceOf } from './fence.ts';
-import { reader } from './reader.ts';
+import { isLargeTable, reader } from './reader.ts';
 
 /** A part of a Markdown text that is rendered by itself. The same object comes back as long as its source is the same. */
 export type Block = CodeText | { kind: 'markdown'; source: string };
@@ -61,14 +61,15 @@ export class Blocks {
         return [...blocks, { kind: 'code', language: '', code: rest.join('').trimEnd() }];
       }
       const before = this.#blocks[blocks.length];
-      blocks.push(token.type === 'code' ? codeOf(token, before) : markdownOf(token.raw, definitions, before));
+      const isCode = token.type === 'code' || isLargeTable(token);
+      blocks.push(isCode ? codeOf(token, before) : markdownOf(token.raw, definitions, before));
     }
     return blocks;
   }
 }
 
 function codeOf(token: Token, before: Block | undefined): Block {
-  const code: string = token.type === 'code' ? token.text : '';
+  const code: string = token.type === 'code' ? token.text : token.raw.trimEnd();
   const fence = fenceOf(token.type === 'code' ? (token.lang ?? '') : '');
   const same = before?.kind === 'code' && before.code === code && before.language === fence.language && before.name === fence.name;
   return same ? before : { kind: 'code', ...fence, code };

@@ -37,3 +37,22 @@ verifies(
   },
   120_000,
 );
+
+verifies('rendering/hostile', 'a table that is too wide, or has too many cells, is shown as it is written', () => {
+  const row = (columns: number): string => `|${'<b> |'.repeat(columns)}`;
+  const table = (columns: number, rows: number): string =>
+    [row(columns), `|${'-|'.repeat(columns)}`, ...Array.from({ length: rows }, () => row(columns))].join('\n');
+  for (const text of [table(200, 40), table(2, 4_000)]) {
+    expect(new Blocks().update(text)).toEqual([{ kind: 'markdown', source: text }]);
+    expect(html(text)).toContain('<table>');
+  }
+  for (const text of [table(5_000, 1), table(201, 1), table(3, 4_000)]) {
+    expect(new Blocks().update(`Look:\n\n${text}\n\nSo.`).slice(1)).toEqual([
+      { kind: 'code', language: '', code: text },
+      { kind: 'markdown', source: 'So.' },
+    ]);
+    const quoted = html(text.replace(/^/gm, '> '));
+    expect(quoted).not.toContain('<table>');
+    expect(quoted).toContain('<pre><code>|&lt;b>');
+  }
+});

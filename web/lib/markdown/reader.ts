@@ -1,4 +1,4 @@
-import { Marked, type MarkedExtension, Tokenizer } from 'marked';
+import { Marked, type MarkedExtension, type Token, Tokenizer, type Tokens } from 'marked';
 import { mathExtensions } from './math/formula.ts';
 
 /** Quotes, lists and emphasis within each other that are read as such; what is deeper stays as it is written. More would be no use to a reader. */
@@ -26,6 +26,18 @@ class LevelTokenizer extends Tokenizer {
   }
 }
 
+/** A larger table is shown as it is written: laying one out takes the longer the wider it is, seconds for some thousands of columns. */
+const MOST_COLUMNS = 200;
+const MOST_CELLS = 10_000;
+
+export const isLargeTable = (token: Token): token is Tokens.Table =>
+  token.type === 'table' && (token.header.length > MOST_COLUMNS || token.header.length * (token.rows.length + 1) > MOST_CELLS);
+
+const asWritten = (raw: string): string => `<pre><code>${raw.trimEnd().replaceAll('&', '&amp;').replaceAll('<', '&lt;')}</code></pre>\n`;
+
 /** Markdown as answers are read: GitHub's, with formulas. */
 export const reader = (more: MarkedExtension = {}): Marked =>
-  new Marked({ gfm: true, breaks: false, extensions: mathExtensions, ...more }).setOptions({ tokenizer: new LevelTokenizer() });
+  new Marked(
+    { gfm: true, breaks: false, extensions: mathExtensions, renderer: { table: (token) => isLargeTable(token) && asWritten(token.raw) } },
+    more,
+  ).setOptions({ tokenizer: new LevelTokenizer() });

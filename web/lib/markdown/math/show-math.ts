@@ -3,6 +3,8 @@ import { formulaOf, type Formula } from './formula.ts';
 
 /** Longer formulas are shown as they are written. UTF-16 units. */
 const MOST_CHARS = 10_000;
+/** So are those with more cells, of matrices and lines: each is set as a box of its own. */
+const MOST_CELLS = 400;
 /** Those after so many in one block too: each is some fifty elements. */
 const MOST_FORMULAS = 500;
 /** Formulas that are kept as set, since a growing paragraph shows them again and again. */
@@ -26,7 +28,8 @@ export function showMath(fragment: DocumentFragment): void {
   const elements = [...fragment.querySelectorAll<HTMLElement>('span.math')].slice(0, MOST_FORMULAS);
   const formulas = elements.flatMap((element) => {
     const source = element.textContent;
-    const formula = source.length > MOST_CHARS ? null : formulaOf(source);
+    const isLarge = source.length > MOST_CHARS || source.split(/&|\\\\/, MOST_CELLS + 1).length > MOST_CELLS;
+    const formula = isLarge ? null : formulaOf(source);
     return formula ? [{ element, formula }] : [];
   });
   if (formulas.length === 0) return;
