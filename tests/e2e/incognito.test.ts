@@ -144,6 +144,7 @@ describe('a chat that is kept nowhere', () => {
 
     at.model.answer('An ordinary answer');
     await page.getByRole('link', { name: 'New chat' }).first().click();
+    await page.getByText('A chat that is kept nowhere').waitFor({ state: 'detached' });
     await ask(page, `The ${KEPT} question`);
     await replies(page).getByText('An ordinary answer').waitFor();
     await until(async () => (await browserKeeps(page)).includes(KEPT) && bridgeKeeps(at.perch.home).includes(KEPT), 'what is kept');

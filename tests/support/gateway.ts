@@ -200,11 +200,11 @@ export async function testGateway(
 
 /** Resolves when `condition` holds; fails after `ms`. */
 export async function until(condition: () => boolean | Promise<boolean>, what = 'the condition', ms = 10_000): Promise<void> {
-  const end = Date.now() + ms;
-  let turns = 0;
+  const began = Date.now();
   while (!(await condition())) {
-    if (Date.now() > end) throw new Error(`${what} did not come about in ${ms / 1000} s`);
-    // A turn at first, for what memory links answer at once; then a little time.
-    await new Promise((resolve) => (++turns < 100 ? setImmediate(resolve) : setTimeout(resolve, 5)));
+    const waited = Date.now() - began;
+    if (waited > ms) throw new Error(`${what} did not come about in ${ms / 1000} s`);
+    // A turn at first, for what memory links answer at once; then ever longer: who asks a gateway without a pause is refused.
+    await new Promise((resolve) => (waited < 10 ? setImmediate(resolve) : setTimeout(resolve, Math.min(50, waited / 4))));
   }
 }
