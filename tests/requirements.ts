@@ -38,6 +38,7 @@ import { service } from './requirements/service.ts';
 import { search } from './requirements/search.ts';
 import { providers } from './requirements/providers.ts';
 import { vault } from './requirements/vault.ts';
+import { vaults } from './requirements/vaults.ts';
 import { wiki } from './requirements/wiki.ts';
 import { wikiGateway } from './requirements/wiki-gateway.ts';
 import { workbench } from './requirements/workbench.ts';
@@ -53,6 +54,7 @@ const sections = [
   ...app,
   ...annotate,
   ...vault,
+  ...vaults,
   ...canvas,
   ...drawings,
   ...capabilities,
