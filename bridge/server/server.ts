@@ -92,6 +92,8 @@ const SECURITY_HEADERS = Object.entries({
   'cross-origin-resource-policy': 'same-origin',
 });
 
+const SERVES = { tab: 'a tab', headless: 'the managed Chromium', remote: 'another bridge’s host' };
+
 const CLOSING = { code: 1001, reason: 'the gateway is closing' };
 
 /** Starts the bridge: a pipe with locks on it (design.md). Rejects, with a sentence for people, where it cannot serve. */
@@ -117,7 +119,7 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
   const codes = new LinkCodes();
   const clients = new Clients({ auth, hosts, journal, timing, rateLimits: options.rateLimits !== false });
   hosts.on('join', ({ kind, build: theirs }) => log(`a host is attached (${kind}, build ${theirs})`));
-  hosts.on('attach', (kind) => log(`${kind === 'tab' ? 'a tab' : 'the managed Chromium'} serves`));
+  hosts.on('attach', (kind) => log(`${SERVES[kind]} serves`));
   hosts.on('leave', ({ kind }, code, reason) => log(`a host (${kind}) is gone: ${reason || 'its connection broke'} (${code})`));
 
   /** Of `/v1` and `/mcp`, by status. */
