@@ -37,6 +37,7 @@ import { secrets } from './requirements/secrets.ts';
 import { service } from './requirements/service.ts';
 import { search } from './requirements/search.ts';
 import { providers } from './requirements/providers.ts';
+import { cluster } from './requirements/cluster.ts';
 import { vault } from './requirements/vault.ts';
 import { vaults } from './requirements/vaults.ts';
 import { wiki } from './requirements/wiki.ts';
@@ -55,6 +56,7 @@ const sections = [
   ...annotate,
   ...vault,
   ...vaults,
+  ...cluster,
   ...canvas,
   ...drawings,
   ...capabilities,

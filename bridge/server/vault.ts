@@ -87,6 +87,8 @@ export interface Vault {
   close(): Promise<void>;
 }
 
+const SERVES = { tab: 'a tab', headless: 'the managed Chromium', remote: 'another bridge’s host' };
+
 /** Opens what the vault's home keeps. Rejects, with a sentence for people, where that cannot be read. */
 export async function serveVault(options: VaultOptions, deps: VaultDeps): Promise<Vault> {
   const { home, token, journal, vaultKey } = options;
@@ -97,7 +99,7 @@ export async function serveVault(options: VaultOptions, deps: VaultDeps): Promis
   const password = new Password(home.passwordFile, { warn: log, lookMs: timing.passwordMs });
   const auth = new Auth({ token, credentials: await home.credentials(), access, password, limiter });
   hosts.on('join', ({ kind, build }) => log(`a host is attached (${kind}, build ${build})`));
-  hosts.on('attach', (kind) => log(`${kind === 'tab' ? 'a tab' : 'the managed Chromium'} serves`));
+  hosts.on('attach', (kind) => log(`${SERVES[kind]} serves`));
   hosts.on('leave', ({ kind }, code, reason) => log(`a host (${kind}) is gone: ${reason || 'its connection broke'} (${code})`));
 
   const gauge = new Gauge();
