@@ -18,6 +18,15 @@ export interface OperationsDeps {
   /** How many answers of these had which status. */
   answers: ReadonlyMap<number, number>;
   about: Readonly<Record<'version' | 'build' | 'mode', string>>;
+  /** What else is told, by whoever is part of this bridge beside it. */
+  figures: readonly Figure[];
+}
+
+/** A figure for Prometheus, read when it is asked for. */
+export interface Figure {
+  name: string;
+  help: string;
+  read(): number;
 }
 
 /**
@@ -49,7 +58,7 @@ export function operationsRoutes(app: FastifyInstance, deps: OperationsDeps): vo
 }
 
 /** All are read when they are asked for: nothing is kept twice. */
-async function registryOf({ hosts, clients, journal, exchanges, answers, about }: OperationsDeps): Promise<Registry> {
+async function registryOf({ hosts, clients, journal, exchanges, answers, about, figures }: OperationsDeps): Promise<Registry> {
   const { collectDefaultMetrics, Counter, Gauge, Registry } = await import('prom-client');
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
@@ -76,6 +85,7 @@ async function registryOf({ hosts, clients, journal, exchanges, answers, about }
   gauge('perch_clients_unsent_bytes', 'Bytes held for clients that have not taken them yet.', () => clients.unsent);
   gauge('perch_http_requests_under_way', 'Requests of /v1 and /mcp under way.', () => exchanges.count);
   gauge('perch_journal_head', 'The newest sequence number of the journal.', () => journal.head);
+  for (const { name, help, read } of figures) gauge(name, help, read);
   new Counter({
     name: 'perch_http_requests_total',
     help: 'Requests of /v1 and /mcp that have ended, by the status of their answers.',

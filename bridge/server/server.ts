@@ -32,7 +32,7 @@ import { reachOf } from './reach.ts';
 import { coversLoopback, isLoopbackBind, listen } from './listen.ts';
 import { noSchemas } from './no-schemas.ts';
 import { isOauthCallback, oauthCallback } from './oauth-callback.ts';
-import { operationsRoutes } from './operations.ts';
+import { type Figure, operationsRoutes } from './operations.ts';
 import { lendPorts } from './ports.ts';
 import { Receipts } from './receipts.ts';
 import { TIMING, type Timing } from './timing.ts';
@@ -63,6 +63,8 @@ export interface BridgeOptions {
   /** False: the host is asked not to limit the rate of sockets (benchmarks). Failed credentials are limited all the same. */
   rateLimits?: boolean;
   log?: (line: string) => void;
+  /** This gateway's name in its own requests, by which it knows them again; else one of this bridge alone. Bridges of a cluster have one together. */
+  via?: string;
   /** What `log` writes to beside; else one that has what the bridge itself says. */
   ring?: LogRing;
   /** For tests. */
@@ -75,6 +77,8 @@ export interface Bridge {
   /** Where it listens, `address:port`. */
   readonly address: string;
   readonly hosts: Hosts;
+  /** What other bridges of the vault share with this one (bridge/cluster). */
+  readonly shared: SharedParts;
   /** A single-use code for linking a browser; goes into the app's address as `#link=<code>`. */
   issueCode(ttlMs: number): string;
   /** A new credential for the managed Chromium, never stored; the one before is void. */
@@ -83,6 +87,16 @@ export interface Bridge {
   stats(): { clients: number; unsentBytes: number };
   /** Tells clients and hosts, lets requests under way finish for a moment, and frees the port. May be called twice. */
   close(): Promise<void>;
+}
+
+export interface SharedParts {
+  access: Access;
+  /** What this bridge says of itself on a link; it lends nothing there. */
+  hello: Hello;
+  timing: Timing;
+  journal: Pick<Journal, 'head'>;
+  /** What is told to Prometheus beside: to be filled before it asks. */
+  figures: Figure[];
 }
 
 const SECURITY_HEADERS = Object.entries({
@@ -193,7 +207,7 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
     await app.close();
   };
   try {
-    const via = randomUUID();
+    const via = options.via ?? randomUUID();
     const gauge = new Gauge();
     const reach = reachOf(bind, listening.port);
     const exchanges = new Exchanges();
@@ -214,7 +228,8 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
         ...(reach.length > 0 && door.isLocal(arrivalOf(request.raw)) && { reach }),
       } satisfies BridgeHealth;
     });
-    operationsRoutes(app, { auth, hosts, clients, journal, exchanges: gauge, answers, about });
+    const figures: Figure[] = [];
+    operationsRoutes(app, { auth, hosts, clients, journal, exchanges: gauge, answers, about, figures });
     await app.register(appFiles, { appDir, workerCsp, admission: door });
     await app.ready();
 
@@ -285,6 +300,7 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
       url,
       address: listening.address,
       hosts,
+      shared: { access, hello: { ...hello, capabilities: [] }, timing, journal, figures },
       issueCode: (ttlMs) => codes.issue(ttlMs),
       hostCredential: () => auth.issueHeadless(),
       stats: () => ({ clients: clients.size, unsentBytes: clients.unsent }),
