@@ -8,7 +8,7 @@ import { HEAD_HEADER } from '#shared/ports/journal.ts';
 import { CLOSE } from '#shared/rpc/frames.ts';
 import { z } from '#shared/rpc/zod.ts';
 import type { Host, Hosts } from '../server/hosts.ts';
-import type { SharedParts } from '../server/server.ts';
+import type { SharedParts } from '../server/vault.ts';
 import { attachHost } from '../server/uplink.ts';
 import type { NatsLink } from './nats-link.ts';
 import { pipe } from './pipe.ts';
@@ -36,6 +36,7 @@ export class Routes {
   readonly #taken = new Set<Mux>();
   /** On each way that was dialled, the stream on which its bridge tells whom the vault lets in. */
   readonly #admitting = new WeakMap<Mux, Stream>();
+  #turn: Promise<void> = Promise.resolve();
   #dialled: { bridge: string; host: Promise<Host | undefined> } | undefined;
 
   constructor(deps: RoutesDeps) {
@@ -49,14 +50,33 @@ export class Routes {
     return { links: muxes.length, streams: muxes.reduce((sum, { streams }) => sum + streams, 0) };
   }
 
+  /** How many other bridges have a way to this one. */
+  get others(): number {
+    return this.#taken.size;
+  }
+
   /** Whether that bridge's host can be reached. */
   async reaches(bridge: string): Promise<boolean> {
     const host = this.#dialled?.bridge === bridge ? await this.#dialled.host : undefined;
     return host !== undefined && this.#deps.hosts.has(host.mux);
   }
 
-  /** That bridge's host is the one for clients here (where none of this bridge's own serves); null: no other's. A way to it that is there stays. */
-  async use(bridge: string | null, dial: (bridge: string) => Promise<NatsLink>): Promise<void> {
+  /** That bridge is gone for sure: whoever is on the way to it hears so at once. */
+  lose(bridge: string): void {
+    if (this.#dialled?.bridge !== bridge) return;
+    this.#dialled = undefined;
+    for (const mux of this.#remotes()) mux.close(RESTARTING.code, RESTARTING.reason);
+  }
+
+  /**
+   * That bridge's host is the one for clients here (where none of this bridge's own serves); null: no other's. A way to it that is there stays. Calls wait for each
+   * other.
+   */
+  use(bridge: string | null, dial: (bridge: string) => Promise<NatsLink>): Promise<void> {
+    return (this.#turn = this.#turn.then(() => this.#use(bridge, dial)));
+  }
+
+  async #use(bridge: string | null, dial: (bridge: string) => Promise<NatsLink>): Promise<void> {
     const { hosts, log } = this.#deps;
     if (this.#dialled?.bridge === bridge && (await this.reaches(this.#dialled.bridge))) return;
     const earlier = this.#remotes();
