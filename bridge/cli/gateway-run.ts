@@ -87,7 +87,7 @@ export async function runGateway(options: GatewayOptions): Promise<void> {
   let member: ClusterMember | undefined;
   // The bridge first: what is under way may end well, and clients hear why.
   stack.defer(async () => {
-    await bridge.close();
+    await bridge.close(member?.farewell);
     await chromium?.close();
     await member?.close();
   });

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { NatsConnection } from '@nats-io/transport-node';
 import type { Bridge } from '../server/server.ts';
+import type { Farewell } from '../server/vault.ts';
 import { RecordSeal } from '../sync/record-seal.ts';
 import type { SharedJournal } from '../sync/shared-journal.ts';
 import { acceptBridges, dialBridge, type Dialling, isGone } from './dial.ts';
@@ -25,10 +26,14 @@ export interface ClusterMember {
   readonly name: string;
   readonly serving: Serving;
   readonly routes: Routes;
+  /** What this bridge's clients hear when it stops: another one takes them. */
+  readonly farewell: Farewell;
   /** Hands over, before the bridge stops. */
   leave(): Promise<void>;
   close(): Promise<void>;
 }
+
+const RESTARTING: Farewell = { code: 1012, reason: 'gateway restarting' };
 
 /** What bridges of a vault call themselves in requests that go out, so that none of them takes one back. */
 export const viaOf = (vaultKey: string): string => new RecordSeal(vaultKey).name('via');
@@ -80,7 +85,7 @@ export function joinCluster({ bridge, journal, vaultKey, host, log, times }: Clu
   );
   serving.start();
   return {
-    ...{ name, serving, routes },
+    ...{ name, serving, routes, farewell: RESTARTING },
     leave: () => serving.leave(),
     async close() {
       await serving.close();

@@ -24,7 +24,7 @@ import { isOauthCallback } from './oauth-callback.ts';
 import { operationsRoutes } from './operations.ts';
 import { TIMING, type Timing } from './timing.ts';
 import { upgrades } from './upgrades.ts';
-import { serveVault, type SharedParts, type Vault, type VaultOptions } from './vault.ts';
+import { type Farewell, serveVault, type SharedParts, type Vault, type VaultOptions } from './vault.ts';
 
 export interface BridgeOptions extends VaultOptions {
   /** 0: any free one. */
@@ -66,7 +66,7 @@ export interface Bridge {
   /** Connected clients, and bytes held here that they have not taken yet. */
   stats(): { clients: number; unsentBytes: number };
   /** Tells clients and hosts, lets requests under way finish for a moment, and frees the port. May be called twice. */
-  close(): Promise<void>;
+  close(farewell?: Farewell): Promise<void>;
 }
 
 const SECURITY_HEADERS = Object.entries({
@@ -76,7 +76,7 @@ const SECURITY_HEADERS = Object.entries({
   'cross-origin-resource-policy': 'same-origin',
 });
 
-const CLOSING = { code: 1001, reason: 'the gateway is closing' };
+const CLOSING: Farewell = { code: 1001, reason: 'the gateway is closing' };
 
 /** Starts the bridge: a pipe with locks on it (design.md). Rejects, with a sentence for people, where it cannot serve. */
 export async function startBridge(options: BridgeOptions): Promise<Bridge> {
@@ -203,9 +203,9 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
       server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => onupgrade(request, socket, head));
     vault = served;
 
-    const close = async (): Promise<void> => {
+    const close = async (farewell: Farewell): Promise<void> => {
       closing = true;
-      await Promise.all([clients.close(CLOSING.code, CLOSING.reason), served.dismiss(CLOSING)]);
+      await Promise.all([clients.close(farewell.code, farewell.reason), served.dismiss(farewell)]);
       await stop();
       await served.close();
     };
@@ -218,7 +218,7 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
       issueCode: (ttlMs) => codes.issue(ttlMs),
       hostCredential: () => served.hostCredential(),
       stats: () => ({ clients: clients.size, unsentBytes: clients.unsent }),
-      close: () => (closed ??= close()),
+      close: (farewell = CLOSING) => (closed ??= close(farewell)),
     };
   } catch (error) {
     await stop();
