@@ -1,19 +1,22 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import type { ClusterMember } from '../cluster/cluster.ts';
 import type { Hosted } from '../headless/browsers.ts';
+import type { ManagedOptions } from '../headless/managed.ts';
 import { Home } from '../home.ts';
 import { LogRing } from '../log-ring.ts';
 import { appDir, packageVersion } from '../package-root.ts';
-import type { Bridge, NamedVault } from '../server/server.ts';
+import type { Bridge, NamedVault, ServedVault } from '../server/server.ts';
 import { staySlim } from '../slim.ts';
 import { isLoopbackBind } from '../server/listen.ts';
 import { hasVault, serving, vaultFolder, vaultNames } from '../vault-folders.ts';
 import { banner, linkUrl } from './banner.ts';
+import { type ClusterRunOptions, clusterSettings, CONFIRM_MS, serveTogether } from './cluster-run.ts';
 import { CommandError, lineOf } from './errors.ts';
 import type { OpenVault, VaultLog } from './open-vault.ts';
 import { givenToken, keepToken, tokenTaken } from './token.ts';
 
-export interface GatewayOptions {
+export interface GatewayOptions extends ClusterRunOptions {
   port: number;
   bind: string;
   host: 'auto' | 'tab' | 'headless';
@@ -63,7 +66,11 @@ export async function runGateway(options: GatewayOptions): Promise<void> {
   const managed = options.host === 'tab' ? null : import('../headless/managed.ts');
   const executable = managed && (await browserOrExplain());
 
-  const first = await openVault(home, own);
+  const isTogether = options.cluster !== undefined;
+  const settings = (kept: Parameters<typeof clusterSettings>[1]): ReturnType<typeof clusterSettings> =>
+    clusterSettings(options, kept, process.env);
+  const first = await openVault(home, own, isTogether ? { settings, confirmMs: CONFIRM_MS } : undefined);
+  const via = isTogether ? (await import('../cluster/cluster.ts')).viaOf(first.vaultKey) : undefined;
   stack.defer(() => first.journal.close());
   const others = await openOthers(home, names, stack, openVault);
   const bridge = await startBridge({
@@ -77,6 +84,7 @@ export async function runGateway(options: GatewayOptions): Promise<void> {
     mode: options.host,
     appDir,
     expose: options.expose ?? false,
+    ...(via !== undefined && { via }),
     ...own,
   });
   for (const { name, hosts } of bridge.vaults) {
@@ -84,40 +92,45 @@ export async function runGateway(options: GatewayOptions): Promise<void> {
     shared?.tellHosts(() => hosts.list().flatMap(({ origin }) => origin || []));
   }
   let browsers: { close(): Promise<void> } | undefined;
+  let member: ClusterMember | undefined;
   // The bridge first: what is under way may end well, and clients hear why.
   stack.defer(async () => {
-    await bridge.close();
+    await bridge.close(member?.farewell);
     await browsers?.close();
+    await member?.close();
   });
 
   stack.defer(staySlim());
   const kept = await keepToken(home, Number(new URL(bridge.url).port || 80), given);
   stack.defer(() => kept.forget());
 
-  if (managed && executable) {
+  const aboutOf = (name: string): VaultLog & { home: Home } => others.find((each) => each.name === name) ?? { ...own, home };
+  const shared = isTogether ? first.shared : undefined;
+  const together = shared && {
+    ...{ bridge, journal: shared, vaultKey: first.vaultKey, log },
+    managed: executable === null ? null : managedBy(executable, { ...bridge, origin: bridge.url }, aboutOf('')),
+  };
+  if (managed && executable !== null) {
     const [{ ManagedChromium }, { Browsers }] = await Promise.all([managed, import('../headless/browsers.ts')]);
-    const hosted = bridge.vaults.map((vault): Hosted => {
-      const about = others.find(({ name }) => name === vault.name) ?? { ...own, home };
-      const profile = resolve(about.home.profilesDir, 'gateway');
-      const credential = (): ReturnType<typeof vault.hostCredential> => vault.hostCredential();
-      return {
-        ...{ hosts: vault.hosts, callers: vault.callers, stays: vault.name === '', log: about.log },
-        start: () => ManagedChromium.start({ executable, profile, origin: vault.origin, credential, log: about.log }),
-      };
-    });
+    // Which bridge of a cluster has the browser of the vault that they share is theirs to say.
+    const hosted = (together ? bridge.vaults.slice(1) : bridge.vaults).map((vault): Hosted => ({
+      ...{ hosts: vault.hosts, callers: vault.callers, stays: vault.name === '', log: aboutOf(vault.name).log },
+      start: () => ManagedChromium.start(managedBy(executable, vault, aboutOf(vault.name))),
+    }));
     const pool = new Browsers(hosted, { limit: options.maxBrowsers ?? browsersThatFit() });
     browsers = pool;
     stop.signal.addEventListener('abort', () => pool.rest());
     bridge.hosts.expectHost(ATTACH_MS);
     const attached = new Promise<void>((done) => bridge.hosts.once('attach', () => done()));
-    if (hosted[0]) await pool.start(hosted[0]);
+    if (together) member = await serveTogether(together);
+    else if (hosted[0]) await pool.start(hosted[0]);
     const late = AbortSignal.timeout(ATTACH_MS);
     await Promise.race([
       attached,
       stopped,
       rejectOn(late, `no host began to serve within ${ATTACH_MS / 1000} s: the managed Chromium runs, but its page does not answer`),
     ]);
-  }
+  } else if (together) member = await serveTogether(together);
   if (options.advertise) {
     const { advertise } = await import('../discovery/advertise.ts');
     const port = Number(new URL(bridge.url).port || 80);
@@ -129,9 +142,16 @@ export async function runGateway(options: GatewayOptions): Promise<void> {
   }
   if (!stop.signal.aborted) process.stdout.write(`${linesOf(bridge, resolve(kept.file), others).join('\n')}\n`);
   await stopped;
+  await member?.leave();
   // What does not go in time goes with the process: the browser's pipe closes with it.
   setTimeout(() => process.exit(0), CLOSE_MS).unref();
 }
+
+const managedBy = (
+  executable: string,
+  { origin, hostCredential }: Pick<ServedVault, 'origin' | 'hostCredential'>,
+  { home, log }: VaultLog & { home: Home },
+): ManagedOptions => ({ executable, profile: resolve(home.profilesDir, 'gateway'), origin, credential: hostCredential, log });
 
 type OtherVault = NamedVault & OpenVault;
 

@@ -5,7 +5,7 @@ import { sweepLeftovers } from '../leftovers.ts';
 import type { LogRing } from '../log-ring.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { SharedJournal, SharedJournalOptions } from '../sync/shared-journal.ts';
-import { readSyncSettings } from '../sync/settings.ts';
+import { type NatsSettings, readSyncSettings } from '../sync/settings.ts';
 import { CommandError, lineOf } from './errors.ts';
 
 /** Where what is said of a vault goes: its ring has it for its host to read. */
@@ -23,14 +23,22 @@ export interface OpenVault {
   shared: SharedJournal | undefined;
 }
 
+/** Where bridges serve the vault together: over which servers, and for how long a write waits for these, milliseconds. */
+export interface Together {
+  settings(kept: NatsSettings | undefined): NatsSettings;
+  confirmMs: number;
+}
+
 /** Opens a vault. Rejects, with a sentence for people, where it cannot be read. */
-export async function openVault({ dir }: Home, { ring, log }: VaultLog): Promise<OpenVault> {
+export async function openVault({ dir }: Home, { ring, log }: VaultLog, together?: Together): Promise<OpenVault> {
   const key = await vaultKey(dir, log);
-  const nats = await readSyncSettings(dir, log).catch((error: unknown) => {
+  const kept = await readSyncSettings(dir, log).catch((error: unknown) => {
     throw new CommandError(lineOf(error), 1, { cause: error });
   });
+  const nats = together ? together.settings(kept) : kept;
   const embedded = await openJournal({ dir, vaultKey: key, log });
-  const shared = nats && (await shareJournal({ journal: embedded, dir, vaultKey: key, nats }, { ring, log }));
+  const shared =
+    nats && (await shareJournal({ journal: embedded, dir, vaultKey: key, nats, confirmMs: together?.confirmMs ?? 0 }, { ring, log }));
   for (const each of [dir, backupsDir(dir)]) await sweepLeftovers(each, { now: Date.now(), warn: log });
   return { journal: shared ?? embedded, vaultKey: key, shared };
 }

@@ -57,5 +57,6 @@ async function existing(home: string, name: string): Promise<string> {
 }
 
 function refuseName(name: string): void {
-  if (!isVaultName(name)) throw new CommandError('a vault’s name has 1 to 32 small letters and digits, with single hyphens between them', 2);
+  if (!isVaultName(name))
+    throw new CommandError('a vault’s name has 1 to 32 small letters and digits, with single hyphens between them', 2);
 }

@@ -39,6 +39,9 @@ export const isNavigation = (method: string | undefined, accept: string | undefi
 const RESERVED = /^\/(v1|mcp|ws|uplink|health|ready|metrics|link|oauth)(\/|\?|$)/;
 export const isReserved = (url: string): boolean => RESERVED.test(url);
 
+/** Scripts that run as workers (`worker.format` of the build puts them there). */
+const STARTED = /^\/(?:service-worker\.js|_app\/immutable\/workers\/)/;
+
 export const arrivalOf = (request: FastifyRequest['raw']): Arrival => ({
   url: request.url ?? '',
   headers: request.headers,
@@ -71,8 +74,8 @@ export async function appFiles(app: FastifyInstance, { appDir, workerCsp, vaults
     setHeaders(reply, path) {
       const file = path.slice(appDir.length).replaceAll('\\', '/');
       reply.header('cache-control', file.startsWith('/_app/immutable/') ? 'public, max-age=31536000, immutable' : 'no-cache');
-      // A worker is bound by its own response's policy; for other scripts this header means nothing.
-      if (/\.m?js(\.br|\.gz)?$/.test(file)) reply.header('content-security-policy', workerCsp);
+      // A worker is bound by its own response's policy. For any other script this header means nothing, unless somebody starts it as one.
+      if (/\.m?js(\.br|\.gz)?$/.test(file)) reply.header('content-security-policy', STARTED.test(file) ? workerCsp : "default-src 'none'");
     },
   });
 

@@ -18,6 +18,13 @@ export interface OperationsDeps {
   reach: readonly string[];
 }
 
+/** A figure for Prometheus, read when it is asked for. */
+export interface Figure {
+  name: string;
+  help: string;
+  read(): number;
+}
+
 /**
  * For those who run bridges: `/health` says who serves; `/ready` is 200 while a host serves, else 503; `/metrics` tells a caller with the scope `read` what Prometheus collects
  * (docs/decisions/0066).
@@ -96,6 +103,7 @@ async function registryOf(vault: Vault, { vaults, clients, about }: OperationsDe
   gauge('perch_clients_unsent_bytes', 'Bytes held for clients that have not taken them yet.', () => clients.of(vault).unsent);
   gauge('perch_http_requests_under_way', 'Requests of /v1 and /mcp under way.', () => exchanges.count);
   gauge('perch_journal_head', 'The newest sequence number of the journal.', () => journal.head);
+  for (const { name, help, read } of vault.shared.figures) gauge(name, help, read);
   new Counter({
     name: 'perch_http_requests_total',
     help: 'Requests of /v1 and /mcp that have ended, by the status of their answers.',

@@ -25,7 +25,7 @@ import { callbackPath } from './oauth-callback.ts';
 import { operationsRoutes } from './operations.ts';
 import { TIMING, type Timing } from './timing.ts';
 import { NO_VAULT, upgrades } from './upgrades.ts';
-import { serveVault, type Vault, type VaultDeps, type VaultOptions } from './vault.ts';
+import { type Farewell, serveVault, type SharedParts, type Vault, type VaultDeps, type VaultOptions } from './vault.ts';
 import { Vaults } from './vaults.ts';
 
 /** A vault beside the home's own: its name is that of its origin, `<name>.localhost`. */
@@ -49,6 +49,8 @@ export interface BridgeOptions extends VaultOptions {
   /** False: the host is asked not to limit the rate of sockets (benchmarks). Failed credentials are limited all the same. */
   rateLimits?: boolean;
   log?: (line: string) => void;
+  /** This gateway's name in its own requests, by which it knows them again; else one of this bridge alone. Bridges of a cluster have one together. */
+  via?: string;
   /** What `log` writes to beside; else one that has what the bridge itself says. */
   ring?: LogRing;
   /** For tests. */
@@ -62,10 +64,12 @@ export interface ServedVault {
   /** The origin of its pages. */
   readonly origin: string;
   readonly hosts: Hosts;
+  /** What other bridges of the vault share with this one (bridge/cluster). */
+  readonly shared: SharedParts;
   /** A single-use code for linking a browser; goes into the app's address as `#link=<code>`. */
   issueCode(ttlMs: number): string;
   /** A new credential for the managed Chromium, never stored; the one before is void. */
-  hostCredential(): Credential;
+  readonly hostCredential: () => Credential;
   /** Clients that are connected, and requests under way. */
   callers(): number;
 }
@@ -81,7 +85,7 @@ export interface Bridge extends Omit<ServedVault, 'name' | 'origin'> {
   /** Connected clients, and bytes held here that they have not taken yet. */
   stats(): { clients: number; unsentBytes: number };
   /** Tells clients and hosts, lets requests under way finish for a moment, and frees the port. May be called twice. */
-  close(): Promise<void>;
+  close(farewell?: Farewell): Promise<void>;
 }
 
 const SECURITY_HEADERS = Object.entries({
@@ -91,7 +95,7 @@ const SECURITY_HEADERS = Object.entries({
   'cross-origin-resource-policy': 'same-origin',
 });
 
-const CLOSING = { code: 1001, reason: 'the gateway is closing' };
+const CLOSING: Farewell = { code: 1001, reason: 'the gateway is closing' };
 
 /** Starts the bridge: a pipe with locks on it (design.md). Rejects, with a sentence for people, where it cannot serve. */
 export async function startBridge(options: BridgeOptions): Promise<Bridge> {
@@ -182,7 +186,7 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
     const about = { version: packageJson.version, build, mode };
     // Each may have so many that the others have as many.
     const share = Math.floor(LIMITS.maxConnections / (1 + others.length));
-    const common = { limiter, timing, about, via: randomUUID(), maxExchanges: share };
+    const common = { limiter, timing, about, via: options.via ?? randomUUID(), maxExchanges: share };
     const serve = (name: string, origin: string, vault: VaultOptions, sink: Pick<VaultDeps, 'ring' | 'log'>): Promise<Vault> =>
       serveVault(vault, { ...common, ...sink, name, admission: admissionAt(origin), callbackUrl: `${url}${callbackPath(name)}` });
     const first = await serve('', url, options, { ring, log });
@@ -205,9 +209,9 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
       server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => onupgrade(request, socket, head));
     vaults = served;
 
-    const close = async (): Promise<void> => {
+    const close = async (farewell: Farewell): Promise<void> => {
       closing = true;
-      await Promise.all([clients.close(CLOSING.code, CLOSING.reason), ...served.all.map((vault) => vault.dismiss(CLOSING))]);
+      await Promise.all([clients.close(farewell.code, farewell.reason), ...served.all.map((vault) => vault.dismiss(farewell))]);
       await stop();
       await Promise.all(served.all.map((vault) => vault.close()));
     };
@@ -218,7 +222,7 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
       ...openOf(first, clients),
       vaults: served.all.map((vault) => openOf(vault, clients)),
       stats: () => ({ clients: clients.size, unsentBytes: clients.unsent }),
-      close: () => (closed ??= close()),
+      close: (farewell = CLOSING) => (closed ??= close(farewell)),
     };
   } catch (error) {
     await stop();
@@ -233,7 +237,7 @@ const wantsWebSocket = (request: IncomingMessage): boolean => request.headers.up
 const originOf = (name: string, port: number): string => new URL(`http://${name}.localhost:${port}`).origin;
 
 const openOf = (vault: Vault, clients: Clients): ServedVault => ({
-  ...{ name: vault.name, origin: vault.admission.origin, hosts: vault.hosts, hostCredential: vault.hostCredential },
+  ...{ name: vault.name, origin: vault.admission.origin, hosts: vault.hosts, shared: vault.shared, hostCredential: vault.hostCredential },
   issueCode: (ttlMs) => vault.codes.issue(ttlMs),
   callers: () => clients.of(vault).size + vault.exchanges.count,
 });

@@ -18,6 +18,7 @@ import { Hosts } from './hosts.ts';
 import { apiListener } from './http.ts';
 import { LinkCodes } from './link-codes.ts';
 import { oauthCallback } from './oauth-callback.ts';
+import type { Figure } from './operations.ts';
 import { lendPorts } from './ports.ts';
 import { Receipts } from './receipts.ts';
 import { Standing } from './standing.ts';
@@ -69,6 +70,7 @@ export interface Vault {
   readonly hosts: Hosts;
   readonly journal: Journal;
   readonly codes: LinkCodes;
+  readonly shared: SharedParts;
   /** Exchanges of `/v1` and `/mcp` under way, and how many answers had which status. */
   readonly exchanges: Gauge;
   readonly answers: ReadonlyMap<number, number>;
@@ -85,6 +87,16 @@ export interface Vault {
   dismiss(farewell: Farewell): Promise<void>;
   /** Behind that: takes nothing any more, and has written everything down. */
   close(): Promise<void>;
+}
+
+export interface SharedParts {
+  access: Access;
+  /** What this bridge says of itself on a link; it lends nothing there. */
+  hello: Hello;
+  timing: Timing;
+  journal: Pick<Journal, 'head'>;
+  /** What is told to Prometheus beside: to be filled before it asks. */
+  figures: Figure[];
 }
 
 const SERVES = { tab: 'a tab', headless: 'the managed Chromium', remote: 'another bridge’s host' };
@@ -126,6 +138,7 @@ export async function serveVault(options: VaultOptions, deps: VaultDeps): Promis
 
   return {
     ...{ name, home, admission, auth, hosts, journal, codes: new LinkCodes(), exchanges: gauge, answers, log },
+    shared: { access, hello: { ...hello, capabilities: [] }, timing, journal, figures: [] },
     api(request, response) {
       response.once('close', () => answers.set(response.statusCode, (answers.get(response.statusCode) ?? 0) + 1));
       api(request, response);
