@@ -133,7 +133,8 @@ export class Serving {
         trouble = said;
         this.#apart();
       }
-      await pause(this.#times.lookMs, signal);
+      // Once nobody was there, the next look tells.
+      await pause(this.#misses > 0 ? this.#times.lookMs / 4 : this.#times.lookMs, signal);
     }
   }
 
