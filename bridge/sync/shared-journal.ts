@@ -195,11 +195,13 @@ export class SharedJournal extends EventEmitter<JournalEvents> implements Journa
         at: Date.now(),
         message: 'Something in the cluster was not sealed by this vault, or was changed there: it was left out, and sent anew from here.',
       });
-    if (this.cluster.problem) {
+    // It may be over by the time that is counted.
+    const { problem } = this.cluster;
+    if (problem) {
       const waiting = await this.#waiting();
       notices.push({
         at: this.#apartSince ?? Date.now(),
-        message: `${this.cluster.problem.message}. ${waiting} not shared with the other machines yet; everything is on this machine’s disk.`,
+        message: `${problem.message}. ${waiting} not shared with the other machines yet; everything is on this machine’s disk.`,
       });
     }
     return { ...info, notices };
