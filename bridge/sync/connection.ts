@@ -14,6 +14,7 @@ import {
 } from '@nats-io/jetstream';
 import { Kvm, type KV } from '@nats-io/kv';
 import { Objm, type ObjectStore } from '@nats-io/obj';
+import { inboxOf } from './permissions.ts';
 import type { RecordSeal } from './record-seal.ts';
 import type { NatsSettings } from './settings.ts';
 import { ClusterProblem, isWithoutJetStream, problemOf } from './problems.ts';
@@ -52,7 +53,7 @@ export type ResolveSecret = (text: string) => Promise<string>;
 export async function openCluster(settings: NatsSettings, seal: RecordSeal, resolve: ResolveSecret): Promise<Cluster> {
   let nc: NatsConnection | undefined;
   try {
-    nc = await connectTo(settings, resolve);
+    nc = await connectTo(settings, resolve, inboxOf(seal.vault));
     const jsm = await jetstreamManager(nc, { timeout: CONNECT_MS });
     const stream = `PERCH_${seal.vault}`;
     const prefix = `perch.${seal.vault}.r.`;
@@ -79,6 +80,7 @@ export async function openCluster(settings: NatsSettings, seal: RecordSeal, reso
 async function connectTo(
   { servers, credentials, user, password, token, tls }: NatsSettings,
   resolve: ResolveSecret,
+  inboxPrefix: string,
 ): Promise<NatsConnection> {
   const file = async (path: string, what: string): Promise<Uint8Array> => {
     return readFile(path).catch((error: unknown) => {
@@ -106,6 +108,7 @@ async function connectTo(
   const nc = await connect({
     servers,
     name: 'perch',
+    inboxPrefix,
     timeout: CONNECT_MS,
     // The caller begins anew, and looks at everything again.
     reconnect: false,
