@@ -51,7 +51,7 @@ export function permissionsOf({ vault, ownAccount, forCluster }: PermissionsWant
       ...api('CONSUMER.DELETE', read, '.*'),
       ...api('CONSUMER.MSG.NEXT', [streams.records], '.*'),
       `$JS.FC.${objects}.>`,
-],
+    ],
     subscribe: [`${inboxOf(vault)}.>`, ...(forCluster ? [`perch.${vault}.>`] : [])],
   };
 }
