@@ -43,6 +43,8 @@ export interface Cluster {
   leases: KV;
   /** Which hosts are attached to which bridge. */
   here: KV;
+  /** On how many servers each record is to lie; the streams that are there may say otherwise. */
+  wantedReplicas: number;
   /** The most bytes of one message. */
   maxBytes: number;
 }
@@ -57,7 +59,8 @@ export async function openCluster(settings: NatsSettings, seal: RecordSeal, reso
     const jsm = await jetstreamManager(nc, { timeout: CONNECT_MS });
     const stream = `PERCH_${seal.vault}`;
     const prefix = `perch.${seal.vault}.r.`;
-    const info = await streamOf(jsm, stream, prefix, settings.replicas ?? (nc.info?.cluster === undefined ? 1 : REPLICAS));
+    const wantedReplicas = settings.replicas ?? (nc.info?.cluster === undefined ? 1 : REPLICAS);
+    const info = await streamOf(jsm, stream, prefix, wantedReplicas);
     const js = jetstream(nc, { timeout: CONNECT_MS });
     const { num_replicas: replicas } = info.config;
     const kvm = new Kvm(js);
@@ -67,7 +70,8 @@ export async function openCluster(settings: NatsSettings, seal: RecordSeal, reso
       kvm.create(`${stream}_leases`, { ttl: LEASE_TTL_MS, replicas, allow_direct: false }),
       kvm.create(`${stream}_here`, { ttl: HERE_TTL_MS, storage: StorageType.Memory, replicas }),
     ]);
-    return { nc, js, jsm, stream, prefix, info, objects, leases, here, maxBytes: (nc.info?.max_payload ?? 1_048_576) - 4096 };
+    const maxBytes = (nc.info?.max_payload ?? 1_048_576) - 4096;
+    return { nc, js, jsm, stream, prefix, info, objects, leases, here, wantedReplicas, maxBytes };
   } catch (error) {
     await nc?.close().catch(() => {});
     // A single server that answers for itself, and says in its greeting that it has none.

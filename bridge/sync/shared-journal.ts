@@ -1,6 +1,7 @@
 import { EventEmitter } from 'node:events';
 import { join } from 'node:path';
 import { SCHEMA_VERSION } from '#shared/link/hello.ts';
+import type { ClusterFacts } from '#shared/ports/cluster.ts';
 import type { JournalInfo, SequencedRecord } from '#shared/ports/journal.ts';
 import type { SyncRecord } from '#shared/sync/record.ts';
 import type { Journal, JournalEvents, Opened, Replica } from '../journal/journal.ts';
@@ -8,6 +9,7 @@ import type { LeaseWanted } from '../journal/leases.ts';
 import { keepClean, OBJECT_AGES, type ObjectAges } from './clean.ts';
 import { type Cluster, openCluster, type ResolveSecret } from './connection.ts';
 import { CLUSTER_ORIGIN, Exchange } from './exchange.ts';
+import { examineCluster } from './examine.ts';
 import { releaseShared, takeShared } from './leases.ts';
 import { pause, Presence } from './presence.ts';
 import { ClusterProblem, problemOf } from './problems.ts';
@@ -163,6 +165,16 @@ export class SharedJournal extends EventEmitter<JournalEvents> implements Journa
     return { ...info, notices };
   }
 
+  /** How it stands with the cluster, for the doctor. What the servers do not say in time is left out. */
+  async examine(): Promise<ClusterFacts> {
+    const { servers } = this.#options.nats;
+    const cluster = this.#cluster;
+    const seen = cluster && (await examineCluster(cluster, this.#seal, this.#state.marks.read).catch(() => undefined));
+    const { state, problem } = this.cluster;
+    const { count } = await this.#unsent();
+    return { servers, state, problem: problem && { code: problem.code, message: problem.message }, unsent: count, seen: seen ?? null };
+  }
+
   close(): Promise<void> {
     this.#stop.abort();
     return this.#closing;
@@ -176,11 +188,16 @@ export class SharedJournal extends EventEmitter<JournalEvents> implements Journa
     return this.#running.then(() => this.#journal.close());
   }
 
-  async #waiting(): Promise<string> {
+  /** Changes that are not in the stream yet, as many as are counted. */
+  async #unsent(): Promise<{ count: number; isMore: boolean }> {
     const sent = this.#state.marks.sent?.seq ?? 0;
     const { records, head, next } = await this.#journal.pull(sent, COUNTED);
-    const count = records.length;
-    if (next < head) return `More than ${count.toLocaleString('en')} changes are`;
+    return { count: records.length, isMore: next < head };
+  }
+
+  async #waiting(): Promise<string> {
+    const { count, isMore } = await this.#unsent();
+    if (isMore) return `More than ${count.toLocaleString('en')} changes are`;
     return count === 1 ? 'One change is' : `${count.toLocaleString('en')} changes are`;
   }
 
