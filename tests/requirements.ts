@@ -38,6 +38,7 @@ import { secrets } from './requirements/secrets.ts';
 import { service } from './requirements/service.ts';
 import { search } from './requirements/search.ts';
 import { providers } from './requirements/providers.ts';
+import { cluster } from './requirements/cluster.ts';
 import { vault } from './requirements/vault.ts';
 import { wiki } from './requirements/wiki.ts';
 import { wikiGateway } from './requirements/wiki-gateway.ts';
@@ -55,6 +56,7 @@ const sections = [
   ...annotate,
   ...vault,
   ...operations,
+  ...cluster,
   ...canvas,
   ...drawings,
   ...capabilities,

@@ -113,14 +113,14 @@ export async function shareNoLonger(): Promise<void> {
 /** `perch sync phrase`. */
 export async function showPhrase(): Promise<void> {
   const dir = await homeWithVault();
-  const { phraseOf } = await import('../sync/recovery-phrase.ts');
+  const { phraseOf } = await import('#shared/sync/nats/recovery-phrase.ts');
   say(phraseOf(await keyOf(dir)));
   note('Whoever has these words can read everything in the vault. Write them down on paper; no one can give them to you again.');
 }
 
 /** `perch sync join`: a home of its own becomes one of the vault whose words are given. */
 export async function joinVault(): Promise<void> {
-  const { keyOfPhrase } = await import('../sync/recovery-phrase.ts');
+  const { keyOfPhrase } = await import('#shared/sync/nats/recovery-phrase.ts');
   const { dir } = await Home.open({ warn: note });
   let key: string;
   try {

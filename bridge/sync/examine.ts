@@ -1,13 +1,13 @@
 import type { NatsConnection } from '@nats-io/transport-node';
 import type { StreamInfo } from '@nats-io/jetstream';
 import type { ClusterSeen, ClusterStream } from '#shared/ports/cluster.ts';
-import type { Cluster } from './connection.ts';
+import type { Places } from '#shared/sync/nats/places.ts';
 import { streamsOf } from './permissions.ts';
 import type { RecordSeal } from './record-seal.ts';
 
 /** What the servers say of a vault's streams, and what they let its user do. Rejects where they do not answer. `read`: how far this bridge has read. */
 export async function examineCluster(
-  cluster: Pick<Cluster, 'nc' | 'jsm' | 'here' | 'wantedReplicas'>,
+  cluster: Pick<Places, 'nc' | 'jsm' | 'here' | 'wantedReplicas'>,
   seal: RecordSeal,
   read: number,
 ): Promise<ClusterSeen> {
@@ -53,7 +53,7 @@ function streamSeen({ config, state, cluster }: StreamInfo): ClusterStream {
 }
 
 /** Servers date what they store. */
-async function skewOf({ jsm, here }: Pick<Cluster, 'jsm' | 'here'>, seal: RecordSeal, stream: string): Promise<number> {
+async function skewOf({ jsm, here }: Pick<Places, 'jsm' | 'here'>, seal: RecordSeal, stream: string): Promise<number> {
   const before = Date.now();
   // Said by no bridge: those who listen to it know nothing from it.
   const seq = await here.put(seal.name('clock'), '');
@@ -76,7 +76,7 @@ async function mayHearAll(nc: NatsConnection): Promise<boolean> {
   return !isRefused;
 }
 
-async function streamsOfOthers({ jsm }: Pick<Cluster, 'jsm'>, own: readonly string[]): Promise<number | null> {
+async function streamsOfOthers({ jsm }: Pick<Places, 'jsm'>, own: readonly string[]): Promise<number | null> {
   try {
     let count = 0;
     for await (const name of jsm.streams.names()) if (!own.includes(name)) count++;

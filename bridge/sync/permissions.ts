@@ -1,3 +1,5 @@
+import { inboxOf } from '#shared/sync/nats/places.ts';
+
 /** The subjects that a user may publish to and subscribe to, as `nats-server` takes them (docs.nats.io, "Authorization"). */
 export interface Permissions {
   publish: string[];
@@ -8,9 +10,6 @@ export interface Permissions {
 const MEMORY = '16MB';
 /** Of one stream: each bridge has one of the records and one of who is there, and for seconds one of each object that it reads. */
 const CONSUMERS = 1000;
-
-/** Where answers come to: of the vault's own, so that nobody need be let read all answers, as under `_INBOX.>`. */
-export const inboxOf = (vault: string): string => `_INBOX_${vault}`;
 
 /** The streams of a vault, by what is in them (docs/decisions/0063). */
 export const streamsOf = (vault: string): Record<'records' | 'objects' | 'leases' | 'here', string> => ({

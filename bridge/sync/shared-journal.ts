@@ -3,16 +3,18 @@ import { join } from 'node:path';
 import { SCHEMA_VERSION } from '#shared/link/hello.ts';
 import type { ClusterFacts } from '#shared/ports/cluster.ts';
 import type { JournalInfo, SequencedRecord } from '#shared/ports/journal.ts';
+import type { LeaseWanted } from '#shared/sync/lease.ts';
+import { releaseShared, takeShared } from '#shared/sync/nats/leases.ts';
+import type { Places } from '#shared/sync/nats/places.ts';
+import { pause, Presence } from '#shared/sync/nats/presence.ts';
+import { ClusterProblem } from '#shared/sync/nats/problems.ts';
 import type { SyncRecord } from '#shared/sync/record.ts';
 import type { Journal, JournalEvents, Opened, Replica } from '../journal/journal.ts';
-import type { LeaseWanted } from '../journal/leases.ts';
 import { keepClean, OBJECT_AGES, type ObjectAges } from './clean.ts';
-import { type Cluster, openCluster, type ResolveSecret } from './connection.ts';
+import { openCluster, type ResolveSecret } from './connection.ts';
 import { CLUSTER_ORIGIN, Exchange } from './exchange.ts';
 import { examineCluster } from './examine.ts';
-import { releaseShared, takeShared } from './leases.ts';
-import { pause, Presence } from './presence.ts';
-import { ClusterProblem, problemOf } from './problems.ts';
+import { problemOf } from './problems.ts';
 import { RecordSeal } from './record-seal.ts';
 import type { NatsSettings } from './settings.ts';
 import { SyncState } from './state.ts';
@@ -61,7 +63,7 @@ export class SharedJournal extends EventEmitter<JournalEvents> implements Journa
   readonly #stop = new AbortController();
   readonly #running: Promise<void>;
   #hosts: () => readonly string[] = () => [];
-  #cluster: Cluster | undefined;
+  #cluster: Places | undefined;
   #exchange: Exchange | undefined;
   #kick: () => void = () => {};
   #foreign = 0;
@@ -135,7 +137,7 @@ export class SharedJournal extends EventEmitter<JournalEvents> implements Journa
     const cluster = this.#cluster;
     if (!cluster) return null;
     try {
-      return await takeShared(cluster, this.#seal, this.#journal, { ...lease, present });
+      return await takeShared(cluster, this.#seal, { ...lease, present }, (wanted) => this.#journal.takeLease(wanted));
     } catch {
       return null;
     }
@@ -155,11 +157,13 @@ export class SharedJournal extends EventEmitter<JournalEvents> implements Journa
         at: Date.now(),
         message: 'Something in the cluster was not sealed by this vault, or was changed there: it was left out, and sent anew from here.',
       });
-    if (this.cluster.problem) {
+    // It may be over by the time that is counted.
+    const { problem } = this.cluster;
+    if (problem) {
       const waiting = await this.#waiting();
       notices.push({
         at: this.#apartSince ?? Date.now(),
-        message: `${this.cluster.problem.message}. ${waiting} not shared with the other machines yet; everything is on this machine’s disk.`,
+        message: `${problem.message}. ${waiting} not shared with the other machines yet; everything is on this machine’s disk.`,
       });
     }
     return { ...info, notices };
@@ -293,7 +297,7 @@ export class SharedJournal extends EventEmitter<JournalEvents> implements Journa
   }
 
   /** Looks whether the stream and the journal are those that the state is about. */
-  async #begin({ info }: Cluster): Promise<void> {
+  async #begin({ info }: Places): Promise<void> {
     const state = this.#state;
     const { marks } = state;
     const made = info.created;
@@ -325,7 +329,7 @@ export class SharedJournal extends EventEmitter<JournalEvents> implements Journa
   }
 
   /** A stream that is deleted or made anew need not be noticed by who reads it. */
-  async #look({ jsm, stream, info: { created } }: Cluster, signal: AbortSignal): Promise<void> {
+  async #look({ jsm, stream, info: { created } }: Places, signal: AbortSignal): Promise<void> {
     for (;;) {
       await pause(this.#options.lookMs ?? LOOK_MS, signal);
       if (signal.aborted) return;

@@ -2,7 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { version } from '../../bridge/journal/fixture.ts';
-import { type Cluster, openCluster } from '../../bridge/sync/connection.ts';
+import type { Places } from '#shared/sync/nats/places.ts';
+import { openCluster } from '../../bridge/sync/connection.ts';
 import { RecordSeal } from '../../bridge/sync/record-seal.ts';
 import { machine, type Machine, settings } from '../../bridge/sync/tests/machine.ts';
 import { hasNats, natsServer } from '../../bridge/sync/tests/nats-server.ts';
@@ -134,7 +135,7 @@ async function vaultsOn(url: string, servers: () => number[], count: number, whe
   const memory = (): number => servers().reduce((sum, pid) => sum + pssOf(pid), 0) / 1024;
   const before = memory();
   const since = performance.now();
-  const open: Cluster[] = [];
+  const open: Places[] = [];
   for (let at = 0; at < count; at++) open.push(await openCluster(settings(url), new RecordSeal(newKey()), async (text) => text));
   const ms = (performance.now() - since) / count;
   const connected = memory();

@@ -112,5 +112,7 @@ export const vault = [
       'The doctor says of the cluster whether it is reached and lets the bridge in, how many copies are current, what is not shared yet, how much room there is, how far the clocks differ and whether the user may do too much',
     'vault.cluster/setting':
       'Where the cluster is and how to get in is told by a command, kept for the owner alone, and secrets in it may be references',
+    'vault.cluster/browser-key':
+      'A browser shares the vault with keys that no script can read out; it and the bridges find each other’s records and open them',
   }),
 ] as const;
