@@ -58,13 +58,15 @@ async function deployedServers(
   };
 }
 
-const note = async (perch: Perch, path: string): Promise<string | null> => {
+async function note(perch: Perch, path: string): Promise<string | null> {
   using outside = await connectOutside(perch);
-  return outside.client.call('workspace.read', { path }).then(
-    ({ content }) => content,
-    () => null,
-  );
-};
+  try {
+    return (await outside.client.call('workspace.read', { path })).content;
+  } catch {
+    return null;
+  }
+}
+
 async function write(perch: Perch, path: string, content: string): Promise<void> {
   using outside = await connectOutside(perch);
   await outside.client.call('workspace.write', { path, content });
