@@ -40,6 +40,7 @@ import { search } from './requirements/search.ts';
 import { providers } from './requirements/providers.ts';
 import { cluster } from './requirements/cluster.ts';
 import { vault } from './requirements/vault.ts';
+import { vaults } from './requirements/vaults.ts';
 import { wiki } from './requirements/wiki.ts';
 import { wikiGateway } from './requirements/wiki-gateway.ts';
 import { workbench } from './requirements/workbench.ts';
@@ -56,6 +57,7 @@ const sections = [
   ...annotate,
   ...vault,
   ...operations,
+  ...vaults,
   ...cluster,
   ...canvas,
   ...drawings,

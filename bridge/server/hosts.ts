@@ -99,6 +99,11 @@ export class Hosts extends EventEmitter<HostsEvents> {
     return this.#best(({ kind }) => kind !== 'remote') ?? null;
   }
 
+  /** The other bridges whose hosts can be reached. */
+  get remotes(): Host[] {
+    return [...this.#hosts.keys()].filter(({ kind }) => kind === 'remote');
+  }
+
   /** Whether another bridge's host serves rather than the managed Chromium, where both could. */
   set yields(given: boolean) {
     if (this.#yields === given) return;
@@ -199,7 +204,8 @@ export class Hosts extends EventEmitter<HostsEvents> {
     this.#byMux.delete(mux);
     const served = host === this.#holder;
     this.#choose(code, reason);
-    if (served && !this.#holder && code === HANDING_OVER) this.expectHost(this.#timing.hostWaitMs);
+    // Where another bridge's host served, the next bridge is about to.
+    if (served && !this.#holder && (code === HANDING_OVER || host.kind === 'remote')) this.expectHost(this.#timing.hostWaitMs);
     this.emit('leave', host, code, reason);
     this.#giveUp();
   }

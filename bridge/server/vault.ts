@@ -18,6 +18,7 @@ import { Hosts } from './hosts.ts';
 import { apiListener } from './http.ts';
 import { LinkCodes } from './link-codes.ts';
 import { oauthCallback } from './oauth-callback.ts';
+import type { Figure } from './operations.ts';
 import { lendPorts } from './ports.ts';
 import { Receipts } from './receipts.ts';
 import { Standing } from './standing.ts';
@@ -36,11 +37,15 @@ export interface VaultOptions {
 }
 
 export interface VaultDeps {
+  /** Empty for the home's own. */
+  name: string;
   admission: Admission;
   /** Of the bridge's every door. */
   limiter: AuthLimiter;
   timing: Timing;
   about: { version: string; build: string; mode: HostMode };
+  /** Where OAuth services send browsers back to. */
+  callbackUrl: string;
   /** The bridge's name in its own requests (capabilities/egress.ts). */
   via: string;
   /** Requests of `/v1` and `/mcp` under way at a time. */
@@ -58,14 +63,17 @@ export interface Farewell {
 
 /** One vault as a bridge serves it: who may come in, which host answers, and what that host is lent. It shares nothing with another but the front door. */
 export interface Vault {
+  readonly name: string;
   readonly home: Home;
   readonly admission: Admission;
   readonly auth: Auth;
   readonly hosts: Hosts;
   readonly journal: Journal;
   readonly codes: LinkCodes;
-  /** Exchanges under way. */
+  readonly shared: SharedParts;
+  /** Exchanges of `/v1` and `/mcp` under way, and how many answers had which status. */
   readonly exchanges: Gauge;
+  readonly answers: ReadonlyMap<number, number>;
   /** `/v1` and `/mcp`. */
   readonly api: RequestListener;
   /** `/oauth/callback`. */
@@ -74,10 +82,21 @@ export interface Vault {
   hostCredential(): Credential;
   /** A host dials in. */
   uplink(socket: WebSocket, origin: string): void;
+  log(line: string): void;
   /** Lets requests under way finish for a moment, then lets the hosts go. */
   dismiss(farewell: Farewell): Promise<void>;
   /** Behind that: takes nothing any more, and has written everything down. */
   close(): Promise<void>;
+}
+
+export interface SharedParts {
+  access: Access;
+  /** What this bridge says of itself on a link; it lends nothing there. */
+  hello: Hello;
+  timing: Timing;
+  journal: Pick<Journal, 'head'>;
+  /** What is told to Prometheus beside: to be filled before it asks. */
+  figures: Figure[];
 }
 
 const SERVES = { tab: 'a tab', headless: 'the managed Chromium', remote: 'another bridge’s host' };
@@ -85,7 +104,7 @@ const SERVES = { tab: 'a tab', headless: 'the managed Chromium', remote: 'anothe
 /** Opens what the vault's home keeps. Rejects, with a sentence for people, where that cannot be read. */
 export async function serveVault(options: VaultOptions, deps: VaultDeps): Promise<Vault> {
   const { home, token, journal, vaultKey } = options;
-  const { admission, limiter, timing, about, via, maxExchanges, ring, log } = deps;
+  const { name, admission, limiter, timing, about, callbackUrl, via, maxExchanges, ring, log } = deps;
   ring.hide([token, vaultKey]);
   const hosts = new Hosts(about.mode, timing);
   const access = await Access.open(home.accessFile, log);
@@ -100,7 +119,7 @@ export async function serveVault(options: VaultOptions, deps: VaultDeps): Promis
   const standing = new Standing(via);
   const receipts = await Receipts.open({ path: home.receiptsFile, hosts, retryMs: timing.receiptsMs, log });
   const ports = lendPorts({
-    ...{ journal, vaultKey, access, hosts, home: home.dir, origin: admission.origin },
+    ...{ journal, vaultKey, access, hosts, home: home.dir, callbackUrl },
     ...{ via, exchanges, standing, ring, log, presenceMs: timing.presenceMs },
     system: { home, ...about },
   });
@@ -114,11 +133,17 @@ export async function serveVault(options: VaultOptions, deps: VaultDeps): Promis
   const uplinkDeps = { auth, hosts, timing, hello, onstream: ports.serve, log };
   const uplinks = new Set<WebSocket>();
   const uplinkGauge = new Gauge();
+  const answers = new Map<number, number>();
+  const api = apiListener({ admission, auth, hosts, journal, timing, gauge, maxExchanges, via, exchanges, receipts, standing, log });
 
   return {
-    ...{ home, admission, auth, hosts, journal, codes: new LinkCodes(), exchanges: gauge },
-    api: apiListener({ admission, auth, hosts, journal, timing, gauge, maxExchanges, via, exchanges, receipts, standing, log }),
-    callback: oauthCallback({ admission, hosts, journal, limiter, timing, gauge, log }),
+    ...{ name, home, admission, auth, hosts, journal, codes: new LinkCodes(), exchanges: gauge, answers, log },
+    shared: { access, hello: { ...hello, capabilities: [] }, timing, journal, figures: [] },
+    api(request, response) {
+      response.once('close', () => answers.set(response.statusCode, (answers.get(response.statusCode) ?? 0) + 1));
+      api(request, response);
+    },
+    callback: oauthCallback({ name, admission, hosts, journal, limiter, timing, gauge, log }),
     hostCredential: () => auth.issueHeadless(),
     uplink(socket, origin) {
       const leave = uplinkGauge.enter();

@@ -38,6 +38,8 @@ export interface SharedJournalOptions {
   /** The text of a setting, where that refers to a secret. */
   resolve?: ResolveSecret;
   log?: (line: string) => void;
+  /** A write is answered once the cluster has it too, or after so many milliseconds, or at once where the cluster is away; 0: it is not waited for. */
+  confirmMs?: number;
   /** For tests. */
   retryMs?: { first: number; most: number };
   lookMs?: number;
@@ -71,6 +73,9 @@ export class SharedJournal extends EventEmitter<JournalEvents> implements Journa
   readonly #schemas = new Map<string, number>();
   #schema = 0;
   #apartSince: number | null = null;
+  readonly #works = new Set<(cluster: Places, signal: AbortSignal) => void>();
+  #connected: { cluster: Places; signal: AbortSignal } | undefined;
+  readonly #unsent = new Set<() => void>();
   cluster: ClusterState = { state: 'connecting', problem: null };
 
   constructor(options: SharedJournalOptions) {
@@ -99,6 +104,17 @@ export class SharedJournal extends EventEmitter<JournalEvents> implements Journa
     this.#hosts = hosts;
   }
 
+  /** Calls `work` with each connection to the cluster, now where there is one; `signal` ends with it. */
+  whileConnected(work: (cluster: Places, signal: AbortSignal) => void): void {
+    this.#works.add(work);
+    if (this.#connected) work(this.#connected.cluster, this.#connected.signal);
+  }
+
+  /** Whether what the cluster had is here. */
+  get isCaughtUp(): boolean {
+    return this.#cluster !== undefined;
+  }
+
   async open(replica: Replica): Promise<Opened> {
     const opened = await this.#journal.open(replica);
     this.#schemas.set(replica.origin, replica.schema);
@@ -114,10 +130,33 @@ export class SharedJournal extends EventEmitter<JournalEvents> implements Journa
     return this.#journal.snapshot();
   }
 
-  push(records: readonly SyncRecord[], pusher: string): ReturnType<Journal['push']> {
+  async push(records: readonly SyncRecord[], pusher: string): ReturnType<Journal['push']> {
     // Before they are stored, for they may be on their way at once.
     if (records.length > 0) this.#schema = Math.max(this.#schema, this.#schemas.get(pusher) ?? 0);
-    return this.#journal.push(records, pusher);
+    const pushed = await this.#journal.push(records, pusher);
+    const { confirmMs = 0 } = this.#options;
+    if (confirmMs > 0 && pushed.last > pushed.before) await this.#sentUpTo(pushed.last, confirmMs);
+    return pushed;
+  }
+
+  /** Resolves when the cluster has all up to there, is away, or after `ms`. */
+  #sentUpTo(seq: number, ms: number): Promise<void> {
+    const isThere = (): boolean => !this.#exchange || (this.#state.marks.sent?.seq ?? 0) >= seq;
+    if (isThere()) return Promise.resolve();
+    return new Promise((resolve) => {
+      const settle = (): void => {
+        clearTimeout(timer);
+        this.#unsent.delete(look);
+        resolve();
+      };
+      const look = (): void => void (isThere() && settle());
+      const timer = setTimeout(settle, ms);
+      this.#unsent.add(look);
+    });
+  }
+
+  #lookAtUnsent(): void {
+    for (const look of [...this.#unsent]) look();
   }
 
   putBlob(hash: string, bytes: Uint8Array): Promise<void> {
@@ -175,7 +214,7 @@ export class SharedJournal extends EventEmitter<JournalEvents> implements Journa
     const cluster = this.#cluster;
     const seen = cluster && (await examineCluster(cluster, this.#seal, this.#state.marks.read).catch(() => undefined));
     const { state, problem } = this.cluster;
-    const { count } = await this.#unsent();
+    const { count } = await this.#countUnsent();
     return { servers, state, problem: problem && { code: problem.code, message: problem.message }, unsent: count, seen: seen ?? null };
   }
 
@@ -193,14 +232,14 @@ export class SharedJournal extends EventEmitter<JournalEvents> implements Journa
   }
 
   /** Changes that are not in the stream yet, as many as are counted. */
-  async #unsent(): Promise<{ count: number; isMore: boolean }> {
+  async #countUnsent(): Promise<{ count: number; isMore: boolean }> {
     const sent = this.#state.marks.sent?.seq ?? 0;
     const { records, head, next } = await this.#journal.pull(sent, COUNTED);
     return { count: records.length, isMore: next < head };
   }
 
   async #waiting(): Promise<string> {
-    const { count, isMore } = await this.#unsent();
+    const { count, isMore } = await this.#countUnsent();
     if (isMore) return `More than ${count.toLocaleString('en')} changes are`;
     return count === 1 ? 'One change is' : `${count.toLocaleString('en')} changes are`;
   }
@@ -265,6 +304,8 @@ export class SharedJournal extends EventEmitter<JournalEvents> implements Journa
         onresend: () => this.#kick(),
       });
       this.#is('catching-up', null);
+      this.#connected = { cluster, signal };
+      for (const work of this.#works) work(cluster, signal);
       const caughtUp = Promise.withResolvers<void>();
       const closed = cluster.nc.closed().then((error) => {
         throw error ?? new ClusterProblem('unreachable', 'The connection to the cluster was closed');
@@ -286,6 +327,8 @@ export class SharedJournal extends EventEmitter<JournalEvents> implements Journa
         caughtUp.resolve();
         this.#cluster = undefined;
         this.#exchange = undefined;
+        this.#connected = undefined;
+        this.#lookAtUnsent();
         void cluster.nc.close().catch(() => {});
         // What hangs on a connection that is gone is not waited for: it notes nothing any more.
         await Promise.race([Promise.allSettled(parts), pause(PARTING_MS, new AbortController().signal)]);
@@ -320,7 +363,8 @@ export class SharedJournal extends EventEmitter<JournalEvents> implements Journa
     signal.addEventListener('abort', () => this.#kick(), { once: true });
     while (!signal.aborted) {
       const woken = new Promise<void>((wake) => (this.#kick = wake));
-      while (!signal.aborted && (await exchange.send()));
+      while (!signal.aborted && (await exchange.send())) this.#lookAtUnsent();
+      this.#lookAtUnsent();
       if (signal.aborted) return;
       onshared();
       this.#is('shared', null);
