@@ -6,6 +6,8 @@ import { inboxOf } from '#shared/sync/nats/places.ts';
 import { verifies } from '../../tests/requirements.ts';
 import { until } from '../../tests/support/gateway.ts';
 import { KEY, version, versions } from '../journal/fixture.ts';
+import { acceptBridges, dialBridge } from '../cluster/dial.ts';
+import type { NatsLink } from '../cluster/nats-link.ts';
 import { natsConfiguration, permissionsOf, streamsOf } from './permissions.ts';
 import { RecordSeal } from './record-seal.ts';
 import type { NatsSettings } from './settings.ts';
@@ -94,6 +96,24 @@ describe.runIf(hasNats)('what a vault’s user may do', () => {
     },
     120_000,
   );
+
+  verifies('vault.cluster/permissions', 'bridges reach each other directly where that is printed too, and not otherwise', async () => {
+    for (const forCluster of [true, false]) {
+      const account = natsConfiguration({ vault: VAULT, user: 'u', ownAccount: true, forCluster, storage: '1GB' });
+      await using nats = await natsServer({ config: `accounts { ${account.replace(/\$PERCH_\w+/, PASSWORD)} }` });
+      const [here, there] = [await dial(nats, 'u', VAULT), await dial(nats, 'u', VAULT)];
+      const seal = new RecordSeal(KEY);
+      const linked = Promise.withResolvers<NatsLink>();
+      acceptBridges({ nc: there, seal, vaultKey: KEY }, 'there', linked.resolve);
+      await there.flush();
+      const dialled = dialBridge({ nc: here, seal, vaultKey: KEY }, 'there');
+      if (forCluster) {
+        const links = [await dialled, await linked.promise];
+        for (const link of links) link.close();
+      } else await expect(dialled).rejects.toThrow(/permissions? violation/i);
+      await Promise.all([here.close(), there.close()]);
+    }
+  });
 
   verifies('vault.cluster/permissions', 'none of it is about another vault, or lets a stream be changed or deleted', () => {
     const { publish, subscribe } = permissionsOf({ vault: VAULT, ownAccount: true, forCluster: false });

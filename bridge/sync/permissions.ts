@@ -39,6 +39,8 @@ export function permissionsOf({ vault, ownAccount, forCluster }: PermissionsWant
   return {
     publish: [
       `perch.${vault}.${forCluster ? '>' : 'r.>'}`,
+      // Who is asked by another bridge answers there.
+      ...(forCluster ? [`${inboxOf(vault)}.>`] : []),
       ...[`$O.PERCH_${vault}_blobs.>`, `$KV.PERCH_${vault}_leases.>`, `$KV.PERCH_${vault}_here.>`],
       '$JS.API.INFO',
       ...api('STREAM.INFO', all),
