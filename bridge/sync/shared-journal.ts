@@ -318,7 +318,7 @@ export class SharedJournal extends EventEmitter<JournalEvents> implements Journa
       });
       const parts = [
         ...[closed, exchange.read(caughtUp.resolve), sending],
-        ...[this.#presence.run(cluster, signal), this.#look(cluster, signal), keepClean(shared, signal, log)],
+        ...[this.#presence.run(cluster, signal), this.#look(cluster, exchange, signal), keepClean(shared, signal, log)],
       ];
       try {
         await Promise.race([aborted, ...parts.map((part) => part.then(() => aborted))]);
@@ -373,7 +373,7 @@ export class SharedJournal extends EventEmitter<JournalEvents> implements Journa
   }
 
   /** A stream that is deleted or made anew need not be noticed by who reads it. */
-  async #look({ jsm, stream, info: { created } }: Places, signal: AbortSignal): Promise<void> {
+  async #look({ jsm, stream, info: { created } }: Places, exchange: Exchange, signal: AbortSignal): Promise<void> {
     for (;;) {
       await pause(this.#options.lookMs ?? LOOK_MS, signal);
       if (signal.aborted) return;
@@ -383,6 +383,7 @@ export class SharedJournal extends EventEmitter<JournalEvents> implements Journa
       });
       if (info.created !== created || (info.state.num_subjects ?? 0) < known)
         throw new ClusterProblem('failed', 'The stream was made anew, or records were taken out of it');
+      await exchange.checkFlow(info.state.last_seq);
     }
   }
 
