@@ -16,6 +16,7 @@ import { memorySearch } from './memory-search.ts';
 import { open } from './open.ts';
 import { recall } from './recall.ts';
 import { rpc } from './rpc.ts';
+import { scale } from './scale.ts';
 import { search } from './search.ts';
 import { sync } from './sync.ts';
 import { tokens } from './tokens.ts';
@@ -36,6 +37,7 @@ const SECTIONS: Record<string, (options: { quick: boolean }) => Promise<Figure[]
   chats,
   sync,
   cluster,
+  scale,
   documents,
   search,
   memory: memorySearch,
