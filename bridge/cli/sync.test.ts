@@ -99,4 +99,5 @@ verifies(
     expect(await run('prepare', 'nats://127.0.0.1:1')).toMatchObject({ code: 1, stderr: expect.stringContaining('cannot be reached') });
     expect(existsSync(join(dir.path, 'sync.json'))).toBe(false);
   },
+  60_000,
 );

@@ -582,13 +582,13 @@ verifies(
         'cluster-replicas',
         'warning',
         'n2 is offline',
-        someCluster({}, { streams: [{ ...stream, followers: [{ ...follower, current: false, offline: true }] }] }),
+        someCluster({}, { streams: [{ ...stream, followers: [{ ...follower, offline: true }] }] }),
       ],
       [
         'cluster-replicas',
         'warning',
         'n2 is behind by 5,000',
-        someCluster({}, { streams: [{ ...stream, followers: [{ ...follower, lag: 5000 }] }] }),
+        someCluster({}, { streams: [{ ...stream, followers: [{ ...follower, current: false, lag: 5000 }] }] }),
       ],
       ['cluster-storage', 'ok', 'The account stores 1 MB of the 10 MB', someCluster({}, { storage: { used: 1e5, limit: 10 * 1024 ** 2 } })],
       [
