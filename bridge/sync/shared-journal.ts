@@ -62,6 +62,7 @@ export class SharedJournal extends EventEmitter<JournalEvents> implements Journa
   readonly #presence: Presence;
   readonly #stop = new AbortController();
   readonly #running: Promise<void>;
+  #closed: Promise<void> | undefined;
   #hosts: () => readonly string[] = () => [];
   #cluster: Places | undefined;
   #exchange: Exchange | undefined;
@@ -207,16 +208,20 @@ export class SharedJournal extends EventEmitter<JournalEvents> implements Journa
   }
 
   close(): Promise<void> {
+    return (this.#closed ??= this.#leave());
+  }
+
+  /** The hosts are gone by now, and the others need not wait until that shows. */
+  async #leave(): Promise<void> {
+    const { signal } = new AbortController();
+    if (this.#cluster) await Promise.race([this.#presence.leave(this.#cluster).catch(() => {}), pause(PARTING_MS, signal)]);
     this.#stop.abort();
-    return this.#closing;
+    await this.#running;
+    await this.#journal.close();
   }
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
-  }
-
-  get #closing(): Promise<void> {
-    return this.#running.then(() => this.#journal.close());
   }
 
   async #waiting(): Promise<string> {
