@@ -34,6 +34,8 @@ const CLOSE_MS = 2_800;
 /** Free memory for each browser that may run, and how many may by that. */
 const BROWSER_BYTES = 512 * 1024 * 1024;
 const MOST_BROWSERS = 8;
+/** Heap of a host of a vault beside the home's own, so that none takes the memory of all. */
+const HEAP_MB = 1024;
 
 const print = (line: string): void => void process.stderr.write(`${line.replaceAll('\n', ' ')}\n`);
 const logOf = (ring: LogRing, name: string): VaultLog => ({
@@ -115,7 +117,11 @@ export async function runGateway(options: GatewayOptions): Promise<void> {
     // Which bridge of a cluster has the browser of the vault that they share is theirs to say.
     const hosted = (together ? bridge.vaults.slice(1) : bridge.vaults).map((vault): Hosted => ({
       ...{ hosts: vault.hosts, callers: vault.callers, stays: vault.name === '', log: aboutOf(vault.name).log },
-      start: () => ManagedChromium.start(managedBy(executable, vault, aboutOf(vault.name))),
+      start: () =>
+        ManagedChromium.start({
+          ...managedBy(executable, vault, aboutOf(vault.name)),
+          ...(vault.name !== '' && { heapMb: HEAP_MB }),
+        }),
     }));
     const pool = new Browsers(hosted, { limit: options.maxBrowsers ?? browsersThatFit() });
     browsers = pool;

@@ -3,35 +3,47 @@ import { join } from 'node:path';
 import { expect } from 'vitest';
 import { verifies } from '../../tests/requirements.ts';
 import { folder } from '../backup/fixture.ts';
+import { createVault, isServed, isVaultName, vaultNames } from '../vault-folders.ts';
 import { runPerch } from './tests/gateway.ts';
 
-verifies('vaults/commands', 'a vault is made, listed, acted on and removed; one that is served is not', async () => {
+verifies('vaults/commands', 'a vault is made once, with a name that its origin can have', async () => {
   using home = folder();
-  const env = { PERCH_HOME: home.path };
-  const run = (...args: string[]) => runPerch(args, env);
-  expect(await run('vault', 'create', 'work')).toMatchObject({ code: 0, stdout: expect.stringContaining(join('vaults', 'work', 'token')) });
-  expect(await run('vault', 'create', 'work')).toMatchObject({ code: 1, stderr: expect.stringContaining('already') });
-  for (const name of ['Work', 'a--b', '-a', 'a.b', '..', '../work', '', 'a'.repeat(65)])
-    expect(await run('vault', 'create', '--', name)).toMatchObject({ code: 2, stdout: '' });
-  const dir = join(home.path, 'vaults', 'work');
-  expect(JSON.parse((await run('vault', 'list', '--json')).stdout)).toEqual({ vaults: [{ name: 'work', dir, served: false }] });
+  const run = (...args: string[]) => runPerch(['vault', 'create', ...args], { PERCH_HOME: home.path });
+  expect(await run('work')).toMatchObject({ code: 0, stdout: expect.stringContaining(join('vaults', 'work', 'token')) });
+  expect(await run('work')).toMatchObject({ code: 1, stderr: expect.stringContaining('already') });
+  expect(await run('../work')).toMatchObject({ code: 2, stdout: '' });
+  for (const name of ['Work', 'a--b', '-a', 'a-', 'a.b', '..', '', 'a'.repeat(33)])
+    expect({ name, is: isVaultName(name) }).toEqual({ name, is: false });
+  for (const name of ['a', 'a-b', '1', 'a'.repeat(32)]) expect({ name, is: isVaultName(name) }).toEqual({ name, is: true });
+  expect(await vaultNames(home.path)).toEqual(['work']);
+});
 
-  expect((await run('token', '--vault', 'work')).stdout).toContain(join(dir, 'token'));
-  expect(await run('token', '--vault', 'none')).toMatchObject({
-    code: 1,
-    stdout: '',
-    stderr: expect.stringContaining('there is no vault none'),
-  });
+verifies('vaults/commands', 'commands act on the vault that is named, and on no other', async () => {
+  using home = folder();
+  const made = await createVault(home.path, 'work', () => {});
+  const run = (args: string[], input?: string) => runPerch(args, { PERCH_HOME: home.path }, input);
+  expect((await run(['token', '--vault', 'work'])).stdout).toContain(made?.tokenFile);
+  expect(await run(['token', '--vault', 'none'])).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('no vault none') });
+  expect((await run(['secrets', 'set', 'NAME', '--vault', 'work', '--port', '1'], 'value')).code).toBe(0);
+  expect([join(made?.dir ?? '', 'secrets.env'), join(home.path, 'secrets.env')].map((path) => existsSync(path))).toEqual([true, false]);
   expect(existsSync(join(home.path, 'token'))).toBe(false);
-  const secret = await runPerch(['secrets', 'set', 'NAME', '--vault', 'work', '--port', '1'], env, 'value');
-  expect([secret.code, existsSync(join(dir, 'secrets.env')), existsSync(join(home.path, 'secrets.env'))]).toEqual([0, true, false]);
+});
 
-  expect(await run('vault', 'remove', 'work')).toMatchObject({ code: 2, stderr: expect.stringContaining('--yes') });
-  writeFileSync(join(dir, `served-by.${process.pid}`), '');
-  expect(await run('vault', 'remove', 'work', '--yes')).toMatchObject({ code: 1, stderr: expect.stringContaining('a gateway serves') });
-  expect(existsSync(join(dir, 'token'))).toBe(true);
-  rmSync(join(dir, `served-by.${process.pid}`));
-  expect(await run('vault', 'remove', 'work', '--yes')).toMatchObject({ code: 0 });
+verifies('vaults/commands', 'one is removed for good where that is agreed to, and not while a gateway serves it', async () => {
+  using home = folder();
+  const made = await createVault(home.path, 'work', () => {});
+  const dir = made?.dir ?? '';
+  const remove = (...args: string[]) => runPerch(['vault', 'remove', 'work', ...args], { PERCH_HOME: home.path });
+  const mark = join(dir, `served-by.${process.pid}`);
+  writeFileSync(mark, '');
+  expect(await remove('--yes')).toMatchObject({ code: 1, stderr: expect.stringContaining('a gateway serves') });
+  rmSync(mark);
+  // Of a process that is gone: no process has so high a number.
+  writeFileSync(join(dir, 'served-by.99999999'), '');
+  expect(await isServed(dir)).toBe(false);
+  expect(await remove()).toMatchObject({ code: 2, stderr: expect.stringContaining('--yes') });
+  expect(existsSync(made?.tokenFile ?? '')).toBe(true);
+  expect(await remove('--yes')).toMatchObject({ code: 0 });
   expect(existsSync(dir)).toBe(false);
-  expect(await run('vault', 'remove', 'work', '--yes')).toMatchObject({ code: 1 });
+  expect(await vaultNames(home.path)).toEqual([]);
 });

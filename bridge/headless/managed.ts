@@ -14,6 +14,8 @@ export interface ManagedOptions {
   /** Makes what the host page proves itself with, once for each browser. Handed over through the debugging pipe. */
   credential(): Credential;
   log(line: string): void;
+  /** Megabytes of JavaScript's heap; a host that needs more dies, and is started again. Default: the browser's own limit. */
+  heapMb?: number;
   /** Milliseconds before the first restart, doubled each time, and the longest; a run of a minute starts over. */
   backOff?: { first: number; most: number };
   /** Milliseconds to wait for an earlier browser to leave the profile. */
@@ -68,12 +70,13 @@ export class ManagedChromium {
   }
 
   async #launch(): Promise<Chromium> {
-    const { executable, profile, log, patience = 5000 } = this.#options;
+    const { executable, profile, log, heapMb, patience = 5000 } = this.#options;
     const [major] = await Promise.all([majorVersion(executable), awaitProfile(profile, patience, sleep)]);
     const aside = prepareProfile(profile, major);
     if (aside !== null) log(`the browser is older than its profile: a fresh profile is used, the earlier one is kept in ${aside}`);
     try {
-      this.#browser = await Chromium.launch({ executable, profile, args: SMALL });
+      const limit = heapMb === undefined ? [] : [`--js-flags=--max-old-space-size=${heapMb}`];
+      this.#browser = await Chromium.launch({ executable, profile, args: [...SMALL, ...limit] });
       this.#credential = null;
       return this.#browser;
     } catch (error) {

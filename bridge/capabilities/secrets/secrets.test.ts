@@ -23,10 +23,11 @@ afterEach(() => rmSync(home, { recursive: true, force: true, maxRetries: 20, ret
 const ring = new LogRing();
 
 /** What a host is told when it asks for these names. */
-function resolve(names: string[], env: NodeJS.ProcessEnv = {}) {
+function resolve(names: string[], env: NodeJS.ProcessEnv = {}, fileOnly = false) {
   const handlers = secretsHandlers({
     home,
     env,
+    fileOnly,
     hide: (values) => ring.hide(values),
     log: (line) => void lines.push(line),
     keeper: UNKEPT,
@@ -99,4 +100,10 @@ verifies('secrets/file-refused', 'a file that others can read, or that cannot be
     expect(await ask()).toMatchObject({ values: { ENV: 'e' }, problem: 'it is no plain file' });
   }
   expect(asking.faults).toEqual([]);
+});
+
+verifies('vaults/walls', 'a vault beside the home’s own has the secrets of its own file, and none of the environment', async () => {
+  write('BOTH=of-the-file\n');
+  const { values } = await resolve(['BOTH', 'ENV'], { BOTH: 'of-the-environment', ENV: 'e' }, true);
+  expect(values).toEqual({ BOTH: 'of-the-file' });
 });
