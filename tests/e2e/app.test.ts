@@ -246,6 +246,24 @@ describe('behind the bridge', () => {
 });
 
 describe('this browser alone', () => {
+  verifies('app/accessible', 'replies of the same words are told to a screen reader each time', async () => {
+    await using perch = await startPerch({ host: 'tab' });
+    await using browser = await launchBrowser();
+    const page = await browser.page(perch.url);
+    await connected(page, 'This browser');
+    const said = await page.evaluateHandle(() => {
+      const told: string[] = [];
+      for (const region of document.querySelectorAll('.sr-only[aria-live=polite]'))
+        new MutationObserver(() => told.push(region.textContent)).observe(region, { subtree: true, childList: true, characterData: true });
+      return told;
+    });
+    const told = (): Promise<number> => said.evaluate((texts) => texts.filter((text) => text !== '').length);
+    for (const times of [1, 2, 3]) {
+      await ask(page, 'What can you do?');
+      await until(async () => (await told()) === times, `the reply to be told ${times} times`);
+    }
+  });
+
   test('a chat that cannot be read says so, with a way to try again', async () => {
     await using perch = await startPerch({ host: 'tab' });
     await using browser = await launchBrowser();
