@@ -61,6 +61,15 @@ async function stallBehindClaim(page: Page): Promise<{ held: Promise<void>; letG
   return { held: held.then(() => {}), letGo: async () => (await held).fulfill({ body: '' }) };
 }
 
+/** Keeps a tab from its turn to deliver, which it may have before the tab that a message was written in. */
+const handsNothingOver = (page: Page): Promise<void> =>
+  page.evaluate(() => {
+    const { request } = navigator.locks;
+    const asked = (name: string, work: LockGrantedCallback<unknown>): Promise<unknown> =>
+      name.startsWith('perch-outbox:') ? new Promise(() => {}) : request.call(navigator.locks, name, work);
+    Object.defineProperty(navigator.locks, 'request', { value: asked });
+  });
+
 const waitsForOtherTab = (page: Page): Promise<boolean> =>
   page.evaluate(async () => (await navigator.locks.query()).pending?.some(({ name }) => name?.startsWith('perch-outbox-entry:')) ?? false);
 
@@ -180,6 +189,7 @@ describe('what is sent while a reply runs', () => {
     const page = await busyPage();
     const other = await at.browser.page(page.url());
     await connected(other, LINKED);
+    await handsNothingOver(other);
     const stalled = await stallBehindClaim(page);
     // Its keys are let go only behind that.
     const written = write(page, 'words on their way');
