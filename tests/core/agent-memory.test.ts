@@ -33,6 +33,10 @@ verifies('memory.agents/calls', 'added, changed, found, listed by category, forg
   expect((await client.call('memory.list', {})).count).toBe(1);
   const { id: _, ...back } = forgotten;
   expect((await client.call('memory.add', back)).memory).toEqual(changed);
+  await expect(client.call('memory.add', { text: 'a\0b' })).rejects.toMatchObject({ message: 'text: must not contain NUL' });
+  const half = { id: changed.id, text: 'The kayak \ud800 is sold' };
+  expect((await client.call('memory.update', half)).memory).toMatchObject({ text: 'The kayak \ufffd is sold' });
+  await client.call('memory.update', { id: memoryId('The kayak \ufffd is sold'), text: changed.text });
   await client.call('memory.setPreference', { key: 'Tone', value: 'formal' });
   expect(await client.call('memory.setPreference', { key: 'tone', value: 'casual' })).toMatchObject({ replaced: 1 });
   expect((await client.call('memory.preferences', {})).preferences).toMatchObject([{ key: 'tone', value: 'casual' }]);

@@ -109,6 +109,8 @@ describe('chat.send', () => {
       },
       {},
     ]);
+    await client.call('chat.send', { message: 'again', attachments: [{ ...png, filename: '\u202egnp.exe' }] });
+    expect((await historyOf(gw))[2]).toMatchObject({ content: [{}, { filename: 'gnp.exe' }], attachments: [{ filename: 'gnp.exe' }] });
     const refused = async (attachment: object): Promise<string> =>
       client.call('chat.send', { message: 'x', attachments: [{ filename: 'f', mimeType: 'image/png', ...attachment } as typeof png] }).then(
         () => 'accepted',
@@ -118,7 +120,7 @@ describe('chat.send', () => {
     expect(await refused({ content: 'A'.repeat(9 * 1024 * 1024) })).toContain('6 MB');
     expect(await refused({ content: 'AAAA', size: 99 })).toContain('99 bytes');
     expect(await refused({})).toContain('content');
-    expect(await historyOf(gw)).toHaveLength(2);
+    expect(await historyOf(gw)).toHaveLength(4);
   });
 });
 

@@ -200,7 +200,7 @@ describe('sessions', () => {
     await using next = await testGateway({ vault: gw.vault });
     const { client: later } = await next.client();
     expect((await later.call('sessions.list', {})).sessions).toMatchObject([{ title: 'A name — 名前', messageCount: 4 }]);
-    for (const title of ['', '   ', ' \n ', 'x'.repeat(201)]) {
+    for (const title of ['', '   ', ' \n ', '\u200b\u2060', 'x'.repeat(201)]) {
       await expect(later.call('sessions.rename', { path, title })).rejects.toMatchObject({ code: 'INVALID_PARAMS' });
     }
   });

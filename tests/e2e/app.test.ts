@@ -58,6 +58,16 @@ describe('behind the bridge', () => {
     await page.getByRole('heading', { name: 'There is no such page' }).waitFor();
     await page.getByRole('link', { name: 'To the chats' }).click();
     await composer(page).waitFor();
+    // The bridge refuses addresses of these kinds; once the service worker answers they come to the app.
+    await page.evaluate(async () => void (await navigator.serviceWorker.ready));
+    for (const path of ['/%E0%A4%A', '/chat/main/%FF']) {
+      await page.goto(perch.url + path);
+      await page.getByRole('heading', { name: 'There is no such page' }).waitFor();
+    }
+    for (const path of ['/chat/main/%00', '/chat/..%2f/main']) {
+      await page.goto(perch.url + path);
+      await page.getByRole('heading', { name: 'This chat is not here' }).waitFor();
+    }
     await page.close();
   });
 
@@ -236,6 +246,47 @@ describe('behind the bridge', () => {
 });
 
 describe('this browser alone', () => {
+  verifies('app/accessible', 'replies of the same words are told to a screen reader each time', async () => {
+    await using perch = await startPerch({ host: 'tab' });
+    await using browser = await launchBrowser();
+    const page = await browser.page(perch.url);
+    await connected(page, 'This browser');
+    const said = await page.evaluateHandle(() => {
+      const told: string[] = [];
+      for (const region of document.querySelectorAll('.sr-only[aria-live=polite]'))
+        new MutationObserver(() => told.push(region.textContent)).observe(region, { subtree: true, childList: true, characterData: true });
+      return told;
+    });
+    const told = (): Promise<number> => said.evaluate((texts) => texts.filter((text) => text !== '').length);
+    for (const times of [1, 2, 3]) {
+      await ask(page, 'What can you do?');
+      await until(async () => (await told()) === times, `the reply to be told ${times} times`);
+    }
+  });
+
+  test('a chat that cannot be read says so, with a way to try again', async () => {
+    await using perch = await startPerch({ host: 'tab' });
+    await using browser = await launchBrowser();
+    const page = await browser.page();
+    await page.addInitScript(() => {
+      const { postMessage } = MessagePort.prototype;
+      let refusing = true;
+      addEventListener('readable', () => (refusing = false));
+      MessagePort.prototype.postMessage = function (message: unknown, given?: StructuredSerializeOptions | Transferable[]) {
+        const asked = JSON.stringify(message) ?? '';
+        const sent: unknown =
+          refusing && asked.includes('chat.history') ? JSON.parse(asked.replace('chat.history', 'chat.no-such')) : message;
+        postMessage.call(this, sent, Array.isArray(given) ? { transfer: given } : given);
+      };
+    });
+    await page.goto(`${perch.url}/chat/main/main`);
+    const note = page.getByRole('main').getByRole('alert');
+    await note.getByText('METHOD_NOT_FOUND').waitFor();
+    await page.evaluate(() => dispatchEvent(new Event('readable')));
+    await note.getByRole('button', { name: 'Retry' }).click();
+    await page.getByRole('heading', { name: 'This chat is not here' }).waitFor();
+  });
+
   verifies(
     ['host/shared-worker', 'host/death-noticed', 'host/killed-mid-run', 'storage/acknowledged-is-durable'],
     'unlinked, it answers; a killed worker is replaced and the partial reply kept',

@@ -1,4 +1,4 @@
-import type { Page } from 'playwright';
+import type { Page, Route } from 'playwright';
 import { describe, expect } from 'vitest';
 import { verifies } from '../requirements.ts';
 import { until } from '../support/gateway.ts';
@@ -32,6 +32,46 @@ async function said(page: Page, at: ReturnType<typeof served>): Promise<string[]
   const { messages } = await outside.client.call('chat.history', { sessionId });
   return messages.flatMap(({ role, content }) => (role === 'user' ? [String(content)] : []));
 }
+
+/** Stops a tab right behind its note that it hands the next message over, before it does; the result lets it go on. */
+async function stallBehindClaim(page: Page): Promise<{ held: Promise<void>; letGo(): Promise<void> }> {
+  const { promise: held, resolve } = Promise.withResolvers<Route>();
+  await page.route('**/stalled', resolve);
+  await page.evaluate(() => {
+    const claims = new Set<IDBTransaction>();
+    const { put } = IDBObjectStore.prototype;
+    IDBObjectStore.prototype.put = function (value: unknown, key?: IDBValidKey) {
+      if (typeof value === 'object' && value !== null && 'tried' in value && value.tried === true) claims.add(this.transaction);
+      return put.call(this, value, key);
+    };
+    const { addEventListener } = EventTarget.prototype;
+    IDBTransaction.prototype.addEventListener = function (type: string, listener: EventListenerOrEventListenerObject) {
+      addEventListener.call(this, type, (event) => {
+        if (type === 'complete' && claims.delete(this)) {
+          IDBObjectStore.prototype.put = put;
+          const request = new XMLHttpRequest();
+          request.open('GET', '/stalled', false);
+          request.send();
+        }
+        if (typeof listener === 'function') listener.call(this, event);
+        else listener.handleEvent(event);
+      });
+    };
+  });
+  return { held: held.then(() => {}), letGo: async () => (await held).fulfill({ body: '' }) };
+}
+
+/** Keeps a tab from its turn to deliver, which it may have before the tab that a message was written in. */
+const handsNothingOver = (page: Page): Promise<void> =>
+  page.evaluate(() => {
+    const { request } = navigator.locks;
+    const asked = (name: string, work: LockGrantedCallback<unknown>): Promise<unknown> =>
+      name.startsWith('perch-outbox:') ? new Promise(() => {}) : request.call(navigator.locks, name, work);
+    Object.defineProperty(navigator.locks, 'request', { value: asked });
+  });
+
+const waitsForOtherTab = (page: Page): Promise<boolean> =>
+  page.evaluate(async () => (await navigator.locks.query()).pending?.some(({ name }) => name?.startsWith('perch-outbox-entry:')) ?? false);
 
 describe('what is sent while a reply runs', () => {
   const at = served();
@@ -141,6 +181,31 @@ describe('what is sent while a reply runs', () => {
     await until(async () => (await said(page, at)).length === 2, 'the next to have had its turn');
     expect((await said(page, at)).at(-1)).toBe('words behind them');
     await inOrder(page, ['words taken back']);
+    await other.close();
+    await page.close();
+  });
+
+  verifies(['app/queue', 'app/two-tabs'], 'goes once, or not at all, where it is taken back while another tab hands it over', async () => {
+    const page = await busyPage();
+    const other = await at.browser.page(page.url());
+    await connected(other, LINKED);
+    await handsNothingOver(other);
+    const stalled = await stallBehindClaim(page);
+    // Its keys are let go only behind that.
+    const written = write(page, 'words on their way');
+    await stalled.held;
+    await inOrder(other, ['words on their way']);
+    await act(other, 'on their way', 'Edit');
+    const asked = async (): Promise<boolean> => (await field(other).inputValue()) !== '' || (await waitsForOtherTab(other));
+    await until(asked, 'the text to be in the field, or the other tab to be waited for');
+    await stalled.letGo();
+    await written;
+    await queue(page).waitFor({ state: 'detached' });
+    await until(async () => (await field(other).inputValue()) === 'words on their way', 'the text to be in the field');
+    await approvals(page).getByRole('button', { name: 'Allow once' }).click();
+    await page.getByRole('button', { name: 'Stop', exact: true }).waitFor({ state: 'detached' });
+    expect(await said(page, at)).toHaveLength(1);
+    await field(other).fill('');
     await other.close();
     await page.close();
   });

@@ -109,6 +109,31 @@ describe('settings', () => {
     await page.close();
   });
 
+  verifies('app/keys', 'keys of an input method do nothing, and give up nothing that is being written', async () => {
+    const page = await at.browser.page(at.perch.url);
+    await connected(page, LINKED);
+    const field = page.getByRole('textbox', { name: 'Message', exact: true });
+    // As Safari has the key that ends a composition, and as the others have it.
+    const composed = [{ keyCode: 229 }, { isComposing: true }];
+    await field.dispatchEvent('keydown', { key: 'b', code: 'KeyB', ctrlKey: true, bubbles: true, ...composed[0] });
+    await page.keyboard.press('Control+/');
+    await page.getByRole('dialog').waitFor();
+    await page.keyboard.press('Escape');
+    expect(await search(page).isVisible()).toBe(true);
+    await field.fill('What can you do?');
+    await field.press('Enter');
+    await page.getByRole('article', { name: 'Reply' }).first().waitFor();
+    await page.getByRole('button', { name: 'Edit this message' }).click();
+    const edited = page.getByRole('textbox', { name: 'Edit your message' });
+    await edited.fill('鳥は何');
+    for (const own of composed) await edited.dispatchEvent('keydown', { key: 'Escape', bubbles: true, ...own });
+    await edited.press('End');
+    expect(await edited.inputValue()).toBe('鳥は何');
+    await edited.press('Escape');
+    await edited.waitFor({ state: 'detached' });
+    await page.close();
+  });
+
   verifies('app/approval-keys', 'allowed and denied in its chat; from another chat nothing', async () => {
     const page = await at.browser.page(at.perch.url);
     await connected(page, LINKED);

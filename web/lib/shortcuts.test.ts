@@ -22,6 +22,13 @@ test.each([
   [press(':', 'ctrl shift', 'Semicolon'), 'copyCode'],
   [press('Enter', 'ctrl alt'), 'allowTool'],
   [press('Backspace', 'ctrl alt'), 'denyTool'],
+  [press('л', 'ctrl', 'KeyK'), 'search'],
+  [press('Щ', 'ctrl shift', 'KeyO'), 'newChat'],
+  [press('و', 'ctrl', 'Comma'), 'settings'],
+  [press('ظ', 'ctrl', 'Slash'), 'help'],
+  // The M of a French keyboard, and what lies where the English one has it.
+  [press('M', 'ctrl shift', 'Semicolon'), 'models'],
+  [press('?', 'ctrl shift', 'KeyM'), 'models'],
   [press('b'), null],
   [press('b', 'ctrl alt'), null],
   [press('b', 'meta'), null],

@@ -31,6 +31,7 @@ export interface Pressed {
 
 const NAMES = Object.keys(SHORTCUTS) as ShortcutName[];
 const MODIFIERS = ['Control', 'Meta', 'Shift', 'Alt', 'AltGraph', 'CapsLock', 'Fn'];
+const MARKS: Readonly<Record<string, string>> = { Comma: ',', Period: '.', Slash: '/' };
 /** What browsers and text fields have these for. */
 const TAKEN = ['R', 'W', 'T', 'N', 'Q', 'A', 'C', 'V', 'X', 'Z'];
 
@@ -41,10 +42,17 @@ export const boundKeys = (name: ShortcutName, bindings: Bindings): string | null
 /** A key press as keys are written here, `Mod+Alt+Shift+K`; null while only modifiers are held, or one that is not ours. `apple`: Mod is Cmd. */
 export function pressedKeys({ key, code = '', ctrlKey, metaKey, shiftKey, altKey }: Pressed, apple: boolean): string | null {
   if (MODIFIERS.includes(key) || (apple ? ctrlKey : metaKey)) return null;
-  // With Shift or Alt a key gives another character: the physical key tells which it is.
-  const plain = code === 'Semicolon' ? ';' : altKey || shiftKey ? /^(?:Key|Digit)([A-Z0-9])$/.exec(code)?.[1] : undefined;
+  // What a letter is does not hang on where it lies.
+  const plain = /^[a-z]$/i.test(key) ? undefined : plainKey(key, code, altKey || shiftKey);
   const held = [(apple ? metaKey : ctrlKey) && 'Mod', altKey && 'Alt', shiftKey && 'Shift'].filter((each) => each !== false);
   return [...held, plain ?? (key.length === 1 ? key.toUpperCase() : key)].join('+');
+}
+
+/** The physical key, where a key gives another character than is written on it: Shift or Alt is held, or the keyboard writes no Latin. */
+function plainKey(key: string, code: string, changed: boolean): string | undefined {
+  if (code === 'Semicolon') return ';';
+  const foreign = !/^[ -~]*$/.test(key);
+  return (foreign ? MARKS[code] : undefined) ?? (foreign || changed ? /^(?:Key|Digit)([A-Z0-9])$/.exec(code)?.[1] : undefined);
 }
 
 /** Which shortcut a key press is; null for none. */

@@ -1,3 +1,4 @@
+import { canBeSeen, UNSEEN } from '../../seen.ts';
 import { call } from '../contract.ts';
 import { agentId, sessionEntry, sessionPath } from '../records.ts';
 import { z } from '../zod.ts';
@@ -7,8 +8,9 @@ export const folder = z
   .string()
   .trim()
   .max(300)
-  .regex(/^[^/]+(\/[^/]+)*$/, 'must be names with / between them');
-export const tag = z.string().trim().min(1).max(50);
+  .regex(/^[^/]+(\/[^/]+)*$/, 'must be names with / between them')
+  .refine((names) => names.split('/').every(canBeSeen), UNSEEN);
+export const tag = z.string().trim().min(1).max(50).refine(canBeSeen, UNSEEN);
 /** Only sessions that are so; all of them where nothing is said. `folder`: in it or in one within it. */
 export const filters = {
   agentId: agentId.optional(),

@@ -1,3 +1,4 @@
+import { canBeSeen, UNSEEN } from '../../seen.ts';
 import { call } from '../contract.ts';
 import { agentId, compaction, historyMessage, sessionEntry, sessionId, sessionPath } from '../records.ts';
 import { z } from '../zod.ts';
@@ -20,7 +21,8 @@ const title = z
   .overwrite((text) => text.replaceAll(/\s*[\n\r\v\f\u0085\u2028\u2029]\s*/g, ' '))
   .trim()
   .min(1)
-  .max(200);
+  .max(200)
+  .refine(canBeSeen, UNSEEN);
 /** From and to, in UTF-16 units. */
 const spans = z.array(z.tuple([z.number(), z.number()]));
 

@@ -1,4 +1,5 @@
 import { RpcError } from '#shared/rpc/errors.ts';
+import { canBeSeen } from '#shared/seen.ts';
 import { problemOf } from '#lib/errors.ts';
 import { gateway } from '#lib/gateway/connection.svelte.ts';
 import { type Importable, readExport, Unimportable } from '#lib/chat/import/read-export.ts';
@@ -82,4 +83,4 @@ export class ChatImport {
   }
 }
 
-const titled = (title: string): { title?: string } => (title.trim() === '' ? {} : { title: cut(title, TITLE_CHARS) });
+const titled = (title: string): { title?: string } => (canBeSeen(title) ? { title: cut(title, TITLE_CHARS) } : {});

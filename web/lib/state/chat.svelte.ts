@@ -16,6 +16,8 @@ import type { PickedFile } from './page-db.ts';
 import { storage } from './storage.svelte.ts';
 
 const PAGE = 200;
+/** The address may name what can be no chat at all. */
+const NO_SUCH_CHAT: readonly string[] = ['NOT_FOUND', 'INVALID_PARAMS'];
 const TAIL = 40;
 /** A chat that has changed is read anew at most this often, milliseconds. */
 const REFRESH_MS = 300;
@@ -110,7 +112,7 @@ export class Chat {
       this.phase = 'ready';
     } catch (error) {
       if (load !== this.#loads) return;
-      if (error instanceof RpcError && error.code === 'NOT_FOUND') {
+      if (error instanceof RpcError && NO_SUCH_CHAT.includes(error.code)) {
         if (changes !== this.#changes) return await this.load(limit);
         this.#notHere();
       } else if (!isLost(error) || this.messages.length === 0)

@@ -1,4 +1,5 @@
 import { fromBase64 } from '#shared/base64.ts';
+import { fileNameOf } from '#shared/file-name.ts';
 import { ATTACHMENT_LIMITS, refusal } from '#lib/chat/limits.ts';
 import { pastedName } from '#lib/chat/pasted.ts';
 import { number } from '#lib/i18n/format.ts';
@@ -141,7 +142,7 @@ export class Draft {
 
 const picked = (file: File, content: string): PickedFile => ({
   id: crypto.randomUUID(),
-  filename: file.name || 'pasted',
+  filename: file.name === '' ? 'pasted' : fileNameOf(file.name),
   mimeType: file.type || 'application/octet-stream',
   size: file.size,
   content,

@@ -1,3 +1,4 @@
+import { isComposed } from '#lib/composing.ts';
 import { type ShortcutName, shortcutOf } from '#lib/shortcuts.ts';
 import { kept } from './kept.ts';
 import { keyBindings } from './key-bindings.svelte.ts';
@@ -54,7 +55,7 @@ class Layout {
   }
 
   handleKey(event: KeyboardEvent): void {
-    if (event.defaultPrevented || event.isComposing) return;
+    if (event.defaultPrevented || isComposed(event)) return;
     const name = shortcutOf(event, this.apple, keyBindings.own);
     const action = name && this.#actions.get(name);
     if (!action) return;

@@ -160,23 +160,27 @@ class Outbox {
     }
     const due = this.entries.get(entry.id);
     if (due?.state !== 'waiting') return settled;
-    const { id, agentId, sessionId, message, files, model, steer } = due;
-    await this.#change({ ...due, state: 'sent', tried: true }, true);
-    // Held or moved while that was kept, here or in another tab.
-    if (this.entries.get(id)?.state !== 'sent') return settled;
-    const accepted = new Promise<void>((resolve) => this.#accept.set(id, resolve));
-    const answer = gateway.call('chat.send', {
-      agentId,
-      sessionId,
-      message,
-      idempotencyKey: id,
-      ...(files.length > 0 ? { attachments: files.map(asAttachment) } : {}),
-      ...(model === null ? {} : { model }),
-      ...(steer ? { steer } : {}),
+    const sent = await this.#alone(due, async () => {
+      const { id, agentId, sessionId, message, files, model, steer } = due;
+      await this.#change({ ...due, state: 'sent', tried: true }, true);
+      // Held or moved while that was kept, here or in another tab.
+      if (this.entries.get(id)?.state !== 'sent') return undefined;
+      const accepted = new Promise<void>((resolve) => this.#accept.set(id, resolve));
+      const answer = gateway.call('chat.send', {
+        agentId,
+        sessionId,
+        message,
+        idempotencyKey: id,
+        ...(files.length > 0 ? { attachments: files.map(asAttachment) } : {}),
+        ...(model === null ? {} : { model }),
+        ...(steer ? { steer } : {}),
+      });
+      return { accepted, answer };
     });
+    if (!sent) return settled;
     // Once the message is stored, whatever ends the run is told by the run's own events.
-    answer.catch(() => {});
-    const stored = this.#settle(id, Promise.race([accepted, answer]));
+    sent.answer.catch(() => {});
+    const stored = this.#settle(due.id, Promise.race([sent.accepted, sent.answer]));
     return () => stored;
   }
 
@@ -236,20 +240,41 @@ class Outbox {
 
   /** Has the gateway give back what it may have in line. Undefined where the message had its turn. */
   async #back(entry: OutboxEntry): Promise<OutboxEntry | undefined> {
-    const { id, agentId, sessionId, tried, state } = entry;
-    if (!tried || state === 'failed' || gateway.state !== 'online') return entry;
-    const answer = gateway.call('chat.abort', { agentId, sessionId, sentWith: id });
-    answer.catch(() => {});
-    // Held, in what is kept: no other tab sends it meanwhile.
-    await this.#change({ ...entry, state: 'moving', failure: heldBack() });
-    const back = await answer.then(
-      async ({ aborted }) => aborted || !(await this.#isStored(entry)),
+    const { id, agentId, sessionId } = entry;
+    const ask = async (): Promise<boolean> => (await gateway.call('chat.abort', { agentId, sessionId, sentWith: id })).aborted;
+    const early = mayBeInLine(entry) ? ask() : Promise.resolve(false);
+    early.catch(() => {});
+    const held = await this.#hold(entry);
+    if (!held || !mayBeInLine(held)) return held;
+    // Asked again, for another tab may have handed it over only now.
+    const back = await early.then(
+      async (aborted) => aborted || (await ask()) || !(await this.#isStored(entry)),
       () => false,
     );
     if (!this.entries.has(id)) return undefined;
-    if (back) return { ...entry, tried: false };
-    await this.#change({ ...entry, state: 'waiting' });
+    if (back) return { ...held, tried: false };
+    await this.#change({ ...held, state: 'waiting' });
     return undefined;
+  }
+
+  /** Holds a message in what is kept: no tab sends it from then on. As it was until then; undefined where it is no more. */
+  async #hold(entry: OutboxEntry): Promise<OutboxEntry | undefined> {
+    const moving = (record: OutboxRecord): OutboxEntry => ({ ...record, state: 'moving', failure: heldBack() });
+    this.entries.set(entry.id, moving(entry));
+    return this.#alone(entry, async () => {
+      const kept = await this.#keptOf(entry);
+      if (!kept || !this.entries.has(entry.id)) {
+        this.entries.delete(entry.id);
+        return undefined;
+      }
+      await this.#change(moving(kept));
+      return { ...kept, state: kept.failure && entry.state !== 'moving' ? 'failed' : 'waiting' };
+    });
+  }
+
+  /** One tab at a time hands a message over, or holds it back. */
+  #alone<R>({ id }: OutboxEntry, work: () => Promise<R>): Promise<R> {
+    return navigator.locks.request(named(`perch-outbox-entry:${id}`), work);
   }
 
   /** Whether an earlier try got through, though its answer did not. */
@@ -327,6 +352,17 @@ class Outbox {
     if (pump) this.pump();
   }
 
+  /** What is kept of an entry: another tab may have changed it. */
+  async #keptOf(entry: OutboxEntry): Promise<OutboxRecord | undefined> {
+    if (this.#unkept.has(entry.id)) return entry;
+    try {
+      const kept = await (await pageDb()).get('outbox', entry.id);
+      return kept && withPlace(kept);
+    } catch {
+      return entry;
+    }
+  }
+
   /** What this browser has kept, as it is with every change that this tab has made. */
   async #kept(): Promise<OutboxRecord[]> {
     for (;;) {
@@ -345,6 +381,8 @@ function together(due: readonly OutboxEntry[]): readonly OutboxEntry[] {
   const others = due.findIndex(({ steer }) => !steer);
   return due.slice(0, others === -1 ? due.length : Math.max(1, others));
 }
+
+const mayBeInLine = ({ tried, state }: OutboxEntry): boolean => tried && state !== 'failed' && gateway.state === 'online';
 
 const isDue = (entry: OutboxEntry): boolean => entry.state === 'waiting';
 

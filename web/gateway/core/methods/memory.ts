@@ -9,6 +9,7 @@ import { listedPage } from '../memory/listed-page.ts';
 import { isDate } from '../memory/layout.ts';
 import { preferenceOf } from '../memory/long-term-file.ts';
 import type { MemoryManager } from '../memory/memory-manager.ts';
+import { sanitize } from '../runs/sanitize.ts';
 import { plainText } from '../sessions.ts';
 import type { RecalledReply, Vault } from '../vault.ts';
 
@@ -48,12 +49,12 @@ export const memoryMethods = ({ vault, clock, agents, memories, models, silenceM
     },
 
     'memory.add': async ({ agentId, text, category, createdAt }) => {
-      const { added, ...entry } = await (await of(agentId)).addMemory(text, category, createdAt);
+      const { added, ...entry } = await (await of(agentId)).addMemory(written(text), category, createdAt);
       return { memory: entry, added };
     },
 
     'memory.update': async ({ agentId, id, text, category }) => {
-      const changed = await (await of(agentId)).updateMemory(id, { text, category });
+      const changed = await (await of(agentId)).updateMemory(id, { text: text === undefined ? undefined : written(text), category });
       if (!changed) throw new RpcError('NOT_FOUND', `id: there is no memory ${id}`);
       return { memory: changed };
     },
@@ -72,7 +73,7 @@ export const memoryMethods = ({ vault, clock, agents, memories, models, silenceM
     }),
 
     'memory.setPreference': async ({ agentId, key, value }) => {
-      const { replaced, ...entry } = await (await of(agentId)).setPreference(key, value);
+      const { replaced, ...entry } = await (await of(agentId)).setPreference(written(key, 'key'), written(value, 'value'));
       return { memory: entry, replaced };
     },
 
@@ -103,6 +104,9 @@ export const memoryMethods = ({ vault, clock, agents, memories, models, silenceM
     },
   };
 };
+
+/** A file that has NUL or half characters is no text any more, and no agent could read what it remembers. */
+const written = (text: string, param = 'text'): string => sanitize(text, { param });
 
 const agentOf = (key: string): string => key.slice(0, key.indexOf('/'));
 const sessionOf = (key: string): string => key.slice(key.indexOf('/') + 1);

@@ -1,4 +1,6 @@
+import { ExchangeReset } from '#shared/link/http.ts';
 import { parseJson } from '#shared/parse-json.ts';
+import { CLOSE } from '#shared/rpc/frames.ts';
 import type { z } from '#shared/rpc/zod.ts';
 import { shorten, type UpstreamFault } from './openai-errors.ts';
 import { ProviderError } from './provider.ts';
@@ -38,6 +40,14 @@ export const wentSilent = (provider: string, ms: number): ProviderError =>
 export const tooLarge = (provider: string, cause?: unknown): ProviderError =>
   new ProviderError(`${provider} sent an event that is too large to read`, { cause });
 
-/** The answer ended before its end was told. */
+/** What the bridge's own way out gives as a reason; any other way that a stream is cut off is the link's end. */
+const EGRESS_CODES: readonly number[] = [CLOSE.internal, CLOSE.policy, CLOSE.tooBig, CLOSE.protocolError];
+
+/** The answer ended before its end was told: of itself, or for the bridge that it came through is gone. */
 export const brokeOff = (provider: string, cause?: unknown): ProviderError =>
-  new ProviderError(`${provider} broke off in the middle of its answer`, { retryable: true, cause });
+  new ProviderError(
+    cause instanceof ExchangeReset && !EGRESS_CODES.includes(cause.code)
+      ? `The bridge was lost in the middle of the answer of ${provider}`
+      : `${provider} broke off in the middle of its answer`,
+    { retryable: true, cause },
+  );

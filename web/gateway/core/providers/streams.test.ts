@@ -3,8 +3,10 @@ import { FakeClock } from '../../../../tests/support/clock.ts';
 import { memoryCollection } from '../../../../tests/support/memory-collection.ts';
 import { standIn, streamed, unnamed } from '../../../../tests/support/streamed.ts';
 import { verifies } from '../../../../tests/requirements.ts';
+import { ExchangeReset } from '#shared/link/http.ts';
 import { SCOPES } from '#shared/rpc/contract.ts';
 import { RpcError } from '#shared/rpc/errors.ts';
+import { CLOSE } from '#shared/rpc/frames.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import { GuideProvider } from '../guide/guide.ts';
 import { createHttp } from '../http/http.ts';
@@ -47,6 +49,27 @@ function endless(event: string): { response: Response; state: { sent: number; ca
 }
 
 describe('a stream of any server', () => {
+  verifies('providers/hostile-upstream', 'that is cut off with the bridge is not laid to the server', async () => {
+    const cut = (reason: Error): Response => {
+      const pieces = [chunk({ content: 'Hel' })];
+      const body = new ReadableStream<string>({
+        pull(controller) {
+          const piece = pieces.shift();
+          if (piece === undefined) controller.error(reason);
+          else controller.enqueue(piece);
+        },
+      });
+      return new Response(body.pipeThrough(new TextEncoderStream()), { headers: { 'content-type': 'text/event-stream' } });
+    };
+    const said = async (reason: Error): Promise<unknown> => (await asked(() => cut(reason))).error;
+    expect(await said(new ExchangeReset(1006, 'the link closed'))).toMatchObject({
+      message: 'The bridge was lost in the middle of the answer of Upstream',
+      retryable: true,
+    });
+    for (const reason of [new ExchangeReset(CLOSE.internal, 'socket hang up'), new TypeError('terminated')])
+      expect(await said(reason)).toMatchObject({ message: 'Upstream broke off in the middle of its answer', retryable: true });
+  });
+
   verifies('providers/endless', 'that writes a call, or thinks, without end is ended', async () => {
     const piece = 'x'.repeat(500_000);
     for (const delta of [

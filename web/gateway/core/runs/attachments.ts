@@ -1,4 +1,5 @@
 import { bytesOfBase64 } from '#shared/base64.ts';
+import { fileNameOf } from '#shared/file-name.ts';
 import { RpcError } from '#shared/rpc/errors.ts';
 import type { AttachmentInput } from '#shared/rpc/methods/chat.ts';
 import type { HistoryMessage, Part } from '#shared/rpc/records.ts';
@@ -25,7 +26,7 @@ export function readAttachments(inputs: readonly AttachmentInput[], of?: string)
     const refuse = (why: string): never => {
       throw new RpcError('INVALID_PARAMS', `${of === undefined ? '' : `${of}.`}attachments.${index}: ${why}`);
     };
-    const filename = input.filename ?? input.fileName ?? '';
+    const filename = fileNameOf(input.filename ?? input.fileName ?? '');
     const data = (input.content ?? input.base64 ?? '').replace(/^data:[^,]*;base64,/, '').replace(/\s+/g, '');
     if (!BASE64.test(data) || data.replace(/=+$/, '').length % 4 === 1) refuse('content is not base64');
     const size = bytesOfBase64(data);

@@ -1,3 +1,4 @@
+import { fileNameOf } from '#shared/file-name.ts';
 import { RpcError } from '#shared/rpc/errors.ts';
 import { workspacePath } from '#shared/rpc/methods/workspace.ts';
 import { z } from '#shared/rpc/zod.ts';
@@ -95,7 +96,7 @@ export function fileTools({ workspaces, agent }: FileToolsDeps): Tool[] {
       async run({ path: name, note }, context) {
         if (!context.send) throw new RpcError('INVALID_PARAMS', 'A file is sent into a chat, and this call is in none');
         const file = await workspaces.read(own(context), name);
-        const filename = name.split('/').at(-1) ?? name;
+        const filename = fileNameOf(name.split('/').at(-1) ?? name);
         // A type that somebody gave, or an earlier build read off the name, stands where the content says nothing.
         const found = await mediaType(name, bytesOf(file));
         const mimeType = isGeneric(found) ? file.mimeType : found;

@@ -1,3 +1,5 @@
+import { canBeSeen } from '#shared/seen.ts';
+
 /** A message of another product's export, as `sessions.import` takes it. */
 export interface ImportedMessage {
   id: string;
@@ -84,7 +86,7 @@ export const cut = (text: string, chars: number): string =>
 
 /** As `sessions.tag` takes them: none that is empty, none too long, not too many. */
 export const tagsOf = ({ tags }: ImportedChat): string[] =>
-  [...new Set(tags.map((tag) => cut(tag, TAG_CHARS)))].filter((tag) => tag !== '').slice(0, MOST_TAGS);
+  [...new Set(tags.map((tag) => cut(tag, TAG_CHARS)))].filter(canBeSeen).slice(0, MOST_TAGS);
 
 /** As `sessions.import` reads it. */
 export const jsonLines = ({ messages }: ImportedChat): string => messages.map((message) => `${JSON.stringify(message)}\n`).join('');

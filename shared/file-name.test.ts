@@ -1,0 +1,23 @@
+import { expect, test } from 'vitest';
+import { fileNameOf } from './file-name.ts';
+import { canBeSeen } from './seen.ts';
+
+test.each([
+  ['a.png', 'a.png'],
+  ['Übersicht – 名前 👨‍👩‍👧.pdf', 'Übersicht – 名前 👨‍👩‍👧.pdf'],
+  ['\u202egnp.exe', 'gnp.exe'],
+  ['a\u2066b\u2069\u200f.t\u0000x\nt', 'ab.txt'],
+  ['half \ud800', 'half \ufffd'],
+  ['', 'file'],
+  [' \u200b\u3164', 'file'],
+])('%j is kept as %j', (name, kept) => {
+  expect(fileNameOf(name)).toBe(kept);
+});
+
+test.each(['', '  \u3000', '\u200b\u2060', '\u0000', '\u3164', '\u00ad'])('%j cannot be seen', (text) => {
+  expect(canBeSeen(text)).toBe(false);
+});
+
+test.each(['.', '名', '👍🏽', 'a\u200b', '\ufffd'])('%j can', (text) => {
+  expect(canBeSeen(text)).toBe(true);
+});

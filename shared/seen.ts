@@ -1,0 +1,5 @@
+/** Whether a text has more than spaces and what takes no room at all. */
+export const canBeSeen = (text: string): boolean => /[^\p{White_Space}\p{Default_Ignorable_Code_Point}\p{Cc}]/u.test(text);
+
+/** What is wrong with a name that cannot be. */
+export const UNSEEN = 'must have something that can be seen';

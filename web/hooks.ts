@@ -1,0 +1,12 @@
+/** Leads an address that cannot be decoded where any other goes that is no page; Kit would show nothing at all. */
+export const reroute = ({ url }: { url: URL }): string | undefined =>
+  canBeDecoded(__PERCH_DEMO__ ? url.hash : url.pathname) ? undefined : '/no-such-page';
+
+function canBeDecoded(path: string): boolean {
+  try {
+    // Bundlers leave out a call whose result is not used.
+    return decodeURI(path).length >= 0;
+  } catch {
+    return false;
+  }
+}
