@@ -1,6 +1,6 @@
 import type { CDPSession, Page } from 'playwright';
 import type { Caller } from './caller.ts';
-import { type Figure } from './figures.ts';
+import type { Figure } from './figures.ts';
 
 const MB = 1024 * 1024;
 /** After these many chats. The first ones fill what a page keeps on purpose: the sidebar, prepared code, the last chats. */
@@ -39,7 +39,7 @@ export async function pageMemory(page: Page, caller: Caller): Promise<Figure[]> 
       ours: last.heap / MB,
       floor: { name, value: settled.heap / MB },
       ratio: last.heap / settled.heap,
-      bar: { met: more <= MOST_MORE_MB, text: `≤ ${MOST_MORE_MB} MB more` },
+      bar: { text: `≤ ${MOST_MORE_MB} MB more`, met: more <= MOST_MORE_MB },
     },
     { what: `  after ${OPENED / 2}`, unit: 'MB', ours: half.heap / MB, floor: { name, value: settled.heap / MB } },
     { what: '  nodes', unit: '', ours: last.nodes, floor: { name, value: settled.nodes }, ratio: last.nodes / settled.nodes },
