@@ -66,7 +66,7 @@ const handsNothingOver = (page: Page): Promise<void> =>
   page.evaluate(() => {
     const { request } = navigator.locks;
     const asked = (name: string, work: LockGrantedCallback<unknown>): Promise<unknown> =>
-      name.startsWith('perch-outbox:') ? new Promise(() => {}) : request.call(navigator.locks, name, work);
+      name.startsWith('perch-outbox:') ? new Promise(() => {}) : request.call(navigator.locks, name, {}, work);
     Object.defineProperty(navigator.locks, 'request', { value: asked });
   });
 
