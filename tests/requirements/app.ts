@@ -88,8 +88,11 @@ export const app = [
     'logs.app/tail':
       'The page Logs shows lines as they are written, until it is paused; what is read stays where it is, and one button leads to the newest.',
     'logs.app/filter': 'Lines are found by level, part and words.',
+    'logs.app/older':
+      'Older lines than the first two thousand are loaded in front of what is read, which stays where it is; where a filter finds none among those read, on until one fits.',
     'logs.app/many': 'Of 10,000 lines only those in sight are in the page, and all are come to by scrolling and keys.',
-    'logs.app/export': 'The lines in sight are saved as text or JSON lines; no message can look like two.',
+    'logs.app/export':
+      'All lines of the log that fit are saved as text or JSON lines, those not read yet too; no message can look like two.',
     'onboarding/doors':
       'While nothing but the guide can answer, the empty chat shows ways to a model of this machine and to one by its key; either ends with an answer of that model on screen.',
     'onboarding/skip':

@@ -781,7 +781,7 @@ No secret is written into the service: it goes by the token file, and by \`PERCH
     id: 'logs',
     title: 'Logs',
     keywords: 'log lines tail logs.tail system.logs level debug history errors id what happened secret redacted',
-    text: `The gateway notes what is worth knowing: starts, connections that were refused, replies that failed, providers that come and go, which settings were changed, errors under the id that their message shows, and failed requests to \`/v1\` under the \`x-request-id\` of their answer. \`logs.tail\` gives the newest lines, the bridge's own among them, as text or with \`json: true\` as objects; its \`cursor\` reads on from there. \`system.logs\` gives those of a \`level\` and graver ones.
+    text: `The gateway notes what is worth knowing: starts, connections that were refused, replies that failed, providers that come and go, which settings were changed, errors under the id that their message shows, and failed requests to \`/v1\` under the \`x-request-id\` of their answer. \`logs.tail\` gives the newest lines, the bridge's own among them, as text or with \`json: true\` as objects; its \`cursor\` reads on from there, its \`before\` back. \`system.logs\` gives those of a \`level\` and graver ones.
 
 Secrets are taken out before anything is written. The newest 10,000 lines are kept, in this browser alone. The setting \`gateway.logLevel\` (\`debug\`, \`info\`, \`warn\`, \`error\`) says what is noted.`,
   },
