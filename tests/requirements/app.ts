@@ -72,6 +72,7 @@ export const app = [
     'artifacts/keys': 'Artifacts are opened, looked through and closed by keyboard, on phones too; the keyboard goes back where it was.',
     'artifacts/offline': 'Artifacts are shown without a network.',
     'rendering/large': 'A text too large for a history is shown whole, at once or when it is asked for.',
+    'rendering/large-results': 'What a tool answered is shown and copied whole however long it is, fetched once its card is opened.',
     'rendering/hostile': 'What is nested or repeated without end stays text, and the page alive.',
     'rendering/streams': 'While an answer grows what is finished is left alone.',
     'app/crafted-link': 'No path, query or fragment makes the app connect anywhere but to its own origin, or run a script.',
