@@ -9,6 +9,7 @@ import { staySlim } from '../slim.ts';
 import { isLoopbackBind } from '../server/listen.ts';
 import { banner } from './banner.ts';
 import { CommandError, lineOf } from './errors.ts';
+import { tlsFilesOf } from './tls-files.ts';
 import { givenToken, keepToken, tokenTaken } from './token.ts';
 
 export interface GatewayOptions {
@@ -17,6 +18,8 @@ export interface GatewayOptions {
   host: 'auto' | 'tab' | 'headless';
   authToken?: string;
   expose?: boolean;
+  tlsCert?: string;
+  tlsKey?: string;
   advertise?: boolean;
 }
 
@@ -38,6 +41,7 @@ export async function runGateway(options: GatewayOptions): Promise<void> {
 
   if (options.advertise && isLoopbackBind(options.bind))
     throw new CommandError('--advertise is of use to nobody: the gateway listens on this machine alone; give --bind and --expose too', 2);
+  const tls = tlsFilesOf(options);
   const given = givenToken({ option: options.authToken, environment: tokenTaken() }, log);
   if (!existsSync(join(appDir, 'index.html')))
     throw new CommandError('the app is not built: run `npm run build`, or start with `npm start`');
@@ -71,6 +75,7 @@ export async function runGateway(options: GatewayOptions): Promise<void> {
     mode: options.host,
     appDir,
     expose: options.expose ?? false,
+    tls,
     log,
     ring,
   });
@@ -111,13 +116,17 @@ export async function runGateway(options: GatewayOptions): Promise<void> {
     const { advertise } = await import('../discovery/advertise.ts');
     const port = Number(new URL(bridge.url).port || 80);
     // What cannot be told to the network still serves.
-    const advertised = await advertise({ port, version: packageVersion(), bind: options.bind, log }).catch((error: unknown) => {
-      log(`warning: the gateway is not advertised, for multicast DNS cannot be used here: ${lineOf(error)}`);
-    });
+    const advertised = await advertise({ port, version: packageVersion(), bind: options.bind, tls: tls !== undefined, log }).catch(
+      (error: unknown) => {
+        log(`warning: the gateway is not advertised, for multicast DNS cannot be used here: ${lineOf(error)}`);
+      },
+    );
     if (advertised) stack.use(advertised);
   }
   if (!stop.signal.aborted) {
-    process.stdout.write(`${banner({ origin: bridge.url, code: bridge.issueCode(LINK_MS), tokenFile }).join('\n')}\n`);
+    process.stdout.write(
+      `${banner({ origin: bridge.url, elsewhere: bridge.elsewhere, issueCode: () => bridge.issueCode(LINK_MS), tokenFile }).join('\n')}\n`,
+    );
   }
   await stopped;
   // What does not go in time goes with the process: the browser's pipe closes with it.

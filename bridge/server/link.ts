@@ -20,6 +20,8 @@ export interface LinkDeps {
   admission: Admission;
   auth: Auth;
   codes: LinkCodes;
+  /** Where other machines' browsers open the app; undefined where they cannot. */
+  elsewhere: string | undefined;
   log(line: string): void;
 }
 
@@ -27,14 +29,15 @@ export interface LinkDeps {
 export const linkUrl = (origin: string, code: string): string => `${origin}/#link=${code}`;
 
 /**
- * `POST /link {code}`: the app, on the canonical origin, trades a single-use code for its credentials. `POST /link/code`: the owner, with the
- * token, gets an address with a new code.
+ * `POST /link {code}`: the app, on its own origin, trades a single-use code for its credentials. `POST /link/code`: the owner, with the
+ * token, gets an address with a new code, and one
+ * for another device where the app is served to it.
  */
-export function linkRoutes(app: FastifyInstance, { home, admission, auth, codes, log }: LinkDeps): void {
+export function linkRoutes(app: FastifyInstance, { home, admission, auth, codes, elsewhere, log }: LinkDeps): void {
   app.post('/link', { bodyLimit: 4096 }, async (request, reply) => {
     reply.header('cache-control', 'no-store');
     const { origin } = request.headers;
-    if (origin !== admission.origin || !admission.isLocal(arrivalOf(request.raw))) {
+    if (origin === undefined || origin !== admission.appOrigin(arrivalOf(request.raw))) {
       return reply.code(403).send(errorBody(403, 'only the app itself can be linked'));
     }
     const body = trade.safeParse(request.body);
@@ -65,7 +68,8 @@ export function linkRoutes(app: FastifyInstance, { home, admission, auth, codes,
       const { status, headers } = denialOf(verdict);
       return reply.code(status).headers(headers).send(errorBody(status, verdict.message));
     }
-    return { url: linkUrl(admission.origin, codes.issue(OPEN_TTL_MS)), expiresInMs: OPEN_TTL_MS };
+    const linkTo = (origin: string): string => linkUrl(origin, codes.issue(OPEN_TTL_MS));
+    return { url: linkTo(admission.origin), ...(elsewhere && { elsewhere: linkTo(elsewhere) }), expiresInMs: OPEN_TTL_MS };
   });
 }
 

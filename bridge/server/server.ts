@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
+import type { Server as SecureServer } from 'node:https';
 import type { Duplex } from 'node:stream';
 import fastify, { type FastifyError } from 'fastify';
 import type { WebSocket } from 'ws';
@@ -18,6 +19,7 @@ import { Admission } from './admission.ts';
 import { appFiles, arrivalOf, isNavigation, isReserved, readBuildInfo } from './app-files.ts';
 import { AuthLimiter } from './auth-limiter.ts';
 import { Auth } from './auth.ts';
+import { readCertificate, type TlsFiles } from './certificate.ts';
 import { Clients } from './clients.ts';
 import { Exchanges } from './exchange.ts';
 import { Standing } from './standing.ts';
@@ -28,14 +30,16 @@ import { errorBody, refuseUnreadable, sendError } from './http-errors.ts';
 import { apiListener, isApi } from './http.ts';
 import { LinkCodes } from './link-codes.ts';
 import { linkRoutes } from './link.ts';
-import { reachOf } from './reach.ts';
 import { coversLoopback, isLoopbackBind, listen } from './listen.ts';
 import { noSchemas } from './no-schemas.ts';
 import { isOauthCallback, oauthCallback } from './oauth-callback.ts';
 import { operationsRoutes } from './operations.ts';
 import { lendPorts } from './ports.ts';
+import { reachOf } from './reach.ts';
 import { Receipts } from './receipts.ts';
+import { renewing } from './renewing.ts';
 import { TIMING, type Timing } from './timing.ts';
+import { tlsFront } from './tls-front.ts';
 import { upgrades } from './upgrades.ts';
 import { serveUplink } from './uplink.ts';
 
@@ -55,8 +59,10 @@ export interface BridgeOptions {
   mode: HostMode;
   /** The built app. */
   appDir: string;
-  /** Serve the API to other machines; the app stays on this one. */
+  /** Serve the API to other machines; the app stays on this one without `tls`. */
   expose?: boolean;
+  /** Other machines are served over TLS alone, and the app too. */
+  tls?: TlsFiles | undefined;
   /** Names beside the loopback ones, without a port, and origins that may call. */
   hosts?: readonly string[];
   origins?: readonly string[];
@@ -74,6 +80,8 @@ export interface Bridge {
   readonly url: string;
   /** Where it listens, `address:port`. */
   readonly address: string;
+  /** Where browsers of other machines open the app; undefined where they cannot. */
+  readonly elsewhere: string | undefined;
   readonly hosts: Hosts;
   /** A single-use code for linking a browser; goes into the app's address as `#link=<code>`. */
   issueCode(ttlMs: number): string;
@@ -97,8 +105,11 @@ const CLOSING = { code: 1001, reason: 'the gateway is closing' };
 /** Starts the bridge: a pipe with locks on it (design.md). Rejects, with a sentence for people, where it cannot serve. */
 export async function startBridge(options: BridgeOptions): Promise<Bridge> {
   const { port, bind, home, token, journal, vaultKey, mode, appDir, expose = false } = options;
+  if (options.tls && (isLoopbackBind(bind) || !expose)) throw new Error('TLS is for other machines: it goes with --bind and --expose');
   if (!isLoopbackBind(bind) && !expose) {
-    throw new Error(`${bind} is reachable from other machines: bind to 127.0.0.1, or say --expose to serve the API (not the app) there`);
+    throw new Error(
+      `${bind} is reachable from other machines: bind to 127.0.0.1, or say --expose to serve the API there (the app too with --tls-cert and --tls-key)`,
+    );
   }
   if (token === '') throw new Error('the token is empty');
   const ring = options.ring ?? new LogRing();
@@ -107,6 +118,7 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
     if (!options.ring) ring.write(line);
     options.log?.(line);
   };
+  const certificate = options.tls && (await readCertificate(options.tls));
   const timing: Timing = { ...TIMING, ...options.timing };
   const { build, workerCsp } = await readBuildInfo(appDir);
   const hosts = new Hosts(mode, timing);
@@ -146,16 +158,18 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
       else if (isOauthCallback(request.url)) callback(request, response);
       else route(request, response);
     };
-  const servers: Server[] = [];
-  const makeServer = (route: RequestListener): Server => {
-    const limits = { requestTimeout: 300_000, headersTimeout: 30_000 };
-    const listener = guarded(route);
-    // Node itself answers these two with nothing in it.
-    const server = createServer({ shouldUpgradeCallback: wantsWebSocket, requireHostHeader: false, ...limits }, listener);
+  const servers: (Server | SecureServer)[] = [];
+  // Node itself answers without a Host with nothing in it.
+  const settings = { shouldUpgradeCallback: wantsWebSocket, requireHostHeader: false, requestTimeout: 300_000, headersTimeout: 30_000 };
+  const kept = <S extends Server | SecureServer>(server: S, listener: RequestListener): S => {
     server.on('checkExpectation', listener);
     server.keepAliveTimeout = 72_000;
     servers.push(server);
     return server;
+  };
+  const makeServer = (route: RequestListener): Server => {
+    const listener = guarded(route);
+    return kept(createServer(settings, listener), listener);
   };
 
   let route: RequestListener = () => {};
@@ -180,12 +194,21 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
   });
 
   // The port must be known before routes are made, for the canonical origin is made of it; until then nobody is let in.
-  const listening = await listen(app.server, port, bind);
+  const encrypted = guarded(route);
+  const front = certificate && tlsFront(app.server, certificate, settings, encrypted);
+  if (front) kept(front.secure, encrypted).on('clientError', refuseUnreadable);
+  const listening = await listen(front?.listener ?? app.server, port, bind);
   const host = bind === 'localhost' || !isLoopbackBind(bind) ? '127.0.0.1' : bind.includes(':') ? `[${bind}]` : bind;
   const url = new URL(`http://${host}:${listening.port}`).origin;
-  const door = new Admission(url, listening.port, { hosts: options.hosts, origins: options.origins, exposed: expose });
+  const door = new Admission(url, listening.port, {
+    ...{ hosts: options.hosts, origins: options.origins, exposed: expose },
+    secureHosts: certificate?.names,
+  });
+  const renewals = front && options.tls && renewing({ files: options.tls, front, log });
 
   const stop = async (): Promise<void> => {
+    renewals?.stop();
+    front?.close();
     for (const server of servers) server.close();
     for (const server of servers) server.closeAllConnections();
     await app.close();
@@ -193,7 +216,8 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
   try {
     const via = randomUUID();
     const gauge = new Gauge();
-    const reach = reachOf(bind, listening.port);
+    const reach = reachOf(bind, listening.port, certificate);
+    const elsewhere = certificate && appAt(reach[0]);
     const exchanges = new Exchanges();
     const standing = new Standing(via);
     const receipts = await Receipts.open({ path: home.receiptsFile, hosts, retryMs: timing.receiptsMs, log });
@@ -201,7 +225,7 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
     api = apiListener({ admission: door, auth, hosts, journal, timing, gauge, maxExchanges, via, exchanges, receipts, standing, log });
     callback = oauthCallback({ admission: door, hosts, journal, limiter, timing, gauge, log });
     const about = { version: packageJson.version, build, mode };
-    linkRoutes(app, { home, admission: door, auth, codes, log });
+    linkRoutes(app, { home, admission: door, auth, codes, elsewhere, log });
     app.get('/health', async (request, reply) => {
       reply.header('cache-control', 'no-store');
       return {
@@ -282,6 +306,7 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
     return {
       url,
       address: listening.address,
+      elsewhere,
       hosts,
       issueCode: (ttlMs) => codes.issue(ttlMs),
       hostCredential: () => auth.issueHeadless(),
@@ -293,6 +318,9 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
     throw error;
   }
 }
+
+/** The app's origin beside this socket. */
+const appAt = (socket: string | undefined): string | undefined => socket && `https://${new URL(socket).host}`;
 
 /** A client that offers HTTP/2 by `Upgrade: h2c` is answered in HTTP/1.1, not refused. */
 const wantsWebSocket = (request: IncomingMessage): boolean => request.headers.upgrade?.toLowerCase() === 'websocket';

@@ -42,7 +42,7 @@ export function upgrades({
     if (closing()) return refuse(transport, 503, 'the gateway is closing');
     const { origin, authorization, 'user-agent': userAgent } = request.headers;
     if (path === '/uplink') {
-      if (origin !== admission.origin || !admission.isLocal(arrival)) return refuse(transport, 403, 'only the app itself can host');
+      if (origin === undefined || origin !== admission.appOrigin(arrival)) return refuse(transport, 403, 'only the app itself can host');
       return accept(uplinkServer, request, transport, head, (socket) => uplink(socket, origin));
     }
     if (clients.full) return refuse(transport, 503, `${LIMITS.maxConnections} clients are connected already`);
