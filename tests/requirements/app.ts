@@ -78,6 +78,9 @@ export const app = [
     'app/crafted-link': 'No path, query or fragment makes the app connect anywhere but to its own origin, or run a script.',
     'chats.app/order':
       'Chats are pinned, archived, put into folders and tagged, one from its menu or several at once in their table, and stay so.',
+    'chats.app/marks':
+      'In the sidebar and in the table a chat shows that its reply waits for a person, is being written, or has not been read; in the sidebar also which agent answers, if not the main one.',
+    'chats.app/select': 'The menu of a chat in the sidebar leads to where several are chosen at once, with that chat chosen.',
     'chats.app/table': 'All chats are found by words, folder, tag, pinned or archived; those chosen are deleted after a question.',
     'chats.app/export': 'A chat is saved as Markdown or JSON Lines, several in one zip.',
     'chats.app/import': 'Chats of Perch, ChatGPT, Open WebUI and LibreChat are brought in with their branches and times, each once.',
