@@ -6,13 +6,17 @@ import { LogRing } from '../log-ring.ts';
 import { appDir, packageVersion } from '../package-root.ts';
 import type { SharedJournal, SharedJournalOptions } from '../sync/shared-journal.ts';
 import { staySlim } from '../slim.ts';
+import type { ClusterMember } from '../cluster/cluster.ts';
+import type { ManagedOptions } from '../headless/managed.ts';
+import type { Bridge } from '../server/server.ts';
 import { isLoopbackBind } from '../server/listen.ts';
 import { banner } from './banner.ts';
+import { type ClusterRunOptions, clusterSettings, CONFIRM_MS, serveTogether } from './cluster-run.ts';
 import { CommandError, lineOf } from './errors.ts';
 import { tlsFilesOf } from './tls-files.ts';
 import { givenToken, keepToken, tokenTaken } from './token.ts';
 
-export interface GatewayOptions {
+export interface GatewayOptions extends ClusterRunOptions {
   port: number;
   bind: string;
   host: 'auto' | 'tab' | 'headless';
@@ -56,11 +60,14 @@ export async function runGateway(options: GatewayOptions): Promise<void> {
   const executable = managed && (await browserOrExplain());
 
   const key = await vaultKey(home.dir, log);
-  const nats = await readSyncSettings(home.dir, log).catch((error: unknown) => {
+  const synced = await readSyncSettings(home.dir, log).catch((error: unknown) => {
     throw new CommandError(lineOf(error), 1, { cause: error });
   });
+  const nats = options.cluster === undefined ? synced : clusterSettings(options, synced, process.env);
+  const via = options.cluster === undefined ? undefined : (await import('../cluster/cluster.ts')).viaOf(key);
   const embedded = await openJournal({ dir: home.dir, vaultKey: key, log });
-  const shared = nats && (await shareJournal({ journal: embedded, dir: home.dir, vaultKey: key, nats }));
+  const shared =
+    nats && (await shareJournal({ journal: embedded, dir: home.dir, vaultKey: key, nats, confirmMs: via === undefined ? 0 : CONFIRM_MS }));
   const journal = shared ?? embedded;
   // Behind the bridge, whose hosts may push until they are told.
   stack.defer(() => journal.close());
@@ -76,15 +83,18 @@ export async function runGateway(options: GatewayOptions): Promise<void> {
     appDir,
     expose: options.expose ?? false,
     tls,
+    ...(via !== undefined && { via }),
     log,
     ring,
   });
   shared?.tellHosts(() => bridge.hosts.list().flatMap(({ origin }) => origin || []));
   let chromium: { close(): Promise<void> } | undefined;
+  let member: ClusterMember | undefined;
   // The bridge first: what is under way may end well, and clients hear why.
   stack.defer(async () => {
-    await bridge.close();
+    await bridge.close(member?.farewell);
     await chromium?.close();
+    await member?.close();
   });
 
   stack.defer(staySlim());
@@ -92,26 +102,25 @@ export async function runGateway(options: GatewayOptions): Promise<void> {
   stack.defer(() => kept.forget());
   const tokenFile = resolve(kept.file);
 
-  if (managed && executable) {
-    const [{ ManagedChromium }, { keepHosted }] = await Promise.all([managed, import('../headless/keep-hosted.ts')]);
+  const browser = executable === null ? null : managedBy(executable, bridge, home, log);
+  const together = options.cluster !== undefined && shared ? { bridge, journal: shared, vaultKey: key, managed: browser, log } : null;
+  if (managed && browser) {
     bridge.hosts.expectHost(ATTACH_MS);
     const attached = new Promise<void>((done) => bridge.hosts.once('attach', () => done()));
-    const started = await ManagedChromium.start({
-      executable,
-      profile: resolve(home.profilesDir, 'gateway'),
-      origin: bridge.url,
-      credential: () => bridge.hostCredential(),
-      log,
-    });
-    chromium = started;
-    keepHosted(bridge.hosts, started, stop.signal);
+    if (together) member = await serveTogether(together);
+    else {
+      const [{ ManagedChromium }, { keepHosted }] = await Promise.all([managed, import('../headless/keep-hosted.ts')]);
+      const started = await ManagedChromium.start(browser);
+      chromium = started;
+      keepHosted(bridge.hosts, started, stop.signal);
+    }
     const late = AbortSignal.timeout(ATTACH_MS);
     await Promise.race([
       attached,
       stopped,
       rejectOn(late, `no host began to serve within ${ATTACH_MS / 1000} s: the managed Chromium runs, but its page does not answer`),
     ]);
-  }
+  } else if (together) member = await serveTogether(together);
   if (options.advertise) {
     const { advertise } = await import('../discovery/advertise.ts');
     const port = Number(new URL(bridge.url).port || 80);
@@ -124,14 +133,22 @@ export async function runGateway(options: GatewayOptions): Promise<void> {
     if (advertised) stack.use(advertised);
   }
   if (!stop.signal.aborted) {
-    process.stdout.write(
-      `${banner({ origin: bridge.url, elsewhere: bridge.elsewhere, issueCode: () => bridge.issueCode(LINK_MS), tokenFile }).join('\n')}\n`,
-    );
+    const { url: origin, elsewhere } = bridge;
+    process.stdout.write(`${banner({ origin, elsewhere, issueCode: () => bridge.issueCode(LINK_MS), tokenFile }).join('\n')}\n`);
   }
   await stopped;
+  await member?.leave();
   // What does not go in time goes with the process: the browser's pipe closes with it.
   setTimeout(() => process.exit(0), CLOSE_MS).unref();
 }
+
+const managedBy = (executable: string, bridge: Bridge, home: Home, log: (line: string) => void): ManagedOptions => ({
+  executable,
+  profile: resolve(home.profilesDir, 'gateway'),
+  origin: bridge.url,
+  credential: () => bridge.hostCredential(),
+  log,
+});
 
 /** What shares the vault is loaded where it is shared. */
 async function shareJournal(options: Omit<SharedJournalOptions, 'resolve' | 'log'>): Promise<SharedJournal> {

@@ -74,14 +74,14 @@ export async function shareNoLonger(): Promise<void> {
 export async function showPhrase(): Promise<void> {
   const { dir } = await Home.open({ warn: note });
   if (!existsSync(join(dir, KEY_FILE))) throw new CommandError(`there is no vault here yet: \`${startCommand()}\` makes one`);
-  const { phraseOf } = await import('../sync/recovery-phrase.ts');
+  const { phraseOf } = await import('#shared/sync/nats/recovery-phrase.ts');
   say(phraseOf(await keyOf(dir)));
   note('Whoever has these words can read everything in the vault. Write them down on paper; no one can give them to you again.');
 }
 
 /** `perch sync join`: a home of its own becomes one of the vault whose words are given. */
 export async function joinVault(): Promise<void> {
-  const { keyOfPhrase } = await import('../sync/recovery-phrase.ts');
+  const { keyOfPhrase } = await import('#shared/sync/nats/recovery-phrase.ts');
   const { dir } = await Home.open({ warn: note });
   let key: string;
   try {

@@ -1,3 +1,4 @@
+import type { LeaseWanted } from '#shared/sync/lease.ts';
 import type { SyncRecord } from '#shared/sync/record.ts';
 import type { Tables } from './tables.ts';
 
@@ -6,16 +7,6 @@ import type { Tables } from './tables.ts';
  * that tick (web/gateway/core/cron/turn.ts).
  */
 const isTick = (name: string): boolean => name.startsWith('cron:');
-
-export interface LeaseWanted {
-  name: string;
-  holder: string;
-  /** Whose it is where nobody ever took it. */
-  presumed?: string;
-  ttlMs: number;
-  /** Who is there; null: nobody can be said to be gone. */
-  present: readonly string[] | null;
-}
 
 /**
  * Takes a lease, in a transaction: the fence, higher than every one that another holder had; the same where one's own is renewed. Null: somebody else's, by

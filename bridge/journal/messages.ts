@@ -1,7 +1,7 @@
 import type { JournalInfo, SequencedRecord } from '#shared/ports/journal.ts';
 import type { SyncRecord } from '#shared/sync/record.ts';
 import type { Opened, Replica } from './journal.ts';
-import type { LeaseWanted } from './leases.ts';
+import type { LeaseWanted } from '#shared/sync/lease.ts';
 
 /** What the thread is started with. */
 export interface ThreadData {

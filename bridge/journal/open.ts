@@ -6,7 +6,7 @@ import type { JournalInfo, SequencedRecord } from '#shared/ports/journal.ts';
 import type { SyncRecord } from '#shared/sync/record.ts';
 import { packageRoot } from '../package-root.ts';
 import { type Journal, type JournalEvents, JournalFailed, JournalFull, type Opened, type Replica } from './journal.ts';
-import type { LeaseWanted } from './leases.ts';
+import type { LeaseWanted } from '#shared/sync/lease.ts';
 import type { AnswerOf, AskedOf, CallName, Failure, ThreadMessage } from './messages.ts';
 
 /** How long after a thread died early the next one is started. */

@@ -9,7 +9,8 @@ import { identityOf, makePrivate, prepare, type Surroundings, surroundings } fro
 import { JOURNAL_FILE } from './file-names.ts';
 import { infoOf } from './info.ts';
 import { type JournalFailed, JournalFull, type Opened, type Replica } from './journal.ts';
-import { type LeaseWanted, noteFence, releaseLease, takeLease } from './leases.ts';
+import { noteFence, releaseLease, takeLease } from './leases.ts';
+import type { LeaseWanted } from '#shared/sync/lease.ts';
 import { type Connection, replaceJournal } from './replace.ts';
 import { openReplica } from './replicas.ts';
 import { prune } from './retention.ts';

@@ -59,8 +59,8 @@ export interface PortsDeps {
   presenceMs: number;
   /** The bridge's home. */
   home: string;
-  /** The canonical one. */
-  origin: string;
+  /** Where OAuth services send browsers back to. */
+  callbackUrl: string;
   /** This gateway's name in its own requests (capabilities/egress.ts). */
   via: string;
   /** What the bridge is, and where it keeps things. */
@@ -89,7 +89,7 @@ export function lendPorts({
   hosts,
   presenceMs,
   home,
-  origin,
+  callbackUrl,
   via,
   system,
   exchanges,
@@ -151,7 +151,7 @@ export function lendPorts({
     capability(mcpPort, mcpHandlers({ home, keeper })),
     capability(ggufPort, models.running),
     capability(modelDownloadsPort, models.downloads.handlers),
-    capability(oauthPort, oauthHandlers(origin)),
+    capability(oauthPort, oauthHandlers(callbackUrl)),
   ]);
   return {
     names: [...ports.keys()],

@@ -1,7 +1,7 @@
+import { blobObject, currentMessage, nameOf, sendBlob } from '#shared/sync/nats/messages.ts';
+import type { Places } from '#shared/sync/nats/places.ts';
+import { pause } from '#shared/sync/nats/presence.ts';
 import type { Journal } from '../journal/journal.ts';
-import type { Cluster } from './connection.ts';
-import { blobObject, currentMessage, nameOf, sendBlob } from './messages.ts';
-import { pause } from './presence.ts';
 import type { RecordSeal } from './record-seal.ts';
 import type { SyncState } from './state.ts';
 
@@ -26,7 +26,7 @@ export const OBJECT_AGES: ObjectAges = { trust: DAY_MS, renew: 20 * DAY_MS, keep
 
 interface CleanDeps {
   journal: Pick<Journal, 'snapshot' | 'getBlob'>;
-  cluster: Pick<Cluster, 'objects' | 'jsm' | 'stream' | 'prefix' | 'maxBytes'>;
+  cluster: Pick<Places, 'objects' | 'jsm' | 'stream' | 'prefix' | 'maxBytes'>;
   seal: RecordSeal;
   state: SyncState;
   ages: ObjectAges;
@@ -64,10 +64,10 @@ export async function cleanObjects({ journal, cluster, seal, state, ages }: Clea
   for await (const record of journal.snapshot()) {
     if (signal.aborted) return null;
     for (const hash of record.blobs ?? []) own.add(hash);
-    const name = nameOf(seal, record);
+    const name = await nameOf(seal, record);
     if (state.known(name)?.clock === record.clock) seen.add(name);
   }
-  for (const hash of own) used.add(blobObject(seal, hash));
+  for (const hash of own) used.add(await blobObject(seal, hash));
   for (const { name, object } of state.all()) {
     if (object !== null) used.add(object);
     if (seen.has(name)) continue;
@@ -75,7 +75,7 @@ export async function cleanObjects({ journal, cluster, seal, state, ages }: Clea
     const message = await currentMessage(cluster, seal, name);
     if (!message?.record || signal.aborted) return null;
     if (message.known.object !== null) used.add(message.known.object);
-    for (const hash of message.record.blobs ?? []) used.add(blobObject(seal, hash));
+    for (const hash of message.record.blobs ?? []) used.add(await blobObject(seal, hash));
   }
   let count = 0;
   const there = new Set<string>();
@@ -89,7 +89,7 @@ export async function cleanObjects({ journal, cluster, seal, state, ages }: Clea
     count++;
   }
   for (const hash of own) {
-    if (there.has(blobObject(seal, hash))) continue;
+    if (there.has(await blobObject(seal, hash))) continue;
     const bytes = await journal.getBlob(hash);
     if (bytes) await sendBlob(cluster, seal, { hash, bytes, renew: ages.renew });
   }

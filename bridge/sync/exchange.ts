@@ -1,13 +1,22 @@
 import { DeliverPolicy, type JsMsg } from '@nats-io/jetstream';
 import type { SequencedRecord } from '#shared/ports/journal.ts';
+import {
+  currentMessage,
+  fetchBlob,
+  type Known,
+  nameOf,
+  type Received,
+  readMessage,
+  sendBlob,
+  writeMessage,
+} from '#shared/sync/nats/messages.ts';
+import type { Places } from '#shared/sync/nats/places.ts';
+import { ClusterProblem, isWrongSequence } from '#shared/sync/nats/problems.ts';
 import { SYNC_STORES, type SyncRecord, wins } from '#shared/sync/record.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { ObjectAges } from './clean.ts';
-import type { Cluster } from './connection.ts';
-import { currentMessage, fetchBlob, nameOf, type Received, readMessage, sendBlob, writeMessage } from './messages.ts';
-import { ClusterProblem, isWrongSequence } from './problems.ts';
 import type { RecordSeal } from './record-seal.ts';
-import type { Known, SyncState } from './state.ts';
+import type { SyncState } from './state.ts';
 
 /** Who the journal takes the stream's records for. */
 export const CLUSTER_ORIGIN = 'cluster';
@@ -20,7 +29,7 @@ const TRIES = 20;
 
 export interface ExchangeDeps {
   journal: Journal;
-  cluster: Cluster;
+  cluster: Places;
   seal: RecordSeal;
   state: SyncState;
   ages: ObjectAges;
@@ -184,7 +193,7 @@ export class Exchange {
 
   async #put(record: SequencedRecord): Promise<void> {
     const { cluster, seal, state, journal, ages } = this.#deps;
-    const name = nameOf(seal, record);
+    const name = await nameOf(seal, record);
     // It came from there, or is there already.
     if (state.known(name)?.clock === record.clock) return;
     for (const hash of record.blobs ?? []) {

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { readEnvFile } from '../capabilities/secrets/env-file.ts';
 import { readKeyring } from '../capabilities/secrets/keyring.ts';
 import { SECRETS_FILE } from '../capabilities/secrets/secrets.ts';
-import { ClusterProblem } from './problems.ts';
+import { ClusterProblem } from '#shared/sync/nats/problems.ts';
 
 /** What a setting says, or the secret that it refers to as `${NAME}` (docs/decisions/0030): in the environment, `secrets.env`, or the keyring. */
 export async function secretText(dir: string, text: string, env: NodeJS.ProcessEnv = process.env): Promise<string> {

@@ -2,15 +2,17 @@ import { EventEmitter } from 'node:events';
 import { join } from 'node:path';
 import { SCHEMA_VERSION } from '#shared/link/hello.ts';
 import type { JournalInfo, SequencedRecord } from '#shared/ports/journal.ts';
+import type { LeaseWanted } from '#shared/sync/lease.ts';
+import { releaseShared, takeShared } from '#shared/sync/nats/leases.ts';
+import type { Places } from '#shared/sync/nats/places.ts';
+import { pause, Presence } from '#shared/sync/nats/presence.ts';
+import { ClusterProblem } from '#shared/sync/nats/problems.ts';
 import type { SyncRecord } from '#shared/sync/record.ts';
 import type { Journal, JournalEvents, Opened, Replica } from '../journal/journal.ts';
-import type { LeaseWanted } from '../journal/leases.ts';
 import { keepClean, OBJECT_AGES, type ObjectAges } from './clean.ts';
-import { type Cluster, openCluster, type ResolveSecret } from './connection.ts';
+import { openCluster, type ResolveSecret } from './connection.ts';
 import { CLUSTER_ORIGIN, Exchange } from './exchange.ts';
-import { releaseShared, takeShared } from './leases.ts';
-import { pause, Presence } from './presence.ts';
-import { ClusterProblem, problemOf } from './problems.ts';
+import { problemOf } from './problems.ts';
 import { RecordSeal } from './record-seal.ts';
 import type { NatsSettings } from './settings.ts';
 import { SyncState } from './state.ts';
@@ -34,6 +36,8 @@ export interface SharedJournalOptions {
   /** The text of a setting, where that refers to a secret. */
   resolve?: ResolveSecret;
   log?: (line: string) => void;
+  /** A write is answered once the cluster has it too, or after so many milliseconds, or at once where the cluster is away; 0: it is not waited for. */
+  confirmMs?: number;
   /** For tests. */
   retryMs?: { first: number; most: number };
   lookMs?: number;
@@ -59,7 +63,7 @@ export class SharedJournal extends EventEmitter<JournalEvents> implements Journa
   readonly #stop = new AbortController();
   readonly #running: Promise<void>;
   #hosts: () => readonly string[] = () => [];
-  #cluster: Cluster | undefined;
+  #cluster: Places | undefined;
   #exchange: Exchange | undefined;
   #kick: () => void = () => {};
   #foreign = 0;
@@ -67,6 +71,9 @@ export class SharedJournal extends EventEmitter<JournalEvents> implements Journa
   readonly #schemas = new Map<string, number>();
   #schema = 0;
   #apartSince: number | null = null;
+  readonly #works = new Set<(cluster: Places, signal: AbortSignal) => void>();
+  #connected: { cluster: Places; signal: AbortSignal } | undefined;
+  readonly #unsent = new Set<() => void>();
   cluster: ClusterState = { state: 'connecting', problem: null };
 
   constructor(options: SharedJournalOptions) {
@@ -95,6 +102,17 @@ export class SharedJournal extends EventEmitter<JournalEvents> implements Journa
     this.#hosts = hosts;
   }
 
+  /** Calls `work` with each connection to the cluster, now where there is one; `signal` ends with it. */
+  whileConnected(work: (cluster: Places, signal: AbortSignal) => void): void {
+    this.#works.add(work);
+    if (this.#connected) work(this.#connected.cluster, this.#connected.signal);
+  }
+
+  /** Whether what the cluster had is here. */
+  get isCaughtUp(): boolean {
+    return this.#cluster !== undefined;
+  }
+
   async open(replica: Replica): Promise<Opened> {
     const opened = await this.#journal.open(replica);
     this.#schemas.set(replica.origin, replica.schema);
@@ -110,10 +128,33 @@ export class SharedJournal extends EventEmitter<JournalEvents> implements Journa
     return this.#journal.snapshot();
   }
 
-  push(records: readonly SyncRecord[], pusher: string): ReturnType<Journal['push']> {
+  async push(records: readonly SyncRecord[], pusher: string): ReturnType<Journal['push']> {
     // Before they are stored, for they may be on their way at once.
     if (records.length > 0) this.#schema = Math.max(this.#schema, this.#schemas.get(pusher) ?? 0);
-    return this.#journal.push(records, pusher);
+    const pushed = await this.#journal.push(records, pusher);
+    const { confirmMs = 0 } = this.#options;
+    if (confirmMs > 0 && pushed.last > pushed.before) await this.#sentUpTo(pushed.last, confirmMs);
+    return pushed;
+  }
+
+  /** Resolves when the cluster has all up to there, is away, or after `ms`. */
+  #sentUpTo(seq: number, ms: number): Promise<void> {
+    const isThere = (): boolean => !this.#exchange || (this.#state.marks.sent?.seq ?? 0) >= seq;
+    if (isThere()) return Promise.resolve();
+    return new Promise((resolve) => {
+      const settle = (): void => {
+        clearTimeout(timer);
+        this.#unsent.delete(look);
+        resolve();
+      };
+      const look = (): void => void (isThere() && settle());
+      const timer = setTimeout(settle, ms);
+      this.#unsent.add(look);
+    });
+  }
+
+  #lookAtUnsent(): void {
+    for (const look of [...this.#unsent]) look();
   }
 
   putBlob(hash: string, bytes: Uint8Array): Promise<void> {
@@ -133,7 +174,7 @@ export class SharedJournal extends EventEmitter<JournalEvents> implements Journa
     const cluster = this.#cluster;
     if (!cluster) return null;
     try {
-      return await takeShared(cluster, this.#seal, this.#journal, { ...lease, present });
+      return await takeShared(cluster, this.#seal, { ...lease, present }, (wanted) => this.#journal.takeLease(wanted));
     } catch {
       return null;
     }
@@ -153,11 +194,13 @@ export class SharedJournal extends EventEmitter<JournalEvents> implements Journa
         at: Date.now(),
         message: 'Something in the cluster was not sealed by this vault, or was changed there: it was left out, and sent anew from here.',
       });
-    if (this.cluster.problem) {
+    // It may be over by the time that is counted.
+    const { problem } = this.cluster;
+    if (problem) {
       const waiting = await this.#waiting();
       notices.push({
         at: this.#apartSince ?? Date.now(),
-        message: `${this.cluster.problem.message}. ${waiting} not shared with the other machines yet; everything is on this machine’s disk.`,
+        message: `${problem.message}. ${waiting} not shared with the other machines yet; everything is on this machine’s disk.`,
       });
     }
     return { ...info, notices };
@@ -244,6 +287,8 @@ export class SharedJournal extends EventEmitter<JournalEvents> implements Journa
         onresend: () => this.#kick(),
       });
       this.#is('catching-up', null);
+      this.#connected = { cluster, signal };
+      for (const work of this.#works) work(cluster, signal);
       const caughtUp = Promise.withResolvers<void>();
       const closed = cluster.nc.closed().then((error) => {
         throw error ?? new ClusterProblem('unreachable', 'The connection to the cluster was closed');
@@ -265,6 +310,8 @@ export class SharedJournal extends EventEmitter<JournalEvents> implements Journa
         caughtUp.resolve();
         this.#cluster = undefined;
         this.#exchange = undefined;
+        this.#connected = undefined;
+        this.#lookAtUnsent();
         void cluster.nc.close().catch(() => {});
         // What hangs on a connection that is gone is not waited for: it notes nothing any more.
         await Promise.race([Promise.allSettled(parts), pause(PARTING_MS, new AbortController().signal)]);
@@ -276,7 +323,7 @@ export class SharedJournal extends EventEmitter<JournalEvents> implements Journa
   }
 
   /** Looks whether the stream and the journal are those that the state is about. */
-  async #begin({ info }: Cluster): Promise<void> {
+  async #begin({ info }: Places): Promise<void> {
     const state = this.#state;
     const { marks } = state;
     const made = info.created;
@@ -299,7 +346,8 @@ export class SharedJournal extends EventEmitter<JournalEvents> implements Journa
     signal.addEventListener('abort', () => this.#kick(), { once: true });
     while (!signal.aborted) {
       const woken = new Promise<void>((wake) => (this.#kick = wake));
-      while (!signal.aborted && (await exchange.send()));
+      while (!signal.aborted && (await exchange.send())) this.#lookAtUnsent();
+      this.#lookAtUnsent();
       if (signal.aborted) return;
       onshared();
       this.#is('shared', null);
@@ -308,7 +356,7 @@ export class SharedJournal extends EventEmitter<JournalEvents> implements Journa
   }
 
   /** A stream that is deleted or made anew need not be noticed by who reads it. */
-  async #look({ jsm, stream, info: { created } }: Cluster, signal: AbortSignal): Promise<void> {
+  async #look({ jsm, stream, info: { created } }: Places, signal: AbortSignal): Promise<void> {
     for (;;) {
       await pause(this.#options.lookMs ?? LOOK_MS, signal);
       if (signal.aborted) return;

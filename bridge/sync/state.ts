@@ -2,15 +2,7 @@ import { chmodSync, closeSync, openSync, rmSync } from 'node:fs';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { z } from '#shared/rpc/zod.ts';
 import { position } from '#shared/ports/journal.ts';
-
-/** What a subject was seen to hold last. */
-export interface Known {
-  seq: number;
-  /** Empty where it cannot be opened. */
-  clock: string;
-  /** The object that holds the record, where it was too large for a message. */
-  object: string | null;
-}
+import type { Known } from '#shared/sync/nats/messages.ts';
 
 const marks = z.object({
   /** The stream that all of this is about: when it was made. */

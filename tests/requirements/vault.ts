@@ -108,5 +108,7 @@ export const vault = [
     'vault.cluster/leases': 'One host of all bridges has a lease; one whose bridge cannot reach the cluster is given none',
     'vault.cluster/setting':
       'Where the cluster is and how to get in is told by a command, kept for the owner alone, and secrets in it may be references',
+    'vault.cluster/browser-key':
+      'A browser shares the vault with keys that no script can read out; it and the bridges find each other’s records and open them',
   }),
 ] as const;

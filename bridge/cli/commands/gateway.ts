@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { clusterOptions } from './cluster.ts';
 import { bindOption, connectionOptions, hostOption, portOption } from '../options.ts';
 import { discoverCommand } from './discover.ts';
 import { serviceCommands } from './service.ts';
@@ -6,8 +7,7 @@ import { serviceCommands } from './service.ts';
 /** `perch gateway …`. */
 export function gatewayCommands(program: Command): void {
   const gateway = program.command('gateway').description('the gateway');
-  gateway
-    .command('run', { isDefault: true })
+  clusterOptions(gateway.command('run', { isDefault: true }))
     .description('serve until a signal; prints the app’s address, the WebSocket address and the API')
     .addOption(portOption({ free: true }))
     .addOption(bindOption())

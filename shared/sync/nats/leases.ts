@@ -1,9 +1,8 @@
-import { z } from '#shared/rpc/zod.ts';
-import type { Journal } from '../journal/journal.ts';
-import type { LeaseWanted } from '../journal/leases.ts';
-import type { Cluster } from './connection.ts';
+import { z } from '../../rpc/zod.ts';
+import type { LeaseWanted } from '../lease.ts';
+import type { Places } from './places.ts';
 import { isWrongSequence } from './problems.ts';
-import type { RecordSeal } from './record-seal.ts';
+import { openJson, sealJson, type VaultSeal } from './seal.ts';
 
 const kept = z.object({ holder: z.string().nullable(), fence: z.number().int().nonnegative(), until: z.number() });
 type Kept = z.infer<typeof kept>;
@@ -23,29 +22,29 @@ export function fenceOver(lease: Kept | undefined, { holder, presumed, present }
   return lease.fence + 1;
 }
 
-/** Takes a lease among all bridges, by comparing and setting its key, and then at the own journal, whose earlier fences count too. */
+/**
+ * Takes a lease among all of the vault, by comparing and setting its key. `own`: takes it of what is here, whose earlier fences count too; null: it is not to be
+ * had.
+ */
 export async function takeShared(
-  cluster: Pick<Cluster, 'leases' | 'info'>,
-  seal: RecordSeal,
-  journal: Pick<Journal, 'takeLease'>,
+  places: Pick<Places, 'leases' | 'info'>,
+  seal: VaultSeal,
   wanted: LeaseWanted,
+  own: (wanted: LeaseWanted) => Promise<number | null>,
 ): Promise<number | null> {
-  const { leases } = cluster;
-  const key = seal.name('lease', wanted.name);
+  const { leases } = places;
+  const key = await seal.name('lease', wanted.name);
   for (let tries = 0; tries < TRIES; tries++) {
     const { lease, revision } = await find(leases, seal, key);
     const granted = fenceOver(lease, wanted, Date.now());
     if (granted === null) return null;
-    const own = await journal.takeLease(wanted);
-    if (own === null) return null;
-    const fence = Math.max(granted, own);
-    const bytes = seal.seal(
-      Buffer.from(JSON.stringify({ holder: wanted.holder, fence, until: Date.now() + wanted.ttlMs } satisfies Kept)),
-      key,
-    );
+    const here = await own(wanted);
+    if (here === null) return null;
+    const fence = Math.max(granted, here);
+    const bytes = await sealJson(seal, { holder: wanted.holder, fence, until: Date.now() + wanted.ttlMs } satisfies Kept, key);
     try {
       const written = await (revision === 0 ? leases.create(key, bytes) : leases.update(key, bytes, revision));
-      if (await stands(cluster, seal, key, written)) return fence;
+      if (await stands(places, seal, key, written)) return fence;
     } catch (error) {
       if (!isWrongSequence(error)) throw error;
     }
@@ -57,36 +56,36 @@ export async function takeShared(
  * Whether what was written is what the key holds. Servers of a cluster (2.9) compare a revision only with what they have stored, so two who write at once may
  * both be told that they have it. Both are on their way before either is answered: once something later is stored both are, and the second one stands.
  */
-async function stands(
-  { leases, info }: Pick<Cluster, 'leases' | 'info'>,
-  seal: RecordSeal,
+export async function stands(
+  { leases, info }: Pick<Places, 'leases' | 'info'>,
+  seal: VaultSeal,
   key: string,
   revision: number,
 ): Promise<boolean> {
   if (info.config.num_replicas === 1) return true;
-  await leases.put(seal.name('barrier'), '');
+  await leases.put(await seal.name('barrier'), '');
   return (await leases.get(key))?.revision === revision;
 }
 
 /** Gives it back; its fence is remembered. */
 export async function releaseShared(
-  { leases }: Pick<Cluster, 'leases'>,
-  seal: RecordSeal,
+  { leases }: Pick<Places, 'leases'>,
+  seal: VaultSeal,
   { name, holder, fence }: { name: string; holder: string; fence: number },
 ): Promise<void> {
-  const key = seal.name('lease', name);
+  const key = await seal.name('lease', name);
   const { lease, revision } = await find(leases, seal, key);
   if (lease?.holder !== holder || lease.fence !== fence) return;
-  const bytes = seal.seal(Buffer.from(JSON.stringify({ holder: null, fence, until: 0 } satisfies Kept)), key);
+  const bytes = await sealJson(seal, { holder: null, fence, until: 0 } satisfies Kept, key);
   await leases.update(key, bytes, revision).catch((error: unknown) => {
     // Somebody else has it by now.
     if (!isWrongSequence(error)) throw error;
   });
 }
 
-async function find(leases: Cluster['leases'], seal: RecordSeal, key: string): Promise<{ lease: Kept | undefined; revision: number }> {
+async function find(leases: Places['leases'], seal: VaultSeal, key: string): Promise<{ lease: Kept | undefined; revision: number }> {
   const entry = await leases.get(key);
   if (!entry) return { lease: undefined, revision: 0 };
-  const opened = entry.operation === 'PUT' ? seal.open(entry.value, key) : undefined;
-  return { lease: opened && kept.safeParse(JSON.parse(opened.toString())).data, revision: entry.revision };
+  const said = entry.operation === 'PUT' ? await openJson(seal, entry.value, key) : undefined;
+  return { lease: kept.safeParse(said).data, revision: entry.revision };
 }

@@ -1,8 +1,9 @@
 import { entropyToMnemonic, mnemonicToEntropy } from '@scure/bip39';
 import { wordlist } from '@scure/bip39/wordlists/english.js';
+import { fromBase64, toBase64url } from '../../base64.ts';
 
 /** The vault's key (256 bit, base64url) as 24 words, of which the last holds a checksum (BIP-39, English). */
-export const phraseOf = (vaultKey: string): string => entropyToMnemonic(Buffer.from(vaultKey, 'base64url'), wordlist);
+export const phraseOf = (vaultKey: string): string => entropyToMnemonic(fromBase64(vaultKey), wordlist);
 
 /** The key of a phrase, however it is spaced and written. Throws, and says what is wrong, naming a place and never a word. */
 export function keyOfPhrase(phrase: string): string {
@@ -15,7 +16,7 @@ export function keyOfPhrase(phrase: string): string {
   const unknown = words.findIndex((word) => !wordlist.includes(word));
   if (unknown >= 0) throw new Error(`word ${unknown + 1} of the recovery phrase is not in the list of words: look at its spelling`);
   try {
-    return Buffer.from(mnemonicToEntropy(words.join(' '), wordlist)).toString('base64url');
+    return toBase64url(mnemonicToEntropy(words.join(' '), wordlist));
   } catch {
     throw new Error('the recovery phrase’s words do not fit together: one is another word, or two are exchanged');
   }

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { expect } from 'vitest';
-import { verifies } from '../../tests/requirements.ts';
+import { verifies } from '../../../tests/requirements.ts';
 import { keyOfPhrase, phraseOf } from './recovery-phrase.ts';
 
 verifies('vault.cluster/phrase', 'any key comes back from its words, however they are written down', () => {

@@ -1,23 +1,22 @@
-import { randomUUID } from 'node:crypto';
-import { z } from '#shared/rpc/zod.ts';
-import { type Cluster, HERE_TTL_MS } from './connection.ts';
-import type { RecordSeal } from './record-seal.ts';
+import { z } from '../../rpc/zod.ts';
+import { HERE_TTL_MS, type Places } from './places.ts';
+import { openJson, sealJson, type VaultSeal } from './seal.ts';
 
 const SAY_MS = 3000;
 const hosts = z.array(z.string());
 
 /**
- * Which hosts are attached to the other bridges of the vault. Each says so every few seconds; one that has said nothing for `HERE_TTL_MS`, by the clock of
+ * Which hosts the others of the vault have: a bridge those that are attached to it, a browser without a bridge its own. Each says so every few seconds; one that has said nothing for `HERE_TTL_MS`, by the clock of
  * whoever listens, is gone with its hosts.
  */
 export class Presence {
-  readonly #bridge = randomUUID();
-  readonly #seal: RecordSeal;
+  readonly #id = crypto.randomUUID();
+  readonly #seal: VaultSeal;
   readonly #own: () => readonly string[];
   readonly #others = new Map<string, { hosts: readonly string[]; at: number }>();
   #since = 0;
 
-  constructor(seal: RecordSeal, own: () => readonly string[]) {
+  constructor(seal: VaultSeal, own: () => readonly string[]) {
     this.#seal = seal;
     this.#own = own;
   }
@@ -31,15 +30,14 @@ export class Presence {
   }
 
   /** Says and listens until `signal` is aborted. Rejects where the cluster does not take it. */
-  async run({ here }: Pick<Cluster, 'here'>, signal: AbortSignal): Promise<void> {
-    const key = this.#seal.name('bridge', this.#bridge);
+  async run({ here }: Pick<Places, 'here'>, signal: AbortSignal): Promise<void> {
+    const key = await this.#seal.name('bridge', this.#id);
     const updates = await here.watch();
     signal.addEventListener('abort', () => updates.stop(), { once: true });
     const listening = (async () => {
       for await (const { key: from, value, operation } of updates) {
         if (from === key) continue;
-        const opened = operation === 'PUT' ? this.#seal.open(value, from) : undefined;
-        const said = opened && hosts.safeParse(JSON.parse(opened.toString())).data;
+        const said = operation === 'PUT' ? hosts.safeParse(await openJson(this.#seal, value, from)).data : undefined;
         if (said) this.#others.set(from, { hosts: said, at: performance.now() });
         else if (operation !== 'PUT') this.#others.delete(from);
       }
@@ -47,7 +45,7 @@ export class Presence {
     this.#since = performance.now();
     try {
       while (!signal.aborted) {
-        await here.put(key, this.#seal.seal(Buffer.from(JSON.stringify(this.#own())), key));
+        await here.put(key, await sealJson(this.#seal, this.#own(), key));
         await pause(SAY_MS, signal);
       }
     } finally {

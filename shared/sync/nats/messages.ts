@@ -1,8 +1,16 @@
-import { z } from '#shared/rpc/zod.ts';
-import { reading, type SyncRecord, syncRecord } from '#shared/sync/record.ts';
-import type { Cluster } from './connection.ts';
-import type { RecordSeal } from './record-seal.ts';
-import type { Known } from './state.ts';
+import { z } from '../../rpc/zod.ts';
+import { reading, type SyncRecord, syncRecord } from '../record.ts';
+import type { Places } from './places.ts';
+import { openJson, sealJson, type VaultSeal } from './seal.ts';
+
+/** What a subject was seen to hold last. */
+export interface Known {
+  seq: number;
+  /** Empty where it cannot be opened. */
+  clock: string;
+  /** The object that holds the record, where it was too large for a message. */
+  object: string | null;
+}
 
 const envelope = z.object({
   /** The schema of the vault whose record it is. */
@@ -24,43 +32,42 @@ export interface Received {
   foreign: boolean;
 }
 
-type Places = Pick<Cluster, 'prefix' | 'objects' | 'maxBytes'>;
+type Holds = Pick<Places, 'prefix' | 'objects' | 'maxBytes'>;
 
 /** The name of a record's subject, behind the stream's prefix. */
-export const nameOf = (seal: RecordSeal, { store, key }: Pick<SyncRecord, 'store' | 'key'>): string => seal.name('record', store, key);
+export const nameOf = async (seal: VaultSeal, { store, key }: Pick<SyncRecord, 'store' | 'key'>): Promise<string> =>
+  seal.name('record', store, key);
 
 /** A record as a message; what is too large for one is put among the objects first. */
 export async function writeMessage(
-  { objects, maxBytes }: Places,
-  seal: RecordSeal,
+  { objects, maxBytes }: Holds,
+  seal: VaultSeal,
   { record, schema, name }: { record: SyncRecord; schema: number; name: string },
 ): Promise<{ bytes: Uint8Array; object: string | null }> {
-  const sealed = seal.seal(Buffer.from(JSON.stringify({ schema, clock: record.clock, record })), name);
+  const sealed = await sealJson(seal, { schema, clock: record.clock, record }, name);
   if (sealed.length <= maxBytes) return { bytes: sealed, object: null };
-  const object = `r.${seal.name('object', name, record.clock)}`;
-  await objects.putBlob({ name: object }, seal.seal(Buffer.from(JSON.stringify(record)), object));
-  return { bytes: seal.seal(Buffer.from(JSON.stringify({ schema, clock: record.clock, object })), name), object };
+  const object = `r.${await seal.name('object', name, record.clock)}`;
+  await objects.putBlob({ name: object }, await sealJson(seal, record, object));
+  return { bytes: await sealJson(seal, { schema, clock: record.clock, object }, name), object };
 }
 
 export async function readMessage(
-  { prefix, objects }: Places,
-  seal: RecordSeal,
+  { prefix, objects }: Holds,
+  seal: VaultSeal,
   { subject, seq, data }: { subject: string; seq: number; data: Uint8Array },
 ): Promise<Received> {
   const name = subject.slice(prefix.length);
   const nothing = { name, known: { seq, clock: '', object: null }, schema: 0, record: undefined };
-  const opened = seal.open(data, name);
-  const said = opened && envelope.safeParse(JSON.parse(opened.toString())).data;
+  const said = envelope.safeParse(await openJson(seal, data, name)).data;
   if (!said) return { ...nothing, foreign: true };
   const { schema, clock, object = null } = said;
   const known = { seq, clock, object };
   let body = said.record;
   if (object !== null) {
     const bytes = await objects.getBlob(object);
-    const text = bytes && seal.open(bytes, object);
+    body = bytes && (await openJson(seal, bytes, object));
     // Its sender has replaced it by now: what it put there comes as a message of its own; or it was taken away, and the record is sent anew.
-    if (!text) return { ...nothing, known: { ...known, clock: '' }, foreign: true };
-    body = JSON.parse(text.toString());
+    if (body === undefined) return { ...nothing, known: { ...known, clock: '' }, foreign: true };
   }
   const { data: record } = syncRecord.safeParse(body);
   return { name, known, schema, record, foreign: false };
@@ -68,31 +75,31 @@ export async function readMessage(
 
 /** What the subject of a record's name holds now. */
 export async function currentMessage(
-  cluster: Pick<Cluster, 'jsm' | 'stream'> & Places,
-  seal: RecordSeal,
+  places: Pick<Places, 'jsm' | 'stream'> & Holds,
+  seal: VaultSeal,
   name: string,
 ): Promise<Received | undefined> {
-  const message = await cluster.jsm.streams.getMessage(cluster.stream, { last_by_subj: `${cluster.prefix}${name}` });
-  return message ? readMessage(cluster, seal, message) : undefined;
+  const message = await places.jsm.streams.getMessage(places.stream, { last_by_subj: `${places.prefix}${name}` });
+  return message ? readMessage(places, seal, message) : undefined;
 }
 
 /** The object of an attachment. */
-export const blobObject = (seal: RecordSeal, hash: string): string => `b.${seal.name('blob', hash)}`;
+export const blobObject = async (seal: VaultSeal, hash: string): Promise<string> => `b.${await seal.name('blob', hash)}`;
 
 /** Puts an attachment among the objects, where it is not there yet, or is older than `renew` ms. */
 export async function sendBlob(
-  { objects }: Pick<Cluster, 'objects'>,
-  seal: RecordSeal,
+  { objects }: Pick<Places, 'objects'>,
+  seal: VaultSeal,
   { hash, bytes, renew }: { hash: string; bytes: Uint8Array; renew: number },
 ): Promise<void> {
-  const object = blobObject(seal, hash);
+  const object = await blobObject(seal, hash);
   const there = await objects.info(object);
   if (!there || there.deleted || Date.now() - Date.parse(there.mtime) >= renew)
-    await objects.putBlob({ name: object }, seal.seal(bytes, object));
+    await objects.putBlob({ name: object }, await seal.seal(bytes, object));
 }
 
-export async function fetchBlob({ objects }: Pick<Cluster, 'objects'>, seal: RecordSeal, hash: string): Promise<Uint8Array | undefined> {
-  const object = blobObject(seal, hash);
+export async function fetchBlob({ objects }: Pick<Places, 'objects'>, seal: VaultSeal, hash: string): Promise<Uint8Array | undefined> {
+  const object = await blobObject(seal, hash);
   const bytes = await objects.getBlob(object);
-  return (bytes && seal.open(bytes, object)) ?? undefined;
+  return (bytes && (await seal.open(bytes, object))) ?? undefined;
 }

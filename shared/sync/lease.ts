@@ -1,0 +1,10 @@
+/** A lease that is asked for: of a run, of a job's tick, of a channel. */
+export interface LeaseWanted {
+  name: string;
+  holder: string;
+  /** Whose it is where nobody ever took it. */
+  presumed?: string;
+  ttlMs: number;
+  /** Who is there; null: nobody can be said to be gone. */
+  present: readonly string[] | null;
+}

@@ -1,0 +1,93 @@
+import {
+  DiscardPolicy,
+  jetstream,
+  type JetStreamClient,
+  jetstreamManager,
+  type JetStreamManager,
+  RetentionPolicy,
+  StorageType,
+  type StreamInfo,
+} from '@nats-io/jetstream';
+import { Kvm, type KV } from '@nats-io/kv';
+import type { NatsConnection } from '@nats-io/nats-core';
+import { Objm, type ObjectStore } from '@nats-io/obj';
+import { ClusterProblem, isWithoutJetStream } from './problems.ts';
+import type { VaultSeal } from './seal.ts';
+
+/** An answer is waited for so long. */
+export const CONNECT_MS = 5000;
+/** Leases are remembered for so long after they were last taken; whoever says nothing for so long is gone. */
+const LEASE_TTL_MS = 7 * 24 * 60 * 60 * 1000;
+export const HERE_TTL_MS = 12_000;
+const STREAM_NOT_FOUND = 10059;
+/** So one server of a cluster can be lost, and the vault goes on. */
+const REPLICAS = 3;
+
+/** A vault's places in the cluster. */
+export interface Places {
+  nc: NatsConnection;
+  js: JetStreamClient;
+  jsm: JetStreamManager;
+  /** The last version of each record, a subject each. */
+  stream: string;
+  /** The subject of a record's name is this and the name. */
+  prefix: string;
+  info: StreamInfo;
+  /** Attachments, and records too large for a message. */
+  objects: ObjectStore;
+  /** Who has which lease. */
+  leases: KV;
+  /** Which hosts are attached to which bridge, and which browsers are there without one. */
+  here: KV;
+  /** The most bytes of one message. */
+  maxBytes: number;
+}
+
+/** Makes of the vault's places what is not there, over a connection that stands. `replicas`: of a stream that is made. Rejects with the client's errors. */
+export async function openPlaces(nc: NatsConnection, { vault }: Pick<VaultSeal, 'vault'>, replicas?: number): Promise<Places> {
+  try {
+    const jsm = await jetstreamManager(nc, { timeout: CONNECT_MS });
+    const stream = `PERCH_${vault}`;
+    const prefix = `perch.${vault}.r.`;
+    const info = await streamOf(jsm, stream, prefix, replicas ?? (nc.info?.cluster === undefined ? 1 : REPLICAS));
+    const js = jetstream(nc, { timeout: CONNECT_MS });
+    const { num_replicas: count } = info.config;
+    const kvm = new Kvm(js);
+    const [objects, leases, here] = await Promise.all([
+      new Objm(js).create(`${stream}_blobs`, { storage: StorageType.File, replicas: count }),
+      // Asked of whoever leads: a replica may be behind.
+      kvm.create(`${stream}_leases`, { ttl: LEASE_TTL_MS, replicas: count, allow_direct: false }),
+      kvm.create(`${stream}_here`, { ttl: HERE_TTL_MS, storage: StorageType.Memory, replicas: count }),
+    ]);
+    return { nc, js, jsm, stream, prefix, info, objects, leases, here, maxBytes: (nc.info?.max_payload ?? 1_048_576) - 4096 };
+  } catch (error) {
+    // A single server that answers for itself, and says in its greeting that it has none.
+    if (isWithoutJetStream(error) && nc.info?.cluster === undefined && !(nc.info && 'jetstream' in nc.info && nc.info.jetstream))
+      throw new ClusterProblem('unfit', 'The server at hand has no JetStream', { cause: error });
+    throw error;
+  }
+}
+
+async function streamOf(jsm: JetStreamManager, name: string, prefix: string, replicas: number): Promise<StreamInfo> {
+  const config = {
+    name,
+    subjects: [`${prefix}>`],
+    max_msgs_per_subject: 1,
+    retention: RetentionPolicy.Limits,
+    discard: DiscardPolicy.New,
+    storage: StorageType.File,
+    num_replicas: replicas,
+    allow_direct: true,
+  };
+  const info = await jsm.streams.info(name).catch((error: unknown) => {
+    if (error instanceof Error && 'code' in error && error.code === STREAM_NOT_FOUND) return jsm.streams.add(config);
+    throw error;
+  });
+  const { max_msgs_per_subject: versions, max_age: age, max_msgs: most } = info.config;
+  if (versions !== 1 || age > 0 || most > 0)
+    throw new ClusterProblem(
+      'unfit',
+      `The stream ${name} forgets records or keeps old ones: give it back max_msgs_per_subject 1, no max_age and no max_msgs`,
+    );
+  return info;
+}

@@ -1,0 +1,37 @@
+/**
+ * How the vault looks from outside: names that say nothing, and bytes that only the vault's key opens (docs/decisions/0063). Names are HMACs, so that
+ * everybody of the vault finds the same ones; bytes are sealed with AES-256-GCM under a random nonce, and bound to their place, so that an operator who
+ * exchanges two of them is found out. Bridges do it with Node's own cryptography, browsers with keys that no script can read out: each opens what the other
+ * has sealed.
+ */
+export interface VaultSeal {
+  /** Tells vaults apart, in 16 hex digits. */
+  readonly vault: string;
+  /** A name of 22 letters, digits, `-` and `_`: the same for the same parts. */
+  name(...parts: readonly string[]): string | Promise<string>;
+  seal(bytes: Uint8Array, place: string): Uint8Array | Promise<Uint8Array>;
+  /** Undefined where it was not sealed with this key for this place, or was changed since. */
+  open(sealed: Uint8Array, place: string): Uint8Array | undefined | Promise<Uint8Array | undefined>;
+}
+
+/** What keys are derived for (HKDF with SHA-256, no salt), and what the vault's own name is the HMAC of. */
+export const PURPOSE = { sealing: 'perch sync sealing', names: 'perch sync names' } as const;
+export const VAULT_NAME = 'vault';
+
+/** Sealed bytes: the form, the nonce, what is sealed, and its tag. */
+export const FORM = 1;
+export const NONCE = 12;
+export const TAG = 16;
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder();
+
+/** A value as JSON, sealed. */
+export const sealJson = async (seal: VaultSeal, value: unknown, place: string): Promise<Uint8Array> =>
+  seal.seal(encoder.encode(JSON.stringify(value)), place);
+
+/** What was sealed as JSON; undefined as with `open`. */
+export async function openJson(seal: VaultSeal, sealed: Uint8Array, place: string): Promise<unknown> {
+  const opened = await seal.open(sealed, place);
+  return opened && JSON.parse(decoder.decode(opened));
+}

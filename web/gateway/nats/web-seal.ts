@@ -1,0 +1,81 @@
+import { fromBase64, toBase64url } from '#shared/base64.ts';
+import { FORM, NONCE, PURPOSE, TAG, VAULT_NAME, type VaultSeal } from '#shared/sync/nats/seal.ts';
+
+/** The keys that a browser shares its vault with: none of them can be read out by a script, and IndexedDB keeps them as they are. */
+export interface SharingKeys {
+  /** AES-GCM. */
+  sealing: CryptoKey;
+  /** HMAC with SHA-256. */
+  names: CryptoKey;
+}
+
+const encoder = new TextEncoder();
+
+/** Derives them from the vault's key (256 bit, base64url). Throws where it has not that length. */
+export async function sharingKeys(vaultKey: string): Promise<SharingKeys> {
+  const bytes = fromBase64(vaultKey);
+  if (bytes.length !== 32) throw new Error('The vault’s key has 32 bytes');
+  const { subtle } = crypto;
+  const base = await subtle.importKey('raw', bytes, 'HKDF', false, ['deriveKey']);
+  const from = (purpose: string): HkdfParams => ({ name: 'HKDF', hash: 'SHA-256', salt: new Uint8Array(), info: encoder.encode(purpose) });
+  const [sealing, names] = await Promise.all([
+    subtle.deriveKey(from(PURPOSE.sealing), base, { name: 'AES-GCM', length: 256 }, false, ['encrypt', 'decrypt']),
+    subtle.deriveKey(from(PURPOSE.names), base, { name: 'HMAC', hash: 'SHA-256', length: 256 }, false, ['sign']),
+  ]);
+  return { sealing, names };
+}
+
+/** The vault's seal by WebCrypto: what bridges seal it opens, and they what it seals. */
+export class WebSeal implements VaultSeal {
+  readonly vault: string;
+  readonly #keys: SharingKeys;
+
+  private constructor(keys: SharingKeys, vault: string) {
+    this.#keys = keys;
+    this.vault = vault;
+  }
+
+  static async of(keys: SharingKeys): Promise<WebSeal> {
+    const digest = await mac(keys, VAULT_NAME);
+    return new WebSeal(keys, [...digest.subarray(0, 8)].map((byte) => byte.toString(16).padStart(2, '0')).join(''));
+  }
+
+  async name(...parts: readonly string[]): Promise<string> {
+    return toBase64url((await mac(this.#keys, JSON.stringify(parts))).subarray(0, 16));
+  }
+
+  async seal(bytes: Uint8Array, place: string): Promise<Uint8Array> {
+    const iv = crypto.getRandomValues(new Uint8Array(NONCE));
+    // WebCrypto puts the tag behind what it has sealed, where the form wants it.
+    const data = await crypto.subtle.encrypt(at(place, iv), this.#keys.sealing, owned(bytes));
+    const sealed = new Uint8Array(1 + NONCE + data.byteLength);
+    sealed[0] = FORM;
+    sealed.set(iv, 1);
+    sealed.set(new Uint8Array(data), 1 + NONCE);
+    return sealed;
+  }
+
+  async open(sealed: Uint8Array, place: string): Promise<Uint8Array | undefined> {
+    if (sealed.length < 1 + NONCE + TAG || sealed[0] !== FORM) return undefined;
+    const iv = owned(sealed.subarray(1, 1 + NONCE));
+    try {
+      return new Uint8Array(await crypto.subtle.decrypt(at(place, iv), this.#keys.sealing, owned(sealed.subarray(1 + NONCE))));
+    } catch {
+      return undefined;
+    }
+  }
+}
+
+const at = (place: string, iv: Uint8Array<ArrayBuffer>): AesGcmParams => ({
+  name: 'AES-GCM',
+  iv,
+  additionalData: encoder.encode(place),
+  tagLength: TAG * 8,
+});
+
+const mac = async ({ names }: SharingKeys, text: string): Promise<Uint8Array> =>
+  new Uint8Array(await crypto.subtle.sign('HMAC', names, encoder.encode(text)));
+
+/** Bytes in memory that nobody shares, as WebCrypto wants them; a copy only where they are not. */
+const owned = (bytes: Uint8Array): Uint8Array<ArrayBuffer> =>
+  bytes.buffer instanceof ArrayBuffer ? new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength) : new Uint8Array(bytes);
