@@ -117,6 +117,8 @@ export const app = [
     'skills.app/slash':
       'The list over the message field offers the skills of the agent beside the prompts, and puts the name of the one taken into the message.',
     'skills.app/list': 'The page Skills shows what agents can read up on, and why they are not told of one.',
+    'browser.app/away':
+      'A view that has ended is begun again by a button; while the bridge is away the page says so, and goes on by itself once it is back; without a link it says what to start.',
     'browser.app/watch':
       'The page Browser shows the current tab of the browser that agents drive as it changes, in its true shape, and says why where it does not; hidden it stops.',
     'browser.app/tabs':
