@@ -23,6 +23,7 @@ import { interfaceTables } from './requirements/interface.ts';
 import { keys } from './requirements/keys.ts';
 import { mcp } from './requirements/mcp.ts';
 import { oauth } from './requirements/oauth.ts';
+import { operations } from './requirements/operations.ts';
 import { mcpServer } from './requirements/mcp-server.ts';
 import { localModels } from './requirements/local-models.ts';
 import { memory } from './requirements/memory.ts';
@@ -55,6 +56,7 @@ const sections = [
   ...app,
   ...annotate,
   ...vault,
+  ...operations,
   ...vaults,
   ...cluster,
   ...canvas,

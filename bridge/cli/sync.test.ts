@@ -4,6 +4,7 @@ import { expect } from 'vitest';
 import { verifies } from '../../tests/requirements.ts';
 import { folder } from '../backup/fixture.ts';
 import { vaultKey } from '../journal/vault-key.ts';
+import { RecordSeal } from '../sync/record-seal.ts';
 import { runPerch } from './tests/gateway.ts';
 import { noKeyring } from './tests/keyring.ts';
 
@@ -68,3 +69,34 @@ verifies('vault.cluster/setting', 'is kept for the owner alone, shows no secret,
   expect(await run(['off'])).toMatchObject({ code: 0 });
   expect(existsSync(file)).toBe(false);
 });
+
+verifies(
+  'vault.cluster/permissions',
+  'the command prints them for this vault, without its key or a password; with a size that the server knows',
+  async () => {
+    using dir = folder();
+    const run = (...args: string[]) => runPerch(['sync', ...args], noKeyring(dir.path), 'x\n');
+    expect(await run('permissions')).toMatchObject({ code: 1, stderr: expect.stringContaining('there is no vault here yet') });
+    expect(await run('prepare', 'nats://127.0.0.1:1')).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('there is no vault here yet'),
+    });
+    const key = await vaultKey(dir.path);
+    const { vault } = new RecordSeal(key);
+    const own = await run('permissions', '--user', 'me', '--storage', '20GB');
+    expect(own).toMatchObject({ code: 0, stderr: '' });
+    for (const part of [`PERCH_${vault} {`, 'max_file: 20GB', 'user: "me"', `"$JS.API.STREAM.CREATE.PERCH_${vault}"`])
+      expect(own.stdout).toContain(part);
+    expect(own.stdout).not.toContain(key);
+    const shared = await run('permissions', '--shared-account', '--for-cluster');
+    expect(shared.stdout).toContain(`user: "perch-${vault}"`);
+    expect(shared.stdout).not.toContain('STREAM.CREATE');
+    const { publish, subscribe } = JSON.parse((await run('permissions', '--json', '--for-cluster')).stdout);
+    expect(publish).toContain(`perch.${vault}.>`);
+    expect(subscribe).toEqual([`_INBOX_${vault}.>`, `perch.${vault}.>`]);
+    for (const wrong of ['0GB', '4', '4GB } x'])
+      expect(await run('permissions', '--storage', wrong)).toMatchObject({ code: 2, stdout: '' });
+    expect(await run('prepare', 'nats://127.0.0.1:1')).toMatchObject({ code: 1, stderr: expect.stringContaining('cannot be reached') });
+    expect(existsSync(join(dir.path, 'sync.json'))).toBe(false);
+  },
+);

@@ -21,8 +21,53 @@ interface NatsOptions {
   replicas?: string;
 }
 
+interface PermissionsOptions {
+  user?: string;
+  storage: string;
+  sharedAccount?: boolean;
+  forCluster?: boolean;
+  json?: boolean;
+}
+
 /** `perch sync nats …`: keeps where the cluster is, and looks whether it can be used. */
-export async function shareOver(servers: string[], { credentials, user, token, ca, cert, key, replicas }: NatsOptions): Promise<void> {
+export async function shareOver(servers: string[], options: NatsOptions): Promise<void> {
+  const data = await settingsOf(servers, options);
+  const { dir } = await Home.open({ warn: note });
+  await writeSyncSettings(dir, data);
+  say(`The vault is shared over ${servers.join(', ')} from the next start on.`);
+  const problem = existsSync(join(dir, KEY_FILE)) ? await problemWith(dir, data) : null;
+  if (problem) note(`warning: ${problem}. Until that is mended everything stays on this machine, and goes out afterwards.`);
+}
+
+/** `perch sync prepare …`: makes the vault's streams as somebody who may, and keeps nothing of it. */
+export async function prepareCluster(servers: string[], options: NatsOptions): Promise<void> {
+  const data = await settingsOf(servers, options);
+  const dir = await homeWithVault();
+  const problem = await problemWith(dir, data);
+  if (problem) throw new CommandError(problem);
+  say(`The vault’s streams are there, on ${servers.join(', ')}.`);
+}
+
+/** `perch sync permissions`: what goes into the servers' configuration for this vault. */
+export async function showPermissions({
+  user,
+  storage,
+  sharedAccount = false,
+  forCluster = false,
+  json = false,
+}: PermissionsOptions): Promise<void> {
+  const dir = await homeWithVault();
+  const [{ natsConfiguration, permissionsOf }, { RecordSeal }] = await Promise.all([
+    import('../sync/permissions.ts'),
+    import('../sync/record-seal.ts'),
+  ]);
+  const { vault } = new RecordSeal(await keyOf(dir));
+  const wanted = { vault, ownAccount: !sharedAccount, forCluster };
+  if (json) return sayJson({ vault, ...permissionsOf(wanted) });
+  say(natsConfiguration({ ...wanted, user: user ?? `perch-${vault}`, storage }).trimEnd());
+}
+
+async function settingsOf(servers: string[], { credentials, user, token, ca, cert, key, replicas }: NatsOptions): Promise<NatsSettings> {
   const secret = user !== undefined || token ? await asked(user === undefined ? 'Token: ' : `Password of ${user}: `) : undefined;
   const absolute = (path: string | undefined): string | undefined => path && resolve(path);
   const tls = { ca: absolute(ca), cert: absolute(cert), key: absolute(key) };
@@ -36,19 +81,14 @@ export async function shareOver(servers: string[], { credentials, user, token, c
     replicas: replicas === undefined ? undefined : Number(replicas),
   };
   const { data, error } = natsSettings.safeParse(given);
-  if (!data)
-    throw new CommandError(
-      z
-        .prettifyError(error)
-        .replaceAll(/\s*[✖→]\s*/g, ' ')
-        .trim(),
-      2,
-    );
-  const { dir } = await Home.open({ warn: note });
-  await writeSyncSettings(dir, data);
-  say(`The vault is shared over ${servers.join(', ')} from the next start on.`);
-  const problem = existsSync(join(dir, KEY_FILE)) ? await problemWith(dir, data) : null;
-  if (problem) note(`warning: ${problem}. Until that is mended everything stays on this machine, and goes out afterwards.`);
+  if (data) return data;
+  throw new CommandError(
+    z
+      .prettifyError(error)
+      .replaceAll(/\s*[✖→]\s*/g, ' ')
+      .trim(),
+    2,
+  );
 }
 
 /** `perch sync status`. */
@@ -72,8 +112,7 @@ export async function shareNoLonger(): Promise<void> {
 
 /** `perch sync phrase`. */
 export async function showPhrase(): Promise<void> {
-  const { dir } = await Home.open({ warn: note });
-  if (!existsSync(join(dir, KEY_FILE))) throw new CommandError(`there is no vault here yet: \`${startCommand()}\` makes one`);
+  const dir = await homeWithVault();
   const { phraseOf } = await import('#shared/sync/nats/recovery-phrase.ts');
   say(phraseOf(await keyOf(dir)));
   note('Whoever has these words can read everything in the vault. Write them down on paper; no one can give them to you again.');
@@ -98,6 +137,12 @@ export async function joinVault(): Promise<void> {
   await writeWhole(path, `${key}\n`, linkOrRename);
   say('This machine has the vault’s key.');
   if (!(await settingsIn(dir))) note(`\`${commandLine('sync nats <server>')}\` says where the vault is shared.`);
+}
+
+async function homeWithVault(): Promise<string> {
+  const { dir } = await Home.open({ warn: note });
+  if (!existsSync(join(dir, KEY_FILE))) throw new CommandError(`there is no vault here yet: \`${startCommand()}\` makes one`);
+  return dir;
 }
 
 const asked = async (question: string): Promise<string> =>

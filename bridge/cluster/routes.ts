@@ -73,7 +73,9 @@ export class Routes {
    * other.
    */
   use(bridge: string | null, dial: (bridge: string) => Promise<NatsLink>): Promise<void> {
-    return (this.#turn = this.#turn.then(() => this.#use(bridge, dial)));
+    const turn = this.#turn.then(() => this.#use(bridge, dial));
+    this.#turn = turn.catch(() => {});
+    return turn;
   }
 
   async #use(bridge: string | null, dial: (bridge: string) => Promise<NatsLink>): Promise<void> {

@@ -68,6 +68,7 @@ export class Serving {
   /** Since when this bridge holds the lease without a host that is ready, and whether it has had one since it took it. */
   #barrenSince: number | null = null;
   #wasReady = false;
+  #failedToStart = false;
   #unreachedSince: number | null = null;
   #leaving = false;
   #isHosting = false;
@@ -133,7 +134,8 @@ export class Serving {
         trouble = said;
         this.#apart();
       }
-      await pause(this.#times.lookMs, signal);
+      // Once nobody was there, the next look tells.
+      await pause(this.#misses > 0 ? this.#times.lookMs / 4 : this.#times.lookMs, signal);
     }
   }
 
@@ -211,7 +213,7 @@ export class Serving {
     } else {
       this.#barrenSince ??= now;
       hosts.expectHost(backMs);
-      if (now - this.#barrenSince > (this.#wasReady ? backMs : startMs) && others() > 0) {
+      if (now - this.#barrenSince > (this.#wasReady || this.#failedToStart ? backMs : startMs) && others() > 0) {
         log('no host is ready here: another bridge is to serve the vault');
         this.#unfitUntil = now + unfitMs;
         this.#barrenSince = null;
@@ -261,8 +263,10 @@ export class Serving {
     hosts.yields = false;
     if (!host || this.#isHosting) return;
     this.#isHosting = true;
+    this.#failedToStart = false;
     host.start().catch((error: unknown) => {
       this.#isHosting = false;
+      this.#failedToStart = true;
       log(error instanceof Error ? error.message : String(error));
     });
   }

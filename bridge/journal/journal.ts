@@ -1,3 +1,4 @@
+import type { ClusterFacts } from '#shared/ports/cluster.ts';
 import type { JournalInfo, Position, SequencedRecord } from '#shared/ports/journal.ts';
 import type { SyncRecord } from '#shared/sync/record.ts';
 
@@ -62,6 +63,8 @@ export interface Journal extends AsyncDisposable {
   putBlob(hash: string, bytes: Uint8Array): Promise<void>;
   getBlob(hash: string): Promise<Uint8Array | undefined>;
   info(): Promise<JournalInfo>;
+  /** How it stands with the other machines of the vault; missing where it is on this one alone. */
+  examine?(): Promise<ClusterFacts>;
   close(): Promise<void>;
 }
 

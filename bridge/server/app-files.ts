@@ -70,6 +70,9 @@ export async function appFiles(app: FastifyInstance, { appDir, workerCsp, vaults
     preCompressed: true,
     dotfiles: 'ignore',
     cacheControl: false,
+    // Files of the app are whole, and known by their ETag: each header comes with every one of them.
+    acceptRanges: false,
+    lastModified: false,
     // Only files are routes here; a navigation goes to the handler below, which knows the page's policy.
     index: false,
     setHeaders(reply, path) {

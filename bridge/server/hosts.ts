@@ -35,6 +35,8 @@ interface HostsEvents {
   detach: [kind: HostKind, code: number, reason: string];
   /** A host serves from now on, or does not any more though it is there. */
   role: [host: Host, holder: boolean];
+  /** Somebody waits for a host, or would if one were coming. */
+  wanted: [];
   /** Any host is there, and is gone. */
   join: [host: Host];
   leave: [host: Host, code: number, reason: string];
@@ -146,6 +148,8 @@ export class Hosts extends EventEmitter<HostsEvents> {
 
   /** The holder, at once where there is one; null at once where none is expected or catching up, or after `ms` at the most. */
   wait(ms: number, signal?: AbortSignal): Promise<Mux | null> {
+    // Who can start one may say at once that it is expected.
+    if (!this.#holder && !this.#closing && !signal?.aborted) this.emit('wanted');
     const left = this.#coming() ? ms : Math.min(ms, this.#expectedUntil - performance.now());
     if (this.#holder || this.#closing || left <= 0 || signal?.aborted) return Promise.resolve(this.current);
     return new Promise((resolve) => {

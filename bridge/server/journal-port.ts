@@ -129,6 +129,7 @@ export class JournalPort {
         return {};
       },
       'journal.info': async () => ({ journal: await this.#ask(journal.info()), hosts: hosts.list() }),
+      'journal.cluster': async () => ({ cluster: (await journal.examine?.()) ?? null }),
       'lease.take': async ({ name, presumed, ttlMs }) => {
         const lease = { name, holder: origin(), presumed, ttlMs, present: presence.now() };
         return { fence: await this.#ask(journal.takeLease(lease)) };

@@ -57,7 +57,8 @@ export interface PortsDeps {
   access: Access;
   hosts: Hosts;
   presenceMs: number;
-  /** The bridge's home. */
+  /** The vault's name, empty for the home's own, and where it lies. */
+  name: string;
   home: string;
   /** Where OAuth services send browsers back to. */
   callbackUrl: string;
@@ -88,6 +89,7 @@ export function lendPorts({
   access,
   hosts,
   presenceMs,
+  name,
   home,
   callbackUrl,
   via,
@@ -139,7 +141,7 @@ export function lendPorts({
     capability(configFilePort, configFileHandlers(home)),
     capability(filesPort, filesHandlers({ home })),
     capability(speechPort, speechHandlers({ engines: systemEngines(keeper) })),
-    capability(secretsPort, secretsHandlers({ home, hide: (values) => ring.hide(values), log, keeper })),
+    capability(secretsPort, secretsHandlers({ home, fileOnly: name !== '', hide: (values) => ring.hide(values), log, keeper })),
     capability(skillsPort, skillsHandlers({ dir: join(home, 'skills') })),
     capability(webPort, webHandlers()),
     capability(browserPort, browsers.handlers),

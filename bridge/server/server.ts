@@ -75,7 +75,7 @@ export interface ServedVault {
   /** A single-use code for linking a browser; goes into the app's address as `#link=<code>`. */
   issueCode(ttlMs: number): string;
   /** A new credential for the managed Chromium, never stored; the one before is void. */
-  hostCredential(): Credential;
+  readonly hostCredential: () => Credential;
   /** Clients that are connected, and requests under way. */
   callers(): number;
 }

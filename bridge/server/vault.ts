@@ -119,7 +119,7 @@ export async function serveVault(options: VaultOptions, deps: VaultDeps): Promis
   const standing = new Standing(via);
   const receipts = await Receipts.open({ path: home.receiptsFile, hosts, retryMs: timing.receiptsMs, log });
   const ports = lendPorts({
-    ...{ journal, vaultKey, access, hosts, home: home.dir, callbackUrl },
+    ...{ name, journal, vaultKey, access, hosts, home: home.dir, callbackUrl },
     ...{ via, exchanges, standing, ring, log, presenceMs: timing.presenceMs },
     system: { home, ...about },
   });

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import type { Socket } from 'node:net';
 import { checkServerIdentity, type ConnectionOptions, type PeerCertificate } from 'node:tls';
 import { connect, credsAuthenticator, type NatsConnection, type NodeConnectionOptions } from '@nats-io/transport-node';
-import { CONNECT_MS, openPlaces, type Places } from '#shared/sync/nats/places.ts';
+import { CONNECT_MS, inboxOf, openPlaces, type Places } from '#shared/sync/nats/places.ts';
 import { ClusterProblem } from '#shared/sync/nats/problems.ts';
 import type { RecordSeal } from './record-seal.ts';
 import type { NatsSettings } from './settings.ts';
@@ -14,7 +14,7 @@ export type ResolveSecret = (text: string) => Promise<string>;
 export async function openCluster(settings: NatsSettings, seal: RecordSeal, resolve: ResolveSecret): Promise<Places> {
   let nc: NatsConnection | undefined;
   try {
-    nc = await connectTo(settings, resolve);
+    nc = await connectTo(settings, resolve, inboxOf(seal.vault));
     return await openPlaces(nc, seal, settings.replicas);
   } catch (error) {
     await nc?.close().catch(() => {});
@@ -25,6 +25,7 @@ export async function openCluster(settings: NatsSettings, seal: RecordSeal, reso
 async function connectTo(
   { servers, credentials, user, password, token, tls }: NatsSettings,
   resolve: ResolveSecret,
+  inboxPrefix: string,
 ): Promise<NatsConnection> {
   const file = async (path: string, what: string): Promise<Uint8Array> => {
     return readFile(path).catch((error: unknown) => {
@@ -52,6 +53,7 @@ async function connectTo(
   const nc = await connect({
     servers,
     name: 'perch',
+    inboxPrefix,
     timeout: CONNECT_MS,
     // The caller begins anew, and looks at everything again.
     reconnect: false,

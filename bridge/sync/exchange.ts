@@ -24,6 +24,8 @@ export const CLUSTER_ORIGIN = 'cluster';
 const PAGE = 200;
 /** Messages on their way at once. */
 const WIDTH = 50;
+/** A stream that has had something for so long, of which nothing comes, is asked for anew. */
+const STALL_MS = 15_000;
 /** How often one record is tried against others who write it at the same time. */
 const TRIES = 20;
 
@@ -54,6 +56,9 @@ export class Exchange {
   readonly #deps: ExchangeDeps;
   /** One thing at a time: what is known must be what the journal has. */
   #turn: Promise<unknown> = Promise.resolve();
+  /** What has come is being taken. */
+  #isTaking = false;
+  #behind: { read: number; since: number } | undefined;
 
   constructor(deps: ExchangeDeps) {
     this.#deps = deps;
@@ -91,12 +96,14 @@ export class Exchange {
         if (queue.length === 0) await look();
       }
       draining = undefined;
+      this.#isTaking = false;
     };
     const aborted = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
     const receiving = async (): Promise<void> => {
       for await (const message of messages) {
         if (signal.aborted) return;
         queue.push(message);
+        this.#isTaking = true;
         draining ??= drain().catch(broken.reject);
         if (queue.length >= 2 * PAGE) await draining;
       }
@@ -111,13 +118,34 @@ export class Exchange {
   }
 
   /**
+   * Rejects where the stream goes on past what was read, and nothing comes for a while: a server may forget whom it was to send to, and a client to ask
+   * again. `last`: the stream's newest sequence number.
+   */
+  async checkFlow(last: number): Promise<void> {
+    const { read } = this.#deps.state.marks;
+    if (read >= last || this.#isTaking) {
+      this.#behind = undefined;
+      return;
+    }
+    if (this.#behind?.read !== read) this.#behind = { read, since: performance.now() };
+    if (performance.now() - this.#behind.since < STALL_MS || !(await this.#hasMore())) return;
+    throw new ClusterProblem('unreachable', 'The stream has more, but does not send it to this bridge');
+  }
+
+  /**
    * Whether something that was in the stream at the start is still to be read. Asked of the stream: what a server tells a consumer to be pending may count
    * versions that others have replaced since.
    */
   async #isBehind(): Promise<boolean> {
     const { cluster, state } = this.#deps;
     const { read } = state.marks;
-    if (read >= cluster.info.state.last_seq) return false;
+    return read < cluster.info.state.last_seq && this.#hasMore();
+  }
+
+  /** Whether the stream has something that was not read. */
+  async #hasMore(): Promise<boolean> {
+    const { cluster, state } = this.#deps;
+    const { read } = state.marks;
     const next = { seq: read + 1, next_by_subj: `${cluster.prefix}>` };
     return (await cluster.jsm.streams.getMessage(cluster.stream, next)) !== null;
   }

@@ -1,6 +1,7 @@
 import { EventEmitter } from 'node:events';
 import { join } from 'node:path';
 import { SCHEMA_VERSION } from '#shared/link/hello.ts';
+import type { ClusterFacts } from '#shared/ports/cluster.ts';
 import type { JournalInfo, SequencedRecord } from '#shared/ports/journal.ts';
 import type { LeaseWanted } from '#shared/sync/lease.ts';
 import { releaseShared, takeShared } from '#shared/sync/nats/leases.ts';
@@ -12,6 +13,7 @@ import type { Journal, JournalEvents, Opened, Replica } from '../journal/journal
 import { keepClean, OBJECT_AGES, type ObjectAges } from './clean.ts';
 import { openCluster, type ResolveSecret } from './connection.ts';
 import { CLUSTER_ORIGIN, Exchange } from './exchange.ts';
+import { examineCluster } from './examine.ts';
 import { problemOf } from './problems.ts';
 import { RecordSeal } from './record-seal.ts';
 import type { NatsSettings } from './settings.ts';
@@ -62,6 +64,7 @@ export class SharedJournal extends EventEmitter<JournalEvents> implements Journa
   readonly #presence: Presence;
   readonly #stop = new AbortController();
   readonly #running: Promise<void>;
+  #closed: Promise<void> | undefined;
   #hosts: () => readonly string[] = () => [];
   #cluster: Places | undefined;
   #exchange: Exchange | undefined;
@@ -206,24 +209,43 @@ export class SharedJournal extends EventEmitter<JournalEvents> implements Journa
     return { ...info, notices };
   }
 
+  /** How it stands with the cluster, for the doctor. What the servers do not say in time is left out. */
+  async examine(): Promise<ClusterFacts> {
+    const { servers } = this.#options.nats;
+    const cluster = this.#cluster;
+    const seen = cluster && (await examineCluster(cluster, this.#seal, this.#state.marks.read).catch(() => undefined));
+    const { state, problem } = this.cluster;
+    const { count } = await this.#countUnsent();
+    return { servers, state, problem: problem && { code: problem.code, message: problem.message }, unsent: count, seen: seen ?? null };
+  }
+
   close(): Promise<void> {
+    return (this.#closed ??= this.#leave());
+  }
+
+  /** The hosts are gone by now, and the others need not wait until that shows. */
+  async #leave(): Promise<void> {
+    const { signal } = new AbortController();
+    if (this.#cluster) await Promise.race([this.#presence.leave(this.#cluster).catch(() => {}), pause(PARTING_MS, signal)]);
     this.#stop.abort();
-    return this.#closing;
+    await this.#running;
+    await this.#journal.close();
   }
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }
 
-  get #closing(): Promise<void> {
-    return this.#running.then(() => this.#journal.close());
+  /** Changes that are not in the stream yet, as many as are counted. */
+  async #countUnsent(): Promise<{ count: number; isMore: boolean }> {
+    const sent = this.#state.marks.sent?.seq ?? 0;
+    const { records, head, next } = await this.#journal.pull(sent, COUNTED);
+    return { count: records.length, isMore: next < head };
   }
 
   async #waiting(): Promise<string> {
-    const sent = this.#state.marks.sent?.seq ?? 0;
-    const { records, head, next } = await this.#journal.pull(sent, COUNTED);
-    const count = records.length;
-    if (next < head) return `More than ${count.toLocaleString('en')} changes are`;
+    const { count, isMore } = await this.#countUnsent();
+    if (isMore) return `More than ${count.toLocaleString('en')} changes are`;
     return count === 1 ? 'One change is' : `${count.toLocaleString('en')} changes are`;
   }
 
@@ -301,7 +323,7 @@ export class SharedJournal extends EventEmitter<JournalEvents> implements Journa
       });
       const parts = [
         ...[closed, exchange.read(caughtUp.resolve), sending],
-        ...[this.#presence.run(cluster, signal), this.#look(cluster, signal), keepClean(shared, signal, log)],
+        ...[this.#presence.run(cluster, signal), this.#look(cluster, exchange, signal), keepClean(shared, signal, log)],
       ];
       try {
         await Promise.race([aborted, ...parts.map((part) => part.then(() => aborted))]);
@@ -356,7 +378,7 @@ export class SharedJournal extends EventEmitter<JournalEvents> implements Journa
   }
 
   /** A stream that is deleted or made anew need not be noticed by who reads it. */
-  async #look({ jsm, stream, info: { created } }: Places, signal: AbortSignal): Promise<void> {
+  async #look({ jsm, stream, info: { created } }: Places, exchange: Exchange, signal: AbortSignal): Promise<void> {
     for (;;) {
       await pause(this.#options.lookMs ?? LOOK_MS, signal);
       if (signal.aborted) return;
@@ -366,6 +388,7 @@ export class SharedJournal extends EventEmitter<JournalEvents> implements Journa
       });
       if (info.created !== created || (info.state.num_subjects ?? 0) < known)
         throw new ClusterProblem('failed', 'The stream was made anew, or records were taken out of it');
+      await exchange.checkFlow(info.state.last_seq);
     }
   }
 

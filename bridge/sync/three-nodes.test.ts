@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { jetstreamManager } from '@nats-io/jetstream';
-import { describe, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { verifies } from '../../tests/requirements.ts';
 import { RecordSeal } from './record-seal.ts';
 import { History, write } from './tests/history.ts';
@@ -13,11 +13,14 @@ import { type NodeIndex, NODES, type ThreeNodes, threeNodes } from './tests/thre
 const VAULTS = 5;
 const ROUNDS = process.env.PERCH_LONG ? 200 : 20;
 const HEALED_MS = 120_000;
+/** Longer than a round. */
+const LEASE_MS = 3_600_000;
 
 const index = fc.constantFrom(...NODES);
 const step = fc.oneof(
   { weight: 12, arbitrary: fc.record({ write }) },
   { weight: 1, arbitrary: fc.constant({ restart: true as const }) },
+  { weight: 4, arbitrary: fc.record({ tick: fc.nat(5) }) },
   { weight: 6, arbitrary: fc.record({ pause: fc.integer({ min: 1, max: 600 }) }) },
 );
 const steps = fc.array(step, { minLength: 4, maxLength: 14 });
@@ -38,6 +41,8 @@ class Vault implements AsyncDisposable {
   readonly #nats: ThreeNodes;
   readonly #machines: Machine[] = [];
   readonly #history = new History();
+  /** Who was given each tick of a job, and so ran it. */
+  readonly #ran = new Map<string, Set<string>>();
 
   constructor(nats: ThreeNodes) {
     this.#nats = nats;
@@ -54,13 +59,21 @@ class Vault implements AsyncDisposable {
         for (const what of all[at] ?? []) {
           if ('pause' in what) await sleep(what.pause);
           else if ('restart' in what) await one.restart();
+          else if ('tick' in what) await this.#run(one, `w${at}`, `cron:job@${what.tick}`);
           else await this.#history.write(one, `w${at}`, what.write);
         }
       }),
     );
   }
 
+  /** As web/gateway/core/cron/turn.ts does it: whoever is given the lease runs the job. */
+  async #run(one: Machine, holder: string, name: string): Promise<void> {
+    const fence = await one.journal.takeLease({ name, holder, ttlMs: LEASE_MS, present: [holder] });
+    if (fence !== null) this.#ran.set(name, (this.#ran.get(name) ?? new Set()).add(holder));
+  }
+
   async check(): Promise<void> {
+    for (const [name, holders] of this.#ran) expect([...holders], name).toHaveLength(1);
     const isWhole = this.#history.isIn.bind(this.#history);
     await agreed(this.#machines, isWhole, HEALED_MS).catch((error: unknown) => {
       throw new Error(`${this.#history.newest} is not in all`, { cause: error });
@@ -100,8 +113,8 @@ async function suffer(nats: ThreeNodes, faults: readonly Fault[], stream: string
 if (!hasNats) test.skip('vault.cluster/converges: nats-server is not installed here', () => {});
 describe.runIf(hasNats)('three writers on a cluster of three nodes', () => {
   verifies(
-    'vault.cluster/converges',
-    'whatever is written, with nodes killed, paused and cut off in between: all are equal, and nothing acknowledged is lost',
+    ['vault.cluster/converges', 'vault.cluster/leases'],
+    'whatever is written, with nodes killed, paused and cut off in between: all are equal, nothing acknowledged is lost, and no job ran twice',
     async () => {
       await using nats = await threeNodes();
       await fc.assert(

@@ -1,4 +1,5 @@
 import { call } from '../rpc/contract.ts';
+import { clusterFacts } from './cluster.ts';
 import { z } from '../rpc/zod.ts';
 import { syncRecord } from '../sync/record.ts';
 import { BATCH } from './journal-batch.ts';
@@ -129,6 +130,12 @@ export const journalCalls = {
     params: z.object({}),
     result: z.object({ journal: journalInfo, hosts: z.array(attachedHost) }),
     docs: 'What is on disk, and who is attached.',
+    policy: { scope: 'read' },
+  }),
+  'journal.cluster': call({
+    params: z.object({}),
+    result: z.object({ cluster: clusterFacts.nullable() }),
+    docs: 'How the vault stands with its other machines; null where it is on one alone.',
     policy: { scope: 'read' },
   }),
   'lease.take': call({

@@ -5,6 +5,7 @@ import { parseArgs } from 'node:util';
 import buildOnce from '../e2e/build-once.ts';
 import { canvas } from './canvas.ts';
 import { chat } from './chat.ts';
+import { cluster } from './cluster.ts';
 import { deltas } from './deltas.ts';
 import { documents } from './documents.ts';
 import { type Figure, table } from './figures.ts';
@@ -15,6 +16,7 @@ import { memorySearch } from './memory-search.ts';
 import { open } from './open.ts';
 import { recall } from './recall.ts';
 import { rpc } from './rpc.ts';
+import { scale } from './scale.ts';
 import { search } from './search.ts';
 import { sync } from './sync.ts';
 import { tokens } from './tokens.ts';
@@ -34,6 +36,8 @@ const SECTIONS: Record<string, (options: { quick: boolean }) => Promise<Figure[]
   'new-host': newHost,
   chats,
   sync,
+  cluster,
+  scale,
   documents,
   search,
   memory: memorySearch,

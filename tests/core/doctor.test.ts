@@ -7,6 +7,7 @@ import { execPort } from '#shared/ports/exec.ts';
 import { desktopPort } from '#shared/ports/desktop.ts';
 import { ggufPort } from '#shared/ports/gguf.ts';
 import { modelDownloadsPort } from '#shared/ports/model-downloads.ts';
+import type { ClusterFacts, ClusterSeen } from '#shared/ports/cluster.ts';
 import type { AttachedHost, JournalInfo } from '#shared/ports/journal.ts';
 import { filesPort } from '#shared/ports/files.ts';
 import { speechPort } from '#shared/ports/speech.ts';
@@ -518,6 +519,99 @@ const commands = (command: Command): string[] => [
   command.name(),
   ...command.commands.flatMap((child) => commands(child).map((name) => `${command.name()} ${name}`)),
 ];
+
+const someCluster = (change: Partial<ClusterFacts> = {}, seen: Partial<ClusterSeen> = {}): { sync: FakeSync } => {
+  const parts = sync();
+  const follower = { name: 'n2', current: true, offline: false, lag: 0 };
+  const stream = { name: 'S', replicas: 3, bytes: 1, maxBytes: null, messages: 1, leader: 'n1', followers: [follower] };
+  parts.sync.facts = {
+    ...{ servers: ['nats://n1'], state: 'shared', problem: null, unsent: 0 },
+    seen: {
+      ...{ server: 'n1', cluster: 'c', streams: [stream], wantedReplicas: 3, behind: 0, storage: { used: 1, limit: null }, skew: 0 },
+      ...{ hearsAll: false, othersStreams: null, ...seen },
+    },
+    ...change,
+  };
+  return parts;
+};
+
+verifies(
+  'vault.cluster/doctor',
+  'the doctor judges what the bridge tells of the cluster, and says nothing of one that is not there',
+  async () => {
+    await using alone = await testGateway(sync());
+    expect((await examine(alone)).checks.filter(({ id }) => id.startsWith('cluster'))).toEqual([]);
+    await using well = await testGateway(someCluster());
+    const ids = (await examine(well)).checks.filter(({ id }) => id.startsWith('cluster'));
+    expect(ids.map(({ id, severity }) => [id, severity])).toEqual(
+      ['', '-behind', '-replicas', '-storage', '-clock', '-rights'].map((rest) => [`cluster${rest}`, 'ok']),
+    );
+    const follower = { name: 'n2', current: true, offline: false, lag: 0 };
+    const stream = { name: 'S', replicas: 3, bytes: 1, maxBytes: null, messages: 1, leader: 'n1', followers: [follower] };
+    const problem = (code: NonNullable<ClusterFacts['problem']>['code']): Partial<ClusterFacts> => ({
+      ...{ state: 'apart', seen: null },
+      problem: { code, message: 'It is so' },
+    });
+    const cases: [id: string, severity: string, message: string, cluster: ReturnType<typeof someCluster>][] = [
+      ['cluster', 'warning', 'It is so. What changes is kept', someCluster(problem('unreachable'))],
+      ...(['refused', 'unfit', 'full', 'failed'] as const).map((code): (typeof cases)[number] => [
+        ...(['cluster', 'error', 'It is so.'] as const),
+        someCluster(problem(code)),
+      ]),
+      ['cluster', 'info', 'nats://n1: the connection is being made', someCluster({ state: 'connecting', seen: null })],
+      [
+        'cluster-behind',
+        'info',
+        '5 changes of others are still to be read, 1,000 or more of this',
+        someCluster({ unsent: 1000 }, { behind: 5 }),
+      ],
+      [
+        'cluster-replicas',
+        'ok',
+        'lies on one server',
+        someCluster({}, { wantedReplicas: 1, streams: [{ ...stream, replicas: 1, leader: null, followers: [] }] }),
+      ],
+      [
+        'cluster-replicas',
+        'warning',
+        'S lies on 1 of the 3',
+        someCluster({}, { streams: [{ ...stream, replicas: 1, leader: null, followers: [] }] }),
+      ],
+      ['cluster-replicas', 'error', 'No server leads S', someCluster({}, { streams: [{ ...stream, leader: null }] })],
+      [
+        'cluster-replicas',
+        'warning',
+        'n2 is offline',
+        someCluster({}, { streams: [{ ...stream, followers: [{ ...follower, current: false, offline: true }] }] }),
+      ],
+      [
+        'cluster-replicas',
+        'warning',
+        'n2 is behind by 5,000',
+        someCluster({}, { streams: [{ ...stream, followers: [{ ...follower, lag: 5000 }] }] }),
+      ],
+      ['cluster-storage', 'ok', 'The account stores 1 MB of the 10 MB', someCluster({}, { storage: { used: 1e5, limit: 10 * 1024 ** 2 } })],
+      [
+        'cluster-storage',
+        'warning',
+        'The account stores 9 MB of the 10 MB',
+        someCluster({}, { storage: { used: 9e6, limit: 10 * 1024 ** 2 } }),
+      ],
+      [
+        'cluster-storage',
+        'error',
+        'S stores 10 MB of the 10 MB',
+        someCluster({}, { streams: [{ ...stream, bytes: 10 * 1024 ** 2, maxBytes: 10 * 1024 ** 2 }] }),
+      ],
+      ['cluster-clock', 'warning', 'differ by 6 s', someCluster({}, { skew: 6000 })],
+      ['cluster-clock', 'error', 'differ by 120 s', someCluster({}, { skew: 120_000 })],
+      ['cluster-rights', 'info', 'listen to everything', someCluster({}, { hearsAll: true, othersStreams: 0 })],
+      ['cluster-rights', 'warning', 'look at 2 streams of others', someCluster({}, { othersStreams: 2 })],
+    ];
+    for (const [id, severity, message, cluster] of cases)
+      expect(await diagnose(id, cluster), message).toMatchObject({ severity, message: expect.stringContaining(message) as string });
+  },
+);
 
 const PAGES: Record<string, string> = { Settings: 'settings', Devices: 'devices' };
 

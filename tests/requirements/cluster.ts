@@ -23,6 +23,8 @@ export const cluster = [
     'cluster.serving/bridge-lost': 'So it is where its bridge dies',
     'cluster.serving/partition': 'So it is where its bridge is cut off, which goes on for itself until it is back',
     'cluster.serving/apart': 'While the cluster is away each bridge goes on for itself',
+    'cluster.serving/acknowledged':
+      'What was acknowledged by one bridge is there, once, whichever of them dies or is started anew; no job runs twice',
     'cluster.serving/leaves': 'A bridge that is told to stop serves until another one does',
   }),
 ];

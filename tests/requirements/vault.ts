@@ -106,6 +106,10 @@ export const vault = [
     'vault.cluster/faults':
       'With no server, wrong credentials or a deleted stream the bridge goes on by itself, says what is wrong, and what waited goes out once it can',
     'vault.cluster/leases': 'One host of all bridges has a lease; one whose bridge cannot reach the cluster is given none',
+    'vault.cluster/permissions':
+      'What a vault’s user must be let do in the cluster is printed, nothing more; with it all works, and another vault’s user reads and hears nothing',
+    'vault.cluster/doctor':
+      'The doctor says of the cluster whether it is reached and lets the bridge in, how many copies are current, what is not shared yet, how much room there is, how far the clocks differ and whether the user may do too much',
     'vault.cluster/setting':
       'Where the cluster is and how to get in is told by a command, kept for the owner alone, and secrets in it may be references',
     'vault.cluster/browser-key':

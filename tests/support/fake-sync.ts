@@ -13,6 +13,7 @@ export class FakeSync implements SyncPort {
   /** Whether `signal` reaches somebody. */
   delivers = true;
   journal: Awaited<ReturnType<SyncPort['info']>> = null;
+  facts: Awaited<ReturnType<SyncPort['cluster']>> = null;
 
   constructor(state: Partial<SyncState> = {}) {
     this.#state = { ...this.#state, ...state };
@@ -43,6 +44,10 @@ export class FakeSync implements SyncPort {
 
   async info(): ReturnType<SyncPort['info']> {
     return this.journal;
+  }
+
+  async cluster(): ReturnType<SyncPort['cluster']> {
+    return this.facts;
   }
 
   async claim(runId: string, executor: string): Promise<number | null> {

@@ -74,6 +74,7 @@ export class MemoryJournal {
       'journal.ready': async () => ({}),
       'host.leave': async () => ({}),
       'journal.info': async () => ({ journal: this.info(), hosts: [...this.#ports].map(({ origin }) => attached(origin)) }),
+      'journal.cluster': async () => ({ cluster: null }),
       'lease.take': async ({ name, presumed }) => {
         const held = this.fences.get(name);
         const holder = held?.holder ?? presumed;

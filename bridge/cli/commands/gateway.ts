@@ -1,6 +1,6 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { clusterOptions } from './cluster.ts';
-import { bindOption, connectionOptions, hostOption, portOption } from '../options.ts';
+import { bindOption, connectionOptions, hostOption, portOption, wholeNumber } from '../options.ts';
 import { discoverCommand } from './discover.ts';
 import { serviceCommands } from './service.ts';
 
@@ -17,6 +17,16 @@ export function gatewayCommands(program: Command): void {
     .option('--tls-cert <file>', 'certificate (PEM): other machines are served over HTTPS alone, and the app too; with --expose')
     .option('--tls-key <file>', 'its private key (PEM)')
     .option('--advertise', 'tell the network by multicast DNS that the gateway is here; with --expose alone')
+    .addOption(
+      new Option('--vaults <names>', 'which vaults to serve beside your own, with commas between them (default: all)').argParser((text) =>
+        text.split(',').filter((name) => name !== ''),
+      ),
+    )
+    .addOption(
+      new Option('--max-browsers <number>', 'managed Chromiums at a time, for several vaults (default: by free memory)').argParser((text) =>
+        wholeNumber(text, 1, 100),
+      ),
+    )
     .action(async (options) => (await import('../gateway-run.ts')).runGateway(options));
   discoverCommand(gateway);
   serviceCommands(gateway);

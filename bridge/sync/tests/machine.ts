@@ -26,7 +26,7 @@ export const settings = (servers: string | string[], more: Partial<NatsSettings>
 });
 
 export async function machine(nats: NatsSettings, options: Partial<SharedJournalOptions> = {}): Promise<Machine> {
-  const folder = temporaryFolder();
+  const folder = options.dir === undefined ? temporaryFolder() : { dir: options.dir, [Symbol.dispose]() {} };
   const lines: string[] = [];
   const start = async (): Promise<SharedJournal> =>
     new SharedJournal({
@@ -64,7 +64,7 @@ export const is = (one: Machine, state: Machine['journal']['cluster']['state']):
 
 /** What the machines have, once it is the same everywhere and as it should be: of so many records, or what `holds` says. */
 export async function agreed(
-  machines: readonly Machine[],
+  machines: readonly Pick<Machine, 'contents' | 'lines'>[],
   holds: number | ((records: SyncRecord[]) => boolean),
   ms?: number,
 ): Promise<SyncRecord[]> {

@@ -9,6 +9,7 @@ import { connect, type NatsConnection, type NodeConnectionOptions } from '@nats-
 /** Debian's package is `nats-server`, which lies in a folder that a person's PATH need not have. */
 const PROGRAM = ['nats-server', '/usr/sbin/nats-server'].find((name) => spawnSync(name, ['--version']).status === 0);
 export const hasNats = PROGRAM !== undefined;
+export const NATS_PROGRAM = PROGRAM ?? 'nats-server';
 
 /** A NATS server with JetStream on a free port of loopback, and a folder of its own; it can be stopped and started again. */
 export interface TestNats extends AsyncDisposable {
@@ -52,7 +53,7 @@ export async function natsServer({
     configure,
     async start() {
       if (isRunning()) return;
-      child = spawn(PROGRAM ?? 'nats-server', ['-c', file], { stdio: 'ignore' });
+      child = spawn(NATS_PROGRAM, ['-c', file], { stdio: 'ignore' });
       while (!(await answers(port))) if (child.exitCode !== null) throw new Error('nats-server has ended');
     },
     async stop() {

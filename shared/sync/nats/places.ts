@@ -39,9 +39,17 @@ export interface Places {
   leases: KV;
   /** Which hosts are attached to which bridge, and which browsers are there without one. */
   here: KV;
+  /** On how many servers each record is to lie; the streams that are there may say otherwise. */
+  wantedReplicas: number;
   /** The most bytes of one message. */
   maxBytes: number;
 }
+
+/**
+ * Where a client's answers come to (its `inboxPrefix`): of the vault's own, so that nobody need be let read all answers, as under `_INBOX.>`
+ * (docs/decisions/0077).
+ */
+export const inboxOf = (vault: string): string => `_INBOX_${vault}`;
 
 /** Makes of the vault's places what is not there, over a connection that stands. `replicas`: of a stream that is made. Rejects with the client's errors. */
 export async function openPlaces(nc: NatsConnection, { vault }: Pick<VaultSeal, 'vault'>, replicas?: number): Promise<Places> {
@@ -49,7 +57,8 @@ export async function openPlaces(nc: NatsConnection, { vault }: Pick<VaultSeal, 
     const jsm = await jetstreamManager(nc, { timeout: CONNECT_MS });
     const stream = `PERCH_${vault}`;
     const prefix = `perch.${vault}.r.`;
-    const info = await streamOf(jsm, stream, prefix, replicas ?? (nc.info?.cluster === undefined ? 1 : REPLICAS));
+    const wantedReplicas = replicas ?? (nc.info?.cluster === undefined ? 1 : REPLICAS);
+    const info = await streamOf(jsm, stream, prefix, wantedReplicas);
     const js = jetstream(nc, { timeout: CONNECT_MS });
     const { num_replicas: count } = info.config;
     const kvm = new Kvm(js);
@@ -59,7 +68,8 @@ export async function openPlaces(nc: NatsConnection, { vault }: Pick<VaultSeal, 
       kvm.create(`${stream}_leases`, { ttl: LEASE_TTL_MS, replicas: count, allow_direct: false }),
       kvm.create(`${stream}_here`, { ttl: HERE_TTL_MS, storage: StorageType.Memory, replicas: count }),
     ]);
-    return { nc, js, jsm, stream, prefix, info, objects, leases, here, maxBytes: (nc.info?.max_payload ?? 1_048_576) - 4096 };
+    const maxBytes = (nc.info?.max_payload ?? 1_048_576) - 4096;
+    return { nc, js, jsm, stream, prefix, info, objects, leases, here, wantedReplicas, maxBytes };
   } catch (error) {
     // A single server that answers for itself, and says in its greeting that it has none.
     if (isWithoutJetStream(error) && nc.info?.cluster === undefined && !(nc.info && 'jetstream' in nc.info && nc.info.jetstream))

@@ -1,3 +1,4 @@
+import type { ClusterFacts } from '#shared/ports/cluster.ts';
 import type { AttachedHost, JournalInfo } from '#shared/ports/journal.ts';
 import type { SyncState } from '#shared/rpc/methods/sync.ts';
 
@@ -8,6 +9,8 @@ export interface SyncPort {
   watch(listener: () => void): () => void;
   /** What is on disk and who is attached; null where no bridge is there. */
   info(): Promise<{ journal: JournalInfo; hosts: AttachedHost[] } | null>;
+  /** How the vault stands with its other machines; null where it is on one alone, or no bridge says it. */
+  cluster(): Promise<ClusterFacts | null>;
   /** Resolves when everything up to that sequence number of the journal (`JournalInfo`, `head`) has been read, or after some seconds, or when the bridge is gone. */
   reached(seq: number): Promise<void>;
   /**

@@ -82,6 +82,10 @@ export class Replicator implements SyncPort {
     return (await this.#line?.call('journal.info', {}).catch(() => null)) ?? null;
   }
 
+  async cluster(): ReturnType<SyncPort['cluster']> {
+    return (await this.#line?.call('journal.cluster', {}).catch(() => null))?.cluster ?? null;
+  }
+
   async claim(runId: string, executor: string): Promise<number | null> {
     const name = `run:${runId}`;
     const lease = await this.#line?.call('lease.take', { name, presumed: executor, ttlMs: RUN_LEASE_MS }).catch(() => null);

@@ -3,6 +3,7 @@ import type { DoctorCheck } from '#shared/rpc/methods/status.ts';
 import { withTimeout } from '../providers/watchdog.ts';
 import { bridgeChecks } from './bridge-checks.ts';
 import { channelChecks } from './channel-checks.ts';
+import { clusterChecks } from './cluster-checks.ts';
 import type { Check, DoctorDeps } from './deps.ts';
 import { dreamingChecks } from './dreaming-check.ts';
 import { localModelChecks } from './local-model-checks.ts';
@@ -19,7 +20,7 @@ const CHECK_MS = 12_000;
 /** Runs all checks side by side, each with its own end (decisions, "Devices, logs …"). One that fails is told as such and fails nothing else. */
 export async function examine(deps: DoctorDeps, signal: AbortSignal): Promise<MethodResult<'doctor.run'>> {
   const groups = [
-    ...[storageChecks, syncChecks, bridgeChecks, mirrorChecks, modelChecks, localModelChecks],
+    ...[storageChecks, syncChecks, clusterChecks, bridgeChecks, mirrorChecks, modelChecks, localModelChecks],
     ...[programChecks, settingsChecks, channelChecks, dreamingChecks],
   ];
   const found = await Promise.all(groups.flatMap((checksOf) => checksOf(deps)).map((check) => run(check, deps, signal)));

@@ -1,0 +1,93 @@
+import { jetstreamManager } from '@nats-io/jetstream';
+import { describe, expect, test } from 'vitest';
+import { verifies } from '../../tests/requirements.ts';
+import { until } from '../../tests/support/gateway.ts';
+import { KEY, version, versions } from '../journal/fixture.ts';
+import { natsConfiguration } from './permissions.ts';
+import { RecordSeal } from './record-seal.ts';
+import { agreed, is, machine, settings } from './tests/machine.ts';
+import { hasNats, natsServer } from './tests/nats-server.ts';
+import { threeNodes } from './tests/three-nodes.ts';
+
+const { vault } = new RecordSeal(KEY);
+
+if (!hasNats) test.skip('vault.cluster/doctor: nats-server is not installed here', () => {});
+describe.runIf(hasNats)('what is told of the cluster', () => {
+  verifies('vault.cluster/doctor', 'of a server with no limits: all that is there, and that the user may hear everything', async () => {
+    await using nats = await natsServer();
+    await using a = await machine(settings(nats.url));
+    await a.journal.push(versions(3), 'a');
+    await agreed([a], 3);
+    await until(async () => (await a.journal.examine()).unsent === 0 && a.journal.cluster.state === 'shared');
+    await until(async () => (await a.journal.examine()).seen?.behind === 0, 'its own records, read');
+    const { seen, ...said } = await a.journal.examine();
+    expect(said).toEqual({ servers: [nats.url], state: 'shared', problem: null, unsent: 0 });
+    expect(seen).toMatchObject({ cluster: null, wantedReplicas: 1, hearsAll: true, othersStreams: 0, storage: { limit: null } });
+    expect(seen?.skew).toBeLessThan(1000);
+    expect(seen?.streams.map(({ name, replicas, followers }) => [name, replicas, followers])).toEqual([
+      [`PERCH_${vault}`, 1, []],
+      [`OBJ_PERCH_${vault}_blobs`, 1, []],
+      [`KV_PERCH_${vault}_leases`, 1, []],
+      [`KV_PERCH_${vault}_here`, 1, []],
+    ]);
+    expect(seen?.streams[0]).toMatchObject({ messages: 3, maxBytes: null });
+    const operator = await nats.operator();
+    await (await jetstreamManager(operator)).streams.add({ name: 'others', subjects: ['others.>'] });
+    await operator.close();
+    expect((await a.journal.examine()).seen?.othersStreams).toBe(1);
+    await nats.stop();
+    await is(a, 'apart');
+    await a.journal.push([version('later', 1)], 'a');
+    expect(await a.journal.examine()).toMatchObject({ state: 'apart', problem: { code: 'unreachable' }, unsent: 1, seen: null });
+  });
+
+  verifies(
+    'vault.cluster/doctor',
+    'of an account with what is printed: its limit, and that nothing else can be heard or listed',
+    async () => {
+      const account = natsConfiguration({ vault, user: 'u', ownAccount: true, forCluster: false, storage: '10MB' });
+      await using nats = await natsServer({ config: `accounts { ${account.replace(/\$PERCH_\w+/, 'p1')} }` });
+      await using a = await machine(settings(nats.url, { user: 'u', password: 'p1' }));
+      await a.journal.push(versions(3), 'a');
+      await is(a, 'shared');
+      const { seen } = await a.journal.examine();
+      expect(seen).toMatchObject({ hearsAll: false, othersStreams: null, storage: { limit: 10 * 1024 ** 2 } });
+      expect(seen?.storage.used).toBeGreaterThan(0);
+    },
+  );
+
+  verifies(
+    'vault.cluster/doctor',
+    'of three servers: which of those that follow is not there',
+    async () => {
+      await using nats = await threeNodes();
+      await using a = await machine(settings(nats.urls));
+      await a.journal.push(versions(3), 'a');
+      await is(a, 'shared');
+      await until(
+        async () => {
+          const { seen } = await a.journal.examine();
+          return seen?.streams.every(({ followers }) => followers.length === 2 && followers.every(({ current }) => current)) ?? false;
+        },
+        'all copies current',
+        60_000,
+      );
+      const { seen } = await a.journal.examine();
+      expect(seen).toMatchObject({ cluster: 'perch', wantedReplicas: 3, server: expect.stringMatching(/^n[012]$/) });
+      const { leader, followers = [] } = seen?.streams[0] ?? {};
+      expect([leader, ...followers.map(({ name }) => name)].sort()).toEqual(['n0', 'n1', 'n2']);
+      const gone = nats.nodes.find((_, at) => `n${at}` !== leader && `n${at}` !== seen?.server);
+      const name = `n${gone ? nats.nodes.indexOf(gone) : ''}`;
+      await gone?.stop();
+      await until(
+        async () => {
+          const records = (await a.journal.examine()).seen?.streams[0];
+          return records?.followers.some((one) => one.name === name && (one.offline || !one.current)) ?? false;
+        },
+        'the follower that is missing',
+        60_000,
+      );
+    },
+    180_000,
+  );
+});

@@ -1,0 +1,87 @@
+import type { NatsConnection } from '@nats-io/transport-node';
+import type { StreamInfo } from '@nats-io/jetstream';
+import type { ClusterSeen, ClusterStream } from '#shared/ports/cluster.ts';
+import type { Places } from '#shared/sync/nats/places.ts';
+import { streamsOf } from './permissions.ts';
+import type { RecordSeal } from './record-seal.ts';
+
+/** What the servers say of a vault's streams, and what they let its user do. Rejects where they do not answer. `read`: how far this bridge has read. */
+export async function examineCluster(
+  cluster: Pick<Places, 'nc' | 'jsm' | 'here' | 'wantedReplicas'>,
+  seal: RecordSeal,
+  read: number,
+): Promise<ClusterSeen> {
+  const { nc, jsm, wantedReplicas } = cluster;
+  const names = streamsOf(seal.vault);
+  const all = Object.values(names);
+  const [infos, account, skew, hearsAll, othersStreams] = await Promise.all([
+    Promise.all(all.map((name) => jsm.streams.info(name))),
+    jsm.getAccountInfo(),
+    skewOf(cluster, seal, names.here),
+    mayHearAll(nc),
+    streamsOfOthers(cluster, all),
+  ]);
+  const limit = account.limits.max_storage;
+  return {
+    server: nc.info?.server_name ?? nc.getServer(),
+    cluster: nc.info?.cluster ?? null,
+    streams: infos.map(streamSeen),
+    wantedReplicas,
+    behind: Math.max(0, (infos[0]?.state.last_seq ?? 0) - read),
+    storage: { used: account.storage, limit: limit >= 0 ? limit : null },
+    skew,
+    hearsAll,
+    othersStreams,
+  };
+}
+
+function streamSeen({ config, state, cluster }: StreamInfo): ClusterStream {
+  return {
+    name: config.name,
+    replicas: config.num_replicas,
+    bytes: state.bytes,
+    maxBytes: config.max_bytes > 0 ? config.max_bytes : null,
+    messages: state.messages,
+    leader: cluster?.leader || null,
+    followers: (cluster?.replicas ?? []).map(({ name, current, offline, lag }) => ({
+      name,
+      current,
+      offline: offline ?? false,
+      lag: lag ?? 0,
+    })),
+  };
+}
+
+/** Servers date what they store. */
+async function skewOf({ jsm, here }: Pick<Places, 'jsm' | 'here'>, seal: RecordSeal, stream: string): Promise<number> {
+  const before = Date.now();
+  // Said by no bridge: those who listen to it know nothing from it.
+  const seq = await here.put(seal.name('clock'), '');
+  const after = Date.now();
+  const message = await jsm.streams.getMessage(stream, { seq });
+  if (!message) return 0;
+  const at = message.time.getTime();
+  return Math.max(0, before - at, at - after);
+}
+
+async function mayHearAll(nc: NatsConnection): Promise<boolean> {
+  let isRefused = false;
+  const subscription = nc.subscribe('>', {
+    callback: (error) => {
+      if (error) isRefused = true;
+    },
+  });
+  await nc.flush();
+  subscription.unsubscribe();
+  return !isRefused;
+}
+
+async function streamsOfOthers({ jsm }: Pick<Places, 'jsm'>, own: readonly string[]): Promise<number | null> {
+  try {
+    let count = 0;
+    for await (const name of jsm.streams.names()) if (!own.includes(name)) count++;
+    return count;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,294 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { jetstreamManager } from '@nats-io/jetstream';
+import type { NatsConnection } from '@nats-io/transport-node';
+import { describe, expect, test } from 'vitest';
+import { inboxOf } from '#shared/sync/nats/places.ts';
+import { verifies } from '../../tests/requirements.ts';
+import { until } from '../../tests/support/gateway.ts';
+import { KEY, version, versions } from '../journal/fixture.ts';
+import { acceptBridges, dialBridge } from '../cluster/dial.ts';
+import type { NatsLink } from '../cluster/nats-link.ts';
+import { natsConfiguration, permissionsOf, streamsOf } from './permissions.ts';
+import { RecordSeal } from './record-seal.ts';
+import type { NatsSettings } from './settings.ts';
+import { mayListen, outcomeOf, questionsAbout, thefts } from './tests/attacks.ts';
+import { agreed, is, machine, settings } from './tests/machine.ts';
+import { hasNats, natsServer, type TestNats } from './tests/nats-server.ts';
+
+const OTHER_KEY = randomBytes(32).toString('base64url');
+const [VAULT, OTHER] = [new RecordSeal(KEY).vault, new RecordSeal(OTHER_KEY).vault];
+const STREAMS = streamsOf(VAULT);
+const PASSWORD = 'p1';
+const LARGE = JSON.stringify('x'.repeat(4_000_000));
+
+/** What the command prints for a vault, its password filled in. */
+const printed = (vault: string, ownAccount: boolean): string =>
+  natsConfiguration({ vault, user: `u_${vault}`, ownAccount, forCluster: false, storage: '1GB' }).replace(/\$PERCH_\w+/, PASSWORD);
+const as = (vault: string): Partial<NatsSettings> => ({ user: `u_${vault}`, password: PASSWORD });
+const asOperator = { user: 'operator', pass: PASSWORD };
+/** Who may do everything in the account at hand. */
+const owner = (user: string): string => `{ user: ${user}, password: ${PASSWORD} }`;
+
+/** Both vaults' users in one account. */
+const shared = (): Promise<TestNats> =>
+  natsServer({
+    config: `accounts { VAULTS { jetstream: enabled, users: [ ${owner('operator')}\n${printed(VAULT, false)}\n${printed(OTHER, false)} ] } }`,
+    operator: asOperator,
+  });
+/** An account each, and in the other vault's one somebody who may do everything there. */
+const apart = (): Promise<TestNats> =>
+  natsServer({
+    config: `accounts { ${printed(VAULT, true)}\n${printed(OTHER, true).replace('users: [', `users: [ ${owner('everything')}`)} }`,
+    operator: { user: `u_${VAULT}`, pass: PASSWORD, inboxPrefix: inboxOf(VAULT) },
+  });
+
+const dial = (nats: TestNats, user: string, vault: string): Promise<NatsConnection> =>
+  nats.operator({ user, pass: PASSWORD, inboxPrefix: inboxOf(vault), reconnect: false });
+
+/** As `perch sync prepare` does it. */
+async function prepare(nats: TestNats, vaultKey: string): Promise<void> {
+  await using one = await machine(settings(nats.url, { user: 'operator', password: PASSWORD }), { vaultKey });
+  await is(one, 'shared');
+}
+
+/** Everything that a bridge does in the cluster. */
+async function everything(nats: TestNats): Promise<void> {
+  const ages = { trust: 0, renew: 0, keep: 0, every: 50 };
+  const nats1 = settings(nats.url, as(VAULT));
+  await using a = await machine(nats1, { ages });
+  const bytes = Buffer.alloc(300_000, 'y');
+  const hash = createHash('sha256').update(bytes).digest('hex');
+  await a.journal.putBlob(hash, bytes);
+  const withBlob = version('y', 2, 'a', { blobs: [hash] });
+  await a.journal.push([...versions(20), version('large', 1, 'a', { payload: LARGE }), withBlob], 'a');
+  {
+    await using b = await machine(nats1);
+    await agreed([a, b], 22, 40_000);
+    expect(Buffer.from((await b.journal.getBlob(hash)) ?? []).equals(bytes)).toBe(true);
+    await b.journal.push([version('y', 3, 'b'), version('a0', 4000, 'b')], 'b');
+    await agreed([a, b], 22, 40_000);
+    const lease = { name: 'run:1', ttlMs: 1000, present: ['a', 'b'] };
+    expect(await a.journal.takeLease({ ...lease, holder: 'a' })).toBe(1);
+    expect(await b.journal.takeLease({ ...lease, holder: 'b' })).toBeNull();
+    await a.journal.releaseLease('run:1', 'a', 1);
+    expect(await b.journal.takeLease({ ...lease, holder: 'b' })).toBe(2);
+    await until(() => a.lines.some((line) => line.includes('taken out of the cluster')), 'an attachment that nothing refers to, taken out');
+    for (const { lines } of [a, b]) expect(lines.filter((line) => /^\w+: /.test(line))).toEqual([]);
+  }
+}
+
+if (!hasNats) test.skip('vault.cluster/permissions: nats-server is not installed here', () => {});
+describe.runIf(hasNats)('what a vault’s user may do', () => {
+  verifies(
+    'vault.cluster/permissions',
+    'with what is printed all of sharing works, in an account of its own and in a shared one',
+    async () => {
+      await using own = await apart();
+      await everything(own);
+      await using one = await shared();
+      await using early = await machine(settings(one.url, as(VAULT)));
+      await is(early, 'apart');
+      // Nobody but an operator makes streams there.
+      expect(early.journal.cluster.problem).toMatchObject({ code: 'refused', message: expect.stringContaining('STREAM.CREATE') });
+      await early[Symbol.asyncDispose]();
+      await prepare(one, KEY);
+      await everything(one);
+    },
+    120_000,
+  );
+
+  verifies('vault.cluster/permissions', 'bridges reach each other directly where that is printed too, and not otherwise', async () => {
+    for (const forCluster of [true, false]) {
+      const account = natsConfiguration({ vault: VAULT, user: 'u', ownAccount: true, forCluster, storage: '1GB' });
+      await using nats = await natsServer({ config: `accounts { ${account.replace(/\$PERCH_\w+/, PASSWORD)} }` });
+      const [here, there] = [await dial(nats, 'u', VAULT), await dial(nats, 'u', VAULT)];
+      const seal = new RecordSeal(KEY);
+      const linked = Promise.withResolvers<NatsLink>();
+      acceptBridges({ nc: there, seal, vaultKey: KEY }, 'there', linked.resolve);
+      await there.flush();
+      const dialled = dialBridge({ nc: here, seal, vaultKey: KEY }, 'there');
+      if (forCluster) {
+        const links = [await dialled, await linked.promise];
+        for (const link of links) link.close();
+      } else await expect(dialled).rejects.toThrow(/permissions? violation/i);
+      await Promise.all([here.close(), there.close()]);
+    }
+  });
+
+  verifies('vault.cluster/permissions', 'none of it is about another vault, or lets a stream be changed or deleted', () => {
+    const { publish, subscribe } = permissionsOf({ vault: VAULT, ownAccount: true, forCluster: false });
+    for (const subject of [...publish, ...subscribe]) expect(subject === '$JS.API.INFO' || subject.includes(VAULT), subject).toBe(true);
+    const all = [...publish, ...permissionsOf({ vault: VAULT, ownAccount: true, forCluster: true }).publish];
+    expect(all.filter((subject) => /\.(UPDATE|DELETE\.(?!.*\*$)|SNAPSHOT|RESTORE|LIST|NAMES)\b/.test(subject))).toEqual([]);
+    expect(permissionsOf({ vault: VAULT, ownAccount: false, forCluster: true })).toMatchObject({
+      publish: expect.arrayContaining([`perch.${VAULT}.>`]),
+      subscribe: [`_INBOX_${VAULT}.>`, `perch.${VAULT}.>`],
+    });
+  });
+
+  verifies(
+    'vault.cluster/permissions',
+    'in a shared account another vault’s user can ask nothing about it, take nothing of it and hear nothing',
+    async () => {
+      await using nats = await shared();
+      for (const key of [KEY, OTHER_KEY]) await prepare(nats, key);
+      await using a = await machine(settings(nats.url, as(VAULT)));
+      await a.journal.push([...versions(5), version('large', 1, 'a', { payload: LARGE })], 'a');
+      await is(a, 'shared');
+      const operator = await nats.operator();
+      const manager = await jetstreamManager(operator);
+      const before = await stateOf(operator);
+      const attacker = await dial(nats, `u_${OTHER}`, OTHER);
+      const heard: string[] = [];
+      for (const subject of listening(VAULT))
+        expect([subject, await mayListen(attacker, subject, (at) => heard.push(at))]).toEqual([subject, false]);
+      const { attacks, own } = await attacksOn(operator);
+      for (const attack of attacks)
+        expect([attack.subject, (await outcomeOf(attacker, attack)).outcome]).toEqual([attack.subject, 'refused']);
+      // What it may ask about its own streams gives nothing of the others.
+      for (const attack of own) {
+        const { outcome, answer } = await outcomeOf(attacker, attack);
+        expect([attack.subject, outcome]).toEqual([attack.subject, 'declined']);
+        expect(answer).not.toContain('"data"');
+      }
+      for (const subject of [`perch.${VAULT}.r.x`, `$KV.${STREAMS.here.slice(3)}.x`, `$O.PERCH_${VAULT}_blobs.C.x`, '$SYS.REQ.SERVER.PING'])
+        expect([subject, (await outcomeOf(attacker, { subject })).outcome]).toEqual([subject, 'refused']);
+      await a.journal.push([version('a0', 5000, 'a')], 'a');
+      await until(
+        async () => (await manager.streams.info(STREAMS.records)).state.last_seq > before.last,
+        'a record that is sent meanwhile',
+      );
+      expect(heard).toEqual([]);
+      expect(await stateOf(operator)).toEqual({ ...before, last: before.last + 1 });
+      // The same attacks by whoever may do everything come through: they are no nonsense.
+      await a[Symbol.asyncDispose]();
+      expect(await mayListen(operator, '>', (at) => heard.push(at))).toBe(true);
+      for (const attack of attacks) expect([attack.subject, (await outcomeOf(operator, attack)).outcome]).not.toContain('refused');
+      expect(heard.length).toBeGreaterThan(attacks.length);
+      await expect(stateOf(operator)).rejects.toThrow('stream not found');
+      await Promise.all([operator.close(), attacker.close()]);
+    },
+    60_000,
+  );
+
+  verifies(
+    'vault.cluster/permissions',
+    'with an account each, whoever may do everything in the other one sees and changes nothing here',
+    async () => {
+      await using nats = await apart();
+      await using a = await machine(settings(nats.url, as(VAULT)));
+      await a.journal.push(versions(5), 'a');
+      await is(a, 'shared');
+      const own = await nats.operator();
+      const before = await stateOf(own);
+      const attacker = await dial(nats, 'everything', OTHER);
+      const heard: string[] = [];
+      expect(await mayListen(attacker, '>', (at) => heard.push(at))).toBe(true);
+      const { attacks } = await attacksOn(own);
+      for (const attack of attacks) {
+        const { outcome, answer } = await outcomeOf(attacker, attack);
+        // Streams of its own it may make, also such ones: they have nothing in them.
+        const isOwn = /STREAM\.(CREATE|RESTORE|LIST|NAMES)\b/.test(attack.subject);
+        if (!isOwn) expect([attack.subject, outcome]).toEqual([attack.subject, 'declined']);
+        expect(answer).not.toContain('"data"');
+      }
+      const { records } = STREAMS;
+      const subject = (await (await jetstreamManager(own)).streams.getMessage(records, { seq: 1 }))?.subject ?? '';
+      const { streams } = await jetstreamManager(attacker);
+      const copies = [
+        { subjects: [`perch.${VAULT}.>`] },
+        { mirror: { name: records } },
+        { subjects: ['t.>'], sources: [{ name: records }] },
+      ];
+      for (const [at, body] of copies.entries()) {
+        await streams.delete('thief').catch(() => {});
+        await outcomeOf(attacker, { subject: '$JS.API.STREAM.CREATE.thief', body: { name: 'thief', ...body } });
+        // The server sends its answer to that subject, in the account at hand.
+        attacker.publish('$JS.API.INFO', '', { reply: subject });
+        await a.journal.push([version('a0', 5000 + at, 'a')], 'a');
+        await until(async () => (await stateOf(own)).last === before.last + at + 1, 'a record that is sent meanwhile');
+        const { state } = await streams.info('thief');
+        // Where it takes the vault's subjects it has the answer that it asked for, and nothing else.
+        expect(state.messages).toBe(at === 0 ? 1 : 0);
+      }
+      expect(heard.filter((at) => at.startsWith(`_INBOX_${VAULT}`))).toEqual([]);
+      expect(await stateOf(own)).toEqual({ ...before, last: before.last + copies.length });
+      await Promise.all([own.close(), attacker.close()]);
+    },
+    60_000,
+  );
+
+  verifies(
+    'vault.cluster/permissions',
+    'in a shared account another’s user can have the server’s answers put in a record’s place: it is noticed, and written over',
+    async () => {
+      await using nats = await shared();
+      for (const key of [KEY, OTHER_KEY]) await prepare(nats, key);
+      await using a = await machine(settings(nats.url, as(VAULT)));
+      await a.journal.push([version('x', 1)], 'a');
+      await is(a, 'shared');
+      const operator = await nats.operator();
+      const { streams } = await jetstreamManager(operator);
+      await until(async () => (await streams.info(STREAMS.records)).state.messages === 1);
+      const written = await streams.getMessage(STREAMS.records, { seq: 1 });
+      const attacker = await dial(nats, `u_${OTHER}`, OTHER);
+      attacker.publish('$JS.API.INFO', '', { reply: written?.subject ?? '' });
+      await until(async () => (await a.journal.info()).notices.some(({ message }) => message.includes('was not sealed by this vault')));
+      await using b = await machine(settings(nats.url, as(VAULT)));
+      await agreed([a, b], 1);
+      await Promise.all([operator.close(), attacker.close()]);
+    },
+  );
+});
+
+/** Where somebody would listen who wants to hear a vault. */
+const listening = (vault: string): string[] => [
+  ...['>', '*.>', 'perch.>', `perch.${vault}.>`, `*.${vault}.r.*`, '_INBOX.>', `_INBOX_${vault}.>`],
+  ...['$KV.>', `$KV.PERCH_${vault}_here.>`, '$O.>', `$O.PERCH_${vault}_blobs.>`],
+  ...['$JS.>', '$JS.EVENT.>', '$JS.API.>', '$JS.ACK.>', '$JS.FC.>', '$SYS.>'],
+];
+
+/** What a vault's streams are and hold. */
+async function stateOf(nc: NatsConnection): Promise<{ last: number; rest: unknown }> {
+  const { streams } = await jetstreamManager(nc);
+  const { state, config } = await streams.info(STREAMS.records);
+  const others = await Promise.all(
+    [STREAMS.objects, STREAMS.leases].map((name) => streams.info(name).then((info) => [info.config, info.state.messages])),
+  );
+  return { last: state.last_seq, rest: [state.messages, config, ...others] };
+}
+
+/** Attacks on the vault's streams, and those that go by the attacker's own names. */
+async function attacksOn(nc: NatsConnection): Promise<Record<'attacks' | 'own', ReturnType<typeof thefts>>> {
+  const mine = streamsOf(OTHER);
+  const inbox = inboxOf(OTHER);
+  const message = await (await jetstreamManager(nc)).streams.getMessage(STREAMS.records, { seq: 1 });
+  const { subject = '' } = message ?? {};
+  const [{ name: consumer } = { name: 'none' }] = await consumersOf(nc);
+  const subjects = {
+    records: subject,
+    objects: `$O.PERCH_${VAULT}_blobs.>`,
+    leases: `$KV.PERCH_${VAULT}_leases.>`,
+    here: `$KV.PERCH_${VAULT}_here.>`,
+  };
+  const attacks = [
+    ...['STREAM.LIST', 'STREAM.NAMES', 'STREAM.LEADER.STEPDOWN.x'].map((words) => ({ subject: `$JS.API.${words}` })),
+    ...thefts('thief', VAULT),
+    ...(['here', 'leases', 'objects', 'records'] as const).flatMap((part) =>
+      questionsAbout(STREAMS[part], { subject: subjects[part], consumer, inbox }),
+    ),
+  ];
+  const config = { name: 'attack', deliver_subject: `${inbox}.heard`, ack_policy: 'none', filter_subject: subject };
+  const own = [
+    { subject: `$JS.API.CONSUMER.CREATE.${mine.records}.attack.${subject}`, body: { stream_name: STREAMS.records, config } },
+    { subject: `$JS.API.STREAM.MSG.GET.${mine.records}`, body: { last_by_subj: subject } },
+    { subject: `$JS.API.CONSUMER.MSG.NEXT.${mine.records}.${consumer}`, body: { batch: 1, no_wait: true } },
+  ];
+  return { attacks, own };
+}
+
+async function consumersOf(nc: NatsConnection): Promise<{ name: string }[]> {
+  return (await outcomeOf(nc, { subject: `$JS.API.CONSUMER.NAMES.${STREAMS.records}` })).outcome === 'done'
+    ? (await jetstreamManager(nc)).consumers.list(STREAMS.records).next()
+    : [];
+}

@@ -1,0 +1,80 @@
+import { type NatsConnection, PermissionViolationError } from '@nats-io/transport-node';
+import { streamsOf } from '../permissions.ts';
+
+/** What came of a request: nobody may ask it, the server declines, or it is done. */
+export type Outcome = 'refused' | 'declined' | 'done';
+
+export interface Attack {
+  subject: string;
+  body?: object;
+}
+
+/** Every question of JetStream's about a stream, with each way to name it. `consumer` is one that it has; `inbox`: where the attacker hears. */
+export function questionsAbout(stream: string, { subject, consumer, inbox }: Record<'subject' | 'consumer' | 'inbox', string>): Attack[] {
+  const config = { name: 'attack', deliver_subject: `${inbox}.heard`, ack_policy: 'none', filter_subject: subject };
+  const ask = (words: string, body?: object): Attack => ({ subject: `$JS.API.${words}`, ...(body && { body }) });
+  const create = { stream_name: stream, config };
+  return [
+    ask(`STREAM.INFO.${stream}`),
+    ask(`STREAM.MSG.GET.${stream}`, { last_by_subj: subject }),
+    ask(`DIRECT.GET.${stream}`, { last_by_subj: subject }),
+    ask(`DIRECT.GET.${stream}.${subject}`),
+    ask(`CONSUMER.CREATE.${stream}.attack.${subject}`, create),
+    ask(`CONSUMER.CREATE.${stream}.attack`, { stream_name: stream, config: { ...config, filter_subject: undefined } }),
+    ask(`CONSUMER.CREATE.${stream}`, { stream_name: stream, config: { ...config, name: undefined } }),
+    ask(`CONSUMER.DURABLE.CREATE.${stream}.attack2`, {
+      stream_name: stream,
+      config: { ...config, name: undefined, durable_name: 'attack2' },
+    }),
+    ask(`CONSUMER.NAMES.${stream}`),
+    ask(`CONSUMER.LIST.${stream}`),
+    ask(`CONSUMER.INFO.${stream}.${consumer}`),
+    ask(`CONSUMER.MSG.NEXT.${stream}.${consumer}`, { batch: 1, no_wait: true }),
+    ask(`STREAM.SNAPSHOT.${stream}`, { deliver_subject: `${inbox}.heard` }),
+    ask(`CONSUMER.DELETE.${stream}.${consumer}`),
+    ask(`STREAM.UPDATE.${stream}`, { name: stream, subjects: [subject], republish: { src: '>', dest: `${inbox}.heard.>` } }),
+    ask(`STREAM.MSG.DELETE.${stream}`, { seq: 1 }),
+    ask(`STREAM.PURGE.${stream}`),
+    ask(`STREAM.DELETE.${stream}`),
+    ask(`STREAM.RESTORE.${stream}`, { config: { name: stream, subjects: [subject] }, state: {} }),
+  ];
+}
+
+/** A stream of the attacker's own name or another one that would take what is the victim's. */
+export function thefts(name: string, victim: string): Attack[] {
+  const { records } = streamsOf(victim);
+  const subject = `$JS.API.STREAM.CREATE.${name}`;
+  return [
+    { subject, body: { name, subjects: [`perch.${victim}.>`] } },
+    { subject, body: { name, subjects: ['perch.>'] } },
+    { subject, body: { name, subjects: [`_INBOX_${victim}.>`], no_ack: true } },
+    { subject, body: { name, subjects: ['mine.>'], sources: [{ name: records }] } },
+    { subject, body: { name, mirror: { name: records } } },
+  ];
+}
+
+export async function outcomeOf(nc: NatsConnection, { subject, body }: Attack): Promise<{ outcome: Outcome; answer: string }> {
+  try {
+    const message = await nc.request(subject, body ? JSON.stringify(body) : '', { timeout: 1000 });
+    const answer = message.string();
+    return { outcome: message.headers?.code || /"error":/.test(answer) ? 'declined' : 'done', answer };
+  } catch (error) {
+    const { cause } = error instanceof Error ? error : {};
+    if (error instanceof PermissionViolationError || cause instanceof PermissionViolationError) return { outcome: 'refused', answer: '' };
+    // Nobody answers, or not this one.
+    return { outcome: 'declined', answer: String(error) };
+  }
+}
+
+/** Whether the server lets somebody listen there; what is heard goes to `onheard`. */
+export async function mayListen(nc: NatsConnection, subject: string, onheard: (subject: string) => void): Promise<boolean> {
+  let isRefused = false;
+  nc.subscribe(subject, {
+    callback: (error, message) => {
+      if (error) isRefused = true;
+      else onheard(message.subject);
+    },
+  });
+  await nc.flush();
+  return !isRefused;
+}

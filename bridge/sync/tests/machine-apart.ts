@@ -1,0 +1,101 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { z } from '#shared/rpc/zod.ts';
+import { syncRecord } from '#shared/sync/record.ts';
+import { temporaryFolder } from '../../journal/fixture.ts';
+import type { Writer } from './history.ts';
+
+const reply = z.object({ id: z.number(), result: z.unknown().optional(), error: z.string().optional() });
+
+/** A machine that is a process of its own, in a network of its own. */
+export interface MachineApart extends Writer, AsyncDisposable {
+  lines: string[];
+  take(name: string, ttlMs: number): Promise<number | null>;
+  /** How it stands with the cluster. */
+  examine(): Promise<unknown>;
+  /** At once, as by a cut of power; it starts again on the same disk. */
+  kill(): Promise<void>;
+  pause(): void;
+  resume(): void;
+}
+
+/** `within`: the program and arguments that start another one within the machine's network. */
+export async function machineApart(options: {
+  within: readonly string[];
+  urls: readonly string[];
+  vaultKey: string;
+  holder: string;
+}): Promise<MachineApart> {
+  const { within, ...given } = options;
+  const folder = temporaryFolder();
+  const waiting = new Map<number, { resolve(result: unknown): void; reject(error: Error): void }>();
+  const lines: string[] = [];
+  let child: ChildProcess;
+  let count = 0;
+
+  async function start(): Promise<void> {
+    const script = join(import.meta.dirname, 'machine-process.ts');
+    const [program = '', ...args] = [...within, process.execPath, script, JSON.stringify({ ...given, dir: folder.dir })];
+    const started = spawn(program, args, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+    child = started;
+    const ready = Promise.withResolvers<unknown>();
+    waiting.set(0, ready);
+    started.on('message', (message) => {
+      const { id, result, error } = reply.parse(message);
+      // What it logs.
+      if (id < 0) return void lines.push(String(result));
+      const waiter = waiting.get(id);
+      waiting.delete(id);
+      if (error === undefined) waiter?.resolve(result);
+      else waiter?.reject(new Error(error));
+    });
+    started.once('exit', () => {
+      for (const { reject } of waiting.values()) reject(new Error('the machine was killed'));
+      waiting.clear();
+    });
+    await ready.promise;
+  }
+
+  async function end(): Promise<void> {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    const exited = once(child, 'exit');
+    child.kill('SIGKILL');
+    await exited;
+  }
+
+  const ask = (question: object): Promise<unknown> =>
+    new Promise((resolve, reject) => {
+      const id = ++count;
+      waiting.set(id, { resolve, reject });
+      child.send({ id, ...question }, (error) => {
+        if (error && waiting.delete(id)) reject(error);
+      });
+    });
+
+  await start();
+  return {
+    lines,
+    journal: {
+      push: async (records) =>
+        z.object({ before: z.number(), last: z.number(), conflicts: z.number() }).parse(await ask({ ask: 'push', records })),
+    },
+    contents: async () => z.array(syncRecord).parse(await ask({ ask: 'contents' })),
+    take: async (name, ttlMs) =>
+      z
+        .number()
+        .nullable()
+        .parse(await ask({ ask: 'take', name, ttlMs })),
+    examine: () => ask({ ask: 'examine' }),
+    async kill() {
+      await end();
+      await start();
+    },
+    pause: () => void child.kill('SIGSTOP'),
+    resume: () => void child.kill('SIGCONT'),
+    async [Symbol.asyncDispose]() {
+      await end();
+      folder[Symbol.dispose]();
+    },
+  };
+}

@@ -1,0 +1,59 @@
+import { z } from '../rpc/zod.ts';
+
+/** One of the servers that keep a stream, beside the one that leads. */
+const follower = z.object({
+  name: z.string(),
+  /** It has everything that the leader has. */
+  current: z.boolean(),
+  offline: z.boolean(),
+  /** Operations that it has not yet; 0 where that is not said. */
+  lag: z.number(),
+});
+
+const clusterStream = z.object({
+  name: z.string(),
+  /** On how many servers it lies, as it was made; bytes on each. */
+  replicas: z.number().int(),
+  bytes: z.number(),
+  /** The most that it takes; null where nothing limits it. */
+  maxBytes: z.number().nullable(),
+  messages: z.number(),
+  /** Null on a single server, and where no server leads. */
+  leader: z.string().nullable(),
+  followers: z.array(follower),
+});
+export type ClusterStream = z.infer<typeof clusterStream>;
+
+/** How a vault stands that several machines share (docs/decisions/0063), as its bridge finds it: for the doctor. */
+export const clusterFacts = z.object({
+  /** Those of the setting. */
+  servers: z.array(z.string()),
+  state: z.enum(['connecting', 'catching-up', 'shared', 'apart']),
+  /** Why it is apart. */
+  problem: z.object({ code: z.enum(['unreachable', 'refused', 'unfit', 'full', 'failed']), message: z.string() }).nullable(),
+  /** Changes that are here and not there yet; never more than a thousand are counted. */
+  unsent: z.number().int(),
+  /** What the servers say; null while none is at hand. */
+  seen: z
+    .object({
+      /** The server at hand, and the cluster that it belongs to. */
+      server: z.string(),
+      cluster: z.string().nullable(),
+      streams: z.array(clusterStream),
+      /** On how many servers each record is to lie. */
+      wantedReplicas: z.number().int(),
+      /** Sequence numbers of the stream that this bridge has not read yet. */
+      behind: z.number().int(),
+      /** What the account stores on disk, and may; in bytes, replicas counted each. Null: nothing limits it. */
+      storage: z.object({ used: z.number(), limit: z.number().nullable() }),
+      /** How far the servers' clock is from the bridge's at the least, in ms. */
+      skew: z.number(),
+      /** The user may listen to everything in its account. */
+      hearsAll: z.boolean(),
+      /** How many streams of others it may list; null where it may list none. */
+      othersStreams: z.number().int().nullable(),
+    })
+    .nullable(),
+});
+export type ClusterFacts = z.infer<typeof clusterFacts>;
+export type ClusterSeen = NonNullable<ClusterFacts['seen']>;

@@ -1,0 +1,66 @@
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'vitest';
+import { browserPort } from '#shared/ports/browser.ts';
+import { browsersApart } from '../../bridge/capabilities/browser/apart.ts';
+import { findBrowser } from '../../bridge/headless/find.ts';
+import { Keeper } from '../../bridge/processes/keep.ts';
+import { verifies } from '../requirements.ts';
+import { cdpGrid } from '../support/cdp-grid.ts';
+import { FakeBridge, lend } from '../support/fake-bridge.ts';
+import { until } from '../support/gateway.ts';
+
+verifies(
+  'operations/browsers',
+  'a grid gives each profile a browser of its own, which ends with it; one that is lost is started anew; a full grid and a wrong token are told',
+  async () => {
+    const dir = mkdtempSync(join(tmpdir(), 'perch-grid-'));
+    const site = createServer((_, response) => response.writeHead(200, { 'content-type': 'text/html' }).end('<title>A page</title>'));
+    await once(site.listen(0, '127.0.0.1'), 'listening');
+    const place = `127.0.0.1:${(site.address() as AddressInfo).port}`;
+    const url = `http://${place}/`;
+    const browsers = browsersApart({ dir: join(dir, 'profiles'), log: () => {}, keeper: new Keeper(() => {}) });
+    const bridge = new FakeBridge(lend(browserPort, browsers.handlers));
+    try {
+      await using grid = await cdpGrid({ executable: (await findBrowser()) ?? '', token: 'hush-hush', most: 2 });
+      await bridge.call(browserPort, 'browser.allow', { places: [place], cdpEndpoint: grid.url });
+      for (const name of ['research', 'shopping', 'third']) await bridge.call(browserPort, 'browser.createProfile', { name });
+      const evaluate = async (profile: string, fn: string): Promise<unknown> =>
+        (await bridge.call(browserPort, 'browser.evaluate', { fn, profile })).result;
+      for (const profile of ['research', 'shopping']) await bridge.call(browserPort, 'browser.open', { url, profile });
+      expect(grid.running).toBe(2);
+      await evaluate('research', 'document.cookie = "who=research"');
+      expect(await evaluate('research', 'document.cookie')).toBe('who=research');
+      expect(await evaluate('shopping', 'document.cookie')).toBe('');
+      expect(await bridge.call(browserPort, 'browser.status', { profile: 'research' })).toMatchObject({ started: true, remote: true });
+      // No more than the grid has; what it answers is told without the token.
+      const refused: unknown = await bridge.call(browserPort, 'browser.open', { url, profile: 'third' }).catch((error: unknown) => error);
+      expect(refused).toMatchObject({ code: 'INTERNAL_ERROR', message: expect.stringMatching(/cdpEndpoint names cannot be driven.*429/) });
+      expect(String(refused)).not.toContain('hush-hush');
+      await bridge.call(browserPort, 'browser.stop', { profile: 'shopping' });
+      await until(() => grid.running === 1, 'the browser of a profile that was stopped, ended');
+      expect(await bridge.call(browserPort, 'browser.open', { url, profile: 'third' })).toMatchObject({ title: 'A page' });
+      grid.lose();
+      await until(async () => !(await bridge.call(browserPort, 'browser.status', { profile: 'research' })).started, 'the loss, noticed');
+      await until(() => grid.running === 0);
+      expect(await bridge.call(browserPort, 'browser.open', { url, profile: 'research' })).toMatchObject({ title: 'A page' });
+      expect(grid.running).toBe(1);
+      const before = grid.refused;
+      await bridge.call(browserPort, 'browser.allow', { places: [place], cdpEndpoint: grid.url.replace('hush-hush', 'wrong') });
+      await expect(bridge.call(browserPort, 'browser.open', { url, profile: 'research' })).rejects.toMatchObject({
+        code: 'INTERNAL_ERROR',
+      });
+      expect(grid.refused).toBeGreaterThan(before);
+      await until(() => grid.running === 0, 'the browsers of another address, let go');
+    } finally {
+      await browsers.close();
+      site.close();
+      rmSync(dir, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
+    }
+  },
+  180_000,
+);

@@ -1,0 +1,115 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { WebSocket, WebSocketServer } from 'ws';
+import { until } from './gateway.ts';
+
+/** A grid of browsers: an address of DevTools that starts a browser for each connection, and ends it with that. */
+export interface CdpGrid extends AsyncDisposable {
+  /** `ws://127.0.0.1:port/?token=…` */
+  url: string;
+  /** Browsers that run. */
+  readonly running: number;
+  /** Connections that were refused. */
+  readonly refused: number;
+  /** Ends all browsers, as where a machine of the grid is lost. */
+  lose(): void;
+}
+
+interface GridOptions {
+  executable: string;
+  token: string;
+  /** Browsers at once; more are refused with 429. */
+  most: number;
+}
+
+export async function cdpGrid({ executable, token, most }: GridOptions): Promise<CdpGrid> {
+  const children = new Set<ChildProcess>();
+  let refused = 0;
+  let taken = 0;
+  const sockets = new WebSocketServer({ noServer: true, perMessageDeflate: false });
+  const server = createServer((_, response) => response.writeHead(404).end());
+  server.on('upgrade', (request, socket, head) => {
+    const isKnown = new URL(request.url ?? '/', 'http://grid').searchParams.get('token') === token;
+    if (!isKnown || taken >= most) {
+      refused++;
+      socket.end(`HTTP/1.1 ${isKnown ? '429 Too Many Requests' : '401 Unauthorized'}\r\nConnection: close\r\n\r\n`);
+      return;
+    }
+    taken++;
+    sockets.handleUpgrade(request, socket, head, (near) => void serve(near).finally(() => taken--));
+  });
+
+  /** Resolves when the browser is gone. */
+  async function serve(near: WebSocket): Promise<void> {
+    const folder = mkdtempSync(join(tmpdir(), 'perch-grid-'));
+    const args = ['--headless', '--no-sandbox', '--disable-gpu', '--remote-debugging-port=0', `--user-data-dir=${folder}`, 'about:blank'];
+    const child = spawn(executable, args, { stdio: 'ignore' });
+    const exited = once(child, 'exit');
+    children.add(child);
+    // What comes before the browser is there.
+    const early: { data: WebSocket.RawData; binary: boolean }[] = [];
+    const hold = (data: WebSocket.RawData, binary: boolean): void => void early.push({ data, binary });
+    near.on('message', hold).on('error', () => {});
+    const end = (): void => void child.kill('SIGKILL');
+    near.once('close', end);
+    void exited.then(() => near.close(1011, 'the browser has ended'));
+    try {
+      const [port, path] = await devTools(folder);
+      const far = new WebSocket(`ws://127.0.0.1:${port}${path}`, { perMessageDeflate: false, maxPayload: 256 * 1024 * 1024 });
+      far.on('error', end).once('close', end);
+      await once(far, 'open');
+      near.off('message', hold);
+      for (const { data, binary } of early) far.send(data, { binary });
+      near.on('message', (data, binary) => far.send(data, { binary }));
+      far.on('message', (data, binary) => near.send(data, { binary }));
+    } catch {
+      end();
+    }
+    await exited;
+    children.delete(child);
+    rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
+  }
+
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = server.address() as AddressInfo;
+  const lose = (): void => children.forEach((child) => child.kill('SIGKILL'));
+  return {
+    url: `ws://127.0.0.1:${port}/?token=${token}`,
+    get running() {
+      return children.size;
+    },
+    get refused() {
+      return refused;
+    },
+    lose,
+    async [Symbol.asyncDispose]() {
+      server.close();
+      lose();
+      await until(() => children.size === 0, 'the grid’s browsers, ended');
+    },
+  };
+}
+
+/** Port and path, as the browser writes them into its folder. */
+async function devTools(folder: string): Promise<[port: string, path: string]> {
+  let said: string[] = [];
+  await until(
+    () => {
+      try {
+        said = readFileSync(join(folder, 'DevToolsActivePort'), 'utf8').split('\n');
+      } catch {
+        return false;
+      }
+      return said.length >= 2;
+    },
+    'a browser of the grid',
+    30_000,
+  );
+  const [port = '', path = ''] = said;
+  return [port, path];
+}
