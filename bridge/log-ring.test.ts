@@ -22,6 +22,16 @@ test('reading on gives the first lines after one; all of them where it was anoth
   expect(numbers({ ring: 'another', after: 7, limit: 2 })).toEqual([1, 2]);
 });
 
+test('reading back gives the last lines before one; none of another ring', () => {
+  const ring = new LogRing();
+  for (let at = 1; at <= 10; at++) ring.write(`line ${at}`);
+  const numbers = (given: Parameters<typeof read>[1]) => read(ring, given).lines.map(({ number }) => number);
+  expect(numbers({ before: 8, limit: 3 })).toEqual([5, 6, 7]);
+  expect(numbers({ before: 3 })).toEqual([1, 2]);
+  expect(numbers({ before: 1 })).toEqual([]);
+  expect(numbers({ ring: 'another', before: 7 })).toEqual([]);
+});
+
 test('secrets are not kept, and grave lines are told from others', () => {
   const ring = new LogRing();
   ring.hide(['the-owners-token']);

@@ -5,6 +5,15 @@ import { Redactor } from '#shared/redact.ts';
 
 const KEPT = 2_000;
 
+/** As the port has it. */
+export interface RingRead {
+  ring: string;
+  after?: number | undefined;
+  before?: number | undefined;
+  limit: number;
+  level: LogLevel;
+}
+
 /** The newest lines that the bridge has said, in memory, without secrets. */
 export class LogRing {
   /** Another one each time the bridge starts. */
@@ -24,9 +33,11 @@ export class LogRing {
   }
 
   /** See the port's `logs.read` (shared/ports/system.ts). */
-  read({ ring, after, limit, level }: { ring: string; after?: number | undefined; limit: number; level: LogLevel }) {
-    const newer = after === undefined ? this.#lines : this.#lines.filter(({ number }) => number > (ring === this.id ? after : 0));
-    const grave = newer.filter((line) => isAtLeast(line.level, level));
+  read({ ring, after, before, limit, level }: RingRead) {
+    const own = ring === this.id;
+    const from = after === undefined || !own ? 0 : after;
+    const to = before === undefined ? Infinity : own ? before : 0;
+    const grave = this.#lines.filter((line) => line.number > from && line.number < to && isAtLeast(line.level, level));
     return { ring: this.id, lines: after === undefined ? grave.slice(-limit) : grave.slice(0, limit), last: this.#last };
   }
 }

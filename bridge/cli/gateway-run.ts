@@ -14,6 +14,7 @@ import { banner, linkUrl } from './banner.ts';
 import { type ClusterRunOptions, clusterSettings, CONFIRM_MS, serveTogether } from './cluster-run.ts';
 import { CommandError, lineOf } from './errors.ts';
 import type { OpenVault, VaultLog } from './open-vault.ts';
+import { tlsFilesOf } from './tls-files.ts';
 import { givenToken, keepToken, tokenTaken } from './token.ts';
 
 export interface GatewayOptions extends ClusterRunOptions {
@@ -22,6 +23,8 @@ export interface GatewayOptions extends ClusterRunOptions {
   host: 'auto' | 'tab' | 'headless';
   authToken?: string;
   expose?: boolean;
+  tlsCert?: string;
+  tlsKey?: string;
   advertise?: boolean;
   /** Which to serve beside the home's own; all where left out. */
   vaults?: string[];
@@ -56,6 +59,7 @@ export async function runGateway(options: GatewayOptions): Promise<void> {
 
   if (options.advertise && isLoopbackBind(options.bind))
     throw new CommandError('--advertise is of use to nobody: the gateway listens on this machine alone; give --bind and --expose too', 2);
+  const tls = tlsFilesOf(options);
   const given = givenToken({ option: options.authToken, environment: tokenTaken() }, log);
   if (!existsSync(join(appDir, 'index.html')))
     throw new CommandError('the app is not built: run `npm run build`, or start with `npm start`');
@@ -86,6 +90,7 @@ export async function runGateway(options: GatewayOptions): Promise<void> {
     mode: options.host,
     appDir,
     expose: options.expose ?? false,
+    tls,
     ...(via !== undefined && { via }),
     ...own,
   });
@@ -141,9 +146,11 @@ export async function runGateway(options: GatewayOptions): Promise<void> {
     const { advertise } = await import('../discovery/advertise.ts');
     const port = Number(new URL(bridge.url).port || 80);
     // What cannot be told to the network still serves.
-    const advertised = await advertise({ port, version: packageVersion(), bind: options.bind, log }).catch((error: unknown) => {
-      log(`warning: the gateway is not advertised, for multicast DNS cannot be used here: ${lineOf(error)}`);
-    });
+    const advertised = await advertise({ port, version: packageVersion(), bind: options.bind, tls: tls !== undefined, log }).catch(
+      (error: unknown) => {
+        log(`warning: the gateway is not advertised, for multicast DNS cannot be used here: ${lineOf(error)}`);
+      },
+    );
     if (advertised) stack.use(advertised);
   }
   if (!stop.signal.aborted) process.stdout.write(`${linesOf(bridge, resolve(kept.file), others).join('\n')}\n`);
@@ -194,7 +201,7 @@ const browsersThatFit = (): number => Math.max(1, Math.min(MOST_BROWSERS, Math.f
 
 /** The home's own vault as ever, then the link and the token's file of each other one. */
 function linesOf(bridge: Bridge, tokenFile: string, others: readonly OtherVault[]): string[] {
-  const lines = banner({ origin: bridge.url, code: bridge.issueCode(LINK_MS), tokenFile });
+  const lines = banner({ origin: bridge.url, elsewhere: bridge.elsewhere, issueCode: () => bridge.issueCode(LINK_MS), tokenFile });
   for (const { name, origin, issueCode } of bridge.vaults) {
     const vault = others.find((each) => each.name === name);
     if (vault) lines.push(`Vault      ${name}   ${linkUrl(origin, issueCode(LINK_MS))}   token in ${vault.home.tokenFile}`);

@@ -3,19 +3,30 @@ import { startCommand } from '../command-line.ts';
 import { type ConnectionOptions, reasonOf, targetFor } from './connect.ts';
 import { credentialFor } from './credential.ts';
 import { CommandError, lineOf } from './errors.ts';
+import { note } from './output.ts';
 import type { Target } from './target.ts';
 
-const answer = z.object({ url: z.string() });
+const answer = z.object({ url: z.string(), elsewhere: z.string().optional() });
 
-/** `perch open`: prints a new link (60 s, single use) of the gateway that runs on a port of this machine, or at `--url`. */
-export async function openLink({ timeout = 10_000, ...options }: ConnectionOptions): Promise<void> {
+/** `perch open`: prints a new link (60 s, single use) of the gateway that runs on a port of this machine, or at `--url`; and beside it one for another device, where that can open the app: with `qr` that alone, as a QR code too. */
+export async function openLink({ timeout = 10_000, qr = false, ...options }: ConnectionOptions & { qr?: boolean }): Promise<void> {
   const target = targetFor(options);
   // The environment's password opens no link: that way is for tokens.
   const credential = await credentialFor(target, options, { ...process.env, PERCH_PASSWORD: undefined });
-  process.stdout.write(`${await newLink(target, 'token' in credential ? credential.token : '', timeout)}\n`);
+  const { url, elsewhere } = await newLink(target, 'token' in credential ? credential.token : '', timeout);
+  if (qr) {
+    if (elsewhere === undefined)
+      throw new CommandError('other devices cannot open the app: start the gateway with --bind, --expose, --tls-cert and --tls-key');
+    const { renderUnicodeCompact } = await import('uqr');
+    // Light on dark or dark on light, as the terminal is: cameras read both.
+    process.stdout.write(`${renderUnicodeCompact(elsewhere, { ecc: 'M', border: 4 })}\n${elsewhere}\n`);
+    return;
+  }
+  process.stdout.write(`${url}\n`);
+  if (elsewhere !== undefined) note(`On another device: ${elsewhere}`);
 }
 
-async function newLink(target: Target, token: string, timeoutMs: number): Promise<string> {
+async function newLink(target: Target, token: string, timeoutMs: number): Promise<z.infer<typeof answer>> {
   const { where } = target;
   let response: Response;
   try {
@@ -36,7 +47,7 @@ async function newLink(target: Target, token: string, timeoutMs: number): Promis
   if (response.status === 403) throw new CommandError(`the gateway ${where} gives links to its own machine alone`);
   if (!response.ok) throw new CommandError(`what listens ${where} answered ${response.status}: it may not be Perch`);
   try {
-    return answer.parse(await response.json()).url;
+    return answer.parse(await response.json());
   } catch (error) {
     throw new CommandError(`what listens ${where} is not Perch (${lineOf(error).slice(0, 80)})`, 1, { cause: error });
   }

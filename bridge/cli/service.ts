@@ -12,12 +12,15 @@ import { portHolder } from '../server/port-holder.ts';
 import type { Machine, Served } from '../service/definition.ts';
 import { installService, runHere, serviceOn, uninstallService } from '../service/service.ts';
 import { CommandError } from './errors.ts';
+import { tlsFilesOf } from './tls-files.ts';
 
 export interface InstallOptions {
   port: number;
   bind: string;
   host: 'auto' | 'tab' | 'headless';
   expose?: boolean;
+  tlsCert?: string;
+  tlsKey?: string;
   advertise?: boolean;
   dryRun?: boolean;
 }
@@ -62,14 +65,20 @@ export async function uninstallGateway(): Promise<void> {
   say((await uninstallService({ machine })) ? `The service ${name} is gone. Chats and settings stay.` : 'No service is installed.');
 }
 
-function servedBy({ port, bind, host, expose = false, advertise = false }: InstallOptions): Served {
+function servedBy(options: InstallOptions): Served {
+  const { port, bind, host, expose = false, advertise = false } = options;
   if (!isLoopbackBind(bind) && !expose)
     throw new CommandError(`${bind} is reachable from other machines: bind to 127.0.0.1, or say --expose to serve the API there`, 2);
   if (isLoopbackBind(bind) && advertise) throw new CommandError('--advertise needs --bind and --expose: nobody else can reach it', 2);
   const program = isCheckout ? join(import.meta.dirname, 'main.ts') : join(packageRoot, 'dist', 'perch.js');
   const home = resolve(homeDirectory());
   const { PATH, PERCH_CHROMIUM } = process.env;
-  const flags = [...(expose ? ['--expose'] : []), ...(advertise ? ['--advertise'] : [])];
+  const tls = tlsFilesOf(options);
+  const flags = [
+    ...(expose ? ['--expose'] : []),
+    ...(tls ? ['--tls-cert', tls.cert, '--tls-key', tls.key] : []),
+    ...(advertise ? ['--advertise'] : []),
+  ];
   return {
     command: [process.execPath, program, 'gateway', 'run', '--port', String(port), '--bind', bind, '--host', host, ...flags],
     // What it is started from at log-in knows neither where programs are nor where this home is.

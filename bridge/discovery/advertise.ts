@@ -10,13 +10,15 @@ export interface Advertised {
   version: string;
   /** Where it listens: on one address, only that one's network hears of it. */
   bind: string;
+  /** Others are served over TLS alone. */
+  tls?: boolean;
   /** For tests; else by `bind`. */
   network?: Network;
   log(line: string): void;
 }
 
 /** Tells the network that a gateway serves here, until it is disposed of. Rejects where multicast DNS cannot be spoken. */
-export async function advertise({ port, version, bind, network, log }: Advertised): Promise<Multicast> {
+export async function advertise({ port, version, bind, tls = false, network, log }: Advertised): Promise<Multicast> {
   const everywhere = bind === '0.0.0.0' || bind === '::' || bind.includes(':');
   let failed = false;
   const multicast = await openMulticast(network ?? (everywhere ? {} : { interface: bind }), (error) => {
@@ -31,7 +33,7 @@ export async function advertise({ port, version, bind, network, log }: Advertise
     port,
     // A name of its own: what answers for the machine's may be another program.
     host: `perch-${machineMark()}-${port}.local`,
-    txt: { version, protocol: String(PROTOCOL) },
+    txt: { version, protocol: String(PROTOCOL), ...(tls && { tls: '1' }) },
     disableIPv6: !bind.includes(':'),
     // It would print to the standard output where another has the name, and others may say so at will.
     probe: false,

@@ -17,8 +17,9 @@ export interface Beacon {
   wsUrl: string;
 }
 
-export function beaconOf({ name, host, port, method }: Omit<Beacon, 'wsUrl'>): Beacon {
+/** `tls`: it says that it speaks TLS alone. */
+export function beaconOf({ name, host, port, method, tls = false }: Omit<Beacon, 'wsUrl'> & { tls?: boolean }): Beacon {
   const shown = legible(name.replace(/\s+/g, ' ').trim().slice(0, NAME_CHARS));
-  const wsUrl = new URL(`ws://${host.includes(':') ? `[${host}]` : host}:${port}/ws`).href;
+  const wsUrl = new URL(`${tls ? 'wss' : 'ws'}://${host.includes(':') ? `[${host}]` : host}:${port}/ws`).href;
   return { name: shown || 'Perch', host, port, method, wsUrl };
 }

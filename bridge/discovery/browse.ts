@@ -32,12 +32,14 @@ export async function browse({ timeoutMs, network = {} }: { timeoutMs: number; n
   return [...found.values()];
 }
 
-/** What an answer says, as far as it can be; undefined where that is nothing. Texts of others are not looked at. */
-function heard({ name, fqdn, port, addresses = [], referer }: Service): Beacon | undefined {
+/** What an answer says, as far as it can be; undefined where that is nothing. Of texts of others only whether they speak TLS is looked at. */
+function heard({ name, fqdn, port, addresses = [], referer, txt }: Service): Beacon | undefined {
   if (!fqdn.toLowerCase().endsWith(`._${SERVICE}._tcp.local`) || port < 1) return undefined;
   const host = addressOf(addresses, referer?.address ?? '');
-  return host === undefined ? undefined : beaconOf({ name, host, port, method: 'mdns' });
+  return host === undefined ? undefined : beaconOf({ name, host, port, method: 'mdns', tls: isTls(txt) });
 }
+
+const isTls = (txt: unknown): boolean => typeof txt === 'object' && txt !== null && 'tls' in txt && txt.tls === '1';
 
 /**
  * Where it can be reached: the address that the answer came from, where that is one of those that it names; else a private one of them (a router may have passed the answer on), or

@@ -212,6 +212,7 @@ describe('admission', () => {
       headers: { host },
       localAddress,
       remoteAddress,
+      encrypted: false,
     });
     expect(exposed.refuse(arrival('192.168.0.5:7333', '::ffff:192.168.0.5'), false)).toBeUndefined();
     expect(exposed.refuse(arrival('[fe80::1]:7333', 'fe80::1%eth0'), false)).toBeUndefined();

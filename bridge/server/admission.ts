@@ -14,6 +14,8 @@ export interface AdmissionOptions {
   origins?: readonly string[];
   /** Let in requests to whatever address of this machine they arrived at: an address, unlike a name, cannot be rebound. */
   exposed?: boolean;
+  /** Names of the certificate, without a port, under which alone what comes over TLS is let in beside such addresses. */
+  secureHosts?: readonly string[];
 }
 
 /** What admission looks at. */
@@ -22,6 +24,8 @@ export interface Arrival {
   headers: IncomingHttpHeaders;
   localAddress: string | undefined;
   remoteAddress: string | undefined;
+  /** Over TLS. */
+  encrypted: boolean;
 }
 
 const LOOPBACK_NAMES = ['127.0.0.1', 'localhost', '[::1]'];
@@ -35,16 +39,19 @@ export class Admission {
   readonly #hosts: ReadonlySet<string>;
   readonly #loopbackHosts: ReadonlySet<string>;
   readonly #origins: ReadonlySet<string>;
-  readonly #portSuffixes: readonly string[];
+  readonly #secureHosts: ReadonlySet<string>;
+  readonly #suffixes: { plain: readonly string[]; secure: readonly string[] };
   readonly #localhostOrigin: string;
   readonly #exposed: boolean;
 
   /** `origin` is the canonical one, as a browser writes it. */
-  constructor(origin: string, port: number, { hosts = [], origins = [], exposed = false }: AdmissionOptions = {}) {
+  constructor(origin: string, port: number, { hosts = [], origins = [], exposed = false, secureHosts = [] }: AdmissionOptions = {}) {
     this.origin = origin;
-    // Port 80 is the one that clients leave out.
-    this.#portSuffixes = port === 80 ? [':80', ''] : [`:${port}`];
-    const withPort = (name: string): string[] => this.#portSuffixes.map((suffix) => `${name.toLowerCase()}${suffix}`);
+    // Clients leave out the port that is the protocol's own.
+    const suffixes = (usual: number): string[] => (port === usual ? [`:${port}`, ''] : [`:${port}`]);
+    this.#suffixes = { plain: suffixes(80), secure: suffixes(443) };
+    const withPort = (name: string): string[] => this.#suffixes.plain.map((suffix) => `${name.toLowerCase()}${suffix}`);
+    this.#secureHosts = new Set(secureHosts.flatMap((name) => this.#suffixes.secure.map((suffix) => `${name.toLowerCase()}${suffix}`)));
     const canonicalHost = new URL(origin).hostname;
     this.#loopbackHosts = new Set([...LOOPBACK_NAMES, canonicalHost].flatMap(withPort));
     this.#hosts = new Set([...this.#loopbackHosts, ...hosts.flatMap(withPort)]);
@@ -54,14 +61,17 @@ export class Admission {
   }
 
   /** Undefined where the request may go on. */
-  refuse({ url, headers, localAddress }: Arrival, isNavigation: boolean): Refusal | undefined {
+  refuse(arrival: Arrival, isNavigation: boolean): Refusal | undefined {
+    const { url, headers } = arrival;
     if (!url.startsWith('/')) return { status: 400, message: 'the request target must be a path' };
     const host = headers.host?.toLowerCase() ?? '';
-    if (!this.#hosts.has(host) && !(this.#exposed && this.#isOwnAddress(host, localAddress))) {
+    const secure = this.#isSecure(arrival);
+    if (!this.#hosts.has(host) && !secure && !(this.#exposed && this.#isOwnAddress(arrival))) {
       return { status: 403, message: 'this name is not one of the gateway (Host)' };
     }
     const { origin } = headers;
     if (origin === undefined || this.#origins.has(origin)) return undefined;
+    if (secure && origin === `https://${host}`) return undefined;
     if (isNavigation && origin === this.#localhostOrigin) return undefined;
     return { status: 403, message: 'this origin may not call the gateway (Origin)' };
   }
@@ -71,15 +81,32 @@ export class Admission {
     return origin !== undefined && this.#origins.has(origin);
   }
 
-  /** From this machine, under a loopback name: only such requests get the app, a link or the lease. */
+  /**
+   * The origin of the app for who asks: on this machine, under a loopback name, the canonical one; over TLS the one that it asked, which is
+   * exact. Only these get the app, a link or the lease. Undefined: the API alone.
+   */
+  appOrigin(arrival: Arrival): string | undefined {
+    if (this.isLocal(arrival)) return this.origin;
+    return this.#isSecure(arrival) ? `https://${arrival.headers.host?.toLowerCase()}` : undefined;
+  }
+
+  /** From this machine, under a loopback name. */
   isLocal({ headers, remoteAddress }: Arrival): boolean {
     return this.#loopbackHosts.has(headers.host?.toLowerCase() ?? '') && remoteAddress !== undefined && isLoopback(remoteAddress);
   }
 
-  #isOwnAddress(host: string, localAddress: string | undefined): boolean {
+  /** Over TLS, under a name of the certificate or the address at which it arrived. */
+  #isSecure(arrival: Arrival): boolean {
+    if (!arrival.encrypted) return false;
+    return this.#secureHosts.has(arrival.headers.host?.toLowerCase() ?? '') || (this.#exposed && this.#isOwnAddress(arrival));
+  }
+
+  #isOwnAddress({ headers, localAddress, encrypted }: Arrival): boolean {
     if (localAddress === undefined) return false;
+    const host = headers.host?.toLowerCase() ?? '';
     const name = plainAddress(localAddress);
-    return this.#portSuffixes.some((suffix) => host === `${name.includes(':') ? `[${name}]` : name}${suffix}`);
+    const suffixes = encrypted ? this.#suffixes.secure : this.#suffixes.plain;
+    return suffixes.some((suffix) => host === `${name.includes(':') ? `[${name}]` : name}${suffix}`);
   }
 }
 

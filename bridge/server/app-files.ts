@@ -47,6 +47,7 @@ export const arrivalOf = (request: FastifyRequest['raw']): Arrival => ({
   headers: request.headers,
   localAddress: request.socket.localAddress,
   remoteAddress: request.socket.remoteAddress,
+  encrypted: 'encrypted' in request.socket && request.socket.encrypted === true,
 });
 
 export interface AppFilesOptions {
@@ -57,8 +58,8 @@ export interface AppFilesOptions {
 }
 
 /**
- * The built app: files with their policies and cache rules, and index.html for every navigation. Only for this machine's browsers: an exposed
- * gateway is the API alone (design.md, "Two origins would be two databases").
+ * The built app: files with their policies and cache rules, and index.html for every navigation. Only for this machine's browsers, and for
+ * others over TLS: without that an exposed gateway is the API alone (design.md, "Two origins would be two databases").
  */
 export async function appFiles(app: FastifyInstance, { appDir, workerCsp, vaults }: AppFilesOptions): Promise<void> {
   const pagePolicy = policyOf(join(appDir, 'index.html'), "'none'");
@@ -85,10 +86,12 @@ export async function appFiles(app: FastifyInstance, { appDir, workerCsp, vaults
   app.addHook('onRequest', async (request, reply) => {
     if (isReserved(request.url)) return;
     const { admission } = vaults.door(request.raw);
-    if (!admission.isLocal(arrivalOf(request.raw))) return reply.code(404).send(errorBody(404, 'only the API is served here'));
+    const arrival = arrivalOf(request.raw);
+    const origin = admission.appOrigin(arrival);
+    if (origin === undefined) return reply.code(404).send(errorBody(404, 'only the API is served here'));
     if (!isNavigation(request.method, request.headers.accept)) return;
-    if (`http://${request.headers.host?.toLowerCase()}` === admission.origin) return;
-    return reply.redirect(`${admission.origin}${request.url}`, 307);
+    if (`${arrival.encrypted ? 'https' : 'http'}://${request.headers.host?.toLowerCase()}` === origin) return;
+    return reply.redirect(`${origin}${request.url}`, 307);
   });
 
   const page = async (_request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {

@@ -18,15 +18,16 @@ const trade = z.object({ code: z.string().min(1).max(100) });
 export const linkUrl = (origin: string, code: string): string => `${origin}/#link=${code}`;
 
 /**
- * `POST /link {code}`: the app, on the canonical origin, trades a single-use code for its credentials. `POST /link/code`: the owner, with the
+ * `POST /link {code}`: the app, on its own origin, trades a single-use code for its credentials. `POST /link/code`: the owner, with the
  * token, gets an address with a new code. A vault's codes count at its own origin alone, where its pages keep what they trade them for.
+ * `elsewhere`: where other machines' browsers open the first vault's app; undefined where they cannot.
  */
-export function linkRoutes(app: FastifyInstance, vaults: Vaults): void {
+export function linkRoutes(app: FastifyInstance, vaults: Vaults, elsewhere: string | undefined): void {
   app.post('/link', { bodyLimit: 4096 }, async (request, reply) => {
     reply.header('cache-control', 'no-store');
     const { origin } = request.headers;
     const { home, admission, auth, codes, log } = vaults.door(request.raw);
-    if (origin !== admission.origin || !admission.isLocal(arrivalOf(request.raw))) {
+    if (origin === undefined || origin !== admission.appOrigin(arrivalOf(request.raw))) {
       return reply.code(403).send(errorBody(403, 'only the app itself can be linked'));
     }
     const body = trade.safeParse(request.body);
@@ -53,13 +54,16 @@ export function linkRoutes(app: FastifyInstance, vaults: Vaults): void {
   app.post('/link/code', { bodyLimit: 4096 }, async (request, reply) => {
     reply.header('cache-control', 'no-store');
     const token = bearerOf(request.headers.authorization);
-    const { admission, auth, codes } = vaults.byToken(request.raw, token);
+    const vault = vaults.byToken(request.raw, token);
+    const { admission, auth, codes } = vault;
     const verdict = auth.checkToken(token, request.headers.origin);
     if (!verdict.ok) {
       const { status, headers } = denialOf(verdict);
       return reply.code(status).headers(headers).send(errorBody(status, verdict.message));
     }
-    return { url: linkUrl(admission.origin, codes.issue(OPEN_TTL_MS)), expiresInMs: OPEN_TTL_MS };
+    const linkTo = (origin: string): string => linkUrl(origin, codes.issue(OPEN_TTL_MS));
+    const there = vault === vaults.first && elsewhere;
+    return { url: linkTo(admission.origin), ...(there && { elsewhere: linkTo(there) }), expiresInMs: OPEN_TTL_MS };
   });
 }
 

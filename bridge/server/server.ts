@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
+import type { Server as SecureServer } from 'node:https';
 import type { Duplex } from 'node:stream';
 import fastify, { type FastifyError } from 'fastify';
 import { REQUEST_ID, requestIdOf } from '#shared/http/request-id.ts';
@@ -12,18 +13,21 @@ import { Admission } from './admission.ts';
 import { appFiles, arrivalOf, isNavigation, isReserved, readBuildInfo } from './app-files.ts';
 import { AuthLimiter } from './auth-limiter.ts';
 import { bearerOf } from './auth.ts';
+import { readCertificate, type TlsFiles } from './certificate.ts';
 import { Clients } from './clients.ts';
 import type { HostMode } from './host-rank.ts';
 import type { Hosts } from './hosts.ts';
 import { errorBody, refuseUnreadable, sendError } from './http-errors.ts';
 import { isApi } from './http.ts';
 import { linkRoutes } from './link.ts';
-import { reachOf } from './reach.ts';
 import { coversLoopback, isLoopbackBind, listen } from './listen.ts';
 import { noSchemas } from './no-schemas.ts';
 import { callbackPath } from './oauth-callback.ts';
 import { operationsRoutes } from './operations.ts';
+import { reachOf } from './reach.ts';
+import { renewing } from './renewing.ts';
 import { TIMING, type Timing } from './timing.ts';
+import { tlsFront } from './tls-front.ts';
 import { NO_VAULT, upgrades } from './upgrades.ts';
 import { type Farewell, serveVault, type SharedParts, type Vault, type VaultDeps, type VaultOptions } from './vault.ts';
 import { Vaults } from './vaults.ts';
@@ -41,8 +45,10 @@ export interface BridgeOptions extends VaultOptions {
   mode: HostMode;
   /** The built app. */
   appDir: string;
-  /** Serve the API to other machines; the app stays on this one. */
+  /** Serve the API to other machines; the app stays on this one without `tls`. */
   expose?: boolean;
+  /** Other machines are served over TLS alone, and the app of the home's own vault too. */
+  tls?: TlsFiles | undefined;
   /** Names beside the loopback ones, without a port, and origins that may call. */
   hosts?: readonly string[];
   origins?: readonly string[];
@@ -80,6 +86,8 @@ export interface Bridge extends Omit<ServedVault, 'name' | 'origin'> {
   readonly url: string;
   /** Where it listens, `address:port`. */
   readonly address: string;
+  /** Where browsers of other machines open the app; undefined where they cannot. */
+  readonly elsewhere: string | undefined;
   /** All that it serves, the home's own first. */
   readonly vaults: readonly ServedVault[];
   /** Connected clients, and bytes held here that they have not taken yet. */
@@ -100,8 +108,11 @@ const CLOSING: Farewell = { code: 1001, reason: 'the gateway is closing' };
 /** Starts the bridge: a pipe with locks on it (design.md). Rejects, with a sentence for people, where it cannot serve. */
 export async function startBridge(options: BridgeOptions): Promise<Bridge> {
   const { port, bind, mode, appDir, expose = false, others = [] } = options;
+  if (options.tls && (isLoopbackBind(bind) || !expose)) throw new Error('TLS is for other machines: it goes with --bind and --expose');
   if (!isLoopbackBind(bind) && !expose) {
-    throw new Error(`${bind} is reachable from other machines: bind to 127.0.0.1, or say --expose to serve the API (not the app) there`);
+    throw new Error(
+      `${bind} is reachable from other machines: bind to 127.0.0.1, or say --expose to serve the API there (the app too with --tls-cert and --tls-key)`,
+    );
   }
   if ([options, ...others].some(({ token }) => token === '')) throw new Error('the token is empty');
   const ring = options.ring ?? new LogRing();
@@ -109,6 +120,7 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
     if (!options.ring) ring.write(line);
     options.log?.(line);
   };
+  const certificate = options.tls && (await readCertificate(options.tls));
   const timing: Timing = { ...TIMING, ...options.timing };
   const { build, workerCsp } = await readBuildInfo(appDir);
   const limiter = new AuthLimiter({ onlock: (key) => log(`too many failed tries (${key}): locked out for 5 minutes`) });
@@ -137,16 +149,18 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
       if (returned) returned.callback(request, response);
       else route(request, response);
     };
-  const servers: Server[] = [];
-  const makeServer = (route: RequestListener): Server => {
-    const limits = { requestTimeout: 300_000, headersTimeout: 30_000 };
-    const listener = guarded(route);
-    // Node itself answers these two with nothing in it.
-    const server = createServer({ shouldUpgradeCallback: wantsWebSocket, requireHostHeader: false, ...limits }, listener);
+  const servers: (Server | SecureServer)[] = [];
+  // Node itself answers without a Host with nothing in it.
+  const settings = { shouldUpgradeCallback: wantsWebSocket, requireHostHeader: false, requestTimeout: 300_000, headersTimeout: 30_000 };
+  const kept = <S extends Server | SecureServer>(server: S, listener: RequestListener): S => {
     server.on('checkExpectation', listener);
     server.keepAliveTimeout = 72_000;
     servers.push(server);
     return server;
+  };
+  const makeServer = (route: RequestListener): Server => {
+    const listener = guarded(route);
+    return kept(createServer(settings, listener), listener);
   };
 
   let route: RequestListener = () => {};
@@ -171,13 +185,23 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
   });
 
   // The port must be known before routes are made, for the canonical origin is made of it; until then nobody is let in.
-  const listening = await listen(app.server, port, bind);
+  const encrypted = guarded(route);
+  const front = certificate && tlsFront(app.server, certificate, settings, encrypted);
+  if (front) kept(front.secure, encrypted).on('clientError', refuseUnreadable);
+  const listening = await listen(front?.listener ?? app.server, port, bind);
   const host = bind === 'localhost' || !isLoopbackBind(bind) ? '127.0.0.1' : bind.includes(':') ? `[${bind}]` : bind;
   const url = new URL(`http://${host}:${listening.port}`).origin;
   const admissionAt = (origin: string): Admission =>
-    new Admission(origin, listening.port, { hosts: options.hosts, origins: options.origins, exposed: expose });
+    new Admission(origin, listening.port, {
+      ...{ hosts: options.hosts, origins: options.origins, exposed: expose },
+      // A vault beside the home's own has its pages on this machine alone.
+      secureHosts: origin === url ? certificate?.names : [],
+    });
+  const renewals = front && options.tls && renewing({ files: options.tls, front, log });
 
   const stop = async (): Promise<void> => {
+    renewals?.stop();
+    front?.close();
     for (const server of servers) server.close();
     for (const server of servers) server.closeAllConnections();
     await app.close();
@@ -195,8 +219,10 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
       await Promise.all(others.map((each) => serve(each.name, originOf(each.name, listening.port), each, each))),
     );
     const clients = new Clients({ vaults: served, timing, share, rateLimits: options.rateLimits !== false });
-    linkRoutes(app, served);
-    operationsRoutes(app, { vaults: served, clients, about, reach: reachOf(bind, listening.port) });
+    const reach = reachOf(bind, listening.port, certificate);
+    const elsewhere = certificate && appAt(reach[0]);
+    linkRoutes(app, served, elsewhere);
+    operationsRoutes(app, { vaults: served, clients, about, reach });
     await app.register(appFiles, { appDir, workerCsp, vaults: served });
     await app.ready();
 
@@ -219,6 +245,7 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
     return {
       url,
       address: listening.address,
+      elsewhere,
       ...openOf(first, clients),
       vaults: served.all.map((vault) => openOf(vault, clients)),
       stats: () => ({ clients: clients.size, unsentBytes: clients.unsent }),
@@ -229,6 +256,9 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
     throw error;
   }
 }
+
+/** The app's origin beside this socket. */
+const appAt = (socket: string | undefined): string | undefined => socket && `https://${new URL(socket).host}`;
 
 /** A client that offers HTTP/2 by `Upgrade: h2c` is answered in HTTP/1.1, not refused. */
 const wantsWebSocket = (request: IncomingMessage): boolean => request.headers.upgrade?.toLowerCase() === 'websocket';

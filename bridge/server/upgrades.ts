@@ -45,7 +45,7 @@ export function upgrades({
     if (closing()) return refuse(transport, 503, 'the gateway is closing');
     const { origin, authorization, 'user-agent': userAgent } = request.headers;
     if (path === '/uplink') {
-      if (origin !== admission.origin || !admission.isLocal(arrival)) return refuse(transport, 403, 'only the app itself can host');
+      if (origin === undefined || origin !== admission.appOrigin(arrival)) return refuse(transport, 403, 'only the app itself can host');
       return accept(uplinkServer, request, transport, head, (socket) => door.uplink(socket, origin));
     }
     const among = vaults.among(request);

@@ -78,6 +78,8 @@ export const logsPort = port({
         /** Which ring, and after which of its lines; otherwise the newest. Another ring: the bridge was started again, and all it has is newer. */
         ring: z.string().max(100).default(''),
         after: z.number().int().nonnegative().optional(),
+        /** The newest lines in front of this one of that ring; none where it is another ring. */
+        before: z.number().int().nonnegative().optional(),
         limit: z.number().int().min(1).max(MAX_LOG_LINES),
         /** This one and what is graver. */
         level: logLevel.default('debug'),
@@ -88,7 +90,7 @@ export const logsPort = port({
         /** The number of the newest line. */
         last: z.number().int().nonnegative(),
       }),
-      docs: 'The newest lines, or the first ones after a line; oldest first.',
+      docs: 'The newest lines, the newest ones before a line, or the first ones after one; oldest first.',
       policy: { scope: 'read' },
     }),
   },

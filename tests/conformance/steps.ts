@@ -300,6 +300,8 @@ export const STEPS: readonly Step[] = [
   step('logs.tail', {}),
   step('logs.tail', { json: true, localTime: true, limit: 10 }),
   step('logs.tail', (results) => ({ cursor: results['logs.tail']?.cursor ?? '.0..0' })),
+  step('logs.tail', (results) => ({ before: results['logs.tail']?.before ?? '.0..0', limit: 5 })),
+  step('logs.tail', { cursor: '.0..0', before: '.0..0' }, 'INVALID_PARAMS'),
   step('system.logs', { level: 'warn' }),
   step('system.info', {}),
   step('system.presence', {}),

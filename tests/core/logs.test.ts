@@ -47,6 +47,8 @@ verifies(
       [{ limit: 2_001 }, 'limit'],
       [{ limit: 0 }, 'limit'],
       [{ cursor: 'x' }, 'cursor'],
+      [{ before: '1.2.3' }, 'before'],
+      [{ cursor, before: cursor }, 'cannot be given with cursor'],
     ] as const)
       await expect(client.call('logs.tail', params)).rejects.toMatchObject({
         code: 'INVALID_PARAMS',
@@ -254,6 +256,56 @@ verifies(
   },
   60_000,
 );
+
+verifies(
+  'logs/before',
+  'read back while others write: every older line once, of gateway and bridge, in the order of each, and then none',
+  async () => {
+    const { ring, lent } = lentLogs();
+    await using gw = await testGateway({ bridge: new FakeBridge(lent) });
+    const { client } = await gw.client();
+    for (let at = 0; at < 40; at++) {
+      await client.call('config.set', { key: 'chat.systemPrompt', value: `${at}` });
+      ring.write(`bridge ${at}`);
+      if (at % 7 === 0) ring.write(`bridge again ${at}`);
+    }
+    const whole = await tail(client);
+    const newest = await client.call('logs.tail', { limit: 10, json: true });
+    let { before, lines } = newest;
+    const read: unknown[] = lines;
+    for (let turn = 0; lines.length > 0; turn++) {
+      const limit = 1 + (turn % 5);
+      await client.call('config.set', { key: 'chat.systemPrompt', value: `later ${turn}` });
+      ring.write(`bridge later ${turn}`);
+      ({ before, lines } = await client.call('logs.tail', { before, limit, json: true }));
+      read.unshift(...lines);
+      if (lines.length < limit) expect((await client.call('logs.tail', { before })).lines).toEqual([]);
+    }
+    expect(read).toEqual(whole);
+    // What came behind an answer is in front of nothing of it.
+    const on = await client.call('logs.tail', { cursor: newest.cursor, json: true, limit: 5 });
+    expect(on.lines).toMatchObject([{ message: 'Settings were changed' }, { message: 'bridge later 0' }, {}, {}, {}]);
+    expect((await client.call('logs.tail', { before: on.before, limit: 10, json: true })).lines).toEqual(whole.slice(-10));
+    // From the first of what was read back one reads on to the same again.
+    const back = await client.call('logs.tail', { before: on.before, limit: 10 });
+    expect((await client.call('logs.tail', { cursor: back.cursor, json: true, limit: 5 })).lines).toEqual(on.lines);
+  },
+);
+
+verifies('logs/before', 'of a bridge that was started again, and of another log, nothing is older', async () => {
+  const { ring, lent } = lentLogs();
+  await using gw = await testGateway({ bridge: new FakeBridge(lent) });
+  const { client } = await gw.client();
+  ring.write('one');
+  ring.write('two');
+  const { before } = await client.call('logs.tail', { limit: 1 });
+  const [own, at] = before.split('.');
+  const older = async (place: string) =>
+    (await client.call('logs.tail', { before: place, json: true })).lines.map((line) => typeof line === 'object' && line.message);
+  expect(await older(before)).toContain('one');
+  expect(await older(`${own}.${at}.earlier.99`)).not.toContain('one');
+  expect(await older(`other.99.${ring.id}.2`)).toEqual(['one']);
+});
 
 verifies('logs/cursor', 'after the bridge or the log is another one, reading goes on with what that has', async () => {
   const first = lentLogs();

@@ -275,4 +275,61 @@ describe('the browser that agents drive, on its page', () => {
     },
     120_000,
   );
+
+  verifies(
+    'browser.app/away',
+    'a view that ended is begun again; a bridge that goes is told of, and comes back; without a link the page says what to start',
+    async () => {
+      const page = await browser.page();
+      await page.clock.install();
+      await page.goto(`${perch.url}/browser`);
+      await connected(page, 'Bridge');
+      await outside.client.call('browser.open', { url: `${at}/lime` });
+      await shows(page, 'lime');
+      // An agent stops the browser and starts it anew between two looks of the page.
+      await page.clock.pauseAt(Date.now() + 60_000);
+      await outside.client.call('browser.stop', {});
+      await outside.client.call('browser.start', {});
+      await page.getByRole('button', { name: 'Watch again' }).waitFor();
+      await status(page).getByText('The browser was stopped.').waitFor();
+      expect(await page.getByRole('button', { name: 'Take the wheel' }).isDisabled()).toBe(true);
+      // What is seen is how it was, and looks like it.
+      expect(await page.locator('canvas').evaluate((canvas) => Number(getComputedStyle(canvas).opacity))).toBeLessThan(0.5);
+      await shoot(page, 'ended');
+      await page.getByRole('button', { name: 'Watch again' }).click();
+      await outside.client.call('browser.navigate', { url: `${at}/red` });
+      await shows(page, 'red');
+      await page.clock.resume();
+      await status(page).getByText('Live. Agents have the wheel.').waitFor();
+      expect(await page.locator('canvas').evaluate((canvas) => getComputedStyle(canvas).opacity)).toBe('1');
+
+      // The wheel is let go of, and is not taken again by itself.
+      await page.getByRole('button', { name: 'Take the wheel' }).click();
+      await status(page).getByText('You have the wheel').waitFor();
+      outside[Symbol.dispose]();
+      await perch.kill('SIGKILL');
+      await status(page).getByText('The connection is lost').waitFor();
+      expect(await page.getByRole('button', { name: 'Annotate', exact: true }).isDisabled()).toBe(true);
+      await shoot(page, 'lost');
+      await page.getByText('the bridge is not there').waitFor();
+      await shoot(page, 'away');
+      await perch.restart();
+      outside = await connectOutside(perch);
+      await page.getByRole('button', { name: 'Start the browser' }).click();
+      await outside.client.call('browser.open', { url: `${at}/blue` });
+      await shows(page, 'blue');
+      await status(page).getByText('Live. Agents have the wheel.').waitFor();
+      await page.close();
+
+      // A browser that is not linked.
+      await using other = await launchBrowser();
+      const alone = await other.page(`${perch.url}/browser`);
+      await alone.getByText('The browser for agents needs the bridge').waitFor();
+      await alone.getByText('perch -- open').waitFor();
+      await shoot(alone, 'unlinked');
+      expect(await overflowing(alone)).toEqual([]);
+      expect(other.complaints).toEqual([]);
+    },
+    180_000,
+  );
 });

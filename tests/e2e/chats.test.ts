@@ -180,4 +180,55 @@ describe('chats in order', () => {
     expect(at.browser.complaints).toEqual([]);
     await page.close();
   });
+
+  verifies(
+    ['chats.app/marks', 'chats.app/select'],
+    'what waits for a person, is written or unread is marked in both lists; several are chosen from the sidebar',
+    async () => {
+      const page = await at.browser.page(await at.perch.open());
+      await connected(page, LINKED);
+      const client = await at.perch.client();
+      await client.call('agents.add', { agent_id: 'editor', config: { name: 'Editor' } });
+      await client.call('chat.send', {
+        message: 'Somebody else answered',
+        sessionId: 'read-later',
+        agentId: 'editor',
+        model: 'guide/guide',
+      });
+      const waits = client.call('chat.send', {
+        ...{ message: '/tool exec {"command": "echo", "args": ["x"]}', sessionId: 'asks', model: 'guide/guide' },
+      });
+      const row = (title: string | RegExp) => sidebar(page).getByRole('listitem').filter({ hasText: title });
+      await row('/tool exec').getByText('waits for your approval').waitFor();
+      await row('Somebody else answered').getByText('editor', { exact: true }).waitFor();
+      await row('Somebody else answered').getByText('unread', { exact: true }).waitFor();
+      await sidebar(page)
+        .getByRole('link', { name: /^Approvals/ })
+        .getByText('1')
+        .first()
+        .waitFor();
+      await shoot(page, 'marks');
+
+      await menu(page, 'Somebody else answered', 'Select several…');
+      await page.waitForURL(/\/sessions$/);
+      await until(() => choose(page, 'Somebody else answered').isChecked(), 'that chat to be chosen');
+      await rows(page).filter({ hasText: '/tool exec' }).getByText('waits for your approval').waitFor();
+      await rows(page).filter({ hasText: '/tool exec' }).getByRole('checkbox').check();
+      await page.getByText('2 chosen').waitFor();
+      await shoot(page, 'marks-table');
+      for (const width of [360, 1280]) {
+        await page.setViewportSize({ width, height: 800 });
+        expect(await overflowing(page)).toEqual([]);
+      }
+      // Once it is said, it waits no more.
+      const [asked] = (await client.call('approvals.list', {})).approvals;
+      await client.call('approvals.resolve', { id: asked?.id ?? '', decision: 'deny' });
+      await waits;
+      await rows(page).filter({ hasText: '/tool exec' }).getByText('unread', { exact: true }).waitFor();
+      await row('/tool exec').getByText('waits for your approval').waitFor({ state: 'detached' });
+      client.close();
+      expect(at.browser.complaints).toEqual([]);
+      await page.close();
+    },
+  );
 });

@@ -60,6 +60,9 @@ verifies(
       );
     }
 
+    // Honest about what it is for.
+    await page.getByText('A phone’s browser cannot use it').waitFor();
+
     const { hostname, hash } = new URL(link);
     expect(hostname).not.toBe('127.0.0.1');
     const code = new URLSearchParams(hash.slice(1)).get('pair') ?? '';

@@ -244,6 +244,64 @@ describe('what an answer shows', () => {
     },
   );
 
+  verifies('rendering/large-results', 'what a tool answered is read to its end and copied, up to 1.4 MB', async () => {
+    const rows = Array.from({ length: 16_000 }, (_, at) => ({ row: at, text: `${at} of the rows that a tool has found` }));
+    const results = { found: JSON.stringify(rows.slice(0, 5_000)), all: `${JSON.stringify(rows)} the end` };
+    const lines = [
+      { id: 'asked', parentId: null, role: 'user', content: 'Look it up' },
+      ...Object.entries(results).flatMap(([tool, content], at) => [
+        {
+          id: `call-${tool}`,
+          parentId: at === 0 ? 'asked' : 'result-found',
+          role: 'assistant',
+          content: '',
+          toolCalls: [{ id: `c-${tool}`, tool, args: {} }],
+        },
+        { id: `result-${tool}`, parentId: `call-${tool}`, role: 'tool', content, toolCallId: `c-${tool}`, name: tool },
+      ]),
+      { id: 'said', parentId: 'result-all', role: 'assistant', content: 'It is there.' },
+    ].map((message, at) => JSON.stringify({ timestamp: 1_800_000_000_000 + at, ...message }));
+    using outside = await connectOutside(perch);
+    await outside.client.call('sessions.import', { content: lines.join('\n'), sessionId: 'large-results', title: 'Large results' });
+    await browser.context.grantPermissions(['clipboard-read', 'clipboard-write']);
+    const page = await browser.page(`${perch.url}/chat/main/large-results`);
+    await connected(page, LINKED);
+    browser.complaints.length = 0;
+    const card = (tool: string) =>
+      replies(page)
+        .locator('details')
+        .filter({ has: page.locator(`summary code:text-is("${tool}")`) });
+    const copied = async (tool: string): Promise<string> => {
+      await card(tool).getByRole('button', { name: 'Copy what it answered' }).click();
+      await card(tool).getByRole('status').getByText('Copied').waitFor({ state: 'attached' });
+      return page.evaluate(() => navigator.clipboard.readText());
+    };
+    // Under a megabyte it is there once it is looked at, and the rest of it on a press.
+    await card('found').locator('summary').click();
+    await card('found').getByText('more characters').waitFor();
+    await shoot(page, 'large-result');
+    await card('found').getByRole('button', { name: 'Show', exact: true }).click();
+    await card('found').getByText('4999 of the rows').waitFor();
+    expect(await copied('found')).toBe(results.found);
+    // Over it, when it is asked for; and it is copied whole without that.
+    await card('all').locator('summary').click();
+    await card('all')
+      .getByText(/^A long text/)
+      .waitFor();
+    expect(await copied('all')).toBe(results.all);
+    await page.reload();
+    await card('all').locator('summary').click();
+    await card('all')
+      .getByText(/^A long text/)
+      .waitFor();
+    await card('all').getByRole('button', { name: 'Show', exact: true }).click();
+    await card('all').getByText('more characters').waitFor();
+    expect(await replies(page).textContent()).not.toContain('left out here');
+    expect(await overflowing(page)).toEqual([]);
+    safe();
+    await page.close();
+  });
+
   verifies('rendering/math', 'nothing of it is loaded before a formula is there', async () => {
     model.answer('Plain **words** and `code`.');
     const page = await asked();

@@ -73,11 +73,15 @@ export const app = [
     'artifacts/keys': 'Artifacts are opened, looked through and closed by keyboard, on phones too; the keyboard goes back where it was.',
     'artifacts/offline': 'Artifacts are shown without a network.',
     'rendering/large': 'A text too large for a history is shown whole, at once or when it is asked for.',
+    'rendering/large-results': 'What a tool answered is shown and copied whole however long it is, fetched once its card is opened.',
     'rendering/hostile': 'What is nested or repeated without end stays text, and the page alive.',
     'rendering/streams': 'While an answer grows what is finished is left alone.',
     'app/crafted-link': 'No path, query or fragment makes the app connect anywhere but to its own origin, or run a script.',
     'chats.app/order':
       'Chats are pinned, archived, put into folders and tagged, one from its menu or several at once in their table, and stay so.',
+    'chats.app/marks':
+      'In the sidebar and in the table a chat shows that its reply waits for a person, is being written, or has not been read; in the sidebar also which agent answers, if not the main one.',
+    'chats.app/select': 'The menu of a chat in the sidebar leads to where several are chosen at once, with that chat chosen.',
     'chats.app/table': 'All chats are found by words, folder, tag, pinned or archived; those chosen are deleted after a question.',
     'chats.app/export': 'A chat is saved as Markdown or JSON Lines, several in one zip.',
     'chats.app/import': 'Chats of Perch, ChatGPT, Open WebUI and LibreChat are brought in with their branches and times, each once.',
@@ -89,8 +93,11 @@ export const app = [
     'logs.app/tail':
       'The page Logs shows lines as they are written, until it is paused; what is read stays where it is, and one button leads to the newest.',
     'logs.app/filter': 'Lines are found by level, part and words.',
+    'logs.app/older':
+      'Older lines than the first two thousand are loaded in front of what is read, which stays where it is; where a filter finds none among those read, on until one fits.',
     'logs.app/many': 'Of 10,000 lines only those in sight are in the page, and all are come to by scrolling and keys.',
-    'logs.app/export': 'The lines in sight are saved as text or JSON lines; no message can look like two.',
+    'logs.app/export':
+      'All lines of the log that fit are saved as text or JSON lines, those not read yet too; no message can look like two.',
     'onboarding/doors':
       'While nothing but the guide can answer, the empty chat shows ways to a model of this machine and to one by its key; either ends with an answer of that model on screen.',
     'onboarding/skip':
@@ -111,6 +118,8 @@ export const app = [
     'skills.app/slash':
       'The list over the message field offers the skills of the agent beside the prompts, and puts the name of the one taken into the message.',
     'skills.app/list': 'The page Skills shows what agents can read up on, and why they are not told of one.',
+    'browser.app/away':
+      'A view that has ended is begun again by a button; while the bridge is away the page says so, and goes on by itself once it is back; without a link it says what to start.',
     'browser.app/watch':
       'The page Browser shows the current tab of the browser that agents drive as it changes, in its true shape, and says why where it does not; hidden it stops.',
     'browser.app/tabs':

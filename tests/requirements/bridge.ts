@@ -57,6 +57,15 @@ export const bridge = [
       'What a spliced call has used is kept until a host has stored it, over a restart of the bridge too, and counts once.',
     'http/cors': 'CORS allows exact origins, never `*`.',
   }),
+  chosen('design, "Two origins would be two databases": `--expose`', {
+    'tls/app':
+      'With a certificate other machines’ browsers get the app, a link and the lease over HTTPS, at the certificate’s names and the addresses it arrived at.',
+    'tls/admission': 'Over TLS exactly these names, and the origin of the very same name, are let in.',
+    'tls/only': 'With a certificate nothing from other machines is heard in the clear; this machine’s app stays where it was.',
+    'tls/phone':
+      '`perch open`, with `--qr` as a QR code, and what is printed at the start give a link for another device’s browser, where there is a certificate.',
+    'tls/options': 'A certificate or key that cannot be used is refused at the start by its file’s name.',
+  }),
   chosen('decisions, "Frames and connection": `--password` / `auth.password`', {
     'password/off': 'No password lets anybody in until one is set.',
     'password/connects': '`auth.password` in `connect` lets the owner in; over HTTP it is no bearer token.',

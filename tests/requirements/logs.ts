@@ -14,6 +14,8 @@ export const logs = [
   chosen('decisions, "Devices, logs, system, usage, speech"', {
     'logs/limits': '`logs.tail` gives 200 lines unless asked for up to 2,000, `system.logs` 50 unless asked for up to 500.',
     'logs/cursor': 'Reading on from a cursor leaves no line out and repeats none, while lines are written by several at a time.',
+    'logs/before':
+      'Reading back from `before` gives each older line once, of gateway and bridge, while others are written; fewer than `limit` lines are the last there are.',
     'logs/local-time': 'With `localTime` times are those of the configured zone, with its offset.',
     'logs/redacted': 'Secrets never appear in the log: neither configured ones nor what looks like one.',
     'logs/ring': 'The newest 10,000 lines are kept, on this copy alone.',

@@ -13,7 +13,9 @@ export function gatewayCommands(program: Command): void {
     .addOption(bindOption())
     .addOption(hostOption())
     .option('--auth-token <token>', 'the owner’s token (shows in the process list: PERCH_TOKEN or the token file are better)')
-    .option('--expose', 'allow an address that is not loopback: the API alone, without the app')
+    .option('--expose', 'allow an address that is not loopback: the API alone, without the app, unless there is a certificate')
+    .option('--tls-cert <file>', 'certificate (PEM): other machines are served over HTTPS alone, and the app too; with --expose')
+    .option('--tls-key <file>', 'its private key (PEM)')
     .option('--advertise', 'tell the network by multicast DNS that the gateway is here; with --expose alone')
     .addOption(
       new Option('--vaults <names>', 'which vaults to serve beside your own, with commas between them (default: all)').argParser((text) =>

@@ -6,6 +6,7 @@ export function runningCommands(program: Command): void {
   connectionOptions(program.command('open'), { timeout: 10_000, password: false })
     .description('print a new link to the running gateway’s app')
     .addOption(authTokenOption())
+    .option('--qr', 'print the link for another device as a QR code, for a phone’s camera')
     .action(async (options) => (await import('../open.ts')).openLink(options));
 
   connectionOptions(program.command('doctor'), { timeout: 60_000 })

@@ -9,7 +9,9 @@ export function serviceCommands(gateway: Command): void {
     .addOption(portOption({ free: false }))
     .addOption(bindOption())
     .addOption(hostOption())
-    .option('--expose', 'allow an address that is not loopback: the API alone, without the app')
+    .option('--expose', 'allow an address that is not loopback: the API alone, without the app, unless there is a certificate')
+    .option('--tls-cert <file>', 'certificate (PEM): other machines are served over HTTPS alone, and the app too; with --expose')
+    .option('--tls-key <file>', 'its private key (PEM)')
     .option('--advertise', 'tell the network by multicast DNS that the gateway is here; with --expose alone')
     .option('--dry-run', 'print the service’s definition and what would be done')
     .action(async (options) => (await import('../service.ts')).installGateway(options));

@@ -18,6 +18,7 @@ it('stores what it shows, and takes out what is emptied', () => {
     storedOf(setting('pollIntervalSeconds'), null),
   ]).toEqual([null, null, null]);
   expect(storedOf(setting('allowedUsers'), '@ana\n\n ben ')).toEqual(['ana', 'ben']);
+  expect(storedOf(setting('socialUsername'), ' @perch ')).toBe('perch');
 });
 
 it('shows no secret, and leaves one that is not written anew', () => {

@@ -10,12 +10,14 @@ interface Field {
   usual?: number | boolean;
   /** Few people need it. */
   rare?: true;
+  /** A name as people write it, with an at-sign that is none of it. */
+  named?: true;
 }
 
 const FIELDS: Readonly<Record<string, Omit<Field, 'label'> & { label: () => string }>> = {
   bearerToken: { label: () => m.channels_field_bearer_token(), kind: 'text' },
   botToken: { label: () => m.channels_field_bot_token(), kind: 'text' },
-  socialUsername: { label: () => m.channels_field_account(), kind: 'text' },
+  socialUsername: { label: () => m.channels_field_account(), kind: 'text', named: true },
   monitorMentions: { label: () => m.channels_field_mentions(), kind: 'switch', usual: true },
   monitorDMs: { label: () => m.channels_field_direct(), kind: 'switch', usual: false },
   pollIntervalSeconds: { label: () => m.channels_field_interval(), kind: 'number', usual: 120, rare: true },
@@ -45,15 +47,18 @@ export function shownOf(setting: ChannelSetting, settings: Readonly<Record<strin
   return typeof value === 'string' ? value : '';
 }
 
+const withoutAt = (name: string): string => name.replace(/^@/, '');
+
 /** What is stored of what a form shows: null takes a setting out, undefined leaves it as it is. */
 export function storedOf(setting: ChannelSetting, shown: FieldValue): unknown {
-  const { kind } = fieldOf(setting);
+  const { kind, named = false } = fieldOf(setting);
   if (kind === 'switch' || kind === 'number') return shown;
-  const text = String(shown ?? '').trim();
+  const given = String(shown ?? '').trim();
+  const text = named ? withoutAt(given) : given;
   if (kind === 'lines') {
     const lines = text
       .split('\n')
-      .map((line) => line.trim().replace(/^@/, ''))
+      .map((line) => withoutAt(line.trim()))
       .filter(Boolean);
     return lines.length > 0 ? lines : null;
   }

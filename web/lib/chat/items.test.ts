@@ -117,6 +117,18 @@ test('files that came with a reply are shown below its text', () => {
   });
 });
 
+test('a result that a history left out is fetched for its tool', () => {
+  const reply = (result: Partial<HistoryMessage>) =>
+    itemsOf([
+      message({ id: 'a', role: 'assistant', content: '', toolCalls: [{ id: 'c', tool: 'read', args: {} }] }),
+      message({ id: 'b', role: 'tool', toolCallId: 'c', name: 'read', ...result }),
+    ]);
+  const [left] = reply({ content: '[300 KiB left out here]', leftOut: { bytes: 307_200, text: true } });
+  expect(left).toMatchObject({ segments: [{ kind: 'tool', use: { result: null, leftOut: { messageId: 'b', bytes: 307_200 } } }] });
+  const [pictured] = reply({ content: '{"error":"too dark"}\n\n[300 KiB left out here]', leftOut: { bytes: 307_200, text: false } });
+  expect(pictured).toMatchObject({ segments: [{ kind: 'tool', use: { result: '{"error":"too dark"}', state: 'error' } }] });
+});
+
 test('a summary is a line of its own, and cuts no reply in two', () => {
   const compaction = {
     summary: '## Goals',

@@ -1,5 +1,5 @@
 import type { Compaction, HistoryMessage, Reasoning, RecalledMemory, Usage } from '#shared/rpc/records.ts';
-import { filesOf, type ShownFile, shownText, textOf } from './shown-files.ts';
+import { filesOf, type ShownFile, shownText } from './shown-files.ts';
 
 /** A tool that a reply used. `result` is what the gateway stored: text, often JSON. */
 export interface ToolUse {
@@ -8,6 +8,8 @@ export interface ToolUse {
   args: Record<string, unknown>;
   result: string | null;
   state: 'running' | 'done' | 'error' | 'denied';
+  /** Its result is too large for a history, and has not been fetched. */
+  leftOut?: { messageId: string; bytes: number };
 }
 
 export type Segment =
@@ -103,10 +105,9 @@ function replyOf(group: readonly HistoryMessage[], key: string): ReplyItem {
   for (const message of group) {
     if (message.role === 'tool') {
       const use = uses.get(message.toolCallId ?? '');
-      const result = textOf(message.content);
-      const state = stateOf(result);
-      if (use) Object.assign(use, { result, state });
-      else segments.push({ kind: 'tool', use: { id: message.id, tool: message.name ?? 'tool', args: {}, result, state } });
+      const told = toldBy(message);
+      if (use) Object.assign(use, told);
+      else segments.push({ kind: 'tool', use: { id: message.id, tool: message.name ?? 'tool', args: {}, ...told } });
       continue;
     }
     if (message.reasoning) segments.push({ kind: 'reasoning', ...message.reasoning });
@@ -135,6 +136,14 @@ function replyOf(group: readonly HistoryMessage[], key: string): ReplyItem {
     elapsedMs: last?.elapsedMs,
     error: last?.error,
   };
+}
+
+/** What a tool's message says of its use. */
+function toldBy(message: HistoryMessage): Pick<ToolUse, 'result' | 'state' | 'leftOut'> {
+  const { id, leftOut } = message;
+  if (leftOut?.text) return { result: null, state: 'done', leftOut: { messageId: id, bytes: leftOut.bytes } };
+  const result = shownText(message);
+  return { result, state: stateOf(result) };
 }
 
 /** A tool that fails answers with an object that has `error`, and `denied` where it was not let run. */

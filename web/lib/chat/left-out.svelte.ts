@@ -30,11 +30,11 @@ export class LeftOutTexts {
     this.#texts = new Map([...this.#texts, [messageId, text]]);
   }
 
-  /** Those of the newest messages; what cannot be had now stays left out. */
+  /** Those of the newest messages, apart from what tools answered: that is folded away. What cannot be had now stays left out. */
   async fetchNewest(messages: readonly HistoryMessage[]): Promise<void> {
     const wanted = messages
       .slice(-NEWEST)
-      .filter(({ id, leftOut }) => leftOut?.text && leftOut.bytes <= UNASKED_BYTES && !this.#texts.has(id));
+      .filter(({ id, role, leftOut }) => role !== 'tool' && leftOut?.text && leftOut.bytes <= UNASKED_BYTES && !this.#texts.has(id));
     await Promise.all(wanted.map(({ id }) => this.fetch(id).catch(() => {})));
   }
 }

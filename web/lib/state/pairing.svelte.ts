@@ -7,6 +7,9 @@ import { paired } from './paired.svelte.ts';
 
 const LOOK_EVERY_MS = 1_500;
 
+/** The bridge tells its own machine alone; a page of another one has come by such an address. */
+const ownReach = (): string[] => (location.protocol === 'https:' ? [`wss://${location.host}/ws`] : []);
+
 /** A device being let in by a code: interface document 1, section 3. */
 export class Pairing {
   code = $state.raw<{ code: string; expiresAt: number } | null>(null);
@@ -14,12 +17,14 @@ export class Pairing {
   reach = $state.raw<readonly string[] | null>(null);
   /** The device that has used the code. */
   paired = $state<string | null>(null);
+  /** Whether browsers of other devices can open the app. */
+  readonly isForBrowsers = $derived(this.reach?.some((address) => address.startsWith('wss:')) ?? false);
   #name = '';
   #before: ReadonlySet<string> = new Set();
 
   /** Looks whether the code has been used, until the result stops it. */
   watch(): () => void {
-    void probeBridge().then((health) => (this.reach = health?.reach ?? []));
+    void probeBridge().then((health) => (this.reach = health ? (health.reach ?? ownReach()) : []));
     const timer = setInterval(() => void this.#look(), LOOK_EVERY_MS);
     return () => clearInterval(timer);
   }

@@ -437,7 +437,7 @@ Mentions may be looked for 3,000 times a month (\`searchesPerMonth\`): spread ov
 
 The device connects with \`auth: {pairingCode}\` and calls \`device.complete\` with the \`code\` and a \`response\`: its public key (Ed25519 or P-256, as SPKI) and its signature over the code, both in base64url with a dot between. The answer has its \`deviceToken\`, shown once. From then on it connects with \`auth: {deviceToken}\`, or sends it as the bearer token to \`/v1\`.
 
-\`device.list\` shows who is paired, connected, and was last seen when; so does **Devices and sync**. \`device.revoke\` with the \`deviceId\` voids the token and closes what the device has open.`,
+\`device.list\` shows who is paired, connected, and was last seen when; so does **Devices and sync**. Its codes are for programs: to open the app in a phone's browser see **Reaching Perch from other machines**. \`device.revoke\` with the \`deviceId\` voids the token and closes what the device has open.`,
   },
   {
     id: 'usage',
@@ -737,8 +737,10 @@ Addresses of this machine and of private networks are refused, wherever a name o
   {
     id: 'expose',
     title: 'Reaching Perch from other machines',
-    keywords: 'lan network remote bind expose 0.0.0.0 phone server public access',
-    text: `By default the bridge listens on this machine only. A \`--bind\` to another address is refused unless you also pass \`--expose\`, as whoever has the token could then use your gateway from the network.`,
+    keywords: 'lan network remote bind expose 0.0.0.0 phone server public access https tls certificate key mkcert qr',
+    text: `By default the bridge listens on this machine only. A \`--bind\` to another address is refused unless you also pass \`--expose\`, as whoever has the token could then use your gateway from the network. What is served there is the API alone, unencrypted.
+
+With a certificate, \`--tls-cert\` and \`--tls-key\` (PEM files), other machines are served over HTTPS alone, and the app too: \`npm run -s perch -- open --qr\` prints a link that a phone's camera opens. The phone must trust the certificate, which must be for the name or address that it asks for (mkcert makes such ones); a new one in the same files is taken up within the hour. This machine's app stays at \`http://127.0.0.1:7333\`.`,
   },
   {
     id: 'discover',
@@ -781,7 +783,7 @@ No secret is written into the service: it goes by the token file, and by \`PERCH
     id: 'logs',
     title: 'Logs',
     keywords: 'log lines tail logs.tail system.logs level debug history errors id what happened secret redacted',
-    text: `The gateway notes what is worth knowing: starts, connections that were refused, replies that failed, providers that come and go, which settings were changed, errors under the id that their message shows, and failed requests to \`/v1\` under the \`x-request-id\` of their answer. \`logs.tail\` gives the newest lines, the bridge's own among them, as text or with \`json: true\` as objects; its \`cursor\` reads on from there. \`system.logs\` gives those of a \`level\` and graver ones.
+    text: `The gateway notes what is worth knowing: starts, connections that were refused, replies that failed, providers that come and go, which settings were changed, errors under the id that their message shows, and failed requests to \`/v1\` under the \`x-request-id\` of their answer. \`logs.tail\` gives the newest lines, the bridge's own among them, as text or with \`json: true\` as objects; its \`cursor\` reads on from there, its \`before\` back. \`system.logs\` gives those of a \`level\` and graver ones.
 
 Secrets are taken out before anything is written. The newest 10,000 lines are kept, in this browser alone. The setting \`gateway.logLevel\` (\`debug\`, \`info\`, \`warn\`, \`error\`) says what is noted.`,
   },

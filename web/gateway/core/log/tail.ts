@@ -29,11 +29,20 @@ interface Part {
   place: Place;
 }
 
+/** Lines as they are given, with the places around them. */
+export interface Answer {
+  lines: Told[];
+  cursor: string;
+  before: string;
+}
+
 /** One log among those that are read together. */
 interface Source {
   newest(limit: number, level: LogLevel): Promise<Part>;
   /** The first lines after a place, or the newest where that is a place in another log. */
   after(place: Place, limit: number): Promise<Part>;
+  /** The last lines in front of a place; none where that is a place in another log. */
+  before(place: Place, limit: number): Promise<Part>;
 }
 
 export interface TailDeps {
@@ -51,15 +60,29 @@ export class Tail {
     this.#deps = deps;
   }
 
-  /** The newest lines of a level and above, and the cursor behind them. */
-  async newest(limit: number, level: LogLevel, signal: AbortSignal): Promise<{ lines: Told[]; cursor: string }> {
+  /** The newest lines of a level and above. */
+  async newest(limit: number, level: LogLevel, signal: AbortSignal): Promise<Answer> {
     const [own, bridge] = await Promise.all([this.#own().newest(limit, level), this.#bridge(NOWHERE, signal).newest(limit, level)]);
     const lines = merged(own, bridge).slice(-limit);
-    return { lines: lines.map(({ line }) => line), cursor: cursorAt(own.place, bridge.place) };
+    const front = (part: Part): Place => frontOf(part, lines, { ...part.place, number: part.place.number + 1 });
+    return { lines: toldOf(lines), cursor: placesAt(own.place, bridge.place), before: placesAt(front(own), front(bridge)) };
+  }
+
+  /** The last lines in front of a place: reading back from the place that comes with them leaves none out and repeats none. */
+  async before(place: string, limit: number, signal: AbortSignal): Promise<Answer> {
+    const [at, bridgeAt] = placesIn(place);
+    const [own, bridge] = await Promise.all([this.#own().before(at, limit), this.#bridge(bridgeAt, signal).before(bridgeAt, limit)]);
+    const lines = merged(own, bridge).slice(-limit);
+    const behind = ({ log, number }: Place): Place => ({ log, number: Math.max(0, number - 1) });
+    return {
+      lines: toldOf(lines),
+      cursor: placesAt(behind(at), behind(bridgeAt)),
+      before: placesAt(frontOf(own, lines, at), frontOf(bridge, lines, bridgeAt)),
+    };
   }
 
   /** The first lines behind a cursor: reading on from the cursor that comes with them leaves none out and repeats none. */
-  async after(cursor: string, limit: number, signal: AbortSignal): Promise<{ lines: Told[]; cursor: string }> {
+  async after(cursor: string, limit: number, signal: AbortSignal): Promise<Answer> {
     const [at, bridgeAt] = placesIn(cursor);
     const [own, bridge] = await Promise.all([this.#own().after(at, limit), this.#bridge(bridgeAt, signal).after(bridgeAt, limit)]);
     const lines = merged(own, bridge).slice(0, limit);
@@ -69,7 +92,14 @@ export class Tail {
       const number = taken.at(-1)?.number ?? (all.at(0)?.number ?? 1) - 1;
       return { log: place.log, number: before.log === place.log ? Math.max(before.number, number) : number };
     };
-    return { lines: lines.map(({ line }) => line), cursor: cursorAt(upTo(own, at), upTo(bridge, bridgeAt)) };
+    const [end, bridgeEnd] = [upTo(own, at), upTo(bridge, bridgeAt)];
+    const front = (part: Part, from: Place, to: Place): Place =>
+      part.place.log === from.log ? { ...from, number: from.number + 1 } : frontOf(part, lines, { ...to, number: to.number + 1 });
+    return {
+      lines: toldOf(lines),
+      cursor: placesAt(end, bridgeEnd),
+      before: placesAt(front(own, at, end), front(bridge, bridgeAt, bridgeEnd)),
+    };
   }
 
   #own(): Source {
@@ -93,19 +123,28 @@ export class Tail {
         last: Math.max(stored?.last ?? 0, waiting.at(-1)?.seq ?? 0),
       };
     };
-    const newest: Source['newest'] = async (limit, level) => {
-      const { first, last } = await span();
+    /** The last ones of a level in front of a line. */
+    const back = async (first: number, end: number, limit: number, level: LogLevel): Promise<Numbered[]> => {
       let found: LogRecord[] = [];
-      for (let to = last + 1; to > first && found.length < limit; to -= CHUNK) {
+      for (let to = end; to > first && found.length < limit; to -= CHUNK) {
         const from = Math.max(first, to - CHUNK);
         // A database that cannot be read is what one may want to read of here.
         const chunk = await read(from, to, CHUNK).catch(() => unstored(from, to));
         found = [...chunk.filter((record) => isAtLeast(record.level, level)), ...found];
       }
-      return { lines: numbered(found.slice(-limit)), place: { log: replica, number: last } };
+      return numbered(found.slice(-limit));
+    };
+    const newest: Source['newest'] = async (limit, level) => {
+      const { first, last } = await span();
+      return { lines: await back(first, last + 1, limit, level), place: { log: replica, number: last } };
     };
     return {
       newest,
+      async before(place, limit) {
+        if (place.log !== replica) return { lines: [], place };
+        const { first, last } = await span();
+        return { lines: await back(first, Math.min(place.number, last + 1), limit, LOG_LEVELS[0]), place };
+      },
       async after(place, limit) {
         const { last } = await span();
         // A log that is shorter than it was has been cleared.
@@ -116,28 +155,29 @@ export class Tail {
     };
   }
 
-  /** `before`: where reading stays while the bridge does not answer. */
-  #bridge(before: Place, signal: AbortSignal): Source {
+  /** `at`: where reading stays while the bridge does not answer. */
+  #bridge(at: Place, signal: AbortSignal): Source {
     const { log, bridge, clock } = this.#deps;
-    const read = async (params: { ring?: string; after?: number; limit: number; level?: LogLevel }): Promise<Part> => {
-      if (!bridge.lends(logsPort)) return { lines: [], place: before };
+    const read = async (params: { ring?: string; after?: number; before?: number; limit: number; level?: LogLevel }): Promise<Part> => {
+      if (!bridge.lends(logsPort)) return { lines: [], place: at };
       try {
         const answer = await withTimeout(clock, BRIDGE_MS, signal, (ends) => bridge.call(logsPort, 'logs.read', params, { signal: ends }));
         const redactor = await log.redactor();
-        const lines = answer.lines.map(({ number, at, level, message }) => ({
+        const lines = answer.lines.map(({ number, message, ...line }) => ({
           number,
-          line: { at, level, component: 'bridge', message: redactor.text(message) },
+          line: { ...line, component: 'bridge', message: redactor.text(message) },
         }));
         const last = params.after === undefined ? answer.last : (lines.at(-1)?.number ?? (answer.ring === params.ring ? params.after : 0));
         return { lines, place: { log: answer.ring, number: last } };
       } catch {
         signal.throwIfAborted();
-        return { lines: [], place: before };
+        return { lines: [], place: at };
       }
     };
     return {
       newest: (limit, level) => read({ limit, level }),
       after: ({ log: ring, number }, limit) => read(ring === '' ? { limit } : { ring, after: number, limit }),
+      before: ({ log: ring, number }, limit) => read({ ring, before: number, limit }),
     };
   }
 }
@@ -156,11 +196,19 @@ function merged(a: Part, b: Part): Numbered[] {
   }
 }
 
-const cursorAt = (own: Place, bridge: Place): string => [own.log, own.number, bridge.log, bridge.number].join('.');
+const toldOf = (lines: readonly Numbered[]): Told[] => lines.map(({ line }) => line);
+
+/** In front of those lines of a log that are given; `otherwise` where none is. */
+function frontOf(part: Part, given: readonly Numbered[], otherwise: Place): Place {
+  const first = part.lines.find((line) => given.includes(line));
+  return first ? { log: part.place.log, number: first.number } : otherwise;
+}
+
+const placesAt = (own: Place, bridge: Place): string => [own.log, own.number, bridge.log, bridge.number].join('.');
 
 /** The contract has checked its form. */
-function placesIn(cursor: string): [own: Place, bridge: Place] {
-  const [log = '', number, ring = '', line] = cursor.split('.');
+function placesIn(places: string): [own: Place, bridge: Place] {
+  const [log = '', number, ring = '', line] = places.split('.');
   return [
     { log, number: Number(number) },
     { log: ring, number: Number(line) },

@@ -13,11 +13,15 @@ export function logMethods(deps: LogMethodsDeps): Handlers<typeof logs> {
     return { tail: new Tail(deps), ...render };
   });
   return {
-    'logs.tail': async ({ limit, json, localTime, cursor: before }, { signal }) => {
+    'logs.tail': async ({ limit, json, localTime, cursor, before }, { signal }) => {
       const { tail, lineIn, textOf } = await reading();
-      const { lines, cursor } = await (before === undefined ? tail.newest(limit, 'debug', signal) : tail.after(before, limit, signal));
+      const { lines, ...places } = await (cursor !== undefined
+        ? tail.after(cursor, limit, signal)
+        : before !== undefined
+          ? tail.before(before, limit, signal)
+          : tail.newest(limit, 'debug', signal));
       const told = lines.map(lineIn(localTime ? deps.timeZone() : 'UTC'));
-      return { lines: json ? told : told.map(textOf), count: told.length, path: 'indexeddb:perch/logs', cursor };
+      return { lines: json ? told : told.map(textOf), count: told.length, path: 'indexeddb:perch/logs', ...places };
     },
 
     'system.logs': async ({ lines: limit, level }, { signal }) => {

@@ -87,7 +87,7 @@ export class XApi {
         return new PlatformError(`${NAME} does not accept the token (401)${said === '' ? '' : `: ${said}`}`, options);
       case status === 403 && /unsupported authentication|oauth 2\.0 application-only|not permitted to use OAuth2/i.test(said):
         return new PlatformError(
-          `${NAME} wants the account’s own authorization for this, which a bearer token of an app is not: see channels.authorize`,
+          `${NAME} wants the account’s own authorization for this, which a bearer token of an app is not: “Authorize…” on the page Channels (channels.authorize) asks for it`,
           options,
         );
       case status === 403 && /duplicate/i.test(said):

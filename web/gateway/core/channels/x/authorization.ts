@@ -179,4 +179,7 @@ export class XAuthorization {
 }
 
 const over = (why: string): PlatformError =>
-  new PlatformError(`The account’s authorization is not good any more, for ${why}: call channels.authorize`, { undone: true });
+  new PlatformError(
+    `The account’s authorization is not good any more, for ${why}: “Authorize…” on the page Channels (channels.authorize) asks for it anew`,
+    { undone: true },
+  );

@@ -185,7 +185,9 @@ export class XAdapter implements ChannelAdapter {
     try {
       const token = await accountToken(signal);
       if (token === undefined)
-        throw new PlatformError('Direct messages need the account’s authorization: call channels.authorize, and open what it gives');
+        throw new PlatformError(
+          'Direct messages need the account’s authorization: “Authorize…” on the page Channels (channels.authorize) asks for it',
+        );
       const self = await this.#account(token, signal);
       const given = await newDirectMessages({ api: this.#api, token, self, signal, now: clock.now() }, cursors['direct']);
       merge({ messages: given.messages, cursors: { direct: given.cursor }, nextMs: MOST_WAIT_MS });

@@ -1,0 +1,20 @@
+import { resolve } from 'node:path';
+import { isLoopbackBind } from '../server/listen.ts';
+import type { TlsFiles } from '../server/certificate.ts';
+import { CommandError } from './errors.ts';
+
+export interface TlsOptions {
+  bind: string;
+  expose?: boolean;
+  tlsCert?: string;
+  tlsKey?: string;
+}
+
+/** Where certificate and key lie, as full paths; undefined where none is given. Throws where one is without the other, or nobody would see them. */
+export function tlsFilesOf({ bind, expose = false, tlsCert, tlsKey }: TlsOptions): TlsFiles | undefined {
+  if (tlsCert === undefined && tlsKey === undefined) return undefined;
+  if (tlsCert === undefined || tlsKey === undefined) throw new CommandError('--tls-cert and --tls-key go together: give both', 2);
+  if (isLoopbackBind(bind) || !expose)
+    throw new CommandError('--tls-cert is of use to nobody: it is shown to other machines; give --bind and --expose too', 2);
+  return { cert: resolve(tlsCert), key: resolve(tlsKey) };
+}

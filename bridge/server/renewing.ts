@@ -1,0 +1,51 @@
+import { stat } from 'node:fs/promises';
+import { readCertificate, type TlsFiles } from './certificate.ts';
+import type { TlsFront } from './tls-front.ts';
+
+const LOOK_MS = 60 * 60_000;
+const SOON_MS = 14 * 24 * 60 * 60_000;
+
+export interface RenewingDeps {
+  files: TlsFiles;
+  front: Pick<TlsFront, 'renew'>;
+  log(line: string): void;
+  /** For tests. */
+  lookMs?: number;
+}
+
+/** Shows a certificate that has been put in the place of the one before, without a new start; looks every hour, and warns before one ends. */
+export function renewing({ files, front, log, lookMs = LOOK_MS }: RenewingDeps): { stop(): void } {
+  let known: string | undefined;
+  let problem: string | undefined;
+  /** Days that were left when it was last looked at. */
+  let told: number | undefined;
+  let looking = false;
+  const look = async (): Promise<void> => {
+    if (looking) return;
+    looking = true;
+    try {
+      const written = (await Promise.all([stat(files.cert), stat(files.key)])).map(({ mtimeMs, size }) => `${mtimeMs}/${size}`).join();
+      const certificate = await readCertificate(files);
+      if (known !== undefined && written !== known) {
+        front.renew(certificate);
+        log('the certificate is a new one');
+      }
+      known = written;
+      problem = undefined;
+      const days = Math.floor((certificate.validTo - Date.now()) / (24 * 60 * 60_000));
+      if (certificate.validTo < Date.now() + SOON_MS && days !== told)
+        log(`warning: the certificate ends in ${days} days: renew ${files.cert}`);
+      told = days;
+    } catch (error) {
+      const said = error instanceof Error ? error.message : String(error);
+      if (said !== problem) log(`warning: ${said}; the certificate of before is still shown`);
+      problem = said;
+    } finally {
+      looking = false;
+    }
+  };
+  void look();
+  const timer = setInterval(() => void look(), lookMs);
+  timer.unref();
+  return { stop: () => clearInterval(timer) };
+}

@@ -1,0 +1,202 @@
+import { copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { type IncomingMessage, request as plainRequest } from 'node:http';
+import { request, type RequestOptions } from 'node:https';
+import { networkInterfaces, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { connect } from 'node:tls';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { linked } from '#shared/link/proof.ts';
+import { verifies } from '../../tests/requirements.ts';
+import { selfSigned, type SelfSigned } from '../../tests/support/self-signed.ts';
+import { readCertificate } from './certificate.ts';
+import { renewing } from './renewing.ts';
+import { startTestBridge, type TestBridge } from './tests/bridge.ts';
+
+const own = Object.values(networkInterfaces())
+  .flat()
+  .find((entry) => entry?.family === 'IPv4' && !entry.internal)?.address;
+const page = { accept: 'text/html' };
+
+let dir: string;
+let made: SelfSigned;
+beforeAll(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'perch-tls-'));
+  made = await selfSigned(dir, ['DNS:perch.test', 'DNS:*.wild.test', `IP:${own ?? '192.0.2.1'}`]);
+});
+afterAll(() => rm(dir, { recursive: true, force: true }));
+
+const exposed = (): Promise<TestBridge> => startTestBridge({ bind: '0.0.0.0', expose: true, tls: made });
+
+interface Answer {
+  status: number;
+  headers: IncomingMessage['headers'];
+  body: string;
+}
+
+/** Asks from outside, over TLS. 101 where an upgrade is accepted. */
+function ask(gateway: TestBridge, path: string, { body, ...options }: RequestOptions & { body?: string } = {}): Promise<Answer> {
+  const port = Number(new URL(gateway.url).port);
+  return new Promise((resolve, reject) => {
+    const asked = request({ host: own, port, path, ca: made.ca, servername: 'perch.test', agent: false, ...options });
+    asked.on('upgrade', ({ headers }, socket) => {
+      socket.destroy();
+      resolve({ status: 101, headers, body: '' });
+    });
+    asked.on('response', (response) => {
+      text(response).then((said) => resolve({ status: response.statusCode ?? 0, headers: response.headers, body: said }), reject);
+    });
+    asked.on('error', reject);
+    asked.end(body);
+  });
+}
+
+const upgrade = {
+  connection: 'Upgrade',
+  upgrade: 'websocket',
+  'sec-websocket-version': '13',
+  'sec-websocket-key': 'AAAAAAAAAAAAAAAAAAAAAA==',
+};
+
+describe.skipIf(own === undefined)('over TLS', () => {
+  verifies(
+    'tls/app',
+    'other machines get the app, a link and the lease under the certificate’s name and the address, this one as before',
+    async () => {
+      await using gateway = await exposed();
+      const port = new URL(gateway.url).port;
+      expect(gateway.url).toBe(`http://127.0.0.1:${port}`);
+      expect(gateway.bridge.elsewhere).toBe(`https://perch.test:${port}`);
+      for (const host of [`perch.test:${port}`, `${own}:${port}`]) {
+        const origin = `https://${host}`;
+        const shown = await ask(gateway, '/', { headers: { host, ...page } });
+        expect([shown.status, shown.headers['content-security-policy']]).toEqual([200, expect.stringContaining("frame-ancestors 'none'")]);
+        expect((await ask(gateway, '/icon.svg', { headers: { host } })).status).toBe(200);
+        expect((await ask(gateway, '/health', { headers: { host } })).body).not.toContain('reach');
+        const given = await ask(gateway, '/link', {
+          method: 'POST',
+          headers: { host, origin, 'content-type': 'application/json' },
+          body: JSON.stringify({ code: gateway.bridge.issueCode(10_000) }),
+        });
+        expect(given.status).toBe(200);
+        expect(linked.parse(JSON.parse(given.body)).host.id).toMatch(/^host-/);
+        for (const path of ['/ws', '/uplink'])
+          expect((await ask(gateway, path, { headers: { host, origin, ...upgrade } })).status).toBe(101);
+      }
+      await gateway.attach();
+      const authorization = `Bearer ${gateway.token}`;
+      expect((await ask(gateway, '/v1/models', { headers: { host: `perch.test:${port}`, authorization } })).status).toBe(200);
+      expect((await ask(gateway, '/v1/models', { headers: { host: `perch.test:${port}` } })).status).toBe(401);
+      // This machine: in the clear, at the origin it always had.
+      expect((await gateway.http('/', { headers: page })).status).toBe(200);
+      expect(await (await gateway.http('/health')).json()).toMatchObject({
+        reach: [`wss://perch.test:${port}/ws`, `wss://${own}:${port}/ws`],
+      });
+      const code = await (await gateway.http('/link/code', { method: 'POST' })).json();
+      expect(code).toMatchObject({
+        url: expect.stringContaining(`${gateway.url}/#link=`) as string,
+        elsewhere: expect.stringContaining(`https://perch.test:${port}/#link=`) as string,
+      });
+    },
+  );
+
+  verifies('tls/admission', 'no other name, address, port or origin is let in, on any surface', async () => {
+    await using gateway = await exposed();
+    await gateway.attach();
+    const port = Number(new URL(gateway.url).port);
+    const good = `perch.test:${port}`;
+    const authorization = `Bearer ${gateway.token}`;
+    const statuses = async (host: string, origin?: string): Promise<number[]> => {
+      const headers = { host, authorization, ...(origin === undefined ? {} : { origin }) };
+      const paths = ['/v1/models', '/ws', '/uplink', '/'] as const;
+      return Promise.all(
+        paths.map(async (path) => {
+          const more = path === '/' ? page : path === '/v1/models' ? {} : upgrade;
+          return (await ask(gateway, path, { headers: { ...headers, ...more } })).status;
+        }),
+      );
+    };
+    expect(await statuses(good, `https://${good}`)).toEqual([200, 101, 101, 200]);
+    // A program names no origin, and is no host.
+    expect(await statuses(good)).toEqual([200, 101, 403, 200]);
+    for (const host of [
+      ...['perch.test', `perch.test:${port + 1}`, `perch.test.:${port}`, `a.perch.test:${port}`, `perch.test.evil.example:${port}`],
+      ...[`x.wild.test:${port}`, `*.wild.test:${port}`, `evil.example:${port}`, `192.0.2.7:${port}`, own ?? ''],
+    ])
+      expect(await statuses(host, `https://${host}`), host).toEqual([403, 403, 403, 403]);
+    for (const origin of [
+      ...[`http://${good}`, 'https://perch.test', `https://perch.test:${port + 1}`, `https://evil.example:${port}`, 'null'],
+      ...[`https://${own}:${port}`, `https://PERCH.test:${port}`, `https://${good}.evil.example`, `http://localhost:${port}`],
+    ])
+      expect((await statuses(good, origin)).slice(0, 3), origin).toEqual([403, 403, 403]);
+    // Under a loopback name from elsewhere: the API at most, as without TLS.
+    expect(await statuses(`127.0.0.1:${port}`, gateway.url)).toEqual([200, 101, 403, 404]);
+    // The names are the certificate's, and only what comes over TLS may use them.
+    const plain = await fetch(`${gateway.url}/v1/models`, { headers: { authorization } });
+    expect(plain.status).toBe(200);
+    const named = await new Promise<number>((resolve, reject) =>
+      plainRequest({ host: '127.0.0.1', port, path: '/health', headers: { host: good } }, (response) => {
+        response.resume();
+        resolve(response.statusCode ?? 0);
+      })
+        .on('error', reject)
+        .end(),
+    );
+    expect(named).toBe(403);
+  });
+
+  verifies('tls/only', 'who speaks plain HTTP from outside is told so, and nothing else; what is open ends with the gateway', async () => {
+    await using gateway = await exposed();
+    const port = Number(new URL(gateway.url).port);
+    const answer = await fetch(`http://${own}:${port}/health`);
+    expect([answer.status, await answer.text()]).toEqual([400, 'This address speaks HTTPS alone: begin it with https://']);
+    // Also what is still shaking hands.
+    const held = connect({ host: own, port, ca: made.ca, servername: 'perch.test' });
+    held.resume();
+    await new Promise((resolve) => held.once('secureConnect', resolve));
+    const gone = new Promise((resolve) => held.once('close', resolve));
+    await gateway.bridge.close();
+    await gone;
+    await expect(fetch(`http://${own}:${port}/health`)).rejects.toThrow();
+  });
+});
+
+verifies(
+  'tls/options',
+  'what cannot be a certificate and its key is refused by its file’s name, and TLS for this machine alone too',
+  async () => {
+    const other = await selfSigned(dir, ['DNS:other.test'], { file: 'other' });
+    const bad = join(dir, 'bad.pem');
+    await writeFile(bad, 'no PEM');
+    const start = (tls: { cert: string; key: string }) => startTestBridge({ bind: '0.0.0.0', expose: true, tls });
+    await expect(start({ cert: join(dir, 'none.crt'), key: made.key })).rejects.toThrow(/none\.crt cannot be read/);
+    await expect(start({ cert: bad, key: made.key })).rejects.toThrow(/bad\.pem holds no certificate/);
+    await expect(start({ cert: made.cert, key: bad })).rejects.toThrow(/bad\.pem holds no key/);
+    await expect(start({ cert: made.cert, key: other.key })).rejects.toThrow(/other\.key is not that of the certificate/);
+    await expect(startTestBridge({ tls: made })).rejects.toThrow('--expose');
+    await expect(readCertificate(made)).resolves.toMatchObject({ names: ['perch.test', '*.wild.test'].slice(0, 1) });
+  },
+);
+
+it('shows a new certificate once it is there, and keeps the one before where that cannot be read', async () => {
+  const shown = { cert: join(dir, 'shown.crt'), key: join(dir, 'shown.key') };
+  const put = async (from: { cert: string; key: string }): Promise<void> => {
+    await copyFile(from.cert, shown.cert);
+    await copyFile(from.key, shown.key);
+  };
+  await put(made);
+  const [lines, renewed]: [string[], string[][]] = [[], []];
+  const looks = renewing({
+    files: shown,
+    front: { renew: ({ names }) => void renewed.push([...names]) },
+    log: (line) => void lines.push(line),
+    lookMs: 5,
+  });
+  await vi.waitFor(() => expect(lines).toEqual([expect.stringMatching(/^warning: the certificate ends in 1 days/)]));
+  await writeFile(shown.cert, 'half');
+  await vi.waitFor(() => expect(lines.at(-1)).toMatch(/holds no certificate \(PEM\); the certificate of before is still shown/));
+  await put(await selfSigned(dir, ['DNS:next.test'], { file: 'next', days: 90 }));
+  await vi.waitFor(() => expect(renewed).toContainEqual(['next.test']));
+  expect(lines.at(-1)).toBe('the certificate is a new one');
+  looks.stop();
+});

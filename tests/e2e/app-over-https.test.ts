@@ -1,0 +1,66 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { networkInterfaces, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect } from 'vitest';
+import { verifies } from '../requirements.ts';
+import { until } from '../support/gateway.ts';
+import { selfSigned } from '../support/self-signed.ts';
+import { overflowing } from './accessibility.ts';
+import { launchBrowser } from './browser.ts';
+import { connected, LINKED } from './connected.ts';
+import { perch as command, startPerch } from './harness.ts';
+import { shoot } from './shoot.ts';
+
+const own = Object.values(networkInterfaces())
+  .flat()
+  .find((entry) => entry?.family === 'IPv4' && !entry.internal)?.address;
+
+describe.skipIf(own === undefined)('over HTTPS', () => {
+  verifies(
+    ['tls/app', 'tls/phone', 'device/page'],
+    'another machine’s browser opens the app by the link that is printed, has the same chats, and serves where no other does',
+    async () => {
+      const dir = await mkdtemp(join(tmpdir(), 'perch-tls-'));
+      const address = own ?? '';
+      const { cert, key } = await selfSigned(dir, [`IP:${address}`]);
+      await using perch = await startPerch({ host: 'tab', args: ['--bind', '0.0.0.0', '--expose', '--tls-cert', cert, '--tls-key', key] });
+      const port = new URL(perch.url).port;
+      const printed = /^Elsewhere {2}(\S+)$/m.exec(perch.output.stdout)?.[1] ?? '';
+      expect(printed).toMatch(new RegExp(`^https://${address.replaceAll('.', '\\.')}:${port}/#link=[\\w-]{22}$`));
+
+      // Trusted as a person has their phone trust it. A browser with a profile of its own is another machine's for all that matters here.
+      await using phone = await launchBrowser({ args: ['--ignore-certificate-errors'], viewport: { width: 390, height: 800 } });
+      const page = await phone.page(printed);
+      await connected(page, LINKED);
+      expect(page.url()).toBe(`https://${address}:${port}/`);
+      const composer = page.getByRole('textbox', { name: 'Message' });
+      await composer.fill('What can you do?');
+      await composer.press('Enter');
+      await page.getByRole('article', { name: 'Reply' }).getByRole('button', { name: 'Copy this reply' }).waitFor();
+      await shoot(page, 'phone');
+      expect(await overflowing(page)).toEqual([]);
+
+      // This machine's own tab, at its own origin, has the same chat.
+      await using browser = await launchBrowser();
+      const tab = await browser.page(perch.linkUrl);
+      await connected(tab, /^Connection: (Bridge|This browser)$/);
+      await until(async () => (await tab.getByRole('link', { name: 'What can you do?' }).count()) > 0, 'the chat of the phone');
+
+      // The page tells how others get in.
+      await page.goto(`https://${address}:${port}/devices`);
+      await page.getByRole('button', { name: 'Pair a device…' }).click();
+      await page.getByRole('textbox', { name: 'Name of the device' }).fill('A watch');
+      await page.getByRole('button', { name: 'Show a code' }).click();
+      await page.getByText('To open the app itself on a phone, run').waitFor();
+      await page.getByText(`wss://${address}:${port}/ws#pair=`).waitFor();
+      await shoot(page, 'pair-tls');
+      const opened = await command(['open', '--qr', '--port', port], { PERCH_HOME: perch.home });
+      const last = opened.stdout.trimEnd().split('\n').at(-1) ?? '';
+      expect(last).toMatch(new RegExp(`^https://${address.replaceAll('.', '\\.')}:${port}/#link=`));
+      expect(opened.stdout.split('\n').length).toBeGreaterThan(15);
+      expect(phone.foreignRequests).toEqual([]);
+      await rm(dir, { recursive: true, force: true });
+    },
+    180_000,
+  );
+});
