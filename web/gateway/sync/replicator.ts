@@ -214,7 +214,10 @@ export class Replicator implements SyncPort {
   /** See `ChangeSink.changed`. */
   #outlet(records: SyncRecord[]): Promise<void> {
     const exchange = this.#exchange;
-    if (exchange?.live) return this.#push(exchange, records);
+    if (exchange?.live) {
+      const pushed = this.#push(exchange, records);
+      return this.#line?.isBehind ? Promise.resolve() : pushed;
+    }
     this.#outbox.add(records);
     this.#tell({});
     return Promise.resolve();
