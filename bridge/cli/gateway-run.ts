@@ -4,6 +4,8 @@ import { backupsDir, Home } from '../home.ts';
 import { sweepLeftovers } from '../leftovers.ts';
 import { LogRing } from '../log-ring.ts';
 import { appDir, packageVersion } from '../package-root.ts';
+import type { BrowserWay } from '#shared/sync/nats/way.ts';
+import type { NatsSettings } from '../sync/settings.ts';
 import type { SharedJournal, SharedJournalOptions } from '../sync/shared-journal.ts';
 import { staySlim } from '../slim.ts';
 import { isLoopbackBind } from '../server/listen.ts';
@@ -68,6 +70,7 @@ export async function runGateway(options: GatewayOptions): Promise<void> {
     token: given ?? (await home.token()),
     journal,
     vaultKey: key,
+    browserWay: nats && (() => browserWay(home.dir, nats)),
     mode: options.host,
     appDir,
     expose: options.expose ?? false,
@@ -126,13 +129,21 @@ export async function runGateway(options: GatewayOptions): Promise<void> {
 
 /** What shares the vault is loaded where it is shared. */
 async function shareJournal(options: Omit<SharedJournalOptions, 'resolve' | 'log'>): Promise<SharedJournal> {
-  const [{ SharedJournal }, { secretText }] = await Promise.all([import('../sync/shared-journal.ts'), import('../sync/secret-text.ts')]);
-  const resolve = async (setting: string): Promise<string> => {
-    const secret = await secretText(options.dir, setting);
-    ring.hide([secret]);
-    return secret;
-  };
-  return new SharedJournal({ ...options, resolve, log });
+  const { SharedJournal } = await import('../sync/shared-journal.ts');
+  return new SharedJournal({ ...options, resolve: (setting) => hiddenText(options.dir, setting), log });
+}
+
+async function browserWay(dir: string, nats: NatsSettings): Promise<BrowserWay | null> {
+  const { browserWayOf } = await import('../sync/browser-way.ts');
+  return browserWayOf(nats, (setting) => hiddenText(dir, setting));
+}
+
+/** A setting's text, or the secret that it refers to, which no log shows from then on. */
+async function hiddenText(dir: string, setting: string): Promise<string> {
+  const { secretText } = await import('../sync/secret-text.ts');
+  const secret = await secretText(dir, setting);
+  ring.hide([secret]);
+  return secret;
 }
 
 async function browserOrExplain(): Promise<string> {

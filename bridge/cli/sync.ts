@@ -19,15 +19,20 @@ interface NatsOptions {
   cert?: string;
   key?: string;
   replicas?: string;
+  websocket?: string[];
 }
 
 /** `perch sync nats …`: keeps where the cluster is, and looks whether it can be used. */
-export async function shareOver(servers: string[], { credentials, user, token, ca, cert, key, replicas }: NatsOptions): Promise<void> {
+export async function shareOver(
+  servers: string[],
+  { credentials, user, token, ca, cert, key, replicas, websocket }: NatsOptions,
+): Promise<void> {
   const secret = user !== undefined || token ? await asked(user === undefined ? 'Token: ' : `Password of ${user}: `) : undefined;
   const absolute = (path: string | undefined): string | undefined => path && resolve(path);
   const tls = { ca: absolute(ca), cert: absolute(cert), key: absolute(key) };
   const given = {
     servers,
+    websocket,
     credentials: absolute(credentials),
     user,
     password: user === undefined ? undefined : secret,
@@ -47,6 +52,7 @@ export async function shareOver(servers: string[], { credentials, user, token, c
   const { dir } = await Home.open({ warn: note });
   await writeSyncSettings(dir, data);
   say(`The vault is shared over ${servers.join(', ')} from the next start on.`);
+  if (websocket) note('Browsers that are linked to this bridge are given that address and the way in, and keep both sealed.');
   const problem = existsSync(join(dir, KEY_FILE)) ? await problemWith(dir, data) : null;
   if (problem) note(`warning: ${problem}. Until that is mended everything stays on this machine, and goes out afterwards.`);
 }

@@ -4,6 +4,7 @@ import type { Duplex } from 'node:stream';
 import fastify, { type FastifyError } from 'fastify';
 import type { WebSocket } from 'ws';
 import { REQUEST_ID, requestIdOf } from '#shared/http/request-id.ts';
+import type { BrowserWay } from '#shared/sync/nats/way.ts';
 import { type Hello, MUX_VERSION, PORTS_VERSION, SCHEMA_VERSION } from '#shared/link/hello.ts';
 import type { BridgeHealth, Credential } from '#shared/link/proof.ts';
 import { CLOSE, LIMITS } from '#shared/rpc/frames.ts';
@@ -51,6 +52,8 @@ export interface BridgeOptions {
   journal: Journal;
   /** What secrets are sealed with in this vault: 256 bit, base64url. Attached hosts are given it. */
   vaultKey: string;
+  /** How attached browsers reach the cluster that the vault is shared over, when this bridge is not there; without it: not at all. */
+  browserWay?: (() => Promise<BrowserWay | null>) | undefined;
   /** Who may serve (host-rank.ts). */
   mode: HostMode;
   /** The built app. */
@@ -96,7 +99,7 @@ const CLOSING = { code: 1001, reason: 'the gateway is closing' };
 
 /** Starts the bridge: a pipe with locks on it (design.md). Rejects, with a sentence for people, where it cannot serve. */
 export async function startBridge(options: BridgeOptions): Promise<Bridge> {
-  const { port, bind, home, token, journal, vaultKey, mode, appDir, expose = false } = options;
+  const { port, bind, home, token, journal, vaultKey, browserWay, mode, appDir, expose = false } = options;
   if (!isLoopbackBind(bind) && !expose) {
     throw new Error(`${bind} is reachable from other machines: bind to 127.0.0.1, or say --expose to serve the API (not the app) there`);
   }
@@ -220,6 +223,7 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
       ...{
         journal,
         vaultKey,
+        browserWay,
         access,
         hosts,
         presenceMs: timing.presenceMs,

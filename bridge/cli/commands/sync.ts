@@ -13,6 +13,7 @@ export function syncCommands(program: Command): void {
     .option('--cert <file>', 'this machine’s certificate (PEM)')
     .option('--key <file>', 'and its key (PEM)')
     .addOption(new Option('--replicas <count>', 'on how many servers each record lies (3 in a cluster, else 1)').choices(['1', '3', '5']))
+    .option('--websocket <servers...>', 'where browsers reach the servers when this bridge is not there: wss://host:port')
     .description('share the vault over these servers, from the next start on')
     .action(async (servers, options) => (await import('../sync.ts')).shareOver(servers, options));
   sync

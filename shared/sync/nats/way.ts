@@ -2,18 +2,20 @@ import { z } from '../../rpc/zod.ts';
 
 const secret = z.string().min(1).max(16_384);
 
+export const browserServers = z
+  .array(
+    z
+      .string()
+      .max(500)
+      .regex(/^wss?:\/\/[^\s/@]+(?:\/[^\s@]*)?$/, 'browsers reach a server at wss://host:port, with no name or password in it'),
+  )
+  .min(1)
+  .max(100);
+
 /** Where a browser finds the cluster, by NATS' WebSocket, and how it gets in. */
 export const browserWay = z
   .strictObject({
-    servers: z
-      .array(
-        z
-          .string()
-          .max(500)
-          .regex(/^wss?:\/\/[^\s/@]+(?:\/[^\s@]*)?$/, 'a server is wss://host:port, with no name or password in it'),
-      )
-      .min(1)
-      .max(100),
+    servers: browserServers,
     /** The text of a file of credentials, as `nsc` makes it. */
     credentials: secret.regex(/-----BEGIN[^]*-----BEGIN/, 'these are no credentials as nsc makes them').optional(),
     user: z.string().min(1).max(500).optional(),

@@ -27,7 +27,7 @@ let wall = 0;
 async function write({ vault }: TestBrowser, kind: string, number: number): Promise<void> {
   const key = sessionKey('main', `s${number}`);
   const what = `${++writes}`;
-  if (kind === 'remember') await vault.memories.add({ id: `m${number}`, content: what, createdAt: 1 });
+  if (kind === 'remember') await vault.memories.add({ id: `m${number}`, text: what, category: 'fact', createdAt: 1 });
   else if (kind === 'remove') await vault.sessions.remove(key);
   else if (!(await vault.sessions.update(key, { title: what }))) await vault.sessions.add(newSession(key, { title: what }), []);
 }
@@ -52,7 +52,7 @@ describe.runIf(hasNats)('random writers at two browsers and one bridge', () => {
             else if ('bridge' in what) {
               const id = `m${what.bridge}`;
               const base = (await bridge.contents()).find(({ store, key }) => store === 'memories' && key === id)?.clock ?? null;
-              const payload = JSON.stringify({ id, content: `${++writes}`, createdAt: 1 });
+              const payload = JSON.stringify({ id, text: `${++writes}`, category: 'fact', createdAt: 1 });
               await bridge.journal.push(
                 [version(id, (wall = Math.max(wall + 1, Date.now())), 'bridge', { store: 'memories', base, payload })],
                 'bridge',

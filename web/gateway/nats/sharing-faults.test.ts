@@ -173,7 +173,7 @@ describe.runIf(hasNats)('a browser whose cluster fails', () => {
       return original.call(this, data);
     });
     const operator = await nats.operator();
-    const seen = operator.subscribe('>', { callback: (_, message) => wire.push(Buffer.from(message.data).toString('latin1')) });
+    const seen = operator.subscribe('>', { callback: (_, message) => void wire.push(Buffer.from(message.data).toString('latin1')) });
     {
       await using a = await browser(nats.webUrl);
       await a.settled();
@@ -181,7 +181,7 @@ describe.runIf(hasNats)('a browser whose cluster fails', () => {
       const image = { type: 'image' as const, mimeType: 'image/png', data };
       const question = { id: 'm-anna', role: 'user' as const, content: [image], timestamp: 1, sessionKey: KEY, parentId: null, depth: 0 };
       await a.vault.sessions.add(newSession(KEY, { title: 'About Anna' }), [question]);
-      await a.vault.memories.add({ id: 'anna', content: `clear ${'x'.repeat(1_200_000)}`, createdAt: 1 });
+      await a.vault.memories.add({ id: 'anna', category: 'fact', text: `clear ${'x'.repeat(1_200_000)}`, createdAt: 1 });
       await a.vault.secrets.set('anna’s key', 'sk-secret');
       await a.replicator.lease('cron:anna', 60_000);
       await a.settled();

@@ -25,7 +25,7 @@ describe.runIf(hasNats)('browsers without a bridge on a real NATS server', () =>
     expect(await b.vault.messages.get('re-m-1')).toMatchObject({ content: 'text of re-m-1' });
     await b.vault.sessions.update(KEY, { title: 'Renamed' });
     await until(async () => (await title(a)) === 'Renamed');
-    const memory = { id: 'x', content: 'of the bridge', createdAt: 1 };
+    const memory = { id: 'x', text: 'of the bridge', category: 'fact', createdAt: 1 };
     await c.journal.push([version('x', Date.now(), 'c', { store: 'memories', payload: JSON.stringify(memory), base: null })], 'c');
     await until(async () => (await a.vault.memories.list()).length === 1);
     await same([a, b, c]);
@@ -98,10 +98,10 @@ describe.runIf(hasNats)('browsers without a bridge on a real NATS server', () =>
     const question = { id: 'm-1', role: 'user' as const, content: [image], timestamp: 1, sessionKey: KEY, parentId: null, depth: 0 };
     await a.vault.sessions.add(newSession(), [question]);
     const large = 'x'.repeat(1_500_000);
-    await a.vault.memories.add({ id: 'large', content: large, createdAt: 1 });
+    await a.vault.memories.add({ id: 'large', category: 'fact', text: large, createdAt: 1 });
     await a.vault.secrets.set('key of a provider', 'sk-secret');
     await same([a, b, c], (records) => records.some((line) => line.startsWith('secrets ')));
-    expect((await b.vault.memories.list())[0]?.content).toBe(large);
+    expect((await b.vault.memories.list())[0]?.text).toBe(large);
     expect(await b.vault.secrets.get('key of a provider')).toBe('sk-secret');
     expect(JSON.stringify((await b.vault.messages.get('m-1'))?.content)).toBe(JSON.stringify([image]));
     const [hash = ''] = (await c.contents()).flatMap(({ blobs }) => blobs ?? []);

@@ -17,6 +17,8 @@ export interface ExchangeOptions {
   /** Version of the records that this build writes, and how people know this host. */
   schema: number;
   name: string;
+  /** The bridge has said its vault's key, and how the cluster is reached that it is shared over (null: not at all; undefined: it does not say). */
+  onbridge(vaultKey: string, cluster: unknown): void;
   /** A page was read, or a push confirmed. */
   onprogress(done: number, total: number): void;
   /** Reading what others wrote, or writing what was put aside, failed while nobody waits for it. */
@@ -84,6 +86,7 @@ export class Exchange {
     if (opened.schema > schema) return false;
     const vaultKey = opened.vaultKey ?? this.#line.vaultKey;
     if (vaultKey !== undefined) await this.#replica.adoptKey(vaultKey);
+    if (opened.vaultKey !== undefined) this.#options.onbridge(opened.vaultKey, opened.cluster);
     const fresh = opened.position.seq === 0 && (await this.#replica.isEmpty());
     const all = opened.wantsAll && !fresh;
     // What the journal has, where that decides what becomes of the rest.

@@ -36,6 +36,8 @@ export interface ReplicatorOptions {
   /** How people know this host. */
   name: string;
   onfault: (error: unknown) => void;
+  /** What a bridge says of the cluster that its vault is shared over: see `ExchangeOptions`. */
+  onbridge?: (vaultKey: string, cluster: unknown) => void;
 }
 
 /**
@@ -114,6 +116,18 @@ export class Replicator implements SyncPort {
     this.#tell({});
   }
 
+  /** There is no journal any more: what is here is kept here alone. */
+  async disown(): Promise<void> {
+    this.#line?.close();
+    this.#line = undefined;
+    this.#stop();
+    this.#outbox.clear();
+    this.#replica.blobs.fetch = undefined;
+    this.#replica.pushed = '';
+    await this.#replica.keepPosition(null);
+    this.#tell({ state: 'off', role: 'none', progress: null, problem: null, lastSyncAt: null });
+  }
+
   /** The line to the journal is there. It is used until it closes. */
   attach(line: JournalLine): void {
     this.#line = line;
@@ -189,6 +203,7 @@ export class Replicator implements SyncPort {
     if (this.#state.state !== 'failing') this.#tell({ state: 'catching-up' });
     const exchange: Exchange = new Exchange({
       ...{ line, replica: this.#replica, outbox: this.#outbox, schema, name },
+      onbridge: (vaultKey, cluster) => this.#options.onbridge?.(vaultKey, cluster),
       onprogress: (done, total) => this.#progress(done, total),
       onfault: (error) => this.#fail(exchange, error),
     });
