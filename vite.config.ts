@@ -8,6 +8,7 @@ import { defineConfig, type Plugin, type Rolldown, type UserConfig } from 'vite'
 import { z } from 'zod';
 import packageJson from './package.json' with { type: 'json' };
 import { loadedWith } from './web/first-load.ts';
+import { jsonSchemasLater, makesJsonSchemas } from './web/json-schemas-later.ts';
 import { literalTables } from './web/literal-tables.ts';
 import { rankTables } from './web/rank-tables.ts';
 import { compileWords, followWords } from './web/words/compile.ts';
@@ -207,13 +208,13 @@ const config: UserConfig = {
   define: { __PERCH_BUILD__: JSON.stringify(build), __PERCH_VERSION__: JSON.stringify(packageJson.version), __PERCH_DEMO__: String(DEMO) },
   worker: {
     format: 'es',
-    plugins: () => [rankTables(), literalTables()],
+    plugins: () => [rankTables(), literalTables(), jsonSchemasLater()],
     // What a worker wants at once comes as one file: its parts, which want some of the same, would cut that into a hundred.
     rolldownOptions: {
       output: {
         codeSplitting: {
           groups: [
-            { name: loadedWith('start', (_id, { isEntry }) => isEntry), priority: 2 },
+            { name: loadedWith('start', (_id, { isEntry }) => isEntry), test: (id) => !makesJsonSchemas(id), priority: 2 },
             { name: loadedWith('methods', (id) => /core[\\/]methods[\\/]later\.ts$/.test(id)), priority: 1 },
           ],
         },
@@ -238,8 +239,15 @@ const config: UserConfig = {
                 { name: 'framework', test: /node_modules[\\/](svelte|@sveltejs)[\\/]/, minShareCount: 2, priority: -2 },
                 { name: 'host', test: /lib[\\/]gateway[\\/]worker\.ts$|shared[\\/]link[\\/]prove\.ts$/, minShareCount: 2, priority: -3 },
                 { name: loadedWith('app', (id) => FIRST_PAGE.test(id)), minShareCount: 2, priority: -4 },
-                { name: loadedWith('answers', (id) => /ui[\\/]chat[\\/]parts\.ts$/.test(id)), minShareCount: 2, priority: -5 },
-                { name: 'pages', test: /\.(ts|js|mjs|svelte)$/, minShareCount: 2, priority: -6 },
+                // What shows messages says them, and other parts that come without it.
+                {
+                  name: 'words',
+                  test: /lib[\\/]i18n[\\/]later\.ts$|words[\\/]later[\\/]messages[\\/]en\.js$/,
+                  minShareCount: 2,
+                  priority: -5,
+                },
+                { name: loadedWith('answers', (id) => /ui[\\/]chat[\\/]parts\.ts$/.test(id)), minShareCount: 2, priority: -6 },
+                { name: 'pages', test: /\.(ts|js|mjs|svelte)$/, minShareCount: 2, priority: -7 },
               ],
             },
           },

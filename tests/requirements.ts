@@ -37,7 +37,9 @@ import { secrets } from './requirements/secrets.ts';
 import { service } from './requirements/service.ts';
 import { search } from './requirements/search.ts';
 import { providers } from './requirements/providers.ts';
+import { cluster } from './requirements/cluster.ts';
 import { vault } from './requirements/vault.ts';
+import { vaults } from './requirements/vaults.ts';
 import { wiki } from './requirements/wiki.ts';
 import { wikiGateway } from './requirements/wiki-gateway.ts';
 import { workbench } from './requirements/workbench.ts';
@@ -53,6 +55,8 @@ const sections = [
   ...app,
   ...annotate,
   ...vault,
+  ...vaults,
+  ...cluster,
   ...canvas,
   ...drawings,
   ...capabilities,

@@ -14,6 +14,8 @@ import { localTarget, type Target, targetOf } from './target.ts';
 export interface ConnectionOptions extends CredentialOptions {
   port: number;
   url?: string | undefined;
+  /** Of several that the gateway serves. */
+  vault?: string | undefined;
   /** Milliseconds. */
   timeout?: number | undefined;
 }
@@ -24,7 +26,8 @@ export interface Connecting extends ConnectionOptions {
   timeoutMs?: number;
 }
 
-export const targetFor = ({ url, port }: ConnectionOptions): Target => (url === undefined ? localTarget(port) : targetOf(url));
+export const targetFor = ({ url, port, vault }: ConnectionOptions): Target =>
+  url === undefined ? localTarget(port, vault) : targetOf(url, vault);
 
 /** Connects as the owner to the gateway at `url`, else to that on a port of this machine. Throws a CommandError that says why not. */
 export async function connect({ name, timeoutMs = 10_000, ...options }: Connecting): Promise<GatewayClient> {

@@ -1,38 +1,52 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { backupsDir, Home } from '../home.ts';
-import { sweepLeftovers } from '../leftovers.ts';
+import type { ClusterMember } from '../cluster/cluster.ts';
+import type { Hosted } from '../headless/browsers.ts';
+import type { ManagedOptions } from '../headless/managed.ts';
+import { Home } from '../home.ts';
 import { LogRing } from '../log-ring.ts';
 import { appDir, packageVersion } from '../package-root.ts';
-import type { BrowserWay } from '#shared/sync/nats/way.ts';
-import type { NatsSettings } from '../sync/settings.ts';
-import type { SharedJournal, SharedJournalOptions } from '../sync/shared-journal.ts';
+import type { Bridge, NamedVault, ServedVault } from '../server/server.ts';
 import { staySlim } from '../slim.ts';
 import { isLoopbackBind } from '../server/listen.ts';
-import { banner } from './banner.ts';
+import { hasVault, serving, vaultFolder, vaultNames } from '../vault-folders.ts';
+import { banner, linkUrl } from './banner.ts';
+import { type ClusterRunOptions, clusterSettings, CONFIRM_MS, serveTogether } from './cluster-run.ts';
 import { CommandError, lineOf } from './errors.ts';
+import type { OpenVault, VaultLog } from './open-vault.ts';
 import { givenToken, keepToken, tokenTaken } from './token.ts';
 
-export interface GatewayOptions {
+export interface GatewayOptions extends ClusterRunOptions {
   port: number;
   bind: string;
   host: 'auto' | 'tab' | 'headless';
   authToken?: string;
   expose?: boolean;
   advertise?: boolean;
+  /** Which to serve beside the home's own; all where left out. */
+  vaults?: string[];
+  maxBrowsers?: number;
 }
 
 const LINK_MS = 10 * 60_000;
 const ATTACH_MS = 60_000;
 const CLOSE_MS = 2_800;
+/** Free memory for each browser that may run, and how many may by that. */
+const BROWSER_BYTES = 512 * 1024 * 1024;
+const MOST_BROWSERS = 8;
 
-const ring = new LogRing();
-const log = (line: string): void => {
-  ring.write(line);
-  process.stderr.write(`${line.replaceAll('\n', ' ')}\n`);
-};
+const print = (line: string): void => void process.stderr.write(`${line.replaceAll('\n', ' ')}\n`);
+const logOf = (ring: LogRing, name: string): VaultLog => ({
+  ring,
+  log(line) {
+    ring.write(line);
+    print(name === '' ? line : `${name}: ${line}`);
+  },
+});
+const own = logOf(new LogRing(), '');
+const { log } = own;
 
-/** `perch gateway run`: serves until a signal. Prints the three lines on standard output once it serves, all else on standard error. */
+/** `perch gateway run`: serves until a signal. Prints its lines on standard output once it serves, all else on standard error. */
 export async function runGateway(options: GatewayOptions): Promise<void> {
   const stop = new AbortController();
   const stopped = onSignal(stop);
@@ -43,73 +57,81 @@ export async function runGateway(options: GatewayOptions): Promise<void> {
   const given = givenToken({ option: options.authToken, environment: tokenTaken() }, log);
   if (!existsSync(join(appDir, 'index.html')))
     throw new CommandError('the app is not built: run `npm run build`, or start with `npm start`');
-  const [{ startBridge }, { openJournal }, { vaultKey }, { readSyncSettings }, home] = await Promise.all([
+  const [{ startBridge }, { openVault }, home] = await Promise.all([
     import('../server/server.ts'),
-    import('../journal/open.ts'),
-    import('../journal/vault-key.ts'),
-    import('../sync/settings.ts'),
+    import('./open-vault.ts'),
     Home.open({ warn: log }),
   ]);
+  const names = await namesOf(home, options.vaults);
   const managed = options.host === 'tab' ? null : import('../headless/managed.ts');
   const executable = managed && (await browserOrExplain());
 
-  const key = await vaultKey(home.dir, log);
-  const nats = await readSyncSettings(home.dir, log).catch((error: unknown) => {
-    throw new CommandError(lineOf(error), 1, { cause: error });
-  });
-  const embedded = await openJournal({ dir: home.dir, vaultKey: key, log });
-  const shared = nats && (await shareJournal({ journal: embedded, dir: home.dir, vaultKey: key, nats }));
-  const journal = shared ?? embedded;
-  // Behind the bridge, whose hosts may push until they are told.
-  stack.defer(() => journal.close());
-  for (const dir of [home.dir, backupsDir(home.dir)]) await sweepLeftovers(dir, { now: Date.now(), warn: log });
+  const isTogether = options.cluster !== undefined;
+  const settings = (kept: Parameters<typeof clusterSettings>[1]): ReturnType<typeof clusterSettings> =>
+    clusterSettings(options, kept, process.env);
+  const first = await openVault(home, own, isTogether ? { settings, confirmMs: CONFIRM_MS } : undefined);
+  const via = isTogether ? (await import('../cluster/cluster.ts')).viaOf(first.vaultKey) : undefined;
+  stack.defer(() => first.journal.close());
+  const others = await openOthers(home, names, stack, openVault);
   const bridge = await startBridge({
     port: options.port,
     bind: options.bind,
     home,
     token: given ?? (await home.token()),
-    journal,
-    vaultKey: key,
-    browserWay: nats && (() => browserWay(home.dir, nats)),
+    journal: first.journal,
+    vaultKey: first.vaultKey,
+    browserWay: first.browserWay,
+    others,
     mode: options.host,
     appDir,
     expose: options.expose ?? false,
-    log,
-    ring,
+    ...(via !== undefined && { via }),
+    ...own,
   });
-  shared?.tellHosts(() => bridge.hosts.list().flatMap(({ origin }) => origin || []));
-  let chromium: { close(): Promise<void> } | undefined;
+  for (const { name, hosts } of bridge.vaults) {
+    const shared = name === '' ? first.shared : others.find((each) => each.name === name)?.shared;
+    shared?.tellHosts(() => hosts.list().flatMap(({ origin }) => origin || []));
+  }
+  let browsers: { close(): Promise<void> } | undefined;
+  let member: ClusterMember | undefined;
   // The bridge first: what is under way may end well, and clients hear why.
   stack.defer(async () => {
-    await bridge.close();
-    await chromium?.close();
+    await bridge.close(member?.farewell);
+    await browsers?.close();
+    await member?.close();
   });
 
   stack.defer(staySlim());
   const kept = await keepToken(home, Number(new URL(bridge.url).port || 80), given);
   stack.defer(() => kept.forget());
-  const tokenFile = resolve(kept.file);
 
-  if (managed && executable) {
-    const [{ ManagedChromium }, { keepHosted }] = await Promise.all([managed, import('../headless/keep-hosted.ts')]);
+  const aboutOf = (name: string): VaultLog & { home: Home } => others.find((each) => each.name === name) ?? { ...own, home };
+  const shared = isTogether ? first.shared : undefined;
+  const together = shared && {
+    ...{ bridge, journal: shared, vaultKey: first.vaultKey, log },
+    managed: executable === null ? null : managedBy(executable, { ...bridge, origin: bridge.url }, aboutOf('')),
+  };
+  if (managed && executable !== null) {
+    const [{ ManagedChromium }, { Browsers }] = await Promise.all([managed, import('../headless/browsers.ts')]);
+    // Which bridge of a cluster has the browser of the vault that they share is theirs to say.
+    const hosted = (together ? bridge.vaults.slice(1) : bridge.vaults).map((vault): Hosted => ({
+      ...{ hosts: vault.hosts, callers: vault.callers, stays: vault.name === '', log: aboutOf(vault.name).log },
+      start: () => ManagedChromium.start(managedBy(executable, vault, aboutOf(vault.name))),
+    }));
+    const pool = new Browsers(hosted, { limit: options.maxBrowsers ?? browsersThatFit() });
+    browsers = pool;
+    stop.signal.addEventListener('abort', () => pool.rest());
     bridge.hosts.expectHost(ATTACH_MS);
     const attached = new Promise<void>((done) => bridge.hosts.once('attach', () => done()));
-    const started = await ManagedChromium.start({
-      executable,
-      profile: resolve(home.profilesDir, 'gateway'),
-      origin: bridge.url,
-      credential: () => bridge.hostCredential(),
-      log,
-    });
-    chromium = started;
-    keepHosted(bridge.hosts, started, stop.signal);
+    if (together) member = await serveTogether(together);
+    else if (hosted[0]) await pool.start(hosted[0]);
     const late = AbortSignal.timeout(ATTACH_MS);
     await Promise.race([
       attached,
       stopped,
       rejectOn(late, `no host began to serve within ${ATTACH_MS / 1000} s: the managed Chromium runs, but its page does not answer`),
     ]);
-  }
+  } else if (together) member = await serveTogether(together);
   if (options.advertise) {
     const { advertise } = await import('../discovery/advertise.ts');
     const port = Number(new URL(bridge.url).port || 80);
@@ -119,31 +141,60 @@ export async function runGateway(options: GatewayOptions): Promise<void> {
     });
     if (advertised) stack.use(advertised);
   }
-  if (!stop.signal.aborted) {
-    process.stdout.write(`${banner({ origin: bridge.url, code: bridge.issueCode(LINK_MS), tokenFile }).join('\n')}\n`);
-  }
+  if (!stop.signal.aborted) process.stdout.write(`${linesOf(bridge, resolve(kept.file), others).join('\n')}\n`);
   await stopped;
+  await member?.leave();
   // What does not go in time goes with the process: the browser's pipe closes with it.
   setTimeout(() => process.exit(0), CLOSE_MS).unref();
 }
 
-/** What shares the vault is loaded where it is shared. */
-async function shareJournal(options: Omit<SharedJournalOptions, 'resolve' | 'log'>): Promise<SharedJournal> {
-  const { SharedJournal } = await import('../sync/shared-journal.ts');
-  return new SharedJournal({ ...options, resolve: (setting) => hiddenText(options.dir, setting), log });
+const managedBy = (
+  executable: string,
+  { origin, hostCredential }: Pick<ServedVault, 'origin' | 'hostCredential'>,
+  { home, log }: VaultLog & { home: Home },
+): ManagedOptions => ({ executable, profile: resolve(home.profilesDir, 'gateway'), origin, credential: hostCredential, log });
+
+type OtherVault = NamedVault & OpenVault;
+
+async function namesOf({ dir }: Home, wanted: string[] | undefined): Promise<string[]> {
+  if (wanted === undefined) return vaultNames(dir);
+  for (const name of wanted) if (!(await hasVault(dir, name))) throw new CommandError(`there is no vault ${JSON.stringify(name)}`, 2);
+  return [...new Set(wanted)].sort();
 }
 
-async function browserWay(dir: string, nats: NatsSettings): Promise<BrowserWay | null> {
-  const { browserWayOf } = await import('../sync/browser-way.ts');
-  return browserWayOf(nats, (setting) => hiddenText(dir, setting));
+/** Opens the vaults beside the home's own. One that cannot be read is said to be so, and the others are served. */
+async function openOthers(
+  { dir }: Home,
+  names: readonly string[],
+  stack: AsyncDisposableStack,
+  open: (home: Home, log: VaultLog) => Promise<OpenVault>,
+): Promise<OtherVault[]> {
+  const opened: OtherVault[] = [];
+  for (const name of names) {
+    const sink = logOf(new LogRing(), name);
+    try {
+      const home = await Home.open({ dir: vaultFolder(dir, name), warn: sink.log });
+      const vault = await open(home, sink);
+      stack.use(await serving(home.dir));
+      stack.defer(() => vault.journal.close());
+      opened.push({ ...vault, ...sink, name, home, token: await home.token() });
+    } catch (error) {
+      log(`warning: the vault ${name} is not served: ${lineOf(error)}`);
+    }
+  }
+  return opened;
 }
 
-/** A setting's text, or the secret that it refers to, which no log shows from then on. */
-async function hiddenText(dir: string, setting: string): Promise<string> {
-  const { secretText } = await import('../sync/secret-text.ts');
-  const secret = await secretText(dir, setting);
-  ring.hide([secret]);
-  return secret;
+const browsersThatFit = (): number => Math.max(1, Math.min(MOST_BROWSERS, Math.floor(process.availableMemory() / BROWSER_BYTES)));
+
+/** The home's own vault as ever, then the link and the token's file of each other one. */
+function linesOf(bridge: Bridge, tokenFile: string, others: readonly OtherVault[]): string[] {
+  const lines = banner({ origin: bridge.url, code: bridge.issueCode(LINK_MS), tokenFile });
+  for (const { name, origin, issueCode } of bridge.vaults) {
+    const vault = others.find((each) => each.name === name);
+    if (vault) lines.push(`Vault      ${name}   ${linkUrl(origin, issueCode(LINK_MS))}   token in ${vault.home.tokenFile}`);
+  }
+  return lines;
 }
 
 async function browserOrExplain(): Promise<string> {

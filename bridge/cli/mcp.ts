@@ -10,6 +10,7 @@ export interface McpOptions {
   port: number;
   authToken?: string;
   password?: string;
+  vault?: string;
   json?: boolean;
 }
 
@@ -43,8 +44,8 @@ export const authorizeServer = (name: string, options: McpOptions): Promise<void
     process.stderr.write('open it within 10 minutes, in a browser of the machine that Perch runs on\n');
   });
 
-async function asking({ port, authToken, password }: McpOptions, work: (client: GatewayClient) => Promise<void>): Promise<void> {
-  const client = await connect({ port, token: authToken, password, name: 'perch mcp' });
+async function asking({ port, authToken, password, vault }: McpOptions, work: (client: GatewayClient) => Promise<void>): Promise<void> {
+  const client = await connect({ port, token: authToken, password, vault, name: 'perch mcp' });
   try {
     await work(client);
   } catch (error) {

@@ -81,16 +81,17 @@ export interface ModelSelectOptions {
   port: number;
   authToken?: string;
   password?: string;
+  vault?: string;
   json?: boolean;
 }
 
 /** `perch models select`: the setting `chat.model` of the running gateway. Throws CommandError. */
-export async function selectModel(id: string, { port, authToken, password, json }: ModelSelectOptions): Promise<void> {
+export async function selectModel(id: string, { port, authToken, password, vault, json }: ModelSelectOptions): Promise<void> {
   if (!isModelId(id)) throw new CommandError(`"${id}" is no model: its form is <owner>/<name>/<file>`, 2);
   const found = await (await localModels()).find(id);
   if (!found) throw missing(id);
   if (found.problem !== null) throw new CommandError(`${id} cannot be run: ${found.problem}`);
-  const client = await connect({ port, token: authToken, password, name: 'models' });
+  const client = await connect({ port, token: authToken, password, vault, name: 'models' });
   try {
     const key = `${found.backend}/${id}`;
     await client.call('config.set', { key: 'chat.model', value: key });

@@ -19,7 +19,7 @@ async function newLink(target: Target, token: string, timeoutMs: number): Promis
   const { where } = target;
   let response: Response;
   try {
-    response = await fetch(`${target.http}/link/code`, {
+    response = await fetch(`${target.http}/link/code${target.query}`, {
       method: 'POST',
       headers: { authorization: `Bearer ${token}` },
       redirect: 'error',

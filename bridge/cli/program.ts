@@ -10,6 +10,7 @@ import { secretCommands } from './commands/secrets.ts';
 import { runningCommands } from './commands/running.ts';
 import { syncCommands } from './commands/sync.ts';
 import { talkingCommands } from './commands/talking.ts';
+import { vaultCommands, vaultOption } from './commands/vault.ts';
 import { CommandError } from './errors.ts';
 import { missingCommand } from './unknown-command.ts';
 
@@ -22,9 +23,10 @@ export function makeProgram(): Command {
     .enablePositionalOptions();
   const groups = [
     ...[gatewayCommands, talkingCommands, runningCommands, modelCommands, mcpCommands, activeMemoryCommands, secretCommands],
-    ...[backupCommands, syncCommands, completionCommands],
+    ...[backupCommands, syncCommands, vaultCommands, completionCommands],
   ];
   for (const add of groups) add(program);
+  vaultOption(program);
   for (const command of withAll(program)) {
     command
       .exitOverride()

@@ -22,28 +22,31 @@ export async function setSecret(given: string, options: ConnectionOptions): Prom
     throw new CommandError(`a secret is one line of at most ${MAX_CHARS} characters, without control characters`, 2);
   const home = await Home.open({ warn: note });
   const path = join(home.dir, SECRETS_FILE);
-  if (await writeKeyring(name, value)) {
+  // The keyring is the home's own vault's: by its names alone nobody could tell whose a secret is.
+  if (options.vault === undefined && (await writeKeyring(name, value))) {
     await noteName(home.dir, name, true);
     // The file is looked into first: an older value there would hide the new one.
     const wasInFile = await changed(path, name, null);
     say(`${name} is in the system’s keyring${wasInFile ? ', and no longer in secrets.env' : ''}.`);
   } else {
     await changed(path, name, value);
-    say(`${name} is in ${path}: there is no keyring here that can be used.`);
+    say(options.vault === undefined ? `${name} is in ${path}: there is no keyring here that can be used.` : `${name} is in ${path}.`);
   }
-  if (process.env[name]) note(`warning: the environment has ${name} too; a gateway that was started with it goes by that`);
+  if (options.vault === undefined && process.env[name])
+    note(`warning: the environment has ${name} too; a gateway that was started with it goes by that`);
   await reload(options);
 }
 
 /** `perch secrets list`. */
-export async function listSecrets({ json = false }: { json?: boolean }): Promise<void> {
+export async function listSecrets({ json = false, vault }: { json?: boolean; vault?: string }): Promise<void> {
   const home = await Home.open({ warn: note });
   const { values, problem } = await readEnvFile(join(home.dir, SECRETS_FILE));
   if (problem !== null) note(`warning: ${join(home.dir, SECRETS_FILE)} is not used: ${problem}`);
-  const kept = await readKeyring(await knownNames(home.dir));
-  const secrets = [...new Set([...values.keys(), ...Object.keys(kept)])]
-    .sort()
-    .map((name) => ({ name, from: process.env[name] ? 'environment' : values.has(name) ? SECRETS_FILE : 'keyring' }));
+  const kept = vault === undefined ? await readKeyring(await knownNames(home.dir)) : {};
+  const secrets = [...new Set([...values.keys(), ...Object.keys(kept)])].sort().map((name) => ({
+    name,
+    from: vault === undefined && process.env[name] ? 'environment' : values.has(name) ? SECRETS_FILE : 'keyring',
+  }));
   if (json) return sayJson({ secrets });
   if (secrets.length === 0) say('There are no secrets here.');
   const width = Math.max(0, ...secrets.map(({ name }) => name.length));
@@ -54,7 +57,7 @@ export async function listSecrets({ json = false }: { json?: boolean }): Promise
 export async function removeSecret(given: string, options: ConnectionOptions): Promise<void> {
   const name = checkedName(given);
   const home = await Home.open({ warn: note });
-  const wasInKeyring = await removeFromKeyring(name);
+  const wasInKeyring = options.vault === undefined && (await removeFromKeyring(name));
   const wasInFile = await changed(join(home.dir, SECRETS_FILE), name, null);
   if (!wasInKeyring && !wasInFile) throw new CommandError(`there is no secret ${name} in the keyring or in ${SECRETS_FILE}`);
   await noteName(home.dir, name, false);

@@ -38,7 +38,7 @@ export async function printProbe({ json = false, ...options }: ProbeOptions): Pr
   const probes: (Probe & { name: string; url: string })[] = [];
   const end = performance.now() + options.timeout;
   for (const [name, url, ask] of [
-    ['http', `${target.http}/health`, (ms: number) => overHttp(target, ms)],
+    ['http', `${target.http}/health${target.query}`, (ms: number) => overHttp(target, ms)],
     ['websocket', target.ws, (ms: number) => challenge(target, ms)],
     ['rpc', target.ws, (ms: number, start: () => void) => healthOf({ ...options, timeout: ms }, false, start)],
   ] as const) {
@@ -86,7 +86,7 @@ async function healthOf(options: ProbeOptions, deep: boolean, start: () => void)
 }
 
 async function overHttp(target: Target, timeoutMs: number): Promise<object> {
-  const response = await fetch(`${target.http}/health`, { redirect: 'error', signal: AbortSignal.timeout(timeoutMs) }).catch(
+  const response = await fetch(`${target.http}/health${target.query}`, { redirect: 'error', signal: AbortSignal.timeout(timeoutMs) }).catch(
     (error: unknown) => {
       throw connectionFailure(target, error, reasonOf(error));
     },

@@ -7,6 +7,8 @@ export interface Target {
   ws: string;
   /** Of its HTTP side, without a slash at the end. */
   http: string;
+  /** What names the vault behind an address of the HTTP side; the WebSocket's has it already. */
+  query: string;
   port: number;
   /** On this machine, by an address that nobody else can take. */
   isLocal: boolean;
@@ -14,9 +16,12 @@ export interface Target {
   where: string;
 }
 
-export const localTarget = (port: number): Target => ({
-  ws: `ws://127.0.0.1:${port}/ws`,
+const queryOf = (vault: string | undefined): string => (vault === undefined ? '' : `?vault=${encodeURIComponent(vault)}`);
+
+export const localTarget = (port: number, vault?: string): Target => ({
+  ws: `ws://127.0.0.1:${port}/ws${queryOf(vault)}`,
   http: `http://127.0.0.1:${port}`,
+  query: queryOf(vault),
   port,
   isLocal: true,
   where: `on port ${port}`,
@@ -28,7 +33,7 @@ const SCHEMES: Record<string, string> = { 'ws:': 'ws:', 'wss:': 'wss:', 'http:':
  * The gateway that `--url` names, by the address of its WebSocket, of its app (a link that `perch open` printed, too) or of a folder behind a
  * proxy. A ws address with a path is taken as it is. Throws a CommandError (2) where it is none.
  */
-export function targetOf(text: string): Target {
+export function targetOf(text: string, vault?: string): Target {
   const url = URL.parse(text);
   const scheme = url && SCHEMES[url.protocol];
   if (!scheme) throw new CommandError('--url must be an address that begins with ws, wss, http or https', 2);
@@ -38,9 +43,11 @@ export function targetOf(text: string): Target {
   const path = url.pathname.replace(/\/+$/, '');
   const isWhole = path.endsWith('/ws') || (path !== '' && url.protocol.startsWith('ws'));
   const isEncrypted = scheme === 'wss:';
+  const query = queryOf(vault);
   const ws = `${scheme}//${url.host}${isWhole ? path : `${path}/ws`}`;
   return {
-    ws,
+    ws: `${ws}${query}`,
+    query,
     http: `${isEncrypted ? 'https:' : 'http:'}//${url.host}${path.replace(/\/ws$/, '')}`,
     port: Number(url.port) || (isEncrypted ? 443 : 80),
     isLocal: isLocalName(url.hostname),

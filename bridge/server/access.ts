@@ -34,6 +34,7 @@ export class Access {
   /** Taken back while this bridge runs. Ids are never given out twice, so that these stay out. */
   readonly #revoked = new Set<string>();
   #writing: Promise<void> = Promise.resolve();
+  readonly #watchers = new Set<(grants: Grant[]) => void>();
 
   private constructor(file: string, log: (line: string) => void) {
     this.#file = file;
@@ -67,6 +68,13 @@ export class Access {
     return [...this.#entries.values()].flatMap(({ grant: { principal }, open }) => (open.size > 0 ? principal : []));
   }
 
+  /** Hears of all grants, now and whenever there are others. The result ends it. */
+  watch(watcher: (grants: Grant[]) => void): () => void {
+    this.#watchers.add(watcher);
+    watcher(this.#grants());
+    return () => void this.#watchers.delete(watcher);
+  }
+
   /** These and no others are let in from here on. Resolves when that is on disk, or has been logged not to be. */
   mirror(grants: readonly Grant[]): Promise<void> {
     this.#set(grants.filter(({ principal }) => !this.#revoked.has(principal)));
@@ -75,12 +83,16 @@ export class Access {
 
   revoke(principal: string): Promise<void> {
     this.#revoked.add(principal);
-    return this.mirror([...this.#entries.values()].map((entry) => entry.grant));
+    return this.mirror(this.#grants());
   }
 
   /** Resolves when nothing is being written. */
   idle(): Promise<void> {
     return this.#writing;
+  }
+
+  #grants(): Grant[] {
+    return [...this.#entries.values()].map((entry) => entry.grant);
   }
 
   #set(grants: readonly Grant[]): void {
@@ -97,12 +109,13 @@ export class Access {
       entry.ended = true;
       for (const close of [...entry.open]) close();
     }
+    for (const watcher of this.#watchers) watcher(this.#grants());
   }
 
   /** One after the other; a file that cannot be written must not let in who was revoked. */
   #write(): Promise<void> {
     this.#writing = this.#writing.then(async () => {
-      const grants = [...this.#entries.values()].map((entry) => entry.grant);
+      const grants = this.#grants();
       try {
         await writeWhole(this.#file, `${JSON.stringify({ version: 1, grants }, null, 2)}\n`, rename);
       } catch (error) {

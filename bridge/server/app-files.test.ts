@@ -43,7 +43,18 @@ describe('the app', () => {
   );
 
   for (const [path, cache, policy, type] of [
-    ['/_app/immutable/worker.js', 'public, max-age=31536000, immutable', WORKER_CSP, expect.stringMatching(/javascript; charset=utf-8$/)],
+    [
+      '/_app/immutable/workers/worker.js',
+      'public, max-age=31536000, immutable',
+      WORKER_CSP,
+      expect.stringMatching(/javascript; charset=utf-8$/),
+    ],
+    [
+      '/_app/immutable/chunk.js',
+      'public, max-age=31536000, immutable',
+      "default-src 'none'",
+      expect.stringMatching(/javascript; charset=utf-8$/),
+    ],
     ['/service-worker.js', 'no-cache', WORKER_CSP, expect.stringMatching(/javascript; charset=utf-8$/)],
     ['/icon.svg', 'no-cache', null, 'image/svg+xml'],
   ] as const) {

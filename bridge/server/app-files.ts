@@ -4,8 +4,9 @@ import fastifyStatic from '@fastify/static';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { FRAME_FILE, FRAME_HEADERS } from '#shared/preview-frame.ts';
 import { z } from '#shared/rpc/zod.ts';
-import type { Admission, Arrival } from './admission.ts';
+import type { Arrival } from './admission.ts';
 import { errorBody } from './http-errors.ts';
+import type { Vaults } from './vaults.ts';
 
 const buildFile = z.object({ build: z.string().max(100), workerCsp: z.string().regex(/^[\x20-\x7e]*$/) });
 
@@ -38,6 +39,9 @@ export const isNavigation = (method: string | undefined, accept: string | undefi
 const RESERVED = /^\/(v1|mcp|ws|uplink|health|ready|metrics|link|oauth)(\/|\?|$)/;
 export const isReserved = (url: string): boolean => RESERVED.test(url);
 
+/** Scripts that run as workers (`worker.format` of the build puts them there). */
+const STARTED = /^\/(?:service-worker\.js|_app\/immutable\/workers\/)/;
+
 export const arrivalOf = (request: FastifyRequest['raw']): Arrival => ({
   url: request.url ?? '',
   headers: request.headers,
@@ -48,14 +52,15 @@ export const arrivalOf = (request: FastifyRequest['raw']): Arrival => ({
 export interface AppFilesOptions {
   appDir: string;
   workerCsp: string;
-  admission: Admission;
+  /** Each has its pages at its own origin. */
+  vaults: Pick<Vaults, 'door'>;
 }
 
 /**
  * The built app: files with their policies and cache rules, and index.html for every navigation. Only for this machine's browsers: an exposed
  * gateway is the API alone (design.md, "Two origins would be two databases").
  */
-export async function appFiles(app: FastifyInstance, { appDir, workerCsp, admission }: AppFilesOptions): Promise<void> {
+export async function appFiles(app: FastifyInstance, { appDir, workerCsp, vaults }: AppFilesOptions): Promise<void> {
   const pagePolicy = policyOf(join(appDir, 'index.html'), "'none'");
   const framePolicy = policyOf(join(appDir, FRAME_FILE), "'self'");
 
@@ -64,18 +69,22 @@ export async function appFiles(app: FastifyInstance, { appDir, workerCsp, admiss
     preCompressed: true,
     dotfiles: 'ignore',
     cacheControl: false,
+    // Files of the app are whole, and known by their ETag: each header comes with every one of them.
+    acceptRanges: false,
+    lastModified: false,
     // Only files are routes here; a navigation goes to the handler below, which knows the page's policy.
     index: false,
     setHeaders(reply, path) {
       const file = path.slice(appDir.length).replaceAll('\\', '/');
       reply.header('cache-control', file.startsWith('/_app/immutable/') ? 'public, max-age=31536000, immutable' : 'no-cache');
-      // A worker is bound by its own response's policy; for other scripts this header means nothing.
-      if (/\.m?js(\.br|\.gz)?$/.test(file)) reply.header('content-security-policy', workerCsp);
+      // A worker is bound by its own response's policy. For any other script this header means nothing, unless somebody starts it as one.
+      if (/\.m?js(\.br|\.gz)?$/.test(file)) reply.header('content-security-policy', STARTED.test(file) ? workerCsp : "default-src 'none'");
     },
   });
 
   app.addHook('onRequest', async (request, reply) => {
     if (isReserved(request.url)) return;
+    const { admission } = vaults.door(request.raw);
     if (!admission.isLocal(arrivalOf(request.raw))) return reply.code(404).send(errorBody(404, 'only the API is served here'));
     if (!isNavigation(request.method, request.headers.accept)) return;
     if (`http://${request.headers.host?.toLowerCase()}` === admission.origin) return;

@@ -8,7 +8,7 @@ import { Auth, bearerOf } from './auth.ts';
 const TOKEN = 'T'.repeat(43);
 const credential = (id: string, kind: 'app' | 'host') => ({ id, kind, secret: 'S'.repeat(42) + 'E', createdAt: 0 });
 
-function setUp(token = TOKEN, password: Pick<Password, 'check'> = { check: async () => undefined }) {
+function setUp(token = TOKEN, password: Pick<Password, 'check' | 'isSet'> = { check: async () => undefined, isSet: async () => false }) {
   const clock = { now: 0 };
   const locks: string[] = [];
   const limiter = new AuthLimiter({ now: () => clock.now, onlock: (key) => locks.push(key) });
@@ -87,6 +87,7 @@ describe('passwords', () => {
     async () => {
       const checked: string[] = [];
       const { auth, clock, locks } = setUp(TOKEN, {
+        isSet: async () => true,
         check: async (given) => {
           checked.push(given);
           await Promise.resolve();

@@ -30,7 +30,7 @@ export interface AuthDeps {
   token: string;
   credentials: readonly StoredCredential[];
   access: Pick<Access, 'find'>;
-  password: Pick<Password, 'check'>;
+  password: Pick<Password, 'check' | 'isSet'>;
   limiter: AuthLimiter;
 }
 
@@ -45,7 +45,7 @@ export class Auth {
   readonly #guessable: boolean;
   readonly #limiter: AuthLimiter;
   readonly #access: Pick<Access, 'find'>;
-  readonly #password: Pick<Password, 'check'>;
+  readonly #password: Pick<Password, 'check' | 'isSet'>;
   readonly #credentials: Map<string, StoredCredential>;
   #headless: Credential | undefined;
   #trying: Promise<unknown> = Promise.resolve();
@@ -67,6 +67,21 @@ export class Auth {
   issueHeadless(): Credential {
     this.#headless = { id: `headless-${randomBytes(9).toString('base64url')}`, secret: randomBytes(32).toString('base64url') };
     return this.#headless;
+  }
+
+  /** Whether a token is the owner's or anybody's whom the vault lets in. That it is known lets nobody in: it is still to be checked. */
+  knows(token: string): boolean {
+    const isOwners = timingSafeEqual(digest(token), this.#token);
+    return this.#access.find(token) !== undefined || isOwners;
+  }
+
+  /** Whether a linked browser's pages have that credential. Ids are no secrets. */
+  hasApp(id: string): boolean {
+    return this.#stored(id, 'app') !== undefined;
+  }
+
+  hasPassword(): Promise<boolean> {
+    return this.#password.isSet();
   }
 
   /** Checks the owner's token. Undefined is no try, and is not counted. */

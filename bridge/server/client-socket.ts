@@ -7,18 +7,17 @@ import { HEAD_HEADER, MOVED_HEADER, MOVES_HEADER } from '#shared/ports/journal.t
 import { allows, PAIRING, type Scope, SCOPES } from '#shared/rpc/contract.ts';
 import type { ErrorShape } from '#shared/rpc/errors.ts';
 import { CLOSE, type EventFrame, LIMITS, type RequestFrame, type ResponseFrame } from '#shared/rpc/frames.ts';
-import type { Journal } from '../journal/journal.ts';
-import type { Auth } from './auth.ts';
 import { FIRST_FRAME_TOO_LONG, readFirstFrame } from './first-frame.ts';
 import { HostWords } from './host-words.ts';
-import type { Hosts } from './hosts.ts';
 import { closeSocket, keep } from './socket-link.ts';
 import type { Timing } from './timing.ts';
+import type { Vault } from './vault.ts';
+import type { Candidates, Vaults } from './vaults.ts';
 
 export interface ClientDeps {
-  auth: Auth;
-  hosts: Hosts;
-  journal: Pick<Journal, 'head'>;
+  vaults: Pick<Vaults, 'admit'>;
+  /** Whether one more of a vault's clients may be let in. */
+  hasRoom(vault: Vault): boolean;
   timing: Timing;
   /** False: the host is asked not to limit the rate of this bridge's sockets (benchmarks). */
   rateLimits: boolean;
@@ -29,10 +28,13 @@ export interface ClientCaller {
   origin: string | undefined;
   bearer: string | undefined;
   userAgent: string | undefined;
+  /** The vaults that it may be for. */
+  among: Candidates;
 }
 
-/** What each host is told of the client. */
+/** Whose client it is, and what each host of that vault is told of it. */
 interface Admitted {
+  vault: Vault;
   opening: Partial<Opening> & { kind: string };
   /** The client's first frame, without its credential. */
   connect: string;
@@ -45,6 +47,9 @@ const HEADROOM = 1024;
 
 /** The host of a client is gone or serves no longer; another does, or may come (decisions, "Frames and connection"). */
 const RESTARTING = { code: 1012, reason: 'gateway restarting' };
+
+/** Others may have gone when it tries again. */
+const FULL = { code: CLOSE.noGateway, reason: 'all connections of this vault are taken' };
 
 const REVOKED = { code: CLOSE.policy, reason: 'access was revoked' };
 
@@ -92,6 +97,11 @@ export class ClientSocket {
     socket.send(JSON.stringify(challenge));
   }
 
+  /** Whose client it is, once it has been let in. */
+  get vault(): Vault | undefined {
+    return this.#admitted?.vault;
+  }
+
   /** Bytes that the client's socket has not taken yet. */
   get unsent(): number {
     return this.#unsent;
@@ -137,13 +147,14 @@ export class ClientSocket {
     this.#early = [];
     this.#socket.pause();
     const { auth: given, ...params } = frame.params;
-    const { origin, bearer } = this.#caller;
-    const verdict = await this.#deps.auth.checkConnect(given, bearer, this.#nonce, origin);
-    if (!verdict.ok) {
+    const { origin } = this.#caller;
+    const { vault, verdict } = await this.#deps.vaults.admit(this.#caller, given, this.#nonce);
+    if (!vault) {
       const { code, message, retryAfterMs } = verdict;
       this.#fail(frame.id, { code, message, ...(retryAfterMs === undefined ? {} : { retryable: true, retryAfterMs }) });
       return this.close(CLOSE.policy, message);
     }
+    if (!this.#deps.hasRoom(vault)) return this.close(FULL.code, FULL.reason);
     const headers = {
       ...(this.#caller.userAgent === undefined ? {} : { 'user-agent': this.#caller.userAgent }),
       ...(verdict.proof === undefined ? {} : { 'x-perch-proof': verdict.proof }),
@@ -155,19 +166,20 @@ export class ClientSocket {
     const opening = { kind: 'rpc', principal: verdict.principal, scopes: [...scopes], origin: origin ?? null, headers };
     if (verdict.hold) this.#release = verdict.hold(() => this.close(REVOKED.code, REVOKED.reason));
     if (this.#socket.readyState !== this.#socket.OPEN) return this.#release();
-    this.#admitted = { opening, connect: JSON.stringify({ ...frame, params }) };
+    this.#admitted = { vault, opening, connect: JSON.stringify({ ...frame, params }) };
     await this.#open(this.#admitted);
   }
 
   /** Opens a stream to the host that serves; `moved`: what the one before says of the client, who does not hear of the change. */
-  async #open({ opening, connect }: Admitted, moved?: string): Promise<void> {
-    const mux = await this.#deps.hosts.wait(this.#deps.timing.hostWaitMs, this.#gone.signal);
+  async #open({ vault, opening, connect }: Admitted, moved?: string): Promise<void> {
+    const { hosts, journal } = vault;
+    const mux = await hosts.wait(this.#deps.timing.hostWaitMs, this.#gone.signal);
     if (this.#socket.readyState !== this.#socket.OPEN) return;
     if (!mux) return this.close(CLOSE.noGateway, 'no gateway');
     const headers = {
       ...opening.headers,
       // What was acknowledged before the client came, by whichever host, is there for it.
-      [HEAD_HEADER]: String(this.#deps.journal.head),
+      [HEAD_HEADER]: String(journal.head),
       ...(moved === undefined ? {} : { [MOVED_HEADER]: moved }),
     };
     const stream = mux.open({ ...opening, headers });
@@ -184,7 +196,7 @@ export class ClientSocket {
         if (code === CLOSE.handingOver && fromHost.state !== undefined) this.#move(stream, fromHost.state);
         else this.#ended(code, reason);
       },
-      reset: (code, reason) => (this.#deps.hosts.has(mux) ? this.#ended(code, reason) : this.close(RESTARTING.code, RESTARTING.reason)),
+      reset: (code, reason) => (hosts.has(mux) ? this.#ended(code, reason) : this.close(RESTARTING.code, RESTARTING.reason)),
       drain: () => (this.#leaving ? this.#leave() : this.#held ? undefined : this.#socket.resume()),
     });
     const early = this.#early ?? [];
@@ -211,7 +223,7 @@ export class ClientSocket {
   #ended(code: number, reason: string): void {
     const end = code === CLOSE.handingOver ? RESTARTING : { code, reason };
     if (code === CLOSE.policy && this.#admitted?.opening.principal === PAIRING)
-      this.#deps.auth.deny('pairing', this.#caller.origin, reason);
+      this.#admitted.vault.auth.deny('pairing', this.#caller.origin, reason);
     this.close(end.code, end.reason);
   }
 

@@ -2,15 +2,19 @@ import type { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
 import { LIMITS } from '#shared/rpc/frames.ts';
 import { type ClientCaller, type ClientDeps, ClientSocket } from './client-socket.ts';
+import type { Vault } from './vault.ts';
 
 /** All clients of `/ws`: their number is limited, stalled ones are swept, and all are told when the bridge goes. */
 export class Clients {
   readonly #deps: ClientDeps;
+  readonly #share: number;
   readonly #clients = new Map<WebSocket, ClientSocket>();
   #sweeping: NodeJS.Timeout | undefined;
 
-  constructor(deps: ClientDeps) {
-    this.#deps = deps;
+  /** `share`: how many of one vault may be connected, so that the others have room. */
+  constructor({ share, ...deps }: Omit<ClientDeps, 'hasRoom'> & { share: number }) {
+    this.#share = share;
+    this.#deps = { ...deps, hasRoom: (vault) => this.of(vault).size < this.#share };
   }
 
   get size(): number {
@@ -24,6 +28,12 @@ export class Clients {
 
   get full(): boolean {
     return this.#clients.size >= LIMITS.maxConnections;
+  }
+
+  /** Those of one vault that it has let in. */
+  of(vault: Vault): { size: number; unsent: number } {
+    const own = [...this.#clients.values()].filter((client) => client.vault === vault);
+    return { size: own.length, unsent: own.reduce((sum, { unsent }) => sum + unsent, 0) };
   }
 
   add(socket: WebSocket, transport: Duplex, caller: ClientCaller): void {

@@ -6,7 +6,8 @@ import { CLOSE } from '#shared/rpc/limits.ts';
 import { type HostMode, rankOf } from './host-rank.ts';
 import { TIMING } from './timing.ts';
 
-export type HostKind = 'tab' | 'headless';
+/** `remote`: another bridge, whose host serves (bridge/cluster). */
+export type HostKind = 'tab' | 'headless' | 'remote';
 
 /** A host on the uplink. */
 export interface Host {
@@ -34,6 +35,8 @@ interface HostsEvents {
   detach: [kind: HostKind, code: number, reason: string];
   /** A host serves from now on, or does not any more though it is there. */
   role: [host: Host, holder: boolean];
+  /** Somebody waits for a host, or would if one were coming. */
+  wanted: [];
   /** Any host is there, and is gone. */
   join: [host: Host];
   leave: [host: Host, code: number, reason: string];
@@ -61,6 +64,7 @@ export class Hosts extends EventEmitter<HostsEvents> {
   #expectedUntil = 0;
   #expectation: NodeJS.Timeout | undefined;
   #closing = false;
+  #yields = false;
 
   constructor(mode: HostMode = 'auto', timing: typeof TIMING = TIMING) {
     super();
@@ -86,8 +90,27 @@ export class Hosts extends EventEmitter<HostsEvents> {
     return this.#waiters.size;
   }
 
+  /** How many are attached here themselves. */
   get size(): number {
-    return this.#hosts.size;
+    return [...this.#hosts.keys()].filter(({ kind }) => kind !== 'remote').length;
+  }
+
+  /** Who serves, or could, of those that are attached here themselves; null where none is ready. */
+  get own(): Host | null {
+    if (this.#holder && this.#holder.kind !== 'remote') return this.#holder;
+    return this.#best(({ kind }) => kind !== 'remote') ?? null;
+  }
+
+  /** The other bridges whose hosts can be reached. */
+  get remotes(): Host[] {
+    return [...this.#hosts.keys()].filter(({ kind }) => kind === 'remote');
+  }
+
+  /** Whether another bridge's host serves rather than the managed Chromium, where both could. */
+  set yields(given: boolean) {
+    if (this.#yields === given) return;
+    this.#yields = given;
+    this.#choose();
   }
 
   has(mux: Mux): boolean {
@@ -104,10 +127,10 @@ export class Hosts extends EventEmitter<HostsEvents> {
 
   /** For the person to see. Older builds do not say who they are. */
   list(): AttachedHost[] {
-    return [...this.#hosts.keys()].map((host) => {
+    return [...this.#hosts.keys()].flatMap((host) => {
       const { kind, build, since, identity, state } = host;
       const { origin = '', name = '' } = identity ?? {};
-      return { origin, kind, build, name, since, ready: state === 'ready', holder: host === this.#holder };
+      return kind === 'remote' ? [] : { origin, kind, build, name, since, ready: state === 'ready', holder: host === this.#holder };
     });
   }
 
@@ -125,6 +148,8 @@ export class Hosts extends EventEmitter<HostsEvents> {
 
   /** The holder, at once where there is one; null at once where none is expected or catching up, or after `ms` at the most. */
   wait(ms: number, signal?: AbortSignal): Promise<Mux | null> {
+    // Who can start one may say at once that it is expected.
+    if (!this.#holder && !this.#closing && !signal?.aborted) this.emit('wanted');
     const left = this.#coming() ? ms : Math.min(ms, this.#expectedUntil - performance.now());
     if (this.#holder || this.#closing || left <= 0 || signal?.aborted) return Promise.resolve(this.current);
     return new Promise((resolve) => {
@@ -183,7 +208,8 @@ export class Hosts extends EventEmitter<HostsEvents> {
     this.#byMux.delete(mux);
     const served = host === this.#holder;
     this.#choose(code, reason);
-    if (served && !this.#holder && code === HANDING_OVER) this.expectHost(this.#timing.hostWaitMs);
+    // Where another bridge's host served, the next bridge is about to.
+    if (served && !this.#holder && (code === HANDING_OVER || host.kind === 'remote')) this.expectHost(this.#timing.hostWaitMs);
     this.emit('leave', host, code, reason);
     this.#giveUp();
   }
@@ -201,7 +227,13 @@ export class Hosts extends EventEmitter<HostsEvents> {
   }
 
   #rank(host: Host): number {
-    return rankOf(host, this.#mode);
+    return rankOf(host, this.#mode, this.#yields);
+  }
+
+  #best(of: (host: Host) => boolean): Entry | undefined {
+    return [...this.#hosts.keys()]
+      .filter((host) => of(host) && host.state === 'ready' && this.#rank(host) < Infinity)
+      .sort((a, b) => this.#rank(a) - this.#rank(b))[0];
   }
 
   #coming(): boolean {
@@ -211,9 +243,7 @@ export class Hosts extends EventEmitter<HostsEvents> {
   /** Code and reason are of the holder's end, where that is why. */
   #choose(code: number = HANDING_OVER, reason = 'a better host has caught up'): void {
     const holder = this.#holder;
-    const [best] = [...this.#hosts.keys()]
-      .filter((host) => host !== holder && host.state === 'ready' && this.#rank(host) < Infinity)
-      .sort((a, b) => this.#rank(a) - this.#rank(b));
+    const best = this.#best((host) => host !== holder);
     const there = holder !== null && this.#byMux.has(holder.mux);
     if (!there || holder.state === 'outdated') return this.#serve((!this.#closing && best) || null, there, code, reason);
     if (!best) return;

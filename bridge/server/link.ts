@@ -3,37 +3,29 @@ import type { FastifyInstance } from 'fastify';
 import type { Linked } from '#shared/link/proof.ts';
 import { z } from '#shared/rpc/zod.ts';
 import { commandLine } from '../command-line.ts';
-import type { Home, StoredCredential } from '../home.ts';
-import type { Admission } from './admission.ts';
+import type { StoredCredential } from '../home.ts';
 import { arrivalOf } from './app-files.ts';
-import { type Auth, bearerOf } from './auth.ts';
+import { bearerOf } from './auth.ts';
 import { denialOf, errorBody } from './http-errors.ts';
-import type { LinkCodes } from './link-codes.ts';
+import type { Vaults } from './vaults.ts';
 
 /** For `perch open`: how long its code lives (design.md, "Two origins would be two databases"). */
 const OPEN_TTL_MS = 60_000;
 
 const trade = z.object({ code: z.string().min(1).max(100) });
 
-export interface LinkDeps {
-  home: Home;
-  admission: Admission;
-  auth: Auth;
-  codes: LinkCodes;
-  log(line: string): void;
-}
-
 /** The app's address with a single-use code in the fragment, which never goes over the network. */
 export const linkUrl = (origin: string, code: string): string => `${origin}/#link=${code}`;
 
 /**
  * `POST /link {code}`: the app, on the canonical origin, trades a single-use code for its credentials. `POST /link/code`: the owner, with the
- * token, gets an address with a new code.
+ * token, gets an address with a new code. A vault's codes count at its own origin alone, where its pages keep what they trade them for.
  */
-export function linkRoutes(app: FastifyInstance, { home, admission, auth, codes, log }: LinkDeps): void {
+export function linkRoutes(app: FastifyInstance, vaults: Vaults): void {
   app.post('/link', { bodyLimit: 4096 }, async (request, reply) => {
     reply.header('cache-control', 'no-store');
     const { origin } = request.headers;
+    const { home, admission, auth, codes, log } = vaults.door(request.raw);
     if (origin !== admission.origin || !admission.isLocal(arrivalOf(request.raw))) {
       return reply.code(403).send(errorBody(403, 'only the app itself can be linked'));
     }
@@ -60,7 +52,9 @@ export function linkRoutes(app: FastifyInstance, { home, admission, auth, codes,
 
   app.post('/link/code', { bodyLimit: 4096 }, async (request, reply) => {
     reply.header('cache-control', 'no-store');
-    const verdict = auth.checkToken(bearerOf(request.headers.authorization), request.headers.origin);
+    const token = bearerOf(request.headers.authorization);
+    const { admission, auth, codes } = vaults.byToken(request.raw, token);
+    const verdict = auth.checkToken(token, request.headers.origin);
     if (!verdict.ok) {
       const { status, headers } = denialOf(verdict);
       return reply.code(status).headers(headers).send(errorBody(status, verdict.message));

@@ -17,13 +17,13 @@ const PARAMETERS = ['state', 'code', 'iss', 'error', 'error_description'];
 /** Longer than a host takes to trade a code. */
 const ANSWER_MS = 90_000;
 const MAX_PAGE_BYTES = 64 * 1024;
-/** The key of the limiter: states that nobody waits for. */
-const TRIES = 'OAuth callback';
 const PASSED_BACK = ['content-type', 'cache-control', 'content-security-policy'];
 /** Who calls: somebody whose `state` alone says what for. */
 const PRINCIPAL = 'callback';
 
 export interface OauthCallbackDeps {
+  /** The vault's. */
+  name: string;
   admission: Admission;
   hosts: Hosts;
   journal: Pick<Journal, 'head'>;
@@ -33,13 +33,23 @@ export interface OauthCallbackDeps {
   log(line: string): void;
 }
 
-export const isOauthCallback = (url = ''): boolean => url === OAUTH_CALLBACK || url.startsWith(`${OAUTH_CALLBACK}?`);
+/** Of a vault by its name, empty for the home's own. The same loopback address for all: services permit that one (RFC 8252, section 7.3). */
+export const callbackPath = (name: string): string => (name === '' ? OAUTH_CALLBACK : `${OAUTH_CALLBACK}/${name}`);
+
+/** The vault that a callback is for; undefined where the address is none. */
+export function callbackVault(url = ''): string | undefined {
+  const path = url.replace(/\?.*/, '');
+  if (path === OAUTH_CALLBACK) return '';
+  return path.startsWith(`${OAUTH_CALLBACK}/`) ? path.slice(OAUTH_CALLBACK.length + 1) : undefined;
+}
 
 /**
  * `GET /oauth/callback`: a browser of this machine comes back from another service, and the host that serves answers it. No token is asked for: the `state` is
  * the key, which only that host knows. Only a person's own navigation counts, so that no page that is merely open can try states, or use up the tries.
  */
-export function oauthCallback({ admission, hosts, journal, limiter, timing, gauge, log }: OauthCallbackDeps): RequestListener {
+export function oauthCallback({ name, admission, hosts, journal, limiter, timing, gauge, log }: OauthCallbackDeps): RequestListener {
+  /** The key of the limiter: states that nobody waits for. */
+  const tries = `OAuth callback${name && ` of ${name}`}`;
   const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const refuse = (status: number, title: string, text: string, headers?: Record<string, string>): void =>
       send(response, noticePage({ status, title, text, ...(headers ? { headers } : {}) }));
@@ -49,7 +59,7 @@ export function oauthCallback({ admission, hosts, journal, limiter, timing, gaug
       return refuse(403, 'Not from here', 'This address is for the browser of the machine that Perch runs on.');
     const asked = new URL(request.url ?? '', admission.origin).searchParams;
     const query = new URLSearchParams([...asked].filter(([name]) => PARAMETERS.includes(name))).toString();
-    const lockedMs = limiter.locked(TRIES);
+    const lockedMs = limiter.locked(tries);
     if (lockedMs > 0) {
       const headers = { 'retry-after': String(Math.ceil(lockedMs / 1000)) };
       return refuse(
@@ -85,7 +95,7 @@ export function oauthCallback({ admission, hosts, journal, limiter, timing, gaug
       log(`a browser that came back from another service got no answer: ${error instanceof Error ? error.message : String(error)}`);
       return away();
     }
-    if (answer.status === 404) limiter.fail(TRIES);
+    if (answer.status === 404) limiter.fail(tries);
     const headers = PASSED_BACK.flatMap((name) => {
       const value = answer.headers.get(name);
       return value === null ? [] : [[name, value] as const];

@@ -1,58 +1,85 @@
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Registry } from 'prom-client';
 import { allows } from '#shared/rpc/contract.ts';
-import type { Journal } from '../journal/journal.ts';
-import { type Auth, bearerOf } from './auth.ts';
+import type { BridgeHealth } from '#shared/link/proof.ts';
+import { arrivalOf } from './app-files.ts';
+import { bearerOf } from './auth.ts';
 import type { Clients } from './clients.ts';
-import type { Gauge } from './gauge.ts';
 import { denialOf, errorBody } from './http-errors.ts';
-import type { Hosts } from './hosts.ts';
+import type { HostMode } from './host-rank.ts';
+import type { Vault } from './vault.ts';
+import type { Vaults } from './vaults.ts';
 
 export interface OperationsDeps {
-  auth: Auth;
-  hosts: Hosts;
+  vaults: Vaults;
   clients: Clients;
-  journal: Pick<Journal, 'head'>;
-  /** Exchanges of `/v1` and `/mcp`. */
-  exchanges: Gauge;
-  /** How many answers of these had which status. */
-  answers: ReadonlyMap<number, number>;
-  about: Readonly<Record<'version' | 'build' | 'mode', string>>;
+  about: { version: string; build: string; mode: HostMode };
+  /** Where other machines can try to reach the bridge (reach.ts). */
+  reach: readonly string[];
+}
+
+/** A figure for Prometheus, read when it is asked for. */
+export interface Figure {
+  name: string;
+  help: string;
+  read(): number;
 }
 
 /**
- * For those who run bridges: `/ready` is 200 while a host serves, else 503; `/metrics` tells a caller with the scope `read` what Prometheus collects
+ * For those who run bridges: `/health` says who serves; `/ready` is 200 while a host serves, else 503; `/metrics` tells a caller with the scope `read` what Prometheus collects
  * (docs/decisions/0066).
  */
 export function operationsRoutes(app: FastifyInstance, deps: OperationsDeps): void {
-  const { auth, hosts } = deps;
-  let registry: Promise<Registry> | undefined;
+  const { vaults, about, reach } = deps;
+  const registries = new Map<Vault, Promise<Registry>>();
+  const asked = (request: FastifyRequest): Vault => vaults.among(request.raw)?.[0] ?? vaults.first;
 
-  app.get('/ready', async (_request, reply) => {
+  app.get('/health', async (request, reply) => {
     reply.header('cache-control', 'no-store');
+    const { name, hosts, admission } = asked(request);
+    return {
+      status: hosts.holder ? 'ok' : 'no-host',
+      ...about,
+      host: hosts.kind,
+      hosts: hosts.size,
+      ...(reach.length > 0 && admission.isLocal(arrivalOf(request.raw)) && { reach: reach.map((address) => addressOf(address, name)) }),
+    } satisfies BridgeHealth;
+  });
+
+  app.get('/ready', async (request, reply) => {
+    reply.header('cache-control', 'no-store');
+    const { hosts } = asked(request);
     if (hosts.holder) return { status: 'ready', host: hosts.kind };
     return reply.code(503).header('retry-after', '2').send(errorBody(503, 'no gateway is running: requests would wait for one'));
   });
 
   app.get('/metrics', async (request, reply) => {
     reply.header('cache-control', 'no-store');
-    const verdict = auth.checkBearer(bearerOf(request.headers.authorization), request.headers.origin);
+    const token = bearerOf(request.headers.authorization);
+    const vault = vaults.byToken(request.raw, token);
+    const verdict = vault.auth.checkBearer(token, request.headers.origin);
     if (!verdict.ok) {
       const { status, headers } = denialOf(verdict);
       return reply.code(status).headers(headers).send(errorBody(status, verdict.message));
     }
     if (!allows(verdict.scopes, 'read')) return reply.code(403).send(errorBody(403, 'needs the scope read'));
     // Most bridges are never asked.
-    const metrics = await (registry ??= registryOf(deps));
+    const known = registries.get(vault) ?? registryOf(vault, deps);
+    registries.set(vault, known);
+    const metrics = await known;
     return reply.type(metrics.contentType).send(await metrics.metrics());
   });
 }
 
-/** All are read when they are asked for: nothing is kept twice. */
-async function registryOf({ hosts, clients, journal, exchanges, answers, about }: OperationsDeps): Promise<Registry> {
+/** An address with the vault's name, where it needs one: no credential says whose a pairing code is. */
+const addressOf = (address: string, vault: string): string => (vault === '' ? address : `${address}?vault=${vault}`);
+
+/** One vault's figures; those of the process are for the home's own. All are read when they are asked for: nothing is kept twice. */
+async function registryOf(vault: Vault, { vaults, clients, about }: OperationsDeps): Promise<Registry> {
+  const { hosts, journal, exchanges, answers } = vault;
   const { collectDefaultMetrics, Counter, Gauge, Registry } = await import('prom-client');
   const registry = new Registry();
-  collectDefaultMetrics({ register: registry });
+  if (vault === vaults.first) collectDefaultMetrics({ register: registry });
   const registers = [registry];
   const gauge = (name: string, help: string, read: () => number): void => {
     new Gauge({
@@ -72,10 +99,11 @@ async function registryOf({ hosts, clients, journal, exchanges, answers, about }
   }).set(about, 1);
   gauge('perch_serving', '1 while a host serves, else 0.', () => (hosts.holder ? 1 : 0));
   gauge('perch_hosts', 'Hosts that are attached, the one that serves among them.', () => hosts.size);
-  gauge('perch_clients', 'WebSocket clients that are connected.', () => clients.size);
-  gauge('perch_clients_unsent_bytes', 'Bytes held for clients that have not taken them yet.', () => clients.unsent);
+  gauge('perch_clients', 'WebSocket clients that are connected.', () => clients.of(vault).size);
+  gauge('perch_clients_unsent_bytes', 'Bytes held for clients that have not taken them yet.', () => clients.of(vault).unsent);
   gauge('perch_http_requests_under_way', 'Requests of /v1 and /mcp under way.', () => exchanges.count);
   gauge('perch_journal_head', 'The newest sequence number of the journal.', () => journal.head);
+  for (const { name, help, read } of vault.shared.figures) gauge(name, help, read);
   new Counter({
     name: 'perch_http_requests_total',
     help: 'Requests of /v1 and /mcp that have ended, by the status of their answers.',

@@ -59,10 +59,11 @@ export interface PortsDeps {
   access: Access;
   hosts: Hosts;
   presenceMs: number;
-  /** The bridge's home. */
+  /** The vault's name, empty for the home's own, and where it lies. */
+  name: string;
   home: string;
-  /** The canonical one. */
-  origin: string;
+  /** Where OAuth services send browsers back to. */
+  callbackUrl: string;
   /** This gateway's name in its own requests (capabilities/egress.ts). */
   via: string;
   /** What the bridge is, and where it keeps things. */
@@ -91,8 +92,9 @@ export function lendPorts({
   access,
   hosts,
   presenceMs,
+  name,
   home,
-  origin,
+  callbackUrl,
   via,
   system,
   exchanges,
@@ -142,7 +144,7 @@ export function lendPorts({
     capability(configFilePort, configFileHandlers(home)),
     capability(filesPort, filesHandlers({ home })),
     capability(speechPort, speechHandlers({ engines: systemEngines(keeper) })),
-    capability(secretsPort, secretsHandlers({ home, hide: (values) => ring.hide(values), log, keeper })),
+    capability(secretsPort, secretsHandlers({ home, fileOnly: name !== '', hide: (values) => ring.hide(values), log, keeper })),
     capability(skillsPort, skillsHandlers({ dir: join(home, 'skills') })),
     capability(webPort, webHandlers()),
     capability(browserPort, browsers.handlers),
@@ -154,7 +156,7 @@ export function lendPorts({
     capability(mcpPort, mcpHandlers({ home, keeper })),
     capability(ggufPort, models.running),
     capability(modelDownloadsPort, models.downloads.handlers),
-    capability(oauthPort, oauthHandlers(origin)),
+    capability(oauthPort, oauthHandlers(callbackUrl)),
   ]);
   return {
     names: [...ports.keys()],

@@ -3,29 +3,30 @@ import type { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { LIMITS } from '#shared/rpc/frames.ts';
 import { STATUS_CODES } from '../node-http.ts';
-import type { Admission } from './admission.ts';
 import { arrivalOf } from './app-files.ts';
 import { bearerOf } from './auth.ts';
 import type { Clients } from './clients.ts';
 import { errorBody } from './http-errors.ts';
 import type { Timing } from './timing.ts';
 import { UPLINK_MAX_PAYLOAD } from './uplink.ts';
+import type { Vaults } from './vaults.ts';
+
+/** Names are no secrets. */
+export const NO_VAULT = 'there is no vault of that name here';
 
 export interface UpgradeDeps {
-  admission: Admission;
+  vaults: Vaults;
   clients: Clients;
   timing: Timing;
-  uplink(socket: WebSocket, origin: string): void;
   /** The bridge is about to close. */
   closing(): boolean;
 }
 
 /** Handles the upgrades of all listeners: admission first, then `/ws` or `/uplink`; anything else is refused with a status. */
 export function upgrades({
-  admission,
+  vaults,
   clients,
   timing,
-  uplink,
   closing,
 }: UpgradeDeps): (request: IncomingMessage, transport: Duplex, head: Buffer) => void {
   const common = { noServer: true, perMessageDeflate: false, clientTracking: false, closeTimeout: timing.closeMs };
@@ -35,6 +36,8 @@ export function upgrades({
   return (request, transport, head) => {
     transport.on('error', () => transport.destroy());
     const arrival = arrivalOf(request);
+    const door = vaults.door(request);
+    const { admission } = door;
     const refusal = admission.refuse(arrival, false);
     if (refusal) return refuse(transport, refusal.status, refusal.message);
     const path = arrival.url.replace(/\?.*/, '');
@@ -43,10 +46,12 @@ export function upgrades({
     const { origin, authorization, 'user-agent': userAgent } = request.headers;
     if (path === '/uplink') {
       if (origin !== admission.origin || !admission.isLocal(arrival)) return refuse(transport, 403, 'only the app itself can host');
-      return accept(uplinkServer, request, transport, head, (socket) => uplink(socket, origin));
+      return accept(uplinkServer, request, transport, head, (socket) => door.uplink(socket, origin));
     }
+    const among = vaults.among(request);
+    if (!among) return refuse(transport, 404, NO_VAULT);
     if (clients.full) return refuse(transport, 503, `${LIMITS.maxConnections} clients are connected already`);
-    const caller = { origin, bearer: bearerOf(authorization), userAgent: userAgent?.slice(0, 500) };
+    const caller = { origin, bearer: bearerOf(authorization), userAgent: userAgent?.slice(0, 500), among };
     accept(clientServer, request, transport, head, (socket) => clients.add(socket, transport, caller));
   };
 }

@@ -41,12 +41,15 @@ export async function serveUplink(socket: WebSocket, origin: string, deps: Uplin
   if (!verdict.ok) return closeSocket(socket, CLOSE.policy, verdict.message);
   if (socket.readyState !== socket.OPEN) return;
   socket.send(JSON.stringify({ proof: verdict.proof } satisfies z.infer<typeof uplinkAccepted>));
-  await attach(socket, verdict.kind, deps);
+  await attachHost(socketLink(socket), { kind: verdict.kind, side: 'acceptor' }, deps);
 }
 
-/** Resolves when the host is attached, or its link is closed. */
-async function attach(socket: WebSocket, kind: HostKind, { hosts, timing, hello, onstream, log }: UplinkDeps): Promise<void> {
-  const inner = socketLink(socket);
+/** A link at whose other end a host is: resolves with it once it is attached; undefined where the link is closed before. */
+export async function attachHost(
+  inner: Link<Uint8Array>,
+  { kind, side }: { kind: HostKind; side: 'dialer' | 'acceptor' },
+  { hosts, timing, hello, onstream, log }: Omit<UplinkDeps, 'auth'>,
+): Promise<Host | undefined> {
   // It must be known first that a host is gone: its streams are told why they are cut.
   const link: Link<Uint8Array> = {
     send: (message) => inner.send(message),
@@ -69,7 +72,7 @@ async function attach(socket: WebSocket, kind: HostKind, { hosts, timing, hello,
   const joined = Promise.withResolvers<Host>();
   // Frames of one turn of the event loop share a message: what many clients sent at a time goes to the host at a time.
   const mux: Mux = new Mux(link, {
-    side: 'acceptor',
+    side,
     hello,
     schedule: setImmediate,
     // A host's first streams may come along with its hello.
@@ -81,10 +84,11 @@ async function attach(socket: WebSocket, kind: HostKind, { hosts, timing, hello,
   const timer = setTimeout(() => mux.close(CLOSE.policy, 'no hello came in time'), timing.handshakeMs);
   try {
     const theirs = await mux.ready.catch(() => undefined);
-    if (!theirs) return log('a host left before it said hello');
+    if (!theirs) return void log('a host left before it said hello');
     const host = hosts.join(mux, kind, theirs);
-    if (!host) return log(`a host (${kind}) was turned away: there are too many`);
+    if (!host) return void log(`a host (${kind}) was turned away: there are too many`);
     joined.resolve(host);
+    return host;
   } finally {
     clearTimeout(timer);
   }

@@ -36,6 +36,8 @@ export interface SharedJournalOptions {
   /** The text of a setting, where that refers to a secret. */
   resolve?: ResolveSecret;
   log?: (line: string) => void;
+  /** A write is answered once the cluster has it too, or after so many milliseconds, or at once where the cluster is away; 0: it is not waited for. */
+  confirmMs?: number;
   /** For tests. */
   retryMs?: { first: number; most: number };
   lookMs?: number;
@@ -60,6 +62,7 @@ export class SharedJournal extends EventEmitter<JournalEvents> implements Journa
   readonly #presence: Presence;
   readonly #stop = new AbortController();
   readonly #running: Promise<void>;
+  #closed: Promise<void> | undefined;
   #hosts: () => readonly string[] = () => [];
   #cluster: Places | undefined;
   #exchange: Exchange | undefined;
@@ -69,6 +72,9 @@ export class SharedJournal extends EventEmitter<JournalEvents> implements Journa
   readonly #schemas = new Map<string, number>();
   #schema = 0;
   #apartSince: number | null = null;
+  readonly #works = new Set<(cluster: Places, signal: AbortSignal) => void>();
+  #connected: { cluster: Places; signal: AbortSignal } | undefined;
+  readonly #unsent = new Set<() => void>();
   cluster: ClusterState = { state: 'connecting', problem: null };
 
   constructor(options: SharedJournalOptions) {
@@ -97,6 +103,17 @@ export class SharedJournal extends EventEmitter<JournalEvents> implements Journa
     this.#hosts = hosts;
   }
 
+  /** Calls `work` with each connection to the cluster, now where there is one; `signal` ends with it. */
+  whileConnected(work: (cluster: Places, signal: AbortSignal) => void): void {
+    this.#works.add(work);
+    if (this.#connected) work(this.#connected.cluster, this.#connected.signal);
+  }
+
+  /** Whether what the cluster had is here. */
+  get isCaughtUp(): boolean {
+    return this.#cluster !== undefined;
+  }
+
   async open(replica: Replica): Promise<Opened> {
     const opened = await this.#journal.open(replica);
     this.#schemas.set(replica.origin, replica.schema);
@@ -112,10 +129,33 @@ export class SharedJournal extends EventEmitter<JournalEvents> implements Journa
     return this.#journal.snapshot();
   }
 
-  push(records: readonly SyncRecord[], pusher: string): ReturnType<Journal['push']> {
+  async push(records: readonly SyncRecord[], pusher: string): ReturnType<Journal['push']> {
     // Before they are stored, for they may be on their way at once.
     if (records.length > 0) this.#schema = Math.max(this.#schema, this.#schemas.get(pusher) ?? 0);
-    return this.#journal.push(records, pusher);
+    const pushed = await this.#journal.push(records, pusher);
+    const { confirmMs = 0 } = this.#options;
+    if (confirmMs > 0 && pushed.last > pushed.before) await this.#sentUpTo(pushed.last, confirmMs);
+    return pushed;
+  }
+
+  /** Resolves when the cluster has all up to there, is away, or after `ms`. */
+  #sentUpTo(seq: number, ms: number): Promise<void> {
+    const isThere = (): boolean => !this.#exchange || (this.#state.marks.sent?.seq ?? 0) >= seq;
+    if (isThere()) return Promise.resolve();
+    return new Promise((resolve) => {
+      const settle = (): void => {
+        clearTimeout(timer);
+        this.#unsent.delete(look);
+        resolve();
+      };
+      const look = (): void => void (isThere() && settle());
+      const timer = setTimeout(settle, ms);
+      this.#unsent.add(look);
+    });
+  }
+
+  #lookAtUnsent(): void {
+    for (const look of [...this.#unsent]) look();
   }
 
   putBlob(hash: string, bytes: Uint8Array): Promise<void> {
@@ -155,27 +195,33 @@ export class SharedJournal extends EventEmitter<JournalEvents> implements Journa
         at: Date.now(),
         message: 'Something in the cluster was not sealed by this vault, or was changed there: it was left out, and sent anew from here.',
       });
-    if (this.cluster.problem) {
+    // It may be over by the time that is counted.
+    const { problem } = this.cluster;
+    if (problem) {
       const waiting = await this.#waiting();
       notices.push({
         at: this.#apartSince ?? Date.now(),
-        message: `${this.cluster.problem.message}. ${waiting} not shared with the other machines yet; everything is on this machine’s disk.`,
+        message: `${problem.message}. ${waiting} not shared with the other machines yet; everything is on this machine’s disk.`,
       });
     }
     return { ...info, notices };
   }
 
   close(): Promise<void> {
+    return (this.#closed ??= this.#leave());
+  }
+
+  /** The hosts are gone by now, and the others need not wait until that shows. */
+  async #leave(): Promise<void> {
+    const { signal } = new AbortController();
+    if (this.#cluster) await Promise.race([this.#presence.leave(this.#cluster).catch(() => {}), pause(PARTING_MS, signal)]);
     this.#stop.abort();
-    return this.#closing;
+    await this.#running;
+    await this.#journal.close();
   }
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
-  }
-
-  get #closing(): Promise<void> {
-    return this.#running.then(() => this.#journal.close());
   }
 
   async #waiting(): Promise<string> {
@@ -246,6 +292,8 @@ export class SharedJournal extends EventEmitter<JournalEvents> implements Journa
         onresend: () => this.#kick(),
       });
       this.#is('catching-up', null);
+      this.#connected = { cluster, signal };
+      for (const work of this.#works) work(cluster, signal);
       const caughtUp = Promise.withResolvers<void>();
       const closed = cluster.nc.closed().then((error) => {
         throw error ?? new ClusterProblem('unreachable', 'The connection to the cluster was closed');
@@ -267,6 +315,8 @@ export class SharedJournal extends EventEmitter<JournalEvents> implements Journa
         caughtUp.resolve();
         this.#cluster = undefined;
         this.#exchange = undefined;
+        this.#connected = undefined;
+        this.#lookAtUnsent();
         void cluster.nc.close().catch(() => {});
         // What hangs on a connection that is gone is not waited for: it notes nothing any more.
         await Promise.race([Promise.allSettled(parts), pause(PARTING_MS, new AbortController().signal)]);
@@ -301,7 +351,8 @@ export class SharedJournal extends EventEmitter<JournalEvents> implements Journa
     signal.addEventListener('abort', () => this.#kick(), { once: true });
     while (!signal.aborted) {
       const woken = new Promise<void>((wake) => (this.#kick = wake));
-      while (!signal.aborted && (await exchange.send()));
+      while (!signal.aborted && (await exchange.send())) this.#lookAtUnsent();
+      this.#lookAtUnsent();
       if (signal.aborted) return;
       onshared();
       this.#is('shared', null);

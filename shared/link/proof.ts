@@ -23,8 +23,8 @@ export const bridgeHealth = z.object({
   build: z.string(),
   /** Who may serve by the owner's choice: a tab's worker before the managed Chromium (`auto`), or one of them alone. */
   mode: z.enum(['auto', 'tab', 'headless']),
-  /** Who serves. */
-  host: z.enum(['tab', 'headless']).nullable(),
+  /** Who serves; `remote`: a host that is attached to another bridge of the vault (`--cluster`). */
+  host: z.enum(['tab', 'headless', 'remote']).nullable(),
   /** How many hosts are attached. */
   hosts: z.number().default(0),
   /** To this machine alone: the socket's addresses that other machines can try, `ws://…/ws`; missing where there are none. */

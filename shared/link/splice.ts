@@ -25,6 +25,8 @@ export type Edit = z.infer<typeof edit>;
 
 /** The port of the bridge, a way out as `egress` is, whose good answers go to a caller. */
 export const FORWARD_PORT = 'forward';
+/** In the opening of a request that came by way of another bridge, to whose caller this one cannot give an upstream's answer: the host answers it itself. */
+export const AFAR_HEADER = 'x-perch-afar';
 /** In the opening of its streams, a `Forward`. */
 export const FORWARD_HEADER = ':forward';
 export const forward = z.object({

@@ -100,8 +100,8 @@ export class Stream {
   }
 
   /** As `send`, for bytes that are text already. */
-  sendText(bytes: Uint8Array, fin = true): void {
-    this.#enqueue(bytes, (fin ? FLAG_FIN : 0) | FLAG_TEXT);
+  sendText(bytes: Uint8Array, fin = true, bulk = false): void {
+    this.#enqueue(bytes, (fin ? FLAG_FIN : 0) | FLAG_TEXT | (bulk ? FLAG_BULK : 0));
   }
 
   /** Sends no more; what is queued still goes. */

@@ -4,6 +4,7 @@ import { Caller } from './caller.ts';
 import { startChild } from './child.ts';
 import { atMost, type Figure } from './figures.ts';
 import { startGateway } from './gateway.ts';
+import { pageMemory } from './page-memory.ts';
 import { median } from './stats.ts';
 
 const LONG_TASK_MS = 50;
@@ -13,7 +14,7 @@ interface Marks {
   longTasks?: number[];
 }
 
-/** A long chat: how soon it is on screen, and whether the page stays smooth while a quick model writes. */
+/** A long chat: how soon it is on screen, and whether the page stays smooth while a quick model writes. Then many chats, and what the page holds after them. */
 export async function chat({ quick }: { quick: boolean }): Promise<Figure[]> {
   const messages = quick ? 1000 : 10_000;
   await using writer = await startChild('writer');
@@ -45,6 +46,7 @@ export async function chat({ quick }: { quick: boolean }): Promise<Figure[]> {
   });
   await caller.call('chat.send', { message: 'Write', sessionId: 'long', model: `bench/writer-${quick ? TOKENS / 4 : TOKENS}` });
   const longest = await page.evaluate(() => Math.max(0, ...((globalThis as Marks).longTasks ?? [])));
+  const memory = await pageMemory(page, caller);
   return [
     {
       what: `a chat of ${messages.toLocaleString('en')} messages, opened, p50`,
@@ -53,6 +55,7 @@ export async function chat({ quick }: { quick: boolean }): Promise<Figure[]> {
       bar: atMost(median(opened), 200, 'ms'),
     },
     { what: '200 tokens/s into it, longest task over 50 ms', unit: 'ms', ours: longest, bar: atMost(longest, LONG_TASK_MS, 'ms') },
+    ...memory,
   ];
 }
 

@@ -5,6 +5,7 @@ import { parseArgs } from 'node:util';
 import buildOnce from '../e2e/build-once.ts';
 import { canvas } from './canvas.ts';
 import { chat } from './chat.ts';
+import { cluster } from './cluster.ts';
 import { deltas } from './deltas.ts';
 import { documents } from './documents.ts';
 import { type Figure, table } from './figures.ts';
@@ -34,6 +35,7 @@ const SECTIONS: Record<string, (options: { quick: boolean }) => Promise<Figure[]
   'new-host': newHost,
   chats,
   sync,
+  cluster,
   documents,
   search,
   memory: memorySearch,

@@ -54,7 +54,7 @@ describe('languages', () => {
     expect(await field(page, 'ar').inputValue()).toBe('Words of a draft');
     await field(page, 'ar').fill('Hoist the sails');
     await field(page, 'ar').press('Enter');
-    await page.getByRole('article', { name: said('ar', 'frame/reply', 'reply_label') }).waitFor();
+    await page.getByRole('article', { name: said('ar', 'later/reply', 'reply_label') }).waitFor();
     await shoot(page, 'ar-chat');
     const [sidebar, main] = await Promise.all([page.locator('aside').boundingBox(), page.locator('main').boundingBox()]);
     expect(sidebar?.x).toBeGreaterThan(main?.x ?? Infinity);

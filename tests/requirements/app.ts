@@ -14,6 +14,7 @@ export const app = [
   }),
   chosen('ux.md; what a person can do', {
     'app/first-answer': 'The printed address opens a chat page that answers at once, and the code leaves the address bar.',
+    'app/first-load': 'The chat page and its worker load at most 200 KB of script, headers too, before somebody can write.',
     'app/page-parts': 'A part of the page that cannot be fetched is told with a way to try again; what was sent is kept.',
     'app/outbox': 'What a person sends waits in the browser until the gateway has it, and no reading of what waits loses it.',
     'app/queue':

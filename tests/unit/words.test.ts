@@ -15,7 +15,8 @@ type Message = string | [{ declarations: string[]; selectors: string[]; match: R
 type Messages = Record<string, Message>;
 
 const readJson = (path: string): unknown => JSON.parse(readFileSync(join(WORDS, path), 'utf8'));
-const areas = ['frame', 'pages'].flatMap((part) => readdirSync(join(WORDS, part)).map((area) => `${part}/${area}`));
+const PARTS = ['frame', 'later', 'pages'];
+const areas = PARTS.flatMap((part) => readdirSync(join(WORDS, part)).map((area) => `${part}/${area}`));
 const english = (area: string): Messages => readJson(`${area}/en.json`) as Messages;
 
 const textsOf = (message: Message): string[] =>
@@ -50,7 +51,7 @@ function faultIn(key: string, from: Message, to: Message | undefined, locale: st
 }
 
 describe('the words of every language', () => {
-  it.each(['frame', 'pages'])('are looked for in all areas of %s', (part) => {
+  it.each(PARTS)('are looked for in all areas of %s', (part) => {
     const { locales: listed, ...rest } = readJson(`${part}.inlang/settings.json`) as { locales: string[] } & Record<
       string,
       { pathPattern: string[] }

@@ -3,9 +3,10 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, w
 import { join } from 'node:path';
 import { compile } from '@inlang/paraglide-js';
 import type { Plugin } from 'vite';
+import { oneObject, oneObjectTypes } from './one-object.ts';
 
-/** The app's words, in two parts: what every visit shows, and what the pages beside the chats show. */
-const PARTS = ['frame', 'pages'];
+/** The app's words, in three parts: what a visit shows at its start, what the chat's later parts show, and what the pages beside it show. */
+const PARTS = ['frame', 'later', 'pages'];
 const HERE = import.meta.dirname;
 const OUT = join(HERE, '../../.cache/words');
 const STAMP = join(OUT, 'compiled');
@@ -14,8 +15,17 @@ const STAMP = join(OUT, 'compiled');
 function fingerprint(): string {
   const hash = createHash('sha256').update(readFileSync(join(HERE, '../../node_modules/@inlang/paraglide-js/package.json')));
   for (const name of readdirSync(HERE, { recursive: true, encoding: 'utf8' }).sort())
-    if (name.endsWith('.json') && !name.endsWith('.meta.json')) hash.update(name).update(readFileSync(join(HERE, name)));
+    if ((name.endsWith('.json') && !name.endsWith('.meta.json')) || name.endsWith('object.ts'))
+      hash.update(name).update(readFileSync(join(HERE, name)));
   return hash.digest('hex');
+}
+
+function rewriteMessages(folder: string): void {
+  for (const name of readdirSync(folder)) {
+    if (name.startsWith('_')) continue;
+    const file = join(folder, name);
+    writeFileSync(file, (name.endsWith('.d.ts') ? oneObjectTypes : oneObject)(readFileSync(file, 'utf8')));
+  }
 }
 
 /** Makes a module of each locale's words in `.cache/words`, where the messages (`web/words/<part>/<area>/<locale>.json`) have changed. */
@@ -35,6 +45,7 @@ export async function compileWords(): Promise<void> {
       emitGitIgnore: false,
       emitReadme: false,
     });
+    rewriteMessages(join(made, part, 'messages'));
   }
   writeFileSync(join(made, 'compiled'), wanted);
   rmSync(OUT, { recursive: true, force: true });

@@ -9,6 +9,8 @@ export interface SecretsDeps {
   /** The bridge's home. */
   home: string;
   env?: NodeJS.ProcessEnv;
+  /** The environment and the keyring are somebody else's: only the home's file counts. */
+  fileOnly?: boolean;
   /** Told of each value before it is given away: it stands in no log. */
   hide(values: Iterable<string>): void;
   log(line: string): void;
@@ -25,6 +27,7 @@ const MAX_CHARS = 4096;
 export function secretsHandlers({
   home,
   env = process.env,
+  fileOnly = false,
   hide,
   log,
   keeper,
@@ -39,13 +42,13 @@ export function secretsHandlers({
       const values: Record<string, string> = {};
       const allowed = [...new Set(names)].filter((name) => !/^perch_/i.test(name));
       for (const name of allowed) {
-        const value = (Object.hasOwn(env, name) ? env[name] : undefined) || inFile.get(name);
+        const value = (!fileOnly && Object.hasOwn(env, name) ? env[name] : undefined) || inFile.get(name);
         if (value) values[name] = value;
       }
       Object.assign(
         values,
         await readKeyring(
-          allowed.filter((name) => !Object.hasOwn(values, name)),
+          allowed.filter((name) => !fileOnly && !Object.hasOwn(values, name)),
           { env, keeper },
         ),
       );

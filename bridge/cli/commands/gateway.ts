@@ -1,13 +1,13 @@
-import type { Command } from 'commander';
-import { bindOption, connectionOptions, hostOption, portOption } from '../options.ts';
+import { type Command, Option } from 'commander';
+import { clusterOptions } from './cluster.ts';
+import { bindOption, connectionOptions, hostOption, portOption, wholeNumber } from '../options.ts';
 import { discoverCommand } from './discover.ts';
 import { serviceCommands } from './service.ts';
 
 /** `perch gateway …`. */
 export function gatewayCommands(program: Command): void {
   const gateway = program.command('gateway').description('the gateway');
-  gateway
-    .command('run', { isDefault: true })
+  clusterOptions(gateway.command('run', { isDefault: true }))
     .description('serve until a signal; prints the app’s address, the WebSocket address and the API')
     .addOption(portOption({ free: true }))
     .addOption(bindOption())
@@ -15,6 +15,16 @@ export function gatewayCommands(program: Command): void {
     .option('--auth-token <token>', 'the owner’s token (shows in the process list: PERCH_TOKEN or the token file are better)')
     .option('--expose', 'allow an address that is not loopback: the API alone, without the app')
     .option('--advertise', 'tell the network by multicast DNS that the gateway is here; with --expose alone')
+    .addOption(
+      new Option('--vaults <names>', 'which vaults to serve beside your own, with commas between them (default: all)').argParser((text) =>
+        text.split(',').filter((name) => name !== ''),
+      ),
+    )
+    .addOption(
+      new Option('--max-browsers <number>', 'managed Chromiums at a time, for several vaults (default: by free memory)').argParser((text) =>
+        wholeNumber(text, 1, 100),
+      ),
+    )
     .action(async (options) => (await import('../gateway-run.ts')).runGateway(options));
   discoverCommand(gateway);
   serviceCommands(gateway);

@@ -89,7 +89,7 @@ export async function startTestBridge(options: Partial<BridgeOptions> = {}, ask 
 }
 
 async function writeApp(dir: string): Promise<string> {
-  await mkdir(join(dir, '_app/immutable'), { recursive: true });
+  await mkdir(join(dir, '_app/immutable/workers'), { recursive: true });
   const script = `console.log(${JSON.stringify('x'.repeat(500))});`;
   const files: Record<string, string | Buffer> = {
     'index.html': `<!doctype html><meta http-equiv="content-security-policy" content="${PAGE_CSP}"><title>Perch</title>`,
@@ -97,8 +97,10 @@ async function writeApp(dir: string): Promise<string> {
     'build.json': JSON.stringify({ build: 'build-1', workerCsp: WORKER_CSP }),
     'service-worker.js': script,
     'icon.svg': '<svg xmlns="http://www.w3.org/2000/svg"/>',
-    '_app/immutable/worker.js': script,
-    '_app/immutable/worker.js.br': brotliCompressSync(script),
+    '_app/immutable/chunk.js': script,
+    '_app/immutable/workers/worker.js': script,
+    '_app/immutable/chunk.js.br': brotliCompressSync(script),
+    '_app/immutable/workers/worker.js.br': brotliCompressSync(script),
   };
   for (const [name, content] of Object.entries(files)) await writeFile(join(dir, name), content);
   return dir;

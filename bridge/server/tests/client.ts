@@ -44,8 +44,8 @@ export class TestClient {
   }
 
   /** Opens a socket and takes the challenge. Rejects with `Unexpected server response: <status>` where the upgrade is refused. */
-  static async open(url: string, options: ClientOptions = {}): Promise<TestClient> {
-    const socket = new WebSocket(`${url.replace('http', 'ws')}/ws`, options);
+  static async open(url: string, options: ClientOptions = {}, query = ''): Promise<TestClient> {
+    const socket = new WebSocket(`${url.replace('http', 'ws')}/ws${query}`, options);
     const client = new TestClient(socket);
     await new Promise((resolve, reject) => socket.once('open', resolve).once('error', reject));
     const { event, seq, payload } = await client.next();

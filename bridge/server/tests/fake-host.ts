@@ -72,7 +72,10 @@ export class Refused extends Error {
 /** Dials `/uplink` as a worker does: proves itself, checks the bridge's proof, and then answers what clients ask with echoes. */
 export async function dialHost(options: FakeHostOptions): Promise<FakeHost> {
   const { url, credential, origin = url, frozen = false } = options;
-  const socket = new WebSocket(`${url.replace('http', 'ws')}/uplink`, { origin });
+  const { host } = new URL(url);
+  // Node resolves no names under localhost everywhere, as browsers do.
+  const address = `${url.replace('http', 'ws').replace(/[\w-]+\.localhost/, '127.0.0.1')}/uplink`;
+  const socket = new WebSocket(address, { origin, headers: { host } });
   const texts = queueOf<string>();
   socket.on('message', (data, binary) => !binary && texts.push(data.toString()));
   socket.on('close', (code, reason) => texts.fail(new Refused(code, reason.toString())));

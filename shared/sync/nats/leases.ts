@@ -56,7 +56,12 @@ export async function takeShared(
  * Whether what was written is what the key holds. Servers of a cluster (2.9) compare a revision only with what they have stored, so two who write at once may
  * both be told that they have it. Both are on their way before either is answered: once something later is stored both are, and the second one stands.
  */
-async function stands({ leases, info }: Pick<Places, 'leases' | 'info'>, seal: VaultSeal, key: string, revision: number): Promise<boolean> {
+export async function stands(
+  { leases, info }: Pick<Places, 'leases' | 'info'>,
+  seal: VaultSeal,
+  key: string,
+  revision: number,
+): Promise<boolean> {
   if (info.config.num_replicas === 1) return true;
   await leases.put(await seal.name('barrier'), '');
   return (await leases.get(key))?.revision === revision;

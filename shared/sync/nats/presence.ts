@@ -15,6 +15,7 @@ export class Presence {
   readonly #own: () => readonly string[];
   readonly #others = new Map<string, { hosts: readonly string[]; at: number }>();
   #since = 0;
+  #isLeaving = false;
 
   constructor(seal: VaultSeal, own: () => readonly string[]) {
     this.#seal = seal;
@@ -27,6 +28,12 @@ export class Presence {
     if (this.#since === 0 || now - this.#since < HERE_TTL_MS) return null;
     for (const [key, { at }] of this.#others) if (now - at >= HERE_TTL_MS) this.#others.delete(key);
     return [...this.#others.values()].flatMap((other) => other.hosts);
+  }
+
+  /** Takes back what was said, so that nobody waits for these hosts: they are gone for good. */
+  async leave({ here }: Pick<Places, 'here'>): Promise<void> {
+    this.#isLeaving = true;
+    await here.delete(await this.#seal.name('bridge', this.#id));
   }
 
   /** Says and listens until `signal` is aborted. Rejects where the cluster does not take it. */
@@ -45,7 +52,7 @@ export class Presence {
     this.#since = performance.now();
     try {
       while (!signal.aborted) {
-        await here.put(key, await sealJson(this.#seal, this.#own(), key));
+        if (!this.#isLeaving) await here.put(key, await sealJson(this.#seal, this.#own(), key));
         await pause(SAY_MS, signal);
       }
     } finally {

@@ -1,7 +1,7 @@
 import { type Opening, PAIRING_CODE_HEADER, SCHEMA_VERSION } from '#shared/link/hello.ts';
 import { serveHttp } from '#shared/link/http.ts';
 import { type Link, portLink } from '#shared/link/link.ts';
-import { ENDED_KIND, FORWARD_PORT, RECEIPTS_KIND, WITHDRAW_PORT } from '#shared/link/splice.ts';
+import { AFAR_HEADER, ENDED_KIND, FORWARD_PORT, RECEIPTS_KIND, WITHDRAW_PORT } from '#shared/link/splice.ts';
 import type { Stream } from '#shared/link/stream.ts';
 import { textLink } from '#shared/link/text-link.ts';
 import { HEAD_HEADER, JOURNAL_PORT, MOVED_HEADER, MOVES_HEADER } from '#shared/ports/journal.ts';
@@ -300,7 +300,8 @@ export class Host implements HostApi {
       serveHttp(stream, opening, this.#options.origin, async (request) => {
         const gateway = await this.#gateway;
         await this.#replicator?.reached(head);
-        return gateway.fetch(request, { id: principal, scopes }, this.#uplink.lending(FORWARD_PORT) ? stream : undefined);
+        const splices = headers[AFAR_HEADER] === undefined && this.#uplink.lending(FORWARD_PORT);
+        return gateway.fetch(request, { id: principal, scopes }, splices ? stream : undefined);
       });
     } else if (kind === RECEIPTS_KIND) serveReceipts(stream, opening, () => this.#gateway);
     else if (kind === ENDED_KIND) serveEnded(stream, opening, () => this.#gateway);

@@ -1,6 +1,7 @@
 /** What the worker loads when it is wanted. Readers of documents, tables of tokenizers and what speaks to a cluster are not among them: they weigh more than all the rest, and the service worker keeps them. */
 const PARTS: readonly (() => Promise<unknown>)[] = [
   () => import('../core/methods/later.ts'),
+  () => import('./line.ts'),
   // What an answer of the guide takes.
   () => import('../core/runs/generate.ts'),
   () => import('../core/incognito/incognito.ts'),

@@ -1,16 +1,16 @@
-import { binarySocketLink } from '#shared/client/websocket.ts';
-import { type Hello, MUX_VERSION, type Opening, PORTS_VERSION, SCHEMA_VERSION } from '#shared/link/hello.ts';
-import type { Link } from '#shared/link/link.ts';
-import { Mux } from '#shared/link/mux.ts';
-import { prove, proves, uplinkAccepted, uplinkChallenge } from '#shared/link/proof.ts';
+import type { Hello, Opening } from '#shared/link/hello.ts';
+import type { Mux } from '#shared/link/mux.ts';
 import type { Stream } from '#shared/link/stream.ts';
 import { JOURNAL_PORT } from '#shared/ports/journal.ts';
 import type { HostCredential } from '#shared/ports/host.ts';
+import { lazy, notLoaded } from '../core/lazy.ts';
 
 const FIRST_RETRY_MS = 250;
 /** A bridge that was started again is served within 3 s (quality.md, "Reliability"). */
 const LAST_RETRY_MS = 2_000;
-const HANDSHAKE_MS = 10_000;
+
+/** A browser without a bridge never needs it, and one with a bridge not before that has proved itself. */
+const line = lazy(() => import('./line.ts'));
 
 export interface UplinkOptions {
   /** `ws://…/uplink`. */
@@ -94,18 +94,10 @@ export class Uplink {
     this.#socket = socket;
     let problem = 'The bridge cannot be reached';
     try {
-      const mux = new Mux(await handshake(socket, credential), {
-        side: 'dialer',
-        hello: {
-          muxVersion: MUX_VERSION,
-          portsVersion: PORTS_VERSION,
-          schemaVersion: SCHEMA_VERSION,
-          build: this.#options.build,
-          capabilities: [JOURNAL_PORT],
-        },
-        onstream: this.#options.onstream,
-        schedule: soon,
-      });
+      const { build, onstream } = this.#options;
+      const inbox = inboxOf(socket);
+      const { openLine } = await line().catch((error: unknown) => Promise.reject(notLoaded(error)));
+      const mux = await openLine(socket, inbox, credential, { build, onstream });
       this.#peer = await mux.ready;
       if (this.#socket !== socket) return mux.close();
       this.#mux = mux;
@@ -135,39 +127,16 @@ export class Uplink {
   }
 }
 
-/** Both sides prove that they hold the credential; throws when the bridge does not. The link has what came meanwhile. */
-async function handshake(socket: WebSocket, { id, key }: HostCredential): Promise<Link<Uint8Array>> {
-  socket.binaryType = 'arraybuffer';
-  const inbox = texts(socket);
-  const timer = setTimeout(() => socket.close(), HANDSHAKE_MS);
-  try {
-    const { nonce: serverNonce } = uplinkChallenge.parse(JSON.parse(await inbox.next()));
-    const nonce = crypto.randomUUID();
-    socket.send(JSON.stringify({ credentialId: id, nonce, proof: await prove(key, 'client', 'uplink', serverNonce, nonce) }));
-    const { proof } = uplinkAccepted.parse(JSON.parse(await inbox.next()));
-    if (!(await proves(key, proof, 'server', 'uplink', serverNonce, nonce))) throw new Error('The program on this port is not our bridge');
-    const link = binarySocketLink(socket);
-    return {
-      ...link,
-      get buffered() {
-        return link.buffered;
-      },
-      receive(events) {
-        const message = (bytes: Uint8Array): void => {
-          answering = true;
-          events.message(bytes);
-        };
-        link.receive({ ...events, message });
-        for (const bytes of inbox.early) message(bytes);
-      },
-    };
-  } finally {
-    clearTimeout(timer);
-  }
+/** What comes over a socket while both sides prove themselves. */
+export interface Inbox {
+  /** The next text; rejects when the socket closes. */
+  next(): Promise<string>;
+  /** The multiplexer's first messages, which may come before the last proof is checked. */
+  early: Uint8Array[];
 }
 
-/** The socket's next texts, one at a time; rejects when it closes. `early`: the multiplexer's first messages, which may come before the last proof is checked. */
-function texts(socket: WebSocket): { next(): Promise<string>; early: Uint8Array[] } {
+function inboxOf(socket: WebSocket): Inbox {
+  socket.binaryType = 'arraybuffer';
   const arrived: string[] = [];
   const early: Uint8Array[] = [];
   let waiting: { resolve(text: string): void; reject(error: Error): void } | null = null;
@@ -192,25 +161,4 @@ function texts(socket: WebSocket): { next(): Promise<string>; early: Uint8Array[
       return new Promise((resolve, reject) => (waiting = { resolve, reject }));
     },
   };
-}
-
-/** Something came, and nothing has been sent since. */
-let answering = false;
-const channel = new MessageChannel();
-let flushes: (() => void)[] = [];
-channel.port1.onmessage = () => {
-  const due = flushes;
-  flushes = [];
-  for (const flush of due) flush();
-};
-
-/**
- * The first thing after a message came goes at the end of its turn, together with all other answers of that turn: requests that came together
- * are answered together. What follows (the deltas of a chunk, one await after the other), and bodies, go in the next task, in one message.
- */
-function soon(flush: () => void, bulk: boolean): void {
-  if (answering && !bulk) {
-    answering = false;
-    queueMicrotask(flush);
-  } else if (flushes.push(flush) === 1) channel.port2.postMessage(null);
 }

@@ -1,5 +1,5 @@
 import { number } from '#lib/i18n/format.ts';
-import { m } from '#lib/i18n/frame.ts';
+import { m } from '#lib/i18n/later.ts';
 
 /** A span of time in words, to the second: `12 s`, `2 min 5 s`. `ms`: milliseconds. */
 export function duration(ms: number): string {

@@ -1,6 +1,6 @@
 import type { Usage } from '#shared/rpc/records.ts';
 import { dateTime, number } from '#lib/i18n/format.ts';
-import { m } from '#lib/i18n/frame.ts';
+import { m } from '#lib/i18n/later.ts';
 import { money } from '#lib/i18n/money.ts';
 import { duration } from './durations.ts';
 import type { ReplyItem } from './items.ts';

@@ -1,5 +1,5 @@
 import { number } from '#lib/i18n/format.ts';
-import { m } from '#lib/i18n/frame.ts';
+import { m } from '#lib/i18n/later.ts';
 
 /** Whether a block of code in this language is a diagram. */
 export const isDiagram = (language: string): boolean => /^(?:mermaid|mmd)$/i.test(language);

@@ -1,5 +1,5 @@
 import DOMPurify from 'dompurify';
-import { m } from '#lib/i18n/frame.ts';
+import { m } from '#lib/i18n/later.ts';
 
 /** An SVG document that is not to be trusted. Sizes in CSS pixels. */
 export interface Picture {

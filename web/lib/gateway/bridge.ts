@@ -1,4 +1,5 @@
 import { goto } from '$app/navigation';
+import { navigating } from '$app/state';
 import { ConnectionClosed, GatewayClient } from '#shared/client/client.ts';
 import { socketLink } from '#shared/client/websocket.ts';
 import type { BridgeHealth, Linked } from '#shared/link/proof.ts';
@@ -30,12 +31,14 @@ export async function probeBridge(): Promise<BridgeHealth | null> {
   }
 }
 
+const codeInAddress = (): string | null => new URLSearchParams(location.hash.slice(1)).get('link');
+
 /**
  * Trades the single-use code in the address's fragment for this browser's own credentials, and takes it out of the address
  * (design.md, "Two origins would be two databases"). A sentence when the code no longer serves, null otherwise.
  */
 export async function redeemCode(): Promise<string | null> {
-  const code = new URLSearchParams(location.hash.slice(1)).get('link');
+  const code = codeInAddress();
   if (!code) return null;
   try {
     const response = await fetch('/link', {
@@ -54,8 +57,9 @@ export async function redeemCode(): Promise<string | null> {
   } catch {
     return m.shell_bridge_link_unanswered();
   } finally {
-    // Not before the answer: the router takes no change of address while it starts.
-    await goto(location.pathname + location.search, { shallow: true, replace: true });
+    // Not before the answer: the router takes no change of address while it starts. And not while a first message opens its chat, which it would not then.
+    await navigating.complete?.catch(() => {});
+    if (codeInAddress()) await goto(location.pathname + location.search, { shallow: true, replace: true });
   }
 }
 

@@ -14,7 +14,7 @@ function importsOf(file: string): string[] {
   return [...found].map(([, to = '']) => (to.startsWith(LIB) ? join(web, 'lib', to.slice(LIB.length)) : join(dirname(file), to)));
 }
 
-it('the frame and the chat ask for no words of the other pages at once', () => {
+it.each(['later', 'pages'])('the frame and an empty chat do not ask for the words of %s at once', (part) => {
   const chat = readdirSync(join(app, '(chat)'), { recursive: true, encoding: 'utf8' }).filter((name) => /\.(svelte|ts)$/.test(name));
   const from = [...['+layout.svelte', '+layout.ts'].map((name) => join(app, name)), ...chat.map((name) => join(app, '(chat)', name))];
   const by = new Map<string, string | null>(from.map((file) => [file, null]));
@@ -22,7 +22,7 @@ it('the frame and the chat ask for no words of the other pages at once', () => {
     for (const to of importsOf(file)) if (!by.has(to) && /\.(svelte|ts)$/.test(to) && existsSync(to)) by.set(to, file);
   expect(by.size).toBeGreaterThan(100);
   const way: string[] = [];
-  const pages = join(web, 'lib/i18n/pages.ts');
-  for (let at = by.has(pages) ? pages : null; at; at = by.get(at) ?? null) way.push(at.slice(web.length + 1));
+  const words = join(web, `lib/i18n/${part}.ts`);
+  for (let at = by.has(words) ? words : null; at; at = by.get(at) ?? null) way.push(at.slice(web.length + 1));
   expect(way).toEqual([]);
 });

@@ -1,10 +1,8 @@
-import * as english from '#words/frame/messages/en.js';
-import { directionOf, type Locale } from './locale.ts';
-import { isolating, words } from './words.ts';
+import english from '#words/frame/messages/en.js';
+import type { Locale } from './locale.ts';
+import { type Others, spoken, words } from './words.ts';
 
-type Compiled = typeof english;
-
-const OTHERS: Record<Exclude<Locale, 'en'>, () => Promise<Compiled>> = {
+const OTHERS: Others<typeof english> = {
   ar: () => import('#words/frame/messages/ar.js'),
   de: () => import('#words/frame/messages/de.js'),
   es: () => import('#words/frame/messages/es.js'),
@@ -17,9 +15,9 @@ const OTHERS: Record<Exclude<Locale, 'en'>, () => Promise<Compiled>> = {
   'zh-CN': () => import('#words/frame/messages/zh-CN.js'),
 };
 
-/** The words that any visit shows, as functions. Ask for them when something is drawn: at a module's start they may still be English. */
+/** The words that a visit shows at its start, as functions. Ask for them when something is drawn: at a module's start they may still be English. */
 export let m = words(english);
 
 export async function loadFrame(locale: Locale): Promise<void> {
-  if (locale !== 'en') m = (directionOf(locale) === 'rtl' ? isolating : words)(await OTHERS[locale]());
+  if (locale !== 'en') m = await spoken(locale, OTHERS);
 }

@@ -1,11 +1,9 @@
-import * as english from '#words/pages/messages/en.js';
-import { m as frame } from './frame.ts';
-import { directionOf, type Locale } from './locale.ts';
-import { isolating, words } from './words.ts';
+import english from '#words/pages/messages/en.js';
+import { m as chat } from './later.ts';
+import type { Locale } from './locale.ts';
+import { type Others, spoken, words } from './words.ts';
 
-type Compiled = typeof english;
-
-const OTHERS: Record<Exclude<Locale, 'en'>, () => Promise<Compiled>> = {
+const OTHERS: Others<typeof english> = {
   ar: () => import('#words/pages/messages/ar.js'),
   de: () => import('#words/pages/messages/de.js'),
   es: () => import('#words/pages/messages/es.js'),
@@ -18,10 +16,10 @@ const OTHERS: Record<Exclude<Locale, 'en'>, () => Promise<Compiled>> = {
   'zh-CN': () => import('#words/pages/messages/zh-CN.js'),
 };
 
-/** The words of the pages beside the chats, and those of the frame. */
-export let m = { ...frame, ...words(english) };
+/** The words of the pages beside the chats, and all that a chat says. */
+export let m = { ...chat, ...words(english) };
 
-/** After the frame's own. */
+/** After the chat's own. */
 export async function loadPages(locale: Locale): Promise<void> {
-  if (locale !== 'en') m = { ...frame, ...(directionOf(locale) === 'rtl' ? isolating : words)(await OTHERS[locale]()) };
+  if (locale !== 'en') m = { ...chat, ...(await spoken(locale, OTHERS)) };
 }

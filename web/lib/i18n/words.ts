@@ -1,3 +1,5 @@
+import { directionOf, type Locale } from './locale.ts';
+
 /** A part's messages by their keys, each a function of what its sentence has places for. */
 export type WordsOf<Compiled> = {
   readonly [Key in keyof Compiled]: Compiled[Key] extends (inputs: infer Inputs) => unknown ? Message<Inputs> : never;
@@ -23,4 +25,13 @@ export function isolating<Compiled extends object>(compiled: Compiled): WordsOf<
     (inputs: Inputs = {}): string =>
       say(Object.fromEntries(Object.entries(inputs).map(([place, value]) => [place, apart(value)])));
   return words(Object.fromEntries(Object.entries(compiled).map(([key, say]) => [key, keepingApart(say)])) as Compiled);
+}
+
+/** What loads a part's messages in the other languages than English. */
+export type Others<Compiled> = Readonly<Record<Exclude<Locale, 'en'>, () => Promise<{ default: Compiled }>>>;
+
+/** A part's messages as one of the other languages says them. Rejects where they cannot be fetched. */
+export async function spoken<Compiled extends object>(locale: Exclude<Locale, 'en'>, others: Others<Compiled>): Promise<WordsOf<Compiled>> {
+  const { default: said } = await others[locale]();
+  return directionOf(locale) === 'rtl' ? isolating(said) : words(said);
 }

@@ -1,7 +1,7 @@
 import { goto } from '$app/navigation';
 import { type Problem, problemOf } from '#lib/errors.ts';
 import { gateway } from '#lib/gateway/connection.svelte.ts';
-import { m } from '#lib/i18n/frame.ts';
+import { m } from '#lib/i18n/later.ts';
 import { Draft } from '#lib/state/draft.svelte.ts';
 import { NewDrawing } from '#lib/studio/new-drawing.svelte.ts';
 import type { Shared } from './shared-form.ts';

@@ -1,6 +1,6 @@
 import DOMPurify from 'dompurify';
 import remend from 'remend';
-import { m } from '#lib/i18n/frame.ts';
+import { m } from '#lib/i18n/later.ts';
 import { showMath } from './math/show-math.ts';
 import { MOST_LEVELS, reader } from './reader.ts';
 

@@ -1,4 +1,4 @@
-import { m } from '#lib/i18n/frame.ts';
+import { m } from '#lib/i18n/later.ts';
 import type { MemoryCategory } from './types.ts';
 
 /** Kinds of memories as the app names them, in the order that it shows them in. */

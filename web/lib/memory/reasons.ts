@@ -1,5 +1,5 @@
 import { list, number } from '#lib/i18n/format.ts';
-import { m } from '#lib/i18n/frame.ts';
+import { m } from '#lib/i18n/later.ts';
 import type { RecalledMemory } from './types.ts';
 
 const quoted = (words: readonly string[]): string => list(words.map((word) => m.memory_words_quoted({ word })));

@@ -2,7 +2,7 @@ import type { SessionEntry, Usage } from '#shared/rpc/records.ts';
 import { tokenWords } from '#lib/chat/reply-facts.ts';
 import { gateway } from '#lib/gateway/connection.svelte.ts';
 import { number } from '#lib/i18n/format.ts';
-import { m } from '#lib/i18n/frame.ts';
+import { m } from '#lib/i18n/later.ts';
 import { money } from '#lib/i18n/money.ts';
 import { MAIN_AGENT } from './agents.svelte.ts';
 import type { Chat } from './chat.svelte.ts';

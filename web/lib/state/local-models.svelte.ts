@@ -2,7 +2,7 @@ import type { ModelDownload } from '#shared/ports/model-downloads.ts';
 import type { LocalModel, ModelBackend, ModelSource } from '#shared/ports/models.ts';
 import { isLost, type Problem, problemOf } from '#lib/errors.ts';
 import { gateway } from '#lib/gateway/connection.svelte.ts';
-import { m } from '#lib/i18n/frame.ts';
+import { m } from '#lib/i18n/later.ts';
 import { models } from './models.svelte.ts';
 
 export interface WantedModel {

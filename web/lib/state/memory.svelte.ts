@@ -3,7 +3,7 @@ import { SvelteMap } from 'svelte/reactivity';
 import { RpcError } from '#shared/rpc/errors.ts';
 import { isLost, type Problem, problemOf } from '#lib/errors.ts';
 import { gateway } from '#lib/gateway/connection.svelte.ts';
-import { m } from '#lib/i18n/frame.ts';
+import { m } from '#lib/i18n/later.ts';
 import type { MemoryCategory, MemoryEntry } from '#lib/memory/types.ts';
 import { keptGone } from '#lib/memory/kept-gone.ts';
 import { announcer } from './announcer.svelte.ts';

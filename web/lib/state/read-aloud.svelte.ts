@@ -1,7 +1,7 @@
 import { fromBase64 } from '#shared/base64.ts';
 import { type Problem, problemOf } from '#lib/errors.ts';
 import { gateway } from '#lib/gateway/connection.svelte.ts';
-import { m } from '#lib/i18n/frame.ts';
+import { m } from '#lib/i18n/later.ts';
 import { browserVoices, voice } from './voice.svelte.ts';
 
 /** Reads one text at a time aloud: with the browser's voices, or where it has none with the gateway's. */

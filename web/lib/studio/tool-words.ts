@@ -1,5 +1,5 @@
 import type { StudioTool } from '#lib/canvas/studio/tools.ts';
-import { m } from '#lib/i18n/frame.ts';
+import { m } from '#lib/i18n/later.ts';
 
 const NAMES: Readonly<Record<StudioTool, () => string>> = {
   select: () => m.studio_tool_select(),

@@ -1,5 +1,5 @@
 import { dateTime, relativeTime } from '#lib/i18n/format.ts';
-import { m } from '#lib/i18n/frame.ts';
+import { m } from '#lib/i18n/later.ts';
 
 const STEPS = [
   ['year', 365 * 86_400_000],

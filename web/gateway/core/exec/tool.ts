@@ -5,7 +5,8 @@ import type { ToolPolicy } from '#shared/rpc/methods/tools.ts';
 import { z } from '#shared/rpc/zod.ts';
 import { refusal } from '../approvals/refusal.ts';
 import type { Desk } from '../approvals/desk.ts';
-import { defineTool, type Tool } from '../tools/registry.ts';
+import { defineTool } from '../tools/define-tool.ts';
+import type { Tool } from '../tools/registry.ts';
 
 /** Characters of a command's output that a model is given, and those that its errors may take of them where there is much of both. */
 const MAX_CHARS = 20_000;

@@ -2,7 +2,8 @@ import { expect, it } from 'vitest';
 import { z } from '#shared/rpc/zod.ts';
 import type { Agent } from '../agents.ts';
 import type { Caller } from '../dispatch.ts';
-import { defineTool, ToolRegistry } from '../tools/registry.ts';
+import { defineTool } from '../tools/define-tool.ts';
+import { ToolRegistry } from '../tools/registry.ts';
 import { toolMethods } from './tools.ts';
 
 const caller = (principal: string): Caller => ({ principal, signal: new AbortController().signal }) as Partial<Caller> as Caller;

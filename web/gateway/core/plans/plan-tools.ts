@@ -1,7 +1,8 @@
 import { RpcError } from '#shared/rpc/errors.ts';
 import type { Plan } from '#shared/rpc/methods/plan.ts';
 import { z } from '#shared/rpc/zod.ts';
-import { defineTool, type Tool, type ToolContext } from '../tools/registry.ts';
+import { defineTool } from '../tools/define-tool.ts';
+import type { Tool, ToolContext } from '../tools/registry.ts';
 import type { PlanPlace, Plans } from './plans.ts';
 import { currentStep, MAX_STEPS } from './steps.ts';
 

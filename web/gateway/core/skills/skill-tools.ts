@@ -1,7 +1,8 @@
 import { RpcError } from '#shared/rpc/errors.ts';
 import { z } from '#shared/rpc/zod.ts';
 import type { Agent } from '../agents.ts';
-import { defineTool, type Tool } from '../tools/registry.ts';
+import { defineTool } from '../tools/define-tool.ts';
+import type { Tool } from '../tools/registry.ts';
 import { pageOf } from '../workspace/text-page.ts';
 import type { Skills } from './skills.ts';
 

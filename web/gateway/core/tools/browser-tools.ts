@@ -10,7 +10,8 @@ import { pageOf } from '../workspace/text-page.ts';
 import type { Workspaces } from '../workspace/workspaces.ts';
 import { MAX_TEXT, shown } from './office-tools.ts';
 import { handOver } from './pictures.ts';
-import { defineTool, type Tool, type ToolContext } from './registry.ts';
+import { defineTool } from './define-tool.ts';
+import type { Tool, ToolContext } from './registry.ts';
 import { requireWebAddress } from './web-address.ts';
 
 export interface BrowserToolsDeps {

@@ -10,7 +10,8 @@ import { MAX_IMAGE } from '../runs/attachments.ts';
 import { pageOf } from '../workspace/text-page.ts';
 import { MAX_TEXT, shown } from './office-tools.ts';
 import { handOver } from './pictures.ts';
-import { defineTool, type Tool } from './registry.ts';
+import { defineTool } from './define-tool.ts';
+import type { Tool } from './registry.ts';
 
 export interface CanvasToolsDeps {
   drawings(): Promise<Pick<Drawings, 'list' | 'read' | 'edit'>>;

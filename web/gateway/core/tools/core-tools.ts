@@ -6,7 +6,8 @@ import { plainText } from '../sessions.ts';
 import { searchDocs } from '../guide/library.ts';
 import type { Vault } from '../vault.ts';
 import { memoryTools, type MemoryToolsDeps } from './memory-tools.ts';
-import { defineTool, type Tool } from './registry.ts';
+import { defineTool } from './define-tool.ts';
+import type { Tool } from './registry.ts';
 
 /** Characters that a model is shown of a message. */
 const SHOWN_CHARS = 1000;

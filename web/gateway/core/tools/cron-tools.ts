@@ -3,7 +3,8 @@ import { RpcError } from '#shared/rpc/errors.ts';
 import type { Job, WantedSchedule } from '#shared/rpc/methods/cron.ts';
 import { z } from '#shared/rpc/zod.ts';
 import type { Cron } from '../cron/cron.ts';
-import { defineTool, type Tool } from './registry.ts';
+import { defineTool } from './define-tool.ts';
+import type { Tool } from './registry.ts';
 
 const iso = (at: number | null): string | null => (at === null ? null : new Date(at).toISOString());
 

@@ -4,7 +4,8 @@ import { z } from '#shared/rpc/zod.ts';
 import { type Bridge, requireLent } from '../bridge.ts';
 import { shown } from './office-tools.ts';
 import { handOver } from './pictures.ts';
-import { defineTool, type Tool } from './registry.ts';
+import { defineTool } from './define-tool.ts';
+import type { Tool } from './registry.ts';
 
 /** The screen of the bridge's machine. What is on it is the person's own: a person is asked first. */
 export function desktopTools({ bridge }: { bridge: Pick<Bridge, 'call' | 'lends'> }): Tool[] {

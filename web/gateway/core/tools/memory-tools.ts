@@ -1,6 +1,7 @@
 import type { AgentMemories } from '../memory/agent-memories.ts';
 import { MEMORY_TOOLS } from '../memory/tools/memory-tool-kinds.ts';
-import { defineTool, type Tool } from './registry.ts';
+import { defineTool } from './define-tool.ts';
+import type { Tool } from './registry.ts';
 
 export interface MemoryToolsDeps {
   memories: { load(): Promise<Pick<AgentMemories, 'of'>> };

@@ -3,7 +3,8 @@ import { type Agent, workspaceOf } from '../agents.ts';
 import type { Documents, DocumentText } from '../documents/documents.ts';
 import { type DocumentKind, READER } from '../documents/kinds.ts';
 import { findFile, type FilesDeps } from '../documents/session-files.ts';
-import { defineTool, type Tool, type ToolContext } from './registry.ts';
+import { defineTool } from './define-tool.ts';
+import type { Tool, ToolContext } from './registry.ts';
 
 /** Characters of one result. */
 export const MAX_TEXT = 50_000;

@@ -12,7 +12,8 @@ import { coreTools } from './core-tools.ts';
 import { policyOf } from './policy.ts';
 import { readHere } from '../documents/read-here.ts';
 import { webTools } from './web-tools.ts';
-import { defineTool, type ToolQuestion, ToolRegistry } from './registry.ts';
+import { defineTool } from './define-tool.ts';
+import { type ToolQuestion, ToolRegistry } from './registry.ts';
 
 const agent = { id: 'main', name: 'Main', model: undefined, fallbacks: [], systemPrompt: undefined, temperature: undefined, config: {} };
 

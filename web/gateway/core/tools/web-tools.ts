@@ -4,7 +4,8 @@ import { type Bridge, requireLent } from '../bridge.ts';
 import type { Documents } from '../documents/documents.ts';
 import { kindOf } from '../documents/kinds.ts';
 import { MAX_TEXT, shown } from './office-tools.ts';
-import { defineTool, type Tool } from './registry.ts';
+import { defineTool } from './define-tool.ts';
+import type { Tool } from './registry.ts';
 import { requireWebAddress } from './web-address.ts';
 
 export interface WebToolsDeps {

@@ -1,7 +1,8 @@
 import { RpcError } from '#shared/rpc/errors.ts';
 import { wikiEvidence } from '#shared/rpc/methods/wiki-records.ts';
 import { z } from '#shared/rpc/zod.ts';
-import { defineTool, type Tool, type ToolContext } from '../tools/registry.ts';
+import { defineTool } from '../tools/define-tool.ts';
+import type { Tool, ToolContext } from '../tools/registry.ts';
 import { pageOf } from '../workspace/text-page.ts';
 import { contradictingPairs } from './contradiction/contradiction.ts';
 import { shownClaim } from './shown.ts';

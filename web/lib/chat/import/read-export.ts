@@ -1,4 +1,4 @@
-import { m } from '#lib/i18n/frame.ts';
+import { m } from '#lib/i18n/later.ts';
 import { fromChatGpt } from './chatgpt.ts';
 import { type ImportedChat, isFields } from './imported-chat.ts';
 import { fromLibreChat } from './librechat.ts';

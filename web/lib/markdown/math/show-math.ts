@@ -1,4 +1,4 @@
-import { m } from '#lib/i18n/frame.ts';
+import { m } from '#lib/i18n/later.ts';
 import { formulaOf, type Formula } from './formula.ts';
 
 /** Longer formulas are shown as they are written. UTF-16 units. */

@@ -1,5 +1,5 @@
 import type { ModelBackend } from '#shared/ports/models.ts';
-import { m } from '#lib/i18n/frame.ts';
+import { m } from '#lib/i18n/later.ts';
 
 interface Place {
   label: () => string;

@@ -1,0 +1,35 @@
+import { expect, test } from 'vitest';
+import { clusterSettings } from './cluster-run.ts';
+
+const KEPT = { servers: ['nats://kept:4222'], user: 'perch', password: '${NATS}' };
+
+test('the cluster is where the command says, else where `perch sync nats` said', () => {
+  expect(clusterSettings({ cluster: true }, KEPT, {})).toEqual(KEPT);
+  expect(clusterSettings({ cluster: 'nats://a:1, tls://b:2' }, KEPT, {})).toEqual({ servers: ['nats://a:1', 'tls://b:2'] });
+  expect(
+    clusterSettings({ cluster: 'nats://a:1', clusterUser: 'u', clusterCa: '/ca.pem' }, undefined, { PERCH_CLUSTER_PASSWORD: 'p' }),
+  ).toEqual({
+    servers: ['nats://a:1'],
+    user: 'u',
+    password: 'p',
+    tls: { ca: '/ca.pem' },
+  });
+  expect(clusterSettings({ cluster: 'nats://a:1' }, undefined, { PERCH_CLUSTER_TOKEN: 't' })).toEqual({
+    servers: ['nats://a:1'],
+    token: 't',
+  });
+});
+
+test('what cannot be used is said in a sentence', () => {
+  const said = (...given: Parameters<typeof clusterSettings>): string => {
+    try {
+      return JSON.stringify(clusterSettings(...given));
+    } catch (error) {
+      return String(error);
+    }
+  };
+  expect(said({ cluster: true }, undefined, {})).toContain('--cluster needs servers');
+  expect(said({ cluster: 'http://a' }, undefined, {})).toMatch(/--cluster: .*nats:\/\/host:port/);
+  expect(said({ cluster: 'nats://a', clusterUser: 'u' }, undefined, {})).toContain('a user and a password belong together');
+  expect(said({ cluster: 'nats://a', clusterCert: '/c.pem' }, undefined, {})).toContain('a certificate and its key belong together');
+});

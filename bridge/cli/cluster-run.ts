@@ -1,0 +1,55 @@
+import { resolve } from 'node:path';
+import { z } from '#shared/rpc/zod.ts';
+import type { ClusterMember, ClusterOptions } from '../cluster/cluster.ts';
+import type { ManagedOptions } from '../headless/managed.ts';
+import { type NatsSettings, natsSettings } from '../sync/settings.ts';
+import { CommandError } from './errors.ts';
+
+export interface ClusterRunOptions {
+  /** True: the servers are those of `sync.json`. */
+  cluster?: string | true;
+  clusterCredentials?: string;
+  clusterUser?: string;
+  clusterCa?: string;
+  clusterCert?: string;
+  clusterKey?: string;
+}
+
+/** How long a write waits for the cluster to have it: in one that works some milliseconds. */
+export const CONFIRM_MS = 2000;
+
+/**
+ * Where the cluster is: as the command says, with a password or token from the environment, else as `perch sync nats` has been told. Throws where neither says so, or it
+ * cannot be used.
+ */
+export function clusterSettings(
+  options: ClusterRunOptions,
+  kept: NatsSettings | undefined,
+  environment: Readonly<Record<string, string | undefined>>,
+): NatsSettings {
+  const { cluster, clusterCredentials, clusterUser, clusterCa, clusterCert, clusterKey } = options;
+  if (typeof cluster !== 'string') {
+    if (kept) return kept;
+    throw new CommandError('--cluster needs servers (nats://host:port), here or by `perch sync nats`', 2);
+  }
+  const absolute = (path: string | undefined): string | undefined => path && resolve(path);
+  const tls = { ca: absolute(clusterCa), cert: absolute(clusterCert), key: absolute(clusterKey) };
+  const { data, error } = natsSettings.safeParse({
+    servers: cluster.split(',').map((server) => server.trim()),
+    credentials: absolute(clusterCredentials),
+    user: clusterUser,
+    password: clusterUser === undefined ? undefined : environment['PERCH_CLUSTER_PASSWORD'],
+    token: environment['PERCH_CLUSTER_TOKEN'],
+    tls: Object.values(tls).some((path) => path !== undefined) ? tls : undefined,
+  });
+  if (data) return data;
+  const why = z.prettifyError(error).replaceAll(/\s*[✖→]\s*/g, ' ');
+  throw new CommandError(`--cluster: ${why.trim()}`, 2);
+}
+
+/** Makes the bridge one of the cluster's, which starts a managed Chromium when it is to serve. `managed`: none where tabs alone may host. */
+export async function serveTogether(options: Omit<ClusterOptions, 'host'> & { managed: ManagedOptions | null }): Promise<ClusterMember> {
+  const { managed, ...rest } = options;
+  const [{ joinCluster }, { ManagedHost }] = await Promise.all([import('../cluster/cluster.ts'), import('../cluster/managed-host.ts')]);
+  return joinCluster({ ...rest, host: managed && new ManagedHost(options.bridge.hosts, managed) });
+}

@@ -1,0 +1,41 @@
+import type { Command } from 'commander';
+
+/** `perch vault …`: vaults beside the home's own, each with everything of its own (docs/decisions/0076). */
+export function vaultCommands(program: Command): void {
+  const vault = program.command('vault').description('vaults beside your own, which the same gateway serves');
+  vault
+    .command('create')
+    .argument('<name>')
+    .description('make a vault, served from the gateway’s next start on')
+    .action(async (name) => (await import('../vault.ts')).makeVault(name));
+  vault
+    .command('list')
+    .description('list the vaults and where they are')
+    .option('--json', 'print JSON')
+    .action(async (options) => (await import('../vault.ts')).listVaults(options));
+  vault
+    .command('remove')
+    .argument('<name>')
+    .description('delete a vault and everything in it, for good; asks first')
+    .option('--yes', 'do not ask')
+    .action(async (name, options) => (await import('../vault.ts')).deleteVault(name, options));
+}
+
+/** Groups and commands that are for all vaults of a home. */
+const FOR_ALL = ['gateway run', 'gateway install', 'gateway uninstall', 'gateway discover', 'vault', 'completion'];
+
+/** Gives every command that acts on a home, or on a gateway that runs, `--vault`. */
+export function vaultOption(program: Command): void {
+  for (const { path, command } of leavesOf(program, []))
+    if (!FOR_ALL.some((each) => path === each || path.startsWith(`${each} `)))
+      command.option('--vault <name>', 'a vault beside your own (`vault list`)');
+  program.hook('preAction', async (_program, command) => {
+    const { vault, url }: { vault?: string; url?: string } = command.opts();
+    if (vault !== undefined) await (await import('../vault.ts')).actOnVault(vault, { elsewhere: url !== undefined });
+  });
+}
+
+function leavesOf(command: Command, words: readonly string[]): { path: string; command: Command }[] {
+  if (command.commands.length === 0) return [{ path: words.join(' '), command }];
+  return command.commands.flatMap((child) => leavesOf(child, [...words, child.name()]));
+}

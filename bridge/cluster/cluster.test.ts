@@ -1,0 +1,136 @@
+import { describe, expect, test } from 'vitest';
+import { verifies } from '../../tests/requirements.ts';
+import { until } from '../../tests/support/gateway.ts';
+import { TestClient } from '../server/tests/client.ts';
+import { hasNats, natsServer } from '../sync/tests/nats-server.ts';
+import { tcpProxy } from '../sync/tests/tcp-proxy.ts';
+import { agreedOn, member, type Member, OWNER, servedBy } from './tests/members.ts';
+
+const MINUTE = 60_000;
+
+const startsOf = (members: readonly Member[]): number[] => members.map((one) => one.starts());
+/** Printed: how long the vault was without a host. */
+const took = (what: string, ms: number): void => {
+  process.stdout.write(`${what}: ${Math.round(ms)} ms\n`);
+  expect(ms).toBeLessThan(15_000);
+};
+
+if (!hasNats) test.skip('cluster: nats-server is not installed here', () => {});
+describe.runIf(hasNats)('bridges that serve a vault together', () => {
+  verifies(
+    'cluster.serving/one',
+    'one of them has a host, all answer by it over HTTP and WebSocket, and one without any host does so too',
+    async () => {
+      await using nats = await natsServer();
+      await using a = await member('a', [nats.url]);
+      await agreedOn([a], 'a');
+      await using b = await member('b', [nats.url]);
+      await using c = await member('c', [nats.url], { hosts: false });
+      await agreedOn([a, b, c], 'a');
+      expect(startsOf([a, b, c])).toEqual([1, 0, 0]);
+      const client = await TestClient.connect(c.bridge.url, OWNER);
+      expect(await client.call('x')).toMatchObject({ payload: { host: 'a' } });
+      const metrics = await Promise.all([a, b].map(async ({ bridge }) => (await bridge.http('/metrics', { token: OWNER })).text()));
+      expect(metrics.map((text) => /^perch_cluster_serving (\d)$/m.exec(text)?.[1])).toEqual(['1', '0']);
+      expect(metrics.map((text) => /^perch_cluster_links (\d)$/m.exec(text)?.[1])).toEqual(['2', '1']);
+      expect((await b.bridge.http('/ready')).status).toBe(200);
+    },
+    MINUTE,
+  );
+
+  verifies(
+    'cluster.serving/host-lost',
+    'where the host dies and does not come back another bridge serves, and its clients hear that they may try again',
+    async () => {
+      await using nats = await natsServer();
+      await using a = await member('a', [nats.url]);
+      await agreedOn([a], 'a');
+      await using b = await member('b', [nats.url]);
+      await agreedOn([a, b], 'a');
+      const client = await TestClient.connect(b.bridge.url, OWNER);
+      a.breakHost();
+      const { ms } = await agreedOn([a, b], 'b');
+      took('the host is gone for good', ms);
+      expect(await client.closed).toMatchObject({ code: 1012 });
+    },
+    MINUTE,
+  );
+
+  verifies(
+    ['cluster.serving/bridge-lost', 'cluster.serving/partition'],
+    'where its bridge is cut off from the cluster another one serves; it goes on for itself, and gives way once it is back',
+    async () => {
+      await using nats = await natsServer();
+      await using way = await tcpProxy(nats.port);
+      await using a = await member('a', [`nats://127.0.0.1:${way.port}`]);
+      await agreedOn([a], 'a');
+      await using b = await member('b', [nats.url]);
+      await using c = await member('c', [nats.url]);
+      await agreedOn([a, b, c], 'a');
+      const client = await TestClient.connect(b.bridge.url, OWNER);
+      way.block();
+      const { name, ms } = await agreedOn([b, c]);
+      took('its bridge is cut off', ms);
+      expect(['b', 'c']).toContain(name);
+      expect(await client.closed).toMatchObject({ code: 1012 });
+      expect(await servedBy(a)).toBe('a');
+      way.open();
+      await agreedOn([a, b, c], name);
+      await until(() => a.host() === undefined, 'the end of the host that nobody needs');
+      expect(startsOf([b, c]).reduce((sum, count) => sum + count)).toBe(1);
+    },
+    MINUTE,
+  );
+
+  verifies(
+    'cluster.serving/apart',
+    'while the cluster is away each bridge has a host of its own; afterwards one has it again',
+    async () => {
+      await using nats = await natsServer();
+      await using a = await member('a', [nats.url]);
+      await agreedOn([a], 'a');
+      await using b = await member('b', [nats.url]);
+      await agreedOn([a, b], 'a');
+      await nats.stop();
+      await until(async () => (await servedBy(b)) === 'b', 'a host of its own', 30_000);
+      expect(await servedBy(a)).toBe('a');
+      await nats.start();
+      const { name } = await agreedOn([a, b]);
+      const other = name === 'a' ? b : a;
+      await until(() => other.host() === undefined, 'the end of the host that nobody needs', 30_000);
+      expect(await servedBy(other)).toBe(name);
+    },
+    MINUTE,
+  );
+
+  verifies(
+    'cluster.serving/leaves',
+    'a bridge that stops hands over first: requests go on without one that fails, and clients move on',
+    async () => {
+      await using nats = await natsServer();
+      await using a = await member('a', [nats.url]);
+      await agreedOn([a], 'a');
+      await using b = await member('b', [nats.url]);
+      await using c = await member('c', [nats.url]);
+      await agreedOn([a, b, c], 'a');
+      let isOver = false;
+      const answers: string[] = [];
+      const asking = (async () => {
+        while (!isOver) answers.push(await servedBy(c));
+      })();
+      await until(() => answers.length > 0, 'the first answer');
+      const own = await TestClient.connect(a.bridge.url, OWNER);
+      await a.stop();
+      expect(await own.closed).toMatchObject({ code: 1012 });
+      const next = await agreedOn([b, c]);
+      expect(next.name).not.toBe('a');
+      isOver = true;
+      await asking;
+      // Whoever was under way when the host changed may have had to try again; nobody waited or failed for long.
+      expect(answers.filter((answer) => answer !== 'a' && answer !== next.name).length).toBeLessThanOrEqual(1);
+      expect(answers).toContain('a');
+      expect(answers.at(-1)).toBe(next.name);
+    },
+    MINUTE,
+  );
+});

@@ -1,0 +1,96 @@
+import { randomBytes } from 'node:crypto';
+import type { NatsConnection } from '@nats-io/transport-node';
+import type { Bridge } from '../server/server.ts';
+import type { Farewell } from '../server/vault.ts';
+import { RecordSeal } from '../sync/record-seal.ts';
+import type { SharedJournal } from '../sync/shared-journal.ts';
+import { acceptBridges, dialBridge, type Dialling, isGone } from './dial.ts';
+import { Routes } from './routes.ts';
+import { type ServingDeps, Serving, type SERVING_TIMES } from './serving.ts';
+import { ServingLease } from './serving-lease.ts';
+
+export interface ClusterOptions {
+  bridge: Pick<Bridge, 'hosts' | 'shared'>;
+  /** What carries the vault to the cluster: its connection is this one's too. */
+  journal: Pick<SharedJournal, 'whileConnected' | 'isCaughtUp'>;
+  /** 256 bit, base64url. */
+  vaultKey: string;
+  host: ServingDeps['host'];
+  log(line: string): void;
+  times?: typeof SERVING_TIMES;
+}
+
+/** A bridge's part in the cluster. */
+export interface ClusterMember {
+  /** Its name while it runs. */
+  readonly name: string;
+  readonly serving: Serving;
+  readonly routes: Routes;
+  /** What this bridge's clients hear when it stops: another one takes them. */
+  readonly farewell: Farewell;
+  /** Hands over, before the bridge stops. */
+  leave(): Promise<void>;
+  close(): Promise<void>;
+}
+
+const RESTARTING: Farewell = { code: 1012, reason: 'gateway restarting' };
+
+/** What bridges of a vault call themselves in requests that go out, so that none of them takes one back. */
+export const viaOf = (vaultKey: string): string => new RecordSeal(vaultKey).name('via');
+
+/** Makes a bridge one of several of its vault, any of which takes any client (docs/decisions/0069). */
+export function joinCluster({ bridge, journal, vaultKey, host, log, times }: ClusterOptions): ClusterMember {
+  const { hosts, shared } = bridge;
+  const name = randomBytes(12).toString('hex');
+  const seal = new RecordSeal(vaultKey);
+  const routes = new Routes({ ...shared, hosts, log });
+  let current: { dialling: Dialling; lease: ServingLease; nc: NatsConnection } | undefined;
+  journal.whileConnected((places, signal) => {
+    const dialling = { nc: places.nc, seal, vaultKey };
+    const connected = { dialling, lease: new ServingLease(places, seal), nc: places.nc };
+    current = connected;
+    acceptBridges(dialling, name, (link) => routes.take(link));
+    signal.addEventListener('abort', () => {
+      if (current === connected) current = undefined;
+    });
+  });
+  const dialled = async (to: string): ReturnType<typeof dialBridge> => {
+    if (!current) throw new Error('the cluster is away');
+    return dialBridge(current.dialling, to);
+  };
+  const serving = new Serving({
+    ...{ bridge: name, hosts, host, log, ...(times && { times }) },
+    lease: () => current?.lease ?? null,
+    isCaughtUp: () => journal.isCaughtUp,
+    isGone: async (other) => current !== undefined && isGone(current.dialling, other),
+    lose: (other) => routes.lose(other),
+    async use(other) {
+      await routes.use(other, dialled);
+      return other !== null && routes.reaches(other);
+    },
+    others: () => routes.others,
+  });
+  shared.figures.push(
+    {
+      name: 'perch_cluster_serving',
+      help: '1 while this bridge is the one whose host serves the vault.',
+      read: () => Number(serving.said?.bridge === name),
+    },
+    { name: 'perch_cluster_links', help: 'Links to other bridges of the vault.', read: () => routes.counts.links },
+    {
+      name: 'perch_cluster_streams',
+      help: 'Streams on these: clients and requests of one bridge at another’s host.',
+      read: () => routes.counts.streams,
+    },
+  );
+  serving.start();
+  return {
+    ...{ name, serving, routes, farewell: RESTARTING },
+    leave: () => serving.leave(),
+    async close() {
+      await serving.close();
+      routes.close();
+      await host?.stop();
+    },
+  };
+}

@@ -1,0 +1,129 @@
+import { randomBytes } from 'node:crypto';
+import { type NatsConnection, NoRespondersError, type Subscription } from '@nats-io/transport-node';
+import { z } from '#shared/rpc/zod.ts';
+import type { RecordSeal } from '../sync/record-seal.ts';
+import { LinkSeal, type Side } from './link-seal.ts';
+import { type LINK_TIMES, NatsLink } from './nats-link.ts';
+
+const NONCE_BYTES = 32;
+const ANSWER_MS = 2000;
+/** Milliseconds for whoever has dialled to show that it has the key: that it dialled may be played back by others. */
+const PROOF_MS = 3000;
+const MAX_UNPROVEN = 64;
+const PROBE_MS = 400;
+
+const word = z.object({ subject: z.string().regex(/^[\w.-]{1,200}$/), nonce: z.base64url().max(100) });
+type Word = z.infer<typeof word>;
+
+export interface Dialling {
+  nc: NatsConnection;
+  seal: RecordSeal;
+  /** 256 bit, base64url. */
+  vaultKey: string;
+  times?: typeof LINK_TIMES;
+}
+
+/** Where a bridge takes links. */
+export const doorOf = (seal: RecordSeal, bridge: string): string => `perch.${seal.vault}.b.${bridge}`;
+
+/**
+ * A link to another bridge of the vault. One message there and one back, both sealed and bound to what they answer, tell each side's nonce and subject; the link's
+ * key is made of both. Rejects where nobody answers in time, or not with the vault's key.
+ */
+export async function dialBridge(dialling: Dialling, bridge: string): Promise<NatsLink> {
+  const { nc, seal } = dialling;
+  const door = doorOf(seal, bridge);
+  const begun = listenAt(dialling);
+  try {
+    const dialled = seal.seal(wordBytes(begun.word), `dial ${door}`);
+    const { data } = await nc.request(door, dialled, { timeout: ANSWER_MS });
+    const theirs = readWord(seal, data, `accept ${begun.word.nonce}`);
+    if (!theirs) throw new Error('the other bridge does not answer with the vault’s key');
+    return begun.link('dialer', theirs);
+  } catch (error) {
+    begun.from.unsubscribe();
+    throw error;
+  }
+}
+
+/** Takes links of other bridges until the connection ends, or the result is called. `onlink` gets each once it has proven to have the key. */
+export function acceptBridges(dialling: Dialling, bridge: string, onlink: (link: NatsLink) => void): () => void {
+  const { nc, seal } = dialling;
+  const door = doorOf(seal, bridge);
+  let unproven = 0;
+  const accept = (data: Uint8Array): Uint8Array | undefined => {
+    const theirs = readWord(seal, data, `dial ${door}`);
+    if (!theirs || unproven >= MAX_UNPROVEN) return undefined;
+    const begun = listenAt(dialling, () => {
+      clearTimeout(timer);
+      onlink(link);
+    });
+    const link = begun.link('acceptor', theirs);
+    const timer = setTimeout(() => link.close(), PROOF_MS);
+    unproven++;
+    void Promise.race([begun.proven, link.ended]).then(() => unproven--);
+    void link.ended.then(() => clearTimeout(timer));
+    return seal.seal(wordBytes(begun.word), `accept ${theirs.nonce}`);
+  };
+  const listening = nc.subscribe(door, {
+    callback(error, message) {
+      if (error || message.reply === undefined) return;
+      // One that only asks whether anybody is here.
+      const answer = message.data.byteLength === 0 ? new Uint8Array(0) : accept(message.data);
+      if (answer) message.respond(answer);
+    },
+  });
+  return () => listening.unsubscribe();
+}
+
+/** Whether nobody takes links there: that bridge's process, or its connection, is gone. Not so where it only does not answer. */
+export async function isGone({ nc, seal }: Pick<Dialling, 'nc' | 'seal'>, bridge: string): Promise<boolean> {
+  try {
+    await nc.request(doorOf(seal, bridge), new Uint8Array(0), { timeout: PROBE_MS });
+    return false;
+  } catch (error) {
+    return error instanceof NoRespondersError || (error instanceof Error && error.cause instanceof NoRespondersError);
+  }
+}
+
+interface Begun {
+  word: Word;
+  from: Subscription;
+  /** Resolves with the first message that was the other side's. */
+  proven: Promise<void>;
+  link(side: Side, theirs: Word): NatsLink;
+}
+
+function listenAt({ nc, seal, vaultKey, times }: Dialling, onproven: () => void = () => {}): Begun {
+  const own = randomBytes(NONCE_BYTES);
+  const subject = `perch.${seal.vault}.l.${randomBytes(16).toString('hex')}`;
+  const { promise: proven, resolve } = Promise.withResolvers<void>();
+  let link: NatsLink | undefined;
+  let isProven = false;
+  const from = nc.subscribe(subject, {
+    callback(error, { data }) {
+      if (error || !link?.arrived(data) || isProven) return;
+      isProven = true;
+      resolve();
+      onproven();
+    },
+  });
+  return {
+    word: { subject, nonce: own.toString('base64url') },
+    from,
+    proven,
+    link(side, theirs) {
+      const other = Buffer.from(theirs.nonce, 'base64url');
+      const nonces = side === 'dialer' ? { dialer: own, acceptor: other } : { dialer: other, acceptor: own };
+      link = new NatsLink({ nc, seal: new LinkSeal(vaultKey, nonces, side), to: theirs.subject, from, ...(times && { times }) });
+      return link;
+    },
+  };
+}
+
+const wordBytes = (given: Word): Uint8Array => Buffer.from(JSON.stringify(given));
+
+function readWord(seal: RecordSeal, data: Uint8Array, place: string): Word | undefined {
+  const opened = seal.open(data, place);
+  return opened && word.safeParse(JSON.parse(opened.toString())).data;
+}

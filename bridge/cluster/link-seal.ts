@@ -1,0 +1,58 @@
+import { createCipheriv, createDecipheriv, createSecretKey, hkdfSync, type KeyObject } from 'node:crypto';
+
+const NONCE = 12;
+const TAG = 16;
+
+export type Side = 'dialer' | 'acceptor';
+
+/** Both sides' nonces, as bytes: whoever plays an earlier dialling back gets another key, which it does not have. */
+export interface LinkNonces {
+  dialer: Uint8Array;
+  acceptor: Uint8Array;
+}
+
+/**
+ * The messages of one link, sealed with AES-256-GCM. Each direction has a key of its own, made of the vault's key and both nonces, and numbers its messages in
+ * GCM's nonce: what was left out, played back, put into another order or made by others does not open.
+ */
+export class LinkSeal {
+  readonly #sealing: KeyObject;
+  readonly #opening: KeyObject;
+  #sent = 0n;
+  #received = 0n;
+
+  /** `vaultKey`: 256 bit, base64url. */
+  constructor(vaultKey: string, { dialer, acceptor }: LinkNonces, side: Side) {
+    const salt = Buffer.concat([dialer, acceptor]);
+    const derive = (from: Side): KeyObject =>
+      createSecretKey(Buffer.from(hkdfSync('sha256', Buffer.from(vaultKey, 'base64url'), salt, `perch cluster link from ${from}`, 32)));
+    this.#sealing = derive(side);
+    this.#opening = derive(side === 'dialer' ? 'acceptor' : 'dialer');
+  }
+
+  seal(kind: number, bytes: Uint8Array): Uint8Array {
+    const cipher = createCipheriv('aes-256-gcm', this.#sealing, nonceOf(this.#sent++));
+    return Buffer.concat([cipher.update(Uint8Array.of(kind)), cipher.update(bytes), cipher.final(), cipher.getAuthTag()]);
+  }
+
+  /** Undefined where it is not the other side's next message. */
+  open(sealed: Uint8Array): { kind: number; bytes: Uint8Array } | undefined {
+    if (sealed.byteLength < 1 + TAG) return undefined;
+    const decipher = createDecipheriv('aes-256-gcm', this.#opening, nonceOf(this.#received), { authTagLength: TAG });
+    decipher.setAuthTag(sealed.subarray(-TAG));
+    const opened = decipher.update(sealed.subarray(0, -TAG));
+    try {
+      decipher.final();
+    } catch {
+      return undefined;
+    }
+    this.#received++;
+    return { kind: opened[0] ?? 0, bytes: opened.subarray(1) };
+  }
+}
+
+function nonceOf(number: bigint): Uint8Array {
+  const nonce = Buffer.alloc(NONCE);
+  nonce.writeBigUInt64BE(number, NONCE - 8);
+  return nonce;
+}

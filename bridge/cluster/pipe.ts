@@ -1,0 +1,53 @@
+import type { Stream } from '#shared/link/stream.ts';
+import { keep } from '../server/socket-link.ts';
+
+/**
+ * Joins two streams of different links: messages, ends and resets both ways. What one side sends is taken from it no faster than the other takes it, so that at most a
+ * stream's credit waits here for each direction. `bulk`: all that is binary is a body's.
+ */
+export function pipe(
+  near: Stream,
+  far: Stream,
+  { bulk, lost }: { bulk: boolean; /** What `near` is told where `far` was cut. */ lost?: Lost },
+): void {
+  const back = oneWay(far, near, bulk);
+  const forth = oneWay(near, far, bulk);
+  near.receive({ ...forth, drain: back.drained, reset: (code, reason) => far.reset(code, reason) });
+  far.receive({
+    ...back,
+    drain: forth.drained,
+    reset(code, reason) {
+      const told = lost?.(code, reason) ?? { code, reason };
+      near.reset(told.code, told.reason);
+    },
+  });
+}
+
+export type Lost = (code: number, reason: string) => { code: number; reason: string };
+
+interface OneWay {
+  data(chunk: Uint8Array, fin: boolean, text: boolean): void;
+  end(code: number, reason: string): void;
+  drained(): void;
+}
+
+function oneWay(from: Stream, to: Stream, bulk: boolean): OneWay {
+  let owed = 0;
+  /** The last chunk was not the last of its message. */
+  let isWithin = false;
+  return {
+    data(chunk, fin, text) {
+      const large = bulk || isWithin || !fin;
+      isWithin = !fin;
+      owed += chunk.byteLength;
+      if (text) to.sendText(keep(chunk), fin, large);
+      else to.send(keep(chunk), { fin, bulk: large });
+    },
+    end: (code, reason) => to.end(code, reason),
+    drained() {
+      const due = owed;
+      owed = 0;
+      if (due > 0) from.release(due);
+    },
+  };
+}

@@ -1,0 +1,175 @@
+import type { Opening } from '#shared/link/hello.ts';
+import { Mux } from '#shared/link/mux.ts';
+import { AFAR_HEADER, ENDED_KIND, RECEIPTS_KIND } from '#shared/link/splice.ts';
+import type { Stream } from '#shared/link/stream.ts';
+import { textLink } from '#shared/link/text-link.ts';
+import { accessPort, grant } from '#shared/ports/access.ts';
+import { HEAD_HEADER } from '#shared/ports/journal.ts';
+import { CLOSE } from '#shared/rpc/frames.ts';
+import { z } from '#shared/rpc/zod.ts';
+import type { Host, Hosts } from '../server/hosts.ts';
+import type { SharedParts } from '../server/vault.ts';
+import { attachHost } from '../server/uplink.ts';
+import type { NatsLink } from './nats-link.ts';
+import { pipe } from './pipe.ts';
+
+/** What one bridge asks another's host for. */
+const CARRIED = new Set(['rpc', 'http', RECEIPTS_KIND, ENDED_KIND]);
+const MAX_GRANTS = 16 * 1024 * 1024;
+/** How often it is looked whether a way that is not needed any more is still in use. */
+const LOOK_MS = 1000;
+
+const RESTARTING = { code: CLOSE.handingOver, reason: 'the host that served is gone, or serves no longer' };
+const grants = z.array(grant).max(10_000);
+
+export interface RoutesDeps extends SharedParts {
+  hosts: Hosts;
+  log(line: string): void;
+}
+
+/**
+ * The ways between this bridge and the others of its vault: over one that it has dialled its clients reach the other's host, which is one of `Hosts` for that; over those that
+ * others have dialled their clients reach this one's. What comes over a link goes to a host that is attached here, never over another link.
+ */
+export class Routes {
+  readonly #deps: RoutesDeps;
+  readonly #taken = new Set<Mux>();
+  /** On each way that was dialled, the stream on which its bridge tells whom the vault lets in. */
+  readonly #admitting = new WeakMap<Mux, Stream>();
+  #turn: Promise<void> = Promise.resolve();
+  #dialled: { bridge: string; host: Promise<Host | undefined> } | undefined;
+
+  constructor(deps: RoutesDeps) {
+    this.#deps = deps;
+  }
+
+  /** Links that are open, and the streams on them. */
+  get counts(): { links: number; streams: number } {
+    const muxes = [...this.#taken];
+    for (const mux of this.#remotes()) muxes.push(mux);
+    return { links: muxes.length, streams: muxes.reduce((sum, { streams }) => sum + streams, 0) };
+  }
+
+  /** How many other bridges have a way to this one. */
+  get others(): number {
+    return this.#taken.size;
+  }
+
+  /** Whether that bridge's host can be reached. */
+  async reaches(bridge: string): Promise<boolean> {
+    const host = this.#dialled?.bridge === bridge ? await this.#dialled.host : undefined;
+    return host !== undefined && this.#deps.hosts.has(host.mux);
+  }
+
+  /** That bridge is gone for sure: whoever is on the way to it hears so at once. */
+  lose(bridge: string): void {
+    if (this.#dialled?.bridge !== bridge) return;
+    this.#dialled = undefined;
+    for (const mux of this.#remotes()) mux.close(RESTARTING.code, RESTARTING.reason);
+  }
+
+  /**
+   * That bridge's host is the one for clients here (where none of this bridge's own serves); null: no other's. A way to it that is there stays. Calls wait for each
+   * other.
+   */
+  use(bridge: string | null, dial: (bridge: string) => Promise<NatsLink>): Promise<void> {
+    const turn = this.#turn.then(() => this.#use(bridge, dial));
+    this.#turn = turn.catch(() => {});
+    return turn;
+  }
+
+  async #use(bridge: string | null, dial: (bridge: string) => Promise<NatsLink>): Promise<void> {
+    const { hosts, log } = this.#deps;
+    if (this.#dialled?.bridge === bridge && (await this.reaches(this.#dialled.bridge))) return;
+    const earlier = this.#remotes();
+    this.#dialled = undefined;
+    if (bridge !== null) {
+      const host = this.#attach(dial, bridge).catch((error: unknown) => {
+        log(`the bridge that serves cannot be reached: ${error instanceof Error ? error.message : String(error)}`);
+        return undefined;
+      });
+      this.#dialled = { bridge, host };
+      await host;
+    }
+    // Behind the new one, which takes over without a gap.
+    for (const mux of earlier) if (hosts.has(mux)) this.#retire(mux);
+  }
+
+  /** A link that another bridge has dialled. */
+  take(link: NatsLink): void {
+    const { hello } = this.#deps;
+    const mux: Mux = new Mux(link, {
+      ...{ side: 'acceptor', hello, schedule: setImmediate },
+      onstream: (stream, opening) =>
+        void this.#carry(stream, opening).catch((error: unknown) =>
+          stream.reset(CLOSE.internal, error instanceof Error ? error.message : 'the stream could not be carried'),
+        ),
+    });
+    this.#taken.add(mux);
+    const unwatch = this.#tellGrants(mux);
+    void mux.closed.then(() => {
+      this.#taken.delete(mux);
+      unwatch();
+    });
+  }
+
+  /** Ends all links; those who came over them hear that they may try again. */
+  close(): void {
+    for (const mux of [...this.#taken, ...this.#remotes()]) mux.close(RESTARTING.code, RESTARTING.reason);
+  }
+
+  #remotes(): Mux[] {
+    return this.#deps.hosts.remotes.map(({ mux }) => mux);
+  }
+
+  async #attach(dial: (bridge: string) => Promise<NatsLink>, bridge: string): Promise<Host | undefined> {
+    const { hosts, access, log } = this.#deps;
+    const link = await dial(bridge);
+    const onstream = (stream: Stream, { kind }: Opening, host: Host): void => {
+      if (kind === accessPort.kind) {
+        this.#admitting.set(host.mux, stream);
+        this.#hearGrants(stream, (given) => void (hosts.holder === host && access.mirror(given)));
+      } else stream.reset(CLOSE.policy, `between bridges there is no "${kind}"`);
+    };
+    return attachHost(link, { kind: 'remote', side: 'dialer' }, { ...this.#deps, onstream, log });
+  }
+
+  /** Its streams may go on for as long as they do; new ones go elsewhere. */
+  #retire(mux: Mux): void {
+    this.#deps.hosts.leave(mux, CLOSE.handingOver, 'another bridge’s host serves');
+    this.#admitting.get(mux)?.reset(CLOSE.normal, 'not needed any more');
+    const end = (): void => {
+      if (mux.streams === 0) mux.close(RESTARTING.code, RESTARTING.reason);
+      else setTimeout(end, LOOK_MS).unref();
+    };
+    end();
+  }
+
+  async #carry(near: Stream, opening: Opening): Promise<void> {
+    const { hosts, journal, timing } = this.#deps;
+    if (!CARRIED.has(opening.kind)) return near.reset(CLOSE.policy, `between bridges there is no "${opening.kind}"`);
+    if (!hosts.own) await hosts.wait(timing.hostWaitMs);
+    const mux = hosts.own?.mux;
+    if (near.closed) return;
+    if (!mux) return near.reset(RESTARTING.code, RESTARTING.reason);
+    // Each journal has its own numbers: what this one has now is what the caller is to find.
+    const headers: Record<string, string> = { ...opening.headers, [HEAD_HEADER]: String(journal.head), [AFAR_HEADER]: '1' };
+    const far = mux.open({ ...opening, headers });
+    pipe(near, far, {
+      bulk: opening.kind !== 'rpc',
+      lost: (code, reason) => (hosts.has(mux) ? { code, reason } : RESTARTING),
+    });
+  }
+
+  /** Whom the vault lets in is known at the host that serves, and so here; the other bridge admits by it too. */
+  #tellGrants(mux: Mux): () => void {
+    const link = textLink(mux.open({ kind: accessPort.kind }), () => 0);
+    link.receive({ message: () => {}, close: () => {} });
+    return this.#deps.access.watch((given) => link.send(JSON.stringify(given)));
+  }
+
+  #hearGrants(stream: Stream, onheard: (given: z.infer<typeof grants>) => void): void {
+    const link = textLink(stream, () => MAX_GRANTS);
+    link.receive({ message: (text) => onheard(grants.parse(JSON.parse(text))), close: () => {} });
+  }
+}

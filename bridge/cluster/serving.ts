@@ -1,0 +1,300 @@
+import { pause } from '#shared/sync/nats/presence.ts';
+import type { Hosts } from '../server/hosts.ts';
+import type { SeenServing, Serving as Said, ServingLease } from './serving-lease.ts';
+
+/** Milliseconds. */
+export const SERVING_TIMES = {
+  /** Between looks at the lease, and for each of them. */
+  lookMs: 500,
+  answerMs: 1500,
+  renewMs: 1000,
+  /** A lease that was not renewed for so long, by the clock of whoever looks, is free. */
+  ttlMs: 3000,
+  /** How long the holder's host may take to come back by itself, and a new holder's to come at all, before another bridge is let try. */
+  backMs: 2000,
+  startMs: 30_000,
+  /** A bridge whose host did not come waits so long before it tries again, where there are others. */
+  unfitMs: 15_000,
+  /** How long clients get to move on to another bridge's host before the own one is ended, unhurried and before the process stops. */
+  restMs: 10_000,
+  moveMs: 1000,
+  /** How long a bridge that stops waits for another one to take over, and for that one's host. */
+  takeMs: 2500,
+  leaveMs: 10_000,
+};
+
+/** So many looks at which nobody is there make sure that the holder is gone: one may be a connection that is being made anew. */
+const MISSES = 2;
+
+export interface ServingDeps {
+  /** This bridge's name. */
+  bridge: string;
+  hosts: Hosts;
+  /** What starts this bridge's own host and ends it; null: tabs alone may host here. */
+  host: { start(): Promise<void>; stop(): Promise<void> } | null;
+  /** The lease, while the cluster is there. */
+  lease(): ServingLease | null;
+  /** Whether this bridge has all that the cluster has. */
+  isCaughtUp(): boolean;
+  /** Whether that bridge's process, or its connection, is gone for sure. */
+  isGone(bridge: string): Promise<boolean>;
+  /** That bridge is gone: whoever is at its host hears so. */
+  lose(bridge: string): void;
+  /** That bridge's host is for clients here too. Resolves when it can be reached, or cannot. */
+  use(bridge: string | null): Promise<boolean>;
+  /** How many other bridges are known to be there. */
+  others(): number;
+  log(line: string): void;
+  times?: typeof SERVING_TIMES;
+}
+
+/**
+ * Which bridge's host serves the vault: the one's that holds a lease (docs/decisions/0069). Its holder starts a managed Chromium; the others have a way to it. A
+ * bridge that cannot reach the cluster goes on for itself, with a host of its own, until it can.
+ */
+export class Serving {
+  readonly #deps: ServingDeps;
+  readonly #times: typeof SERVING_TIMES;
+  readonly #stop = new AbortController();
+  #running: Promise<void> = Promise.resolve();
+  #seen: SeenServing & { at: number } = { serving: null, revision: -1, at: -Infinity };
+  /** When the lease was last read, and last renewed here. */
+  #viewedAt = performance.now();
+  #renewedAt = -Infinity;
+  #connectedAt: number | null = null;
+  /** Looks at which nobody answered for the holder. */
+  #misses = 0;
+  #unfitUntil = -Infinity;
+  /** Since when this bridge holds the lease without a host that is ready, and whether it has had one since it took it. */
+  #barrenSince: number | null = null;
+  #wasReady = false;
+  #failedToStart = false;
+  #unreachedSince: number | null = null;
+  #leaving = false;
+  #isHosting = false;
+  #ending: AbortController | undefined;
+
+  constructor(deps: ServingDeps) {
+    this.#deps = deps;
+    this.#times = deps.times ?? SERVING_TIMES;
+  }
+
+  /** What the lease said last. */
+  get said(): Said | null {
+    return this.#seen.serving;
+  }
+
+  start(): void {
+    this.#running = this.#run();
+  }
+
+  /**
+   * The process is about to stop: another bridge is asked to take over. Resolves when its host serves and clients have had a moment to move on, when there is no other
+   * bridge, or after some seconds.
+   */
+  async leave(): Promise<void> {
+    const { bridge, hosts, others } = this.#deps;
+    const { takeMs, leaveMs, moveMs, lookMs } = this.#times;
+    const isMine = this.said?.bridge === bridge;
+    this.#leaving = true;
+    if (!isMine || others() === 0) return;
+    const began = performance.now();
+    const never = new AbortController().signal;
+    while (performance.now() - began < leaveMs && !this.#stop.signal.aborted) {
+      const { said } = this;
+      if (said && said.bridge !== bridge && said.ready) {
+        hosts.yields = true;
+        // The others look as often: their clients find the next host too.
+        return pause(moveMs + lookMs, never);
+      }
+      if (said?.bridge === bridge && performance.now() - began > takeMs) return;
+      await pause(lookMs / 5, never);
+    }
+  }
+
+  /** Looks no more, and gives the lease back. */
+  async close(): Promise<void> {
+    this.#stop.abort();
+    await this.#running;
+    const { serving, revision } = this.#seen;
+    if (serving?.bridge === this.#deps.bridge)
+      await this.#within(this.#deps.lease()?.write(revision, { bridge: null, ready: false, leaving: false, before: null })).catch(() => {});
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#stop;
+    let trouble = '';
+    while (!signal.aborted) {
+      try {
+        await this.#look();
+        trouble = '';
+      } catch (error) {
+        const said = error instanceof Error ? error.message : String(error);
+        if (said !== trouble && !signal.aborted) this.#deps.log(`who serves the vault cannot be told: ${said}`);
+        trouble = said;
+        this.#apart();
+      }
+      // Once nobody was there, the next look tells.
+      await pause(this.#misses > 0 ? this.#times.lookMs / 4 : this.#times.lookMs, signal);
+    }
+  }
+
+  async #look(): Promise<void> {
+    const { bridge, lease: current } = this.#deps;
+    const lease = current();
+    if (!lease) {
+      this.#connectedAt = null;
+      return this.#apart();
+    }
+    const seen = await this.#within(lease.read());
+    if (!seen || this.#stop.signal.aborted) return;
+    const now = performance.now();
+    this.#connectedAt ??= now;
+    this.#viewedAt = now;
+    if (seen.revision !== this.#seen.revision) {
+      this.#seen = { ...seen, at: now };
+      this.#misses = 0;
+    }
+    const { serving } = seen;
+    if (serving?.bridge === bridge) return this.#holds(lease, serving, seen.revision);
+    this.#barrenSince = null;
+    this.#wasReady = false;
+    const isFree = await this.#isFree(serving);
+    if (isFree && this.#mayTake()) return this.#take(lease, seen);
+    return this.#follow(isFree && !serving?.leaving ? null : serving);
+  }
+
+  /** The cluster is away: after the lease's time this bridge goes on for itself, as the others do. */
+  #apart(): void {
+    if (!this.#leaving && performance.now() - this.#viewedAt > this.#times.ttlMs) this.#begin();
+  }
+
+  async #isFree(serving: Said | null): Promise<boolean> {
+    if (serving === null || serving.bridge === null || serving.leaving) return true;
+    const now = performance.now();
+    const { ttlMs } = this.#times;
+    if (now - this.#seen.at > ttlMs) return true;
+    // Just after the servers were away the holder may not be back.
+    if (this.#connectedAt === null || now - this.#connectedAt < ttlMs) return false;
+    this.#misses = (await this.#deps.isGone(serving.bridge)) ? this.#misses + 1 : 0;
+    if (this.#misses < MISSES) return false;
+    this.#deps.lose(serving.bridge);
+    return true;
+  }
+
+  #mayTake(): boolean {
+    const { host, hosts, isCaughtUp } = this.#deps;
+    return !this.#leaving && isCaughtUp() && performance.now() >= this.#unfitUntil && (host !== null || hosts.own !== null);
+  }
+
+  async #take(lease: ServingLease, { serving, revision }: SeenServing): Promise<void> {
+    const { bridge, hosts, log } = this.#deps;
+    // One that leaves is there until it is not.
+    const before = serving?.leaving ? serving.bridge : null;
+    const said = { bridge, ready: hosts.own !== null, leaving: false, before };
+    const written = await this.#within(lease.write(revision, said, { isNew: true }));
+    if (!written) return;
+    log('this bridge serves the vault from now on');
+    this.#renewedAt = performance.now();
+    this.#seen = { serving: said, revision: written, at: this.#renewedAt };
+    this.#begin();
+    if (before !== null) void this.#use(before);
+  }
+
+  async #holds(lease: ServingLease, said: Said, revision: number): Promise<void> {
+    const { hosts, others, log } = this.#deps;
+    const { backMs, startMs, unfitMs, renewMs } = this.#times;
+    const now = performance.now();
+    if (!this.#leaving) this.#begin();
+    const ready = hosts.own !== null;
+    if (ready) {
+      this.#barrenSince = null;
+      this.#wasReady = true;
+    } else {
+      this.#barrenSince ??= now;
+      hosts.expectHost(backMs);
+      if (now - this.#barrenSince > (this.#wasReady || this.#failedToStart ? backMs : startMs) && others() > 0) {
+        log('no host is ready here: another bridge is to serve the vault');
+        this.#unfitUntil = now + unfitMs;
+        this.#barrenSince = null;
+        await this.#within(lease.write(revision, { bridge: null, ready: false, leaving: false, before: null }));
+        return;
+      }
+    }
+    const before = ready ? null : said.before;
+    const isNews = said.ready !== ready || said.leaving !== this.#leaving || said.before !== before;
+    if (isNews || now - this.#renewedAt >= renewMs) {
+      const next = { ...said, ready, before, leaving: this.#leaving };
+      const written = await this.#within(lease.write(revision, next));
+      if (written) {
+        this.#renewedAt = now;
+        this.#seen = { serving: next, revision: written, at: now };
+      }
+    }
+    // Not waited for: the lease must be renewed in time.
+    void this.#use(before);
+  }
+
+  async #follow(serving: Said | null): Promise<void> {
+    const { bridge, hosts } = this.#deps;
+    const now = performance.now();
+    const { before = null, ready = false } = serving ?? {};
+    const target = ready && serving ? serving.bridge : before;
+    // The one that has taken over is not ready yet.
+    if (target === bridge) return;
+    if (target === null || !(await this.#use(target))) {
+      if (!hosts.holder) hosts.expectHost(this.#times.ttlMs);
+      this.#unreachedSince ??= now;
+      if (!this.#leaving && now - this.#unreachedSince > this.#times.startMs) this.#begin();
+      return;
+    }
+    this.#unreachedSince = null;
+    if (ready) this.#end();
+  }
+
+  #use(bridge: string | null): Promise<boolean> {
+    return this.#deps.use(bridge);
+  }
+
+  #begin(): void {
+    const { host, hosts, log } = this.#deps;
+    this.#ending?.abort();
+    this.#ending = undefined;
+    hosts.yields = false;
+    if (!host || this.#isHosting) return;
+    this.#isHosting = true;
+    this.#failedToStart = false;
+    host.start().catch((error: unknown) => {
+      this.#isHosting = false;
+      this.#failedToStart = true;
+      log(error instanceof Error ? error.message : String(error));
+    });
+  }
+
+  /** Another bridge's host serves: the own one's clients move on, and then it ends. */
+  #end(): void {
+    const { host, hosts } = this.#deps;
+    hosts.yields = true;
+    if (!host || !this.#isHosting || this.#ending || this.#leaving) return;
+    const ending = new AbortController();
+    this.#ending = ending;
+    void pause(this.#times.restMs, AbortSignal.any([ending.signal, this.#stop.signal])).then(async () => {
+      if (ending.signal.aborted || this.#stop.signal.aborted) return;
+      this.#ending = undefined;
+      await host.stop();
+      this.#isHosting = false;
+    });
+  }
+
+  /** What a server that does not answer would hold up. */
+  async #within<T>(work: Promise<T> | undefined): Promise<T | undefined> {
+    if (!work) return undefined;
+    const late = Promise.withResolvers<never>();
+    const timer = setTimeout(() => late.reject(new Error('the cluster does not answer')), this.#times.answerMs);
+    try {
+      return await Promise.race([work, late.promise]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+}

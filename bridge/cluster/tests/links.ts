@@ -1,0 +1,68 @@
+import type { NatsConnection } from '@nats-io/transport-node';
+import { MUX_VERSION, type Opening, PORTS_VERSION, SCHEMA_VERSION } from '#shared/link/hello.ts';
+import { Mux } from '#shared/link/mux.ts';
+import type { Stream } from '#shared/link/stream.ts';
+import { KEY } from '../../journal/fixture.ts';
+import { RecordSeal } from '../../sync/record-seal.ts';
+import type { TestNats } from '../../sync/tests/nats-server.ts';
+import { acceptBridges, dialBridge, type Dialling, doorOf } from '../dial.ts';
+import type { LINK_TIMES, NatsLink } from '../nats-link.ts';
+
+export const seal = new RecordSeal(KEY);
+export const DOOR = doorOf(seal, 'b');
+
+export interface LinkPair extends AsyncDisposable {
+  a: { nc: NatsConnection; link: NatsLink; mux: Mux };
+  b: { nc: NatsConnection; link: NatsLink; mux: Mux };
+}
+
+export const dialling = (nc: NatsConnection, times?: typeof LINK_TIMES, vaultKey = KEY): Dialling => ({
+  nc,
+  seal: vaultKey === KEY ? seal : new RecordSeal(vaultKey),
+  vaultKey,
+  ...(times && { times }),
+});
+
+const muxOver = (link: NatsLink, side: 'dialer' | 'acceptor', onstream: (stream: Stream, opening: Opening) => void): Mux =>
+  new Mux(link, {
+    side,
+    hello: { muxVersion: MUX_VERSION, portsVersion: PORTS_VERSION, schemaVersion: SCHEMA_VERSION, build: 'test', capabilities: [] },
+    schedule: setImmediate,
+    onstream,
+  });
+
+/** Bridge `a` has dialled bridge `b`; each has a connection of its own to the server. `onstream`: what `b` does with a stream. */
+export async function linkPair(
+  nats: TestNats,
+  { onstream, times }: { onstream: (stream: Stream, opening: Opening) => void; times?: typeof LINK_TIMES },
+): Promise<LinkPair> {
+  const [near, far] = await Promise.all([nats.operator({ reconnect: false }), nats.operator({ reconnect: false })]);
+  const taken = Promise.withResolvers<{ link: NatsLink; mux: Mux }>();
+  const stop = acceptBridges(dialling(far, times), 'b', (link) => taken.resolve({ link, mux: muxOver(link, 'acceptor', onstream) }));
+  await far.flush();
+  const link = await dialBridge(dialling(near, times), 'b');
+  const a = { nc: near, link, mux: muxOver(link, 'dialer', () => {}) };
+  const b = { nc: far, ...(await taken.promise) };
+  await Promise.all([a.mux.ready, b.mux.ready]);
+  return {
+    a,
+    b,
+    async [Symbol.asyncDispose]() {
+      link.close();
+      b.link.close();
+      stop();
+      await Promise.all([near.close(), far.close()]);
+    },
+  };
+}
+
+/** Whatever goes over the server from now on, as whoever runs it sees it. */
+export async function overheard(
+  nats: TestNats,
+): Promise<{ messages: { subject: string; data: Uint8Array }[]; nc: NatsConnection } & AsyncDisposable> {
+  const nc = await nats.operator();
+  const messages: { subject: string; data: Uint8Array }[] = [];
+  nc.subscribe('perch.>', { callback: (_, { subject, data }) => void messages.push({ subject, data: data.slice() }) });
+  await nc.flush();
+  return { messages, nc, [Symbol.asyncDispose]: () => nc.close() };
+}

@@ -1,0 +1,119 @@
+import { until } from '../../../tests/support/gateway.ts';
+import { KEY } from '../../journal/fixture.ts';
+import type { FakeHost, FakeHostOptions } from '../../server/tests/fake-host.ts';
+import { startTestBridge, type TestBridge } from '../../server/tests/bridge.ts';
+import { type Machine, machine, settings } from '../../sync/tests/machine.ts';
+import { type ClusterMember, joinCluster, viaOf } from '../cluster.ts';
+import { SERVING_TIMES } from '../serving.ts';
+
+export const OWNER = 'the-owner';
+
+/** A bridge of a cluster with a journal of its own, and a scripted host where a managed Chromium would be. */
+export interface Member extends AsyncDisposable {
+  name: string;
+  bridge: TestBridge;
+  machine: Machine;
+  cluster: ClusterMember;
+  /** Its own host, while it has one. */
+  host(): FakeHost | undefined;
+  /** How often a host was started here. */
+  starts(): number;
+  /** No host can be started here any more; the one that is there dies. */
+  breakHost(): void;
+  mendHost(): void;
+  /** Stops as a process that is told to; `stopped` resolves when it is over. */
+  stop(): Promise<void>;
+}
+
+export interface MemberOptions extends Partial<FakeHostOptions> {
+  /** False: tabs alone may host. */
+  hosts?: boolean;
+  times?: Partial<typeof SERVING_TIMES>;
+}
+
+/** Hosts answer requests with their bridge's name. */
+export async function member(name: string, servers: string[], { hosts = true, times, ...host }: MemberOptions = {}): Promise<Member> {
+  const own = await machine(settings(servers), { confirmMs: 2000 });
+  const bridge = await startTestBridge({ token: OWNER, journal: own.journal, vaultKey: KEY, via: viaOf(KEY) });
+  own.journal.tellHosts(() => bridge.bridge.hosts.list().flatMap(({ origin }) => origin || []));
+  const script = { http: async () => new Response(name), rpc: answeringWith(name), ...host };
+  let current: FakeHost | undefined;
+  let isBroken = false;
+  let starts = 0;
+  const scripted = {
+    async start() {
+      if (isBroken) throw new Error(`the host of ${name} does not start`);
+      starts++;
+      current = await bridge.attach(script);
+    },
+    async stop() {
+      current?.die();
+      current = undefined;
+    },
+  };
+  const cluster = joinCluster({
+    ...{ bridge: bridge.bridge, journal: own.journal, vaultKey: KEY, log: (line: string) => void bridge.lines.push(line) },
+    host: hosts ? scripted : null,
+    times: { ...SERVING_TIMES, restMs: 200, ...times },
+  });
+  let stopping: Promise<void> | undefined;
+  const made: Member = {
+    ...{ name, bridge, machine: own, cluster },
+    host: () => current,
+    starts: () => starts,
+    breakHost() {
+      isBroken = true;
+      current?.die();
+      current = undefined;
+    },
+    mendHost: () => void (isBroken = false),
+    stop: () =>
+      (stopping ??= (async () => {
+        await cluster.leave();
+        await bridge.bridge.close(cluster.farewell);
+        await cluster.close();
+        await own[Symbol.asyncDispose]();
+      })()),
+    async [Symbol.asyncDispose]() {
+      // A test's end need not be handed over.
+      stopping ??= (async () => {
+        await cluster.close();
+        await bridge[Symbol.asyncDispose]();
+        await own[Symbol.asyncDispose]();
+      })();
+      await stopping;
+    },
+  };
+  return made;
+}
+
+const answeringWith =
+  (name: string): NonNullable<FakeHostOptions['rpc']> =>
+  (link, { id }) =>
+    link.send(JSON.stringify({ type: 'res', id, ok: true, payload: { host: name } }));
+
+/** Whose host answers a request at a bridge; its status where none does. */
+export async function servedBy({ bridge }: Member): Promise<string> {
+  const response = await bridge.http('/v1/whose', { token: OWNER, signal: AbortSignal.timeout(20_000) });
+  return response.ok ? response.text() : String(response.status);
+}
+
+/** Milliseconds until all of these bridges' clients are served by the same host; by that one's, where it is named. */
+export async function agreedOn(members: readonly Member[], name?: string): Promise<{ name: string; ms: number }> {
+  const since = performance.now();
+  let answers: string[] = [];
+  await until(
+    async () => {
+      answers = await Promise.all(members.map(servedBy));
+      const [first = ''] = answers;
+      return answers.every((answer) => answer === first) && !/^\d/.test(first) && (name === undefined || first === name);
+    },
+    'one host for all',
+    30_000,
+  ).catch((error: unknown) => {
+    throw new Error(
+      `${String(error)}: ${JSON.stringify(answers)} ${JSON.stringify(members.map((one) => [one.name, one.bridge.lines, one.machine.lines]))}`,
+    );
+  });
+  return { name: answers[0] ?? '', ms: performance.now() - since };
+}

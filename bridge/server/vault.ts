@@ -1,0 +1,170 @@
+import type { RequestListener } from 'node:http';
+import type { WebSocket } from 'ws';
+import type { BrowserWay } from '#shared/sync/nats/way.ts';
+import { type Hello, MUX_VERSION, PORTS_VERSION, SCHEMA_VERSION } from '#shared/link/hello.ts';
+import type { Credential } from '#shared/link/proof.ts';
+import { CLOSE } from '#shared/rpc/limits.ts';
+import type { Home } from '../home.ts';
+import type { Journal } from '../journal/journal.ts';
+import type { LogRing } from '../log-ring.ts';
+import { Password } from '../password.ts';
+import { Access } from './access.ts';
+import type { Admission } from './admission.ts';
+import type { AuthLimiter } from './auth-limiter.ts';
+import { Auth } from './auth.ts';
+import { Exchanges } from './exchange.ts';
+import { Gauge } from './gauge.ts';
+import type { HostMode } from './host-rank.ts';
+import { Hosts } from './hosts.ts';
+import { apiListener } from './http.ts';
+import { LinkCodes } from './link-codes.ts';
+import { oauthCallback } from './oauth-callback.ts';
+import type { Figure } from './operations.ts';
+import { lendPorts } from './ports.ts';
+import { Receipts } from './receipts.ts';
+import { Standing } from './standing.ts';
+import type { Timing } from './timing.ts';
+import { serveUplink } from './uplink.ts';
+
+/** What a vault is made of. */
+export interface VaultOptions {
+  home: Home;
+  /** The owner's token. */
+  token: string;
+  /** The vault's journal. It stays the caller's, who closes it behind the bridge. */
+  journal: Journal;
+  /** What secrets are sealed with in this vault: 256 bit, base64url. Attached hosts are given it. */
+  vaultKey: string;
+  /** How attached browsers reach the cluster that the vault is shared over, when this bridge is not there; without it: not at all. */
+  browserWay?: (() => Promise<BrowserWay | null>) | undefined;
+}
+
+export interface VaultDeps {
+  /** Empty for the home's own. */
+  name: string;
+  admission: Admission;
+  /** Of the bridge's every door. */
+  limiter: AuthLimiter;
+  timing: Timing;
+  about: { version: string; build: string; mode: HostMode };
+  /** Where OAuth services send browsers back to. */
+  callbackUrl: string;
+  /** The bridge's name in its own requests (capabilities/egress.ts). */
+  via: string;
+  /** Requests of `/v1` and `/mcp` under way at a time. */
+  maxExchanges: number;
+  /** What `log` writes to beside. */
+  ring: LogRing;
+  log(line: string): void;
+}
+
+/** Why all are told to go. */
+export interface Farewell {
+  code: number;
+  reason: string;
+}
+
+/** One vault as a bridge serves it: who may come in, which host answers, and what that host is lent. It shares nothing with another but the front door. */
+export interface Vault {
+  readonly name: string;
+  readonly home: Home;
+  readonly admission: Admission;
+  readonly auth: Auth;
+  readonly hosts: Hosts;
+  readonly journal: Journal;
+  readonly codes: LinkCodes;
+  readonly shared: SharedParts;
+  /** Exchanges of `/v1` and `/mcp` under way, and how many answers had which status. */
+  readonly exchanges: Gauge;
+  readonly answers: ReadonlyMap<number, number>;
+  /** `/v1` and `/mcp`. */
+  readonly api: RequestListener;
+  /** `/oauth/callback`. */
+  readonly callback: RequestListener;
+  /** A new credential for the managed Chromium, never stored; the one before is void. */
+  hostCredential(): Credential;
+  /** A host dials in. */
+  uplink(socket: WebSocket, origin: string): void;
+  log(line: string): void;
+  /** Lets requests under way finish for a moment, then lets the hosts go. */
+  dismiss(farewell: Farewell): Promise<void>;
+  /** Behind that: takes nothing any more, and has written everything down. */
+  close(): Promise<void>;
+}
+
+export interface SharedParts {
+  access: Access;
+  /** What this bridge says of itself on a link; it lends nothing there. */
+  hello: Hello;
+  timing: Timing;
+  journal: Pick<Journal, 'head'>;
+  /** What is told to Prometheus beside: to be filled before it asks. */
+  figures: Figure[];
+}
+
+const SERVES = { tab: 'a tab', headless: 'the managed Chromium', remote: 'another bridge’s host' };
+
+/** Opens what the vault's home keeps. Rejects, with a sentence for people, where that cannot be read. */
+export async function serveVault(options: VaultOptions, deps: VaultDeps): Promise<Vault> {
+  const { home, token, journal, vaultKey, browserWay } = options;
+  const { name, admission, limiter, timing, about, callbackUrl, via, maxExchanges, ring, log } = deps;
+  ring.hide([token, vaultKey]);
+  const hosts = new Hosts(about.mode, timing);
+  const access = await Access.open(home.accessFile, log);
+  const password = new Password(home.passwordFile, { warn: log, lookMs: timing.passwordMs });
+  const auth = new Auth({ token, credentials: await home.credentials(), access, password, limiter });
+  hosts.on('join', ({ kind, build }) => log(`a host is attached (${kind}, build ${build})`));
+  hosts.on('attach', (kind) => log(`${SERVES[kind]} serves`));
+  hosts.on('leave', ({ kind }, code, reason) => log(`a host (${kind}) is gone: ${reason || 'its connection broke'} (${code})`));
+
+  const gauge = new Gauge();
+  const exchanges = new Exchanges();
+  const standing = new Standing(via);
+  const receipts = await Receipts.open({ path: home.receiptsFile, hosts, retryMs: timing.receiptsMs, log });
+  const ports = lendPorts({
+    ...{ name, journal, vaultKey, browserWay, access, hosts, home: home.dir, callbackUrl },
+    ...{ via, exchanges, standing, ring, log, presenceMs: timing.presenceMs },
+    system: { home, ...about },
+  });
+  const hello: Hello = {
+    muxVersion: MUX_VERSION,
+    portsVersion: PORTS_VERSION,
+    schemaVersion: SCHEMA_VERSION,
+    build: about.build,
+    capabilities: ports.names,
+  };
+  const uplinkDeps = { auth, hosts, timing, hello, onstream: ports.serve, log };
+  const uplinks = new Set<WebSocket>();
+  const uplinkGauge = new Gauge();
+  const answers = new Map<number, number>();
+  const api = apiListener({ admission, auth, hosts, journal, timing, gauge, maxExchanges, via, exchanges, receipts, standing, log });
+
+  return {
+    ...{ name, home, admission, auth, hosts, journal, codes: new LinkCodes(), exchanges: gauge, answers, log },
+    shared: { access, hello: { ...hello, capabilities: [] }, timing, journal, figures: [] },
+    api(request, response) {
+      response.once('close', () => answers.set(response.statusCode, (answers.get(response.statusCode) ?? 0) + 1));
+      api(request, response);
+    },
+    callback: oauthCallback({ name, admission, hosts, journal, limiter, timing, gauge, log }),
+    hostCredential: () => auth.issueHeadless(),
+    uplink(socket, origin) {
+      const leave = uplinkGauge.enter();
+      uplinks.add(socket);
+      socket.on('close', () => (uplinks.delete(socket), leave()));
+      serveUplink(socket, origin, uplinkDeps).catch((error: unknown) => {
+        log(`a host could not attach: ${error instanceof Error ? error.message : String(error)}`);
+        socket.close(CLOSE.internal, 'the bridge failed');
+      });
+    },
+    async dismiss({ code, reason }) {
+      await gauge.idle(timing.graceMs);
+      await receipts.close(timing.graceMs);
+      hosts.close(code, reason);
+      for (const uplink of uplinks) uplink.close(code, reason);
+      await uplinkGauge.idle(timing.closeMs);
+      await ports.close();
+    },
+    close: async () => void (await Promise.all([receipts.writeDown(), access.idle()])),
+  };
+}

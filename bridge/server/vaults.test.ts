@@ -1,0 +1,323 @@
+import { hash } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect } from 'vitest';
+import { caller } from '#shared/link/calls.ts';
+import { fetchOver } from '#shared/link/http.ts';
+import { linked } from '#shared/link/proof.ts';
+import { textLink } from '#shared/link/text-link.ts';
+import { accessPort } from '#shared/ports/access.ts';
+import { BLOBS_PORT } from '#shared/ports/journal.ts';
+import { LIMITS } from '#shared/rpc/limits.ts';
+import { verifies } from '../../tests/requirements.ts';
+import { Password } from '../password.ts';
+import { TestClient } from './tests/client.ts';
+import { dialHost, type FakeHost } from './tests/fake-host.ts';
+import { journalOf } from './tests/journal-client.ts';
+import { ask, deviceOf, type TestVault, twoVaults } from './tests/two-vaults.ts';
+
+let dir = '';
+beforeEach(async () => void (dir = await mkdtemp(join(tmpdir(), 'perch-vaults-'))));
+afterEach(() => rm(dir, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 }));
+
+/** A WebSocket client at an address of the bridge, by whatever name. */
+async function connected(address: string, auth: Record<string, unknown>, path = ''): Promise<{ client: TestClient; answer: unknown }> {
+  const { host, port } = new URL(address);
+  const client = await TestClient.open(`http://127.0.0.1:${port}`, { headers: { host } }, path);
+  return { client, answer: await client.call('connect', { minProtocol: 3, maxProtocol: 3, auth }) };
+}
+
+const rpcOpenings = ({ host }: TestVault): number => host.clients.length;
+const httpOpenings = ({ host }: TestVault): number => host.openings.filter(({ kind }) => kind === 'http').length;
+const vaultOf = (answer: { text: string }): unknown => (JSON.parse(answer.text) as { vault?: unknown }).vault;
+
+describe('which vault a request is for', () => {
+  verifies('vaults/credential', 'is what its token says, the owner’s or a device’s, over HTTP', async () => {
+    await using two = await twoVaults({ dir });
+    const { own, work } = two;
+    for (const path of ['/v1/models', '/mcp', '/v1/chat/completions']) {
+      for (const [vault, token] of [
+        ['own', own.token],
+        ['work', work.token],
+        ['own', deviceOf('own').token],
+        ['work', deviceOf('work').token],
+      ] as const) {
+        const answer = await ask(`${own.served.origin}${path}`, { method: 'POST', token, body: {} });
+        expect({ path, status: answer.status, vault: vaultOf(answer) }).toEqual({ path, status: 200, vault });
+      }
+    }
+  });
+
+  verifies('vaults/credential', 'is what its address names, and no other vault’s token counts there', async () => {
+    await using two = await twoVaults({ dir });
+    const { own, work } = two;
+    const before = [httpOpenings(own), httpOpenings(work)];
+    const refused: [string, string][] = [
+      [`${work.served.origin}/v1/models`, own.token],
+      [`${own.served.origin}/v1/models?vault=work`, own.token],
+      [`${work.served.origin}/v1/models?vault=work`, deviceOf('own').token],
+      [`${own.served.origin}/v1/models`, 'nobody-knows-this-token'],
+    ];
+    for (const [url, token] of refused) expect({ url, status: (await ask(url, { token })).status }).toEqual({ url, status: 401 });
+    for (const url of [
+      `${own.served.origin}/v1/models?vault=none`,
+      `${work.served.origin}/v1/models?vault=none`,
+      `${own.served.origin}/?vault=`,
+    ])
+      expect({ url, status: (await ask(url, { token: own.token })).status }).toEqual({ url, status: 404 });
+    expect((await ask(`http://none.localhost:${new URL(own.served.origin).port}/v1/models`, { token: own.token })).status).toBe(403);
+    expect([httpOpenings(own), httpOpenings(work)]).toEqual(before);
+    const taken = [`${work.served.origin}/v1/models`, `${own.served.origin}/v1/models?vault=work`];
+    for (const url of taken) expect(vaultOf(await ask(url, { token: work.token }))).toBe('work');
+  });
+
+  verifies('vaults/credential', 'is what a client’s `connect` says', async () => {
+    await using two = await twoVaults({ dir });
+    const { own, work } = two;
+    const counts = (): number[] => [rpcOpenings(own), rpcOpenings(work)];
+    for (const [auth, expected] of [
+      [{ token: work.token }, [0, 1]],
+      [{ deviceToken: deviceOf('work').token }, [0, 2]],
+      [{ token: own.token, deviceToken: deviceOf('work').token }, [1, 2]],
+      [{ token: 'outdated', deviceToken: deviceOf('work').token }, [1, 3]],
+      [{ deviceToken: deviceOf('own').token }, [2, 3]],
+    ] as const) {
+      const { answer } = await connected(own.served.origin, auth);
+      expect(answer).toMatchObject({ ok: true });
+      expect(counts()).toEqual(expected);
+    }
+    for (const [address, auth] of [
+      [own.served.origin, { token: 'nobody-knows-this-token' }],
+      [own.served.origin, { deviceToken: 'nobody-knows-this-token' }],
+      [work.served.origin, { token: own.token }],
+      [work.served.origin, { deviceToken: deviceOf('own').token }],
+      [own.served.origin, { credentialId: 'app-none', nonce: 'n'.repeat(43), proof: 'p' }],
+    ] as const) {
+      const { answer } = await connected(address, auth);
+      expect(answer).toMatchObject({ ok: false, error: { code: 'AUTH_REQUIRED' } });
+    }
+    expect((await connected(own.served.origin, { token: own.token }, '?vault=work')).answer).toMatchObject({ ok: false });
+    expect((await connected(own.served.origin, { token: work.token }, '?vault=work')).answer).toMatchObject({ ok: true });
+    await expect(connected(own.served.origin, { token: work.token }, '?vault=none')).rejects.toThrow('404');
+    expect(counts()).toEqual([2, 4]);
+  });
+
+  verifies('vaults/credential', 'is, for a pairing code, what the address names', async () => {
+    await using two = await twoVaults({ dir });
+    await connected(two.own.served.origin, { pairingCode: 'CODE' }, '?vault=work');
+    expect([rpcOpenings(two.own), rpcOpenings(two.work)]).toEqual([0, 1]);
+    await connected(two.own.served.origin, { pairingCode: 'CODE' });
+    expect([rpcOpenings(two.own), rpcOpenings(two.work)]).toEqual([1, 1]);
+  });
+
+  verifies('vaults/password', 'is the one that is named or that alone has a password; else nobody’s is tried', async () => {
+    await using two = await twoVaults({ dir });
+    const { own, work } = two;
+    const password = 'the same in both of them';
+    await new Password(work.home.passwordFile).set(password);
+    expect((await connected(own.served.origin, { password })).answer).toMatchObject({ ok: true });
+    expect([rpcOpenings(own), rpcOpenings(work)]).toEqual([0, 1]);
+    await new Password(own.home.passwordFile).set(password);
+    expect((await connected(own.served.origin, { password })).answer).toMatchObject({
+      ok: false,
+      error: { code: 'AUTH_REQUIRED', message: expect.stringContaining('?vault=') },
+    });
+    expect((await connected(work.served.origin, { password })).answer).toMatchObject({ ok: true });
+    expect((await connected(own.served.origin, { password }, '?vault=work')).answer).toMatchObject({ ok: true });
+    expect((await connected(own.served.origin, { password, token: own.token })).answer).toMatchObject({ ok: true });
+    expect([rpcOpenings(own), rpcOpenings(work)]).toEqual([1, 3]);
+  });
+});
+
+describe('one vault’s credentials at another’s doors', () => {
+  /** A browser that is linked with a vault, at its origin. */
+  const link = async ({ served }: TestVault) => {
+    const body = { code: served.issueCode(10_000) };
+    return linked.parse(
+      JSON.parse((await ask(`${served.origin}/link`, { method: 'POST', headers: { origin: served.origin }, body })).text),
+    );
+  };
+
+  verifies('vaults/walls', 'link codes count at their vault’s origin alone', async () => {
+    await using two = await twoVaults({ dir });
+    const { own, work } = two;
+    for (const [mine, other] of [
+      [own, work],
+      [work, own],
+    ] as const) {
+      const code = mine.served.issueCode(10_000);
+      const asked = (at: string, origin = at) => ask(`${at}/link`, { method: 'POST', headers: { origin }, body: { code } });
+      expect((await asked(other.served.origin)).status).toBe(401);
+      expect((await asked(mine.served.origin, other.served.origin)).status).toBe(403);
+      expect((await asked(mine.served.origin)).status).toBe(200);
+      expect((await asked(mine.served.origin)).status).toBe(401);
+      expect((await mine.home.credentials()).length).toBe(2);
+    }
+    const codeOf = async (token: string, query = ''): Promise<string> =>
+      (await ask(`${own.served.origin}/link/code${query}`, { method: 'POST', token })).text;
+    expect(await codeOf(work.token)).toContain(`${work.served.origin}/#link=`);
+    expect(await codeOf(own.token)).toContain(`${own.served.origin}/#link=`);
+    expect(await codeOf(own.token, '?vault=work')).toContain('not right');
+  });
+
+  verifies('vaults/walls', 'a host attaches to its own vault, at that one’s origin', async () => {
+    await using two = await twoVaults({ dir });
+    const { own, work } = two;
+    const [ofOwn, ofWork] = [await link(own), await link(work)];
+    for (const [url, credential] of [
+      [own.served.origin, ofWork.host],
+      [work.served.origin, ofOwn.host],
+      [own.served.origin, ofWork.app],
+      [own.served.origin, work.served.hostCredential()],
+      [work.served.origin, own.served.hostCredential()],
+    ] as const)
+      await expect(dialHost({ url, credential })).rejects.toThrow('The proof is not right');
+    await expect(dialHost({ url: own.served.origin, credential: ofWork.host, origin: work.served.origin })).rejects.toThrow('403');
+    expect([own.served.hosts.size, work.served.hosts.size]).toEqual([1, 1]);
+    await work.attach({ credential: ofWork.host });
+    expect([own.served.hosts.size, work.served.hosts.size]).toEqual([1, 2]);
+  });
+
+  verifies('vaults/walls', 'a host has its own journal, attachments, key and access list', async () => {
+    await using two = await twoVaults({ dir });
+    const { own, work } = two;
+    const record = { store: 'memories', key: 'k', clock: '000000000000001-0000-a', seal: 'none', payload: '{}' } as const;
+    const [ownHost, workHost] = [await own.attach({ capabilities: ['journal'] }), await work.attach({ capabilities: ['journal'] })];
+    const [ownJournal, workJournal] = [journalOf(ownHost), journalOf(workHost)];
+    const opened = await workJournal.call('journal.open', { origin: 'same', schema: 1, position: null });
+    expect(opened.vaultKey).toBe(work.vaultKey);
+    expect((await ownJournal.call('journal.open', { origin: 'same', schema: 1, position: null })).vaultKey).toBe(own.vaultKey);
+    await workJournal.call('journal.push', { records: [record] });
+    expect([own.journal.rows.size, work.journal.rows.size]).toEqual([0, 1]);
+    expect((await ownJournal.call('journal.pull', { after: 0 })).records).toEqual([]);
+    expect(ownJournal.events).toEqual([]);
+    expect((await ownJournal.call('journal.info', {})).hosts).toHaveLength(2);
+    const bytes = Buffer.from('an attachment');
+    const at = `/${hash('sha256', bytes, 'hex')}`;
+    const blob = async ({ mux }: FakeHost, init: { method: string; body?: Uint8Array<ArrayBuffer> }): Promise<number> =>
+      (await fetchOver(mux, { kind: BLOBS_PORT, headers: { ':path': at } }, { ...init, signal: AbortSignal.timeout(10_000) })).status;
+    expect(await blob(workHost, { method: 'PUT', body: new Uint8Array(bytes) })).toBe(204);
+    expect([await blob(ownHost, { method: 'GET' }), await blob(workHost, { method: 'GET' })]).toEqual([404, 200]);
+    expect(await ownJournal.call('host.signal', { to: 'work-host', payload: {} })).toEqual({ delivered: false });
+  });
+
+  verifies('vaults/walls', 'figures and readiness are one vault’s own', async () => {
+    await using two = await twoVaults({ dir });
+    const { own, work } = two;
+    await connected(own.served.origin, { token: work.token });
+    await ask(`${own.served.origin}/v1/models`, { token: work.token });
+    const figures = async (token: string): Promise<string> => (await ask(`${own.served.origin}/metrics`, { token })).text;
+    await expect.poll(() => figures(work.token)).toContain('perch_http_requests_total{code="200"} 1');
+    expect(await figures(work.token)).toContain('perch_clients 1\n');
+    expect(await figures(work.token)).not.toContain('process_');
+    expect(await figures(own.token)).toContain('perch_clients 0\n');
+    expect(await figures(own.token)).not.toContain('perch_http_requests_total{');
+    expect(await figures(own.token)).toContain('process_');
+    expect((await ask(`${own.served.origin}/metrics?vault=work`, { token: own.token })).status).toBe(401);
+
+    const ready = async (query: string): Promise<number> => (await ask(`${own.served.origin}/ready${query}`)).status;
+    const left = new Promise((resolve) => work.served.hosts.once('leave', resolve));
+    work.host.die();
+    await left;
+    expect([await ready(''), await ready('?vault=work')]).toEqual([200, 503]);
+  });
+
+  verifies('vaults/walls', 'what one loses nobody else does: a revoked device, a host that is gone', async () => {
+    await using two = await twoVaults({ dir });
+    const { own, work } = two;
+    const { client: theirs } = await connected(own.served.origin, { deviceToken: deviceOf('own').token });
+    const { client: mine } = await connected(own.served.origin, { deviceToken: deviceOf('work').token });
+    const access = caller(
+      textLink(work.host.mux.open({ kind: accessPort.kind }), () => 1024 * 1024),
+      accessPort.calls,
+      accessPort.events,
+    );
+    await access.call('access.revoke', { principal: 'device:own' });
+    expect((await access.call('access.connected', {})).principals).toEqual(['device:work']);
+    expect(await access.call('access.mirror', { grants: [deviceOf('work').grant] })).toEqual({ taken: true });
+    const closed: string[] = [];
+    void theirs.closed.then(({ reason }) => closed.push(`own ${reason}`));
+    work.host.die();
+    expect((await mine.closed).code).toBe(1012);
+    expect((await theirs.call('still', { there: true })).ok).toBe(true);
+    expect(closed).toEqual([]);
+    expect(own.ring.read({ ring: '', limit: 100, level: 'debug' }).lines.map(({ message }) => message)).not.toContainEqual(
+      expect.stringContaining('is gone'),
+    );
+    expect(work.ring.read({ ring: '', limit: 100, level: 'debug' }).lines.map(({ message }) => message)).toContainEqual(
+      expect.stringContaining('a host (headless) is gone'),
+    );
+  });
+
+  verifies('vaults/walls', 'a page of one vault’s origin may not call another’s', async () => {
+    await using two = await twoVaults({ dir });
+    const { own, work } = two;
+    for (const [at, origin] of [
+      [own, work.served.origin],
+      [work, own.served.origin],
+    ] as const) {
+      expect((await ask(`${at.served.origin}/v1/models`, { token: at.token, headers: { origin } })).status).toBe(403);
+    }
+    const page = await ask(`${work.served.origin}/`, { headers: { accept: 'text/html' } });
+    expect([page.status, page.text]).toEqual([200, expect.stringContaining('<title>Perch')]);
+  });
+
+  verifies('vaults/callbacks', 'a browser comes back to the vault that its address names', async () => {
+    await using two = await twoVaults({ dir });
+    const { own, work } = two;
+    const come = (path: string, at = own): Promise<{ status: number; text: string }> => ask(`${at.served.origin}${path}`);
+    expect(vaultOf(await come('/oauth/callback?state=s&code=c'))).toBe('own');
+    const back = await come('/oauth/callback/work?state=s&code=c&x=1');
+    expect(JSON.parse(back.text)).toMatchObject({ vault: 'work', url: expect.stringMatching(/\/oauth\/callback\?state=s&code=c$/) });
+    expect((await come('/oauth/callback/none?state=s&code=c')).status).toBe(404);
+    expect((await come('/oauth/callback/own?state=s&code=c')).status).toBe(404);
+    expect((await come('/oauth/callback/work/x?state=s&code=c')).status).toBe(404);
+    expect([httpOpenings(own), httpOpenings(work)]).toEqual([1, 1]);
+  });
+
+  verifies('vaults/callbacks', 'states that nobody waits for lock their own vault’s out alone', async () => {
+    await using two = await twoVaults({ dir });
+    const left = new Promise((resolve) => two.work.served.hosts.once('leave', resolve));
+    two.work.host.die();
+    await left;
+    await two.work.attach({ http: async () => new Response('', { status: 404 }) });
+    const come = async (path: string): Promise<number> => (await ask(`${two.own.served.origin}${path}?state=s`)).status;
+    for (let tries = 0; tries < 10; tries++) expect(await come('/oauth/callback/work')).toBe(404);
+    expect([await come('/oauth/callback/work'), await come('/oauth/callback')]).toEqual([429, 200]);
+  });
+
+  verifies('vaults/share', 'who takes all connections of one vault takes none of another’s', async () => {
+    await using two = await twoVaults({ dir });
+    const { own, work } = two;
+    const share = LIMITS.maxConnections / 2;
+    for (let some = 0; some < share; some += 50)
+      await Promise.all(Array.from({ length: 50 }, () => connected(own.served.origin, { token: work.token })));
+    const { client } = await connected(own.served.origin, { token: own.token });
+    const refused = await TestClient.open(own.served.origin);
+    refused.send(
+      JSON.stringify({ type: 'req', id: 'c', method: 'connect', params: { minProtocol: 3, maxProtocol: 3, auth: { token: work.token } } }),
+    );
+    expect(await refused.closed).toMatchObject({ code: 1013, reason: expect.stringContaining('this vault') });
+    expect((await client.call('still', { there: true })).ok).toBe(true);
+    expect(two.gateway.bridge.vaults.map((vault) => vault.callers())).toEqual([1, share]);
+  });
+
+  verifies('vaults/share', 'requests under way of one vault leave the other’s room', async () => {
+    await using two = await twoVaults({ dir });
+    const { own, work } = two;
+    const left = new Promise((resolve) => work.served.hosts.once('leave', resolve));
+    work.host.die();
+    await left;
+    let waiting = 0;
+    const released = Promise.withResolvers<void>();
+    await work.attach({ http: async () => (waiting++, await released.promise, new Response('done')) });
+    const share = LIMITS.maxConnections / 2;
+    const asked = Array.from({ length: share }, () => ask(`${own.served.origin}/v1/models`, { token: work.token }));
+    await expect.poll(() => waiting, { timeout: 20_000 }).toBe(share);
+    expect((await ask(`${own.served.origin}/v1/models`, { token: work.token })).status).toBe(503);
+    expect((await ask(`${own.served.origin}/v1/models`, { token: own.token })).status).toBe(200);
+    released.resolve();
+    expect((await Promise.all(asked)).every(({ status }) => status === 200)).toBe(true);
+  });
+});

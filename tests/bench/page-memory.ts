@@ -1,0 +1,82 @@
+import type { CDPSession, Page } from 'playwright';
+import type { Caller } from './caller.ts';
+import { atMost, type Figure } from './figures.ts';
+
+const MB = 1024 * 1024;
+/** After these many chats. The first ones fill what a page keeps on purpose: the sidebar, prepared code, the last chats. */
+const SETTLED = 20;
+const OPENED = 200;
+/** What a page of 200 chats may hold beyond one of 20: what it keeps on purpose, not chats. */
+const MOST_MORE_MB = 5;
+
+interface Held {
+  /** Bytes of JavaScript, after all garbage is collected. */
+  heap: number;
+  nodes: number;
+  listeners: number;
+}
+
+/** What a page holds after many chats have been opened in it, one after the other, beside what it held when it had settled. */
+export async function pageMemory(page: Page, caller: Caller): Promise<Figure[]> {
+  const ids = Array.from({ length: OPENED }, (_, i) => `held-${i}`);
+  for (let at = 0; at < ids.length; at += 20) await Promise.all(ids.slice(at, at + 20).map((sessionId) => converse(caller, sessionId)));
+  const devtools = await page.context().newCDPSession(page);
+  await devtools.send('Performance.enable');
+  const seen: Held[] = [];
+  for (const [index, id] of ids.entries()) {
+    await openChat(page, id);
+    if ([SETTLED, OPENED / 2, OPENED].includes(index + 1)) seen.push(await held(devtools, page));
+  }
+  await devtools.detach();
+  const [settled, half, last] = seen;
+  if (!settled || !half || !last) throw new Error('nothing was measured');
+  const name = `after ${SETTLED}`;
+  const more = (last.heap - settled.heap) / MB;
+  return [
+    {
+      what: `a page's JavaScript after ${OPENED} chats`,
+      unit: 'MB',
+      ours: last.heap / MB,
+      floor: { name, value: settled.heap / MB },
+      ratio: last.heap / settled.heap,
+      bar: { ...atMost(more, MOST_MORE_MB, 'MB'), text: `≤ ${MOST_MORE_MB} MB more` },
+    },
+    { what: `  after ${OPENED / 2}`, unit: 'MB', ours: half.heap / MB, floor: { name, value: settled.heap / MB } },
+    { what: '  nodes', unit: '', ours: last.nodes, floor: { name, value: settled.nodes }, ratio: last.nodes / settled.nodes },
+    {
+      what: '  listeners',
+      unit: '',
+      ours: last.listeners,
+      floor: { name, value: settled.listeners },
+      ratio: last.listeners / settled.listeners,
+    },
+  ];
+}
+
+/** Of three short turns, and one of Markdown. */
+async function converse(caller: Caller, sessionId: string): Promise<void> {
+  for (const model of ['short', 'short', 'short', 'writer-60'])
+    await caller.call('chat.send', { message: `Question for ${model}`, sessionId, model: `bench/${model}` });
+}
+
+/** As a link in the app does it; resolves when the chat's last reply is shown. */
+async function openChat(page: Page, id: string): Promise<void> {
+  await page.evaluate((href) => {
+    const link = document.createElement('a');
+    link.href = href;
+    document.body.append(link);
+    link.click();
+    link.remove();
+  }, `/chat/main/${id}`);
+  await page.waitForURL(`**/chat/main/${id}`);
+  await page.waitForFunction(() => document.querySelectorAll('article[aria-label="Reply"]').length === 4, undefined, { polling: 'raf' });
+}
+
+async function held(devtools: CDPSession, page: Page): Promise<Held> {
+  // What waits for a moment with nothing to do is done, and what only finalizers hold on to is gone by the second time.
+  await page.evaluate(() => new Promise((resolve) => requestIdleCallback(resolve)));
+  for (let time = 0; time < 3; time++) await devtools.send('HeapProfiler.collectGarbage');
+  const { metrics } = await devtools.send('Performance.getMetrics');
+  const value = (name: string): number => metrics.find((metric) => metric.name === name)?.value ?? NaN;
+  return { heap: value('JSHeapUsedSize'), nodes: value('Nodes'), listeners: value('JSEventListeners') };
+}

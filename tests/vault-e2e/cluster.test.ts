@@ -1,0 +1,129 @@
+import { describe, expect, test } from 'vitest';
+import { hasNats, natsServer } from '../../bridge/sync/tests/nats-server.ts';
+import { threeNodes } from '../../bridge/sync/tests/three-nodes.ts';
+import type { Perch } from '../e2e/harness.ts';
+import { verifies } from '../requirements.ts';
+import { until } from '../support/gateway.ts';
+import { clusterOf, GUIDE, heard, say, servingOf } from './cluster-gateways.ts';
+
+const MINUTES = 5 * 60_000;
+/** Due one after the other, before and after the host is killed. */
+const JOBS = 6;
+
+/** What a streamed completion says, as the events' own text. */
+async function streamed(perch: Perch): Promise<string> {
+  const body = JSON.stringify({ model: GUIDE, stream: true, messages: [{ role: 'user', content: 'Hello' }] });
+  const response = await perch.fetch('/v1/chat/completions', { method: 'POST', body, headers: { 'content-type': 'application/json' } });
+  if (response.status !== 200) throw new Error(`${response.status} ${await response.text()}`);
+  return response.text();
+}
+
+/** Tries again, at one gateway after the other, as a client of several does. */
+async function insist(gateways: () => readonly Perch[], work: (perch: Perch) => Promise<void>): Promise<void> {
+  let at = 0;
+  let last: unknown;
+  await until(
+    async () => {
+      const all = gateways();
+      const perch = all[at++ % all.length];
+      try {
+        if (perch) await work(perch);
+        return true;
+      } catch (error) {
+        last = error;
+        return false;
+      }
+    },
+    'an answer',
+    60_000,
+  ).catch((error: unknown) => {
+    throw new Error(`${String(error)}: ${String(last)}`);
+  });
+}
+
+if (!hasNats) test.skip('cluster: nats-server is not installed here', () => {});
+describe.runIf(hasNats)('gateways that serve a vault together, as commands with managed Chromiums', () => {
+  verifies(
+    ['cluster.routes/anywhere', 'cluster.serving/bridge-lost', 'cluster.serving/acknowledged'],
+    'any of three answers; killed is the one that serves: another one does, nothing that was acknowledged is lost, no job runs twice',
+    async () => {
+      await using nats = await threeNodes();
+      await using gateways = await clusterOf(3, nats.urls);
+      const first = await servingOf(gateways);
+      const others = gateways.filter((perch) => perch !== first);
+      const [b, c] = others;
+      if (!b || !c) throw new Error('there are three');
+      const said: string[] = [];
+      for (const [at, perch] of [first, b, c].entries()) {
+        await say(perch, 'all', `before ${at}`);
+        said.push(`before ${at}`);
+        expect(await streamed(perch)).toMatch(/"delta":\{"content"[^]*\[DONE\]/);
+      }
+      expect(await heard(b, 'all')).toEqual(said);
+      const planning = await b.client();
+      for (let at = 1; at <= JOBS; at++)
+        await planning.call('cron.add', {
+          schedule: { kind: 'at', at: Date.now() + 1500 * at },
+          message: `tick ${at}`,
+          name: `ticks ${at}`,
+        });
+      planning.close();
+
+      const killed = performance.now();
+      void first.kill('SIGKILL');
+      await insist(
+        () => [b],
+        (perch) => say(perch, 'all', 'after'),
+      );
+      const ms = performance.now() - killed;
+      process.stdout.write(`killed; a message is answered again after ${Math.round(ms)} ms\n`);
+      said.push('after');
+      expect(ms).toBeLessThan(30_000);
+      await servingOf([b, c]);
+      expect(await heard(c, 'all')).toEqual(said);
+      const client = await c.client();
+      const due = async () => (await client.call('cron.history', {})).records;
+      await until(async () => (await due()).filter(({ status }) => status !== 'running').length === JOBS, 'the end of all jobs', 60_000);
+      const runs = await due();
+      client.close();
+      expect(new Set(runs.map(({ jobId }) => jobId)).size).toBe(JOBS);
+      for (const { sessionId } of runs) if (sessionId !== undefined) expect(await heard(c, sessionId)).toHaveLength(1);
+    },
+    MINUTES,
+  );
+
+  verifies(
+    ['cluster.serving/leaves', 'cluster.serving/acknowledged'],
+    'all are started anew one after the other while a client says one thing after the other: all that was acknowledged is there, once',
+    async () => {
+      await using nats = await natsServer();
+      await using gateways = await clusterOf(3, [nats.url]);
+      await servingOf(gateways);
+      let resting: Perch | undefined;
+      const said: string[] = [];
+      let isOver = false;
+      const saying = (async () => {
+        for (let at = 0; !isOver; at++) {
+          await insist(
+            () => gateways.filter((perch) => perch !== resting),
+            (perch) => say(perch, 'rolling', `message ${at}`),
+          );
+          said.push(`message ${at}`);
+        }
+      })();
+      saying.catch(() => {});
+      for (const perch of gateways) {
+        const before = said.length;
+        resting = perch;
+        await perch.restart();
+        resting = undefined;
+        await until(() => said.length > before + 1, 'more that is said', 60_000);
+      }
+      isOver = true;
+      await saying;
+      await servingOf(gateways);
+      for (const perch of gateways) expect((await heard(perch, 'rolling')).toSorted()).toEqual(said.toSorted());
+    },
+    MINUTES,
+  );
+});

@@ -1,0 +1,49 @@
+import { RpcError } from '#shared/rpc/errors.ts';
+import { z } from '#shared/rpc/zod.ts';
+import type { ToolSpec } from '../providers/provider.ts';
+import type { Tool, ToolContext } from './registry.ts';
+
+/** A tool from a Zod schema of its arguments: validated before `run`, and shown to models as JSON Schema. */
+export function defineTool<P extends z.ZodObject>(tool: {
+  name: string;
+  description: string;
+  source: string;
+  params: P;
+  effect?(args: z.output<P>): string | undefined;
+  check?(args: z.output<P>, context: ToolContext): Promise<unknown> | unknown;
+  asks?: boolean;
+  run(args: z.output<P>, context: ToolContext): Promise<unknown> | unknown;
+}): Tool {
+  let schema: ToolSpec['schema'] | undefined;
+  const { effect, check } = tool;
+  const parse = (args: Record<string, unknown>): z.output<P> => {
+    const parsed = tool.params.safeParse(args);
+    if (!parsed.success) throw new RpcError('INVALID_PARAMS', `The arguments of ${tool.name} do not fit: ${problems(parsed.error)}`);
+    return parsed.data;
+  };
+  return {
+    name: tool.name,
+    description: tool.description,
+    source: tool.source,
+    // Made when it is first asked for: a worker that starts needs none.
+    get schema() {
+      return (schema ??= schemaOf(tool.params));
+    },
+    ...(effect ? { effect: (args) => effect(parse(args)) } : {}),
+    check: async (args, context) => {
+      const parsed = parse(args);
+      await check?.(parsed, context);
+    },
+    ...(tool.asks === undefined ? {} : { asks: tool.asks }),
+    run: async (args, context) => tool.run(parse(args), context),
+  };
+}
+
+function schemaOf(params: z.ZodObject): ToolSpec['schema'] {
+  const { $schema: _, ...schema } = z.toJSONSchema(params, { io: 'input' });
+  return schema;
+}
+
+function problems(error: z.ZodError): string {
+  return error.issues.map((issue) => (issue.path.length > 0 ? `${issue.path.join('.')}: ${issue.message}` : issue.message)).join('; ');
+}

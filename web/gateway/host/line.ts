@@ -1,0 +1,81 @@
+import { binarySocketLink } from '#shared/client/websocket.ts';
+import { MUX_VERSION, PORTS_VERSION, SCHEMA_VERSION } from '#shared/link/hello.ts';
+import type { Link } from '#shared/link/link.ts';
+import { Mux } from '#shared/link/mux.ts';
+import { prove, proves, uplinkAccepted, uplinkChallenge } from '#shared/link/proof.ts';
+import { JOURNAL_PORT } from '#shared/ports/journal.ts';
+import type { HostCredential } from '#shared/ports/host.ts';
+import type { Inbox, UplinkOptions } from './uplink.ts';
+
+const HANDSHAKE_MS = 10_000;
+
+/** The multiplexer over a socket that is being dialled, once both sides have proved themselves; throws, with a sentence, where they have not. */
+export async function openLine(
+  socket: WebSocket,
+  inbox: Inbox,
+  credential: HostCredential,
+  { build, onstream }: Pick<UplinkOptions, 'build' | 'onstream'>,
+): Promise<Mux> {
+  return new Mux(await handshake(socket, inbox, credential), {
+    side: 'dialer',
+    hello: {
+      muxVersion: MUX_VERSION,
+      portsVersion: PORTS_VERSION,
+      schemaVersion: SCHEMA_VERSION,
+      build,
+      capabilities: [JOURNAL_PORT],
+    },
+    onstream,
+    schedule: soon,
+  });
+}
+
+/** Both sides prove that they hold the credential; throws when the bridge does not. The link has what came meanwhile. */
+async function handshake(socket: WebSocket, inbox: Inbox, { id, key }: HostCredential): Promise<Link<Uint8Array>> {
+  const timer = setTimeout(() => socket.close(), HANDSHAKE_MS);
+  try {
+    const { nonce: serverNonce } = uplinkChallenge.parse(JSON.parse(await inbox.next()));
+    const nonce = crypto.randomUUID();
+    socket.send(JSON.stringify({ credentialId: id, nonce, proof: await prove(key, 'client', 'uplink', serverNonce, nonce) }));
+    const { proof } = uplinkAccepted.parse(JSON.parse(await inbox.next()));
+    if (!(await proves(key, proof, 'server', 'uplink', serverNonce, nonce))) throw new Error('The program on this port is not our bridge');
+    const link = binarySocketLink(socket);
+    return {
+      ...link,
+      get buffered() {
+        return link.buffered;
+      },
+      receive(events) {
+        const message = (bytes: Uint8Array): void => {
+          answering = true;
+          events.message(bytes);
+        };
+        link.receive({ ...events, message });
+        for (const bytes of inbox.early) message(bytes);
+      },
+    };
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Something came, and nothing has been sent since. */
+let answering = false;
+const channel = new MessageChannel();
+let flushes: (() => void)[] = [];
+channel.port1.onmessage = () => {
+  const due = flushes;
+  flushes = [];
+  for (const flush of due) flush();
+};
+
+/**
+ * The first thing after a message came goes at the end of its turn, together with all other answers of that turn: requests that came together
+ * are answered together. What follows (the deltas of a chunk, one await after the other), and bodies, go in the next task, in one message.
+ */
+function soon(flush: () => void, bulk: boolean): void {
+  if (answering && !bulk) {
+    answering = false;
+    queueMicrotask(flush);
+  } else if (flushes.push(flush) === 1) channel.port2.postMessage(null);
+}

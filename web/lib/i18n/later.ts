@@ -1,0 +1,25 @@
+import english from '#words/later/messages/en.js';
+import { m as frame } from './frame.ts';
+import type { Locale } from './locale.ts';
+import { type Others, spoken, words } from './words.ts';
+
+const OTHERS: Others<typeof english> = {
+  ar: () => import('#words/later/messages/ar.js'),
+  de: () => import('#words/later/messages/de.js'),
+  es: () => import('#words/later/messages/es.js'),
+  fr: () => import('#words/later/messages/fr.js'),
+  it: () => import('#words/later/messages/it.js'),
+  ja: () => import('#words/later/messages/ja.js'),
+  pl: () => import('#words/later/messages/pl.js'),
+  'pt-BR': () => import('#words/later/messages/pt-BR.js'),
+  ru: () => import('#words/later/messages/ru.js'),
+  'zh-CN': () => import('#words/later/messages/zh-CN.js'),
+};
+
+/** The words of what a chat shows beside its start, and those of the frame. */
+export let m = { ...frame, ...words(english) };
+
+/** After the frame's own. */
+export async function loadLater(locale: Locale): Promise<void> {
+  if (locale !== 'en') m = { ...frame, ...(await spoken(locale, OTHERS)) };
+}
