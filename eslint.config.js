@@ -19,6 +19,7 @@ export const walls = [
     from: [
       './web/gateway/storage',
       './web/gateway/sync',
+      './web/gateway/nats',
       './web/gateway/ports',
       './web/gateway/host',
       './web/gateway/demo',
@@ -29,9 +30,21 @@ export const walls = [
   },
   {
     target: './web/gateway/storage',
-    from: ['./web/gateway/sync', './web/gateway/ports', './web/gateway/host', './web/paint', './web/lib', './web/routes'],
+    from: [
+      './web/gateway/sync',
+      './web/gateway/nats',
+      './web/gateway/ports',
+      './web/gateway/host',
+      './web/paint',
+      './web/lib',
+      './web/routes',
+    ],
   },
-  { target: './web/gateway/sync', from: ['./web/gateway/ports', './web/gateway/host', './web/paint', './web/lib', './web/routes'] },
+  {
+    target: './web/gateway/sync',
+    from: ['./web/gateway/nats', './web/gateway/ports', './web/gateway/host', './web/paint', './web/lib', './web/routes'],
+  },
+  { target: './web/gateway/nats', from: ['./web/gateway/ports', './web/gateway/host', './web/paint', './web/lib', './web/routes'] },
   {
     target: './web/gateway/ports',
     from: ['./web/gateway/storage', './web/gateway/sync', './web/gateway/host', './web/paint', './web/lib', './web/routes'],

@@ -86,6 +86,7 @@ export async function runGateway(options: GatewayOptions): Promise<void> {
     token: given ?? (await home.token()),
     journal: first.journal,
     vaultKey: first.vaultKey,
+    browserWay: first.browserWay,
     others,
     mode: options.host,
     appDir,

@@ -19,6 +19,7 @@ interface NatsOptions {
   cert?: string;
   key?: string;
   replicas?: string;
+  websocket?: string[];
 }
 
 interface PermissionsOptions {
@@ -35,6 +36,7 @@ export async function shareOver(servers: string[], options: NatsOptions): Promis
   const { dir } = await Home.open({ warn: note });
   await writeSyncSettings(dir, data);
   say(`The vault is shared over ${servers.join(', ')} from the next start on.`);
+  if (options.websocket) note('Browsers that are linked to this bridge are given that address and the way in, and keep both sealed.');
   const problem = existsSync(join(dir, KEY_FILE)) ? await problemWith(dir, data) : null;
   if (problem) note(`warning: ${problem}. Until that is mended everything stays on this machine, and goes out afterwards.`);
 }
@@ -67,12 +69,16 @@ export async function showPermissions({
   say(natsConfiguration({ ...wanted, user: user ?? `perch-${vault}`, storage }).trimEnd());
 }
 
-async function settingsOf(servers: string[], { credentials, user, token, ca, cert, key, replicas }: NatsOptions): Promise<NatsSettings> {
+async function settingsOf(
+  servers: string[],
+  { credentials, user, token, ca, cert, key, replicas, websocket }: NatsOptions,
+): Promise<NatsSettings> {
   const secret = user !== undefined || token ? await asked(user === undefined ? 'Token: ' : `Password of ${user}: `) : undefined;
   const absolute = (path: string | undefined): string | undefined => path && resolve(path);
   const tls = { ca: absolute(ca), cert: absolute(cert), key: absolute(key) };
   const given = {
     servers,
+    websocket,
     credentials: absolute(credentials),
     user,
     password: user === undefined ? undefined : secret,

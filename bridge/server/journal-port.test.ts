@@ -39,6 +39,7 @@ describe('the journal’s port', () => {
       wantsAll: false,
       stale: false,
       vaultKey: VAULT_KEY,
+      cluster: null,
     });
     const record = setting('theme', 'a');
     expect(await a.call('journal.push', { records: [record] })).toEqual({ before: 0, last: 1, conflicts: 0 });

@@ -3,6 +3,7 @@ import type { Stream } from '#shared/link/stream.ts';
 import { textLink } from '#shared/link/text-link.ts';
 import { type JournalCalls, journalCalls, type JournalEvents } from '#shared/ports/journal.ts';
 import { RpcError } from '#shared/rpc/errors.ts';
+import type { BrowserWay } from '#shared/sync/nats/way.ts';
 import { type Journal, JournalFailed, JournalFull } from '../journal/journal.ts';
 import type { Host, Hosts } from './hosts.ts';
 import type { Presence } from './presence.ts';
@@ -16,6 +17,8 @@ export interface JournalPortDeps {
   presence: Presence;
   /** What secrets are sealed with in this vault: 256 bit, base64url. */
   vaultKey: string;
+  /** How a browser reaches the cluster that the vault is shared over, when this bridge is not there; null: not at all. */
+  browserWay(): Promise<BrowserWay | null>;
   log(line: string): void;
 }
 
@@ -95,7 +98,8 @@ export class JournalPort {
         this.#schemaIs(opened.schema);
         // Behind the answer, which says up to where it must read.
         setImmediate(() => this.#tell(replica, journal.head));
-        return { ...opened, vaultKey };
+        const cluster = await this.#browserWay();
+        return { ...opened, vaultKey, ...(cluster !== undefined && { cluster }) };
       },
       'journal.pull': async ({ after, limit }) => {
         const own = current();
@@ -146,6 +150,16 @@ export class JournalPort {
         return { delivered: answerer !== undefined };
       },
     };
+  }
+
+  /** Undefined where credentials cannot be read now: the host keeps what it was told before. */
+  async #browserWay(): Promise<BrowserWay | null | undefined> {
+    try {
+      return await this.#deps.browserWay();
+    } catch (error) {
+      this.#deps.log(`browsers are not told how to reach the cluster: ${error instanceof Error ? error.message : String(error)}`);
+      return undefined;
+    }
   }
 
   readonly #changed = (head: number): void => {

@@ -47,13 +47,15 @@ import { serveBlobs } from './blobs-port.ts';
 import type { Exchanges } from './exchange.ts';
 import type { Standing } from './standing.ts';
 import type { Host, Hosts } from './hosts.ts';
-import { JournalPort } from './journal-port.ts';
+import { JournalPort, type JournalPortDeps } from './journal-port.ts';
 import { Presence } from './presence.ts';
 import { type PortHandlers, servePort } from './serve-port.ts';
 
 export interface PortsDeps {
   journal: Journal;
   vaultKey: string;
+  /** See `JournalPortDeps`. */
+  browserWay?: JournalPortDeps['browserWay'] | undefined;
   access: Access;
   hosts: Hosts;
   presenceMs: number;
@@ -86,6 +88,7 @@ export interface Ports {
 export function lendPorts({
   journal,
   vaultKey,
+  browserWay = async () => null,
   access,
   hosts,
   presenceMs,
@@ -99,7 +102,7 @@ export function lendPorts({
   ring,
   log,
 }: PortsDeps): Ports {
-  const journalPort = new JournalPort({ journal, hosts, presence: new Presence(hosts, presenceMs), vaultKey, log });
+  const journalPort = new JournalPort({ journal, hosts, presence: new Presence(hosts, presenceMs), vaultKey, browserWay, log });
   const capability = <C extends Contracts, E extends EventSchemas>(
     port: Port<C, E>,
     handlers: PortHandlers<C, E>,

@@ -1,5 +1,6 @@
 import type { RequestListener } from 'node:http';
 import type { WebSocket } from 'ws';
+import type { BrowserWay } from '#shared/sync/nats/way.ts';
 import { type Hello, MUX_VERSION, PORTS_VERSION, SCHEMA_VERSION } from '#shared/link/hello.ts';
 import type { Credential } from '#shared/link/proof.ts';
 import { CLOSE } from '#shared/rpc/limits.ts';
@@ -34,6 +35,8 @@ export interface VaultOptions {
   journal: Journal;
   /** What secrets are sealed with in this vault: 256 bit, base64url. Attached hosts are given it. */
   vaultKey: string;
+  /** How attached browsers reach the cluster that the vault is shared over, when this bridge is not there; without it: not at all. */
+  browserWay?: (() => Promise<BrowserWay | null>) | undefined;
 }
 
 export interface VaultDeps {
@@ -103,7 +106,7 @@ const SERVES = { tab: 'a tab', headless: 'the managed Chromium', remote: 'anothe
 
 /** Opens what the vault's home keeps. Rejects, with a sentence for people, where that cannot be read. */
 export async function serveVault(options: VaultOptions, deps: VaultDeps): Promise<Vault> {
-  const { home, token, journal, vaultKey } = options;
+  const { home, token, journal, vaultKey, browserWay } = options;
   const { name, admission, limiter, timing, about, callbackUrl, via, maxExchanges, ring, log } = deps;
   ring.hide([token, vaultKey]);
   const hosts = new Hosts(about.mode, timing);
@@ -119,7 +122,7 @@ export async function serveVault(options: VaultOptions, deps: VaultDeps): Promis
   const standing = new Standing(via);
   const receipts = await Receipts.open({ path: home.receiptsFile, hosts, retryMs: timing.receiptsMs, log });
   const ports = lendPorts({
-    ...{ name, journal, vaultKey, access, hosts, home: home.dir, callbackUrl },
+    ...{ name, journal, vaultKey, browserWay, access, hosts, home: home.dir, callbackUrl },
     ...{ via, exchanges, standing, ring, log, presenceMs: timing.presenceMs },
     system: { home, ...about },
   });

@@ -9,7 +9,7 @@ import { describe, expect, test } from 'vitest';
 import { verifies } from '../../tests/requirements.ts';
 import { until } from '../../tests/support/gateway.ts';
 import { KEY, temporaryFolder } from '../journal/fixture.ts';
-import { streamsOf } from './permissions.ts';
+import { streamsOf } from '#shared/sync/nats/places.ts';
 import { RecordSeal } from './record-seal.ts';
 import { History, write } from './tests/history.ts';
 import { agreed } from './tests/machine.ts';

@@ -1,4 +1,4 @@
-import { inboxOf } from '#shared/sync/nats/places.ts';
+import { inboxOf, streamsOf } from '#shared/sync/nats/places.ts';
 
 /** The subjects that a user may publish to and subscribe to, as `nats-server` takes them (docs.nats.io, "Authorization"). */
 export interface Permissions {
@@ -10,14 +10,6 @@ export interface Permissions {
 const MEMORY = '16MB';
 /** Of one stream: each bridge has one of the records and one of who is there, and for seconds one of each object that it reads. */
 const CONSUMERS = 1000;
-
-/** The streams of a vault, by what is in them (docs/decisions/0063). */
-export const streamsOf = (vault: string): Record<'records' | 'objects' | 'leases' | 'here', string> => ({
-  records: `PERCH_${vault}`,
-  objects: `OBJ_PERCH_${vault}_blobs`,
-  leases: `KV_PERCH_${vault}_leases`,
-  here: `KV_PERCH_${vault}_here`,
-});
 
 export interface PermissionsWanted {
   /** In 16 hex digits, as `RecordSeal` names it. */

@@ -1,6 +1,7 @@
 import { rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from '#shared/rpc/zod.ts';
+import { browserServers } from '#shared/sync/nats/way.ts';
 import { checkMode, readIfThere, writeWhole } from '../home.ts';
 
 /** In the home directory: where the vault is shared. It cannot lie in the configuration, which is itself part of what is shared. */
@@ -16,6 +17,8 @@ const server = z
 export const natsSettings = z
   .strictObject({
     servers: z.array(server).min(1).max(100),
+    /** Where browsers connect, by NATS' WebSocket: attached ones are told, and how to get in, for when this bridge is not there. */
+    websocket: browserServers.optional(),
     /** A file of credentials, as `nsc` makes it. */
     credentials: path.optional(),
     user: z.string().min(1).max(500).optional(),

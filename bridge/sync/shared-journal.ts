@@ -13,7 +13,7 @@ import type { Journal, JournalEvents, Opened, Replica } from '../journal/journal
 import { keepClean, OBJECT_AGES, type ObjectAges } from './clean.ts';
 import { openCluster, type ResolveSecret } from './connection.ts';
 import { CLUSTER_ORIGIN, Exchange } from './exchange.ts';
-import { examineCluster } from './examine.ts';
+import { examineCluster } from '#shared/sync/nats/examine.ts';
 import { problemOf } from './problems.ts';
 import { RecordSeal } from './record-seal.ts';
 import type { NatsSettings } from './settings.ts';

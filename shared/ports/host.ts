@@ -1,4 +1,5 @@
 import type { SyncState } from '../rpc/methods/sync.ts';
+import type { BrowserWay } from '../sync/nats/way.ts';
 
 /** What a page can ask of the worker that hosts the gateway, beside the protocol; carried by Comlink. */
 export interface HostApi {
@@ -23,6 +24,12 @@ export interface HostApi {
   /** The page is being hidden for good or for the back-forward cache; and it is back. */
   leaving(tabLock: string): Promise<void>;
   returning(tabLock: string): Promise<void>;
+  /** The 24 words of a vault that is to be new; nothing is kept of them. */
+  newVaultWords(): Promise<string>;
+  /** Shares the vault of these words over the cluster from now on, where no bridge is there. Rejects with a sentence, and changes nothing, where that cannot be. */
+  share(way: BrowserWay, words: string): Promise<void>;
+  /** Shares it no longer; everything that is here stays. */
+  shareNoLonger(): Promise<void>;
   /** The page lends workers for this work, for as long as it lives and is not leaving. */
   lend(tabLock: string, work: LentWork, lender: WorkerLender): Promise<void>;
 }
@@ -53,6 +60,17 @@ export interface HostCredential {
   key: CryptoKey;
 }
 
+/** This browser's own way into the cluster that its vault is shared over. */
+export interface ClusterStatus {
+  servers: string[];
+  /** Who has said so: the bridge, or a person here. */
+  from: 'bridge' | 'here';
+  /** `resting`: a bridge is there, whose journal goes before it. */
+  state: 'resting' | 'connecting' | 'attached';
+  /** A sentence for the person, where it cannot be used now. */
+  problem: string | null;
+}
+
 export interface HostStatus {
   /** `superseded`: a newer build has taken over, and the page should reload once. */
   state: 'starting' | 'serving' | 'draining' | 'superseded' | 'failed';
@@ -62,6 +80,8 @@ export interface HostStatus {
   sync: SyncState;
   /** It has all of its parts, and goes on without the server that it came from. */
   complete?: boolean;
+  /** Null: there is none; undefined: not known yet. */
+  cluster?: ClusterStatus | null;
   /** Who the worker is among the attached hosts, once its data is open. */
   origin?: string;
 }

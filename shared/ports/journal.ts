@@ -85,8 +85,10 @@ export const journalCalls = {
        * The replica was away for longer than tombstones are kept: what it has, had pushed, and does not find in the journal is deleted.
        */
       stale: z.boolean(),
-      /** The key that secrets are sealed with in this vault: 256 bit, base64url. */
-      vaultKey: z.string(),
+      /** The key that secrets are sealed with in this vault: 256 bit, base64url. Absent where the host has it, and can use it but not say it. */
+      vaultKey: z.string().optional(),
+      /** How a browser reaches the cluster that the vault is shared over, for when this bridge is not there (`BrowserWay`); null: not at all. */
+      cluster: z.unknown().optional(),
     }),
     docs: 'Says who the replica is and how far it has read; the first call.',
     policy: { scope: 'write' },

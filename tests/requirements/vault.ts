@@ -114,5 +114,14 @@ export const vault = [
       'Where the cluster is and how to get in is told by a command, kept for the owner alone, and secrets in it may be references',
     'vault.cluster/browser-key':
       'A browser shares the vault with keys that no script can read out; it and the bridges find each other’s records and open them',
+    'vault.cluster/browser-converges':
+      'Whatever browsers without a bridge and bridges write, with the server going and coming: after healing all are equal and everything acknowledged is there',
+    'vault.cluster/browser-sealed': 'What a browser sends to the cluster has no text, name or key of the vault in it',
+    'vault.cluster/browser-faults':
+      'With no server, wrong credentials, a deleted stream, or one that an operator has changed, a browser goes on by itself, says what is wrong, and what waited goes out once it can',
+    'vault.cluster/browser-leases': 'Of browsers without a bridge and hosts of bridges one has a lease, and who has gone loses it',
+    'vault.cluster/browser-over': 'A browser goes from its bridge to the cluster and back without losing or doubling anything',
+    'vault.cluster/browser-joins':
+      'A browser without a bridge makes a vault or joins one by its words, shows how it stands, and leaves with everything kept',
   }),
 ] as const;

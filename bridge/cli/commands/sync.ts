@@ -4,6 +4,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 export function syncCommands(program: Command): void {
   const sync = program.command('sync').description('one vault on several machines, over NATS JetStream');
   withWayIn(sync.command('nats'))
+    .option('--websocket <servers...>', 'where browsers reach the servers when this bridge is not there: wss://host:port')
     .description('share the vault over these servers, from the next start on')
     .action(async (servers, options) => (await import('../sync.ts')).shareOver(servers, options));
   sync

@@ -1,5 +1,5 @@
 import { type NatsConnection, PermissionViolationError } from '@nats-io/transport-node';
-import { streamsOf } from '../permissions.ts';
+import { streamsOf } from '#shared/sync/nats/places.ts';
 
 /** What came of a request: nobody may ask it, the server declines, or it is done. */
 export type Outcome = 'refused' | 'declined' | 'done';

@@ -14,6 +14,8 @@ export const NATS_PROGRAM = PROGRAM ?? 'nats-server';
 /** A NATS server with JetStream on a free port of loopback, and a folder of its own; it can be stopped and started again. */
 export interface TestNats extends AsyncDisposable {
   url: string;
+  /** Where browsers connect. */
+  webUrl: string;
   port: number;
   /** From the next start on. */
   configure(more: { jetstream: string }): void;
@@ -36,12 +38,14 @@ export async function natsServer({
 }: { config?: string; operator?: object; jetstream?: boolean | string; isStarted?: boolean } = {}): Promise<TestNats> {
   const dir = mkdtempSync(join(tmpdir(), 'perch-nats-'));
   const port = await freePort();
+  const webPort = await freePort();
   const file = join(dir, 'nats.conf');
   const configure = ({ jetstream: more }: { jetstream: string | boolean }): void => {
     const own = typeof more === 'string' ? more : '';
     const storeDir = own.includes('store_dir') ? '' : `store_dir: ${JSON.stringify(join(dir, 'store'))}`;
     const store = more === false ? '' : `jetstream {\n${storeDir}\n${own}\n}`;
-    writeFileSync(file, `listen: "127.0.0.1:${port}"\n${store}\n${config}\n`);
+    const web = `websocket { listen: "127.0.0.1:${webPort}", no_tls: true }`;
+    writeFileSync(file, `listen: "127.0.0.1:${port}"\n${web}\n${store}\n${config}\n`);
   };
   configure({ jetstream });
   let child: ChildProcess | undefined;
@@ -49,6 +53,7 @@ export async function natsServer({
   const isRunning = (): boolean => child?.exitCode === null && child.signalCode === null;
   const server: TestNats = {
     url,
+    webUrl: `ws://127.0.0.1:${webPort}`,
     port,
     configure,
     async start() {

@@ -51,6 +51,14 @@ export interface Places {
  */
 export const inboxOf = (vault: string): string => `_INBOX_${vault}`;
 
+/** The streams of a vault, by what is in them (docs/decisions/0063). */
+export const streamsOf = (vault: string): Record<'records' | 'objects' | 'leases' | 'here', string> => ({
+  records: `PERCH_${vault}`,
+  objects: `OBJ_PERCH_${vault}_blobs`,
+  leases: `KV_PERCH_${vault}_leases`,
+  here: `KV_PERCH_${vault}_here`,
+});
+
 /** Makes of the vault's places what is not there, over a connection that stands. `replicas`: of a stream that is made. Rejects with the client's errors. */
 export async function openPlaces(nc: NatsConnection, { vault }: Pick<VaultSeal, 'vault'>, replicas?: number): Promise<Places> {
   try {

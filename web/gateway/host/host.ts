@@ -7,6 +7,7 @@ import { textLink } from '#shared/link/text-link.ts';
 import { HEAD_HEADER, JOURNAL_PORT, MOVED_HEADER, MOVES_HEADER } from '#shared/ports/journal.ts';
 import { CLOSE, LIMITS } from '#shared/rpc/frames.ts';
 import { SCOPES } from '#shared/rpc/contract.ts';
+import type { BrowserWay } from '#shared/sync/nats/way.ts';
 import type { HostApi, HostStatus, LentWork, WorkerLender } from '#shared/ports/host.ts';
 import { systemClock } from '../core/clock.ts';
 import { createGateway } from '../core/gateway.ts';
@@ -14,9 +15,11 @@ import type { Gateway } from '../core/gateway-options.ts';
 import { bridgeOver } from '../ports/bridge.ts';
 import { createFetch } from '../ports/fetch.ts';
 import { serveEnded, serveReceipts } from '../ports/receipts.ts';
+import type { LocalCopy } from '../nats/stream-line.ts';
 import { openVault, type StoredVault, takeEpoch } from '../storage/vault.ts';
 import { journalLine } from '../sync/journal-line.ts';
 import { Replicator } from '../sync/replicator.ts';
+import type { ClusterSharing } from './cluster-sharing.ts';
 import { environmentOf } from './environment.ts';
 import { hostName } from './host-name.ts';
 import { Lenders } from './lenders.ts';
@@ -43,6 +46,8 @@ export class Host implements HostApi {
   readonly #watchers = new Set<(status: HostStatus) => void>();
   #status: HostStatus = { state: 'starting', uplink: 'off', problem: null, sync: OFF };
   #replicator: Replicator | undefined;
+  #sharing: Promise<ClusterSharing> | undefined;
+  #share: (() => Promise<ClusterSharing>) | undefined;
   readonly #pages = new Pages({
     stay: () => void this.#replicator?.stay(),
     leave: async () => this.#replicator?.leave(),
@@ -65,7 +70,10 @@ export class Host implements HostApi {
       build: options.build,
       onstream: (stream, opening) => void this.#onstream(stream, opening),
       onattached: (mux) => this.#replicator && this.#uplink.lending(JOURNAL_PORT) && this.#replicator.attach(journalLine(mux)),
-      onstate: (uplink, problem) => this.#tell({ uplink, problem: this.#status.state === 'failed' ? this.#status.problem : problem }),
+      onstate: (uplink, problem) => {
+        this.#tell({ uplink, problem: this.#status.state === 'failed' ? this.#status.problem : problem });
+        void this.#sharing?.then((sharing) => sharing.uplink(uplink));
+      },
     });
     this.#locked = holdForLife(this.#lock);
     this.#gateway = this.#begin();
@@ -124,6 +132,18 @@ export class Host implements HostApi {
     this.#pages.away(tabLock);
   }
 
+  async newVaultWords(): Promise<string> {
+    return (await this.#shared()).newWords();
+  }
+
+  async share(way: BrowserWay, words: string): Promise<void> {
+    await (await this.#shared()).join(way, words);
+  }
+
+  async shareNoLonger(): Promise<void> {
+    await (await this.#shared()).leave();
+  }
+
   async lend(tabLock: string, work: LentWork, lender: WorkerLender): Promise<void> {
     this.#lenders.lend(tabLock, work, lender);
   }
@@ -137,6 +157,19 @@ export class Host implements HostApi {
   #serving(): Promise<Gateway> {
     if (this.#status.state === 'failed') this.#gateway = this.#begin();
     return this.#gateway;
+  }
+
+  /** What shares the vault over a cluster. Rejects in the demo, which has none. */
+  async #shared(): Promise<ClusterSharing> {
+    await this.#serving();
+    const sharing = await this.#cluster();
+    if (!sharing) throw new Error('The demo’s data is shared with nobody');
+    return sharing;
+  }
+
+  #cluster(): Promise<ClusterSharing | undefined> {
+    this.#sharing ??= this.#share?.();
+    return this.#sharing ?? Promise.resolve(undefined);
   }
 
   #begin(): Promise<Gateway> {
@@ -168,6 +201,10 @@ export class Host implements HostApi {
         schema: SCHEMA_VERSION,
         name: hostName(navigator),
         onfault: this.#noter('sync'),
+        onbridge: (key, cluster) =>
+          void this.#cluster()
+            .then((sharing) => sharing?.hand(key, cluster))
+            .catch(this.#noter('cluster')),
       });
       await replicator.start();
       const outside = await this.#options.outside?.();
@@ -193,6 +230,8 @@ export class Host implements HostApi {
       });
       await outside?.seed(gateway, vault);
       this.#replicator = replicator;
+      const { sync: copy } = vault;
+      if (!outside) this.#share = () => this.#sharingOf(copy, replicator);
       replicator.watch(() => this.#synced(gateway, replicator));
       this.#synced(gateway, replicator);
       this.#tell({ origin: vault.origin });
@@ -201,6 +240,7 @@ export class Host implements HostApi {
       this.#relayed.clear();
       this.#tell({ state: 'serving', problem: null });
       // Behind what the page needs to be usable.
+      setTimeout(() => void this.#cluster().catch(this.#noter('cluster')), PARTS_MS);
       setTimeout(() => void loadParts().then((complete) => this.#tell({ complete })), PARTS_MS);
       const { tend } = vault;
       systemClock.after(TEND_MS, () => void tend().catch((error: unknown) => console.error('[perch search]', error)));
@@ -210,6 +250,15 @@ export class Host implements HostApi {
       ownership.release();
       throw error;
     }
+  }
+
+  async #sharingOf(copy: LocalCopy, replicator: Replicator): Promise<ClusterSharing> {
+    const { ClusterSharing } = await import('./cluster-sharing.ts');
+    return new ClusterSharing({
+      ...{ name: `perch-cluster${this.#options.mark}`, copy, replicator, schema: SCHEMA_VERSION, clock: systemClock },
+      uplink: this.#status.uplink,
+      onstatus: (cluster) => this.#tell({ cluster }),
+    });
   }
 
   /** Notes faults in the log, once there is a gateway that has one. */
@@ -263,6 +312,7 @@ export class Host implements HostApi {
     this.#tell({ state: 'draining' });
     const gateway = await this.#gateway.catch(() => null);
     await gateway?.drain(DRAIN_MS);
+    await (await this.#sharing?.catch(() => undefined))?.close();
     await this.#replicator?.close();
     this.#uplink.detach(CLOSE.handingOver, 'a newer version takes over');
     await gateway?.close();
@@ -275,6 +325,7 @@ export class Host implements HostApi {
   #lose(problem: string): void {
     this.#tell({ state: 'superseded', problem });
     this.#uplink.detach();
+    void this.#sharing?.then((sharing) => sharing.close()).catch(() => {});
     void this.#gateway
       .then((gateway) => gateway.close())
       .catch(() => {})

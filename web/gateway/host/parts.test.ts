@@ -5,7 +5,7 @@ import { verifies } from '../../../tests/requirements.ts';
 
 verifies(
   'app/offline',
-  'the worker fetches all of its parts but the readers of documents, tokenizers’ tables and the demo soon after its start',
+  'the worker fetches all of its parts but the readers of documents, tokenizers’ tables, what speaks to a cluster and the demo soon after its start',
   () => {
     const root = join(import.meta.dirname, '..');
     const imported = (text: string): string[] => [...text.matchAll(/import\('([^']+)'\)/g)].map(([, path = '']) => basename(path));
@@ -14,7 +14,7 @@ verifies(
         (file) =>
           file.endsWith('.ts') &&
           !file.endsWith('.test.ts') &&
-          !/(documents|browser-models)[\\/]|host[\\/](parts|worker)|tokens[\\/]tokenizers/.test(file),
+          !/(documents|browser-models)[\\/]|host[\\/](parts|worker|cluster-sharing)|tokens[\\/]tokenizers/.test(file),
       )
       .flatMap((file) => imported(readFileSync(join(root, file), 'utf8')));
     const listed = imported(readFileSync(join(root, 'host/parts.ts'), 'utf8'));

@@ -1,4 +1,4 @@
-/** What the worker loads when it is wanted. Readers of documents and tables of tokenizers are not among them: they weigh more than all the rest, and the service worker keeps them. */
+/** What the worker loads when it is wanted. Readers of documents, tables of tokenizers and what speaks to a cluster are not among them: they weigh more than all the rest, and the service worker keeps them. */
 const PARTS: readonly (() => Promise<unknown>)[] = [
   () => import('../core/methods/later.ts'),
   () => import('./line.ts'),
@@ -63,6 +63,7 @@ const PARTS: readonly (() => Promise<unknown>)[] = [
   () => import('../core/local-models/downloads.ts'),
   () => import('../browser-models/fetching.ts'),
   () => import('../core/providers/model-table.ts'),
+  () => import('./cluster-sharing.ts'),
   () => import('yaml'),
 ];
 

@@ -1,5 +1,5 @@
 import type { Position, SequencedRecord } from '#shared/ports/journal.ts';
-import { SYNC_STORES, type SyncRecord } from '#shared/sync/record.ts';
+import { SYNC_STORES, type SyncRecord, type Version } from '#shared/sync/record.ts';
 import type { HybridClock } from '#shared/sync/hybrid-clock.ts';
 import type { ForeignChange, VaultReadOnly } from '../core/vault.ts';
 import { applyRecords } from './apply.ts';
@@ -8,7 +8,7 @@ import { type Change, isPushed, ownReading } from './change-log.ts';
 import { readValue, toRecord } from './records.ts';
 import { putInto } from './requests.ts';
 import type { StoreName } from './schema.ts';
-import { SEALING_KEY } from './sealing.ts';
+import { SEALING_KEY, type SealingKey } from './sealing.ts';
 import type { SecretWriter } from './secrets.ts';
 import type { ChangeSink, Transactions } from './transaction.ts';
 
@@ -121,6 +121,20 @@ export class Replica implements ChangeSink {
     return changes.map(({ store, key }) => [store, key]);
   }
 
+  /** Which versions of records are here, by store and key. */
+  versions(keys: readonly [store: string, key: string][]): Promise<(Version | undefined)[]> {
+    return this.#deps.transactions.read(['changes'], (tx) => Promise.all(keys.map((key) => tx.objectStore('changes').get(key))));
+  }
+
+  /** How many records a journal has, as far as is known here; deletions too. */
+  countPushed(): Promise<number> {
+    return this.#deps.transactions.read(['changes'], async (tx) => {
+      const log = tx.objectStore('changes');
+      const [all, pending] = await Promise.all([log.count(), log.index('own').count(IDBKeyRange.lowerBound([1, this.pushed], true))]);
+      return all - pending;
+    });
+  }
+
   /** The newest versions of records, as they travel; those that are not for others are left out. */
   async records(keys: readonly [store: string, key: string][]): Promise<SyncRecord[]> {
     return this.#deps.transactions.read([...VAULT, 'keys'], async (tx) => {
@@ -193,7 +207,7 @@ export class Replica implements ChangeSink {
   }
 
   /** Secrets are sealed with the vault's key from here on, so that every replica can read them. */
-  async adoptKey(vaultKey: string): Promise<void> {
+  async adoptKey(vaultKey: string | SealingKey): Promise<void> {
     await this.#deps.secrets.adopt(vaultKey);
     const row = await this.#deps.transactions.read(['keys'], (tx) => tx.objectStore('keys').get(SEALING_KEY));
     this.#vaultKeyId = row?.keyId;

@@ -13,8 +13,8 @@ export type SecretChanges = ReadonlyMap<string, string | null>;
 export interface SecretWriter {
   /** Sets and removes (null) secrets and does `also`, all in one transaction. */
   write(changes: SecretChanges, stores?: StoreName[], also?: (write: Write) => Promise<void>): Promise<void>;
-  /** Seals with the vault's key (32 bytes, base64url) from now on, and what is there anew with it: the same secrets, so no change for the log. */
-  adopt(vaultKey: string): Promise<void>;
+  /** Seals with the vault's key (32 bytes, base64url, or as it is kept) from now on, and what is there anew with it: the same secrets, so no change for the log. */
+  adopt(vaultKey: string | SealingKey): Promise<void>;
 }
 
 /** Secrets, encrypted at rest. Only ciphertext ever reaches the database. */
@@ -47,8 +47,8 @@ export function secretStore({ transactions }: { transactions: Transactions }): V
     }
   }
 
-  async function adopt(vaultKey: string): Promise<void> {
-    const key = await importVaultKey(vaultKey);
+  async function adopt(vaultKey: string | SealingKey): Promise<void> {
+    const key = typeof vaultKey === 'string' ? await importVaultKey(vaultKey) : vaultKey;
     for (;;) {
       const [former, rows] = await transactions.read(['secrets', 'keys'], (tx) =>
         Promise.all([tx.objectStore('keys').get(SEALING_KEY), tx.objectStore('secrets').getAll()]),

@@ -7,6 +7,8 @@ import { batches, type Outbox } from './outbox.ts';
 
 /** Records looked at for one push of what was here before. */
 const PENDING_BATCH = 1_000;
+/** For so long it is believed that the journal has an attachment, once it was given to it (docs/decisions/0065). */
+const UPLOADED_MS = 24 * 60 * 60 * 1000;
 
 export interface ExchangeOptions {
   line: JournalLine;
@@ -15,6 +17,8 @@ export interface ExchangeOptions {
   /** Version of the records that this build writes, and how people know this host. */
   schema: number;
   name: string;
+  /** The bridge has said its vault's key, and how the cluster is reached that it is shared over (null: not at all; undefined: it does not say). */
+  onbridge(vaultKey: string, cluster: unknown): void;
   /** A page was read, or a push confirmed. */
   onprogress(done: number, total: number): void;
   /** Reading what others wrote, or writing what was put aside, failed while nobody waits for it. */
@@ -38,7 +42,8 @@ export class Exchange {
   readonly #line: JournalLine;
   readonly #replica: Replica;
   readonly #outbox: Outbox;
-  readonly #uploaded = new Set<string>();
+  /** When an attachment was given to the journal, by its hash. */
+  readonly #uploaded = new Map<string, number>();
   #position: Position | undefined;
   /** The newest sequence number heard of. */
   #head = 0;
@@ -79,7 +84,9 @@ export class Exchange {
     if (!position) this.#replica.pushed = '';
     const opened = await this.#line.call('journal.open', { origin: this.#replica.origin, schema, name, position });
     if (opened.schema > schema) return false;
-    await this.#replica.adoptKey(opened.vaultKey);
+    const vaultKey = opened.vaultKey ?? this.#line.vaultKey;
+    if (vaultKey !== undefined) await this.#replica.adoptKey(vaultKey);
+    if (opened.vaultKey !== undefined) this.#options.onbridge(opened.vaultKey, opened.cluster);
     const fresh = opened.position.seq === 0 && (await this.#replica.isEmpty());
     const all = opened.wantsAll && !fresh;
     // What the journal has, where that decides what becomes of the rest.
@@ -198,10 +205,11 @@ export class Exchange {
   }
 
   async #upload(hash: string): Promise<void> {
-    if (this.#uploaded.has(hash)) return;
+    const now = performance.now();
+    if (now - (this.#uploaded.get(hash) ?? -Infinity) < UPLOADED_MS) return;
     const bytes = await this.#replica.blobs.get(hash);
     if (bytes) await this.#line.putBlob(hash, bytes);
-    this.#uploaded.add(hash);
+    this.#uploaded.set(hash, now);
   }
 
   #advance(seq: number): void {

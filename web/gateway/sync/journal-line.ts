@@ -11,6 +11,7 @@ import {
   journalEvents,
   type JournalEvents,
 } from '#shared/ports/journal.ts';
+import type { SealingKey } from '../storage/sealing.ts';
 
 /** Room for a batch with its envelopes, written twice as JSON; one record alone may be longer than a batch. */
 const MAX_MESSAGE = 64 * 1024 * 1024 + 2 * BATCH.chars;
@@ -18,6 +19,10 @@ const BLOB_MS = 60_000;
 
 /** The journal as one host reaches it. */
 export interface JournalLine extends Caller<JournalCalls, JournalEvents> {
+  /** Where it is far away, and nobody waits until it has what was written. */
+  readonly isBehind?: true;
+  /** What secrets are sealed with in this vault, where `journal.open` does not say it. */
+  readonly vaultKey?: SealingKey;
   putBlob(hash: string, bytes: Uint8Array<ArrayBuffer>): Promise<void>;
   /** Undefined where the journal does not have it. */
   getBlob(hash: string): Promise<Uint8Array<ArrayBuffer> | undefined>;

@@ -36,6 +36,8 @@ export interface ReplicatorOptions {
   /** How people know this host. */
   name: string;
   onfault: (error: unknown) => void;
+  /** What a bridge says of the cluster that its vault is shared over: see `ExchangeOptions`. */
+  onbridge?: (vaultKey: string, cluster: unknown) => void;
 }
 
 /**
@@ -83,7 +85,8 @@ export class Replicator implements SyncPort {
   }
 
   async cluster(): ReturnType<SyncPort['cluster']> {
-    return (await this.#line?.call('journal.cluster', {}).catch(() => null))?.cluster ?? null;
+    const facts = (await this.#line?.call('journal.cluster', {}).catch(() => null))?.cluster;
+    return facts ? { ...facts, unsent: facts.unsent + this.#outbox.size } : null;
   }
 
   async claim(runId: string, executor: string): Promise<number | null> {
@@ -116,6 +119,18 @@ export class Replicator implements SyncPort {
     this.#tell({ state: 'away' });
     this.#outbox.mark(await this.#replica.pending());
     this.#tell({});
+  }
+
+  /** There is no journal any more: what is here is kept here alone. */
+  async disown(): Promise<void> {
+    this.#line?.close();
+    this.#line = undefined;
+    this.#stop();
+    this.#outbox.clear();
+    this.#replica.blobs.fetch = undefined;
+    this.#replica.pushed = '';
+    await this.#replica.keepPosition(null);
+    this.#tell({ state: 'off', role: 'none', progress: null, problem: null, lastSyncAt: null });
   }
 
   /** The line to the journal is there. It is used until it closes. */
@@ -193,6 +208,7 @@ export class Replicator implements SyncPort {
     if (this.#state.state !== 'failing') this.#tell({ state: 'catching-up' });
     const exchange: Exchange = new Exchange({
       ...{ line, replica: this.#replica, outbox: this.#outbox, schema, name },
+      onbridge: (vaultKey, cluster) => this.#options.onbridge?.(vaultKey, cluster),
       onprogress: (done, total) => this.#progress(done, total),
       onfault: (error) => this.#fail(exchange, error),
     });
@@ -218,7 +234,10 @@ export class Replicator implements SyncPort {
   /** See `ChangeSink.changed`. */
   #outlet(records: SyncRecord[]): Promise<void> {
     const exchange = this.#exchange;
-    if (exchange?.live) return this.#push(exchange, records);
+    if (exchange?.live) {
+      const pushed = this.#push(exchange, records);
+      return this.#line?.isBehind ? Promise.resolve() : pushed;
+    }
     this.#outbox.add(records);
     this.#tell({});
     return Promise.resolve();

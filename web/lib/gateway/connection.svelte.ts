@@ -1,5 +1,6 @@
+import type { Remote } from 'comlink';
 import { ConnectionClosed, type FrameWatcher, type GatewayClient } from '#shared/client/client.ts';
-import type { HostStatus } from '#shared/ports/host.ts';
+import type { HostApi, HostStatus } from '#shared/ports/host.ts';
 import type { EventName, EventPayload } from '#shared/rpc/events.ts';
 import { CLOSE } from '#shared/rpc/limits.ts';
 import type { MethodName, MethodParams, MethodResult } from '#shared/rpc/methods/index.ts';
@@ -80,6 +81,11 @@ export class GatewayConnection {
     addEventListener('hashchange', () => location.hash.includes('link=') && void this.#begin());
     addEventListener('online', () => this.state === 'waiting' && this.retryNow());
     setInterval(() => void this.#look(), BRIDGE_CHECK_MS);
+  }
+
+  /** What a page asks of this browser's own worker beside the protocol. */
+  get worker(): Pick<Remote<HostApi>, 'newVaultWords' | 'share' | 'shareNoLonger'> {
+    return this.#own.start().api;
   }
 
   /** Ends this browser's own host: its data is about to be deleted, and the page left. */

@@ -31,8 +31,8 @@ class Sync {
   });
   // Before the first connection nobody knows whether there is a bridge.
   readonly standing: Standing = $derived(standingOf(gateway.bridge.linked || gateway.generation === 0, gateway.host, this.own));
-  /** No bridge was ever there. */
-  readonly alone = $derived(!gateway.bridge.linked && (this.own?.state ?? 'off') === 'off');
+  /** No bridge was ever there; the vault may be shared over a cluster. */
+  readonly alone = $derived(!gateway.bridge.linked && ((this.own?.state ?? 'off') === 'off' || Boolean(gateway.host?.cluster)));
   readonly outdated = $derived(outdated(gateway.host));
   readonly count = $derived(this.conflicts?.length ?? this.status?.conflicts ?? 0);
 

@@ -45,6 +45,7 @@ export function standingOf(linked: boolean, host: HostStatus | null, sync: SyncS
       about: m.shell_sync_alone_about(),
     };
   }
+  if (!linked && host?.cluster && (sync?.state === 'synced' || sync?.state === 'away' || sync?.state === 'failing')) return shared(sync);
   const count = sync?.pending ?? 0;
   switch (sync?.state) {
     case 'synced':
@@ -83,6 +84,18 @@ export function standingOf(linked: boolean, host: HostStatus | null, sync: SyncS
         about: m.shell_sync_unknown_about(),
       };
   }
+}
+
+/** Over a cluster, without a bridge. */
+function shared({ state, problem }: SyncState): Standing {
+  if (state === 'synced')
+    return { tone: 'good', short: m.shell_sync_shared(), title: m.shell_sync_shared_title(), about: m.shell_sync_shared_about() };
+  return {
+    tone: state === 'failing' ? 'bad' : 'warn',
+    short: m.shell_sync_unshared(),
+    title: m.shell_sync_unshared_title(),
+    about: problem === null ? m.shell_sync_unshared_about() : m.shell_sync_failing_why({ problem: sentence(problem) }),
+  };
 }
 
 /** Of the records that it has to read, how many it has, in percent; null where that is not known. */

@@ -1,14 +1,13 @@
-import type { NatsConnection } from '@nats-io/transport-node';
 import type { StreamInfo } from '@nats-io/jetstream';
-import type { ClusterSeen, ClusterStream } from '#shared/ports/cluster.ts';
-import type { Places } from '#shared/sync/nats/places.ts';
-import { streamsOf } from './permissions.ts';
-import type { RecordSeal } from './record-seal.ts';
+import type { NatsConnection } from '@nats-io/nats-core';
+import type { ClusterSeen, ClusterStream } from '../../ports/cluster.ts';
+import { type Places, streamsOf } from './places.ts';
+import type { VaultSeal } from './seal.ts';
 
-/** What the servers say of a vault's streams, and what they let its user do. Rejects where they do not answer. `read`: how far this bridge has read. */
+/** What the servers say of a vault's streams, and what they let its user do. Rejects where they do not answer. `read`: how far the caller has read. */
 export async function examineCluster(
   cluster: Pick<Places, 'nc' | 'jsm' | 'here' | 'wantedReplicas'>,
-  seal: RecordSeal,
+  seal: VaultSeal,
   read: number,
 ): Promise<ClusterSeen> {
   const { nc, jsm, wantedReplicas } = cluster;
@@ -53,10 +52,10 @@ function streamSeen({ config, state, cluster }: StreamInfo): ClusterStream {
 }
 
 /** Servers date what they store. */
-async function skewOf({ jsm, here }: Pick<Places, 'jsm' | 'here'>, seal: RecordSeal, stream: string): Promise<number> {
+async function skewOf({ jsm, here }: Pick<Places, 'jsm' | 'here'>, seal: VaultSeal, stream: string): Promise<number> {
   const before = Date.now();
   // Said by no bridge: those who listen to it know nothing from it.
-  const seq = await here.put(seal.name('clock'), '');
+  const seq = await here.put(await seal.name('clock'), '');
   const after = Date.now();
   const message = await jsm.streams.getMessage(stream, { seq });
   if (!message) return 0;

@@ -1,0 +1,186 @@
+import 'fake-indexeddb/auto';
+import { describe, expect, test } from 'vitest';
+import type { ClusterStatus } from '#shared/ports/host.ts';
+import { SCHEMA_VERSION } from '#shared/link/hello.ts';
+import { hasNats, natsServer } from '../../../bridge/sync/tests/nats-server.ts';
+import { verifies } from '../../../tests/requirements.ts';
+import { until } from '../../../tests/support/gateway.ts';
+import { MemoryJournal } from '../../../tests/support/memory-journal.ts';
+import { copiesOf } from '../../../tests/vault/replicas.ts';
+import { systemClock } from '../core/clock.ts';
+import { sessionKey } from '../core/vault.ts';
+import { browser, same } from '../nats/tests/browser.ts';
+import { dump, KEY, newSession } from '../storage/fixture.ts';
+import { openVault } from '../storage/vault.ts';
+import { Replicator } from '../sync/replicator.ts';
+import { ClusterSharing } from './cluster-sharing.ts';
+
+/** What `MemoryJournal` says. */
+const VAULT_KEY = 'A'.repeat(43);
+const OTHER = sessionKey('main', 'other');
+
+let hosts = 0;
+
+async function host(name = `sharing-host-${++hosts}`) {
+  const onfault = (error: unknown): void => console.error(error);
+  const vault = await openVault({ name, clock: systemClock, onclosed: () => {}, onfault });
+  let handed: Promise<void> = Promise.resolve();
+  let way: unknown = null;
+  const replicator = new Replicator({
+    ...{ replica: vault.sync, clock: systemClock, schema: SCHEMA_VERSION, name, onfault },
+    onbridge: (key) => (handed = sharing.hand(key, way)),
+  });
+  await replicator.start();
+  let status: ClusterStatus | null = null;
+  const sharing = new ClusterSharing({
+    ...{ name: `${name}-cluster`, copy: vault.sync, replicator, schema: SCHEMA_VERSION, clock: systemClock, uplink: 'off' },
+    onstatus: (now) => (status = now),
+    waits: { unlinked: 1, away: 50 },
+  });
+  return {
+    ...{ name, vault, replicator, sharing },
+    get status() {
+      return status;
+    },
+    /** A bridge is there, which says this way into the cluster. */
+    async attach(journal: MemoryJournal, says: unknown) {
+      way = says;
+      sharing.uplink('attached');
+      const line = journal.line();
+      replicator.attach(line);
+      await until(() => replicator.state().state === 'synced' && replicator.state().pending === 0);
+      await handed;
+      return {
+        away() {
+          line.cut();
+          sharing.uplink('connecting');
+        },
+      };
+    },
+    contents: async () => vault.sync.records(await vault.sync.pending(true)),
+    settled: () => until(() => replicator.state().state === 'synced' && replicator.state().pending === 0, `${name} in step`),
+    async [Symbol.asyncDispose]() {
+      await sharing.close();
+      await replicator.close();
+      await vault.close();
+    },
+  };
+}
+
+if (!hasNats) test.skip('vault.cluster/browser-joins: nats-server is not installed here', () => {});
+describe.runIf(hasNats)('a browser that shares by itself', () => {
+  verifies(
+    'vault.cluster/browser-joins',
+    'one makes a vault, another joins it by the words; it takes up after a start, and leaves with everything',
+    async () => {
+      await using nats = await natsServer();
+      const way = { servers: [nats.webUrl] };
+      await using one = await host();
+      await one.vault.sessions.add(newSession(), []);
+      const words = await one.sharing.newWords();
+      expect(words.split(' ')).toHaveLength(24);
+      expect(one.status).toBeNull();
+      await one.sharing.join(way, words);
+      await one.settled();
+      expect(one.status).toEqual({ servers: way.servers, from: 'here', state: 'attached', problem: null });
+      let name: string;
+      {
+        await using two = await host();
+        name = two.name;
+        await two.vault.sessions.add(newSession(OTHER), []);
+        await two.sharing.join(way, words);
+        await two.settled();
+        await until(async () => (await two.contents()).length === 4 && (await one.contents()).length === 4);
+      }
+      await one.vault.sessions.update(KEY, { title: 'while it was away' });
+      await using again = await host(name);
+      await until(async () => (await again.vault.sessions.get(KEY))?.title === 'while it was away');
+      await again.sharing.leave();
+      expect(again.status).toBeNull();
+      expect(again.replicator.state()).toMatchObject({ state: 'off', pending: 0 });
+      expect(await again.contents()).toHaveLength(4);
+      await one.vault.sessions.update(KEY, { title: 'after it had left' });
+      await one.settled();
+      expect((await again.vault.sessions.get(KEY))?.title).toBe('while it was away');
+      // No key of it can be read out, and the password is nowhere in the clear.
+      await again.sharing.join({ ...way, user: 'someone', password: 'the-password' }, words);
+      const kept = await dump(`${name}-cluster`);
+      const { keys, vaultKey } = kept.sharing?.cluster as { keys: Record<string, CryptoKey>; vaultKey: { key: CryptoKey } };
+      expect([...Object.values(keys), vaultKey.key].map(({ extractable }) => extractable)).toEqual([false, false, false]);
+      expect(
+        Buffer.from(
+          JSON.stringify(kept, (_, value) => (value instanceof ArrayBuffer ? Buffer.from(value).toString('latin1') : value)),
+        ).includes('the-password'),
+      ).toBe(false);
+    },
+  );
+
+  verifies('vault.cluster/browser-joins', 'what does not fit is refused with a sentence, and changes nothing', async () => {
+    await using nats = await natsServer({ config: 'authorization { token: right }' });
+    await using one = await host();
+    const words = await one.sharing.newWords();
+    const way = { servers: [nats.webUrl], token: 'right' };
+    await expect(one.sharing.join(way, words.split(' ').slice(1).join(' '))).rejects.toThrow('24 words, and this one 23');
+    await expect(one.sharing.join({ servers: ['nats://x'] }, words)).rejects.toThrow('wss://host:port');
+    await expect(one.sharing.join({ ...way, token: 'wrong' }, words)).rejects.toThrow('does not let this browser in');
+    await expect(one.sharing.join({ servers: ['ws://127.0.0.1:1'] }, words)).rejects.toThrow('cannot be reached');
+    expect(one.status).toBeNull();
+    expect(one.replicator.state().state).toBe('off');
+    await one.sharing.join(way, words);
+    await one.settled();
+  });
+
+  verifies(
+    'vault.cluster/browser-over',
+    'from its bridge to the cluster and back, again and again: nothing is lost or doubled',
+    async () => {
+      await using nats = await natsServer();
+      const way = { servers: [nats.webUrl] };
+      const journal = new MemoryJournal();
+      await using one = await host();
+      await using other = await browser(nats.webUrl, { vaultKey: VAULT_KEY });
+      await one.vault.sessions.add(newSession(), []);
+      for (let round = 0; round < 3; round++) {
+        const bridge = await one.attach(journal, way);
+        expect(one.status).toMatchObject({ from: 'bridge', state: 'resting' });
+        await one.vault.sessions.update(KEY, { title: `${round} with the bridge` });
+        await until(() => [...journal.rows.values()].some(({ payload }) => payload?.includes(`${round} with`)));
+        bridge.away();
+        await until(() => one.status?.state === 'attached', 'the cluster in the place of the bridge');
+        await one.settled();
+        await until(async () => (await other.vault.sessions.get(KEY))?.title === `${round} with the bridge`);
+        await other.vault.sessions.add(newSession(sessionKey('main', `s${round}`)), []);
+        await until(async () => (await one.vault.sessions.get(sessionKey('main', `s${round}`))) !== undefined);
+        await one.vault.sessions.update(KEY, { title: `${round} without` });
+      }
+      await other.settled();
+      await one.settled();
+      await one.attach(journal, way);
+      const lines = (records: readonly { store: string; key: string; clock: string }[]): string[] =>
+        records.map(({ store, key, clock }) => `${store} ${key} ${clock}`).sort();
+      await until(async () => (await other.contents()).length === (await one.contents()).length);
+      expect(lines(await one.contents())).toEqual(lines(await other.contents()));
+      expect(lines([...journal.rows.values()])).toEqual(lines(await one.contents()));
+      expect(await copiesOf(one.vault)).toEqual([]);
+      await same([other]);
+      expect((await one.vault.sessions.get(KEY))?.title).toBe('2 without');
+    },
+  );
+
+  verifies('vault.cluster/browser-over', 'a bridge that shares no longer, or has another vault, takes the way away', async () => {
+    await using nats = await natsServer();
+    const way = { servers: [nats.webUrl] };
+    await using one = await host();
+    (await one.attach(new MemoryJournal(), way)).away();
+    await until(() => one.status?.state === 'attached');
+    (await one.attach(new MemoryJournal(), undefined)).away();
+    await until(() => one.status?.state === 'attached');
+    await one.attach(new MemoryJournal(), null);
+    expect(one.status).toBeNull();
+    await using two = await host();
+    await two.sharing.join(way, await two.sharing.newWords());
+    await two.settled();
+    await two.attach(new MemoryJournal(), undefined);
+    expect(two.status).toBeNull();
+  });
+});

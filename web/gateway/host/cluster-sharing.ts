@@ -1,0 +1,177 @@
+import { toBase64url } from '#shared/base64.ts';
+import type { ClusterStatus, HostStatus } from '#shared/ports/host.ts';
+import { type BrowserWay, browserWay } from '#shared/sync/nats/way.ts';
+import type { Clock } from '../core/clock.ts';
+import { KeptSharing } from '../nats/kept.ts';
+import type { Sharing } from '../nats/sharing.ts';
+import type { LocalCopy } from '../nats/stream-line.ts';
+import { importVaultKey } from '../storage/sealing.ts';
+import type { Replicator } from '../sync/replicator.ts';
+
+/** A page that is linked tells its worker of the bridge by then. */
+const UNLINKED_MS = 2_000;
+/** A bridge that is started again is back by then. */
+const AWAY_MS = 10_000;
+
+export interface ClusterSharingDeps {
+  /** Of the database that keeps the setting. */
+  name: string;
+  copy: LocalCopy;
+  replicator: Pick<Replicator, 'attach' | 'expectJournal' | 'disown'>;
+  schema: number;
+  clock: Clock;
+  uplink: HostStatus['uplink'];
+  onstatus(status: ClusterStatus | null): void;
+  /** For tests. */
+  waits?: { unlinked: number; away: number };
+}
+
+type Setting = NonNullable<Awaited<ReturnType<KeptSharing['read']>>>;
+
+/**
+ * This browser's own way into the cluster that its vault is shared over (docs/decisions/0067): it is taken while no bridge is there, whose journal goes before
+ * it. What speaks to the cluster is loaded once there is a setting.
+ */
+export class ClusterSharing {
+  readonly #deps: ClusterSharingDeps;
+  readonly #kept: KeptSharing;
+  #setting: Setting | null = null;
+  #uplink: HostStatus['uplink'];
+  #sharing: Sharing | undefined;
+  #cancel: (() => void) | undefined;
+  /** One thing at a time. */
+  #turn: Promise<unknown>;
+  #isClosed = false;
+
+  constructor(deps: ClusterSharingDeps) {
+    this.#deps = deps;
+    this.#kept = new KeptSharing(deps.name);
+    this.#uplink = deps.uplink;
+    this.#turn = this.#adopt();
+    this.#turn.catch(() => {});
+  }
+
+  /** How the line to the bridge stands. */
+  uplink(state: HostStatus['uplink']): void {
+    if (state === this.#uplink) return;
+    this.#uplink = state;
+    void this.#alone(() => this.#consider()).catch(() => {});
+  }
+
+  /** The words of a vault that is to be new; nothing is kept of them here. */
+  async newWords(): Promise<string> {
+    const { phraseOf } = await import('#shared/sync/nats/recovery-phrase.ts');
+    return phraseOf(toBase64url(crypto.getRandomValues(new Uint8Array(32))));
+  }
+
+  /** Shares the vault of these words from now on; what is here becomes part of it. Rejects, and changes nothing, where that cannot be: a sentence says why. */
+  join(given: BrowserWay, words: string): Promise<void> {
+    return this.#alone(async () => {
+      const { data: way, error } = browserWay.safeParse(given);
+      if (!way) throw new Error(error.issues.map(({ message }) => message).join('; '));
+      const [{ keyOfPhrase }, { tryOut }] = await Promise.all([
+        import('#shared/sync/nats/recovery-phrase.ts'),
+        import('../nats/try-out.ts'),
+      ]);
+      const key = keyOfPhrase(words);
+      await tryOut(way, key);
+      await this.#kept.write(key, way, 'here');
+      await this.#adopt({ atOnce: true });
+    });
+  }
+
+  /** Shares it no longer; everything that is here stays. */
+  leave(): Promise<void> {
+    return this.#alone(async () => {
+      await this.#kept.forget();
+      await this.#adopt();
+      if (this.#uplink === 'off') await this.#deps.replicator.disown();
+    });
+  }
+
+  /** What the bridge says of it: its vault's key, and the way (null: none; undefined: it does not say). */
+  hand(vaultKey: string, given: unknown): Promise<void> {
+    return this.#alone(async () => {
+      const { data: way } = browserWay.safeParse(given);
+      const { keyId } = await importVaultKey(vaultKey);
+      const now = this.#setting;
+      const isSame = now?.vaultKey.keyId === keyId;
+      if (way) {
+        if (isSame && JSON.stringify(now?.way) === JSON.stringify(way)) return;
+        await this.#kept.write(vaultKey, way, 'bridge');
+      } else if (now && (!isSame || (given === null && now.from === 'bridge'))) {
+        // Another vault than the bridge's must not get what is the bridge's.
+        await this.#kept.forget();
+      } else return;
+      await this.#adopt();
+    });
+  }
+
+  close(): Promise<void> {
+    this.#isClosed = true;
+    return this.#alone(async () => {
+      await this.#stop();
+      await this.#kept.close();
+    });
+  }
+
+  #alone<T>(work: () => Promise<T>): Promise<T> {
+    const turn = this.#turn.catch(() => {}).then(work);
+    this.#turn = turn.catch(() => {});
+    return turn;
+  }
+
+  async #adopt({ atOnce = false } = {}): Promise<void> {
+    await this.#stop();
+    this.#setting = await this.#kept.read();
+    await this.#consider(atOnce);
+  }
+
+  async #consider(atOnce = false): Promise<void> {
+    const { clock, waits = { unlinked: UNLINKED_MS, away: AWAY_MS } } = this.#deps;
+    this.#cancel?.();
+    this.#cancel = undefined;
+    if (!this.#setting || this.#uplink === 'attached' || this.#isClosed) {
+      await this.#stop();
+      this.#tell('resting', null);
+      // It will be wanted when the server that it comes from is gone.
+      if (this.#setting) void import('../nats/sharing.ts').catch(() => {});
+      return;
+    }
+    if (this.#sharing) return;
+    this.#tell('connecting', null);
+    if (atOnce) return this.#begin();
+    const wait = this.#uplink === 'off' ? waits.unlinked : waits.away;
+    this.#cancel = clock.after(
+      wait,
+      () => void this.#alone(() => this.#begin()).catch(() => this.#tell('connecting', 'It cannot be begun')),
+    );
+  }
+
+  async #begin(): Promise<void> {
+    const { copy, replicator, schema } = this.#deps;
+    const setting = this.#setting;
+    if (!setting || this.#sharing || this.#uplink === 'attached' || this.#isClosed) return;
+    const { Sharing } = await import('../nats/sharing.ts');
+    await replicator.expectJournal();
+    this.#sharing = new Sharing({
+      ...{ ...setting, copy, schema },
+      online: (line) => {
+        if (this.#uplink === 'attached') line.close();
+        else replicator.attach(line);
+      },
+      onstate: (state, problem) => this.#tell(state, problem),
+    });
+  }
+
+  async #stop(): Promise<void> {
+    const sharing = this.#sharing;
+    this.#sharing = undefined;
+    await sharing?.close();
+  }
+
+  #tell(state: ClusterStatus['state'], problem: string | null): void {
+    const setting = this.#setting;
+    this.#deps.onstatus(setting && { servers: setting.way.servers, from: setting.from, state, problem });
+  }
+}

@@ -1,0 +1,135 @@
+import { mergeInto } from '#shared/sync/conflict.ts';
+import { currentMessage, type Known, nameOf, type Received, writeMessage } from '#shared/sync/nats/messages.ts';
+import type { Places } from '#shared/sync/nats/places.ts';
+import { ClusterProblem, isWrongSequence } from '#shared/sync/nats/problems.ts';
+import type { VaultSeal } from '#shared/sync/nats/seal.ts';
+import { originOf, SYNC_STORES, type SyncRecord, type Version, wins } from '#shared/sync/record.ts';
+
+/** How often one record is tried against others who write it at the same time. */
+const TRIES = 20;
+
+/** What the stream holds of a record, as far as is known here. */
+type Held = Known & Pick<Version, 'fence'>;
+
+export interface Written {
+  /** The numbers that the stream gave out for it, and for a copy of what lost. */
+  seqs: number[];
+  /** Versions that lost against others written apart, and were kept as copies. */
+  conflicts: number;
+}
+
+export interface RecordWriterDeps {
+  places: Places;
+  seal: VaultSeal;
+  /** Of the records that this build writes. */
+  schema: number;
+  /** Something of a newer schema is there. */
+  onschema(schema: number): void;
+  /** A record that is here was stored under this number, and need not be read. */
+  onwrote(seq: number): void;
+}
+
+/**
+ * Writes records to the vault's stream. Who writes a subject says which message it replaces; where that is another one, or holds a version that the record was
+ * not made from, the two are merged first by the rules of the journal, and a loser that was written apart becomes a record of its own (docs/decisions/0008).
+ */
+export class RecordWriter {
+  readonly #deps: RecordWriterDeps;
+  readonly #held = new Map<string, Held>();
+
+  constructor(deps: RecordWriterDeps) {
+    this.#deps = deps;
+  }
+
+  /** What was read: the next write of it replaces that. */
+  saw({ name, known, record }: Received): void {
+    const before = this.#held.get(name);
+    if (before && before.seq >= known.seq) return;
+    this.#held.set(name, heldOf(known, record));
+  }
+
+  /** How many subjects were seen to hold something. */
+  get subjects(): number {
+    return this.#held.size;
+  }
+
+  /** Everything is read anew. */
+  forget(): void {
+    this.#held.clear();
+  }
+
+  /** Resolves when the stream holds this version or one that wins over it. `isHere`: this browser has it, as it has not the copies that are made here. */
+  async put(record: SyncRecord, isHere = true): Promise<Written> {
+    const { places, seal, schema, onschema, onwrote } = this.#deps;
+    const name = await nameOf(seal, record);
+    const written: Written = { seqs: [], conflicts: 0 };
+    /** The message that this version may replace, since it has been merged with what that holds. */
+    let merged: number | undefined;
+    for (let tries = 0; tries < TRIES; tries++) {
+      const held = this.#held.get(name);
+      if (held?.clock === record.clock) return written;
+      if (!held || held.seq === merged || isMadeFrom(record, held)) {
+        const seq = await this.#publish(record, name, held);
+        if (seq !== null) {
+          if (isHere) onwrote(seq);
+          written.seqs.push(seq);
+          return written;
+        }
+      }
+      const theirs = await currentMessage(places, seal, name);
+      if (!theirs) {
+        this.#held.delete(name);
+        continue;
+      }
+      if (theirs.schema > schema) {
+        onschema(theirs.schema);
+        throw new ClusterProblem('failed', 'The vault in the cluster was written by a newer build');
+      }
+      this.#held.set(name, heldOf(theirs.known, theirs.record));
+      merged = theirs.known.seq;
+      // What is not the vault's, or has no form that is known, is written over.
+      if (!theirs.record) continue;
+      const { stored, copy } = mergeInto(theirs.record, record);
+      if (copy) {
+        const kept = await this.put(copy, false);
+        written.seqs.push(...kept.seqs);
+        written.conflicts++;
+      }
+      if (!stored) return written;
+    }
+    throw new ClusterProblem('failed', 'A record is changed by others all the time: it is sent later');
+  }
+
+  /** The message's number; null where the subject holds another message than the one that was to be replaced. */
+  async #publish(record: SyncRecord, name: string, held: Held | undefined): Promise<number | null> {
+    const { places, seal, schema } = this.#deps;
+    const { bytes, object } = await writeMessage(places, seal, { record: onTop(record, held), schema, name });
+    let seq: number;
+    try {
+      const expect = { streamName: places.stream, lastSubjectSequence: held?.seq ?? 0 };
+      ({ seq } = await places.js.publish(`${places.prefix}${name}`, bytes, { expect }));
+    } catch (error) {
+      if (isWrongSequence(error)) return null;
+      throw error;
+    }
+    const now = this.#held.get(name);
+    if (!now || now.seq < seq) this.#held.set(name, heldOf({ seq, clock: record.clock, object }, record));
+    if (held?.object && held.object !== object) await places.objects.delete(held.object).catch(() => {});
+    return seq;
+  }
+}
+
+const heldOf = (known: Known, record: SyncRecord | undefined): Held =>
+  record?.fence === undefined ? known : { ...known, fence: record.fence };
+
+/** Whether a version may take another one's place without a look at that. */
+function isMadeFrom(record: SyncRecord, held: Held): boolean {
+  if (held.clock === '' || !wins(record, held)) return false;
+  return !SYNC_STORES[record.store].conflicts || record.base === held.clock || originOf(record.clock) === originOf(held.clock);
+}
+
+/** As others are to take it: made from what the stream had, with which it was merged. Versions in between are nothing to them. */
+function onTop(record: SyncRecord, held: Held | undefined): SyncRecord {
+  if (!SYNC_STORES[record.store].conflicts) return record;
+  return { ...record, base: held && held.clock !== '' ? held.clock : null };
+}

@@ -1,0 +1,122 @@
+import { openPlaces, type Places } from '#shared/sync/nats/places.ts';
+import { pause, Presence } from '#shared/sync/nats/presence.ts';
+import { ClusterProblem, problemOf } from '#shared/sync/nats/problems.ts';
+import type { BrowserWay } from '#shared/sync/nats/way.ts';
+import type { SealingKey } from '../storage/sealing.ts';
+import type { JournalLine } from '../sync/journal-line.ts';
+import { connectTo } from './connect.ts';
+import { type LocalCopy, StreamLine } from './stream-line.ts';
+import { type SharingKeys, WebSeal } from './web-seal.ts';
+
+const RETRY_MS = { first: 500, most: 15_000 };
+/** How often it is looked whether the stream is still the same. */
+const LOOK_MS = 10_000;
+/** A connection that lasted longer than this was a good one: the next is tried at once. */
+const STEADY_MS = 5000;
+const STREAM_NOT_FOUND = 10059;
+
+/** What a browser has to have to share its vault by itself. */
+export interface SharingSetting {
+  way: BrowserWay;
+  keys: SharingKeys;
+  vaultKey: SealingKey;
+}
+
+export interface SharingOptions extends SharingSetting {
+  copy: LocalCopy;
+  /** Of the records that this build writes. */
+  schema: number;
+  /** A line to the vault's stream stands. */
+  online(line: JournalLine): void;
+  /** How it stands; the problem is a sentence for the person. */
+  onstate(state: 'connecting' | 'attached', problem: string | null): void;
+  /** For tests. */
+  retryMs?: { first: number; most: number };
+  lookMs?: number;
+}
+
+/**
+ * Keeps a line to the vault's stream for a browser without a bridge (docs/decisions/0067): connects, says that this host is there, looks whether the stream is
+ * still the same, and begins anew, after a while, whenever something ends.
+ */
+export class Sharing {
+  readonly #options: SharingOptions;
+  readonly #stop = new AbortController();
+  readonly #running: Promise<void>;
+
+  constructor(options: SharingOptions) {
+    this.#options = options;
+    this.#running = this.#run();
+  }
+
+  /** Hangs up for good. */
+  async close(): Promise<void> {
+    this.#stop.abort();
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    const { onstate, retryMs: { first, most } = RETRY_MS, keys } = this.#options;
+    const { signal } = this.#stop;
+    const seal = await WebSeal.of(keys);
+    let wait = first;
+    onstate('connecting', null);
+    while (!signal.aborted) {
+      const begun = performance.now();
+      try {
+        await this.#session(seal);
+      } catch (error) {
+        if (!signal.aborted) onstate('connecting', problemOf(error, { who: 'browser' }).message);
+      }
+      if (performance.now() - begun > STEADY_MS) wait = first;
+      // A little chance, so that many browsers do not come back in one instant.
+      await pause(wait * (0.75 + Math.random() / 2), signal);
+      wait = Math.min(most, wait * 2);
+    }
+  }
+
+  /** One connection, from its beginning to its end, which is always an error or that it is not wanted any more. */
+  async #session(seal: WebSeal): Promise<void> {
+    const { way, copy, schema, vaultKey, online, onstate } = this.#options;
+    const end = new AbortController();
+    const signal = AbortSignal.any([this.#stop.signal, end.signal]);
+    const stopped = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+    const connecting = connectTo(seal.vault, way);
+    const nc = await Promise.race([connecting, stopped]);
+    if (!nc) return void connecting.then((late) => late.close()).catch(() => {});
+    let line: StreamLine | undefined;
+    try {
+      const places = await Promise.race([openPlaces(nc, seal), stopped]);
+      if (!places) return;
+      const presence = new Presence(seal, () => [copy.origin]);
+      const broken = Promise.withResolvers<never>();
+      line = new StreamLine({ places, seal, copy, presence, vaultKey, schema, onend: broken.reject });
+      onstate('attached', null);
+      online(line.line);
+      const closed = nc.closed().then((error) => {
+        throw error ?? new ClusterProblem('unreachable', 'The connection to the cluster was closed');
+      });
+      const parts = [closed, broken.promise, presence.run(places, signal), this.#look(places, line, signal)];
+      await Promise.race([stopped, ...parts.map((part) => part.then(() => stopped))]);
+    } finally {
+      end.abort();
+      line?.close();
+      void nc.close().catch(() => {});
+    }
+  }
+
+  /** A stream that is deleted or made anew need not be noticed by who reads it; nor records that were taken out of it. */
+  async #look({ jsm, stream, info: { created } }: Places, line: StreamLine, signal: AbortSignal): Promise<void> {
+    for (;;) {
+      await pause(this.#options.lookMs ?? LOOK_MS, signal);
+      if (signal.aborted) return;
+      const { subjects } = line;
+      const info = await jsm.streams.info(stream).catch((error: unknown) => {
+        const isGone = error instanceof Error && 'code' in error && error.code === STREAM_NOT_FOUND;
+        throw isGone ? new ClusterProblem('failed', 'The stream of this vault is gone', { cause: error }) : error;
+      });
+      if (info.created !== created) throw new ClusterProblem('failed', 'The stream was made anew');
+      if ((info.state.num_subjects ?? 0) < subjects) line.doubt('Records were taken out of the cluster: they are sent anew from here');
+    }
+  }
+}

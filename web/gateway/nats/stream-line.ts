@@ -1,0 +1,287 @@
+import { type Answerer, answer, type CallHandlers, caller } from '#shared/link/calls.ts';
+import { memoryPair } from '#shared/link/link.ts';
+import {
+  BATCH,
+  type JournalCalls,
+  journalCalls,
+  type JournalEvents,
+  journalEvents,
+  type Position,
+  type SequencedRecord,
+} from '#shared/ports/journal.ts';
+import { RpcError } from '#shared/rpc/errors.ts';
+import { releaseShared, takeShared } from '#shared/sync/nats/leases.ts';
+import { examineCluster } from '#shared/sync/nats/examine.ts';
+import { currentMessage, fetchBlob, type Received, readMessage, sendBlob } from '#shared/sync/nats/messages.ts';
+import type { Places } from '#shared/sync/nats/places.ts';
+import type { Presence } from '#shared/sync/nats/presence.ts';
+import { problemOf } from '#shared/sync/nats/problems.ts';
+import type { VaultSeal } from '#shared/sync/nats/seal.ts';
+import { originOf, type SyncRecord, type Version, wins } from '#shared/sync/record.ts';
+import type { SealingKey } from '../storage/sealing.ts';
+import type { JournalLine } from '../sync/journal-line.ts';
+import { RecordWriter, type Written } from './record-writer.ts';
+import { StreamReader } from './stream-reader.ts';
+
+/** Messages on their way at once. */
+const WIDTH = 50;
+/** An attachment that lies there for longer is put there again by whoever sends a record with it (docs/decisions/0065). */
+const RENEW_MS = 20 * 24 * 60 * 60 * 1000;
+
+/** This browser's copy of the vault, as far as the line asks it. */
+export interface LocalCopy {
+  readonly origin: string;
+  /** What it has of records, by store and key. */
+  versions(keys: readonly [store: string, key: string][]): Promise<(Version | undefined)[]>;
+  records(keys: readonly [store: string, key: string][]): Promise<SyncRecord[]>;
+  /** How many records a journal has, as far as is known there. */
+  countPushed(): Promise<number>;
+}
+
+export interface StreamLineOptions {
+  places: Places;
+  seal: VaultSeal;
+  copy: LocalCopy;
+  presence: Pick<Presence, 'others'>;
+  /** What secrets are sealed with in this vault. */
+  vaultKey: SealingKey;
+  /** Of the records that this build writes. */
+  schema: number;
+  /** Ends what can no longer be read. */
+  onend(error: unknown): void;
+}
+
+/**
+ * The vault's stream as a journal (shared/ports/journal.ts): sequence numbers are the stream's, and merging is done by whoever writes. What another journal
+ * would keep beside its records is found out instead: whether the stream is the same by when it was made and how many subjects it had, and whether one has gone
+ * back to an older version or was taken away by what is here.
+ */
+export class StreamLine {
+  readonly line: JournalLine;
+  readonly #options: StreamLineOptions;
+  readonly #answerer: Answerer<JournalEvents>;
+  readonly #reader: StreamReader;
+  readonly #writer: RecordWriter;
+  #head = 0;
+  /** Up to here it was looked for messages that nobody can open, or is being looked. */
+  #examined = 0;
+  /** Something is wrong in the stream: everything is to be read, and what it has not to be sent. */
+  #isDoubtful = false;
+  #schema = 0;
+  /** How many subjects the stream had when it was opened. */
+  #subjects = 0;
+
+  constructor(options: StreamLineOptions) {
+    this.#options = options;
+    const { places, seal, schema, vaultKey } = options;
+    const [ours, theirs] = memoryPair<string>();
+    this.#answerer = answer<JournalCalls, JournalEvents>(theirs, journalCalls, this.#handlers(), { fault: options.onend });
+    this.#reader = new StreamReader(places, (seq) => this.#tell(seq));
+    this.#writer = new RecordWriter({
+      ...{ places, seal, schema },
+      onschema: (newer) => this.#outdated(newer),
+      onwrote: (seq) => this.#reader.wrote(seq),
+    });
+    this.line = {
+      ...caller(ours, journalCalls, journalEvents),
+      vaultKey,
+      isBehind: true,
+      putBlob: (hash, bytes) => sendBlob(places, seal, { hash, bytes, renew: RENEW_MS }),
+      async getBlob(hash) {
+        const bytes = await fetchBlob(places, seal, hash);
+        return bytes && new Uint8Array(bytes);
+      },
+    };
+  }
+
+  /** How many subjects the stream has at least: what was written stays. */
+  get subjects(): number {
+    return Math.max(this.#subjects, this.#writer.subjects);
+  }
+
+  close(): void {
+    this.#reader.stop();
+    this.#answerer.close();
+  }
+
+  /** Everything is read anew, and what the stream has not is sent. */
+  doubt(reason: string): void {
+    if (this.#isDoubtful) return;
+    this.#isDoubtful = true;
+    this.#answerer.send('journal.replaced', { reason });
+  }
+
+  #handlers(): CallHandlers<JournalCalls> {
+    const { places, seal, copy, presence } = this.#options;
+    const { origin } = copy;
+    return {
+      'journal.open': ({ position }) => this.#ask(() => this.#open(position)),
+      'journal.pull': ({ after, limit }) => this.#ask(() => this.#pull(after, limit)),
+      'journal.push': ({ records }) => this.#ask(() => this.#push(records)),
+      'journal.ready': async () => ({}),
+      'host.leave': async () => ({}),
+      'journal.info': async () => {
+        throw new RpcError('NOT_FOUND', 'There is no bridge here, and so no journal on its disk');
+      },
+      'journal.cluster': async () => {
+        const seen = await examineCluster(places, seal, this.#reader.last).catch(() => null);
+        return { cluster: { servers: [places.nc.getServer()], state: 'shared', problem: null, unsent: 0, seen } };
+      },
+      'lease.take': ({ name, presumed, ttlMs }) =>
+        this.#ask(async () => {
+          const others = presence.others();
+          const wanted = { name, holder: origin, presumed, ttlMs, present: others && [origin, ...others] };
+          return { fence: await takeShared(places, seal, wanted, () => this.#fenceOf(name)) };
+        }),
+      'lease.release': ({ name, fence }) =>
+        this.#ask(async () => {
+          await releaseShared(places, seal, { name, holder: origin, fence });
+          return {};
+        }),
+      'host.signal': async () => ({ delivered: false }),
+    };
+  }
+
+  async #open(position: Position | null): ReturnType<CallHandlers<JournalCalls>['journal.open']> {
+    const { places, copy, onend } = this.#options;
+    const pushed = position ? await copy.countPushed() : 0;
+    const { created, state } = await places.jsm.streams.info(places.stream);
+    const subjects = state.num_subjects ?? 0;
+    const isSame = !this.#isDoubtful && position?.journal === places.stream && isEra(position.era, created, subjects) && pushed <= subjects;
+    const seq = isSame && position.seq <= state.last_seq ? position.seq : 0;
+    if (seq === 0) this.#writer.forget();
+    await this.#reader.start(seq, onend);
+    this.#head = state.last_seq;
+    this.#subjects = subjects;
+    this.#examined = seq === 0 ? state.last_seq : seq;
+    this.#isDoubtful = false;
+    return {
+      position: { journal: places.stream, era: eraOf(created, subjects), seq },
+      head: this.#head,
+      schema: this.#schema,
+      wantsAll: seq === 0,
+      stale: false,
+    };
+  }
+
+  async #pull(after: number, limit: number): ReturnType<CallHandlers<JournalCalls>['journal.pull']> {
+    for (;;) {
+      const head = this.#head;
+      const { last } = this.#reader;
+      const messages = this.#reader.take(after, limit, BATCH.chars);
+      const end = messages.at(-1);
+      if (end) return { records: await this.#read(messages), next: end.seq, head: Math.max(this.#head, end.seq) };
+      if (last > after) return { records: [], next: last, head: Math.max(head, last) };
+      if (after >= head || !(await this.#isMore(after))) return { records: [], next: Math.max(after, head), head: Math.max(after, head) };
+      await this.#reader.beyond(after);
+    }
+  }
+
+  /** Asked of the stream, for its last messages may have been taken away. */
+  async #isMore(after: number): Promise<boolean> {
+    const { jsm, stream, prefix } = this.#options.places;
+    const next = { seq: after + 1, next_by_subj: `${prefix}>` };
+    return (await jsm.streams.getMessage(stream, next)) !== null;
+  }
+
+  async #read(messages: readonly { subject: string; seq: number; data: Uint8Array }[]): Promise<SequencedRecord[]> {
+    const { places, seal, schema } = this.#options;
+    const received = await Promise.all(messages.map((message) => readMessage(places, seal, message)));
+    const newest = Math.max(0, ...received.map((one) => one.schema));
+    if (newest > schema) {
+      this.#outdated(newest);
+      throw new RpcError('INVALID_PARAMS', 'The vault in the cluster was written by a newer build than this one: reload the app');
+    }
+    for (const one of received) {
+      this.#writer.saw(one);
+      if (one.foreign && one.known.seq > this.#examined) await this.#examine(one);
+    }
+    const records = received.flatMap(({ record, known }) => (record ? { ...record, seq: known.seq } : []));
+    await this.#mend(records);
+    return records;
+  }
+
+  /** A message that cannot be opened: it is replaced already, or somebody has put it there. */
+  async #examine({ name, known: { seq } }: Received): Promise<void> {
+    const { places, seal } = this.#options;
+    if ((await currentMessage(places, seal, name))?.known.seq !== seq) return;
+    this.#examined = Math.max(this.#examined, seq);
+    this.doubt('Something in the cluster was not sealed by this vault, or was changed there: it is left out, and sent anew from here');
+  }
+
+  /**
+   * Where a subject has gone back to an older version than is here, that is written over: an operator has put it there, or two have written at once, since
+   * servers of a cluster (2.9) check a sequence number only against what they have stored.
+   */
+  async #mend(records: readonly SequencedRecord[]): Promise<void> {
+    const { copy } = this.#options;
+    const keys = records.map(({ store, key }): [string, string] => [store, key]);
+    const here = await copy.versions(keys);
+    const older = keys.filter((_, at) => {
+      const [own, theirs] = [here[at], records[at]];
+      return own && theirs && wins(own, theirs);
+    });
+    if (older.length > 0) await this.#write(await copy.records(older));
+  }
+
+  async #push(records: readonly SyncRecord[]): ReturnType<CallHandlers<JournalCalls>['journal.push']> {
+    const { seqs, conflicts } = await this.#write(records);
+    const last = Math.max(...seqs, this.#head);
+    const first = Math.min(...seqs, last);
+    this.#head = last;
+    // Where others' numbers are in between, the pusher has to read.
+    const isWhole = conflicts === 0 && seqs.length > 0 && last - first + 1 === seqs.length;
+    return { before: isWhole ? first - 1 : last, last, conflicts };
+  }
+
+  async #write(records: readonly SyncRecord[]): Promise<Written> {
+    const all: Written = { seqs: [], conflicts: 0 };
+    for (let at = 0; at < records.length; at += WIDTH) {
+      const outcomes = await Promise.allSettled(records.slice(at, at + WIDTH).map((record) => this.#writer.put(record)));
+      for (const outcome of outcomes) {
+        if (outcome.status === 'rejected') throw outcome.reason;
+        all.seqs.push(...outcome.value.seqs);
+        all.conflicts += outcome.value.conflicts;
+      }
+    }
+    return all;
+  }
+
+  /** The fence that a run's lease has at least: above every one that it was written under by others. */
+  async #fenceOf(lease: string): Promise<number> {
+    const { copy } = this.#options;
+    const [run] = lease.startsWith('run:') ? await copy.versions([['runs', lease.slice('run:'.length)]]) : [];
+    if (run?.fence === undefined) return 0;
+    return originOf(run.clock) === copy.origin ? run.fence : run.fence + 1;
+  }
+
+  #tell(seq: number): void {
+    if (seq <= this.#head) return;
+    this.#head = seq;
+    this.#answerer.send('journal.changed', { head: seq });
+  }
+
+  #outdated(schema: number): void {
+    if (schema <= this.#schema) return;
+    this.#schema = schema;
+    this.#answerer.send('journal.replaced', { reason: 'The vault in the cluster was written by a newer build' });
+  }
+
+  /** What goes wrong, in words for the person. */
+  async #ask<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      if (error instanceof RpcError) throw error;
+      throw new RpcError('INTERNAL_ERROR', problemOf(error, { who: 'browser' }).message, undefined, { cause: error });
+    }
+  }
+}
+
+/** An era says which making of the stream it is, and how many subjects that had: it never has fewer. */
+const eraOf = (created: string, subjects: number): string => `${created} ${subjects}`;
+
+function isEra(era: string, created: string, subjects: number): boolean {
+  const [made, known] = era.split(' ');
+  return made === created && subjects >= Number(known);
+}

@@ -1,0 +1,109 @@
+import { DeliverPolicy, type JsMsg } from '@nats-io/jetstream';
+import type { Places } from '#shared/sync/nats/places.ts';
+import { ClusterProblem } from '#shared/sync/nats/problems.ts';
+
+/** Messages that the server sends ahead, and that wait here to be taken. */
+const AHEAD = 100;
+
+/** Reads the vault's stream from a sequence number on, in order, and keeps a few messages until they are taken. */
+export class StreamReader {
+  readonly #places: Pick<Places, 'js' | 'stream' | 'prefix'>;
+  readonly #onarrived: (seq: number) => void;
+  readonly #queue: JsMsg[] = [];
+  /** Written here: who writes knows them. Numbers that have not come yet. */
+  readonly #own = new Set<number>();
+  #changed = Promise.withResolvers<void>();
+  #stop: (() => void) | undefined;
+  #ended: unknown;
+  /** Everything up to here has come. */
+  last = 0;
+
+  /** `onarrived`: a message has come; its number. */
+  constructor(places: Pick<Places, 'js' | 'stream' | 'prefix'>, onarrived: (seq: number) => void) {
+    this.#places = places;
+    this.#onarrived = onarrived;
+  }
+
+  /** Begins, or begins anew, behind `after`. Resolves when the server sends; `onend` when it no longer does. */
+  async start(after: number, onend: (error: unknown) => void): Promise<void> {
+    this.stop();
+    this.#queue.length = 0;
+    this.#own.clear();
+    this.#ended = undefined;
+    this.last = after;
+    let stopped = false;
+    this.#stop = () => (stopped = true);
+    const { js, stream, prefix } = this.#places;
+    const consumer = await js.consumers.get(stream, {
+      filter_subjects: `${prefix}>`,
+      deliver_policy: DeliverPolicy.StartSequence,
+      opt_start_seq: after + 1,
+    });
+    const messages = await consumer.consume({ max_messages: AHEAD });
+    const stop = (): void => {
+      stopped = true;
+      this.#wake();
+      void messages.close().catch(() => {});
+    };
+    if (stopped) return stop();
+    this.#stop = stop;
+    const reading = async (): Promise<void> => {
+      for await (const message of messages) {
+        if (stopped) return;
+        this.last = message.seq;
+        if (!this.#own.delete(message.seq)) this.#queue.push(message);
+        this.#wake();
+        this.#onarrived(message.seq);
+        while (this.#queue.length >= 2 * AHEAD && !stopped) await this.#changed.promise;
+      }
+      throw new ClusterProblem('unreachable', 'The stream is no longer sent to this browser');
+    };
+    reading().catch((error: unknown) => {
+      if (stopped) return;
+      this.#ended = error;
+      this.#wake();
+      onend(error);
+    });
+  }
+
+  stop(): void {
+    this.#stop?.();
+    this.#stop = undefined;
+  }
+
+  /** The next messages behind `after` that are here, of so many bytes together, or one; what came before is let go. */
+  take(after: number, limit: number, bytes: number): JsMsg[] {
+    const first = this.#queue.findIndex(({ seq }) => seq > after);
+    this.#queue.splice(0, first < 0 ? this.#queue.length : first);
+    let count = 0;
+    for (let size = 0; count < Math.min(limit, this.#queue.length); count++) {
+      size += this.#queue[count]?.data.length ?? 0;
+      if (count > 0 && size > bytes) break;
+    }
+    const taken = this.#queue.slice(0, count);
+    this.#wake();
+    return taken;
+  }
+
+  /** A message that was written here needs not be read. */
+  wrote(seq: number): void {
+    const at = this.#queue.findIndex((message) => message.seq === seq);
+    if (at >= 0) this.#queue.splice(at, 1);
+    else if (seq > this.last) this.#own.add(seq);
+    this.#wake();
+  }
+
+  /** Resolves once something has come since `last` was that; rejects where nothing comes any more. */
+  async beyond(last: number): Promise<void> {
+    while (this.last <= last) {
+      if (this.#ended !== undefined) throw this.#ended;
+      if (!this.#stop) throw new ClusterProblem('unreachable', 'The stream is not read any more');
+      await this.#changed.promise;
+    }
+  }
+
+  #wake(): void {
+    this.#changed.resolve();
+    this.#changed = Promise.withResolvers();
+  }
+}
