@@ -1,0 +1,95 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Page } from 'playwright';
+import { describe, expect, test } from 'vitest';
+import { runPerch } from '../../bridge/cli/tests/gateway.ts';
+import { hasNats, natsServer } from '../../bridge/sync/tests/nats-server.ts';
+import { verifies } from '../requirements.ts';
+import { until } from '../support/gateway.ts';
+import { ask, replies } from './answered.ts';
+import { launchBrowser } from './browser.ts';
+import { connected, LINKED } from './connected.ts';
+import { startPerch } from './harness.ts';
+import { connectOutside } from './outside.ts';
+import { shoot } from './shoot.ts';
+
+/** Fills the form of a browser that shares without a bridge; `words`: of the vault to join, else a new one is made. Resolves with the vault's words. */
+async function share(page: Page, origin: string, servers: string, words?: string): Promise<string> {
+  await page.goto(`${origin}/devices#cluster`);
+  await page.getByRole('button', { name: 'Share…' }).click();
+  const form = page.getByRole('dialog', { name: 'Share without a bridge' });
+  await form.getByLabel('Addresses of the servers').fill(servers);
+  if (words === undefined) {
+    await form.getByLabel('Vault', { exact: true }).selectOption({ label: 'Make a new one' });
+    await form.getByRole('button', { name: 'Show the words' }).click();
+    await form.getByRole('list', { name: 'The 24 words' }).waitFor();
+    await shoot(page, 'words');
+    words = (await form.getByRole('listitem').allTextContents()).join(' ');
+    await form.getByLabel('I have written them down').check();
+  } else {
+    await form.getByLabel('The 24 words').fill(words.split(' ').reverse().join(' '));
+    await form.getByRole('button', { name: 'Share', exact: true }).click();
+    await form.getByRole('alert').waitFor();
+    await shoot(page, 'wrong-words');
+    await form.getByLabel('The 24 words').fill(words);
+  }
+  await form.getByRole('button', { name: 'Share', exact: true }).click();
+  await form.waitFor({ state: 'detached' });
+  await page.locator('#cluster').getByRole('status').getByText('connected').waitFor();
+  await shoot(page, 'shared');
+  return words;
+}
+
+if (!hasNats) test.skip('vault.cluster/browser-joins: nats-server is not installed here', () => {});
+describe.runIf(hasNats)('browsers without a bridge', () => {
+  verifies(
+    ['vault.cluster/browser-joins', 'vault.cluster/browser-converges'],
+    'two browsers and a bridge elsewhere show the same chats over the cluster, also once what served the app is gone',
+    async () => {
+      await using nats = await natsServer();
+      await using perch = await startPerch({ host: 'tab' });
+      await using one = await launchBrowser();
+      await using two = await launchBrowser();
+      const a = await one.page(perch.url);
+      const b = await two.page(perch.url);
+      for (const page of [a, b]) await connected(page, LINKED);
+      const words = await share(a, perch.url, nats.webUrl);
+      expect(words.split(' ')).toHaveLength(24);
+      await share(b, perch.url, nats.webUrl, words);
+
+      await a.goto(perch.url);
+      await ask(a, 'What can you do?');
+      await replies(a).first().waitFor();
+      const chat = new URL(a.url()).pathname;
+      await b.goto(`${perch.url}${chat}`);
+      await b.getByRole('article', { name: 'Your message' }).getByText('What can you do?').waitFor();
+      await replies(b).first().waitFor();
+
+      const home = mkdtempSync(join(tmpdir(), 'perch-machine-'));
+      await using _ = { [Symbol.asyncDispose]: async () => rmSync(home, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 }) };
+      for (const [args, input] of [[['join'], words] as const, [['nats', nats.url], ''] as const]) {
+        const { code, stderr } = await runPerch(['sync', ...args], { PERCH_HOME: home }, input);
+        expect(code, stderr).toBe(0);
+      }
+      await using elsewhere = await startPerch({ host: 'headless', home });
+      using outside = await connectOutside(elsewhere);
+      const sessionId = chat.split('/').at(-1) ?? '';
+      const said = async (): Promise<number> => {
+        const { messages } = await outside.client.call('chat.history', { sessionId }).catch(() => ({ messages: [] }));
+        return messages.length;
+      };
+      await until(async () => (await said()) === 2, 'the chat at the bridge', 30_000);
+
+      // The app's files are kept, and the cluster is the only way between them.
+      await perch.kill('SIGKILL');
+      await ask(b, 'What is a session?');
+      await a.getByRole('article', { name: 'Your message' }).getByText('What is a session?').waitFor();
+      await until(async () => (await said()) === 4, 'the answer at the bridge', 30_000);
+      expect([...one.complaints, ...two.complaints].filter((text) => !/ERR_CONNECTION_REFUSED|WebSocket connection/.test(text))).toEqual(
+        [],
+      );
+    },
+    180_000,
+  );
+});
