@@ -3,7 +3,8 @@ import { systemClock } from '../../web/gateway/core/clock.ts';
 import { verifies } from '../requirements.ts';
 import { until } from '../support/gateway.ts';
 import { telegramServer, TOKEN } from '../support/telegram-server.ts';
-import { linkedPage } from './connected.ts';
+import { BEARER, xServer } from '../support/x-server.ts';
+import { connected, LINKED, linkedPage } from './connected.ts';
 import { connectOutside } from './outside.ts';
 import { served } from './served.ts';
 import { shoot } from './shoot.ts';
@@ -60,4 +61,67 @@ describe('channels in the app', () => {
     expect(at.browser.complaints).toEqual([]);
     await page.close();
   });
+
+  verifies(
+    'channels.app/setup-x',
+    'X is set up, tells what is wrong, is allowed direct messages by the account’s owner, and answers',
+    async () => {
+      await using x = await xServer(systemClock);
+      // Posts, too, want more than the app's own token, as X has it.
+      x.here.postsByApp = false;
+      // The printed link is good once.
+      const page = await at.browser.page(await at.perch.open());
+      await connected(page, LINKED);
+      await page.goto(`${at.perch.url}/channels`);
+      await page.getByRole('button', { name: 'Set up X…' }).click();
+      const form = page.getByRole('dialog', { name: 'Set up X' });
+      await form.getByLabel('Bearer token').fill('AAAA-wrong');
+      await form.getByLabel('Account').fill('@perch');
+      await form.getByText('More', { exact: true }).click();
+      await form.getByLabel('Address of the API').fill(x.url);
+      await shoot(page, 'x-form');
+      await form.getByRole('button', { name: 'Connect' }).click();
+      const row = page.getByRole('list', { name: 'Channels', exact: true }).getByRole('listitem', { name: 'X', exact: true });
+      await row.getByText('does not work').waitFor();
+      await row.getByText('Unauthorized').waitFor();
+      await shoot(page, 'x-wrong');
+
+      // Without the app's id at X nobody can be asked.
+      await row.getByRole('button', { name: 'Authorize…' }).click();
+      await row.getByRole('alert').getByText('clientId').waitFor();
+
+      await row.getByRole('button', { name: 'Edit…' }).click();
+      await until(async () => (await form.getByLabel('Account').inputValue()) === 'perch', 'what is set');
+      await form.getByLabel('Bearer token').fill(BEARER);
+      await form.getByLabel('Client id').fill('client-id');
+      await form.getByLabel('Answer direct messages').check();
+      await form.getByRole('button', { name: 'Connect' }).click();
+      // What still wants the owner's word, with the name of the button for it.
+      await row.getByText('“Authorize…” on the page Channels').waitFor();
+      await shoot(page, 'x-wants');
+      const [allowed] = await Promise.all([page.waitForEvent('popup'), row.getByRole('button', { name: 'Authorize…' }).click()]);
+      await allowed.getByText('connected').waitFor();
+      expect(new URL(allowed.url()).pathname).toBe('/oauth/callback');
+      await allowed.close();
+      expect(x.grants.count).toBe(1);
+
+      await row.getByText('connected', { exact: true }).waitFor();
+      expect(await row.getByText('“Authorize…” on the page Channels').count()).toBe(0);
+
+      // It looks once when it is switched on, for what came meanwhile.
+      x.write('Hello, in private');
+      x.mention('hello');
+      await row.getByRole('button', { name: 'Switch off' }).click();
+      await row.getByText('off', { exact: true }).waitFor();
+      await row.getByRole('button', { name: 'Switch on' }).click();
+      await until(() => x.ownDirect().length === 1 && x.own().length > 0, 'answers to the message and the mention');
+      await row.getByText('2 messages came, 2 answered').waitFor();
+      await shoot(page, 'x-runs');
+      await row.getByRole('button', { name: 'Remove…' }).click();
+      await page.getByRole('dialog', { name: 'Remove X?' }).getByRole('button', { name: 'Remove', exact: true }).click();
+      await page.getByRole('button', { name: 'Set up X…' }).waitFor();
+      expect(at.browser.complaints).toEqual([]);
+      await page.close();
+    },
+  );
 });

@@ -112,6 +112,8 @@ export const app = [
       'A fault that can be mended from the app has a button that mends it or leads to where it is mended, and the check is run again.',
     'agents.app/edit':
       'The page Agents lists agents with their model and tools, makes one by a form or from a starter, changes it and the order of the models that take over for it, has a chat with it, and removes it.',
+    'channels.app/setup-x':
+      'X is set up on its page: a wrong token is told, and the account’s owner allows direct messages and posts by a button that what is missing names.',
     'channels.app/setup':
       'The page Channels sets up those that this gateway can start, says how each is and what is wrong with it, switches them on and off, and removes them.',
     'plans.app/list': 'The page Plans shows each plan with its steps as they are done, goes on with one that is paused, and deletes one.',

@@ -39,6 +39,11 @@ export async function xServer(clock: Pick<Clock, 'now'>, { pageSize = 100 } = {}
   const problem = (status: number, title: string, detail: string) => ({ status, json: { title, detail, status, type: 'about:blank' } });
   const newest = <T extends { id: string }>(list: T[]): T[] => [...list].sort((a, b) => (BigInt(b.id) > BigInt(a.id) ? 1 : -1));
 
+  const allow = (wanted: URLSearchParams): string => {
+    Object.assign(grants, { code: `code-${nextId()}`, challenge: wanted.get('code_challenge') ?? '' });
+    return grants.code;
+  };
+
   const tokens = async ({ body, headers }: Asked) => {
     await here.tokensAfter;
     const form = new URLSearchParams(body.toString());
@@ -65,6 +70,13 @@ export async function xServer(clock: Pick<Clock, 'now'>, { pageSize = 100 } = {}
   const server = await platformServer((asked) => {
     const { path, query, headers, method, body } = asked;
     if (path === '/2/oauth2/token') return tokens(asked);
+    // The page where the account's owner allows it, who does so at once.
+    if (path === '/i/oauth2/authorize') {
+      const back = new URL(query.get('redirect_uri') ?? '');
+      const code = allow(query);
+      back.search = new URLSearchParams({ code, state: query.get('state') ?? '' }).toString();
+      return { status: 302, json: {}, headers: { location: back.href } };
+    }
     const token = headers.authorization?.replace('Bearer ', '') ?? '';
     const isUser = grants.access !== '' && token === grants.access;
     if (!isUser && token !== BEARER) return problem(401, 'Unauthorized', `Unauthorized: ${token}`);
@@ -143,11 +155,7 @@ export async function xServer(clock: Pick<Clock, 'now'>, { pageSize = 100 } = {}
     ownDirect: (): DirectMessage[] => direct.filter(({ sender_id }) => sender_id === ME.id),
     looks: (): number => server.asked.filter(isMentions).length,
     /** The account's owner allows what the address wants; the code that the browser comes back with. */
-    allow(address: string): string {
-      const wanted = new URL(address).searchParams;
-      Object.assign(grants, { code: `code-${nextId()}`, challenge: wanted.get('code_challenge') ?? '' });
-      return grants.code;
-    },
+    allow: (address: string): string => allow(new URL(address).searchParams),
   });
 }
 
