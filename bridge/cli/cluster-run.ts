@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { z } from '#shared/rpc/zod.ts';
 import type { ClusterMember, ClusterOptions } from '../cluster/cluster.ts';
 import type { ManagedOptions } from '../headless/managed.ts';
+import type { Room } from '../headless/room.ts';
 import { type NatsSettings, natsSettings } from '../sync/settings.ts';
 import { CommandError } from './errors.ts';
 
@@ -47,9 +48,11 @@ export function clusterSettings(
   throw new CommandError(`--cluster: ${why.trim()}`, 2);
 }
 
-/** Makes the bridge one of the cluster's, which starts a managed Chromium when it is to serve. `managed`: none where tabs alone may host. */
-export async function serveTogether(options: Omit<ClusterOptions, 'host'> & { managed: ManagedOptions | null }): Promise<ClusterMember> {
-  const { managed, ...rest } = options;
+/** Makes the bridge one of the vault's in the cluster, which starts a managed Chromium when it is to serve. `managed`: none where tabs alone may host. */
+export async function serveTogether(
+  options: Omit<ClusterOptions, 'host'> & { managed: ManagedOptions | null; room: Room },
+): Promise<ClusterMember> {
+  const { managed, room, ...rest } = options;
   const [{ joinCluster }, { ManagedHost }] = await Promise.all([import('../cluster/cluster.ts'), import('../cluster/managed-host.ts')]);
-  return joinCluster({ ...rest, host: managed && new ManagedHost(options.bridge.hosts, managed) });
+  return joinCluster({ ...rest, host: managed && new ManagedHost(options.bridge.hosts, managed, room) });
 }

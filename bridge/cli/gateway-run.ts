@@ -1,8 +1,9 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { ClusterMember } from '../cluster/cluster.ts';
-import type { Hosted } from '../headless/browsers.ts';
+import type { Hosted, Running } from '../headless/browsers.ts';
 import type { ManagedOptions } from '../headless/managed.ts';
+import { Room } from '../headless/room.ts';
 import { Home } from '../home.ts';
 import { LogRing } from '../log-ring.ts';
 import { appDir, packageVersion } from '../package-root.ts';
@@ -13,7 +14,7 @@ import { hasVault, serving, vaultFolder, vaultNames } from '../vault-folders.ts'
 import { banner, linkUrl } from './banner.ts';
 import { type ClusterRunOptions, clusterSettings, CONFIRM_MS, serveTogether } from './cluster-run.ts';
 import { CommandError, lineOf } from './errors.ts';
-import type { OpenVault, VaultLog } from './open-vault.ts';
+import type { OpenVault, Together, VaultLog } from './open-vault.ts';
 import { tlsFilesOf } from './tls-files.ts';
 import { givenToken, keepToken, tokenTaken } from './token.ts';
 
@@ -73,12 +74,22 @@ export async function runGateway(options: GatewayOptions): Promise<void> {
   const executable = managed && (await browserOrExplain());
 
   const isTogether = options.cluster !== undefined;
-  const settings = (kept: Parameters<typeof clusterSettings>[1]): ReturnType<typeof clusterSettings> =>
-    clusterSettings(options, kept, process.env);
-  const first = await openVault(home, own, isTogether ? { settings, confirmMs: CONFIRM_MS } : undefined);
-  const via = isTogether ? (await import('../cluster/cluster.ts')).viaOf(first.vaultKey) : undefined;
+  const together = (settings: Together['settings']): Together | undefined => (isTogether ? { settings, confirmMs: CONFIRM_MS } : undefined);
+  const first = await openVault(
+    home,
+    own,
+    together((kept) => clusterSettings(options, kept, process.env)),
+  );
   stack.defer(() => first.journal.close());
-  const others = await openOthers(home, names, stack, openVault);
+  // What the command says of the cluster is of the home's own vault: the others have settings, and rights, of their own.
+  const others = await openOthers(home, names, stack, (other, sink) =>
+    openVault(
+      other,
+      sink,
+      together((kept) => kept),
+    ),
+  );
+  const viaOf = isTogether ? (await import('../cluster/cluster.ts')).viaOf : () => undefined;
   const bridge = await startBridge({
     port: options.port,
     bind: options.bind,
@@ -87,62 +98,63 @@ export async function runGateway(options: GatewayOptions): Promise<void> {
     journal: first.journal,
     vaultKey: first.vaultKey,
     browserWay: first.browserWay,
-    others,
+    via: viaOf(first.vaultKey),
+    others: others.map((other) => ({ ...other, via: viaOf(other.vaultKey) })),
     mode: options.host,
     appDir,
     expose: options.expose ?? false,
     tls,
-    ...(via !== undefined && { via }),
     ...own,
   });
-  for (const { name, hosts } of bridge.vaults) {
-    const shared = name === '' ? first.shared : others.find((each) => each.name === name)?.shared;
-    shared?.tellHosts(() => hosts.list().flatMap(({ origin }) => origin || []));
-  }
+  const opened = (name: string): OpenVault & VaultLog & { home: Home } =>
+    others.find((each) => each.name === name) ?? { ...first, ...own, home };
+  for (const { name, hosts } of bridge.vaults) opened(name).shared?.tellHosts(() => hosts.list().flatMap(({ origin }) => origin || []));
   let browsers: { close(): Promise<void> } | undefined;
-  let member: ClusterMember | undefined;
+  const members: ClusterMember[] = [];
   // The bridge first: what is under way may end well, and clients hear why.
   stack.defer(async () => {
-    await bridge.close(member?.farewell);
+    await bridge.close(members[0]?.farewell);
     await browsers?.close();
-    await member?.close();
+    await Promise.all(members.map((member) => member.close()));
   });
 
   stack.defer(staySlim());
   const kept = await keepToken(home, Number(new URL(bridge.url).port || 80), given);
   stack.defer(() => kept.forget());
 
-  const aboutOf = (name: string): VaultLog & { home: Home } => others.find((each) => each.name === name) ?? { ...own, home };
-  const shared = isTogether ? first.shared : undefined;
-  const together = shared && {
-    ...{ bridge, journal: shared, vaultKey: first.vaultKey, log },
-    managed: executable === null ? null : managedBy(executable, { ...bridge, origin: bridge.url }, aboutOf('')),
+  const limit = options.maxBrowsers ?? browsersThatFit();
+  const room = new Room(limit);
+  const shared = isTogether ? bridge.vaults.filter(({ name }) => opened(name).shared) : [];
+  const serveShared = async (): Promise<void> => {
+    for (const vault of shared) {
+      const { shared: journal, vaultKey, log, home } = opened(vault.name);
+      const managed = executable === null ? null : managedBy(executable, vault, { home, log });
+      if (journal) members.push(await serveTogether({ bridge: vault, journal, vaultKey, managed, room, log }));
+    }
   };
   if (managed && executable !== null) {
     const [{ ManagedChromium }, { Browsers }] = await Promise.all([managed, import('../headless/browsers.ts')]);
-    // Which bridge of a cluster has the browser of the vault that they share is theirs to say.
-    const hosted = (together ? bridge.vaults.slice(1) : bridge.vaults).map((vault): Hosted => ({
-      ...{ hosts: vault.hosts, callers: vault.callers, stays: vault.name === '', log: aboutOf(vault.name).log },
-      start: () =>
-        ManagedChromium.start({
-          ...managedBy(executable, vault, aboutOf(vault.name)),
-          ...(vault.name !== '' && { heapMb: HEAP_MB }),
-        }),
-    }));
-    const pool = new Browsers(hosted, { limit: options.maxBrowsers ?? browsersThatFit() });
+    // Which bridge of a cluster has the browser of a vault that they share is theirs to say.
+    const hosted = bridge.vaults.flatMap((vault): Hosted[] => {
+      if (shared.includes(vault)) return [];
+      const { home, log } = opened(vault.name);
+      const start = (): Promise<Running> => ManagedChromium.start(managedBy(executable, vault, { home, log }));
+      return [{ hosts: vault.hosts, callers: vault.callers, stays: vault.name === '', log, start }];
+    });
+    const pool = new Browsers(hosted, { limit });
     browsers = pool;
     stop.signal.addEventListener('abort', () => pool.rest());
     bridge.hosts.expectHost(ATTACH_MS);
     const attached = new Promise<void>((done) => bridge.hosts.once('attach', () => done()));
-    if (together) member = await serveTogether(together);
-    else if (hosted[0]) await pool.start(hosted[0]);
+    await serveShared();
+    if (!isTogether && hosted[0]) await pool.start(hosted[0]);
     const late = AbortSignal.timeout(ATTACH_MS);
     await Promise.race([
       attached,
       stopped,
       rejectOn(late, `no host began to serve within ${ATTACH_MS / 1000} s: the managed Chromium runs, but its page does not answer`),
     ]);
-  } else if (together) member = await serveTogether(together);
+  } else await serveShared();
   if (options.advertise) {
     const { advertise } = await import('../discovery/advertise.ts');
     const port = Number(new URL(bridge.url).port || 80);
@@ -156,16 +168,19 @@ export async function runGateway(options: GatewayOptions): Promise<void> {
   }
   if (!stop.signal.aborted) process.stdout.write(`${linesOf(bridge, resolve(kept.file), others).join('\n')}\n`);
   await stopped;
-  await member?.leave();
+  await Promise.all(members.map((member) => member.leave()));
   // What does not go in time goes with the process: the browser's pipe closes with it.
   setTimeout(() => process.exit(0), CLOSE_MS).unref();
 }
 
 const managedBy = (
   executable: string,
-  { origin, hostCredential }: Pick<ServedVault, 'origin' | 'hostCredential'>,
-  { home, log }: VaultLog & { home: Home },
-): ManagedOptions => ({ executable, profile: resolve(home.profilesDir, 'gateway'), origin, credential: hostCredential, log });
+  { name, origin, hostCredential }: ServedVault,
+  { home, log }: Pick<VaultLog, 'log'> & { home: Home },
+): ManagedOptions => ({
+  ...{ executable, profile: resolve(home.profilesDir, 'gateway'), origin, credential: hostCredential, log },
+  ...(name !== '' && { heapMb: HEAP_MB }),
+});
 
 type OtherVault = NamedVault & OpenVault;
 

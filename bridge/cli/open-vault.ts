@@ -29,7 +29,7 @@ export interface OpenVault {
 
 /** Where bridges serve the vault together: over which servers, and for how long a write waits for these, milliseconds. */
 export interface Together {
-  settings(kept: NatsSettings | undefined): NatsSettings;
+  settings(kept: NatsSettings | undefined): NatsSettings | undefined;
   confirmMs: number;
 }
 

@@ -1,27 +1,43 @@
 import { keepHosted } from '../headless/keep-hosted.ts';
 import { ManagedChromium, type ManagedOptions } from '../headless/managed.ts';
+import type { Room } from '../headless/room.ts';
 import type { Hosts } from '../server/hosts.ts';
 
 /** The managed Chromium of a bridge that does not always have one. Calls wait for each other. */
 export class ManagedHost {
   readonly #hosts: Hosts;
   readonly #options: ManagedOptions;
+  readonly #room: Room;
   #running: { chromium: ManagedChromium; kept: AbortController } | undefined;
   #turn: Promise<unknown> = Promise.resolve();
 
-  constructor(hosts: Hosts, options: ManagedOptions) {
+  /** `room`: that of all vaults of the bridge. */
+  constructor(hosts: Hosts, options: ManagedOptions, room: Room) {
     this.#hosts = hosts;
     this.#options = options;
+    this.#room = room;
+  }
+
+  /** Whether it runs, or may: the bridge's other vaults may have all the browsers that it is allowed. */
+  get hasRoom(): boolean {
+    return this.#room.hasPlace(this);
   }
 
   /** Rejects where it does not start. */
   start(): Promise<void> {
+    // At once, so that another vault does not count on the same place.
+    this.#room.take(this);
     return this.#alone(async () => {
       if (this.#running) return;
-      const chromium = await ManagedChromium.start(this.#options);
-      const kept = new AbortController();
-      keepHosted(this.#hosts, chromium, kept.signal);
-      this.#running = { chromium, kept };
+      if (!this.#room.take(this)) throw new Error('no more managed browsers may run here (--max-browsers)');
+      try {
+        const chromium = await ManagedChromium.start(this.#options);
+        const kept = new AbortController();
+        keepHosted(this.#hosts, chromium, kept.signal);
+        this.#running = { chromium, kept };
+      } finally {
+        if (!this.#running) this.#room.leave(this);
+      }
     });
   }
 
@@ -31,6 +47,7 @@ export class ManagedHost {
       this.#running = undefined;
       running?.kept.abort();
       await running?.chromium.close();
+      this.#room.leave(this);
     });
   }
 

@@ -30,8 +30,8 @@ export interface ServingDeps {
   /** This bridge's name. */
   bridge: string;
   hosts: Hosts;
-  /** What starts this bridge's own host and ends it; null: tabs alone may host here. */
-  host: { start(): Promise<void>; stop(): Promise<void> } | null;
+  /** What starts this bridge's own host and ends it, `hasRoom`: where it may; null: tabs alone may host here. */
+  host: { readonly hasRoom: boolean; start(): Promise<void>; stop(): Promise<void> } | null;
   /** The lease, while the cluster is there. */
   lease(): ServingLease | null;
   /** Whether this bridge has all that the cluster has. */
@@ -184,7 +184,7 @@ export class Serving {
 
   #mayTake(): boolean {
     const { host, hosts, isCaughtUp } = this.#deps;
-    return !this.#leaving && isCaughtUp() && performance.now() >= this.#unfitUntil && (host !== null || hosts.own !== null);
+    return !this.#leaving && isCaughtUp() && performance.now() >= this.#unfitUntil && (host?.hasRoom === true || hosts.own !== null);
   }
 
   async #take(lease: ServingLease, { serving, revision }: SeenServing): Promise<void> {
@@ -202,7 +202,7 @@ export class Serving {
   }
 
   async #holds(lease: ServingLease, said: Said, revision: number): Promise<void> {
-    const { hosts, others, log } = this.#deps;
+    const { host, hosts, others, log } = this.#deps;
     const { backMs, startMs, unfitMs, renewMs } = this.#times;
     const now = performance.now();
     if (!this.#leaving) this.#begin();
@@ -213,8 +213,13 @@ export class Serving {
     } else {
       this.#barrenSince ??= now;
       hosts.expectHost(backMs);
-      if (now - this.#barrenSince > (this.#wasReady || this.#failedToStart ? backMs : startMs) && others() > 0) {
-        log('no host is ready here: another bridge is to serve the vault');
+      // Another vault's browser was quicker to take the last place.
+      const isFull = host !== null && !this.#isHosting && !host.hasRoom;
+      const isLate = now - this.#barrenSince > (this.#wasReady || this.#failedToStart ? backMs : startMs);
+      if (isFull || (isLate && others() > 0)) {
+        log(
+          isFull ? 'no more managed browsers may run here (--max-browsers)' : 'no host is ready here: another bridge is to serve the vault',
+        );
         this.#unfitUntil = now + unfitMs;
         this.#barrenSince = null;
         await this.#within(lease.write(revision, { bridge: null, ready: false, leaving: false, before: null }));
@@ -262,8 +267,9 @@ export class Serving {
     this.#ending = undefined;
     hosts.yields = false;
     if (!host || this.#isHosting) return;
-    this.#isHosting = true;
-    this.#failedToStart = false;
+    this.#isHosting = host.hasRoom;
+    this.#failedToStart = !host.hasRoom;
+    if (!host.hasRoom) return;
     host.start().catch((error: unknown) => {
       this.#isHosting = false;
       this.#failedToStart = true;

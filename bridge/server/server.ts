@@ -55,8 +55,6 @@ export interface BridgeOptions extends VaultOptions {
   /** False: the host is asked not to limit the rate of sockets (benchmarks). Failed credentials are limited all the same. */
   rateLimits?: boolean;
   log?: (line: string) => void;
-  /** This gateway's name in its own requests, by which it knows them again; else one of this bridge alone. Bridges of a cluster have one together. */
-  via?: string;
   /** What `log` writes to beside; else one that has what the bridge itself says. */
   ring?: LogRing;
   /** For tests. */
@@ -210,9 +208,17 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
     const about = { version: packageJson.version, build, mode };
     // Each may have so many that the others have as many.
     const share = Math.floor(LIMITS.maxConnections / (1 + others.length));
-    const common = { limiter, timing, about, via: options.via ?? randomUUID(), maxExchanges: share };
+    const common = { limiter, timing, about, maxExchanges: share };
+    const own = randomUUID();
     const serve = (name: string, origin: string, vault: VaultOptions, sink: Pick<VaultDeps, 'ring' | 'log'>): Promise<Vault> =>
-      serveVault(vault, { ...common, ...sink, name, admission: admissionAt(origin), callbackUrl: `${url}${callbackPath(name)}` });
+      serveVault(vault, {
+        ...common,
+        ...sink,
+        via: vault.via ?? own,
+        name,
+        admission: admissionAt(origin),
+        callbackUrl: `${url}${callbackPath(name)}`,
+      });
     const first = await serve('', url, options, { ring, log });
     const served = new Vaults(
       first,

@@ -37,6 +37,8 @@ export interface VaultOptions {
   vaultKey: string;
   /** How attached browsers reach the cluster that the vault is shared over, when this bridge is not there; without it: not at all. */
   browserWay?: (() => Promise<BrowserWay | null>) | undefined;
+  /** What it is called in its own requests, by which it knows them again; else the bridge's name. Bridges of a cluster have one for the vault. */
+  via?: string | undefined;
 }
 
 export interface VaultDeps {
@@ -49,7 +51,7 @@ export interface VaultDeps {
   about: { version: string; build: string; mode: HostMode };
   /** Where OAuth services send browsers back to. */
   callbackUrl: string;
-  /** The bridge's name in its own requests (capabilities/egress.ts). */
+  /** The name in its own requests (capabilities/egress.ts). */
   via: string;
   /** Requests of `/v1` and `/mcp` under way at a time. */
   maxExchanges: number;

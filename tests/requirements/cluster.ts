@@ -25,6 +25,8 @@ export const cluster = [
     'cluster.serving/apart': 'While the cluster is away each bridge goes on for itself',
     'cluster.serving/acknowledged':
       'What was acknowledged by one bridge is there, once, whichever of them dies or is started anew; no job runs twice',
+    'cluster.serving/vaults':
+      'Bridges that serve several vaults share each of them by its own settings: its host may be at any of them, and none runs more browsers than it may',
     'cluster.serving/leaves': 'A bridge that is told to stop serves until another one does',
   }),
 ];

@@ -41,6 +41,7 @@ export async function member(name: string, servers: string[], { hosts = true, ti
   let isBroken = false;
   let starts = 0;
   const scripted = {
+    hasRoom: true,
     async start() {
       if (isBroken) throw new Error(`the host of ${name} does not start`);
       starts++;

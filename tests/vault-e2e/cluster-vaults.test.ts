@@ -1,0 +1,96 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { runPerch } from '../../bridge/cli/tests/gateway.ts';
+import { hasNats, natsServer } from '../../bridge/sync/tests/nats-server.ts';
+import type { BridgeHealth } from '../../shared/link/proof.ts';
+import { type Perch, startPerch } from '../e2e/harness.ts';
+import { verifies } from '../requirements.ts';
+import { until } from '../support/gateway.ts';
+import { GUIDE } from './cluster-gateways.ts';
+
+const VAULTS = ['', 'work'];
+const option = (vault: string): string[] => (vault === '' ? [] : ['--vault', vault]);
+const tokenOf = (home: string, vault: string): string =>
+  readFileSync(join(home, ...(vault ? ['vaults', vault] : []), 'token'), 'utf8').trim();
+
+async function run(home: string, args: string[], input = ''): Promise<string> {
+  const { code, stdout, stderr } = await runPerch(args, { PERCH_HOME: home }, input);
+  expect(code, stderr).toBe(0);
+  return stdout;
+}
+
+/** Says something in a vault at a gateway; resolves with all that was said there, once the guide has answered. */
+async function say({ home, ...perch }: Pick<Perch, 'client' | 'home'>, vault: string, message: string): Promise<string[]> {
+  const client = await perch.client({ clientName: 'tests', auth: { token: tokenOf(home, vault) } });
+  try {
+    await client.call('chat.send', { sessionId: 'main', message, model: GUIDE });
+    const { messages } = await client.call('chat.history', { sessionId: 'main' });
+    return messages.flatMap(({ role, content }) => (role === 'user' ? String(content) : []));
+  } finally {
+    client.close();
+  }
+}
+
+/** Which kind of host serves each of the vaults at a gateway. */
+const hostsOf = (perch: Perch): Promise<(string | null)[]> =>
+  Promise.all(
+    VAULTS.map(async (vault) => ((await (await fetch(`${perch.url}/health${vault && `?vault=${vault}`}`)).json()) as BridgeHealth).host),
+  );
+
+if (!hasNats) test.skip('cluster.serving/vaults: nats-server is not installed here', () => {});
+describe.runIf(hasNats)('two gateways of a cluster with two vaults each, and one browser each', () => {
+  verifies(
+    'cluster.serving/vaults',
+    'share the vaults among them: any of them answers for both, and none starts more than it may',
+    async () => {
+      await using nats = await natsServer();
+      await using stack = new AsyncDisposableStack();
+      const homes = ['one', 'two'].map((name) => {
+        const home = mkdtempSync(join(tmpdir(), `perch-vaults-${name}-`));
+        stack.defer(() => rmSync(home, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 }));
+        return home;
+      });
+      const [one = '', two = ''] = homes;
+      const start = async (home: string): Promise<Perch> =>
+        stack.use(await startPerch({ host: 'headless', home, args: ['--cluster', '--max-browsers', '1'] }));
+      for (const home of homes) await run(home, ['vault', 'create', 'work']);
+      for (const vault of VAULTS) await run(one, ['sync', 'nats', nats.url, ...option(vault)]);
+      const a = await start(one);
+      for (const vault of VAULTS) {
+        await run(two, ['sync', 'join', ...option(vault)], await run(one, ['sync', 'phrase', ...option(vault)]));
+        await run(two, ['sync', 'nats', nats.url, ...option(vault)]);
+      }
+      const b = await start(two);
+      await until(
+        async () =>
+          JSON.stringify([await hostsOf(a), await hostsOf(b)]) ===
+          JSON.stringify([
+            ['headless', 'remote'],
+            ['remote', 'headless'],
+          ]),
+        'each gateway to have one of the vaults',
+        60_000,
+      );
+      expect(await say(a, '', 'Of the first, at one')).toEqual(['Of the first, at one']);
+      expect(await say(a, 'work', 'Of work, at one')).toEqual(['Of work, at one']);
+      expect(await say(b, '', 'Of the first, at two')).toEqual(['Of the first, at one', 'Of the first, at two']);
+      expect(await say(b, 'work', 'Of work, at two')).toEqual(['Of work, at one', 'Of work, at two']);
+
+      // The one that is left has no room for both.
+      await b.kill('SIGKILL');
+      const authorization = `Bearer ${tokenOf(one, 'work')}`;
+      const models = (): Promise<Response> => fetch(`${a.url}/v1/models`, { headers: { authorization } });
+      await until(async () => (await hostsOf(a))[1] === null, 'the loss to show', 30_000);
+      const refused = await models();
+      expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '2']);
+      expect(await say(a, '', 'Still there')).toHaveLength(3);
+      // Once there is another gateway, it has it again.
+      await b.restart();
+      await until(async () => (await models()).status === 200, 'work to be served', 60_000);
+      expect(await say(a, 'work', 'Again')).toEqual(['Of work, at one', 'Of work, at two', 'Again']);
+    },
+    240_000,
+  );
+});
